@@ -1,0 +1,38 @@
+// The little that our kernels need of CUDA C++, for clang's own NVPTX back end: no SDK, no vendor header.
+#pragma once
+
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __forceinline__ inline __attribute__((always_inline))
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define TID_X __nvvm_read_ptx_sreg_tid_x()
+#define TID_Y __nvvm_read_ptx_sreg_tid_y()
+#define NTID_X __nvvm_read_ptx_sreg_ntid_x()
+#define NTID_Y __nvvm_read_ptx_sreg_ntid_y()
+#define CTAID_X __nvvm_read_ptx_sreg_ctaid_x()
+#define CTAID_Y __nvvm_read_ptx_sreg_ctaid_y()
+#define NCTAID_X __nvvm_read_ptx_sreg_nctaid_x()
+#define BARRIER() __syncthreads()
+
+static __device__ __forceinline__ float approx_rsqrt(float x) {
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+static __device__ __forceinline__ float approx_ex2(float x) {
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+static __device__ __forceinline__ float approx_lg2(float x) {
+    float r;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+static __device__ __forceinline__ float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static __device__ __forceinline__ u32 atomic_add_shared(u32 *p, u32 v) { return __nvvm_atom_add_gen_i((int *)p, (int)v); }
