@@ -1,0 +1,194 @@
+/* Graphs and stream capture. */
+#include "probe.h"
+
+static void CUDA_CB count_up(void *data)
+{
+    ++*(int *)data;
+}
+
+void group_graph(void)
+{
+    CUgraph g = NULL, clone = NULL;
+    CUgraphNode kernel = NULL, memset_node = NULL, copy = NULL, host = NULL, empty_node = NULL, x = NULL;
+    CUgraphExec exec = NULL;
+    CUdeviceptr p = 0;
+    CUstream s = NULL;
+    unsigned n = 16, back[16] = {0};
+    int calls = 0;
+    CUcontext context = setup();
+    CUmodule m = load(ptx_main);
+    R(cuStreamCreate, &s, 0);
+    R(cuMemAlloc, &p, 4096);
+    T("create", cuGraphCreate, &g, 0);
+    T("create.flags", cuGraphCreate, &clone, 1);
+    T("create.null", cuGraphCreate, NULL, 0);
+    void *args[] = {&p, &n};
+    CUDA_KERNEL_NODE_PARAMS k = {.func = function(m, "scale"), .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 16,
+                                 .blockDimY = 1, .blockDimZ = 1, .kernelParams = args};
+    CUDA_MEMSET_NODE_PARAMS ms = {.dst = p, .value = 0, .elementSize = 4, .width = 16, .height = 1};
+    T("addmemset", cuGraphAddMemsetNode, &memset_node, g, NULL, 0, &ms, context);
+    T("addkernel", cuGraphAddKernelNode, &kernel, g, &memset_node, 1, &k);
+    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = back,
+                       .WidthInBytes = 64, .Height = 1, .Depth = 1};
+    T("addmemcpy", cuGraphAddMemcpyNode, &copy, g, &kernel, 1, &c, context);
+    CUDA_HOST_NODE_PARAMS h = {.fn = count_up, .userData = &calls};
+    T("addhost", cuGraphAddHostNode, &host, g, &copy, 1, &h);
+    T("addempty", cuGraphAddEmptyNode, &empty_node, g, NULL, 0);
+    T("addkernel.null", cuGraphAddKernelNode, &x, g, NULL, 0, NULL);
+    T("addkernel.nullgraph", cuGraphAddKernelNode, &x, NULL, NULL, 0, &k);
+    T("addkernel.nulldeps", cuGraphAddKernelNode, &x, g, NULL, 1, &k);
+    CUDA_KERNEL_NODE_PARAMS badk = k;
+    badk.blockDimX = 0;
+    T("addkernel.block0", cuGraphAddKernelNode, &x, g, NULL, 0, &badk);
+    badk = k;
+    badk.func = NULL;
+    T("addkernel.nullfn", cuGraphAddKernelNode, &x, g, NULL, 0, &badk);
+    CUDA_MEMSET_NODE_PARAMS badm = ms;
+    badm.elementSize = 3;
+    T("addmemset.size3", cuGraphAddMemsetNode, &x, g, NULL, 0, &badm, context);
+    size_t count = 0;
+    T("nodes", cuGraphGetNodes, g, NULL, &count);
+    V("nodes.v", "%zu", count);
+    T("roots", cuGraphGetRootNodes, g, NULL, &count);
+    V("roots.v", "%zu", count);
+    T("edges", cuGraphGetEdges, g, NULL, NULL, NULL, &count);
+    V("edges.v", "%zu", count);
+    CUgraphNodeType type = 99;
+    T("type", cuGraphNodeGetType, kernel, &type);
+    V("type.v", "%d", (int)type);
+    T("deps", cuGraphNodeGetDependencies, kernel, NULL, NULL, &count);
+    V("deps.v", "%zu", count);
+    T("dependents", cuGraphNodeGetDependentNodes, kernel, NULL, NULL, &count);
+    T("adddep", cuGraphAddDependencies, g, &empty_node, &memset_node, NULL, 1);
+    T("adddep.again", cuGraphAddDependencies, g, &empty_node, &memset_node, NULL, 1);
+    T("adddep.self", cuGraphAddDependencies, g, &kernel, &kernel, NULL, 1);
+    T("removedep", cuGraphRemoveDependencies, g, &empty_node, &memset_node, NULL, 1);
+    T("removedep.absent", cuGraphRemoveDependencies, g, &empty_node, &memset_node, NULL, 1);
+    T("clone", cuGraphClone, &clone, g);
+    T("clone.find", cuGraphNodeFindInClone, &x, kernel, clone);
+    T("instantiate", cuGraphInstantiate, &exec, g, 0);
+    T("instantiate.flags", cuGraphInstantiate, (CUgraphExec *)&x, g, 0x1000);
+    T("launch", cuGraphLaunch, exec, s);
+    T("launch.sync", cuStreamSynchronize, s);
+    V("launch.v", "%u %u calls=%d", back[1], back[15], calls);
+    T("launch.again", cuGraphLaunch, exec, s);
+    T("upload", cuGraphUpload, exec, s);
+    T("launch.null", cuGraphLaunch, NULL, s);
+    T("launch.legacy", cuGraphLaunch, exec, NULL);
+    R(cuCtxSynchronize);
+    V("launch.calls", "%d", calls);
+    n = 4;
+    T("exec.setkernel", cuGraphExecKernelNodeSetParams, exec, kernel, &k);
+    T("exec.launch", cuGraphLaunch, exec, s);
+    R(cuCtxSynchronize);
+    V("exec.v", "%u %u", back[3], back[4]);
+    cuuint64_t flags = 9;
+    T("exec.flags", cuGraphExecGetFlags, exec, &flags);
+    CUgraphExecUpdateResultInfo info;
+    T("exec.update", cuGraphExecUpdate, exec, clone, &info);
+    V("exec.update.v", "%d", (int)info.result);
+    CUDA_KERNEL_NODE_PARAMS gotk;
+    memset(&gotk, 0, sizeof gotk);
+    T("getkernel", cuGraphKernelNodeGetParams, kernel, &gotk);
+    V("getkernel.v", "%d %u", gotk.func == k.func, gotk.blockDimX);
+    T("getkernel.wrong", cuGraphKernelNodeGetParams, host, &gotk);
+    T("destroynode", cuGraphDestroyNode, empty_node);
+    /* A cycle cannot be instantiated. */
+    T("cycle.add", cuGraphAddDependencies, clone, &x, &x, NULL, 1);
+    T("adddep.cycle", cuGraphAddDependencies, g, &host, &memset_node, NULL, 1);
+    T("instantiate.cycle", cuGraphInstantiate, (CUgraphExec *)&x, g, 0);
+    T("exec.destroy", cuGraphExecDestroy, exec);
+    T("exec.destroy.null", cuGraphExecDestroy, NULL);
+    T("destroy", cuGraphDestroy, g);
+    T("destroy.null", cuGraphDestroy, NULL);
+    T("sync", cuCtxSynchronize);
+}
+
+void group_capture(void)
+{
+    CUgraph g = NULL;
+    CUgraphExec exec = NULL;
+    CUstream s = NULL, t = NULL;
+    CUevent e = NULL, f = NULL;
+    CUdeviceptr p = 0, q = 0;
+    CUstreamCaptureStatus status = 9;
+    unsigned n = 16, back[16] = {0};
+    size_t count = 0;
+    setup();
+    CUmodule m = load(ptx_main);
+    CUfunction scale = function(m, "scale");
+    R(cuStreamCreate, &s, 0);
+    R(cuStreamCreate, &t, 0);
+    R(cuEventCreate, &e, CU_EVENT_DISABLE_TIMING);
+    R(cuEventCreate, &f, CU_EVENT_DISABLE_TIMING);
+    R(cuMemAlloc, &p, 4096);
+    void *args[] = {&p, &n};
+    T("begin.legacy", cuStreamBeginCapture, NULL, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    T("begin.badmode", cuStreamBeginCapture, s, 9);
+    T("begin", cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    T("begin.again", cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    T("status", cuStreamIsCapturing, s, &status);
+    V("status.v", "%d", (int)status);
+    T("launch", cuLaunchKernel, scale, 1, 1, 1, 16, 1, 1, 0, s, args, NULL);
+    T("fork.record", cuEventRecord, e, s);
+    T("fork.wait", cuStreamWaitEvent, t, e, 0);
+    T("fork.status", cuStreamIsCapturing, t, &status);
+    V("fork.status.v", "%d", (int)status);
+    T("fork.memset", cuMemsetD8Async, p + 1024, 1, 64, t);
+    T("join.record", cuEventRecord, f, t);
+    T("join.wait", cuStreamWaitEvent, s, f, 0);
+    T("memcpy", cuMemcpyDtoHAsync, back, p, 64, s);
+    T("end", cuStreamEndCapture, s, &g);
+    R(cuGraphGetNodes, g, NULL, &count);
+    V("nodes", "%zu", count);
+    T("instantiate", cuGraphInstantiate, &exec, g, 0);
+    T("graphlaunch", cuGraphLaunch, exec, s);
+    T("sync", cuStreamSynchronize, s);
+    V("v", "%u %u", back[1], back[15]);
+    T("destroy", cuGraphDestroy, g);
+    /* What a capture forbids. */
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    T("forbid.alloc", cuMemAlloc, &q, 16);
+    T("forbid.alloc.status", cuStreamIsCapturing, s, &status);
+    V("forbid.alloc.status.v", "%d", (int)status);
+    T("forbid.end", cuStreamEndCapture, s, &g);
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_RELAXED);
+    T("relaxed.alloc", cuMemAlloc, &q, 16);
+    T("relaxed.streamsync", cuStreamSynchronize, s);
+    T("relaxed.status", cuStreamIsCapturing, s, &status);
+    V("relaxed.status.v", "%d", (int)status);
+    T("relaxed.end", cuStreamEndCapture, s, &g);
+    V("relaxed.end.null", "%d", g == NULL);
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    T("query", cuStreamQuery, s);
+    T("query.end", cuStreamEndCapture, s, &g);
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    T("legacylaunch", cuLaunchKernel, scale, 1, 1, 1, 16, 1, 1, 0, NULL, args, NULL);
+    T("legacylaunch.end", cuStreamEndCapture, s, &g);
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    T("legacycopy", cuMemcpyDtoH, back, p, 16);
+    T("legacycopy.end", cuStreamEndCapture, s, &g);
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    R(cuEventRecord, e, s);
+    T("eventquery", cuEventQuery, e);
+    T("eventquery.end", cuStreamEndCapture, s, &g);
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    R(cuEventRecord, e, s);
+    R(cuStreamWaitEvent, t, e, 0);
+    R(cuMemsetD8Async, p, 1, 64, t);
+    T("unjoined.end", cuStreamEndCapture, s, &g);
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    R(cuEventRecord, e, s);
+    R(cuStreamWaitEvent, t, e, 0);
+    T("wrongend", cuStreamEndCapture, t, &g);
+    T("wrongend.then.right", cuStreamEndCapture, s, &g);
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    T("allocasync", cuMemAllocAsync, &q, 64, s);
+    T("freeasync", cuMemFreeAsync, q, s);
+    T("alloc.end", cuStreamEndCapture, s, &g);
+    R(cuGraphGetNodes, g, NULL, &count);
+    V("alloc.nodes", "%zu", count);
+    R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    T("destroystream", cuStreamDestroy, s);
+    T("end.sync", cuCtxSynchronize);
+}

@@ -1,0 +1,72 @@
+/* A probe of a CUDA driver library: calls of every group, right and wrong, one line an answer.
+ *
+ * The library is opened by path, so the same binary asks NVIDIA's driver and ours. Lines:
+ *   group.probe: CUDA_SUCCESS     the status that the call gave
+ *   group.probe = value           a value that every right driver gives
+ *   group.probe ~ value           a value of this machine (its name, sizes, clocks): recorded, not compared
+ *   group: signal N               the group ended by a signal although single probes were left out
+ * A probe at which the process dies or hangs is answered `signal N` and the group is run again without it. */
+#ifndef ANYWARP_PROBE_H
+#define ANYWARP_PROBE_H
+
+#include <cuda.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Declared by cudaProfiler.h, which not every toolkit folder has. */
+CUresult CUDAAPI cuProfilerStart(void);
+CUresult CUDAAPI cuProfilerStop(void);
+
+/* One pointer for each function of api.h, named p_<the header's unversioned name>. */
+#define F(name) extern __typeof__(name) *p_##name;
+#include "api.h"
+#undef F
+
+/* Calls a function and reports its status under a name; gives the status. */
+#define T(name, fn, ...) (begin(name) ? report(p_##fn(__VA_ARGS__)) : skipped())
+/* Calls a function without a report. */
+#define R(fn, ...) p_##fn(__VA_ARGS__)
+
+/* Begins a probe: 0 if it is one to leave out. Copies the name. */
+int begin(const char *name);
+CUresult report(CUresult status);
+CUresult skipped(void);
+/* A formatted name; valid until four further calls. */
+const char *N(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A value that every right driver gives. */
+void V(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A value of this machine. */
+void M(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A symbol of the library by its exact name, for versions that the header no longer maps to. */
+void *S(const char *symbol);
+const char *error_name(CUresult status);
+/* Initialises, retains the primary context of device 0 and makes it current. */
+CUcontext setup(void);
+/* Loads a PTX text of ours; ends the group where that fails. */
+CUmodule load(const char *ptx);
+CUfunction function(CUmodule module, const char *name);
+/* Sends standard output to a file until captured() reads it back (newlines shown as \n). */
+void capture(void);
+const char *captured(void);
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* PTX texts (ptx.c). */
+extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link_b[], ptx_bad_syntax[], ptx_params[],
+    ptx_cluster[];
+
+/* Groups (one process each). */
+#define GROUPS(G) \
+    G(cold) G(init) G(errors) G(device) G(attr) G(ctx) G(ctxstack) G(ctxdead) G(ctxthread) G(pctx) G(limit) G(module) G(ptxload) \
+    G(jit) G(link) G(function) G(global) G(memory) G(memset) G(memsetwrap) G(copy) G(copy2d) G(copy3d) G(hostmem) G(managed) \
+    G(pointer) G(array) G(stream) G(streamdef) G(hostfn) G(memop) G(event) G(launch) G(launchex) G(cluster) G(coop) G(occupancy) \
+    G(printf) G(library) G(pool) G(vmm) G(ipc) G(capture) G(graph) G(dead) G(procaddr) G(trap) G(oob) G(misaligned) \
+    G(assertion) G(sharedoob) G(nullstore) G(recursion) G(reset) G(recover_primary) \
+    G(recover_release) G(recover_created) G(sticky) G(misc)
+#define G(name) void group_##name(void);
+GROUPS(G)
+#undef G
+
+#endif
