@@ -1,0 +1,221 @@
+//! Heads of functions and kernels.
+
+use super::{Current, ModuleName, Parsed, Parser};
+use crate::ast::{Directive, FuncId, Function, FunctionDirective, Head, Linkage, Parameter, Register};
+use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::lexer::Kind;
+use crate::scope::Name;
+use crate::types::Space;
+
+impl<'s> Parser<'s> {
+    /// `.entry` or `.func`, after its linkage.
+    pub fn function(&mut self, linkage: Linkage) -> Parsed<()> {
+        let is_entry = self.word() == "entry";
+        self.bump();
+        self.current = Current { parents: vec![0], ..Current::default() };
+        let mut unified = None;
+        if self.word() == "attribute" {
+            self.bump();
+            self.expect(b'(')?;
+            if self.word() != "unified" {
+                return Err(self.unexpected("`.unified`"));
+            }
+            unified = Some(self.unified()?);
+            self.expect(b')')?;
+        }
+        let returns = if !is_entry && self.token.is(b'(') { self.parameters()? } else { Vec::new() };
+        let (name, span) = self.expect_ident("a function's name")?;
+        let params = if self.token.is(b'(') { self.parameters()? } else { Vec::new() };
+        let mut directives = self.function_directives()?;
+        directives.extend(unified.map(|(a, b)| FunctionDirective::Unified(a, b)));
+        let mut function = Function {
+            name: name.to_owned(),
+            is_entry,
+            linkage,
+            returns,
+            params,
+            directives,
+            body: None,
+            head: Head::default(),
+            span,
+        };
+        if !self.token.is(b'{') {
+            self.expect(b';')?;
+            function.head = Head {
+                regs: std::mem::take(&mut self.current.body.regs),
+                vars: std::mem::take(&mut self.current.body.vars),
+            };
+            let id = self.declare_function(name, function, false)?;
+            self.module.directives.push(Directive::Declaration(id));
+            return Ok(());
+        }
+        if linkage == Linkage::Extern {
+            let message = format!("'{name}' is .extern and has a body");
+            return Err(self.error(
+                ErrorKind::Semantic,
+                span,
+                message,
+                "an .extern function is only declared",
+            ));
+        }
+        // While its body is read a function looks declared, so that it can call itself.
+        function.head = Head { regs: self.current.body.regs.clone(), vars: self.current.body.vars.clone() };
+        let id = self.declare_function(name, function, true)?;
+        self.module.directives.push(Directive::Definition(id));
+        let result = self.body();
+        let body = std::mem::take(&mut self.current).body;
+        if let Some(function) = self.module.functions.get_mut(id.index()) {
+            function.head = Head::default();
+            function.body = Some(body);
+        }
+        result
+    }
+
+    fn declare_function(&mut self, name: &'s str, function: Function, defines: bool) -> Parsed<FuncId> {
+        let id = match self.names.get(name) {
+            None => {
+                let id = FuncId(self.module.functions.len() as u32);
+                self.module.functions.push(function);
+                self.names.insert(name, ModuleName::Func(id));
+                return Ok(id);
+            }
+            Some(ModuleName::Func(id)) => *id,
+            Some(ModuleName::Global(_)) => return Err(self.duplicate(name, function.span)),
+        };
+        let Some(old) = self.module.functions.get_mut(id.index()) else { return Ok(id) };
+        if defines && old.body.is_some() {
+            let message = format!("Duplicate definition of function '{name}'");
+            return Err(self.error(ErrorKind::Semantic, function.span, message, "defined already"));
+        }
+        let same = old.is_entry == function.is_entry
+            && signature(old, &old.returns) == signature(&function, &function.returns)
+            && signature(old, &old.params) == signature(&function, &function.params);
+        if !same {
+            let message = format!("Function '{name}' declared twice with different parameters");
+            let diagnostic = Diagnostic::error(ErrorKind::Semantic, function.span, message);
+            return Err(self.report(diagnostic.label("differs from the earlier declaration")));
+        }
+        if defines {
+            *old = function;
+        }
+        Ok(id)
+    }
+
+    /// `(.param .u32 a, .reg .f32 b, …)`
+    fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
+        self.expect(b'(')?;
+        let mut params = Vec::new();
+        while !self.eat(b')') {
+            let start = self.token.span;
+            let head = self.variable_head()?;
+            match head.space {
+                Space::Reg => {
+                    let (name, span) = self.expect_ident("a parameter's name")?;
+                    let id = self.declare_reg(
+                        name,
+                        Register { name: name.to_owned(), ty: head.ty, vector: head.vector, span },
+                    )?;
+                    params.push(Parameter::Reg(id));
+                }
+                Space::Param => {
+                    let (name, variable) = self.declarator(&head)?;
+                    params.push(Parameter::Var(self.declare_var(name, variable)?));
+                }
+                other => {
+                    let message = format!("Parameter in state space {other}");
+                    return Err(self.error(ErrorKind::Semantic, start, message, "must be .param or .reg"));
+                }
+            }
+            if !self.eat(b',') {
+                self.expect(b')')?;
+                break;
+            }
+        }
+        Ok(params)
+    }
+
+    /// Adds a register to the current function.
+    pub fn declare_reg(&mut self, name: &'s str, register: Register) -> Parsed<crate::ast::RegId> {
+        let id = crate::ast::RegId(self.current.body.regs.len() as u32);
+        let span = register.span;
+        if name != "_" && !self.current.scopes.declare(name, Name::Reg(id)) {
+            return Err(self.duplicate(name, span));
+        }
+        self.current.body.regs.push(register);
+        Ok(id)
+    }
+
+    /// What stands between the head and the body, of a function or of a prototype.
+    pub fn function_directives(&mut self) -> Parsed<Vec<FunctionDirective>> {
+        use FunctionDirective as D;
+        let mut directives = Vec::new();
+        while self.token.kind == Kind::Word {
+            let word = self.word();
+            if word == "pragma" {
+                directives.push(D::Pragma(self.pragma()?));
+                continue;
+            }
+            if word == "attribute" {
+                self.bump();
+                self.expect(b'(')?;
+                if self.word() != "unified" {
+                    return Err(self.unexpected("`.unified`"));
+                }
+                let (a, b) = self.unified()?;
+                self.expect(b')')?;
+                directives.push(D::Unified(a, b));
+                continue;
+            }
+            let span = self.token.span;
+            self.bump();
+            directives.push(match word {
+                "maxntid" => D::MaxNtid(self.extent()?),
+                "reqntid" => D::ReqNtid(self.extent()?),
+                "reqnctapercluster" => D::ReqNctaPerCluster(self.extent()?),
+                "minnctapersm" => D::MinNctaPerSm(self.expect_u32("a number of blocks")?),
+                "maxnctapersm" => D::MaxNctaPerSm(self.expect_u32("a number of blocks")?),
+                "maxnreg" => D::MaxNreg(self.expect_u32("a number of registers")?),
+                "maxclusterrank" => D::MaxClusterRank(self.expect_u32("a number of blocks")?),
+                "abi_preserve" => D::AbiPreserve(self.expect_u32("a number of registers")?),
+                "abi_preserve_control" => D::AbiPreserveControl(self.expect_u32("a number of registers")?),
+                "local_maxnreg" => D::LocalMaxNreg(self.expect_u32("a number of registers")?),
+                "noreturn" => D::NoReturn,
+                "explicitcluster" => D::ExplicitCluster,
+                "blocksareclusters" => D::BlocksAreClusters,
+                _ => {
+                    let message = format!("Parsing error near '.{word}': syntax error");
+                    let label = "expected a directive like `.maxntid`, or the body";
+                    return Err(self.error(ErrorKind::Syntax, span, message, label));
+                }
+            });
+        }
+        Ok(directives)
+    }
+
+    /// `nx{, ny{, nz}}`
+    fn extent(&mut self) -> Parsed<[u32; 3]> {
+        let mut extent = [1; 3];
+        for (i, slot) in extent.iter_mut().enumerate() {
+            if i > 0 && !self.eat(b',') {
+                break;
+            }
+            *slot = self.expect_u32("a number of threads or blocks")?;
+        }
+        Ok(extent)
+    }
+}
+
+/// What must be the same in each declaration of a function.
+fn signature(function: &Function, params: &[Parameter]) -> Vec<(bool, u64, u32)> {
+    let one = |p: &Parameter| match p {
+        Parameter::Reg(id) => {
+            let reg = function.regs().get(id.index()).or_else(|| function.head.regs.get(id.index()));
+            reg.map_or((true, 0, 0), |r| (true, u64::from(r.ty.bits()), u32::from(r.vector)))
+        }
+        Parameter::Var(id) => {
+            let var = function.vars().get(id.index()).or_else(|| function.head.vars.get(id.index()));
+            var.map_or((false, 0, 0), |v| (false, v.size_bytes(), v.ty.size_bytes()))
+        }
+    };
+    params.iter().map(one).collect()
+}

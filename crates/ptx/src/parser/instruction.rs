@@ -1,0 +1,174 @@
+//! Instructions: guard, opcode, modifiers and the list of operands.
+
+use super::{Parsed, Parser, shorten};
+use crate::ast::{Guard, Instruction, Operand, OperandKind, Symbol, SymbolRef};
+use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::lexer::Kind;
+use crate::scope::Name;
+use crate::types::{ScalarType, Version};
+use crate::words::{Modifier, Opcode};
+use smallvec::SmallVec;
+
+impl<'s> Parser<'s> {
+    /// An instruction, without its semicolon.
+    pub fn instruction(&mut self) -> Parsed<Instruction> {
+        self.open_vectors = 0;
+        let start = self.token.span.start;
+        let guard = if self.eat(b'@') { Some(self.guard()?) } else { None };
+        let (word, span) = self.expect_ident("an instruction")?;
+        let Some(opcode) = Opcode::from_name(word) else {
+            return Err(self.unknown_opcode(word, span));
+        };
+        let modifiers = self.modifiers()?;
+        let operands = self.operands(opcode)?;
+        Ok(Instruction { guard, opcode, modifiers, operands, span: self.since(start) })
+    }
+
+    fn guard(&mut self) -> Parsed<Guard> {
+        let negated = self.eat(b'!');
+        let (name, span) = self.expect_ident("a predicate register")?;
+        match self.name(name, span) {
+            Some(Name::Reg(reg)) if self.reg(reg).0 == ScalarType::Pred => Ok(Guard { reg, negated }),
+            Some(_) => {
+                let label = "not a register of type .pred";
+                Err(self.error(ErrorKind::Semantic, span, "Predicate expression expected", label))
+            }
+            None => Err(self.unknown_symbol(name, span)),
+        }
+    }
+
+    fn unknown_opcode(&mut self, word: &str, span: crate::span::Span) -> super::Reported {
+        let message = format!("Not a name of any known instruction: '{}'", shorten(word));
+        let mut diagnostic = Diagnostic::error(ErrorKind::Semantic, span, message).label("unknown opcode");
+        if let Some(near) = nearest(word, Opcode::all().iter().map(|o| o.name())) {
+            diagnostic = diagnostic.help(format!("there is `{near}`"));
+        }
+        self.report(diagnostic)
+    }
+
+    fn modifiers(&mut self) -> Parsed<SmallVec<[Modifier; 8]>> {
+        let mut modifiers = SmallVec::new();
+        while self.token.kind == Kind::Word {
+            let word = self.word();
+            let Some(modifier) = Modifier::from_name(word) else {
+                let span = self.token.span;
+                let message = format!("Unknown modifier '.{}'", shorten(word));
+                let mut diagnostic =
+                    Diagnostic::error(ErrorKind::Semantic, span, message).label("no instruction has it");
+                if let Some(near) = nearest(word, Modifier::all().iter().map(|m| m.name())) {
+                    diagnostic = diagnostic.help(format!("there is `.{near}`"));
+                }
+                return Err(self.report(diagnostic));
+            };
+            self.bump();
+            modifiers.push(modifier);
+            // `ld.const[3]`: a bank, in versions before 2.2.
+            if modifier == Modifier::Const && self.token.is(b'[') && self.module.version < Version::new(2, 2)
+            {
+                self.bump();
+                self.expect_int("a bank's number")?;
+                self.expect(b']')?;
+            }
+            if modifiers.len() > 32 {
+                let span = self.token.span;
+                return Err(self.error(
+                    ErrorKind::Limit,
+                    span,
+                    "Too many modifiers",
+                    "no instruction has so many",
+                ));
+            }
+        }
+        Ok(modifiers)
+    }
+
+    fn operands(&mut self, opcode: Opcode) -> Parsed<Vec<Operand>> {
+        if self.token.is(b';') {
+            return Ok(Vec::new());
+        }
+        match opcode {
+            Opcode::Bra => Ok(vec![self.label_operand()?]),
+            Opcode::Brx => {
+                let index = self.operand()?;
+                self.expect(b',')?;
+                Ok(vec![index, self.label_operand()?])
+            }
+            Opcode::Call => self.call_operands(),
+            _ => {
+                let mut operands = Vec::with_capacity(4);
+                operands.push(self.operand()?);
+                while self.eat(b',') {
+                    operands.push(self.operand()?);
+                }
+                if !self.token.is(b';') {
+                    return Err(self.unexpected("`,` or `;`"));
+                }
+                Ok(operands)
+            }
+        }
+    }
+
+    fn label_operand(&mut self) -> Parsed<Operand> {
+        let (label, span) = self.label_reference()?;
+        Ok(Operand { kind: OperandKind::Symbol(SymbolRef { symbol: Symbol::Label(label), offset: 0 }), span })
+    }
+
+    /// `(returns), target, (params), prototype`
+    fn call_operands(&mut self) -> Parsed<Vec<Operand>> {
+        let mut operands = Vec::with_capacity(4);
+        if self.token.is(b'(') {
+            operands.push(self.list()?);
+            self.expect(b',')?;
+        }
+        operands.push(self.operand()?);
+        if !self.eat(b',') {
+            return Ok(operands);
+        }
+        if self.token.is(b'(') {
+            operands.push(self.list()?);
+            if !self.eat(b',') {
+                return Ok(operands);
+            }
+        }
+        operands.push(self.label_operand()?);
+        Ok(operands)
+    }
+
+    /// `(a, b)`
+    fn list(&mut self) -> Parsed<Operand> {
+        let start = self.expect(b'(')?.span.start;
+        let mut items = Vec::new();
+        while !self.eat(b')') {
+            items.push(self.operand()?);
+            if !self.eat(b',') {
+                self.expect(b')')?;
+                break;
+            }
+        }
+        Ok(Operand { kind: OperandKind::List(items), span: self.since(start) })
+    }
+}
+
+/// The candidate that differs in at most a third of its letters from `word`, if one does.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > 40 {
+        return None;
+    }
+    let best = candidates.map(|c| (distance(word.as_bytes(), c.as_bytes()), c)).min_by_key(|(d, _)| *d);
+    best.filter(|(d, c)| *d <= c.len().div_ceil(3).min(3)).map(|(_, c)| c)
+}
+
+/// How many letters to insert, remove or change to make one of the other.
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}

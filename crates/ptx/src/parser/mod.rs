@@ -1,0 +1,307 @@
+//! The parser: tokens to the typed tree, with names resolved and errors recovered from.
+//!
+//! It never recurses without a bound: nested scopes are a counter, and constant expressions and initial values count
+//! their depth.
+
+mod body;
+mod expr;
+mod function;
+mod instruction;
+mod module;
+mod operand;
+mod variable;
+
+use crate::ast::{Body, FuncId, GlobalId, LabelId, Module, RegId, Variable};
+use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::lexer::{Kind, Lexer, Token, integer};
+use crate::scope::Scopes;
+use crate::span::Span;
+use crate::types::Version;
+use hashbrown::HashMap;
+
+/// After this many errors the rest is not reported.
+pub const MAX_ERRORS: usize = 20;
+/// How deep scopes, constant expressions and initial values may nest.
+pub(crate) const MAX_DEPTH: usize = 128;
+/// The largest size of one variable in bytes that an initial value may have.
+pub(crate) const MAX_INITIALISED: u64 = 1 << 30;
+
+/// An error was reported; the caller only has to recover.
+#[derive(Debug)]
+pub(crate) struct Reported;
+
+pub(crate) type Parsed<T> = Result<T, Reported>;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ModuleName {
+    Global(GlobalId),
+    Func(FuncId),
+}
+
+/// The function that is being parsed.
+#[derive(Debug, Default)]
+pub(crate) struct Current<'s> {
+    pub scopes: Scopes<'s>,
+    pub body: Body,
+    /// Labels by name and the number of the scope that they stand in.
+    pub labels: HashMap<(&'s str, u32), LabelId>,
+    /// For each scope, the number of the scope around it.
+    pub parents: Vec<u32>,
+    /// The number of the scope that is being parsed.
+    pub scope: u32,
+    /// Labels named before they were seen: name, place, scope.
+    pub pending: Vec<(&'s str, Span, u32)>,
+    /// Statements whose operands hold pending labels.
+    pub patches: Vec<u32>,
+}
+
+pub(crate) struct Parser<'s> {
+    pub source: &'s str,
+    lexer: Lexer<'s>,
+    /// The token to be taken next.
+    pub token: Token,
+    /// The one after it.
+    pub next: Token,
+    /// The end of the last token taken.
+    pub last_end: u32,
+    pub diagnostics: Vec<Diagnostic>,
+    pub module: Module,
+    pub names: HashMap<&'s str, ModuleName>,
+    pub current: Current<'s>,
+    /// Braces of vectors that are open in the statement being read, for recovery.
+    pub open_vectors: usize,
+}
+
+/// Reads a module.
+///
+/// # Errors
+/// At least one and at most [`MAX_ERRORS`] errors, in the order in which they stand in the text.
+pub fn parse(source: &str) -> Result<Module, Vec<Diagnostic>> {
+    if u32::try_from(source.len()).is_err() {
+        let message = "A PTX text must be smaller than 4 GiB";
+        return Err(vec![Diagnostic::error(ErrorKind::Limit, Span::default(), message)]);
+    }
+    let mut parser = Parser::new(source);
+    parser.module();
+    if parser.diagnostics.is_empty() {
+        return Ok(parser.module);
+    }
+    parser.diagnostics.sort_by_key(|d| d.span.start);
+    Err(parser.diagnostics)
+}
+
+/// Reads a module from bytes. Bytes that are not UTF-8 may stand in comments and strings; they are read as `?`.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_bytes(source: &[u8]) -> Result<Module, Vec<Diagnostic>> {
+    parse(&text_of(source))
+}
+
+/// The text that [`parse_bytes`] reads, with every byte at the same offset: what diagnostics are rendered against.
+pub fn text_of(source: &[u8]) -> std::borrow::Cow<'_, str> {
+    match std::str::from_utf8(source) {
+        Ok(text) => text.into(),
+        Err(_) => source.iter().map(|b| if b.is_ascii() { char::from(*b) } else { '?' }).collect(),
+    }
+}
+
+impl<'s> Parser<'s> {
+    fn new(source: &'s str) -> Self {
+        let mut lexer = Lexer::new(source);
+        let (token, next) = (lexer.next(), lexer.next());
+        Parser {
+            source,
+            lexer,
+            token,
+            next,
+            last_end: 0,
+            diagnostics: Vec::new(),
+            module: Module {
+                version: Version::new(0, 0),
+                target: Vec::new(),
+                address_size: 32,
+                address_size_written: false,
+                directives: Vec::new(),
+                globals: Vec::new(),
+                functions: Vec::new(),
+            },
+            names: HashMap::new(),
+            current: Current::default(),
+            open_vectors: 0,
+        }
+    }
+
+    /// Takes the next token.
+    pub fn bump(&mut self) -> Token {
+        let taken = self.token;
+        self.last_end = taken.span.end;
+        self.token = self.next;
+        self.next = self.lexer.next();
+        taken
+    }
+
+    /// Goes on at this offset.
+    pub fn seek(&mut self, offset: u32) {
+        self.lexer.seek(offset);
+        self.last_end = offset;
+        self.token = self.lexer.next();
+        self.next = self.lexer.next();
+    }
+
+    /// The offset of the end of the line in which `from` lies.
+    pub fn line_end(&self, from: u32) -> u32 {
+        self.lexer.line_end(from)
+    }
+
+    pub fn text(&self, span: Span) -> &'s str {
+        span.text(self.source)
+    }
+
+    /// The word of the next token, without its dot; empty if it is no word.
+    pub fn word(&self) -> &'s str {
+        match self.token.kind {
+            Kind::Word => self.text(self.token.span).get(1..).unwrap_or(""),
+            _ => "",
+        }
+    }
+
+    /// Takes the word `word` if it comes next.
+    pub fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.word() == word && !word.is_empty();
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Takes the punctuation if it comes next.
+    pub fn eat(&mut self, punct: u8) -> bool {
+        let found = self.token.is(punct);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    pub fn expect(&mut self, punct: u8) -> Parsed<Token> {
+        if self.token.is(punct) {
+            return Ok(self.bump());
+        }
+        Err(self.unexpected(&format!("`{}`", char::from(punct))))
+    }
+
+    pub fn expect_ident(&mut self, what: &str) -> Parsed<(&'s str, Span)> {
+        if self.token.kind == Kind::Ident {
+            let span = self.bump().span;
+            return Ok((self.text(span), span));
+        }
+        Err(self.unexpected(what))
+    }
+
+    /// A plain integer constant, without expression.
+    pub fn expect_int(&mut self, what: &str) -> Parsed<u64> {
+        if self.token.kind != Kind::Int {
+            return Err(self.unexpected(what));
+        }
+        let span = self.token.span;
+        let Some((value, _)) = integer(self.text(span)) else {
+            return Err(self.bad_number(span));
+        };
+        self.bump();
+        Ok(value)
+    }
+
+    /// [`Parser::expect_int`] of 32 bits.
+    pub fn expect_u32(&mut self, what: &str) -> Parsed<u32> {
+        let span = self.token.span;
+        let value = self.expect_int(what)?;
+        u32::try_from(value).map_err(|_| {
+            self.error(ErrorKind::Semantic, span, "Value out of range", "must be less than 2^32")
+        })
+    }
+
+    pub fn bad_number(&mut self, span: Span) -> Reported {
+        let text = shorten(self.text(span));
+        self.report(
+            Diagnostic::error(ErrorKind::Syntax, span, format!("Malformed constant '{text}'"))
+                .label("neither a decimal, octal, hexadecimal or binary integer of 64 bits, nor a float")
+                .help(
+                    "single-precision bits are 0f and 8 hexadecimal digits, double-precision bits 0d and 16",
+                ),
+        )
+    }
+
+    pub fn expect_string(&mut self) -> Parsed<String> {
+        if self.token.kind != Kind::Text {
+            return Err(self.unexpected("a string"));
+        }
+        let span = self.bump().span;
+        Ok(self.text(span).trim_matches('"').to_owned())
+    }
+
+    /// Reports that the next token is not what has to come.
+    pub fn unexpected(&mut self, expected: &str) -> Reported {
+        let Token { kind, span } = self.token;
+        if kind == Kind::Eof {
+            let diagnostic =
+                Diagnostic::error(ErrorKind::Syntax, span, "Parsing error: unexpected end of text");
+            return self.report(diagnostic.label(format!("expected {expected}")));
+        }
+        if kind == Kind::Open {
+            let diagnostic = Diagnostic::error(ErrorKind::Syntax, span, "Parsing error: unterminated text");
+            return self.report(diagnostic.label("this comment or string does not end"));
+        }
+        let text = shorten(self.text(span));
+        let message = format!("Parsing error near '{text}': syntax error");
+        self.report(Diagnostic::error(ErrorKind::Syntax, span, message).label(format!("expected {expected}")))
+    }
+
+    pub fn error(
+        &mut self,
+        kind: ErrorKind,
+        span: Span,
+        message: impl Into<String>,
+        label: &str,
+    ) -> Reported {
+        self.report(Diagnostic::error(kind, span, message).label(label))
+    }
+
+    pub fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        if self.diagnostics.len() < MAX_ERRORS {
+            self.diagnostics.push(diagnostic);
+        }
+        Reported
+    }
+
+    /// Whether so many errors were found that going on is no use.
+    pub fn gave_up(&self) -> bool {
+        self.diagnostics.len() >= MAX_ERRORS
+    }
+
+    /// The span from `start` to the last token taken.
+    pub fn since(&self, start: u32) -> Span {
+        Span::new(start, self.last_end.max(start))
+    }
+
+    /// The register with this id, which the current function declared.
+    pub fn reg(&self, id: RegId) -> (crate::types::ScalarType, u8) {
+        let reg = self.current.body.regs.get(id.index());
+        reg.map_or((crate::types::ScalarType::B32, 1), |r| (r.ty, r.vector))
+    }
+
+    pub fn variable(&self, variable: crate::ast::VariableRef) -> Option<&Variable> {
+        match variable {
+            crate::ast::VariableRef::Global(id) => self.module.globals.get(id.index()),
+            crate::ast::VariableRef::Var(id) => self.current.body.vars.get(id.index()),
+        }
+    }
+}
+
+/// Enough of a text to recognise it.
+pub(crate) fn shorten(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        return text.to_owned();
+    }
+    text.chars().take(57).chain("...".chars()).collect()
+}

@@ -1,0 +1,301 @@
+//! Directives of module scope.
+
+use super::{ModuleName, Parsed, Parser};
+use crate::ast::{Directive, File, FuncId, Linkage};
+use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::lexer::Kind;
+use crate::span::Span;
+use crate::types::{ArchSuffix, Target, Version};
+
+impl<'s> Parser<'s> {
+    /// The whole text.
+    pub fn module(&mut self) {
+        if self.header().is_err() {
+            return;
+        }
+        while self.token.kind != Kind::Eof && !self.gave_up() {
+            if self.directive().is_err() {
+                self.recover();
+            }
+        }
+    }
+
+    /// `.version`, `.target` and `.address_size`.
+    fn header(&mut self) -> Parsed<()> {
+        if self.word() != "version" {
+            let span = self.token.span;
+            let message = "Missing .version directive at start of file";
+            let diagnostic = Diagnostic::error(ErrorKind::Syntax, span, message);
+            return Err(self.report(
+                diagnostic
+                    .label("expected `.version`")
+                    .help("a PTX text begins with `.version 9.0` and `.target sm_86`"),
+            ));
+        }
+        self.bump();
+        self.version()?;
+        if self.word() != "target" {
+            let span = self.token.span;
+            let diagnostic = Diagnostic::error(ErrorKind::Syntax, span, "Missing .target directive");
+            return Err(self.report(
+                diagnostic.label("expected `.target`").help("`.target sm_86` has to follow `.version`"),
+            ));
+        }
+        self.target()
+    }
+
+    fn version(&mut self) -> Parsed<()> {
+        let span = self.token.span;
+        let text = self.text(span);
+        let parts = text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        let (Kind::Decimal, Some((major, minor))) = (self.token.kind, parts) else {
+            return Err(self.unexpected("a version like 9.0"));
+        };
+        self.bump();
+        let version = Version::new(major, minor);
+        if version > Version::NEWEST || version < Version::OLDEST {
+            let message = format!("Unsupported .version {version}; current version is '{}'", Version::NEWEST);
+            let diagnostic = Diagnostic::error(ErrorKind::UnsupportedVersion, span, message);
+            let range = format!("versions {} to {} are supported", Version::OLDEST, Version::NEWEST);
+            return Err(self.report(diagnostic.label(range)));
+        }
+        self.module.version = version;
+        Ok(())
+    }
+
+    fn target(&mut self) -> Parsed<()> {
+        self.bump();
+        loop {
+            let (word, span) = self.expect_ident("a target like sm_86")?;
+            let Some(target) = target(word) else {
+                let diagnostic =
+                    Diagnostic::error(ErrorKind::UnsupportedTarget, span, format!("Unknown target '{word}'"));
+                return Err(self.report(diagnostic.label("not a target").help(
+                    "sm_10 to sm_121, texmode_unified, texmode_independent, debug or map_f64_to_f32",
+                )));
+            };
+            self.module.target.push(target);
+            if !self.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn directive(&mut self) -> Parsed<()> {
+        let start = self.token.span.start;
+        match self.word() {
+            "address_size" => self.address_size(),
+            "file" => {
+                let file = self.file()?;
+                self.module.directives.push(Directive::File(file));
+                Ok(())
+            }
+            "section" => self.section(),
+            "pragma" => {
+                let pragma = self.pragma()?;
+                self.module.directives.push(Directive::Pragma(pragma));
+                Ok(())
+            }
+            "alias" => self.alias(start),
+            "target" => self.target(),
+            "version" => {
+                let span = self.token.span;
+                Err(self.error(
+                    ErrorKind::Semantic,
+                    span,
+                    "Duplicate .version directive",
+                    "only one is legal",
+                ))
+            }
+            "extern" | "visible" | "weak" | "common" => self.linked(),
+            "entry" | "func" => self.function(Linkage::Internal),
+            "global" | "const" | "shared" | "tex" | "local" | "param" | "reg" | "sreg" => {
+                self.module_variable(Linkage::Internal)
+            }
+            "loc" => {
+                self.loc()?;
+                Ok(())
+            }
+            "" if self.token.kind == Kind::Punct2(b'@', b'@') => {
+                let end = self.line_end(self.token.span.start);
+                let line = self.source.get(self.token.span.end as usize..end as usize).unwrap_or("");
+                let text = line.trim_start().trim_start_matches("DWARF").trim().to_owned();
+                self.module.directives.push(Directive::Dwarf(text));
+                self.seek(end);
+                Ok(())
+            }
+            "" if self.token.is(b';') => {
+                self.bump();
+                Ok(())
+            }
+            _ => {
+                Err(self
+                    .unexpected("a directive: `.entry`, `.func`, `.global`, `.const`, `.shared`, `.file`…"))
+            }
+        }
+    }
+
+    fn linked(&mut self) -> Parsed<()> {
+        let linkage = match self.word() {
+            "extern" => Linkage::Extern,
+            "visible" => Linkage::Visible,
+            "weak" => Linkage::Weak,
+            _ => Linkage::Common,
+        };
+        self.bump();
+        match self.word() {
+            "entry" | "func" => self.function(linkage),
+            _ => self.module_variable(linkage),
+        }
+    }
+
+    fn address_size(&mut self) -> Parsed<()> {
+        self.bump();
+        let span = self.token.span;
+        match self.expect_int("32 or 64")? {
+            size @ (32 | 64) => {
+                self.module.address_size = size as u8;
+                self.module.address_size_written = true;
+                Ok(())
+            }
+            _ => Err(self.error(ErrorKind::Semantic, span, "Illegal .address_size", "must be 32 or 64")),
+        }
+    }
+
+    fn file(&mut self) -> Parsed<File> {
+        self.bump();
+        let index = self.expect_u32("a file's number")?;
+        let name = self.expect_string()?;
+        let mut stamp = None;
+        if self.eat(b',') {
+            let time = self.expect_int("a time stamp")?;
+            self.expect(b',')?;
+            stamp = Some((time, self.expect_int("a size")?));
+        }
+        Ok(File { index, name, stamp })
+    }
+
+    /// `.pragma "…", "…";`
+    pub fn pragma(&mut self) -> Parsed<Vec<String>> {
+        self.bump();
+        let mut texts = vec![self.expect_string()?];
+        while self.eat(b',') {
+            texts.push(self.expect_string()?);
+        }
+        self.expect(b';')?;
+        Ok(texts)
+    }
+
+    fn section(&mut self) -> Parsed<()> {
+        let start = self.bump().span.start;
+        let name = match self.token.kind {
+            Kind::Word | Kind::Ident => self.text(self.token.span).to_owned(),
+            _ => return Err(self.unexpected("a section's name")),
+        };
+        self.bump();
+        let open = self.expect(b'{')?.span.end;
+        let mut depth = 1_usize;
+        let close = loop {
+            match self.token.kind {
+                Kind::Eof | Kind::Open => return Err(self.unexpected("`}`")),
+                Kind::Punct(b'{') => depth += 1,
+                Kind::Punct(b'}') => depth -= 1,
+                _ => {}
+            }
+            let token = self.bump();
+            if depth == 0 {
+                break token.span.start;
+            }
+        };
+        let text = self.text(Span::new(open, close)).trim().to_owned();
+        let span = self.since(start);
+        self.module.directives.push(Directive::Section { name, text, span });
+        Ok(())
+    }
+
+    fn alias(&mut self, start: u32) -> Parsed<()> {
+        self.bump();
+        let alias = self.function_name()?;
+        self.expect(b',')?;
+        let aliasee = self.function_name()?;
+        self.expect(b';')?;
+        let span = self.since(start);
+        self.module.directives.push(Directive::Alias { alias, aliasee, span });
+        Ok(())
+    }
+
+    /// The name of a function that is already declared.
+    pub fn function_name(&mut self) -> Parsed<FuncId> {
+        let (name, span) = self.expect_ident("a function's name")?;
+        match self.names.get(name) {
+            Some(ModuleName::Func(id)) => Ok(*id),
+            Some(ModuleName::Global(_)) => {
+                let message = format!("'{name}' is not a function");
+                Err(self.error(ErrorKind::Semantic, span, message, "a variable"))
+            }
+            None => Err(self.unknown_symbol(name, span)),
+        }
+    }
+
+    /// Skips to what looks like the next directive of module scope.
+    fn recover(&mut self) {
+        let mut depth = 0_usize;
+        loop {
+            match self.token.kind {
+                Kind::Eof => return,
+                Kind::Punct(b'{') => depth += 1,
+                Kind::Punct(b'}') => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        self.bump();
+                        return;
+                    }
+                }
+                Kind::Punct(b';') if depth == 0 => {
+                    self.bump();
+                    return;
+                }
+                Kind::Word if depth == 0 => {
+                    let starts =
+                        ["entry", "func", "extern", "visible", "weak", "file", "section", "global", "const"];
+                    let at_line_start =
+                        self.source.as_bytes().get((self.token.span.start as usize).wrapping_sub(1));
+                    if starts.contains(&self.word()) && at_line_start == Some(&b'\n') {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+}
+
+/// The architectures that PTX has a name for.
+const ARCHES: &[u16] = &[
+    10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100,
+    101, 103, 110, 120, 121,
+];
+
+fn target(word: &str) -> Option<Target> {
+    match word {
+        "texmode_unified" => return Some(Target::TexmodeUnified),
+        "texmode_independent" => return Some(Target::TexmodeIndependent),
+        "debug" => return Some(Target::Debug),
+        "map_f64_to_f32" => return Some(Target::MapF64ToF32),
+        _ => {}
+    }
+    let digits = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"))?;
+    let (digits, suffix) = match digits.as_bytes().last()? {
+        b'a' => (digits.strip_suffix('a')?, ArchSuffix::Specific),
+        b'f' => (digits.strip_suffix('f')?, ArchSuffix::Family),
+        _ => (digits, ArchSuffix::None),
+    };
+    let number = digits.parse().ok().filter(|n| ARCHES.contains(n))?;
+    let legal = match suffix {
+        ArchSuffix::None => true,
+        ArchSuffix::Specific => number >= 90,
+        ArchSuffix::Family => number >= 100,
+    };
+    legal.then_some(Target::Arch { number, suffix })
+}
