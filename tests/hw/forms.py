@@ -1,0 +1,589 @@
+#!/usr/bin/env python3
+"""Writes forms.tsv: one line an instruction form, from which the recorder and the tests make one kernel each (README.md).
+
+Names in a body: %a %b %c %e the inputs, %d %x %y the outputs, %m the thread's 32 bytes of global memory, %s of shared and
+%l of local memory, %i the thread's number; scratch %h<8> %t<16> %q<16> %p<4>.
+"""
+import sys
+
+FORMS = []
+SEEN = set()
+SIZE = {"i16": 16, "i32": 32, "i64": 64, "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "f16x2": 32, "bf16x2": 32, "sh": 32, "p": 32,
+        "b16": 16, "b32": 32, "b64": 64}
+
+
+def form(group, name, inputs, outputs, body, sm=50, check="exact"):
+    assert name not in SEEN, name
+    SEEN.add(name)
+    assert "\t" not in body and "\n" not in body
+    FORMS.append((group, name, str(sm), check, ",".join(inputs), ",".join(outputs), body))
+
+
+def simple(group, op, ins, out, sm=50, check="exact", name=None):
+    """An instruction of only registers: %d, %a, %b, %c."""
+    regs = ", ".join(["%d"] + ["%a", "%b", "%c", "%e"][:len(ins)])
+    form(group, name or op, ins, [out], f"{op} {regs};", sm, check)
+
+
+def in_of(t):
+    """The input type of a PTX type."""
+    return {"u8": "i16", "s8": "i16", "b8": "i16", "u16": "i16", "s16": "i16", "b16": "i16", "u32": "i32", "s32": "i32", "b32": "i32",
+            "u64": "i64", "s64": "i64", "b64": "i64", "u16x2": "i32", "s16x2": "i32"}.get(t, t)
+
+
+def out_of(t):
+    return {16: "b16", 32: "b32", 64: "b64"}[SIZE[in_of(t)]]
+
+
+def regsize(t):
+    return SIZE[in_of(t)]
+
+
+ROUND = ["rn", "rz", "rm", "rp"]
+IROUND = ["rni", "rzi", "rmi", "rpi"]
+INTS = ["u16", "s16", "u32", "s32", "u64", "s64"]
+
+
+def integer():
+    g = "integer"
+    for t in INTS:
+        i, o = in_of(t), out_of(t)
+        for op in ["add", "sub", "mul.lo", "mul.hi", "div", "rem", "min", "max"]:
+            simple(g, f"{op}.{t}", [i, i], o)
+        for op in ["mad.lo", "mad.hi"]:
+            simple(g, f"{op}.{t}", [i, i, i], o)
+        if t[1:] != "64":
+            wide = {"16": "b32", "32": "b64"}[t[1:]]
+            simple(g, f"mul.wide.{t}", [i, i], wide)
+            simple(g, f"mad.wide.{t}", [i, i, {"b32": "i32", "b64": "i64"}[wide]], wide)
+        simple(g, f"sad.{t}", [i, i, i], o)
+        if t[0] == "s":
+            simple(g, f"abs.{t}", [i], o)
+            simple(g, f"neg.{t}", [i], o)
+    for op in ["add.sat.s32", "sub.sat.s32"]:
+        simple(g, op, ["i32", "i32"], "b32")
+    simple(g, "mad.hi.sat.s32", ["i32"] * 3, "b32")
+    for t in ["u32", "s32"]:
+        for h in ["lo", "hi"]:
+            simple(g, f"mul24.{h}.{t}", ["i32", "i32"], "b32")
+            simple(g, f"mad24.{h}.{t}", ["i32"] * 3, "b32")
+    simple(g, "mad24.hi.sat.s32", ["i32"] * 3, "b32")
+    for t in ["u16x2", "s16x2"]:
+        for op in ["add", "min", "max"]:
+            simple(g, f"{op}.{t}", ["i32", "i32"], "b32", 90)
+    for t in ["s32", "s16x2"]:
+        for op in ["min.relu", "max.relu"]:
+            simple(g, f"{op}.{t}", ["i32", "i32"], "b32", 90)
+    # Carries: each step of an extended chain, signed and unsigned, 32 and 64 bits.
+    for b in ["32", "64"]:
+        for t in ["u" + b, "s" + b]:
+            i, o = "i" + b, "b" + b
+            form(g, f"add.cc.{t}", [i, i], [o, o], f"add.cc.{t} %d, %a, %b; addc.{t} %x, 0, 0;")
+            form(g, f"sub.cc.{t}", [i, i], [o, o], f"sub.cc.{t} %d, %a, %b; subc.{t} %x, 0, 0;")
+            form(g, f"addc.cc.{t}", [i, i, i], [o, o, o], f"add.cc.{t} %d, %a, %b; addc.cc.{t} %x, %b, %c; addc.{t} %y, 0, 0;")
+            form(g, f"subc.cc.{t}", [i, i, i], [o, o, o], f"sub.cc.{t} %d, %a, %b; subc.cc.{t} %x, %b, %c; subc.{t} %y, 0, 0;")
+            for h in ["lo", "hi"]:
+                form(g, f"mad.{h}.cc.{t}", [i, i, i], [o, o], f"mad.{h}.cc.{t} %d, %a, %b, %c; addc.{t} %x, 0, 0;")
+                form(g, f"madc.{h}.{t}", [i, i, i], [o, o], f"add.cc.{t} %x, %a, %b; madc.{h}.{t} %d, %a, %b, %c;")
+                form(g, f"madc.{h}.cc.{t}", [i, i, i], [o, o, o],
+                     f"sub.cc.{t} %x, %a, %c; madc.{h}.cc.{t} %d, %a, %b, %c; addc.{t} %y, 0, 0;")
+    form(g, "chain.mul64x32", ["i64", "i32"], ["b32", "b32", "b32"],
+         "mov.b64 {%t0, %t1}, %a; mul.lo.u32 %d, %t0, %b; mul.hi.u32 %t2, %t0, %b; mad.lo.cc.u32 %x, %t1, %b, %t2; madc.hi.u32 %y, %t1, %b, 0;")
+    form(g, "chain.add128", ["i64", "i64", "i64"], ["b64", "b64", "b64"],
+         "add.cc.u64 %d, %a, %b; addc.cc.u64 %x, %b, %c; addc.u64 %y, %a, %c;")
+    for t in ["b32", "b64"]:
+        simple(g, f"popc.{t}", [in_of(t)], "b32")
+        simple(g, f"clz.{t}", [in_of(t)], "b32")
+        simple(g, f"brev.{t}", [in_of(t)], t)
+    for t in ["u32", "s32", "u64", "s64"]:
+        simple(g, f"bfind.{t}", [in_of(t)], "b32")
+        simple(g, f"bfind.shiftamt.{t}", [in_of(t)], "b32")
+        simple(g, f"bfe.{t}", [in_of(t), "sh", "sh"], out_of(t))
+        simple(g, f"bfe.{t}", [in_of(t), "i32", "i32"], out_of(t), name=f"bfe.{t}.any")
+    for t in ["b32", "b64"]:
+        form(g, f"bfi.{t}", [in_of(t), in_of(t), "sh", "sh"], [t], f"bfi.{t} %d, %a, %b, %c, %e;")
+        form(g, f"bfi.{t}.any", [in_of(t), in_of(t), "i32", "i32"], [t], f"bfi.{t} %d, %a, %b, %c, %e;")
+    form(g, "fns.b32", ["i32", "sh", "sh"], ["b32"], "and.b32 %t0, %b, 31; and.b32 %t1, %c, 63; sub.s32 %t1, %t1, 32; fns.b32 %d, %a, %t0, %t1;")
+    for m in ["wrap", "clamp"]:
+        simple(g, f"bmsk.{m}.b32", ["sh", "sh"], "b32", 70)
+        for t in ["u32", "s32"]:
+            simple(g, f"szext.{m}.{t}", ["i32", "sh"], "b32", 70)
+    for a in ["u32", "s32"]:
+        for b in ["u32", "s32"]:
+            simple(g, f"dp4a.{a}.{b}", ["i32"] * 3, "b32", 61)
+            for h in ["lo", "hi"]:
+                simple(g, f"dp2a.{h}.{a}.{b}", ["i32"] * 3, "b32", 61)
+
+
+def logic():
+    g = "logic"
+    for t in ["b16", "b32", "b64"]:
+        i = in_of(t)
+        for op in ["and", "or", "xor"]:
+            simple(g, f"{op}.{t}", [i, i], t)
+        simple(g, f"not.{t}", [i], t)
+        simple(g, f"cnot.{t}", [i], t)
+        simple(g, f"shl.{t}", [i, "sh"], t)
+        for k in ["b", "u", "s"]:
+            simple(g, f"shr.{k}{t[1:]}", [i, "sh"], t)
+    for op in ["and", "or", "xor"]:
+        form(g, f"{op}.pred", ["p", "p"], ["b32"],
+             f"setp.ne.u32 %p0, %a, 0; setp.ne.u32 %p1, %b, 0; {op}.pred %p2, %p0, %p1; selp.u32 %d, 1, 0, %p2;")
+    form(g, "not.pred", ["p"], ["b32"], "setp.ne.u32 %p0, %a, 0; not.pred %p1, %p0; selp.u32 %d, 1, 0, %p1;")
+    for d in ["l", "r"]:
+        for m in ["wrap", "clamp"]:
+            simple(g, f"shf.{d}.{m}.b32", ["i32", "i32", "sh"], "b32")
+    form(g, "prmt.b32", ["i32", "i32", "i32"], ["b32"], "prmt.b32 %d, %a, %b, %c;")
+    for m in ["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]:
+        form(g, f"prmt.b32.{m}", ["i32", "i32", "sh"], ["b32"], f"prmt.b32.{m} %d, %a, %b, %c;")
+    for lut in range(256):
+        form(g, f"lop3.b32.{lut:02x}", ["i32", "i32", "i32"], ["b32"], f"lop3.b32 %d, %a, %b, %c, {lut:#x};")
+    for op in ["and", "or"]:
+        form(g, f"lop3.{op}.b32", ["i32", "i32", "i32", "p"], ["b32", "b32"],
+             f"setp.ne.u32 %p0, %e, 0; lop3.{op}.b32 %d|%p1, %a, %b, %c, 0x96, %p0; selp.u32 %x, 1, 0, %p1;", 70)
+    form(g, "mov.pack.b32", ["i16", "i16"], ["b32"], "mov.b32 %d, {%a, %b};")
+    form(g, "mov.unpack.b32", ["i32"], ["b16", "b16"], "mov.b32 {%d, %x}, %a;")
+    form(g, "mov.pack.b64", ["i32", "i32"], ["b64"], "mov.b64 %d, {%a, %b};")
+    form(g, "mov.unpack.b64", ["i64"], ["b32", "b32"], "mov.b64 {%d, %x}, %a;")
+    form(g, "mov.pack.b64.4", ["i16", "i16", "i16", "i16"], ["b64"], "mov.b64 %d, {%a, %b, %c, %e};")
+    form(g, "mov.unpack.b64.4", ["i64"], ["b16", "b16", "b16"], "mov.b64 {%d, %x, %y, %h0}, %a; xor.b16 %y, %y, %h0;")
+    for t in ["b16", "b32", "b64", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"]:
+        form(g, f"selp.{t}", [in_of(t), in_of(t), "p"], [out_of(t)], f"setp.ne.u32 %p0, %c, 0; selp.{t} %d, %a, %b, %p0;")
+    for t in ["b16", "b32", "b64", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"]:
+        simple(g, f"slct.{t}.s32", [in_of(t), in_of(t), "i32"], out_of(t))
+        simple(g, f"slct.{t}.f32", [in_of(t), in_of(t), "f32"], out_of(t))
+        simple(g, f"slct.ftz.{t}.f32", [in_of(t), in_of(t), "f32"], out_of(t))
+
+
+ICMP = {"u": ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"], "s": ["eq", "ne", "lt", "le", "gt", "ge"], "b": ["eq", "ne"]}
+FCMP = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]
+
+
+def compare():
+    g = "compare"
+
+    def cmps(t):
+        return FCMP if t.startswith(("f", "bf")) else ICMP[t[0]]
+
+    for t in ["b16", "b32", "b64"] + INTS + ["f32", "f64"]:
+        i = in_of(t)
+        for c in cmps(t):
+            for ftz in ["", ".ftz"] if t == "f32" else [""]:
+                form(g, f"setp.{c}{ftz}.{t}", [i, i], ["b32", "b32"],
+                     f"setp.{c}{ftz}.{t} %p0|%p1, %a, %b; selp.u32 %d, 1, 0, %p0; selp.u32 %x, 1, 0, %p1;")
+                form(g, f"set.{c}{ftz}.u32.{t}", [i, i], ["b32"], f"set.{c}{ftz}.u32.{t} %d, %a, %b;")
+        c = cmps(t)[0]
+        for bop in ["and", "or", "xor"]:
+            form(g, f"setp.{c}.{bop}.{t}", [i, i, "p"], ["b32", "b32"],
+                 f"setp.ne.u32 %p2, %c, 0; setp.{c}.{bop}.{t} %p0|%p1, %a, %b, %p2; selp.u32 %d, 1, 0, %p0; selp.u32 %x, 1, 0, %p1;")
+            form(g, f"set.{c}.{bop}.u32.{t}.not", [i, i, "p"], ["b32"],
+                 f"setp.ne.u32 %p2, %c, 0; set.{c}.{bop}.u32.{t} %d, %a, %b, !%p2;")
+        for d in ["s32", "f32"]:
+            form(g, f"set.{c}.{d}.{t}", [i, i], ["b32"], f"set.{c}.{d}.{t} %d, %a, %b;")
+    for t, sm in [("f16", 53), ("bf16", 90)]:
+        x2 = t + "x2"
+        for c in FCMP:
+            for ftz in ["", ".ftz"] if t == "f16" else [""]:
+                form(g, f"setp.{c}{ftz}.{t}", [t, t], ["b32"], f"setp.{c}{ftz}.{t} %p0, %a, %b; selp.u32 %d, 1, 0, %p0;", sm)
+                form(g, f"setp.{c}{ftz}.{x2}", [x2, x2], ["b32", "b32"],
+                     f"setp.{c}{ftz}.{x2} %p0|%p1, %a, %b; selp.u32 %d, 1, 0, %p0; selp.u32 %x, 1, 0, %p1;", sm)
+            form(g, f"set.{c}.{t}.{t}", [t, t], ["b16"], f"set.{c}.{t}.{t} %d, %a, %b;", sm)
+            form(g, f"set.{c}.{x2}.{x2}", [x2, x2], ["b32"], f"set.{c}.{x2}.{x2} %d, %a, %b;", sm)
+            form(g, f"set.{c}.u32.{x2}", [x2, x2], ["b32"], f"set.{c}.u32.{x2} %d, %a, %b;", sm)
+        for d in ["u16", "s16", "u32", "s32"]:
+            form(g, f"set.lt.{d}.{t}", [t, t], [out_of(d)], f"set.lt.{d}.{t} %d, %a, %b;", sm)
+    for k in ["finite", "infinite", "number", "notanumber", "normal", "subnormal"]:
+        for t in ["f32", "f64"]:
+            form(g, f"testp.{k}.{t}", [t], ["b32"], f"testp.{k}.{t} %p0, %a; selp.u32 %d, 1, 0, %p0;")
+
+
+def single():
+    g = "f32"
+    for op in ["add", "sub", "mul", "fma", "mad"]:
+        n = 3 if op in ("fma", "mad") else 2
+        for r in ROUND:
+            for ftz in ["", ".ftz"]:
+                for sat in ["", ".sat"]:
+                    simple(g, f"{op}.{r}{ftz}{sat}.f32", ["f32"] * n, "b32")
+    for op in ["add", "sub", "mul"]:
+        simple(g, f"{op}.f32", ["f32"] * 2, "b32")
+    for ftz in ["", ".ftz"]:
+        for r in ROUND:
+            simple(g, f"div.{r}{ftz}.f32", ["f32"] * 2, "b32")
+            simple(g, f"rcp.{r}{ftz}.f32", ["f32"], "b32")
+            simple(g, f"sqrt.{r}{ftz}.f32", ["f32"], "b32")
+        simple(g, f"abs{ftz}.f32", ["f32"], "b32")
+        simple(g, f"neg{ftz}.f32", ["f32"], "b32")
+        for op in ["min", "max"]:
+            simple(g, f"{op}{ftz}.f32", ["f32"] * 2, "b32")
+            simple(g, f"{op}{ftz}.NaN.f32", ["f32"] * 2, "b32", 80)
+            simple(g, f"{op}{ftz}.xorsign.abs.f32", ["f32"] * 2, "b32", 86)
+            simple(g, f"{op}{ftz}.NaN.xorsign.abs.f32", ["f32"] * 2, "b32", 86)
+    simple(g, "copysign.f32", ["f32"] * 2, "b32")
+    g = "approx"
+    for ftz in ["", ".ftz"]:
+        for op in ["rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2"]:
+            simple(g, f"{op}.approx{ftz}.f32", ["f32"], "b32", 50, "approx")
+        simple(g, f"div.approx{ftz}.f32", ["f32"] * 2, "b32", 50, "approx")
+        simple(g, f"div.full{ftz}.f32", ["f32"] * 2, "b32", 50, "approx")
+    simple(g, "tanh.approx.f32", ["f32"], "b32", 75, "approx")
+    simple(g, "rcp.approx.ftz.f64", ["f64"], "b64", 50, "approx")
+    simple(g, "rsqrt.approx.ftz.f64", ["f64"], "b64", 50, "approx")
+    simple(g, "rsqrt.approx.f64", ["f64"], "b64", 50, "approx")
+    for t, sm in [("f16", 75), ("f16x2", 75), ("bf16", 90), ("bf16x2", 90)]:
+        simple(g, f"tanh.approx.{t}", [t], out_of(t), sm, "approx")
+        simple(g, f"ex2.approx{'.ftz' if t[0] == 'b' else ''}.{t}", [t], out_of(t), sm, "approx")
+
+
+def double():
+    g = "f64"
+    for op in ["add", "sub", "mul", "fma", "mad", "div"]:
+        n = 3 if op in ("fma", "mad") else 2
+        for r in ROUND:
+            simple(g, f"{op}.{r}.f64", ["f64"] * n, "b64")
+    for op in ["rcp", "sqrt"]:
+        for r in ROUND:
+            simple(g, f"{op}.{r}.f64", ["f64"], "b64")
+    for op in ["add", "sub", "mul", "min", "max", "copysign"]:
+        simple(g, f"{op}.f64", ["f64"] * 2, "b64")
+    for op in ["abs", "neg"]:
+        simple(g, f"{op}.f64", ["f64"], "b64")
+
+
+def half():
+    g = "half"
+    for t in ["f16", "f16x2"]:
+        o = out_of(t)
+        for ftz in ["", ".ftz"]:
+            for op in ["add", "sub", "mul"]:
+                for rn in ["", ".rn"]:
+                    for sat in ["", ".sat"]:
+                        simple(g, f"{op}{rn}{ftz}{sat}.{t}", [t, t], o, 53)
+            for m, sm in [("", 53), (".sat", 53), (".relu", 80)]:
+                simple(g, f"fma.rn{ftz}{m}.{t}", [t] * 3, o, sm)
+            simple(g, f"neg{ftz}.{t}", [t], o, 53)
+            simple(g, f"abs{ftz}.{t}", [t], o, 53)
+            for op in ["min", "max"]:
+                for m, sm in [("", 80), (".NaN", 80), (".xorsign.abs", 86), (".NaN.xorsign.abs", 86)]:
+                    simple(g, f"{op}{ftz}{m}.{t}", [t, t], o, sm)
+        simple(g, f"fma.rn.oob.{t}", [t] * 3, o, 90)
+        simple(g, f"fma.rn.oob.relu.{t}", [t] * 3, o, 90)
+    for t in ["bf16", "bf16x2"]:
+        o = out_of(t)
+        for op in ["add", "sub", "mul"]:
+            for rn in ["", ".rn"]:
+                simple(g, f"{op}{rn}.{t}", [t, t], o, 90)
+        for m in ["", ".relu"]:
+            simple(g, f"fma.rn{m}.{t}", [t] * 3, o, 80)
+        simple(g, f"fma.rn.oob.{t}", [t] * 3, o, 90)
+        simple(g, f"neg.{t}", [t], o, 80)
+        simple(g, f"abs.{t}", [t], o, 80)
+        for op in ["min", "max"]:
+            for m, sm in [("", 80), (".NaN", 80), (".xorsign.abs", 86), (".NaN.xorsign.abs", 86)]:
+                simple(g, f"{op}{m}.{t}", [t, t], o, sm)
+
+
+def exceeds(s, d):
+    """Whether some value of integer type s is none of type d."""
+    def span(t):
+        n = int(t[1:])
+        return (-(1 << n - 1), (1 << n - 1) - 1) if t[0] == "s" else (0, (1 << n) - 1)
+    return span(s)[0] < span(d)[0] or span(s)[1] > span(d)[1]
+
+
+def convert():
+    g = "convert"
+    ints = ["u8", "s8"] + INTS
+    for d in ints:
+        for s in ints:
+            o = out_of(d)
+            # .sat only where the source's range exceeds the destination's.
+            for sat in ["", ".sat"] if exceeds(s, d) else [""]:
+                simple(g, f"cvt{sat}.{d}.{s}", [in_of(s)], o)
+    floats = ["f16", "f32", "f64"]
+    for d in floats:
+        for s in ints:
+            for r in ROUND if d != "f16" else ["rn", "rz", "rm", "rp"]:
+                for sat in ["", ".sat"] if r == "rn" else [""]:
+                    simple(g, f"cvt.{r}{sat}.{d}.{s}", [in_of(s)], out_of(d), 53 if d == "f16" else 50)
+    for d in ints:
+        for s in floats:
+            for r in IROUND:
+                for ftz in ["", ".ftz"] if s == "f32" else [""]:
+                    simple(g, f"cvt.{r}{ftz}.{d}.{s}", [in_of(s)], out_of(d), 53 if s == "f16" else 50)
+            simple(g, f"cvt.rzi.sat.{d}.{s}", [in_of(s)], out_of(d), 53 if s == "f16" else 50)
+    for d, s in [("f16", "f32"), ("f32", "f64"), ("f16", "f64")]:
+        for r in ROUND:
+            for sat in ["", ".sat"]:
+                simple(g, f"cvt.{r}{sat}.{d}.{s}", [s], out_of(d))
+    simple(g, "cvt.rn.ftz.f16.f32", ["f32"], "b16")
+    for r in ROUND:
+        simple(g, f"cvt.{r}.ftz.f32.f64", ["f64"], "b32")
+    for d, s in [("f32", "f16"), ("f64", "f32"), ("f64", "f16")]:
+        for sat in ["", ".sat"]:
+            simple(g, f"cvt{sat}.{d}.{s}", [s], out_of(d))
+    simple(g, "cvt.ftz.f64.f32", ["f32"], "b64")
+    simple(g, "cvt.ftz.f32.f16", ["f16"], "b32")
+    for t in floats:
+        for r in IROUND:
+            for ftz in ["", ".ftz"] if t == "f32" else [""]:
+                for sat in ["", ".sat"]:
+                    simple(g, f"cvt.{r}{ftz}{sat}.{t}.{t}", [t], out_of(t))
+    simple(g, "cvt.sat.f32.f32", ["f32"], "b32")
+    simple(g, "cvt.ftz.sat.f32.f32", ["f32"], "b32")
+    simple(g, "cvt.sat.f64.f64", ["f64"], "b64")
+    for r in ["rn", "rz"]:
+        for relu in ["", ".relu"]:
+            simple(g, f"cvt.{r}{relu}.f16x2.f32", ["f32", "f32"], "b32", 80)
+            simple(g, f"cvt.{r}{relu}.bf16x2.f32", ["f32", "f32"], "b32", 80)
+            simple(g, f"cvt.{r}{relu}.bf16.f32", ["f32"], "b16", 80)
+            simple(g, f"cvt.{r}{relu}.f16.f32", ["f32"], "b16", 80, name=f"cvt.{r}{relu}.f16.f32" + (".80" if not relu else ""))
+            simple(g, f"cvt.{r}{relu}.tf32.f32", ["f32"], "b32", 90)
+    simple(g, "cvt.rna.tf32.f32", ["f32"], "b32", 80)
+    simple(g, "cvt.f32.bf16", ["bf16"], "b32", 90)
+    simple(g, "cvt.f64.bf16", ["bf16"], "b64", 90)
+    for s in ["f16", "f64"]:
+        simple(g, f"cvt.rn.bf16.{s}", [s], "b16", 90)
+    for t in INTS:
+        simple(g, f"cvt.rn.bf16.{t}", [in_of(t)], "b16", 90)
+        simple(g, f"cvt.rzi.{t}.bf16", ["bf16"], out_of(t), 90)
+    for relu in ["", ".relu"]:
+        for t in ["f16", "bf16"]:
+            simple(g, f"cvt.rn.satfinite{relu}.{t}.f32", ["f32"], "b16", 80)
+            simple(g, f"cvt.rn.satfinite{relu}.{t}x2.f32", ["f32", "f32"], "b32", 80)
+    simple(g, "cvt.rna.satfinite.tf32.f32", ["f32"], "b32", 80)
+    # Registers wider than the type: results are extended, sources cut.
+    for d in ["u8", "s8", "u16", "s16", "u32", "s32"]:
+        for size in ["b32", "b64"]:
+            if d[1:] == size[1:]:
+                continue
+            for s in ["s32", "u64", "s16"]:
+                simple(g, f"cvt.{d}.{s}", [in_of(s)], size, name=f"cvt.{d}.{s}.to.{size}")
+            simple(g, f"cvt.rzi.{d}.f32", ["f32"], size, name=f"cvt.rzi.{d}.f32.to.{size}")
+    for s in ["u8", "s8", "u16", "s16"]:
+        for d in ["u32", "s32", "u64", "s64"]:
+            simple(g, f"cvt.{d}.{s}", ["i32"], out_of(d), name=f"cvt.{d}.{s}.from.b32")
+        simple(g, f"cvt.rn.f32.{s}", ["i32"], "b32", name=f"cvt.rn.f32.{s}.from.b32")
+    for f8 in ["e4m3x2", "e5m2x2"]:
+        for relu in ["", ".relu"]:
+            simple(g, f"cvt.rn.satfinite{relu}.{f8}.f32", ["f32", "f32"], "b16", 89)
+            simple(g, f"cvt.rn.satfinite{relu}.{f8}.f16x2", ["f16x2"], "b16", 89)
+            simple(g, f"cvt.rn{relu}.f16x2.{f8}", ["i16"], "b32", 89)
+    for d in ["u16", "s16"]:
+        simple(g, f"cvt.pack.sat.{d}.s32", ["i32", "i32"], "b32", 72)
+    for d in ["u8", "s8", "u4", "s4", "u2", "s2"]:
+        simple(g, f"cvt.pack.sat.{d}.s32.b32", ["i32", "i32", "i32"], "b32", 75 if d[1] != "8" else 72)
+
+
+def warp():
+    g = "warp"
+    for m in ["up", "down", "bfly", "idx"]:
+        for width in [32, 16, 8, 4, 2]:
+            clamp = 0 if m == "up" else 31
+            c = ((32 - width) << 8) | clamp
+            form(g, f"shfl.sync.{m}.b32.w{width}", ["i32", "sh"], ["b32", "b32"],
+                 f"and.b32 %t0, %b, 63; shfl.sync.{m}.b32 %d|%p0, %a, %t0, {c:#x}, 0xffffffff; selp.u32 %x, 1, 0, %p0;")
+        form(g, f"shfl.sync.{m}.b32.same", ["i32"], ["b32", "b32"],
+             f"shfl.sync.{m}.b32 %d|%p0, %a, 3, {0 if m == 'up' else 31}, 0xffffffff; selp.u32 %x, 1, 0, %p0;")
+        form(g, f"shfl.sync.{m}.b32.anyclamp", ["i32", "sh", "i32"], ["b32", "b32"],
+             f"shfl.sync.{m}.b32 %d|%p0, %a, %b, %c, 0xffffffff; selp.u32 %x, 1, 0, %p0;")
+        form(g, f"shfl.{m}.half", ["i32", "sh"], ["b32"],
+             f"mov.u32 %t0, %laneid; and.b32 %t1, %b, 15; mov.u32 %d, %a; setp.lt.u32 %p0, %t0, 16; "
+             f"@%p0 shfl.sync.{m}.b32 %d, %a, %t1, {(16 << 8) | (0 if m == 'up' else 31):#x}, 0x0000ffff;")
+    for t, body in [("all", "vote.sync.all.pred %p1, %p0, 0xffffffff; selp.u32 %d, 1, 0, %p1;"),
+                    ("any", "vote.sync.any.pred %p1, %p0, 0xffffffff; selp.u32 %d, 1, 0, %p1;"),
+                    ("uni", "vote.sync.uni.pred %p1, %p0, 0xffffffff; selp.u32 %d, 1, 0, %p1;"),
+                    ("ballot", "vote.sync.ballot.b32 %d, %p0, 0xffffffff;")]:
+        form(g, f"vote.sync.{t}", ["p"], ["b32"], f"setp.ne.u32 %p0, %a, 0; {body}")
+        form(g, f"vote.sync.{t}.not", ["i32"], ["b32"],
+             f"setp.eq.u32 %p0, %a, 0; {body.replace('%p1, %p0', '%p1, !%p0').replace('%d, %p0', '%d, !%p0')}")
+        # By blocks of threads: every lane of some warps agrees.
+        form(g, f"vote.sync.{t}.warpwise", ["i32"], ["b32"], f"shr.u32 %t0, %i, 5; and.b32 %t0, %t0, 1; setp.ne.u32 %p0, %t0, 0; {body}")
+        form(g, f"vote.sync.{t}.split", ["p"], ["b32"],
+             "mov.u32 %d, 77; mov.u32 %t0, %laneid; and.b32 %t1, %t0, 1; setp.ne.u32 %p2, %t1, 0; setp.ne.u32 %p0, %a, 0; @%p2 bra ODD; "
+             + body.replace("0xffffffff", "0x55555555") + " bra END; ODD: " + body.replace("0xffffffff", "0xaaaaaaaa") + " END:")
+    for b in ["b32", "b64"]:
+        mask = "and.b32 %t0, %a, 3;" if b == "b32" else "and.b32 %t0, %a, 3; cvt.u64.u32 %q0, %t0; shl.b64 %q0, %q0, 33;"
+        v = "%t0" if b == "b32" else "%q0"
+        form(g, f"match.any.sync.{b}", ["i32"], ["b32"], f"{mask} match.any.sync.{b} %d, {v}, 0xffffffff;", 70)
+        form(g, f"match.all.sync.{b}", ["i32"], ["b32", "b32"], f"{mask} match.all.sync.{b} %d|%p0, {v}, 0xffffffff; selp.u32 %x, 1, 0, %p0;", 70)
+        form(g, f"match.all.sync.{b}.same", ["i32"], ["b32", "b32"],
+             f"mov.u32 %t0, %ctaid.x; cvt.u64.u32 %q0, %t0; match.all.sync.{b} %d|%p0, {v}, 0xffffffff; selp.u32 %x, 1, 0, %p0;", 70)
+    for op, t in [(o, t) for o in ["add", "min", "max"] for t in ["u32", "s32"]] + [(o, "b32") for o in ["and", "or", "xor"]]:
+        form(g, f"redux.sync.{op}.{t}", ["i32"], ["b32"], f"redux.sync.{op}.{t} %d, %a, 0xffffffff;", 80)
+        form(g, f"redux.sync.{op}.{t}.split", ["i32"], ["b32"],
+             f"mov.u32 %t0, %laneid; setp.lt.u32 %p0, %t0, 7; @%p0 bra LOW; redux.sync.{op}.{t} %d, %a, 0xffffff80; bra END; "
+             f"LOW: redux.sync.{op}.{t} %d, %a, 0x7f; END:", 80)
+    form(g, "activemask", ["i32"], ["b32"], "activemask.b32 %d;")
+    form(g, "activemask.split", ["i32"], ["b32"],
+         "mov.u32 %d, 0; mov.u32 %t0, %laneid; setp.lt.u32 %p0, %t0, 5; @%p0 bra LOW; bra END; LOW: activemask.b32 %d; END:")
+    form(g, "elect.sync", ["i32"], ["b32", "b32"], "elect.sync %d|%p0, 0xffffffff; selp.u32 %x, 1, 0, %p0;", 90)
+    for r in ["laneid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "tid.x", "tid.y", "ntid.x", "ntid.z", "ctaid.x",
+              "ctaid.y", "nctaid.x", "nctaid.z"]:
+        form(g, f"mov.{r}", ["i32"], ["b32"], f"mov.u32 %d, %{r};")
+    form(g, "bar.red.popc", ["p"], ["b32"], "setp.ne.u32 %p0, %a, 0; bar.red.popc.u32 %d, 0, %p0;")
+    form(g, "bar.red.and", ["i32"], ["b32"], "setp.ne.u32 %p0, %a, 12345; bar.red.and.pred %p1, 0, %p0; selp.u32 %d, 1, 0, %p1;")
+    form(g, "bar.red.or", ["i32"], ["b32"], "setp.eq.u32 %p0, %a, 12345; bar.red.or.pred %p1, 0, %p0; selp.u32 %d, 1, 0, %p1;")
+    form(g, "barrier.red.popc.64", ["p"], ["b32"],
+         "mov.u32 %d, 99; mov.u32 %t0, %tid.x; setp.ge.u32 %p1, %t0, 64; setp.ne.u32 %p0, %a, 0; @%p1 bra END; barrier.sync.aligned 1, 64; "
+         "barrier.red.popc.u32 %d, 2, 64, %p0; END:", 70)
+    form(g, "butterfly.sum", ["i32"], ["b32"], "mov.u32 %d, %a; " + " ".join(
+        f"shfl.sync.bfly.b32 %t0, %d, {k}, 31, 0xffffffff; add.u32 %d, %d, %t0;" for k in [16, 8, 4, 2, 1]))
+    form(g, "scan.up", ["i32"], ["b32"], "mov.u32 %d, %a; " + " ".join(
+        f"shfl.sync.up.b32 %t0|%p0, %d, {k}, 0, 0xffffffff; @%p0 add.u32 %d, %d, %t0;" for k in [1, 2, 4, 8, 16]))
+
+
+def memory():
+    g = "memory"
+    # Loads narrower than the register, with and without sign.
+    for space, at in [("global", "%m"), ("shared", "%s"), ("local", "%l")]:
+        for t in ["u8", "s8", "u16", "s16", "u32", "s32", "b8", "b16", "b32"]:
+            form(g, f"ld.{space}.{t}.wide", ["i64"], ["b64"], f"st.{space}.u64 [{at}], %a; ld.{space}.{t} %d, [{at}+1];"
+                 if t[1:] == "8" else f"st.{space}.u64 [{at}], %a; ld.{space}.{t} %d, [{at}+{int(t[1:]) // 8}];")
+        for t in ["u8", "u16", "u32"]:
+            form(g, f"st.{space}.{t}.narrow", ["i64", "i64"], ["b64"],
+                 f"st.{space}.u64 [{at}], %a; st.{space}.{t} [{at}+4], %b; ld.{space}.u64 %d, [{at}];")
+        form(g, f"ld.{space}.v2.u8", ["i64"], ["b16", "b16"], f"st.{space}.u64 [{at}], %a; ld.{space}.v2.u8 {{%d, %x}}, [{at}+2];")
+        form(g, f"ld.{space}.v4.s8", ["i64"], ["b32", "b32", "b32"],
+             f"st.{space}.u64 [{at}], %a; ld.{space}.v4.s8 {{%d, %x, %y, %t0}}, [{at}+4]; xor.b32 %y, %y, %t0;")
+        form(g, f"ld.{space}.v2.s16", ["i64"], ["b32", "b32"], f"st.{space}.u64 [{at}], %a; ld.{space}.v2.s16 {{%d, %x}}, [{at}+4];")
+        form(g, f"ld.{space}.v4.u16", ["i64"], ["b16", "b16", "b16"],
+             f"st.{space}.u64 [{at}], %a; ld.{space}.v4.u16 {{%d, %x, %y, %h0}}, [{at}]; xor.b16 %y, %y, %h0;")
+        form(g, f"st.{space}.v4.u32", ["i32", "i32", "i32", "i32"], ["b64", "b64"],
+             f"st.{space}.v4.u32 [{at}], {{%a, %b, %c, %e}}; ld.{space}.v2.u64 {{%d, %x}}, [{at}];")
+        form(g, f"st.{space}.v2.f64", ["f64", "f64"], ["b32", "b32", "b32"],
+             f"st.{space}.v2.f64 [{at}], {{%a, %b}}; ld.{space}.v4.b32 {{%d, %x, %y, %t0}}, [{at}]; xor.b32 %y, %y, %t0;")
+        form(g, f"st.{space}.v4.u8", ["i32", "i32", "i32", "i32"], ["b32"],
+             f"st.{space}.v4.u8 [{at}], {{%a, %b, %c, %e}}; ld.{space}.u32 %d, [{at}];")
+        if space != "local":
+            form(g, f"st.{space}.volatile", ["i32"], ["b32"], f"st.volatile.{space}.u32 [{at}], %a; ld.volatile.{space}.u32 %d, [{at}];")
+        q = "cvta" + ("." + space) + ".u64 %q0, "
+        addr = {"global": "mov.b64 %q0, %m;", "shared": "cvt.u64.u32 %q1, %s; cvta.shared.u64 %q0, %q1;",
+                "local": "cvta.local.u64 %q0, %l;"}[space]
+        form(g, f"generic.{space}", ["i64"], ["b32", "b32"], f"{addr} st.u64 [%q0], %a; ld.u32 %d, [%q0+4]; ld.{space}.u32 %x, [{at}];")
+        for other in ["global", "shared", "local", "const"]:
+            form(g, f"isspacep.{other}.of.{space}", ["i32"], ["b32"], f"{addr} isspacep.{other} %p0, %q0; selp.u32 %d, 1, 0, %p0;")
+        back = {"global": "cvta.to.global.u64 %q2, %q0; ld.global.u32 %d, [%q2];",
+                "shared": "cvta.to.shared.u64 %q2, %q0; cvt.u32.u64 %t0, %q2; ld.shared.u32 %d, [%t0];",
+                "local": "cvta.to.local.u64 %q2, %q0; ld.local.u32 %d, [%q2];"}[space]
+        form(g, f"cvta.{space}", ["i32"], ["b32"], f"st.{space}.u32 [{at}], %a; {addr} {back}")
+    for q in [".relaxed.gpu", ".acquire.gpu", ".relaxed.sys", ".relaxed.cta"]:
+        st = q.replace("acquire", "release")
+        form(g, f"ld{q}", ["i32"], ["b32"], f"st{st}.global.u32 [%m], %a; ld{q}.global.u32 %d, [%m];", 70)
+    for scope in ["cta", "gpu", "sys"]:
+        for sem in ["relaxed", "acquire", "release", "acq_rel"]:
+            form("atom", f"atom.{sem}.{scope}.global.add.u32", ["i32", "i32"], ["b32", "b32"],
+                 f"st.global.b32 [%m], %a; atom.{sem}.{scope}.global.add.u32 %d, [%m], %b; ld.global.b32 %x, [%m];", 70)
+    for c in ["ca", "cg", "cs", "lu", "cv"]:
+        form(g, f"ld.global.{c}", ["i32"], ["b32"], f"st.global.{'wt' if c == 'cv' else c if c in ('cg', 'cs') else 'wb'}.u32 [%m], %a; ld.global.{c}.u32 %d, [%m];")
+    g = "atom"
+    slots = [("global", "%m", ""), ("shared", "%s", "")]
+    for space, at, _ in slots:
+        def two(op, t, extra="", sm=50):
+            i, o = in_of(t), out_of(t)
+            st = {16: "b16", 32: "b32", 64: "b64"}[SIZE[i]]
+            form(g, f"atom.{space}.{op}.{t}", [i, i], [o, o],
+                 f"st.{space}.{st} [{at}], %a; atom.{space}.{op}.{t} %d, [{at}], %b; ld.{space}.{st} %x, [{at}];", sm)
+        for t in ["u32", "s32", "u64", "f32", "f64"]:
+            two("add", t, sm=60 if t == "f64" else 50)
+        for t in ["u32", "s32", "u64", "s64"]:
+            two("min", t)
+            two("max", t)
+        two("inc", "u32")
+        two("dec", "u32")
+        for op in ["and", "or", "xor", "exch"]:
+            two(op, "b32")
+            two(op, "b64")
+        two("add.noftz", "f16", sm=70)
+        two("add.noftz", "f16x2", sm=60)
+        two("add.noftz", "bf16", sm=90)
+        two("add.noftz", "bf16x2", sm=90)
+        for t in ["b16", "b32", "b64"]:
+            i = in_of(t)
+            form(g, f"atom.{space}.cas.{t}", [i, i, i], [t, t],
+                 f"st.{space}.{t} [{at}], %a; atom.{space}.cas.{t} %d, [{at}], %b, %c; ld.{space}.{t} %x, [{at}];", 70 if t == "b16" else 50)
+            form(g, f"atom.{space}.cas.{t}.hit", [i, i], [t, t],
+                 f"st.{space}.{t} [{at}], %a; atom.{space}.cas.{t} %d, [{at}], %a, %b; ld.{space}.{t} %x, [{at}];", 70 if t == "b16" else 50)
+        for op, t in [("add", "u32"), ("add", "u64"), ("add", "f32"), ("min", "s32"), ("max", "u64"), ("inc", "u32"), ("dec", "u32"), ("and", "b32"),
+                      ("or", "b64"), ("xor", "b32")]:
+            st = out_of(t)
+            form(g, f"red.{space}.{op}.{t}", [in_of(t), in_of(t)], [st],
+                 f"st.{space}.{st} [{at}], %a; red.{space}.{op}.{t} [{at}], %b; ld.{space}.{st} %d, [{at}];")
+    form(g, "atom.generic.add.u32", ["i32", "i32"], ["b32", "b32"],
+         "cvt.u64.u32 %q1, %s; cvta.shared.u64 %q0, %q1; st.u32 [%q0], %a; atom.add.u32 %d, [%q0], %b; ld.u32 %x, [%q0];")
+    form(g, "atom.generic.add.f32", ["f32", "f32"], ["b32", "b32"],
+         "cvt.u64.u32 %q1, %s; cvta.shared.u64 %q0, %q1; st.b32 [%q0], %a; atom.add.f32 %d, [%q0], %b; ld.b32 %x, [%q0];")
+    # One address of the block for all threads: the final value does not depend on the order.
+    for op, t, start in [("add", "u32", "0"), ("min", "s32", "0x7fffffff"), ("max", "u32", "0"), ("or", "b32", "0"), ("xor", "b32", "0"),
+                         ("and", "b32", "-1"), ("inc", "u32", "0")]:
+        form(g, f"atom.collide.{op}.{t}", ["i32"], ["b32"],
+             f"mov.u32 %t0, %tid.x; shl.b32 %t1, %t0, 5; sub.u32 %t1, %s, %t1; setp.eq.u32 %p0, %t0, 0; @%p0 st.shared.b32 [%t1], {start}; bar.sync 0; "
+             + (f"atom.shared.{op}.{t} %t2, [%t1], 1000; " if op == "inc" else f"atom.shared.{op}.{t} %t2, [%t1], %a; ")
+             + "bar.sync 0; ld.shared.b32 %d, [%t1];")
+
+
+def blocks():
+    """Barriers and shared memory within a block of 128 threads; %s is 32 * %tid.x past the first slot."""
+    g = "block"
+    base = "mov.u32 %t0, %tid.x; shl.b32 %t1, %t0, 5; sub.u32 %t1, %s, %t1; "
+    for bar in ["bar.sync 0;", "barrier.sync 0;", "barrier.sync.aligned 3;", "bar.sync 15, 128;", "barrier.cta.sync.aligned 2, 128;"]:
+        form(g, "exchange." + bar.replace(" ", ".").replace(",", "").rstrip(";"), ["i32"], ["b32"],
+             base + f"st.shared.u32 [%s], %a; {bar} sub.u32 %t2, 127, %t0; shl.b32 %t2, %t2, 5; add.u32 %t2, %t1, %t2; ld.shared.u32 %d, [%t2];",
+             70 if bar.startswith("barrier") else 50)
+    form(g, "exchange.bar.warp.sync", ["i32"], ["b32"],
+         base + "st.shared.u32 [%s], %a; bar.warp.sync 0xffffffff; xor.b32 %t2, %t0, 1; shl.b32 %t2, %t2, 5; add.u32 %t2, %t1, %t2; ld.shared.u32 %d, [%t2];", 70)
+    form(g, "scan.loop", ["i32"], ["b32"],
+         base + "mov.u32 %d, %a; st.shared.u32 [%s], %d; bar.sync 0; mov.u32 %t3, 1; LOOP: setp.lt.u32 %p0, %t0, %t3; mov.u32 %t4, 0; @%p0 bra SKIP; "
+         "sub.u32 %t2, %t0, %t3; shl.b32 %t2, %t2, 5; add.u32 %t2, %t1, %t2; ld.shared.u32 %t4, [%t2]; SKIP: bar.sync 0; add.u32 %d, %d, %t4; "
+         "st.shared.u32 [%s], %d; bar.sync 0; shl.b32 %t3, %t3, 1; setp.lt.u32 %p1, %t3, 128; @%p1 bra LOOP;")
+    form(g, "reduce.tree", ["i32"], ["b32"],
+         base + "st.shared.u32 [%s], %a; bar.sync 0; mov.u32 %t3, 64; LOOP: setp.ge.u32 %p0, %t0, %t3; @%p0 bra SKIP; add.u32 %t2, %t0, %t3; shl.b32 %t2, %t2, 5; "
+         "add.u32 %t2, %t1, %t2; ld.shared.u32 %t4, [%t2]; ld.shared.u32 %t5, [%s]; add.u32 %t5, %t5, %t4; st.shared.u32 [%s], %t5; SKIP: bar.sync 0; "
+         "shr.u32 %t3, %t3, 1; setp.ne.u32 %p1, %t3, 0; @%p1 bra LOOP; ld.shared.u32 %d, [%t1];")
+    form(g, "arrive.sync", ["i32"], ["b32"],
+         base + "mov.u32 %d, %a; setp.ge.u32 %p0, %t0, 64; @%p0 bra TAKE; st.shared.u32 [%s], %a; membar.cta; bar.arrive 4, 128; bra END; "
+         "TAKE: bar.sync 4, 128; sub.u32 %t2, %t0, 64; shl.b32 %t2, %t2, 5; add.u32 %t2, %t1, %t2; ld.shared.u32 %d, [%t2]; END:")
+    form(g, "halves.two.barriers", ["i32"], ["b32"],
+         base + "st.shared.u32 [%s], %a; setp.ge.u32 %p0, %t0, 64; xor.b32 %t2, %t0, 32; shl.b32 %t2, %t2, 5; add.u32 %t2, %t1, %t2; @%p0 bra HIGH; bar.sync 1, 64; "
+         "ld.shared.u32 %d, [%t2]; bra END; HIGH: bar.sync 2, 64; ld.shared.u32 %d, [%t2]; add.u32 %d, %d, 1; END:")
+    form(g, "exit.warps", ["i32"], ["b32"],
+         base + "st.shared.u32 [%s], %a; setp.ge.u32 %p0, %t0, 64; @%p0 exit; bar.sync 0; xor.b32 %t2, %t0, 63; shl.b32 %t2, %t2, 5; add.u32 %t2, %t1, %t2; "
+         "ld.shared.u32 %d, [%t2];")
+    form(g, "exit.lanes", ["i32"], ["b32"],
+         base + "st.shared.u32 [%s], %a; setp.eq.s32 %p0, %a, 0; @%p0 exit; bar.sync 0; mov.u32 %d, %t0;")
+    form(g, "fences", ["i32"], ["b32"],
+         "st.global.u32 [%m], %a; membar.cta; membar.gl; membar.sys; fence.sc.gpu; fence.acq_rel.cta; fence.acq_rel.sys; ld.global.u32 %d, [%m];", 70)
+    form(g, "nanosleep", ["i32"], ["b32"], "nanosleep.u32 20; mov.u32 %d, %a;", 70)
+    form(g, "trap.never", ["i32"], ["b32"], "mov.u32 %t0, %ntid.x; setp.eq.u32 %p0, %t0, 7; @%p0 trap; @%p0 brkpt; mov.u32 %d, %a;")
+
+
+def control():
+    g = "control"
+    form(g, "brx.idx", ["sh"], ["b32"],
+         "and.b32 %t0, %a, 3; TABLE: .branchtargets L0, L1, L2, L3; brx.idx %t0, TABLE; L0: mov.u32 %d, 100; bra END; L1: mov.u32 %d, 101; bra END; "
+         "L2: mov.u32 %d, 102; bra END; L3: mov.u32 %d, 103; END:")
+    form(g, "loop.collatz", ["i32"], ["b32", "b32"],
+         "and.b32 %t0, %a, 1023; add.u32 %t0, %t0, 1; mov.u32 %d, 0; LOOP: setp.le.u32 %p0, %t0, 1; @%p0 bra END; setp.ge.u32 %p3, %d, 500; @%p3 bra END; "
+         "and.b32 %t1, %t0, 1; setp.eq.u32 %p1, %t1, 0; @%p1 bra EVEN; mad.lo.u32 %t0, %t0, 3, 1; bra NEXT; EVEN: shr.u32 %t0, %t0, 1; "
+         "NEXT: add.u32 %d, %d, 1; bra LOOP; END: mov.u32 %x, %t0;")
+    form(g, "loop.gcd", ["i32", "i32"], ["b32"],
+         "and.b32 %t0, %a, 0xffff; and.b32 %t1, %b, 0xffff; LOOP: setp.eq.u32 %p0, %t1, 0; @%p0 bra END; rem.u32 %t2, %t0, %t1; mov.u32 %t0, %t1; "
+         "mov.u32 %t1, %t2; bra LOOP; END: mov.u32 %d, %t0;")
+    form(g, "predicated.store", ["i32", "i32"], ["b32"],
+         "st.global.u32 [%m], %a; setp.lt.s32 %p0, %a, %b; @%p0 st.global.u32 [%m], %b; @!%p0 st.global.u32 [%m+4], %b; ld.global.u32 %d, [%m];")
+    form(g, "exit.some", ["i32"], ["b32", "b32"],
+         "and.b32 %t0, %a, 1; setp.eq.u32 %p0, %t0, 0; mov.u32 %d, %a; mov.u32 %x, 0; @%p0 bra END; activemask.b32 %t1; mov.u32 %t2, %laneid; "
+         "shr.u32 %t1, %t1, %t2; and.b32 %x, %t1, 1; END:")
+    form(g, "nested.divergence", ["i32"], ["b32"],
+         "mov.u32 %d, 0; and.b32 %t0, %a, 1; setp.ne.u32 %p0, %t0, 0; @!%p0 bra ELSE; and.b32 %t0, %a, 2; setp.ne.u32 %p1, %t0, 0; @!%p1 bra A; or.b32 %d, %d, 1; "
+         "bra B; A: or.b32 %d, %d, 2; B: or.b32 %d, %d, 4; bra JOIN; ELSE: and.b32 %t0, %a, 4; setp.ne.u32 %p1, %t0, 0; @%p1 bra C; or.b32 %d, %d, 8; C: or.b32 %d, %d, 16; "
+         "JOIN: or.b32 %d, %d, 32;")
+
+
+for make in [integer, logic, compare, single, double, half, convert, warp, memory, blocks, control]:
+    make()
+out = open(sys.argv[1] if len(sys.argv) > 1 else "forms.tsv", "w")
+out.write("# Written by forms.py. group, name, least capability, check, inputs, outputs, body\n")
+for f in FORMS:
+    out.write("\t".join(f) + "\n")
+print(len(FORMS), "forms")
