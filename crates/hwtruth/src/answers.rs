@@ -1,0 +1,198 @@
+//! The driver's recorded answers (`tests/probe/README.md` has the formats).
+
+use crate::{Error, read_text, tests_folder, text_error};
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+
+/// What a probe's line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A status by its name, or `MISSING` where the library has no such symbol.
+    Status(String),
+    /// The process died or hung there, by this signal.
+    Signal(i32),
+    /// A value that every right driver gives.
+    Value(String),
+    /// A value of that machine.
+    Machine(String),
+}
+
+/// One line of the probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// `group.probe`.
+    pub name: String,
+    /// What it answered.
+    pub answer: Answer,
+}
+
+/// The lines of a probe's output; comments and lines of another shape (a group that could not begin) are kept as
+/// statuses of the group.
+pub fn lines(text: &str) -> Vec<Line> {
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| {
+            let (name, rest) = line.split_once(' ')?;
+            let (name, answer) = match (name.strip_suffix(':'), rest.split_once(' ')) {
+                (Some(name), Some(("signal", number))) => {
+                    (name, Answer::Signal(number.trim().parse().unwrap_or_default()))
+                }
+                (Some(name), _) => (name, Answer::Status(rest.to_owned())),
+                (None, Some(("=", value))) => (name, Answer::Value(value.to_owned())),
+                (None, Some(("~", value))) => (name, Answer::Machine(value.to_owned())),
+                (None, _) if rest == "=" => (name, Answer::Value(String::new())),
+                (None, _) => return None,
+            };
+            Some(Line { name: name.to_owned(), answer })
+        })
+        .collect()
+}
+
+/// The hardware's answers.
+///
+/// # Errors
+/// The recording is absent.
+pub fn recorded() -> Result<Vec<Line>, Error> {
+    Ok(lines(&read_text(&tests_folder("probe/h200-580.txt"))?))
+}
+
+/// An answer of ours that is not the hardware's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// `group.probe`.
+    pub name: String,
+    /// The hardware's answer.
+    pub expected: Answer,
+    /// Ours; none: our library did not come to that probe.
+    pub got: Option<Answer>,
+}
+
+/// Where `ours`, the probe's output on our library, is not what the hardware answered.
+///
+/// Values of the machine are not compared, nor what `exceptions.tsv` lists. Where the hardware's driver died, ours must
+/// live. Groups of which `ours` has no line at all are left out, so that one group can be asked alone.
+///
+/// # Errors
+/// A recording is absent or not as its README says.
+pub fn differences(ours: &str) -> Result<Vec<Difference>, Error> {
+    let path = tests_folder("probe/exceptions.tsv");
+    let text = read_text(&path)?;
+    let mut exceptions = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
+        let (pattern, _reason) = line
+            .split_once('\t')
+            .ok_or_else(|| text_error(&path, number + 1, "a name, a tab and a reason expected"))?;
+        exceptions.push(pattern.to_owned());
+    }
+    let excepted = |name: &str| {
+        exceptions.iter().any(|pattern| match pattern.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix),
+            None => name == pattern,
+        })
+    };
+    let group = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let ours: HashMap<String, Answer> =
+        lines(ours).into_iter().map(|line| (line.name, line.answer)).collect();
+    let groups: std::collections::HashSet<String> = ours.keys().map(|name| group(name)).collect();
+    let mut differences = Vec::new();
+    for Line { name, answer: expected } in recorded()? {
+        if excepted(&name) || !groups.contains(&group(&name)) {
+            continue;
+        }
+        let got = ours.get(&name).cloned();
+        let same = match (&expected, &got) {
+            (Answer::Machine(_), _) => true,
+            (Answer::Signal(_), got) => !matches!(got, None | Some(Answer::Signal(_))),
+            (expected, got) => Some(expected) == got.as_ref(),
+        };
+        if !same {
+            differences.push(Difference { name, expected, got });
+        }
+    }
+    Ok(differences)
+}
+
+/// Builds the probe with `cc` against the `cuda.h` of `include` and asks `library`; `group`: one group alone.
+///
+/// # Errors
+/// The compiler or the probe cannot be run, or says no.
+pub fn ask(library: &Path, include: &Path, group: Option<&str>) -> Result<String, Error> {
+    let folder = tests_folder("probe");
+    let fail = |what: &str, reason: String| Error::Probe(format!("{what}: {reason}"));
+    let built =
+        std::env::temp_dir().join(format!("anywarp-probe-{}-{}", std::process::id(), group.unwrap_or("all")));
+    let sources = std::fs::read_dir(&folder)
+        .map_err(|source| Error::Read { path: folder.clone(), source })?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            path.extension().is_some_and(|e| e == "c") && path.file_stem().is_some_and(|s| s != "table")
+        });
+    let output = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+        .args(["-std=gnu11", "-O1", "-w", "-o"])
+        .arg(&built)
+        .arg("-I")
+        .arg(include)
+        .arg(format!("-Wa,-I,{}", folder.display()))
+        .args(sources)
+        .args(["-ldl", "-lpthread"])
+        .output()
+        .map_err(|e| fail("cc", e.to_string()))?;
+    if !output.status.success() {
+        return Err(fail("the probe does not build", String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    let mut probe = Command::new(&built);
+    probe.arg(library);
+    if let Some(group) = group {
+        probe.args(["--group", group]);
+    }
+    let output = probe.output().map_err(|e| fail("probe", e.to_string()));
+    // A leftover in the temporary folder does no harm.
+    let _ = std::fs::remove_file(&built);
+    let output = output?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(fail("probe", String::from_utf8_lossy(&output.stdout).into_owned()))
+    }
+}
+
+/// One row of the table of `cuGetProcAddress`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcAddress {
+    /// The base name that is asked for.
+    pub name: String,
+    /// The flags: 0 the default, 1 the legacy, 2 the per-thread default stream.
+    pub flags: u64,
+    /// The first version asked for from which this row holds, as 12080 for 12.8; until the next row of the same name and flags.
+    pub version: u32,
+    /// The query's result: 0 found, 1 no such symbol, 2 the version is too low.
+    pub query: u32,
+    /// The exported symbols at the address given; empty if none was.
+    pub symbols: Vec<String>,
+}
+
+/// What `cuGetProcAddress` gives for every exported name.
+///
+/// # Errors
+/// The recording is absent or not as its README says.
+pub fn proc_addresses() -> Result<Vec<ProcAddress>, Error> {
+    let path = tests_folder("probe/h200-580-procaddr.tsv");
+    let text = read_text(&path)?;
+    let mut rows = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
+        let fail = || {
+            text_error(&path, number + 1, "name, flags, version, status, query result and symbols expected")
+        };
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [name, flags, version, _status, query, symbols] = columns.as_slice() else { return Err(fail()) };
+        rows.push(ProcAddress {
+            name: (*name).to_owned(),
+            flags: flags.parse().map_err(|_| fail())?,
+            version: version.parse().map_err(|_| fail())?,
+            query: query.parse().map_err(|_| fail())?,
+            symbols: symbols.split(',').filter(|s| *s != "-").map(str::to_owned).collect(),
+        });
+    }
+    Ok(rows)
+}

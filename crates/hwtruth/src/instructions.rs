@@ -1,0 +1,242 @@
+//! Instruction forms, their inputs and the results recorded on a device (`tests/hw/README.md` has the formats).
+
+mod close;
+mod input;
+mod kernel;
+
+pub use input::InputType;
+
+use crate::{Error, read_text, tests_folder, text_error};
+use std::collections::HashMap;
+use std::io::Read;
+
+/// Inputs of a form, and so threads of its kernel.
+pub const INPUTS: usize = 2048;
+/// Threads of a block of a form's kernel; a grid has [`INPUTS`] / [`BLOCK`] blocks.
+pub const BLOCK: usize = 128;
+/// Bytes of `%m`, `%s` and `%l` of a thread.
+pub const SLOT: usize = 32;
+
+/// How a result is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Bit for bit.
+    Exact,
+    /// Within the error that the PTX manual states, special values exactly.
+    Approx,
+}
+
+/// One instruction form: a kernel's body with its inputs and outputs.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The group, which is a recording's file name: `integer`, `f32`, …
+    pub group: String,
+    /// The name, unique over all groups; mostly the instruction itself.
+    pub name: String,
+    /// The least compute capability, times ten.
+    pub capability: u32,
+    /// How results are compared.
+    pub check: Check,
+    /// Types of the inputs `%a %b %c %e`.
+    pub inputs: Vec<InputType>,
+    /// Sizes in bits of the outputs `%d %x %y`.
+    pub outputs: Vec<u32>,
+    /// PTX statements.
+    pub body: String,
+}
+
+impl Form {
+    /// Input `index` of operand `operand`, as its 64-bit slot holds it.
+    pub fn input(&self, operand: usize, index: usize) -> u64 {
+        match self.inputs.get(operand) {
+            Some(&t) => input::value(&self.inputs, t, operand as u64, index as u64),
+            None => 0,
+        }
+    }
+
+    /// The buffer that the kernel's parameter `in` points to: [`INPUTS`] slots of 8 bytes for each operand.
+    pub fn input_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.inputs.len() * INPUTS * 8);
+        for operand in 0..self.inputs.len() {
+            for index in 0..INPUTS {
+                bytes.extend_from_slice(&self.input(operand, index).to_le_bytes());
+            }
+        }
+        bytes
+    }
+
+    /// Bytes of the buffer that the kernel's parameter `out` points to.
+    pub fn output_size(&self) -> usize {
+        self.outputs.iter().map(|&bits| bits as usize / 8 * INPUTS).sum()
+    }
+
+    /// The kernel's name in [`module`].
+    pub fn kernel_name(&self) -> String {
+        format!("t_{}", self.name.replace('.', "_"))
+    }
+}
+
+/// The PTX module of some forms' kernels, for a target of compute capability `capability` (times ten).
+///
+/// Each kernel takes `(.param .u64 in, .param .u64 out, .param .u64 mem)`: the [`Form::input_bytes`], a zeroed buffer of
+/// [`Form::output_size`], and [`INPUTS`] × [`SLOT`] zeroed bytes.
+pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>, capability: u32) -> String {
+    let mut text = format!(".version 8.6\n.target sm_{capability}\n.address_size 64\n");
+    for form in forms {
+        kernel::write(&mut text, form);
+    }
+    text
+}
+
+/// Every form, in the order of the table.
+///
+/// # Errors
+/// The table is absent or not as its README says.
+pub fn forms() -> Result<Vec<Form>, Error> {
+    let path = tests_folder("hw/forms.tsv");
+    let text = read_text(&path)?;
+    let mut forms = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
+        let fail = |reason: &str| text_error(&path, number + 1, reason);
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [group, name, capability, check, inputs, outputs, body] = columns.as_slice() else {
+            return Err(fail("seven columns expected"));
+        };
+        let check = match *check {
+            "exact" => Check::Exact,
+            "approx" => Check::Approx,
+            _ => return Err(fail("a check is `exact` or `approx`")),
+        };
+        let inputs: Option<Vec<_>> = inputs.split(',').map(InputType::from_name).collect();
+        let outputs: Result<Vec<u32>, _> =
+            outputs.split(',').map(|o| o.trim_start_matches('b').parse()).collect();
+        forms.push(Form {
+            group: (*group).to_owned(),
+            name: (*name).to_owned(),
+            capability: capability.parse().map_err(|_| fail("the capability is no number"))?,
+            check,
+            inputs: inputs.ok_or_else(|| fail("an unknown input type"))?,
+            outputs: outputs.map_err(|_| fail("an output is b16, b32 or b64"))?,
+            body: (*body).to_owned(),
+        });
+    }
+    Ok(forms)
+}
+
+/// The results of one group on a device.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The device's name and its driver's version.
+    pub device: String,
+    /// The day of the recording, as YYYY-MM-DD.
+    pub date: String,
+    results: HashMap<String, Vec<Vec<u64>>>,
+}
+
+/// A result that is not the hardware's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The output: 0 is `%d`.
+    pub output: usize,
+    /// The thread.
+    pub index: usize,
+    /// Its inputs.
+    pub inputs: Vec<u64>,
+    /// The hardware's result.
+    pub expected: u64,
+    /// Ours.
+    pub got: u64,
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "thread {}:", self.index)?;
+        for input in &self.inputs {
+            write!(f, " {input:#x}")?;
+        }
+        write!(f, " gave {:#x} as output {}, the hardware {:#x}", self.got, self.output, self.expected)
+    }
+}
+
+impl Recording {
+    /// Reads a group's recording.
+    ///
+    /// # Errors
+    /// The file is absent, damaged or not as its README says.
+    pub fn of_group(group: &str) -> Result<Recording, Error> {
+        let path = tests_folder(&format!("hw/{group}.hw.zst"));
+        let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
+        let file = std::fs::File::open(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
+        let mut bytes = Vec::new();
+        ruzstd::decoding::StreamingDecoder::new(file)
+            .map_err(|e| damaged(e.to_string()))?
+            .read_to_end(&mut bytes)
+            .map_err(|e| damaged(e.to_string()))?;
+        let end = bytes
+            .windows(5)
+            .position(|w| w == b"\nend\n")
+            .ok_or_else(|| damaged("the header has no line `end`".to_owned()))?;
+        let header = std::str::from_utf8(&bytes[..end]).map_err(|e| damaged(e.to_string()))?;
+        let mut lines = header.lines();
+        let mut line =
+            |what: &str| lines.next().ok_or_else(|| damaged(format!("the header ends before {what}")));
+        if line("the format")? != "anywarp-hw 1" {
+            return Err(damaged("the first line is not `anywarp-hw 1`".to_owned()));
+        }
+        let (device, date) = (line("the device")?.to_owned(), line("the date")?.to_owned());
+        if line("the inputs")? != format!("inputs {INPUTS}") {
+            return Err(damaged(format!("not a recording of {INPUTS} inputs")));
+        }
+        let mut rest = &bytes[end + 5..];
+        let mut results = HashMap::new();
+        for line in lines {
+            let mut words = line.split(' ');
+            let name = words.next().unwrap_or_default();
+            let mut outputs = Vec::new();
+            for bits in words {
+                let size = bits.parse::<usize>().map_err(|e| damaged(e.to_string()))? / 8;
+                let (array, tail) = rest
+                    .split_at_checked(size * INPUTS)
+                    .ok_or_else(|| damaged(format!("it ends within {name}")))?;
+                outputs.push(elements(array, size));
+                rest = tail;
+            }
+            results.insert(name.to_owned(), outputs);
+        }
+        Ok(Recording { device, date, results })
+    }
+
+    /// The results of a form: for each output, a value a thread. None: the form was not recorded.
+    pub fn results(&self, form: &str) -> Option<&[Vec<u64>]> {
+        self.results.get(form).map(Vec::as_slice)
+    }
+
+    /// Where `out`, as the form's kernel left it, is not what the hardware gave. None: the form was not recorded.
+    pub fn compare(&self, form: &Form, out: &[u8]) -> Option<Vec<Mismatch>> {
+        let expected = self.results(&form.name)?;
+        let mut mismatches = Vec::new();
+        let mut rest = out;
+        for (output, (wanted, &bits)) in expected.iter().zip(&form.outputs).enumerate() {
+            let size = bits as usize / 8;
+            let (array, tail) = rest.split_at_checked(size * INPUTS)?;
+            rest = tail;
+            for (index, (got, &expected)) in elements(array, size).into_iter().zip(wanted).enumerate() {
+                let inputs = || (0..form.inputs.len()).map(|k| form.input(k, index)).collect::<Vec<_>>();
+                let same = got == expected
+                    || form.check == Check::Approx && close::close(form, &inputs(), expected, got);
+                if !same {
+                    mismatches.push(Mismatch { output, index, inputs: inputs(), expected, got });
+                }
+            }
+        }
+        Some(mismatches)
+    }
+}
+
+/// Little-endian elements of `size` bytes (at most 8).
+fn elements(bytes: &[u8], size: usize) -> Vec<u64> {
+    bytes
+        .chunks_exact(size.max(1))
+        .map(|chunk| chunk.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+        .collect()
+}

@@ -1,0 +1,60 @@
+//! What the hardware answered, for tests to hold ours against.
+//!
+//! - [`instructions`]: thousands of instruction forms with the inputs they were given and the results of a real device
+//!   (`tests/hw`).
+//! - [`answers`]: the driver's answers to some three thousand calls, right and wrong, and which exported symbol
+//!   `cuGetProcAddress` gives by version (`tests/probe`).
+//!
+//! Only tests use this crate; it knows none of the others.
+
+pub mod answers;
+pub mod instructions;
+
+use std::path::{Path, PathBuf};
+
+/// Why a recording could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file is absent or cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A file's text is not what its README says.
+    #[error("{path}, line {line}: {reason}")]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A compressed recording cannot be decompressed or is too short.
+    #[error("{path}: {reason}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The probe could not be built or run.
+    #[error("{0}")]
+    Probe(String),
+}
+
+/// A folder of the repository's `tests`.
+fn tests_folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name)
+}
+
+fn read_text(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })
+}
+
+fn text_error(path: &Path, line: usize, reason: impl Into<String>) -> Error {
+    Error::Text { path: path.to_owned(), line, reason: reason.into() }
+}
