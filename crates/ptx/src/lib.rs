@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+mod check;
 mod diagnostic;
+mod forms;
 mod lexer;
 mod parser;
 mod scope;

@@ -56,6 +56,11 @@ impl Modifier {
         MODIFIER_KINDS[self as usize]
     }
 
+    /// PTX version (major, minor) and architecture from which it is legal.
+    pub(crate) fn since(self) -> (u8, u8, u16) {
+        MODIFIER_SINCE[self as usize]
+    }
+
     /// The type that this modifier names.
     pub fn scalar_type(self) -> Option<ScalarType> {
         MODIFIER_TYPES[self as usize]

@@ -93,8 +93,6 @@ impl Instruction {
             Some(Modifier::V2) => 2,
             Some(Modifier::V4) => 4,
             Some(Modifier::V8) => 8,
-            Some(Modifier::V16) => 16,
-            Some(Modifier::V32) => 32,
             _ => 1,
         }
     }

@@ -25,7 +25,9 @@ impl<'s> Parser<'s> {
         }
         let returns = if !is_entry && self.token.is(b'(') { self.parameters()? } else { Vec::new() };
         let (name, span) = self.expect_ident("a function's name")?;
+        let first_input = self.current.body.vars.len() as u32;
         let params = if self.token.is(b'(') { self.parameters()? } else { Vec::new() };
+        self.current.inputs = first_input..self.current.body.vars.len() as u32;
         let mut directives = self.function_directives()?;
         directives.extend(unified.map(|(a, b)| FunctionDirective::Unified(a, b)));
         let mut function = Function {

@@ -21,7 +21,17 @@ impl<'s> Parser<'s> {
         };
         let modifiers = self.modifiers()?;
         let operands = self.operands(opcode)?;
-        Ok(Instruction { guard, opcode, modifiers, operands, span: self.since(start) })
+        let instruction = Instruction { guard, opcode, modifiers, operands, span: self.since(start) };
+        self.check(&instruction, span.to(self.head_end(span)));
+        Ok(instruction)
+    }
+
+    /// The last byte of the opcode's modifiers.
+    fn head_end(&self, opcode: crate::span::Span) -> crate::span::Span {
+        let text = self.source.get(opcode.start as usize..).unwrap_or("");
+        let is_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':');
+        let len = text.bytes().take_while(|b| is_word(*b)).count() as u32;
+        crate::span::Span::new(opcode.start, opcode.start + len.max(1))
     }
 
     fn guard(&mut self) -> Parsed<Guard> {

@@ -51,6 +51,8 @@ pub(crate) struct Current<'s> {
     pub scope: u32,
     /// Labels named before they were seen: name, place, scope.
     pub pending: Vec<(&'s str, Span, u32)>,
+    /// Ids of the `.param` variables that the function takes.
+    pub inputs: std::ops::Range<u32>,
     /// Statements whose operands hold pending labels.
     pub patches: Vec<u32>,
 }
@@ -68,6 +70,8 @@ pub(crate) struct Parser<'s> {
     pub module: Module,
     pub names: HashMap<&'s str, ModuleName>,
     pub current: Current<'s>,
+    /// Which forms the instructions seen so far have.
+    pub memo: crate::check::Memo,
     /// Braces of vectors that are open in the statement being read, for recovery.
     pub open_vectors: usize,
 }
@@ -129,6 +133,7 @@ impl<'s> Parser<'s> {
             names: HashMap::new(),
             current: Current::default(),
             open_vectors: 0,
+            memo: crate::check::Memo::default(),
         }
     }
 

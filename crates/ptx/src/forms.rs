@@ -1,0 +1,172 @@
+//! The table of instruction forms, made from `grammar/forms/` by the build script.
+
+use crate::types::ScalarType;
+use crate::words::{Modifier, Opcode};
+
+/// A way to write an instruction.
+#[derive(Debug)]
+pub(crate) struct Form {
+    slots: (u32, u32),
+    operands: (u32, u32),
+    /// PTX version and architecture from which it is legal.
+    pub since: (u8, u8, u16),
+    /// Needs an architecture with suffix `a` or `f`.
+    pub specific: bool,
+    /// PTX version and architecture from which, both together, it is illegal.
+    pub gone: (u8, u8, u16),
+    /// As `grammar/` writes it.
+    pub text: &'static str,
+}
+
+/// A place for a modifier.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    set: u16,
+    pub optional: bool,
+    is_type: bool,
+}
+
+/// What an operand has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// A register or, if read, a constant.
+    Value,
+    /// What `mov` takes: also symbols, special registers, and vectors that pack or unpack.
+    Mov,
+    /// What `ld` and `st` take: registers may be wider than the type; vectors.
+    Memory,
+    /// What `cvt` takes: registers may be wider than the type; special registers.
+    Convert,
+    /// A register with a selector, in video instructions.
+    Video,
+    /// An integer constant.
+    Immediate,
+    /// `[…]`
+    Address,
+    /// A label.
+    Label,
+    /// Not checked by the table.
+    Any,
+}
+
+/// The type of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypeRef {
+    None,
+    Fixed(ScalarType),
+    /// The type written at this place among the types, from 0.
+    Written(u8),
+    /// Twice as wide as that.
+    Wide(u8),
+}
+
+/// An operand of a form.
+#[derive(Debug)]
+pub(crate) struct OperandForm {
+    pub class: Class,
+    pub ty: TypeRef,
+    pub optional: bool,
+    /// `d|p`
+    pub pair: bool,
+    /// `!a`
+    pub negate: bool,
+    pub dest: bool,
+}
+
+include!(concat!(env!("OUT_DIR"), "/forms.rs"));
+
+impl Form {
+    /// The forms of an opcode, with the number of the first.
+    pub fn of(opcode: Opcode) -> (u16, &'static [Form]) {
+        let (first, last) = FORMS_OF[opcode as usize];
+        (first, FORMS.get(usize::from(first)..usize::from(last)).unwrap_or(&[]))
+    }
+
+    /// The form of this number.
+    pub fn get(number: u16) -> Option<&'static Form> {
+        FORMS.get(usize::from(number))
+    }
+
+    pub fn slots(&self) -> &'static [Slot] {
+        SLOTS.get(self.slots.0 as usize..self.slots.1 as usize).unwrap_or(&[])
+    }
+
+    pub fn operands(&self) -> &'static [OperandForm] {
+        OPERANDS.get(self.operands.0 as usize..self.operands.1 as usize).unwrap_or(&[])
+    }
+
+    /// Gives each modifier a slot: types in the order of the form, others in any order.
+    pub fn assign(&self, modifiers: &[Modifier]) -> Assignment {
+        let slots = self.slots();
+        let mut filled = 0_u64;
+        let mut next_type = 0;
+        let mut left = Vec::new();
+        for modifier in modifiers {
+            let from = if modifier.scalar_type().is_some() { next_type } else { 0 };
+            let mut open = slots.iter().enumerate().skip(from).filter(|(i, _)| filled & (1 << i) == 0);
+            match open.find(|(_, s)| s.takes(*modifier)) {
+                Some((i, slot)) => {
+                    filled |= 1 << i;
+                    if slot.is_type {
+                        next_type = i + 1;
+                    }
+                }
+                None => left.push(*modifier),
+            }
+        }
+        let missing =
+            slots.iter().enumerate().find(|(i, s)| !s.optional && filled & (1 << i) == 0).map(|(_, s)| s);
+        Assignment { filled: filled.count_ones(), left, missing }
+    }
+}
+
+/// How a form takes the modifiers of an instruction.
+pub(crate) struct Assignment {
+    /// How many modifiers found a slot.
+    pub filled: u32,
+    /// The modifiers that found none.
+    pub left: Vec<Modifier>,
+    /// The first slot that must be filled and is not.
+    pub missing: Option<&'static Slot>,
+}
+
+impl Assignment {
+    pub fn fits(&self) -> bool {
+        self.left.is_empty() && self.missing.is_none()
+    }
+}
+
+impl Slot {
+    pub fn takes(&self, modifier: Modifier) -> bool {
+        let (word, bit) = (modifier as usize / 64, modifier as usize % 64);
+        SETS.get(usize::from(self.set)).and_then(|s| s.get(word)).is_some_and(|w| w & (1 << bit) != 0)
+    }
+
+    /// The modifiers that may stand here.
+    pub fn choices(&self) -> impl Iterator<Item = Modifier> {
+        Modifier::all().iter().copied().filter(|m| self.takes(*m))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_have_at_most_64_slots() {
+        assert!(FORMS.iter().all(|f| f.slots().len() <= 64));
+    }
+
+    #[test]
+    fn types_keep_their_order_and_other_modifiers_do_not() {
+        let fits = |opcode, words: &[&str]| {
+            let modifiers: Vec<_> = words.iter().map(|w| Modifier::from_name(w).unwrap()).collect();
+            Form::of(opcode).1.iter().any(|f| f.assign(&modifiers).fits())
+        };
+        assert!(fits(Opcode::Add, &["f32", "ftz", "rn"]));
+        assert!(fits(Opcode::Cvt, &["u32", "rzi", "f32"]));
+        assert!(!fits(Opcode::Cvt, &["rzi", "f32", "u32"]), "float from integer rounds with .rn");
+        assert!(!fits(Opcode::Add, &["rn", "rn", "f32"]));
+        assert!(!fits(Opcode::Ld, &["relaxed", "global", "u32"]), ".relaxed needs a scope");
+    }
+}
