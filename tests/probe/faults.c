@@ -115,7 +115,23 @@ void group_assertion(void)
     T("holds", cuLaunchKernel, function(faults, "do_assert"), 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL);
     T("holds.sync", cuCtxSynchronize);
     x = 0;
-    fault("do_assert", args);
+    capture(2);
+    CUresult launched = R(cuLaunchKernel, function(faults, "do_assert"), 2, 1, 1, 2, 1, 1, 0, NULL, args, NULL), synced = R(cuCtxSynchronize);
+    const char *text = captured();
+    begin("launch");
+    report(launched);
+    begin("sync");
+    report(synced);
+    /* Blocks print in no order. */
+    M("text", "%s", text);
+    int expected = 1;
+    for (int block = 0; block < 2; block++)
+        for (int thread = 0; thread < 2; thread++)
+            expected &= strstr(text, N("a.cu:42: refuse: block: [%d,0,0], thread: [%d,0,0] Assertion `x > 0` failed.\\n", block, thread)) != NULL;
+    V("text.each.thread", "%d", expected);
+    CUcontext c = NULL;
+    R(cuCtxGetCurrent, &c);
+    aftermath(c);
 }
 
 void group_sharedoob(void)

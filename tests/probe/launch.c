@@ -354,7 +354,7 @@ void group_printf(void)
         R(cuMemcpyHtoD, format, prints[i].format, strlen(prints[i].format) + 1);
         R(cuMemcpyHtoD, args, prints[i].args, 64);
         void *a[] = {&format, &args, &out};
-        capture();
+        capture(1);
         CUresult launched = R(cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, NULL, a, NULL), synced = R(cuCtxSynchronize);
         const char *text = captured();
         R(cuMemcpyDtoH, &result, out, 4);
@@ -371,22 +371,22 @@ void group_printf(void)
     void *a[] = {&format, &args, &out};
     a8[1] = a8[0];
     R(cuMemcpyHtoD, args, a8, 64);
-    capture();
+    capture(1);
     R(cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, NULL, a, NULL);
     R(cuCtxSynchronize);
     V("s", "%s", captured());
     /* When the text appears: at a synchronisation, and in the order of the lanes of a warp. */
     R(cuMemcpyHtoD, format, "x\n", 3);
-    capture();
+    capture(1);
     R(cuLaunchKernel, f, 1, 1, 1, 4, 1, 1, 0, NULL, a, NULL);
     R(cuCtxSynchronize);
     V("four.threads", "%s", captured());
-    capture();
+    capture(1);
     R(cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, NULL, a, NULL);
     unsigned host;
     R(cuMemcpyDtoH, &host, out, 4);
     V("flushed.by.memcpy", "%s", captured());
-    capture();
+    capture(1);
     R(cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, NULL, a, NULL);
     R(cuStreamSynchronize, NULL);
     V("flushed.by.streamsync", "%s", captured());

@@ -135,23 +135,24 @@ CUfunction function(CUmodule module, const char *name)
     return f;
 }
 
-static int saved_stdout = -1;
+static int captured_descriptor, saved = -1;
 static FILE *captured_file;
 
-void capture(void)
+void capture(int descriptor)
 {
-    fflush(stdout);
+    fflush(NULL);
+    captured_descriptor = descriptor;
     captured_file = tmpfile();
-    saved_stdout = dup(1);
-    dup2(fileno(captured_file), 1);
+    saved = dup(descriptor);
+    dup2(fileno(captured_file), descriptor);
 }
 
 const char *captured(void)
 {
     static char raw[65536], text[131072];
-    fflush(stdout);
-    dup2(saved_stdout, 1);
-    close(saved_stdout);
+    fflush(NULL);
+    dup2(saved, captured_descriptor);
+    close(saved);
     rewind(captured_file);
     size_t n = fread(raw, 1, sizeof raw - 1, captured_file), k = 0;
     fclose(captured_file);

@@ -396,6 +396,18 @@ void group_library(void)
     T("load.nullout", cuLibraryLoadData, NULL, ptx_main, NULL, NULL, 0, NULL, NULL, 0);
     T("load.garbage", cuLibraryLoadData, &lib, "garbage, and some more of it", NULL, NULL, 0, NULL, NULL, 0);
     T("load.badsyntax", cuLibraryLoadData, &lib, ptx_bad_syntax, NULL, NULL, 0, NULL, NULL, 0);
+    T("lazy.badsyntax.count", cuLibraryGetKernelCount, &count, lib);
+    T("lazy.badsyntax.getkernel", cuLibraryGetKernel, &k, lib, "k");
+    T("lazy.badsyntax.getmodule", cuLibraryGetModule, &m, lib);
+    T("lazy.badsyntax.unload", cuLibraryUnload, lib);
+    static const char unresolved[] = HEAD("7.0", "sm_52") ".extern .func nope();\n.visible .entry k() { call nope; ret; }\n";
+    T("lazy.unresolved", cuLibraryLoadData, &lib, unresolved, NULL, NULL, 0, NULL, NULL, 0);
+    T("lazy.unresolved.getkernel", cuLibraryGetKernel, &k, lib, "k");
+    T("lazy.unresolved.unload", cuLibraryUnload, lib);
+    T("lazy.garbage", cuLibraryLoadData, &lib, "garbage, and some more of it", NULL, NULL, 0, NULL, NULL, 0);
+    T("lazy.garbage.getkernel", cuLibraryGetKernel, &k, lib, "k");
+    T("lazy.garbage.count", cuLibraryGetKernelCount, &count, lib);
+    T("lazy.garbage.unload", cuLibraryUnload, lib);
     T("load.nullopts", cuLibraryLoadData, &lib, ptx_main, NULL, NULL, 2, NULL, NULL, 0);
     T("load.file.missing", cuLibraryLoadFromFile, &lib, "no/such/file", NULL, NULL, 0, NULL, NULL, 0);
     T("load.file.null", cuLibraryLoadFromFile, &lib, NULL, NULL, NULL, 0, NULL, NULL, 0);

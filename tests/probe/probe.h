@@ -47,8 +47,8 @@ CUcontext setup(void);
 /* Loads a PTX text of ours; ends the group where that fails. */
 CUmodule load(const char *ptx);
 CUfunction function(CUmodule module, const char *name);
-/* Sends standard output to a file until captured() reads it back (newlines shown as \n). */
-void capture(void);
+/* Sends a descriptor (1: standard output, 2: errors) to a file until captured() reads it back (newlines shown as \n). */
+void capture(int descriptor);
 const char *captured(void);
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -64,7 +64,8 @@ extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link
     G(pointer) G(array) G(stream) G(streamdef) G(hostfn) G(memop) G(event) G(launch) G(launchex) G(cluster) G(coop) G(occupancy) \
     G(printf) G(library) G(pool) G(vmm) G(ipc) G(capture) G(graph) G(dead) G(procaddr) G(trap) G(oob) G(misaligned) \
     G(assertion) G(sharedoob) G(nullstore) G(recursion) G(reset) G(recover_primary) \
-    G(recover_release) G(recover_created) G(sticky) G(misc)
+    G(recover_release) G(recover_created) G(sticky) G(misc) \
+    G(fork) G(forkinit) G(atexit) G(visible) G(ipc_shared) G(crossctx)
 #define G(name) void group_##name(void);
 GROUPS(G)
 #undef G
