@@ -17,11 +17,13 @@ pub enum Severity {
 pub enum ErrorKind {
     /// The text is not PTX.
     Syntax,
-    /// The text is PTX but breaks a rule: unknown names, illegal modifiers, mismatched types.
+    /// The text is PTX but breaks a rule: unknown names, illegal modifiers, mismatched types, features that the
+    /// module's `.version` or `.target` does not have.
     Semantic,
-    /// `.version` is newer than this parser, or older than a feature that the module uses.
+    /// `.version` is one that this parser does not know: the only error for which the hardware's driver answers
+    /// CUDA_ERROR_UNSUPPORTED_PTX_VERSION rather than CUDA_ERROR_INVALID_PTX.
     UnsupportedVersion,
-    /// `.target` is unknown, or older than a feature that the module uses.
+    /// `.target` is unknown.
     UnsupportedTarget,
     /// The text goes over a limit of this parser.
     Limit,

@@ -1,6 +1,6 @@
 //! The table of instruction forms, made from `grammar/forms/` by the build script.
 
-use crate::types::ScalarType;
+use crate::types::{ScalarType, Version};
 use crate::words::{Modifier, Opcode};
 
 /// A way to write an instruction.
@@ -87,6 +87,12 @@ impl Form {
         FORMS.get(usize::from(number))
     }
 
+    /// Whether a module of this version and architecture can no longer use it.
+    pub fn is_gone(&self, version: Version, arch: u16) -> bool {
+        let (major, minor, sm) = self.gone;
+        version >= Version::new(major.into(), minor.into()) && arch >= sm
+    }
+
     pub fn slots(&self) -> &'static [Slot] {
         SLOTS.get(self.slots.0 as usize..self.slots.1 as usize).unwrap_or(&[])
     }
@@ -114,25 +120,23 @@ impl Form {
                 None => left.push(*modifier),
             }
         }
-        let missing =
-            slots.iter().enumerate().find(|(i, s)| !s.optional && filled & (1 << i) == 0).map(|(_, s)| s);
-        Assignment { filled: filled.count_ones(), left, missing }
+        let open = slots.iter().enumerate().filter(|(i, s)| !s.optional && filled & (1 << i) == 0);
+        let missing = open.map(|(_, s)| s).collect();
+        Assignment { left, missing }
     }
 }
 
 /// How a form takes the modifiers of an instruction.
 pub(crate) struct Assignment {
-    /// How many modifiers found a slot.
-    pub filled: u32,
-    /// The modifiers that found none.
+    /// The modifiers that found no slot.
     pub left: Vec<Modifier>,
-    /// The first slot that must be filled and is not.
-    pub missing: Option<&'static Slot>,
+    /// The slots that must be filled and are not.
+    pub missing: Vec<&'static Slot>,
 }
 
 impl Assignment {
     pub fn fits(&self) -> bool {
-        self.left.is_empty() && self.missing.is_none()
+        self.left.is_empty() && self.missing.is_empty()
     }
 }
 

@@ -6,7 +6,7 @@ mod space;
 
 use crate::ast::Instruction;
 use crate::diagnostic::{Diagnostic, ErrorKind};
-use crate::forms::{Form, Slot};
+use crate::forms::{Assignment, Form};
 use crate::parser::Parser;
 use crate::span::Span;
 use crate::types::{ArchSuffix, Target, Version};
@@ -28,7 +28,10 @@ impl Parser<'_> {
             Some(found) => found.clone(),
             None => {
                 let (first, forms) = Form::of(instruction.opcode);
-                let fit = |(_, f): &(u16, &Form)| f.assign(&instruction.modifiers).fits();
+                let (version, arch) = (self.module.version, self.module.arch().unwrap_or(10));
+                let fit = |(_, f): &(u16, &Form)| {
+                    !f.is_gone(version, arch) && f.assign(&instruction.modifiers).fits()
+                };
                 let found: SmallVec<[u16; 4]> = (first..).zip(forms).filter(fit).map(|(i, _)| i).collect();
                 if !found.is_empty() {
                     self.memo.insert(key, found.clone());
@@ -37,7 +40,7 @@ impl Parser<'_> {
             }
         };
         if candidates.is_empty() {
-            let diagnostic = explain_modifiers(instruction, head);
+            let diagnostic = self.explain_modifiers(instruction, head);
             self.report(diagnostic);
             return;
         }
@@ -66,7 +69,6 @@ impl Parser<'_> {
 
     /// Whether the module's version and target have the form and its modifiers.
     fn check_feature(&self, instruction: &Instruction, form: &Form, head: Span) -> Option<Diagnostic> {
-        let opcode = instruction.opcode;
         let version = self.module.version;
         let (arch, suffix) = self
             .module
@@ -78,18 +80,11 @@ impl Parser<'_> {
             })
             .unwrap_or((10, ArchSuffix::None));
         let error = |message: String| Diagnostic::error(ErrorKind::Semantic, head, message);
-        let (major, minor, sm) = form.gone;
-        if version >= Version::new(major.into(), minor.into()) && arch >= sm {
-            let message =
-                format!("Instruction '{opcode}' in this form is not supported on .target sm_{arch}");
-            let help = format!("it was withdrawn for sm_{sm} and PTX ISA {major}.{minor} on");
-            return Some(error(message).label(form.text).help(help));
-        }
         let since = instruction.modifiers.iter().map(|m| (Some(*m), m.since()));
         for (modifier, (major, minor, sm)) in std::iter::once((None, form.since)).chain(since) {
             let what = match modifier {
-                None => format!("Instruction '{}'", form.text.split(' ').next().unwrap_or("")),
-                Some(m) => format!("Modifier '{m}' of instruction '{opcode}'"),
+                None => format!("Instruction '{}'", self.text(head)),
+                Some(m) => format!("Modifier '{m}' of instruction '{}'", instruction.opcode),
             };
             let needed = Version::new(major.into(), minor.into());
             if version < needed {
@@ -107,50 +102,71 @@ impl Parser<'_> {
     }
 }
 
-/// What is wrong with modifiers that no form takes.
-fn explain_modifiers(instruction: &Instruction, head: Span) -> Diagnostic {
-    let opcode = instruction.opcode;
-    let forms = Form::of(opcode).1;
-    let error = |message: String| Diagnostic::error(ErrorKind::Semantic, head, message);
-    let legal = |m: Modifier| forms.iter().any(|f| f.slots().iter().any(|s| s.takes(m)));
-    if let Some(bad) = instruction.modifiers.iter().find(|m| !legal(**m)) {
-        let of_kind: Vec<Modifier> =
-            Modifier::all().iter().copied().filter(|m| legal(*m) && m.kind() == bad.kind()).collect();
-        if bad.scalar_type().is_some() {
-            let label = format!("`{bad}` is not legal here");
-            let diagnostic =
-                error(format!("Unexpected instruction types specified for '{opcode}'")).label(label);
-            return diagnostic.help(format!("types of `{opcode}`: {}", list(of_kind)));
-        }
-        let diagnostic = error(format!("Illegal modifier '{bad}' for instruction '{opcode}'"));
-        let choices = if of_kind.is_empty() {
-            Modifier::all().iter().copied().filter(|m| legal(*m) && m.scalar_type().is_none()).collect()
-        } else {
-            of_kind
+/// How far a form is from the modifiers that are written.
+struct Near {
+    form: &'static Form,
+    fit: Assignment,
+}
+
+impl Parser<'_> {
+    /// What is wrong with modifiers that no form takes.
+    fn explain_modifiers(&self, instruction: &Instruction, head: Span) -> Diagnostic {
+        let opcode = instruction.opcode;
+        let (version, arch) = (self.module.version, self.module.arch().unwrap_or(10));
+        let forms: Vec<&'static Form> =
+            Form::of(opcode).1.iter().filter(|f| !f.is_gone(version, arch)).collect();
+        let error = |message: String| Diagnostic::error(ErrorKind::Semantic, head, message);
+        let at = |m: Modifier, message: String| {
+            Diagnostic::error(ErrorKind::Semantic, self.modifier_span(head, m), message)
         };
-        let diagnostic = diagnostic.label("no form of the instruction has it");
-        if choices.is_empty() {
-            return diagnostic.help(format!("`{opcode}` has no modifiers"));
+        let legal = |m: Modifier| forms.iter().any(|f| f.slots().iter().any(|s| s.takes(m)));
+        if let Some(bad) = instruction.modifiers.iter().find(|m| !legal(**m)) {
+            let all = || Modifier::all().iter().copied().filter(|m| legal(*m));
+            let of_kind: Vec<Modifier> = all().filter(|m| m.kind() == bad.kind()).collect();
+            if bad.scalar_type().is_some() {
+                let diagnostic = at(*bad, format!("Unexpected instruction types specified for '{opcode}'"))
+                    .label(format!("`{bad}` is not legal here"));
+                if of_kind.is_empty() {
+                    return diagnostic.help(format!("`{opcode}` has no type"));
+                }
+                return diagnostic.help(format!("types of `{opcode}`: {}", list(of_kind)));
+            }
+            let diagnostic = at(*bad, format!("Illegal modifier '{bad}' for instruction '{opcode}'"))
+                .label("no form of the instruction has it");
+            let choices = if of_kind.is_empty() {
+                all().filter(|m| m.scalar_type().is_none()).collect()
+            } else {
+                of_kind
+            };
+            if choices.is_empty() {
+                return diagnostic.help(format!("`{opcode}` has no modifiers"));
+            }
+            return diagnostic.help(format!("legal here: {}", list(choices)));
         }
-        return diagnostic.help(format!("legal here: {}", list(choices)));
-    }
-    // Each is legal somewhere, but not together: the nearest form says what to change.
-    let Some((form, fit)) = forms
-        .iter()
-        .map(|f| (f, f.assign(&instruction.modifiers)))
-        .max_by_key(|(_, a)| (i64::from(a.filled) - a.left.len() as i64 * 2, a.missing.is_none()))
-    else {
-        return error(format!("Instruction '{opcode}' has no forms"));
-    };
-    let note = format!("the nearest form is `{}`", form.text);
-    if let Some(bad) = fit.left.first() {
+        // Each is legal somewhere, but not together: the nearest form says what to change.
+        let near = forms.iter().map(|form| Near { form, fit: form.assign(&instruction.modifiers) });
+        let cost = |n: &Near| (n.fit.left.len() * 2 + n.fit.missing.len(), n.fit.left.len());
+        let near: Vec<Near> = near.collect();
+        let Some(best) = near.iter().min_by_key(|n| cost(n)) else {
+            return error(format!("Instruction '{opcode}' has no forms"));
+        };
+        let note = format!("the nearest form is `{}`", best.form.text);
+        let Some(bad) = best.fit.left.first() else {
+            // Every form that lacks as little has something to propose.
+            let equal = near.iter().filter(|n| cost(n) == cost(best));
+            let mut choices: Vec<Modifier> =
+                equal.filter_map(|n| n.fit.missing.first()).flat_map(|s| s.choices()).collect();
+            choices.sort_unstable();
+            choices.dedup();
+            return missing(opcode, choices, head).note(note);
+        };
         if instruction.modifiers.iter().filter(|m| *m == bad).count() > 1 {
             let message = format!("Modifier '{bad}' specified more than once for instruction '{opcode}'");
-            return error(message).label("written twice").note(note);
+            return at(*bad, message).label("written twice").note(note);
         }
         let rounding = |m: &&Modifier| m.kind() == ModifierKind::Rounding;
         if bad.kind() == ModifierKind::Rounding && instruction.modifiers.iter().filter(rounding).count() > 1 {
-            return error("Multiple rounding modifiers specified".to_owned())
+            return at(*bad, "Multiple rounding modifiers specified".to_owned())
                 .label("only one is legal")
                 .note(note);
         }
@@ -159,33 +175,40 @@ fn explain_modifiers(instruction: &Instruction, head: Span) -> Diagnostic {
         } else {
             format!("Illegal modifier '{bad}' for instruction '{opcode}'")
         };
-        return error(message).label(format!("`{bad}` does not go with the other modifiers")).note(note);
+        at(*bad, message).label(format!("`{bad}` does not go with the other modifiers")).note(note)
     }
-    match fit.missing {
-        Some(slot) => missing(opcode, slot, head).note(note),
-        None => error(format!("Illegal modifiers for instruction '{opcode}'")).note(note),
+
+    /// The place of a modifier in an opcode's.
+    fn modifier_span(&self, head: Span, modifier: Modifier) -> Span {
+        let mut start = head.start;
+        for word in self.text(head).split_inclusive('.') {
+            let end = start + word.len() as u32;
+            if word.trim_end_matches('.') == modifier.name() {
+                return Span::new(start.saturating_sub(1), end - u32::from(word.ends_with('.')));
+            }
+            start = end;
+        }
+        head
     }
 }
 
-/// A modifier has to be there and is not.
-fn missing(opcode: Opcode, slot: &Slot, head: Span) -> Diagnostic {
-    let choices: Vec<Modifier> = slot.choices().collect();
-    let first = choices.first().copied();
-    let what = match first.map(Modifier::kind) {
-        Some(ModifierKind::Rounding) => "Rounding modifier".to_owned(),
-        Some(ModifierKind::Type) => {
-            let message = format!("Unexpected instruction types specified for '{opcode}'");
-            let label = format!("a type is missing: {}", list(choices));
-            return Diagnostic::error(ErrorKind::Semantic, head, message).label(label);
-        }
-        Some(ModifierKind::Scope) => "Scope modifier".to_owned(),
-        _ => match choices.as_slice() {
-            [only] => format!("{only} modifier"),
-            _ => "Modifier".to_owned(),
-        },
+/// One of these modifiers has to be there and is not.
+fn missing(opcode: Opcode, choices: Vec<Modifier>, head: Span) -> Diagnostic {
+    let error = |message: String| Diagnostic::error(ErrorKind::Semantic, head, message);
+    if choices.iter().all(|m| m.scalar_type().is_some()) {
+        return error(format!("Unexpected instruction types specified for '{opcode}'"))
+            .label(format!("a type is missing: {}", list(choices)));
+    }
+    let all = |kind| choices.iter().all(|m| m.kind() == kind);
+    let what = match choices.as_slice() {
+        [only] => format!("{only} modifier"),
+        _ if all(ModifierKind::Rounding) => "Rounding modifier".to_owned(),
+        _ if all(ModifierKind::Scope) => "Scope modifier".to_owned(),
+        _ => "Modifier".to_owned(),
     };
-    Diagnostic::error(ErrorKind::Semantic, head, format!("{what} required for instruction '{opcode}'"))
-        .label(format!("one of {} is missing", list(choices)))
+    let label =
+        if choices.len() == 1 { "it is missing".to_owned() } else { format!("missing: {}", list(choices)) };
+    error(format!("{what} required for instruction '{opcode}'")).label(label)
 }
 
 /// `.rn`, `.rz` or …

@@ -96,6 +96,9 @@ impl<'s> Parser<'s> {
         if self.token.is(b';') {
             return Ok(Vec::new());
         }
+        if self.token.is(b'}') {
+            return Err(self.unexpected("`;`"));
+        }
         match opcode {
             Opcode::Bra => Ok(vec![self.label_operand()?]),
             Opcode::Brx => {

@@ -1,0 +1,77 @@
+//! The layout of parameters in memory (PTX ISA 5.1.6.1, and what the hardware's driver answers).
+
+use crate::ast::{Function, Parameter};
+
+/// Where one parameter lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamSlot {
+    /// Bytes from the start of the parameter buffer.
+    pub offset: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u32,
+}
+
+/// Where the parameters of a function lie, in the order of their declaration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParamLayout {
+    /// The parameters.
+    pub slots: Vec<ParamSlot>,
+    /// Bytes up to the end of the last one.
+    pub size: u64,
+    /// The largest alignment of them; 1 if there are none.
+    pub align: u32,
+}
+
+impl ParamLayout {
+    /// Lays parameters of these sizes and alignments out one after another, each at the next multiple of its alignment.
+    pub fn new(params: impl IntoIterator<Item = (u64, u32)>) -> Self {
+        let mut layout = ParamLayout { slots: Vec::new(), size: 0, align: 1 };
+        for (size, align) in params {
+            let align = align.max(1);
+            let step = u64::from(align);
+            let offset = layout.size.checked_next_multiple_of(step).unwrap_or(u64::MAX);
+            layout.slots.push(ParamSlot { offset, size, align });
+            layout.size = offset.saturating_add(size);
+            layout.align = layout.align.max(align);
+        }
+        layout
+    }
+}
+
+impl Function {
+    /// The layout of its parameters: of a kernel, that of the buffer that a launch fills.
+    pub fn param_layout(&self) -> ParamLayout {
+        ParamLayout::new(self.params.iter().map(|p| self.size_and_alignment(*p)))
+    }
+
+    fn size_and_alignment(&self, parameter: Parameter) -> (u64, u32) {
+        match parameter {
+            Parameter::Var(id) => {
+                self.vars().get(id.index()).map_or((0, 1), |v| (v.size_bytes(), v.alignment()))
+            }
+            Parameter::Reg(id) => {
+                let bytes =
+                    self.regs().get(id.index()).map_or(0, |r| r.ty.size_bytes() * u32::from(r.vector));
+                (u64::from(bytes), bytes.max(1).next_power_of_two())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// The offsets and sizes are what cuFuncGetParamInfo answered on the hardware for these parameters.
+    #[test]
+    fn kernel_parameters_lie_where_the_hardware_puts_them() {
+        let source = ".version 5.0\n.target sm_50\n.address_size 64\n.entry k(.param .u32 a, \
+            .param .align 16 .b8 b[16], .param .u8 c, .param .f32 d, .param .u64 e, .param .u64 f, \
+            .param .align 4 .b8 g[8]) { ret; }";
+        let module = crate::parse(source).unwrap();
+        let layout = module.functions[0].param_layout();
+        let found: Vec<_> = layout.slots.iter().map(|s| (s.offset, s.size)).collect();
+        assert_eq!(found, [(0, 4), (16, 16), (32, 1), (36, 4), (40, 8), (48, 8), (56, 8)]);
+        assert_eq!((layout.size, layout.align), (64, 16));
+    }
+}
