@@ -10,6 +10,7 @@
 //! operation is total: there is no undefined behaviour in the IR save for memory that is not there.
 
 pub mod abi;
+pub mod barrier;
 pub mod func;
 pub mod module;
 pub mod op;
