@@ -238,6 +238,16 @@ impl Parser<'_> {
         if wanted == 1 {
             return self.value_fits(instruction, operand, ty, form, true);
         }
+        let bits = ty.bits() * u32::from(wanted);
+        let whole = wanted == 8 && ty.bits() == 32 || wanted == 4 && ty.bits() == 64;
+        if bits > 256 || (wanted == 8 || bits > 128) && !whole {
+            return no(
+                operand,
+                format!(
+                    "`.v{wanted}` of `{ty}` is {bits} bits; vectors have at most 128, or 256 in `.v8.b32` and `.v4.b64`"
+                ),
+            );
+        }
         match &operand.kind {
             OperandKind::Vector(items) if items.len() == usize::from(wanted) => {
                 items.iter().try_for_each(|item| match item.kind {
