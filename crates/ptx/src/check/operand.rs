@@ -152,8 +152,8 @@ impl Parser<'_> {
                 no(operand, format!("an integer constant, expected a `{ty}` constant like 0f3F800000 or 1.0"))
             }
             OperandKind::Int(_) => Ok(()),
-            OperandKind::F32(_) if ty.is_float() || ty == ScalarType::B32 => Ok(()),
-            OperandKind::F64(_) if ty.is_float() || ty == ScalarType::B64 => Ok(()),
+            OperandKind::F32(_) if takes_float(ty) || ty == ScalarType::B32 => Ok(()),
+            OperandKind::F64(_) if takes_float(ty) || ty == ScalarType::B64 => Ok(()),
             OperandKind::F32(_) | OperandKind::F64(_) => {
                 no(operand, format!("a floating-point constant, expected {}", expected(ty, wider)))
             }
@@ -302,6 +302,11 @@ fn takes_sink(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Atom | Opcode::Setp | Opcode::Mbarrier | Opcode::Elect)
 }
 
+/// Types that floating-point constants have.
+fn takes_float(ty: ScalarType) -> bool {
+    matches!(ty, ScalarType::F32 | ScalarType::F64)
+}
+
 /// The type of the product of two values of a type.
 fn wide(ty: ScalarType) -> ScalarType {
     match ty {
@@ -326,7 +331,7 @@ pub(super) fn register_fits(reg: ScalarType, ty: ScalarType, wider: bool) -> boo
         TypeKind::Unsigned | TypeKind::Signed => {
             size && (reg.is_integer() || reg.is_bits() || reg == ScalarType::F16x2)
         }
-        TypeKind::Float if wider => reg == ty || (size && reg.is_bits()),
+        TypeKind::Float if wider && ty != ScalarType::Bf16 => reg == ty || (size && reg.is_bits()),
         // Formats that are no types of registers go in untyped ones.
         TypeKind::Float => {
             reg == ty || (reg.is_bits() && reg.bits() == ty.bits().next_power_of_two().max(16))
