@@ -12,6 +12,8 @@
 pub mod abi;
 pub mod barrier;
 pub mod func;
+pub mod interp;
+pub mod layout;
 pub mod module;
 pub mod op;
 pub mod types;

@@ -1,0 +1,168 @@
+//! Runs every kernel of `tests/ptx` and compares its buffers with what the file expects: on each engine, with one worker and several.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use cpu::{Engine, Program, Source};
+use grid::{Heap, Host, Launch, Workers};
+use support::case::{self, Run};
+
+/// The memory of a launch: its buffers and the module's image.
+struct Memory {
+    ranges: Vec<(u64, u64)>,
+    heap: Heap,
+    printed: Mutex<String>,
+}
+
+impl Host for Memory {
+    fn accessible(&self, address: u64, size: u32, _write: bool) -> bool {
+        let inside = |&(start, len): &(u64, u64)| {
+            address >= start && address.checked_add(u64::from(size)).is_some_and(|end| end <= start + len)
+        };
+        self.ranges.iter().any(inside) || self.heap.contains(address, u64::from(size))
+    }
+
+    fn print(&self, text: &str) {
+        self.printed.lock().expect("no printer panics").push_str(text);
+    }
+
+    fn heap(&self) -> &Heap {
+        &self.heap
+    }
+}
+
+/// Bytes aligned to 256, as device memory is.
+struct Aligned {
+    room: Vec<u128>,
+    start: usize,
+    len: usize,
+}
+
+impl Aligned {
+    fn new(bytes: &[u8]) -> Self {
+        let mut a = Aligned { room: vec![0; bytes.len() / 16 + 33], start: 0, len: bytes.len() };
+        a.start = (256 - a.room.as_ptr() as usize % 256) % 256;
+        a.bytes().copy_from_slice(bytes);
+        a
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the room has 33 words more than the bytes need, which covers the start.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.room.as_mut_ptr().cast::<u8>().add(self.start), self.len)
+        }
+    }
+
+    fn address(&self) -> u64 {
+        self.room.as_ptr() as u64 + self.start as u64
+    }
+}
+
+fn launch(program: &Program, workers: &Workers, run: &Run) -> Result<(), String> {
+    let id = program.module().function(&run.kernel).ok_or_else(|| format!("no kernel `{}`", run.kernel))?;
+    let info = program.module().functions[id.index()].kernel.as_ref().ok_or("not a kernel")?;
+    let mut image = Aligned::new(&vec![0; program.module().image_size as usize]);
+    let base = image.address();
+    image.bytes().copy_from_slice(&program.image(base));
+    let mut buffers: Vec<Option<Aligned>> =
+        run.args.iter().map(|a| a.count.map(|_| Aligned::new(&a.bytes))).collect();
+    let mut params = vec![0u8; info.param_size as usize];
+    if info.params.len() != run.args.len() {
+        return Err(format!(
+            "{} takes {} arguments, the file gives {}",
+            run.kernel,
+            info.params.len(),
+            run.args.len()
+        ));
+    }
+    for ((place, arg), buffer) in info.params.iter().zip(&run.args).zip(&buffers) {
+        let bytes = buffer.as_ref().map_or(arg.bytes.clone(), |b| b.address().to_le_bytes().to_vec());
+        let at = place.offset as usize;
+        params[at..at + bytes.len()].copy_from_slice(&bytes);
+    }
+    let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| (b.address(), b.len as u64)).collect();
+    ranges.push((base, image.len as u64));
+    let memory = Memory { ranges, heap: Heap::new(8 << 20), printed: Mutex::default() };
+    let code = program.code(id, run.block).ok_or("no code")?;
+    let result = workers.run(&Launch {
+        name: &run.kernel,
+        code: &*code,
+        grid: run.grid,
+        block: run.block,
+        params: &params,
+        image: base,
+        shared: [info.shared_size as u32, run.shared],
+        cooperative: run.cooperative,
+        id: 1,
+        host: &memory,
+    });
+    match (&run.fault, result) {
+        (None, Err(fault)) => return Err(format!("fault {:?}: {fault}", fault.kind)),
+        (Some(want), Ok(())) => return Err(format!("no fault, {want} expected")),
+        (Some(want), Err(fault)) if &format!("{:?}", fault.kind) != want => {
+            return Err(format!("{:?} instead of {want}: {fault}", fault.kind));
+        }
+        _ => {}
+    }
+    let mut printed: Vec<String> =
+        memory.printed.lock().expect("no printer panics").lines().map(String::from).collect();
+    let mut wanted = run.prints.clone();
+    printed.sort();
+    wanted.sort();
+    if printed != wanted {
+        return Err(format!("printed {printed:?}, expected {wanted:?}"));
+    }
+    let after: Vec<Option<Vec<u8>>> =
+        buffers.iter_mut().map(|b| b.as_mut().map(|b| b.bytes().to_vec())).collect();
+    run.check(&after)
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx");
+    let mut list: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("tests/ptx can be read")
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e == "ptx"))
+        .collect();
+    list.sort();
+    assert!(!list.is_empty(), "tests/ptx has no files");
+    list
+}
+
+fn run_all(engine: Engine, workers: u32) {
+    let workers = Workers::new(workers);
+    let mut failures = Vec::new();
+    let mut count = 0;
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for file in files() {
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let runs = case::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let program = match Program::load(&[Source { name: &name, text: &text }], engine) {
+            Ok(p) => p,
+            Err(e) => {
+                failures.push(format!("{name}: {}", e.rendered));
+                continue;
+            }
+        };
+        for run in runs.iter().filter(|r| format!("{name}:{}", r.kernel).contains(&only)) {
+            count += 1;
+            if let Err(e) = launch(&program, &workers, run) {
+                failures.push(format!("{name}:{}: {}: {e}", run.line, run.kernel));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count} launches failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn interpreter_with_one_worker() {
+    run_all(Engine::Interpreter, 1);
+}
+
+#[test]
+fn interpreter_with_several_workers() {
+    run_all(Engine::Interpreter, 3);
+}

@@ -1,0 +1,224 @@
+//! A test file: PTX with what is launched and what must come of it in comments.
+//!
+//! ```text
+//! // run kernel grid=2 block=64 shared=0
+//! // a: f32[128] = i * 0.5          an argument: a buffer with its first contents
+//! // n: u32 = 100                   an argument: a scalar
+//! // expect a[i] = i < 100 ? a[i] + 1 : a[i]      `a` on the right is the first contents
+//! // fault IllegalAddress           the launch must fail so
+//! // prints hello 3                 a line of the launch's output, in any order
+//! ```
+//!
+//! `run` begins a launch; a file may have several, each with buffers of its own.
+
+use super::expr::{Val, eval};
+
+/// Element types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elem {
+    /// Unsigned, of so many bytes.
+    U(usize),
+    /// Signed, of so many bytes.
+    S(usize),
+    /// f32.
+    F32,
+    /// f64.
+    F64,
+}
+
+impl Elem {
+    fn parse(s: &str) -> Option<Elem> {
+        Some(match s {
+            "u8" => Elem::U(1),
+            "u16" => Elem::U(2),
+            "u32" => Elem::U(4),
+            "u64" => Elem::U(8),
+            "s8" => Elem::S(1),
+            "s16" => Elem::S(2),
+            "s32" => Elem::S(4),
+            "s64" => Elem::S(8),
+            "f32" => Elem::F32,
+            "f64" => Elem::F64,
+            _ => return None,
+        })
+    }
+
+    /// Bytes.
+    pub fn size(self) -> usize {
+        match self {
+            Elem::U(n) | Elem::S(n) => n,
+            Elem::F32 => 4,
+            Elem::F64 => 8,
+        }
+    }
+
+    /// A value's bytes: integers wrap, floats round.
+    pub fn encode(self, v: Val) -> Vec<u8> {
+        match self {
+            Elem::U(n) | Elem::S(n) => v.int().to_le_bytes()[..n].to_vec(),
+            Elem::F32 => (v.float() as f32).to_le_bytes().to_vec(),
+            Elem::F64 => v.float().to_le_bytes().to_vec(),
+        }
+    }
+
+    /// The value of bytes.
+    pub fn decode(self, b: &[u8]) -> Val {
+        let mut raw = [0u8; 16];
+        raw[..b.len()].copy_from_slice(b);
+        let bits = u128::from_le_bytes(raw);
+        match self {
+            Elem::U(_) => Val::I(bits as i128),
+            Elem::S(n) => Val::I(((bits << (128 - 8 * n)) as i128) >> (128 - 8 * n)),
+            Elem::F32 => Val::F(f64::from(f32::from_bits(bits as u32))),
+            Elem::F64 => Val::F(f64::from_bits(bits as u64)),
+        }
+    }
+}
+
+/// A kernel argument.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// Its name in the file.
+    pub name: String,
+    /// Element type.
+    pub elem: Elem,
+    /// Elements; `None` for a scalar.
+    pub count: Option<usize>,
+    /// First contents.
+    pub bytes: Vec<u8>,
+}
+
+/// One launch.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// The line of its `run`.
+    pub line: usize,
+    /// Kernel.
+    pub kernel: String,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, bytes.
+    pub shared: u32,
+    /// Cooperative launch.
+    pub cooperative: bool,
+    /// Arguments in order.
+    pub args: Vec<Argument>,
+    /// `(buffer, expression)`.
+    pub expect: Vec<(String, String)>,
+    /// The fault that must come.
+    pub fault: Option<String>,
+    /// Lines printed.
+    pub prints: Vec<String>,
+}
+
+fn dims(s: &str) -> Result<[u32; 3], String> {
+    let mut d = [1; 3];
+    for (i, part) in s.split('x').enumerate() {
+        let slot = d.get_mut(i).ok_or_else(|| format!("too many dimensions in `{s}`"))?;
+        *slot = part.parse().map_err(|_| format!("`{part}` is no size"))?;
+    }
+    Ok(d)
+}
+
+fn head(line: usize, text: &str) -> Result<Run, String> {
+    let mut run = Run { line, grid: [1; 3], block: [32, 1, 1], ..Run::default() };
+    for (i, word) in text.split_whitespace().enumerate() {
+        match word.split_once('=') {
+            None if i == 0 => run.kernel = word.to_string(),
+            None if word == "cooperative" => run.cooperative = true,
+            Some(("grid", v)) => run.grid = dims(v)?,
+            Some(("block", v)) => run.block = dims(v)?,
+            Some(("shared", v)) => run.shared = v.parse().map_err(|_| format!("`{v}` is no size"))?,
+            _ => return Err(format!("`{word}` is not known to run")),
+        }
+    }
+    Ok(run)
+}
+
+fn argument(name: &str, rest: &str) -> Result<Argument, String> {
+    let (ty, first) = rest.split_once('=').unwrap_or((rest, "0"));
+    let ty = ty.trim();
+    let (elem, count) = match ty.split_once('[') {
+        None => (ty, None),
+        Some((elem, n)) => {
+            let n = n.trim_end_matches(']').parse().map_err(|_| format!("`{ty}` has no size"))?;
+            (elem, Some(n))
+        }
+    };
+    let elem = Elem::parse(elem).ok_or_else(|| format!("no type `{elem}`"))?;
+    let mut bytes = Vec::new();
+    for i in 0..count.unwrap_or(1) {
+        let names = |n: &str, _: Option<i128>| (n == "i").then_some(Val::I(i as i128));
+        bytes.extend(elem.encode(eval(first.trim(), &names)?));
+    }
+    Ok(Argument { name: name.to_string(), elem, count, bytes })
+}
+
+/// The launches of a file.
+pub fn parse(text: &str) -> Result<Vec<Run>, String> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (n, line) in text.lines().enumerate() {
+        let Some(comment) = line.trim_start().strip_prefix("// ") else { continue };
+        let at = |e: String| format!("line {}: {e}", n + 1);
+        if let Some(rest) = comment.strip_prefix("run ") {
+            runs.push(head(n + 1, rest).map_err(at)?);
+            continue;
+        }
+        let Some(run) = runs.last_mut() else { continue };
+        if let Some(rest) = comment.strip_prefix("expect ") {
+            let (left, right) = rest.split_once('=').ok_or_else(|| at("no `=`".into()))?;
+            let name = left.trim().strip_suffix("[i]").ok_or_else(|| at("`name[i] = …` expected".into()))?;
+            run.expect.push((name.to_string(), right.trim().to_string()));
+        } else if let Some(rest) = comment.strip_prefix("fault ") {
+            run.fault = Some(rest.trim().to_string());
+        } else if let Some(rest) = comment.strip_prefix("prints ") {
+            run.prints.push(rest.to_string());
+        } else if let Some((name, rest)) = comment.split_once(": ")
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+        {
+            run.args.push(argument(name, rest).map_err(at)?);
+        }
+    }
+    if runs.is_empty() {
+        return Err("no `// run` line".into());
+    }
+    Ok(runs)
+}
+
+impl Run {
+    /// Compares the buffers after the launch (in argument order; `None` for scalars) with what is expected.
+    pub fn check(&self, after: &[Option<Vec<u8>>]) -> Result<(), String> {
+        for (name, expression) in &self.expect {
+            let position = self
+                .args
+                .iter()
+                .position(|a| &a.name == name)
+                .ok_or_else(|| format!("no buffer `{name}`"))?;
+            let arg = &self.args[position];
+            let got = after[position].as_ref().ok_or_else(|| format!("`{name}` is a scalar"))?;
+            let size = arg.elem.size();
+            for i in 0..arg.count.unwrap_or(1) {
+                let names = |n: &str, index: Option<i128>| {
+                    if n == "i" {
+                        return Some(Val::I(i as i128));
+                    }
+                    let a = self.args.iter().find(|a| a.name == n)?;
+                    let at = usize::try_from(index.unwrap_or(0)).ok()? * a.elem.size();
+                    Some(a.elem.decode(a.bytes.get(at..at + a.elem.size())?))
+                };
+                let want = arg.elem.encode(eval(expression, &names)?);
+                let have = &got[i * size..(i + 1) * size];
+                if want != have {
+                    return Err(format!(
+                        "{name}[{i}] is {:?}, should be {:?} ({expression})",
+                        arg.elem.decode(have),
+                        arg.elem.decode(&want)
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,4 @@
+//! What the tests of this crate share.
+
+pub mod case;
+pub mod expr;

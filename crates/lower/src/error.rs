@@ -1,0 +1,36 @@
+//! What can be wrong with a module that parses.
+
+use ptx::Span;
+
+/// What a driver's answer depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// An instruction or construct that is legal PTX and not supported yet.
+    Unsupported,
+    /// The text breaks a rule that only shows here.
+    Invalid,
+    /// A symbol that no text of the link defines.
+    Unresolved,
+    /// A symbol that two texts of the link define.
+    Duplicate,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Index of the unit.
+    pub unit: usize,
+    /// Its kind.
+    pub class: ErrorClass,
+    /// The text it is about.
+    pub span: Span,
+    /// The finding in one line.
+    pub message: String,
+}
+
+impl Error {
+    /// The finding as a diagnostic of the PTX crate, to be rendered with the unit's source.
+    pub fn diagnostic(&self) -> ptx::Diagnostic {
+        ptx::Diagnostic::error(ptx::ErrorKind::Semantic, self.span, self.message.clone())
+    }
+}

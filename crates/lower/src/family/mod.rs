@@ -1,0 +1,101 @@
+//! From opcode to lowering: one row an opcode, one file a family.
+
+mod compare;
+mod convert;
+mod float;
+mod integer;
+mod memory;
+mod sync;
+
+use ptx::Opcode;
+use ptx::ast::Instruction;
+
+use crate::call;
+use crate::function::{Lower, Result};
+
+/// How an opcode is lowered.
+pub struct Row {
+    /// The opcode.
+    pub opcode: Opcode,
+    /// It only computes: under a guard it runs for all lanes and its results are selected.
+    pub pure: bool,
+    /// Its family's function.
+    pub lower: fn(&mut Lower, &Instruction) -> Result<()>,
+}
+
+/// Rows of the table: `pure` or `acts`, opcodes, function.
+macro_rules! table {
+    (@pure pure) => { true };
+    (@pure acts) => { false };
+    ($($kind:ident $($op:ident)+ => $f:path;)*) => {
+        &[$($(Row { opcode: Opcode::$op, pure: table!(@pure $kind), lower: $f },)+)*]
+    };
+}
+
+static TABLE: &[Row] = table! {
+    pure Add Sub Mul Mad Div Rem Abs Neg Min Max => arithmetic;
+    pure Fma => float::fma;
+    pure Mul24 Mad24 => integer::mul24;
+    pure Sad => integer::sad;
+    pure Addc Subc Madc => integer::carry;
+    pure Popc Clz Bfind => integer::count;
+    pure Brev Not Cnot => integer::unary;
+    pure Fns => integer::fns;
+    pure Bfe Bfi => integer::bit_field;
+    pure Bmsk Szext => integer::mask;
+    pure Dp4a Dp2a => integer::dot;
+    pure And Or Xor => integer::logic;
+    pure Lop3 => integer::lop3;
+    pure Shl Shr => integer::shift;
+    pure Shf => integer::funnel;
+    pure Prmt => integer::permute;
+    pure Testp => float::testp;
+    pure Copysign => float::copysign;
+    pure Rcp Sqrt Rsqrt Sin Cos Lg2 Ex2 Tanh => float::function;
+    pure Set Setp => compare::set;
+    pure Selp => compare::select;
+    pure Slct => compare::slct;
+    pure Cvt => convert::cvt;
+    pure Mov => memory::mov;
+    pure Cvta => memory::cvta;
+    pure Isspacep => memory::isspacep;
+    acts Ld Ldu => memory::load;
+    acts St => memory::store;
+    acts Atom Red => memory::atomic;
+    acts Prefetch Prefetchu Applypriority => memory::hint;
+    acts Discard => memory::hint;
+    acts Membar Fence => sync::fence;
+    acts Bar Barrier => sync::barrier;
+    acts Shfl => sync::shuffle;
+    acts Vote => sync::vote;
+    acts Match => sync::match_lanes;
+    acts Redux => sync::redux;
+    acts Activemask => sync::active_mask;
+    acts Elect => sync::elect;
+    acts Nanosleep => sync::nanosleep;
+    acts Brkpt Pmevent Setmaxnreg Griddepcontrol => sync::nothing;
+    acts Call => call::call;
+    acts Ret Exit Trap => sync::nothing;
+};
+
+/// The row of an opcode; none for those that are not supported.
+pub fn of(opcode: Opcode) -> Option<&'static Row> {
+    // Indexed by the opcode's number once, since every instruction asks.
+    static INDEX: std::sync::OnceLock<Vec<Option<&'static Row>>> = std::sync::OnceLock::new();
+    let index = INDEX.get_or_init(|| {
+        let mut rows = vec![None; Opcode::all().len()];
+        for row in TABLE {
+            rows[row.opcode as usize] = Some(row);
+        }
+        rows
+    });
+    index.get(opcode as usize).copied().flatten()
+}
+
+/// Opcodes that integers and floats share.
+fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
+    match i.ty(0) {
+        Some(t) if t.is_float() => float::arithmetic(l, i),
+        _ => integer::arithmetic(l, i),
+    }
+}

@@ -1,0 +1,470 @@
+//! One function: its blocks, its variables, its statements in order.
+
+use ptx::ast::{self, Guard, Instruction, LabelId, LabelKind, Parameter, RegId, StatementKind, VarId};
+use ptx::{LineIndex, Opcode, Span};
+use wave::func::Slot;
+use wave::op::{Op, Space};
+use wave::{
+    Block, BlockCall, Builder, Function, GlobalId, Inst, KernelInfo, Loc, ParamInfo, SharedId, Terminator,
+    Ty, Value,
+};
+
+use crate::Unit;
+use crate::error::{Error, ErrorClass};
+use crate::family;
+use crate::link::{Linked, ty_of};
+use crate::ssa::{Ssa, Var};
+
+/// The error has been noted.
+#[derive(Debug)]
+pub struct Noted;
+
+/// What lowering steps answer.
+pub type Result<T> = std::result::Result<T, Noted>;
+
+/// Where a function's variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarPlace {
+    /// Shared memory.
+    Shared(SharedId),
+    /// The image.
+    Global(GlobalId, Space),
+    /// A stack slot.
+    Slot(u32),
+    /// The kernel's parameter buffer, at this offset.
+    KernelParam(u32),
+    /// A scalar `.param` of a device function or a call: an SSA variable of this type.
+    Scalar(Ty),
+    /// A `.param` array of a device function's head: the SSA variable holds its generic address.
+    Pointer,
+}
+
+/// The state of lowering one function.
+pub struct Lower<'a> {
+    pub linked: &'a Linked,
+    pub unit: usize,
+    pub module: &'a ast::Module,
+    pub function: &'a ast::Function,
+    lines: &'a LineIndex,
+    pub out: Function,
+    block: Block,
+    loc: Loc,
+    ssa: Ssa,
+    labels: Vec<Option<Block>>,
+    vars: Vec<VarPlace>,
+    errors: Vec<Error>,
+    /// While a guarded pure instruction is lowered: results are selected under it.
+    select: Option<Value>,
+}
+
+/// What a device function takes and gives in wave types: arrays travel as generic addresses, returned arrays as a last argument.
+pub fn signature(function: &ast::Function) -> (Vec<Ty>, Vec<Ty>) {
+    let mut params: Vec<Ty> =
+        function.params.iter().map(|p| parameter_ty(function, *p).unwrap_or(Ty::I64)).collect();
+    let mut results = Vec::new();
+    for r in &function.returns {
+        match parameter_ty(function, *r) {
+            Some(ty) => results.push(ty),
+            None => params.push(Ty::I64),
+        }
+    }
+    (params, results)
+}
+
+/// The type of a scalar parameter; `None` for an array.
+pub fn parameter_ty(function: &ast::Function, p: Parameter) -> Option<Ty> {
+    match p {
+        Parameter::Reg(r) => Some(ty_of(function.regs()[r.index()].ty)),
+        Parameter::Var(v) => scalar_ty(&function.vars()[v.index()]),
+    }
+}
+
+/// The type of a `.param` variable that is a scalar.
+pub fn scalar_ty(v: &ast::Variable) -> Option<Ty> {
+    (v.dims.is_empty() && v.vector <= 1).then(|| ty_of(v.ty))
+}
+
+/// Lowers a function that has a body.
+pub fn lower(
+    linked: &Linked,
+    unit: usize,
+    source: &Unit,
+    lines: &LineIndex,
+    function: &ast::Function,
+) -> std::result::Result<Function, Vec<Error>> {
+    let mut state = Lower {
+        linked,
+        unit,
+        module: source.module,
+        function,
+        lines,
+        out: Function { name: function.name.clone(), ..Function::default() },
+        block: Block(0),
+        loc: Loc::default(),
+        ssa: Ssa::default(),
+        labels: Vec::new(),
+        vars: Vec::new(),
+        errors: Vec::new(),
+        select: None,
+    };
+    state.run();
+    if state.errors.is_empty() { Ok(state.out) } else { Err(state.errors) }
+}
+
+impl Lower<'_> {
+    /// Notes an error at `span`.
+    pub fn fail<T>(&mut self, class: ErrorClass, span: Span, message: impl Into<String>) -> Result<T> {
+        self.errors.push(Error { unit: self.unit, class, span, message: message.into() });
+        Err(Noted)
+    }
+
+    /// An instruction that is legal and cannot be lowered.
+    pub fn unsupported<T>(&mut self, i: &Instruction, what: &str) -> Result<T> {
+        let mut name = i.opcode.name().to_string();
+        for m in &i.modifiers {
+            name += &format!("{m}");
+        }
+        let detail = if what.is_empty() { String::new() } else { format!(": {what}") };
+        self.fail(
+            ErrorClass::Unsupported,
+            i.span,
+            format!("instruction '{name}' is not supported yet{detail}"),
+        )
+    }
+
+    /// A value's type.
+    pub fn ty(&self, v: Value) -> Ty {
+        self.out.ty(v)
+    }
+
+    /// Appends an operation.
+    pub fn op(&mut self, op: Op, args: &[Value]) -> Vec<Value> {
+        let mut b = Builder::new(&mut self.out, self.block);
+        b.loc = self.loc;
+        b.emit(op, args).to_vec()
+    }
+
+    /// Appends an operation with one result.
+    pub fn op1(&mut self, op: Op, args: &[Value]) -> Value {
+        let mut b = Builder::new(&mut self.out, self.block);
+        b.loc = self.loc;
+        b.emit1(op, args)
+    }
+
+    /// Appends a call.
+    pub fn op_typed(&mut self, op: Op, args: &[Value], results: &[Ty]) -> Vec<Value> {
+        let mut b = Builder::new(&mut self.out, self.block);
+        b.loc = self.loc;
+        b.emit_typed(op, args, results).to_vec()
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, ty: Ty, bits: u128) -> Value {
+        self.op1(Op::Const { ty, bits: bits & ty.mask() }, &[])
+    }
+
+    /// Reads an SSA variable.
+    pub fn read(&mut self, var: Var, ty: Ty) -> Value {
+        self.ssa.read(&mut self.out, self.block, var, ty)
+    }
+
+    /// Writes an SSA variable, under the guard of a pure instruction if there is one.
+    pub fn write(&mut self, var: Var, v: Value) {
+        let mut v = v;
+        if let Some(p) = self.select {
+            let ty = self.ty(v);
+            let old = self.read(var, ty);
+            v = self.op1(Op::Select(ty), &[p, v, old]);
+        }
+        self.ssa.write(self.block, var, v);
+    }
+
+    /// Where a variable of this function is.
+    pub fn var_place(&self, v: VarId) -> VarPlace {
+        self.vars[v.index()]
+    }
+
+    fn new_block(&mut self) -> Block {
+        self.out.new_block()
+    }
+
+    /// Ends the current block and notes the edges.
+    fn terminate(&mut self, term: Terminator) {
+        let from = self.block;
+        for to in term.targets().map(|t| t.block).collect::<Vec<_>>() {
+            self.ssa.edge(from, to);
+        }
+        let mut b = Builder::new(&mut self.out, from);
+        b.loc = self.loc;
+        b.terminate(term);
+    }
+
+    /// Begins a block that nothing leads to yet, such as the code behind a `ret`.
+    fn begin_unreachable(&mut self) {
+        self.block = self.new_block();
+        self.ssa.seal(self.block);
+    }
+
+    fn run(&mut self) {
+        let entry = self.new_block();
+        self.ssa.seal(entry);
+        self.place_variables();
+        self.head();
+        let Some(body) = &self.function.body else { return };
+        self.labels = vec![None; body.labels.len()];
+        for i in 0..body.labels.len() {
+            if matches!(body.labels[i].kind, LabelKind::Code) {
+                self.labels[i] = Some(self.new_block());
+            }
+        }
+        for statement in &body.statements {
+            match &statement.kind {
+                StatementKind::Label(l) => {
+                    if let Some(to) = self.labels[l.index()] {
+                        self.terminate(Terminator::Jump(BlockCall::to(to)));
+                        self.block = to;
+                    }
+                }
+                StatementKind::Loc(l) => {
+                    let file = self.module.file(l.file).map_or(0, |_| l.file);
+                    self.loc = Loc { file, source_line: l.line, ..self.loc };
+                }
+                StatementKind::Instruction(i) => {
+                    self.loc.line = self.lines.line_column(i.span.start).0;
+                    // An error has been noted; go on to find more.
+                    let _ = self.instruction(i);
+                }
+                _ => {}
+            }
+        }
+        // Falling off the end is a return.
+        let _ = self.finish_function();
+        for b in self.out.block_ids() {
+            self.ssa.seal(b);
+        }
+        self.ssa.complete(&mut self.out);
+    }
+
+    fn place_variables(&mut self) {
+        let function = self.function;
+        let mut at = 0u32;
+        let formal = |v: usize| {
+            let id = Parameter::Var(VarId(v as u32));
+            function.params.contains(&id) || function.returns.contains(&id)
+        };
+        for (i, v) in function.vars().iter().enumerate() {
+            let place = match v.space {
+                ptx::Space::Shared | ptx::Space::SharedCta => self
+                    .linked
+                    .shared_of_function(self.unit, &function.name, v)
+                    .map_or(VarPlace::Pointer, VarPlace::Shared),
+                ptx::Space::Global | ptx::Space::Const => {
+                    let space = if v.space == ptx::Space::Const { Space::Const } else { Space::Global };
+                    self.linked
+                        .global_of_function(self.unit, &function.name, v)
+                        .map_or(VarPlace::Pointer, |g| VarPlace::Global(g, space))
+                }
+                _ if function.is_entry && formal(i) => {
+                    at = at.next_multiple_of(v.alignment());
+                    let here = at;
+                    at += v.size_bytes() as u32;
+                    VarPlace::KernelParam(here)
+                }
+                ptx::Space::Local => self.new_slot(v),
+                _ => match scalar_ty(v) {
+                    Some(ty) => VarPlace::Scalar(ty),
+                    None if formal(i) => VarPlace::Pointer,
+                    None => self.new_slot(v),
+                },
+            };
+            self.vars.push(place);
+        }
+    }
+
+    fn new_slot(&mut self, v: &ast::Variable) -> VarPlace {
+        let size = v.size_bytes().min(u64::from(u32::MAX)) as u32;
+        self.out.slots.push(Slot { name: v.name.clone(), size, align: v.alignment() });
+        VarPlace::Slot(self.out.slots.len() as u32 - 1)
+    }
+
+    fn head(&mut self) {
+        let function = self.function;
+        if function.is_entry {
+            self.out.kernel = Some(kernel_info(function));
+            return;
+        }
+        let (params, results) = signature(function);
+        self.out.results = results;
+        let mut values = Vec::new();
+        for ty in params {
+            values.push(self.out.new_param(Block(0), ty));
+        }
+        let arrays = function.returns.iter().filter(|r| parameter_ty(function, **r).is_none());
+        let formals: Vec<Parameter> = function.params.iter().chain(arrays).copied().collect();
+        for (p, v) in formals.into_iter().zip(values) {
+            let var = match p {
+                Parameter::Reg(r) => Var::Reg(r.0, 0),
+                Parameter::Var(v) => Var::Param(v.0),
+            };
+            self.ssa.write(Block(0), var, v);
+        }
+    }
+
+    /// `ret`, or the end of the body.
+    fn finish_function(&mut self) -> Result<()> {
+        let function = self.function;
+        if function.is_entry {
+            self.terminate(Terminator::Exit);
+            return Ok(());
+        }
+        let mut values = Vec::new();
+        for r in &function.returns {
+            let Some(ty) = parameter_ty(function, *r) else { continue };
+            let var = match r {
+                Parameter::Reg(r) => Var::Reg(r.0, 0),
+                Parameter::Var(v) => Var::Param(v.0),
+            };
+            values.push(self.read(var, ty));
+        }
+        self.terminate(Terminator::Return(values));
+        Ok(())
+    }
+
+    fn guard_value(&mut self, guard: Guard) -> Value {
+        let p = self.read_reg(guard.reg, 0);
+        if guard.negated { self.not(p) } else { p }
+    }
+
+    fn instruction(&mut self, i: &Instruction) -> Result<()> {
+        match i.opcode {
+            Opcode::Bra => return self.branch(i),
+            Opcode::Brx => return self.branch_table(i),
+            _ => {}
+        }
+        let Some(row) = family::of(i.opcode) else { return self.unsupported(i, "") };
+        let Some(guard) = i.guard else { return self.ungated(i, row) };
+        let p = self.guard_value(guard);
+        if row.pure {
+            self.select = Some(p);
+            let done = (row.lower)(self, i);
+            self.select = None;
+            return done;
+        }
+        let (then, join) = (self.new_block(), self.new_block());
+        self.terminate(Terminator::Branch { cond: p, then: BlockCall::to(then), els: BlockCall::to(join) });
+        self.ssa.seal(then);
+        self.block = then;
+        let done = self.ungated(i, row);
+        self.terminate(Terminator::Jump(BlockCall::to(join)));
+        self.ssa.seal(join);
+        self.block = join;
+        done
+    }
+
+    fn ungated(&mut self, i: &Instruction, row: &family::Row) -> Result<()> {
+        match i.opcode {
+            Opcode::Ret => self.finish_function()?,
+            Opcode::Exit => self.terminate(Terminator::Exit),
+            Opcode::Trap => self.terminate(Terminator::Trap),
+            _ => return (row.lower)(self, i),
+        }
+        self.begin_unreachable();
+        Ok(())
+    }
+
+    fn label_block(&mut self, label: LabelId, span: Span) -> Result<Block> {
+        match self.labels.get(label.index()).copied().flatten() {
+            Some(b) => Ok(b),
+            None => self.fail(ErrorClass::Invalid, span, "this label does not stand before an instruction"),
+        }
+    }
+
+    fn branch(&mut self, i: &Instruction) -> Result<()> {
+        let Some(label) = i.label() else {
+            return self.fail(ErrorClass::Invalid, i.span, "a label is expected");
+        };
+        let to = self.label_block(label, i.span)?;
+        match i.guard {
+            None => {
+                self.terminate(Terminator::Jump(BlockCall::to(to)));
+                self.begin_unreachable();
+            }
+            Some(guard) => {
+                let cond = self.guard_value(guard);
+                let next = self.new_block();
+                self.terminate(Terminator::Branch {
+                    cond,
+                    then: BlockCall::to(to),
+                    els: BlockCall::to(next),
+                });
+                self.ssa.seal(next);
+                self.block = next;
+            }
+        }
+        Ok(())
+    }
+
+    /// `brx.idx index, table;`
+    fn branch_table(&mut self, i: &Instruction) -> Result<()> {
+        let [index, ..] = i.operands.as_slice() else {
+            return self.fail(ErrorClass::Invalid, i.span, "an index and a table are expected");
+        };
+        let table = i.label().and_then(|l| self.function.body.as_ref().map(|b| &b.labels[l.index()].kind));
+        let Some(LabelKind::BranchTargets(labels)) = table else {
+            return self.fail(ErrorClass::Invalid, i.span, "a label of .branchtargets is expected");
+        };
+        let index = self.value(index, ptx::ScalarType::U32)?;
+        let next = i.guard.map(|g| {
+            let cond = self.guard_value(g);
+            let (then, next) = (self.new_block(), self.new_block());
+            self.terminate(Terminator::Branch { cond, then: BlockCall::to(then), els: BlockCall::to(next) });
+            self.ssa.seal(then);
+            self.ssa.seal(next);
+            self.block = then;
+            next
+        });
+        let blocks = labels.iter().map(|l| self.label_block(*l, i.span)).collect::<Result<Vec<_>>>()?;
+        self.terminate(Terminator::Switch {
+            index,
+            targets: blocks.into_iter().map(BlockCall::to).collect(),
+        });
+        match next {
+            Some(next) => self.block = next,
+            None => self.begin_unreachable(),
+        }
+        Ok(())
+    }
+
+    /// The vector elements of a register operand, or the operand itself.
+    pub fn register_elements(&self, reg: RegId) -> u8 {
+        self.function.regs()[reg.index()].vector.max(1)
+    }
+
+    /// The last instruction of the current block, for those that need to look back.
+    pub fn last(&self) -> Option<&Inst> {
+        self.out.block(self.block).insts.last()
+    }
+}
+
+fn kernel_info(function: &ast::Function) -> KernelInfo {
+    let mut info = KernelInfo::default();
+    let mut at = 0u32;
+    for p in &function.params {
+        let Parameter::Var(v) = p else { continue };
+        let v = &function.vars()[v.index()];
+        at = at.next_multiple_of(v.alignment());
+        info.params.push(ParamInfo { offset: at, size: v.size_bytes() as u32, align: v.alignment() });
+        at += v.size_bytes() as u32;
+    }
+    info.param_size = at;
+    info.required_block = function.req_ntid().unwrap_or_default();
+    info.max_threads = function.max_ntid().or(function.req_ntid()).map_or(0, |n| n.iter().product());
+    for d in &function.directives {
+        match d {
+            ast::FunctionDirective::MinNctaPerSm(n) => info.min_blocks = *n,
+            ast::FunctionDirective::MaxNreg(n) => info.max_registers = *n,
+            _ => {}
+        }
+    }
+    info
+}

@@ -1,0 +1,59 @@
+//! PTX to wave IR.
+//!
+//! [`lower`] takes one or more parsed PTX texts, links them (an `.extern` symbol of one is defined in another) and gives one
+//! [`wave::Module`]. Registers become SSA values ([`ssa`]), variables get their places ([`link`]), and each instruction goes through
+//! the row of [`family::of`] that names its lowering.
+//!
+//! **Architecture invariant:** knows PTX and wave, not how wave is run. Every instruction that cannot be lowered is an error with its
+//! place; none is dropped.
+
+#![forbid(unsafe_code)]
+
+mod call;
+mod error;
+pub mod family;
+mod function;
+mod link;
+mod operand;
+mod ssa;
+
+use ptx::LineIndex;
+
+pub use error::{Error, ErrorClass};
+
+/// One PTX text of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit<'a> {
+    /// What to call it in messages.
+    pub name: &'a str,
+    /// Its tree.
+    pub module: &'a ptx::ast::Module,
+    /// Its text, for line numbers.
+    pub source: &'a str,
+}
+
+/// Lowers and links `units`; all errors of all units come together, by unit and place.
+pub fn lower(units: &[Unit]) -> Result<wave::Module, Vec<Error>> {
+    let (mut linked, mut errors) = link::link(units);
+    for (index, unit) in units.iter().enumerate() {
+        let lines = LineIndex::new(unit.source);
+        for (id, function) in unit.module.functions.iter().enumerate() {
+            if function.body.is_none() || !linked.owns(index, id) {
+                continue;
+            }
+            match function::lower(&linked, index, unit, &lines, function) {
+                Ok(body) => linked.set_body(index, id, body),
+                Err(mut e) => errors.append(&mut e),
+            }
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut module = linked.finish();
+    for f in &mut module.functions {
+        ssa::remove_redundant_params(f);
+    }
+    wave::layout::assign_shared(&mut module);
+    Ok(module)
+}

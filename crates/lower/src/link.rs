@@ -1,0 +1,380 @@
+//! Symbols across texts, and where variables lie.
+
+use std::collections::HashMap;
+
+use ptx::ast::{self, Linkage, Symbol};
+use wave::module::{Global, Reloc, RelocTarget, SharedVar};
+use wave::{FuncId, GlobalId, SharedId, Ty};
+
+use crate::Unit;
+use crate::error::{Error, ErrorClass};
+
+/// What a module-scope variable is in the linked module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the image.
+    Global(GlobalId),
+    /// In shared memory.
+    Shared(SharedId),
+    /// Not something that has memory (texture references and the like), or without definition.
+    Nowhere,
+}
+
+/// The symbols of all units.
+#[derive(Debug, Default)]
+pub struct Linked {
+    module: wave::Module,
+    /// By unit: where each of its variables is.
+    places: Vec<Vec<Place>>,
+    /// By unit: which function each of its functions is.
+    functions: Vec<Vec<FuncId>>,
+    /// Who gives each function its body.
+    owners: Vec<Option<(usize, usize)>>,
+}
+
+impl Linked {
+    /// Whether the function `id` of unit `unit` is the definition that counts.
+    pub fn owns(&self, unit: usize, id: usize) -> bool {
+        self.owners[self.functions[unit][id].index()] == Some((unit, id))
+    }
+
+    /// Stores a lowered body, keeping what linking knew.
+    pub fn set_body(&mut self, unit: usize, id: usize, body: wave::Function) {
+        let f = self.functions[unit][id];
+        self.module.functions[f.index()] = body;
+    }
+
+    /// The function that unit `unit` means.
+    pub fn function(&self, unit: usize, id: ast::FuncId) -> FuncId {
+        self.functions[unit][id.index()]
+    }
+
+    /// The variable that unit `unit` means.
+    pub fn place(&self, unit: usize, id: ast::GlobalId) -> Place {
+        self.places[unit][id.index()]
+    }
+
+    /// The module so far.
+    pub fn module(&self) -> &wave::Module {
+        &self.module
+    }
+
+    /// A shared variable of a function.
+    pub fn finish(self) -> wave::Module {
+        self.module
+    }
+}
+
+/// Functions that the driver provides.
+pub const BUILTINS: &[&str] = &["vprintf", "__assertfail", "malloc", "free"];
+
+fn rank(linkage: Linkage, defined: bool) -> u8 {
+    match (defined, linkage) {
+        (false, _) | (_, Linkage::Extern) => 0,
+        (_, Linkage::Common) => 1,
+        (_, Linkage::Weak) => 2,
+        _ => 3,
+    }
+}
+
+/// Places all variables, including those that functions declare, and matches names.
+pub fn link(units: &[Unit]) -> (Linked, Vec<Error>) {
+    let mut linked = Linked::default();
+    let mut errors = Vec::new();
+    linked.module.name = units.first().map(|u| u.name.to_string()).unwrap_or_default();
+    link_functions(units, &mut linked, &mut errors);
+    link_variables(units, &mut linked, &mut errors);
+    linked.place_function_variables(units);
+    linked.module.image_align =
+        linked.module.globals.iter().map(|g| u64::from(g.align)).max().unwrap_or(1).max(16);
+    (linked, errors)
+}
+
+fn link_functions(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) {
+    let mut by_name: HashMap<&str, (FuncId, u8)> = HashMap::new();
+    for (u, unit) in units.iter().enumerate() {
+        let mut ids = Vec::new();
+        for (i, f) in unit.module.functions.iter().enumerate() {
+            let defined = f.body.is_some();
+            let strength = rank(f.linkage, defined);
+            let private = defined && f.linkage == Linkage::Internal && !f.is_entry;
+            let known = if private { None } else { by_name.get(f.name.as_str()).copied() };
+            let id = match known {
+                Some((id, old)) => {
+                    if old == 3 && strength == 3 {
+                        errors.push(Error {
+                            unit: u,
+                            class: ErrorClass::Duplicate,
+                            span: f.span,
+                            message: format!("Multiple definition of '{}'", f.name),
+                        });
+                    }
+                    if strength > old {
+                        by_name.insert(&f.name, (id, strength));
+                        linked.owners[id.index()] = Some((u, i));
+                    }
+                    id
+                }
+                None => {
+                    let id = FuncId(linked.module.functions.len() as u32);
+                    linked.module.functions.push(wave::Function {
+                        name: f.name.clone(),
+                        external: true,
+                        ..wave::Function::default()
+                    });
+                    linked.owners.push(defined.then_some((u, i)));
+                    if !private {
+                        by_name.insert(&f.name, (id, strength));
+                    }
+                    id
+                }
+            };
+            ids.push(id);
+        }
+        linked.functions.push(ids);
+    }
+    alias_functions(units, linked);
+    for (u, unit) in units.iter().enumerate() {
+        for (i, f) in unit.module.functions.iter().enumerate() {
+            let id = linked.functions[u][i];
+            if linked.owners[id.index()].is_none()
+                && !BUILTINS.contains(&f.name.as_str())
+                && is_called(unit, i)
+            {
+                errors.push(Error {
+                    unit: u,
+                    class: ErrorClass::Unresolved,
+                    span: f.span,
+                    message: format!("Unresolved extern function '{}'", f.name),
+                });
+            }
+        }
+    }
+}
+
+/// `.alias a, b;`: whoever means `a` means `b`.
+fn alias_functions(units: &[Unit], linked: &mut Linked) {
+    for (u, unit) in units.iter().enumerate() {
+        for directive in &unit.module.directives {
+            if let ast::Directive::Alias { alias, aliasee, .. } = directive {
+                let (from, to) = (linked.functions[u][alias.index()], linked.functions[u][aliasee.index()]);
+                for ids in &mut linked.functions {
+                    ids.iter_mut().filter(|id| **id == from).for_each(|id| *id = to);
+                }
+            }
+        }
+    }
+}
+
+/// Whether any instruction or initial value of the unit names the function: a declaration alone needs no definition.
+fn is_called(unit: &Unit, function: usize) -> bool {
+    fn names(operand: &ast::Operand, function: usize) -> bool {
+        use ast::OperandKind as K;
+        match &operand.kind {
+            K::Symbol(s) => s.symbol == Symbol::Func(ast::FuncId(function as u32)),
+            K::Vector(v) | K::List(v) => v.iter().any(|o| names(o, function)),
+            _ => false,
+        }
+    }
+    unit.module.functions.iter().filter_map(|f| f.body.as_ref()).flat_map(|b| &b.statements).any(|s| match &s
+        .kind
+    {
+        ast::StatementKind::Instruction(i) => i.operands.iter().any(|o| names(o, function)),
+        _ => false,
+    })
+}
+
+fn link_variables(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) {
+    let mut by_name: HashMap<&str, (Place, u8, usize, usize)> = HashMap::new();
+    for (u, unit) in units.iter().enumerate() {
+        let mut places = Vec::new();
+        for (i, v) in unit.module.globals.iter().enumerate() {
+            let defined = v.linkage != Linkage::Extern || v.space_is_shared();
+            let strength = rank(v.linkage, defined);
+            let private = v.linkage == Linkage::Internal;
+            let known = if private { None } else { by_name.get(v.name.as_str()).copied() };
+            let place = match known {
+                Some((place, old, _, _)) => {
+                    if old == 3 && strength == 3 {
+                        errors.push(Error {
+                            unit: u,
+                            class: ErrorClass::Duplicate,
+                            span: v.span,
+                            message: format!("Multiple definition of '{}'", v.name),
+                        });
+                    }
+                    if strength > old {
+                        by_name.insert(&v.name, (place, strength, u, i));
+                    }
+                    place
+                }
+                None => {
+                    let place = linked.new_place(v);
+                    if !private {
+                        by_name.insert(&v.name, (place, strength, u, i));
+                    }
+                    place
+                }
+            };
+            places.push(place);
+        }
+        linked.places.push(places);
+    }
+    for (u, unit) in units.iter().enumerate() {
+        for (i, v) in unit.module.globals.iter().enumerate() {
+            let winner = by_name.get(v.name.as_str()).copied();
+            let private = v.linkage == Linkage::Internal;
+            if let (Some((_, 0, _, _)), false) = (winner, private)
+                && !v.space_is_shared()
+            {
+                errors.push(Error {
+                    unit: u,
+                    class: ErrorClass::Unresolved,
+                    span: v.span,
+                    message: format!("Unresolved extern variable '{}'", v.name),
+                });
+            }
+            if private || winner.is_some_and(|w| (w.2, w.3) == (u, i)) {
+                linked.define(u, v, linked.places[u][i]);
+            }
+        }
+    }
+    linked.lay_out();
+}
+
+/// What this crate asks of a PTX variable.
+trait VariableExt {
+    fn space_is_shared(&self) -> bool;
+}
+
+impl VariableExt for ast::Variable {
+    fn space_is_shared(&self) -> bool {
+        matches!(self.space, ptx::Space::Shared | ptx::Space::SharedCta)
+    }
+}
+
+impl Linked {
+    fn new_place(&mut self, v: &ast::Variable) -> Place {
+        if v.space_is_shared() {
+            self.module.shared.push(SharedVar {
+                name: v.name.clone(),
+                size: v.size_bytes(),
+                align: v.alignment(),
+            });
+            return Place::Shared(SharedId(self.module.shared.len() as u32 - 1));
+        }
+        if !matches!(v.space, ptx::Space::Global | ptx::Space::Const) {
+            return Place::Nowhere;
+        }
+        self.module.globals.push(Global {
+            name: v.name.clone(),
+            offset: 0,
+            size: v.size_bytes(),
+            align: v.alignment(),
+            constant: v.space == ptx::Space::Const,
+            managed: v.managed,
+            exported: true,
+            init: Vec::new(),
+            relocs: Vec::new(),
+        });
+        Place::Global(GlobalId(self.module.globals.len() as u32 - 1))
+    }
+
+    /// A shared variable that a function declares.
+    pub fn shared_of_function(&self, unit: usize, function: &str, v: &ast::Variable) -> Option<SharedId> {
+        let name = local_name(unit, function, &v.name, v.span.start);
+        self.module.shared.iter().position(|s| s.name == name).map(|i| SharedId(i as u32))
+    }
+
+    /// A global or constant variable that a function declares.
+    pub fn global_of_function(&self, unit: usize, function: &str, v: &ast::Variable) -> Option<GlobalId> {
+        let name = local_name(unit, function, &v.name, v.span.start);
+        self.module.globals.iter().position(|g| g.name == name).map(|i| GlobalId(i as u32))
+    }
+
+    /// Fills in a definition's size and initial value.
+    fn define(&mut self, unit: usize, v: &ast::Variable, place: Place) {
+        match place {
+            Place::Shared(id) => {
+                let s = &mut self.module.shared[id.index()];
+                s.size = s.size.max(v.size_bytes());
+                s.align = s.align.max(v.alignment());
+            }
+            Place::Global(id) => {
+                let image = if v.init.is_some() { v.image() } else { ast::Image::default() };
+                let relocs = image.relocations.iter().filter_map(|r| self.reloc(unit, r)).collect();
+                let g = &mut self.module.globals[id.index()];
+                g.size = v.size_bytes();
+                g.align = g.align.max(v.alignment());
+                g.constant = v.space == ptx::Space::Const;
+                g.managed |= v.managed;
+                g.init = image.bytes;
+                g.relocs = relocs;
+            }
+            Place::Nowhere => {}
+        }
+    }
+
+    fn reloc(&self, unit: usize, r: &ast::Relocation) -> Option<Reloc> {
+        let target = match r.symbol {
+            Symbol::Global(g) => match self.places[unit][g.index()] {
+                Place::Global(id) => RelocTarget::Global(id),
+                Place::Shared(id) => RelocTarget::Shared(id),
+                Place::Nowhere => return None,
+            },
+            Symbol::Func(f) => RelocTarget::Func(self.functions[unit][f.index()]),
+            _ => return None,
+        };
+        let shift = r.mask.map_or(0, |m| m.trailing_zeros().min(63) as u8);
+        Some(Reloc { at: r.offset, size: r.size.min(8) as u8, shift, target, addend: r.addend })
+    }
+
+    /// Offsets in the image, largest alignment kept.
+    fn lay_out(&mut self) {
+        let mut at = 0u64;
+        for g in &mut self.module.globals {
+            // As the hardware's loader does, variables begin at 4 bytes at least; that also keeps narrow ones apart.
+            at = at.next_multiple_of(u64::from(g.align.max(4)));
+            g.offset = at;
+            at += g.size;
+        }
+        self.module.image_size = at;
+    }
+
+    /// Places the variables that a unit's functions declare in their bodies.
+    pub fn place_function_variables(&mut self, units: &[Unit]) {
+        for (u, unit) in units.iter().enumerate() {
+            for f in &unit.module.functions {
+                let Some(body) = &f.body else { continue };
+                for v in &body.vars {
+                    let mut v = v.clone();
+                    v.name = local_name(u, &f.name, &v.name, v.span.start);
+                    if v.space_is_shared() || matches!(v.space, ptx::Space::Global | ptx::Space::Const) {
+                        let place = self.new_place(&v);
+                        self.define(u, &v, place);
+                        if let Place::Global(id) = place {
+                            self.module.globals[id.index()].exported = false;
+                        }
+                    }
+                }
+            }
+        }
+        self.lay_out();
+    }
+}
+
+fn local_name(unit: usize, function: &str, variable: &str, at: u32) -> String {
+    format!("{unit}:{function}:{variable}:{at}")
+}
+
+/// The value type of a scalar.
+pub fn ty_of(t: ptx::ScalarType) -> Ty {
+    match t.bits() {
+        1 if t == ptx::ScalarType::Pred => Ty::I1,
+        0..=8 => Ty::I8,
+        9..=16 => Ty::I16,
+        17..=32 => Ty::I32,
+        33..=64 => Ty::I64,
+        _ => Ty::I128,
+    }
+}

@@ -1,0 +1,327 @@
+//! Operands: reading them as values of a width, writing results.
+
+use ptx::ast::{AddressBase, Component, Operand, OperandKind, SpecialReg, Symbol, VariableRef};
+use ptx::{ScalarType, Space as PtxSpace};
+use wave::op::{IntOp, Op, SReg, Space};
+use wave::types::Fmt;
+use wave::{Ty, Value};
+
+use crate::error::ErrorClass;
+use crate::function::{Lower, Result, VarPlace};
+use crate::link::{Place, ty_of};
+use crate::ssa::Var;
+
+impl Lower<'_> {
+    /// The element `n` of a register.
+    pub fn reg_var(&self, reg: ptx::ast::RegId, element: u8) -> (Var, Ty) {
+        (Var::Reg(reg.0, element), ty_of(self.function.regs()[reg.index()].ty))
+    }
+
+    /// A register's value, in its own width.
+    pub fn read_reg(&mut self, reg: ptx::ast::RegId, element: u8) -> Value {
+        let (var, ty) = self.reg_var(reg, element);
+        self.read(var, ty)
+    }
+
+    /// `v` with width `to`: cut, or extended by zeros or the sign.
+    pub fn resize(&mut self, v: Value, to: Ty, signed: bool) -> Value {
+        let from = self.ty(v);
+        if from == to {
+            v
+        } else if signed {
+            self.op1(Op::Sext { from, to }, &[v])
+        } else {
+            self.op1(Op::Zext { from, to }, &[v])
+        }
+    }
+
+    /// An operand as a value of the type that the instruction names.
+    pub fn value(&mut self, operand: &Operand, t: ScalarType) -> Result<Value> {
+        let ty = ty_of(t);
+        Ok(match &operand.kind {
+            OperandKind::Reg(r) => {
+                let v = self.read_reg(*r, 0);
+                self.resize(v, ty, false)
+            }
+            OperandKind::Component(r, Component::Element(e)) => {
+                let v = self.read_reg(*r, *e);
+                self.resize(v, ty, false)
+            }
+            OperandKind::Not(r) => {
+                let v = self.read_reg(*r, 0);
+                self.not(v)
+            }
+            OperandKind::Special(reg, component) => {
+                let v = self.special(*reg, *component, operand)?;
+                self.resize(v, ty, false)
+            }
+            OperandKind::Int(i) => {
+                let bits = match t {
+                    ScalarType::F32 => u128::from((i.value() as f32).to_bits()),
+                    ScalarType::F64 => u128::from((i.value() as f64).to_bits()),
+                    _ => i.value() as u128,
+                };
+                self.constant(ty, bits)
+            }
+            OperandKind::F32(bits) => match t {
+                ScalarType::F64 => self.constant(ty, u128::from(f64::from(f32::from_bits(*bits)).to_bits())),
+                _ => self.constant(ty, u128::from(*bits)),
+            },
+            OperandKind::F64(bits) => match t {
+                ScalarType::F32 => self.constant(ty, u128::from((f64::from_bits(*bits) as f32).to_bits())),
+                _ => self.constant(ty, u128::from(*bits)),
+            },
+            OperandKind::Symbol(s) => {
+                let (v, _) = self.symbol_address(s.symbol, s.offset, operand)?;
+                self.resize(v, ty, false)
+            }
+            OperandKind::Vector(parts) => self.pack(parts, ty, operand)?,
+            _ => {
+                return self.fail(
+                    ErrorClass::Unsupported,
+                    operand.span,
+                    "this operand is not supported here yet",
+                );
+            }
+        })
+    }
+
+    /// `{a, b}` as one wide value, the first lowest.
+    fn pack(&mut self, parts: &[Operand], whole: Ty, operand: &Operand) -> Result<Value> {
+        let Some(part) = Ty::of_bits(whole.bits() / (parts.len().max(1) as u32)).filter(|t| *t != Ty::I1)
+        else {
+            return self.fail(ErrorClass::Invalid, operand.span, "the parts do not fill the type");
+        };
+        let t = bits_type(part);
+        let values = parts.iter().map(|p| self.value(p, t)).collect::<Result<Vec<_>>>()?;
+        Ok(self.op1(Op::Pack { part, whole }, &values))
+    }
+
+    /// Writes `v` to a destination; `signed` says how a wider register is filled.
+    pub fn write_dest(&mut self, operand: &Operand, v: Value, signed: bool) -> Result<()> {
+        match &operand.kind {
+            OperandKind::Sink => Ok(()),
+            OperandKind::Reg(r) => self.write_reg(*r, 0, v, signed),
+            OperandKind::Component(r, Component::Element(e)) => self.write_reg(*r, *e, v, signed),
+            OperandKind::Vector(parts) => {
+                let whole = self.ty(v);
+                let Some(part) =
+                    Ty::of_bits(whole.bits() / (parts.len().max(1) as u32)).filter(|t| *t != Ty::I1)
+                else {
+                    return self.fail(ErrorClass::Invalid, operand.span, "the parts do not fill the type");
+                };
+                let pieces = self.op(Op::Unpack { part, whole }, &[v]);
+                parts.iter().zip(pieces).try_for_each(|(p, piece)| self.write_dest(p, piece, signed))
+            }
+            OperandKind::Pair(pair) => self.write_dest(&pair.0, v, signed),
+            _ => self.fail(ErrorClass::Invalid, operand.span, "this cannot be written"),
+        }
+    }
+
+    fn write_reg(&mut self, reg: ptx::ast::RegId, element: u8, v: Value, signed: bool) -> Result<()> {
+        let (var, ty) = self.reg_var(reg, element);
+        let v = self.resize(v, ty, signed);
+        self.write(var, v);
+        Ok(())
+    }
+
+    /// Bitwise complement of a predicate.
+    pub fn not(&mut self, v: Value) -> Value {
+        let one = self.constant(Ty::I1, 1);
+        self.op1(Op::Int(IntOp::Xor, Ty::I1), &[v, one])
+    }
+
+    /// A variable's or function's address in its own space, and that space.
+    pub fn symbol_address(&mut self, symbol: Symbol, offset: i64, at: &Operand) -> Result<(Value, Space)> {
+        match symbol {
+            Symbol::Func(f) => {
+                let id = self.linked.function(self.unit, f);
+                Ok((self.op1(Op::FuncAddr(id), &[]), Space::Generic))
+            }
+            Symbol::Global(g) => match self.linked.place(self.unit, g) {
+                Place::Global(id) => {
+                    let constant = self.linked.module().globals[id.index()].constant;
+                    let space = if constant { Space::Const } else { Space::Global };
+                    Ok((self.op1(Op::GlobalAddr(id, offset), &[]), space))
+                }
+                Place::Shared(id) => Ok((self.op1(Op::SharedAddr(id, offset), &[]), Space::Shared)),
+                Place::Nowhere => self.fail(
+                    ErrorClass::Unsupported,
+                    at.span,
+                    "texture, sampler and surface references are not supported yet",
+                ),
+            },
+            Symbol::Var(v) => match self.var_place(v) {
+                VarPlace::Shared(id) => Ok((self.op1(Op::SharedAddr(id, offset), &[]), Space::Shared)),
+                VarPlace::Global(id, space) => Ok((self.op1(Op::GlobalAddr(id, offset), &[]), space)),
+                VarPlace::Slot(slot) => {
+                    let base = self.op1(Op::LocalAddr(slot), &[]);
+                    Ok((self.offset(base, offset), Space::Local))
+                }
+                VarPlace::KernelParam(start) => {
+                    Ok((self.constant(Ty::I64, (i64::from(start) + offset) as u64 as u128), Space::Param))
+                }
+                VarPlace::Pointer => {
+                    let base = self.read(Var::Param(v.0), Ty::I64);
+                    Ok((self.offset(base, offset), Space::Generic))
+                }
+                VarPlace::Scalar(_) => self.fail(
+                    ErrorClass::Unsupported,
+                    at.span,
+                    "the address of a scalar parameter of a device function is not supported yet",
+                ),
+            },
+            Symbol::Label(_) => self.fail(ErrorClass::Invalid, at.span, "a label has no address"),
+        }
+    }
+
+    /// `base + bytes`.
+    pub fn offset(&mut self, base: Value, bytes: i64) -> Value {
+        if bytes == 0 {
+            return base;
+        }
+        let c = self.constant(Ty::I64, bytes as u64 as u128);
+        self.op1(Op::Int(IntOp::Add, Ty::I64), &[base, c])
+    }
+
+    /// An address operand: a 64-bit address, the constant to add to it, and the space that a variable's name implies.
+    pub fn address(&mut self, operand: &Operand) -> Result<(Value, i64, Option<Space>)> {
+        let Some(a) = operand.address() else {
+            // `ld.param.u32 %r, param` without brackets was legal once; a register too.
+            let v = self.value(operand, ScalarType::B64)?;
+            return Ok((v, 0, None));
+        };
+        if !a.parts.is_empty() {
+            return self.fail(
+                ErrorClass::Unsupported,
+                operand.span,
+                "an address of several parts is not supported yet",
+            );
+        }
+        Ok(match a.base {
+            AddressBase::Reg(r) => {
+                let v = self.read_reg(r, 0);
+                (self.resize(v, Ty::I64, false), a.offset, None)
+            }
+            AddressBase::Component(r, Component::Element(e)) => {
+                let v = self.read_reg(r, e);
+                (self.resize(v, Ty::I64, false), a.offset, None)
+            }
+            AddressBase::Component(..) => {
+                return self.fail(ErrorClass::Invalid, operand.span, "a part of a register is no address");
+            }
+            AddressBase::Absolute => (self.constant(Ty::I64, a.offset as u64 as u128), 0, None),
+            AddressBase::Func(f) => {
+                let (v, s) = self.symbol_address(Symbol::Func(f), 0, operand)?;
+                (v, a.offset, Some(s))
+            }
+            AddressBase::Var(v) => {
+                let symbol = match v {
+                    VariableRef::Global(g) => Symbol::Global(g),
+                    VariableRef::Var(v) => Symbol::Var(v),
+                };
+                let (v, s) = self.symbol_address(symbol, a.offset, operand)?;
+                (v, 0, Some(s))
+            }
+        })
+    }
+
+    fn special(&mut self, reg: SpecialReg, component: Option<Component>, at: &Operand) -> Result<Value> {
+        use SpecialReg as S;
+        let axis = match component {
+            Some(Component::Element(e)) => e,
+            _ => 0,
+        };
+        let pick = |x, y, z| match axis {
+            0 => Some(x),
+            1 => Some(y),
+            2 => Some(z),
+            _ => None,
+        };
+        let simple = match reg {
+            S::Tid => pick(SReg::TidX, SReg::TidY, SReg::TidZ),
+            S::Ntid => pick(SReg::NtidX, SReg::NtidY, SReg::NtidZ),
+            S::Ctaid | S::Clusterid => pick(SReg::CtaidX, SReg::CtaidY, SReg::CtaidZ),
+            S::Nctaid | S::Nclusterid => pick(SReg::NctaidX, SReg::NctaidY, SReg::NctaidZ),
+            S::Laneid => Some(SReg::LaneId),
+            S::Warpid => Some(SReg::WarpId),
+            S::Nwarpid => Some(SReg::NWarpId),
+            S::Smid => Some(SReg::SmId),
+            S::Nsmid => Some(SReg::NSmId),
+            S::Gridid => Some(SReg::GridId64),
+            S::LanemaskEq => Some(SReg::LaneMaskEq),
+            S::LanemaskLe => Some(SReg::LaneMaskLe),
+            S::LanemaskLt => Some(SReg::LaneMaskLt),
+            S::LanemaskGe => Some(SReg::LaneMaskGe),
+            S::LanemaskGt => Some(SReg::LaneMaskGt),
+            S::Clock => Some(SReg::Clock),
+            S::Clock64 => Some(SReg::Clock64),
+            S::Globaltimer => Some(SReg::GlobalTimer64),
+            S::TotalSmemSize | S::AggrSmemSize => Some(SReg::TotalSharedSize),
+            S::DynamicSmemSize => Some(SReg::DynSharedSize),
+            _ => None,
+        };
+        if let Some(s) = simple {
+            return Ok(self.op1(Op::Special(s), &[]));
+        }
+        Ok(match reg {
+            // The fourth element of a vector register is zero; of a size, one.
+            S::Tid | S::Ctaid | S::Clusterid => self.constant(Ty::I32, 0),
+            S::Ntid | S::Nctaid | S::Nclusterid => self.constant(Ty::I32, 1),
+            // Every block is a cluster of its own.
+            S::ClusterCtaid | S::ClusterCtarank => self.constant(Ty::I32, 0),
+            S::ClusterNctaid | S::ClusterNctarank => self.constant(Ty::I32, 1),
+            S::IsExplicitCluster => self.constant(Ty::I1, 0),
+            S::ClockHi | S::GlobaltimerHi | S::GlobaltimerLo => {
+                let s = if reg == S::ClockHi { SReg::Clock64 } else { SReg::GlobalTimer64 };
+                let wide = self.op1(Op::Special(s), &[]);
+                let halves = self.op(Op::Unpack { part: Ty::I32, whole: Ty::I64 }, &[wide]);
+                halves[usize::from(reg != S::GlobaltimerLo)]
+            }
+            S::Envreg(_) | S::Pm(_) => self.constant(Ty::I32, 0),
+            S::Pm64(_) | S::CurrentGraphExec => self.constant(Ty::I64, 0),
+            _ => {
+                return self.fail(
+                    ErrorClass::Unsupported,
+                    at.span,
+                    format!("special register {reg} is not supported yet"),
+                );
+            }
+        })
+    }
+
+    /// The space that an instruction names.
+    pub fn space(&self, space: Option<PtxSpace>) -> Option<Space> {
+        Some(match space? {
+            PtxSpace::Global => Space::Global,
+            PtxSpace::Const => Space::Const,
+            PtxSpace::Shared | PtxSpace::SharedCta | PtxSpace::SharedCluster => Space::Shared,
+            PtxSpace::Local => Space::Local,
+            PtxSpace::Param | PtxSpace::ParamEntry | PtxSpace::ParamFunc => Space::Param,
+            _ => return None,
+        })
+    }
+}
+
+/// The untyped scalar of a width.
+pub fn bits_type(ty: Ty) -> ScalarType {
+    match ty {
+        Ty::I1 => ScalarType::Pred,
+        Ty::I8 => ScalarType::B8,
+        Ty::I16 => ScalarType::B16,
+        Ty::I32 => ScalarType::B32,
+        Ty::I64 => ScalarType::B64,
+        Ty::I128 => ScalarType::B128,
+    }
+}
+
+/// The float format of a type, if it is one.
+pub fn fmt_of(t: ScalarType) -> Option<Fmt> {
+    Some(match t {
+        ScalarType::F16 | ScalarType::F16x2 => Fmt::F16,
+        ScalarType::Bf16 | ScalarType::Bf16x2 => Fmt::BF16,
+        ScalarType::F32 | ScalarType::F32x2 | ScalarType::Tf32 => Fmt::F32,
+        ScalarType::F64 => Fmt::F64,
+        _ => return None,
+    })
+}

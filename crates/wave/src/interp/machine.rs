@@ -1,0 +1,646 @@
+//! Lanes, their call stacks, and the step that moves a group of them on.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::LANES;
+use crate::abi::{BlockCtx, Stop, WarpCtx};
+use crate::func::{Block, BlockCall, Inst, Terminator, Value};
+use crate::module::{FuncId, Module};
+use crate::op::{AtomOp, BarMode, Builtin, MemMode, Op, SReg, Space};
+use crate::types::Ty;
+
+use super::{Interpreter, eval, memory};
+
+/// Instructions after which another group of lanes gets a turn, how long the turn lasts, and after how many the warp yields.
+const ROTATE: u64 = 4096;
+const TURN: u64 = 512;
+const FUEL: u64 = 65_536;
+
+/// Calls deeper than this are a stack overflow even where no local memory is used.
+const DEPTH: usize = 4096;
+
+/// One activation of a function in one lane.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub func: FuncId,
+    pub block: Block,
+    pub inst: usize,
+    pub values: Vec<u128>,
+    /// Where its slots begin in the lane's local memory.
+    pub base: u64,
+}
+
+/// What a lane does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Running,
+    /// At a `.sync` operation, waiting for other members.
+    Parked,
+    /// At a barrier whose result goes to this value when it opens.
+    Barrier {
+        result: Option<Value>,
+        id: u32,
+    },
+    Exited,
+}
+
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub frames: Vec<Frame>,
+    pub status: Status,
+}
+
+/// A warp's lanes between two resumes.
+#[derive(Debug)]
+pub struct WarpState {
+    pub(super) lanes: Vec<Lane>,
+    steps: u64,
+    prefer: usize,
+}
+
+impl WarpState {
+    /// Lanes at the kernel's entry; those not in `mask` have exited.
+    pub fn new(code: &Interpreter, mask: u32) -> Self {
+        let func = &code.module.functions[code.kernel.index()];
+        let lane = |i: usize| Lane {
+            frames: vec![Frame {
+                func: code.kernel,
+                block: Block(0),
+                inst: 0,
+                values: vec![0; func.values.len()],
+                base: 0,
+            }],
+            status: if mask >> i & 1 == 1 { Status::Running } else { Status::Exited },
+        };
+        WarpState { lanes: (0..LANES).map(lane).collect(), steps: 0, prefer: 0 }
+    }
+}
+
+/// How a step ended.
+pub(super) enum Flow {
+    /// The group's lanes go on with the next instruction.
+    Next,
+    /// The places were set already.
+    Placed,
+    /// The warp stops.
+    Stop(Stop),
+}
+
+/// A place: call depth, then function, block and instruction.
+type Place = (usize, FuncId, Block, usize);
+
+pub(super) struct Machine<'a> {
+    pub code: &'a Interpreter,
+    pub warp: &'a mut WarpCtx,
+    pub state: &'a mut WarpState,
+}
+
+/// The lanes of a mask.
+pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |i| mask >> i & 1 == 1)
+}
+
+impl Machine<'_> {
+    fn module(&self) -> &Module {
+        &self.code.module
+    }
+
+    pub(super) fn block_ctx(&self) -> &BlockCtx {
+        // SAFETY: the scheduler keeps the block's context while its warps run (contract of `Code::resume`).
+        unsafe { &*self.warp.block }
+    }
+
+    pub(super) fn top(&mut self, lane: usize) -> &mut Frame {
+        // A lane that is not exited has a frame; an exited one is never asked.
+        self.state.lanes[lane].frames.last_mut().expect("a live lane has a frame")
+    }
+
+    fn place(&self, lane: usize) -> Option<Place> {
+        let l = &self.state.lanes[lane];
+        l.frames.last().map(|f| (l.frames.len(), f.func, f.block, f.inst))
+    }
+
+    pub(super) fn get(&mut self, lane: usize, v: Value) -> u128 {
+        self.top(lane).values[v.index()]
+    }
+
+    pub(super) fn set(&mut self, lane: usize, v: Value, bits: u128) {
+        let ty = {
+            let func = self.top(lane).func;
+            self.module().functions[func.index()].ty(v)
+        };
+        self.top(lane).values[v.index()] = bits & ty.mask();
+    }
+
+    fn live(&self) -> u32 {
+        (0..LANES).filter(|&i| self.state.lanes[i].status != Status::Exited).fold(0, |m, i| m | 1 << i)
+    }
+
+    pub(super) fn with_status(&self, wanted: Status) -> u32 {
+        (0..LANES).filter(|&i| self.state.lanes[i].status == wanted).fold(0, |m, i| m | 1 << i)
+    }
+
+    /// Lanes whose barrier has opened go on, with its result.
+    fn leave_barriers(&mut self) {
+        for i in 0..LANES {
+            if let Status::Barrier { result, id } = self.state.lanes[i].status
+                && self.warp.waiting >> i & 1 == 0
+            {
+                self.state.lanes[i].status = Status::Running;
+                if let Some(v) = result {
+                    let bits = self.warp.bar_result[(id & 15) as usize];
+                    self.set(i, v, u128::from(bits));
+                }
+            }
+        }
+    }
+
+    /// The next group: all running lanes at the place that comes first, or, in a turn, at the place of the preferred lane.
+    fn pick(&mut self) -> u32 {
+        let running = self.with_status(Status::Running);
+        if running == 0 {
+            return 0;
+        }
+        let key = |m: &Self, lane: usize| {
+            m.place(lane).map(|(depth, func, block, inst)| {
+                (std::cmp::Reverse(depth), func, m.code.plans[func.index()].rank[block.index()], inst)
+            })
+        };
+        let in_turn = self.state.steps % ROTATE >= ROTATE - TURN;
+        let leader = if in_turn {
+            if self.state.steps % ROTATE == ROTATE - TURN {
+                self.state.prefer = (self.state.prefer + 1) % LANES;
+            }
+            let start = self.state.prefer;
+            (0..LANES).map(|i| (start + i) % LANES).find(|&i| running >> i & 1 == 1)
+        } else {
+            lanes_of(running).min_by_key(|&i| key(self, i))
+        };
+        let Some(leader) = leader else { return 0 };
+        let place = self.place(leader);
+        lanes_of(running).filter(|&i| self.place(i) == place).fold(0, |m, i| m | 1 << i)
+    }
+
+    /// Runs until the warp has to stop.
+    pub(super) fn run(mut self) -> Stop {
+        self.leave_barriers();
+        let mut fuel = FUEL;
+        loop {
+            self.warp.live = self.live();
+            if self.warp.live == 0 {
+                return Stop::Done;
+            }
+            if fuel == 0 {
+                self.warp.sleep = 0;
+                return Stop::Yield;
+            }
+            fuel -= 1;
+            self.state.steps += 1;
+            let group = self.pick();
+            if group == 0 {
+                // Nobody runs: members of sync operations that wait for lanes at a barrier get what is there (undefined on
+                // hardware); otherwise everybody waits at barriers, and the scheduler should not have resumed us.
+                if self.with_status(Status::Parked) == 0 {
+                    return Stop::Yield;
+                }
+                self.release_parked(true);
+                continue;
+            }
+            if let Some(stop) = self.step(group) {
+                self.warp.live = self.live();
+                return stop;
+            }
+        }
+    }
+
+    fn step(&mut self, group: u32) -> Option<Stop> {
+        let leader = lanes_of(group).next()?;
+        let (_, func, block, inst) = self.place(leader)?;
+        let module = self.code.module.clone();
+        let data = module.functions[func.index()].block(block);
+        let flow = match data.insts.get(inst) {
+            Some(i) => {
+                self.warp.line = i.loc.line;
+                self.instruction(group, i)
+            }
+            None => {
+                self.warp.line = data.term_loc.line;
+                self.terminator(group, &data.term)
+            }
+        };
+        match flow {
+            Flow::Next => {
+                for lane in lanes_of(group) {
+                    self.top(lane).inst += 1;
+                }
+                None
+            }
+            Flow::Placed => None,
+            Flow::Stop(stop) => Some(stop),
+        }
+    }
+
+    fn go(&mut self, lane: usize, to: &BlockCall) {
+        let values: Vec<u128> = to.args.iter().map(|&v| self.get(lane, v)).collect();
+        let module = self.code.module.clone();
+        let frame = self.top(lane);
+        let params = &module.functions[frame.func.index()].block(to.block).params;
+        for (&p, v) in params.iter().zip(values) {
+            frame.values[p.index()] = v;
+        }
+        frame.block = to.block;
+        frame.inst = 0;
+    }
+
+    fn leave(&mut self, lane: usize, results: &[u128]) {
+        let frames = &mut self.state.lanes[lane].frames;
+        if frames.len() == 1 {
+            self.state.lanes[lane].status = Status::Exited;
+            return;
+        }
+        frames.pop();
+        let module = self.code.module.clone();
+        let (func, block, inst) = {
+            let f = self.top(lane);
+            (f.func, f.block, f.inst)
+        };
+        let call = &module.functions[func.index()].block(block).insts[inst];
+        for (&r, &v) in call.results.iter().zip(results) {
+            self.set(lane, r, v);
+        }
+        self.top(lane).inst += 1;
+    }
+
+    fn terminator(&mut self, group: u32, term: &Terminator) -> Flow {
+        for lane in lanes_of(group) {
+            match term {
+                Terminator::Jump(to) => self.go(lane, to),
+                Terminator::Branch { cond, then, els } => {
+                    let to = if self.get(lane, *cond) & 1 == 1 { then } else { els };
+                    self.go(lane, to);
+                }
+                Terminator::Switch { index, targets } => {
+                    let at = self.get(lane, *index) as usize;
+                    if let Some(to) = targets.get(at).or(targets.last()) {
+                        self.go(lane, to);
+                    }
+                }
+                Terminator::Return(values) => {
+                    let results: Vec<u128> = values.iter().map(|&v| self.get(lane, v)).collect();
+                    self.leave(lane, &results);
+                }
+                Terminator::Exit => self.state.lanes[lane].status = Status::Exited,
+                Terminator::Trap => {
+                    // SAFETY: the runtime's functions are valid for the launch.
+                    unsafe { ((*self.block_ctx().runtime).trap)(self.warp, group) };
+                    return Flow::Stop(Stop::Fault);
+                }
+            }
+        }
+        Flow::Placed
+    }
+
+    fn enter(&mut self, lane: usize, func: FuncId, args: &[u128]) -> bool {
+        let module = self.code.module.clone();
+        let callee = &module.functions[func.index()];
+        let (caller, below) = {
+            let f = self.top(lane);
+            (f.func, f.base)
+        };
+        let base = below + self.code.plans[caller.index()].frame;
+        let mut values = vec![0; callee.values.len()];
+        for (&p, &v) in callee.blocks[0].params.iter().zip(args) {
+            values[p.index()] = v;
+        }
+        let room = self.code.plans[func.index()].frame;
+        if base + room > self.code.local_size as u64 || self.state.lanes[lane].frames.len() >= DEPTH {
+            let address = {
+                let b = self.block_ctx();
+                (b.local as u64).wrapping_add(b.local_stride)
+            };
+            // SAFETY: the runtime's functions are valid for the launch. Zero bytes mean a stack overflow.
+            unsafe { ((*self.block_ctx().runtime).bad_access)(self.warp, address, 0, true, false) };
+            return false;
+        }
+        self.state.lanes[lane].frames.push(Frame { func, block: Block(0), inst: 0, values, base });
+        true
+    }
+
+    fn instruction(&mut self, group: u32, inst: &Inst) -> Flow {
+        match &inst.op {
+            Op::Load { mem, ty, count, offset } => self.load(group, inst, *mem, *ty, *count, *offset),
+            Op::Store { mem, ty, count, offset } => self.store(group, inst, *mem, *ty, *count, *offset),
+            Op::Atom { op, ty, mem, offset } => {
+                for lane in lanes_of(group) {
+                    let address = self.address(lane, inst, *offset);
+                    let size = ty.ty().bytes();
+                    let Some(at) = self.locate(lane, *mem, address, size, true) else {
+                        return Flow::Stop(Stop::Fault);
+                    };
+                    let b = self.get(lane, inst.args[1]);
+                    let c = if *op == AtomOp::Cas { self.get(lane, inst.args[2]) } else { 0 };
+                    // SAFETY: `locate` checked the bytes and their alignment.
+                    let old =
+                        unsafe { memory::atomic(at, size, &mut |old| memory::update(*op, *ty, old, b, c)) };
+                    if let Some(&r) = inst.results.first() {
+                        self.set(lane, r, old);
+                    }
+                }
+                Flow::Next
+            }
+            Op::Fence { .. } => {
+                std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+                Flow::Next
+            }
+            Op::Special(reg) => {
+                for lane in lanes_of(group) {
+                    let v = self.special(lane, *reg);
+                    self.set(lane, inst.results[0], v);
+                }
+                Flow::Next
+            }
+            Op::GlobalAddr(id, offset) => {
+                let base = self.block_ctx().image as u64;
+                let v =
+                    base.wrapping_add(self.module().globals[id.index()].offset).wrapping_add(*offset as u64);
+                self.broadcast(group, inst, u128::from(v))
+            }
+            Op::SharedAddr(id, offset) => {
+                let v = self.code.shared[id.index()].unwrap_or(0).wrapping_add(*offset as u64);
+                self.broadcast(group, inst, u128::from(v))
+            }
+            Op::FuncAddr(f) => self.broadcast(group, inst, u128::from(Module::func_handle(*f))),
+            Op::LocalAddr(slot) => {
+                for lane in lanes_of(group) {
+                    let frame = self.top(lane);
+                    let (func, base) = (frame.func, frame.base);
+                    let v = base + self.code.plans[func.index()].slots[*slot as usize];
+                    self.set(lane, inst.results[0], u128::from(v));
+                }
+                Flow::Next
+            }
+            Op::ToGeneric(space) | Op::FromGeneric(space) => {
+                for lane in lanes_of(group) {
+                    let base = self.window(lane, *space).0;
+                    let a = self.get(lane, inst.args[0]) as u64;
+                    let to = matches!(inst.op, Op::ToGeneric(_));
+                    let v = if to { a.wrapping_add(base) } else { a.wrapping_sub(base) };
+                    self.set(lane, inst.results[0], u128::from(v));
+                }
+                Flow::Next
+            }
+            Op::IsSpace(space) => {
+                for lane in lanes_of(group) {
+                    let a = self.get(lane, inst.args[0]) as u64;
+                    let v = self.is_space(lane, *space, a);
+                    self.set(lane, inst.results[0], u128::from(v));
+                }
+                Flow::Next
+            }
+            Op::Bar { mode } => self.barrier(group, inst, *mode),
+            Op::Yield => {
+                self.warp.sleep = 0;
+                self.advance(group);
+                Flow::Stop(Stop::Yield)
+            }
+            Op::Nop => Flow::Next,
+            Op::Call(f) => {
+                for lane in lanes_of(group) {
+                    let args: Vec<u128> = inst.args.iter().map(|&v| self.get(lane, v)).collect();
+                    if !self.enter(lane, *f, &args) {
+                        return Flow::Stop(Stop::Fault);
+                    }
+                }
+                Flow::Placed
+            }
+            Op::CallIndirect { .. } => {
+                for lane in lanes_of(group) {
+                    let handle = self.get(lane, inst.args[0]) as u64;
+                    let args: Vec<u128> = inst.args[1..].iter().map(|&v| self.get(lane, v)).collect();
+                    let Some(f) = self.callee(handle, args.len()) else {
+                        // SAFETY: the runtime's functions are valid for the launch.
+                        unsafe {
+                            ((*self.block_ctx().runtime).bad_access)(self.warp, handle, 1, false, false)
+                        };
+                        return Flow::Stop(Stop::Fault);
+                    };
+                    if !self.enter(lane, f, &args) {
+                        return Flow::Stop(Stop::Fault);
+                    }
+                }
+                Flow::Placed
+            }
+            Op::Builtin(b) => self.builtin(group, inst, *b),
+            op if op.is_convergent() => self.converge(group, inst),
+            op => {
+                for lane in lanes_of(group) {
+                    let args: smallvec::SmallVec<[u128; 4]> =
+                        inst.args.iter().map(|&v| self.get(lane, v)).collect();
+                    // Everything that is not pure is above.
+                    let Some(results) = eval::eval(op, &args) else { return Flow::Stop(Stop::Fault) };
+                    for (&r, v) in inst.results.iter().zip(results) {
+                        self.set(lane, r, v);
+                    }
+                }
+                Flow::Next
+            }
+        }
+    }
+
+    pub(super) fn advance(&mut self, group: u32) {
+        for lane in lanes_of(group) {
+            self.top(lane).inst += 1;
+        }
+    }
+
+    fn broadcast(&mut self, group: u32, inst: &Inst, v: u128) -> Flow {
+        for lane in lanes_of(group) {
+            self.set(lane, inst.results[0], v);
+        }
+        Flow::Next
+    }
+
+    fn callee(&self, handle: u64, args: usize) -> Option<FuncId> {
+        let index = handle.checked_sub(crate::module::FUNC_HANDLE_BASE)?;
+        if index % 16 != 0 {
+            return None;
+        }
+        let id = FuncId(u32::try_from(index / 16).ok()?);
+        let f = self.module().functions.get(id.index())?;
+        (f.params().len() == args && !f.external && f.kernel.is_none()).then_some(id)
+    }
+
+    fn thread(&self, lane: usize) -> u64 {
+        u64::from(self.warp.index) * LANES as u64 + lane as u64
+    }
+
+    /// Real base and size of a space's window for a lane; nothing to add for spaces of real addresses.
+    fn window(&self, lane: usize, space: Space) -> (u64, u64) {
+        let b = self.block_ctx();
+        match space {
+            Space::Shared => (b.shared as u64, u64::from(b.shared_total)),
+            Space::Local => {
+                ((b.local as u64).wrapping_add(self.thread(lane) * b.local_stride), b.local_stride)
+            }
+            Space::Param => (b.params as u64, self.code.limits.params),
+            Space::Generic | Space::Global | Space::Const => (0, 0),
+        }
+    }
+
+    fn is_space(&self, lane: usize, space: Space, address: u64) -> bool {
+        let within = |s| {
+            let (base, size) = self.window(lane, s);
+            address >= base && address - base < size
+        };
+        match space {
+            Space::Shared | Space::Local | Space::Param => within(space),
+            Space::Const => {
+                let image = self.block_ctx().image as u64;
+                self.module()
+                    .globals
+                    .iter()
+                    .any(|g| g.constant && address.wrapping_sub(image).wrapping_sub(g.offset) < g.size)
+            }
+            Space::Generic => true,
+            Space::Global => !within(Space::Shared) && !within(Space::Local) && !within(Space::Param),
+        }
+    }
+
+    fn address(&mut self, lane: usize, inst: &Inst, offset: i32) -> u64 {
+        (self.get(lane, inst.args[0]) as u64).wrapping_add(i64::from(offset) as u64)
+    }
+
+    fn locate(&mut self, lane: usize, mem: MemMode, address: u64, size: u32, write: bool) -> Option<u64> {
+        let thread = self.thread(lane);
+        let limits = self.code.limits;
+        // SAFETY: the block's context and runtime are valid (contract of `Code::resume`).
+        unsafe { memory::locate(self.warp, thread, mem.space, address, size, write, &limits) }.ok()
+    }
+
+    fn load(&mut self, group: u32, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {
+        let size = ty.bytes();
+        for lane in lanes_of(group) {
+            let address = self.address(lane, inst, offset);
+            let Some(at) = self.locate(lane, mem, address, size * u32::from(count), false) else {
+                return Flow::Stop(Stop::Fault);
+            };
+            for (i, &r) in inst.results.iter().enumerate() {
+                let at = at + i as u64 * u64::from(size);
+                // SAFETY: `locate` checked the bytes.
+                let v = unsafe { memory::read(at, size, at.is_multiple_of(u64::from(size))) };
+                self.set(lane, r, v);
+            }
+        }
+        Flow::Next
+    }
+
+    fn store(&mut self, group: u32, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Flow {
+        let size = ty.bytes();
+        for lane in lanes_of(group) {
+            let address = self.address(lane, inst, offset);
+            let Some(at) = self.locate(lane, mem, address, size * u32::from(count), true) else {
+                return Flow::Stop(Stop::Fault);
+            };
+            for (i, &v) in inst.args[1..].iter().enumerate() {
+                let bits = self.get(lane, v);
+                // SAFETY: `locate` checked the bytes and their alignment.
+                unsafe { memory::write(at + i as u64 * u64::from(size), size, bits) };
+            }
+        }
+        Flow::Next
+    }
+
+    fn special(&self, lane: usize, reg: SReg) -> u128 {
+        let b = self.block_ctx();
+        let thread = self.thread(lane) as u32;
+        let [nx, ny, _] = b.ntid.map(|n| n.max(1));
+        let bit = 1u32 << lane;
+        let below = bit - 1;
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+        u128::from(match reg {
+            SReg::TidX => thread % nx,
+            SReg::TidY => thread / nx % ny,
+            SReg::TidZ => thread / nx / ny,
+            SReg::NtidX => b.ntid[0],
+            SReg::NtidY => b.ntid[1],
+            SReg::NtidZ => b.ntid[2],
+            SReg::CtaidX => b.ctaid[0],
+            SReg::CtaidY => b.ctaid[1],
+            SReg::CtaidZ => b.ctaid[2],
+            SReg::NctaidX => b.nctaid[0],
+            SReg::NctaidY => b.nctaid[1],
+            SReg::NctaidZ => b.nctaid[2],
+            SReg::LaneId => lane as u32,
+            SReg::WarpId => self.warp.index,
+            SReg::NWarpId => b.threads().div_ceil(LANES as u32),
+            SReg::SmId => b.smid,
+            SReg::NSmId => b.nsmid,
+            SReg::GridId64 => return u128::from(b.grid_id),
+            SReg::LaneMaskEq => bit,
+            SReg::LaneMaskLe => below | bit,
+            SReg::LaneMaskLt => below,
+            SReg::LaneMaskGe => !below,
+            SReg::LaneMaskGt => !(below | bit),
+            SReg::Clock => now() as u32,
+            SReg::Clock64 | SReg::GlobalTimer64 => return u128::from(now()),
+            SReg::DynSharedSize => b.shared_dynamic,
+            SReg::TotalSharedSize => b.shared_total,
+        })
+    }
+
+    /// Lanes of the group that name the same barrier and count arrive together; the others come with the next resume.
+    fn barrier(&mut self, group: u32, inst: &Inst, mode: BarMode) -> Flow {
+        let Some(leader) = lanes_of(group).next() else { return Flow::Placed };
+        let key = |m: &mut Self, lane| (m.get(lane, inst.args[0]) as u32, m.get(lane, inst.args[1]) as u32);
+        let (id, threads) = key(self, leader);
+        let arriving =
+            lanes_of(group).filter(|&l| key(self, l) == (id, threads)).fold(0, |m, l| m | 1u32 << l);
+        let mut preds = 0;
+        if let Some(&p) = inst.args.get(2) {
+            preds = lanes_of(arriving).filter(|&l| self.get(l, p) & 1 == 1).fold(0, |m, l| m | 1u32 << l);
+        }
+        self.warp.bar_id = id & 15;
+        self.warp.bar_threads = threads;
+        self.warp.bar_mode = BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0) as u32;
+        self.warp.bar_lanes = arriving;
+        self.warp.bar_preds = preds;
+        self.advance(arriving);
+        if mode != BarMode::Arrive {
+            for lane in lanes_of(arriving) {
+                self.state.lanes[lane].status = Status::Barrier { result: inst.results.first().copied(), id };
+            }
+        }
+        Flow::Stop(Stop::Barrier)
+    }
+
+    fn builtin(&mut self, group: u32, inst: &Inst, which: Builtin) -> Flow {
+        if which == Builtin::NanoSleep {
+            self.warp.sleep = lanes_of(group).map(|l| self.get(l, inst.args[0]) as u32).max().unwrap_or(0);
+            self.advance(group);
+            return Flow::Stop(Stop::Yield);
+        }
+        let mut args = vec![0u64; inst.args.len().max(1) * LANES];
+        let mut results = vec![0u64; inst.results.len().max(1) * LANES];
+        for lane in lanes_of(group) {
+            for (i, &v) in inst.args.iter().enumerate() {
+                args[i * LANES + lane] = self.get(lane, v) as u64;
+            }
+        }
+        let number = Builtin::ALL.iter().position(|&b| b == which).unwrap_or(0) as u32;
+        let call = {
+            // SAFETY: the runtime is valid for the launch.
+            unsafe { (*self.block_ctx().runtime).builtin }
+        };
+        // SAFETY: the arrays have 32 entries an operand and a result.
+        let code = unsafe { call(self.warp, number, group, args.as_ptr(), results.as_mut_ptr()) };
+        if code != 0 {
+            return Flow::Stop(Stop::Fault);
+        }
+        for lane in lanes_of(group) {
+            for (i, &r) in inst.results.iter().enumerate() {
+                self.set(lane, r, u128::from(results[i * LANES + lane]));
+            }
+        }
+        Flow::Next
+    }
+}

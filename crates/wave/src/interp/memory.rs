@@ -1,0 +1,203 @@
+//! Memory as the interpreter sees it: every access is checked first, so that nothing it does can fault.
+
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use crate::abi::{BlockCtx, WarpCtx};
+use crate::op::{AtomOp, AtomTy, FloatMode, FloatOp, Space};
+use crate::types::Fmt;
+
+use super::float;
+
+/// An access that was refused; the runtime has been told.
+#[derive(Debug)]
+pub struct Refused;
+
+/// The real address of `address` in `space` for a thread, or `Refused`.
+///
+/// # Safety
+/// `warp.block` and the runtime it names are valid.
+pub unsafe fn locate(
+    warp: &mut WarpCtx,
+    thread: u64,
+    space: Space,
+    address: u64,
+    size: u32,
+    write: bool,
+    limits: &Limits,
+) -> Result<u64, Refused> {
+    // SAFETY: the caller vouches for the block context.
+    let block: &BlockCtx = unsafe { &*warp.block };
+    let inside = |limit: u64| address.checked_add(u64::from(size)).is_some_and(|end| end <= limit);
+    let real = match space {
+        Space::Generic | Space::Global | Space::Const => {
+            let local = block.local as u64;
+            let local_end = local + block.local_stride * u64::from(block.threads());
+            let shared = block.shared as u64;
+            let own = (address >= shared
+                && address + u64::from(size) <= shared + u64::from(block.shared_total))
+                || (address >= local && address + u64::from(size) <= local_end);
+            // SAFETY: the runtime's functions are valid for the launch.
+            let ok = own || unsafe { ((*block.runtime).accessible)(warp, address, size, write) };
+            ok.then_some(address)
+        }
+        Space::Shared => {
+            inside(u64::from(block.shared_total)).then(|| (block.shared as u64).wrapping_add(address))
+        }
+        Space::Local => inside(block.local_stride)
+            .then(|| (block.local as u64).wrapping_add(thread * block.local_stride).wrapping_add(address)),
+        Space::Param => inside(limits.params).then(|| (block.params as u64).wrapping_add(address)),
+    };
+    let misaligned = size > 1 && real.unwrap_or(address) % u64::from(size) != 0;
+    match real {
+        Some(real) if !misaligned || space == Space::Param => Ok(real),
+        _ => {
+            let at = real.unwrap_or(address);
+            // SAFETY: as above.
+            unsafe { ((*block.runtime).bad_access)(warp, at, size, write, misaligned && real.is_some()) };
+            Err(Refused)
+        }
+    }
+}
+
+/// Sizes that the contexts do not carry.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of the parameter buffer.
+    pub params: u64,
+}
+
+/// Reads `size` bytes (1, 2, 4, 8 or 16) at a checked address; accesses of up to 8 bytes are single.
+///
+/// # Safety
+/// The bytes are readable and, up to 8 bytes, aligned.
+pub unsafe fn read(address: u64, size: u32, aligned: bool) -> u128 {
+    // SAFETY: the caller vouches for the bytes; atomics allow other threads to write them meanwhile.
+    unsafe {
+        match size {
+            1 => u128::from((*(address as *const AtomicU8)).load(Ordering::SeqCst)),
+            2 if aligned => u128::from((*(address as *const AtomicU16)).load(Ordering::SeqCst)),
+            4 if aligned => u128::from((*(address as *const AtomicU32)).load(Ordering::SeqCst)),
+            8 if aligned => u128::from((*(address as *const AtomicU64)).load(Ordering::SeqCst)),
+            _ => {
+                let mut bytes = [0u8; 16];
+                std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size as usize);
+                u128::from_le_bytes(bytes)
+            }
+        }
+    }
+}
+
+/// Writes `size` bytes at a checked address.
+///
+/// # Safety
+/// The bytes are writable and, up to 8 bytes, aligned.
+pub unsafe fn write(address: u64, size: u32, value: u128) {
+    // SAFETY: as for `read`.
+    unsafe {
+        match size {
+            1 => (*(address as *const AtomicU8)).store(value as u8, Ordering::SeqCst),
+            2 => (*(address as *const AtomicU16)).store(value as u16, Ordering::SeqCst),
+            4 => (*(address as *const AtomicU32)).store(value as u32, Ordering::SeqCst),
+            8 => (*(address as *const AtomicU64)).store(value as u64, Ordering::SeqCst),
+            _ => {
+                std::ptr::copy_nonoverlapping(value.to_le_bytes().as_ptr(), address as *mut u8, size as usize)
+            }
+        }
+    }
+}
+
+/// What an atomic leaves behind.
+pub fn update(op: AtomOp, ty: AtomTy, old: u128, b: u128, c: u128) -> u128 {
+    let float_op = |fmt: Fmt, old: u128, b: u128| {
+        let mode = FloatMode::rn(fmt);
+        let op = match op {
+            AtomOp::Min => FloatOp::Min,
+            AtomOp::Max => FloatOp::Max,
+            _ => FloatOp::Add,
+        };
+        float::binary(op, mode, old, b)
+    };
+    let width = ty.ty();
+    let signed = |v| super::int::signed(width, v);
+    let r = match (op, ty) {
+        (AtomOp::Exch, _) => b,
+        (AtomOp::Cas, _) => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        (AtomOp::And, _) => old & b,
+        (AtomOp::Or, _) => old | b,
+        (AtomOp::Xor, _) => old ^ b,
+        (AtomOp::Inc, _) => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        (AtomOp::Dec, _) => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+        (_, AtomTy::F16) => float_op(Fmt::F16, old, b),
+        (_, AtomTy::BF16) => float_op(Fmt::BF16, old, b),
+        (_, AtomTy::F32) => float_op(Fmt::F32, old, b),
+        (_, AtomTy::F64) => float_op(Fmt::F64, old, b),
+        (_, AtomTy::F16x2 | AtomTy::BF16x2) => {
+            let fmt = if ty == AtomTy::F16x2 { Fmt::F16 } else { Fmt::BF16 };
+            let low = float_op(fmt, old & 0xffff, b & 0xffff);
+            let high = float_op(fmt, old >> 16, b >> 16);
+            high << 16 | low
+        }
+        (AtomOp::Add, _) => old.wrapping_add(b),
+        (AtomOp::Min, AtomTy::S32 | AtomTy::S64) => signed(old).min(signed(b)) as u128,
+        (AtomOp::Max, AtomTy::S32 | AtomTy::S64) => signed(old).max(signed(b)) as u128,
+        (AtomOp::Min, _) => old.min(b),
+        (AtomOp::Max, _) => old.max(b),
+    };
+    r & width.mask()
+}
+
+/// Makes `change` of the value at a checked address in one step; the old value.
+///
+/// # Safety
+/// The bytes are writable and aligned to their size.
+pub unsafe fn atomic(address: u64, size: u32, change: &mut dyn FnMut(u128) -> u128) -> u128 {
+    macro_rules! swap {
+        ($atomic:ty, $int:ty) => {{
+            // SAFETY: the caller vouches for the bytes.
+            let cell = unsafe { &*(address as *const $atomic) };
+            let mut old = cell.load(Ordering::SeqCst);
+            while let Err(now) = cell.compare_exchange(
+                old,
+                change(u128::from(old)) as $int,
+                Ordering::SeqCst,
+                Ordering::SeqCst,
+            ) {
+                old = now;
+            }
+            u128::from(old)
+        }};
+    }
+    match size {
+        2 => swap!(AtomicU16, u16),
+        4 => swap!(AtomicU32, u32),
+        8 => swap!(AtomicU64, u64),
+        _ => {
+            // 128 bits: one lock for all of them; mixing with narrower atomics on the same bytes is not defined in PTX.
+            static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+            let _held = LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            // SAFETY: as above.
+            let old = unsafe { read(address, 16, false) };
+            // SAFETY: as above.
+            unsafe { write(address, 16, change(old)) };
+            old
+        }
+    }
+}

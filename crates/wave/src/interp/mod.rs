@@ -1,0 +1,164 @@
+//! The interpreter: the oracle that compiled code is held against. Slow, plain, and never wrong.
+//!
+//! Every lane has a call stack of its own. A step picks the runnable lanes at the "lowest" place (deepest call, then block order, then
+//! instruction) and runs that one instruction for all of them together, so that lanes that parted meet again where paths join, as on
+//! hardware; after a while another group gets its turn, so that lanes may wait for one another. `.sync` operations park a lane until
+//! all live members of its mask are parked at such an operation too, wherever each of them stands.
+
+pub mod approx;
+pub mod eval;
+pub mod float;
+pub mod int;
+mod machine;
+mod memory;
+mod warp;
+
+use std::sync::Arc;
+
+use crate::abi::{BlockCtx, Code, Stop, WarpCtx, warp_lanes};
+use crate::func::Block;
+use crate::layout;
+use crate::module::{FuncId, Module};
+
+pub use machine::WarpState;
+
+/// Why a kernel cannot be interpreted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The function is not a kernel.
+    NotAKernel(String),
+    /// A function is declared and called but has no body.
+    NoBody(String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::NotAKernel(name) => write!(f, "function `{name}` is not a kernel"),
+            Error::NoBody(name) => {
+                write!(f, "function `{name}` has no body; link the module that defines it")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What is computed once for a function.
+#[derive(Debug)]
+struct Plan {
+    /// Position of each block in reverse post-order: lower runs first.
+    rank: Vec<u32>,
+    /// Bytes of an activation's slots and each slot's offset.
+    frame: u64,
+    slots: Vec<u64>,
+}
+
+/// A kernel of a module, ready to be interpreted.
+#[derive(Debug)]
+pub struct Interpreter {
+    module: Arc<Module>,
+    kernel: FuncId,
+    plans: Vec<Plan>,
+    local_size: usize,
+    limits: memory::Limits,
+    /// Offsets of shared variables in this kernel.
+    shared: Vec<Option<u64>>,
+}
+
+impl Interpreter {
+    /// Prepares `kernel`.
+    pub fn new(module: Arc<Module>, kernel: FuncId) -> Result<Self, Error> {
+        let func = &module.functions[kernel.index()];
+        let Some(info) = &func.kernel else { return Err(Error::NotAKernel(func.name.clone())) };
+        for f in layout::reachable(&module, kernel) {
+            let f = &module.functions[f.index()];
+            if f.external || f.blocks.is_empty() {
+                return Err(Error::NoBody(f.name.clone()));
+            }
+        }
+        let limits = memory::Limits { params: u64::from(info.param_size) };
+        let mut shared = vec![None; module.shared.len()];
+        for &(id, offset) in &info.shared {
+            shared[id.index()] = Some(offset);
+        }
+        let plans = module
+            .functions
+            .iter()
+            .map(|f| {
+                let (frame, slots) = layout::frame(f);
+                Plan { rank: ranks(f), frame, slots }
+            })
+            .collect();
+        let local_size = (layout::local_size(&module, kernel) as usize).next_multiple_of(16);
+        Ok(Interpreter { module, kernel, plans, local_size, limits, shared })
+    }
+}
+
+/// Reverse post-order positions; unreachable blocks come last.
+fn ranks(func: &crate::func::Function) -> Vec<u32> {
+    let n = func.blocks.len();
+    let mut rank = vec![u32::MAX; n];
+    let mut seen = vec![false; n];
+    let mut order = Vec::with_capacity(n);
+    let mut stack: Vec<(Block, usize)> = Vec::new();
+    if n > 0 {
+        seen[0] = true;
+        stack.push((Block(0), 0));
+    }
+    while let Some((block, next)) = stack.pop() {
+        let successors = func.successors(block);
+        // The last successor is visited first, so that in the final order the first comes right after its block.
+        match successors.iter().rev().nth(next) {
+            Some(&s) => {
+                stack.push((block, next + 1));
+                if !std::mem::replace(&mut seen[s.index()], true) {
+                    stack.push((s, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    for (i, b) in order.iter().rev().enumerate() {
+        rank[b.index()] = i as u32;
+    }
+    rank
+}
+
+impl Code for Interpreter {
+    fn frame_size(&self) -> usize {
+        64
+    }
+
+    fn local_size(&self) -> usize {
+        self.local_size
+    }
+
+    fn suspends(&self) -> bool {
+        true
+    }
+
+    unsafe fn begin_warp(&self, warp: &mut WarpCtx) {
+        let state = Box::new(WarpState::new(self, warp.lanes));
+        // SAFETY: the frame has 64 aligned bytes for a pointer.
+        unsafe { warp.frame.cast::<*mut WarpState>().write(Box::into_raw(state)) };
+    }
+
+    unsafe fn end_warp(&self, warp: &mut WarpCtx) {
+        // SAFETY: `begin_warp` wrote the pointer; this is called once.
+        drop(unsafe { Box::from_raw(warp.frame.cast::<*mut WarpState>().read()) });
+    }
+
+    unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
+        // SAFETY: `begin_warp` wrote the pointer, and nobody else uses this warp's frame.
+        let state = unsafe { &mut **warp.frame.cast::<*mut WarpState>() };
+        machine::Machine { code: self, warp, state }.run()
+    }
+
+    unsafe fn run_blocks(&self, block: &mut BlockCtx, _count: u64) -> Stop {
+        // `suspends` is true: the scheduler uses `resume`. Should it come here all the same, that is said and nothing is run.
+        tracing::error!(kernel = %self.module.functions[self.kernel.index()].name, "the interpreter has no run_blocks");
+        let _ = warp_lanes(0, block.threads());
+        Stop::Fault
+    }
+}

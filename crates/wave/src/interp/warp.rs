@@ -1,0 +1,193 @@
+//! Operations between lanes.
+
+use crate::LANES;
+use crate::func::Inst;
+use crate::op::{MatchMode, Op, ReduxOp, ShflMode, VoteMode};
+
+use super::int;
+use super::machine::{Flow, Machine, Status, lanes_of};
+use crate::types::Ty;
+
+/// Operand that names the members, if the operation waits for them.
+fn members_operand(op: &Op) -> Option<usize> {
+    match op {
+        Op::Shfl { sync: true, .. } => Some(3),
+        Op::Vote { sync: true, .. } | Op::Match(..) | Op::Redux(_) => Some(1),
+        Op::Elect | Op::WarpSync => Some(0),
+        _ => None,
+    }
+}
+
+impl Machine<'_> {
+    /// A convergent operation reached by `group`: those without members run at once, the others park.
+    pub(super) fn converge(&mut self, group: u32, inst: &Inst) -> Flow {
+        if members_operand(&inst.op).is_none() {
+            self.exchange(group, group, &vec![inst.clone(); LANES]);
+            return Flow::Next;
+        }
+        for lane in lanes_of(group) {
+            self.state.lanes[lane].status = Status::Parked;
+        }
+        self.release_parked(false);
+        Flow::Placed
+    }
+
+    fn parked_inst(&self, lane: usize) -> Option<Inst> {
+        let f = self.state.lanes[lane].frames.last()?;
+        self.code.module.functions[f.func.index()].block(f.block).insts.get(f.inst).cloned()
+    }
+
+    /// Lets parked lanes go whose members are all there (or, `anyway`, the first parked lane with whoever is there).
+    pub(super) fn release_parked(&mut self, anyway: bool) {
+        let mut force = anyway;
+        loop {
+            let parked = self.with_status(Status::Parked);
+            let exited = self.with_status(Status::Exited);
+            let mut ready = None;
+            for lane in lanes_of(parked) {
+                let Some(inst) = self.parked_inst(lane) else { continue };
+                let Some(operand) = members_operand(&inst.op) else { continue };
+                let members = self.get(lane, inst.args[operand]) as u32 | 1 << lane;
+                if force || members & !exited & !parked == 0 {
+                    ready = Some((members & parked, inst));
+                    break;
+                }
+            }
+            let Some((members, first)) = ready else { return };
+            force = false;
+            // Those of the members that wait for the same kind of operation.
+            let kind = std::mem::discriminant(&first.op);
+            let mut together = 0;
+            let mut insts = Vec::with_capacity(LANES);
+            for lane in 0..LANES {
+                let inst = if members >> lane & 1 == 1 { self.parked_inst(lane) } else { None };
+                let same = inst.as_ref().is_some_and(|i| std::mem::discriminant(&i.op) == kind);
+                together |= u32::from(same) << lane;
+                insts.push(inst.filter(|_| same).unwrap_or_else(|| first.clone()));
+            }
+            for lane in lanes_of(together) {
+                self.state.lanes[lane].status = Status::Running;
+            }
+            self.exchange(together, together, &insts);
+            self.advance(together);
+        }
+    }
+
+    fn operand(&mut self, lane: usize, insts: &[Inst], i: usize) -> u32 {
+        let v = insts[lane].args[i];
+        self.get(lane, v) as u32
+    }
+
+    /// Runs an operation between the lanes of `group`; each lane has its own instruction (they may stand at different places).
+    fn exchange(&mut self, group: u32, active: u32, insts: &[Inst]) {
+        let Some(leader) = lanes_of(group).next() else { return };
+        let op = insts[leader].op.clone();
+        let mut out = [[0u128; 2]; LANES];
+        match op {
+            Op::ActiveMask => lanes_of(group).for_each(|l| out[l][0] = u128::from(active)),
+            Op::WarpSync => {}
+            Op::Elect => {
+                for l in lanes_of(group) {
+                    let members = self.operand(l, insts, 0) & active;
+                    let first = members.trailing_zeros();
+                    out[l] = [u128::from(first), u128::from(first == l as u32)];
+                }
+            }
+            Op::Vote { mode, sync } => {
+                let preds: u32 = lanes_of(group)
+                    .filter(|&l| self.operand(l, insts, 0) & 1 == 1)
+                    .fold(0, |m, l| m | 1 << l);
+                for l in lanes_of(group) {
+                    let members = if sync { self.operand(l, insts, 1) & active } else { active };
+                    let set = preds & members;
+                    out[l][0] = u128::from(match mode {
+                        VoteMode::All => u32::from(set == members),
+                        VoteMode::Any => u32::from(set != 0),
+                        VoteMode::Uni => u32::from(set == members || set == 0),
+                        VoteMode::Ballot => set,
+                    });
+                }
+            }
+            Op::Match(mode, _) => {
+                for l in lanes_of(group) {
+                    let members = self.operand(l, insts, 1) & active;
+                    let mine = self.get(l, insts[l].args[0]);
+                    let same = lanes_of(members)
+                        .filter(|&k| self.get(k, insts[k].args[0]) == mine)
+                        .fold(0, |m, k| m | 1u32 << k);
+                    out[l] = match mode {
+                        MatchMode::Any => [u128::from(same), 1],
+                        MatchMode::All if same == members => [u128::from(members), 1],
+                        MatchMode::All => [0, 0],
+                    };
+                }
+            }
+            Op::Redux(redux) => {
+                for l in lanes_of(group) {
+                    let members = self.operand(l, insts, 1) & active;
+                    let values: Vec<u32> = lanes_of(members).map(|k| self.operand(k, insts, 0)).collect();
+                    let s = |v: u32| int::signed(Ty::I32, u128::from(v));
+                    let r = values.into_iter().reduce(|a, b| match redux {
+                        ReduxOp::Add => a.wrapping_add(b),
+                        ReduxOp::MinU => a.min(b),
+                        ReduxOp::MaxU => a.max(b),
+                        ReduxOp::MinS => {
+                            if s(a) < s(b) {
+                                a
+                            } else {
+                                b
+                            }
+                        }
+                        ReduxOp::MaxS => {
+                            if s(a) > s(b) {
+                                a
+                            } else {
+                                b
+                            }
+                        }
+                        ReduxOp::And => a & b,
+                        ReduxOp::Or => a | b,
+                        ReduxOp::Xor => a ^ b,
+                    });
+                    out[l][0] = u128::from(r.unwrap_or(0));
+                }
+            }
+            Op::Shfl { mode, .. } => {
+                for l in lanes_of(group) {
+                    let (b, c) = (self.operand(l, insts, 1) & 31, self.operand(l, insts, 2));
+                    let (source, inside) = shuffle_source(mode, l as u32, b, c);
+                    // A lane that does not take part gives no value (undefined in PTX): ours keep their own.
+                    let from = if active >> source & 1 == 1 { source as usize } else { l };
+                    out[l] = [u128::from(self.operand(from, insts, 0)), u128::from(inside)];
+                }
+            }
+            _ => {}
+        }
+        for l in lanes_of(group) {
+            for (i, &r) in insts[l].results.clone().iter().enumerate() {
+                self.set(l, r, out[l][i.min(1)]);
+            }
+        }
+    }
+}
+
+/// `shfl`'s source lane and whether it is in range (PTX manual's pseudo-code): the lane itself where it is not.
+pub fn shuffle_source(mode: ShflMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
+    let segment = (c >> 8) & 31;
+    let clamp = c & 31;
+    let max = (lane & segment) | (clamp & !segment);
+    let min = lane & segment;
+    let (source, inside) = match mode {
+        ShflMode::Up => {
+            let j = i64::from(lane) - i64::from(b);
+            (j as u32, j >= i64::from(max))
+        }
+        ShflMode::Down => (lane + b, lane + b <= max),
+        ShflMode::Bfly => (lane ^ b, (lane ^ b) <= max),
+        ShflMode::Idx => {
+            let j = min | (b & !segment);
+            (j, j <= max)
+        }
+    };
+    if inside { (source & 31, true) } else { (lane, false) }
+}
