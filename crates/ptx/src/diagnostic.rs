@@ -118,9 +118,10 @@ impl Diagnostic {
 
     /// The finding in one line, as the JIT's log writes it: `ptxas file, line 5; error   : message`.
     pub fn log_line(&self, lines: &LineIndex, file: &str) -> String {
-        let name = match self.severity {
-            Severity::Error => "error  ",
-            Severity::Warning => "warning",
+        let name = match (self.severity, self.kind) {
+            (Severity::Warning, _) => "warning",
+            (_, ErrorKind::Semantic) => "error  ",
+            _ => "fatal  ",
         };
         let (line, _) = lines.line_column(self.span.start);
         let separator = if self.label.is_empty() { "" } else { ": " };

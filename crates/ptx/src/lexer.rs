@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Bad,
     /// A comment or a string that does not end.
     Open,
+    /// Characters in a comment that are not ASCII.
+    Foreign,
     /// The end.
     Eof,
 }
@@ -99,27 +101,24 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips blanks, comments and preprocessor lines. The error is an open comment's start.
-    fn skip_blank(&mut self) -> Result<(), usize> {
+    /// Skips blanks, comments and preprocessor lines. The error is the token that stands for a broken comment.
+    fn skip_blank(&mut self) -> Result<(), (Kind, usize)> {
         loop {
             self.skip_class(SPACE);
             match (self.byte(0), self.byte(1)) {
-                (b'/', b'/') => self.skip_line(),
+                (b'/', b'/') => self.skip_ascii(|b| b == b'\n')?,
                 (b'/', b'*') => {
                     let start = self.at;
                     self.at += 2;
                     loop {
-                        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-                        match rest.iter().position(|b| *b == b'*') {
-                            Some(p) if rest.get(p + 1) == Some(&b'/') => {
-                                self.at += p + 2;
-                                break;
-                            }
-                            Some(p) => self.at += p + 1,
-                            None => {
-                                self.at = self.bytes.len();
-                                return Err(start);
-                            }
+                        self.skip_ascii(|b| b == b'*')?;
+                        if self.at >= self.bytes.len() {
+                            return Err((Kind::Open, start));
+                        }
+                        self.at += 1;
+                        if self.byte(0) == b'/' {
+                            self.at += 1;
+                            break;
                         }
                     }
                 }
@@ -127,6 +126,22 @@ impl<'s> Lexer<'s> {
                 _ => return Ok(()),
             }
         }
+    }
+
+    /// Skips to a byte in a comment, which holds ASCII only.
+    fn skip_ascii(&mut self, stop: impl Fn(u8) -> bool) -> Result<(), (Kind, usize)> {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let found = rest.iter().position(|b| stop(*b) || !b.is_ascii());
+        let start = self.at + found.unwrap_or(rest.len());
+        self.at = start;
+        if self.bytes.get(start).is_none_or(|b| b.is_ascii()) {
+            return Ok(());
+        }
+        // The whole character, so that places stay on character boundaries.
+        while self.bytes.get(self.at).is_some_and(|b| !b.is_ascii()) {
+            self.at += 1;
+        }
+        Err((Kind::Foreign, start))
     }
 
     fn skip_line(&mut self) {
@@ -142,8 +157,8 @@ impl<'s> Lexer<'s> {
 
     /// The next token; [`Kind::Eof`] for ever at the end.
     pub fn next(&mut self) -> Token {
-        if let Err(start) = self.skip_blank() {
-            return self.token(Kind::Open, start);
+        if let Err((kind, start)) = self.skip_blank() {
+            return self.token(kind, start);
         }
         let start = self.at;
         let Some(&first) = self.bytes.get(start) else {

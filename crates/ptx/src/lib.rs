@@ -15,6 +15,7 @@ mod print;
 mod scope;
 mod span;
 mod types;
+mod unresolved;
 mod words;
 
 pub use diagnostic::{Diagnostic, ErrorKind, Severity, log};

@@ -55,7 +55,8 @@ pub struct Module {
     pub version: Version,
     /// `.target`, in written order.
     pub target: Vec<Target>,
-    /// `.address_size` in bits: 32 or 64. 32 if not written, as the manual says.
+    /// Size of an address in bits: 64. The manual says 32 where `.address_size` is not written; drivers of 64-bit
+    /// programs compile such modules for 64 bits, and refuse modules that ask for 32.
     pub address_size: u8,
     /// Whether `.address_size` was written.
     pub address_size_written: bool,

@@ -3,9 +3,10 @@
 use super::{Current, ModuleName, Parsed, Parser};
 use crate::ast::{Directive, FuncId, Function, FunctionDirective, Head, Linkage, Parameter, Register};
 use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::layout::ParamLayout;
 use crate::lexer::Kind;
 use crate::scope::Name;
-use crate::types::Space;
+use crate::types::{Space, Version};
 
 impl<'s> Parser<'s> {
     /// `.entry` or `.func`, after its linkage.
@@ -41,6 +42,9 @@ impl<'s> Parser<'s> {
             head: Head::default(),
             span,
         };
+        if is_entry {
+            self.check_kernel(&function);
+        }
         if !self.token.is(b'{') {
             self.expect(b';')?;
             function.head = Head {
@@ -71,6 +75,42 @@ impl<'s> Parser<'s> {
             function.body = Some(body);
         }
         result
+    }
+
+    /// What a kernel's head must keep to.
+    fn check_kernel(&mut self, function: &Function) {
+        let large = self.module.version >= Version::new(8, 1) && self.module.arch().is_some_and(|a| a >= 70);
+        let limit = if large { 32764 } else { 4352 };
+        let params = function.params.iter().map(|p| match p {
+            Parameter::Var(id) => {
+                self.current.body.vars.get(id.index()).map_or((0, 1), |v| (v.size_bytes(), v.alignment()))
+            }
+            Parameter::Reg(_) => (0, 1),
+        });
+        let size = ParamLayout::new(params).size;
+        if size > limit {
+            let name = &function.name;
+            let message = format!(
+                "Entry function '{name}' uses too much parameter space ({size:#x} bytes, {limit:#x} max)"
+            );
+            let mut diagnostic =
+                Diagnostic::error(ErrorKind::Semantic, function.span, message).label("too many parameters");
+            if !large {
+                diagnostic = diagnostic.help("32764 bytes are legal from .version 8.1 and sm_70 on");
+            }
+            self.report(diagnostic);
+        }
+        let (max, req) = (function.max_ntid(), function.req_ntid());
+        for (name, extent) in [("maxntid", max), ("reqntid", req)] {
+            if extent.is_some_and(|e| e.contains(&0)) {
+                let message = format!("Positive non-zero value expected for {name}");
+                self.error(ErrorKind::Semantic, function.span, message, "zero threads");
+            }
+        }
+        if max.is_some() && req.is_some() {
+            let message = "Conflicting directives: .maxntid and .reqntid cannot both be specified";
+            self.error(ErrorKind::Semantic, function.span, message, "both");
+        }
     }
 
     fn declare_function(&mut self, name: &'s str, function: Function, defines: bool) -> Parsed<FuncId> {

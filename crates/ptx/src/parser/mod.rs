@@ -94,7 +94,8 @@ pub fn parse(source: &str) -> Result<Module, Vec<Diagnostic>> {
     Err(parser.diagnostics)
 }
 
-/// Reads a module from bytes. Bytes that are not UTF-8 may stand in comments and strings; they are read as `?`.
+/// Reads a module from bytes. Bytes that are not ASCII are legal in strings only; where they are not UTF-8 they are
+/// read as `?`.
 ///
 /// # Errors
 /// As [`parse`].
@@ -124,7 +125,7 @@ impl<'s> Parser<'s> {
             module: Module {
                 version: Version::new(0, 0),
                 target: Vec::new(),
-                address_size: 32,
+                address_size: 64,
                 address_size_written: false,
                 directives: Vec::new(),
                 globals: Vec::new(),
@@ -256,6 +257,11 @@ impl<'s> Parser<'s> {
         if kind == Kind::Open {
             let diagnostic = Diagnostic::error(ErrorKind::Syntax, span, "Parsing error: unterminated text");
             return self.report(diagnostic.label("this comment or string does not end"));
+        }
+        if matches!(kind, Kind::Foreign | Kind::Bad) {
+            let diagnostic =
+                Diagnostic::error(ErrorKind::Syntax, span, "Unexpected non-ASCII character encountered");
+            return self.report(diagnostic.label("a PTX text is ASCII, also in its comments"));
         }
         let text = shorten(self.text(span));
         let message = format!("Parsing error near '{text}': syntax error");

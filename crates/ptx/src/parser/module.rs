@@ -5,7 +5,7 @@ use crate::ast::{Directive, File, FuncId, Linkage};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::lexer::Kind;
 use crate::span::Span;
-use crate::types::{ArchSuffix, Target, Version};
+use crate::types::{ArchSuffix, Space, Target, Version};
 
 impl<'s> Parser<'s> {
     /// The whole text.
@@ -16,6 +16,27 @@ impl<'s> Parser<'s> {
         while self.token.kind != Kind::Eof && !self.gave_up() {
             if self.directive().is_err() {
                 self.recover();
+            }
+        }
+        self.check_constants();
+    }
+
+    /// All of `.const` has to fit 64 KiB.
+    fn check_constants(&mut self) {
+        const LIMIT: u64 = 65536;
+        let mut end = 0_u64;
+        for variable in self.module.globals.iter().filter(|v| v.space == Space::Const) {
+            let align = u64::from(variable.alignment());
+            end =
+                end.checked_next_multiple_of(align).unwrap_or(u64::MAX).saturating_add(variable.size_bytes());
+            if end > LIMIT {
+                let span = variable.span;
+                let total = self.module.globals.iter().filter(|v| v.space == Space::Const);
+                let total = total.fold(0_u64, |n, v| n.saturating_add(v.size_bytes()));
+                let message =
+                    format!("File uses too much global constant data ({total:#x} bytes, {LIMIT:#x} max)");
+                self.error(ErrorKind::Semantic, span, message, "this variable goes over the limit");
+                return;
             }
         }
     }
@@ -67,13 +88,19 @@ impl<'s> Parser<'s> {
         self.bump();
         loop {
             let (word, span) = self.expect_ident("a target like sm_86")?;
-            let Some(target) = target(word) else {
-                let diagnostic =
-                    Diagnostic::error(ErrorKind::UnsupportedTarget, span, format!("Unknown target '{word}'"));
+            let Some((target, since)) = target(word) else {
+                let message = format!("Unsupported .target '{word}'");
+                let diagnostic = Diagnostic::error(ErrorKind::UnsupportedTarget, span, message);
                 return Err(self.report(diagnostic.label("not a target").help(
                     "sm_10 to sm_121, texmode_unified, texmode_independent, debug or map_f64_to_f32",
                 )));
             };
+            let version = self.module.version;
+            if version < since {
+                let message = format!("PTX .version {version} does not support .target {word}");
+                let label = format!("from .version {since} on");
+                return Err(self.error(ErrorKind::UnsupportedTarget, span, message, &label));
+            }
             self.module.target.push(target);
             if !self.eat(b',') {
                 return Ok(());
@@ -152,11 +179,14 @@ impl<'s> Parser<'s> {
     fn address_size(&mut self) -> Parsed<()> {
         self.bump();
         let span = self.token.span;
-        match self.expect_int("32 or 64")? {
-            size @ (32 | 64) => {
-                self.module.address_size = size as u8;
+        match self.expect_int("64")? {
+            64 => {
                 self.module.address_size_written = true;
                 Ok(())
+            }
+            32 => {
+                let message = "32-Bit compilation is no longer supported";
+                Err(self.error(ErrorKind::Semantic, span, message, "must be 64"))
             }
             _ => Err(self.error(ErrorKind::Semantic, span, "Illegal .address_size", "must be 32 or 64")),
         }
@@ -271,18 +301,48 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// The architectures that PTX has a name for.
-const ARCHES: &[u16] = &[
-    10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100,
-    101, 103, 110, 120, 121,
+/// The architectures that PTX has a name for, each with the version that brought it.
+const ARCHES: &[(u16, Version)] = &[
+    (10, Version::new(1, 0)),
+    (11, Version::new(1, 0)),
+    (12, Version::new(1, 2)),
+    (13, Version::new(1, 2)),
+    (20, Version::new(2, 0)),
+    (21, Version::new(2, 0)),
+    (30, Version::new(3, 0)),
+    (32, Version::new(4, 0)),
+    (35, Version::new(3, 1)),
+    (37, Version::new(4, 1)),
+    (50, Version::new(4, 0)),
+    (52, Version::new(4, 1)),
+    (53, Version::new(4, 2)),
+    (60, Version::new(5, 0)),
+    (61, Version::new(5, 0)),
+    (62, Version::new(5, 0)),
+    (70, Version::new(6, 0)),
+    (72, Version::new(6, 1)),
+    (75, Version::new(6, 3)),
+    (80, Version::new(7, 0)),
+    (86, Version::new(7, 1)),
+    (87, Version::new(7, 4)),
+    (88, Version::new(7, 4)),
+    (89, Version::new(7, 8)),
+    (90, Version::new(7, 8)),
+    (100, Version::new(8, 6)),
+    (101, Version::new(8, 6)),
+    (103, Version::new(8, 8)),
+    (110, Version::new(9, 0)),
+    (120, Version::new(8, 7)),
+    (121, Version::new(8, 8)),
 ];
 
-fn target(word: &str) -> Option<Target> {
+/// A word of `.target`, with the version that brought it.
+fn target(word: &str) -> Option<(Target, Version)> {
     match word {
-        "texmode_unified" => return Some(Target::TexmodeUnified),
-        "texmode_independent" => return Some(Target::TexmodeIndependent),
-        "debug" => return Some(Target::Debug),
-        "map_f64_to_f32" => return Some(Target::MapF64ToF32),
+        "texmode_unified" => return Some((Target::TexmodeUnified, Version::new(1, 5))),
+        "texmode_independent" => return Some((Target::TexmodeIndependent, Version::new(1, 5))),
+        "debug" => return Some((Target::Debug, Version::new(3, 0))),
+        "map_f64_to_f32" => return Some((Target::MapF64ToF32, Version::OLDEST)),
         _ => {}
     }
     let digits = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"))?;
@@ -291,11 +351,13 @@ fn target(word: &str) -> Option<Target> {
         b'f' => (digits.strip_suffix('f')?, ArchSuffix::Family),
         _ => (digits, ArchSuffix::None),
     };
-    let number = digits.parse().ok().filter(|n| ARCHES.contains(n))?;
-    let legal = match suffix {
-        ArchSuffix::None => true,
-        ArchSuffix::Specific => number >= 90,
-        ArchSuffix::Family => number >= 100,
+    let number = digits.parse().ok()?;
+    let since = ARCHES.iter().find(|(n, _)| *n == number)?.1;
+    let since = match suffix {
+        ArchSuffix::None => since,
+        ArchSuffix::Specific if number >= 90 => since.max(Version::new(8, 0)),
+        ArchSuffix::Family if number >= 100 => since.max(Version::new(8, 8)),
+        _ => return None,
     };
-    legal.then_some(Target::Arch { number, suffix })
+    Some((Target::Arch { number, suffix }, since))
 }
