@@ -241,3 +241,37 @@ const TEXTS: &[(&str, &str)] = &[
         ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .texref t;\n.visible .entry k() { ret; }\n",
     ),
 ];
+
+const FORMS: &str = include_str!("../../../tests/hw/forms.tsv");
+
+/// The size of the register that holds an input or output.
+fn bits(ty: &str) -> u32 {
+    match ty {
+        "i16" | "f16" | "bf16" | "b16" => 16,
+        "i64" | "f64" | "b64" => 64,
+        _ => 32,
+    }
+}
+
+#[test]
+fn instructions_that_ran_on_the_hardware_are_taken() {
+    let mut count = 0;
+    for line in FORMS.lines().filter(|l| !l.starts_with('#')) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [_, name, _, _, inputs, outputs, body] = columns[..] else { panic!("{line}") };
+        let mut source = String::from(
+            ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in) {\n\
+             .reg .b16 %h<8>; .reg .b32 %t<16>, %i, %s; .reg .b64 %q<16>, %m, %l; .reg .pred %p<4>;\n",
+        );
+        let operands = inputs.split(',').zip(["%a", "%b", "%c", "%e"]);
+        for (ty, register) in operands.chain(outputs.split(',').zip(["%d", "%x", "%y"])) {
+            source.push_str(&format!(".reg .b{} {register};\n", bits(ty)));
+        }
+        source.push_str(&format!("{body}\nret;\n}}\n"));
+        if let Err(errors) = ptx::parse(&source) {
+            panic!("{name}\n{}", errors[0].render("form", &source, false));
+        }
+        count += 1;
+    }
+    assert!(count > 2000);
+}

@@ -41,7 +41,6 @@ impl Parser<'_> {
                     self.report(diagnostic.help("name the label of a `.callprototype` or `.calltargets`"));
                     return;
                 };
-                // A prototype further down is not known yet; lowering reads it from the finished tree.
                 let kind = self.current.body.labels.get(label.index()).map(|l| &l.kind);
                 match kind {
                     Some(LabelKind::CallPrototype(prototype)) => {

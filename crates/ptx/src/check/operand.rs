@@ -284,10 +284,6 @@ impl Parser<'_> {
                 AddressBase::Reg(reg) | AddressBase::Component(reg, _) => self.reg(reg).0,
                 _ => return Ok(()),
             },
-            // `ld.global.u32 r, x;` and `x[3]` are addresses too.
-            OperandKind::Symbol(s) if !matches!(s.symbol, Symbol::Label(_) | Symbol::Func(_)) => {
-                return Ok(());
-            }
             _ => return no(operand, "expected an address in brackets"),
         };
         match reg.kind() {

@@ -1,6 +1,6 @@
 //! State spaces of addressed variables against the instruction's.
 
-use crate::ast::{AddressBase, Instruction, Operand, OperandKind, Symbol, VariableRef};
+use crate::ast::{AddressBase, Instruction, Operand, OperandKind, VariableRef};
 use crate::diagnostic::ErrorKind;
 use crate::parser::Parser;
 use crate::types::Space;
@@ -43,11 +43,6 @@ fn addressed(operand: &Operand) -> Option<VariableRef> {
     match &operand.kind {
         OperandKind::Address(address) => match address.base {
             AddressBase::Var(variable) => Some(variable),
-            _ => None,
-        },
-        OperandKind::Symbol(s) => match s.symbol {
-            Symbol::Global(id) => Some(VariableRef::Global(id)),
-            Symbol::Var(id) => Some(VariableRef::Var(id)),
             _ => None,
         },
         _ => None,

@@ -271,6 +271,24 @@ impl<'s> Parser<'s> {
         Ok(params)
     }
 
+    /// The label of this name in the scopes that are open, if it was seen.
+    pub fn known_label(&self, name: &str) -> Option<LabelId> {
+        self.label_from(name, self.current.scope)
+    }
+
+    /// The label of this name in a scope or around it.
+    fn label_from(&self, name: &str, mut scope: u32) -> Option<LabelId> {
+        loop {
+            if let Some(id) = self.current.labels.get(&(name, scope)) {
+                return Some(*id);
+            }
+            if scope == 0 {
+                return None;
+            }
+            scope = self.current.parents.get(scope as usize).copied().unwrap_or(0);
+        }
+    }
+
     /// A label's name, which may stand further on.
     pub fn label_reference(&mut self) -> Parsed<(LabelId, Span)> {
         let (name, span) = self.expect_ident("a label")?;
@@ -290,16 +308,8 @@ impl<'s> Parser<'s> {
     fn resolve_labels(&mut self) {
         let pending = std::mem::take(&mut self.current.pending);
         let mut found = Vec::with_capacity(pending.len());
-        for (name, span, mut scope) in pending {
-            let label = loop {
-                if let Some(id) = self.current.labels.get(&(name, scope)) {
-                    break Some(*id);
-                }
-                if scope == 0 {
-                    break None;
-                }
-                scope = self.current.parents.get(scope as usize).copied().unwrap_or(0);
-            };
+        for (name, span, scope) in pending {
+            let label = self.label_from(name, scope);
             if label.is_none() {
                 let message = format!("Unknown symbol '{}'", super::shorten(name));
                 self.error(

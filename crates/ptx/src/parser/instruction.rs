@@ -1,7 +1,9 @@
 //! Instructions: guard, opcode, modifiers and the list of operands.
 
 use super::{Parsed, Parser, shorten};
-use crate::ast::{Guard, Instruction, Operand, OperandKind, Symbol, SymbolRef};
+use crate::ast::{
+    Address, AddressBase, Guard, Instruction, Operand, OperandKind, Symbol, SymbolRef, VariableRef,
+};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::lexer::Kind;
 use crate::scope::Name;
@@ -113,11 +115,29 @@ impl<'s> Parser<'s> {
                 while self.eat(b',') {
                     operands.push(self.operand()?);
                 }
+                if matches!(opcode, Opcode::Ld | Opcode::Ldu | Opcode::St) {
+                    operands.iter_mut().for_each(|o| self.element_address(o));
+                }
                 if !self.token.is(b';') {
                     return Err(self.unexpected("`,` or `;`"));
                 }
                 Ok(operands)
             }
+        }
+    }
+
+    /// `x[3]` where memory is read or written is the address `[x+12]`.
+    fn element_address(&self, operand: &mut Operand) {
+        let OperandKind::Symbol(SymbolRef { symbol, offset }) = operand.kind else { return };
+        let variable = match symbol {
+            Symbol::Global(id) => VariableRef::Global(id),
+            Symbol::Var(id) => VariableRef::Var(id),
+            _ => return,
+        };
+        if self.text(operand.span).contains('[') {
+            let base = AddressBase::Var(variable);
+            let address = Address { base, offset, parts: Vec::new(), unified: false };
+            operand.kind = OperandKind::Address(Box::new(address));
         }
     }
 
@@ -143,7 +163,14 @@ impl<'s> Parser<'s> {
                 return Ok(operands);
             }
         }
-        operands.push(self.label_operand()?);
+        let (name, span) = self.expect_ident("a label")?;
+        let Some(label) = self.known_label(name) else {
+            let message = format!("Label expected for forward reference of '{}'", shorten(name));
+            let text = "the `.callprototype` or `.calltargets` has to stand before the call";
+            return Err(self.error(ErrorKind::Semantic, span, message, text));
+        };
+        let symbol = Symbol::Label(label);
+        operands.push(Operand { kind: OperandKind::Symbol(SymbolRef { symbol, offset: 0 }), span });
         Ok(operands)
     }
 

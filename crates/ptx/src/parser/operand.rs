@@ -17,19 +17,7 @@ impl<'s> Parser<'s> {
         let kind = match self.token.kind {
             Kind::Punct(b'[') => self.address()?,
             Kind::Punct(b'{') => self.vector()?,
-            Kind::Ident if !self.at_constant() => {
-                let kind = self.named()?;
-                if self.token.is(b'|') {
-                    let first = Operand { kind, span: self.since(start) };
-                    self.bump();
-                    let at = self.token.span.start;
-                    let kind = self.named()?;
-                    let second = Operand { kind, span: self.since(at) };
-                    OperandKind::Pair(Box::new((first, second)))
-                } else {
-                    kind
-                }
-            }
+            Kind::Ident if !self.at_constant() => self.named()?,
             Kind::Punct(b'!') if self.next.kind == Kind::Ident => {
                 self.bump();
                 OperandKind::Not(self.register()?)
@@ -46,7 +34,15 @@ impl<'s> Parser<'s> {
             },
             _ => return Err(self.unexpected("an operand")),
         };
-        Ok(Operand { kind, span: self.since(start) })
+        let first = Operand { kind, span: self.since(start) };
+        if !self.token.is(b'|') {
+            return Ok(first);
+        }
+        self.bump();
+        let at = self.token.span.start;
+        let kind = self.named()?;
+        let second = Operand { kind, span: self.since(at) };
+        Ok(Operand { kind: OperandKind::Pair(Box::new((first, second))), span: self.since(start) })
     }
 
     fn register(&mut self) -> Parsed<RegId> {

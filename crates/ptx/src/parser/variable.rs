@@ -378,6 +378,15 @@ impl<'s> Parser<'s> {
                 if !one_is_extern {
                     return Err(self.duplicate(name, variable.span));
                 }
+                if variable.linkage == Linkage::Internal {
+                    let message = format!("'.extern' variable '{name}' cannot be resolved by a '.static'");
+                    return Err(self.error(
+                        ErrorKind::Semantic,
+                        variable.span,
+                        message,
+                        "must be .visible or .weak",
+                    ));
+                }
                 Ok(id)
             }
             Some(ModuleName::Func(_)) => Err(self.duplicate(name, variable.span)),

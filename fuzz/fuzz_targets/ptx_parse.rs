@@ -1,0 +1,21 @@
+//! No bytes make the PTX parser panic, and what it prints it can read.
+//!
+//! `cargo +nightly fuzz run ptx_parse -- -dict=fuzz/ptx.dict`
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let source = ptx::text_of(bytes);
+    match ptx::parse(&source) {
+        Ok(module) => {
+            let printed = module.to_string();
+            assert!(ptx::parse(&printed).is_ok(), "printed text is illegal:\n{printed}");
+        }
+        Err(errors) => {
+            for error in &errors {
+                error.render("input", &source, false);
+            }
+        }
+    }
+});
