@@ -90,6 +90,7 @@ impl Display for Module {
                 }
                 Directive::Section { name, text, .. } => writeln!(f, ".section {name} {{\n{text}\n}}")?,
                 Directive::Pragma(texts) => writeln!(f, "{}", Pragma(texts))?,
+                Directive::Loc(loc) => writeln!(f, "{loc}")?,
                 Directive::Dwarf(text) => writeln!(f, "@@DWARF {text}")?,
             }
         }

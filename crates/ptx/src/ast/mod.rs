@@ -99,6 +99,8 @@ pub enum Directive {
     },
     /// `.pragma "…";`
     Pragma(Vec<String>),
+    /// `.loc` outside of functions, as old compilers wrote it.
+    Loc(Loc),
     /// `@@DWARF …`: DWARF data of old compilers, kept as written, without the prefix.
     Dwarf(String),
 }

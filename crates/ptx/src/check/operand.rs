@@ -1,7 +1,7 @@
 //! Operands against their form: PTX ISA 9.2 "Type Information for Instructions and Operands", 9.2.1 "Operand Size
 //! Exceeding Instruction-Type Size", as the assembler of CUDA 13 applies them.
 
-use crate::ast::{AddressBase, Component, Instruction, Operand, OperandKind, Symbol};
+use crate::ast::{AddressBase, Component, Instruction, Operand, OperandKind, SpecialReg, Symbol};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::forms::{Class, Form, OperandForm, TypeRef};
 use crate::parser::Parser;
@@ -201,7 +201,13 @@ impl Parser<'_> {
                 if special.ty() == ScalarType::Pred && ty == ScalarType::Pred {
                     return Ok(());
                 }
-                self.typed(operand, special.ty(), ty, false)
+                // Before PTX 2.0 these had 16 bits, and may still be read so.
+                let short = matches!(
+                    special,
+                    SpecialReg::Tid | SpecialReg::Ntid | SpecialReg::Ctaid | SpecialReg::Nctaid
+                );
+                let found = if short && ty.bits() == 16 { ScalarType::U16 } else { special.ty() };
+                self.typed(operand, found, ty, false)
             }
             OperandKind::Symbol(s) if !form.dest => match s.symbol {
                 Symbol::Label(_) => no(operand, "a label has no address"),

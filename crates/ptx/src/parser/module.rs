@@ -140,7 +140,8 @@ impl<'s> Parser<'s> {
                 self.module_variable(Linkage::Internal)
             }
             "loc" => {
-                self.loc()?;
+                let loc = self.loc()?;
+                self.module.directives.push(Directive::Loc(loc));
                 Ok(())
             }
             "" if self.token.kind == Kind::Punct2(b'@', b'@') => {
