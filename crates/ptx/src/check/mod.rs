@@ -82,19 +82,19 @@ impl Parser<'_> {
         let error = |message: String| Diagnostic::error(ErrorKind::Semantic, head, message);
         let since = instruction.modifiers.iter().map(|m| (Some(*m), m.since()));
         for (modifier, (major, minor, sm)) in std::iter::once((None, form.since)).chain(since) {
-            let what = match modifier {
+            let what = || match modifier {
                 None => format!("Instruction '{}'", self.text(head)),
                 Some(m) => format!("Modifier '{m}' of instruction '{}'", instruction.opcode),
             };
             let needed = Version::new(major.into(), minor.into());
             if version < needed {
-                let message = format!("{what} requires PTX ISA .version {needed} or later");
+                let message = format!("{} requires PTX ISA .version {needed} or later", what());
                 return Some(error(message).label(format!("the module is of .version {version}")));
             }
             let specific = modifier.is_none() && form.specific;
             if arch < sm || (specific && suffix == ArchSuffix::None) {
                 let letter = if specific { "a" } else { "" };
-                let message = format!("{what} requires .target sm_{sm}{letter} or higher");
+                let message = format!("{} requires .target sm_{sm}{letter} or higher", what());
                 return Some(error(message).label(format!("the module is for sm_{arch}")));
             }
         }

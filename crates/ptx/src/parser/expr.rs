@@ -157,7 +157,8 @@ impl Parser<'_> {
         }
     }
 
-    fn literal(&mut self) -> Parsed<Constant> {
+    /// A constant that is no expression.
+    pub fn literal(&mut self) -> Parsed<Constant> {
         let span = self.token.span;
         let text = self.text(span);
         let value = match self.token.kind {

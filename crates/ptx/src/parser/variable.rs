@@ -276,7 +276,9 @@ impl<'s> Parser<'s> {
             self.expect(b')')?;
             return Ok(value);
         }
-        Ok(match self.constant()? {
+        // Tables of plain numbers can be megabytes long.
+        let plain = self.token.kind == Kind::Int && (self.next.is(b',') || self.next.is(b'}'));
+        Ok(match if plain { self.literal()? } else { self.constant()? } {
             Constant::Int(i) => InitValue::Int(i.value()),
             Constant::F32(b) => InitValue::F32(b),
             Constant::F64(b) => InitValue::F64(b),
