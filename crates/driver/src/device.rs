@@ -1,0 +1,395 @@
+//! Devices: what they are and what they say of themselves.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::context::Primary;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+
+/// What a backend says of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its name.
+    pub name: String,
+    /// Bytes of memory.
+    pub total_memory: u64,
+    /// Multiprocessors (worker threads of the CPU).
+    pub multiprocessors: u32,
+    /// Major and minor compute capability.
+    pub compute_capability: (u32, u32),
+    /// A number that stays the same from run to run.
+    pub uuid: [u8; 16],
+    /// PCI domain, bus and device.
+    pub pci: (u32, u32, u32),
+    /// Clock in kHz.
+    pub clock_khz: u32,
+    /// Attributes that differ from the table's, by the number of the attribute.
+    pub attributes: Vec<(i32, i32)>,
+}
+
+/// The attribute numbers that the driver itself reads.
+pub mod attribute {
+    /// Threads of a block.
+    pub const MAX_THREADS_PER_BLOCK: i32 = 1;
+    /// The z dimension of a block.
+    pub const MAX_BLOCK_DIM_Z: i32 = 4;
+    /// Static and dynamic shared memory of a block, without asking for more.
+    pub const MAX_SHARED_MEMORY_PER_BLOCK: i32 = 8;
+    /// Clock in kHz.
+    pub const CLOCK_RATE: i32 = 13;
+    /// Multiprocessors.
+    pub const MULTIPROCESSOR_COUNT: i32 = 16;
+    /// PCI bus.
+    pub const PCI_BUS_ID: i32 = 33;
+    /// PCI device.
+    pub const PCI_DEVICE_ID: i32 = 34;
+    /// Threads that a multiprocessor holds.
+    pub const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 39;
+    /// PCI domain.
+    pub const PCI_DOMAIN_ID: i32 = 50;
+    /// Compute capability, major.
+    pub const COMPUTE_CAPABILITY_MAJOR: i32 = 75;
+    /// Compute capability, minor.
+    pub const COMPUTE_CAPABILITY_MINOR: i32 = 76;
+    /// Shared memory of a multiprocessor.
+    pub const MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: i32 = 81;
+    /// Shared memory of a block when asked for.
+    pub const MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: i32 = 97;
+    /// Blocks that a multiprocessor holds.
+    pub const MAX_BLOCKS_PER_MULTIPROCESSOR: i32 = 106;
+    /// Shared memory of a block that the system takes.
+    pub const RESERVED_SHARED_MEMORY_PER_BLOCK: i32 = 111;
+}
+
+/// Attributes of a device of capability 8.6 by number, from 1 without a gap. Where the hardware of that capability has what this driver does
+/// not do (textures apart, which keep their documented limits), the answer is the truth: no.
+#[rustfmt::skip]
+const ATTRIBUTES: &[(i32, i32)] = &[
+    (1, 1024), // max threads per block
+    (2, 1024), // max block dim x
+    (3, 1024), // max block dim y
+    (4, 64), // max block dim z
+    (5, 2147483647), // max grid dim x
+    (6, 65535), // max grid dim y
+    (7, 65535), // max grid dim z
+    (8, 49152), // max shared memory per block
+    (9, 65536), // total constant memory
+    (10, 32), // warp size
+    (11, 2147483647), // max pitch
+    (12, 65536), // max registers per block
+    (13, 1500000), // clock rate
+    (14, 512), // texture alignment
+    (15, 1), // gpu overlap
+    (16, 132), // multiprocessor count
+    (17, 0), // kernel exec timeout
+    (18, 0), // integrated
+    (19, 1), // can map host memory
+    (20, 0), // compute mode
+    (21, 131072), // maximum texture1d width
+    (22, 131072), // maximum texture2d width
+    (23, 65536), // maximum texture2d height
+    (24, 16384), // maximum texture3d width
+    (25, 16384), // maximum texture3d height
+    (26, 16384), // maximum texture3d depth
+    (27, 32768), // maximum texture2d layered width
+    (28, 32768), // maximum texture2d layered height
+    (29, 2048), // maximum texture2d layered layers
+    (30, 512), // surface alignment
+    (31, 1), // concurrent kernels
+    (32, 0), // ecc enabled
+    (33, 1), // pci bus id
+    (34, 0), // pci device id
+    (35, 0), // tcc driver
+    (36, 6001000), // memory clock rate
+    (37, 384), // global memory bus width
+    (38, 6291456), // l2 cache size
+    (39, 2048), // max threads per multiprocessor
+    (40, 2), // async engine count
+    (41, 1), // unified addressing
+    (42, 32768), // maximum texture1d layered width
+    (43, 2048), // maximum texture1d layered layers
+    (44, 1), // can tex2d gather
+    (45, 32768), // maximum texture2d gather width
+    (46, 32768), // maximum texture2d gather height
+    (47, 8192), // maximum texture3d width alternate
+    (48, 8192), // maximum texture3d height alternate
+    (49, 32768), // maximum texture3d depth alternate
+    (50, 0), // pci domain id
+    (51, 32), // texture pitch alignment
+    (52, 32768), // maximum texturecubemap width
+    (53, 32768), // maximum texturecubemap layered width
+    (54, 2046), // maximum texturecubemap layered layers
+    (55, 32768), // maximum surface1d width
+    (56, 131072), // maximum surface2d width
+    (57, 65536), // maximum surface2d height
+    (58, 16384), // maximum surface3d width
+    (59, 16384), // maximum surface3d height
+    (60, 16384), // maximum surface3d depth
+    (61, 32768), // maximum surface1d layered width
+    (62, 2048), // maximum surface1d layered layers
+    (63, 32768), // maximum surface2d layered width
+    (64, 32768), // maximum surface2d layered height
+    (65, 2048), // maximum surface2d layered layers
+    (66, 32768), // maximum surfacecubemap width
+    (67, 32768), // maximum surfacecubemap layered width
+    (68, 2046), // maximum surfacecubemap layered layers
+    (69, 268435456), // maximum texture1d linear width
+    (70, 131072), // maximum texture2d linear width
+    (71, 65000), // maximum texture2d linear height
+    (72, 2097120), // maximum texture2d linear pitch
+    (73, 32768), // maximum texture2d mipmapped width
+    (74, 32768), // maximum texture2d mipmapped height
+    (75, 9), // compute capability major
+    (76, 0), // compute capability minor
+    (77, 32768), // maximum texture1d mipmapped width
+    (78, 1), // stream priorities supported
+    (79, 1), // global l1 cache supported
+    (80, 1), // local l1 cache supported
+    (81, 102400), // max shared memory per multiprocessor
+    (82, 65536), // max registers per multiprocessor
+    (83, 1), // managed memory
+    (84, 0), // multi gpu board
+    (85, 0), // multi gpu board group id
+    (86, 1), // host native atomic supported
+    (87, 32), // single to double precision perf ratio
+    (88, 1), // pageable memory access
+    (89, 1), // concurrent managed access
+    (90, 1), // compute preemption supported
+    (91, 1), // can use host pointer for registered mem
+    (92, 0), // can use stream mem ops v1
+    (93, 0), // can use 64 bit stream mem ops v1
+    (94, 0), // can use stream wait value nor v1
+    (95, 1), // cooperative launch
+    (96, 1), // cooperative multi device launch
+    (97, 101376), // max shared memory per block optin
+    (98, 0), // can flush remote writes
+    (99, 1), // host register supported
+    (100, 1), // pageable memory access uses host page tables
+    (101, 1), // direct managed mem access from host
+    (102, 0), // virtual address management supported
+    (103, 0), // handle type posix file descriptor supported
+    (104, 0), // handle type win32 handle supported
+    (105, 0), // handle type win32 kmt handle supported
+    (106, 32), // max blocks per multiprocessor
+    (107, 0), // generic compression supported
+    (108, 0), // max persisting l2 cache size
+    (109, 0), // max access policy window size
+    (110, 0), // gpu direct rdma with cuda vmm supported
+    (111, 1024), // reserved shared memory per block
+    (112, 0), // sparse cuda array supported
+    (113, 1), // read only host register supported
+    (114, 0), // timeline semaphore interop supported
+    (115, 1), // memory pools supported
+    (116, 0), // gpu direct rdma supported
+    (117, 0), // gpu direct rdma flush writes options
+    (118, 0), // gpu direct rdma writes ordering
+    (119, 0), // mempool supported handle types
+    (120, 0), // cluster launch
+    (121, 0), // deferred mapping cuda array supported
+    (122, 1), // can use 64 bit stream mem ops
+    (123, 1), // can use stream wait value nor
+    (124, 0), // dma buf supported
+    (125, 0), // ipc event supported
+    (126, 1), // mem sync domain count
+    (127, 0), // tensor map access supported
+    (128, 0), // handle type fabric supported
+    (129, 1), // unified function pointers
+    (130, 0), // numa config
+    (131, -1), // numa id
+    (132, 0), // multicast supported
+    (133, 0), // mps enabled
+    (134, 0), // host numa id
+    (135, 0), // d3d12 cig supported
+    (136, 0), // mem decompress algorithm mask
+    (137, 0), // mem decompress maximum length
+    (138, 0), // vulkan cig supported
+    (139, 0), // gpu pci device id
+    (140, 0), // gpu pci subsystem id
+    (141, 0), // host numa virtual memory management supported
+    (142, 0), // host numa memory pools supported
+    (143, 0), // host numa multinode ipc supported
+    (144, 0), // host memory pools supported
+    (145, 0), // host virtual memory management supported
+    (146, 0), // host alloc dma buf supported
+    (147, 0), // only partial host native atomic supported
+];
+
+/// A device.
+pub struct Device {
+    /// Its ordinal, which is its C handle, too.
+    pub ordinal: u32,
+    /// What the backend says of it.
+    pub info: DeviceInfo,
+    pub(crate) primary: Mutex<Primary>,
+    pub(crate) pool: Mutex<Option<Handle>>,
+    /// The status of a fault from which the device has not been reset, or 0.
+    fault: AtomicU32,
+}
+
+impl Device {
+    pub(crate) fn new(ordinal: u32, info: DeviceInfo) -> Arc<Self> {
+        Arc::new(Self {
+            ordinal,
+            info,
+            primary: Mutex::new(Primary::default()),
+            pool: Mutex::new(None),
+            fault: AtomicU32::new(0),
+        })
+    }
+
+    /// An attribute by its number.
+    pub fn attribute(&self, number: i32) -> Result<i32> {
+        let info = &self.info;
+        if let Some(&(_, value)) = info.attributes.iter().find(|a| a.0 == number) {
+            return Ok(value);
+        }
+        let value = match number {
+            attribute::CLOCK_RATE => info.clock_khz as i32,
+            attribute::MULTIPROCESSOR_COUNT => info.multiprocessors as i32,
+            attribute::PCI_BUS_ID => info.pci.1 as i32,
+            attribute::PCI_DEVICE_ID => info.pci.2 as i32,
+            attribute::PCI_DOMAIN_ID => info.pci.0 as i32,
+            attribute::COMPUTE_CAPABILITY_MAJOR => info.compute_capability.0 as i32,
+            attribute::COMPUTE_CAPABILITY_MINOR => info.compute_capability.1 as i32,
+            _ => return ATTRIBUTES.iter().find(|a| a.0 == number).map(|a| a.1).ok_or(Error::InvalidValue),
+        };
+        Ok(value)
+    }
+
+    /// An attribute that the table has.
+    pub(crate) fn known(&self, number: i32) -> u64 {
+        self.attribute(number).unwrap_or(0).max(0) as u64
+    }
+
+    /// Fails while a kernel's fault has not been cleared by a reset.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.fault.load(Ordering::Acquire) {
+            0 => Ok(()),
+            code => Err(Error::from_code(code).unwrap_or(Error::Unknown)),
+        }
+    }
+
+    pub(crate) fn set_fault(&self, error: Error) {
+        let _ = self.fault.compare_exchange(0, error.code(), Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    pub(crate) fn clear_fault(&self) {
+        self.fault.store(0, Ordering::Release);
+    }
+
+    /// The PCI address as `dddd:bb:dd.0`.
+    pub fn pci_bus_id(&self) -> String {
+        let (domain, bus, device) = self.info.pci;
+        format!("{domain:04X}:{bus:02X}:{device:02X}.0")
+    }
+}
+
+/// The virtual devices that the environment asks for, all like `base`: `ANYWARP_DEVICES` (their number, 1 to 64),
+/// `ANYWARP_COMPUTE_CAPABILITY` (as `8.6`), `ANYWARP_MEMORY` (bytes of each, or with a suffix K, M, G or T). A value that cannot be read is
+/// told on standard error and passed over. Of these `CUDA_VISIBLE_DEVICES` shows the ones it names ([`visible`]).
+pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
+    let count = setting("ANYWARP_DEVICES", "a number from 1 to 64", |v| {
+        v.parse().ok().filter(|n| (1..=64).contains(n))
+    });
+    let capability = setting("ANYWARP_COMPUTE_CAPABILITY", "a capability such as 8.6", parse_capability);
+    let memory = setting("ANYWARP_MEMORY", "a size such as 8G", parse_size);
+    (0..count.unwrap_or(1))
+        .map(|i: u32| {
+            let mut info = base.clone();
+            info.compute_capability = capability.unwrap_or(info.compute_capability);
+            info.total_memory = memory.unwrap_or(info.total_memory);
+            info.pci.1 = info.pci.1.wrapping_add(i);
+            if let Some(last) = info.uuid.last_mut() {
+                *last = last.wrapping_add(i as u8);
+            }
+            info
+        })
+        .collect()
+}
+
+/// The devices that `CUDA_VISIBLE_DEVICES` names, in its order: all where it is not set; up to the first entry that names none. One named
+/// twice is an error.
+pub(crate) fn visible<T: Clone>(devices: Vec<T>, list: Option<&str>) -> Result<Vec<T>> {
+    let Some(list) = list else { return Ok(devices) };
+    let mut seen = Vec::new();
+    for entry in list.split(',') {
+        let digits: String = entry.trim_start().chars().take_while(char::is_ascii_digit).collect();
+        match digits.parse::<usize>() {
+            Ok(index) if index < devices.len() => seen.push(index),
+            _ => break,
+        }
+    }
+    for (i, index) in seen.iter().enumerate() {
+        if seen.iter().take(i).any(|s| s == index) {
+            return Err(Error::InvalidDevice);
+        }
+    }
+    Ok(seen.iter().filter_map(|&i| devices.get(i).cloned()).collect())
+}
+
+fn setting<T>(name: &str, wanted: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    let value = read(text.trim());
+    if value.is_none() {
+        eprintln!("anywarp: {name}={text}: not {wanted}; the default is used");
+    }
+    value
+}
+
+fn parse_capability(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.split_once('.')?;
+    let value = (major.parse().ok()?, minor.parse().ok()?);
+    ((5..=20).contains(&value.0) && value.1 < 10).then_some(value)
+}
+
+fn parse_size(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.char_indices().last()? {
+        (at, 'k' | 'K') => (text.get(..at)?, 10),
+        (at, 'm' | 'M') => (text.get(..at)?, 20),
+        (at, 'g' | 'G') => (text.get(..at)?, 30),
+        (at, 't' | 'T') => (text.get(..at)?, 40),
+        _ => (text, 0),
+    };
+    let value: u64 = digits.parse().ok()?;
+    value.checked_shl(shift).filter(|v| v >> shift == value && (1 << 20..=1 << 46).contains(v))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_have_no_gap() {
+        for (i, (number, _)) in ATTRIBUTES.iter().enumerate() {
+            assert_eq!(*number, i as i32 + 1);
+        }
+        assert_eq!(ATTRIBUTES.len(), 147);
+    }
+
+    #[test]
+    fn visible_devices() {
+        // As the hardware's driver with one device answers (tests/probe, group visible).
+        let one = |list| visible(vec![0], list);
+        assert_eq!(one(None), Ok(vec![0]));
+        for list in ["0", "0,99", "0,-1", "0junk"] {
+            assert_eq!(one(Some(list)), Ok(vec![0]), "{list}");
+        }
+        for list in ["", "-1", "99", "99,0", "junk", "GPU-junk", "NoDevFiles"] {
+            assert_eq!(one(Some(list)), Ok(vec![]), "{list}");
+        }
+        assert_eq!(one(Some("0,0")), Err(Error::InvalidDevice));
+        assert_eq!(visible(vec![0, 1, 2], Some("2,0")), Ok(vec![2, 0]));
+    }
+
+    #[test]
+    fn settings() {
+        assert_eq!(parse_capability("9.0"), Some((9, 0)));
+        assert_eq!(parse_capability("90"), None);
+        assert_eq!(parse_size("8G"), Some(8 << 30));
+        assert_eq!(parse_size("1048576"), Some(1 << 20));
+        assert_eq!(parse_size("12"), None);
+        assert_eq!(parse_size(""), None);
+        assert_eq!(parse_size("x"), None);
+    }
+}

@@ -1,0 +1,98 @@
+//! Launches.
+
+use std::sync::Arc;
+
+use crate::backend::Launch;
+use crate::device::attribute;
+use crate::error::{Error, Result};
+use crate::log;
+use crate::module::Function;
+use crate::occupancy;
+use crate::stream::{Point, Stream};
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// All blocks at once.
+    pub cooperative: bool,
+}
+
+/// Checks the shape of a launch against the device and the kernel.
+pub fn check(function: &Function, config: &Config) -> Result<()> {
+    let device = function.device();
+    let most_threads = device.known(attribute::MAX_THREADS_PER_BLOCK);
+    let threads = config.block.iter().map(|&b| u64::from(b)).product::<u64>();
+    for axis in 0..3usize {
+        let (block, grid) = (config.block[axis], config.grid[axis]);
+        // Attributes 2, 3, 4 bound the block's dimensions, 5, 6, 7 the grid's.
+        let most_block = device.known(2 + axis as i32);
+        let most_grid = device.known(5 + axis as i32);
+        if block == 0 || grid == 0 || u64::from(block) > most_block || u64::from(grid) > most_grid {
+            return Err(Error::InvalidValue);
+        }
+    }
+    if threads > most_threads || threads > u64::from(function.max_threads()) {
+        return Err(Error::InvalidValue);
+    }
+    if function.info().required_block.is_some_and(|required| required != config.block) {
+        return Err(Error::InvalidValue);
+    }
+    if config.dynamic_shared > function.max_dynamic_shared() {
+        return Err(Error::InvalidValue);
+    }
+    if config.cooperative {
+        let per = occupancy::max_active_blocks(function, threads as u32, u64::from(config.dynamic_shared));
+        let room = u64::from(per) * device.known(attribute::MULTIPROCESSOR_COUNT);
+        let blocks = config.grid.iter().map(|&g| u128::from(g)).product::<u128>();
+        if blocks > u128::from(room) {
+            return Err(Error::CooperativeLaunchTooLarge);
+        }
+    }
+    Ok(())
+}
+
+/// Puts a checked launch into a stream of the function's context; `params` is the parameter buffer, of exactly the kernel's size.
+pub fn enqueue(
+    function: &Arc<Function>,
+    config: &Config,
+    params: Vec<u8>,
+    stream: &Arc<Stream>,
+) -> Result<Point> {
+    let module = &function.module;
+    if stream.context_id() != module.context_id {
+        return Err(Error::InvalidHandle);
+    }
+    let limits = module.context.kernel_limits();
+    let (function, config) = (Arc::clone(function), *config);
+    Ok(stream.enqueue(
+        false,
+        Box::new(move || {
+            let module = &function.module;
+            let launch = Launch {
+                kernel: function.index,
+                grid: config.grid,
+                block: config.block,
+                dynamic_shared: config.dynamic_shared,
+                params: &params,
+                image_base: module.image_base,
+                limits,
+                cooperative: config.cooperative,
+                context: module.context_id,
+                device: module.context.device.ordinal,
+            };
+            module.program.launch(&launch).map_err(|fault| {
+                let error = Error::from(&fault);
+                log::say(log::Level::Error, || {
+                    format!("kernel {}: {error}: {}", function.info().name, fault.message)
+                });
+                error
+            })
+        }),
+    ))
+}

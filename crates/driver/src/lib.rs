@@ -1,0 +1,103 @@
+//! The driver: every object and rule that CUDA and HIP share.
+//!
+//! Devices, contexts, memory, streams, events, modules and launches, behind handles that can be checked. Compilation and execution go through
+//! one trait, [`backend::Backend`].
+//!
+//! **Architecture invariant:** knows no C type and no API's names; reaches code only through [`backend::Backend`]. Nothing global but the
+//! tables of objects and the one driver that [`initialize`] makes.
+
+pub mod backend;
+pub mod context;
+pub mod device;
+pub mod error;
+pub mod event;
+pub mod handle;
+pub mod launch;
+pub mod library;
+pub mod link;
+pub mod log;
+pub mod memory;
+pub mod module;
+pub mod occupancy;
+pub mod stream;
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use backend::Backend;
+use device::Device;
+pub use error::{Error, Result};
+
+/// The driver of this process.
+pub struct Driver {
+    /// What compiles and runs.
+    pub backend: Arc<dyn Backend>,
+    /// The devices by ordinal.
+    pub devices: Vec<Arc<Device>>,
+    /// Why there are none.
+    refused: Option<Error>,
+}
+
+static DRIVER: OnceLock<Driver> = OnceLock::new();
+static STATE: AtomicU8 = AtomicU8::new(NEW);
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+const NEW: u8 = 0;
+const READY: u8 = 1;
+const FORKED: u8 = 2;
+const ENDED: u8 = 3;
+
+extern "C" fn forked() {
+    STATE.store(FORKED, Ordering::SeqCst);
+}
+
+extern "C" fn exiting() {
+    // A child of a fork must not end its parent's view; it is FORKED already.
+    let _ = STATE.compare_exchange(READY, ENDED, Ordering::SeqCst, Ordering::SeqCst);
+}
+
+/// Makes the driver, once; later calls only tell whether it still works.
+pub fn initialize(backend: impl FnOnce() -> Arc<dyn Backend>) -> Result<()> {
+    match STATE.load(Ordering::SeqCst) {
+        FORKED => return Err(Error::NotInitialized),
+        ENDED => return Err(Error::Deinitialized),
+        _ => {}
+    }
+    let driver = DRIVER.get_or_init(|| {
+        let backend = backend();
+        let list = std::env::var("CUDA_VISIBLE_DEVICES").ok();
+        let (infos, refused) = match device::visible(backend.devices(), list.as_deref()) {
+            Ok(infos) => (infos, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        let devices = infos.into_iter().enumerate().map(|(i, info)| Device::new(i as u32, info)).collect();
+        PROCESS.store(std::process::id(), Ordering::SeqCst);
+        // SAFETY: both take functions that live as long as the library, which stays loaded once it has been initialised.
+        unsafe {
+            libc::pthread_atfork(None, None, Some(forked));
+            libc::atexit(exiting);
+        }
+        Driver { backend, devices, refused }
+    });
+    if driver.devices.is_empty() {
+        return Err(driver.refused.unwrap_or(Error::NoDevice));
+    }
+    let _ = STATE.compare_exchange(NEW, READY, Ordering::SeqCst, Ordering::SeqCst);
+    Ok(())
+}
+
+/// The driver, if it has been initialised, in this process and not at its end.
+pub fn driver() -> Result<&'static Driver> {
+    match STATE.load(Ordering::Acquire) {
+        READY => DRIVER.get().ok_or(Error::NotInitialized),
+        ENDED => Err(Error::Deinitialized),
+        _ => Err(Error::NotInitialized),
+    }
+}
+
+impl Driver {
+    /// The device of an ordinal.
+    pub fn device(&self, ordinal: i32) -> Result<&Arc<Device>> {
+        usize::try_from(ordinal).ok().and_then(|i| self.devices.get(i)).ok_or(Error::InvalidDevice)
+    }
+}

@@ -1,0 +1,376 @@
+//! Memory: who owns which addresses.
+//!
+//! Device memory is host memory in one reserved range ([`space`]); every allocation, of whatever kind, is in one table by address, so that a
+//! pointer anywhere inside it can be found, checked and asked about. [`copy`] moves and fills bytes.
+
+pub mod copy;
+pub mod pool;
+mod space;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use crate::context::{self, Context};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::handle::{Handle, lock};
+
+/// Where an allocation comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Device memory.
+    Device,
+    /// Page-locked host memory of the driver's.
+    Host,
+    /// Host memory of the program's, registered.
+    Registered,
+    /// Managed memory.
+    Managed,
+    /// A variable of a module.
+    Variable,
+    /// Device memory from a pool.
+    Pool,
+}
+
+/// An allocation.
+#[derive(Debug)]
+pub struct Allocation {
+    /// Its first address.
+    pub base: u64,
+    /// Its bytes, as asked for.
+    pub size: u64,
+    /// Where it comes from.
+    pub kind: Kind,
+    /// The ordinal of its device.
+    pub device: u32,
+    /// The handle and the id of its context; 0 for a pool's.
+    pub context: (Handle, u64),
+    /// The flags it was made with.
+    pub flags: u32,
+    /// Its number, unique in the process.
+    pub id: u64,
+    /// Its pool, for [`Kind::Pool`].
+    pub pool: Handle,
+    /// A managed variable of a module ([`Kind::Variable`]).
+    pub managed: bool,
+    /// What `cuPointerSetAttribute` set: synchronous memory operations.
+    pub sync_memops: AtomicU32,
+    /// The managed advice last given: (read mostly, preferred location, accessed by, last prefetch).
+    pub advice: Mutex<[i32; 4]>,
+}
+
+/// No location: as the hardware's driver writes it.
+pub const NO_LOCATION: i32 = -2;
+
+static TABLE: RwLock<BTreeMap<u64, Arc<Allocation>>> = RwLock::new(BTreeMap::new());
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+/// Bytes in use by the ordinal of the device.
+static USED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+/// Of the memory of a device this part is not for programs.
+fn reserved(device: &Device) -> u64 {
+    (device.info.total_memory / 64).min(256 << 20)
+}
+
+fn used(device: u32) -> Option<&'static AtomicU64> {
+    USED.get(device as usize)
+}
+
+/// Free and total bytes of a device.
+pub fn info(device: &Device) -> (u64, u64) {
+    let total = device.info.total_memory;
+    let used = used(device.ordinal).map_or(0, |u| u.load(Ordering::Relaxed));
+    (total.saturating_sub(reserved(device)).saturating_sub(used), total)
+}
+
+fn take(device: &Device, size: u64) -> Result<()> {
+    let limit = device.info.total_memory.saturating_sub(reserved(device));
+    let counter = used(device.ordinal).ok_or(Error::InvalidDevice)?;
+    counter
+        .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |u| {
+            u.checked_add(size).filter(|sum| *sum <= limit)
+        })
+        .map(|_| ())
+        .map_err(|_| Error::OutOfMemory)
+}
+
+fn give_back(device: u32, size: u64) {
+    if let Some(counter) = used(device) {
+        counter.fetch_sub(size, Ordering::AcqRel);
+    }
+}
+
+fn insert(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32, managed: bool) {
+    let allocation = Allocation {
+        base,
+        size,
+        kind,
+        device: owner.device,
+        context: owner.context,
+        flags,
+        id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+        pool: owner.pool,
+        managed,
+        sync_memops: AtomicU32::new(0),
+        advice: Mutex::new([0, NO_LOCATION, NO_LOCATION, NO_LOCATION]),
+    };
+    TABLE.write().unwrap_or_else(PoisonError::into_inner).insert(base, Arc::new(allocation));
+}
+
+/// Whose an allocation is.
+#[derive(Clone, Copy)]
+struct Owner {
+    device: u32,
+    context: (Handle, u64),
+    pool: Handle,
+}
+
+impl Owner {
+    fn of(context: &Context) -> Self {
+        Owner { device: context.device.ordinal, context: (context.handle, context.id()), pool: 0 }
+    }
+}
+
+/// The allocation that an address lies in.
+pub fn find(address: u64) -> Option<Arc<Allocation>> {
+    let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
+    let (_, allocation) = table.range(..=address).next_back()?;
+    (address - allocation.base < allocation.size).then(|| Arc::clone(allocation))
+}
+
+fn remove(base: u64, of: impl FnOnce(&Allocation) -> bool) -> Option<Arc<Allocation>> {
+    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    of(table.get(&base)?).then(|| table.remove(&base)).flatten()
+}
+
+/// Checks that `size` bytes at a device address lie in one allocation (of any kind) that the driver knows.
+pub fn check_device(address: u64, size: u64) -> Result<Arc<Allocation>> {
+    let allocation = find(address).ok_or(Error::InvalidValue)?;
+    let rest = allocation.size - (address - allocation.base);
+    if size <= rest { Ok(allocation) } else { Err(Error::InvalidValue) }
+}
+
+/// Checks a host address: not null, and inside its allocation if it is one of the driver's. Gives whether the driver knows it.
+pub fn check_host(address: u64, size: u64) -> Result<bool> {
+    if address == 0 {
+        return Err(Error::InvalidValue);
+    }
+    match find(address) {
+        Some(a) if size > a.size - (address - a.base) => Err(Error::InvalidValue),
+        found => Ok(found.is_some()),
+    }
+}
+
+/// Device memory.
+pub fn alloc(context: &Context, size: u64) -> Result<u64> {
+    alloc_kind(&context.device, Owner::of(context), Kind::Device, size, 0)
+}
+
+/// Managed memory; `flags` 1 (any stream) or 2 (the host first).
+pub fn alloc_managed(context: &Context, size: u64, flags: u32) -> Result<u64> {
+    if !matches!(flags, 1 | 2) {
+        return Err(Error::InvalidValue);
+    }
+    alloc_kind(&context.device, Owner::of(context), Kind::Managed, size, flags)
+}
+
+fn alloc_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -> Result<u64> {
+    if size == 0 {
+        return Err(Error::InvalidValue);
+    }
+    take(device, size)?;
+    match space::alloc(size) {
+        Some(base) => {
+            insert(kind, base, size, &owner, flags, false);
+            Ok(base)
+        }
+        None => {
+            give_back(device.ordinal, size);
+            Err(Error::OutOfMemory)
+        }
+    }
+}
+
+/// A pitched block: its address and pitch.
+pub fn alloc_pitch(context: &Context, width: u64, height: u64, element: u32) -> Result<(u64, u64)> {
+    if width == 0 || height == 0 || !matches!(element, 4 | 8 | 16) {
+        return Err(Error::InvalidValue);
+    }
+    let pitch = width.checked_next_multiple_of(512).ok_or(Error::OutOfMemory)?;
+    let size = pitch.checked_mul(height).ok_or(Error::OutOfMemory)?;
+    Ok((alloc(context, size)?, pitch))
+}
+
+/// Frees device or managed memory; the address must be an allocation's first. 0 is fine.
+pub fn free(address: u64) -> Result<()> {
+    if address == 0 {
+        return Ok(());
+    }
+    let allocation = find(address).filter(|a| a.base == address).ok_or(Error::InvalidValue)?;
+    if let Ok(context) = context::get(allocation.context.0) {
+        context.settle();
+    }
+    free_now(address)
+}
+
+/// Frees without waiting for anything.
+pub(crate) fn free_now(address: u64) -> Result<()> {
+    let allocation = remove(address, |a| matches!(a.kind, Kind::Device | Kind::Managed | Kind::Pool))
+        .ok_or(Error::InvalidValue)?;
+    space::free(address);
+    give_back(allocation.device, allocation.size);
+    Ok(())
+}
+
+/// Flags of page-locked memory.
+pub mod host_flag {
+    /// For every context.
+    pub const PORTABLE: u32 = 1;
+    /// The device can reach it.
+    pub const DEVICE_MAP: u32 = 2;
+    /// Write-combined.
+    pub const WRITE_COMBINED: u32 = 4;
+    /// Registered: memory of a device.
+    pub const IO_MEMORY: u32 = 4;
+    /// Registered: for reading only.
+    pub const READ_ONLY: u32 = 8;
+}
+
+/// Page-locked host memory; of size 0: null.
+pub fn alloc_host(context: &Context, size: u64, flags: u32) -> Result<u64> {
+    use host_flag::{DEVICE_MAP, PORTABLE, WRITE_COMBINED};
+    if flags & !(PORTABLE | DEVICE_MAP | WRITE_COMBINED) != 0 {
+        return Err(Error::InvalidValue);
+    }
+    if size == 0 {
+        return Ok(0);
+    }
+    if size > 1 << 46 {
+        return Err(Error::OutOfMemory);
+    }
+    let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
+    // The hardware's driver tells PORTABLE only together with WRITE_COMBINED.
+    let kept = if flags & WRITE_COMBINED == 0 { flags & !PORTABLE } else { flags };
+    insert(Kind::Host, base, size, &Owner::of(context), kept | DEVICE_MAP, false);
+    Ok(base)
+}
+
+/// Frees page-locked memory. Null is fine.
+pub fn free_host(address: u64) -> Result<()> {
+    if address == 0 {
+        return Ok(());
+    }
+    let allocation =
+        find(address).filter(|a| a.base == address && a.kind == Kind::Host).ok_or(Error::InvalidValue)?;
+    if let Ok(context) = context::get(allocation.context.0) {
+        context.settle();
+    }
+    remove(address, |a| a.kind == Kind::Host).ok_or(Error::InvalidValue)?;
+    space::free(address);
+    Ok(())
+}
+
+/// Registers host memory of the program's.
+pub fn register_host(context: &Context, address: u64, size: u64, flags: u32) -> Result<()> {
+    use host_flag::{DEVICE_MAP, PORTABLE, READ_ONLY};
+    if address == 0 || size == 0 || flags & !(PORTABLE | DEVICE_MAP | READ_ONLY) != 0 {
+        return Err(Error::InvalidValue);
+    }
+    let end = address.checked_add(size).ok_or(Error::InvalidValue)?;
+    {
+        let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, a)) = table.range(..end).next_back()
+            && a.base.saturating_add(a.size) > address
+        {
+            let error = if a.kind == Kind::Registered {
+                Error::HostMemoryAlreadyRegistered
+            } else {
+                Error::InvalidValue
+            };
+            return Err(error);
+        }
+    }
+    if !space::mapped(address, size) {
+        return Err(Error::InvalidValue);
+    }
+    insert(Kind::Registered, address, size, &Owner::of(context), (flags & PORTABLE) | DEVICE_MAP, false);
+    Ok(())
+}
+
+/// Ends a registration.
+pub fn unregister_host(address: u64) -> Result<()> {
+    if address == 0 {
+        return Err(Error::InvalidValue);
+    }
+    match find(address) {
+        Some(a) if a.kind == Kind::Registered && a.base == address => {}
+        Some(_) => return Err(Error::InvalidValue),
+        None => return Err(Error::HostMemoryNotRegistered),
+    }
+    if let Some(context) = context::current() {
+        context.settle();
+    }
+    remove(address, |a| a.kind == Kind::Registered).map(|_| ()).ok_or(Error::HostMemoryNotRegistered)
+}
+
+/// Memory for the variables of a module.
+pub(crate) fn alloc_image(context: &Context, size: u64) -> Result<u64> {
+    take(&context.device, size)?;
+    space::alloc(size).ok_or_else(|| {
+        give_back(context.device.ordinal, size);
+        Error::OutOfMemory
+    })
+}
+
+pub(crate) fn free_image(device: u32, base: u64, size: u64) {
+    space::free(base);
+    give_back(device, size);
+}
+
+/// Makes a variable known.
+pub(crate) fn insert_variable(context: &Context, base: u64, size: u64, managed: bool) {
+    insert(Kind::Variable, base, size, &Owner::of(context), 0, managed);
+}
+
+/// Forgets a variable.
+pub(crate) fn remove_variable(base: u64) {
+    remove(base, |a| a.kind == Kind::Variable);
+}
+
+/// Frees what belongs to a context that has ended.
+pub(crate) fn context_ended(id: u64) {
+    let gone: Vec<Arc<Allocation>> = {
+        let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+        let keys: Vec<u64> =
+            table.values().filter(|a| a.context.1 == id && a.pool == 0).map(|a| a.base).collect();
+        keys.iter().filter_map(|k| table.remove(k)).collect()
+    };
+    for a in gone {
+        match a.kind {
+            Kind::Device | Kind::Managed | Kind::Pool => {
+                space::free(a.base);
+                give_back(a.device, a.size);
+            }
+            Kind::Host => space::free(a.base),
+            Kind::Registered | Kind::Variable => {}
+        }
+    }
+}
+
+impl Allocation {
+    /// Host code may use the addresses as they are.
+    pub fn host_accessible(&self) -> bool {
+        matches!(self.kind, Kind::Host | Kind::Registered | Kind::Managed) || self.managed
+    }
+
+    /// It lies on the host.
+    pub fn on_host(&self) -> bool {
+        matches!(self.kind, Kind::Host | Kind::Registered)
+    }
+
+    /// Its managed advice.
+    pub fn advice(&self) -> [i32; 4] {
+        *lock(&self.advice)
+    }
+}

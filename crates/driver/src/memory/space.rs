@@ -1,0 +1,203 @@
+//! The reserved address range that device memory lies in.
+//!
+//! Small allocations share blocks of 2 MiB at multiples of 512 bytes; larger ones have pages of their own with a guard page behind them.
+//! Pages not in use cannot be accessed: a kernel that strays faults.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock};
+
+use crate::handle::lock;
+
+/// What small allocations are multiples of.
+const UNIT: u64 = 512;
+/// Blocks of small allocations; the alignment of large ones.
+const BLOCK: u64 = 2 << 20;
+/// From this size on an allocation has its own pages.
+const LARGE: u64 = 1 << 20;
+const PAGE: u64 = 4096;
+
+/// Free ranges by their start, never adjacent.
+#[derive(Default)]
+struct Ranges(BTreeMap<u64, u64>);
+
+impl Ranges {
+    /// The first range that is large enough.
+    fn take(&mut self, size: u64) -> Option<u64> {
+        let (start, length) = self.0.iter().find(|(_, l)| **l >= size).map(|(s, l)| (*s, *l))?;
+        self.0.remove(&start);
+        if length > size {
+            self.0.insert(start + size, length - size);
+        }
+        Some(start)
+    }
+
+    fn give(&mut self, mut start: u64, mut size: u64) {
+        if let Some((before, length)) = self.0.range(..start).next_back().map(|(s, l)| (*s, *l))
+            && before + length == start
+        {
+            self.0.remove(&before);
+            start = before;
+            size += length;
+        }
+        if let Some(after) = self.0.remove(&(start + size)) {
+            size += after;
+        }
+        self.0.insert(start, size);
+    }
+}
+
+struct Space {
+    large: Ranges,
+    small: Ranges,
+    /// What is taken: start, and the bytes taken from the free ranges.
+    taken: BTreeMap<u64, u64>,
+}
+
+fn space() -> Option<&'static Mutex<Space>> {
+    static SPACE: OnceLock<Option<Mutex<Space>>> = OnceLock::new();
+    SPACE
+        .get_or_init(|| {
+            let (start, size) = (33..=43).rev().find_map(|bits| Some((reserve(1 << bits)?, 1u64 << bits)))?;
+            let first = start.next_multiple_of(BLOCK);
+            let mut large = Ranges::default();
+            large.give(first, (start + size - first) / BLOCK * BLOCK);
+            Some(Mutex::new(Space { large, small: Ranges::default(), taken: BTreeMap::new() }))
+        })
+        .as_ref()
+}
+
+fn reserve(size: usize) -> Option<u64> {
+    // SAFETY: a new private mapping at an address the kernel chooses; nothing of ours lies there.
+    let address = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            size,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    (address != libc::MAP_FAILED).then_some(address as u64)
+}
+
+fn commit(start: u64, size: u64) -> bool {
+    let at = start as *mut libc::c_void;
+    // SAFETY: the pages lie in our reservation and were just taken from its free ranges.
+    unsafe {
+        if libc::mprotect(at, size as usize, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+            return false;
+        }
+        if size >= 2 * BLOCK {
+            libc::madvise(at, size as usize, libc::MADV_HUGEPAGE);
+        }
+    }
+    true
+}
+
+fn release(start: u64, size: u64) {
+    // SAFETY: the pages lie in our reservation and belong to an allocation that is being freed; mapping them anew drops their contents.
+    unsafe {
+        libc::mmap(
+            start as *mut libc::c_void,
+            size as usize,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED,
+            -1,
+            0,
+        );
+    }
+}
+
+/// Takes `size` bytes, readable and writable; at a multiple of 512, large ones at a multiple of 2 MiB.
+pub(super) fn alloc(size: u64) -> Option<u64> {
+    if size == 0 || size > 1 << 46 {
+        return None;
+    }
+    let mut space = lock(space()?);
+    if size < LARGE {
+        let size = size.next_multiple_of(UNIT);
+        let start = match space.small.take(size) {
+            Some(start) => start,
+            None => {
+                let block = space.large.take(BLOCK)?;
+                if !commit(block, BLOCK) {
+                    space.large.give(block, BLOCK);
+                    return None;
+                }
+                space.small.give(block, BLOCK);
+                space.small.take(size)?
+            }
+        };
+        space.taken.insert(start, size);
+        return Some(start);
+    }
+    let pages = size.next_multiple_of(PAGE);
+    let whole = (pages + PAGE).next_multiple_of(BLOCK);
+    let start = space.large.take(whole)?;
+    if !commit(start, pages) {
+        space.large.give(start, whole);
+        return None;
+    }
+    space.taken.insert(start, whole);
+    Some(start)
+}
+
+/// Gives back what [`alloc`] gave.
+pub(super) fn free(start: u64) {
+    let Some(space) = space() else { return };
+    let mut space = lock(space);
+    let Some(size) = space.taken.remove(&start) else { return };
+    if size < LARGE {
+        space.small.give(start, size);
+    } else {
+        release(start, size);
+        space.large.give(start, size);
+    }
+}
+
+/// Whether the program's pages at an address are mapped.
+pub(super) fn mapped(address: u64, size: u64) -> bool {
+    let first = address / PAGE * PAGE;
+    let Some(end) = address.checked_add(size) else { return false };
+    // SAFETY: msync with MS_ASYNC on a private range changes nothing; it fails with ENOMEM where pages are not mapped.
+    unsafe { libc::msync(first as *mut libc::c_void, (end - first) as usize, libc::MS_ASYNC) == 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_coalesce() {
+        let mut r = Ranges::default();
+        r.give(0, 100);
+        assert_eq!(r.take(10), Some(0));
+        assert_eq!(r.take(10), Some(10));
+        assert_eq!(r.take(100), None);
+        r.give(0, 10);
+        assert_eq!(r.take(15), Some(20));
+        r.give(10, 10);
+        assert_eq!(r.take(20), Some(0));
+    }
+
+    #[test]
+    fn allocations_do_not_overlap() {
+        let sizes = [1, 512, 513, 4096, 1 << 20, (4 << 20) + 1];
+        let all: Vec<(u64, u64)> = sizes.iter().map(|&s| (alloc(s).unwrap(), s)).collect();
+        for (i, a) in all.iter().enumerate() {
+            assert_eq!(a.0 % 512, 0);
+            for b in &all[..i] {
+                assert!(a.0 + a.1 <= b.0 || b.0 + b.1 <= a.0, "{a:?} {b:?}");
+            }
+            // SAFETY: freshly taken memory of that size.
+            unsafe {
+                std::ptr::write_bytes(a.0 as *mut u8, 1, a.1 as usize);
+            }
+        }
+        for a in &all {
+            free(a.0);
+        }
+        assert!(!mapped(0x1000, 16));
+    }
+}

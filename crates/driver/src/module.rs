@@ -1,0 +1,380 @@
+//! Modules and their functions.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use crate::backend::{
+    GlobalInfo, Input, KernelInfo, LoadError, LoadErrorKind, LoadOptions, LoadRequest, Program,
+};
+use crate::context::Context;
+use crate::device::{Device, attribute};
+use crate::error::{Error, Result};
+use crate::handle::{Handle, Table, lock};
+use crate::{driver, log, memory};
+
+/// The modules with handles.
+pub static MODULES: Table<Module> = Table::new(2);
+/// The functions with handles.
+pub static FUNCTIONS: Table<Function> = Table::new(3);
+
+/// A module placed in a context.
+pub struct Module {
+    /// Its handle.
+    pub handle: Handle,
+    /// Its context, and that context's id when it was loaded.
+    pub context: Arc<Context>,
+    /// The id.
+    pub context_id: u64,
+    /// It belongs to a library and cannot be unloaded alone.
+    pub of_library: bool,
+    pub(crate) program: Arc<dyn Program>,
+    pub(crate) image_base: u64,
+    image_size: u64,
+    functions: Mutex<HashMap<usize, Arc<Function>>>,
+}
+
+/// What loading told.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Informational messages.
+    pub info: String,
+    /// Errors.
+    pub errors: String,
+    /// Milliseconds.
+    pub wall_time: f32,
+}
+
+/// The texts in a container, for a device. Errors go to the report.
+pub fn texts(device: &Device, bytes: &[u8], report: &mut Report) -> Result<Vec<(String, Vec<u8>)>> {
+    let (major, minor) = device.info.compute_capability;
+    image::texts(bytes, major * 10 + minor).map_err(|error| match error {
+        image::Error::Invalid => {
+            report.errors = "the image is neither PTX text, nor a fatbin, nor a linked image\n".into();
+            Error::InvalidImage
+        }
+        image::Error::NoBinary => {
+            report.errors = format!(
+                "the image holds no PTX that a device of capability {major}.{minor} can take: machine code cannot be run here; compile \
+                 with PTX included (nvcc -gencode arch=compute_{major}{minor},code=compute_{major}{minor})\n"
+            );
+            Error::NoBinaryForGpu
+        }
+    })
+}
+
+/// Compiles texts for a device.
+pub fn compile(
+    device: &Device,
+    texts: &[(String, Vec<u8>)],
+    options: &LoadOptions,
+    report: &mut Report,
+) -> Result<Arc<dyn Program>, LoadErrorKind> {
+    let start = Instant::now();
+    let inputs: Vec<Input<'_>> = texts
+        .iter()
+        .map(|(name, text)| Input { name: if name.is_empty() { "ptx input" } else { name }, text })
+        .collect();
+    let backend = driver().map_err(|_| LoadErrorKind::NoCompiler)?;
+    let request = LoadRequest { inputs: &inputs, device: &device.info, options: options.clone() };
+    let loaded = backend.backend.load(&request);
+    report.wall_time += start.elapsed().as_secs_f32() * 1e3;
+    match loaded {
+        Ok(loaded) => {
+            report.info.push_str(&loaded.info);
+            log::say(log::Level::Info, || {
+                format!("module of {} kernels in {:.2} ms", loaded.program.kernels().len(), report.wall_time)
+            });
+            Ok(loaded.program)
+        }
+        Err(LoadError { kind, log }) => {
+            let level = if kind == LoadErrorKind::Unsupported { log::Level::Error } else { log::Level::Warn };
+            log::say(level, || format!("a module does not load:\n{}", log.trim_end()));
+            report.errors.push_str(&log);
+            Err(kind)
+        }
+    }
+}
+
+/// Loads a container into a context.
+pub fn load(
+    context: &Arc<Context>,
+    bytes: &[u8],
+    options: &LoadOptions,
+    report: &mut Report,
+) -> Result<Arc<Module>> {
+    let texts = texts(&context.device, bytes, report)?;
+    let program = compile(&context.device, &texts, options, report)?;
+    place(context, program, false)
+}
+
+/// Gives a program memory in a context.
+pub fn place(context: &Arc<Context>, program: Arc<dyn Program>, of_library: bool) -> Result<Arc<Module>> {
+    let layout = program.image();
+    let base = if layout.size == 0 {
+        0
+    } else {
+        let base = memory::alloc_image(context, layout.size)?;
+        let bytes = program.initial_image(base);
+        let length = bytes.len().min(layout.size as usize);
+        // SAFETY: the block of `layout.size` bytes was just allocated for this module and nobody else knows it.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base as *mut u8, length) };
+        base
+    };
+    for global in program.globals() {
+        if global.size > 0 {
+            memory::insert_variable(context, base.wrapping_add(global.offset), global.size, global.managed);
+        }
+    }
+    let made = MODULES.insert_with(|handle| {
+        Arc::new(Module {
+            handle,
+            context: Arc::clone(context),
+            context_id: context.id(),
+            of_library,
+            program,
+            image_base: base,
+            image_size: layout.size,
+            functions: Mutex::default(),
+        })
+    });
+    let module = made.map(|m| m.1).ok_or(Error::OutOfMemory)?;
+    lock(&LOADED).push(Arc::clone(&module));
+    Ok(module)
+}
+
+/// Every loaded module, so that the end of a context finds its own.
+static LOADED: Mutex<Vec<Arc<Module>>> = Mutex::new(Vec::new());
+
+/// The module of a handle.
+pub fn get(handle: Handle) -> Result<Arc<Module>> {
+    MODULES.get(handle).ok_or(Error::InvalidHandle)
+}
+
+/// Unloads a module that is not a library's.
+pub fn unload(handle: Handle) -> Result<()> {
+    let module = get(handle)?;
+    if module.of_library {
+        return Err(Error::NotPermitted);
+    }
+    unload_any(&module);
+    Ok(())
+}
+
+/// Unloads a module.
+pub(crate) fn unload_any(module: &Arc<Module>) {
+    module.context.settle();
+    lock(&LOADED).retain(|m| !Arc::ptr_eq(m, module));
+    module.end();
+}
+
+pub(crate) fn context_ended(id: u64) {
+    let gone: Vec<Arc<Module>> = {
+        let mut loaded = lock(&LOADED);
+        let gone = loaded.iter().filter(|m| m.context_id == id).cloned().collect();
+        loaded.retain(|m| m.context_id != id);
+        gone
+    };
+    for module in gone {
+        module.end();
+    }
+}
+
+impl Module {
+    fn end(&self) {
+        MODULES.remove(self.handle);
+        for (_, function) in lock(&self.functions).drain() {
+            FUNCTIONS.remove(function.handle);
+        }
+        for global in self.program.globals() {
+            memory::remove_variable(self.image_base.wrapping_add(global.offset));
+        }
+        if self.image_size > 0 {
+            memory::free_image(self.context.device.ordinal, self.image_base, self.image_size);
+        }
+    }
+
+    /// Its kernels.
+    pub fn kernels(&self) -> &[KernelInfo] {
+        self.program.kernels()
+    }
+
+    /// A kernel's function, by its name.
+    pub fn function(self: &Arc<Self>, name: &[u8]) -> Result<Arc<Function>> {
+        let index = self.kernels().iter().position(|k| k.name.as_bytes() == name).ok_or(Error::NotFound)?;
+        self.function_at(index)
+    }
+
+    /// A kernel's function, by its place in the module.
+    pub fn function_at(self: &Arc<Self>, index: usize) -> Result<Arc<Function>> {
+        let info = self.kernels().get(index).ok_or(Error::NotFound)?;
+        let mut functions = lock(&self.functions);
+        if let Some(function) = functions.get(&index) {
+            return Ok(Arc::clone(function));
+        }
+        let limit = self.context.device.known(attribute::MAX_SHARED_MEMORY_PER_BLOCK) as u32;
+        let dynamic = limit.saturating_sub(info.static_shared);
+        let name = std::ffi::CString::new(info.name.as_str()).unwrap_or_default();
+        let made = FUNCTIONS.insert_with(|handle| {
+            Arc::new(Function {
+                handle,
+                module: Arc::clone(self),
+                index,
+                name,
+                max_dynamic_shared: AtomicU32::new(dynamic),
+                carveout: AtomicI32::new(-1),
+                cluster: [const { AtomicI32::new(0) }; 5],
+                legacy: Mutex::default(),
+            })
+        });
+        let function = made.map(|f| f.1).ok_or(Error::OutOfMemory)?;
+        functions.insert(index, Arc::clone(&function));
+        Ok(function)
+    }
+
+    /// A variable's description and address, by its name. A kernel's name is [`Error::InvalidValue`].
+    pub fn global(&self, name: &[u8]) -> Result<(&GlobalInfo, u64)> {
+        match self.program.globals().iter().find(|g| g.name.as_bytes() == name) {
+            Some(global) => Ok((global, self.image_base.wrapping_add(global.offset))),
+            None if self.kernels().iter().any(|k| k.name.as_bytes() == name) => Err(Error::InvalidValue),
+            None => Err(Error::NotFound),
+        }
+    }
+}
+
+/// The state of the launches of old: a block shape, a parameter buffer.
+#[derive(Clone, Debug, Default)]
+pub struct Legacy {
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory.
+    pub shared: u32,
+    /// The parameter buffer.
+    pub params: Vec<u8>,
+    /// How much of it counts.
+    pub size: usize,
+}
+
+/// Bytes of the parameter buffer of old.
+pub const LEGACY_PARAMS: usize = 4096;
+
+/// A kernel in a context.
+pub struct Function {
+    /// Its handle.
+    pub handle: Handle,
+    /// Its module.
+    pub module: Arc<Module>,
+    /// Its place among the module's kernels.
+    pub index: usize,
+    /// Its name.
+    pub name: std::ffi::CString,
+    max_dynamic_shared: AtomicU32,
+    carveout: AtomicI32,
+    /// Attributes 11 to 15.
+    cluster: [AtomicI32; 5],
+    /// For the launches of old.
+    pub legacy: Mutex<Legacy>,
+}
+
+/// The function of a handle.
+pub fn function(handle: Handle) -> Result<Arc<Function>> {
+    FUNCTIONS.get(handle).ok_or(Error::InvalidHandle)
+}
+
+static NO_KERNEL: KernelInfo = KernelInfo {
+    name: String::new(),
+    params: Vec::new(),
+    param_size: 0,
+    static_shared: 0,
+    local_bytes: 0,
+    const_bytes: 0,
+    max_threads: 0,
+    required_block: None,
+    registers: 0,
+    target: 0,
+};
+
+impl Function {
+    /// What is known of the kernel.
+    pub fn info(&self) -> &KernelInfo {
+        self.module.kernels().get(self.index).unwrap_or(&NO_KERNEL)
+    }
+
+    /// The device it runs on.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.module.context.device
+    }
+
+    /// Threads that a block may have.
+    pub fn max_threads(&self) -> u32 {
+        let device = self.device().known(attribute::MAX_THREADS_PER_BLOCK) as u32;
+        match self.info().max_threads {
+            0 => device,
+            n => n.min(device),
+        }
+    }
+
+    /// Bytes of dynamic shared memory that a block may have.
+    pub fn max_dynamic_shared(&self) -> u32 {
+        self.max_dynamic_shared.load(Ordering::Relaxed)
+    }
+
+    /// An attribute by its number.
+    pub fn attribute(&self, number: i32) -> Result<i32> {
+        let info = self.info();
+        let value = match number {
+            0 => self.max_threads(),
+            1 => info.static_shared,
+            2 => info.const_bytes,
+            3 => info.local_bytes,
+            4 => info.registers,
+            5 => info.target,
+            6 => {
+                let (major, minor) = self.device().info.compute_capability;
+                major * 10 + minor
+            }
+            7 | 10 => 0,
+            8 => self.max_dynamic_shared(),
+            9 => return Ok(self.carveout.load(Ordering::Relaxed)),
+            11..=15 => {
+                let at = usize::try_from(number - 11).unwrap_or(0);
+                return Ok(self.cluster.get(at).map_or(0, |a| a.load(Ordering::Relaxed)));
+            }
+            _ => return Err(Error::InvalidValue),
+        };
+        i32::try_from(value).map_err(|_| Error::InvalidValue)
+    }
+
+    /// Sets an attribute.
+    pub fn set_attribute(&self, number: i32, value: i32) -> Result<()> {
+        match number {
+            8 => {
+                let most = self.device().known(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) as u32;
+                let most = most.saturating_sub(self.info().static_shared);
+                let value = u32::try_from(value).ok().filter(|v| *v <= most).ok_or(Error::InvalidValue)?;
+                self.max_dynamic_shared.store(value, Ordering::Relaxed);
+            }
+            9 if (-1..=100).contains(&value) => self.carveout.store(value, Ordering::Relaxed),
+            11..=15 => {
+                let right = match number {
+                    14 => true,
+                    15 => (0..=2).contains(&value),
+                    _ => value >= 0,
+                };
+                let at = usize::try_from(number - 11).unwrap_or(0);
+                match self.cluster.get(at) {
+                    Some(a) if right => a.store(value, Ordering::Relaxed),
+                    _ => return Err(Error::InvalidValue),
+                }
+            }
+            _ => return Err(Error::InvalidValue),
+        }
+        Ok(())
+    }
+
+    /// Compiles it now.
+    pub fn prepare(&self) {
+        self.module.program.prepare(self.index);
+    }
+}

@@ -1,0 +1,425 @@
+//! Streams: queues of work, and who runs it.
+//!
+//! Work in a stream runs in order; what must wait for another stream carries the place in that stream's order to wait for. A thread that
+//! synchronises runs the queue itself where nobody else does, so that a launch and its wait need no hand-over. Dispatcher threads, started by
+//! the first asynchronous work, run what nobody waits for: they nap briefly between looks at the list of streams with work, and sleep for good
+//! when there has been none for a while; only then does enqueueing have to wake one.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use smallvec::SmallVec;
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::handle::{Handle, Table, lock};
+
+/// The streams with handles.
+pub static STREAMS: Table<Stream> = Table::new(5);
+
+/// What a piece of work gives: a fault ends the context.
+pub type Work = Box<dyn FnOnce() -> Result<()> + Send>;
+
+/// A place in a stream's order.
+#[derive(Clone)]
+pub struct Point {
+    pub(crate) stream: Arc<Stream>,
+    pub(crate) sequence: u64,
+}
+
+impl Point {
+    /// Whether everything up to here has ended.
+    pub fn reached(&self) -> bool {
+        self.stream.completed.load(Ordering::Acquire) >= self.sequence
+    }
+
+    /// Waits, running the work where nobody else does.
+    pub fn wait(&self) {
+        self.stream.drain(self.sequence);
+    }
+}
+
+struct Item {
+    sequence: u64,
+    after: SmallVec<[Point; 1]>,
+    work: Work,
+    /// Runs even after a fault (host-side bookkeeping).
+    always: bool,
+}
+
+#[derive(Default)]
+struct Queue {
+    items: VecDeque<Item>,
+    /// Someone runs this stream.
+    running: bool,
+    /// It is on the dispatchers' list.
+    listed: bool,
+}
+
+/// How a stream relates to the legacy default stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The legacy default stream itself: waits for every blocking stream and they for it.
+    Legacy,
+    /// A stream that waits for the legacy stream and is waited for by it.
+    Blocking,
+    /// A stream of its own.
+    NonBlocking,
+}
+
+/// A stream.
+pub struct Stream {
+    /// Its handle; 0 for default streams.
+    pub handle: Handle,
+    /// Its number, unique in the process.
+    pub id: u64,
+    /// Its relation to the legacy stream.
+    pub kind: Kind,
+    priority: AtomicI32,
+    context: Weak<Context>,
+    context_id: u64,
+    device: Arc<Device>,
+    faulted: Arc<AtomicBool>,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    waiters: AtomicU32,
+    enqueued: AtomicU64,
+    completed: AtomicU64,
+}
+
+/// Priorities lie between this, the highest, and 0.
+pub const HIGHEST_PRIORITY: i32 = -5;
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(16);
+
+impl Stream {
+    pub(crate) fn new(
+        handle: Handle,
+        kind: Kind,
+        priority: i32,
+        context: &Weak<Context>,
+        context_id: u64,
+        device: &Arc<Device>,
+        faulted: &Arc<AtomicBool>,
+    ) -> Arc<Self> {
+        let id = if kind == Kind::Legacy { 7 } else { NEXT_ID.fetch_add(1, Ordering::Relaxed) };
+        Arc::new(Self {
+            handle,
+            id,
+            kind,
+            priority: AtomicI32::new(priority.clamp(HIGHEST_PRIORITY, 0)),
+            context: context.clone(),
+            context_id,
+            device: Arc::clone(device),
+            faulted: Arc::clone(faulted),
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+            waiters: AtomicU32::new(0),
+            enqueued: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+        })
+    }
+
+    /// Its priority: 0 is the lowest, [`HIGHEST_PRIORITY`] the highest.
+    pub fn priority(&self) -> i32 {
+        self.priority.load(Ordering::Relaxed)
+    }
+
+    /// Changes the priority, within the bounds.
+    pub fn set_priority(&self, priority: i32) {
+        self.priority.store(priority.clamp(HIGHEST_PRIORITY, 0), Ordering::Relaxed);
+    }
+
+    /// Its context; an error when that is gone.
+    pub fn context(&self) -> Result<Arc<Context>> {
+        self.context.upgrade().ok_or(Error::ContextIsDestroyed)
+    }
+
+    /// The id of the context it was made in.
+    pub fn context_id(&self) -> u64 {
+        self.context_id
+    }
+
+    /// The end of what has been enqueued so far.
+    pub fn point(self: &Arc<Self>) -> Point {
+        Point { stream: Arc::clone(self), sequence: self.enqueued.load(Ordering::Acquire) }
+    }
+
+    /// Whether nothing waits or runs.
+    pub fn idle(&self) -> bool {
+        self.completed.load(Ordering::Acquire) >= self.enqueued.load(Ordering::Acquire)
+    }
+
+    /// Adds work that runs after everything before it in this stream and in the streams it waits for by the rules of the legacy stream.
+    /// `always`: it runs even when a kernel before it faulted.
+    pub fn enqueue(self: &Arc<Self>, always: bool, work: Work) -> Point {
+        self.enqueue_after(SmallVec::new(), always, work)
+    }
+
+    /// Makes what follows in this stream wait for `point`.
+    pub fn wait_for(self: &Arc<Self>, point: Point) {
+        if !point.reached() {
+            self.enqueue_after(SmallVec::from_iter([point]), true, Box::new(|| Ok(())));
+        }
+    }
+
+    fn enqueue_after(self: &Arc<Self>, mut after: SmallVec<[Point; 1]>, always: bool, work: Work) -> Point {
+        if self.kind != Kind::NonBlocking
+            && let Some(context) = self.context.upgrade()
+        {
+            context.default_stream_waits(self, &mut after);
+        }
+        let (sequence, list) = {
+            let mut queue = lock(&self.queue);
+            let sequence = self.enqueued.fetch_add(1, Ordering::AcqRel) + 1;
+            queue.items.push_back(Item { sequence, after, work, always });
+            let list = !queue.listed && !queue.running;
+            queue.listed |= list;
+            (sequence, list)
+        };
+        if list {
+            dispatcher().list(self);
+        }
+        Point { stream: Arc::clone(self), sequence }
+    }
+
+    /// Waits for everything enqueued so far.
+    pub fn synchronize(self: &Arc<Self>) {
+        self.drain(self.enqueued.load(Ordering::Acquire));
+    }
+
+    /// Runs or waits until everything up to `sequence` has ended.
+    fn drain(self: &Arc<Self>, sequence: u64) {
+        while self.completed.load(Ordering::Acquire) < sequence {
+            let mut queue = lock(&self.queue);
+            if queue.running {
+                self.waiters.fetch_add(1, Ordering::SeqCst);
+                while queue.running && self.completed.load(Ordering::SeqCst) < sequence {
+                    queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                }
+                self.waiters.fetch_sub(1, Ordering::SeqCst);
+                continue;
+            }
+            queue.running = true;
+            drop(queue);
+            self.run_until(sequence);
+        }
+    }
+
+    /// Runs what is queued, up to `sequence`; the caller has set `running`.
+    fn run_until(self: &Arc<Self>, sequence: u64) {
+        loop {
+            let item = {
+                let mut queue = lock(&self.queue);
+                let next = if self.completed.load(Ordering::Relaxed) < sequence {
+                    queue.items.pop_front()
+                } else {
+                    None
+                };
+                match next {
+                    Some(item) => item,
+                    None => {
+                        queue.running = false;
+                        let list = !queue.items.is_empty() && !queue.listed;
+                        queue.listed |= list;
+                        drop(queue);
+                        self.changed.notify_all();
+                        if list {
+                            dispatcher().list(self);
+                        }
+                        return;
+                    }
+                }
+            };
+            for point in &item.after {
+                point.wait();
+            }
+            if item.always || !self.faulted.load(Ordering::Acquire) {
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(item.work));
+                if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
+                    self.fail(error);
+                }
+            }
+            self.completed.store(item.sequence, Ordering::SeqCst);
+            if self.waiters.load(Ordering::SeqCst) > 0 {
+                drop(lock(&self.queue));
+                self.changed.notify_all();
+            }
+        }
+    }
+
+    /// Marks the context and its device.
+    fn fail(&self, error: Error) {
+        if !self.faulted.swap(true, Ordering::AcqRel) {
+            self.device.set_fault(error);
+        }
+    }
+}
+
+/// Naps between looks at the list while there has been work lately.
+const NAP: Duration = Duration::from_micros(40);
+/// Without work for so long, dispatchers sleep until they are woken.
+const IDLE: Duration = Duration::from_millis(3);
+/// Threads that may run streams at once.
+const MAX_DISPATCHERS: usize = 256;
+
+struct Dispatcher {
+    list: Mutex<VecDeque<Weak<Stream>>>,
+    listed: AtomicUsize,
+    work: Condvar,
+    /// Threads that look at the list (napping or sleeping), and those of them that only a notification wakes.
+    free: AtomicUsize,
+    asleep: AtomicUsize,
+    threads: AtomicUsize,
+}
+
+fn dispatcher() -> &'static Dispatcher {
+    static DISPATCHER: OnceLock<Dispatcher> = OnceLock::new();
+    DISPATCHER.get_or_init(|| Dispatcher {
+        list: Mutex::default(),
+        listed: AtomicUsize::new(0),
+        work: Condvar::new(),
+        free: AtomicUsize::new(0),
+        asleep: AtomicUsize::new(0),
+        threads: AtomicUsize::new(0),
+    })
+}
+
+impl Dispatcher {
+    fn list(&'static self, stream: &Arc<Stream>) {
+        lock(&self.list).push_back(Arc::downgrade(stream));
+        self.listed.fetch_add(1, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// Sees to it that some thread will look at the list.
+    fn wake(&'static self) {
+        let free = self.free.load(Ordering::SeqCst);
+        if free == 0 {
+            self.spawn();
+        } else if self.asleep.load(Ordering::SeqCst) >= free {
+            self.work.notify_one();
+        }
+    }
+
+    fn spawn(&'static self) {
+        if self.threads.fetch_add(1, Ordering::SeqCst) >= MAX_DISPATCHERS {
+            self.threads.fetch_sub(1, Ordering::SeqCst);
+            return;
+        }
+        self.free.fetch_add(1, Ordering::SeqCst);
+        let started =
+            std::thread::Builder::new().name("anywarp-stream".into()).stack_size(1 << 20).spawn(|| {
+                block_signals();
+                self.run()
+            });
+        if started.is_err() {
+            // Whoever synchronises runs the work; nothing is lost but overlap.
+            self.free.fetch_sub(1, Ordering::SeqCst);
+            self.threads.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// A dispatcher thread, counted as free when it begins.
+    fn run(&'static self) {
+        let mut last = Instant::now();
+        loop {
+            let mut list = lock(&self.list);
+            let stream = loop {
+                if let Some(stream) = list.pop_front() {
+                    self.listed.fetch_sub(1, Ordering::SeqCst);
+                    break stream;
+                }
+                if last.elapsed() < IDLE {
+                    list = self.work.wait_timeout(list, NAP).unwrap_or_else(PoisonError::into_inner).0;
+                } else {
+                    self.asleep.fetch_add(1, Ordering::SeqCst);
+                    list = self.work.wait(list).unwrap_or_else(PoisonError::into_inner);
+                    self.asleep.fetch_sub(1, Ordering::SeqCst);
+                    last = Instant::now();
+                }
+            };
+            drop(list);
+            if let Some(stream) = stream.upgrade() {
+                self.serve(&stream);
+            }
+            last = Instant::now();
+        }
+    }
+
+    fn serve(&'static self, stream: &Arc<Stream>) {
+        {
+            let mut queue = lock(&stream.queue);
+            queue.listed = false;
+            if queue.running || queue.items.is_empty() {
+                return;
+            }
+            queue.running = true;
+        }
+        // The work may take long: another thread must be there for the other streams.
+        self.free.fetch_sub(1, Ordering::SeqCst);
+        if self.listed.load(Ordering::SeqCst) > 0 {
+            self.wake();
+        }
+        stream.run_until(u64::MAX);
+        self.free.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// The program's signals are not for our threads.
+fn block_signals() {
+    // SAFETY: a zeroed sigset_t is valid storage, filled by sigfillset before use; only this thread's mask changes. Faults of kernels
+    // (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP) stay deliverable.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut set);
+        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP] {
+            libc::sigdelset(&raw mut set, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+    }
+}
+
+/// The streams that a thread calls its own: by the id of the context.
+#[derive(Default)]
+struct PerThread(Vec<(u64, Arc<Stream>)>);
+
+thread_local! {
+    static PER_THREAD: RefCell<PerThread> = RefCell::default();
+}
+
+/// The calling thread's own default stream in a context.
+pub fn per_thread(context: &Arc<Context>) -> Result<Arc<Stream>> {
+    let id = context.id();
+    PER_THREAD
+        .try_with(|streams| {
+            let mut streams = streams.borrow_mut();
+            if let Some((_, stream)) = streams.0.iter().find(|s| s.0 == id) {
+                return Arc::clone(stream);
+            }
+            let stream = context.new_stream(0, Kind::Blocking, 0);
+            streams.0.push((id, Arc::clone(&stream)));
+            stream
+        })
+        .map_err(|_| Error::Deinitialized)
+}
+
+thread_local! {
+    static IN_HOST_FUNCTION: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Whether the calling thread is inside a function that the program put into a stream: the driver may not be called there.
+pub fn in_host_function() -> bool {
+    IN_HOST_FUNCTION.try_with(std::cell::Cell::get).unwrap_or(false)
+}
+
+/// Runs a function of the program's.
+pub fn host_function(f: impl FnOnce()) {
+    let before = IN_HOST_FUNCTION.try_with(|c| c.replace(true)).unwrap_or(false);
+    f();
+    let _ = IN_HOST_FUNCTION.try_with(|c| c.set(before));
+}

@@ -1,0 +1,114 @@
+//! The fatbin container: a header, then entries of PTX or machine code, compressed or not.
+
+use std::io::Read;
+
+use crate::{Error, MAX_TEXT, read_u16, read_u32, read_u64, until_nul};
+
+/// Begins a fatbin.
+pub const FATBIN_MAGIC: u32 = 0xba55_ed50;
+pub(crate) const FATBIN_MAGIC_OLD: u32 = 0x1ee5_5a01;
+/// Begins the wrapper that points to one.
+pub const FATBIN_WRAPPER_MAGIC: u32 = 0x4662_43b1;
+/// Bytes of the header that [`total_size`] reads.
+pub const HEADER_SIZE: usize = 16;
+
+const FLAG_LZ4: u64 = 0x2000;
+const FLAG_ZSTD: u64 = 0x8000;
+/// Before it lie the fields that every entry has.
+const ENTRY_MIN: usize = 64;
+
+/// What an entry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// PTX text.
+    Ptx,
+    /// Machine code.
+    Elf,
+    /// Something else, by its number.
+    Other(u16),
+}
+
+/// One entry of a fatbin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// What it holds.
+    pub kind: EntryKind,
+    /// The architecture it is for: 86 for sm_86.
+    pub arch: u32,
+    /// How it is packed, and more.
+    pub flags: u64,
+    /// Its bytes, packed.
+    pub payload: &'a [u8],
+    /// Bytes after unpacking; 0: not packed.
+    pub unpacked: u64,
+}
+
+/// The bytes of a whole fatbin, from its first [`HEADER_SIZE`] bytes.
+pub fn total_size(header: &[u8]) -> Option<u64> {
+    let magic = read_u32(header, 0)?;
+    if magic != FATBIN_MAGIC && magic != FATBIN_MAGIC_OLD {
+        return None;
+    }
+    u64::from(read_u16(header, 6)?).checked_add(read_u64(header, 8)?)
+}
+
+/// The entries up to the first broken one.
+pub fn entries(bytes: &[u8]) -> Vec<Entry<'_>> {
+    let mut out = Vec::new();
+    let Some(mut at) = read_u16(bytes, 6).map(usize::from) else { return out };
+    let end = total_size(bytes).and_then(|n| usize::try_from(n).ok()).unwrap_or(0).min(bytes.len());
+    while let Some((entry, next)) = entry(bytes.get(..end).unwrap_or(bytes), at) {
+        out.push(entry);
+        at = next;
+    }
+    out
+}
+
+fn entry(bytes: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
+    let head = bytes.get(at..)?;
+    let kind = match read_u16(head, 0)? {
+        1 => EntryKind::Ptx,
+        2 => EntryKind::Elf,
+        other => EntryKind::Other(other),
+    };
+    let header_size = read_u32(head, 4)? as usize;
+    let padded = usize::try_from(read_u32(head, 8)?).ok()?;
+    let packed = read_u32(head, 16)? as usize;
+    if header_size < ENTRY_MIN {
+        return None;
+    }
+    let payload = head.get(header_size..header_size.checked_add(padded)?)?;
+    let payload = if packed == 0 { payload } else { payload.get(..packed)? };
+    let next = at.checked_add(header_size)?.checked_add(padded)?;
+    let (arch, flags, unpacked) = (read_u32(head, 28)?, read_u64(head, 40)?, read_u64(head, 56)?);
+    Some((Entry { kind, arch, flags, payload, unpacked }, next))
+}
+
+impl Entry<'_> {
+    /// The unpacked bytes; `None`: they cannot be unpacked, or are larger than [`MAX_TEXT`].
+    pub fn unpack(&self) -> Option<Vec<u8>> {
+        let size = usize::try_from(self.unpacked).ok().filter(|n| *n <= MAX_TEXT)?;
+        if self.flags & FLAG_LZ4 != 0 {
+            lz4_flex::block::decompress(self.payload, size).ok()
+        } else if self.flags & FLAG_ZSTD != 0 {
+            let mut out = Vec::new();
+            let decoder = ruzstd::decoding::StreamingDecoder::new(self.payload).ok()?;
+            decoder.take(MAX_TEXT as u64).read_to_end(&mut out).ok()?;
+            Some(out)
+        } else {
+            (self.payload.len() <= MAX_TEXT).then(|| self.payload.to_vec())
+        }
+    }
+}
+
+/// The newest PTX that a device of `capability` can take.
+pub(crate) fn best_text(bytes: &[u8], capability: u32) -> Result<Vec<u8>, Error> {
+    let all = entries(bytes);
+    if all.is_empty() {
+        return Err(Error::Invalid);
+    }
+    let mut texts: Vec<_> = all.iter().filter(|e| e.kind == EntryKind::Ptx && e.arch <= capability).collect();
+    texts.sort_by_key(|e| e.arch);
+    let text = texts.last().ok_or(Error::NoBinary)?.unpack().ok_or(Error::Invalid)?;
+    Ok(until_nul(&text).trim_ascii_start().to_vec())
+}

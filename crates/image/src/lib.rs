@@ -1,0 +1,159 @@
+//! Containers of device code.
+//!
+//! [`detect`] tells what a block of bytes is, [`texts`] gives the PTX in it: of a fatbin the one entry that suits the device, of a linked
+//! image ([`linked`]) every text of the link.
+//!
+//! **Architecture invariant:** knows containers, not what the code in them means. No input makes it panic, and what it unpacks is bounded.
+
+#![forbid(unsafe_code)]
+
+mod fatbin;
+
+pub use fatbin::{Entry, EntryKind, FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, HEADER_SIZE, entries, total_size};
+
+/// The largest text that is unpacked.
+pub const MAX_TEXT: usize = 512 << 20;
+
+/// What some bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// PTX text.
+    Ptx,
+    /// A fatbin container.
+    Fatbin,
+    /// A wrapper (24 bytes) that points to a fatbin.
+    FatbinWrapper,
+    /// An ELF file: machine code of a real device.
+    Elf,
+    /// What this driver's linker made.
+    Linked,
+}
+
+/// Why there is no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The bytes are none of the known containers, or a broken one.
+    Invalid,
+    /// A container whose code is for other devices only.
+    NoBinary,
+}
+
+/// A linked image begins with an ELF header (programs look for it) whose section table this name marks.
+const LINKED_MAGIC: &[u8; 16] = b"\x7fELF\x02\x01\x01\x33\x07AWLINK1";
+/// Where the texts of a linked image begin: after the ELF header.
+const LINKED_HEADER: usize = 64;
+
+/// Tells what bytes begin a container; `None`: nothing known.
+pub fn detect(bytes: &[u8]) -> Option<Kind> {
+    if bytes.starts_with(LINKED_MAGIC) {
+        return Some(Kind::Linked);
+    }
+    if bytes.starts_with(b"\x7fELF") {
+        return Some(Kind::Elf);
+    }
+    match read_u32(bytes, 0) {
+        Some(FATBIN_MAGIC | fatbin::FATBIN_MAGIC_OLD) => return Some(Kind::Fatbin),
+        Some(FATBIN_WRAPPER_MAGIC) => return Some(Kind::FatbinWrapper),
+        _ => {}
+    }
+    is_ptx(bytes).then_some(Kind::Ptx)
+}
+
+/// Whether a text's first word, after space and comments, is `.version`.
+fn is_ptx(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    loop {
+        rest = rest.trim_ascii_start();
+        if let Some(line) = rest.strip_prefix(b"//") {
+            let Some(end) = line.iter().position(|&b| b == b'\n') else { return false };
+            rest = line.get(end..).unwrap_or(&[]);
+        } else if let Some(block) = rest.strip_prefix(b"/*") {
+            let Some(end) = block.windows(2).position(|w| w == b"*/") else { return false };
+            rest = block.get(end + 2..).unwrap_or(&[]);
+        } else {
+            return rest.starts_with(b".version");
+        }
+    }
+}
+
+/// A text up to its first NUL.
+pub fn until_nul(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
+    text.get(..end).unwrap_or(text)
+}
+
+/// The PTX texts of a container with their names, for a device of `capability` (86 for 8.6).
+pub fn texts(bytes: &[u8], capability: u32) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    match detect(bytes).ok_or(Error::Invalid)? {
+        Kind::Ptx => Ok(vec![(String::new(), until_nul(bytes).to_vec())]),
+        Kind::Fatbin => Ok(vec![(String::new(), fatbin::best_text(bytes, capability)?)]),
+        Kind::Linked => unlink(bytes).ok_or(Error::Invalid),
+        Kind::Elf => Err(if is_cubin(bytes) { Error::NoBinary } else { Error::Invalid }),
+        Kind::FatbinWrapper => Err(Error::Invalid),
+    }
+}
+
+/// Whether an ELF header is that of CUDA machine code (machine 190).
+fn is_cubin(bytes: &[u8]) -> bool {
+    bytes.len() >= 64 && bytes.get(18..20) == Some(&[190, 0])
+}
+
+/// What a linker gives for these texts (name, text): bytes that [`texts`] takes apart again.
+pub fn linked(inputs: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut out = LINKED_MAGIC.to_vec();
+    // The rest of an ELF header: an executable for machine 190, version 1, no headers or sections.
+    out.extend([2, 0, 190, 0, 1, 0, 0, 0]);
+    out.resize(LINKED_HEADER - 8, 0);
+    out.extend(0u32.to_le_bytes());
+    out.extend((inputs.len() as u32).to_le_bytes());
+    let total_at = LINKED_HEADER - 8;
+    for (name, text) in inputs {
+        out.extend((name.len() as u32).to_le_bytes());
+        out.extend((text.len() as u32).to_le_bytes());
+        out.extend(name.as_bytes());
+        out.extend(text);
+    }
+    let total = out.len() as u32;
+    if let Some(place) = out.get_mut(total_at..total_at + 4) {
+        place.copy_from_slice(&total.to_le_bytes());
+    }
+    out
+}
+
+/// The bytes of a linked image from its first [`LINKED_HEADER`]; for a pointer without a size.
+pub fn linked_size(header: &[u8]) -> Option<usize> {
+    header
+        .starts_with(LINKED_MAGIC)
+        .then(|| read_u32(header, LINKED_HEADER - 8))
+        .flatten()
+        .map(|n| n as usize)
+}
+
+fn unlink(bytes: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
+    let count = read_u32(bytes, LINKED_HEADER - 4)?;
+    let mut at = LINKED_HEADER;
+    let mut out = Vec::new();
+    for _ in 0..count {
+        let name_length = read_u32(bytes, at)? as usize;
+        let text_length = read_u32(bytes, at.checked_add(4)?)? as usize;
+        at = at.checked_add(8)?;
+        let name = bytes.get(at..at.checked_add(name_length)?)?;
+        at = at.checked_add(name_length)?;
+        let text = bytes.get(at..at.checked_add(text_length)?)?;
+        at = at.checked_add(text_length)?;
+        out.push((String::from_utf8_lossy(name).into_owned(), text.to_vec()));
+    }
+    Some(out)
+}
+
+pub(crate) fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
+}
+
+pub(crate) fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+pub(crate) fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
+}

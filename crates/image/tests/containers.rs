@@ -1,0 +1,110 @@
+//! Containers made here by hand from the layout's description, and random bytes.
+
+use image::{Error, Kind, detect, entries, linked, linked_size, texts};
+use proptest::prelude::*;
+
+const PTX: &[u8] = b"\n.version 7.0\n.target sm_50\n.address_size 64\n";
+
+/// One entry: kind, architecture, flags, payload, unpacked size, header size.
+fn entry(kind: u16, arch: u32, flags: u64, payload: &[u8], unpacked: u64, header: usize) -> Vec<u8> {
+    let mut e = vec![0; header];
+    let padded = payload.len().next_multiple_of(8);
+    e[0..2].copy_from_slice(&kind.to_le_bytes());
+    e[2..4].copy_from_slice(&0x0101u16.to_le_bytes());
+    e[4..8].copy_from_slice(&(header as u32).to_le_bytes());
+    e[8..12].copy_from_slice(&(padded as u32).to_le_bytes());
+    let packed = if unpacked == 0 { 0 } else { payload.len() as u32 };
+    e[16..20].copy_from_slice(&packed.to_le_bytes());
+    e[28..32].copy_from_slice(&arch.to_le_bytes());
+    e[40..48].copy_from_slice(&flags.to_le_bytes());
+    e[56..64].copy_from_slice(&unpacked.to_le_bytes());
+    e.extend(payload);
+    e.resize(header + padded, 0);
+    e
+}
+
+fn fatbin(parts: &[Vec<u8>]) -> Vec<u8> {
+    let body: Vec<u8> = parts.concat();
+    let mut f = 0xba55_ed50u32.to_le_bytes().to_vec();
+    f.extend(1u16.to_le_bytes());
+    f.extend(16u16.to_le_bytes());
+    f.extend((body.len() as u64).to_le_bytes());
+    f.extend(body);
+    f
+}
+
+#[test]
+fn kinds() {
+    let cases: &[(&[u8], Option<Kind>)] = &[
+        (PTX, Some(Kind::Ptx)),
+        (b"// c\n/* x */ .version 1.0", Some(Kind::Ptx)),
+        (b"", None),
+        (b" ", None),
+        (b"// only a comment", None),
+        (b"/* open", None),
+        (b"garbage", None),
+        (b"\x7fELF\x02\x01\x01", Some(Kind::Elf)),
+        (b"\x50\xed\x55\xba", Some(Kind::Fatbin)),
+        (b"\xb1\x43\x62\x46", Some(Kind::FatbinWrapper)),
+    ];
+    for (bytes, kind) in cases {
+        assert_eq!(detect(bytes), *kind, "{:?}", String::from_utf8_lossy(bytes));
+    }
+}
+
+#[test]
+fn the_newest_text_that_suits() {
+    let file = fatbin(&[
+        entry(2, 80, 0x11, b"machine code", 0, 64),
+        entry(1, 52, 0x11, b".version 5.0 old", 0, 80),
+        entry(1, 75, 0x11, b"\n.version 7.5 right\0\0", 0, 112),
+        entry(1, 90, 0x11, b".version 8.0 new", 0, 80),
+    ]);
+    assert_eq!(entries(&file).len(), 4);
+    assert_eq!(texts(&file, 86).unwrap()[0].1, b".version 7.5 right");
+    assert_eq!(texts(&file, 90).unwrap()[0].1, b".version 8.0 new");
+    assert_eq!(texts(&file, 50), Err(Error::NoBinary));
+    assert_eq!(texts(&fatbin(&[]), 86), Err(Error::Invalid));
+}
+
+#[test]
+fn packed_texts() {
+    // LZ4 block: one token for 16 literals or more (15, then the rest), no match.
+    let text = b".version 7.0 a packed text";
+    let mut block = vec![0xf0, (text.len() - 15) as u8];
+    block.extend(text);
+    let file = fatbin(&[entry(1, 50, 0x2011, &block, text.len() as u64, 80)]);
+    assert_eq!(texts(&file, 86).unwrap()[0].1, text);
+    // zstd frame: single segment, one byte of content size, one raw last block.
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x20, text.len() as u8];
+    frame.extend(&(((text.len() as u32) << 3) | 1).to_le_bytes()[..3]);
+    frame.extend(text);
+    let file = fatbin(&[entry(1, 50, 0x8011, &frame, text.len() as u64, 80)]);
+    assert_eq!(texts(&file, 86).unwrap()[0].1, text);
+}
+
+#[test]
+fn linked_images_come_apart() {
+    let inputs = vec![("a.ptx".to_string(), PTX.to_vec()), (String::new(), b".version".to_vec())];
+    let image = linked(&inputs);
+    assert!(image.starts_with(b"\x7fELF"));
+    assert_eq!(linked_size(&image), Some(image.len()));
+    assert_eq!(texts(&image, 86), Ok(inputs));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), kind in 0..5usize, cut in 0..200usize) {
+        let mut all = match kind {
+            0 => 0xba55_ed50u32.to_le_bytes().to_vec(),
+            1 => linked(&[("x".into(), PTX.to_vec())]),
+            2 => fatbin(&[entry(1, 50, 0x2011, &bytes, 1 << 40, 80), entry(1, 60, 0x8011, &bytes, 100, 80)]),
+            3 => b"\x7fELF".to_vec(),
+            _ => Vec::new(),
+        };
+        all.truncate(all.len().saturating_sub(cut));
+        all.extend(&bytes);
+        let _ = texts(&all, 86);
+        let _ = image::total_size(&all);
+    }
+}
