@@ -24,8 +24,8 @@ impl Host for Memory {
         self.ranges.iter().any(inside) || self.heap.contains(address, u64::from(size))
     }
 
-    fn print(&self, text: &str) {
-        self.printed.lock().expect("no printer panics").push_str(text);
+    fn print(&self, text: &[u8]) {
+        self.printed.lock().expect("no printer panics").push_str(&String::from_utf8_lossy(text));
     }
 
     fn heap(&self) -> &Heap {

@@ -1,218 +1,432 @@
-//! One block: its memory, its warps, and their way from barrier to barrier.
+//! A block that a worker runs: its memory, its warps and their barriers.
 
-use std::ffi::c_void;
-use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::barriers::Barriers;
-use wave::LANES;
-use wave::abi::{BlockCtx, Code, Stop, WarpCtx, warp_lanes};
+use wave::abi::{BlockCtx, Stop, WarpCtx, warp_lanes};
+use wave::barrier::{Barriers, Invalid, MAX_WARPS};
+use wave::op::BarMode;
 
-use crate::buffer::Buffer;
-use crate::fault::{self, Fault, FaultKind};
-use crate::launch::Running;
-use crate::runtime;
+use crate::job::Job;
+use crate::memory::Region;
 
-/// Where a worker runs a block; used again for the next one.
-#[derive(Debug, Default)]
-pub struct Slot {
-    shared: Buffer,
-    local: Buffer,
-    frames: Buffer,
-    ctx: Option<Box<BlockCtx>>,
-    warps: Vec<WarpCtx>,
-    begun: usize,
-    barriers: Barriers,
-}
+const SYNC: u32 = BarMode::Sync as u32;
+const ARRIVE: u32 = BarMode::Arrive as u32;
+const RED_POPC: u32 = BarMode::RedPopc as u32;
+const RED_AND: u32 = BarMode::RedAnd as u32;
 
-/// What a turn of a block came to.
+/// Arrivals of one warp in a row before the other warps get a turn.
+const PATIENCE: u32 = 16;
+
+/// Readable bytes after shared memory, for code that loads whole vectors.
+const OVERREAD: usize = 512;
+
+/// What became of a block's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// All its warps are done.
+pub(crate) enum Step {
+    /// All its warps have ended.
     Done,
-    /// Its warps wait for what others must do.
-    Blocked,
-    /// The launch has failed.
-    Failed,
+    /// Warps have stopped so that others may run. `moved`: something else happened as well. `sleep`: nanoseconds that all
+    /// of them want to wait.
+    Yielded { moved: bool, sleep: u32 },
+    /// The launch has failed elsewhere.
+    Stopped,
+    /// The code of this warp has reported a fault.
+    Fault(u32),
+    /// No warp can ever run again.
+    Deadlock,
+    /// A barrier that does not exist.
+    Invalid(u32, Invalid),
 }
 
-// SAFETY: the raw pointers lead into buffers that the slot owns and to the launch, which outlives its slots' use.
-unsafe impl Send for Slot {}
+/// Memory and state for one block; used for one block after another.
+pub(crate) struct Resident {
+    /// First, so that compiled code's pointer to it is one to the resident.
+    pub block: BlockCtx,
+    pub warps: Vec<WarpCtx>,
+    pub barriers: Barriers,
+    frames: Option<Region>,
+    shared: Option<Region>,
+    local: Option<Region>,
+    /// Warps that have not ended, in order; used while all of them stop at the same barriers.
+    order: [u8; MAX_WARPS],
+    active: usize,
+    /// All warps stand at the same place as far as barriers go.
+    together: bool,
+    /// Warps whose frame holds something, as a mask.
+    begun: u32,
+    /// The warp whose code runs; for faults.
+    pub current: AtomicU32,
+}
 
-impl Slot {
-    /// Makes the context for blocks of a launch, beginning with block `number`.
-    pub fn prepare(
-        &mut self,
-        running: &Running,
-        number: u64,
-        worker: u32,
-        workers: u32,
-    ) -> Option<&mut BlockCtx> {
-        let launch = running.launch;
-        let threads = (launch.threads() as usize).next_multiple_of(LANES);
-        let [fixed, dynamic] = launch.shared;
-        let total = fixed.checked_add(dynamic)?;
-        let stride = launch.code.local_size().next_multiple_of(16);
-        let shared = self.shared.get(total as usize + LANES * 16)?;
-        let local = if stride > 0 { self.local.get(threads.checked_mul(stride)?)? } else { ptr::null_mut() };
-        let ctx = BlockCtx {
-            params: launch.params.as_ptr(),
-            shared,
-            image: launch.image as *mut u8,
-            local,
-            local_stride: stride as u64,
-            runtime: &runtime::TABLE,
-            launch: ptr::from_ref(running).cast_mut().cast::<c_void>(),
-            grid_id: launch.id,
-            ctaid: launch.block_at(number),
-            nctaid: launch.grid,
-            ntid: launch.block,
-            smid: worker,
-            nsmid: workers,
-            shared_dynamic: dynamic,
-            shared_total: total,
-            reserved: 0,
-        };
-        match &mut self.ctx {
-            Some(old) => **old = ctx,
-            None => self.ctx = Some(Box::new(ctx)),
-        }
-        self.ctx.as_deref_mut()
+fn grown(slot: &mut Option<Region>, size: usize) -> Option<*mut u8> {
+    if slot.as_ref().is_none_or(|r| r.size() < size) {
+        *slot = None;
+        *slot = Some(Region::new(size)?);
+    }
+    slot.as_ref().map(Region::start)
+}
+
+impl Resident {
+    pub(crate) fn new() -> Box<Resident> {
+        Box::new(Resident {
+            block: BlockCtx {
+                params: std::ptr::null(),
+                shared: std::ptr::null_mut(),
+                image: std::ptr::null_mut(),
+                local: std::ptr::null_mut(),
+                local_stride: 0,
+                runtime: std::ptr::null(),
+                launch: std::ptr::null_mut(),
+                grid_id: 0,
+                ctaid: [0; 3],
+                nctaid: [0; 3],
+                ntid: [0; 3],
+                smid: 0,
+                nsmid: 0,
+                shared_dynamic: 0,
+                shared_total: 0,
+                reserved: 0,
+            },
+            warps: Vec::new(),
+            barriers: Barriers::default(),
+            frames: None,
+            shared: None,
+            local: None,
+            order: [0; MAX_WARPS],
+            active: 0,
+            together: true,
+            begun: 0,
+            current: AtomicU32::new(0),
+        })
     }
 
-    /// Begins block `number` of code that suspends. `None` when there is no memory.
-    pub fn begin(&mut self, running: &Running, number: u64, worker: u32, workers: u32) -> Option<()> {
-        let code = running.launch.code;
-        let threads = running.launch.threads();
-        let count = (threads as usize).div_ceil(LANES);
-        let size = code.frame_size().next_multiple_of(64);
-        let frames = self.frames.get(size * count)?;
-        let ctx: *const BlockCtx = self.prepare(running, number, worker, workers)?;
+    /// Bytes of address space held.
+    pub(crate) fn footprint(&self) -> usize {
+        [&self.frames, &self.shared, &self.local].into_iter().flatten().map(Region::size).sum()
+    }
+
+    /// Makes ready for blocks of a launch. `None` where there is no memory.
+    pub(crate) fn prepare(&mut self, job: &Job, smid: u32, owner: *mut std::ffi::c_void) -> Option<()> {
+        let launch = job.launch;
+        let code = launch.code;
+        let threads = job.threads as usize;
+        let shared = launch.shared[0].checked_add(launch.shared[1])?;
+        let local = code.local_size().checked_next_multiple_of(16)?;
+        let block = &mut self.block;
+        block.shared = grown(&mut self.shared, (shared as usize).checked_add(OVERREAD)?)?;
+        block.local = match local {
+            0 => std::ptr::null_mut(),
+            // Whole warps: code may touch the memory of lanes that do not exist.
+            _ => grown(&mut self.local, local.checked_mul(threads.checked_next_multiple_of(32)?)?)?,
+        };
+        block.params = launch.params.as_ptr();
+        block.image = launch.image as *mut u8;
+        block.local_stride = local as u64;
+        block.runtime = &raw const crate::runtime::TABLE;
+        block.launch = owner;
+        block.grid_id = launch.id;
+        block.nctaid = launch.grid;
+        block.ntid = launch.block;
+        block.smid = smid;
+        block.nsmid = job.multiprocessors;
+        block.shared_dynamic = launch.shared[1];
+        block.shared_total = shared;
+        if !code.suspends() {
+            return Some(());
+        }
+        let frame = code.frame_size().checked_next_multiple_of(64)?;
+        let frames = grown(&mut self.frames, frame.checked_mul(job.warps as usize)?)?;
+        let block: *const BlockCtx = &raw const self.block;
         self.warps.clear();
-        for i in 0..count {
-            let lanes = warp_lanes(i as u32, threads);
-            self.warps.push(WarpCtx {
-                block: ctx,
-                // SAFETY: `frames` has `size` bytes for each of the warps.
-                frame: unsafe { frames.add(i * size) },
-                index: i as u32,
-                lanes,
-                live: lanes,
-                waiting: 0,
-                resume: 0,
-                line: 0,
-                bar_id: 0,
-                bar_threads: 0,
-                bar_mode: 0,
-                bar_lanes: 0,
-                bar_preds: 0,
-                sleep: 0,
-                bar_result: [0; 16],
-            });
-        }
-        self.begun = 0;
-        for warp in &mut self.warps {
-            // SAFETY: the frame is there, aligned to 64.
-            unsafe { code.begin_warp(warp) };
-            self.begun += 1;
-        }
-        self.barriers.begin(count, threads);
+        self.warps.extend((0..job.warps).map(|index| WarpCtx {
+            block,
+            frame: frames.wrapping_add(index as usize * frame),
+            index,
+            lanes: warp_lanes(index, job.threads),
+            live: 0,
+            waiting: 0,
+            resume: 0,
+            line: 0,
+            bar_id: 0,
+            bar_threads: 0,
+            bar_mode: 0,
+            bar_lanes: 0,
+            bar_preds: 0,
+            sleep: 0,
+            bar_result: [0; 16],
+        }));
         Some(())
     }
 
-    /// Lets the warps run until all are done or none can go on.
-    pub fn turn(&mut self, running: &Running) -> Turn {
-        let code = running.launch.code;
-        loop {
-            let (mut moved, mut yielded, mut left) = (false, false, 0usize);
-            for i in 0..self.warps.len() {
-                while self.warps[i].live & !self.warps[i].waiting != 0 {
-                    let before = self.warps[i].live;
-                    let stop = resume(code, &mut self.warps[i], running);
-                    let after = if stop == Stop::Done { 0 } else { self.warps[i].live };
-                    self.warps[i].live = after;
-                    if before != after {
-                        moved = true;
-                        self.barriers.exited(&mut self.warps, before, after);
-                    }
-                    match stop {
-                        Stop::Done => break,
-                        Stop::Barrier => {
-                            moved = true;
-                            self.barriers.arrive(&mut self.warps, i);
-                        }
-                        Stop::Yield => {
-                            yielded = true;
-                            break;
-                        }
-                        Stop::Fault => {
-                            running.fail_at(&self.warps[i], FaultKind::Trap, "the kernel stopped");
-                            return Turn::Failed;
-                        }
-                    }
-                }
-                left += usize::from(self.warps[i].live != 0);
-            }
-            if left == 0 {
-                return Turn::Done;
-            }
-            if running.stopped.load(std::sync::atomic::Ordering::Acquire) {
-                return Turn::Failed;
-            }
-            if !moved {
-                if yielded {
-                    return Turn::Blocked;
-                }
-                if self.warps.iter().all(|w| w.live & !w.waiting == 0) {
-                    running.fail(self.deadlock(running));
-                    return Turn::Failed;
-                }
-            }
+    /// Fills shared memory, if every run must see the same.
+    pub(crate) fn fill_shared(&mut self, job: &Job) {
+        if job.deterministic {
+            // SAFETY: shared memory has this many bytes, and no block runs in it.
+            unsafe { self.block.shared.write_bytes(0xa5, self.block.shared_total as usize) };
         }
     }
 
-    fn deadlock(&self, running: &Running) -> Fault {
-        let at = self.warps.first().map(|w| w.block);
-        // SAFETY: the context lives in this slot.
-        let block = at.map(|b| unsafe { (*b).ctaid }).unwrap_or_default();
-        let places: Vec<String> = self
-            .barriers
-            .waiting()
-            .into_iter()
-            .map(|(id, warps)| {
-                let lines: Vec<String> =
-                    warps.iter().map(|&w| format!("{w} (line {})", self.warps[w].line)).collect();
-                format!("at barrier {id} wait warps {}", lines.join(", "))
-            })
-            .collect();
-        Fault {
-            kind: FaultKind::Timeout,
-            message: format!(
-                "kernel {}, block ({}, {}, {}): no warp can go on: {}",
-                running.launch.name,
-                block[0],
-                block[1],
-                block[2],
-                places.join("; ")
-            ),
+    /// Begins block number `ticket`.
+    pub(crate) fn start(&mut self, job: &Job, ticket: u64) {
+        self.block.ctaid = job.launch.block_index(ticket);
+        self.fill_shared(job);
+        self.barriers.reset();
+        self.together = true;
+        self.active = self.warps.len();
+        for (i, (warp, place)) in self.warps.iter_mut().zip(&mut self.order).enumerate() {
+            *place = i as u8;
+            warp.live = warp.lanes;
+            warp.waiting = 0;
+            warp.resume = 0;
+            warp.line = 0;
+            warp.sleep = 0;
+            // SAFETY: the frame has the size that the code asked for, page aligned or after whole frames.
+            unsafe { job.launch.code.begin_warp(warp) };
+            self.begun |= 1 << i;
         }
     }
 
-    /// Releases the warps of the block.
-    pub fn end(&mut self, code: &dyn Code) {
-        for warp in self.warps.iter_mut().take(self.begun) {
-            // SAFETY: these were begun and not ended.
-            unsafe { code.end_warp(warp) };
+    fn end_warp(begun: &mut u32, warp: &mut WarpCtx, job: &Job) {
+        warp.live = 0;
+        if *begun >> warp.index & 1 != 0 {
+            *begun &= !(1 << warp.index);
+            // SAFETY: the warp has begun and not ended.
+            unsafe { job.launch.code.end_warp(warp) };
+        }
+    }
+
+    /// Releases what the warps hold after a launch that failed; not what the warp `lost` holds, whose code was left midway.
+    pub(crate) fn abandon(&mut self, job: &Job, lost: Option<u32>) {
+        if let Some(lost) = lost {
+            self.begun &= !1u32.checked_shl(lost).unwrap_or(0);
+        }
+        for warp in &mut self.warps {
+            Self::end_warp(&mut self.begun, warp, job);
         }
         self.begun = 0;
     }
-}
 
-/// One resume, with faults of kernel code caught.
-fn resume(code: &dyn Code, warp: &mut WarpCtx, running: &Running) -> Stop {
-    // SAFETY: the slot's buffers and the launch make the context valid.
-    let caught = fault::catch(&mut || unsafe { code.resume(warp) });
-    caught.unwrap_or_else(|signal| {
-        running.fail_at(warp, signal.kind(), &signal.describe());
-        Stop::Fault
-    })
+    /// Runs the block until it ends or waits for something outside.
+    ///
+    /// # Safety
+    /// The block has been prepared and started for this job, whose memory is valid. `in_code` is the gate's on whose stack
+    /// this runs.
+    pub(crate) unsafe fn step(&mut self, in_code: &AtomicBool, job: &Job) -> Step {
+        loop {
+            while self.together {
+                if job.has_failed() {
+                    return Step::Stopped;
+                }
+                // SAFETY: passed on.
+                if let Some(end) = unsafe { self.sweep(in_code, job) } {
+                    return end;
+                }
+            }
+            if job.has_failed() {
+                return Step::Stopped;
+            }
+            // SAFETY: passed on.
+            if let Some(end) = unsafe { self.round(in_code, job) } {
+                return end;
+            }
+        }
+    }
+
+    /// Runs each warp once, as long as all of them come to the same barrier of the whole block; then it is open
+    /// without having been counted. The way of nearly all kernels.
+    ///
+    /// # Safety
+    /// As for `step`.
+    unsafe fn sweep(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Step> {
+        let code = job.launch.code;
+        let (mut kept, mut at) = (0usize, (0u32, SYNC));
+        let (mut trues, mut lanes) = (0u32, 0u32);
+        for k in 0..self.active {
+            let index = *self.order.get(k)?;
+            let warp = self.warps.get_mut(usize::from(index))?;
+            self.current.store(u32::from(index), Ordering::Relaxed);
+            in_code.store(true, Ordering::Relaxed);
+            // SAFETY: the caller vouches for the block's memory.
+            let stop = unsafe { code.resume(warp) };
+            in_code.store(false, Ordering::Relaxed);
+            if stop == Stop::Barrier
+                && warp.bar_lanes == warp.live
+                && warp.live != 0
+                && warp.bar_threads == 0
+                && (kept == 0 || at == (warp.bar_id, warp.bar_mode))
+                && warp.bar_id < 16
+                && warp.bar_mode != ARRIVE
+            {
+                at = (warp.bar_id, warp.bar_mode);
+                if at.1 != SYNC {
+                    trues += (warp.bar_preds & warp.live).count_ones();
+                    lanes += warp.live.count_ones();
+                }
+                *self.order.get_mut(kept)? = index;
+                kept += 1;
+            } else if stop == Stop::Done {
+                Self::end_warp(&mut self.begun, warp, job);
+            } else {
+                return self.part(job, usize::from(index), stop, kept);
+            }
+        }
+        self.active = kept;
+        if kept == 0 {
+            return Some(Step::Done);
+        }
+        let (id, mode) = at;
+        if mode != SYNC {
+            let value = match mode {
+                RED_POPC => trues,
+                RED_AND => u32::from(trues == lanes),
+                _ => u32::from(trues != 0),
+            };
+            for warp in &mut self.warps {
+                *warp.bar_result.get_mut(id as usize)? = value;
+            }
+        }
+        None
+    }
+
+    /// Leaves the common way in the middle of a sweep: the arrivals so far are counted, and warp `index` has stopped otherwise.
+    #[cold]
+    #[inline(never)]
+    fn part(&mut self, job: &Job, index: usize, stop: Stop, kept: usize) -> Option<Step> {
+        self.together = false;
+        for k in 0..kept {
+            let arrived = usize::from(*self.order.get(k)?);
+            if let Err(invalid) = self.barriers.arrive(&mut self.warps, arrived) {
+                return Some(Step::Invalid(arrived as u32, invalid));
+            }
+        }
+        // A yield that the round does not see only costs another turn of the same warp.
+        self.stopped(job, index, stop, u32::MAX).err()
+    }
+
+    /// Takes account of one stop of warp `index`, whose living lanes were `before`. Says whether something other than a
+    /// yield happened.
+    fn stopped(&mut self, job: &Job, index: usize, stop: Stop, before: u32) -> Result<bool, Step> {
+        let Some(warp) = self.warps.get_mut(index) else { return Ok(false) };
+        if stop == Stop::Done {
+            Self::end_warp(&mut self.begun, warp, job);
+        }
+        let exits = warp.live != before;
+        match stop {
+            Stop::Fault => return Err(Step::Fault(index as u32)),
+            Stop::Barrier => {
+                let arrived = self.barriers.arrive(&mut self.warps, index);
+                arrived.map_err(|invalid| Step::Invalid(index as u32, invalid))?;
+            }
+            Stop::Done | Stop::Yield => {}
+        }
+        if exits {
+            self.barriers.exited(&mut self.warps);
+        }
+        Ok(exits || stop != Stop::Yield)
+    }
+
+    /// Gives each warp that can run a turn, with everything counted.
+    ///
+    /// # Safety
+    /// As for `step`.
+    unsafe fn round(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Step> {
+        let code = job.launch.code;
+        let (mut ran, mut moved, mut yields, mut sleep) = (false, false, 0, u32::MAX);
+        for index in 0..self.warps.len() {
+            let mut turns = 0;
+            while let Some(warp) = self.warps.get_mut(index)
+                && warp.live & !warp.waiting != 0
+                && turns < PATIENCE
+            {
+                ran = true;
+                turns += 1;
+                let before = warp.live;
+                warp.sleep = 0;
+                self.current.store(index as u32, Ordering::Relaxed);
+                in_code.store(true, Ordering::Relaxed);
+                // SAFETY: the caller vouches for the block's memory.
+                let stop = unsafe { code.resume(warp) };
+                in_code.store(false, Ordering::Relaxed);
+                let asked = warp.sleep;
+                match self.stopped(job, index, stop, before) {
+                    Ok(other) => moved |= other,
+                    Err(end) => return Some(end),
+                }
+                if stop == Stop::Yield {
+                    yields += 1;
+                    sleep = sleep.min(asked);
+                    break;
+                }
+            }
+        }
+        if self.warps.iter().all(|w| w.live == 0) {
+            return Some(Step::Done);
+        }
+        if !ran {
+            return Some(Step::Deadlock);
+        }
+        if yields != 0 {
+            return Some(Step::Yielded { moved, sleep: if moved { 0 } else { sleep } });
+        }
+        if self.barriers.is_idle() {
+            self.gather();
+        }
+        None
+    }
+
+    /// Goes back to the common way: no barrier has arrivals, so every warp that lives can run.
+    fn gather(&mut self) {
+        self.together = true;
+        self.active = 0;
+        for warp in self.warps.iter().filter(|w| w.live != 0) {
+            if let Some(place) = self.order.get_mut(self.active) {
+                *place = warp.index as u8;
+                self.active += 1;
+            }
+        }
+    }
+
+    /// Where the block's warps are, in words; the line of the first that waits.
+    pub(crate) fn describe(&self) -> (String, Option<u32>) {
+        use std::fmt::Write;
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        for b in self.barriers.pending(&self.warps) {
+            let whom =
+                if b.expected == 0 { "all living threads".into() } else { format!("{} threads", b.expected) };
+            let _ = write!(text, "barrier {} waits for {whom}, {} have arrived; ", b.id, b.arrived);
+        }
+        let mut line = None;
+        let mut living = self.warps.iter().filter(|w| w.live != 0);
+        for warp in living.by_ref().take(8) {
+            line = line.or(Some(warp.line));
+            let _ = write!(text, "warp {}", warp.index);
+            let runs = warp.live & !warp.waiting;
+            if runs != 0 {
+                let _ = write!(text, " lanes {runs:#010x} run");
+            }
+            if warp.waiting != 0 {
+                let _ = write!(text, " lanes {:#010x} wait", warp.waiting);
+            }
+            if warp.line != 0 {
+                let _ = write!(text, " at line {}", warp.line);
+            }
+            text.push_str(", ");
+        }
+        let more = living.count();
+        if more != 0 {
+            let _ = write!(text, "{more} more warps, ");
+        }
+        text.truncate(text.trim_end_matches([',', ' ', ';']).len());
+        (text, line)
+    }
+
+    /// Whether `size` bytes at `address` belong to the block: shared memory, local memory, and to read, parameters.
+    pub(crate) fn owns(block: &BlockCtx, params: usize, address: u64, size: u64, write: bool) -> bool {
+        use crate::memory::within;
+        let threads = u64::from(block.threads()).next_multiple_of(32);
+        within(address, size, block.shared as u64, u64::from(block.shared_total))
+            || within(address, size, block.local as u64, block.local_stride.saturating_mul(threads))
+            || !write && within(address, size, block.params as u64, params as u64)
+    }
 }

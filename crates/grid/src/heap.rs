@@ -1,81 +1,197 @@
-//! The heap for `malloc` in kernels.
+//! The heap of device-side `malloc` and `free`.
+//!
+//! The books are kept outside the heap's memory, so a kernel that writes past its allocation cannot break them.
 
-use std::alloc::{Layout, alloc, dealloc};
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Blocks that kernels allocated and have not freed; they live across launches, as CUDA says.
-#[derive(Debug)]
-pub struct Heap {
-    state: Mutex<State>,
+use crate::memory::{Region, within};
+
+/// Alignment of what `malloc` gives, bytes.
+const ALIGN: u64 = 16;
+
+#[derive(Debug, Default)]
+struct Books {
+    /// Free ranges: offset to size.
+    free: BTreeMap<u64, u64>,
+    /// The same, as size and offset.
+    by_size: BTreeSet<(u64, u64)>,
+    /// Allocated ranges: offset to size.
+    used: HashMap<u64, u64>,
 }
 
+impl Books {
+    fn add(&mut self, offset: u64, size: u64) {
+        self.free.insert(offset, size);
+        self.by_size.insert((size, offset));
+    }
+
+    fn remove(&mut self, offset: u64, size: u64) {
+        self.free.remove(&offset);
+        self.by_size.remove(&(size, offset));
+    }
+}
+
+/// A heap. It lives as long as the context whose kernels use it.
 #[derive(Debug)]
-struct State {
-    limit: u64,
-    used: u64,
-    blocks: HashMap<u64, Layout>,
+pub struct Heap {
+    /// Reserved by the first allocation.
+    memory: OnceLock<Region>,
+    limit: AtomicU64,
+    books: Mutex<Books>,
 }
 
 impl Heap {
-    /// A heap of `limit` bytes.
-    pub fn new(limit: u64) -> Self {
-        Heap { state: Mutex::new(State { limit, used: 0, blocks: HashMap::new() }) }
+    /// CUDA's size without `cuCtxSetLimit`, bytes.
+    pub const DEFAULT_SIZE: u64 = 8 << 20;
+
+    /// A heap of `limit` bytes. The host gives memory as it is used.
+    pub fn new(limit: u64) -> Heap {
+        Heap { memory: OnceLock::new(), limit: AtomicU64::new(limit), books: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Sets the size, as long as nothing has ever been allocated; afterwards it is fixed, as on hardware. Says whether it
+    /// took.
+    pub fn set_limit(&self, bytes: u64) -> bool {
+        let _books = self.books();
+        let open = self.memory.get().is_none();
+        if open {
+            self.limit.store(bytes, Ordering::Relaxed);
+        }
+        open
     }
 
-    /// Sets the limit for allocations to come.
-    pub fn set_limit(&self, bytes: u64) {
-        self.state().limit = bytes;
+    /// Bytes of the heap.
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
     }
 
-    /// An address aligned to 16, or 0 when the heap is full.
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The address of the heap; reserved if it is not yet.
+    fn start(&self, books: &mut Books) -> Option<u64> {
+        if let Some(memory) = self.memory.get() {
+            return Some(memory.start() as u64);
+        }
+        let size = self.limit() / ALIGN * ALIGN;
+        let memory = Region::new(usize::try_from(size).ok().filter(|&s| s != 0)?)?;
+        books.add(0, size);
+        Some(self.memory.get_or_init(|| memory).start() as u64)
+    }
+
+    /// The address of `size` bytes, aligned to 16; 0 where there are not as many in one piece.
     pub fn allocate(&self, size: u64) -> u64 {
-        let mut s = self.state();
-        let Ok(layout) = Layout::from_size_align(size.max(1) as usize, 16) else { return 0 };
-        if s.used.checked_add(size).is_none_or(|n| n > s.limit) {
-            return 0;
+        let Some(size) = size.max(1).checked_next_multiple_of(ALIGN) else { return 0 };
+        let mut books = self.books();
+        let Some(start) = self.start(&mut books) else { return 0 };
+        let Some(&(found, offset)) = books.by_size.range((size, 0)..).next() else { return 0 };
+        books.remove(offset, found);
+        if found > size {
+            books.add(offset + size, found - size);
         }
-        // SAFETY: the size is not zero.
-        let address = unsafe { alloc(layout) } as u64;
-        if address != 0 {
-            s.used += size;
-            s.blocks.insert(address, layout);
-        }
-        address
+        books.used.insert(offset, size);
+        start + offset
     }
 
-    /// Frees a block; false if `malloc` did not give it. Zero is fine.
+    /// Gives an allocation back; 0 is fine and does nothing. False where [`Heap::allocate`] did not give the address, or it
+    /// was freed before.
     pub fn free(&self, address: u64) -> bool {
         if address == 0 {
             return true;
         }
-        let mut s = self.state();
-        let Some(layout) = s.blocks.remove(&address) else { return false };
-        s.used = s.used.saturating_sub(layout.size() as u64);
-        // SAFETY: `allocate` gave it with this layout, and it was in the table until now.
-        unsafe { dealloc(address as *mut u8, layout) };
+        let Some(memory) = self.memory.get() else { return false };
+        let Some(mut offset) = address.checked_sub(memory.start() as u64) else { return false };
+        let mut books = self.books();
+        let Some(mut size) = books.used.remove(&offset) else { return false };
+        if let Some((&before, &len)) = books.free.range(..offset).next_back()
+            && before + len == offset
+        {
+            books.remove(before, len);
+            (offset, size) = (before, size + len);
+        }
+        if let Some(&after) = books.free.get(&(offset + size)) {
+            books.remove(offset + size, after);
+            size += after;
+        }
+        books.add(offset, size);
         true
     }
 
-    /// Whether the bytes lie in a block.
+    /// Whether `size` bytes at `address` lie in the heap's memory, allocated or not.
     pub fn contains(&self, address: u64, size: u64) -> bool {
-        let s = self.state();
-        s.blocks
-            .iter()
-            .any(|(&start, l)| address >= start && address.saturating_add(size) <= start + l.size() as u64)
+        self.memory.get().is_some_and(|m| within(address, size, m.start() as u64, self.limit()))
+    }
+
+    /// Allocations that live.
+    pub fn allocations(&self) -> usize {
+        self.books().used.len()
     }
 }
 
-impl Drop for Heap {
-    fn drop(&mut self) {
-        let s = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (address, layout) in s.blocks.drain() {
-            // SAFETY: `allocate` gave it with this layout.
-            unsafe { dealloc(address as *mut u8, layout) };
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_then_free_again() {
+        let heap = Heap::new(1024);
+        let all: Vec<u64> = (0..16).map(|_| heap.allocate(50)).collect();
+        assert!(all.iter().all(|&a| a != 0 && a % 16 == 0 && heap.contains(a, 64)));
+        assert_eq!(heap.allocate(1), 0);
+        // Freed in any order, neighbours join again.
+        for i in [3, 1, 2, 0, 15, 7, 8, 14, 4, 5, 6, 9, 11, 10, 13, 12] {
+            assert!(heap.free(all[i]));
         }
+        assert_eq!(heap.allocations(), 0);
+        assert_eq!(heap.allocate(1024), all[0]);
+        assert_eq!(heap.allocate(u64::MAX), 0);
+    }
+
+    #[test]
+    fn allocations_do_not_overlap() {
+        let heap = Heap::new(4096);
+        let mut live: Vec<(u64, u64)> = Vec::new();
+        let mut seed = 1u64;
+        for _ in 0..2000 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let size = (seed >> 33) % 300;
+            if seed >> 60 < 9 {
+                let address = heap.allocate(size);
+                if address != 0 {
+                    assert!(heap.contains(address, size));
+                    assert!(live.iter().all(|&(a, s)| address + size <= a || a + s <= address));
+                    live.push((address, size));
+                }
+            } else if !live.is_empty() {
+                let (address, _) = live.swap_remove((seed >> 20) as usize % live.len());
+                assert!(heap.free(address));
+            }
+        }
+        assert_eq!(heap.allocations(), live.len());
+    }
+
+    #[test]
+    fn wrong_frees() {
+        let heap = Heap::new(1024);
+        assert!(!heap.free(64));
+        let a = heap.allocate(100);
+        assert!(heap.free(0));
+        assert!(!heap.free(a + 16));
+        assert!(!heap.free(1));
+        assert!(heap.free(a));
+        assert!(!heap.free(a));
+    }
+
+    #[test]
+    fn the_size_is_fixed_by_the_first_allocation() {
+        let heap = Heap::new(16);
+        assert!(heap.set_limit(64));
+        assert_ne!(heap.allocate(64), 0);
+        assert!(!heap.set_limit(4096));
+        assert_eq!(heap.limit(), 64);
+        assert_eq!(Heap::new(0).allocate(1), 0);
     }
 }

@@ -1,106 +1,87 @@
-//! What is launched, and what its blocks share.
+//! What is to be run.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use wave::abi::{Code, WarpCtx};
+use wave::abi::Code;
 
 use crate::fault::{Fault, FaultKind};
 use crate::heap::Heap;
 
-/// What a launch asks of those who know the device's memory and streams.
+/// Threads in the largest block.
+pub(crate) const MAX_THREADS: u64 = 1024;
+
+/// What a running kernel needs of the program around it.
 pub trait Host: Send + Sync {
-    /// Whether `size` bytes at `address` are memory of the device (or of the host, where the device may use it).
+    /// Whether `size` bytes at `address` are device memory, or host memory that kernels may use. Asked by code that
+    /// checks its accesses (the interpreter); the launch's own shared, local and parameter memory and the heap
+    /// need not be counted.
     fn accessible(&self, address: u64, size: u32, write: bool) -> bool;
-    /// Text that a kernel printed; one call of `printf` at a time.
-    fn print(&self, text: &str);
-    /// The device's heap for `malloc` in kernels.
+
+    /// Takes what one warp's `printf` wrote: the lanes' texts in order, bytes as the kernel gave them.
+    fn print(&self, text: &[u8]);
+
+    /// The heap of `malloc` and `free`.
     fn heap(&self) -> &Heap;
+
+    /// Takes messages of failed assertions; hardware writes them to stderr.
+    fn print_error(&self, text: &[u8]) {
+        use std::io::Write;
+        // A closed stderr is the program's choice.
+        let _ = std::io::stderr().write_all(text);
+    }
 }
 
-/// A kernel with its grid and parameters.
+/// One launch of a kernel.
+#[derive(Clone, Copy)]
 pub struct Launch<'a> {
     /// The kernel's name, for messages.
     pub name: &'a str,
     /// Its code.
     pub code: &'a dyn Code,
-    /// Blocks.
+    /// Blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads a block; 1024 at most.
+    /// Threads of a block in x, y and z; 1024 at most.
     pub block: [u32; 3],
-    /// The parameter buffer.
+    /// The parameter buffer; aligned as its parameters are.
     pub params: &'a [u8],
     /// Where the module's image lies.
     pub image: u64,
-    /// Shared memory in bytes: the kernel's own, and the launch's.
+    /// Shared memory in bytes: the kernel's own, and the launch's, which follows it.
     pub shared: [u32; 2],
     /// All blocks must be able to wait for one another.
     pub cooperative: bool,
-    /// Number of the launch.
+    /// Number of the launch (`%gridid`).
     pub id: u64,
-    /// The device's memory and output.
+    /// What is around it.
     pub host: &'a dyn Host,
 }
 
 impl Launch<'_> {
-    /// Threads a block.
-    pub fn threads(&self) -> u32 {
-        self.block.iter().fold(1, |n, d| n.saturating_mul(*d))
-    }
-
-    /// Blocks in the grid.
-    pub fn blocks(&self) -> u64 {
-        self.grid.iter().fold(1, |n, d| n.saturating_mul(u64::from(*d)))
-    }
-
-    /// The block with this number in launch order, x fastest.
-    pub fn block_at(&self, number: u64) -> [u32; 3] {
-        let [x, y, _] = self.grid.map(|d| u64::from(d.max(1)));
-        [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
-    }
-}
-
-/// What all blocks of a running launch share; [`wave::abi::BlockCtx::launch`] points to it.
-pub struct Running<'a> {
-    /// The launch.
-    pub launch: &'a Launch<'a>,
-    /// A fault has come: no more blocks.
-    pub stopped: AtomicBool,
-    fault: Mutex<Option<Fault>>,
-}
-
-impl<'a> Running<'a> {
-    /// At the beginning.
-    pub fn new(launch: &'a Launch<'a>) -> Self {
-        Running { launch, stopped: AtomicBool::new(false), fault: Mutex::new(None) }
-    }
-
-    /// Notes a fault; the first one counts.
-    pub fn fail(&self, fault: Fault) {
-        let mut slot = self.fault.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        slot.get_or_insert(fault);
-        self.stopped.store(true, Ordering::Release);
-    }
-
-    /// Notes a fault of a warp, with its place.
-    pub fn fail_at(&self, warp: &WarpCtx, kind: FaultKind, what: &str) {
-        // SAFETY: a warp's block outlives it (contract of the warp ABI).
-        let block = unsafe { &*warp.block };
-        let place = if warp.line > 0 { format!(", line {}", warp.line) } else { String::new() };
-        self.fail(Fault {
-            kind,
-            message: format!(
-                "kernel {}{place}, block ({}, {}, {}), warp {}: {what}",
-                self.launch.name, block.ctaid[0], block.ctaid[1], block.ctaid[2], warp.index
-            ),
-        });
-    }
-
-    /// The answer of the launch.
-    pub fn result(self) -> Result<(), Fault> {
-        match self.fault.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Some(fault) => Err(fault),
-            None => Ok(()),
+    /// Blocks, threads of a block; fails for shapes that cannot be.
+    pub(crate) fn shape(&self) -> Result<(u64, u32), Box<Fault>> {
+        let product = |d: [u32; 3]| d.iter().try_fold(1u64, |n, &k| n.checked_mul(u64::from(k)));
+        match (product(self.grid), product(self.block)) {
+            (Some(blocks @ 1..), Some(threads @ 1..=MAX_THREADS)) if blocks <= i64::MAX as u64 => {
+                Ok((blocks, threads as u32))
+            }
+            _ => {
+                let detail = format!("grid {:?}, block {:?}", self.grid, self.block);
+                Err(Box::new(Fault::new(FaultKind::InvalidLaunch, self.name, detail)))
+            }
         }
     }
+
+    /// Block number `ticket`, x fastest.
+    pub(crate) fn block_index(&self, ticket: u64) -> [u32; 3] {
+        let (x, y) = (u64::from(self.grid[0].max(1)), u64::from(self.grid[1].max(1)));
+        let rows = ticket / x;
+        [(ticket % x) as u32, (rows % y) as u32, (rows / y) as u32]
+    }
+}
+
+/// What a launch did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Blocks that ran.
+    pub blocks: u64,
+    /// Threads of ours and of the caller that took part.
+    pub workers: u32,
 }

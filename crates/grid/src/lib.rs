@@ -1,23 +1,41 @@
-//! Runs a kernel over a grid of blocks on this machine's cores.
+//! Runs a kernel ([`wave::abi::Code`]) over a grid of blocks.
 //!
-//! [`Workers::run`] hands out blocks by increasing number, so that the lowest unfinished block always runs. Code that never stops midway
-//! runs whole ranges of blocks at once; other code is a coroutine a warp, and [`block`] moves the warps of a block from barrier to
-//! barrier. When every warp of a block only waits for memory, the worker begins or resumes another block: blocks of a cooperative
-//! grid make progress whatever the number of workers.
+//! A [`Workers`] pool takes a [`Launch`] and gives blocks, by increasing ticket, to its threads and to the thread
+//! that called. One thread runs a whole block; a kernel that stops at barriers is a coroutine a warp, and the
+//! block's owner goes round its warps. Where all warps of a block only wait for memory to change, its worker starts
+//! or resumes further blocks, so that every block of a cooperative grid runs, whatever the number of workers.
 //!
-//! **Architecture invariant:** knows the warp ABI (`wave::abi`), not which API asked nor how code was made.
+//! Kernels run on stacks of our own. A memory fault, a trap or endless recursion in a kernel ends the launch with a
+//! [`Fault`] that says what happened where; the process and its own signal handlers are not touched.
+//!
+//! **Architecture invariant:** this crate knows neither which API launched a kernel nor how its code was made.
 
-mod barriers;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+compile_error!("grid runs on x86-64 Linux only");
+
 mod block;
-mod buffer;
-pub mod fault;
+mod code;
+mod enter;
+mod fault;
+mod fork;
+mod format;
+mod futex;
 mod heap;
+mod job;
 mod launch;
+mod machine;
+mod memory;
+mod pace;
 mod pool;
-mod printf;
 mod runtime;
+mod signals;
+mod watchdog;
 
+pub use code::{CodeRange, Place, register_code_range};
 pub use fault::{Fault, FaultKind};
+pub use format::Reader;
+pub use format::format as format_printf;
 pub use heap::Heap;
-pub use launch::{Host, Launch};
-pub use pool::Workers;
+pub use launch::{Host, Launch, Stats};
+pub use memory::{Inaccessible, copy_guarded};
+pub use pool::{Config, Workers};

@@ -1,354 +1,461 @@
-//! Workers: threads that share the blocks of launches.
+//! The worker threads.
+//!
+//! A launch is published in one of a few slots; workers count themselves in before they read a slot's pointer, and the
+//! caller takes the pointer out and waits for the count to fall, so a launch never outlives its caller. Between launches workers
+//! spin for some microseconds and then sleep.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use wave::abi::Stop;
-
-use crate::block::{Slot, Turn};
-use crate::fault::{self, Fault, FaultKind};
-use crate::launch::{Launch, Running};
+use crate::fault::{Fault, FaultKind};
+use crate::fork;
+use crate::futex;
+use crate::job::{Aligned, Job};
+use crate::launch::{Launch, Stats};
+use crate::machine::Machine;
+use crate::pace::Paces;
+use crate::watchdog::Watchdog;
 
 /// How long a worker looks for work before it sleeps.
 const SPIN: Duration = Duration::from_micros(30);
 
-/// Blocks that one worker keeps alive at most while they wait for others.
-const RESIDENT: usize = 64;
+/// Launches that workers can take part in at the same time.
+const SLOTS: usize = 16;
 
-/// Work below this is not worth waking anybody for.
-const ALONE: Duration = Duration::from_micros(4);
+/// Sleepers that one thread wakes; those wake further ones.
+const WAKE: u32 = 6;
 
-/// A launch that workers may join.
-struct Job {
-    /// The launch, which its caller keeps alive until `inside` is 0 and the job is off the list.
-    running: *const Running<'static>,
-    next: AtomicU64,
-    total: u64,
-    /// Blocks handed out at a time.
-    chunk: u64,
-    inside: AtomicU32,
+/// Machines kept for callers.
+const MACHINES: usize = 16;
+
+/// In [`Slot::users`]: the caller sleeps until the count is 0.
+const SLEEPER: u32 = 1 << 31;
+
+/// How workers are set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Threads that run blocks, the calling one with them. The virtual device's multiprocessors.
+    pub workers: u32,
+    /// Bytes of stack for kernels, which recursion uses.
+    pub stack: usize,
+    /// Blocks run one after the other in order, and shared memory begins with the same bytes.
+    pub deterministic: bool,
+    /// Launches that take longer end with [`FaultKind::Timeout`].
+    pub watchdog: Option<Duration>,
 }
 
-// SAFETY: `Running` is shared between threads by reference only; the raw pointer stands for such a reference.
-unsafe impl Send for Job {}
-// SAFETY: as above.
-unsafe impl Sync for Job {}
+impl Config {
+    /// Workers at most.
+    pub const MAX_WORKERS: u32 = 512;
 
-impl Job {
-    /// The next range of blocks; chunks shrink towards the end, so that the workers finish together.
-    fn take(&self, workers: u32) -> Option<(u64, u64)> {
-        loop {
-            let first = self.next.load(Ordering::Relaxed);
-            if first >= self.total {
-                return None;
+    /// One worker a core, 8 MiB of stack, nothing else.
+    pub fn new() -> Config {
+        let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+        Config { workers, stack: 8 << 20, deterministic: false, watchdog: None }
+    }
+
+    /// As the environment says: `ANYWARP_WORKERS` (threads), `ANYWARP_DETERMINISTIC` (1), `ANYWARP_WATCHDOG` (seconds). What
+    /// cannot be understood is told and not used.
+    pub fn from_env() -> Config {
+        Config::from_vars(|name| std::env::var(name).ok())
+    }
+
+    fn from_vars(get: impl Fn(&str) -> Option<String>) -> Config {
+        let mut config = Config::new();
+        let read = |name: &str, wanted: &str, take: &mut dyn FnMut(&str) -> bool| {
+            if let Some(value) = get(name).filter(|v| !v.is_empty())
+                && !take(value.trim())
+            {
+                tracing::warn!("{name}={value} is not used: {wanted} expected");
             }
-            let left = self.total - first;
-            let count = self.chunk.min(left / (2 * u64::from(workers.max(1))) + 1).max(1);
-            let swap =
-                self.next.compare_exchange_weak(first, first + count, Ordering::Relaxed, Ordering::Relaxed);
-            if swap.is_ok() {
-                return Some((first, count));
-            }
-        }
+        };
+        let known = |n: &u32| (1..=Config::MAX_WORKERS).contains(n);
+        read("ANYWARP_WORKERS", "a number of threads, 1 to 512,", &mut |v| {
+            v.parse().ok().filter(known).map(|n| config.workers = n).is_some()
+        });
+        read("ANYWARP_DETERMINISTIC", "0 or 1", &mut |v| {
+            config.deterministic = v == "1";
+            v == "0" || v == "1"
+        });
+        read("ANYWARP_WATCHDOG", "a number of seconds", &mut |v| {
+            let time = v.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+            config.watchdog = time.filter(|t| !t.is_zero());
+            time.is_some()
+        });
+        config
     }
 }
 
-#[derive(Default)]
-struct State {
-    jobs: Vec<Arc<Job>>,
-    started: bool,
-    closed: bool,
+impl Default for Config {
+    fn default() -> Self {
+        Config::new()
+    }
 }
 
-struct Pool {
-    state: Mutex<State>,
-    wake: Condvar,
-    /// Changes with every posted job: what spinning workers look at.
-    posted: AtomicU64,
-    sleeping: AtomicU32,
-    closed: AtomicBool,
-    workers: u32,
+/// A place for one launch.
+#[derive(Default)]
+struct Slot {
+    taken: AtomicBool,
+    job: AtomicPtr<Job<'static>>,
+    /// Workers that look at `job`.
+    users: AtomicU32,
+}
+
+pub(crate) struct Pool {
+    config: Config,
+    generation: u32,
+    /// Workers may spin: there is a core for each.
+    spin: bool,
+    pub(crate) paces: Paces,
+    /// Changes when there is something to do; workers sleep on it.
+    epoch: Aligned<AtomicU32>,
+    sleeping: Aligned<AtomicU32>,
+    /// Sleepers that the next woken worker should wake.
+    more: AtomicU32,
+    stop: AtomicBool,
+    slots: [Aligned<Slot>; SLOTS],
+    machines: Mutex<Vec<Machine>>,
+    threads: OnceLock<Mutex<Vec<JoinHandle<()>>>>,
+    watchdog: Arc<Watchdog>,
+    me: Weak<Pool>,
+}
+
+/// Runs `start` with all signals blocked but those that faults raise: threads that it starts leave the program's signals to
+/// the program's threads.
+pub(crate) fn quiet<T>(start: impl FnOnce() -> T) -> T {
+    // SAFETY: signal sets are plain values; the mask of this thread is restored below.
+    let old = unsafe {
+        let (mut set, mut old): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&mut set);
+        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT]
+        {
+            libc::sigdelset(&mut set, signal);
+        }
+        // One of these is our interrupt, and nobody sends the others to a thread it does not know.
+        for signal in libc::SIGRTMIN()..=libc::SIGRTMAX() {
+            libc::sigdelset(&mut set, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &set, &mut old);
+        old
+    };
+    let result = start();
+    // SAFETY: the mask this thread had.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut()) };
+    result
 }
 
 impl Pool {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A job that still has blocks, joined.
-    fn join(&self) -> Option<Arc<Job>> {
-        let state = self.state();
-        let job = state.jobs.iter().find(|j| j.next.load(Ordering::Relaxed) < j.total)?;
-        job.inside.fetch_add(1, Ordering::AcqRel);
-        Some(job.clone())
-    }
-
-    fn serve(&self, worker: u32) {
-        let mut slots = Slots::default();
-        while !self.closed.load(Ordering::Acquire) {
-            match self.join() {
-                Some(job) => {
-                    // SAFETY: joined under the lock while the job was listed: its caller waits for `inside` to fall.
-                    let running = unsafe { &*job.running };
-                    work(&job, running, &mut slots, worker, self.workers);
-                    job.inside.fetch_sub(1, Ordering::AcqRel);
+    /// Starts the threads, once.
+    fn start(&self) {
+        self.threads.get_or_init(|| {
+            let mut threads = Vec::new();
+            for index in 1..self.config.workers {
+                let Some(pool) = self.me.upgrade() else { break };
+                let thread =
+                    std::thread::Builder::new().name(format!("anywarp-{index}")).stack_size(256 << 10);
+                match quiet(|| thread.spawn(move || serve(pool, index))) {
+                    Ok(handle) => threads.push(handle),
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot start worker {index}; going on with fewer");
+                        break;
+                    }
                 }
-                None => self.wait(),
             }
-        }
+            Mutex::new(threads)
+        });
     }
 
-    fn wait(&self) {
-        let seen = self.posted.load(Ordering::Acquire);
-        let start = Instant::now();
-        while start.elapsed() < SPIN {
-            for _ in 0..64 {
-                std::hint::spin_loop();
-            }
-            if self.posted.load(Ordering::Acquire) != seen {
-                return;
-            }
-        }
-        let state = self.state();
-        if state.closed || state.jobs.iter().any(|j| j.next.load(Ordering::Relaxed) < j.total) {
+    /// Calls up to `helpers` workers to a launch. It stays published until [`Pool::withdraw`].
+    pub(crate) fn publish(&self, job: &Job, helpers: u32) {
+        if helpers == 0 {
             return;
         }
-        self.sleeping.fetch_add(1, Ordering::AcqRel);
-        let woken = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
-        drop(woken);
-        self.sleeping.fetch_sub(1, Ordering::AcqRel);
+        self.start();
+        let free = |s: &usize| {
+            let slot = self.slots.get(*s);
+            slot.is_some_and(|s| !s.0.taken.swap(true, Ordering::AcqRel))
+        };
+        let Some(index) = (0..SLOTS).find(free) else { return };
+        job.slot.store(index as u32 + 1, Ordering::Relaxed);
+        if let Some(slot) = self.slots.get(index) {
+            slot.0.job.store(std::ptr::from_ref(job).cast_mut().cast(), Ordering::SeqCst);
+        }
+        self.wake(helpers);
+    }
+
+    fn wake(&self, count: u32) {
+        self.epoch.0.fetch_add(1, Ordering::SeqCst);
+        if self.sleeping.0.load(Ordering::SeqCst) != 0 {
+            self.more.store(count.saturating_sub(WAKE), Ordering::Relaxed);
+            futex::wake(&self.epoch.0, count.min(WAKE));
+        }
+    }
+
+    /// Takes a launch out and waits until no worker is at it.
+    fn withdraw(&self, job: &Job) {
+        let index = job.slot.load(Ordering::Relaxed).wrapping_sub(1) as usize;
+        let Some(Aligned(slot)) = self.slots.get(index) else { return };
+        slot.job.store(std::ptr::null_mut(), Ordering::SeqCst);
+        let mut spins = 0u32;
+        loop {
+            let users = slot.users.load(Ordering::SeqCst);
+            if users & !SLEEPER == 0 {
+                break;
+            }
+            spins += 1;
+            if self.spin && spins < 2000 {
+                std::hint::spin_loop();
+            } else if spins < 2010 {
+                std::thread::yield_now();
+            } else if slot
+                .users
+                .compare_exchange(users, users | SLEEPER, Ordering::SeqCst, Ordering::SeqCst)
+                .is_ok()
+            {
+                futex::wait(&slot.users, users | SLEEPER);
+            }
+        }
+        slot.users.fetch_and(!SLEEPER, Ordering::SeqCst);
+        slot.taken.store(false, Ordering::Release);
+    }
+
+    /// Works at every launch that is published.
+    fn help(&self, machine: &mut Machine) {
+        for Aligned(slot) in &self.slots {
+            if slot.job.load(Ordering::Relaxed).is_null() {
+                continue;
+            }
+            slot.users.fetch_add(1, Ordering::SeqCst);
+            let job = slot.job.load(Ordering::SeqCst);
+            // SAFETY: counted in before the pointer was read: whoever published it waits for the count.
+            if let Some(job) = unsafe { job.as_ref() }
+                && job.left() != 0
+                && !job.has_failed()
+            {
+                job.join(machine.gate());
+                machine.run(job, None);
+                if job.has_failed() {
+                    self.watchdog.hurry(job);
+                }
+                job.leave(machine.gate());
+            }
+            if slot.users.fetch_sub(1, Ordering::SeqCst) == SLEEPER | 1 {
+                futex::wake(&slot.users, 1);
+            }
+        }
+    }
+
+    /// Waits until the epoch is not `seen`.
+    fn idle(&self, seen: u32) {
+        let changed = || self.epoch.0.load(Ordering::SeqCst) != seen;
+        if self.spin {
+            let start = Instant::now();
+            while start.elapsed() < SPIN {
+                for _ in 0..32 {
+                    if changed() {
+                        return;
+                    }
+                    std::hint::spin_loop();
+                }
+            }
+        }
+        self.sleeping.0.fetch_add(1, Ordering::SeqCst);
+        while !changed() {
+            futex::wait(&self.epoch.0, seen);
+        }
+        self.sleeping.0.fetch_sub(1, Ordering::SeqCst);
+        let more = self.more.swap(0, Ordering::Relaxed);
+        if more != 0 {
+            self.more.store(more.saturating_sub(WAKE), Ordering::Relaxed);
+            futex::wake(&self.epoch.0, more.min(WAKE));
+        }
+    }
+
+    /// A machine for a calling thread.
+    fn borrow_machine(&self) -> Option<Machine> {
+        let kept = self.machines.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.or_else(|| Machine::new(0, self.config.stack))
+    }
+
+    fn return_machine(&self, machine: Machine) {
+        let mut machines = self.machines.lock().unwrap_or_else(PoisonError::into_inner);
+        if machines.len() < MACHINES {
+            machines.push(machine);
+        }
     }
 }
 
-/// The slots of one thread.
-#[derive(Default)]
-struct Slots {
-    free: Vec<Slot>,
+/// A worker's life.
+fn serve(pool: Arc<Pool>, index: u32) {
+    let Some(mut machine) = Machine::new(index, pool.config.stack) else {
+        tracing::warn!("no memory for the stack of worker {index}; going on with fewer");
+        return;
+    };
+    loop {
+        let seen = pool.epoch.0.load(Ordering::SeqCst);
+        if pool.stop.load(Ordering::SeqCst) {
+            return;
+        }
+        pool.help(&mut machine);
+        pool.idle(seen);
+    }
 }
 
-thread_local! {
-    /// Slots of threads that take part as callers.
-    static MINE: std::cell::RefCell<Slots> = std::cell::RefCell::default();
-}
-
-/// A pool of workers; the thread that calls [`Workers::run`] is the first of them.
+/// A pool of workers. The thread that calls [`Workers::run`] is one of them while it does; the other threads start with the first
+/// launch that is worth sharing. Several threads may call at the same time.
+///
+/// After a `fork` the child has none of the threads and does not touch them; its launches run on the calling thread.
 pub struct Workers {
     pool: Arc<Pool>,
-    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
-    process: u32,
+}
+
+impl std::fmt::Debug for Workers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workers").field("config", &self.pool.config).finish_non_exhaustive()
+    }
 }
 
 impl Workers {
-    /// `count` workers, the caller included; threads start with the first launch that is worth sharing.
-    pub fn new(count: u32) -> Self {
-        let pool = Pool {
-            state: Mutex::default(),
-            wake: Condvar::new(),
-            posted: AtomicU64::new(0),
-            sleeping: AtomicU32::new(0),
-            closed: AtomicBool::new(false),
-            workers: count.max(1),
-        };
-        Workers { pool: Arc::new(pool), threads: Mutex::default(), process: std::process::id() }
+    /// `count` workers, otherwise as [`Config::new`] says.
+    pub fn new(count: u32) -> Workers {
+        Workers::with(Config { workers: count, ..Config::new() })
     }
 
-    /// How many workers there are.
+    /// Workers set up as wished.
+    pub fn with(mut config: Config) -> Workers {
+        config.workers = config.workers.clamp(1, Config::MAX_WORKERS);
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let pool = Arc::new_cyclic(|me| Pool {
+            spin: config.workers as usize <= cores,
+            config,
+            generation: fork::generation(),
+            paces: Paces::default(),
+            epoch: Aligned::default(),
+            sleeping: Aligned::default(),
+            more: AtomicU32::new(0),
+            stop: AtomicBool::new(false),
+            slots: std::array::from_fn(|_| Aligned::default()),
+            machines: Mutex::default(),
+            threads: OnceLock::new(),
+            watchdog: Arc::default(),
+            me: me.clone(),
+        });
+        Workers { pool }
+    }
+
+    /// How many workers there are, the caller included.
     pub fn count(&self) -> u32 {
-        self.pool.workers
+        self.pool.config.workers
     }
 
-    fn start(&self) {
-        let mut state = self.pool.state();
-        // After a fork there are no threads, and the child must not make any behind its parent's back.
-        if std::mem::replace(&mut state.started, true) || self.process != std::process::id() {
-            return;
-        }
-        drop(state);
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        for worker in 1..self.pool.workers {
-            let pool = self.pool.clone();
-            let thread = std::thread::Builder::new().name(format!("anywarp-{worker}"));
-            match thread.spawn(move || pool.serve(worker)) {
-                Ok(handle) => threads.push(handle),
-                Err(error) => tracing::warn!(%error, "cannot start a worker; going on with fewer"),
-            }
-        }
+    /// How they are set up.
+    pub fn config(&self) -> &Config {
+        &self.pool.config
     }
 
-    /// Runs the whole grid and waits for it.
-    pub fn run(&self, launch: &Launch) -> Result<(), Fault> {
-        let running = Running::new(launch);
-        let total = launch.blocks();
-        if total > 0 && launch.threads() > 0 {
-            let chunk = if launch.code.suspends() {
-                1
-            } else {
-                (total / (16 * u64::from(self.count()))).clamp(1, 4096)
-            };
-            // SAFETY: only the lifetime is changed; `share` returns after every worker has left the job.
-            let lifeless =
-                unsafe { std::mem::transmute::<*const Running<'_>, *const Running<'static>>(&running) };
-            let job =
-                Job { running: lifeless, next: AtomicU64::new(0), total, chunk, inside: AtomicU32::new(0) };
-            let taken = MINE.with(|m| m.try_borrow_mut().map(|mut m| std::mem::take(&mut *m)));
-            let mut slots = taken.unwrap_or_default();
-            self.share(Arc::new(job), &running, &mut slots);
-            MINE.with(|m| {
-                if let Ok(mut m) = m.try_borrow_mut() {
-                    *m = slots;
-                }
-            });
-        }
-        running.result()
+    fn forked(&self) -> bool {
+        self.pool.generation != fork::generation()
     }
 
-    fn share(&self, job: Arc<Job>, running: &Running, slots: &mut Slots) {
-        let workers = self.count();
-        // The first blocks tell whether the rest is worth sharing.
-        if workers > 1 && job.total > 1 && !running.launch.cooperative && !running.launch.code.suspends() {
-            let start = Instant::now();
-            let first = (job.total / 64).clamp(1, 64);
-            job.next.store(first, Ordering::Relaxed);
-            range(running, slots, 0, first, 0, workers);
-            let left = start.elapsed().as_nanos() * u128::from(job.total - first) / u128::from(first);
-            if left < ALONE.as_nanos() {
-                work(&job, running, slots, 0, workers);
-                return;
-            }
+    /// Runs the whole grid and waits for its end.
+    ///
+    /// # Errors
+    /// The first fault. Blocks that ran before it, or beside it, have had their effects.
+    pub fn run(&self, launch: &Launch) -> Result<(), Box<Fault>> {
+        self.run_counted(launch).map(|_| ())
+    }
+
+    /// As [`Workers::run`], and tells what took part.
+    ///
+    /// # Errors
+    /// As for [`Workers::run`].
+    pub fn run_counted(&self, launch: &Launch) -> Result<Stats, Box<Fault>> {
+        let (blocks, threads) = launch.shape()?;
+        let pool = &*self.pool;
+        let forked = self.forked();
+        let deterministic = pool.config.deterministic;
+        let workers = if forked || deterministic { 1 } else { pool.config.workers };
+        let mut job = Job::new(launch, blocks, threads, workers, deterministic);
+        job.multiprocessors = pool.config.workers;
+        let machine = if forked { Machine::new(0, pool.config.stack) } else { pool.borrow_machine() };
+        let Some(mut machine) = machine else {
+            let fault = Fault::new(FaultKind::OutOfMemory, launch.name, "no memory for a kernel's stack");
+            return Err(Box::new(fault));
+        };
+        let watched = pool.config.watchdog.filter(|_| !forked);
+        if workers > 1 && blocks > 1 || watched.is_some() {
+            job.join(machine.gate());
         }
-        if workers > 1 && job.next.load(Ordering::Relaxed) + 1 < job.total {
-            self.start();
-            self.pool.state().jobs.push(job.clone());
-            self.pool.posted.fetch_add(1, Ordering::AcqRel);
-            if self.pool.sleeping.load(Ordering::Acquire) > 0 {
-                self.pool.wake.notify_all();
+        if let Some(time) = watched {
+            pool.watchdog.limit(&job, time);
+        }
+        machine.run(&job, (!forked).then_some(pool));
+        let published = job.slot.load(Ordering::Relaxed) != 0;
+        if published {
+            job.leave(machine.gate());
+            if job.has_failed() {
+                pool.watchdog.hurry(&job);
             }
-            work(&job, running, slots, 0, workers);
-            self.pool.state().jobs.retain(|j| !Arc::ptr_eq(j, &job));
-            let mut spins = 0u32;
-            while job.inside.load(Ordering::Acquire) > 0 {
-                std::hint::spin_loop();
-                spins += 1;
-                if spins > 20_000 {
-                    std::thread::yield_now();
-                }
-            }
-        } else {
-            work(&job, running, slots, 0, workers);
+            pool.withdraw(&job);
+        }
+        if watched.is_some() || published && job.has_failed() {
+            pool.watchdog.forget(&job);
+        }
+        if !forked {
+            pool.return_machine(machine);
+        }
+        match job.take_fault() {
+            Some(fault) => Err(Box::new(fault)),
+            None => Ok(Stats { blocks, workers: job.took_part.load(Ordering::Relaxed) }),
         }
     }
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        self.pool.closed.store(true, Ordering::Release);
-        self.pool.state().closed = true;
-        self.pool.posted.fetch_add(1, Ordering::AcqRel);
-        self.pool.wake.notify_all();
-        if self.process != std::process::id() {
+        if self.forked() {
+            // The threads are the parent's; their handles must not be touched here.
+            std::mem::forget(self.pool.clone());
             return;
         }
-        for thread in self.threads.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // A worker that panicked has said so already.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Takes blocks of a job until there are no more.
-fn work(job: &Job, running: &Running, slots: &mut Slots, worker: u32, workers: u32) {
-    if running.launch.code.suspends() {
-        coroutines(job, running, slots, worker, workers);
-        return;
-    }
-    while !running.stopped.load(Ordering::Acquire) {
-        let Some((first, count)) = job.take(workers) else { return };
-        range(running, slots, first, count, worker, workers);
-    }
-}
-
-/// Runs `count` whole blocks of code that does not suspend.
-fn range(running: &Running, slots: &mut Slots, first: u64, count: u64, worker: u32, workers: u32) {
-    let mut slot = slots.free.pop().unwrap_or_default();
-    match slot.prepare(running, first, worker, workers) {
-        Some(ctx) => {
-            // SAFETY: the slot's buffers and the launch make the context valid.
-            let stop = fault::catch(&mut || unsafe { running.launch.code.run_blocks(ctx, count) });
-            match stop {
-                Ok(Stop::Done) => {}
-                Ok(_) => running.fail(Fault {
-                    kind: FaultKind::Trap,
-                    message: format!("kernel {}: the kernel stopped", running.launch.name),
-                }),
-                Err(signal) => running.fail(Fault {
-                    kind: signal.kind(),
-                    message: format!(
-                        "kernel {}, near block ({}, {}, {}): {}",
-                        running.launch.name,
-                        ctx.ctaid[0],
-                        ctx.ctaid[1],
-                        ctx.ctaid[2],
-                        signal.describe()
-                    ),
-                }),
+        self.pool.stop.store(true, Ordering::SeqCst);
+        self.pool.watchdog.close();
+        self.pool.epoch.0.fetch_add(1, Ordering::SeqCst);
+        futex::wake(&self.pool.epoch.0, u32::MAX);
+        if let Some(threads) = self.pool.threads.get() {
+            for thread in std::mem::take(&mut *threads.lock().unwrap_or_else(PoisonError::into_inner)) {
+                // A worker that panicked has said so.
+                let _ = thread.join();
             }
         }
-        None => running.fail(no_memory(running)),
-    }
-    slots.free.push(slot);
-}
-
-fn no_memory(running: &Running) -> Fault {
-    Fault {
-        kind: FaultKind::OutOfMemory,
-        message: format!("kernel {}: no memory for a block's shared and local memory", running.launch.name),
     }
 }
 
-/// Runs blocks of code that suspends: the oldest one that can move, and new ones while all wait.
-fn coroutines(job: &Job, running: &Running, slots: &mut Slots, worker: u32, workers: u32) {
-    let code = running.launch.code;
-    let limit = if running.launch.cooperative { usize::MAX } else { RESIDENT };
-    let mut resident: Vec<Slot> = Vec::new();
-    let mut idle = 0u32;
-    while !running.stopped.load(Ordering::Acquire) {
-        let mut moved = false;
-        let mut i = 0;
-        while i < resident.len() {
-            match resident[i].turn(running) {
-                Turn::Blocked => i += 1,
-                Turn::Done | Turn::Failed => {
-                    let mut slot = resident.remove(i);
-                    slot.end(code);
-                    slots.free.push(slot);
-                    moved = true;
-                }
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn environment() {
+        let read = |vars: &[(&str, &str)]| {
+            Config::from_vars(|name| vars.iter().find(|v| v.0 == name).map(|v| v.1.to_owned()))
+        };
+        let default = Config::new();
+        assert_eq!(read(&[]), default);
+        let all = [("ANYWARP_WORKERS", "3"), ("ANYWARP_DETERMINISTIC", "1"), ("ANYWARP_WATCHDOG", "0.5")];
+        let config = read(&all);
+        assert_eq!((config.workers, config.deterministic), (3, true));
+        assert_eq!(config.watchdog, Some(Duration::from_millis(500)));
+        for bad in [
+            ("ANYWARP_WORKERS", "0"),
+            ("ANYWARP_WORKERS", "many"),
+            ("ANYWARP_DETERMINISTIC", "yes"),
+            ("ANYWARP_WATCHDOG", "-1"),
+            ("ANYWARP_WATCHDOG", "0"),
+        ] {
+            assert_eq!(read(&[bad]), default, "{bad:?}");
         }
-        if resident.len() < limit
-            && let Some((number, _)) = job.take(u32::MAX)
-        {
-            let mut slot = slots.free.pop().unwrap_or_default();
-            if slot.begin(running, number, worker, workers).is_none() {
-                running.fail(no_memory(running));
-                break;
-            }
-            resident.push(slot);
-            moved = true;
-        }
-        if resident.is_empty() {
-            break;
-        }
-        idle = if moved { 0 } else { idle + 1 };
-        match idle {
-            0..16 => {}
-            16..1024 => std::thread::yield_now(),
-            _ => std::thread::sleep(Duration::from_micros(50)),
-        }
-    }
-    for mut slot in resident {
-        slot.end(code);
-        slots.free.push(slot);
     }
 }

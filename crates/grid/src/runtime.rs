@@ -1,57 +1,116 @@
-//! What running code calls: builtins, traps, refused accesses.
+//! What running code calls.
+//!
+//! These functions run on a kernel's stack. While they do, the gate is told that no kernel code is running: they
+//! may hold locks, so they must not be left midway.
 
-use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 
 use wave::LANES;
-use wave::abi::{Runtime, WarpCtx};
+use wave::abi::{BlockCtx, Runtime, WarpCtx};
 use wave::op::Builtin;
 
-use crate::fault::FaultKind;
-use crate::launch::Running;
-use crate::printf;
+use crate::block::Resident;
+use crate::enter::Gate;
+use crate::fault::{Fault, FaultKind, thread_index};
+use crate::format::{self, Reader};
+use crate::job::Job;
+use crate::machine::Link;
+use crate::memory::copy_guarded;
 
-/// The table that every block context points to.
-pub static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessible };
+/// The functions.
+pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessible };
 
-/// The launch that a warp belongs to.
-///
-/// # Safety
-/// The warp's context was made by [`crate::block::Slot`].
-unsafe fn running<'a>(warp: *mut WarpCtx) -> (&'a mut WarpCtx, &'a Running<'a>) {
-    // SAFETY: the caller vouches for the warp; its block and launch outlive it.
-    unsafe {
-        let launch: *mut c_void = (*(*warp).block).launch;
-        (&mut *warp, &*launch.cast::<Running>())
+/// Stack that a runtime function may need, bytes.
+const ROOM: usize = 64 << 10;
+
+/// Longest message of an assertion that is printed.
+const MESSAGE: usize = 4096;
+
+/// A call from a warp.
+struct Caller<'a> {
+    warp: &'a mut WarpCtx,
+    block: &'a BlockCtx,
+    link: &'a Link,
+    gate: &'a Gate,
+    job: &'a Job<'static>,
+    /// The kernel's code was running.
+    was_in_code: bool,
+}
+
+impl<'a> Caller<'a> {
+    /// # Safety
+    /// `warp` is a context that running code was given, with its block's.
+    unsafe fn new(warp: *mut WarpCtx) -> Caller<'a> {
+        // SAFETY: by the caller's promise; contexts of running code lead to a link whose gate and job are alive.
+        let (warp, block, link, gate, job) = unsafe {
+            let warp = &mut *warp;
+            let block = &*warp.block;
+            let link = &*block.launch.cast::<Link>();
+            (warp, block, link, &*link.gate, &*link.job)
+        };
+        let was_in_code = gate.in_code.swap(false, Ordering::Relaxed);
+        Caller { warp, block, link, gate, job, was_in_code }
+    }
+
+    fn fault(&self, kind: FaultKind, lanes: Option<u32>, address: Option<u64>, detail: impl Into<String>) {
+        let mut fault = Fault::new(kind, self.job.launch.name, detail);
+        fault.block = Some(self.block.ctaid);
+        fault.warp = Some(self.warp.index);
+        fault.lanes = lanes;
+        fault.address = address;
+        fault.line = Some(self.warp.line).filter(|&l| l != 0);
+        fault.thread = lanes.filter(|&l| l != 0).map(|l| self.thread(l.trailing_zeros()));
+        // The first report is the cause.
+        self.link.pending.borrow_mut().get_or_insert(fault);
+    }
+
+    fn thread(&self, lane: u32) -> [u32; 3] {
+        thread_index(self.warp.index.wrapping_mul(32).wrapping_add(lane), self.block.ntid)
+    }
+
+    /// Runs `f` unless the stack is nearly full; a panic or a full stack becomes a fault.
+    fn guard(mut self, mask: u32, f: impl FnOnce(&mut Self) -> bool) -> u32 {
+        let here = 0u8;
+        let ok = if self.gate.room_below(&here) < ROOM {
+            self.fault(FaultKind::StackOverflow, Some(mask), None, "in a call of the runtime");
+            false
+        } else {
+            let result = catch_unwind(AssertUnwindSafe(|| f(&mut self)));
+            result.unwrap_or_else(|_| {
+                self.fault(FaultKind::Internal, Some(mask), None, "the runtime panicked");
+                false
+            })
+        };
+        self.gate.in_code.store(self.was_in_code, Ordering::Relaxed);
+        u32::from(!ok)
     }
 }
 
-unsafe extern "C" fn trap(warp: *mut WarpCtx, mask: u32) {
-    // SAFETY: running code passes its own warp.
-    let (warp, running) = unsafe { running(warp) };
-    let lane = mask.trailing_zeros();
-    running.fail_at(warp, FaultKind::Trap, &format!("trap in lane {lane}"));
+fn lanes(mask: u32) -> impl Iterator<Item = u32> {
+    (0..LANES as u32).filter(move |l| mask >> l & 1 != 0)
 }
 
-unsafe extern "C" fn bad_access(warp: *mut WarpCtx, address: u64, size: u32, write: bool, misaligned: bool) {
-    // SAFETY: running code passes its own warp.
-    let (warp, running) = unsafe { running(warp) };
-    let (kind, what) = match (size, misaligned) {
-        (0, _) => (FaultKind::StackOverflow, "the stack of a lane is full".to_string()),
-        (_, true) => {
-            (FaultKind::MisalignedAddress, format!("access of {size} bytes at {address:#x} is not aligned"))
-        }
-        (_, false) => {
-            let how = if write { "write" } else { "read" };
-            (FaultKind::IllegalAddress, format!("{how} of {size} bytes at {address:#x}, where no memory is"))
-        }
-    };
-    running.fail_at(warp, kind, &what);
+/// Device memory as `printf` sees it: read where it is, refused where it is not.
+struct Device;
+
+impl Reader for Device {
+    fn read(&self, address: u64, to: &mut [u8]) -> bool {
+        // SAFETY: writes into the slice; reading from anywhere is what the guarded copy is for.
+        unsafe { copy_guarded(to.as_mut_ptr(), address as *const u8, to.len()) }.is_ok()
+    }
 }
 
-unsafe extern "C" fn accessible(warp: *mut WarpCtx, address: u64, size: u32, write: bool) -> bool {
-    // SAFETY: running code passes its own warp.
-    let (_, running) = unsafe { running(warp) };
-    running.launch.host.accessible(address, size, write)
+/// `[operand][lane]`.
+struct Operands {
+    base: *const u64,
+}
+
+impl Operands {
+    fn get(&self, operand: usize, lane: u32) -> u64 {
+        // SAFETY: `BuiltinFn` promises all lanes of each operand of the builtin's signature.
+        unsafe { self.base.add(operand * LANES + lane as usize).read() }
+    }
 }
 
 unsafe extern "C" fn builtin(
@@ -61,96 +120,133 @@ unsafe extern "C" fn builtin(
     args: *const u64,
     results: *mut u64,
 ) -> u32 {
-    // SAFETY: running code passes its own warp.
-    let (warp, running) = unsafe { running(warp) };
-    let Some(&which) = Builtin::ALL.get(which as usize) else { return 1 };
-    // SAFETY: running code gives 32 values an operand and a result.
-    let arg = |operand: usize, lane: usize| unsafe { *args.add(operand * LANES + lane) };
-    for lane in (0..LANES).filter(|l| mask >> l & 1 == 1) {
-        let result = match which {
-            Builtin::Vprintf => vprintf(warp, running, arg(0, lane), arg(1, lane)),
-            Builtin::Malloc => running.launch.host.heap().allocate(arg(0, lane)),
-            Builtin::Free => {
-                if !running.launch.host.heap().free(arg(0, lane)) {
-                    let what = format!("free of {:#x}, which malloc did not give", arg(0, lane));
-                    running.fail_at(warp, FaultKind::Trap, &what);
-                    return 1;
-                }
-                0
-            }
-            Builtin::AssertFail => {
-                assert_fail(warp, running, lane, [arg(0, lane), arg(1, lane), arg(2, lane), arg(3, lane)]);
-                continue;
-            }
-            Builtin::NanoSleep => 0,
-        };
-        if !which.signature().1.is_empty() {
-            // SAFETY: as above.
-            unsafe { *results.add(lane) = result };
+    // SAFETY: the contract of `BuiltinFn`.
+    let caller = unsafe { Caller::new(warp) };
+    let operands = Operands { base: args };
+    // SAFETY: `BuiltinFn` promises all lanes of each result of the builtin's signature.
+    let give = |lane: u32, value: u64| unsafe { results.add(lane as usize).write(value) };
+    caller.guard(mask, |c| match Builtin::ALL.get(which as usize) {
+        Some(Builtin::Vprintf) => vprintf(c, mask, &operands, give),
+        Some(Builtin::AssertFail) => assert_fail(c, mask, &operands),
+        Some(Builtin::Malloc) => {
+            let heap = c.job.launch.host.heap();
+            lanes(mask).for_each(|l| give(l, heap.allocate(operands.get(0, l))));
+            true
         }
-    }
-    u32::from(which == Builtin::AssertFail)
+        Some(Builtin::Free) => free(c, mask, &operands),
+        Some(Builtin::NanoSleep) => {
+            c.warp.sleep = lanes(mask).map(|l| operands.get(0, l) as u32).max().unwrap_or(0);
+            true
+        }
+        None => {
+            c.fault(FaultKind::Internal, Some(mask), None, format!("there is no builtin {which}"));
+            false
+        }
+    })
 }
 
-/// A C string of the device's, up to 4 KiB; what cannot be read ends it.
-pub fn text(warp: &WarpCtx, running: &Running, address: u64) -> Vec<u8> {
-    let mut out = Vec::new();
-    while out.len() < 4096 {
-        let Some(at) = address.checked_add(out.len() as u64) else { break };
-        let Some(byte) = read::<1>(warp, running, at) else { break };
-        if byte[0] == 0 {
-            break;
+fn vprintf(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u64)) -> bool {
+    let mut text = Vec::new();
+    let mut good = true;
+    for lane in lanes(mask) {
+        match format::format(&Device, operands.get(0, lane), operands.get(1, lane), &mut text) {
+            Ok(count) => give(lane, u64::from(count as u32)),
+            Err(address) => {
+                c.fault(FaultKind::IllegalAddress, Some(1 << lane), Some(address), "read by printf");
+                good = false;
+                break;
+            }
         }
-        out.push(byte[0]);
     }
-    out
+    // What came before a bad address is printed: it may be what explains it.
+    if !text.is_empty() {
+        c.job.launch.host.print(&text);
+    }
+    good
 }
 
-/// Bytes of the device's memory, shared and local memory of the block included.
-pub fn read<const N: usize>(warp: &WarpCtx, running: &Running, address: u64) -> Option<[u8; N]> {
-    // SAFETY: a warp's block outlives it.
-    let block = unsafe { &*warp.block };
-    let within = |start: *mut u8, size: u64| {
-        let start = start as u64;
-        address >= start && address - start + N as u64 <= size
+fn assert_fail(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
+    let text = |operand: usize, lane: u32| {
+        let mut bytes = [0u8; 64];
+        let (mut out, mut at) = (Vec::new(), operands.get(operand, lane));
+        while out.len() < MESSAGE {
+            let (part, _) = bytes.split_at_mut(64 - (at % 64) as usize);
+            if !Device.read(at, part) {
+                out.extend_from_slice(b"?");
+                break;
+            }
+            let end = part.iter().position(|&b| b == 0);
+            out.extend(part.iter().take(end.unwrap_or(part.len())));
+            if end.is_some() {
+                break;
+            }
+            at = at.wrapping_add(part.len() as u64);
+        }
+        String::from_utf8_lossy(&out).into_owned()
     };
-    let threads = u64::from(block.threads()).next_multiple_of(LANES as u64);
-    let ok = within(block.shared, u64::from(block.shared_total))
-        || within(block.local, block.local_stride * threads)
-        || running.launch.host.accessible(address, N as u32, false);
-    // SAFETY: the bytes were checked.
-    ok.then(|| unsafe { (address as *const [u8; N]).read_unaligned() })
+    let [bx, by, bz] = c.block.ctaid;
+    let mut all = String::new();
+    let mut first = None;
+    for lane in lanes(mask) {
+        let [x, y, z] = c.thread(lane);
+        let (message, file, function) = (text(0, lane), text(1, lane), text(3, lane));
+        let line = operands.get(2, lane) as u32;
+        all.push_str(&format!(
+            "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{x},{y},{z}] Assertion `{message}` failed.\n"
+        ));
+        first.get_or_insert_with(|| format!("`{message}` at {file}:{line}"));
+    }
+    c.job.launch.host.print_error(all.as_bytes());
+    c.fault(FaultKind::Assert, Some(mask), None, first.unwrap_or_default());
+    false
 }
 
-fn vprintf(warp: &WarpCtx, running: &Running, format: u64, args: u64) -> u64 {
-    let format = text(warp, running, format);
-    let mut reader =
-        printf::Reader::new(args, |at| read::<8>(warp, running, at), |at| read::<4>(warp, running, at));
-    let (out, count) = printf::format(&format, &mut reader, &|at| text(warp, running, at));
-    running.launch.host.print(&String::from_utf8_lossy(&out));
-    count as u64
+fn free(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
+    let heap = c.job.launch.host.heap();
+    let bad = lanes(mask).find(|&l| !heap.free(operands.get(0, l)));
+    if let Some(lane) = bad {
+        let detail = "not an address that malloc gave, or freed before";
+        c.fault(FaultKind::InvalidFree, Some(1 << lane), Some(operands.get(0, lane)), detail);
+    }
+    bad.is_none()
 }
 
-/// What `assert` prints, in the words of CUDA's programming guide (section on assertions).
-fn assert_fail(warp: &WarpCtx, running: &Running, lane: usize, [message, file, line, function]: [u64; 4]) {
-    let string = |at| String::from_utf8_lossy(&text(warp, running, at)).into_owned();
-    // SAFETY: a warp's block outlives it.
-    let block = unsafe { &*warp.block };
-    let thread = warp.index * LANES as u32 + lane as u32;
-    let [x, y, _] = block.ntid.map(|n| n.max(1));
-    let said = format!(
-        "{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.",
-        string(file),
-        line as u32,
-        string(function),
-        block.ctaid[0],
-        block.ctaid[1],
-        block.ctaid[2],
-        thread % x,
-        thread / x % y,
-        thread / x / y,
-        string(message)
-    );
-    eprintln!("{said}");
-    running.fail_at(warp, FaultKind::Assert, &said);
+unsafe extern "C" fn trap(warp: *mut WarpCtx, mask: u32) {
+    // SAFETY: the contract of `Runtime::trap`.
+    let caller = unsafe { Caller::new(warp) };
+    caller.guard(mask, |c| {
+        c.fault(FaultKind::Trap, Some(mask), None, "");
+        true
+    });
+}
+
+unsafe extern "C" fn bad_access(warp: *mut WarpCtx, address: u64, size: u32, write: bool, misaligned: bool) {
+    // SAFETY: the contract of `Runtime::bad_access`.
+    let caller = unsafe { Caller::new(warp) };
+    caller.guard(0, |c| {
+        let verb = if write { "write" } else { "read" };
+        match (size, misaligned) {
+            (0, _) => c.fault(FaultKind::StackOverflow, None, None, "too many calls, one inside the other"),
+            (_, true) => {
+                c.fault(FaultKind::MisalignedAddress, None, Some(address), format!("{verb} of {size} bytes"));
+            }
+            (_, false) => {
+                c.fault(FaultKind::IllegalAddress, None, Some(address), format!("{verb} of {size} bytes"));
+            }
+        }
+        true
+    });
+}
+
+unsafe extern "C" fn accessible(warp: *mut WarpCtx, address: u64, size: u32, write: bool) -> bool {
+    // SAFETY: the contract of `Runtime::accessible`.
+    let caller = unsafe { Caller::new(warp) };
+    let answer = caller.guard(0, |c| {
+        let launch = c.job.launch;
+        let bytes = u64::from(size);
+        Resident::owns(c.block, launch.params.len(), address, bytes, write)
+            || launch.host.accessible(address, size, write)
+            || launch.host.heap().contains(address, bytes)
+    });
+    answer == 0
 }

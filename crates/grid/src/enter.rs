@@ -1,0 +1,280 @@
+//! Stacks for kernels, and the way in and out.
+//!
+//! [`Gate::run`] calls a function on a stack of its own with the floating-point state that kernels expect. The function
+//! comes back by returning, or by a fault: the signal handler then makes the thread go on at the gate's exit, with the
+//! registers that the way in has saved. Functions in between are abandoned, so none of them may own anything.
+
+use std::arch::global_asm;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+
+use crate::memory::Region;
+
+/// Bytes below the stack that stay inaccessible: more than any function's frame.
+const STACK_GUARD: usize = 1 << 20;
+
+/// Stacks at a time.
+const STACKS: usize = 1024;
+
+global_asm!(
+    ".pushsection .text.anywarp_enter,\"ax\",@progbits",
+    ".hidden anywarp_enter",
+    ".hidden anywarp_leave",
+    ".globl anywarp_enter",
+    ".globl anywarp_leave",
+    ".p2align 4",
+    // (saved: *mut usize, stack: *mut u8, function, argument) -> whether it ended by a fault
+    "anywarp_enter:",
+    "push rbp",
+    "push rbx",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    "sub rsp, 8",
+    "stmxcsr dword ptr [rsp]",
+    "fnstcw word ptr [rsp + 4]",
+    "mov qword ptr [rdi], rsp",
+    "mov rbx, rsp",
+    "mov rsp, rsi",
+    "sub rsp, 16",
+    "mov dword ptr [rsp], 0x1f80",
+    "ldmxcsr dword ptr [rsp]",
+    "xor ebp, ebp",
+    "mov rdi, rcx",
+    "call rdx",
+    "mov rsp, rbx",
+    "xor eax, eax",
+    "jmp 2f",
+    // The handler has put the saved stack pointer into rsp.
+    "anywarp_leave:",
+    "mov eax, 1",
+    "2:",
+    "cld",
+    "ldmxcsr dword ptr [rsp]",
+    "fldcw word ptr [rsp + 4]",
+    "add rsp, 8",
+    "pop r15",
+    "pop r14",
+    "pop r13",
+    "pop r12",
+    "pop rbx",
+    "pop rbp",
+    "ret",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    fn anywarp_enter(
+        saved: *mut usize,
+        stack: *mut u8,
+        function: unsafe extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+    ) -> u32;
+    fn anywarp_leave();
+}
+
+/// Where a thread goes on after a fault.
+pub(crate) fn leave_address() -> usize {
+    anywarp_leave as *const () as usize
+}
+
+/// What the signal handler saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Crash {
+    /// Signal number.
+    pub signal: i32,
+    /// `si_code`.
+    pub code: i32,
+    /// `si_addr`.
+    pub address: usize,
+    /// The instruction.
+    pub ip: usize,
+    /// It was the stack's guard.
+    pub overflow: bool,
+}
+
+/// A stack and what the signal handler needs to leave it.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    stack: Region,
+    slot: usize,
+    saved: AtomicUsize,
+    /// The kernel's own code is running (not the scheduler, not a runtime call).
+    pub in_code: AtomicBool,
+    /// Somebody wants the kernel to be left at the next chance.
+    pub interrupt: AtomicBool,
+    /// The thread that runs on the stack.
+    pub thread: AtomicI32,
+    crash: [AtomicUsize; 5],
+}
+
+struct Slot {
+    low: AtomicUsize,
+    high: AtomicUsize,
+    gate: AtomicUsize,
+}
+
+static TABLE: [Slot; STACKS] =
+    [const { Slot { low: AtomicUsize::new(0), high: AtomicUsize::new(0), gate: AtomicUsize::new(0) } };
+        STACKS];
+
+/// The gate on whose stack (or stack's guard) `sp` lies. For the signal handler.
+pub(crate) fn find(sp: usize) -> Option<&'static Gate> {
+    let slot = TABLE.iter().find(|s| {
+        let low = s.low.load(Ordering::Acquire);
+        low != 0 && low <= sp && sp <= s.high.load(Ordering::Acquire)
+    })?;
+    let gate = slot.gate.load(Ordering::Acquire) as *const Gate;
+    // SAFETY: a thread whose stack pointer lies on the stack keeps the gate alive, and the entry is removed before
+    // the gate goes.
+    unsafe { gate.as_ref() }
+}
+
+impl Gate {
+    /// A stack of `size` bytes. `None` where the host has no memory for it, or there are too many.
+    pub(crate) fn new(size: usize) -> Option<Box<Gate>> {
+        let stack = Region::new(size.max(64 << 10).checked_add(STACK_GUARD)?)?;
+        // SAFETY: the pages are the region's first.
+        if unsafe { libc::mprotect(stack.start().cast(), STACK_GUARD, libc::PROT_NONE) } != 0 {
+            return None;
+        }
+        let high = stack.end() as usize;
+        let slot = TABLE
+            .iter()
+            .position(|s| s.high.compare_exchange(0, high, Ordering::AcqRel, Ordering::Relaxed).is_ok())?;
+        let gate = Box::new(Gate {
+            stack,
+            slot,
+            saved: AtomicUsize::new(0),
+            in_code: AtomicBool::new(false),
+            interrupt: AtomicBool::new(false),
+            thread: AtomicI32::new(0),
+            crash: [const { AtomicUsize::new(0) }; 5],
+        });
+        let entry = TABLE.get(slot)?;
+        entry.gate.store(&raw const *gate as usize, Ordering::Release);
+        entry.low.store(gate.stack.start() as usize, Ordering::Release);
+        Some(gate)
+    }
+
+    /// Bytes of stack that are left below `place`, a variable of the caller's.
+    pub(crate) fn room_below(&self, place: *const u8) -> usize {
+        (place as usize).saturating_sub(self.stack.start() as usize + STACK_GUARD)
+    }
+
+    /// Whether `address` lies in the stack's guard.
+    pub(crate) fn is_guard(&self, address: usize) -> bool {
+        let start = self.stack.start() as usize;
+        (start..start + STACK_GUARD).contains(&address)
+    }
+
+    /// Notes why the kernel is left, and gives the stack pointer to leave with. For the signal handler.
+    pub(crate) fn crashed(&self, crash: Crash) -> usize {
+        let words = [
+            crash.signal as usize,
+            crash.code as usize,
+            crash.address,
+            crash.ip,
+            usize::from(crash.overflow),
+        ];
+        for (place, word) in self.crash.iter().zip(words) {
+            place.store(word, Ordering::Relaxed);
+        }
+        self.in_code.store(false, Ordering::Relaxed);
+        self.saved.load(Ordering::Relaxed)
+    }
+
+    /// Calls `function(argument)` on the stack. Gives the crash that ended it, if one did.
+    ///
+    /// # Safety
+    /// `function` may be called with `argument` and does not unwind. Where it can crash, none of the functions on the
+    /// way own anything. Nobody else is on this stack.
+    pub(crate) unsafe fn run(
+        &self,
+        function: unsafe extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+    ) -> Option<Crash> {
+        crate::signals::prepare_thread();
+        // SAFETY: gettid has no preconditions.
+        self.thread.store(unsafe { libc::gettid() }, Ordering::Relaxed);
+        // SAFETY: the stack is ours and large enough for a function's first frames; the rest is the caller's promise.
+        let left = unsafe { anywarp_enter(self.saved.as_ptr(), self.stack.end(), function, argument) };
+        self.thread.store(0, Ordering::Relaxed);
+        if left == 0 {
+            return None;
+        }
+        clean_vectors();
+        let [signal, code, address, ip, overflow] = &self.crash;
+        let word = |w: &AtomicUsize| w.load(Ordering::Relaxed);
+        Some(Crash {
+            signal: word(signal) as i32,
+            code: word(code) as i32,
+            address: word(address),
+            ip: word(ip),
+            overflow: word(overflow) != 0,
+        })
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        if let Some(entry) = TABLE.get(self.slot) {
+            entry.low.store(0, Ordering::Release);
+            entry.gate.store(0, Ordering::Release);
+            entry.high.store(0, Ordering::Release);
+        }
+    }
+}
+
+/// Kernels left midway leave the upper halves of the vector registers in use, which slows the host's SSE code down.
+fn clean_vectors() {
+    #[target_feature(enable = "avx")]
+    fn zero_upper() {
+        std::arch::x86_64::_mm256_zeroupper();
+    }
+    if std::arch::is_x86_feature_detected!("avx") {
+        // SAFETY: the processor has AVX.
+        unsafe { zero_upper() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_on_its_own_stack_with_default_rounding() {
+        unsafe extern "C" fn f(seen: *mut c_void) {
+            let here = 0u8;
+            let mut mxcsr = 0u32;
+            // SAFETY: stores the register into a variable.
+            unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut mxcsr) };
+            // SAFETY: the test passes this.
+            unsafe { *seen.cast::<(usize, u32)>() = (&raw const here as usize, mxcsr) };
+        }
+        let mut csr = 0u32;
+        // SAFETY: reads the register.
+        unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut csr) };
+        let odd = csr | 0x6000 | 0x8040;
+        // SAFETY: rounding towards zero and flushing for this thread, taken back below.
+        unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &odd) };
+        let gate = Gate::new(1 << 20).unwrap();
+        let mut seen = (0usize, 0u32);
+        // SAFETY: `f` takes such an argument and owns nothing.
+        let crash = unsafe { gate.run(f, (&raw mut seen).cast()) };
+        let mut after = 0u32;
+        // SAFETY: reads the register, then restores it.
+        unsafe {
+            std::arch::asm!("stmxcsr [{}]", in(reg) &mut after);
+            std::arch::asm!("ldmxcsr [{}]", in(reg) &csr);
+        }
+        assert_eq!(crash, None);
+        assert!(find(seen.0).is_some_and(|g| std::ptr::eq(g, &*gate)));
+        assert_eq!(seen.1 & 0xffc0, 0x1f80);
+        assert_eq!(after & 0xffc0, odd & 0xffc0);
+        let place = seen.0;
+        drop(gate);
+        assert!(find(place).is_none());
+    }
+}

@@ -1,0 +1,164 @@
+//! One launch while it runs: what its workers share.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::enter::Gate;
+use crate::fault::{Fault, FaultKind};
+use crate::launch::Launch;
+use crate::signals;
+
+/// A value on cache lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Aligned<T>(pub T);
+
+/// A gate in a list, compared by address.
+#[derive(Clone, Copy)]
+struct Member(*const Gate);
+
+// SAFETY: a gate is shared by its worker, the handler and the watchdog through atomics only.
+unsafe impl Send for Member {}
+
+pub(crate) struct Job<'a> {
+    pub launch: &'a Launch<'a>,
+    pub blocks: u64,
+    pub threads: u32,
+    pub warps: u32,
+    /// Workers that may take part, the caller with them.
+    pub workers: u32,
+    /// Runs must be the same each time.
+    pub deterministic: bool,
+    /// Blocks that a worker takes at most, while there are others to take the rest.
+    pub share: u64,
+    next: Aligned<AtomicU64>,
+    failed: AtomicBool,
+    fault: Mutex<Option<Fault>>,
+    members: Mutex<Vec<Member>>,
+    /// Where the launch is published: the slot's number and 1; 0 for nowhere.
+    pub slot: AtomicU32,
+    /// `%nsmid`.
+    pub multiprocessors: u32,
+    /// Workers that took part.
+    pub took_part: AtomicU32,
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(
+        launch: &'a Launch<'a>,
+        blocks: u64,
+        threads: u32,
+        workers: u32,
+        deterministic: bool,
+    ) -> Job<'a> {
+        Job {
+            launch,
+            blocks,
+            threads,
+            warps: threads.div_ceil(32),
+            workers,
+            deterministic,
+            share: blocks.div_ceil(u64::from(workers.max(1))),
+            next: Aligned(AtomicU64::new(0)),
+            failed: AtomicBool::new(false),
+            fault: Mutex::new(None),
+            members: Mutex::new(Vec::new()),
+            slot: AtomicU32::new(0),
+            multiprocessors: workers,
+            took_part: AtomicU32::new(0),
+        }
+    }
+
+    /// Takes the next blocks: the first one's number and how many, at most `most`. Takes shrink towards the end, so that
+    /// all workers end at about the same time.
+    pub(crate) fn claim(&self, most: u64) -> Option<(u64, u64)> {
+        let next = &self.next.0;
+        let mut first = next.load(Ordering::Relaxed);
+        loop {
+            let left = self.blocks.checked_sub(first).filter(|&l| l != 0)?;
+            let count = (left / (4 * u64::from(self.workers))).clamp(1, most.max(1));
+            match next.compare_exchange_weak(first, first + count, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some((first, count)),
+                Err(now) => first = now,
+            }
+        }
+    }
+
+    /// Takes the next block.
+    pub(crate) fn claim_one(&self) -> Option<u64> {
+        let next = &self.next.0;
+        if self.workers == 1 {
+            // Nobody else counts.
+            let first = next.load(Ordering::Relaxed);
+            next.store(first.wrapping_add(u64::from(first < self.blocks)), Ordering::Relaxed);
+            return (first < self.blocks).then_some(first);
+        }
+        // The counter goes past the end by at most one a worker.
+        let first = next.fetch_add(1, Ordering::Relaxed);
+        if first >= self.blocks {
+            next.store(self.blocks, Ordering::Relaxed);
+            return None;
+        }
+        Some(first)
+    }
+
+    /// Blocks that nobody has taken.
+    pub(crate) fn left(&self) -> u64 {
+        self.blocks.saturating_sub(self.next.0.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Ends the launch with a fault, unless it has one. Says whether this was the first.
+    pub(crate) fn fail(&self, fault: Fault) -> bool {
+        let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = slot.is_none();
+        slot.get_or_insert(fault);
+        self.failed.store(true, Ordering::Release);
+        first
+    }
+
+    /// Whether the watchdog has ended the launch: then workers add where they were.
+    pub(crate) fn timed_out(&self) -> bool {
+        let slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.as_ref().is_some_and(|f| f.kind == FaultKind::Timeout)
+    }
+
+    /// Adds to the fault's explanation, and its place if it has none.
+    pub(crate) fn note(&self, text: &str, block: [u32; 3], line: Option<u32>) {
+        let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = slot.as_mut() {
+            fault.detail.push_str("; ");
+            fault.detail.push_str(text);
+            if fault.block.is_none() {
+                fault.block = Some(block);
+                fault.line = line.filter(|&l| l != 0);
+            }
+        }
+    }
+
+    pub(crate) fn take_fault(&self) -> Option<Fault> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// A gate begins to run kernels of this launch.
+    pub(crate) fn join(&self, gate: &Gate) {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner).push(Member(gate));
+    }
+
+    /// It ends, or was never there.
+    pub(crate) fn leave(&self, gate: &Gate) {
+        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        members.retain(|m| !std::ptr::eq(m.0, gate));
+    }
+
+    /// Interrupts the kernels that still run after the launch has failed.
+    pub(crate) fn interrupt_all(&self) {
+        for member in self.members.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            // SAFETY: members leave the list before their gate goes.
+            signals::interrupt(unsafe { &*member.0 });
+        }
+    }
+}

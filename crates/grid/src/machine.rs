@@ -1,0 +1,430 @@
+//! What one thread needs to run blocks: a stack, and the memory of the blocks that are resident on it.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use wave::abi::Stop;
+
+use crate::block::{Resident, Step};
+use crate::code;
+use crate::enter::{Crash, Gate};
+use crate::fault::{Fault, FaultKind, thread_index};
+use crate::job::Job;
+use crate::pace::Sharing;
+use crate::pool::Pool;
+use crate::signals;
+
+/// Blocks resident on a worker at most, while they wait for one another in a launch that is not cooperative.
+const RESIDENTS: usize = 4096;
+
+/// Memory that resident blocks may take in such a launch, bytes a worker.
+const RESIDENT_MEMORY: usize = 1 << 30;
+
+/// Memory of resident blocks kept for the next launch, bytes.
+const KEPT: usize = 64 << 20;
+
+/// What a block's context points to: the way from a runtime call back to us.
+pub(crate) struct Link {
+    pub gate: *const Gate,
+    pub job: *const Job<'static>,
+    /// Why the code is about to stop with a fault.
+    pub pending: RefCell<Option<Fault>>,
+}
+
+/// A worker's equipment.
+pub(crate) struct Machine {
+    gate: Box<Gate>,
+    link: Box<Link>,
+    residents: Vec<Box<Resident>>,
+    /// The residents that hold a block.
+    active: Vec<usize>,
+    /// The others.
+    idle: Vec<usize>,
+    /// The one whose code runs; for faults.
+    running: AtomicUsize,
+    smid: u32,
+}
+
+// SAFETY: the pointers in the links and contexts lead to what the machine owns, or are set anew by the launch that uses them.
+unsafe impl Send for Machine {}
+
+/// What `body` is called with.
+struct Call<'a> {
+    machine: &'a mut Machine,
+    job: &'a Job<'a>,
+    pool: Option<&'a Pool>,
+}
+
+/// Runs on the gate's stack.
+unsafe extern "C" fn body(call: *mut c_void) {
+    // SAFETY: `Machine::run` passes a `Call` that lives until this returns or is abandoned.
+    let call = unsafe { &mut *call.cast::<Call>() };
+    let (job, pool) = (call.job, call.pool);
+    let machine = &mut *call.machine;
+    // SAFETY: on the gate's stack, as `drive` asks.
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsafe { machine.drive(job, pool) })) {
+        call.machine.panicked(job, &*panic);
+    }
+}
+
+impl Machine {
+    /// With a stack of `stack` bytes. `None` where there is no memory.
+    pub(crate) fn new(smid: u32, stack: usize) -> Option<Machine> {
+        let gate = Gate::new(stack)?;
+        let link = Link { gate: &raw const *gate, job: std::ptr::null(), pending: RefCell::new(None) };
+        Some(Machine {
+            gate,
+            link: Box::new(link),
+            residents: Vec::new(),
+            active: Vec::new(),
+            idle: Vec::new(),
+            running: AtomicUsize::new(0),
+            smid,
+        })
+    }
+
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Takes part in a launch until no block is left to take. `pool` is given to the caller's machine, which may call others.
+    pub(crate) fn run(&mut self, job: &Job, pool: Option<&Pool>) {
+        job.took_part.fetch_add(1, Ordering::Relaxed);
+        self.link.job = std::ptr::from_ref(job).cast();
+        self.link.pending.replace(None);
+        self.gate.interrupt.store(false, Ordering::Relaxed);
+        self.active.clear();
+        let gate: *const Gate = &raw const *self.gate;
+        let mut call = Call { machine: self, job, pool };
+        // SAFETY: `body` takes a `Call` and does not unwind; what it calls keeps everything it owns in the machine. The gate
+        // lives as long as the machine and is used by this thread alone.
+        let crash = unsafe { (*gate).run(body, (&raw mut call).cast()) };
+        self.gate.in_code.store(false, Ordering::Relaxed);
+        if let Some(crash) = crash {
+            self.crashed(job, crash);
+        }
+        if job.has_failed() {
+            self.clear_away(job, crash.is_some());
+        }
+        self.link.job = std::ptr::null();
+        self.trim();
+    }
+
+    /// A resident that is ready for the launch.
+    fn prepare(&mut self, job: &Job, index: usize) -> Option<()> {
+        if index == self.residents.len() {
+            self.residents.push(Resident::new());
+        }
+        let owner = (&raw const *self.link).cast_mut().cast::<c_void>();
+        let ready = self.residents.get_mut(index)?.prepare(job, self.smid, owner);
+        if ready.is_none() {
+            let detail = "no memory for a block's shared memory, local memory or frames";
+            job.fail(Fault::new(FaultKind::OutOfMemory, job.launch.name, detail));
+        }
+        ready
+    }
+
+    /// # Safety
+    /// Runs on the gate's stack.
+    unsafe fn drive(&mut self, job: &Job, pool: Option<&Pool>) {
+        let mut sharing = pool.map_or(Sharing::ALONE, |pool| Sharing::begin(pool, job));
+        if self.prepare(job, 0).is_none() {
+            return;
+        }
+        self.active.push(0);
+        self.running.store(0, Ordering::Relaxed);
+        // SAFETY: passed on.
+        unsafe {
+            if job.launch.code.suspends() {
+                self.coroutines(job, &mut sharing);
+            } else {
+                self.whole_blocks(job, &mut sharing);
+            }
+        }
+        if !job.has_failed() {
+            sharing.end(job);
+        }
+    }
+
+    /// Code that does not stop midway.
+    ///
+    /// # Safety
+    /// As for `drive`.
+    unsafe fn whole_blocks(&mut self, job: &Job, sharing: &mut Sharing) {
+        let code = job.launch.code;
+        let Some(resident) = self.residents.first_mut() else { return };
+        while !job.has_failed() {
+            let most = if job.deterministic { 1 } else { sharing.most() };
+            let Some((first, count)) = job.claim(most) else { return };
+            resident.fill_shared(job);
+            resident.block.ctaid = job.launch.block_index(first);
+            self.gate.in_code.store(true, Ordering::Relaxed);
+            // SAFETY: the context has been prepared for this launch.
+            let stop = unsafe { code.run_blocks(&mut resident.block, count) };
+            self.gate.in_code.store(false, Ordering::Relaxed);
+            match stop {
+                Stop::Done => {}
+                Stop::Fault => {
+                    self.fail(job, 0, FaultKind::Trap, None, "");
+                    return;
+                }
+                Stop::Barrier | Stop::Yield => {
+                    let detail = "code that says it never stops midway has stopped";
+                    self.fail(job, 0, FaultKind::Internal, None, detail);
+                    return;
+                }
+            }
+            sharing.after(job, count);
+        }
+    }
+
+    /// Code that stops midway.
+    ///
+    /// # Safety
+    /// As for `drive`.
+    unsafe fn coroutines(&mut self, job: &Job, sharing: &mut Sharing) {
+        while !job.has_failed() {
+            let Some(resident) = self.residents.first_mut() else { return };
+            let Some(ticket) = job.claim_one() else { return };
+            resident.start(job, ticket);
+            // SAFETY: the resident has just been prepared and started.
+            match unsafe { resident.step(&self.gate.in_code, job) } {
+                Step::Done => sharing.after(job, 1),
+                Step::Yielded { .. } => {
+                    sharing.force(job);
+                    // SAFETY: passed on.
+                    unsafe { self.crowd(job, sharing) };
+                    self.active.clear();
+                    self.active.push(0);
+                    self.running.store(0, Ordering::Relaxed);
+                }
+                end => self.fail_step(job, 0, end),
+            }
+        }
+    }
+
+    /// Goes round blocks that wait for one another, and begins others where all of them wait, until all have ended.
+    ///
+    /// # Safety
+    /// As for `drive`; resident 0 holds a block.
+    unsafe fn crowd(&mut self, job: &Job, sharing: &mut Sharing) {
+        let limit = self.limit(job);
+        self.idle.clear();
+        self.idle.extend((1..self.residents.len()).rev());
+        let mut ready = 1;
+        let mut fruitless = 0usize;
+        while !job.has_failed() {
+            let (mut progress, mut nap) = (false, u32::MAX);
+            let mut k = 0;
+            while let Some(&index) = self.active.get(k) {
+                let Some(resident) = self.residents.get_mut(index) else { return };
+                self.running.store(index, Ordering::Relaxed);
+                // SAFETY: active residents have been prepared and started.
+                match unsafe { resident.step(&self.gate.in_code, job) } {
+                    Step::Done => {
+                        self.active.remove(k);
+                        self.idle.push(index);
+                        sharing.after(job, 1);
+                        progress = true;
+                    }
+                    Step::Yielded { moved, sleep } => {
+                        progress |= moved;
+                        nap = nap.min(sleep);
+                        k += 1;
+                    }
+                    end => return self.fail_step(job, index, end),
+                }
+            }
+            if self.active.is_empty() {
+                return;
+            }
+            if progress {
+                fruitless = 0;
+                continue;
+            }
+            fruitless += 1;
+            let count = self.active.len();
+            if count < limit
+                && fruitless >= patience(job, count)
+                && let Some(ticket) = job.claim_one()
+            {
+                let index = self.idle.pop().unwrap_or(self.residents.len());
+                if index >= ready {
+                    if self.prepare(job, index).is_none() {
+                        return;
+                    }
+                    ready = index + 1;
+                }
+                self.active.push(index);
+                if let Some(resident) = self.residents.get_mut(index) {
+                    resident.start(job, ticket);
+                }
+                fruitless = 0;
+                continue;
+            }
+            rest(fruitless, nap);
+        }
+    }
+
+    /// Blocks that may be resident here at the same time.
+    fn limit(&self, job: &Job) -> usize {
+        if job.launch.cooperative {
+            return usize::MAX;
+        }
+        let size = self.residents.first().map_or(0, |r| r.footprint()).max(1);
+        (RESIDENT_MEMORY / size).clamp(2, RESIDENTS)
+    }
+
+    /// Notes a fault that the code has reported, or the given one.
+    fn fail(&self, job: &Job, resident: usize, kind: FaultKind, warp: Option<u32>, detail: &str) {
+        let pending = self.link.pending.take();
+        let mut fault = pending.unwrap_or_else(|| Fault::new(kind, job.launch.name, detail));
+        self.place(&mut fault, resident, warp);
+        job.fail(fault);
+    }
+
+    /// Completes what is not known of a fault's place.
+    fn place(&self, fault: &mut Fault, resident: usize, warp: Option<u32>) {
+        let Some(resident) = self.residents.get(resident) else { return };
+        fault.block = fault.block.or(Some(resident.block.ctaid));
+        fault.warp = fault.warp.or(warp);
+        if let Some(warp) = warp.and_then(|w| resident.warps.get(w as usize)) {
+            fault.line = fault.line.or(Some(warp.line).filter(|&l| l != 0));
+        }
+        if let (None, Some(warp), Some(lanes @ 1..)) = (fault.thread, fault.warp, fault.lanes) {
+            let first = warp.wrapping_mul(32).wrapping_add(lanes.trailing_zeros());
+            fault.thread = Some(thread_index(first, resident.block.ntid));
+        }
+    }
+
+    fn fail_step(&self, job: &Job, resident: usize, step: Step) {
+        match step {
+            Step::Done | Step::Yielded { .. } | Step::Stopped => {}
+            Step::Fault(warp) => self.fail(job, resident, FaultKind::Trap, Some(warp), ""),
+            Step::Invalid(warp, invalid) => {
+                let detail = format!("barrier {} (mode {})", invalid.id, invalid.mode);
+                self.fail(job, resident, FaultKind::InvalidBarrier, Some(warp), &detail);
+            }
+            Step::Deadlock => {
+                let (detail, line) = self.residents.get(resident).map(|r| r.describe()).unwrap_or_default();
+                let mut fault = Fault::new(FaultKind::Deadlock, job.launch.name, detail);
+                fault.line = line.filter(|&l| l != 0);
+                self.place(&mut fault, resident, None);
+                job.fail(fault);
+            }
+        }
+    }
+
+    fn panicked(&self, job: &Job, panic: &(dyn Any + Send)) {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic");
+        let running = self.running.load(Ordering::Relaxed);
+        let warp = self.residents.get(running).map(|r| r.current.load(Ordering::Relaxed));
+        self.fail(job, running, FaultKind::Internal, warp, text);
+    }
+
+    /// The kernel was left by a signal.
+    fn crashed(&self, job: &Job, crash: Crash) {
+        let running = self.running.load(Ordering::Relaxed);
+        let resident = self.residents.get(running);
+        let warp = resident.filter(|r| !r.warps.is_empty()).map(|r| r.current.load(Ordering::Relaxed));
+        let warp = warp.filter(|_| job.launch.code.suspends());
+        let place = code::place(crash.ip);
+        if signals::is_interrupt(crash.signal) {
+            if job.timed_out() {
+                let block = resident.map_or([0; 3], |r| r.block.ctaid);
+                let mut text = format!("block {block:?}");
+                if let Some(warp) = warp {
+                    text.push_str(&format!(" warp {warp}"));
+                }
+                text.push_str(" runs");
+                if let Some(place) = &place {
+                    text.push_str(&format!(" at line {} {}", place.line, place.detail));
+                }
+                job.note(text.trim_end(), block, place.map(|p| p.line));
+            }
+            return;
+        }
+        let (kind, detail) = explain(crash);
+        let mut fault = Fault::new(kind, job.launch.name, detail);
+        if kind == FaultKind::IllegalAddress && crash.code != libc::SI_KERNEL {
+            fault.address = Some(crash.address as u64);
+        }
+        if let Some(place) = place {
+            fault.line = Some(place.line);
+            fault.detail = [fault.detail, place.detail].join(" ").trim().to_owned();
+        }
+        self.place(&mut fault, running, warp);
+        job.fail(fault);
+    }
+
+    /// After a launch that failed: releases the blocks in hand; says where they were if the watchdog asks.
+    fn clear_away(&mut self, job: &Job, crashed: bool) {
+        let suspends = job.launch.code.suspends();
+        let report = suspends && !crashed && job.timed_out();
+        let running = self.running.load(Ordering::Relaxed);
+        for (n, &index) in self.active.iter().enumerate() {
+            let Some(resident) = self.residents.get_mut(index).filter(|_| suspends) else { continue };
+            if report && n < 8 && resident.warps.iter().any(|w| w.live != 0) {
+                let (text, line) = resident.describe();
+                let block = resident.block.ctaid;
+                job.note(&format!("block {block:?}: {text}"), block, line);
+            }
+            let lost = (crashed && index == running).then(|| resident.current.load(Ordering::Relaxed));
+            resident.abandon(job, lost);
+        }
+        self.active.clear();
+    }
+
+    /// Gives back the memory of many residents.
+    fn trim(&mut self) {
+        if self.residents.len() > 1 {
+            let mut total = 0;
+            let keep = self.residents.iter().take_while(|r| {
+                total += r.footprint();
+                total <= KEPT
+            });
+            let keep = keep.count().max(1);
+            self.residents.truncate(keep);
+        }
+    }
+}
+
+/// Rounds in which nobody moved before a further block is begun.
+fn patience(job: &Job, count: usize) -> usize {
+    match job.launch.cooperative {
+        // All blocks must be resident; each worker takes its share, and more only if the others do not come.
+        true if (count as u64) < job.share => 1,
+        true => 1024,
+        // Other workers may be just about to give what is waited for.
+        false => 16 * count.min(64),
+    }
+}
+
+/// Lets other threads run while nobody here can go on.
+fn rest(fruitless: usize, nap: u32) {
+    match nap {
+        1.. if nap != u32::MAX => std::thread::sleep(Duration::from_nanos(u64::from(nap.min(1_000_000)))),
+        _ if fruitless < 32 => std::hint::spin_loop(),
+        _ => std::thread::yield_now(),
+    }
+}
+
+/// What a signal in a kernel means.
+fn explain(crash: Crash) -> (FaultKind, &'static str) {
+    const BUS_ADRALN: i32 = 1;
+    match crash.signal {
+        _ if crash.overflow => (FaultKind::StackOverflow, "the kernel's stack is full"),
+        libc::SIGILL => (FaultKind::IllegalInstruction, ""),
+        libc::SIGFPE => (FaultKind::Arithmetic, ""),
+        libc::SIGBUS if crash.code == BUS_ADRALN => (FaultKind::MisalignedAddress, ""),
+        libc::SIGSEGV if crash.code == libc::SI_KERNEL => {
+            (FaultKind::IllegalAddress, "the address is none a processor can have, or misaligned")
+        }
+        _ => (FaultKind::IllegalAddress, ""),
+    }
+}

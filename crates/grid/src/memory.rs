@@ -1,0 +1,166 @@
+//! Mapped memory with guard pages, and copies that survive bad addresses.
+
+use std::ptr::NonNull;
+
+/// Bytes of inaccessible memory on either side of a region: what a careless index reaches first.
+pub(crate) const GUARD: usize = 64 << 10;
+
+const PAGE: usize = 4096;
+
+/// Zeroed memory, given by the host page by page as it is touched, between guard pages.
+#[derive(Debug)]
+pub(crate) struct Region {
+    map: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: a region is owned memory, no more bound to a thread than a `Vec`.
+unsafe impl Send for Region {}
+// SAFETY: as above; what is in it is reached through raw pointers only.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// At least `size` bytes, page aligned. `None` where the host has no address space.
+    pub(crate) fn new(size: usize) -> Option<Region> {
+        let size = size.max(1).checked_next_multiple_of(PAGE)?;
+        let whole = size.checked_add(2 * GUARD)?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping where the kernel likes; nothing existing is touched.
+        let map = unsafe { libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, flags, -1, 0) };
+        if map == libc::MAP_FAILED {
+            return None;
+        }
+        let region = Region { map: NonNull::new(map.cast())?, size };
+        // SAFETY: the pages lie in the mapping just made.
+        let opened =
+            unsafe { libc::mprotect(region.start().cast(), size, libc::PROT_READ | libc::PROT_WRITE) };
+        (opened == 0).then_some(region)
+    }
+
+    /// First byte.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.map.as_ptr().wrapping_add(GUARD)
+    }
+
+    /// Bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// One past the last byte.
+    pub(crate) fn end(&self) -> *mut u8 {
+        self.start().wrapping_add(self.size)
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nobody uses it any more.
+        unsafe { libc::munmap(self.map.as_ptr().cast(), self.size + 2 * GUARD) };
+    }
+}
+
+/// Whether `size` bytes at `address` lie within `len` bytes at `start`.
+pub(crate) fn within(address: u64, size: u64, start: u64, len: u64) -> bool {
+    address >= start && size <= len && address - start <= len - size
+}
+
+/// The bytes cannot be read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inaccessible;
+
+impl std::fmt::Display for Inaccessible {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("memory is not accessible")
+    }
+}
+
+impl std::error::Error for Inaccessible {}
+
+std::arch::global_asm!(
+    ".pushsection .text.anywarp_copy,\"ax\",@progbits",
+    ".hidden anywarp_copy_begin",
+    ".hidden anywarp_copy_failed",
+    ".hidden anywarp_copy_end",
+    ".globl anywarp_copy_begin",
+    ".globl anywarp_copy_failed",
+    ".globl anywarp_copy_end",
+    ".p2align 4",
+    "anywarp_copy_begin:",
+    "mov rcx, rdx",
+    "rep movsb",
+    "xor eax, eax",
+    "ret",
+    "anywarp_copy_failed:",
+    "mov eax, 1",
+    "ret",
+    "anywarp_copy_end:",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    fn anywarp_copy_begin(to: *mut u8, from: *const u8, size: usize) -> u32;
+    fn anywarp_copy_failed();
+    fn anywarp_copy_end();
+}
+
+/// Where to go on after a fault at `ip`, if that is in the guarded copy. For the signal handler.
+pub(crate) fn recovery(ip: usize) -> Option<usize> {
+    let inside =
+        (anywarp_copy_begin as *const () as usize..anywarp_copy_end as *const () as usize).contains(&ip);
+    inside.then_some(anywarp_copy_failed as *const () as usize)
+}
+
+/// Copies memory that may not be there, on either side. On an error some bytes may have been copied.
+///
+/// # Errors
+/// A page could not be read or written.
+///
+/// # Safety
+/// Where `to` is mapped, it may be overwritten: nothing in Rust's care lies there. The ranges do not overlap.
+pub unsafe fn copy_guarded(to: *mut u8, from: *const u8, size: usize) -> Result<(), Inaccessible> {
+    crate::signals::install();
+    // SAFETY: the caller allows the writing; a fault inside is caught by the handler and answered with 1.
+    match unsafe { anywarp_copy_begin(to, from, size) } {
+        0 => Ok(()),
+        _ => Err(Inaccessible),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn region_is_usable_to_its_ends_and_guarded_beyond() {
+        let region = Region::new(5000).unwrap();
+        assert_eq!(region.size(), 8192);
+        let byte = 7u8;
+        let mut back = 0u8;
+        for at in [0, 8191] {
+            let place = region.start().wrapping_add(at);
+            // SAFETY: the region's bytes are free to be written.
+            unsafe {
+                copy_guarded(place, &byte, 1).unwrap();
+                copy_guarded(&mut back, place, 1).unwrap();
+            }
+            assert_eq!(back, 7);
+        }
+        for bad in [region.end(), region.start().wrapping_sub(1), std::ptr::null_mut()] {
+            // SAFETY: these are guard pages and null: nobody's.
+            unsafe {
+                assert_eq!(copy_guarded(bad, &byte, 1), Err(Inaccessible));
+                assert_eq!(copy_guarded(&mut back, bad, 1), Err(Inaccessible));
+            }
+        }
+    }
+
+    #[test]
+    fn within_does_not_wrap() {
+        assert!(within(16, 4, 16, 4));
+        assert!(!within(17, 4, 16, 4));
+        assert!(!within(15, 1, 16, 4));
+        assert!(!within(u64::MAX, 4, 16, 4));
+        assert!(!within(20, u64::MAX, 16, 100));
+    }
+}

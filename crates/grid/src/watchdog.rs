@@ -1,0 +1,108 @@
+//! Stops launches that take too long, and workers that still run after their launch has failed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::fault::{Fault, FaultKind};
+use crate::job::Job;
+
+/// Time for workers to notice that their launch has failed before they are interrupted.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Time between interrupts: a worker can be left only while it is in machine code.
+const AGAIN: Duration = Duration::from_millis(5);
+
+#[derive(Clone, Copy)]
+struct Watch {
+    job: *const Job<'static>,
+    /// What the launch was allowed, if it is the time that is watched.
+    allowed: Option<Duration>,
+    at: Instant,
+}
+
+// SAFETY: jobs are shared between threads, and leave the list before they go.
+unsafe impl Send for Watch {}
+
+#[derive(Default)]
+struct State {
+    watches: Vec<Watch>,
+    running: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Watchdog {
+    state: Mutex<State>,
+    changed: Condvar,
+    stop: AtomicBool,
+}
+
+impl Watchdog {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(self: &Arc<Self>, job: &Job, allowed: Option<Duration>, wait: Duration) {
+        let mut state = self.state();
+        let pointer = std::ptr::from_ref(job).cast::<Job<'static>>();
+        let Some(at) = Instant::now().checked_add(wait) else { return };
+        if allowed.is_none() && state.watches.iter().any(|w| w.job == pointer && w.allowed.is_none()) {
+            return;
+        }
+        state.watches.push(Watch { job: pointer, allowed, at });
+        if !state.running {
+            let this = self.clone();
+            let thread = std::thread::Builder::new().name("anywarp-watch".into());
+            match crate::pool::quiet(|| thread.spawn(move || this.serve())) {
+                Ok(_) => state.running = true,
+                Err(error) => tracing::warn!(%error, "cannot start the watchdog"),
+            }
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// Fails `job` with [`FaultKind::Timeout`] when it takes longer than `time`. To be forgotten before the job goes.
+    pub(crate) fn limit(self: &Arc<Self>, job: &Job, time: Duration) {
+        self.add(job, Some(time), time);
+    }
+
+    /// Interrupts the workers of a failed job that do not end by themselves. To be forgotten before the job goes.
+    pub(crate) fn hurry(self: &Arc<Self>, job: &Job) {
+        self.add(job, None, GRACE);
+    }
+
+    /// Drops all watches of a job.
+    pub(crate) fn forget(&self, job: &Job) {
+        let pointer = std::ptr::from_ref(job).cast::<Job<'static>>();
+        self.state().watches.retain(|w| w.job != pointer);
+    }
+
+    /// Ends the thread.
+    pub(crate) fn close(&self) {
+        let _state = self.state();
+        self.stop.store(true, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    fn serve(&self) {
+        let mut state = self.state();
+        while !self.stop.load(Ordering::Relaxed) {
+            let now = Instant::now();
+            for watch in state.watches.iter_mut().filter(|w| w.at <= now) {
+                // SAFETY: the job is on the list, whose lock is held.
+                let job = unsafe { &*watch.job };
+                if let Some(time) = watch.allowed.take() {
+                    let detail = format!("not ended after {time:?}");
+                    job.fail(Fault::new(FaultKind::Timeout, job.launch.name, detail));
+                }
+                job.interrupt_all();
+                watch.at = now + AGAIN;
+            }
+            let next = state.watches.iter().map(|w| w.at).min();
+            let wait = next.map_or(Duration::from_secs(3600), |at| at.saturating_duration_since(now));
+            let waited = self.changed.wait_timeout(state, wait);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}

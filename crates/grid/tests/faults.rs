@@ -1,0 +1,281 @@
+//! Faults: memory, instructions, stacks, traps, kernels that never end.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::time::Duration;
+
+use grid::{CodeRange, Config, FaultKind, Place, Workers, register_code_range};
+use support::{Blocks, TestHost, Warps, block, launch, pools, run, sync};
+use wave::abi::{BlockCtx, Stop, WarpCtx};
+
+/// Machine code in memory of its own, registered as a kernel's.
+struct Machine {
+    start: usize,
+    _range: CodeRange,
+}
+
+impl Machine {
+    fn new(bytes: &[u8]) -> Machine {
+        // SAFETY: a fresh mapping, filled before it is made executable; never unmapped.
+        let start = unsafe {
+            let page = libc::mmap(
+                std::ptr::null_mut(),
+                4096,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            assert_ne!(page, libc::MAP_FAILED);
+            page.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            assert_eq!(libc::mprotect(page, 4096, libc::PROT_READ | libc::PROT_EXEC), 0);
+            page as usize
+        };
+        let resolve = move |ip: usize| Some(Place { line: 100 + (ip - start) as u32, detail: "in f".into() });
+        let range = register_code_range(start, start + bytes.len(), Some(Box::new(resolve))).unwrap();
+        Machine { start, _range: range }
+    }
+
+    /// Calls the code with an argument in `rdi`.
+    fn call(&self, argument: usize) {
+        // SAFETY: the tests write functions of this signature.
+        let f: extern "C" fn(usize) = unsafe { std::mem::transmute(self.start) };
+        f(argument);
+    }
+}
+
+/// `mov byte ptr [rdi], 1; ret`
+const STORE: &[u8] = &[0xc6, 0x07, 0x01, 0xc3];
+/// `nop; mov eax, [rdi]; ret`
+const LOAD: &[u8] = &[0x90, 0x8b, 0x07, 0xc3];
+/// `ud2`
+const ILLEGAL: &[u8] = &[0x0f, 0x0b];
+/// `xor ecx, ecx; mov eax, 1; cdq; div ecx`
+const DIVIDE: &[u8] = &[0x31, 0xc9, 0xb8, 1, 0, 0, 0, 0x99, 0xf7, 0xf1];
+/// `f: call f`
+const RECURSE: &[u8] = &[0xe8, 0xfb, 0xff, 0xff, 0xff];
+/// `f: jmp f`
+const FOREVER: &[u8] = &[0xeb, 0xfe];
+
+#[test]
+fn signals_in_kernels_become_faults() {
+    use FaultKind::*;
+    let bad = 0x10usize;
+    let odd = 0xdead_0000_0000_0000usize;
+    // Code, argument; kind, address, line.
+    type Case = (&'static [u8], usize, FaultKind, Option<u64>, u32);
+    let cases: [Case; 6] = [
+        (STORE, bad, IllegalAddress, Some(0x10), 100),
+        (LOAD, 0, IllegalAddress, Some(0), 101),
+        (LOAD, odd, IllegalAddress, None, 101),
+        (ILLEGAL, 0, IllegalInstruction, None, 100),
+        (DIVIDE, 0, Arithmetic, None, 108),
+        (RECURSE, 0, StackOverflow, None, 100),
+    ];
+    for workers in pools() {
+        for (bytes, argument, kind, address, line) in cases {
+            let machine = Machine::new(bytes);
+            let warps = Warps(|w: &mut WarpCtx| {
+                if block(w).ctaid[0] == 5 && w.index == 1 && w.resume == 1 {
+                    machine.call(argument);
+                }
+                w.resume += 1;
+                if w.resume == 3 { Stop::Done } else { sync(w) }
+            });
+            let fault = run(&workers, &warps, 20, 96).unwrap_err();
+            assert_eq!((fault.kind, fault.address, fault.line), (kind, address, Some(line)), "{fault}");
+            assert_eq!((fault.block, fault.warp), (Some([5, 0, 0]), Some(1)));
+            let whole = Blocks(|b: &BlockCtx| {
+                if b.ctaid[0] == 700 {
+                    machine.call(argument);
+                }
+                Stop::Done
+            });
+            let fault = run(&workers, &whole, 1000, 96).unwrap_err();
+            assert_eq!((fault.kind, fault.address, fault.line), (kind, address, Some(line)), "{fault}");
+            assert_eq!((fault.block, fault.warp), (Some([700, 0, 0]), None));
+        }
+        // Everything works on.
+        run(&workers, &Blocks(|_: &BlockCtx| Stop::Done), 100, 32).unwrap();
+    }
+}
+
+#[test]
+fn memory_beside_shared_and_local_is_guarded() {
+    let store = Machine::new(STORE);
+    for beyond in [8192usize, 40 << 10] {
+        let code = Warps(|w: &mut WarpCtx| {
+            store.call(block(w).shared as usize + beyond);
+            Stop::Done
+        });
+        assert_eq!(run(&Workers::new(1), &code, 1, 32).unwrap_err().kind, FaultKind::IllegalAddress);
+        let code = Warps(|w: &mut WarpCtx| {
+            store.call(block(w).local as usize + beyond);
+            Stop::Done
+        });
+        assert_eq!(run(&Workers::new(1), &code, 1, 32).unwrap_err().kind, FaultKind::IllegalAddress);
+    }
+}
+
+#[test]
+fn recursion_in_rust_overflows_the_stack_too() {
+    #[inline(never)]
+    fn deep(n: u64) -> u64 {
+        let room = std::hint::black_box([n; 64]);
+        if n == u64::MAX { 0 } else { deep(n + 1) + room[7] }
+    }
+    for workers in pools() {
+        let code = Warps(|w: &mut WarpCtx| {
+            w.line = deep(0) as u32;
+            Stop::Done
+        });
+        let fault = run(&workers, &code, 4, 32).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::StackOverflow);
+    }
+}
+
+#[test]
+fn a_panic_is_an_internal_error() {
+    let code = Warps(|w: &mut WarpCtx| if w.index == 1 { panic!("oh {}", 7) } else { Stop::Done });
+    let fault = run(&Workers::new(2), &code, 3, 64).unwrap_err();
+    assert_eq!((fault.kind, fault.warp), (FaultKind::Internal, Some(1)));
+    assert_eq!(fault.detail, "oh 7");
+}
+
+#[test]
+fn a_fault_stops_the_other_blocks() {
+    for workers in pools() {
+        let ran = AtomicU32::new(0);
+        let whole = Blocks(|b: &BlockCtx| {
+            ran.fetch_add(1, SeqCst);
+            if b.ctaid[0] == 0 { Stop::Fault } else { Stop::Done }
+        });
+        assert_eq!(run(&workers, &whole, 1 << 20, 32).unwrap_err().kind, FaultKind::Trap);
+        assert!(ran.load(SeqCst) < 1 << 20);
+        // A block that waits for one that failed.
+        let ready = AtomicBool::new(false);
+        let waits = Warps(|w: &mut WarpCtx| match block(w).ctaid[0] {
+            1 => Stop::Fault,
+            _ if ready.load(SeqCst) => Stop::Done,
+            _ => Stop::Yield,
+        });
+        assert_eq!(run(&workers, &waits, 2, 32).unwrap_err().block, Some([1, 0, 0]));
+        // A block that never ends beside one that failed: machine code is interrupted.
+        let forever = Machine::new(FOREVER);
+        let (looping, code_range) = (AtomicBool::new(false), &forever);
+        let beside = Blocks(|b: &BlockCtx| {
+            if b.ctaid[0] == 0 {
+                while workers.count() > 1 && !looping.load(SeqCst) {
+                    std::thread::yield_now();
+                }
+                return Stop::Fault;
+            }
+            looping.store(true, SeqCst);
+            code_range.call(0);
+            Stop::Done
+        });
+        assert_eq!(run(&workers, &beside, 2, 32).unwrap_err().block, Some([0, 0, 0]));
+    }
+}
+
+#[test]
+fn the_watchdog_stops_what_does_not_end() {
+    for count in [1, 3] {
+        let watchdog = Some(Duration::from_millis(50));
+        let workers = Workers::with(Config { workers: count, watchdog, ..Config::new() });
+        let forever = Machine::new(FOREVER);
+        let whole = Blocks(|b: &BlockCtx| {
+            if b.ctaid[0] == 3 {
+                forever.call(0);
+            }
+            Stop::Done
+        });
+        let fault = run(&workers, &whole, 9, 32).unwrap_err();
+        assert_eq!((fault.kind, fault.block, fault.line), (FaultKind::Timeout, Some([3, 0, 0]), Some(100)));
+        assert!(fault.detail.contains("block [3, 0, 0] runs at line 100"), "{fault}");
+        let spins = Warps(|w: &mut WarpCtx| {
+            w.line = 12;
+            if block(w).ctaid[0] == 1 && w.index == 1 { Stop::Yield } else { Stop::Done }
+        });
+        let fault = run(&workers, &spins, 3, 64).unwrap_err();
+        assert_eq!((fault.kind, fault.block, fault.line), (FaultKind::Timeout, Some([1, 0, 0]), Some(12)));
+        assert!(fault.detail.contains("block [1, 0, 0]: warp 1 lanes 0xffffffff run at line 12"), "{fault}");
+        run(&workers, &Blocks(|_: &BlockCtx| Stop::Done), 100, 32).unwrap();
+    }
+}
+
+#[test]
+fn callers_keep_their_floating_point_state() {
+    let mut csr = 0u32;
+    // SAFETY: reads the control register.
+    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut csr) };
+    let odd = csr | 0x6000;
+    let store = Machine::new(STORE);
+    // SAFETY: other rounding for this thread, taken back below.
+    unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &odd) };
+    let code = Blocks(|_: &BlockCtx| {
+        store.call(0);
+        Stop::Done
+    });
+    let fault = run(&Workers::new(1), &code, 1, 32).unwrap_err();
+    let mut after = 0u32;
+    // SAFETY: reads the register, then restores it.
+    unsafe {
+        std::arch::asm!("stmxcsr [{}]", in(reg) &mut after);
+        std::arch::asm!("ldmxcsr [{}]", in(reg) &csr);
+    }
+    assert_eq!(fault.kind, FaultKind::IllegalAddress);
+    assert_eq!(after & 0x6000, 0x6000);
+}
+
+/// Runs `child` in a forked process; gives its wait status.
+fn in_child(child: impl FnOnce()) -> i32 {
+    // SAFETY: the child uses what it needs and leaves without running destructors.
+    unsafe {
+        match libc::fork() {
+            0 => {
+                child();
+                libc::_exit(0);
+            }
+            pid => {
+                let mut status = 0;
+                assert_eq!(libc::waitpid(pid, &mut status, 0), pid);
+                status
+            }
+        }
+    }
+}
+
+#[test]
+fn faults_of_the_program_are_its_own() {
+    // Handlers are installed by a launch.
+    run(&Workers::new(1), &Blocks(|_: &BlockCtx| Stop::Done), 1, 32).unwrap();
+    let status = in_child(|| Machine::new(STORE).call(8));
+    assert!(libc::WIFSIGNALED(status));
+    assert_eq!(libc::WTERMSIG(status), libc::SIGSEGV);
+    // A signal that somebody sends is no fault either.
+    let status = in_child(|| {
+        // SAFETY: ends this process.
+        unsafe { libc::raise(libc::SIGILL) };
+    });
+    assert_eq!((libc::WIFSIGNALED(status), libc::WTERMSIG(status)), (true, libc::SIGILL));
+}
+
+#[test]
+fn a_child_runs_alone_and_leaves_the_threads_be() {
+    let workers = Workers::new(3);
+    let code = Blocks(|_: &BlockCtx| Stop::Done);
+    run(&workers, &code, 1000, 32).unwrap();
+    let mut slot = Some(workers);
+    let status = in_child(|| {
+        let workers = slot.take().unwrap();
+        let host = TestHost::default();
+        let ran = workers.run_counted(&launch(&code, &host, 1000, 32)).unwrap();
+        assert_eq!((ran.blocks, ran.workers), (1000, 1));
+        drop(workers);
+    });
+    assert_eq!(status, 0);
+    run(&slot.unwrap(), &code, 1000, 32).unwrap();
+}

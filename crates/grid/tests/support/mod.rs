@@ -1,0 +1,162 @@
+//! Kernels written as Rust functions, and a host for them.
+#![allow(missing_docs, dead_code, reason = "helpers, of which each test file uses some")]
+
+use std::sync::Mutex;
+
+use grid::{Fault, Heap, Host, Launch, Workers};
+use wave::abi::{BlockCtx, Code, Stop, WarpCtx, warp_lanes};
+use wave::op::BarMode;
+
+/// A warp's program: looks at `warp.resume`, does a piece of work, says why it stops.
+pub struct Warps<F>(pub F);
+
+impl<F: Fn(&mut WarpCtx) -> Stop + Send + Sync> Code for Warps<F> {
+    fn frame_size(&self) -> usize {
+        64
+    }
+    fn local_size(&self) -> usize {
+        16
+    }
+    fn suspends(&self) -> bool {
+        true
+    }
+    unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
+        (self.0)(warp)
+    }
+    unsafe fn run_blocks(&self, _: &mut BlockCtx, _: u64) -> Stop {
+        Stop::Fault
+    }
+}
+
+/// A program for whole blocks, which never stops.
+pub struct Blocks<F>(pub F);
+
+impl<F: Fn(&BlockCtx) -> Stop + Send + Sync> Code for Blocks<F> {
+    fn frame_size(&self) -> usize {
+        0
+    }
+    fn local_size(&self) -> usize {
+        0
+    }
+    fn suspends(&self) -> bool {
+        false
+    }
+    unsafe fn resume(&self, _: &mut WarpCtx) -> Stop {
+        Stop::Fault
+    }
+    unsafe fn run_blocks(&self, block: &mut BlockCtx, count: u64) -> Stop {
+        for i in 0..count {
+            let stop = (self.0)(block);
+            if stop != Stop::Done {
+                return stop;
+            }
+            if i + 1 < count {
+                for d in 0..3 {
+                    block.ctaid[d] += 1;
+                    if block.ctaid[d] < block.nctaid[d] {
+                        break;
+                    }
+                    block.ctaid[d] = 0;
+                }
+            }
+        }
+        Stop::Done
+    }
+}
+
+pub struct TestHost {
+    pub heap: Heap,
+    pub printed: Mutex<Vec<u8>>,
+    pub errors: Mutex<Vec<u8>>,
+}
+
+impl Default for TestHost {
+    fn default() -> Self {
+        TestHost { heap: Heap::new(Heap::DEFAULT_SIZE), printed: Mutex::default(), errors: Mutex::default() }
+    }
+}
+
+impl TestHost {
+    pub fn printed(&self) -> String {
+        String::from_utf8(self.printed.lock().unwrap().clone()).unwrap()
+    }
+    pub fn errors(&self) -> String {
+        String::from_utf8(self.errors.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Host for TestHost {
+    fn accessible(&self, address: u64, _: u32, _: bool) -> bool {
+        address == 0x1234_5678
+    }
+    fn print(&self, text: &[u8]) {
+        self.printed.lock().unwrap().extend_from_slice(text);
+    }
+    fn heap(&self) -> &Heap {
+        &self.heap
+    }
+    fn print_error(&self, text: &[u8]) {
+        self.errors.lock().unwrap().extend_from_slice(text);
+    }
+}
+
+/// A launch of `grid` blocks of `block` threads, 4 KiB of shared memory.
+pub fn launch<'a>(code: &'a dyn Code, host: &'a TestHost, grid: u32, block: u32) -> Launch<'a> {
+    Launch {
+        name: "test",
+        code,
+        grid: [grid, 1, 1],
+        block: [block, 1, 1],
+        params: &[],
+        image: 0,
+        shared: [1024, 3072],
+        cooperative: false,
+        id: 7,
+        host,
+    }
+}
+
+/// Runs a launch of [`launch`]'s shape.
+pub fn run(workers: &Workers, code: &dyn Code, grid: u32, block: u32) -> Result<(), Box<Fault>> {
+    let host = TestHost::default();
+    workers.run(&launch(code, &host, grid, block))
+}
+
+/// Stops at a barrier with all living lanes.
+pub fn barrier(warp: &mut WarpCtx, id: u32, threads: u32, mode: BarMode) -> Stop {
+    warp.bar_id = id;
+    warp.bar_threads = threads;
+    warp.bar_mode = BarMode::ALL.iter().position(|&m| m == mode).unwrap() as u32;
+    warp.bar_lanes = warp.live;
+    Stop::Barrier
+}
+
+/// `__syncthreads()`.
+pub fn sync(warp: &mut WarpCtx) -> Stop {
+    barrier(warp, 0, 0, BarMode::Sync)
+}
+
+/// The warp's block.
+pub fn block(warp: &WarpCtx) -> &BlockCtx {
+    // SAFETY: contexts of running code are valid.
+    unsafe { &*warp.block }
+}
+
+/// The `n`th u32 of shared memory.
+#[allow(clippy::mut_from_ref, reason = "shared memory is shared; one worker runs a block")]
+pub fn shared(warp: &WarpCtx, n: usize) -> &mut u32 {
+    let block = block(warp);
+    assert!(n * 4 + 4 <= block.shared_total as usize);
+    // SAFETY: inside the block's shared memory, which is aligned; the tests hold no reference over a stop.
+    unsafe { &mut *block.shared.cast::<u32>().add(n) }
+}
+
+/// All lanes of the warp's block, for checks.
+pub fn lanes(warp: &WarpCtx) -> u32 {
+    warp_lanes(warp.index, block(warp).threads())
+}
+
+/// Pools to run everything on: one worker, as many as there are cores, more than there are cores.
+pub fn pools() -> Vec<Workers> {
+    [1, 2, 5].map(Workers::new).into()
+}
