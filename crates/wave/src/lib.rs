@@ -16,6 +16,7 @@ pub mod interp;
 pub mod layout;
 pub mod module;
 pub mod op;
+mod print;
 pub mod types;
 
 pub use func::{Block, BlockCall, BlockData, Builder, Function, Inst, Loc, Slot, Terminator, Value};
