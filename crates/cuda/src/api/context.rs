@@ -1,0 +1,238 @@
+//! Contexts and primary contexts.
+
+use driver::{Error, Result, context, driver};
+
+use crate::abi::{In, Need, Out, check};
+use crate::api;
+use crate::api::{current, stream};
+use crate::types::{CUdevice, Handle};
+
+fn create(out: Out<Handle>, flags: u32, device: CUdevice, version: u32) -> Result<()> {
+    out.required()?;
+    let device = driver()?.device(device)?;
+    out.set(context::create(device, flags, version)?);
+    Ok(())
+}
+
+fn of(handle: Handle) -> Result<std::sync::Arc<context::Context>> {
+    if handle == 0 { context::current().ok_or(Error::InvalidContext) } else { context::get(handle) }
+}
+
+api! {
+    Init fn cuCtxCreate(out: Out<Handle>, flags: u32, device: CUdevice) {
+        create(out, flags, device, 3010)
+    }
+
+    Init fn cuCtxCreate_v2(out: Out<Handle>, flags: u32, device: CUdevice) {
+        create(out, flags, device, 3020)
+    }
+
+    Init fn cuCtxCreate_v3(out: Out<Handle>, affinity: In<[u64; 2]>, count: i32, flags: u32, device: CUdevice) {
+        if !affinity.is_null() && count > 0 {
+            return Err(Error::UnsupportedExecAffinity);
+        }
+        create(out, flags, device, 3020)
+    }
+
+    Init fn cuCtxCreate_v4(out: Out<Handle>, params: In<[u64; 3]>, flags: u32, device: CUdevice) {
+        if !params.is_null() && params.get()? != [0; 3] {
+            return Err(Error::UnsupportedExecAffinity);
+        }
+        create(out, flags, device, 3020)
+    }
+
+    Process fn cuCtxDestroy / cuCtxDestroy_v2 (handle: Handle) {
+        if handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        check(Need::Init)?;
+        context::destroy(&context::get(handle)?)
+    }
+
+    Init fn cuCtxPushCurrent / cuCtxPushCurrent_v2 (handle: Handle) {
+        if handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        context::push(context::get(handle)?)
+    }
+
+    Init fn cuCtxPopCurrent / cuCtxPopCurrent_v2 (out: Out<Handle>) {
+        out.set(context::pop()?.handle);
+        Ok(())
+    }
+
+    Init fn cuCtxSetCurrent(handle: Handle) {
+        context::set_current(if handle == 0 { None } else { Some(context::get(handle)?) })
+    }
+
+    Init fn cuCtxGetCurrent(out: Out<Handle>) {
+        out.required()?.set(context::current().map_or(0, |c| c.handle));
+        Ok(())
+    }
+
+    Init fn cuCtxGetDevice(device: Out<CUdevice>) {
+        let context = context::current().ok_or(Error::InvalidContext)?;
+        device.required()?.set(context.device.ordinal as i32);
+        Ok(())
+    }
+
+    Init fn cuCtxGetDevice_v2(device: Out<CUdevice>, handle: Handle) {
+        let context = of(handle)?;
+        device.required()?.set(context.device.ordinal as i32);
+        Ok(())
+    }
+
+    Init fn cuCtxGetFlags(flags: Out<u32>) {
+        let context = context::current().ok_or(Error::InvalidContext)?;
+        flags.required()?.set(context.flags());
+        Ok(())
+    }
+
+    Context fn cuCtxSetFlags(flags: u32) {
+        current()?.set_flags(flags)
+    }
+
+    Init fn cuCtxGetId(handle: Handle, id: Out<u64>) {
+        let context = of(handle)?;
+        id.required()?.set(context.id());
+        Ok(())
+    }
+
+    Init fn cuCtxGetApiVersion(handle: Handle, version: Out<u32>) {
+        let context = of(handle)?;
+        if !context.alive() {
+            return Err(Error::InvalidContext);
+        }
+        version.required()?.set(context.api_version);
+        Ok(())
+    }
+
+    Context fn cuCtxSynchronize() {
+        current()?.synchronize()
+    }
+
+    Context fn cuCtxSynchronize_v2(handle: Handle) {
+        of(handle)?.synchronize()
+    }
+
+    Context fn cuCtxGetLimit(value: Out<usize>, limit: u32) {
+        let context = current()?;
+        value.required()?.set(context.limit(limit)? as usize);
+        Ok(())
+    }
+
+    Context fn cuCtxSetLimit(limit: u32, value: usize) {
+        current()?.set_limit(limit, value as u64)
+    }
+
+    Context fn cuCtxGetCacheConfig(config: Out<u32>) {
+        config.required()?.set(current()?.cache_config());
+        Ok(())
+    }
+
+    Context fn cuCtxSetCacheConfig(config: u32) {
+        current()?.set_cache_config(config)
+    }
+
+    /// Banks are always four bytes wide.
+    Context fn cuCtxGetSharedMemConfig(config: Out<u32>) {
+        config.required()?.set(1);
+        Ok(())
+    }
+
+    Context fn cuCtxSetSharedMemConfig(config: u32) {
+        if config > 2 { Err(Error::InvalidValue) } else { Ok(()) }
+    }
+
+    Context fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
+        least.set(0);
+        greatest.set(driver::stream::HIGHEST_PRIORITY);
+        Ok(())
+    }
+
+    Context fn cuCtxResetPersistingL2Cache() {
+        Ok(())
+    }
+
+    Context fn cuCtxGetExecAffinity(affinity: Out<[u32; 2]>, kind: u32) {
+        if kind != 0 {
+            return Err(Error::UnsupportedExecAffinity);
+        }
+        affinity.required()?.set([0, current()?.device.info.multiprocessors]);
+        Ok(())
+    }
+
+    Init fn cuCtxAttach(out: Out<Handle>, flags: u32) {
+        check(Need::Context)?;
+        out.required()?;
+        if flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        out.set(context::attach()?);
+        Ok(())
+    }
+
+    Init fn cuCtxDetach(handle: Handle) {
+        context::detach(&context::get(handle)?)
+    }
+
+    /// Peers need no enabling: every device's memory is the process's memory.
+    Context fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) {
+        if flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        let peer = context::get(peer)?;
+        if peer.device.ordinal == current()?.device.ordinal { Err(Error::PeerAccessUnsupported) } else { Ok(()) }
+    }
+
+    Context fn cuCtxDisablePeerAccess(peer: Handle) {
+        let peer = context::get(peer)?;
+        if peer.device.ordinal == current()?.device.ordinal { Err(Error::PeerAccessNotEnabled) } else { Ok(()) }
+    }
+
+    Init fn cuDevicePrimaryCtxRetain(out: Out<Handle>, device: CUdevice) {
+        out.required()?;
+        out.set(context::retain_primary(driver()?.device(device)?)?);
+        Ok(())
+    }
+
+    Init fn cuDevicePrimaryCtxRelease / cuDevicePrimaryCtxRelease_v2 (device: CUdevice) {
+        context::release_primary(driver()?.device(device)?)
+    }
+
+    Init fn cuDevicePrimaryCtxReset / cuDevicePrimaryCtxReset_v2 (device: CUdevice) {
+        context::reset_primary(driver()?.device(device)?);
+        Ok(())
+    }
+
+    Init fn cuDevicePrimaryCtxGetState(device: CUdevice, flags: Out<u32>, active: Out<i32>) {
+        if flags.is_null() || active.is_null() {
+            return Err(Error::InvalidValue);
+        }
+        let (f, a) = context::primary_state(driver()?.device(device)?);
+        flags.set(f);
+        active.set(i32::from(a));
+        Ok(())
+    }
+
+    Init fn cuDevicePrimaryCtxSetFlags / cuDevicePrimaryCtxSetFlags_v2 (device: CUdevice, flags: u32) {
+        let device = driver()?.device(device)?;
+        context::set_primary_flags(device, flags)
+    }
+
+    Init fn cuCtxRecordEvent(handle: Handle, event: Handle) {
+        let context = context::get(handle)?;
+        context.check()?;
+        driver::event::get(event)?.record(&context.legacy());
+        Ok(())
+    }
+
+    Init fn cuCtxWaitEvent(handle: Handle, event: Handle) {
+        let context = context::get(handle)?;
+        context.check()?;
+        if let Some(point) = driver::event::get(event)?.point() {
+            stream(0, false)?.wait_for(point);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,210 @@
+//! Devices.
+
+use driver::device::attribute;
+use driver::memory::pool;
+use driver::{Error, driver};
+
+use crate::abi::{In, Out, Text};
+use crate::api;
+use crate::types::{CUdevice, DeviceProperties, Handle};
+
+api! {
+    Init fn cuDeviceGetCount(count: Out<i32>) {
+        count.required()?.set(driver()?.devices.len() as i32);
+        Ok(())
+    }
+
+    Init fn cuDeviceGet(device: Out<CUdevice>, ordinal: i32) {
+        device.required()?;
+        driver()?.device(ordinal)?;
+        device.set(ordinal);
+        Ok(())
+    }
+
+    Init fn cuDeviceGetName(name: Out<u8>, length: i32, device: CUdevice) {
+        name.required()?;
+        let device = driver()?.device(device)?;
+        // The hardware's driver takes a negative length for a large one.
+        let room = usize::try_from(length).unwrap_or(256);
+        if room == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let mut text: Vec<u8> = device.info.name.bytes().take(room - 1).collect();
+        text.push(0);
+        name.set_all(&text);
+        Ok(())
+    }
+
+    Init fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: CUdevice) {
+        bytes.required()?.set(driver()?.device(device)?.info.total_memory as usize);
+        Ok(())
+    }
+
+    Init fn cuDeviceGetUuid / cuDeviceGetUuid_v2 (uuid: Out<[u8; 16]>, device: CUdevice) {
+        uuid.required()?.set(driver()?.device(device)?.info.uuid);
+        Ok(())
+    }
+
+    Init fn cuDeviceGetLuid(_luid: Out<u8>, _mask: Out<u32>, device: CUdevice) {
+        driver()?.device(device)?;
+        Err(Error::NotSupported)
+    }
+
+    Init fn cuDeviceGetAttribute(value: Out<i32>, number: i32, device: CUdevice) {
+        value.required()?;
+        value.set(driver()?.device(device)?.attribute(number)?);
+        Ok(())
+    }
+
+    Init fn cuDeviceComputeCapability(major: Out<i32>, minor: Out<i32>, device: CUdevice) {
+        if major.is_null() || minor.is_null() {
+            return Err(Error::InvalidValue);
+        }
+        let (a, b) = driver()?.device(device)?.info.compute_capability;
+        major.set(a as i32);
+        minor.set(b as i32);
+        Ok(())
+    }
+
+    Init fn cuDeviceGetProperties(properties: Out<DeviceProperties>, device: CUdevice) {
+        properties.required()?;
+        let device = driver()?.device(device)?;
+        let a = |n| device.attribute(n).unwrap_or(0);
+        properties.set(DeviceProperties {
+            max_threads_per_block: a(1),
+            max_threads_dim: [a(2), a(3), a(4)],
+            max_grid_size: [a(5), a(6), a(7)],
+            shared_mem_per_block: a(8),
+            total_constant_memory: a(9),
+            simd_width: a(10),
+            mem_pitch: a(11),
+            regs_per_block: a(12),
+            clock_rate: a(attribute::CLOCK_RATE),
+            texture_align: a(14),
+        });
+        Ok(())
+    }
+
+    Init fn cuDeviceGetPCIBusId(text: Out<u8>, length: i32, device: CUdevice) {
+        text.required()?;
+        let mut id = driver()?.device(device)?.pci_bus_id().into_bytes();
+        id.push(0);
+        if i64::from(length) < id.len() as i64 {
+            return Err(Error::InvalidValue);
+        }
+        text.set_all(&id);
+        Ok(())
+    }
+
+    Init fn cuDeviceGetByPCIBusId(device: Out<CUdevice>, id: Text) {
+        device.required()?;
+        let text = String::from_utf8_lossy(id.bytes()?).into_owned();
+        let wanted = parse_pci(&text).ok_or(Error::InvalidValue)?;
+        let found = driver()?.devices.iter().find(|d| d.info.pci == wanted).ok_or(Error::InvalidDevice)?;
+        device.set(found.ordinal as i32);
+        Ok(())
+    }
+
+    Init fn cuDeviceCanAccessPeer(can: Out<i32>, device: CUdevice, peer: CUdevice) {
+        can.required()?;
+        let driver = driver()?;
+        driver.device(device)?;
+        driver.device(peer)?;
+        can.set(i32::from(device != peer));
+        Ok(())
+    }
+
+    Init fn cuDeviceGetP2PAttribute(value: Out<i32>, attribute: u32, device: CUdevice, peer: CUdevice) {
+        value.required()?;
+        let driver = driver()?;
+        driver.device(device)?;
+        driver.device(peer)?;
+        if device == peer {
+            return Err(Error::InvalidDevice);
+        }
+        // Performance rank 0; access and atomics yes; arrays no.
+        value.set(match attribute {
+            1 => 0,
+            2 | 3 => 1,
+            4 => 0,
+            _ => return Err(Error::InvalidValue),
+        });
+        Ok(())
+    }
+
+    Init fn cuDeviceGetExecAffinitySupport(value: Out<i32>, _kind: u32, device: CUdevice) {
+        value.required()?;
+        driver()?.device(device)?;
+        value.set(0);
+        Ok(())
+    }
+
+    Init fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: CUdevice) {
+        width.required()?;
+        driver()?.device(device)?;
+        let size = match format {
+            1 | 8 => 1,
+            2 | 9 | 16 => 2,
+            3 | 10 | 32 => 4,
+            _ => return Err(Error::InvalidValue),
+        };
+        if !matches!(channels, 1 | 2 | 4) {
+            return Err(Error::InvalidValue);
+        }
+        // 2^28 texels of 16 bytes; 2^30 at most.
+        width.set(((1usize << 32) / (size * channels as usize)).min(1 << 30));
+        Ok(())
+    }
+
+    Init fn cuDeviceGetDefaultMemPool(out: Out<Handle>, device: CUdevice) {
+        out.required()?;
+        out.set(pool::default_pool(driver()?.device(device)?)?);
+        Ok(())
+    }
+
+    Init fn cuDeviceGetMemPool(out: Out<Handle>, device: CUdevice) {
+        out.required()?;
+        out.set(pool::current(driver()?.device(device)?)?);
+        Ok(())
+    }
+
+    Init fn cuDeviceSetMemPool(device: CUdevice, handle: Handle) {
+        pool::set_current(driver()?.device(device)?, handle)
+    }
+
+    Init fn cuDeviceGetGraphMemAttribute(device: CUdevice, attribute: u32, value: Out<u64>) {
+        driver()?.device(device)?;
+        if attribute > 3 {
+            return Err(Error::InvalidValue);
+        }
+        value.required()?.set(0);
+        Ok(())
+    }
+
+    Init fn cuDeviceGraphMemTrim(device: CUdevice) {
+        driver()?.device(device).map(|_| ())
+    }
+
+    /// Every operation on every width: device memory is host memory.
+    Init fn cuDeviceGetHostAtomicCapabilities(capabilities: Out<u32>, operations: In<u32>, count: u32, device: CUdevice) {
+        driver()?.device(device)?;
+        capabilities.required()?;
+        let list = operations.list(count as usize)?;
+        let all: Vec<u32> = list.iter().map(|_| 0).collect();
+        capabilities.set_all(&all);
+        Ok(())
+    }
+}
+
+/// `[domain:]bus:device[.function]`, in hexadecimal.
+fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let (domain, bus, device) = match parts.as_slice() {
+        [domain, bus, device] => (*domain, *bus, *device),
+        [bus, device] => ("0", *bus, *device),
+        _ => return None,
+    };
+    let device = device.split('.').next()?;
+    let hex = |s| u32::from_str_radix(s, 16).ok();
+    Some((hex(domain)?, hex(bus)?, hex(device)?))
+}

@@ -1,0 +1,74 @@
+//! Events.
+
+use std::sync::Arc;
+
+use driver::event::{self, EVENTS, Event};
+use driver::{Error, Result};
+
+use crate::abi::{Need, Out, check};
+use crate::api;
+use crate::api::{current, stream};
+use crate::types::Handle;
+
+fn record(handle: Handle, stream_handle: Handle, own: bool, flags: u32) -> Result<()> {
+    let event = event::get(handle)?;
+    let stream = stream(stream_handle, own)?;
+    match flags {
+        0 => {}
+        1 => return Err(Error::IllegalState),
+        _ => return Err(Error::InvalidValue),
+    }
+    if event.context_id != stream.context_id() {
+        return Err(Error::InvalidHandle);
+    }
+    event.record(&stream);
+    Ok(())
+}
+
+fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Result<()> {
+    let (start, end): (Arc<Event>, Arc<Event>) = (event::get(start)?, event::get(end)?);
+    if start.context_id != end.context_id {
+        return Err(Error::InvalidHandle);
+    }
+    let milliseconds = event::elapsed(&start, &end)?;
+    out.required()?.set(milliseconds);
+    Ok(())
+}
+
+api! {
+    Context fn cuEventCreate(out: Out<Handle>, flags: u32) {
+        out.required()?;
+        out.set(event::create(&*current()?, flags)?);
+        Ok(())
+    }
+
+    Process fn cuEventDestroy / cuEventDestroy_v2 (handle: Handle) {
+        if handle == 0 {
+            return Err(Error::InvalidHandle);
+        }
+        check(Need::Context)?;
+        EVENTS.remove(handle).map(|_| ()).ok_or(Error::InvalidHandle)
+    }
+
+    Context fn cuEventRecord / cuEventRecord_ptsz (handle: Handle, in_stream: Handle) |own| {
+        record(handle, in_stream, own, 0)
+    }
+
+    Context fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz (handle: Handle, in_stream: Handle, flags: u32) |own| {
+        record(handle, in_stream, own, flags)
+    }
+
+    Context fn cuEventQuery(handle: Handle) {
+        let event = event::get(handle)?;
+        if event.query() { current()?.check() } else { Err(Error::NotReady) }
+    }
+
+    Context fn cuEventSynchronize(handle: Handle) {
+        event::get(handle)?.synchronize();
+        current()?.check()
+    }
+
+    Context fn cuEventElapsedTime / cuEventElapsedTime_v2 (milliseconds: Out<f32>, start: Handle, end: Handle) {
+        elapsed(milliseconds, start, end)
+    }
+}

@@ -1,0 +1,165 @@
+//! Initialisation, versions, errors, and where functions are.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::OnceLock;
+
+use driver::error::ERRORS;
+use driver::{Error, log};
+
+use crate::abi::{In, Out, Text};
+use crate::api;
+use crate::exports::address;
+
+/// The version whose interface this is: 13.0.
+pub const VERSION: i32 = 13000;
+
+/// `cuGetProcAddress` by name, flags and version, as recorded on the hardware.
+static PROC_ADDRESSES: &str = include_str!("../../data/procaddr.tsv");
+
+/// From a version on: the symbol, or `None` with the query's result.
+struct Row {
+    version: i32,
+    result: u32,
+    symbol: Option<&'static str>,
+}
+
+type Rows = HashMap<(&'static str, u32), Vec<Row>>;
+
+fn rows() -> &'static Rows {
+    static ROWS: OnceLock<Rows> = OnceLock::new();
+    ROWS.get_or_init(|| {
+        let mut rows = Rows::new();
+        for line in PROC_ADDRESSES.lines().filter(|l| !l.starts_with('#')) {
+            let f: Vec<&'static str> = line.split('\t').collect();
+            let &[name, flags, version, _, result, symbols] = f.as_slice() else { continue };
+            let (Ok(flags), Ok(version), Ok(result)) = (flags.parse(), version.parse(), result.parse())
+            else {
+                continue;
+            };
+            let symbol = symbols.split(',').next().filter(|s| *s != "-");
+            rows.entry((name, flags)).or_default().push(Row { version, result, symbol });
+        }
+        rows
+    })
+}
+
+/// What `cuGetProcAddress` finds: an address or the reason there is none (1: no such function, 2: not in that version).
+fn find(name: &str, version: i32, flags: u64) -> Result<*mut std::ffi::c_void, u32> {
+    // Both flags at once: the thread's own stream wins.
+    let flags = if flags & 2 != 0 { 2 } else { flags as u32 & 1 };
+    let version = if version < 0 { VERSION } else { version };
+    let rows = rows().get(&(name, flags)).ok_or(1u32)?;
+    let row = rows.iter().rev().find(|r| r.version <= version).ok_or(2u32)?;
+    match row.symbol {
+        Some("hidden") | None if row.result == 0 => address(name).ok_or(1),
+        None => Err(row.result),
+        Some(symbol) => address(symbol).ok_or(1),
+    }
+}
+
+/// The private table by which NVIDIA's runtime asks the driver to prove that it is NVIDIA's.
+const INTEGRITY_CHECK: [u8; 16] =
+    [0xd4, 0x08, 0x20, 0x55, 0xbd, 0xe6, 0x70, 0x4b, 0x8d, 0x34, 0xba, 0x12, 0x3c, 0x66, 0xe1, 0xf2];
+
+fn texts() -> &'static HashMap<u32, (CString, CString)> {
+    static TEXTS: OnceLock<HashMap<u32, (CString, CString)>> = OnceLock::new();
+    TEXTS.get_or_init(|| {
+        let c = |s: String| CString::new(s).unwrap_or_default();
+        let mut texts: HashMap<u32, (CString, CString)> = ERRORS
+            .iter()
+            .map(|(error, name, text)| {
+                (error.code(), (c(format!("CUDA_ERROR_{name}")), c((*text).to_string())))
+            })
+            .collect();
+        texts.insert(0, (c("CUDA_SUCCESS".into()), c("no error".into())));
+        texts
+    })
+}
+
+api! {
+    Process fn cuInit(flags: u32) {
+        if flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        driver::initialize(crate::backend::backend)
+    }
+
+    Process fn cuDriverGetVersion(version: Out<i32>) {
+        version.required()?.set(VERSION);
+        Ok(())
+    }
+
+    Nothing fn cuGetErrorName(error: u32, name: Out<u64>) {
+        let text = texts().get(&error);
+        name.required()?.set(text.map_or(0, |t| t.0.as_ptr() as u64));
+        text.map(|_| ()).ok_or(Error::InvalidValue)
+    }
+
+    Nothing fn cuGetErrorString(error: u32, string: Out<u64>) {
+        let text = texts().get(&error);
+        string.required()?.set(text.map_or(0, |t| t.1.as_ptr() as u64));
+        text.map(|_| ()).ok_or(Error::InvalidValue)
+    }
+
+    Nothing fn cuGetProcAddress_v2(symbol: Text, function: Out<u64>, version: i32, flags: u64, result: Out<u32>) {
+        let name = symbol.bytes()?;
+        function.required()?;
+        if version > VERSION || flags > 3 {
+            return Err(Error::InvalidValue);
+        }
+        let found = std::str::from_utf8(name).map_err(|_| 1).and_then(|n| find(n, version, flags));
+        function.set(found.map_or(0, |f| f as u64));
+        result.set(found.err().unwrap_or(0));
+        Ok(())
+    }
+
+    Nothing fn cuGetProcAddress(symbol: Text, function: Out<u64>, version: i32, flags: u64) {
+        let name = symbol.bytes()?;
+        function.required()?;
+        if version > VERSION || flags > 3 {
+            return Err(Error::InvalidValue);
+        }
+        let found = std::str::from_utf8(name).map_err(|_| 1).and_then(|n| find(n, version, flags));
+        function.set(found.map_err(|_| Error::NotFound)? as u64);
+        Ok(())
+    }
+
+    /// No table is known. The runtime's 'integrity check' is an authentication that is not imitated; one line says what helps.
+    Nothing fn cuGetExportTable(table: Out<u64>, id: In<[u8; 16]>) {
+        table.required()?.set(0);
+        if id.get()? == INTEGRITY_CHECK {
+            log::say(log::Level::Error, || {
+                "a program with NVIDIA's own CUDA runtime asks for proof that this is NVIDIA's driver, which it is not; link it with \
+                 `nvcc -cudart shared`, or keep its symbol table and start it with `anywarp run`"
+                    .into()
+            });
+        }
+        Err(Error::InvalidValue)
+    }
+
+    Context fn cuProfilerStart() {
+        Ok(())
+    }
+
+    Context fn cuProfilerStop() {
+        Ok(())
+    }
+
+    Context fn cuFlushGPUDirectRDMAWrites(target: u32, scope: u32) {
+        if target == 0 && matches!(scope, 100 | 200) { Err(Error::NotSupported) } else { Err(Error::InvalidValue) }
+    }
+
+    Init fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
+        use std::cell::Cell;
+        thread_local! {
+            static MODE: Cell<u32> = const { Cell::new(0) };
+        }
+        let new = mode.read()?;
+        if new > 2 {
+            return Err(Error::InvalidValue);
+        }
+        mode.set(MODE.with(|m| m.replace(new)));
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+//! The functions of the interface by group.
+
+#![allow(non_snake_case)]
+
+pub mod context;
+pub mod device;
+pub mod event;
+pub mod init;
+pub mod stream;
+
+use std::sync::Arc;
+
+use driver::{Error, Result, context as contexts, stream as streams};
+
+use crate::types::{Handle, stream as special};
+
+/// The calling thread's context; the engine has checked that there is one where a function needs it.
+pub(crate) fn current() -> Result<Arc<contexts::Context>> {
+    contexts::usable()
+}
+
+/// The stream of a handle; null is the thread's own for the per-thread twins (`own`).
+pub(crate) fn stream(handle: Handle, own: bool) -> Result<Arc<streams::Stream>> {
+    match handle {
+        0 if own => streams::per_thread(&current()?),
+        0 | special::LEGACY => Ok(current()?.legacy()),
+        special::PER_THREAD => streams::per_thread(&current()?),
+        _ => streams::STREAMS.get(handle).ok_or(Error::InvalidHandle),
+    }
+}

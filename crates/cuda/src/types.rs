@@ -1,0 +1,158 @@
+//! The C types that more than one group of functions uses. Field for field as the interface's header lays them out.
+
+use crate::abi::In;
+
+/// A handle of any kind: a pointer to C.
+pub type Handle = u64;
+/// `CUdevice`.
+pub type CUdevice = i32;
+/// `CUdeviceptr`.
+pub type CUdeviceptr = u64;
+
+/// `CUstream` values that are no handles.
+pub mod stream {
+    /// The legacy default stream (as is 0).
+    pub const LEGACY: u64 = 1;
+    /// The thread's own default stream.
+    pub const PER_THREAD: u64 = 2;
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Memcpy2D {
+    pub src_x: usize,
+    pub src_y: usize,
+    pub src_type: u32,
+    pub src_host: u64,
+    pub src_device: u64,
+    pub src_array: Handle,
+    pub src_pitch: usize,
+    pub dst_x: usize,
+    pub dst_y: usize,
+    pub dst_type: u32,
+    pub dst_host: u64,
+    pub dst_device: u64,
+    pub dst_array: Handle,
+    pub dst_pitch: usize,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// `CUDA_MEMCPY3D` and, with the contexts in the two reserved places, `CUDA_MEMCPY3D_PEER`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Memcpy3D {
+    pub src_x: usize,
+    pub src_y: usize,
+    pub src_z: usize,
+    pub src_lod: usize,
+    pub src_type: u32,
+    pub src_host: u64,
+    pub src_device: u64,
+    pub src_array: Handle,
+    pub src_context: u64,
+    pub src_pitch: usize,
+    pub src_height: usize,
+    pub dst_x: usize,
+    pub dst_y: usize,
+    pub dst_z: usize,
+    pub dst_lod: usize,
+    pub dst_type: u32,
+    pub dst_host: u64,
+    pub dst_device: u64,
+    pub dst_array: Handle,
+    pub dst_context: u64,
+    pub dst_pitch: usize,
+    pub dst_height: usize,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+}
+
+/// `CUlaunchAttribute`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct LaunchAttribute {
+    pub id: u32,
+    pub pad: u32,
+    pub value: [u64; 8],
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct LaunchConfig {
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub stream: Handle,
+    pub attributes: In<LaunchAttribute>,
+    pub attribute_count: u32,
+}
+
+/// `CUDA_LAUNCH_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct LaunchParams {
+    pub function: Handle,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub stream: Handle,
+    pub params: In<u64>,
+}
+
+/// `CUmemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct MemLocation {
+    pub kind: u32,
+    pub id: i32,
+}
+
+/// `CUmemPoolProps`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct PoolProps {
+    pub alloc_type: u32,
+    pub handle_types: u32,
+    pub location: MemLocation,
+    pub security: u64,
+    pub max_size: usize,
+    pub usage: u16,
+    pub reserved: [u8; 54],
+}
+
+/// `CUmemAccessDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct AccessDesc {
+    pub location: MemLocation,
+    pub flags: u32,
+}
+
+/// `CUdevprop`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct DeviceProperties {
+    pub max_threads_per_block: i32,
+    pub max_threads_dim: [i32; 3],
+    pub max_grid_size: [i32; 3],
+    pub shared_mem_per_block: i32,
+    pub total_constant_memory: i32,
+    pub simd_width: i32,
+    pub mem_pitch: i32,
+    pub regs_per_block: i32,
+    pub clock_rate: i32,
+    pub texture_align: i32,
+}
