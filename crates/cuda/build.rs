@@ -83,11 +83,16 @@ fn folder(out: &Path) {
     if fs::create_dir_all(&folder).is_err() {
         return;
     }
+    // Cargo copies the library up from `deps` only when this package is asked for by name; `deps` always has it.
+    let library = Path::new("../deps/libcuda.so");
     for name in ["libcuda.so.1", "libcuda.so"] {
         let link = folder.join(name);
-        if fs::symlink_metadata(&link).is_err()
-            && let Err(error) = std::os::unix::fs::symlink("../libcuda.so", &link)
-        {
+        if fs::read_link(&link).is_ok_and(|at| at == library) {
+            continue;
+        }
+        // An older link; where there is none this fails and the next line makes it.
+        let _ = fs::remove_file(&link);
+        if let Err(error) = std::os::unix::fs::symlink(library, &link) {
             println!("cargo:warning={}: {error}", link.display());
         }
     }

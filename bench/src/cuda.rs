@@ -1,0 +1,203 @@
+//! Anywarp (or any other driver) through `libcuda.so.1`, as a client sees it.
+
+use std::ffi::{CString, c_int, c_uint, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+use anyhow::{Context, Result, bail};
+use libloading::Library;
+
+use crate::cases::Case;
+use crate::engine::{Arg, Engine};
+
+type Handle = *mut c_void;
+
+/// One prepared launch: function, grid, block, parameter values.
+struct Step {
+    function: Handle,
+    grid: [u32; 2],
+    block: [u32; 2],
+    values: Vec<u64>,
+}
+
+/// A driver library and its one context.
+pub struct Cuda {
+    library: Library,
+    kernels: PathBuf,
+    module: Handle,
+    buffers: Vec<(u64, usize)>,
+    first: Vec<Vec<u32>>,
+    steps: Vec<Step>,
+}
+
+/// Calls a function of the library by name and turns its answer into a `Result`.
+macro_rules! call {
+    ($self:expr, $name:literal, ($($ty:ty),*), ($($arg:expr),*)) => {{
+        // SAFETY: the signature is that of cuda.h for this name.
+        let f = unsafe { $self.library.get::<unsafe extern "C" fn($($ty),*) -> c_int>($name.as_bytes()) }
+            .with_context(|| format!("the library has no {}", $name))?;
+        // SAFETY: the pointers given are valid for the call, as cuda.h asks.
+        let code = unsafe { f($($arg),*) };
+        if code != 0 {
+            bail!("{} answered {code}", $name);
+        }
+    }};
+}
+
+impl Cuda {
+    /// Opens the library and makes a context on device 0.
+    pub fn new(library: &Path, kernels: &Path) -> Result<Self> {
+        // SAFETY: loading a driver library runs its initialisers, which is what any client does.
+        let library = unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
+        let this = Cuda {
+            library,
+            kernels: kernels.to_path_buf(),
+            module: ptr::null_mut(),
+            buffers: vec![],
+            first: vec![],
+            steps: vec![],
+        };
+        let mut context: Handle = ptr::null_mut();
+        call!(this, "cuInit", (c_uint), (0));
+        call!(this, "cuDevicePrimaryCtxRetain", (*mut Handle, c_int), (&mut context, 0));
+        call!(this, "cuCtxSetCurrent", (Handle), (context));
+        Ok(this)
+    }
+
+    fn drop_case(&mut self) -> Result<()> {
+        for (address, _) in std::mem::take(&mut self.buffers) {
+            call!(self, "cuMemFree_v2", (u64), (address));
+        }
+        if !self.module.is_null() {
+            call!(self, "cuModuleUnload", (Handle), (self.module));
+            self.module = ptr::null_mut();
+        }
+        Ok(())
+    }
+
+    /// Launches the prepared steps without waiting, as [`Engine::run`] does before it waits.
+    pub fn enqueue(&mut self) -> Result<()> {
+        for step in &mut self.steps {
+            let mut pointers: Vec<*mut c_void> = step.values.iter_mut().map(|v| (v as *mut u64).cast()).collect();
+            call!(
+                self,
+                "cuLaunchKernel",
+                (
+                    Handle,
+                    c_uint,
+                    c_uint,
+                    c_uint,
+                    c_uint,
+                    c_uint,
+                    c_uint,
+                    c_uint,
+                    Handle,
+                    *mut *mut c_void,
+                    *mut *mut c_void
+                ),
+                (
+                    step.function,
+                    step.grid[0],
+                    step.grid[1],
+                    1,
+                    step.block[0],
+                    step.block[1],
+                    1,
+                    0,
+                    ptr::null_mut(),
+                    pointers.as_mut_ptr(),
+                    ptr::null_mut()
+                )
+            );
+        }
+        Ok(())
+    }
+
+    /// Waits for everything.
+    pub fn synchronise(&mut self) -> Result<()> {
+        call!(self, "cuCtxSynchronize", (), ());
+        Ok(())
+    }
+}
+
+impl Engine for Cuda {
+    fn name(&self) -> String {
+        "Anywarp".into()
+    }
+
+    fn prepare(&mut self, case: &Case) -> Result<()> {
+        self.drop_case()?;
+        let file = self.kernels.join(format!("{}.ptx", case.ptx));
+        let name = CString::new(file.to_string_lossy().as_bytes())?;
+        call!(self, "cuModuleLoad", (*mut Handle, *const i8), (&mut self.module, name.as_ptr().cast()));
+        for words in &case.buffers {
+            let mut address = 0u64;
+            call!(self, "cuMemAlloc_v2", (*mut u64, usize), (&mut address, words.len() * 4));
+            self.buffers.push((address, words.len()));
+        }
+        self.first = case.buffers.clone();
+        self.reset()?;
+        if let Some((variable, buffer)) = case.constant {
+            let name = CString::new(variable)?;
+            let mut address = 0u64;
+            call!(
+                self,
+                "cuModuleGetGlobal_v2",
+                (*mut u64, *mut usize, Handle, *const i8),
+                (&mut address, ptr::null_mut(), self.module, name.as_ptr().cast())
+            );
+            let words = &case.buffers[buffer];
+            call!(
+                self,
+                "cuMemcpyHtoD_v2",
+                (u64, *const c_void, usize),
+                (address, words.as_ptr().cast(), words.len() * 4)
+            );
+        }
+        self.steps.clear();
+        for launch in &case.launches {
+            let name = CString::new(launch.kernel)?;
+            let mut function: Handle = ptr::null_mut();
+            call!(
+                self,
+                "cuModuleGetFunction",
+                (*mut Handle, Handle, *const i8),
+                (&mut function, self.module, name.as_ptr().cast())
+            );
+            let values = launch
+                .args
+                .iter()
+                .map(|a| match a {
+                    Arg::Buffer(i) => self.buffers[*i].0,
+                    scalar => u64::from(scalar.bits()),
+                })
+                .collect();
+            self.steps.push(Step { function, grid: launch.grid, block: launch.block, values });
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<()> {
+        self.enqueue()?;
+        self.synchronise()
+    }
+
+    fn read(&mut self, index: usize) -> Result<Vec<u32>> {
+        let (address, words) = self.buffers[index];
+        let mut out = vec![0u32; words];
+        call!(self, "cuMemcpyDtoH_v2", (*mut c_void, u64, usize), (out.as_mut_ptr().cast(), address, words * 4));
+        Ok(out)
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        for (words, &(address, _)) in self.first.iter().zip(&self.buffers) {
+            call!(
+                self,
+                "cuMemcpyHtoD_v2",
+                (u64, *const c_void, usize),
+                (address, words.as_ptr().cast(), words.len() * 4)
+            );
+        }
+        Ok(())
+    }
+}

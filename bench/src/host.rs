@@ -1,0 +1,88 @@
+//! The C loops, compiled by gcc into a shared library.
+
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use libloading::Library;
+
+use crate::cases::Case;
+use crate::engine::{Arg, Engine, Launch};
+
+/// gcc's column.
+pub struct Host {
+    library: Library,
+    path: PathBuf,
+    buffers: Vec<Vec<u32>>,
+    first: Vec<Vec<u32>>,
+    calls: Vec<Launch>,
+}
+
+impl Host {
+    /// Compiles `kernels/peers.c`.
+    pub fn new(kernels: &Path) -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("anywarp-bench-peers-{}.so", std::process::id()));
+        let flags = ["-O3", "-march=native", "-mprefer-vector-width=512", "-ffast-math", "-fopenmp", "-shared", "-fPIC"];
+        let status = Command::new("gcc").args(flags).arg("-o").arg(&path).arg(kernels.join("peers.c")).arg("-lm").status();
+        if !status.context("cannot run gcc")?.success() {
+            bail!("gcc could not compile peers.c");
+        }
+        // SAFETY: the library is our own C file; it has no initialisers beyond OpenMP's.
+        let library = unsafe { Library::new(&path) }.context("cannot load the compiled peers.c")?;
+        Ok(Host { library, path, buffers: vec![], first: vec![], calls: vec![] })
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Engine for Host {
+    fn name(&self) -> String {
+        "gcc".into()
+    }
+
+    fn prepare(&mut self, case: &Case) -> Result<()> {
+        self.calls = case.host.clone().unwrap_or_else(|| case.launches.clone());
+        if let Some((_, buffer)) = case.constant {
+            for call in &mut self.calls {
+                call.args.insert(0, Arg::Buffer(buffer));
+            }
+        }
+        self.first = case.buffers.clone();
+        self.reset()
+    }
+
+    fn run(&mut self) -> Result<()> {
+        for call in &self.calls {
+            let mut values: Vec<u64> = call
+                .args
+                .iter()
+                .map(|a| match a {
+                    Arg::Buffer(i) => self.buffers[*i].as_mut_ptr() as u64,
+                    scalar => u64::from(scalar.bits()),
+                })
+                .collect();
+            let mut pointers: Vec<*mut c_void> = values.iter_mut().map(|v| (v as *mut u64).cast()).collect();
+            // SAFETY: every function of peers.c has this one signature.
+            let f = unsafe { self.library.get::<unsafe extern "C" fn(*mut *mut c_void)>(call.kernel.as_bytes()) }
+                .with_context(|| format!("peers.c has no {}", call.kernel))?;
+            // SAFETY: the pointers are to values that live through the call, in the order of the kernel's parameters, and the
+            // buffers have the case's sizes.
+            unsafe { f(pointers.as_mut_ptr()) };
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, index: usize) -> Result<Vec<u32>> {
+        Ok(self.buffers[index].clone())
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.buffers = self.first.clone();
+        Ok(())
+    }
+}

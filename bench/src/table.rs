@@ -1,0 +1,81 @@
+//! Times side by side, with ratios.
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+
+use crate::cases::Case;
+use crate::engine::Engine;
+
+/// Least of several runs, milliseconds: at least `runs` of them and half a second.
+pub fn measure(engine: &mut dyn Engine, runs: u32) -> Result<f64> {
+    engine.run()?;
+    let mut best = f64::INFINITY;
+    let start = Instant::now();
+    let mut done = 0;
+    while done < runs || (start.elapsed().as_secs_f64() < 0.5 && done < 100) {
+        let t = Instant::now();
+        engine.run()?;
+        best = best.min(t.elapsed().as_secs_f64() * 1e3);
+        done += 1;
+    }
+    Ok(best)
+}
+
+/// Whether `got` is the answer `want`: equal words, or float sums and elements within the case's relative difference.
+pub fn compare(case: &Case, want: &[u32], got: &[u32]) -> Result<()> {
+    let tolerance = case.answer.1;
+    if want.len() != got.len() {
+        bail!("{} words instead of {}", got.len(), want.len());
+    }
+    if case.ptx == "mandelbrot" {
+        let mean = |v: &[u32]| v.iter().map(|&x| f64::from(x)).sum::<f64>() / v.len() as f64;
+        let (w, g) = (mean(want), mean(got));
+        if ((w - g) / w).abs() > 1e-3 {
+            bail!("mean count {g} instead of {w}");
+        }
+        return Ok(());
+    }
+    let scale = want.iter().map(|&x| f32::from_bits(x).abs()).filter(|x| x.is_finite()).fold(0.0f32, f32::max);
+    for (i, (&w, &g)) in want.iter().zip(got).enumerate() {
+        let (fw, fg) = (f32::from_bits(w), f32::from_bits(g));
+        let right = if tolerance == 0.0 { w == g } else { (fw - fg).abs() <= tolerance * scale };
+        if !right {
+            bail!("element {i} is {g:#x} ({fg}) instead of {w:#x} ({fw})");
+        }
+    }
+    Ok(())
+}
+
+/// Milliseconds with three figures.
+fn figure(ms: f64) -> String {
+    match ms {
+        m if m >= 100.0 => format!("{m:.0}"),
+        m if m >= 10.0 => format!("{m:.1}"),
+        m => format!("{m:.2}"),
+    }
+}
+
+/// A Markdown row: the case, each engine's milliseconds, and the ratios of the others to the first.
+pub fn row(case: &Case, times: &[Option<f64>]) -> String {
+    let mut line = format!("| {} |", case.title);
+    for t in times {
+        line += &t.map_or(" – |".to_string(), |t| format!(" {} |", figure(t)));
+    }
+    let ours = times.first().copied().flatten();
+    let rest: Vec<f64> = times.iter().skip(1).copied().flatten().collect();
+    let best = rest.iter().copied().fold(f64::INFINITY, f64::min);
+    match ours {
+        Some(ours) if best.is_finite() => line += &format!(" {:.2} |", best / ours),
+        _ => line += " – |",
+    }
+    if let Some(ours) = ours {
+        let rate = |x: f64| x / (ours * 1e-3) * 1e-9;
+        line += &match (case.bytes > 0.0, case.flops > 0.0) {
+            (true, _) => format!(" {:.1} GB/s |", rate(case.bytes)),
+            (_, true) => format!(" {:.1} GFLOP/s |", rate(case.flops)),
+            _ => " |".to_string(),
+        };
+    }
+    line
+}

@@ -1,0 +1,61 @@
+//! `anywarp run`: what the program sees, and what its caller sees of it.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
+
+/// Runs a shell's script under `anywarp run`.
+fn shell(script: &str) -> Output {
+    run(&["sh", "-c", script])
+}
+
+fn run(program: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_anywarp"))
+        .args(["run", "--"])
+        .args(program)
+        .output()
+        .expect("the command starts")
+}
+
+#[test]
+fn exit_statuses_pass_through() {
+    for status in [0, 1, 2, 77, 125, 255] {
+        assert_eq!(shell(&format!("exit {status}")).status.code(), Some(status));
+    }
+}
+
+#[test]
+fn signals_pass_through() {
+    for signal in [libc::SIGTERM, libc::SIGKILL, libc::SIGSEGV] {
+        assert_eq!(shell(&format!("kill -{signal} $$")).status.signal(), Some(signal));
+    }
+}
+
+#[test]
+fn streams_and_arguments_pass_through() {
+    let output = run(&["sh", "-c", "printf '[%s]' \"$@\"; printf err >&2", "sh", "-x", "a b", "--help", ""]);
+    assert_eq!(output.stdout, b"[-x][a b][--help][]");
+    assert_eq!(output.stderr, b"err");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_127_and_one_that_cannot_run_126() {
+    let missing = run(&["./no-such-program"]);
+    assert_eq!(missing.status.code(), Some(127));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("./no-such-program"), "{missing:?}");
+    assert_eq!(run(&["/"]).status.code(), Some(126));
+}
+
+#[test]
+fn the_driver_is_found_by_name_and_before_other_folders() {
+    let output = Command::new(env!("CARGO_BIN_EXE_anywarp"))
+        .args(["run", "--", "sh", "-c", "echo \"$LD_LIBRARY_PATH\"; grep -c libcuda /proc/self/maps"])
+        .env("LD_LIBRARY_PATH", "/elsewhere")
+        .output()
+        .expect("the command starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut lines = text.lines();
+    let (first, rest) = lines.next().and_then(|path| path.split_once(':')).expect("two folders");
+    assert!(std::path::Path::new(first).join("libcuda.so.1").is_file(), "{first}");
+    assert_eq!(rest, "/elsewhere");
+    assert!(lines.next().and_then(|count| count.parse().ok()).is_some_and(|count: u32| count > 0), "{text}");
+}
