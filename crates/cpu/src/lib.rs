@@ -3,8 +3,15 @@
 //! [`program::Program::load`] parses, links, lowers and verifies every kernel, so that every error is told at load; machine code is made when a
 //! kernel is first launched with a block size ([`program::Program::code`]).
 //!
+//! [`Cpu`] is the driver's door to it.
+//!
 //! **Architecture invariant:** knows how code is made and run; knows no C types, contexts or streams.
 
+pub mod backend;
+pub mod info;
 pub mod program;
+mod tell;
 
-pub use program::{Engine, LoadError, Program, Source};
+pub use backend::Cpu;
+pub use program::{Engine, LoadError, Program, Rules, Source};
+pub use tell::tell_through_log;

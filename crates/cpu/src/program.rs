@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use lower::ErrorClass;
 use wave::abi::Code;
 use wave::interp::Interpreter;
 use wave::module::RelocTarget;
@@ -44,10 +45,10 @@ impl Engine {
 /// Why a module cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
-    /// What a driver's answer depends on.
+    /// What a driver's answer depends on, of the first finding.
     pub kind: ptx::ErrorKind,
-    /// Something legal that is not supported.
-    pub unsupported: bool,
+    /// What kind of rule of linking and lowering was broken; `None` where the text itself is wrong.
+    pub class: Option<ErrorClass>,
     /// One line a finding, as the JIT's log has it.
     pub log: String,
     /// The findings with their lines, as rustc prints them.
@@ -62,10 +63,33 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
+/// What a load is held against.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What will run the kernels.
+    pub engine: Engine,
+    /// Every symbol that is used must be defined: so the linker wants it. A load alone takes variables that nobody defines; kernels that
+    /// use one fault.
+    pub complete: bool,
+    /// The device's capability (86 for 8.6): a newer `.target` is refused. `None`: any.
+    pub capability: Option<u32>,
+    /// Bytes of shared memory that a kernel can declare.
+    pub max_shared: u64,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules { engine: Engine::default(), complete: true, capability: None, max_shared: u64::MAX }
+    }
+}
+
+/// Code for one block size.
+type ForBlock = ([u32; 3], Arc<dyn Code>);
+
 /// Code of one kernel, by block size.
 #[derive(Default)]
 struct Codes {
-    last: RwLock<Option<([u32; 3], Arc<dyn Code>)>>,
+    last: RwLock<Option<ForBlock>>,
     all: Mutex<HashMap<[u32; 3], Arc<dyn Code>>>,
 }
 
@@ -74,39 +98,130 @@ pub struct Program {
     module: Arc<Module>,
     engine: Engine,
     codes: HashMap<FuncId, Codes>,
+    targets: HashMap<FuncId, u32>,
 }
 
-fn failure(sources: &[Source], unit: usize, diagnostics: &[ptx::Diagnostic], unsupported: bool) -> LoadError {
+fn failure(
+    sources: &[Source],
+    unit: usize,
+    diagnostics: &[ptx::Diagnostic],
+    class: Option<ErrorClass>,
+) -> LoadError {
     let (name, text) = sources.get(unit).map_or(("", ""), |s| (s.name, s.text));
+    let log = match class {
+        // The hardware's linker knows symbols, not lines.
+        Some(ErrorClass::Unresolved | ErrorClass::Duplicate) => {
+            let severity = if class == Some(ErrorClass::Unresolved) { "fatal  " } else { "error  " };
+            diagnostics.iter().map(|d| format!("ptxas {severity} : {}\n", d.message)).collect()
+        }
+        _ => ptx::log(diagnostics, name, text),
+    };
     LoadError {
         kind: diagnostics.first().map_or(ptx::ErrorKind::Semantic, |d| d.kind),
-        unsupported,
-        log: ptx::log(diagnostics, name, text),
+        class,
+        log,
         rendered: diagnostics.iter().map(|d| d.render(name, text, false)).collect(),
+    }
+}
+
+/// A failure without a place.
+fn refusal(message: String) -> LoadError {
+    LoadError {
+        kind: ptx::ErrorKind::Semantic,
+        class: None,
+        log: format!("ptxas {message}\n"),
+        rendered: message,
+    }
+}
+
+/// The number of a module's `.target` (52 for `sm_52`), and its suffix.
+fn target(module: &ptx::ast::Module) -> Option<(u32, ptx::ArchSuffix)> {
+    module.target.iter().find_map(|t| match t {
+        ptx::Target::Arch { number, suffix } => Some((u32::from(*number), *suffix)),
+        _ => None,
+    })
+}
+
+/// Whether a device runs code for a target: one of its own or an older capability; a specific one only if it is the same, one of a family
+/// within the family.
+fn suits(capability: u32, (number, suffix): (u32, ptx::ArchSuffix)) -> bool {
+    match suffix {
+        ptx::ArchSuffix::Specific => capability == number,
+        ptx::ArchSuffix::Family => capability >= number && capability / 10 == number / 10,
+        _ => capability >= number,
     }
 }
 
 impl Program {
     /// Loads and links PTX texts.
     pub fn load(sources: &[Source], engine: Engine) -> Result<Program, LoadError> {
+        Program::load_by(sources, &Rules { engine, ..Rules::default() })
+    }
+
+    /// Loads and links PTX texts by the rules of a device.
+    pub fn load_by(sources: &[Source], rules: &Rules) -> Result<Program, LoadError> {
         let mut trees = Vec::new();
         for (unit, source) in sources.iter().enumerate() {
-            trees.push(ptx::parse(source.text).map_err(|d| failure(sources, unit, &d, false))?);
+            let tree = ptx::parse(source.text).map_err(|d| failure(sources, unit, &d, None))?;
+            if let (Some(capability), Some(target)) = (rules.capability, target(&tree))
+                && !suits(capability, target)
+            {
+                let (major, minor) = (capability / 10, capability % 10);
+                return Err(refusal(format!(
+                    "{}, fatal   : .target sm_{} is for newer or other devices than this one of capability {major}.{minor} \
+                     (ANYWARP_COMPUTE_CAPABILITY changes it)",
+                    source.name, target.0
+                )));
+            }
+            trees.push(tree);
         }
         let units: Vec<lower::Unit> = sources
             .iter()
             .zip(&trees)
             .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
             .collect();
-        let module = lower::lower(&units).map_err(|errors| {
-            let unit = errors.first().map_or(0, |e| e.unit);
+        let options = lower::Options { complete: rules.complete };
+        let module = lower::lower_by(&units, options).map_err(|mut errors| {
+            // What is missing may come with another text; everything else is wrong for good and told first.
+            errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);
+            let first = errors.first().map(|e| (e.unit, e.class == ErrorClass::Unresolved, e.class));
+            let (unit, missing, class) = first.unwrap_or((0, false, ErrorClass::Invalid));
+            let alike = |e: &&lower::Error| e.unit == unit && (e.class == ErrorClass::Unresolved) == missing;
             let of_unit: Vec<ptx::Diagnostic> =
-                errors.iter().filter(|e| e.unit == unit).map(|e| e.diagnostic()).collect();
-            let unsupported = errors.iter().any(|e| e.class == lower::ErrorClass::Unsupported);
-            failure(sources, unit, &of_unit, unsupported)
+                errors.iter().filter(alike).map(lower::Error::diagnostic).collect();
+            let class = match errors.iter().any(|e| e.class == ErrorClass::Unsupported) {
+                true if !missing => ErrorClass::Unsupported,
+                _ => class,
+            };
+            failure(sources, unit, &of_unit, Some(class))
         })?;
+        for (_, kernel) in module.kernels() {
+            let shared = kernel.kernel.as_ref().map_or(0, |k| k.shared_size);
+            if shared > rules.max_shared {
+                return Err(refusal(format!(
+                    "error   : Entry function '{}' uses too much shared data ({shared:#x} bytes, {:#x} max)",
+                    kernel.name, rules.max_shared
+                )));
+            }
+        }
         let codes = module.kernels().map(|(id, _)| (id, Codes::default())).collect();
-        Ok(Program { module: Arc::new(module), engine, codes })
+        let of = |name: &str| {
+            let owner = trees.iter().find(|t| t.function(name).is_some_and(|f| f.1.body.is_some()));
+            owner.and_then(target).map_or(0, |t| t.0)
+        };
+        let targets = match trees.as_slice() {
+            [one] => {
+                let number = target(one).map_or(0, |t| t.0);
+                module.kernels().map(|(id, _)| (id, number)).collect()
+            }
+            _ => module.kernels().map(|(id, f)| (id, of(&f.name))).collect(),
+        };
+        Ok(Program { module: Arc::new(module), engine: rules.engine, codes, targets })
+    }
+
+    /// The `.target` of a kernel's text as a number: 52 for `sm_52`.
+    pub fn target(&self, kernel: FuncId) -> u32 {
+        self.targets.get(&kernel).copied().unwrap_or(0)
     }
 
     /// The lowered module.

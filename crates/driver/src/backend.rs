@@ -30,6 +30,8 @@ pub struct LoadRequest<'a> {
     pub device: &'a DeviceInfo,
     /// How to compile.
     pub options: LoadOptions,
+    /// For the linker: every symbol must be defined by one of the texts. A load alone takes undefined variables.
+    pub complete: bool,
 }
 
 /// One PTX text.
@@ -86,6 +88,8 @@ pub struct LoadError {
     pub kind: LoadErrorKind,
     /// The messages, lines ended by newlines: file, line, what was wrong, what would be right.
     pub log: String,
+    /// The same for a person at a terminal, with the lines of the text; may be empty.
+    pub rendered: String,
 }
 
 /// Classes of load errors.

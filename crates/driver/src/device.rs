@@ -28,6 +28,26 @@ pub struct DeviceInfo {
     pub attributes: Vec<(i32, i32)>,
 }
 
+impl DeviceInfo {
+    /// An attribute by its number.
+    pub fn attribute(&self, number: i32) -> Result<i32> {
+        if let Some(&(_, value)) = self.attributes.iter().find(|a| a.0 == number) {
+            return Ok(value);
+        }
+        let value = match number {
+            attribute::CLOCK_RATE => self.clock_khz as i32,
+            attribute::MULTIPROCESSOR_COUNT => self.multiprocessors as i32,
+            attribute::PCI_BUS_ID => self.pci.1 as i32,
+            attribute::PCI_DEVICE_ID => self.pci.2 as i32,
+            attribute::PCI_DOMAIN_ID => self.pci.0 as i32,
+            attribute::COMPUTE_CAPABILITY_MAJOR => self.compute_capability.0 as i32,
+            attribute::COMPUTE_CAPABILITY_MINOR => self.compute_capability.1 as i32,
+            _ => return ATTRIBUTES.iter().find(|a| a.0 == number).map(|a| a.1).ok_or(Error::InvalidValue),
+        };
+        Ok(value)
+    }
+}
+
 /// The attribute numbers that the driver itself reads.
 pub mod attribute {
     /// Threads of a block.
@@ -240,21 +260,7 @@ impl Device {
 
     /// An attribute by its number.
     pub fn attribute(&self, number: i32) -> Result<i32> {
-        let info = &self.info;
-        if let Some(&(_, value)) = info.attributes.iter().find(|a| a.0 == number) {
-            return Ok(value);
-        }
-        let value = match number {
-            attribute::CLOCK_RATE => info.clock_khz as i32,
-            attribute::MULTIPROCESSOR_COUNT => info.multiprocessors as i32,
-            attribute::PCI_BUS_ID => info.pci.1 as i32,
-            attribute::PCI_DEVICE_ID => info.pci.2 as i32,
-            attribute::PCI_DOMAIN_ID => info.pci.0 as i32,
-            attribute::COMPUTE_CAPABILITY_MAJOR => info.compute_capability.0 as i32,
-            attribute::COMPUTE_CAPABILITY_MINOR => info.compute_capability.1 as i32,
-            _ => return ATTRIBUTES.iter().find(|a| a.0 == number).map(|a| a.1).ok_or(Error::InvalidValue),
-        };
-        Ok(value)
+        self.info.attribute(number)
     }
 
     /// An attribute that the table has.

@@ -27,10 +27,12 @@ struct Slot<T> {
     object: Option<Arc<T>>,
 }
 
+type Chunk<T> = Box<[RwLock<Slot<T>>]>;
+
 /// The objects of one kind that have handles.
 pub struct Table<T> {
     kind: u64,
-    chunks: [OnceLock<Box<[RwLock<Slot<T>>]>>; CHUNKS],
+    chunks: [OnceLock<Chunk<T>>; CHUNKS],
     free: Mutex<Free>,
 }
 

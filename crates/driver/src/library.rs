@@ -74,7 +74,7 @@ impl Library {
         }
         let mut report = Report::default();
         let texts = module::texts(&context.device, &self.bytes, &mut report)?;
-        let program = module::compile(&context.device, &texts, &self.options, &mut report)?;
+        let program = module::compile(&context.device, &texts, &self.options, false, &mut report)?;
         let module = module::place(context, program, true)?;
         modules.insert(context.id(), Arc::downgrade(&module));
         Ok(module)

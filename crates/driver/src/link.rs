@@ -84,7 +84,7 @@ impl Link {
         }
         let before = state.inputs.len();
         state.inputs.append(&mut texts);
-        match module::compile(&self.device, &state.inputs, &self.options, report) {
+        match module::compile(&self.device, &state.inputs, &self.options, true, report) {
             Ok(_) => Ok(()),
             Err(LoadErrorKind::Undefined) => {
                 // What is missing may come yet.
@@ -106,12 +106,12 @@ impl Link {
             return Err(Error::InvalidHandle);
         }
         if !state.inputs.is_empty() {
-            module::compile(&self.device, &state.inputs, &self.options, report).map_err(
-                |kind| match kind {
+            module::compile(&self.device, &state.inputs, &self.options, true, report).map_err(|kind| {
+                match kind {
                     LoadErrorKind::Undefined | LoadErrorKind::Duplicate => Error::InvalidSource,
                     kind => kind.into(),
-                },
-            )?;
+                }
+            })?;
         }
         let linked = image::linked(&state.inputs).into_boxed_slice();
         let image = state.image.insert(linked);

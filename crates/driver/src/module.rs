@@ -64,20 +64,24 @@ pub fn texts(device: &Device, bytes: &[u8], report: &mut Report) -> Result<Vec<(
     })
 }
 
-/// Compiles texts for a device.
+/// Compiles texts for a device; `complete`: every symbol must be defined.
 pub fn compile(
     device: &Device,
     texts: &[(String, Vec<u8>)],
     options: &LoadOptions,
+    complete: bool,
     report: &mut Report,
 ) -> Result<Arc<dyn Program>, LoadErrorKind> {
     let start = Instant::now();
     let inputs: Vec<Input<'_>> = texts
         .iter()
-        .map(|(name, text)| Input { name: if name.is_empty() { "ptx input" } else { name }, text })
+        .map(|(name, text)| Input {
+            name: if name.is_empty() { "application ptx input" } else { name },
+            text,
+        })
         .collect();
     let backend = driver().map_err(|_| LoadErrorKind::NoCompiler)?;
-    let request = LoadRequest { inputs: &inputs, device: &device.info, options: options.clone() };
+    let request = LoadRequest { inputs: &inputs, device: &device.info, options: options.clone(), complete };
     let loaded = backend.backend.load(&request);
     report.wall_time += start.elapsed().as_secs_f32() * 1e3;
     match loaded {
@@ -88,9 +92,10 @@ pub fn compile(
             });
             Ok(loaded.program)
         }
-        Err(LoadError { kind, log }) => {
+        Err(LoadError { kind, log, rendered }) => {
             let level = if kind == LoadErrorKind::Unsupported { log::Level::Error } else { log::Level::Warn };
-            log::say(level, || format!("a module does not load:\n{}", log.trim_end()));
+            let told = if rendered.is_empty() { &log } else { &rendered };
+            log::say(level, || format!("a module does not load:\n{}", told.trim_end()));
             report.errors.push_str(&log);
             Err(kind)
         }
@@ -105,7 +110,7 @@ pub fn load(
     report: &mut Report,
 ) -> Result<Arc<Module>> {
     let texts = texts(&context.device, bytes, report)?;
-    let program = compile(&context.device, &texts, options, report)?;
+    let program = compile(&context.device, &texts, options, false, report)?;
     place(context, program, false)
 }
 

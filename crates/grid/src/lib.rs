@@ -37,5 +37,5 @@ pub use format::Reader;
 pub use format::format as format_printf;
 pub use heap::Heap;
 pub use launch::{Host, Launch, Stats};
-pub use memory::{Inaccessible, copy_guarded};
+pub use memory::{Inaccessible, copy_guarded, is_accessible};
 pub use pool::{Config, Workers};

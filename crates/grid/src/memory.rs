@@ -80,15 +80,26 @@ impl std::error::Error for Inaccessible {}
 std::arch::global_asm!(
     ".pushsection .text.anywarp_copy,\"ax\",@progbits",
     ".hidden anywarp_copy_begin",
+    ".hidden anywarp_touch",
     ".hidden anywarp_copy_failed",
     ".hidden anywarp_copy_end",
     ".globl anywarp_copy_begin",
+    ".globl anywarp_touch",
     ".globl anywarp_copy_failed",
     ".globl anywarp_copy_end",
     ".p2align 4",
     "anywarp_copy_begin:",
     "mov rcx, rdx",
     "rep movsb",
+    "xor eax, eax",
+    "ret",
+    "anywarp_touch:",
+    "test esi, esi",
+    "jz 2f",
+    "lock or byte ptr [rdi], 0",
+    "xor eax, eax",
+    "ret",
+    "2: movzx eax, byte ptr [rdi]",
     "xor eax, eax",
     "ret",
     "anywarp_copy_failed:",
@@ -100,6 +111,7 @@ std::arch::global_asm!(
 
 unsafe extern "C" {
     fn anywarp_copy_begin(to: *mut u8, from: *const u8, size: usize) -> u32;
+    fn anywarp_touch(address: *const u8, write: u32) -> u32;
     fn anywarp_copy_failed();
     fn anywarp_copy_end();
 }
@@ -127,6 +139,14 @@ pub unsafe fn copy_guarded(to: *mut u8, from: *const u8, size: usize) -> Result<
     }
 }
 
+/// Whether the byte at an address can be read, or written. Nothing is changed.
+pub fn is_accessible(address: u64, write: bool) -> bool {
+    crate::signals::install();
+    // SAFETY: reads a byte, or combines it with 0 in one step that other threads cannot see; a fault inside is caught by the handler and
+    // answered with 1.
+    unsafe { anywarp_touch(address as *const u8, u32::from(write)) == 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +172,22 @@ mod tests {
                 assert_eq!(copy_guarded(bad, &byte, 1), Err(Inaccessible));
                 assert_eq!(copy_guarded(&mut back, bad, 1), Err(Inaccessible));
             }
+        }
+    }
+
+    #[test]
+    fn accessible_bytes() {
+        static CONSTANT: [u8; 4] = [1; 4];
+        let mut own = 5u8;
+        let region = Region::new(1).unwrap();
+        let at = &raw mut own as u64;
+        assert!(is_accessible(at, false) && is_accessible(at, true));
+        assert_eq!(own, 5);
+        assert!(is_accessible(CONSTANT.as_ptr() as u64, false));
+        // Constants lie in pages that cannot be written.
+        assert!(!is_accessible(CONSTANT.as_ptr() as u64, true));
+        for bad in [0, region.end() as u64, region.start() as u64 - 1] {
+            assert!(!is_accessible(bad, false) && !is_accessible(bad, true));
         }
     }
 

@@ -32,9 +32,22 @@ pub struct Unit<'a> {
     pub source: &'a str,
 }
 
-/// Lowers and links `units`; all errors of all units come together, by unit and place.
+/// How strict linking is.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// A variable that is declared `.extern` and that no text defines is an error, as it is to the linker. Otherwise its address is null, as
+    /// loading one text alone takes it.
+    pub complete: bool,
+}
+
+/// Lowers and links `units`; all errors of all units come together, by unit and place. Every symbol must be defined.
 pub fn lower(units: &[Unit]) -> Result<wave::Module, Vec<Error>> {
-    let (mut linked, mut errors) = link::link(units);
+    lower_by(units, Options { complete: true })
+}
+
+/// As [`lower`], with options.
+pub fn lower_by(units: &[Unit], options: Options) -> Result<wave::Module, Vec<Error>> {
+    let (mut linked, mut errors) = link::link(units, options);
     for (index, unit) in units.iter().enumerate() {
         let lines = LineIndex::new(unit.source);
         for (id, function) in unit.module.functions.iter().enumerate() {

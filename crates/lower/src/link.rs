@@ -6,8 +6,8 @@ use ptx::ast::{self, Linkage, Symbol};
 use wave::module::{Global, Reloc, RelocTarget, SharedVar};
 use wave::{FuncId, GlobalId, SharedId, Ty};
 
-use crate::Unit;
 use crate::error::{Error, ErrorClass};
+use crate::{Options, Unit};
 
 /// What a module-scope variable is in the linked module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,10 @@ pub enum Place {
     Global(GlobalId),
     /// In shared memory.
     Shared(SharedId),
-    /// Not something that has memory (texture references and the like), or without definition.
+    /// Not something that has memory (texture references and the like).
     Nowhere,
+    /// In global memory, without a definition: its address is null.
+    Undefined,
 }
 
 /// The symbols of all units.
@@ -78,12 +80,12 @@ fn rank(linkage: Linkage, defined: bool) -> u8 {
 }
 
 /// Places all variables, including those that functions declare, and matches names.
-pub fn link(units: &[Unit]) -> (Linked, Vec<Error>) {
+pub fn link(units: &[Unit], options: Options) -> (Linked, Vec<Error>) {
     let mut linked = Linked::default();
     let mut errors = Vec::new();
     linked.module.name = units.first().map(|u| u.name.to_string()).unwrap_or_default();
     link_functions(units, &mut linked, &mut errors);
-    link_variables(units, &mut linked, &mut errors);
+    link_variables(units, options, &mut linked, &mut errors);
     linked.place_function_variables(units);
     linked.module.image_align =
         linked.module.globals.iter().map(|g| u64::from(g.align)).max().unwrap_or(1).max(16);
@@ -184,7 +186,7 @@ fn is_called(unit: &Unit, function: usize) -> bool {
     })
 }
 
-fn link_variables(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) {
+fn link_variables(units: &[Unit], options: Options, linked: &mut Linked, errors: &mut Vec<Error>) {
     let mut by_name: HashMap<&str, (Place, u8, usize, usize)> = HashMap::new();
     for (u, unit) in units.iter().enumerate() {
         let mut places = Vec::new();
@@ -227,6 +229,10 @@ fn link_variables(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) 
             if let (Some((_, 0, _, _)), false) = (winner, private)
                 && !v.space_is_shared()
             {
+                if !options.complete {
+                    linked.undefine(u, i);
+                    continue;
+                }
                 errors.push(Error {
                     unit: u,
                     class: ErrorClass::Unresolved,
@@ -292,6 +298,16 @@ impl Linked {
         self.module.globals.iter().position(|g| g.name == name).map(|i| GlobalId(i as u32))
     }
 
+    /// A variable has no definition and needs no memory.
+    fn undefine(&mut self, unit: usize, variable: usize) {
+        let Some(place) = self.places.get_mut(unit).and_then(|p| p.get_mut(variable)) else { return };
+        if let Place::Global(id) = *place {
+            let g = &mut self.module.globals[id.index()];
+            (g.size, g.exported) = (0, false);
+        }
+        *place = Place::Undefined;
+    }
+
     /// Fills in a definition's size and initial value.
     fn define(&mut self, unit: usize, v: &ast::Variable, place: Place) {
         match place {
@@ -311,7 +327,7 @@ impl Linked {
                 g.init = image.bytes;
                 g.relocs = relocs;
             }
-            Place::Nowhere => {}
+            Place::Nowhere | Place::Undefined => {}
         }
     }
 
@@ -320,7 +336,7 @@ impl Linked {
             Symbol::Global(g) => match self.places[unit][g.index()] {
                 Place::Global(id) => RelocTarget::Global(id),
                 Place::Shared(id) => RelocTarget::Shared(id),
-                Place::Nowhere => return None,
+                Place::Nowhere | Place::Undefined => return None,
             },
             Symbol::Func(f) => RelocTarget::Func(self.functions[unit][f.index()]),
             _ => return None,

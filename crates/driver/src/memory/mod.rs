@@ -144,6 +144,12 @@ fn remove(base: u64, of: impl FnOnce(&Allocation) -> bool) -> Option<Arc<Allocat
     of(table.get(&base)?).then(|| table.remove(&base)).flatten()
 }
 
+/// Whether a kernel may use `size` bytes at an address: all of them in allocations, for addresses of the driver's own range. `None`: not in
+/// that range, so the host's page tables decide.
+pub fn device_access(address: u64, size: u64) -> Option<bool> {
+    space::contains(address).then(|| check_device(address, size).is_ok())
+}
+
 /// Checks that `size` bytes at a device address lie in one allocation (of any kind) that the driver knows.
 pub fn check_device(address: u64, size: u64) -> Result<Arc<Allocation>> {
     let allocation = find(address).ok_or(Error::InvalidValue)?;

@@ -4,6 +4,7 @@
 //! Pages not in use cannot be accessed: a kernel that strays faults.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use crate::handle::lock;
@@ -46,6 +47,14 @@ impl Ranges {
     }
 }
 
+/// The reservation: first address, and bytes.
+static RESERVED: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
+
+/// Whether an address lies in the reservation.
+pub(super) fn contains(address: u64) -> bool {
+    address.wrapping_sub(RESERVED.0.load(Ordering::Acquire)) < RESERVED.1.load(Ordering::Acquire)
+}
+
 struct Space {
     large: Ranges,
     small: Ranges,
@@ -58,6 +67,8 @@ fn space() -> Option<&'static Mutex<Space>> {
     SPACE
         .get_or_init(|| {
             let (start, size) = (33..=43).rev().find_map(|bits| Some((reserve(1 << bits)?, 1u64 << bits)))?;
+            RESERVED.0.store(start, Ordering::Release);
+            RESERVED.1.store(size, Ordering::Release);
             let first = start.next_multiple_of(BLOCK);
             let mut large = Ranges::default();
             large.give(first, (start + size - first) / BLOCK * BLOCK);

@@ -1,0 +1,331 @@
+//! The driver's door: [`Cpu`] is a [`driver::backend::Backend`].
+//!
+//! One pool of workers serves the process; it is made by the first launch, and its threads by the first one that is worth sharing. Heaps of
+//! device `malloc` are kept by context.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use driver::backend::{
+    Backend, Fault, FaultKind, GlobalInfo, ImageLayout, KernelInfo, Launch, LoadError, LoadErrorKind,
+    LoadRequest, Loaded, Program,
+};
+use driver::device::{DeviceInfo, attribute, virtual_devices};
+use grid::{Config, Heap, Host, Workers};
+use lower::ErrorClass;
+use wave::FuncId;
+
+use crate::info;
+use crate::program::{self, Engine, Rules, Source};
+
+/// The CPU as a device.
+#[derive(Default)]
+pub struct Cpu {
+    machine: Arc<Machine>,
+}
+
+/// What runs launches: workers and heaps.
+#[derive(Default)]
+struct Machine {
+    config: OnceLock<Config>,
+    workers: OnceLock<Workers>,
+    heaps: Mutex<HashMap<u64, Arc<Heap>>>,
+}
+
+impl Machine {
+    fn config(&self) -> &Config {
+        self.config.get_or_init(Config::from_env)
+    }
+
+    fn workers(&self) -> &Workers {
+        self.workers.get_or_init(|| Workers::with(self.config().clone()))
+    }
+
+    /// The heap of a context, of the size that its limit now is.
+    fn heap(&self, context: u64, limit: u64) -> Arc<Heap> {
+        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let heap = heaps.entry(context).or_insert_with(|| Arc::new(Heap::new(limit)));
+        if heap.limit() != limit {
+            heap.set_limit(limit);
+        }
+        Arc::clone(heap)
+    }
+}
+
+/// The machine's memory in bytes, of a container where it is bounded.
+fn memory() -> u64 {
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    // SAFETY: asks for two numbers.
+    let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let machine = u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(size).unwrap_or(0));
+    let bounds = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+    let bound = bounds.iter().find_map(|path| number(&fs::read_to_string(path).ok()?));
+    let all = bound.map_or(machine, |b| b.min(machine));
+    if all == 0 { 8 << 30 } else { all }
+}
+
+/// The clock in kHz.
+fn clock() -> u32 {
+    let text = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
+    text.ok().and_then(|t| t.trim().parse().ok()).unwrap_or(1_500_000)
+}
+
+impl Backend for Cpu {
+    fn devices(&self) -> Vec<DeviceInfo> {
+        virtual_devices(&DeviceInfo {
+            name: "Anywarp CPU".into(),
+            total_memory: memory(),
+            multiprocessors: self.machine.config().workers,
+            compute_capability: (8, 6),
+            uuid: *b"anywarp-cpu-0000",
+            pci: (0, 1, 0),
+            clock_khz: clock(),
+            attributes: Vec::new(),
+        })
+    }
+
+    fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError> {
+        // Bytes that are not ASCII have no place in PTX; the hardware's driver refuses them even in comments.
+        let bad = request.inputs.iter().find_map(|i| Some((i, i.text.iter().position(|b| !b.is_ascii())?)));
+        if let Some((input, at)) = bad {
+            let line = 1 + input.text.iter().take(at).filter(|b| **b == b'\n').count();
+            let byte = input.text.get(at).copied().unwrap_or(0);
+            let message = format!("Unexpected non-ASCII character encountered on line {line} ({byte:#04x})");
+            let log = format!("ptxas {}, line {line}; fatal   : {message}\n", input.name);
+            return Err(LoadError { kind: LoadErrorKind::InvalidPtx, log, rendered: String::new() });
+        }
+        let texts: Vec<_> = request.inputs.iter().map(|i| ptx::text_of(i.text)).collect();
+        let sources: Vec<Source<'_>> =
+            request.inputs.iter().zip(&texts).map(|(i, text)| Source { name: i.name, text }).collect();
+        let (major, minor) = request.device.compute_capability;
+        let shared = request.device.attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+        let rules = Rules {
+            engine: Engine::from_environment(),
+            complete: request.complete,
+            capability: Some(major * 10 + minor),
+            max_shared: shared.map_or(u64::MAX, |s| s.max(0) as u64),
+        };
+        let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
+        let loaded = Module::new(program, Arc::clone(&self.machine));
+        let info = if request.options.verbose {
+            info::log(loaded.kernels(), loaded.globals(), major * 10 + minor)
+        } else {
+            String::new()
+        };
+        Ok(Loaded { program: Arc::new(loaded), info })
+    }
+
+    fn context_destroyed(&self, context: u64) {
+        self.machine.heaps.lock().unwrap_or_else(PoisonError::into_inner).remove(&context);
+    }
+}
+
+fn load_error(error: program::LoadError) -> LoadError {
+    let kind = match (error.class, error.kind) {
+        (Some(ErrorClass::Unresolved), _) => LoadErrorKind::Undefined,
+        (Some(ErrorClass::Duplicate), _) => LoadErrorKind::Duplicate,
+        (Some(ErrorClass::Unsupported), _) => LoadErrorKind::Unsupported,
+        (_, ptx::ErrorKind::UnsupportedVersion) => LoadErrorKind::UnsupportedVersion,
+        _ => LoadErrorKind::InvalidPtx,
+    };
+    LoadError { kind, log: error.log, rendered: error.rendered }
+}
+
+/// A loaded module as the driver sees it.
+struct Module {
+    program: program::Program,
+    machine: Arc<Machine>,
+    ids: Vec<FuncId>,
+    kernels: Vec<KernelInfo>,
+    globals: Vec<GlobalInfo>,
+}
+
+impl Module {
+    fn new(program: program::Program, machine: Arc<Machine>) -> Module {
+        let module = Arc::clone(program.module());
+        let (ids, kernels) = module
+            .kernels()
+            .map(|(id, function)| (id, info::kernel(&module, function, program.target(id))))
+            .unzip();
+        let exported = module.globals.iter().filter(|g| g.exported);
+        let globals = exported.map(|g| GlobalInfo {
+            name: g.name.clone(),
+            offset: g.offset,
+            size: g.size,
+            constant: g.constant,
+            managed: g.managed,
+        });
+        let globals = globals.collect();
+        Module { program, machine, ids, kernels, globals }
+    }
+}
+
+/// What a launch needs around it.
+struct Around {
+    heap: Arc<Heap>,
+    image: std::ops::Range<u64>,
+}
+
+impl Host for Around {
+    /// What the driver gave out, and every page of the program's: kernels may use pageable memory, as the device's attributes say.
+    fn accessible(&self, address: u64, size: u32, write: bool) -> bool {
+        let Some(end) = address.checked_add(u64::from(size)) else { return false };
+        if self.image.start <= address && end <= self.image.end {
+            return true;
+        }
+        match driver::memory::device_access(address, u64::from(size)) {
+            Some(allowed) => allowed,
+            None => {
+                let last = end.saturating_sub(1).max(address);
+                grid::is_accessible(address, write)
+                    && (last / 4096 == address / 4096 || grid::is_accessible(last, write))
+            }
+        }
+    }
+
+    fn print(&self, text: &[u8]) {
+        print(text);
+    }
+
+    fn heap(&self) -> &Heap {
+        &self.heap
+    }
+}
+
+unsafe extern "C" {
+    /// C's standard output.
+    static mut stdout: *mut libc::FILE;
+}
+
+/// Writes through C's standard output, so that what kernels and the program print stands in order.
+fn print(text: &[u8]) {
+    // SAFETY: the C library's stream is there from the program's start to its end; the call locks it.
+    let written = unsafe {
+        let out = stdout;
+        let written = libc::fwrite(text.as_ptr().cast(), 1, text.len(), out);
+        libc::fflush(out);
+        written
+    };
+    if written != text.len() {
+        // A closed standard output is the program's choice; what cannot be written there is told here.
+        let _ = writeln!(std::io::stderr(), "anywarp: {} bytes of printf were lost", text.len() - written);
+    }
+}
+
+impl Program for Module {
+    fn kernels(&self) -> &[KernelInfo] {
+        &self.kernels
+    }
+
+    fn globals(&self) -> &[GlobalInfo] {
+        &self.globals
+    }
+
+    fn image(&self) -> ImageLayout {
+        let module = self.program.module();
+        ImageLayout { size: module.image_size, align: module.image_align }
+    }
+
+    fn initial_image(&self, base: u64) -> Vec<u8> {
+        self.program.image(base)
+    }
+
+    fn launch(&self, launch: &Launch<'_>) -> Result<(), Fault> {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let internal = |message: String| Fault { kind: FaultKind::IllegalInstruction, message };
+        let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {
+            return Err(internal(format!("there is no kernel {}", launch.kernel)));
+        };
+        let code = self.program.code(id, launch.block);
+        let code = code.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
+        let around = Around {
+            heap: self.machine.heap(launch.context, launch.limits.heap),
+            image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
+        };
+        let params = Aligned::of(launch.params);
+        let launch = grid::Launch {
+            name: &kernel.name,
+            code: &*code,
+            grid: launch.grid,
+            block: launch.block,
+            params: params.bytes(launch.params),
+            image: launch.image_base,
+            shared: [kernel.static_shared, launch.dynamic_shared],
+            cooperative: launch.cooperative,
+            id: NUMBER.fetch_add(1, Ordering::Relaxed),
+            host: &around,
+        };
+        self.machine.workers().run(&launch).map_err(|fault| fault_of(&fault))
+    }
+
+    fn prepare(&self, kernel: usize) {
+        if let (Some(&id), Some(info)) = (self.ids.get(kernel), self.kernels.get(kernel))
+            && let Some(block) = info.required_block
+        {
+            self.program.code(id, block);
+        }
+    }
+}
+
+fn fault_of(fault: &grid::Fault) -> Fault {
+    use grid::FaultKind as G;
+    let kind = match fault.kind {
+        // The hardware tells a stack that ran over as an access outside of it.
+        G::IllegalAddress | G::StackOverflow => FaultKind::IllegalAddress,
+        G::MisalignedAddress => FaultKind::MisalignedAddress,
+        G::IllegalInstruction | G::Arithmetic | G::InvalidBarrier => FaultKind::IllegalInstruction,
+        G::Assert => FaultKind::Assert,
+        G::Trap | G::InvalidFree | G::Internal => FaultKind::Trap,
+        G::OutOfMemory | G::InvalidLaunch => FaultKind::OutOfResources,
+        G::Deadlock | G::Timeout => FaultKind::Timeout,
+    };
+    Fault { kind, message: fault.to_string() }
+}
+
+/// A parameter buffer at a multiple of 16.
+struct Aligned(Vec<u128>);
+
+impl Aligned {
+    /// A copy, if the bytes do not lie well.
+    fn of(bytes: &[u8]) -> Aligned {
+        if bytes.as_ptr().addr().is_multiple_of(16) || bytes.is_empty() {
+            return Aligned(Vec::new());
+        }
+        let words = bytes.chunks(16).map(|chunk| {
+            let mut word = [0; 16];
+            word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+            u128::from_ne_bytes(word)
+        });
+        Aligned(words.collect())
+    }
+
+    fn bytes<'a>(&'a self, original: &'a [u8]) -> &'a [u8] {
+        if self.0.is_empty() {
+            return original;
+        }
+        // SAFETY: the words hold the original's bytes, padded at the end.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), original.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_keep_their_bytes() {
+        let bytes: Vec<u8> = (0..70).collect();
+        for start in 0..17 {
+            for end in start..bytes.len() {
+                let part = &bytes[start..end];
+                let aligned = Aligned::of(part);
+                let out = aligned.bytes(part);
+                assert_eq!(out, part);
+                assert!(out.is_empty() || out.as_ptr().addr().is_multiple_of(16));
+            }
+        }
+    }
+}
