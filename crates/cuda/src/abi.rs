@@ -22,7 +22,9 @@ pub enum Need {
     Process,
     /// `cuInit` was called; not inside a host function.
     Init,
-    /// And the thread has a context, which is alive, on a device without a fault.
+    /// And, if the thread has a context, that is alive, on a device without a fault.
+    Live,
+    /// And it has one.
     Context,
 }
 
@@ -36,16 +38,17 @@ pub fn check(need: Need) -> Result<()> {
                 _ => Ok(()),
             };
         }
-        Need::Init | Need::Context => {}
+        Need::Init | Need::Live | Need::Context => {}
     }
     driver::driver()?;
     if stream::in_host_function() {
         return Err(Error::NotPermitted);
     }
-    if need == Need::Context {
-        context::usable()?;
+    match need {
+        Need::Context => context::usable().map(|_| ()),
+        Need::Live => context::current().map_or(Ok(()), |c| c.check()),
+        Need::Nothing | Need::Process | Need::Init => Ok(()),
     }
-    Ok(())
 }
 
 /// Runs a function's body.
@@ -122,6 +125,16 @@ impl<T> Debug for Out<T> {
 }
 
 impl<T: Copy> Out<T> {
+    /// Nowhere.
+    pub const fn none() -> Self {
+        Out(std::ptr::null_mut())
+    }
+
+    /// The place of another of several.
+    pub fn after(self, count: usize) -> Self {
+        Out(if self.0.is_null() { self.0 } else { self.0.wrapping_add(count) })
+    }
+
     /// Whether it is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()

@@ -116,6 +116,21 @@ impl<T> Table<T> {
         lock(&self.free).reusable.push(index);
         Some(object)
     }
+
+    /// Ends the handles of all objects of which `gone` holds.
+    pub fn remove_where(&self, gone: impl Fn(&T) -> bool) {
+        let end = lock(&self.free).next;
+        for index in 0..end {
+            let handle = self.slot(index).and_then(|slot| {
+                let slot = slot.read().unwrap_or_else(PoisonError::into_inner);
+                let gone = slot.object.as_ref().is_some_and(|object| gone(object));
+                gone.then(|| self.encode(index, slot.generation))
+            });
+            if let Some(handle) = handle {
+                self.remove(handle);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

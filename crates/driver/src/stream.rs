@@ -154,6 +154,20 @@ impl Stream {
         self.completed.load(Ordering::Acquire) >= self.enqueued.load(Ordering::Acquire)
     }
 
+    /// Whether new work could run at once: nothing is before it, here or by the rules of the legacy stream.
+    pub(crate) fn clear(self: &Arc<Self>) -> bool {
+        if !self.idle() {
+            return false;
+        }
+        let mut after = SmallVec::new();
+        if self.kind != Kind::NonBlocking
+            && let Some(context) = self.context.upgrade()
+        {
+            context.default_stream_waits(self, &mut after);
+        }
+        after.is_empty()
+    }
+
     /// Adds work that runs after everything before it in this stream and in the streams it waits for by the rules of the legacy stream.
     /// `always`: it runs even when a kernel before it faulted.
     pub fn enqueue(self: &Arc<Self>, always: bool, work: Work) -> Point {

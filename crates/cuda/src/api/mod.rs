@@ -2,10 +2,17 @@
 
 #![allow(non_snake_case)]
 
+pub mod array;
 pub mod context;
+pub mod copy;
 pub mod device;
 pub mod event;
+pub mod fill;
 pub mod init;
+pub mod managed;
+pub mod memory;
+pub mod pointer;
+pub mod pool;
 pub mod stream;
 
 use std::sync::Arc;

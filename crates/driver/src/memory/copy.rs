@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
+
+use super::Allocation;
 
 /// A block of rows to copy: plain addresses, already checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +23,40 @@ pub struct Block {
 }
 
 impl Block {
-    /// `size` bytes in a row.
-    pub fn line(to: u64, from: u64, size: u64) -> Self {
-        Block { from, to, extent: [size, 1, 1], from_pitch: [size, size], to_pitch: [size, size] }
+    /// The pitches of rows and slices that follow one another without gaps.
+    pub fn packed(&self) -> [u64; 2] {
+        let [width, height, _] = self.extent;
+        [width, width.wrapping_mul(height)]
+    }
+
+    /// The same copy with rows and slices that follow one another without gaps on both sides joined into longer ones.
+    pub fn joined(mut self) -> Self {
+        for _ in 0..2 {
+            let [width, height, depth] = self.extent;
+            if self.from_pitch[0] == width
+                && self.to_pitch[0] == width
+                && (height > 1 || depth > 1)
+                && let Some(bytes) = width.checked_mul(height)
+            {
+                self.extent = [bytes, depth, 1];
+                self.from_pitch[0] = self.from_pitch[1];
+                self.to_pitch[0] = self.to_pitch[1];
+            }
+        }
+        self
+    }
+
+    /// What is to be read, packed.
+    ///
+    /// # Safety
+    /// Every byte that is read must be accessible.
+    pub unsafe fn gather(&self) -> Vec<u8> {
+        let bytes = self.extent.iter().fold(1u64, |product, n| product.saturating_mul(*n));
+        let mut packed = vec![0u8; bytes as usize];
+        let copy = Block { to: packed.as_mut_ptr() as u64, to_pitch: self.packed(), ..*self };
+        // SAFETY: by the caller's promise, and the vector has room for all rows.
+        unsafe { copy.run() };
+        packed
     }
 
     /// Copies.
@@ -102,88 +134,73 @@ impl Fill {
     }
 }
 
-/// How a copy or fill is ordered.
-pub enum Order {
-    /// The call returns when it is done.
-    Now(Arc<Stream>),
-    /// The call returns at once.
-    In(Arc<Stream>),
-}
+/// Up to so many bytes are filled at once where nothing is in the way, rather than by another thread.
+const INLINE: u64 = 64 << 10;
 
-/// Copies in order. `pageable`: one side is memory that the program may change or free as soon as the call returns, so the call waits.
+/// Fills in the order of `stream`. Host memory is filled when the call returns if `wait`.
 ///
 /// # Safety
-/// As for [`Block::run`], for as long as the copy may run.
-pub unsafe fn copy(context: &Context, order: Order, blocks: Vec<Block>, pageable: bool) -> Result<()> {
-    match order {
-        Order::In(stream) if !pageable => {
-            stream.enqueue(
-                false,
-                Box::new(move || {
-                    for block in &blocks {
-                        // SAFETY: by the caller's promise.
-                        unsafe { block.run() };
-                    }
-                    Ok(())
-                }),
-            );
-            Ok(())
+/// As for [`Fill::run`], for as long as the fill may run; `within`, what [`check_fill`] gave, is kept until then.
+pub unsafe fn fill(
+    fill: Fill,
+    within: Option<Arc<Allocation>>,
+    stream: &Arc<Stream>,
+    wait: bool,
+) -> Result<()> {
+    let bytes = fill.width.saturating_mul(fill.height).saturating_mul(u64::from(fill.element));
+    let clear = stream.clear();
+    let wait = wait && within.as_ref().is_some_and(|a| a.host_accessible());
+    if wait || (clear && bytes <= INLINE) {
+        if !clear {
+            stream.context()?.synchronize_default(stream)?;
+        } else {
+            stream.context()?.check()?;
         }
-        Order::In(stream) | Order::Now(stream) => {
-            context.synchronize_default(&stream)?;
-            for block in &blocks {
-                // SAFETY: by the caller's promise.
-                unsafe { block.run() };
-            }
-            Ok(())
-        }
+        // SAFETY: by the caller's promise.
+        unsafe { fill.run() };
+        return Ok(());
     }
-}
-
-/// Fills in order.
-///
-/// # Safety
-/// As for [`Fill::run`], for as long as the fill may run.
-pub unsafe fn fill(context: &Context, order: Order, fill: Fill) -> Result<()> {
-    match order {
-        Order::In(stream) => {
-            stream.enqueue(
-                false,
-                Box::new(move || {
-                    // SAFETY: by the caller's promise.
-                    unsafe { fill.run() };
-                    Ok(())
-                }),
-            );
-        }
-        Order::Now(stream) => {
-            context.synchronize_default(&stream)?;
+    stream.enqueue(
+        false,
+        Box::new(move || {
             // SAFETY: by the caller's promise.
             unsafe { fill.run() };
-        }
-    }
+            drop(within);
+            Ok(())
+        }),
+    );
     Ok(())
 }
 
-/// Checks a fill and says whether its size wraps around (then the hardware faults when it runs it).
-pub fn check_fill(f: &Fill) -> Result<bool> {
+/// What a fill that was found right is.
+#[derive(Debug)]
+pub enum Checked {
+    /// There is nothing to fill.
+    Nothing,
+    /// It lies in this allocation.
+    Within(Arc<Allocation>),
+    /// Its size wraps around: the hardware faults when it runs it.
+    Faults,
+}
+
+/// Checks a fill.
+pub fn check_fill(f: &Fill) -> Result<Checked> {
     let element = u64::from(f.element);
     if f.width == 0 || f.height == 0 {
-        return Ok(false);
+        return Ok(Checked::Nothing);
     }
-    if f.to == 0 || f.to % element != 0 || (f.height > 1 && f.pitch % element != 0) {
+    if f.to == 0 || !f.to.is_multiple_of(element) || (f.height > 1 && !f.pitch.is_multiple_of(element)) {
         return Err(Error::InvalidValue);
     }
     let Some(row) = f.width.checked_mul(element).filter(|r| f.to.checked_add(*r).is_some()) else {
         super::check_device(f.to, 0)?;
-        return Ok(true);
+        return Ok(Checked::Faults);
     };
     if f.height > 1 && f.pitch < row {
         return Err(Error::InvalidValue);
     }
     let span = Block::span([row, f.height, 1], [f.pitch, 0]).ok_or(Error::InvalidValue)?;
-    super::check_device(f.to, span)?;
-    Ok(false)
+    super::check_device(f.to, span).map(Checked::Within)
 }
 
 #[cfg(test)]
@@ -207,5 +224,19 @@ mod tests {
         assert_eq!(written, [(1, 1), (4, 5), (5, 6), (10, 20), (11, 21), (14, 25), (15, 26)]);
         assert_eq!(Block::span(block.extent, block.to_pitch), Some(16));
         assert_eq!(Block::span([1, u64::MAX, 1], [4, 0]), None);
+        // SAFETY: all of it lies in the array.
+        assert_eq!(unsafe { block.gather() }, [0, 1, 5, 6, 20, 21, 25, 26]);
+    }
+
+    #[test]
+    fn rows_without_gaps_are_joined() {
+        let block = |extent, from_pitch, to_pitch| {
+            let b = Block { from: 0, to: 0, extent, from_pitch, to_pitch }.joined();
+            (b.extent, b.from_pitch[0], b.to_pitch[0])
+        };
+        assert_eq!(block([4, 3, 2], [4, 12], [4, 12]).0, [24, 1, 1]);
+        assert_eq!(block([4, 3, 1], [4, 12], [4, 99]).0, [12, 1, 1]);
+        assert_eq!(block([4, 3, 2], [4, 12], [4, 20]), ([12, 2, 1], 12, 20));
+        assert_eq!(block([4, 3, 2], [5, 15], [4, 12]), ([4, 3, 2], 5, 4));
     }
 }

@@ -3,9 +3,12 @@
 //! Device memory is host memory in one reserved range ([`space`]); every allocation, of whatever kind, is in one table by address, so that a
 //! pointer anywhere inside it can be found, checked and asked about. [`copy`] moves and fills bytes.
 
+pub mod array;
 pub mod copy;
+pub mod managed;
 pub mod pool;
 mod space;
+pub mod transfer;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -33,7 +36,7 @@ pub enum Kind {
     Pool,
 }
 
-/// An allocation.
+/// An allocation. Its memory is given back when the last user is gone: a copy under way keeps what it touches.
 #[derive(Debug)]
 pub struct Allocation {
     /// Its first address.
@@ -56,12 +59,9 @@ pub struct Allocation {
     pub managed: bool,
     /// What `cuPointerSetAttribute` set: synchronous memory operations.
     pub sync_memops: AtomicU32,
-    /// The managed advice last given: (read mostly, preferred location, accessed by, last prefetch).
-    pub advice: Mutex<[i32; 4]>,
+    /// What the program advised for managed memory.
+    pub advice: Mutex<managed::Advice>,
 }
-
-/// No location: as the hardware's driver writes it.
-pub const NO_LOCATION: i32 = -2;
 
 static TABLE: RwLock<BTreeMap<u64, Arc<Allocation>>> = RwLock::new(BTreeMap::new());
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -112,8 +112,8 @@ fn insert(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32, managed: 
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         pool: owner.pool,
         managed,
-        sync_memops: AtomicU32::new(0),
-        advice: Mutex::new([0, NO_LOCATION, NO_LOCATION, NO_LOCATION]),
+        sync_memops: AtomicU32::new(u32::from(!matches!(kind, Kind::Host | Kind::Registered))),
+        advice: Mutex::default(),
     };
     TABLE.write().unwrap_or_else(PoisonError::into_inner).insert(base, Arc::new(allocation));
 }
@@ -224,8 +224,7 @@ pub fn free(address: u64) -> Result<()> {
 pub(crate) fn free_now(address: u64) -> Result<()> {
     let allocation = remove(address, |a| matches!(a.kind, Kind::Device | Kind::Managed | Kind::Pool))
         .ok_or(Error::InvalidValue)?;
-    space::free(address);
-    give_back(allocation.device, allocation.size);
+    pool::forget(&allocation);
     Ok(())
 }
 
@@ -272,9 +271,7 @@ pub fn free_host(address: u64) -> Result<()> {
     if let Ok(context) = context::get(allocation.context.0) {
         context.settle();
     }
-    remove(address, |a| a.kind == Kind::Host).ok_or(Error::InvalidValue)?;
-    space::free(address);
-    Ok(())
+    remove(address, |a| a.kind == Kind::Host).map(|_| ()).ok_or(Error::InvalidValue)
 }
 
 /// Registers host memory of the program's.
@@ -346,19 +343,23 @@ pub(crate) fn remove_variable(base: u64) {
 
 /// Frees what belongs to a context that has ended.
 pub(crate) fn context_ended(id: u64) {
-    let gone: Vec<Arc<Allocation>> = {
-        let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
-        let keys: Vec<u64> =
-            table.values().filter(|a| a.context.1 == id && a.pool == 0).map(|a| a.base).collect();
-        keys.iter().filter_map(|k| table.remove(k)).collect()
-    };
-    for a in gone {
-        match a.kind {
+    array::context_ended(id);
+    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    let ended: Vec<u64> =
+        table.values().filter(|a| a.context.1 == id && a.pool == 0).map(|a| a.base).collect();
+    let gone: Vec<_> = ended.iter().filter_map(|k| table.remove(k)).collect();
+    drop(table);
+    drop(gone);
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        match self.kind {
             Kind::Device | Kind::Managed | Kind::Pool => {
-                space::free(a.base);
-                give_back(a.device, a.size);
+                space::free(self.base);
+                give_back(self.device, self.size);
             }
-            Kind::Host => space::free(a.base),
+            Kind::Host => space::free(self.base),
             Kind::Registered | Kind::Variable => {}
         }
     }
@@ -367,7 +368,7 @@ pub(crate) fn context_ended(id: u64) {
 impl Allocation {
     /// Host code may use the addresses as they are.
     pub fn host_accessible(&self) -> bool {
-        matches!(self.kind, Kind::Host | Kind::Registered | Kind::Managed) || self.managed
+        self.on_host() || self.kind == Kind::Managed || self.managed
     }
 
     /// It lies on the host.
@@ -375,8 +376,8 @@ impl Allocation {
         matches!(self.kind, Kind::Host | Kind::Registered)
     }
 
-    /// Its managed advice.
-    pub fn advice(&self) -> [i32; 4] {
+    /// What was advised.
+    pub fn advice(&self) -> managed::Advice {
         *lock(&self.advice)
     }
 }

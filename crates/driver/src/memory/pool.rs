@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::Stream;
 
-use super::{Kind, Owner};
+use super::{Allocation, Kind, Owner};
 
 static POOLS: Table<Pool> = Table::new(9);
 
@@ -138,9 +138,12 @@ impl Pool {
     }
 }
 
-/// Memory from a pool. It is usable at once: the order of the stream only matters for its end.
+/// Memory from a pool. It is usable at once: the order of the stream only matters for its end. Of no bytes: null.
 pub fn alloc(context: &Context, pool: Handle, size: u64) -> Result<u64> {
     let pool = get(pool)?;
+    if size == 0 {
+        return Ok(0);
+    }
     let owner = Owner { device: pool.device, context: (0, context.id()), pool: pool.handle };
     let address = super::alloc_kind(&context.device, owner, Kind::Pool, size, 0)?;
     let used = pool.used.fetch_add(size, Ordering::Relaxed) + size;
@@ -155,16 +158,22 @@ pub fn free(address: u64, stream: &Arc<Stream>) -> Result<()> {
     }
     let freeable = |k| matches!(k, Kind::Device | Kind::Pool | Kind::Managed);
     let allocation = super::remove(address, |a| freeable(a.kind)).ok_or(Error::InvalidValue)?;
+    forget(&allocation);
+    if !stream.idle() {
+        stream.enqueue(
+            true,
+            Box::new(move || {
+                drop(allocation);
+                Ok(())
+            }),
+        );
+    }
+    Ok(())
+}
+
+/// Takes freed memory off its pool's account.
+pub(super) fn forget(allocation: &Allocation) {
     if let Some(pool) = POOLS.get(allocation.pool) {
         pool.used.fetch_sub(allocation.size, Ordering::Relaxed);
     }
-    stream.enqueue(
-        true,
-        Box::new(move || {
-            super::space::free(allocation.base);
-            super::give_back(allocation.device, allocation.size);
-            Ok(())
-        }),
-    );
-    Ok(())
 }

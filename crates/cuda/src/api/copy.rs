@@ -1,0 +1,293 @@
+//! Copies in every direction, of one to three dimensions.
+
+use driver::memory::transfer::{Place, Side, Transfer};
+use driver::{Error, Result, context};
+
+use crate::abi::{In, Out};
+use crate::api;
+use crate::api::stream;
+use crate::types::{CUdeviceptr, CopyAttributes, Handle, Memcpy2D, Memcpy3D};
+
+/// How a function orders its copy: the stream, whether null is the thread's own, whether the call waits.
+#[derive(Clone, Copy)]
+struct Order {
+    stream: Handle,
+    own: bool,
+    wait: bool,
+}
+
+/// In the default stream, returning when it is done.
+fn now(own: bool) -> Order {
+    Order { stream: 0, own, wait: true }
+}
+
+/// In a stream, returning at once.
+fn later(stream: Handle, own: bool) -> Order {
+    Order { stream, own, wait: false }
+}
+
+fn copy(transfer: &Transfer, order: Order) -> Result<()> {
+    let checked = transfer.check()?;
+    let stream = stream(order.stream, order.own)?;
+    match checked {
+        None => Ok(()),
+        // SAFETY: the program vouches for what the driver does not know, as the interface has it.
+        Some(checked) => unsafe { checked.run(&stream, order.wait) },
+    }
+}
+
+fn line(to: Place, from: Place, size: usize, order: Order) -> Result<()> {
+    copy(&Transfer::line(to, from, size as u64), order)
+}
+
+/// To or from an array's first row.
+fn with_array(to: Side, from: Side, size: usize, order: Order) -> Result<()> {
+    copy(&Transfer { to, from, extent: [size as u64, 1, 1] }, order)
+}
+
+/// `CUmemorytype` and the three places of which it chooses one.
+fn place(kind: u32, host: u64, device: u64, array: Handle) -> Result<Place> {
+    match kind {
+        1 => Ok(Place::Host(host)),
+        2 => Ok(Place::Device(device)),
+        3 => Ok(Place::Array(array)),
+        4 => Ok(Place::Any(device)),
+        _ => Err(Error::InvalidValue),
+    }
+}
+
+fn plane(description: In<Memcpy2D>, order: Order) -> Result<()> {
+    let d = description.get()?;
+    let transfer = Transfer {
+        to: Side {
+            place: place(d.dst_type, d.dst_host, d.dst_device, d.dst_array)?,
+            offset: [d.dst_x as u64, d.dst_y as u64, 0],
+            pitch: [d.dst_pitch as u64, 0],
+        },
+        from: Side {
+            place: place(d.src_type, d.src_host, d.src_device, d.src_array)?,
+            offset: [d.src_x as u64, d.src_y as u64, 0],
+            pitch: [d.src_pitch as u64, 0],
+        },
+        extent: [d.width as u64, d.height as u64, 1],
+    };
+    copy(&transfer, order)
+}
+
+fn volume(d: &Memcpy3D, order: Order) -> Result<()> {
+    let transfer = Transfer {
+        to: Side {
+            place: place(d.dst_type, d.dst_host, d.dst_device, d.dst_array)?,
+            offset: [d.dst_x as u64, d.dst_y as u64, d.dst_z as u64],
+            pitch: [d.dst_pitch as u64, d.dst_height as u64],
+        },
+        from: Side {
+            place: place(d.src_type, d.src_host, d.src_device, d.src_array)?,
+            offset: [d.src_x as u64, d.src_y as u64, d.src_z as u64],
+            pitch: [d.src_pitch as u64, d.src_height as u64],
+        },
+        extent: [d.width as u64, d.height as u64, d.depth as u64],
+    };
+    copy(&transfer, order)
+}
+
+/// Checks the context that a copy between devices names; null is the current one.
+fn peer(handle: Handle) -> Result<()> {
+    if handle == 0 { Ok(()) } else { context::get(handle)?.check() }
+}
+
+fn peer_line(
+    to: CUdeviceptr,
+    to_context: Handle,
+    from: CUdeviceptr,
+    from_context: Handle,
+    size: usize,
+    order: Order,
+) -> Result<()> {
+    peer(to_context)?;
+    peer(from_context)?;
+    line(Place::Device(to), Place::Device(from), size, order)
+}
+
+fn peer_volume(description: In<Memcpy3D>, order: Order) -> Result<()> {
+    let description = description.get()?;
+    peer(description.dst_context)?;
+    peer(description.src_context)?;
+    volume(&description, order)
+}
+
+/// The lists of a batch of copies.
+#[derive(Clone, Copy)]
+struct Batch {
+    to: In<CUdeviceptr>,
+    from: In<CUdeviceptr>,
+    sizes: In<usize>,
+    count: usize,
+    attributes: In<CopyAttributes>,
+    first: In<usize>,
+    attribute_count: usize,
+}
+
+/// More copies than a batch can have.
+const MAX_BATCH: usize = 1 << 24;
+
+/// Runs a batch; the number of the copy that is wrong goes to `failed`.
+fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
+    failed.set(usize::MAX);
+    let Batch { to, from, sizes, count, attributes, first, attribute_count } = *batch;
+    if count == 0 || count > MAX_BATCH || attribute_count == 0 || attribute_count > count {
+        return Err(Error::InvalidValue);
+    }
+    // The default streams are not for batches.
+    if matches!(handle, 0..=2) {
+        return Err(Error::InvalidValue);
+    }
+    let (to, from, sizes) = (to.list(count)?, from.list(count)?, sizes.list(count)?);
+    let starts = first.list(attribute_count)?;
+    let rising = starts.first() == Some(&0) && starts.is_sorted_by(|a, b| a < b);
+    if !rising || starts.last().is_some_and(|s| *s >= count) {
+        return Err(Error::InvalidValue);
+    }
+    for attribute in attributes.list(attribute_count)? {
+        if !matches!(attribute.source_order, 1..=3) {
+            return Err(Error::InvalidValue);
+        }
+    }
+    let stream = stream(handle, false)?;
+    let mut checked = Vec::new();
+    for (i, ((to, from), size)) in to.iter().zip(&from).zip(&sizes).enumerate() {
+        let transfer = Transfer::line(Place::Any(*to), Place::Any(*from), *size as u64);
+        checked.push(
+            transfer.check().and_then(|c| c.ok_or(Error::InvalidValue)).inspect_err(|_| failed.set(i))?,
+        );
+    }
+    for one in checked {
+        // SAFETY: as for `copy`.
+        unsafe { one.run(&stream, false)? };
+    }
+    Ok(())
+}
+
+api! {
+    Context fn cuMemcpy / cuMemcpy_ptds (to: CUdeviceptr, from: CUdeviceptr, size: usize) |own| {
+        line(Place::Any(to), Place::Any(from), size, now(own))
+    }
+
+    Context fn cuMemcpyAsync / cuMemcpyAsync_ptsz (to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
+        line(Place::Any(to), Place::Any(from), size, later(in_stream, own))
+    }
+
+    Context fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds (to: CUdeviceptr, from: u64, size: usize) |own| {
+        line(Place::Device(to), Place::Host(from), size, now(own))
+    }
+
+    Context fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (to: CUdeviceptr, from: u64, size: usize, in_stream: Handle) |own| {
+        line(Place::Device(to), Place::Host(from), size, later(in_stream, own))
+    }
+
+    Context fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds (to: u64, from: CUdeviceptr, size: usize) |own| {
+        line(Place::Host(to), Place::Device(from), size, now(own))
+    }
+
+    Context fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (to: u64, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
+        line(Place::Host(to), Place::Device(from), size, later(in_stream, own))
+    }
+
+    Context fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds (to: CUdeviceptr, from: CUdeviceptr, size: usize) |own| {
+        line(Place::Device(to), Place::Device(from), size, now(own))
+    }
+
+    Context fn cuMemcpyDtoDAsync_v2 / cuMemcpyDtoDAsync_v2_ptsz (
+        to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle,
+    ) |own| {
+        line(Place::Device(to), Place::Device(from), size, later(in_stream, own))
+    }
+
+    Context fn cuMemcpyPeer / cuMemcpyPeer_ptds (
+        to: CUdeviceptr, to_context: Handle, from: CUdeviceptr, from_context: Handle, size: usize,
+    ) |own| {
+        peer_line(to, to_context, from, from_context, size, now(own))
+    }
+
+    Context fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
+        to: CUdeviceptr, to_context: Handle, from: CUdeviceptr, from_context: Handle, size: usize, in_stream: Handle,
+    ) |own| {
+        peer_line(to, to_context, from, from_context, size, later(in_stream, own))
+    }
+
+    Context fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (description: In<Memcpy2D>) |own| {
+        plane(description, now(own))
+    }
+
+    Context fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (description: In<Memcpy2D>) |own| {
+        plane(description, now(own))
+    }
+
+    Context fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (description: In<Memcpy2D>, in_stream: Handle) |own| {
+        plane(description, later(in_stream, own))
+    }
+
+    Context fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (description: In<Memcpy3D>) |own| {
+        volume(&description.get()?, now(own))
+    }
+
+    Context fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
+        volume(&description.get()?, later(in_stream, own))
+    }
+
+    Context fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (description: In<Memcpy3D>) |own| {
+        peer_volume(description, now(own))
+    }
+
+    Context fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
+        peer_volume(description, later(in_stream, own))
+    }
+
+    Context fn cuMemcpyDtoA_v2 / cuMemcpyDtoA_v2_ptds (to: Handle, offset: usize, from: CUdeviceptr, size: usize) |own| {
+        with_array(Side::array(to, offset as u64), Side::at(Place::Device(from)), size, now(own))
+    }
+
+    Context fn cuMemcpyAtoD_v2 / cuMemcpyAtoD_v2_ptds (to: CUdeviceptr, from: Handle, offset: usize, size: usize) |own| {
+        with_array(Side::at(Place::Device(to)), Side::array(from, offset as u64), size, now(own))
+    }
+
+    Context fn cuMemcpyHtoA_v2 / cuMemcpyHtoA_v2_ptds (to: Handle, offset: usize, from: u64, size: usize) |own| {
+        with_array(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, now(own))
+    }
+
+    Context fn cuMemcpyHtoAAsync_v2 / cuMemcpyHtoAAsync_v2_ptsz (
+        to: Handle, offset: usize, from: u64, size: usize, in_stream: Handle,
+    ) |own| {
+        with_array(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, later(in_stream, own))
+    }
+
+    Context fn cuMemcpyAtoH_v2 / cuMemcpyAtoH_v2_ptds (to: u64, from: Handle, offset: usize, size: usize) |own| {
+        with_array(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, now(own))
+    }
+
+    Context fn cuMemcpyAtoHAsync_v2 / cuMemcpyAtoHAsync_v2_ptsz (
+        to: u64, from: Handle, offset: usize, size: usize, in_stream: Handle,
+    ) |own| {
+        with_array(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, later(in_stream, own))
+    }
+
+    Context fn cuMemcpyAtoA_v2 / cuMemcpyAtoA_v2_ptds (
+        to: Handle, to_offset: usize, from: Handle, from_offset: usize, size: usize,
+    ) |own| {
+        with_array(Side::array(to, to_offset as u64), Side::array(from, from_offset as u64), size, now(own))
+    }
+
+    Context fn cuMemcpyBatchAsync / cuMemcpyBatchAsync_ptsz (
+        to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize, attributes: In<CopyAttributes>, first: In<usize>,
+        attribute_count: usize, failed: Out<usize>, in_stream: Handle,
+    ) {
+        batch(&Batch { to, from, sizes, count, attributes, first, attribute_count }, failed, in_stream)
+    }
+
+    Context fn cuMemcpyBatchAsync_v2 / cuMemcpyBatchAsync_v2_ptsz (
+        to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize, attributes: In<CopyAttributes>, first: In<usize>,
+        attribute_count: usize, in_stream: Handle,
+    ) {
+        batch(&Batch { to, from, sizes, count, attributes, first, attribute_count }, Out::none(), in_stream)
+    }
+}

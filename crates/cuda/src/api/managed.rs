@@ -1,0 +1,104 @@
+//! Managed memory.
+
+use driver::memory::managed::{self, Location};
+use driver::memory::{self};
+use driver::{Error, Result, driver};
+
+use crate::abi::{In, Out};
+use crate::api;
+use crate::api::{current, stream};
+use crate::types::{CUdevice, CUdeviceptr, Handle, MemLocation};
+
+/// A device as the functions before version 12.2 name it: its ordinal, or -1 for the host.
+fn of_device(device: CUdevice) -> Location {
+    if device == -1 {
+        Location { kind: managed::HOST, id: -1 }
+    } else {
+        Location { kind: managed::DEVICE, id: device }
+    }
+}
+
+fn of_location(location: MemLocation) -> Location {
+    Location { kind: location.kind, id: location.id }
+}
+
+fn advise(address: u64, size: usize, advice: u32, location: Location) -> Result<()> {
+    managed::advise(address, size as u64, advice, location, driver()?.devices.len())
+}
+
+fn prefetch(address: u64, size: usize, to: Location, flags: u32, handle: Handle, own: bool) -> Result<()> {
+    if flags != 0 {
+        return Err(Error::InvalidValue);
+    }
+    managed::prefetch(address, size as u64, to, driver()?.devices.len())?;
+    stream(handle, own).map(|_| ())
+}
+
+/// Writes an attribute of a range to a place of `size` bytes.
+fn attribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usize) -> Result<()> {
+    data.required()?;
+    if size == 0 || !size.is_multiple_of(4) {
+        return Err(Error::InvalidValue);
+    }
+    data.set_all(&managed::attribute(address, length as u64, number, size / 4)?);
+    Ok(())
+}
+
+/// Attributes that one call may ask for.
+const MAX_ATTRIBUTES: usize = 64;
+
+api! {
+    Context fn cuMemAllocManaged(out: Out<CUdeviceptr>, size: usize, flags: u32) {
+        out.required()?;
+        out.set(memory::alloc_managed(&*current()?, size as u64, flags)?);
+        Ok(())
+    }
+
+    Context fn cuMemAdvise(address: CUdeviceptr, size: usize, advice: u32, device: CUdevice) {
+        advise(address, size, advice, of_device(device))
+    }
+
+    Context fn cuMemAdvise_v2(address: CUdeviceptr, size: usize, advice: u32, location: MemLocation) {
+        advise(address, size, advice, of_location(location))
+    }
+
+    Context fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (address: CUdeviceptr, size: usize, device: CUdevice, in_stream: Handle) |own| {
+        prefetch(address, size, of_device(device), 0, in_stream, own)
+    }
+
+    Context fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
+        address: CUdeviceptr, size: usize, location: MemLocation, flags: u32, in_stream: Handle,
+    ) |own| {
+        prefetch(address, size, of_location(location), flags, in_stream, own)
+    }
+
+    Context fn cuMemRangeGetAttribute(data: Out<i32>, size: usize, number: u32, address: CUdeviceptr, length: usize) {
+        attribute(data, size, number, address, length)
+    }
+
+    Context fn cuMemRangeGetAttributes(
+        data: In<Out<i32>>, sizes: In<usize>, numbers: In<u32>, count: usize, address: CUdeviceptr, length: usize,
+    ) {
+        if count == 0 || count > MAX_ATTRIBUTES {
+            return Err(Error::InvalidValue);
+        }
+        for i in 0..count {
+            attribute(data.at(i)?, sizes.at(i)?, numbers.at(i)?, address, length)?;
+        }
+        Ok(())
+    }
+
+    /// All memory is visible to all streams and to the host at any time; only the call is checked.
+    Context fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
+        handle: Handle, address: CUdeviceptr, length: usize, flags: u32,
+    ) |own| {
+        let stream = stream(handle, own)?;
+        let allocation = managed::range(address, 1)?;
+        let whole = length == 0 || (length as u64 == allocation.size && address == allocation.base);
+        let single = flags == 4;
+        if !whole || !matches!(flags, 1 | 2 | 4) || (single && stream.handle == 0) {
+            return Err(Error::InvalidValue);
+        }
+        Ok(())
+    }
+}

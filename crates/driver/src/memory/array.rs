@@ -1,0 +1,267 @@
+//! Arrays: pictures of one to three dimensions whose layout is the driver's own.
+//!
+//! Rows lie one after another without gaps, slices (or layers) as well.
+
+use std::sync::Arc;
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::handle::{Handle, Table};
+
+use super::{give_back, space, take};
+
+static ARRAYS: Table<Array> = Table::new(10);
+static MIPMAPS: Table<Mipmap> = Table::new(11);
+
+/// Flags of an array.
+pub mod flag {
+    /// The depth counts layers.
+    pub const LAYERED: u32 = 1;
+    /// Six faces, all of them square.
+    pub const CUBEMAP: u32 = 4;
+    /// Its memory is mapped page by page.
+    pub const SPARSE: u32 = 0x40;
+    /// Its memory is mapped later.
+    pub const DEFERRED_MAPPING: u32 = 0x80;
+    /// Every flag there is.
+    pub const MASK: u32 = 0x1ff;
+}
+
+/// What an array holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Elements of a row.
+    pub width: u64,
+    /// Rows; 0: one dimension.
+    pub height: u64,
+    /// Slices or layers; 0: no third dimension.
+    pub depth: u64,
+    /// The number of the format of a channel.
+    pub format: u32,
+    /// Channels of an element.
+    pub channels: u32,
+    /// [`flag`]s.
+    pub flags: u32,
+}
+
+/// Formats: the number, bytes of a channel, the channels where the format fixes them.
+const FORMATS: &[(u32, u64, Option<u32>)] = &[
+    (0x01, 1, None),
+    (0x02, 2, None),
+    (0x03, 4, None),
+    (0x08, 1, None),
+    (0x09, 2, None),
+    (0x0a, 4, None),
+    (0x10, 2, None),
+    (0x20, 4, None),
+    (0xc0, 1, Some(1)),
+    (0xc1, 1, Some(2)),
+    (0xc2, 1, Some(4)),
+    (0xc3, 2, Some(1)),
+    (0xc4, 2, Some(2)),
+    (0xc5, 2, Some(4)),
+    (0xc6, 1, Some(1)),
+    (0xc7, 1, Some(2)),
+    (0xc8, 1, Some(4)),
+    (0xc9, 2, Some(1)),
+    (0xca, 2, Some(2)),
+    (0xcb, 2, Some(4)),
+];
+
+/// The compressed and planar formats, which are not supported.
+const COMPRESSED: std::ops::RangeInclusive<u32> = 0x91..=0xb5;
+
+/// Bytes of an element.
+fn element(format: u32, channels: u32) -> Result<u64> {
+    match FORMATS.iter().find(|f| f.0 == format) {
+        Some((_, bytes, None)) if matches!(channels, 1 | 2 | 4) => Ok(bytes * u64::from(channels)),
+        Some((_, bytes, Some(fixed))) if channels == *fixed => Ok(bytes * u64::from(channels)),
+        None if COMPRESSED.contains(&format) || format == 0x50 => Err(Error::NotSupported),
+        _ => Err(Error::InvalidValue),
+    }
+}
+
+impl Descriptor {
+    /// The most elements, rows and slices by the shape.
+    fn bounds(&self) -> [u64; 3] {
+        let layered = self.flags & flag::LAYERED != 0;
+        match (self.height, self.depth) {
+            (0, 0) => [131_072, 0, 0],
+            (0, _) if layered => [32_768, 0, 2048],
+            (_, 0) => [131_072, 65_536, 0],
+            _ if self.flags & flag::CUBEMAP != 0 => [32_768, 32_768, 2046],
+            _ if layered => [32_768, 32_768, 2048],
+            _ => [16_384; 3],
+        }
+    }
+
+    fn check(&self) -> Result<u64> {
+        let [width, height, depth] = self.bounds();
+        if self.flags & !flag::MASK != 0
+            || !(1..=width).contains(&self.width)
+            || self.height > height
+            || self.depth > depth
+        {
+            return Err(Error::InvalidValue);
+        }
+        let faces =
+            if self.flags & flag::LAYERED == 0 { self.depth == 6 } else { self.depth.is_multiple_of(6) };
+        if self.flags & flag::CUBEMAP != 0 && (self.width != self.height || self.depth == 0 || !faces) {
+            return Err(Error::InvalidValue);
+        }
+        if self.flags & flag::LAYERED != 0 && self.depth == 0 {
+            return Err(Error::InvalidValue);
+        }
+        if self.flags & (flag::SPARSE | flag::DEFERRED_MAPPING) != 0 {
+            return Err(Error::NotSupported);
+        }
+        element(self.format, self.channels)
+    }
+
+    /// The shape of a level of a mipmap: halved at each, but never nothing.
+    fn level(mut self, level: u32) -> Self {
+        let half = |n: u64| if n == 0 { 0 } else { (n >> level.min(63)).max(1) };
+        (self.width, self.height) = (half(self.width), half(self.height));
+        if self.flags & (flag::LAYERED | flag::CUBEMAP) == 0 {
+            self.depth = half(self.depth);
+        }
+        self
+    }
+}
+
+/// An array.
+#[derive(Debug)]
+pub struct Array {
+    /// What it holds.
+    pub descriptor: Descriptor,
+    /// Its first byte.
+    pub base: u64,
+    /// Bytes of a row, rows of a slice, slices.
+    pub extent: [u64; 3],
+    context: u64,
+    device: u32,
+    /// It is a mipmap's.
+    level: bool,
+}
+
+impl Array {
+    /// Bytes of all of it.
+    pub fn size(&self) -> u64 {
+        self.extent.iter().fold(1, |product, n| n.saturating_mul(product))
+    }
+
+    fn make(context: &Context, descriptor: Descriptor, level: bool) -> Result<Arc<Array>> {
+        let element = descriptor.check()?;
+        let extent = [descriptor.width * element, descriptor.height.max(1), descriptor.depth.max(1)];
+        let size = extent[0] * extent[1] * extent[2];
+        take(&context.device, size)?;
+        let device = context.device.ordinal;
+        let Some(base) = space::alloc(size) else {
+            give_back(device, size);
+            return Err(Error::OutOfMemory);
+        };
+        Ok(Arc::new(Array { descriptor, base, extent, context: context.id(), device, level }))
+    }
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        space::free(self.base);
+        give_back(self.device, self.size());
+    }
+}
+
+/// A stack of arrays, each half the size of the one before.
+struct Mipmap {
+    levels: Vec<Handle>,
+    context: u64,
+}
+
+/// Makes an array.
+pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
+    let array = Array::make(context, descriptor, false)?;
+    ARRAYS.insert_with(|_| array).map(|a| a.0).ok_or(Error::OutOfMemory)
+}
+
+/// The array of a handle.
+pub fn get(handle: Handle) -> Result<Arc<Array>> {
+    ARRAYS.get(handle).ok_or(Error::InvalidHandle)
+}
+
+/// Ends an array; its memory goes when the last copy has ended.
+pub fn destroy(handle: Handle) -> Result<()> {
+    if get(handle)?.level {
+        return Err(Error::InvalidHandle);
+    }
+    ARRAYS.remove(handle).map(|_| ()).ok_or(Error::InvalidHandle)
+}
+
+/// Makes a mipmap of as many levels, but not more than it takes to come to one element.
+pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> Result<Handle> {
+    descriptor.check()?;
+    let largest = descriptor.width.max(descriptor.height).max(descriptor.depth);
+    let levels = levels.clamp(1, largest.ilog2() + 1);
+    let arrays: Result<Vec<_>> =
+        (0..levels).map(|level| Array::make(context, descriptor.level(level), true)).collect();
+    let handles: Option<Vec<Handle>> =
+        arrays?.into_iter().map(|a| ARRAYS.insert_with(|_| a).map(|a| a.0)).collect();
+    let mipmap = Mipmap { levels: handles.ok_or(Error::OutOfMemory)?, context: context.id() };
+    MIPMAPS.insert_with(|_| Arc::new(mipmap)).map(|m| m.0).ok_or(Error::OutOfMemory)
+}
+
+/// The array of a level.
+pub fn level(mipmap: Handle, level: u32) -> Result<Handle> {
+    let mipmap = MIPMAPS.get(mipmap).ok_or(Error::InvalidHandle)?;
+    mipmap.levels.get(level as usize).copied().ok_or(Error::InvalidValue)
+}
+
+/// Ends a mipmap and its levels.
+pub fn destroy_mipmap(handle: Handle) -> Result<()> {
+    let mipmap = MIPMAPS.remove(handle).ok_or(Error::InvalidHandle)?;
+    for level in &mipmap.levels {
+        ARRAYS.remove(*level);
+    }
+    Ok(())
+}
+
+/// Frees what belongs to a context that has ended.
+pub(super) fn context_ended(id: u64) {
+    MIPMAPS.remove_where(|m| m.context == id);
+    ARRAYS.remove_where(|a| a.context == id);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(width: u64, height: u64, depth: u64, flags: u32) -> Descriptor {
+        Descriptor { width, height, depth, format: 0x20, channels: 2, flags }
+    }
+
+    #[test]
+    fn elements_have_the_bytes_of_their_channels() {
+        assert_eq!(element(0x20, 4), Ok(16));
+        assert_eq!(element(0x10, 2), Ok(4));
+        assert_eq!(element(0xc5, 4), Ok(8));
+        assert_eq!(element(0xc5, 2), Err(Error::InvalidValue));
+        assert_eq!(element(0x20, 3), Err(Error::InvalidValue));
+        assert_eq!(element(0x91, 4), Err(Error::NotSupported));
+    }
+
+    #[test]
+    fn shapes_are_bounded_by_their_kind() {
+        assert_eq!(shape(131_072, 0, 0, 0).check(), Ok(8));
+        assert_eq!(shape(131_073, 0, 0, 0).check(), Err(Error::InvalidValue));
+        assert_eq!(shape(16_385, 1, 1, 0).check(), Err(Error::InvalidValue));
+        assert_eq!(shape(8, 8, 6, flag::CUBEMAP).check(), Ok(8));
+        assert_eq!(shape(8, 8, 5, flag::CUBEMAP).check(), Err(Error::InvalidValue));
+        assert_eq!(shape(8, 4, 0, flag::LAYERED).check(), Err(Error::InvalidValue));
+    }
+
+    #[test]
+    fn levels_halve_but_layers_stay() {
+        assert_eq!(shape(8, 4, 2, 0).level(2), shape(2, 1, 1, 0));
+        assert_eq!(shape(8, 0, 0, 0).level(5), shape(1, 0, 0, 0));
+        assert_eq!(shape(8, 8, 6, flag::LAYERED).level(1), shape(4, 4, 6, flag::LAYERED));
+    }
+}
