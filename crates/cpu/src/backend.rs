@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use driver::backend::{
     Backend, Fault, FaultKind, GlobalInfo, ImageLayout, KernelInfo, Launch, LoadError, LoadErrorKind,
-    LoadRequest, Loaded, Program,
+    LoadOptions, LoadRequest, Loaded, Program,
 };
 use driver::device::{DeviceInfo, attribute, virtual_devices};
 use grid::{Config, Heap, Host, Workers};
@@ -94,7 +94,7 @@ impl Backend for Cpu {
             let line = 1 + input.text.iter().take(at).filter(|b| **b == b'\n').count();
             let byte = input.text.get(at).copied().unwrap_or(0);
             let message = format!("Unexpected non-ASCII character encountered on line {line} ({byte:#04x})");
-            let log = format!("ptxas {}, line {line}; fatal   : {message}\n", input.name);
+            let log = format!("ptxas {}, line {line}; fatal   : {message}\n", program::APPLICATION);
             return Err(LoadError { kind: LoadErrorKind::InvalidPtx, log, rendered: String::new() });
         }
         let texts: Vec<_> = request.inputs.iter().map(|i| ptx::text_of(i.text)).collect();
@@ -107,9 +107,10 @@ impl Backend for Cpu {
             complete: request.complete,
             capability: Some(major * 10 + minor),
             max_shared: shared.map_or(u64::MAX, |s| s.max(0) as u64),
+            symbols: request.options.symbols.clone(),
         };
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
-        let loaded = Module::new(program, Arc::clone(&self.machine));
+        let loaded = Module::new(program, Arc::clone(&self.machine), &request.options);
         let info = if request.options.verbose {
             info::log(loaded.kernels(), loaded.globals(), major * 10 + minor)
         } else {
@@ -144,11 +145,11 @@ struct Module {
 }
 
 impl Module {
-    fn new(program: program::Program, machine: Arc<Machine>) -> Module {
+    fn new(program: program::Program, machine: Arc<Machine>, options: &LoadOptions) -> Module {
         let module = Arc::clone(program.module());
         let (ids, kernels) = module
             .kernels()
-            .map(|(id, function)| (id, info::kernel(&module, function, program.target(id))))
+            .map(|(id, function)| (id, info::kernel(&module, function, program.target(id), options)))
             .unzip();
         let exported = module.globals.iter().filter(|g| g.exported);
         let globals = exported.map(|g| GlobalInfo {

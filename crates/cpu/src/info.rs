@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use driver::backend::{GlobalInfo, KernelInfo, ParamInfo};
+use driver::backend::{GlobalInfo, KernelInfo, LoadOptions, ParamInfo};
 use wave::op::Op;
 use wave::{Function, Module, Value};
 
 /// What the driver wants to know of a kernel.
-pub fn kernel(module: &Module, function: &Function, target: u32) -> KernelInfo {
+pub fn kernel(module: &Module, function: &Function, target: u32, options: &LoadOptions) -> KernelInfo {
     let info = function.kernel.clone().unwrap_or_default();
     let required = Some(info.required_block).filter(|b| b.iter().any(|&n| n != 0));
     let local = function.slots.iter().fold(0u32, |at, s| {
@@ -21,11 +21,16 @@ pub fn kernel(module: &Module, function: &Function, target: u32) -> KernelInfo {
         static_shared: u32::try_from(info.shared_size).unwrap_or(u32::MAX),
         local_bytes: local,
         const_bytes: const_bytes(module, function),
-        max_threads: info.max_threads,
+        max_threads: least(info.max_threads, options.max_threads),
         required_block: required,
-        registers: registers(function, info.max_registers),
+        registers: registers(function, least(info.max_registers, options.max_registers)),
         target,
     }
+}
+
+/// The smaller of two bounds, of which 0 is none.
+fn least(a: u32, b: u32) -> u32 {
+    if a == 0 || b == 0 { a.max(b) } else { a.min(b) }
 }
 
 /// Bytes of the constant variables that the function names.

@@ -64,7 +64,7 @@ impl std::fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 /// What a load is held against.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Rules {
     /// What will run the kernels.
     pub engine: Engine,
@@ -75,11 +75,19 @@ pub struct Rules {
     pub capability: Option<u32>,
     /// Bytes of shared memory that a kernel can declare.
     pub max_shared: u64,
+    /// Addresses of variables that no text defines.
+    pub symbols: Vec<(String, u64)>,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules { engine: Engine::default(), complete: true, capability: None, max_shared: u64::MAX }
+        Rules {
+            engine: Engine::default(),
+            complete: true,
+            capability: None,
+            max_shared: u64::MAX,
+            symbols: Vec::new(),
+        }
     }
 }
 
@@ -101,6 +109,9 @@ pub struct Program {
     targets: HashMap<FuncId, u32>,
 }
 
+/// What the hardware's assembler calls every text.
+pub const APPLICATION: &str = "application ptx input";
+
 fn failure(
     sources: &[Source],
     unit: usize,
@@ -110,11 +121,13 @@ fn failure(
     let (name, text) = sources.get(unit).map_or(("", ""), |s| (s.name, s.text));
     let log = match class {
         // The hardware's linker knows symbols, not lines.
-        Some(ErrorClass::Unresolved | ErrorClass::Duplicate) => {
-            let severity = if class == Some(ErrorClass::Unresolved) { "fatal  " } else { "error  " };
-            diagnostics.iter().map(|d| format!("ptxas {severity} : {}\n", d.message)).collect()
+        Some(ErrorClass::Unresolved) if sources.len() == 1 => {
+            diagnostics.iter().map(|d| format!("ptxas fatal   : {}\n", d.message)).collect()
         }
-        _ => ptx::log(diagnostics, name, text),
+        Some(ErrorClass::Unresolved | ErrorClass::Duplicate) => {
+            diagnostics.iter().map(|d| format!("error   : {} in '{name}'\n", d.message)).collect()
+        }
+        _ => ptx::log(diagnostics, APPLICATION, text),
     };
     LoadError {
         kind: diagnostics.first().map_or(ptx::ErrorKind::Semantic, |d| d.kind),
@@ -168,9 +181,9 @@ impl Program {
             {
                 let (major, minor) = (capability / 10, capability % 10);
                 return Err(refusal(format!(
-                    "{}, fatal   : .target sm_{} is for newer or other devices than this one of capability {major}.{minor} \
-                     (ANYWARP_COMPUTE_CAPABILITY changes it)",
-                    source.name, target.0
+                    "{APPLICATION}, fatal   : .target sm_{} is for newer or other devices than this one of capability \
+                     {major}.{minor} (ANYWARP_COMPUTE_CAPABILITY changes it)",
+                    target.0
                 )));
             }
             trees.push(tree);
@@ -180,7 +193,7 @@ impl Program {
             .zip(&trees)
             .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
             .collect();
-        let options = lower::Options { complete: rules.complete };
+        let options = lower::Options { complete: rules.complete, symbols: &rules.symbols };
         let module = lower::lower_by(&units, options).map_err(|mut errors| {
             // What is missing may come with another text; everything else is wrong for good and told first.
             errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);

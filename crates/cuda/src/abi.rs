@@ -135,6 +135,11 @@ impl<T: Copy> Out<T> {
         Out(if self.0.is_null() { self.0 } else { self.0.wrapping_add(count) })
     }
 
+    /// The place at an address that the program gave as a number.
+    pub fn at(address: u64) -> Self {
+        Out(address as *mut T)
+    }
+
     /// Whether it is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
@@ -195,6 +200,11 @@ impl<T> Debug for In<T> {
 }
 
 impl<T: Copy> In<T> {
+    /// What is at an address that the program gave as a number.
+    pub fn at_address(address: u64) -> Self {
+        In(address as *const T)
+    }
+
     /// Whether it is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()

@@ -58,6 +58,8 @@ pub struct LoadOptions {
     pub line_info: bool,
     /// Whether the log is to be verbose.
     pub verbose: bool,
+    /// Addresses of variables that the code declares and does not define.
+    pub symbols: Vec<(String, u64)>,
 }
 
 impl Default for LoadOptions {
@@ -69,6 +71,7 @@ impl Default for LoadOptions {
             debug: false,
             line_info: false,
             verbose: false,
+            symbols: Vec::new(),
         }
     }
 }

@@ -433,6 +433,11 @@ pub fn reset_primary(device: &Arc<Device>) {
     device.clear_fault();
 }
 
+/// The primary context, if it is alive.
+pub fn primary(device: &Device) -> Option<Arc<Context>> {
+    lock(&device.primary).context.clone().filter(|c| c.alive())
+}
+
 /// The flags, and whether the primary context is alive.
 pub fn primary_state(device: &Device) -> (u32, bool) {
     let primary = lock(&device.primary);

@@ -18,7 +18,7 @@ const GENERATION_SHIFT: u32 = 24;
 const INDEX_SHIFT: u32 = 4;
 
 /// Locks without regard to a panic of another thread: every critical section leaves its data whole.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,11 +1,13 @@
-//! Libraries: code for every context, compiled at its first use in each.
+//! Libraries: code for every context, compiled at its first use on each device.
 
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::backend::LoadOptions;
-use crate::context::Context;
+use crate::backend::{LoadOptions, Program};
+use crate::context::{self, Context};
+use crate::device::Device;
+use crate::driver;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::module::{self, Function, Module, Report};
@@ -19,6 +21,9 @@ pub struct Library {
     pub handle: Handle,
     bytes: Vec<u8>,
     options: LoadOptions,
+    /// By the device's ordinal.
+    programs: Mutex<HashMap<u32, Arc<dyn Program>>>,
+    /// By the context's id.
     modules: Mutex<HashMap<u64, Weak<Module>>>,
     kernels: Mutex<HashMap<String, Arc<Kernel>>>,
 }
@@ -36,7 +41,14 @@ pub struct Kernel {
 /// Makes a library of a container; what is in it is looked at when it is first used.
 pub fn load(bytes: Vec<u8>, options: LoadOptions) -> Result<Handle> {
     let made = LIBRARIES.insert_with(|handle| {
-        Arc::new(Library { handle, bytes, options, modules: Mutex::default(), kernels: Mutex::default() })
+        Arc::new(Library {
+            handle,
+            bytes,
+            options,
+            programs: Mutex::default(),
+            modules: Mutex::default(),
+            kernels: Mutex::default(),
+        })
     });
     made.map(|l| l.0).ok_or(Error::OutOfMemory)
 }
@@ -65,40 +77,63 @@ pub fn unload(handle: Handle) -> Result<()> {
     Ok(())
 }
 
+/// The device that a library is compiled for where none is named: the calling thread's, or the first.
+fn some_device() -> Result<Arc<Device>> {
+    match context::current() {
+        Some(context) => Ok(Arc::clone(&context.device)),
+        None => driver()?.device(0).cloned(),
+    }
+}
+
 impl Library {
+    /// Its code for a device.
+    fn program(&self, device: &Arc<Device>) -> Result<Arc<dyn Program>> {
+        let mut programs = lock(&self.programs);
+        if let Some(program) = programs.get(&device.ordinal) {
+            return Ok(Arc::clone(program));
+        }
+        let mut report = Report::default();
+        let texts = module::texts(device, &self.bytes, &mut report)?;
+        let program = module::compile(device, &texts, &self.options, false, &mut report)?;
+        programs.insert(device.ordinal, Arc::clone(&program));
+        Ok(program)
+    }
+
     /// Its module in a context.
     pub fn module(&self, context: &Arc<Context>) -> Result<Arc<Module>> {
         let mut modules = lock(&self.modules);
         if let Some(module) = modules.get(&context.id()).and_then(Weak::upgrade) {
             return Ok(module);
         }
-        let mut report = Report::default();
-        let texts = module::texts(&context.device, &self.bytes, &mut report)?;
-        let program = module::compile(&context.device, &texts, &self.options, false, &mut report)?;
-        let module = module::place(context, program, true)?;
+        let module = module::place(context, self.program(&context.device)?, true)?;
         modules.insert(context.id(), Arc::downgrade(&module));
         Ok(module)
     }
 
     /// A kernel by its name.
-    pub fn kernel(&self, context: &Arc<Context>, name: &[u8]) -> Result<Arc<Kernel>> {
-        let module = self.module(context)?;
-        let info = module.kernels().iter().find(|k| k.name.as_bytes() == name).ok_or(Error::NotFound)?;
+    pub fn kernel(&self, name: &[u8]) -> Result<Arc<Kernel>> {
+        let program = self.program(&some_device()?)?;
+        let info = program.kernels().iter().find(|k| k.name.as_bytes() == name).ok_or(Error::NotFound)?;
+        self.kernel_named(&info.name)
+    }
+
+    fn kernel_named(&self, name: &str) -> Result<Arc<Kernel>> {
         let mut kernels = lock(&self.kernels);
-        if let Some(kernel) = kernels.get(&info.name) {
+        if let Some(kernel) = kernels.get(name) {
             return Ok(Arc::clone(kernel));
         }
-        let text = CString::new(info.name.as_str()).unwrap_or_default();
+        let text = CString::new(name).unwrap_or_default();
         let made =
             KERNELS.insert_with(|handle| Arc::new(Kernel { handle, library: self.handle, name: text }));
         let kernel = made.map(|k| k.1).ok_or(Error::OutOfMemory)?;
-        kernels.insert(info.name.clone(), Arc::clone(&kernel));
+        kernels.insert(name.to_string(), Arc::clone(&kernel));
         Ok(kernel)
     }
 
-    /// The number of its kernels; 0 where it cannot be compiled.
-    pub fn kernel_count(&self, context: &Arc<Context>) -> usize {
-        self.module(context).map_or(0, |m| m.kernels().len())
+    /// Its kernels, in the order of the text; none where it cannot be compiled.
+    pub fn kernels(&self) -> Result<Vec<Arc<Kernel>>> {
+        let Ok(program) = self.program(&some_device()?) else { return Ok(Vec::new()) };
+        program.kernels().iter().map(|k| self.kernel_named(&k.name)).collect()
     }
 }
 

@@ -71,6 +71,9 @@ impl Link {
         }
         let mut texts = match kind {
             InputType::Ptx => vec![(String::new(), image::until_nul(bytes).to_vec())],
+            InputType::Cubin | InputType::Fatbin if image::detect(bytes) == Some(image::Kind::Ptx) => {
+                return Err(Error::InvalidImage);
+            }
             InputType::Cubin | InputType::Fatbin => module::texts(&self.device, bytes, report)?,
             // An object without device code adds nothing.
             InputType::Object => return Ok(()),

@@ -6,7 +6,8 @@ use crate::{Error, MAX_TEXT, read_u16, read_u32, read_u64, until_nul};
 
 /// Begins a fatbin.
 pub const FATBIN_MAGIC: u32 = 0xba55_ed50;
-pub(crate) const FATBIN_MAGIC_OLD: u32 = 0x1ee5_5a01;
+/// Begins a fatbin of the first compilers.
+pub const FATBIN_MAGIC_OLD: u32 = 0x1ee5_5a01;
 /// Begins the wrapper that points to one.
 pub const FATBIN_WRAPPER_MAGIC: u32 = 0x4662_43b1;
 /// Bytes of the header that [`total_size`] reads.

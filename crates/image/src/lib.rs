@@ -9,7 +9,9 @@
 
 mod fatbin;
 
-pub use fatbin::{Entry, EntryKind, FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, HEADER_SIZE, entries, total_size};
+pub use fatbin::{
+    Entry, EntryKind, FATBIN_MAGIC, FATBIN_MAGIC_OLD, FATBIN_WRAPPER_MAGIC, HEADER_SIZE, entries, total_size,
+};
 
 /// The largest text that is unpacked.
 pub const MAX_TEXT: usize = 512 << 20;
@@ -52,7 +54,7 @@ pub fn detect(bytes: &[u8]) -> Option<Kind> {
         return Some(Kind::Elf);
     }
     match read_u32(bytes, 0) {
-        Some(FATBIN_MAGIC | fatbin::FATBIN_MAGIC_OLD) => return Some(Kind::Fatbin),
+        Some(FATBIN_MAGIC | FATBIN_MAGIC_OLD) => return Some(Kind::Fatbin),
         Some(FATBIN_WRAPPER_MAGIC) => return Some(Kind::FatbinWrapper),
         _ => {}
     }

@@ -34,15 +34,17 @@ pub struct Unit<'a> {
 
 /// How strict linking is.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct Options<'a> {
     /// A variable that is declared `.extern` and that no text defines is an error, as it is to the linker. Otherwise its address is null, as
     /// loading one text alone takes it.
     pub complete: bool,
+    /// Addresses of variables that no text defines.
+    pub symbols: &'a [(String, u64)],
 }
 
 /// Lowers and links `units`; all errors of all units come together, by unit and place. Every symbol must be defined.
 pub fn lower(units: &[Unit]) -> Result<wave::Module, Vec<Error>> {
-    lower_by(units, Options { complete: true })
+    lower_by(units, Options { complete: true, symbols: &[] })
 }
 
 /// As [`lower`], with options.

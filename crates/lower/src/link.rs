@@ -18,8 +18,8 @@ pub enum Place {
     Shared(SharedId),
     /// Not something that has memory (texture references and the like).
     Nowhere,
-    /// In global memory, without a definition: its address is null.
-    Undefined,
+    /// In global memory, without a definition: at an address of the host's choice, or null.
+    Address(u64),
 }
 
 /// The symbols of all units.
@@ -229,8 +229,9 @@ fn link_variables(units: &[Unit], options: Options, linked: &mut Linked, errors:
             if let (Some((_, 0, _, _)), false) = (winner, private)
                 && !v.space_is_shared()
             {
-                if !options.complete {
-                    linked.undefine(u, i);
+                let given = options.symbols.iter().find(|s| s.0 == v.name).map(|s| s.1);
+                if let Some(address) = given.or((!options.complete).then_some(0)) {
+                    linked.undefine(u, i, address);
                     continue;
                 }
                 errors.push(Error {
@@ -299,13 +300,13 @@ impl Linked {
     }
 
     /// A variable has no definition and needs no memory.
-    fn undefine(&mut self, unit: usize, variable: usize) {
+    fn undefine(&mut self, unit: usize, variable: usize, address: u64) {
         let Some(place) = self.places.get_mut(unit).and_then(|p| p.get_mut(variable)) else { return };
         if let Place::Global(id) = *place {
             let g = &mut self.module.globals[id.index()];
             (g.size, g.exported) = (0, false);
         }
-        *place = Place::Undefined;
+        *place = Place::Address(address);
     }
 
     /// Fills in a definition's size and initial value.
@@ -327,7 +328,7 @@ impl Linked {
                 g.init = image.bytes;
                 g.relocs = relocs;
             }
-            Place::Nowhere | Place::Undefined => {}
+            Place::Nowhere | Place::Address(_) => {}
         }
     }
 
@@ -336,7 +337,7 @@ impl Linked {
             Symbol::Global(g) => match self.places[unit][g.index()] {
                 Place::Global(id) => RelocTarget::Global(id),
                 Place::Shared(id) => RelocTarget::Shared(id),
-                Place::Nowhere | Place::Undefined => return None,
+                Place::Nowhere | Place::Address(_) => return None,
             },
             Symbol::Func(f) => RelocTarget::Func(self.functions[unit][f.index()]),
             _ => return None,

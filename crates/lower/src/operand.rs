@@ -145,7 +145,10 @@ impl Lower<'_> {
                     Ok((self.op1(Op::GlobalAddr(id, offset), &[]), space))
                 }
                 Place::Shared(id) => Ok((self.op1(Op::SharedAddr(id, offset), &[]), Space::Shared)),
-                Place::Undefined => Ok((self.constant(Ty::I64, offset as u64 as u128), Space::Global)),
+                Place::Address(base) => {
+                    let address = base.wrapping_add(offset as u64);
+                    Ok((self.constant(Ty::I64, address.into()), Space::Global))
+                }
                 Place::Nowhere => self.fail(
                     ErrorClass::Unsupported,
                     at.span,

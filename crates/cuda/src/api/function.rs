@@ -1,0 +1,94 @@
+//! Functions: what they are, and how they are set.
+
+use std::sync::Arc;
+
+use driver::module::{Function, function};
+use driver::{Error, Result};
+
+use crate::abi::{Need, Out, check};
+use crate::api;
+use crate::types::Handle;
+
+/// Ways to split cache and shared memory.
+pub(crate) const MAX_CACHE_CONFIG: u32 = 3;
+/// Widths of a bank.
+const MAX_BANK_CONFIG: u32 = 2;
+/// `CU_FUNCTION_LOADING_STATE_LOADED`.
+const LOADED: u32 = 1;
+
+/// The function of a handle; handles are looked at before the context is.
+fn of(handle: Handle) -> Result<Arc<Function>> {
+    let function = function(handle)?;
+    check(Need::Context)?;
+    Ok(function)
+}
+
+/// Where null is a wrong value rather than a wrong handle.
+fn named(handle: Handle) -> Result<Arc<Function>> {
+    if handle == 0 { Err(Error::InvalidValue) } else { of(handle) }
+}
+
+/// Writes where a parameter lies.
+pub(crate) fn give_param(
+    function: &Function,
+    index: usize,
+    offset: Out<usize>,
+    size: Out<usize>,
+) -> Result<()> {
+    offset.required()?;
+    let param = function.info().params.get(index).ok_or(Error::InvalidValue)?;
+    offset.set(param.offset as usize);
+    size.set(param.size as usize);
+    Ok(())
+}
+
+api! {
+    Init fn cuFuncGetAttribute(value: Out<i32>, attribute: i32, handle: Handle) {
+        let function = of(handle)?;
+        value.required()?.set(function.attribute(attribute)?);
+        Ok(())
+    }
+
+    Init fn cuFuncSetAttribute(handle: Handle, attribute: i32, value: i32) {
+        of(handle)?.set_attribute(attribute, value)
+    }
+
+    /// There is no cache to split.
+    Init fn cuFuncSetCacheConfig(handle: Handle, config: u32) {
+        of(handle)?;
+        if config > MAX_CACHE_CONFIG { Err(Error::InvalidValue) } else { Ok(()) }
+    }
+
+    /// Banks are always four bytes wide.
+    Init fn cuFuncSetSharedMemConfig(handle: Handle, config: u32) {
+        of(handle)?;
+        if config > MAX_BANK_CONFIG { Err(Error::InvalidValue) } else { Ok(()) }
+    }
+
+    Init fn cuFuncGetModule(module: Out<Handle>, handle: Handle) {
+        let function = named(handle)?;
+        module.required()?.set(function.module.handle);
+        Ok(())
+    }
+
+    Init fn cuFuncGetName(name: Out<u64>, handle: Handle) {
+        let function = named(handle)?;
+        name.required()?.set(function.name.as_ptr() as u64);
+        Ok(())
+    }
+
+    Init fn cuFuncIsLoaded(state: Out<u32>, handle: Handle) {
+        named(handle)?;
+        state.required()?.set(LOADED);
+        Ok(())
+    }
+
+    Init fn cuFuncLoad(handle: Handle) {
+        of(handle)?.prepare();
+        Ok(())
+    }
+
+    Init fn cuFuncGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
+        give_param(&*named(handle)?, index, offset, size)
+    }
+}

@@ -1,0 +1,235 @@
+//! The options of the JIT: what they ask for, and what is written back into them.
+
+use driver::backend::LoadOptions;
+use driver::device::Device;
+use driver::module::Report;
+use driver::{Error, Result};
+
+use crate::abi::{In, Out, Text};
+
+/// `CUjit_option`.
+#[allow(missing_docs)]
+pub mod option {
+    pub const MAX_REGISTERS: u32 = 0;
+    pub const THREADS_PER_BLOCK: u32 = 1;
+    pub const WALL_TIME: u32 = 2;
+    pub const INFO_LOG_BUFFER: u32 = 3;
+    pub const INFO_LOG_BUFFER_SIZE_BYTES: u32 = 4;
+    pub const ERROR_LOG_BUFFER: u32 = 5;
+    pub const ERROR_LOG_BUFFER_SIZE_BYTES: u32 = 6;
+    pub const OPTIMIZATION_LEVEL: u32 = 7;
+    pub const TARGET_FROM_CUCONTEXT: u32 = 8;
+    pub const TARGET: u32 = 9;
+    pub const FALLBACK_STRATEGY: u32 = 10;
+    pub const GENERATE_DEBUG_INFO: u32 = 11;
+    pub const LOG_VERBOSE: u32 = 12;
+    pub const GENERATE_LINE_INFO: u32 = 13;
+    pub const CACHE_MODE: u32 = 14;
+    pub const NEW_SM3X_OPT: u32 = 15;
+    pub const FAST_COMPILE: u32 = 16;
+    pub const GLOBAL_SYMBOL_NAMES: u32 = 17;
+    pub const GLOBAL_SYMBOL_ADDRESSES: u32 = 18;
+    pub const GLOBAL_SYMBOL_COUNT: u32 = 19;
+    pub const LTO: u32 = 20;
+    pub const POSITION_INDEPENDENT_CODE: u32 = 30;
+    pub const MIN_CTA_PER_SM: u32 = 31;
+    pub const MAX_THREADS_PER_BLOCK: u32 = 32;
+    pub const OVERRIDE_DIRECTIVE_VALUES: u32 = 33;
+    pub const SPLIT_COMPILE: u32 = 34;
+}
+
+/// `CUjit_target` without the marks for accelerated and family-specific targets.
+const TARGETS: &[u32] =
+    &[30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121];
+/// Those marks.
+const TARGET_MARKS: [u64; 3] = [0, 0x10000, 0x20000];
+
+/// `CU_JIT_CACHE_CG` and beyond it nothing.
+const MAX_CACHE_MODE: u64 = 2;
+
+/// A log of the program's: its buffer, its size, and the option's value, where the length is written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Log {
+    buffer: Option<u64>,
+    size: Option<(u32, u64)>,
+}
+
+impl Log {
+    fn check(self) -> Result<()> {
+        match (self.buffer, self.size) {
+            (None, None) => Ok(()),
+            (Some(0), Some((size, _))) if size > 0 => Err(Error::InvalidValue),
+            (Some(_), Some(_)) => Ok(()),
+            _ => Err(Error::InvalidValue),
+        }
+    }
+
+    /// As the hardware's driver does it: the text, cut to the buffer, and a NUL; its length without the NUL, or the buffer's size where it was
+    /// cut.
+    fn write(self, text: &str) {
+        let (Some(buffer), Some((size, slot))) = (self.buffer, self.size) else { return };
+        if buffer == 0 {
+            return;
+        }
+        let (bytes, size) = (text.as_bytes(), size as usize);
+        let length = match bytes.len() {
+            _ if size <= 1 => 0,
+            n if n < size => n,
+            _ => size,
+        };
+        let shown = bytes.get(..length.min(size.saturating_sub(1))).unwrap_or(&[]);
+        place(buffer).set_all(shown);
+        place::<u8>(buffer.wrapping_add(shown.len() as u64)).set(0);
+        place::<u64>(slot).set(length as u64);
+    }
+}
+
+fn place<T: Copy>(address: u64) -> Out<T> {
+    Out::at(address)
+}
+
+/// The options of one call, or of a link, whose logs are written at each of its calls.
+#[derive(Clone, Debug, Default)]
+pub struct Jit {
+    /// How to compile.
+    pub options: LoadOptions,
+    info: Log,
+    error: Log,
+    /// The option's value that takes the milliseconds.
+    wall_time: Option<u64>,
+    target: Option<u64>,
+    sm3x: bool,
+}
+
+/// The symbols whose addresses the host gives.
+#[derive(Default)]
+struct Symbols {
+    names: Option<u64>,
+    addresses: Option<u64>,
+    count: Option<u64>,
+}
+
+impl Symbols {
+    fn list(&self) -> Result<Vec<(String, u64)>> {
+        let (names, addresses, count) = match (self.names, self.addresses, self.count) {
+            (None, None, None) => return Ok(Vec::new()),
+            (Some(names), Some(addresses), Some(count)) => {
+                (In::<Text>::at_address(names), addresses, count as u32)
+            }
+            _ => return Err(Error::InvalidValue),
+        };
+        let addresses = In::<u64>::at_address(addresses);
+        (0..count as usize)
+            .map(|i| {
+                let name = names.at(i)?.name()?;
+                Ok((String::from_utf8_lossy(name).into_owned(), addresses.at(i)?))
+            })
+            .collect()
+    }
+}
+
+impl Jit {
+    /// Reads `count` options and their values.
+    pub fn read(count: u32, options: In<u32>, values: Out<u64>) -> Result<Jit> {
+        let mut jit = Jit::default();
+        let mut symbols = Symbols::default();
+        if count > 0 && (options.is_null() || values.is_null()) {
+            return Err(Error::InvalidValue);
+        }
+        for i in 0..count as usize {
+            let slot = values.after(i);
+            jit.take(options.at(i)?, slot.read()?, slot.address(), &mut symbols)?;
+        }
+        jit.options.symbols = symbols.list()?;
+        jit.info.check()?;
+        jit.error.check()?;
+        Ok(jit)
+    }
+
+    fn take(&mut self, option: u32, value: u64, slot: u64, symbols: &mut Symbols) -> Result<()> {
+        let number = value as u32;
+        match option {
+            // The hardware's driver divides by a block size of none.
+            option::MAX_REGISTERS | option::THREADS_PER_BLOCK if number == 0 => {
+                return Err(Error::InvalidValue);
+            }
+            option::MAX_REGISTERS => self.options.max_registers = number,
+            // In: the least block the compiler should plan for; out: the one it planned for.
+            option::THREADS_PER_BLOCK => {}
+            option::WALL_TIME => self.wall_time = Some(slot),
+            option::INFO_LOG_BUFFER => self.info.buffer = Some(value),
+            option::INFO_LOG_BUFFER_SIZE_BYTES => self.info.size = Some((number, slot)),
+            option::ERROR_LOG_BUFFER => self.error.buffer = Some(value),
+            option::ERROR_LOG_BUFFER_SIZE_BYTES => self.error.size = Some((number, slot)),
+            option::OPTIMIZATION_LEVEL => self.options.optimization_level = number.min(4),
+            option::TARGET_FROM_CUCONTEXT | option::FALLBACK_STRATEGY | option::FAST_COMPILE => {}
+            option::TARGET => self.target = Some(value & 0xffff_ffff),
+            option::GENERATE_DEBUG_INFO => self.options.debug = number != 0,
+            option::LOG_VERBOSE => self.options.verbose = number != 0,
+            option::GENERATE_LINE_INFO => self.options.line_info = number != 0,
+            option::CACHE_MODE if value > MAX_CACHE_MODE => return Err(Error::InvalidValue),
+            option::CACHE_MODE => {}
+            option::NEW_SM3X_OPT => self.sm3x = true,
+            option::GLOBAL_SYMBOL_NAMES => symbols.names = Some(value),
+            option::GLOBAL_SYMBOL_ADDRESSES => symbols.addresses = Some(value),
+            option::GLOBAL_SYMBOL_COUNT => symbols.count = Some(value),
+            // Of link-time optimisation, which PTX knows nothing of.
+            option::LTO..option::POSITION_INDEPENDENT_CODE => {}
+            option::POSITION_INDEPENDENT_CODE | option::MIN_CTA_PER_SM => {}
+            option::MAX_THREADS_PER_BLOCK => self.options.max_threads = number,
+            option::OVERRIDE_DIRECTIVE_VALUES | option::SPLIT_COMPILE => {}
+            _ => return Err(Error::InvalidValue),
+        }
+        Ok(())
+    }
+
+    /// Whether the device is the one asked for. To be asked before compiling.
+    pub fn check_target(&self, device: &Device) -> Result<()> {
+        if self.sm3x {
+            return Err(Error::InvalidPtx);
+        }
+        let Some(target) = self.target else { return Ok(()) };
+        if target == 0 {
+            return Err(Error::InvalidImage);
+        }
+        let number = target & 0xffff;
+        let known =
+            TARGETS.iter().any(|t| u64::from(*t) == number) && TARGET_MARKS.contains(&(target & !0xffff));
+        let (major, minor) = device.info.compute_capability;
+        match known {
+            false => Err(Error::InvalidValue),
+            true if number == u64::from(major * 10 + minor) => Ok(()),
+            true => Err(Error::InvalidSource),
+        }
+    }
+
+    /// Writes what a call told.
+    pub fn finish(&self, report: &Report) {
+        self.info.write(&report.info);
+        self.error.write(&report.errors);
+        if let Some(slot) = self.wall_time {
+            place::<f32>(slot).set(report.wall_time);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the hardware's driver does with buffers of these sizes (tests/probe, group jit: shortlog).
+    #[test]
+    fn logs_are_cut() {
+        let text = "ptxas application ptx input, line 5";
+        for (size, length, first) in [(100, text.len(), b'p'), (16, 16, b'p'), (1, 0, 0), (0, 0, 0)] {
+            let (mut buffer, mut slot) = ([b'x'; 100], 7u64);
+            let log = Log { buffer: Some(&raw mut buffer as u64), size: Some((size, &raw mut slot as u64)) };
+            log.write(text);
+            assert_eq!((slot, buffer[0]), (length as u64, first), "{size}");
+            if size == 16 {
+                assert_eq!((buffer[15], buffer[16]), (0, b'x'));
+                assert_eq!(buffer[..15], text.as_bytes()[..15]);
+            }
+        }
+    }
+}

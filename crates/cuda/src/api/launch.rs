@@ -1,0 +1,305 @@
+//! Launches: of today, with attributes, cooperative, and of old.
+
+use std::sync::Arc;
+
+use driver::device::attribute;
+use driver::event::{self, Event};
+use driver::handle::lock;
+use driver::launch::{self, Config};
+use driver::library::function_or_kernel;
+use driver::module::{Function, LEGACY_PARAMS, function};
+use driver::stream::Stream;
+use driver::{Error, Result, log};
+
+use crate::abi::{In, bytes_at};
+use crate::api;
+use crate::api::{current, stream};
+use crate::types::{Handle, LaunchAttribute, LaunchConfig, LaunchParams};
+
+/// The keys of `extra`.
+mod extra_key {
+    pub const END: u64 = 0;
+    pub const BUFFER_POINTER: u64 = 1;
+    pub const BUFFER_SIZE: u64 = 2;
+}
+
+/// The parameter buffer of a launch: from pointers to the parameters, or given whole.
+fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Vec<u8>> {
+    if !pointers.is_null() && !extra.is_null() {
+        return Err(Error::InvalidValue);
+    }
+    let info = function.info();
+    if !extra.is_null() {
+        let (mut buffer, mut size) = (None, None);
+        for i in (0..).step_by(2) {
+            match extra.at(i)? {
+                extra_key::END => break,
+                extra_key::BUFFER_POINTER => buffer = Some(extra.at(i + 1)?),
+                extra_key::BUFFER_SIZE => size = Some(In::<usize>::at_address(extra.at(i + 1)?).get()?),
+                _ => return Err(Error::InvalidValue),
+            }
+        }
+        let size = match (buffer, size) {
+            (None, None) => 0,
+            (Some(_), Some(size)) => size,
+            _ => return Err(Error::InvalidValue),
+        };
+        return whole(function, bytes_at(buffer.unwrap_or(0), size));
+    }
+    if pointers.is_null() {
+        return whole(function, &[]);
+    }
+    let mut buffer = vec![0; info.param_size as usize];
+    for (i, param) in info.params.iter().enumerate() {
+        let value = pointers.at(i)?;
+        if value == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let (offset, size) = (param.offset as usize, param.size as usize);
+        if let Some(to) = buffer.get_mut(offset..offset.saturating_add(size)) {
+            to.copy_from_slice(bytes_at(value, size));
+        }
+    }
+    Ok(buffer)
+}
+
+/// A buffer given whole must be the kernel's size; an empty one is none.
+fn whole(function: &Function, bytes: &[u8]) -> Result<Vec<u8>> {
+    match (bytes.len(), function.info().param_size as usize) {
+        (have, want) if have == want => Ok(bytes.to_vec()),
+        (0, _) => Err(Error::InvalidValue),
+        _ => Err(Error::LaunchOutOfResources),
+    }
+}
+
+fn go(
+    function: &Arc<Function>,
+    config: &Config,
+    pointers: In<u64>,
+    extra: In<u64>,
+    stream: &Arc<Stream>,
+) -> Result<()> {
+    launch::check(function, config)?;
+    launch::enqueue(function, config, params(function, pointers, extra)?, stream).map(|_| ())
+}
+
+/// What the attributes of a launch ask for.
+#[derive(Default)]
+struct Asked {
+    cooperative: bool,
+    events: Vec<Arc<Event>>,
+}
+
+/// Reads the attributes (`CUlaunchAttributeID`). Those that only tune hardware are taken and change nothing.
+fn attributes(list: In<LaunchAttribute>, count: u32) -> Result<Asked> {
+    let mut asked = Asked::default();
+    for attribute in list.list(count as usize)? {
+        let [first, second, ..] = attribute.value;
+        match attribute.id {
+            // Ignored entry, access policy window.
+            0 | 1 => {}
+            2 => asked.cooperative = first as u32 != 0,
+            // Cluster dimensions, preferred ones: clusters of one block are what every block is.
+            4 | 11 => {
+                let dimensions = [first as u32, (first >> 32) as u32, second as u32];
+                if dimensions.iter().any(|&d| d > 1) {
+                    log::say(log::Level::Warn, || {
+                        format!("clusters of {dimensions:?} blocks are not supported")
+                    });
+                    return Err(Error::NotSupported);
+                }
+            }
+            // Cluster scheduling policy, programmatic serialisation, priority, memory domains, carve-out, use of links.
+            5 | 6 | 8 | 9 | 10 | 14 | 16 => {}
+            // Events of the kernel's beginning: its end is later and will do.
+            7 | 12 => asked.events.push(event::get(first)?),
+            // A node of a graph.
+            13 => return Err(Error::NotSupported),
+            _ => return Err(Error::InvalidValue),
+        }
+    }
+    Ok(asked)
+}
+
+fn launch_with(
+    config: In<LaunchConfig>,
+    handle: Handle,
+    pointers: In<u64>,
+    extra: In<u64>,
+    own: bool,
+) -> Result<()> {
+    let config = config.get()?;
+    let function = function_or_kernel(handle, &current()?)?;
+    let asked = attributes(config.attributes, config.attribute_count)?;
+    let stream = stream(config.stream, own)?;
+    let shape = Config {
+        grid: config.grid,
+        block: config.block,
+        dynamic_shared: config.shared,
+        cooperative: asked.cooperative,
+    };
+    go(&function, &shape, pointers, extra, &stream)?;
+    asked.events.iter().for_each(|event| event.record(&stream));
+    Ok(())
+}
+
+/// Launches one kernel on each of several devices.
+fn launch_on_all(list: In<LaunchParams>, count: u32, flags: u32) -> Result<()> {
+    const KNOWN_FLAGS: u32 = 3;
+    if count == 0 || list.is_null() || flags & !KNOWN_FLAGS != 0 {
+        return Err(Error::InvalidValue);
+    }
+    let mut all = Vec::new();
+    for one in list.list(count as usize)? {
+        let stream = stream(one.stream, false)?;
+        let function = function_or_kernel(one.function, &stream.context()?)?;
+        let device = function.device().ordinal;
+        if all.iter().any(|(f, ..): &(Arc<Function>, _, _, _)| f.device().ordinal == device) {
+            return Err(Error::InvalidDevice);
+        }
+        let config =
+            Config { grid: one.grid, block: one.block, dynamic_shared: one.shared, cooperative: true };
+        launch::check(&function, &config)?;
+        let params = params(&function, one.params, In::at_address(0))?;
+        all.push((function, config, params, stream));
+    }
+    for (function, config, params, stream) in all {
+        launch::enqueue(&function, &config, params, &stream)?;
+    }
+    Ok(())
+}
+
+/// Bounds what the old functions set.
+fn at_most(value: u32, most: u64) -> Result<u32> {
+    if u64::from(value) > most { Err(Error::InvalidValue) } else { Ok(value) }
+}
+
+/// Writes into the old parameter buffer.
+fn set_params(handle: Handle, offset: i32, bytes: &[u8]) -> Result<()> {
+    let function = function(handle)?;
+    let start = usize::try_from(offset).map_err(|_| Error::InvalidValue)?;
+    let end =
+        start.checked_add(bytes.len()).filter(|end| *end <= LEGACY_PARAMS).ok_or(Error::InvalidValue)?;
+    let mut legacy = lock(&function.legacy);
+    if legacy.params.len() < end {
+        legacy.params.resize(end, 0);
+    }
+    if let Some(to) = legacy.params.get_mut(start..end) {
+        to.copy_from_slice(bytes);
+    }
+    Ok(())
+}
+
+/// Launches as the old functions have set it up.
+fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) -> Result<()> {
+    let function = function(handle)?;
+    let side = |n: i32| u32::try_from(n).map_err(|_| Error::InvalidValue);
+    let legacy = lock(&function.legacy).clone();
+    let config = Config {
+        grid: [side(width)?, side(height)?, 1],
+        block: legacy.block,
+        dynamic_shared: legacy.shared,
+        cooperative: false,
+    };
+    launch::check(&function, &config)?;
+    let mut params = legacy.params;
+    params.resize(legacy.size, 0);
+    launch::enqueue(&function, &config, whole(&function, &params)?, &stream(stream_handle, false)?)
+        .map(|_| ())
+}
+
+api! {
+    Context fn cuLaunchKernel / cuLaunchKernel_ptsz (
+        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
+        in_stream: Handle, pointers: In<u64>, extra: In<u64>,
+    ) |own| {
+        let function = function_or_kernel(handle, &current()?)?;
+        let config = Config {
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            dynamic_shared: shared,
+            cooperative: false,
+        };
+        go(&function, &config, pointers, extra, &stream(in_stream, own)?)
+    }
+
+    Context fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
+        config: In<LaunchConfig>, handle: Handle, pointers: In<u64>, extra: In<u64>,
+    ) |own| {
+        launch_with(config, handle, pointers, extra, own)
+    }
+
+    Context fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
+        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
+        in_stream: Handle, pointers: In<u64>,
+    ) |own| {
+        let function = function_or_kernel(handle, &current()?)?;
+        let config = Config {
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            dynamic_shared: shared,
+            cooperative: true,
+        };
+        go(&function, &config, pointers, In::at_address(0), &stream(in_stream, own)?)
+    }
+
+    Context fn cuLaunchCooperativeKernelMultiDevice(list: In<LaunchParams>, count: u32, flags: u32) {
+        launch_on_all(list, count, flags)
+    }
+
+    Context fn cuFuncSetBlockShape(handle: Handle, x: i32, y: i32, z: i32) {
+        let function = function(handle)?;
+        let device = function.device();
+        let mut block = [0u32; 3];
+        for (to, (from, number)) in block.iter_mut().zip([x, y, z].into_iter().zip(2..)) {
+            let most = device.attribute(number)?.unsigned_abs();
+            *to = u32::try_from(from).ok().filter(|n| (1..=most).contains(n)).ok_or(Error::InvalidValue)?;
+        }
+        let threads = block.iter().map(|&n| u64::from(n)).product::<u64>();
+        if threads > u64::from(device.attribute(attribute::MAX_THREADS_PER_BLOCK)?.unsigned_abs()) {
+            return Err(Error::InvalidValue);
+        }
+        lock(&function.legacy).block = block;
+        Ok(())
+    }
+
+    Context fn cuFuncSetSharedSize(handle: Handle, bytes: u32) {
+        let function = function(handle)?;
+        let most = function.device().attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        lock(&function.legacy).shared = at_most(bytes, most.max(0) as u64)?;
+        Ok(())
+    }
+
+    Context fn cuParamSetSize(handle: Handle, bytes: u32) {
+        let function = function(handle)?;
+        lock(&function.legacy).size = at_most(bytes, LEGACY_PARAMS as u64)? as usize;
+        Ok(())
+    }
+
+    Context fn cuParamSeti(handle: Handle, offset: i32, value: u32) {
+        set_params(handle, offset, &value.to_le_bytes())
+    }
+
+    Context fn cuParamSetf(handle: Handle, offset: i32, value: f32) {
+        set_params(handle, offset, &value.to_le_bytes())
+    }
+
+    Context fn cuParamSetv(handle: Handle, offset: i32, from: u64, bytes: u32) {
+        if from == 0 || bytes as usize > LEGACY_PARAMS {
+            return Err(Error::InvalidValue);
+        }
+        set_params(handle, offset, bytes_at(from, bytes as usize))
+    }
+
+    Context fn cuLaunch(handle: Handle) {
+        launch_old(handle, 1, 1, 0)
+    }
+
+    Context fn cuLaunchGrid(handle: Handle, width: i32, height: i32) {
+        launch_old(handle, width, height, 0)
+    }
+
+    Context fn cuLaunchGridAsync(handle: Handle, width: i32, height: i32, in_stream: Handle) {
+        launch_old(handle, width, height, in_stream)
+    }
+}

@@ -1,0 +1,145 @@
+//! Modules.
+
+use std::sync::Arc;
+
+use driver::module::{self, Module, Report};
+use driver::{Error, Result};
+
+use crate::abi::{In, Need, Out, Text, check};
+use crate::api;
+use crate::api::current;
+use crate::api::jit::Jit;
+use crate::container;
+use crate::types::{CUdeviceptr, Handle};
+
+/// `CU_MODULE_LAZY_LOADING`: machine code is made when a kernel is first launched.
+const LAZY_LOADING: u32 = 2;
+
+fn load(out: Out<Handle>, bytes: Result<&[u8]>, jit: &Jit) -> Result<()> {
+    let context = current()?;
+    let mut report = Report::default();
+    let loaded = bytes.and_then(|bytes| {
+        jit.check_target(&context.device)?;
+        module::load(&context, bytes, &jit.options, &mut report)
+    });
+    if loaded.is_err() && report.errors.is_empty() {
+        report.errors = NO_IMAGE.into();
+    }
+    jit.finish(&report);
+    out.set(loaded?.handle);
+    Ok(())
+}
+
+/// What the log says of bytes that are no code.
+const NO_IMAGE: &str = "error   : neither PTX, nor a fatbin, nor a linked image: no code\n";
+
+/// The module of a handle; handles are looked at before the context is.
+fn of(handle: Handle) -> Result<Arc<Module>> {
+    let module = module::get(handle)?;
+    check(Need::Context)?;
+    Ok(module)
+}
+
+/// Writes a variable's address and size.
+pub(crate) fn give_global(
+    module: &Module,
+    name: Text,
+    address: Out<CUdeviceptr>,
+    size: Out<usize>,
+) -> Result<()> {
+    let name = name.name()?;
+    if address.is_null() && size.is_null() {
+        return Err(Error::InvalidValue);
+    }
+    let (global, at) = module.global(name)?;
+    address.set(at);
+    size.set(global.size as usize);
+    Ok(())
+}
+
+fn no_reference(out: Out<Handle>, handle: Handle, name: Text) -> Result<()> {
+    of(handle)?;
+    name.name()?;
+    out.required()?;
+    Err(Error::NotFound)
+}
+
+api! {
+    Context fn cuModuleLoad(out: Out<Handle>, file: Text) {
+        out.required()?;
+        let bytes = container::file(file)?;
+        load(out, Ok(&bytes), &Jit::default())
+    }
+
+    Context fn cuModuleLoadData(out: Out<Handle>, image: Text) {
+        out.required()?;
+        if image.address() == 0 {
+            return Err(Error::InvalidValue);
+        }
+        load(out, container::at(image), &Jit::default())
+    }
+
+    Context fn cuModuleLoadDataEx(out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>) {
+        out.required()?;
+        if image.address() == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let jit = Jit::read(count, options, values)?;
+        load(out, container::at(image), &jit)
+    }
+
+    Context fn cuModuleLoadFatBinary(out: Out<Handle>, image: Text) {
+        out.required()?;
+        if image.address() == 0 {
+            return Err(Error::InvalidValue);
+        }
+        load(out, container::at(image), &Jit::default())
+    }
+
+    Init fn cuModuleUnload(handle: Handle) {
+        of(handle)?;
+        module::unload(handle)
+    }
+
+    Init fn cuModuleGetLoadingMode(mode: Out<u32>) {
+        mode.required()?.set(LAZY_LOADING);
+        Ok(())
+    }
+
+    Init fn cuModuleGetFunction(out: Out<Handle>, handle: Handle, name: Text) {
+        let module = of(handle)?;
+        let name = name.name()?;
+        out.required()?;
+        out.set(module.function(name)?.handle);
+        Ok(())
+    }
+
+    Init fn cuModuleGetFunctionCount(count: Out<u32>, handle: Handle) {
+        let module = of(handle)?;
+        count.required()?.set(module.kernels().len() as u32);
+        Ok(())
+    }
+
+    Init fn cuModuleEnumerateFunctions(functions: Out<Handle>, room: u32, handle: Handle) {
+        let module = of(handle)?;
+        functions.required()?;
+        for i in 0..module.kernels().len().min(room as usize) {
+            functions.after(i).set(module.function_at(i)?.handle);
+        }
+        Ok(())
+    }
+
+    Init fn cuModuleGetGlobal / cuModuleGetGlobal_v2 (address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
+        give_global(&*of(handle)?, name, address, size)
+    }
+
+    /// Texture references are not loaded.
+    Init fn cuModuleGetTexRef(out: Out<Handle>, handle: Handle, name: Text) {
+        no_reference(out, handle, name)
+    }
+
+    /// Surface references are not loaded.
+    Init fn cuModuleGetSurfRef(out: Out<Handle>, handle: Handle, name: Text) {
+        no_reference(out, handle, name)
+    }
+}

@@ -1,0 +1,64 @@
+//! How long the code behind a pointer is: containers tell it, a text ends with a NUL.
+
+use driver::{Error, Result};
+use image::{FATBIN_WRAPPER_MAGIC, HEADER_SIZE, linked_size, total_size};
+
+use crate::abi::{Text, bytes_at};
+
+const ELF_HEADER: usize = 64;
+/// A wrapper's pointer to its fatbin.
+const WRAPPER_POINTER: u64 = 8;
+
+/// The bytes of the image at an address. Nothing is read beyond what the bytes before it announce.
+pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
+    let address = image.address();
+    let byte = |i: u64| bytes_at(address.wrapping_add(i), 1).first().copied().unwrap_or(0);
+    let begins = |magic: &[u8]| magic.iter().zip(0..).all(|(b, i)| byte(i) == *b);
+    if address == 0 {
+        return Err(Error::InvalidValue);
+    }
+    if begins(b"\x7fELF") {
+        return if begins(b"\x7fELF\x02\x01\x01") { elf(address) } else { Err(Error::InvalidImage) };
+    }
+    if begins(&FATBIN_WRAPPER_MAGIC.to_le_bytes()) {
+        let fatbin = pointer_at(address.wrapping_add(WRAPPER_POINTER))?;
+        return if fatbin == 0 { Err(Error::InvalidImage) } else { fatbin_at(fatbin) };
+    }
+    if [image::FATBIN_MAGIC, image::FATBIN_MAGIC_OLD].iter().any(|m| begins(&m.to_le_bytes())) {
+        return fatbin_at(address);
+    }
+    image.bytes()
+}
+
+fn pointer_at(address: u64) -> Result<u64> {
+    let bytes = bytes_at(address, 8).try_into().map_err(|_| Error::InvalidImage)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+fn fatbin_at<'a>(address: u64) -> Result<&'a [u8]> {
+    let size = total_size(bytes_at(address, HEADER_SIZE)).and_then(|n| usize::try_from(n).ok());
+    let size = size.filter(|n| *n <= image::MAX_TEXT).ok_or(Error::InvalidImage)?;
+    Ok(bytes_at(address, size))
+}
+
+/// An ELF: what this driver's linker made is known in full; of machine code only the header is looked at.
+fn elf<'a>(address: u64) -> Result<&'a [u8]> {
+    let header = bytes_at(address, ELF_HEADER);
+    if let Some(size) = linked_size(header) {
+        return Ok(bytes_at(address, size));
+    }
+    let none = |range: std::ops::Range<usize>| header.get(range).is_some_and(|b| b.iter().all(|b| *b == 0));
+    let machine_code = header.get(18..20) == Some(&[190, 0]);
+    // Neither program headers nor sections: the hardware's driver does not know what to say.
+    if machine_code && none(32..48) { Err(Error::Unknown) } else { Ok(header) }
+}
+
+/// The bytes of a file.
+pub fn file(name: Text) -> Result<Vec<u8>> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::path::Path::new(std::ffi::OsStr::from_bytes(name.name()?));
+    std::fs::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::IsADirectory | std::io::ErrorKind::OutOfMemory => Error::OutOfMemory,
+        _ => Error::FileNotFound,
+    })
+}
