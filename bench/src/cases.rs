@@ -41,7 +41,10 @@ impl Random {
     }
 
     fn floats(&mut self, n: usize, low: f32, high: f32) -> Vec<u32> {
-        (0..n).map(|_| low + (high - low) * ((self.next() >> 40) as f32 / (1u64 << 24) as f32)).map(f32::to_bits).collect()
+        (0..n)
+            .map(|_| low + (high - low) * ((self.next() >> 40) as f32 / (1u64 << 24) as f32))
+            .map(f32::to_bits)
+            .collect()
     }
 }
 
@@ -129,7 +132,12 @@ pub fn all(scale: u32) -> Vec<Case> {
     let view: u32 = if full { 2048 } else { 256 };
     cases.push(Case {
         buffers: vec![vec![0; (view * view) as usize]],
-        launches: vec![launch("mandelbrot", [view / 16, view / 16], [16, 16], &[B(0), U(view), U(view), U(256)])],
+        launches: vec![launch(
+            "mandelbrot",
+            [view / 16, view / 16],
+            [16, 16],
+            &[B(0), U(view), U(view), U(256)],
+        )],
         // Points at the set's edge differ by contraction; the comparison is of the mean (see table).
         answer: (0, 0.05),
         ..base("Mandelbrot 2048² (divergent)", "mandelbrot")
@@ -169,7 +177,12 @@ pub fn all(scale: u32) -> Vec<Case> {
     let volume = (cube * cube * cube) as usize;
     cases.push(Case {
         buffers: vec![r.floats(volume, 0.0, 1.0), vec![0; volume]],
-        launches: vec![launch("stencil", [cube / 32, cube / 8], [32, 8], &[B(0), B(1), U(cube), F(0.5), F(0.08)])],
+        launches: vec![launch(
+            "stencil",
+            [cube / 32, cube / 8],
+            [32, 8],
+            &[B(0), B(1), U(cube), F(0.5), F(0.08)],
+        )],
         answer: (1, 1e-4),
         bytes: 8.0 * volume as f64,
         ..base("7-point stencil 256³", "stencil")

@@ -48,7 +48,8 @@ impl Cuda {
     /// Opens the library and makes a context on device 0.
     pub fn new(library: &Path, kernels: &Path) -> Result<Self> {
         // SAFETY: loading a driver library runs its initialisers, which is what any client does.
-        let library = unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
+        let library =
+            unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
         let this = Cuda {
             library,
             kernels: kernels.to_path_buf(),
@@ -78,7 +79,8 @@ impl Cuda {
     /// Launches the prepared steps without waiting, as [`Engine::run`] does before it waits.
     pub fn enqueue(&mut self) -> Result<()> {
         for step in &mut self.steps {
-            let mut pointers: Vec<*mut c_void> = step.values.iter_mut().map(|v| (v as *mut u64).cast()).collect();
+            let mut pointers: Vec<*mut c_void> =
+                step.values.iter_mut().map(|v| (v as *mut u64).cast()).collect();
             call!(
                 self,
                 "cuLaunchKernel",
@@ -185,7 +187,12 @@ impl Engine for Cuda {
     fn read(&mut self, index: usize) -> Result<Vec<u32>> {
         let (address, words) = self.buffers[index];
         let mut out = vec![0u32; words];
-        call!(self, "cuMemcpyDtoH_v2", (*mut c_void, u64, usize), (out.as_mut_ptr().cast(), address, words * 4));
+        call!(
+            self,
+            "cuMemcpyDtoH_v2",
+            (*mut c_void, u64, usize),
+            (out.as_mut_ptr().cast(), address, words * 4)
+        );
         Ok(out)
     }
 

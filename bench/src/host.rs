@@ -23,8 +23,22 @@ impl Host {
     /// Compiles `kernels/peers.c`.
     pub fn new(kernels: &Path) -> Result<Self> {
         let path = std::env::temp_dir().join(format!("anywarp-bench-peers-{}.so", std::process::id()));
-        let flags = ["-O3", "-march=native", "-mprefer-vector-width=512", "-ffast-math", "-fopenmp", "-shared", "-fPIC"];
-        let status = Command::new("gcc").args(flags).arg("-o").arg(&path).arg(kernels.join("peers.c")).arg("-lm").status();
+        let flags = [
+            "-O3",
+            "-march=native",
+            "-mprefer-vector-width=512",
+            "-ffast-math",
+            "-fopenmp",
+            "-shared",
+            "-fPIC",
+        ];
+        let status = Command::new("gcc")
+            .args(flags)
+            .arg("-o")
+            .arg(&path)
+            .arg(kernels.join("peers.c"))
+            .arg("-lm")
+            .status();
         if !status.context("cannot run gcc")?.success() {
             bail!("gcc could not compile peers.c");
         }
@@ -68,8 +82,9 @@ impl Engine for Host {
                 .collect();
             let mut pointers: Vec<*mut c_void> = values.iter_mut().map(|v| (v as *mut u64).cast()).collect();
             // SAFETY: every function of peers.c has this one signature.
-            let f = unsafe { self.library.get::<unsafe extern "C" fn(*mut *mut c_void)>(call.kernel.as_bytes()) }
-                .with_context(|| format!("peers.c has no {}", call.kernel))?;
+            let f =
+                unsafe { self.library.get::<unsafe extern "C" fn(*mut *mut c_void)>(call.kernel.as_bytes()) }
+                    .with_context(|| format!("peers.c has no {}", call.kernel))?;
             // SAFETY: the pointers are to values that live through the call, in the order of the kernel's parameters, and the
             // buffers have the case's sizes.
             unsafe { f(pointers.as_mut_ptr()) };

@@ -65,7 +65,12 @@ fn open() -> Result<Library> {
 fn platforms(library: &Library) -> Result<Vec<(Handle, String)>> {
     let mut list = [ptr::null_mut(); 16];
     let mut count: c_uint = 0;
-    check!(library, "clGetPlatformIDs", (c_uint, *mut Handle, *mut c_uint), (16, list.as_mut_ptr(), &mut count));
+    check!(
+        library,
+        "clGetPlatformIDs",
+        (c_uint, *mut Handle, *mut c_uint),
+        (16, list.as_mut_ptr(), &mut count)
+    );
     let mut found = Vec::new();
     for &platform in list.iter().take(count as usize) {
         let mut name = [0u8; 256];
@@ -121,9 +126,21 @@ impl OpenCl {
                 (Handle, Handle, c_uint, usize, *mut c_void, *mut usize),
                 (program, device, BUILD_LOG, log.len(), log.as_mut_ptr().cast(), ptr::null_mut())
             );
-            bail!("{name} could not build peers.cl: {}", String::from_utf8_lossy(&log).trim_end_matches('\0'));
+            bail!(
+                "{name} could not build peers.cl: {}",
+                String::from_utf8_lossy(&log).trim_end_matches('\0')
+            );
         }
-        Ok(Some(OpenCl { library, name, context, queue, program, buffers: vec![], first: vec![], steps: vec![] }))
+        Ok(Some(OpenCl {
+            library,
+            name,
+            context,
+            queue,
+            program,
+            buffers: vec![],
+            first: vec![],
+            steps: vec![],
+        }))
     }
 
     fn write(&self, buffer: Handle, words: &[u32]) -> Result<()> {

@@ -36,7 +36,8 @@ pub fn compare(case: &Case, want: &[u32], got: &[u32]) -> Result<()> {
         }
         return Ok(());
     }
-    let scale = want.iter().map(|&x| f32::from_bits(x).abs()).filter(|x| x.is_finite()).fold(0.0f32, f32::max);
+    let scale =
+        want.iter().map(|&x| f32::from_bits(x).abs()).filter(|x| x.is_finite()).fold(0.0f32, f32::max);
     for (i, (&w, &g)) in want.iter().zip(got).enumerate() {
         let (fw, fg) = (f32::from_bits(w), f32::from_bits(g));
         let right = if tolerance == 0.0 { w == g } else { (fw - fg).abs() <= tolerance * scale };

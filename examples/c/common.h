@@ -1,0 +1,40 @@
+/* What the examples share: error checks, and a context made the way of every header version. */
+#ifndef ANYWARP_EXAMPLES_COMMON_H
+#define ANYWARP_EXAMPLES_COMMON_H
+
+#include <cuda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Ends the program with the driver's own words when a call fails. */
+#define CHECK(call) check((call), #call, __FILE__, __LINE__)
+
+static inline void check(CUresult result, const char *call, const char *file, int line) {
+    if (result == CUDA_SUCCESS) return;
+    const char *name = "?", *text = "?";
+    cuGetErrorName(result, &name);
+    cuGetErrorString(result, &text);
+    fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, name, text);
+    exit(1);
+}
+
+/* cuCtxCreate took another parameter in CUDA 13. */
+static inline CUcontext create_context(CUdevice device) {
+    CUcontext context;
+#if CUDA_VERSION >= 13000
+    CHECK(cuCtxCreate(&context, NULL, 0, device));
+#else
+    CHECK(cuCtxCreate(&context, 0, device));
+#endif
+    return context;
+}
+
+/* Seconds on a clock that only goes forward. */
+static inline double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif

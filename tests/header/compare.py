@@ -1,0 +1,87 @@
+"""Holds include/cuda.h against another header of the same interface: values, sizes, offsets, names and prototypes.
+
+    python3 tests/header/compare.py FOLDER     # the folder of the other cuda.h, such as nvidia-cuda-runtime's include
+
+Everything that our header declares must be in the other one and mean the same; what the other one has beyond it does not matter.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OURS = os.path.join(HERE, "..", "..", "include")
+# Declared in another file of the same package there.
+ELSEWHERE = {"cuProfilerStart", "cuProfilerStop"}
+# Declared here without their contents.
+OPAQUE = {"CUDA_EXTERNAL_MEMORY_HANDLE_DESC", "CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC"}
+MODES = {"legacy": [], "per-thread": ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]}
+
+
+def compile_c(text, include, flags, output):
+    source = output + ".c"
+    with open(source, "w") as file:
+        file.write(text)
+    command = [os.environ.get("CC", "cc"), "-std=gnu11", "-w", "-I", include, *flags, source]
+    subprocess.run(command + (["-o", output]), check=True)
+
+
+def fields(body):
+    """Names of a struct's own fields: what stands before a semicolon outside inner braces."""
+    depth, flat = 0, ""
+    for character in body:
+        depth -= character == "}"
+        if depth == 0:
+            flat += character
+        depth += character == "{"
+    names = (re.search(r"(\w+)(\[[^\]]*\])?\s*$", part) for part in flat.split(";"))
+    return [name.group(1) for name in names if name]
+
+
+def main():
+    other = sys.argv[1]
+    header = open(os.path.join(OURS, "cuda.h")).read()
+    code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+    enumerators = re.findall(r"^    (C[UI]\w+)(?: =|,|$)", code, flags=re.M)
+    constants = re.findall(r"^#define (CU\w+) [^\n]+$", code, flags=re.M)
+    constants = [name for name in constants if name not in ("CUDAAPI", "CUDA_CB")]
+    types = sorted(set(re.findall(r"^typedef [^;{]*?\b(\w+);", code, flags=re.M)) | set(re.findall(r"^} (\w+);", code, flags=re.M)))
+    types = [name for name in types if name not in OPAQUE]
+    structs = re.findall(r"^typedef (?:struct|union) \w+ \{\n(.*?)^\} (\w+);", code, flags=re.M | re.S)
+    mapped = re.findall(r"^#define (cu\w+) ", code, flags=re.M)
+    prototypes = [p for p in re.findall(r"^CUresult CUDAAPI \w+\([^;]*\);", code, flags=re.M)]
+
+    lines = [f'printf("{n} %lld\\n", (long long)({n}));' for n in enumerators + constants]
+    lines += [f'printf("sizeof {n} %zu, aligned %zu\\n", sizeof({n}), _Alignof({n}));' for n in types]
+    for body, name in structs:
+        lines += [f'printf("{name}.{f} %zu\\n", offsetof({name}, {f}));' for f in fields(body) if f != "opaque"]
+    lines += [f'printf("{n} %s\\n", NAME({n}));' for n in mapped]
+    program = "#include <cuda.h>\n#include <stdio.h>\n#include <stddef.h>\n#define NAME(x) TEXT(x)\n#define TEXT(x) #x\n"
+    program += "int main(void) {\n" + "\n".join(lines) + "\n}\n"
+    declared = [p for p in prototypes if re.match(r"CUresult CUDAAPI (\w+)", p).group(1) not in ELSEWHERE]
+    # A second declaration of another type is an error, one of a function that is not there gives a warning only with -W; so ask for
+    # the address of each before it is declared again.
+    names = [re.match(r"CUresult CUDAAPI (\w+)", p).group(1) for p in declared]
+    again = "#include <cuda.h>\nvoid *table[] = {\n" + ",\n".join(f"(void *){n}" for n in names) + "};\n" + "\n".join(declared)
+
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for mode, flags in MODES.items():
+            compile_c(again, other, flags + ["-c"], os.path.join(folder, "again.o"))
+            answers = []
+            for which, include in (("ours", OURS), ("other", other)):
+                path = os.path.join(folder, which)
+                compile_c(program, include, flags, path)
+                answers.append(subprocess.run([path], check=True, capture_output=True, text=True).stdout.splitlines())
+            for ours, theirs in zip(*answers, strict=True):
+                if ours != theirs:
+                    wrong += 1
+                    print(f"{mode}: ours has {ours}, the other header {theirs}")
+            print(f"{mode}: {len(declared)} prototypes, {len(answers[0])} values, sizes, offsets and names compared")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
