@@ -255,6 +255,7 @@ impl Program for Module {
             params: params.bytes(launch.params),
             image: launch.image_base,
             shared: [kernel.static_shared, launch.dynamic_shared],
+            stack: launch.limits.stack,
             cooperative: launch.cooperative,
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             host: &around,

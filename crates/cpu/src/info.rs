@@ -21,7 +21,8 @@ pub fn kernel(module: &Module, function: &Function, target: u32, options: &LoadO
         static_shared: u32::try_from(info.shared_size).unwrap_or(u32::MAX),
         local_bytes: local,
         const_bytes: const_bytes(module, function),
-        max_threads: least(info.max_threads, options.max_threads),
+        // The hardware's driver does not count the one shape a block must have as a bound.
+        max_threads: least(if required.is_some() { 0 } else { info.max_threads }, options.max_threads),
         required_block: required,
         registers: registers(function, least(info.max_registers, options.max_registers)),
         target,

@@ -94,6 +94,7 @@ fn launch(program: &Program, workers: &Workers, run: &Run) -> Result<(), String>
         params: &params,
         image: base,
         shared: [info.shared_size as u32, run.shared],
+        stack: 0,
         cooperative: run.cooperative,
         id: 1,
         host: &memory,

@@ -46,12 +46,15 @@ pub struct Report {
     pub wall_time: f32,
 }
 
+/// What the log says of bytes that are no code.
+pub const NO_IMAGE: &str = "error   : neither PTX nor a fatbin nor a linked image: no code\n";
+
 /// The texts in a container, for a device. Errors go to the report.
 pub fn texts(device: &Device, bytes: &[u8], report: &mut Report) -> Result<Vec<(String, Vec<u8>)>> {
     let (major, minor) = device.info.compute_capability;
     image::texts(bytes, major * 10 + minor).map_err(|error| match error {
         image::Error::Invalid => {
-            report.errors = "the image is neither PTX text, nor a fatbin, nor a linked image\n".into();
+            report.errors = NO_IMAGE.into();
             Error::InvalidImage
         }
         image::Error::NoBinary => {

@@ -111,7 +111,8 @@ impl Resident {
         let code = launch.code;
         let threads = job.threads as usize;
         let shared = launch.shared[0].checked_add(launch.shared[1])?;
-        let local = code.local_size().checked_next_multiple_of(16)?;
+        let stack = if code.recursive() { usize::try_from(launch.stack).ok()? } else { 0 };
+        let local = code.local_size().max(stack).checked_next_multiple_of(16)?;
         let block = &mut self.block;
         block.shared = grown(&mut self.shared, (shared as usize).checked_add(OVERREAD)?)?;
         block.local = match local {

@@ -2,6 +2,7 @@
 //!
 //! The rules are C's; the argument buffer is CUDA's (CUDA C++ Programming Guide, "Formatted Output"): each argument at
 //! the next multiple of its size, `float` as `double`, small integers as `int`, pointers and `long` as 8 bytes.
+//! The lengths are `h`, `hh`, `l` and `ll`; what C has beyond these (`z`, `j`, `%n`) is shown as it stands, as the hardware's driver does.
 //! Numbers are written here and not by the host's `printf`, so that the program's locale does not matter.
 
 /// Reads memory that a kernel points to.
@@ -157,14 +158,14 @@ impl Parser<'_> {
         s.bytes = match self.bytes {
             [b'h', b'h', rest @ ..] => self.skip(rest, 1),
             [b'h', rest @ ..] => self.skip(rest, 2),
-            [b'l', b'l', rest @ ..] | [b'l' | b'j' | b'z' | b't' | b'q', rest @ ..] => self.skip(rest, 8),
+            [b'l', b'l', rest @ ..] | [b'l', rest @ ..] => self.skip(rest, 8),
             [b'L', rest @ ..] => self.skip(rest, 4),
             _ => 4,
         };
         let [conversion, rest @ ..] = self.bytes else { return Ok(None) };
         self.bytes = rest;
         s.conversion = *conversion;
-        Ok(b"diouxXcspfFeEgGaA%n".contains(conversion).then_some(s))
+        Ok(b"diouxXcspfFeEgGaA%".contains(conversion).then_some(s))
     }
 }
 
@@ -178,10 +179,6 @@ impl<'a> Parser<'a> {
 fn convert(s: Spec, arguments: &mut Arguments, out: &mut Vec<u8>) -> Result<(), u64> {
     match s.conversion {
         b'%' => out.push(b'%'),
-        // Takes its argument; kernels may not write through it.
-        b'n' => {
-            arguments.next(8)?;
-        }
         b'd' | b'i' | b'o' | b'u' | b'x' | b'X' => {
             let raw = arguments.next(if s.bytes == 8 { 8 } else { 4 })?;
             integer(s, raw, out);

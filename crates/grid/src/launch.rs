@@ -46,6 +46,8 @@ pub struct Launch<'a> {
     pub image: u64,
     /// Shared memory in bytes: the kernel's own, and the launch's, which follows it.
     pub shared: [u32; 2],
+    /// Bytes of local memory of a thread where calls may recurse; code that needs more gets more.
+    pub stack: u64,
     /// All blocks must be able to wait for one another.
     pub cooperative: bool,
     /// Number of the launch (`%gridid`).

@@ -156,6 +156,12 @@ pub trait Code: Send + Sync {
     /// Bytes of local memory a thread; a multiple of 16.
     fn local_size(&self) -> usize;
 
+    /// Whether calls may recurse: a thread then gets as much local memory as the launch allows its stack, if that is more than
+    /// [`Code::local_size`].
+    fn recursive(&self) -> bool {
+        false
+    }
+
     /// Whether [`Code::resume`] may stop before the end. If not, [`Code::run_blocks`] is the fast way.
     fn suspends(&self) -> bool;
 

@@ -70,11 +70,20 @@ pub fn reachable(module: &Module, f: FuncId) -> BTreeSet<FuncId> {
 
 /// Bytes of local memory a thread of `kernel` needs; [`RECURSION_STACK`] more where calls may recurse.
 pub fn local_size(module: &Module, kernel: FuncId) -> u64 {
-    let taken = address_taken(module);
-    let mut path = Vec::new();
-    let mut recursive = false;
-    let depth = deepest(module, kernel, &taken, &mut path, &mut recursive);
+    let (depth, recursive) = depth(module, kernel);
     depth + if recursive { RECURSION_STACK } else { 0 }
+}
+
+/// Whether calls of `kernel` may recurse: then the launch decides how much local memory there is, [`local_size`] at least.
+pub fn is_recursive(module: &Module, kernel: FuncId) -> bool {
+    depth(module, kernel).1
+}
+
+fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
+    let taken = address_taken(module);
+    let (mut path, mut recursive) = (Vec::new(), false);
+    let depth = deepest(module, kernel, &taken, &mut path, &mut recursive);
+    (depth, recursive)
 }
 
 fn deepest(

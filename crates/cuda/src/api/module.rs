@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::module::{self, Module, Report};
+use driver::module::{self, Module, NO_IMAGE, Report};
 use driver::{Error, Result};
 
 use crate::abi::{In, Need, Out, Text, check};
@@ -29,9 +29,6 @@ fn load(out: Out<Handle>, bytes: Result<&[u8]>, jit: &Jit) -> Result<()> {
     out.set(loaded?.handle);
     Ok(())
 }
-
-/// What the log says of bytes that are no code.
-const NO_IMAGE: &str = "error   : neither PTX, nor a fatbin, nor a linked image: no code\n";
 
 /// The module of a handle; handles are looked at before the context is.
 fn of(handle: Handle) -> Result<Arc<Module>> {

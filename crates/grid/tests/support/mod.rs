@@ -110,6 +110,7 @@ pub fn launch<'a>(code: &'a dyn Code, host: &'a TestHost, grid: u32, block: u32)
         params: &[],
         image: 0,
         shared: [1024, 3072],
+        stack: 0,
         cooperative: false,
         id: 7,
         host,

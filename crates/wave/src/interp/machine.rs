@@ -313,7 +313,7 @@ impl Machine<'_> {
             values[p.index()] = v;
         }
         let room = self.code.plans[func.index()].frame;
-        if base + room > self.code.local_size as u64 || self.state.lanes[lane].frames.len() >= DEPTH {
+        if base + room > self.block_ctx().local_stride || self.state.lanes[lane].frames.len() >= DEPTH {
             let address = {
                 let b = self.block_ctx();
                 (b.local as u64).wrapping_add(b.local_stride)

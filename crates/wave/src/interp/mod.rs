@@ -61,6 +61,7 @@ pub struct Interpreter {
     kernel: FuncId,
     plans: Vec<Plan>,
     local_size: usize,
+    recursive: bool,
     limits: memory::Limits,
     /// Offsets of shared variables in this kernel.
     shared: Vec<Option<u64>>,
@@ -91,7 +92,8 @@ impl Interpreter {
             })
             .collect();
         let local_size = (layout::local_size(&module, kernel) as usize).next_multiple_of(16);
-        Ok(Interpreter { module, kernel, plans, local_size, limits, shared })
+        let recursive = layout::is_recursive(&module, kernel);
+        Ok(Interpreter { module, kernel, plans, local_size, recursive, limits, shared })
     }
 }
 
@@ -132,6 +134,10 @@ impl Code for Interpreter {
 
     fn local_size(&self) -> usize {
         self.local_size
+    }
+
+    fn recursive(&self) -> bool {
+        self.recursive
     }
 
     fn suspends(&self) -> bool {
