@@ -97,10 +97,7 @@ impl Ssa {
         while let Some((block, var, param)) = self.open.pop() {
             let ty = func.ty(param);
             for pred in self.preds[block.index()].clone() {
-                if !found.contains_key(&(pred, param)) {
-                    let v = self.read(func, pred, var, ty);
-                    found.insert((pred, param), v);
-                }
+                found.entry((pred, param)).or_insert_with(|| self.read(func, pred, var, ty));
             }
         }
         for from in func.block_ids() {

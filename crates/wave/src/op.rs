@@ -47,9 +47,9 @@ pub enum IntOp {
     DivS = "div_s",
     /// Unsigned quotient. Divisor 0: all ones.
     DivU = "div_u",
-    /// Signed remainder, sign of the dividend. Divisor 0: the dividend; MIN % -1: 0.
+    /// Signed remainder, sign of the dividend. Divisor 0: all ones; MIN % -1: 0 (as the hardware answers).
     RemS = "rem_s",
-    /// Unsigned remainder. Divisor 0: the dividend.
+    /// Unsigned remainder. Divisor 0: all ones.
     RemU = "rem_u",
     /// Signed minimum.
     MinS = "min_s",
@@ -187,6 +187,10 @@ pub enum Round {
 
 names! {
 /// Correctly rounded float operations of two operands.
+///
+/// NaN, here and in all float operations, is as the hardware gives it: f16, bf16 and f32 arithmetic answers any NaN operand with the
+/// canonical NaN (0x7fff, 0x7fffffff). f64 arithmetic keeps an operand's NaN, made quiet: `b`'s before `a`'s (for `fdiv` `a`'s
+/// before `b`'s, for `fma` `b`, `c`, `a`); without a NaN operand it is 0xfff8000000000000.
 pub enum FloatOp {
     /// Sum.
     Add = "fadd",
@@ -209,9 +213,9 @@ pub enum FloatOp {
 names! {
 /// Float operations of one operand.
 pub enum FloatUnOp {
-    /// Sign flipped (NaN included).
+    /// Sign flipped; NaN as in arithmetic.
     Neg = "fneg",
-    /// Sign cleared (NaN included).
+    /// Sign cleared; NaN as in arithmetic.
     Abs = "fabs",
     /// Square root, correctly rounded.
     Sqrt = "fsqrt",
@@ -553,7 +557,8 @@ pub struct FloatMode {
     pub fmt: Fmt,
     /// Rounding of the result.
     pub round: Round,
-    /// Subnormal operands and results become zeros of the same sign.
+    /// Subnormal operands and results become zeros of the same sign. A result counts as subnormal if it is one when rounded as
+    /// though the exponent had no bound (what x86 calls tiny after rounding). In conversions only f32 is flushed.
     pub ftz: bool,
     /// The result is clamped to [0, 1]; NaN becomes +0.
     pub sat: bool,
@@ -608,14 +613,15 @@ pub enum Op {
     SubBorrow(Ty),
     /// `(a, b) -> i1`.
     IntCmp(IntCmp, Ty),
-    /// `(a, position: i32, length: i32) -> r`: bit-field extract; position and length use their low 8 bits (`bfe`).
+    /// `(a, position: i32, length: i32) -> r`: bit-field extract (`bfe`). Of position and length, 32-bit fields use the low
+    /// 8 bits; 64-bit fields use them whole, and what lies beyond the top is not there.
     Bfe {
         /// Sign-extends.
         signed: bool,
         /// Operand type.
         ty: Ty,
     },
-    /// `(field, base, position: i32, length: i32) -> r`: bit-field insert (`bfi`).
+    /// `(field, base, position: i32, length: i32) -> r`: bit-field insert (`bfi`); position and length as for [`Op::Bfe`].
     Bfi(Ty),
     /// `(lo: i32, hi: i32, amount: i32) -> i32`: `shf`.
     Funnel {
@@ -697,8 +703,8 @@ pub enum Op {
         /// Target is signed.
         to_signed: bool,
     },
-    /// `(a) -> r`: float to integer, clamped to the range; NaN gives 0 for 8/16/32-bit targets from
-    /// f16/bf16/f32 sources and the target's minimum... as PTX `cvt` answers on hardware.
+    /// `(a) -> r`: float to integer, clamped to the range. NaN gives 0, or only the top bit set (also of an unsigned target)
+    /// where source or target has 64 bits, as the hardware answers.
     FloatToInt {
         /// Source format.
         from: Fmt,
@@ -720,7 +726,8 @@ pub enum Op {
         /// Target format, rounding, saturation.
         mode: FloatMode,
     },
-    /// `(a) -> r`: between formats.
+    /// `(a) -> r`: between formats. NaN: from or to f64 it keeps sign and the payload's upper bits, made quiet (a flushing
+    /// conversion from f32 makes it canonical first); bf16 to f32 moves the bits; all others give the canonical NaN.
     FloatToFloat {
         /// Source format.
         from: Fmt,
@@ -767,7 +774,8 @@ pub enum Op {
         /// Added to the address.
         offset: i32,
     },
-    /// `(address, b[, c]) -> old`; the colliding lanes of a warp take effect in some order, one by one.
+    /// `(address, b[, c]) -> old`; the colliding lanes of a warp take effect in some order, one by one. Sums of f32 in global
+    /// memory (not in shared memory) flush subnormal operands and results, as on the hardware.
     Atom {
         /// The update.
         op: AtomOp,

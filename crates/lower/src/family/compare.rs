@@ -97,7 +97,8 @@ fn lanes_set(
     lanes(l, t, &[a, b], &mut |l, ty, ab| {
         let p = relation(l, i, t, ty, ab[0], ab[1])?;
         let p = third.map_or(p, |q| combine(l, i, p, q));
-        let part = Ty::of_bits(d.bits() / d.lanes()).unwrap_or(Ty::I32);
+        // `set.u32.f16x2` packs two results as well.
+        let part = Ty::of_bits(d.bits() / t.lanes()).unwrap_or(Ty::I32);
         let one = match fmt_of(d) {
             Some(wave::types::Fmt::F16) => 0x3c00,
             Some(wave::types::Fmt::BF16) => 0x3f80,

@@ -2,11 +2,12 @@
 
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType, TypeKind};
-use wave::op::{FloatMode, FloatUnOp, Op, Round};
+use wave::op::{FloatCmp, FloatMode, FloatUnOp, IntCmp, IntOp, Op, Round, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
 use super::float::round;
+use super::narrow::{self, Narrow};
 use crate::function::{Lower, Result};
 use crate::link::ty_of;
 use crate::operand::fmt_of;
@@ -23,15 +24,27 @@ pub fn cvt(l: &mut Lower, i: &Instruction) -> Result<()> {
     if d == ScalarType::Tf32 {
         return to_tf32(l, i);
     }
+    if i.rounding() == Some(M::Rs) {
+        return l.unsupported(i, "stochastic rounding");
+    }
+    if Narrow::of_pair(d).is_some() {
+        return narrow::to_pair(l, i, d, s);
+    }
+    if Narrow::of_pair(s).is_some() {
+        return narrow::from_pair(l, i, d, s);
+    }
+    let unknown = |t: ScalarType| t.is_float() && fmt_of(t).is_none();
+    if unknown(d) || unknown(s) || s.lanes() > 1 {
+        return l.unsupported(i, "this format");
+    }
     if d.lanes() == 2 {
         return pack_floats(l, i, d, s);
     }
-    let narrow = |t: ScalarType| t.is_float() && fmt_of(t).is_none();
-    if narrow(d) || narrow(s) || s.lanes() > 1 {
-        return l.unsupported(i, "this format");
-    }
     let a = l.value(&i.operands[1], s)?;
-    let v = scalar(l, i, d, s, a);
+    let mut v = scalar(l, i, d, s, a);
+    if let (true, Some(fmt)) = (i.has(M::Satfinite), fmt_of(d)) {
+        v = finite(l, fmt, v);
+    }
     // A register wider than the type is filled by the destination's sign (PTX ISA 9.7.9.22, table of operand sizes).
     l.write_dest(&i.operands[0], v, d.is_signed())
 }
@@ -78,26 +91,45 @@ fn scalar(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType, a: Value
 /// `cvt.rn.f16x2.f32 d, a, b`: a becomes the upper half.
 fn pack_floats(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> Result<()> {
     let (Some(fmt), Some(from)) = (fmt_of(d), fmt_of(s)) else { return l.unsupported(i, "this format") };
-    if i.operands.len() != 3 || s.lanes() != 1 || i.rounding() == Some(M::Rs) {
+    if i.operands.len() != 3 {
         return l.unsupported(i, "this form");
     }
     let mode = FloatMode { fmt, round: round(i), ftz: false, sat: i.has(M::Sat) };
     let mut halves = Vec::new();
     for n in [2, 1] {
         let a = l.value(&i.operands[n], s)?;
-        halves.push(l.op1(Op::FloatToFloat { from, mode, relu: i.has(M::Relu) }, &[a]));
+        let v = l.op1(Op::FloatToFloat { from, mode, relu: i.has(M::Relu) }, &[a]);
+        halves.push(if i.has(M::Satfinite) { finite(l, fmt, v) } else { v });
     }
     let v = l.op1(Op::Pack { part: Ty::I16, whole: Ty::I32 }, &halves);
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// `cvt.rna.tf32.f32`: 10 bits of fraction, ties away from zero; `.rn` and `.rz` likewise.
+/// `.satfinite`: infinities become the largest finite number of their sign.
+pub fn finite(l: &mut Lower, fmt: Fmt, v: Value) -> Value {
+    let ty = fmt.ty();
+    let (sign, infinity) = match fmt {
+        Fmt::F16 => (0x8000, 0x7c00),
+        Fmt::BF16 => (0x8000, 0x7f80),
+        Fmt::F32 => (0x8000_0000, 0x7f80_0000),
+        Fmt::F64 => (1 << 63, 0x7ff0_0000_0000_0000),
+    };
+    let (mask, inf, one) = (l.constant(ty, sign - 1), l.constant(ty, infinity), l.constant(ty, 1));
+    let magnitude = l.op1(Op::Int(IntOp::And, ty), &[v, mask]);
+    let infinite = l.op1(Op::IntCmp(IntCmp::Eq, ty), &[magnitude, inf]);
+    // The number before infinity, whatever the sign.
+    let largest = l.op1(Op::Int(IntOp::Sub, ty), &[v, one]);
+    l.op1(Op::Select(ty), &[infinite, largest, v])
+}
+
+/// `cvt.rna.tf32.f32`: 10 bits of fraction, ties away from zero; `.rn` and `.rz` likewise. NaN is as the hardware gives it: 0x7fffe000,
+/// but its own upper bits for `.rna`.
 fn to_tf32(l: &mut Lower, i: &Instruction) -> Result<()> {
-    use wave::op::{FloatCmp, IntOp, ShiftOp};
     let a = l.value(&i.operands[1], ScalarType::F32)?;
     let c = |l: &mut Lower, v: u128| l.constant(Ty::I32, v);
     let int = |o| Op::Int(o, Ty::I32);
-    let add = match round(i) {
+    let how = round(i);
+    let add = match how {
         Round::Rz => c(l, 0),
         Round::Rn => {
             let (thirteen, one, half) = (c(l, 13), c(l, 1), c(l, 0xfff));
@@ -109,39 +141,48 @@ fn to_tf32(l: &mut Lower, i: &Instruction) -> Result<()> {
     };
     let sum = l.op1(int(IntOp::Add), &[a, add]);
     let keep = c(l, 0xffff_e000);
-    let v = l.op1(int(IntOp::And), &[sum, keep]);
-    // Infinities stay, and NaN becomes the canonical one.
-    let (magnitude, infinity, nan) = (c(l, 0x7fff_ffff), c(l, 0x7f80_0000), c(l, 0x7fff_ffff));
-    let size = l.op1(int(IntOp::And), &[a, magnitude]);
-    let is_inf = l.op1(Op::IntCmp(wave::op::IntCmp::Eq, Ty::I32), &[size, infinity]);
-    let v = l.op1(Op::Select(Ty::I32), &[is_inf, a, v]);
-    let is_nan = l.op1(Op::FloatCmp { cmp: FloatCmp::Nan, fmt: Fmt::F32, ftz: false }, &[a, a]);
-    let mut v = l.op1(Op::Select(Ty::I32), &[is_nan, nan, v]);
+    let mut v = l.op1(int(IntOp::And), &[sum, keep]);
+    if i.has(M::Satfinite) {
+        let (exponent, step) = (c(l, 0x7f80_0000), c(l, 0x2000));
+        let bits = l.op1(int(IntOp::And), &[v, exponent]);
+        let beyond = l.op1(Op::IntCmp(IntCmp::Eq, Ty::I32), &[bits, exponent]);
+        let below = l.op1(int(IntOp::Sub), &[v, step]);
+        v = l.op1(Op::Select(Ty::I32), &[beyond, below, v]);
+    }
     if i.has(M::Relu) {
         let zero = c(l, 0);
-        v = l.op1(Op::Float(wave::op::FloatOp::MaxNan, FloatMode::rn(Fmt::F32)), &[v, zero]);
+        let negative = l.op1(Op::IntCmp(IntCmp::LtS, Ty::I32), &[v, zero]);
+        v = l.op1(Op::Select(Ty::I32), &[negative, zero, v]);
+    }
+    if how != Round::Rna {
+        let nan = c(l, 0x7fff_e000);
+        let is_nan = l.op1(Op::FloatCmp { cmp: FloatCmp::Nan, fmt: Fmt::F32, ftz: false }, &[a, a]);
+        v = l.op1(Op::Select(Ty::I32), &[is_nan, nan, v]);
     }
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// `cvt.pack.sat.d.s32{.b32} d, a, b{, c}`: a and b clamped; d has them above (c's lower part shifted up) with b lowest.
+/// `cvt.pack.sat.d.s32{.b32} d, a, b{, c}`: b and a clamped to n bits, b lowest, above them the lower bits of c.
 fn pack_saturated(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> Result<()> {
-    let to = ty_of(d);
-    let (from, from_signed) = (ty_of(s), s.is_signed());
-    let mut halves = Vec::new();
-    for n in [2, 1] {
-        let a = l.value(&i.operands[n], s)?;
-        let (to, to_signed) = if to == Ty::I16 { (Ty::I16, d.is_signed()) } else { (Ty::I8, d.is_signed()) };
-        halves.push(l.op1(Op::IntSat { from, from_signed, to, to_signed }, &[a]));
-    }
-    let v = match i.operands.get(3) {
-        None => l.op1(Op::Pack { part: Ty::I16, whole: Ty::I32 }, &halves),
-        Some(c) if to == Ty::I8 => {
-            let c = l.value(c, ScalarType::B32)?;
-            let parts = l.op(Op::Unpack { part: Ty::I8, whole: Ty::I32 }, &[c]);
-            l.op1(Op::Pack { part: Ty::I8, whole: Ty::I32 }, &[halves[0], halves[1], parts[0], parts[1]])
-        }
-        Some(_) => return l.unsupported(i, "this width"),
+    let int = |o| Op::Int(o, Ty::I32);
+    let n = d.bits();
+    let (low, high) =
+        if d.is_signed() { (-(1i64 << (n - 1)), (1i64 << (n - 1)) - 1) } else { (0, (1i64 << n) - 1) };
+    let (low, high) = (l.constant(Ty::I32, low as u128), l.constant(Ty::I32, high as u128));
+    let mask = l.constant(Ty::I32, (1 << n) - 1);
+    let up = l.constant(Ty::I32, u128::from(n));
+    // From the top down: what is there moves up by n bits, and the next comes below it.
+    let mut v = match i.operands.get(3) {
+        Some(c) => l.value(c, ScalarType::B32)?,
+        None => l.constant(Ty::I32, 0),
     };
+    for o in &i.operands[1..3] {
+        let a = l.value(o, s)?;
+        let a = l.op1(int(IntOp::MaxS), &[a, low]);
+        let a = l.op1(int(IntOp::MinS), &[a, high]);
+        let a = l.op1(int(IntOp::And), &[a, mask]);
+        v = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[v, up]);
+        v = l.op1(int(IntOp::Or), &[v, a]);
+    }
     l.write_dest(&i.operands[0], v, false)
 }

@@ -114,7 +114,12 @@ fn extremum(l: &mut Lower, i: &Instruction, fmt: Fmt, m: FloatMode, ty: Ty, a: &
         v = l.op1(Op::Float(op, plain), &[v, c]);
     }
     match sign {
-        Some(s) => l.op1(Op::CopySign(fmt), &[v, s]),
+        Some(s) => {
+            // NaN gets no sign.
+            let signed = l.op1(Op::CopySign(fmt), &[v, s]);
+            let nan = l.op1(Op::FloatCmp { cmp: FloatCmp::Nan, fmt, ftz: false }, &[v, v]);
+            l.op1(Op::Select(ty), &[nan, v, signed])
+        }
         None => v,
     }
 }
@@ -122,9 +127,6 @@ fn extremum(l: &mut Lower, i: &Instruction, fmt: Fmt, m: FloatMode, ty: Ty, a: &
 pub fn fma(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::F32);
     let fmt = format(l, i, t)?;
-    if i.has(M::Oob) {
-        return l.unsupported(i, ".oob");
-    }
     let m = mode(i, fmt);
     let args = mixed(l, i, t)?;
     let relu = i.has(M::Relu);
@@ -169,8 +171,10 @@ pub fn testp(l: &mut Lower, i: &Instruction) -> Result<()> {
         Some(M::Number) => test(FloatCmp::Num, zero),
         Some(M::Notanumber) => test(FloatCmp::Nan, zero),
         Some(M::Normal) => {
-            let (a, b) = (test(FloatCmp::Ge, min), test(FloatCmp::Lt, inf));
-            l.op1(Op::Int(IntOp::And, Ty::I1), &[a, b])
+            // Zero counts as normal on the hardware.
+            let (a, b, c) = (test(FloatCmp::Ge, min), test(FloatCmp::Lt, inf), test(FloatCmp::Eq, zero));
+            let normal = l.op1(Op::Int(IntOp::And, Ty::I1), &[a, b]);
+            l.op1(Op::Int(IntOp::Or, Ty::I1), &[normal, c])
         }
         _ => {
             let (a, b) = (test(FloatCmp::Lt, min), test(FloatCmp::Gt, zero));

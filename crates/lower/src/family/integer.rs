@@ -111,15 +111,23 @@ fn multiply(l: &mut Lower, i: &Instruction, t: ScalarType) -> Result<()> {
     l.write_dest(dest(i), v, t.is_signed())
 }
 
-/// Adds or subtracts through the carry flag: reads it if `chain`, writes it if the instruction says `.cc`.
+/// Adds or subtracts through the carry flag: reads it if `chain`, writes it if the instruction says `.cc`. After a subtraction the
+/// flag is clear where it borrowed, which shows where sums and differences share a chain (as the hardware answers).
 fn with_carry(l: &mut Lower, i: &Instruction, t: ScalarType, args: &[Value], chain: bool) -> Result<()> {
     let ty = ty_of(t);
-    let carry = if chain { l.read(Var::Carry, Ty::I1) } else { l.constant(Ty::I1, 0) };
     let subtract = matches!(i.opcode, Opcode::Sub | Opcode::Subc);
+    let flag = |l: &mut Lower, v: Value| if subtract { l.not(v) } else { v };
+    let carry = if chain {
+        let carry = l.read(Var::Carry, Ty::I1);
+        flag(l, carry)
+    } else {
+        l.constant(Ty::I1, 0)
+    };
     let op = if subtract { Op::SubBorrow(ty) } else { Op::AddCarry(ty) };
     let r = l.op(op, &[args[0], args[1], carry]);
     if i.has(M::Cc) {
-        l.write(Var::Carry, r[1]);
+        let carry = flag(l, r[1]);
+        l.write(Var::Carry, carry);
     }
     l.write_dest(dest(i), r[0], false)
 }

@@ -5,6 +5,7 @@ mod convert;
 mod float;
 mod integer;
 mod memory;
+mod narrow;
 mod sync;
 
 use ptx::Opcode;

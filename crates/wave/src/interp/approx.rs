@@ -22,9 +22,8 @@ pub fn eval(op: ApproxOp, fmt: Fmt, ftz: bool, a: u128, b: u128) -> u128 {
     if is_nan(fmt, a) || (binary && is_nan(fmt, b)) {
         return canonical_nan(fmt);
     }
-    // rcp.approx.ftz.f64 and rsqrt.approx.f64 work on the upper half of the operand only (PTX manual).
+    // rcp.approx.ftz.f64 and rsqrt.approx{.ftz}.f64 give the upper half of the result only (PTX manual).
     let narrow = fmt == Fmt::F64;
-    let a = if narrow { a & !u128::from(u32::MAX) } else { a };
     let x = to_f64(fmt, a);
     let y = to_f64(fmt, b);
     let v =

@@ -1,7 +1,7 @@
 //! Float arithmetic of the interpreter: exact, in every rounding mode, by a software float.
 
-use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
-use rustc_apfloat::{Float, FloatConvert, Round as ApRound, Status};
+use rustc_apfloat::ieee::{BFloat, Double, Half, Quad, Single};
+use rustc_apfloat::{Float, FloatConvert, Round as ApRound, Status, StatusAnd};
 
 use crate::op::{FloatCmp, FloatMode, FloatOp, FloatUnOp, Round};
 use crate::types::{Fmt, Ty};
@@ -64,6 +64,13 @@ pub fn flush(fmt: Fmt, bits: u128, ftz: bool) -> u128 {
     if ftz && subnormal { bits & sign_bit(fmt) } else { bits }
 }
 
+/// The NaN that comes of NaN operands; none if none of `operands` is one. f64 arithmetic keeps the first in this order, made quiet;
+/// the other formats give the canonical NaN (as the hardware answers).
+pub fn nan_of(fmt: Fmt, operands: &[u128]) -> Option<u128> {
+    let first = operands.iter().copied().find(|&v| is_nan(fmt, v))?;
+    Some(if fmt == Fmt::F64 { first | 1 << 51 } else { canonical_nan(fmt) })
+}
+
 /// Applies flushing, the canonical NaN and saturation to a result.
 pub fn finish(mode: FloatMode, bits: u128) -> u128 {
     let bits = flush(mode.fmt, bits, mode.ftz);
@@ -83,29 +90,70 @@ pub fn finish(mode: FloatMode, bits: u128) -> u128 {
     if is_nan(mode.fmt, bits) { canonical_nan(mode.fmt) } else { bits }
 }
 
+/// A result under `.ftz`: a zero of its sign if it is subnormal before the exponent is bounded, also where rounding to a subnormal's
+/// coarser steps brought it up to the smallest normal number. `exact` gives it to 113 bits with the status of that step.
+fn flush_tiny(mode: FloatMode, bits: u128, exact: impl FnOnce() -> StatusAnd<Quad>) -> u128 {
+    let edge =
+        with_format!(mode.fmt, F => F::from_bits(bits & !sign_bit(mode.fmt)) == F::smallest_normalized());
+    if !mode.ftz || !edge {
+        return bits;
+    }
+    let StatusAnd { status, value } = exact();
+    // Rounded to odd, so that rounding it again is like rounding the exact value once.
+    let value = Quad::from_bits(value.to_bits() | u128::from(status.contains(Status::INEXACT)));
+    let tiny = with_format!(mode.fmt, F => {
+        let mut lost = false;
+        let scaled = value.scalbn(-F::MIN_EXP);
+        let rounded: F = <Quad as FloatConvert<F>>::convert_r(scaled, rounding(mode.round), &mut lost).value;
+        rounded.abs() < F::from_u128(1).value
+    });
+    if tiny { bits & sign_bit(mode.fmt) } else { bits }
+}
+
+/// `bits` as a value of 113 bits of precision.
+fn quad(fmt: Fmt, bits: u128) -> Quad {
+    let mut lost = false;
+    with_format!(fmt, F => <F as FloatConvert<Quad>>::convert(F::from_bits(bits), &mut lost).value)
+}
+
 /// Operations of two operands.
 pub fn binary(op: FloatOp, mode: FloatMode, a: u128, b: u128) -> u128 {
     let (a, b) = (flush(mode.fmt, a, mode.ftz), flush(mode.fmt, b, mode.ftz));
     let r = rounding(mode.round);
-    let bits = with_format!(mode.fmt, F => {
-        let (x, y) = (F::from_bits(a), F::from_bits(b));
-        let less = |x: F, y: F| x < y || (x == y && x.is_negative() && !y.is_negative());
-        match op {
-            FloatOp::Add => x.add_r(y, r).value.to_bits(),
-            FloatOp::Sub => x.sub_r(y, r).value.to_bits(),
-            FloatOp::Mul => x.mul_r(y, r).value.to_bits(),
-            FloatOp::Div => x.div_r(y, r).value.to_bits(),
-            FloatOp::MinNan | FloatOp::MaxNan if x.is_nan() || y.is_nan() => canonical_nan(mode.fmt),
-            FloatOp::Min | FloatOp::MinNan | FloatOp::Max | FloatOp::MaxNan => {
-                let min = matches!(op, FloatOp::Min | FloatOp::MinNan);
-                match (x.is_nan(), y.is_nan()) {
-                    (true, true) => canonical_nan(mode.fmt),
-                    (true, false) => b,
-                    (false, true) => a,
-                    _ if less(x, y) == min => a,
-                    _ => b,
-                }
+    // Which operand's NaN is kept is the hardware's answer.
+    let nan = match op {
+        FloatOp::Div => nan_of(mode.fmt, &[a, b]),
+        _ => nan_of(mode.fmt, &[b, a]),
+    };
+    let extremum = |min: bool| {
+        with_format!(mode.fmt, F => {
+            let (x, y) = (F::from_bits(a), F::from_bits(b));
+            let less = x < y || (x == y && x.is_negative() && !y.is_negative());
+            if y.is_nan() || (!x.is_nan() && less == min) { a } else { b }
+        })
+    };
+    let bits = match (op, nan) {
+        (FloatOp::Min | FloatOp::Max, Some(nan)) if is_nan(mode.fmt, a) && is_nan(mode.fmt, b) => return nan,
+        (FloatOp::Min | FloatOp::MinNan, None) | (FloatOp::Min, _) => extremum(true),
+        (FloatOp::Max | FloatOp::MaxNan, None) | (FloatOp::Max, _) => extremum(false),
+        (_, Some(nan)) => return if mode.sat { 0 } else { nan },
+        _ => with_format!(mode.fmt, F => {
+            let (x, y) = (F::from_bits(a), F::from_bits(b));
+            match op {
+                FloatOp::Add => x.add_r(y, r).value.to_bits(),
+                FloatOp::Sub => x.sub_r(y, r).value.to_bits(),
+                FloatOp::Mul => x.mul_r(y, r).value.to_bits(),
+                _ => x.div_r(y, r).value.to_bits(),
             }
+        }),
+    };
+    let bits = flush_tiny(mode, bits, || {
+        let (x, y) = (quad(mode.fmt, a), quad(mode.fmt, b));
+        match op {
+            FloatOp::Mul => x.mul_r(y, ApRound::TowardZero),
+            FloatOp::Div => x.div_r(y, ApRound::TowardZero),
+            // Sums near the smallest normal number are exact, and so are the extrema.
+            _ => Status::OK.and(quad(mode.fmt, bits)),
         }
     });
     finish(mode, bits)
@@ -113,10 +161,16 @@ pub fn binary(op: FloatOp, mode: FloatMode, a: u128, b: u128) -> u128 {
 
 /// Fused multiply and add.
 pub fn fma(mode: FloatMode, a: u128, b: u128, c: u128) -> u128 {
-    let f = |v| flush(mode.fmt, v, mode.ftz);
+    let [a, b, c] = [a, b, c].map(|v| flush(mode.fmt, v, mode.ftz));
+    if let Some(nan) = nan_of(mode.fmt, &[b, c, a]) {
+        return if mode.sat { 0 } else { nan };
+    }
     let bits = with_format!(mode.fmt, F => {
-        let (x, y, z) = (F::from_bits(f(a)), F::from_bits(f(b)), F::from_bits(f(c)));
+        let (x, y, z) = (F::from_bits(a), F::from_bits(b), F::from_bits(c));
         x.mul_add_r(y, z, rounding(mode.round)).value.to_bits()
+    });
+    let bits = flush_tiny(mode, bits, || {
+        quad(mode.fmt, a).mul_add_r(quad(mode.fmt, b), quad(mode.fmt, c), ApRound::TowardZero)
     });
     finish(mode, bits)
 }
@@ -124,6 +178,9 @@ pub fn fma(mode: FloatMode, a: u128, b: u128, c: u128) -> u128 {
 /// Operations of one operand.
 pub fn unary(op: FloatUnOp, mode: FloatMode, a: u128) -> u128 {
     let a = flush(mode.fmt, a, mode.ftz);
+    if let Some(nan) = nan_of(mode.fmt, &[a]) {
+        return if mode.sat { 0 } else { nan };
+    }
     let sign = sign_bit(mode.fmt);
     match op {
         FloatUnOp::Neg => a ^ sign,
@@ -140,7 +197,7 @@ pub fn unary(op: FloatUnOp, mode: FloatMode, a: u128) -> u128 {
     }
 }
 
-/// Square root: a double's (correctly rounded by the host), then one step either way by the exact sign of the remainder.
+/// Square root: the integer root of the significand, with a last bit that says whether anything remains, rounded once.
 fn sqrt(mode: FloatMode, a: u128) -> u128 {
     with_format!(mode.fmt, F => {
         let x = F::from_bits(a);
@@ -150,36 +207,17 @@ fn sqrt(mode: FloatMode, a: u128) -> u128 {
         if x.is_zero() || x.is_infinite() {
             return a;
         }
-        let mut lost = false;
-        let wide: Double = x.convert(&mut lost).value;
-        let root = f64::from_bits(wide.to_bits() as u64).sqrt();
-        // Candidates around the root in the target format: the greatest value whose square does not exceed x, and its successor.
-        let mut low: F = <Double as FloatConvert<F>>::convert_r(
-            Double::from_bits(u128::from(root.to_bits())), ApRound::TowardNegative, &mut lost).value;
-        let exceeds = |v: F| {
-            // v*v - x, exactly signed by one fused operation.
-            let d = v.mul_add_r(v, -x, ApRound::NearestTiesToEven).value;
-            !d.is_negative() && !d.is_zero()
-        };
-        while exceeds(low) {
-            low = low.next_down().value;
-        }
-        while !exceeds(low.next_up().value) {
-            low = low.next_up().value;
-        }
-        let exact = low.mul_add_r(low, -x, ApRound::NearestTiesToEven).value.is_zero();
-        let high = low.next_up().value;
-        let pick_high = match mode.round {
-            _ if exact => false,
-            Round::Rp => true,
-            Round::Rz | Round::Rm => false,
-            // A root is never a tie; the host's double decides for the narrow formats, its own rounding for double.
-            Round::Rn | Round::Rna => {
-                let nearest: F = Double::from_bits(u128::from(root.to_bits())).convert(&mut lost).value;
-                nearest == high
-            }
-        };
-        if pick_high { high.to_bits() } else { low.to_bits() }
+        let precision = F::PRECISION as i32;
+        // x = significand * 2^exponent, with `precision` bits in the significand.
+        let exponent = x.ilogb() - precision + 1;
+        let significand = x.scalbn(-exponent).to_u128(128).value;
+        // An even exponent, and two bits more in the root than the format has.
+        let shift = precision + 3 + ((exponent ^ precision ^ 3) & 1);
+        let wide = significand << shift;
+        let root = wide.isqrt();
+        let inexact = u128::from(root * root != wide);
+        let rounded = F::from_u128_r(root << 1 | inexact, rounding(mode.round)).value;
+        rounded.scalbn((exponent - shift) / 2 - 1).to_bits()
     })
 }
 
@@ -215,15 +253,15 @@ pub fn copysign(fmt: Fmt, a: u128, b: u128) -> u128 {
     (a & !s) | (b & s)
 }
 
-/// Float to integer: clamped; NaN gives 0, or the smallest value for 64-bit targets (PTX manual, `cvt`).
+/// Float to integer: clamped; NaN gives 0, or only the top bit where source or target has 64 bits (as the hardware answers).
 pub fn to_int(from: Fmt, to: Ty, signed: bool, round: Round, ftz: bool, a: u128) -> u128 {
-    let a = flush(from, a, ftz);
+    let a = flush(from, a, ftz && from == Fmt::F32);
     let bits = to.bits();
     let r = rounding(round);
     with_format!(from, F => {
         let x = F::from_bits(a);
         if x.is_nan() {
-            return if bits == 64 { 1 << 63 } else { 0 };
+            return if bits == 64 || from == Fmt::F64 { 1 << (bits - 1) } else { 0 };
         }
         let (low, high): (i128, i128) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
         let mut exact = false;
@@ -251,11 +289,33 @@ pub fn from_int(from: Ty, signed: bool, mode: FloatMode, a: u128) -> u128 {
     finish(mode, bits)
 }
 
-/// Between formats.
+/// A NaN between formats: f64 and bf16's widening keep the payload's upper bits, the rest is canonical (as the hardware answers).
+fn convert_nan(from: Fmt, to: Fmt, ftz: bool, a: u128) -> u128 {
+    let fraction = |fmt| match fmt {
+        Fmt::F16 => 10,
+        Fmt::BF16 => 7,
+        Fmt::F32 => 23,
+        Fmt::F64 => 52,
+    };
+    let kept = from == Fmt::F64 || to == Fmt::F64 || (from == Fmt::BF16 && to == Fmt::F32);
+    if !kept {
+        return canonical_nan(to);
+    }
+    let a = if ftz && from == Fmt::F32 { canonical_nan(from) } else { a };
+    let (has, wants) = (fraction(from), fraction(to));
+    let payload = a & ((1 << has) - 1);
+    let payload = if has > wants { payload >> (has - wants) } else { payload << (wants - has) };
+    let quiet = if from == Fmt::F64 || to == Fmt::F64 { 1 << (wants - 1) } else { 0 };
+    let sign = if a & sign_bit(from) != 0 { sign_bit(to) } else { 0 };
+    let exponent = with_format!(to, F => F::INFINITY.to_bits());
+    sign | exponent | quiet | payload
+}
+
+/// Between formats; of the formats, `.ftz` flushes f32 only.
 pub fn convert(from: Fmt, mode: FloatMode, relu: bool, a: u128) -> u128 {
-    let a = flush(from, a, mode.ftz);
+    let a = flush(from, a, mode.ftz && from == Fmt::F32);
     if is_nan(from, a) {
-        return if mode.sat { 0 } else { canonical_nan(mode.fmt) };
+        return if mode.sat { 0 } else { convert_nan(from, mode.fmt, mode.ftz, a) };
     }
     let r = rounding(mode.round);
     let mut lost = false;
@@ -268,6 +328,7 @@ pub fn convert(from: Fmt, mode: FloatMode, relu: bool, a: u128) -> u128 {
             Fmt::F64 => <F as FloatConvert<Double>>::convert_r(x, r, &mut lost).value.to_bits(),
         }
     });
-    let bits = finish(mode, bits);
+    let mode = FloatMode { ftz: mode.ftz && mode.fmt == Fmt::F32, ..mode };
+    let bits = finish(mode, flush_tiny(mode, bits, || Status::OK.and(quad(from, a))));
     if relu && bits & sign_bit(mode.fmt) != 0 { 0 } else { bits }
 }

@@ -29,11 +29,11 @@ pub fn binary(op: IntOp, ty: Ty, a: u128, b: u128) -> u128 {
         },
         IntOp::DivU => a.checked_div(b).unwrap_or(u128::MAX),
         IntOp::RemS => match (sa, sb) {
-            (_, 0) => a,
+            (_, 0) => u128::MAX,
             (_, -1) => 0,
             (x, y) => (x % y) as u128,
         },
-        IntOp::RemU => a.checked_rem(b).unwrap_or(a),
+        IntOp::RemU => a.checked_rem(b).unwrap_or(u128::MAX),
         IntOp::MinS => sa.min(sb) as u128,
         IntOp::MaxS => sa.max(sb) as u128,
         IntOp::MinU => a.min(b),
@@ -110,9 +110,14 @@ pub fn compare(cmp: IntCmp, ty: Ty, a: u128, b: u128) -> bool {
     }
 }
 
+/// A bit field's position or length: the low 8 bits, or clamped for 64-bit fields (as the hardware answers).
+fn field(ty: Ty, v: u128) -> u32 {
+    if ty == Ty::I64 { (v as u32).min(255) } else { (v & 0xff) as u32 }
+}
+
 /// `bfe`: the field, zero- or sign-extended; beyond the top the sign (or zero) is read.
 pub fn bfe(is_signed: bool, ty: Ty, a: u128, position: u128, length: u128) -> u128 {
-    let (pos, len, top) = ((position & 0xff) as u32, (length & 0xff) as u32, ty.bits() - 1);
+    let (pos, len, top) = (field(ty, position), field(ty, length), ty.bits() - 1);
     let sign_at = if len == 0 { None } else { Some((pos + len - 1).min(top)) };
     let sign = is_signed && sign_at.is_some_and(|at| (a >> at) & 1 == 1);
     let mut r = 0u128;
@@ -123,15 +128,15 @@ pub fn bfe(is_signed: bool, ty: Ty, a: u128, position: u128, length: u128) -> u1
     r
 }
 
-/// `bfi`: `field`'s low bits over `base`'s.
-pub fn bfi(ty: Ty, field: u128, base: u128, position: u128, length: u128) -> u128 {
-    let (pos, len, top) = ((position & 0xff) as u32, (length & 0xff) as u32, ty.bits() - 1);
+/// `bfi`: `bits`'s low bits over `base`'s.
+pub fn bfi(ty: Ty, bits: u128, base: u128, position: u128, length: u128) -> u128 {
+    let (pos, len, top) = (field(ty, position), field(ty, length), ty.bits() - 1);
     let mut r = base;
     for i in 0..len {
         if pos + i > top {
             break;
         }
-        r = (r & !(1 << (pos + i))) | (((field >> i) & 1) << (pos + i));
+        r = (r & !(1 << (pos + i))) | (((bits >> i) & 1) << (pos + i));
     }
     r
 }

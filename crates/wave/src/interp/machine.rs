@@ -339,9 +339,11 @@ impl Machine<'_> {
                     };
                     let b = self.get(lane, inst.args[1]);
                     let c = if *op == AtomOp::Cas { self.get(lane, inst.args[2]) } else { 0 };
+                    let (shared, shared_size) = self.window(lane, Space::Shared);
+                    let global = at.wrapping_sub(shared) >= shared_size;
+                    let mut change = |old| memory::update(*op, *ty, global, old, b, c);
                     // SAFETY: `locate` checked the bytes and their alignment.
-                    let old =
-                        unsafe { memory::atomic(at, size, &mut |old| memory::update(*op, *ty, old, b, c)) };
+                    let old = unsafe { memory::atomic(at, size, &mut change) };
                     if let Some(&r) = inst.results.first() {
                         self.set(lane, r, old);
                     }

@@ -106,16 +106,24 @@ pub unsafe fn write(address: u64, size: u32, value: u128) {
     }
 }
 
-/// What an atomic leaves behind.
-pub fn update(op: AtomOp, ty: AtomTy, old: u128, b: u128, c: u128) -> u128 {
+/// What an atomic leaves behind; `global` says that it is not in shared memory.
+pub fn update(op: AtomOp, ty: AtomTy, global: bool, old: u128, b: u128, c: u128) -> u128 {
     let float_op = |fmt: Fmt, old: u128, b: u128| {
-        let mode = FloatMode::rn(fmt);
+        // Global memory's own adders flush f32, and hand a NaN on as it is (as the hardware answers).
+        let mode = FloatMode { ftz: global && fmt == Fmt::F32, ..FloatMode::rn(fmt) };
+        if fmt == Fmt::F64
+            && global
+            && let Some(nan) = [b, old].into_iter().find(|&v| float::is_nan(fmt, v))
+        {
+            return nan;
+        }
         let op = match op {
             AtomOp::Min => FloatOp::Min,
             AtomOp::Max => FloatOp::Max,
             _ => FloatOp::Add,
         };
-        float::binary(op, mode, old, b)
+        // Shared memory's sums keep the old value's NaN, which is what the second operand's is.
+        float::binary(op, mode, b, old)
     };
     let width = ty.ty();
     let signed = |v| super::int::signed(width, v);

@@ -1,0 +1,182 @@
+//! `cvt` with formats of 8, 6 and 4 bits (PTX ISA 9.7.9.22, tables of alternate formats): made of integer and f16/f32 operations.
+
+use ptx::ScalarType;
+use ptx::ast::Instruction;
+use ptx::{Modifier as M, ScalarType as S};
+use wave::op::{FloatCmp, FloatMode, FloatOp, IntCmp, IntOp, Op, ShiftOp};
+use wave::types::Fmt;
+use wave::{Ty, Value};
+
+use super::convert::finite;
+use crate::function::{Lower, Result};
+use crate::link::ty_of;
+use crate::operand::fmt_of;
+
+/// A narrow format: a sign, exponent bits with a bias, fraction bits.
+#[derive(Clone, Copy)]
+pub struct Narrow {
+    exponent: u32,
+    fraction: u32,
+    bias: u32,
+    /// The code of the largest finite number.
+    largest: u128,
+    /// The code of NaN that is given; none if the format has none.
+    nan: Option<u128>,
+}
+
+const fn narrow(exponent: u32, fraction: u32, bias: u32, largest: u128, nan: Option<u128>) -> Narrow {
+    Narrow { exponent, fraction, bias, largest, nan }
+}
+
+const E4M3: Narrow = narrow(4, 3, 7, 0x7e, Some(0x7f));
+const E5M2: Narrow = narrow(5, 2, 15, 0x7b, Some(0x7f));
+const E3M2: Narrow = narrow(3, 2, 3, 0x1f, None);
+const E2M3: Narrow = narrow(2, 3, 1, 0x1f, None);
+const E2M1: Narrow = narrow(2, 1, 1, 0x7, None);
+
+impl Narrow {
+    /// The format of the elements of a pair, and the bits that one takes in it.
+    pub fn of_pair(t: ScalarType) -> Option<(Narrow, u32)> {
+        Some(match t {
+            S::E4m3x2 => (E4M3, 8),
+            S::E5m2x2 => (E5M2, 8),
+            S::E3m2x2 => (E3M2, 8),
+            S::E2m3x2 => (E2M3, 8),
+            S::E2m1x2 => (E2M1, 4),
+            _ => return None,
+        })
+    }
+
+    fn sign_shift(self) -> u32 {
+        self.exponent + self.fraction
+    }
+
+    /// An f32 (exact) as this format's code in an i32: to nearest even, too large ones as the largest finite number.
+    fn encode(self, l: &mut Lower, x: Value, relu: bool) -> Value {
+        let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
+        let int = |o| Op::Int(o, Ty::I32);
+        let shift = |o| Op::Shift(o, Ty::I32);
+        let magnitude_mask = c(l, 0x7fff_ffff);
+        let magnitude = l.op1(int(IntOp::And), &[x, magnitude_mask]);
+        // Normal: the fraction is rounded in place, which may carry into the exponent; then the bias is changed.
+        let cut = c(l, 23 - self.fraction);
+        let (one, half) = (c(l, 1), c(l, (1 << (22 - self.fraction)) - 1));
+        let kept = l.op1(shift(ShiftOp::ShrU), &[magnitude, cut]);
+        let odd = l.op1(int(IntOp::And), &[kept, one]);
+        let sum = l.op1(int(IntOp::Add), &[magnitude, half]);
+        let sum = l.op1(int(IntOp::Add), &[sum, odd]);
+        let rounded = l.op1(shift(ShiftOp::ShrU), &[sum, cut]);
+        let rebias = c(l, (127 - self.bias) << self.fraction);
+        let normal = l.op1(int(IntOp::Sub), &[rounded, rebias]);
+        // Subnormal: added to a number whose last place is the smallest subnormal, the sum's low bits are the rounded quotient.
+        let anchor = c(l, (127 + 24 - self.bias - self.fraction) << 23);
+        let sum = l.op1(Op::Float(FloatOp::Add, FloatMode::rn(Fmt::F32)), &[magnitude, anchor]);
+        let subnormal = l.op1(int(IntOp::Sub), &[sum, anchor]);
+        let smallest_normal = c(l, (128 - self.bias) << 23);
+        let small = l.op1(Op::IntCmp(IntCmp::LtU, Ty::I32), &[magnitude, smallest_normal]);
+        let code = l.op1(Op::Select(Ty::I32), &[small, subnormal, normal]);
+        let largest = l.constant(Ty::I32, self.largest);
+        let code = l.op1(int(IntOp::MinU), &[code, largest]);
+        let top = c(l, 31);
+        let sign = l.op1(shift(ShiftOp::ShrU), &[x, top]);
+        let code = if relu {
+            let zero = c(l, 0);
+            let negative = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I32), &[sign, zero]);
+            l.op1(Op::Select(Ty::I32), &[negative, zero, code])
+        } else {
+            let place = c(l, self.sign_shift());
+            let sign = l.op1(shift(ShiftOp::Shl), &[sign, place]);
+            l.op1(int(IntOp::Or), &[code, sign])
+        };
+        // A format without NaN gives its largest number.
+        let nan = l.constant(Ty::I32, self.nan.unwrap_or(self.largest));
+        let is_nan = l.op1(Op::FloatCmp { cmp: FloatCmp::Nan, fmt: Fmt::F32, ftz: false }, &[x, x]);
+        l.op1(Op::Select(Ty::I32), &[is_nan, nan, code])
+    }
+
+    /// A code in an i16 as an f16, which holds every value of these formats.
+    fn decode(self, l: &mut Lower, code: Value, relu: bool) -> Value {
+        let c = |l: &mut Lower, v: u32| l.constant(Ty::I16, u128::from(v));
+        let int = |o| Op::Int(o, Ty::I16);
+        let mask = c(l, (1 << self.sign_shift()) - 1);
+        let magnitude = l.op1(int(IntOp::And), &[code, mask]);
+        // With the fraction in f16's place, only the bias is wrong; a product by a power of two sets it right, subnormals too.
+        let place = l.constant(Ty::I32, u128::from(10 - self.fraction));
+        let bits = l.op1(Op::Shift(ShiftOp::Shl, Ty::I16), &[magnitude, place]);
+        let scale = c(l, (15 + 15 - self.bias) << 10);
+        let value = l.op1(Op::Float(FloatOp::Mul, FloatMode::rn(Fmt::F16)), &[bits, scale]);
+        let sign_bit = c(l, 1 << self.sign_shift());
+        let sign = l.op1(int(IntOp::And), &[code, sign_bit]);
+        let zero = c(l, 0);
+        let value = if relu {
+            let negative = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I16), &[sign, zero]);
+            l.op1(Op::Select(Ty::I16), &[negative, zero, value])
+        } else {
+            let up = l.constant(Ty::I32, u128::from(15 - self.sign_shift()));
+            let sign = l.op1(Op::Shift(ShiftOp::Shl, Ty::I16), &[sign, up]);
+            l.op1(int(IntOp::Or), &[value, sign])
+        };
+        if self.nan.is_none() {
+            return value;
+        }
+        // What lies above the largest number, and above e5m2's infinity, is NaN.
+        let last = c(l, if self.exponent == 5 { 0x7c } else { self.largest as u32 });
+        let is_nan = l.op1(Op::IntCmp(IntCmp::GtU, Ty::I16), &[magnitude, last]);
+        let nan = c(l, 0x7fff);
+        l.op1(Op::Select(Ty::I16), &[is_nan, nan, value])
+    }
+}
+
+/// `cvt` to a pair of narrow floats, from two f32 (the first becomes the upper one) or from a pair of 16-bit floats.
+pub fn to_pair(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> Result<()> {
+    let (Some((format, bits)), Some(from)) = (Narrow::of_pair(d), fmt_of(s)) else {
+        return l.unsupported(i, "this format");
+    };
+    let sources = match (s.lanes(), i.operands.len()) {
+        (1, 3) => vec![l.value(&i.operands[2], s)?, l.value(&i.operands[1], s)?],
+        (2, 2) => {
+            let both = l.value(&i.operands[1], s)?;
+            l.op(Op::Unpack { part: Ty::I16, whole: Ty::I32 }, &[both])
+        }
+        _ => return l.unsupported(i, "this form"),
+    };
+    let mut codes = Vec::new();
+    for x in sources {
+        let wide = match from {
+            Fmt::F32 => x,
+            _ => l.op1(Op::FloatToFloat { from, mode: FloatMode::rn(Fmt::F32), relu: false }, &[x]),
+        };
+        codes.push(format.encode(l, wide, i.has(M::Relu)));
+    }
+    let up = l.constant(Ty::I32, u128::from(bits));
+    let upper = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[codes[1], up]);
+    let v = l.op1(Op::Int(IntOp::Or, Ty::I32), &[codes[0], upper]);
+    let v = l.resize(v, ty_of(d), false);
+    l.write_dest(&i.operands[0], v, false)
+}
+
+/// `cvt` from a pair of narrow floats to a pair of 16-bit ones.
+pub fn from_pair(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> Result<()> {
+    let (Some((format, bits)), Some(to), 2) = (Narrow::of_pair(s), fmt_of(d), d.lanes()) else {
+        return l.unsupported(i, "this format");
+    };
+    let both = l.value(&i.operands[1], s)?;
+    let both = l.resize(both, Ty::I16, false);
+    let down = l.constant(Ty::I32, u128::from(bits));
+    let upper = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I16), &[both, down]);
+    let mask = l.constant(Ty::I16, (1 << bits) - 1);
+    let lower = l.op1(Op::Int(IntOp::And, Ty::I16), &[both, mask]);
+    let mut halves = Vec::new();
+    for code in [lower, upper] {
+        let mut v = format.decode(l, code, i.has(M::Relu));
+        if to != Fmt::F16 {
+            v = l.op1(Op::FloatToFloat { from: Fmt::F16, mode: FloatMode::rn(to), relu: false }, &[v]);
+        }
+        if i.has(M::Satfinite) {
+            v = finite(l, to, v);
+        }
+        halves.push(v);
+    }
+    let v = l.op1(Op::Pack { part: Ty::I16, whole: Ty::I32 }, &halves);
+    l.write_dest(&i.operands[0], v, false)
+}
