@@ -200,3 +200,15 @@ pub struct CopyAttributes {
     pub hints: [MemLocation; 2],
     pub flags: u32,
 }
+
+/// `CUmemAllocationProp`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct AllocationProp {
+    pub kind: u32,
+    pub handle_types: u32,
+    pub location: MemLocation,
+    pub meta_data: u64,
+    pub flags: [u8; 8],
+}

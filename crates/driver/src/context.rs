@@ -308,6 +308,15 @@ fn with_stack<T>(f: impl FnOnce(&mut Vec<Arc<Context>>) -> T) -> Result<T> {
     STACK.try_with(|s| f(&mut s.borrow_mut())).map_err(|_| Error::Deinitialized)
 }
 
+/// Waits for everything in every context.
+pub(crate) fn settle_all() {
+    for context in CONTEXTS.all() {
+        if context.alive() {
+            context.settle();
+        }
+    }
+}
+
 /// The calling thread's context, alive or not.
 pub fn current() -> Option<Arc<Context>> {
     with_stack(|s| s.last().cloned()).ok().flatten()

@@ -117,6 +117,14 @@ impl<T> Table<T> {
         Some(object)
     }
 
+    /// All objects.
+    pub fn all(&self) -> Vec<Arc<T>> {
+        let end = lock(&self.free).next;
+        let object =
+            |slot: &RwLock<Slot<T>>| slot.read().unwrap_or_else(PoisonError::into_inner).object.clone();
+        (0..end).filter_map(|index| self.slot(index).and_then(object)).collect()
+    }
+
     /// Ends the handles of all objects of which `gone` holds.
     pub fn remove_where(&self, gone: impl Fn(&T) -> bool) {
         let end = lock(&self.free).next;

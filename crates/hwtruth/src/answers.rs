@@ -4,6 +4,7 @@ use crate::{Error, read_text, tests_folder, text_error};
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a probe's line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,47 +114,81 @@ pub fn differences(ours: &str) -> Result<Vec<Difference>, Error> {
     Ok(differences)
 }
 
-/// Builds the probe with `cc` against the `cuda.h` of `include` and asks `library`; `group`: one group alone.
-///
-/// # Errors
-/// The compiler or the probe cannot be run, or says no.
-pub fn ask(library: &Path, include: &Path, group: Option<&str>) -> Result<String, Error> {
-    let folder = tests_folder("probe");
-    let fail = |what: &str, reason: String| Error::Probe(format!("{what}: {reason}"));
-    let built =
-        std::env::temp_dir().join(format!("anywarp-probe-{}-{}", std::process::id(), group.unwrap_or("all")));
-    let sources = std::fs::read_dir(&folder)
-        .map_err(|source| Error::Read { path: folder.clone(), source })?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
-            path.extension().is_some_and(|e| e == "c") && path.file_stem().is_some_and(|s| s != "table")
-        });
-    let output = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
-        .args(["-std=gnu11", "-O1", "-w", "-o"])
-        .arg(&built)
-        .arg("-I")
-        .arg(include)
-        .arg(format!("-Wa,-I,{}", folder.display()))
-        .args(sources)
-        .args(["-ldl", "-lpthread"])
-        .output()
-        .map_err(|e| fail("cc", e.to_string()))?;
-    if !output.status.success() {
-        return Err(fail("the probe does not build", String::from_utf8_lossy(&output.stderr).into_owned()));
+/// The probe, built; its file goes with it.
+pub struct Probe {
+    program: std::path::PathBuf,
+}
+
+fn fail(what: &str, reason: String) -> Error {
+    Error::Probe(format!("{what}: {reason}"))
+}
+
+impl Probe {
+    /// Builds the probe with `cc` against the `cuda.h` of `include`.
+    ///
+    /// # Errors
+    /// The compiler cannot be run, or says no.
+    pub fn build(include: &Path) -> Result<Probe, Error> {
+        static BUILT: AtomicUsize = AtomicUsize::new(0);
+        let folder = tests_folder("probe");
+        let number = BUILT.fetch_add(1, Ordering::Relaxed);
+        let program = std::env::temp_dir().join(format!("anywarp-probe-{}-{number}", std::process::id()));
+        let sources = std::fs::read_dir(&folder)
+            .map_err(|source| Error::Read { path: folder.clone(), source })?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| {
+                path.extension().is_some_and(|e| e == "c") && path.file_stem().is_some_and(|s| s != "table")
+            });
+        let output = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+            .args(["-std=gnu11", "-O1", "-w", "-o"])
+            .arg(&program)
+            .arg("-I")
+            .arg(include)
+            .arg(format!("-Wa,-I,{}", folder.display()))
+            .args(sources)
+            .args(["-ldl", "-lpthread"])
+            .output()
+            .map_err(|e| fail("cc", e.to_string()))?;
+        if output.status.success() {
+            Ok(Probe { program })
+        } else {
+            Err(fail("the probe does not build", String::from_utf8_lossy(&output.stderr).into_owned()))
+        }
     }
-    let mut probe = Command::new(&built);
-    probe.arg(library);
-    if let Some(group) = group {
-        probe.args(["--group", group]);
+
+    /// The groups it can ask.
+    ///
+    /// # Errors
+    /// The probe cannot be run.
+    pub fn groups(&self) -> Result<Vec<String>, Error> {
+        let output = Command::new(&self.program).arg("--list").output();
+        let output = output.map_err(|e| fail("probe", e.to_string()))?;
+        Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
     }
-    let output = probe.output().map_err(|e| fail("probe", e.to_string()));
-    // A leftover in the temporary folder does no harm.
-    let _ = std::fs::remove_file(&built);
-    let output = output?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    } else {
-        Err(fail("probe", String::from_utf8_lossy(&output.stdout).into_owned()))
+
+    /// Asks `library`; `group`: one group alone. Where a group ends early its lines are missing.
+    ///
+    /// # Errors
+    /// The probe cannot be run.
+    pub fn ask(&self, library: &Path, group: Option<&str>) -> Result<String, Error> {
+        let mut probe = Command::new(&self.program);
+        probe.arg(library);
+        if let Some(group) = group {
+            probe.args(["--group", group]);
+        }
+        let output = probe.output().map_err(|e| fail("probe", e.to_string()))?;
+        if output.status.code().is_some_and(|code| code < 2) {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(fail("probe", String::from_utf8_lossy(&output.stderr).into_owned()))
+        }
+    }
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        // A leftover in the temporary folder does no harm.
+        let _ = std::fs::remove_file(&self.program);
     }
 }
 

@@ -31,7 +31,10 @@ fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Result<()> {
         return Err(Error::InvalidHandle);
     }
     let milliseconds = event::elapsed(&start, &end)?;
-    out.required()?.set(milliseconds);
+    if out.is_null() {
+        return Err(Error::InvalidHandle);
+    }
+    out.set(milliseconds);
     Ok(())
 }
 

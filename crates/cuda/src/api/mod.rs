@@ -2,6 +2,7 @@
 
 #![allow(non_snake_case)]
 
+pub mod address;
 pub mod array;
 pub mod context;
 pub mod copy;

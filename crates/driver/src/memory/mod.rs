@@ -3,6 +3,7 @@
 //! Device memory is host memory in one reserved range ([`space`]); every allocation, of whatever kind, is in one table by address, so that a
 //! pointer anywhere inside it can be found, checked and asked about. [`copy`] moves and fills bytes.
 
+pub mod address;
 pub mod array;
 pub mod copy;
 pub mod managed;
@@ -34,6 +35,8 @@ pub enum Kind {
     Variable,
     /// Device memory from a pool.
     Pool,
+    /// Memory mapped at reserved addresses.
+    Mapped,
 }
 
 /// An allocation. Its memory is given back when the last user is gone: a copy under way keeps what it touches.
@@ -150,22 +153,37 @@ pub fn device_access(address: u64, size: u64) -> Option<bool> {
     space::contains(address).then(|| check_device(address, size).is_ok())
 }
 
-/// Checks that `size` bytes at a device address lie in one allocation (of any kind) that the driver knows.
-pub fn check_device(address: u64, size: u64) -> Result<Arc<Allocation>> {
-    let allocation = find(address).ok_or(Error::InvalidValue)?;
-    let rest = allocation.size - (address - allocation.base);
-    if size <= rest { Ok(allocation) } else { Err(Error::InvalidValue) }
+/// Bytes from an address inside an allocation to its end; neighbours that are mapped memory, too, go on with mapped memory.
+fn rest(table: &BTreeMap<u64, Arc<Allocation>>, allocation: &Allocation, address: u64, enough: u64) -> u64 {
+    let mut end = allocation.base + allocation.size;
+    if allocation.kind == Kind::Mapped {
+        while end - address < enough
+            && let Some(next) = table.get(&end).filter(|a| a.kind == Kind::Mapped)
+        {
+            end += next.size;
+        }
+    }
+    end - address
 }
 
-/// Checks a host address: not null, and inside its allocation if it is one of the driver's. Gives whether the driver knows it.
-pub fn check_host(address: u64, size: u64) -> Result<bool> {
-    if address == 0 {
+/// The allocation that an address lies in, with all the `size` bytes from `offset` bytes after it on. `None`: the driver does not know the
+/// address; [`Error::InvalidValue`]: the bytes leave the allocation.
+pub fn find_range(address: u64, offset: u64, size: u64) -> Result<Option<Arc<Allocation>>> {
+    let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
+    let Some((_, allocation)) = table.range(..=address).next_back() else { return Ok(None) };
+    if address - allocation.base >= allocation.size {
+        return Ok(None);
+    }
+    let needed = offset.checked_add(size).ok_or(Error::InvalidValue)?;
+    if needed > rest(&table, allocation, address, needed) {
         return Err(Error::InvalidValue);
     }
-    match find(address) {
-        Some(a) if size > a.size - (address - a.base) => Err(Error::InvalidValue),
-        found => Ok(found.is_some()),
-    }
+    Ok(Some(Arc::clone(allocation)))
+}
+
+/// Checks that `size` bytes at a device address lie in one allocation (of any kind) that the driver knows.
+pub fn check_device(address: u64, size: u64) -> Result<Arc<Allocation>> {
+    find_range(address, 0, size)?.ok_or(Error::InvalidValue)
 }
 
 /// Device memory.
@@ -360,7 +378,7 @@ impl Drop for Allocation {
                 give_back(self.device, self.size);
             }
             Kind::Host => space::free(self.base),
-            Kind::Registered | Kind::Variable => {}
+            Kind::Registered | Kind::Variable | Kind::Mapped => {}
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::handle::Handle;
 use crate::stream::Stream;
 
 use super::copy::Block;
-use super::{array, find};
+use super::{array, find_range};
 
 /// What an address is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,13 +121,12 @@ impl Side {
         if base == 0 {
             return Err(Error::InvalidValue);
         }
-        let address = offset(row, slice).and_then(|o| base.checked_add(o)).ok_or(Error::InvalidValue)?;
+        let before = offset(row, slice).ok_or(Error::InvalidValue)?;
+        let address = base.checked_add(before).ok_or(Error::InvalidValue)?;
         let span = Block::span(extent, pitch).ok_or(Error::InvalidValue)?;
-        // The offset may not lead out of the allocation that the address is in.
-        let (within, keep): (Within, Keep) = match find(base) {
+        let (within, keep): (Within, Keep) = match find_range(base, before, span)? {
             None if matches!(self.place, Place::Device(_)) => return Err(Error::InvalidValue),
             None => (Within::Pageable, None),
-            Some(a) if span > a.size.saturating_sub(address - a.base) => return Err(Error::InvalidValue),
             Some(a) if a.on_host() => (Within::Host, Some(a)),
             Some(a) => (Within::Device, Some(a)),
         };

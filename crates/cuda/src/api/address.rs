@@ -1,0 +1,137 @@
+//! Virtual memory management.
+
+use std::sync::Arc;
+
+use driver::device::Device;
+use driver::memory::address;
+use driver::memory::managed::{DEVICE, Location};
+use driver::{Error, Result, driver};
+
+use crate::abi::{In, Out};
+use crate::api;
+use crate::types::{AccessDesc, AllocationProp, CUdeviceptr, Handle, MemLocation};
+
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`.
+const PINNED: u32 = 1;
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+const FILE_DESCRIPTOR: u32 = 1;
+
+/// The device and the location that a description asks for; memory on the host is counted as the first device's.
+fn place(location: MemLocation) -> Result<(&'static Arc<Device>, Location)> {
+    let driver = driver()?;
+    let place = Location { kind: location.kind, id: location.id }.checked(driver.devices.len())?;
+    let device = driver.device(if place.kind == DEVICE { place.id } else { 0 })?;
+    Ok((device, place))
+}
+
+api! {
+    Live fn cuMemGetAllocationGranularity(out: Out<usize>, properties: In<AllocationProp>, option: u32) {
+        out.required()?;
+        properties.get()?;
+        if option > 1 {
+            return Err(Error::InvalidValue);
+        }
+        out.set(address::GRANULARITY as usize);
+        Ok(())
+    }
+
+    Live fn cuMemAddressReserve(out: Out<CUdeviceptr>, size: usize, alignment: usize, hint: CUdeviceptr, flags: u64) {
+        out.required()?;
+        if flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        out.set(address::reserve(size as u64, alignment as u64, hint)?);
+        Ok(())
+    }
+
+    Live fn cuMemAddressFree(start: CUdeviceptr, size: usize) {
+        address::free(start, size as u64)
+    }
+
+    Live fn cuMemCreate(out: Out<Handle>, size: usize, properties: In<AllocationProp>, flags: u64) {
+        out.required()?;
+        let properties = properties.get()?;
+        if flags != 0 || properties.kind != PINNED {
+            return Err(Error::InvalidValue);
+        }
+        let (device, location) = place(properties.location)?;
+        let shareable = match properties.handle_types {
+            0 => false,
+            FILE_DESCRIPTOR => true,
+            _ => return Err(Error::NotSupported),
+        };
+        out.set(address::create(device, location, size as u64, shareable)?);
+        Ok(())
+    }
+
+    Live fn cuMemRelease(handle: Handle) {
+        address::release(handle)
+    }
+
+    Live fn cuMemMap(start: CUdeviceptr, size: usize, offset: usize, handle: Handle, flags: u64) {
+        if flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        address::map(start, size as u64, offset as u64, handle)
+    }
+
+    Live fn cuMemUnmap(start: CUdeviceptr, size: usize) {
+        address::unmap_range(start, size as u64)
+    }
+
+    /// What one device may do all may: the description that allows the most decides.
+    Live fn cuMemSetAccess(start: CUdeviceptr, size: usize, descriptions: In<AccessDesc>, count: usize) {
+        let mut access = 0;
+        for i in 0..count.max(1) {
+            let description = descriptions.at(i)?;
+            place(description.location)?;
+            access = access.max(description.flags);
+        }
+        address::set_access(start, size as u64, access)
+    }
+
+    Live fn cuMemGetAccess(flags: Out<u64>, location: In<MemLocation>, at: CUdeviceptr) {
+        flags.required()?;
+        place(location.get()?)?;
+        flags.set(u64::from(address::access_at(at)?));
+        Ok(())
+    }
+
+    Live fn cuMemRetainAllocationHandle(out: Out<Handle>, at: u64) {
+        out.required()?;
+        out.set(address::retain(at)?);
+        Ok(())
+    }
+
+    Live fn cuMemGetAllocationPropertiesFromHandle(out: Out<AllocationProp>, handle: Handle) {
+        let memory = address::get(handle)?;
+        out.required()?.set(AllocationProp {
+            kind: PINNED,
+            handle_types: if memory.shareable { FILE_DESCRIPTOR } else { 0 },
+            location: MemLocation { kind: memory.location.kind, id: memory.location.id },
+            meta_data: 0,
+            flags: [0; 8],
+        });
+        Ok(())
+    }
+
+    Live fn cuMemExportToShareableHandle(out: Out<i32>, handle: Handle, kind: u32, flags: u64) {
+        out.required()?;
+        if kind != FILE_DESCRIPTOR || flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        out.set(address::export(handle)?);
+        Ok(())
+    }
+
+    /// The descriptor is passed as if it were a pointer.
+    Live fn cuMemImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32) {
+        out.required()?;
+        if kind != FILE_DESCRIPTOR {
+            return Err(Error::InvalidValue);
+        }
+        let descriptor = i32::try_from(descriptor).map_err(|_| Error::InvalidValue)?;
+        out.set(address::import(driver()?.device(0)?, descriptor)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! The library's answers against those that a real H200 gave (`tests/probe/README.md`).
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char, c_void};
+use std::path::{Path, PathBuf};
+
+use hwtruth::answers::{Answer, Difference, Probe, differences, proc_addresses};
+
+/// Lines that are not the hardware's yet, by the beginning of their name, and why. One that has become right must leave the list.
+const PENDING: &[(&str, &str)] = &[];
+
+/// The library that was built with this test: beside the test's folder, or in it.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("the test's own path");
+    let folder = test.parent().expect("its folder");
+    let newest = [folder.join("libcuda.so"), folder.join("../libcuda.so")]
+        .into_iter()
+        .filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)))
+        .max();
+    newest.unwrap_or_else(|| panic!("no libcuda.so in {} or above it", folder.display())).1
+}
+
+fn include() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include")
+}
+
+fn text(answer: Option<&Answer>) -> String {
+    match answer {
+        None => "no line: the group ended before it".into(),
+        Some(Answer::Status(status)) => status.clone(),
+        Some(Answer::Signal(number)) => format!("signal {number}"),
+        Some(Answer::Value(value) | Answer::Machine(value)) => value.clone(),
+    }
+}
+
+/// Whether a pending prefix covers a line: `group`, or `group.probe`, `group.probe*`.
+fn covers(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == pattern || name.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('.')),
+    }
+}
+
+#[test]
+fn every_answer_is_the_hardwares() {
+    let probe = Probe::build(&include()).expect("the probe");
+    let library = library();
+    let mut found: BTreeMap<String, Vec<Difference>> = BTreeMap::new();
+    let groups = probe.groups().expect("the groups");
+    assert!(groups.len() > 60, "{} groups", groups.len());
+    for group in groups {
+        let ours = probe.ask(&library, Some(&group)).expect("answers");
+        // A group without any line must not pass.
+        assert!(!ours.trim().is_empty(), "{group}: no answers");
+        found.insert(group, differences(&ours).expect("the recordings"));
+    }
+    let all: Vec<&Difference> = found.values().flatten().collect();
+    let unknown: Vec<&&Difference> =
+        all.iter().filter(|d| !PENDING.iter().any(|p| covers(p.0, &d.name))).collect();
+    let stale: Vec<&str> =
+        PENDING.iter().map(|p| p.0).filter(|p| !all.iter().any(|d| covers(p, &d.name))).collect();
+    let list: String = unknown
+        .iter()
+        .map(|d| format!("  {}: {}, not {}\n", d.name, text(Some(&d.expected)), text(d.got.as_ref())))
+        .collect();
+    assert!(unknown.is_empty(), "{} answers are not the hardware's (its, not ours):\n{list}", unknown.len());
+    assert!(stale.is_empty(), "right now, so not pending any more: {stale:?}");
+}
+
+/// A symbol's address; null: the library has none.
+fn symbol(library: &libloading::Library, name: &str) -> *mut c_void {
+    // SAFETY: the address is only compared.
+    unsafe {
+        library
+            .get::<*mut c_void>(name.as_bytes())
+            .map_or(std::ptr::null_mut(), |s| s.into_raw().as_raw_ptr())
+    }
+}
+
+#[test]
+fn every_name_is_found_at_every_version_as_on_the_hardware() {
+    // SAFETY: the library's initialisers do nothing.
+    let library = unsafe { libloading::Library::new(library()) }.expect("the library");
+    type Get = unsafe extern "C" fn(*const c_char, *mut *mut c_void, i32, u64, *mut u32) -> u32;
+    // SAFETY: the function has this signature by the interface's header.
+    let get: libloading::Symbol<'_, Get> =
+        unsafe { library.get(b"cuGetProcAddress_v2") }.expect("the function");
+    let rows = proc_addresses().expect("the recording");
+    assert!(rows.len() > 2000, "{} rows", rows.len());
+    let mut wrong = Vec::new();
+    for (i, row) in rows.iter().enumerate() {
+        let next = rows.get(i + 1).filter(|n| n.name == row.name && n.flags == row.flags);
+        let last = next.map_or(13_000, |n| n.version - 10);
+        for version in [row.version, last] {
+            let name = CString::new(row.name.as_str()).expect("a name without NUL");
+            let (mut address, mut result) = (std::ptr::null_mut(), 99);
+            // SAFETY: every pointer is to a variable of the right type.
+            let status =
+                unsafe { get(name.as_ptr(), &raw mut address, version as i32, row.flags, &raw mut result) };
+            let right = match row.symbols.as_slice() {
+                [] => address.is_null(),
+                symbols => symbols.iter().any(|s| symbol(&library, s) == address) && !address.is_null(),
+            };
+            if status != 0 || result != row.query || !right {
+                wrong.push(format!(
+                    "{} at {version}, flags {}: status {status}, result {result}",
+                    row.name, row.flags
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_name_of_the_hardwares_library_is_exported() {
+    // SAFETY: as above.
+    let library = unsafe { libloading::Library::new(library()) }.expect("the library");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/probe/exports.txt");
+    let names = std::fs::read_to_string(path).expect("the list");
+    let names: Vec<&str> = names.lines().filter(|l| !l.is_empty()).collect();
+    assert!(names.len() > 700, "{} names", names.len());
+    let missing: Vec<&&str> = names.iter().filter(|n| symbol(&library, n).is_null()).collect();
+    assert!(missing.is_empty(), "not exported: {missing:?}");
+}

@@ -1,0 +1,288 @@
+//! Virtual memory management: addresses reserved, memory made, and the one mapped at the other.
+//!
+//! Made memory is a file in memory, so that it can be mapped at several addresses and given to another process.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::context;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::handle::{Handle, Table, lock};
+
+use super::managed::Location;
+use super::{Kind, Owner, give_back, insert, remove, take};
+
+/// What sizes and addresses are multiples of.
+pub const GRANULARITY: u64 = 2 << 20;
+/// Access: none, reading, reading and writing.
+pub mod access {
+    /// None.
+    pub const NONE: u32 = 0;
+    /// Reading.
+    pub const READ: u32 = 1;
+    /// Reading and writing.
+    pub const READ_WRITE: u32 = 3;
+}
+
+static MEMORY: Table<Memory> = Table::new(12);
+
+/// Memory without an address.
+pub struct Memory {
+    /// Its handle.
+    pub handle: Handle,
+    /// Its bytes.
+    pub size: u64,
+    /// Where it lies.
+    pub location: Location,
+    /// It may be given to other processes.
+    pub shareable: bool,
+    file: File,
+    /// How many releases end the handle.
+    holders: AtomicU64,
+    /// The device whose memory it takes.
+    device: u32,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        give_back(self.device, self.size);
+    }
+}
+
+struct Mapping {
+    size: u64,
+    memory: Arc<Memory>,
+    access: u32,
+}
+
+#[derive(Default)]
+struct Space {
+    /// Bytes reserved by their start.
+    reserved: BTreeMap<u64, u64>,
+    mapped: BTreeMap<u64, Mapping>,
+}
+
+static SPACE: Mutex<Space> = Mutex::new(Space { reserved: BTreeMap::new(), mapped: BTreeMap::new() });
+
+fn check_size(size: u64) -> Result<()> {
+    if size == 0 || !size.is_multiple_of(GRANULARITY) { Err(Error::InvalidValue) } else { Ok(()) }
+}
+
+fn map_nothing(hint: u64, size: u64, fixed: bool) -> Option<u64> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let flags = if fixed { flags | libc::MAP_FIXED } else { flags };
+    // SAFETY: without MAP_FIXED nothing that exists is touched; with it the caller owns the range.
+    let at = unsafe { libc::mmap(hint as *mut libc::c_void, size as usize, libc::PROT_NONE, flags, -1, 0) };
+    (at != libc::MAP_FAILED).then_some(at as u64)
+}
+
+fn unmap(start: u64, size: u64) {
+    if size > 0 {
+        // SAFETY: the range was mapped by `map_nothing` and nothing uses it any more.
+        unsafe { libc::munmap(start as *mut libc::c_void, size as usize) };
+    }
+}
+
+/// Reserves addresses: `alignment` 0 or a power of two, `hint` where they would best lie (0: anywhere).
+pub fn reserve(size: u64, alignment: u64, hint: u64) -> Result<u64> {
+    check_size(size)?;
+    if alignment != 0 && !alignment.is_power_of_two() {
+        return Err(Error::InvalidValue);
+    }
+    let alignment = alignment.max(GRANULARITY);
+    let whole = size.checked_add(alignment).filter(|s| *s < 1 << 46).ok_or(Error::OutOfMemory)?;
+    let got = map_nothing(hint, whole, false).ok_or(Error::OutOfMemory)?;
+    let start = got.next_multiple_of(alignment);
+    unmap(got, start - got);
+    unmap(start + size, got + whole - start - size);
+    lock(&SPACE).reserved.insert(start, size);
+    Ok(start)
+}
+
+/// Gives reserved addresses back: the whole reservation, nothing mapped in it.
+pub fn free(start: u64, size: u64) -> Result<()> {
+    let mut space = lock(&SPACE);
+    if space.reserved.get(&start) != Some(&size) || space.mapped.range(start..start + size).next().is_some() {
+        return Err(Error::InvalidValue);
+    }
+    space.reserved.remove(&start);
+    unmap(start, size);
+    Ok(())
+}
+
+fn make(file: File, size: u64, device: &Device, location: Location, shareable: bool) -> Result<Handle> {
+    take(device, size)?;
+    let device = device.ordinal;
+    let made = MEMORY.insert_with(|handle| {
+        let holders = AtomicU64::new(1);
+        Arc::new(Memory { handle, size, location, shareable, file, holders, device })
+    });
+    made.map(|m| m.0).ok_or_else(|| {
+        give_back(device, size);
+        Error::OutOfMemory
+    })
+}
+
+/// Makes memory on a device (or, by its location, on the host), counted as the device's.
+pub fn create(device: &Device, location: Location, size: u64, shareable: bool) -> Result<Handle> {
+    check_size(size)?;
+    // SAFETY: a NUL-ended name and a flag; the descriptor is nobody else's.
+    let file = unsafe {
+        let fd = libc::memfd_create(c"anywarp".as_ptr(), libc::MFD_CLOEXEC);
+        if fd < 0 {
+            return Err(Error::OutOfMemory);
+        }
+        File::from(OwnedFd::from_raw_fd(fd))
+    };
+    file.set_len(size).map_err(|_| Error::OutOfMemory)?;
+    make(file, size, device, location, shareable)
+}
+
+/// A file descriptor that stands for the memory in other processes; the caller closes it.
+pub fn export(handle: Handle) -> Result<RawFd> {
+    let memory = get(handle)?;
+    if !memory.shareable {
+        return Err(Error::InvalidValue);
+    }
+    // SAFETY: duplicating an open descriptor has no other effect.
+    let fd = unsafe { libc::fcntl(memory.file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) };
+    if fd < 0 { Err(Error::OperatingSystem) } else { Ok(fd) }
+}
+
+/// The memory that a descriptor made by [`export`] stands for.
+pub fn import(device: &Device, fd: RawFd) -> Result<Handle> {
+    // SAFETY: duplicating fails for what is no descriptor; the duplicate is ours alone.
+    let file = unsafe {
+        let own = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0);
+        if own < 0 {
+            return Err(Error::InvalidValue);
+        }
+        File::from(OwnedFd::from_raw_fd(own))
+    };
+    let size = file.metadata().map_err(|_| Error::InvalidValue)?.len();
+    check_size(size)?;
+    let location = Location { kind: super::managed::DEVICE, id: device.ordinal as i32 };
+    make(file, size, device, location, true)
+}
+
+/// The memory of a handle.
+pub fn get(handle: Handle) -> Result<Arc<Memory>> {
+    MEMORY.get(handle).ok_or(Error::InvalidValue)
+}
+
+/// One holder less; the last one ends the handle, though not the memory as long as it is mapped.
+pub fn release(handle: Handle) -> Result<()> {
+    if get(handle)?.holders.fetch_sub(1, Ordering::AcqRel) <= 1 {
+        MEMORY.remove(handle);
+    }
+    Ok(())
+}
+
+/// The handle of the memory mapped at an address, with one holder more.
+pub fn retain(address: u64) -> Result<Handle> {
+    let space = lock(&SPACE);
+    let (start, mapping) = space.mapped.range(..=address).next_back().ok_or(Error::InvalidValue)?;
+    if address - start >= mapping.size || MEMORY.get(mapping.memory.handle).is_none() {
+        return Err(Error::InvalidValue);
+    }
+    mapping.memory.holders.fetch_add(1, Ordering::AcqRel);
+    Ok(mapping.memory.handle)
+}
+
+/// Maps memory at reserved addresses; it cannot be accessed yet.
+pub fn map(start: u64, size: u64, offset: u64, handle: Handle) -> Result<()> {
+    let memory = get(handle)?;
+    if offset != 0 {
+        return Err(Error::NotSupported);
+    }
+    check_size(size)?;
+    let end = start.checked_add(size).ok_or(Error::InvalidValue)?;
+    let mut space = lock(&SPACE);
+    let inside = space.reserved.range(..=start).next_back().is_some_and(|(s, length)| end <= s + length);
+    let free = space.mapped.range(..end).next_back().is_none_or(|(s, m)| s + m.size <= start);
+    if !inside || !free || size > memory.size || !start.is_multiple_of(GRANULARITY) {
+        return Err(Error::InvalidValue);
+    }
+    // SAFETY: the addresses are reserved by us and nothing is mapped there.
+    let at = unsafe {
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+        let at = start as *mut libc::c_void;
+        libc::mmap(at, size as usize, libc::PROT_NONE, flags, memory.file.as_raw_fd(), 0)
+    };
+    if at == libc::MAP_FAILED {
+        return Err(Error::OutOfMemory);
+    }
+    space.mapped.insert(start, Mapping { size, memory, access: access::NONE });
+    Ok(())
+}
+
+/// The starts of the mappings that lie in a range, which may cut none.
+fn whole_mappings(space: &Space, start: u64, size: u64) -> Result<Vec<u64>> {
+    let end = start.checked_add(size).ok_or(Error::InvalidValue)?;
+    let first = space.mapped.range(..start).next_back();
+    let cut = first.is_some_and(|(s, m)| s + m.size > start)
+        || space.mapped.range(start..end).any(|(s, m)| s + m.size > end);
+    if cut { Err(Error::InvalidValue) } else { Ok(space.mapped.range(start..end).map(|m| *m.0).collect()) }
+}
+
+/// Takes the mappings in a reserved range away; nothing mapped there is fine.
+pub fn unmap_range(start: u64, size: u64) -> Result<()> {
+    check_size(size)?;
+    context::settle_all();
+    let mut space = lock(&SPACE);
+    let reserved = space.reserved.range(..=start).next_back();
+    if !reserved.is_some_and(|(s, length)| start.checked_add(size).is_some_and(|end| end <= s + length)) {
+        return Err(Error::InvalidValue);
+    }
+    for at in whole_mappings(&space, start, size)? {
+        if let Some(mapping) = space.mapped.remove(&at) {
+            remove(at, |a| a.kind == Kind::Mapped);
+            if map_nothing(at, mapping.size, true).is_none() {
+                return Err(Error::OperatingSystem);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets how the mappings in a range, which must be all mapped, can be accessed.
+pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
+    check_size(size)?;
+    let protection = match access {
+        access::NONE => libc::PROT_NONE,
+        access::READ => libc::PROT_READ,
+        access::READ_WRITE => libc::PROT_READ | libc::PROT_WRITE,
+        _ => return Err(Error::InvalidValue),
+    };
+    let mut space = lock(&SPACE);
+    let starts = whole_mappings(&space, start, size)?;
+    let mapped: u64 = starts.iter().filter_map(|s| space.mapped.get(s)).map(|m| m.size).sum();
+    if mapped != size {
+        return Err(Error::InvalidValue);
+    }
+    // SAFETY: the whole range is mapped by us.
+    if unsafe { libc::mprotect(start as *mut libc::c_void, size as usize, protection) } != 0 {
+        return Err(Error::OutOfMemory);
+    }
+    for at in starts {
+        let Some(mapping) = space.mapped.get_mut(&at) else { continue };
+        mapping.access = access;
+        remove(at, |a| a.kind == Kind::Mapped);
+        if access != access::NONE {
+            let owner = Owner { device: mapping.memory.device, context: (0, 0), pool: 0 };
+            insert(Kind::Mapped, at, mapping.size, &owner, 0, false);
+        }
+    }
+    Ok(())
+}
+
+/// How what is mapped at an address can be accessed.
+pub fn access_at(address: u64) -> Result<u32> {
+    let space = lock(&SPACE);
+    let (start, mapping) = space.mapped.range(..=address).next_back().ok_or(Error::InvalidValue)?;
+    if address - start < mapping.size { Ok(mapping.access) } else { Err(Error::InvalidValue) }
+}
