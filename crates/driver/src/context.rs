@@ -104,6 +104,11 @@ impl Context {
         made.map(|m| m.1).ok_or(Error::OutOfMemory)
     }
 
+    /// Itself.
+    pub(crate) fn weak(&self) -> Weak<Context> {
+        Weak::clone(&self.me)
+    }
+
     /// Its number, unique in the process; a primary context has another after every reset.
     pub fn id(&self) -> u64 {
         self.id.load(Ordering::Acquire)
@@ -244,17 +249,6 @@ impl Context {
         for stream in streams {
             stream.synchronize();
         }
-    }
-
-    /// Waits for what a call in the legacy stream waits for.
-    pub fn synchronize_default(&self, stream: &Arc<Stream>) -> Result<()> {
-        let mut after = SmallVec::new();
-        self.default_stream_waits(stream, &mut after);
-        for point in after {
-            point.wait();
-        }
-        stream.synchronize();
-        self.check()
     }
 
     fn end(&self) {

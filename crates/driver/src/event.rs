@@ -1,7 +1,7 @@
 //! Events: a place in a stream's order, with its time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Instant;
 
 use crate::context::Context;
@@ -34,6 +34,7 @@ pub struct Event {
     pub handle: Handle,
     /// The id of its context.
     pub context_id: u64,
+    context: Weak<Context>,
     flags: u32,
     recorded: Mutex<Option<Recorded>>,
 }
@@ -49,32 +50,42 @@ pub fn create(context: &Context, flags: u32) -> Result<Handle> {
         return Err(Error::InvalidValue);
     }
     let context_id = context.id();
+    let context = context.weak();
     EVENTS
-        .insert_with(|handle| Arc::new(Event { handle, context_id, flags, recorded: Mutex::new(None) }))
+        .insert_with(|handle| {
+            Arc::new(Event { handle, context_id, context, flags, recorded: Mutex::new(None) })
+        })
         .map(|e| e.0)
         .ok_or(Error::OutOfMemory)
 }
 
-/// The event of a handle.
+/// The event of a handle; its context must be alive.
 pub fn get(handle: Handle) -> Result<Arc<Event>> {
-    EVENTS.get(handle).ok_or(Error::InvalidHandle)
+    let event = EVENTS.get(handle).ok_or(Error::InvalidHandle)?;
+    let alive = event.context.upgrade().is_some_and(|c| c.alive() && c.id() == event.context_id);
+    if alive { Ok(event) } else { Err(Error::ContextIsDestroyed) }
 }
 
 impl Event {
     /// Records the work enqueued so far.
     pub fn record(&self, stream: &Arc<Stream>) {
         let time = Arc::new(AtomicU64::new(0));
-        let at = Arc::clone(&time);
         let timed = self.flags & flag::DISABLE_TIMING == 0;
-        let point = stream.enqueue(
-            true,
-            Box::new(move || {
-                if timed {
-                    at.store(now(), Ordering::Release);
-                }
-                Ok(())
-            }),
-        );
+        let at = Arc::clone(&time);
+        let reached = |timed: bool| if timed { now() } else { 0 };
+        let point = match stream.begin() {
+            Some(now) => {
+                at.store(reached(timed), Ordering::Release);
+                now.point()
+            }
+            None => stream.enqueue(
+                true,
+                Box::new(move || {
+                    at.store(reached(timed), Ordering::Release);
+                    Ok(())
+                }),
+            ),
+        };
         *lock(&self.recorded) = Some(Recorded { point, time });
     }
 

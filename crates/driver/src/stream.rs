@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
@@ -154,10 +154,11 @@ impl Stream {
         self.completed.load(Ordering::Acquire) >= self.enqueued.load(Ordering::Acquire)
     }
 
-    /// Whether new work could run at once: nothing is before it, here or by the rules of the legacy stream.
-    pub(crate) fn clear(self: &Arc<Self>) -> bool {
+    /// Begins work that the caller does itself, now, where nothing is before it, here or by the rules of the legacy stream. The work lasts until
+    /// what is given is dropped; what comes to the stream meanwhile waits for it.
+    pub(crate) fn begin(self: &Arc<Self>) -> Option<AtOnce> {
         if !self.idle() {
-            return false;
+            return None;
         }
         let mut after = SmallVec::new();
         if self.kind != Kind::NonBlocking
@@ -165,7 +166,13 @@ impl Stream {
         {
             context.default_stream_waits(self, &mut after);
         }
-        after.is_empty()
+        let mut queue = lock(&self.queue);
+        if !after.is_empty() || queue.running || !queue.items.is_empty() {
+            return None;
+        }
+        queue.running = true;
+        let sequence = self.enqueued.fetch_add(1, Ordering::AcqRel) + 1;
+        Some(AtOnce { stream: Arc::clone(self), sequence })
     }
 
     /// Adds work that runs after everything before it in this stream and in the streams it waits for by the rules of the legacy stream.
@@ -236,17 +243,7 @@ impl Stream {
                 };
                 match next {
                     Some(item) => item,
-                    None => {
-                        queue.running = false;
-                        let list = !queue.items.is_empty() && !queue.listed;
-                        queue.listed |= list;
-                        drop(queue);
-                        self.changed.notify_all();
-                        if list {
-                            dispatcher().list(self);
-                        }
-                        return;
-                    }
+                    None => return self.rest(queue),
                 }
             };
             for point in &item.after {
@@ -258,11 +255,28 @@ impl Stream {
                     self.fail(error);
                 }
             }
-            self.completed.store(item.sequence, Ordering::SeqCst);
-            if self.waiters.load(Ordering::SeqCst) > 0 {
-                drop(lock(&self.queue));
-                self.changed.notify_all();
-            }
+            self.ended(item.sequence);
+        }
+    }
+
+    /// Tells those who wait that something has ended.
+    fn ended(&self, sequence: u64) {
+        self.completed.store(sequence, Ordering::SeqCst);
+        if self.waiters.load(Ordering::SeqCst) > 0 {
+            drop(lock(&self.queue));
+            self.changed.notify_all();
+        }
+    }
+
+    /// Nobody runs the stream any more; if there is work, someone will.
+    fn rest(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
+        queue.running = false;
+        let list = !queue.items.is_empty() && !queue.listed;
+        queue.listed |= list;
+        drop(queue);
+        self.changed.notify_all();
+        if list {
+            dispatcher().list(self);
         }
     }
 
@@ -271,6 +285,26 @@ impl Stream {
         if !self.faulted.swap(true, Ordering::AcqRel) {
             self.device.set_fault(error);
         }
+    }
+}
+
+/// Work of a stream that its caller does.
+pub(crate) struct AtOnce {
+    stream: Arc<Stream>,
+    sequence: u64,
+}
+
+impl AtOnce {
+    /// The end of the work.
+    pub(crate) fn point(&self) -> Point {
+        Point { stream: Arc::clone(&self.stream), sequence: self.sequence }
+    }
+}
+
+impl Drop for AtOnce {
+    fn drop(&mut self) {
+        self.stream.ended(self.sequence);
+        self.stream.rest(lock(&self.stream.queue));
     }
 }
 

@@ -228,6 +228,13 @@ api! {
         Ok(())
     }
 
+    /// No stream captures.
+    Context fn cuStreamEndCapture / cuStreamEndCapture_ptsz (handle: Handle, graph: Out<Handle>) |own| {
+        stream(handle, own)?;
+        graph.required()?;
+        Err(Error::IllegalState)
+    }
+
     Context fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<u32>) |own| {
         stream(handle, own)?;
         status.required()?.set(0);

@@ -148,19 +148,16 @@ pub unsafe fn fill(
     wait: bool,
 ) -> Result<()> {
     let bytes = fill.width.saturating_mul(fill.height).saturating_mul(u64::from(fill.element));
-    let clear = stream.clear();
-    let wait = wait && within.as_ref().is_some_and(|a| a.host_accessible());
-    if wait || (clear && bytes <= INLINE) {
-        if !clear {
-            stream.context()?.synchronize_default(stream)?;
-        } else {
-            stream.context()?.check()?;
-        }
+    let must = wait && within.as_ref().is_some_and(|a| a.host_accessible());
+    if (must || bytes <= INLINE)
+        && let Some(_now) = stream.begin()
+    {
+        stream.context()?.check()?;
         // SAFETY: by the caller's promise.
         unsafe { fill.run() };
         return Ok(());
     }
-    stream.enqueue(
+    let end = stream.enqueue(
         false,
         Box::new(move || {
             // SAFETY: by the caller's promise.
@@ -169,6 +166,10 @@ pub unsafe fn fill(
             Ok(())
         }),
     );
+    if must {
+        end.wait();
+        return stream.context()?.check();
+    }
     Ok(())
 }
 

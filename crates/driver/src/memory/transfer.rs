@@ -175,22 +175,19 @@ impl Checked {
     /// Memory that the driver does not know must be accessible, and stay so until the copy has ended.
     pub unsafe fn run(self, stream: &Arc<Stream>, wait: bool) -> Result<()> {
         let device = self.from == Within::Device && self.to == Within::Device;
-        let clear = stream.clear();
         let staged = self.from == Within::Pageable && self.bytes <= STAGED;
         let pageable = self.to == Within::Pageable || (self.from == Within::Pageable && !staged);
         let must = (wait && !device && !staged) || pageable;
-        if must || (clear && self.bytes <= INLINE) {
-            if !clear {
-                stream.context()?.synchronize_default(stream)?;
-            } else {
-                stream.context()?.check()?;
-            }
+        if (must || self.bytes <= INLINE)
+            && let Some(_now) = stream.begin()
+        {
+            stream.context()?.check()?;
             // SAFETY: both sides were checked or are vouched for by the caller.
             unsafe { self.block.run() };
             return Ok(());
         }
         let (mut block, mut copy) = (self.block, None);
-        if staged {
+        if staged && !must {
             // SAFETY: the side that is read is vouched for by the caller.
             let bytes = unsafe { block.gather() };
             block.from = bytes.as_ptr() as u64;
@@ -198,15 +195,20 @@ impl Checked {
             copy = Some(bytes);
         }
         let keep = (copy, self.keep);
-        stream.enqueue(
+        let end = stream.enqueue(
             false,
             Box::new(move || {
-                // SAFETY: the allocations and the staged bytes live in `keep`, which this closure owns.
+                // SAFETY: the allocations and the staged bytes live in `keep`, which this closure owns; other memory is there until the
+                // call returns, which waits for it.
                 unsafe { block.run() };
                 drop(keep);
                 Ok(())
             }),
         );
+        if must {
+            end.wait();
+            return stream.context()?.check();
+        }
         Ok(())
     }
 }
