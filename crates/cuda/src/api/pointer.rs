@@ -79,7 +79,7 @@ fn row(number: u32) -> Result<&'static Row> {
 }
 
 api! {
-    Live fn cuPointerGetAttribute(place: Out<u8>, number: u32, address: CUdeviceptr) {
+    Init fn cuPointerGetAttribute(place: Out<u8>, number: u32, address: CUdeviceptr) {
         place.required()?;
         let (_, size, _, value) = row(number)?;
         let allocation = memory::find(address).ok_or(Error::InvalidValue)?;
@@ -88,7 +88,7 @@ api! {
     }
 
     /// An address that the driver does not know is none of its errors here.
-    Live fn cuPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: CUdeviceptr) {
+    Init fn cuPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: CUdeviceptr) {
         if count == 0 {
             return Err(Error::InvalidValue);
         }
@@ -103,7 +103,7 @@ api! {
     }
 
     /// Only that memory operations are synchronous can be set.
-    Live fn cuPointerSetAttribute(value: In<u32>, number: u32, address: CUdeviceptr) {
+    Init fn cuPointerSetAttribute(value: In<u32>, number: u32, address: CUdeviceptr) {
         let value = value.get()?;
         if number != 6 {
             return Err(Error::InvalidValue);
