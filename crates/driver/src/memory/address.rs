@@ -234,8 +234,8 @@ pub fn unmap_range(start: u64, size: u64) -> Result<()> {
     check_size(size)?;
     context::settle_all();
     let mut space = lock(&SPACE);
-    let reserved = space.reserved.range(..=start).next_back();
-    if !reserved.is_some_and(|(s, length)| start.checked_add(size).is_some_and(|end| end <= s + length)) {
+    let end = start.checked_add(size).ok_or(Error::InvalidValue)?;
+    if space.reserved.range(..=start).next_back().is_none_or(|(s, length)| end > s + length) {
         return Err(Error::InvalidValue);
     }
     for at in whole_mappings(&space, start, size)? {
