@@ -61,6 +61,7 @@ fn run(program: &Program, workers: &Workers, form: &Form) -> Result<Vec<u8>, Str
             params: &params,
             image: 0,
             shared: [info.shared_size as u32, 0],
+            stack: 0,
             cooperative: false,
             id: 1,
             host: &memory,

@@ -1,0 +1,384 @@
+//! Programs in the form of C calls that run kernels.
+
+mod support;
+
+use std::ffi::{CString, c_void};
+use std::ptr::{null, null_mut};
+
+use support::Argument::{F32, U32, U64};
+use support::{Cuda, HEAD, LaunchAttribute, LaunchConfig, isolated, status};
+
+const ADD: &str = "
+.visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {
+    .reg .pred %p; .reg .b32 %r<6>; .reg .f32 %f<4>; .reg .b64 %d<8>;
+    ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u64 %d3, [c]; ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.u32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p, %r5, %r1; @%p bra END;
+    mul.wide.u32 %d4, %r5, 4; add.u64 %d5, %d1, %d4; add.u64 %d6, %d2, %d4; add.u64 %d7, %d3, %d4;
+    ld.global.f32 %f1, [%d5]; ld.global.f32 %f2, [%d6]; add.f32 %f3, %f1, %f2; st.global.f32 [%d7], %f3;
+END: ret;
+}
+.visible .entry axpy(.param .u64 x, .param .f32 a) {
+    .reg .b32 %r; .reg .f32 %f<3>; .reg .b64 %d<3>;
+    ld.param.u64 %d1, [x]; ld.param.f32 %f1, [a]; mov.u32 %r, %tid.x; mul.wide.u32 %d2, %r, 4; add.u64 %d1, %d1, %d2;
+    ld.global.f32 %f2, [%d1]; fma.rn.f32 %f2, %f2, %f1, %f2; st.global.f32 [%d1], %f2; ret;
+}
+";
+
+/// Workers to run everything with.
+const WORKERS: [&str; 2] = ["1", "3"];
+
+fn vector_add() {
+    let cuda = Cuda::start();
+    let function = cuda.function(cuda.module(&format!("{HEAD}{ADD}")), "add");
+    for n in [1u32, 32, 1000, 100_000] {
+        let a: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        let b: Vec<f32> = (0..n).map(|i| 2.0 * i as f32 + 1.0).collect();
+        let expected: Vec<f32> = (0..n).map(|i| 3.0 * i as f32 + 1.0).collect();
+        let (da, db) = (cuda.upload(&a), cuda.upload(&b));
+        let clear = || cuda.upload(&vec![-1f32; n as usize]);
+        let blocks = n.div_ceil(128);
+
+        let dc = clear();
+        assert_eq!(cuda.launch(function, blocks, 128, 0, &[U64(da), U64(db), U64(dc), U32(n)]), 0);
+        assert_eq!(cuda.download::<f32>(dc, n as usize), expected, "kernelParams");
+
+        let dc = clear();
+        let mut buffer = [0u8; 28];
+        for (at, value) in [da, db, dc].iter().enumerate() {
+            buffer[8 * at..8 * at + 8].copy_from_slice(&value.to_le_bytes());
+        }
+        buffer[24..].copy_from_slice(&n.to_le_bytes());
+        let mut size = buffer.len();
+        let mut extra: [*mut c_void; 5] = [
+            std::ptr::without_provenance_mut(1),
+            buffer.as_mut_ptr().cast(),
+            std::ptr::without_provenance_mut(2),
+            std::ptr::from_mut(&mut size).cast(),
+            null_mut(),
+        ];
+        call!(cuda.cuLaunchKernel(function, blocks, 1, 1, 128, 1, 1, 0, 0, null_mut(), extra.as_mut_ptr()));
+        assert_eq!(cuda.download::<f32>(dc, n as usize), expected, "extra");
+
+        let dc = clear();
+        let arguments = [U64(da), U64(db), U64(dc), U32(n)];
+        let mut pointers = arguments.each_ref().map(|a| a.pointer());
+        let config = LaunchConfig {
+            grid: [blocks, 1, 1],
+            block: [128, 1, 1],
+            shared: 0,
+            stream: 0,
+            attributes: null(),
+            attribute_count: 0,
+        };
+        call!(cuda.cuLaunchKernelEx(&config, function, pointers.as_mut_ptr(), null_mut()));
+        assert_eq!(cuda.download::<f32>(dc, n as usize), expected, "cuLaunchKernelEx");
+    }
+}
+
+#[test]
+fn vectors_are_added() {
+    for workers in WORKERS {
+        isolated("vectors_are_added", &[("ANYWARP_WORKERS", workers)], vector_add);
+    }
+}
+
+#[test]
+fn work_in_a_stream_is_in_order_and_events_order_streams() {
+    isolated("work_in_a_stream_is_in_order_and_events_order_streams", &[("ANYWARP_WORKERS", "2")], || {
+        let cuda = Cuda::start();
+        let axpy = cuda.function(cuda.module(&format!("{HEAD}{ADD}")), "axpy");
+        let (mut first, mut second, mut event) = (0, 0, 0);
+        call!(cuda.cuStreamCreate(&mut first, 1));
+        call!(cuda.cuStreamCreate(&mut second, 1));
+        call!(cuda.cuEventCreate(&mut event, 0));
+        let x = cuda.upload(&[1f32; 32]);
+        // x = x * a + x: doubled by a = 1. Twenty times in one stream, then four times tripled in another that waits.
+        for _ in 0..20 {
+            assert_eq!(cuda.launch(axpy, 1, 32, first, &[U64(x), F32(1.0)]), 0);
+        }
+        call!(cuda.cuEventRecord(event, first));
+        call!(cuda.cuStreamWaitEvent(second, event, 0));
+        for _ in 0..2 {
+            assert_eq!(cuda.launch(axpy, 1, 32, second, &[U64(x), F32(2.0)]), 0);
+        }
+        extern "C" fn note(data: *mut c_void) {
+            // SAFETY: the data is the test's vector, which nobody else uses until the stream has been waited for.
+            unsafe { (*data.cast::<Vec<u32>>()).push(1) };
+        }
+        let mut notes: Box<Vec<u32>> = Box::default();
+        call!(cuda.cuLaunchHostFunc(second, Some(note), std::ptr::from_mut(&mut *notes).cast()));
+        call!(cuda.cuStreamSynchronize(second));
+        assert_eq!(*notes, [1]);
+        // 2^20 * 9, exact in f32.
+        assert_eq!(cuda.download::<f32>(x, 32), vec![(1 << 20) as f32 * 9.0; 32]);
+    });
+}
+
+const FAULTS: &str = "
+.extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
+.global .align 1 .b8 what[6] = {120, 32, 62, 32, 48, 0};
+.global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};
+.global .align 1 .b8 where[7] = {114, 101, 102, 117, 115, 101, 0};
+.visible .entry trap_it() { trap; ret; }
+.visible .entry store(.param .u64 p) { .reg .b64 %d; ld.param.u64 %d, [p]; st.global.u32 [%d], 7; ret; }
+.visible .entry refuse() {
+    .reg .b64 %d<4>; .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 s;
+    mov.u64 %d1, what; cvta.global.u64 %d1, %d1; mov.u64 %d2, file; cvta.global.u64 %d2, %d2;
+    mov.u64 %d3, where; cvta.global.u64 %d3, %d3;
+    st.param.b64 [m], %d1; st.param.b64 [f], %d2; st.param.b32 [l], 42; st.param.b64 [n], %d3; st.param.b64 [s], 1;
+    call __assertfail, (m, f, l, n, s);
+    ret;
+}
+.visible .entry endless(.param .u64 p) {
+    .reg .pred %q; .reg .b32 %r; .reg .b64 %d; ld.param.u64 %d, [p];
+L:  ld.volatile.global.u32 %r, [%d]; setp.ne.u32 %q, %r, 99; @%q bra L;
+    ret;
+}
+";
+
+/// Launches a kernel that fails, sees that its context stays so, and that a reset helps.
+fn fail(kernel: &str, argument: impl FnOnce(&Cuda) -> Option<u64>, error: u32) {
+    let cuda = Cuda::start();
+    let module = cuda.module(&format!("{HEAD}{FAULTS}"));
+    let arguments: Vec<_> = argument(&cuda).into_iter().map(U64).collect();
+    let mut other = 0;
+    assert_eq!(cuda.launch(cuda.function(module, kernel), 1, 1, 0, &arguments), 0, "{kernel}");
+    call!(cuda.cuCtxSynchronize() => error);
+    call!(cuda.cuCtxSynchronize() => error);
+    call!(cuda.cuMemAlloc_v2(&mut other, 16) => error);
+    call!(cuda.cuModuleUnload(module) => error);
+    call!(cuda.cuDevicePrimaryCtxReset_v2(0));
+    call!(cuda.cuCtxSynchronize() => status::CONTEXT_IS_DESTROYED);
+    cuda.primary();
+    let module = cuda.module(&format!("{HEAD}{FAULTS}"));
+    let place = cuda.upload(&[0u32]);
+    assert_eq!(cuda.launch(cuda.function(module, "store"), 1, 1, 0, &[U64(place)]), 0);
+    assert_eq!(cuda.download::<u32>(place, 1), [7], "the device works again");
+}
+
+#[test]
+fn faults_are_sticky_until_a_reset() {
+    const NAME: &str = "faults_are_sticky_until_a_reset";
+    let odd = |cuda: &Cuda| Some(cuda.upload(&[0u32; 4]) + 1);
+    for workers in WORKERS {
+        for case in ["trap", "far", "null", "odd", "assert"] {
+            let variables = [("ANYWARP_WORKERS", workers), ("ANYWARP_TEST_CASE", case)];
+            let output = isolated(NAME, &variables, || match std::env::var("ANYWARP_TEST_CASE").as_deref() {
+                Ok("trap") => fail("trap_it", |_| None, status::LAUNCH_FAILED),
+                Ok("far") => fail("store", |_| Some(1 << 46), status::ILLEGAL_ADDRESS),
+                Ok("null") => fail("store", |_| Some(0), status::ILLEGAL_ADDRESS),
+                Ok("odd") => fail("store", odd, status::MISALIGNED_ADDRESS),
+                _ => fail("refuse", |_| None, status::ASSERT),
+            });
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            match case {
+                "assert" => {
+                    let line = "a.cu:42: refuse: block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed.\n";
+                    assert!(told.contains(line), "{told}");
+                }
+                // The reason is told, with kernel and line.
+                "trap" => assert!(told.contains("`trap_it`, line 9"), "{told}"),
+                _ => assert!(told.contains("`store`, line 10"), "{told}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fault_ends_with_its_context() {
+    isolated("a_fault_ends_with_its_context", &[], || {
+        let cuda = Cuda::open();
+        call!(cuda.cuInit(0));
+        for _ in 0..3 {
+            let mut context = 0;
+            call!(cuda.cuCtxCreate_v2(&mut context, 0, 0));
+            let module = cuda.module(&format!("{HEAD}{FAULTS}"));
+            assert_eq!(cuda.launch(cuda.function(module, "trap_it"), 4, 64, 0, &[]), 0);
+            call!(cuda.cuCtxSynchronize() => status::LAUNCH_FAILED);
+            call!(cuda.cuCtxDestroy_v2(context));
+        }
+    });
+}
+
+#[test]
+fn the_watchdog_ends_an_endless_kernel() {
+    let variables = [("ANYWARP_WATCHDOG", "0.2"), ("ANYWARP_WORKERS", "2")];
+    isolated("the_watchdog_ends_an_endless_kernel", &variables, || {
+        fail("endless", |cuda| Some(cuda.upload(&[0u32])), status::LAUNCH_TIMEOUT);
+    });
+}
+
+const PRINT: &str = r#"
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.global .align 1 .b8 format[17] = {98, 108, 111, 99, 107, 32, 37, 100, 32, 108, 97, 110, 101, 32, 37, 100, 0};
+.global .align 1 .b8 newline[2] = {10, 0};
+.visible .entry hello() {
+    .local .align 8 .b8 args[8]; .reg .b32 %r<3>; .reg .b64 %d<5>;
+    .param .b64 f; .param .b64 a; .param .b32 r;
+    mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x;
+    mov.u64 %d1, args; cvta.local.u64 %d2, %d1; st.local.u32 [%d1], %r1; st.local.u32 [%d1+4], %r2;
+    mov.u64 %d3, format; cvta.global.u64 %d3, %d3;
+    st.param.b64 [f], %d3; st.param.b64 [a], %d2; call (r), vprintf, (f, a);
+    mov.u64 %d4, newline; cvta.global.u64 %d4, %d4;
+    st.param.b64 [f], %d4; st.param.b64 [a], %d2; call (r), vprintf, (f, a);
+    ret;
+}
+"#;
+
+#[test]
+fn kernels_print() {
+    let output = isolated("kernels_print", &[("ANYWARP_WORKERS", "2")], || {
+        let cuda = Cuda::start();
+        let hello = cuda.function(cuda.module(&format!("{HEAD}{PRINT}")), "hello");
+        for _ in 0..2 {
+            assert_eq!(cuda.launch(hello, 1, 3, 0, &[]), 0);
+            call!(cuda.cuCtxSynchronize());
+        }
+    });
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // A warp prints call by call, its lanes in order.
+    let once = "block 0 lane 0block 0 lane 1block 0 lane 2\n\n\n";
+    assert!(text.contains(&once.repeat(2)), "{text}");
+}
+
+/// Every block waits until all have come: they must all run at once.
+const MEET: &str = "
+.visible .entry meet(.param .u64 counter, .param .u32 blocks) {
+    .reg .pred %p; .reg .b32 %r<5>; .reg .b64 %d;
+    ld.param.u64 %d, [counter]; ld.param.u32 %r1, [blocks];
+    mov.u32 %r2, %tid.x; setp.ne.u32 %p, %r2, 0; @%p bra JOIN;
+    atom.global.add.u32 %r3, [%d], 1;
+SPIN: ld.volatile.global.u32 %r4, [%d]; setp.lt.u32 %p, %r4, %r1; @%p bra SPIN;
+JOIN: bar.sync 0;
+    atom.global.add.u32 %r3, [%d+4], 1;
+    ret;
+}
+";
+
+#[test]
+fn cooperative_blocks_meet() {
+    for workers in WORKERS {
+        isolated("cooperative_blocks_meet", &[("ANYWARP_WORKERS", workers)], || {
+            let cuda = Cuda::start();
+            let meet = cuda.function(cuda.module(&format!("{HEAD}{MEET}")), "meet");
+            let counters = cuda.upload(&[0u32; 2]);
+            let arguments = [U64(counters), U32(16)];
+            let mut pointers = arguments.each_ref().map(|a| a.pointer());
+            call!(cuda.cuLaunchCooperativeKernel(meet, 16, 1, 1, 64, 1, 1, 0, 0, pointers.as_mut_ptr()));
+            assert_eq!(cuda.download::<u32>(counters, 2), [16, 16 * 64]);
+            let too_many = status::COOPERATIVE_LAUNCH_TOO_LARGE;
+            call!(cuda.cuLaunchCooperativeKernel(meet, 1 << 20, 1, 1, 1024, 1, 1, 0, 0, pointers.as_mut_ptr()) => too_many);
+
+            // The same through an attribute.
+            call!(cuda.cuMemsetD32_v2(counters, 0, 2));
+            let attribute = LaunchAttribute { id: 2, pad: 0, value: [1, 0, 0, 0, 0, 0, 0, 0] };
+            let config = LaunchConfig {
+                grid: [16, 1, 1],
+                block: [64, 1, 1],
+                shared: 0,
+                stream: 0,
+                attributes: &attribute,
+                attribute_count: 1,
+            };
+            call!(cuda.cuLaunchKernelEx(&config, meet, pointers.as_mut_ptr(), null_mut()));
+            assert_eq!(cuda.download::<u32>(counters, 2), [16, 16 * 64]);
+        });
+    }
+}
+
+#[test]
+fn threads_launch_at_the_same_time() {
+    isolated("threads_launch_at_the_same_time", &[("ANYWARP_WORKERS", "3")], || {
+        let cuda = Cuda::start();
+        let axpy = cuda.function(cuda.module(&format!("{HEAD}{ADD}")), "axpy");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    cuda.primary();
+                    let mut stream = 0;
+                    call!(cuda.cuStreamCreate(&mut stream, 1));
+                    let x = cuda.upload(&[1f32; 32]);
+                    for _ in 0..50 {
+                        assert_eq!(cuda.launch(axpy, 1, 32, stream, &[U64(x), F32(0.0)]), 0);
+                    }
+                    for _ in 0..10 {
+                        assert_eq!(cuda.launch(axpy, 1, 32, stream, &[U64(x), F32(1.0)]), 0);
+                    }
+                    call!(cuda.cuStreamSynchronize(stream));
+                    assert_eq!(cuda.download::<f32>(x, 32), [1024f32; 32]);
+                    call!(cuda.cuStreamDestroy_v2(stream));
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn the_host_gives_symbols_their_addresses() {
+    isolated("the_host_gives_symbols_their_addresses", &[], || {
+        let cuda = Cuda::start();
+        let text = format!(
+            "{HEAD}.extern .global .u32 theirs;\n.visible .entry read(.param .u64 out) {{ .reg .b32 %r; .reg .b64 %d; \
+             ld.param.u64 %d, [out]; ld.global.u32 %r, [theirs]; st.global.u32 [%d], %r; ret; }}\n"
+        );
+        let text = CString::new(text).unwrap();
+        let (value, out) = (cuda.upload(&[4711u32]), cuda.upload(&[0u32]));
+        let (name, mut module) = (c"theirs", 0);
+        let (mut names, mut addresses) = ([name.as_ptr()], [value]);
+        let mut options = [17, 18, 19];
+        let mut values: [*mut c_void; 3] =
+            [names.as_mut_ptr().cast(), addresses.as_mut_ptr().cast(), std::ptr::without_provenance_mut(1)];
+        let image = text.as_ptr().cast();
+        call!(cuda.cuModuleLoadDataEx(&mut module, image, 3, options.as_mut_ptr(), values.as_mut_ptr()));
+        assert_eq!(cuda.launch(cuda.function(module, "read"), 1, 1, 0, &[U64(out)]), 0);
+        assert_eq!(cuda.download::<u32>(out, 1), [4711]);
+        // A load alone takes what nobody defines; a kernel that reads it faults.
+        call!(cuda.cuModuleLoadData(&mut module, image));
+        assert_eq!(cuda.launch(cuda.function(module, "read"), 1, 1, 0, &[U64(out)]), 0);
+        call!(cuda.cuCtxSynchronize() => status::ILLEGAL_ADDRESS);
+    });
+}
+
+#[test]
+fn a_librarys_kernels_need_no_context_until_they_run() {
+    isolated("a_librarys_kernels_need_no_context_until_they_run", &[], || {
+        let cuda = Cuda::open();
+        call!(cuda.cuInit(0));
+        let text = CString::new(format!("{HEAD}{ADD}")).unwrap();
+        let (mut library, mut kernel) = (0, 0);
+        let (none, nothing) = (null_mut(), null_mut());
+        call!(cuda.cuLibraryLoadData(&mut library, text.as_ptr().cast(), none, nothing, 0, none, nothing, 0));
+        call!(cuda.cuLibraryGetKernel(&mut kernel, library, c"axpy".as_ptr()));
+        for context_number in 0..2 {
+            let mut context = 0;
+            call!(cuda.cuCtxCreate_v2(&mut context, 0, 0));
+            let x = cuda.upload(&[1f32; 32]);
+            assert_eq!(cuda.launch(kernel, 1, 32, 0, &[U64(x), F32(2.0)]), 0, "context {context_number}");
+            assert_eq!(cuda.download::<f32>(x, 32), [3f32; 32]);
+            call!(cuda.cuCtxDestroy_v2(context));
+        }
+        call!(cuda.cuLibraryUnload(library));
+    });
+}
+
+#[test]
+fn host_memory_is_the_devices_memory() {
+    isolated("host_memory_is_the_devices_memory", &[], || {
+        let cuda = Cuda::start();
+        let axpy = cuda.function(cuda.module(&format!("{HEAD}{ADD}")), "axpy");
+        let mut pinned = null_mut();
+        call!(cuda.cuMemHostAlloc(&mut pinned, 128, 0));
+        let mut managed = 0;
+        call!(cuda.cuMemAllocManaged(&mut managed, 128, 1));
+        let mut own = vec![0f32; 32];
+        for address in [pinned as u64, managed, own.as_mut_ptr() as u64] {
+            // SAFETY: 32 values of memory that the host may use, while no kernel runs.
+            let values = unsafe { std::slice::from_raw_parts_mut(address as *mut f32, 32) };
+            values.fill(2.0);
+            assert_eq!(cuda.launch(axpy, 1, 32, 0, &[U64(address), F32(1.0)]), 0);
+            call!(cuda.cuCtxSynchronize());
+            assert_eq!(values, [4f32; 32]);
+        }
+    });
+}

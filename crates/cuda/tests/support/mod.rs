@@ -1,0 +1,239 @@
+//! The library as a C program sees it: opened by path, called through pointers.
+//!
+//! A kernel's fault is the whole process's affair, and so are variables and standard output: [`isolated`] runs a test in a process of its own.
+
+#![allow(dead_code)]
+
+use std::ffi::{CString, c_void};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::ptr::null_mut;
+
+/// A handle or address.
+pub type P = u64;
+
+/// The library that was built with this test: beside the test, or one folder up.
+pub fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("the test's own path");
+    let folder = test.parent().expect("its folder");
+    let newest = [folder.join("libcuda.so"), folder.join("../libcuda.so")]
+        .into_iter()
+        .filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)))
+        .max();
+    newest.unwrap_or_else(|| panic!("no libcuda.so in {} or above it", folder.display())).1
+}
+
+macro_rules! functions {
+    ($($name:ident($($arg:ty),* $(,)?);)*) => {
+        /// The functions called here.
+        #[allow(non_snake_case)]
+        pub struct Cuda {
+            $(pub $name: unsafe extern "C" fn($($arg),*) -> u32,)*
+        }
+
+        impl Cuda {
+            /// Opens the library; `cuInit` is left to the test.
+            pub fn open() -> Cuda {
+                // SAFETY: the library's initialisers do nothing.
+                let library = unsafe { libloading::Library::new(library()) }.expect("the library");
+                let library = Box::leak(Box::new(library));
+                Cuda {
+                    // SAFETY: the function has this signature by the interface's header.
+                    $($name: *unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) }.expect(stringify!($name)),)*
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    cuInit(u32);
+    cuDeviceGet(*mut i32, i32);
+    cuDeviceGetAttribute(*mut i32, i32, i32);
+    cuCtxCreate_v2(*mut P, u32, i32);
+    cuCtxDestroy_v2(P);
+    cuCtxSetCurrent(P);
+    cuCtxSynchronize();
+    cuCtxSetLimit(i32, usize);
+    cuDevicePrimaryCtxRetain(*mut P, i32);
+    cuDevicePrimaryCtxReset_v2(i32);
+    cuModuleLoadData(*mut P, *const c_void);
+    cuModuleLoadDataEx(*mut P, *const c_void, u32, *mut u32, *mut *mut c_void);
+    cuModuleUnload(P);
+    cuModuleGetFunction(*mut P, P, *const i8);
+    cuModuleGetGlobal_v2(*mut P, *mut usize, P, *const i8);
+    cuLinkCreate_v2(u32, *mut u32, *mut *mut c_void, *mut P);
+    cuLinkAddData_v2(P, u32, *const c_void, usize, *const i8, u32, *mut u32, *mut *mut c_void);
+    cuLinkComplete(P, *mut *mut c_void, *mut usize);
+    cuLinkDestroy(P);
+    cuLibraryLoadData(*mut P, *const c_void, *mut u32, *mut *mut c_void, u32, *mut u32, *mut *mut c_void, u32);
+    cuLibraryGetKernel(*mut P, P, *const i8);
+    cuLibraryUnload(P);
+    cuMemAlloc_v2(*mut P, usize);
+    cuMemAllocManaged(*mut P, usize, u32);
+    cuMemHostAlloc(*mut *mut c_void, usize, u32);
+    cuMemFree_v2(P);
+    cuMemcpyHtoD_v2(P, *const c_void, usize);
+    cuMemcpyDtoH_v2(*mut c_void, P, usize);
+    cuMemsetD32_v2(P, u32, usize);
+    cuStreamCreate(*mut P, u32);
+    cuStreamSynchronize(P);
+    cuStreamQuery(P);
+    cuStreamWaitEvent(P, P, u32);
+    cuStreamDestroy_v2(P);
+    cuEventCreate(*mut P, u32);
+    cuEventRecord(P, P);
+    cuEventSynchronize(P);
+    cuLaunchHostFunc(P, Option<extern "C" fn(*mut c_void)>, *mut c_void);
+    cuLaunchKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void, *mut *mut c_void);
+    cuLaunchKernelEx(*const LaunchConfig, P, *mut *mut c_void, *mut *mut c_void);
+    cuLaunchCooperativeKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void);
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+pub struct LaunchConfig {
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub stream: P,
+    pub attributes: *const LaunchAttribute,
+    pub attribute_count: u32,
+}
+
+/// `CUlaunchAttribute`.
+#[repr(C)]
+pub struct LaunchAttribute {
+    pub id: u32,
+    pub pad: u32,
+    pub value: [u64; 8],
+}
+
+/// Calls a function and expects success, or the status after `=>`.
+#[macro_export]
+macro_rules! call {
+    ($cuda:ident.$name:ident($($arg:expr),* $(,)?)) => { call!($cuda.$name($($arg),*) => 0) };
+    ($cuda:ident.$name:ident($($arg:expr),* $(,)?) => $status:expr) => {{
+        #[allow(clippy::macro_metavars_in_unsafe)]
+        // SAFETY: the arguments are what the interface asks for; every pointer outlives the call.
+        let status = unsafe { ($cuda.$name)($($arg),*) };
+        assert_eq!(status, $status, stringify!($name));
+    }};
+}
+
+/// The status codes named here.
+pub mod status {
+    pub const INVALID_VALUE: u32 = 1;
+    pub const CONTEXT_IS_DESTROYED: u32 = 709;
+    pub const ILLEGAL_ADDRESS: u32 = 700;
+    pub const LAUNCH_TIMEOUT: u32 = 702;
+    pub const ASSERT: u32 = 710;
+    pub const MISALIGNED_ADDRESS: u32 = 716;
+    pub const LAUNCH_FAILED: u32 = 719;
+    pub const INVALID_PTX: u32 = 218;
+    pub const INVALID_SOURCE: u32 = 300;
+    pub const COOPERATIVE_LAUNCH_TOO_LARGE: u32 = 720;
+}
+
+impl Cuda {
+    /// Opened, initialised, with the primary context of device 0 current.
+    pub fn start() -> Cuda {
+        let cuda = Cuda::open();
+        call!(cuda.cuInit(0));
+        cuda.primary();
+        cuda
+    }
+
+    /// Makes the primary context of device 0 current.
+    pub fn primary(&self) {
+        let mut context = 0;
+        call!(self.cuDevicePrimaryCtxRetain(&mut context, 0));
+        call!(self.cuCtxSetCurrent(context));
+    }
+
+    /// A module from text.
+    pub fn module(&self, text: &str) -> P {
+        let text = CString::new(text).expect("no NUL in PTX");
+        let mut module = 0;
+        call!(self.cuModuleLoadData(&mut module, text.as_ptr().cast()));
+        module
+    }
+
+    /// A function of a module.
+    pub fn function(&self, module: P, name: &str) -> P {
+        let name = CString::new(name).expect("no NUL in a name");
+        let mut function = 0;
+        call!(self.cuModuleGetFunction(&mut function, module, name.as_ptr().cast()));
+        function
+    }
+
+    /// Device memory that holds these values.
+    pub fn upload<T: Copy>(&self, values: &[T]) -> P {
+        let mut address = 0;
+        call!(self.cuMemAlloc_v2(&mut address, size_of_val(values)));
+        call!(self.cuMemcpyHtoD_v2(address, values.as_ptr().cast(), size_of_val(values)));
+        address
+    }
+
+    /// Values from device memory.
+    pub fn download<T: Copy + Default>(&self, address: P, count: usize) -> Vec<T> {
+        let mut values = vec![T::default(); count];
+        call!(self.cuMemcpyDtoH_v2(values.as_mut_ptr().cast(), address, count * size_of::<T>()));
+        values
+    }
+
+    /// Launches one-dimensionally; gives the status.
+    pub fn launch(&self, function: P, grid: u32, block: u32, stream: P, arguments: &[Argument]) -> u32 {
+        let mut pointers: Vec<*mut c_void> = arguments.iter().map(Argument::pointer).collect();
+        let pointers = if pointers.is_empty() { null_mut() } else { pointers.as_mut_ptr() };
+        // SAFETY: the pointers are to the kernel's parameters, as many as it has, and outlive the call.
+        unsafe { (self.cuLaunchKernel)(function, grid, 1, 1, block, 1, 1, 0, stream, pointers, null_mut()) }
+    }
+}
+
+/// A kernel's argument.
+pub enum Argument {
+    U32(u32),
+    U64(u64),
+    F32(f32),
+}
+
+impl Argument {
+    /// Where it is.
+    pub fn pointer(&self) -> *mut c_void {
+        match self {
+            Argument::U32(v) => std::ptr::from_ref(v).cast_mut().cast(),
+            Argument::U64(v) => std::ptr::from_ref(v).cast_mut().cast(),
+            Argument::F32(v) => std::ptr::from_ref(v).cast_mut().cast(),
+        }
+    }
+}
+
+const CHILD: &str = "ANYWARP_TEST_CHILD";
+
+/// Runs `body` in a process of its own with these variables set. In the child this does not return; in the parent it gives what the child
+/// wrote, and fails where the child failed.
+pub fn isolated(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Output {
+    if std::env::var(CHILD).as_deref() == Ok(test) {
+        body();
+        std::process::exit(0);
+    }
+    let output = Command::new(std::env::current_exe().expect("the test's own path"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(CHILD, test)
+        .envs(variables.iter().copied())
+        .output()
+        .expect("the test's own process");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{test}: {}\n{}\n{}",
+        output.status,
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    output
+}
+
+/// The first lines of every text.
+pub const HEAD: &str = ".version 7.0\n.target sm_52\n.address_size 64\n";
