@@ -240,8 +240,8 @@ impl Program for Module {
         let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {
             return Err(internal(format!("there is no kernel {}", launch.kernel)));
         };
-        let code = self.program.code(id, launch.block);
-        let code = code.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
+        let made = self.program.kernel(id, launch.grid, launch.block);
+        let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
             heap: self.machine.heap(launch.context, launch.limits.heap),
             image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
@@ -249,7 +249,7 @@ impl Program for Module {
         let params = Aligned::of(launch.params);
         let launch = grid::Launch {
             name: &kernel.name,
-            code: &*code,
+            code: &*made.code,
             grid: launch.grid,
             block: launch.block,
             params: params.bytes(launch.params),
@@ -267,7 +267,7 @@ impl Program for Module {
         if let (Some(&id), Some(info)) = (self.ids.get(kernel), self.kernels.get(kernel))
             && let Some(block) = info.required_block
         {
-            self.program.code(id, block);
+            self.program.kernel(id, [1; 3], block);
         }
     }
 }

@@ -1,17 +1,20 @@
 //! The CPU backend: from PTX texts to running code.
 //!
 //! [`program::Program::load`] parses, links, lowers and verifies every kernel, so that every error is told at load; machine code is made when a
-//! kernel is first launched with a block size ([`program::Program::code`]).
+//! kernel is first launched with a block size ([`program::Program::kernel`]).
 //!
 //! [`Cpu`] is the driver's door to it.
 //!
 //! **Architecture invariant:** knows how code is made and run; knows no C types, contexts or streams.
 
 pub mod backend;
+mod code;
 pub mod info;
 pub mod program;
 mod tell;
 
 pub use backend::Cpu;
+pub use code::Kernel;
 pub use program::{Engine, LoadError, Program, Rules, Source};
+pub use simd::{Specialisation, Target};
 pub use tell::tell_through_log;

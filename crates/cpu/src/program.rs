@@ -1,13 +1,14 @@
 //! A loaded module.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use lower::ErrorClass;
-use wave::abi::Code;
-use wave::interp::Interpreter;
+use simd::{Request, Specialisation, Target};
 use wave::module::RelocTarget;
 use wave::{FuncId, Module};
+
+use crate::code::{Codes, Kernel, Maker};
 
 /// One PTX text.
 #[derive(Clone, Copy, Debug)]
@@ -91,22 +92,12 @@ impl Default for Rules {
     }
 }
 
-/// Code for one block size.
-type ForBlock = ([u32; 3], Arc<dyn Code>);
-
-/// Code of one kernel, by block size.
-#[derive(Default)]
-struct Codes {
-    last: RwLock<Option<ForBlock>>,
-    all: Mutex<HashMap<[u32; 3], Arc<dyn Code>>>,
-}
-
 /// A module, lowered and ready to make code.
 pub struct Program {
     module: Arc<Module>,
-    engine: Engine,
     codes: HashMap<FuncId, Codes>,
     targets: HashMap<FuncId, u32>,
+    maker: Maker,
 }
 
 /// What the hardware's assembler calls every text.
@@ -229,7 +220,17 @@ impl Program {
             }
             _ => module.kernels().map(|(id, f)| (id, of(&f.name))).collect(),
         };
-        Ok(Program { module: Arc::new(module), engine: rules.engine, codes, targets })
+        let mut digest = blake3::Hasher::new();
+        for s in sources {
+            digest.update(&(s.text.len() as u64).to_le_bytes());
+            digest.update(s.text.as_bytes());
+        }
+        for (name, address) in &rules.symbols {
+            digest.update(name.as_bytes());
+            digest.update(&address.to_le_bytes());
+        }
+        let maker = Maker::from_environment(rules.engine, *digest.finalize().as_bytes());
+        Ok(Program { module: Arc::new(module), codes, targets, maker })
     }
 
     /// The `.target` of a kernel's text as a number: 52 for `sm_52`.
@@ -267,35 +268,21 @@ impl Program {
         bytes
     }
 
-    /// The code of `kernel` for blocks of these dimensions; made now if it is not there. `None` if `kernel` is none.
-    pub fn code(&self, kernel: FuncId, block: [u32; 3]) -> Option<Arc<dyn Code>> {
-        let codes = self.codes.get(&kernel)?;
-        if let Some((b, code)) = &*codes.last.read().unwrap_or_else(PoisonError::into_inner)
-            && *b == block
-        {
-            return Some(code.clone());
-        }
-        let mut all = codes.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let code = match all.get(&block) {
-            Some(code) => code.clone(),
-            None => {
-                let code = self.make(kernel, block)?;
-                all.insert(block, code.clone());
-                code
-            }
-        };
-        *codes.last.write().unwrap_or_else(PoisonError::into_inner) = Some((block, code.clone()));
-        Some(code)
+    /// Makes code for this processor, and keeps it nowhere: for tests and tools.
+    #[must_use]
+    pub fn for_target(mut self, target: Target) -> Program {
+        self.maker = self.maker.for_target(target);
+        self
     }
 
-    fn make(&self, kernel: FuncId, block: [u32; 3]) -> Option<Arc<dyn Code>> {
-        let _ = (self.engine, block);
-        match Interpreter::new(self.module.clone(), kernel) {
-            Ok(code) => Some(Arc::new(code)),
-            Err(error) => {
-                tracing::error!(%error, "a kernel cannot be interpreted");
-                None
-            }
-        }
+    /// The code of `kernel` for a launch of this shape; made now if it is not there. `None` if `kernel` is none.
+    pub fn kernel(&self, kernel: FuncId, grid: [u32; 3], block: [u32; 3]) -> Option<Arc<Kernel>> {
+        let spec = Specialisation::of_launch(grid, block);
+        self.codes.get(&kernel)?.get(spec, || self.maker.make(&self.module, kernel, spec))
+    }
+
+    /// What the compiler is asked for.
+    pub fn request(&self, kernel: FuncId, spec: Specialisation) -> Request<'_> {
+        self.maker.request(&self.module, kernel, spec)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cpu::{Engine, Program, Source};
+use cpu::{Engine, Program, Source, Target};
 use grid::{Heap, Host, Launch, Workers};
 use hwtruth::instructions::{BLOCK, Form, INPUTS, Recording, SLOT, forms, module};
 
@@ -39,7 +39,7 @@ fn bytes(words: &[u128]) -> Vec<u8> {
 }
 
 /// What the form's kernel leaves in `out`.
-fn run(program: &Program, workers: &Workers, form: &Form) -> Result<Vec<u8>, String> {
+fn run(program: &Program, workers: &Workers, form: &Form, compiled: bool) -> Result<Vec<u8>, String> {
     let name = form.kernel_name();
     let kernel = program.module().function(&name).ok_or("no kernel")?;
     let info = program.module().functions[kernel.index()].kernel.as_ref().ok_or("no kernel")?;
@@ -51,17 +51,25 @@ fn run(program: &Program, workers: &Workers, form: &Form) -> Result<Vec<u8>, Str
     let ranges = [&input, &out, &mem].map(|b| (b.as_ptr() as u64, b.len() as u64 * 16));
     let params: Vec<u8> = ranges.iter().flat_map(|(address, _)| address.to_le_bytes()).collect();
     let memory = Memory { ranges, heap: Heap::new(1 << 16) };
-    let code = program.code(kernel, [BLOCK as u32, 1, 1]).ok_or("no code")?;
+    let (grid, block) = ([(INPUTS / BLOCK) as u32, 1, 1], [BLOCK as u32, 1, 1]);
+    let kernel = program.kernel(kernel, grid, block).ok_or("no code")?;
+    if compiled && kernel.report.is_none() {
+        return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
+    }
     workers
         .run(&Launch {
             name: &name,
-            code: &*code,
-            grid: [(INPUTS / BLOCK) as u32, 1, 1],
-            block: [BLOCK as u32, 1, 1],
+            code: &*kernel.code,
+            grid,
+            block,
             params: &params,
             image: 0,
             shared: [info.shared_size as u32, 0],
+<<<<<<< HEAD
             stack: 0,
+=======
+            stack: 1024,
+>>>>>>> 74c6948 (Compile kernels to SIMD code through LLVM, with a cache of objects)
             cooperative: false,
             id: 1,
             host: &memory,
@@ -72,10 +80,23 @@ fn run(program: &Program, workers: &Workers, form: &Form) -> Result<Vec<u8>, Str
     Ok(out)
 }
 
-fn check_form(engine: Engine, workers: &Workers, form: &Form, recording: &Recording) -> Result<(), String> {
+/// How kernels are run: interpreted, or compiled for a processor.
+#[derive(Clone)]
+enum How {
+    Interpreted,
+    Compiled(Target),
+}
+
+fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) -> Result<(), String> {
     let text = module([form], CAPABILITY);
-    let program = Program::load(&[Source { name: &form.name, text: &text }], engine).map_err(|e| e.log)?;
-    let out = run(&program, workers, form)?;
+    let (engine, target) = match how {
+        How::Interpreted => (Engine::Interpreter, Target::native()),
+        How::Compiled(target) => (Engine::Compiled, target.clone()),
+    };
+    let program = Program::load(&[Source { name: &form.name, text: &text }], engine)
+        .map_err(|e| e.log)?
+        .for_target(target);
+    let out = run(&program, workers, form, engine == Engine::Compiled)?;
     let wrong = recording.compare(form, &out).ok_or("not recorded")?;
     match wrong.first() {
         None => Ok(()),
@@ -84,7 +105,15 @@ fn check_form(engine: Engine, workers: &Workers, form: &Form, recording: &Record
 }
 
 /// Runs the forms of a group.
-fn check_group(engine: Engine, name: &str) {
+fn check_group(processor: Option<&str>, name: &str) {
+    let how = match processor.map(Target::named) {
+        None => How::Interpreted,
+        Some(Ok(target)) => How::Compiled(target),
+        Some(Err(error)) => {
+            eprintln!("not run: {error}");
+            return;
+        }
+    };
     let workers = Workers::new(2);
     let forms = forms().expect("the table");
     let recording = Recording::of_group(name).expect("the recording");
@@ -92,7 +121,7 @@ fn check_group(engine: Engine, name: &str) {
     assert!(!of_group.is_empty(), "no forms in {name}");
     let failures: Vec<String> = of_group
         .iter()
-        .filter_map(|f| check_form(engine, &workers, f, &recording).err().map(|e| format!("{}: {e}", f.name)))
+        .filter_map(|f| check_form(&how, &workers, f, &recording).err().map(|e| format!("{}: {e}", f.name)))
         .collect();
     assert!(
         failures.is_empty(),
@@ -106,7 +135,7 @@ fn check_group(engine: Engine, name: &str) {
 /// One test a group and engine, so that they run side by side.
 macro_rules! groups {
     ($($group:ident)*) => {
-        engine! { interpreter Engine::Interpreter: $($group)* }
+        engine! { interpreter None; $($group)* }
 
         #[test]
         fn no_group_is_left_out() {
@@ -118,7 +147,7 @@ macro_rules! groups {
 }
 
 macro_rules! engine {
-    ($name:ident $engine:path: $($group:ident)*) => {
+    ($name:ident $engine:expr; $($group:ident)*) => {
         mod $name {
             use super::*;
 

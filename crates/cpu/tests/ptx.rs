@@ -5,7 +5,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use cpu::{Engine, Program, Source};
+use cpu::{Engine, Program, Source, Target};
 use grid::{Heap, Host, Launch, Workers};
 use support::case::{self, Run};
 
@@ -60,7 +60,7 @@ impl Aligned {
     }
 }
 
-fn launch(program: &Program, workers: &Workers, run: &Run) -> Result<(), String> {
+fn launch(program: &Program, workers: &Workers, run: &Run, compiled: bool) -> Result<(), String> {
     let id = program.module().function(&run.kernel).ok_or_else(|| format!("no kernel `{}`", run.kernel))?;
     let info = program.module().functions[id.index()].kernel.as_ref().ok_or("not a kernel")?;
     let mut image = Aligned::new(&vec![0; program.module().image_size as usize]);
@@ -85,10 +85,13 @@ fn launch(program: &Program, workers: &Workers, run: &Run) -> Result<(), String>
     let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| (b.address(), b.len as u64)).collect();
     ranges.push((base, image.len as u64));
     let memory = Memory { ranges, heap: Heap::new(8 << 20), printed: Mutex::default() };
-    let code = program.code(id, run.block).ok_or("no code")?;
+    let kernel = program.kernel(id, run.grid, run.block).ok_or("no code")?;
+    if compiled && kernel.report.is_none() && !run.interpreted {
+        return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
+    }
     let result = workers.run(&Launch {
         name: &run.kernel,
-        code: &*code,
+        code: &*kernel.code,
         grid: run.grid,
         block: run.block,
         params: &params,
@@ -132,8 +135,26 @@ fn files() -> Vec<PathBuf> {
     list
 }
 
-fn run_all(engine: Engine, workers: u32) {
+/// How kernels are run.
+#[derive(Clone, Copy)]
+enum How {
+    Interpreted,
+    Compiled(&'static str),
+}
+
+fn run_all(how: How, workers: u32) {
     let workers = Workers::new(workers);
+    let engine = if matches!(how, How::Interpreted) { Engine::Interpreter } else { Engine::Compiled };
+    let target = match how {
+        How::Compiled(name) => match Target::named(name) {
+            Ok(target) => target,
+            Err(error) => {
+                eprintln!("not run: {error}");
+                return;
+            }
+        },
+        How::Interpreted => Target::native(),
+    };
     let mut failures = Vec::new();
     let mut count = 0;
     let only = std::env::var("ONLY").unwrap_or_default();
@@ -142,7 +163,7 @@ fn run_all(engine: Engine, workers: u32) {
         let text = std::fs::read_to_string(&file).expect("a text");
         let runs = case::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         let program = match Program::load(&[Source { name: &name, text: &text }], engine) {
-            Ok(p) => p,
+            Ok(p) => p.for_target(target.clone()),
             Err(e) => {
                 failures.push(format!("{name}: {}", e.rendered));
                 continue;
@@ -150,7 +171,7 @@ fn run_all(engine: Engine, workers: u32) {
         };
         for run in runs.iter().filter(|r| format!("{name}:{}", r.kernel).contains(&only)) {
             count += 1;
-            if let Err(e) = launch(&program, &workers, run) {
+            if let Err(e) = launch(&program, &workers, run, engine == Engine::Compiled) {
                 failures.push(format!("{name}:{}: {}: {e}", run.line, run.kernel));
             }
         }
@@ -160,10 +181,30 @@ fn run_all(engine: Engine, workers: u32) {
 
 #[test]
 fn interpreter_with_one_worker() {
-    run_all(Engine::Interpreter, 1);
+    run_all(How::Interpreted, 1);
 }
 
 #[test]
 fn interpreter_with_several_workers() {
-    run_all(Engine::Interpreter, 3);
+    run_all(How::Interpreted, 3);
+}
+
+#[test]
+fn compiled_for_avx512_with_one_worker() {
+    run_all(How::Compiled("x86-64-v4"), 1);
+}
+
+#[test]
+fn compiled_for_this_machine_with_several_workers() {
+    run_all(How::Compiled("native"), 3);
+}
+
+#[test]
+fn compiled_for_avx2_with_one_worker() {
+    run_all(How::Compiled("x86-64-v3"), 1);
+}
+
+#[test]
+fn compiled_for_avx2_with_several_workers() {
+    run_all(How::Compiled("x86-64-v3"), 3);
 }

@@ -12,6 +12,7 @@
 pub mod abi;
 pub mod barrier;
 pub mod func;
+pub mod inline;
 pub mod interp;
 pub mod layout;
 pub mod module;

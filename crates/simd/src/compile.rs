@@ -1,0 +1,201 @@
+//! From a kernel to code that runs.
+
+use std::mem::transmute;
+use std::time::{Duration, Instant};
+
+use wave::abi::{BlockCtx, Code, Stop, WarpCtx};
+use wave::{FuncId, Module};
+
+use crate::cache::{Cache, Key};
+use crate::kernel::shape::Specialisation;
+use crate::kernel::{self, RESUME, RUN_BLOCKS, Report};
+use crate::llvm::{Llvm, LlvmError};
+use crate::object::{LoadError, Loaded};
+use crate::target::Target;
+
+/// What is to be compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The kernel's module.
+    pub module: &'a Module,
+    /// The kernel.
+    pub kernel: FuncId,
+    /// The launches it is for.
+    pub spec: Specialisation,
+    /// The processor it is for.
+    pub target: &'a Target,
+    /// A digest of the texts that the module was made of.
+    pub unit: [u8; 32],
+}
+
+/// Why there is no code.
+#[derive(Debug)]
+pub enum Error {
+    /// The kernel does what this compiler does not do; it can be interpreted.
+    Unsupported(String),
+    /// LLVM is missing or refuses.
+    Llvm(LlvmError),
+    /// The object does not load.
+    Load(LoadError),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::Unsupported(what) => f.write_str(what),
+            Error::Llvm(e) => e.fmt(f),
+            Error::Load(e) => e.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<kernel::Unsupported> for Error {
+    fn from(u: kernel::Unsupported) -> Self {
+        Error::Unsupported(u.0)
+    }
+}
+
+impl From<LlvmError> for Error {
+    fn from(e: LlvmError) -> Self {
+        Error::Llvm(e)
+    }
+}
+
+type ResumeFn = unsafe extern "C" fn(*mut WarpCtx) -> u32;
+type RunBlocksFn = unsafe extern "C" fn(*mut BlockCtx, u64) -> u32;
+
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    Resume(ResumeFn),
+    RunBlocks(RunBlocksFn),
+}
+
+/// A kernel's machine code.
+#[derive(Debug)]
+pub struct Compiled {
+    entry: Entry,
+    frame: usize,
+    local: usize,
+    /// What became vectors.
+    pub report: Report,
+    /// Whether it came from the cache.
+    pub cached: bool,
+    /// How long it took to make.
+    pub time: Duration,
+    // Owns the code that `entry` points into.
+    loaded: Loaded,
+}
+
+/// What a cache entry tells besides the object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub frame: u64,
+    pub suspends: bool,
+    pub report: Report,
+}
+
+impl Compiled {
+    /// Compiles a kernel, or takes it from the cache.
+    ///
+    /// # Errors
+    /// The kernel is not supported (interpret it), or there is no LLVM.
+    pub fn new(request: &Request, cache: Option<&Cache>) -> Result<Compiled, Error> {
+        let start = Instant::now();
+        let name = &request.module.functions[request.kernel.index()].name;
+        let key = Key::new(request, name);
+        let local = wave::layout::local_size(request.module, request.kernel).next_multiple_of(16) as usize;
+        if let Some((facts, object)) = cache.and_then(|c| c.get(&key))
+            && let Ok(compiled) = Compiled::load(&object, facts, local, true, start)
+        {
+            return Ok(compiled);
+        }
+        let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
+        let object = Llvm::get()?.object(&emitted.ir, request.target)?;
+        let facts = Facts { frame: emitted.frame as u64, suspends: emitted.suspends, report: emitted.report };
+        if let Some(cache) = cache {
+            cache.put(&key, &facts, &object);
+        }
+        Compiled::load(&object, facts, local, false, start)
+    }
+
+    fn load(
+        object: &[u8],
+        facts: Facts,
+        local: usize,
+        cached: bool,
+        start: Instant,
+    ) -> Result<Compiled, Error> {
+        let loaded = Loaded::load(object).map_err(Error::Load)?;
+        let name = if facts.suspends { RESUME } else { RUN_BLOCKS };
+        let address = loaded.symbol(name).ok_or_else(|| Error::Load(LoadError::Unresolved(name.into())))?;
+        let entry = if facts.suspends {
+            // SAFETY: the emitter gives this symbol this signature.
+            Entry::Resume(unsafe { transmute::<*const u8, ResumeFn>(address) })
+        } else {
+            // SAFETY: as above.
+            Entry::RunBlocks(unsafe { transmute::<*const u8, RunBlocksFn>(address) })
+        };
+        Ok(Compiled {
+            entry,
+            frame: facts.frame as usize,
+            local,
+            report: facts.report,
+            cached,
+            time: start.elapsed(),
+            loaded,
+        })
+    }
+
+    /// Addresses of the code: first, and one past the last.
+    pub fn range(&self) -> (usize, usize) {
+        self.loaded.range()
+    }
+}
+
+impl Code for Compiled {
+    fn frame_size(&self) -> usize {
+        self.frame
+    }
+
+    fn local_size(&self) -> usize {
+        self.local
+    }
+
+    fn suspends(&self) -> bool {
+        matches!(self.entry, Entry::Resume(_))
+    }
+
+    unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
+        match self.entry {
+            // SAFETY: the caller vouches for the context.
+            Entry::Resume(f) => Stop::from_code(unsafe { f(warp) }),
+            Entry::RunBlocks(_) => Stop::Fault,
+        }
+    }
+
+    unsafe fn run_blocks(&self, block: &mut BlockCtx, count: u64) -> Stop {
+        match self.entry {
+            // SAFETY: as above.
+            Entry::RunBlocks(f) => Stop::from_code(unsafe { f(block, count) }),
+            Entry::Resume(_) => Stop::Fault,
+        }
+    }
+}
+
+/// A kernel's LLVM IR, before optimisation.
+///
+/// # Errors
+/// The kernel is not supported.
+pub fn ir(request: &Request) -> Result<String, Error> {
+    Ok(kernel::emit(request.module, request.kernel, request.spec, request.target)?.ir)
+}
+
+/// A kernel's assembly.
+///
+/// # Errors
+/// The kernel is not supported, or there is no LLVM.
+pub fn assembly(request: &Request) -> Result<String, Error> {
+    Ok(Llvm::get()?.assembly(&ir(request)?, request.target)?)
+}

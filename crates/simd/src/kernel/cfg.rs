@@ -1,0 +1,239 @@
+//! The control-flow graph of a function: dominators, loops, and an order in which loops are contiguous.
+
+use wave::{Block, Function};
+
+/// A natural loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// The block that dominates the others.
+    pub header: usize,
+    /// Whether each block (by number) belongs to it.
+    pub contains: Vec<bool>,
+    /// Position of its last block in the order.
+    pub last: usize,
+}
+
+/// What code generation asks of the graph. Blocks are numbers; unreachable ones have no position.
+#[derive(Clone, Debug)]
+pub struct Cfg {
+    /// Successors, without repetition.
+    pub succs: Vec<Vec<usize>>,
+    /// Predecessors, without repetition.
+    pub preds: Vec<Vec<usize>>,
+    /// Reachable blocks; loops are contiguous and begin with their header.
+    pub order: Vec<usize>,
+    /// Position in the order.
+    pub position: Vec<Option<usize>>,
+    /// Immediate post-dominators; `None` is the function's end.
+    pub ipdom: Vec<Option<usize>>,
+    /// Loops, outer ones before inner ones.
+    pub loops: Vec<Loop>,
+}
+
+/// Why the graph cannot be linearised.
+pub type Irreducible = &'static str;
+
+fn post_order(start: usize, n: usize, next: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {
+    let mut seen = vec![false; n];
+    let mut order = Vec::new();
+    let mut stack = vec![(start, 0)];
+    seen[start] = true;
+    while let Some((b, i)) = stack.pop() {
+        match next(b).get(i) {
+            Some(&s) => {
+                stack.push((b, i + 1));
+                if !std::mem::replace(&mut seen[s], true) {
+                    stack.push((s, 0));
+                }
+            }
+            None => order.push(b),
+        }
+    }
+    order
+}
+
+/// Immediate dominators by Cooper, Harvey and Kennedy's iteration.
+fn dominators(post: &[usize], n: usize, preds: &dyn Fn(usize) -> Vec<usize>) -> Vec<Option<usize>> {
+    let mut number = vec![usize::MAX; n];
+    for (i, &b) in post.iter().enumerate() {
+        number[b] = i;
+    }
+    let mut idom: Vec<Option<usize>> = vec![None; n];
+    let Some(&root) = post.last() else { return idom };
+    idom[root] = Some(root);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &b in post.iter().rev().skip(1) {
+            let mut new: Option<usize> = None;
+            for p in preds(b) {
+                if number[p] == usize::MAX || idom[p].is_none() {
+                    continue;
+                }
+                new = Some(match new {
+                    None => p,
+                    Some(mut a) => {
+                        let mut c = p;
+                        while a != c {
+                            while number[a] < number[c] {
+                                a = idom[a].unwrap_or(root);
+                            }
+                            while number[c] < number[a] {
+                                c = idom[c].unwrap_or(root);
+                            }
+                        }
+                        a
+                    }
+                });
+            }
+            if new.is_some() && idom[b] != new {
+                idom[b] = new;
+                changed = true;
+            }
+        }
+    }
+    idom[root] = None;
+    idom
+}
+
+impl Cfg {
+    /// Analyses a function; an error where a loop has several entries.
+    pub fn new(func: &Function) -> Result<Cfg, Irreducible> {
+        let n = func.blocks.len();
+        let mut succs: Vec<Vec<usize>> = Vec::with_capacity(n);
+        for b in 0..n {
+            let mut list: Vec<usize> = func.successors(Block(b as u32)).iter().map(|s| s.index()).collect();
+            list.dedup();
+            let mut seen = Vec::new();
+            list.retain(|s| {
+                !seen.contains(s) && {
+                    seen.push(*s);
+                    true
+                }
+            });
+            succs.push(list);
+        }
+        let post = post_order(0, n, &|b| succs[b].clone());
+        let mut reachable = vec![false; n];
+        post.iter().for_each(|&b| reachable[b] = true);
+        let mut preds = vec![Vec::new(); n];
+        for &b in &post {
+            for &s in &succs[b] {
+                preds[s].push(b);
+            }
+        }
+        let idom = dominators(&post, n, &|b| preds[b].clone());
+        let dominates = |a: usize, mut b: usize| loop {
+            if a == b {
+                return true;
+            }
+            match idom[b] {
+                Some(d) => b = d,
+                None => return false,
+            }
+        };
+        let mut number = vec![usize::MAX; n];
+        post.iter().enumerate().for_each(|(i, &b)| number[b] = i);
+        let mut loops: Vec<Loop> = Vec::new();
+        for &b in &post {
+            for &s in &succs[b] {
+                if dominates(s, b) {
+                    add_back_edge(&mut loops, n, &preds, s, b);
+                } else if number[s] >= number[b] {
+                    return Err("a loop with several entries");
+                }
+            }
+        }
+        // Outer loops first: an outer one has more blocks.
+        loops.sort_by_key(|l| std::cmp::Reverse(l.contains.iter().filter(|c| **c).count()));
+        let mut depth = vec![0usize; n];
+        for l in &loops {
+            for b in (0..n).filter(|&b| l.contains[b]) {
+                depth[b] += 1;
+            }
+        }
+        // Successors that leave loops are visited first, so that in reverse post-order they come last.
+        let by_depth = |b: usize| {
+            let mut s = succs[b].clone();
+            s.sort_by_key(|&s| depth[s]);
+            s
+        };
+        let mut order = post_order(0, n, &by_depth);
+        order.reverse();
+        let mut position = vec![None; n];
+        order.iter().enumerate().for_each(|(i, &b)| position[b] = Some(i));
+        for l in &mut loops {
+            let places: Vec<usize> = (0..n).filter(|&b| l.contains[b]).filter_map(|b| position[b]).collect();
+            let (first, last) = (places.iter().min().copied(), places.iter().max().copied());
+            let (Some(first), Some(last)) = (first, last) else { continue };
+            if last - first + 1 != places.len() || position[l.header] != Some(first) {
+                return Err("a loop whose blocks cannot be put in a row");
+            }
+            l.last = last;
+        }
+        let ipdom = post_dominators(n, &succs, &reachable);
+        Ok(Cfg { succs, preds, order, position, ipdom, loops })
+    }
+
+    /// Whether an edge goes back to the header of a loop around it.
+    pub fn is_back_edge(&self, from: usize, to: usize) -> bool {
+        self.loops.iter().any(|l| l.header == to && l.contains[from])
+    }
+
+    /// Blocks that lanes may reach after a branch in `b` before they meet again, without going round a loop.
+    pub fn influence(&self, b: usize) -> Vec<usize> {
+        let stop = self.ipdom[b];
+        let mut seen = vec![false; self.succs.len()];
+        let mut todo: Vec<(usize, usize)> = self.succs[b].iter().map(|&s| (b, s)).collect();
+        let mut region = Vec::new();
+        while let Some((from, to)) = todo.pop() {
+            if Some(to) == stop || self.is_back_edge(from, to) || std::mem::replace(&mut seen[to], true) {
+                continue;
+            }
+            region.push(to);
+            todo.extend(self.succs[to].iter().map(|&s| (to, s)));
+        }
+        region
+    }
+}
+
+fn add_back_edge(loops: &mut Vec<Loop>, n: usize, preds: &[Vec<usize>], header: usize, latch: usize) {
+    let at = loops.iter().position(|l| l.header == header).unwrap_or_else(|| {
+        let mut contains = vec![false; n];
+        contains[header] = true;
+        loops.push(Loop { header, contains, last: 0 });
+        loops.len() - 1
+    });
+    let mut todo = vec![latch];
+    while let Some(b) = todo.pop() {
+        if !std::mem::replace(&mut loops[at].contains[b], true) {
+            todo.extend(&preds[b]);
+        }
+    }
+}
+
+/// Immediate post-dominators; blocks that never reach the end have none, as if they ended there.
+fn post_dominators(n: usize, succs: &[Vec<usize>], reachable: &[bool]) -> Vec<Option<usize>> {
+    let end = n;
+    let mut back = vec![Vec::new(); n + 1];
+    for b in (0..n).filter(|&b| reachable[b]) {
+        if succs[b].is_empty() {
+            back[end].push(b);
+        }
+        for &s in &succs[b] {
+            back[s].push(b);
+        }
+    }
+    let post = post_order(end, n + 1, &|b| back[b].clone());
+    let forward = |b: usize| {
+        if b == end {
+            vec![]
+        } else if succs[b].is_empty() {
+            vec![end]
+        } else {
+            succs[b].clone()
+        }
+    };
+    let idom = dominators(&post, n + 1, &forward);
+    (0..n).map(|b| idom[b].filter(|&d| d != end)).collect()
+}

@@ -1,0 +1,672 @@
+//! Loads and stores: scalars for uniform addresses, whole vectors for rows of consecutive elements, rows by groups of lanes, and
+//! gathers for the rest.
+
+use wave::op::{MemMode, Order, Space};
+use wave::{Inst, LANES, Ty, Value};
+
+use super::value::Rep;
+use super::{Kernel, Result, constant_vector};
+use crate::text::Lanes;
+use crate::text::{int, vector};
+
+/// Where the lanes' elements lie.
+enum Where {
+    /// All at one address.
+    One(String),
+    /// One after the other from this address; where guarded, only under the condition, and the vector has the addresses always.
+    Row(String, Option<(String, String)>),
+    /// In each group of so many lanes one after the other (`true`) or at one address, from these addresses.
+    Groups(usize, bool, Vec<String>),
+    /// Anywhere.
+    Each(String),
+}
+
+/// One access: `count` elements of `ty` a lane.
+#[derive(Clone, Copy)]
+struct Access {
+    ty: Ty,
+    count: usize,
+    order: Order,
+    space: Space,
+}
+
+impl Access {
+    fn size(self) -> usize {
+        self.ty.bytes() as usize * self.count
+    }
+}
+
+/// `0 × stride, 1 × stride …` as indices of a shuffle.
+fn indices(list: impl Iterator<Item = usize>) -> String {
+    let list: Vec<String> = list.map(|i| format!("i32 {i}")).collect();
+    format!("<{} x i32> <{}>", list.len(), list.join(", "))
+}
+
+fn wide(n: usize, ty: Ty) -> String {
+    format!("<{n} x i{}>", ty.bits())
+}
+
+impl Kernel<'_> {
+    /// The compiler must not move memory accesses over this; the processor may.
+    pub fn compiler_fence(&mut self) {
+        self.text.line("call void asm sideeffect \"\", \"~{memory}\"()");
+    }
+
+    /// What is added to an address to make it real, as a scalar.
+    fn space_base(space: Space) -> Option<&'static str> {
+        match space {
+            Space::Shared => Some("%shared"),
+            Space::Param => Some("%params"),
+            Space::Generic | Space::Global | Space::Const | Space::Local => None,
+        }
+    }
+
+    /// The real address of lane 0's local memory in this warp, which each further lane's follows by the local size.
+    fn local_base(&mut self) -> String {
+        let thread = self.text.def("shl i32 %index, 5");
+        let thread = self.text.def(format!("zext i32 {thread} to i64"));
+        let at = self.text.def(format!("mul i64 {thread}, {}", self.local_size));
+        self.text.def(format!("add i64 %local, {at}"))
+    }
+
+    /// Each lane's distance from the first lane's local memory.
+    fn local_steps(&self) -> String {
+        constant_vector(Ty::I64, &std::array::from_fn(|l| l as i64 * self.local_size as i64))
+    }
+
+    fn real(&mut self, scalar: &str, space: Space, offset: i64) -> String {
+        let mut a = scalar.to_string();
+        if let Some(base) = Self::space_base(space) {
+            a = self.text.def(format!("add i64 {base}, {a}"));
+        }
+        if offset != 0 {
+            a = self.text.def(format!("add i64 {a}, {offset}"));
+        }
+        a
+    }
+
+    /// Every lane's real address.
+    pub fn real_vector(&mut self, address: Value, space: Space, offset: i64) -> String {
+        let mut v = self.vector(address);
+        if Self::space_base(space).is_some() {
+            let b = self.real("0", space, offset);
+            let b = self.text.splat(Ty::I64, &b);
+            return self.text.def(format!("add <32 x i64> {b}, {v}"));
+        }
+        if space == Space::Local {
+            let b = self.local_base();
+            let b = self.text.splat(Ty::I64, &b);
+            let steps = self.local_steps();
+            let b = self.text.def(format!("add <32 x i64> {b}, {steps}"));
+            v = self.text.def(format!("add <32 x i64> {b}, {v}"));
+        }
+        if offset != 0 {
+            v = self.text.def(format!("add <32 x i64> {v}, splat (i64 {offset})"));
+        }
+        v
+    }
+
+    fn spot(&mut self, address: Value, a: Access, offset: i64) -> Where {
+        let shape = self.shapes.values[address.index()].clone();
+        if a.space == Space::Local {
+            return Where::Each(self.real_vector(address, a.space, offset));
+        }
+        if shape.is_uniform() {
+            let s = self.first_lane(address);
+            return Where::One(self.real(&s, a.space, offset));
+        }
+        let stride = a.size() as i64;
+        if shape.is_pattern() && shape.has_stride(stride) {
+            let rep = self.rep(address);
+            let base = self.first_lane(address);
+            let base = self.real(&base, a.space, offset);
+            let guard = match rep {
+                Rep::Pattern { guarded: Some((g, _)), .. } => {
+                    Some((g, self.real_vector(address, a.space, offset)))
+                }
+                _ => None,
+            };
+            return Where::Row(base, guard);
+        }
+        if !shape.guarded {
+            for group in [16, 8, 4].into_iter().filter(|g| *g <= shape.group) {
+                let s = shape.regroup(group);
+                let row = s.has_stride(stride);
+                if !row && !s.is_flat() {
+                    continue;
+                }
+                let firsts = (0..LANES).step_by(group).map(|l| self.lane(address, l)).collect::<Vec<_>>();
+                let bases = firsts.iter().map(|f| self.real(f, a.space, offset)).collect();
+                return Where::Groups(group, row, bases);
+            }
+        }
+        Where::Each(self.real_vector(address, a.space, offset))
+    }
+
+    /// One lane's value.
+    pub fn lane(&mut self, v: Value, lane: usize) -> String {
+        let shape = self.shapes.values[v.index()].clone();
+        let ty = self.func_ty(v);
+        match self.rep(v) {
+            Rep::Uniform(s) => s,
+            Rep::Pattern { base, guarded: None } => match shape.offsets[lane] {
+                0 => base,
+                o => self.text.def(format!("add {} {base}, {o}", int(ty, Lanes::One))),
+            },
+            Rep::Pattern { guarded: Some((_, w)), .. } | Rep::Vector(w) => {
+                self.text.def(format!("extractelement {} {w}, i32 {lane}", vector(ty)))
+            }
+        }
+    }
+
+    /// Ends the launch where an address is not a multiple of the access's size. Space bases are aligned, so addresses are tested before
+    /// they are added: LLVM then sees more.
+    fn check_alignment(&mut self, inst: &Inst, a: Access, offset: i64, write: bool) {
+        let size = a.size();
+        if size <= 1 || a.space == Space::Param {
+            return;
+        }
+        let address = inst.args[0];
+        let shape = self.shapes.values[address.index()].clone();
+        let low = size as i64 - 1;
+        let steps_fit = shape.group == LANES && shape.offsets.iter().all(|o| o & low == 0);
+        let known = steps_fit && shape.zeros.min(31) >= size.trailing_zeros();
+        if known && offset & low == 0 {
+            return;
+        }
+        let (bad, at) = if steps_fit {
+            let s = self.first_lane(address);
+            let s = if offset & low == 0 { s } else { self.text.def(format!("add i64 {s}, {offset}")) };
+            let bits = self.text.def(format!("and i64 {s}, {low}"));
+            (self.text.def(format!("icmp ne i64 {bits}, 0")), s)
+        } else {
+            let v = self.vector(address);
+            let v = if offset & low == 0 {
+                v
+            } else {
+                self.text.def(format!("add <32 x i64> {v}, splat (i64 {offset})"))
+            };
+            let bits = self.text.def(format!("and <32 x i64> {v}, splat (i64 {low})"));
+            let bad = self.text.def(format!("icmp ne <32 x i64> {bits}, zeroinitializer"));
+            let m = self.mask.clone();
+            let bad =
+                self.text.def(format!("select <32 x i1> {m}, <32 x i1> {bad}, <32 x i1> zeroinitializer"));
+            let bits = self.text.def(format!("bitcast <32 x i1> {bad} to i32"));
+            let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
+            (any, self.text.def(format!("extractelement <32 x i64> {v}, i32 0")))
+        };
+        let (mis, fine) = (self.text.fresh("mis"), self.text.fresh("aligned"));
+        self.text.line(format!("br i1 {bad}, label %{mis}, label %{fine}, !prof !1"));
+        self.text.label(&mis);
+        self.text.line(format!(
+            "call void @misaligned(ptr %warp, ptr %block, i64 {at}, i32 {size}, i1 {write}, i32 {})",
+            inst.loc.line
+        ));
+        self.text.line("br label %fault");
+        self.text.label(&fine);
+    }
+
+    /// The same for an atomic.
+    pub fn check_atomic(&mut self, inst: &Inst, ty: Ty, mem: MemMode, offset: i64) {
+        let a = Access { ty, count: 1, order: mem.order, space: mem.space };
+        self.check_alignment(inst, a, offset, true);
+    }
+
+    /// The mask in hand for `count` elements a lane of `lanes` lanes from `first`; `None` where all lanes are there.
+    fn element_mask(&mut self, first: usize, lanes: usize, count: usize) -> Option<String> {
+        if self.full {
+            return None;
+        }
+        let m = self.mask.clone();
+        if lanes == LANES && count == 1 {
+            return Some(m);
+        }
+        let list = indices((0..lanes * count).map(|i| first + i / count));
+        Some(self.text.def(format!("shufflevector <32 x i1> {m}, <32 x i1> poison, {list}")))
+    }
+
+    /// Loads `n` elements in a row.
+    fn load_row(&mut self, a: Access, at: &str, n: usize, mask: Option<String>) -> String {
+        let t = wide(n, a.ty);
+        let align = a.ty.bytes();
+        let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
+        let Some(m) = mask else {
+            return self.text.def(format!("load {t}, ptr {p}, align {align}"));
+        };
+        let name = format!("llvm.masked.load.v{n}i{}.p0", a.ty.bits());
+        self.text.declarations.insert(format!("declare {t} @{name}(ptr, <{n} x i1>, {t})"));
+        self.text.def(format!("call {t} @{name}(ptr align {align} {p}, <{n} x i1> {m}, {t} zeroinitializer)"))
+    }
+
+    fn store_row(&mut self, a: Access, at: &str, n: usize, value: &str, mask: Option<String>) {
+        let t = wide(n, a.ty);
+        let align = a.ty.bytes();
+        let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
+        let Some(m) = mask else {
+            self.text.line(format!("store {t} {value}, ptr {p}, align {align}"));
+            return;
+        };
+        let name = format!("llvm.masked.store.v{n}i{}.p0", a.ty.bits());
+        self.text.declarations.insert(format!("declare void @{name}({t}, ptr, <{n} x i1>)"));
+        self.text.line(format!("call void @{name}({t} {value}, ptr align {align} {p}, <{n} x i1> {m})"));
+    }
+
+    /// Element `i` of each of `lanes` lanes out of a row.
+    fn deinterleave(&mut self, a: Access, row: &str, lanes: usize, i: usize) -> String {
+        if a.count == 1 {
+            return row.to_string();
+        }
+        let t = wide(lanes * a.count, a.ty);
+        let list = indices((0..lanes).map(|l| l * a.count + i));
+        self.text.def(format!("shufflevector {t} {row}, {t} poison, {list}"))
+    }
+
+    /// The row that `lanes` lanes from `first` store.
+    fn interleave(&mut self, a: Access, values: &[String], first: usize, lanes: usize) -> String {
+        let t = vector(a.ty);
+        if values.len() == 1 {
+            if lanes == LANES {
+                return values[0].clone();
+            }
+            let list = indices(first..first + lanes);
+            return self.text.def(format!("shufflevector {t} {}, {t} poison, {list}", values[0]));
+        }
+        // Join vectors pairwise, then pick: lane l of value i is element i * 32 + l.
+        let mut parts = values.to_vec();
+        let mut n = LANES;
+        while parts.len() > 1 {
+            let t = wide(n, a.ty);
+            let list = indices(0..2 * n);
+            let pairs: Vec<(String, String)> =
+                parts.chunks(2).map(|p| (p[0].clone(), p[p.len() - 1].clone())).collect();
+            parts = pairs
+                .into_iter()
+                .map(|(x, y)| self.text.def(format!("shufflevector {t} {x}, {t} {y}, {list}")))
+                .collect();
+            n *= 2;
+        }
+        let t = wide(n, a.ty);
+        let count = a.count;
+        let list = indices((0..lanes * count).map(|e| e % count * LANES + first + e / count));
+        self.text.def(format!("shufflevector {t} {}, {t} poison, {list}", parts[0]))
+    }
+
+    fn pointers(&mut self, addresses: &str, offset: usize) -> String {
+        let a = if offset == 0 {
+            addresses.to_string()
+        } else {
+            self.text.def(format!("add <32 x i64> {addresses}, splat (i64 {offset})"))
+        };
+        self.text.def(format!("inttoptr <32 x i64> {a} to <32 x ptr>"))
+    }
+
+    fn gather(&mut self, a: Access, addresses: &str) -> Vec<String> {
+        self.report.scattered += 1;
+        let t = vector(a.ty);
+        let name = format!("llvm.masked.gather.v32i{}.v32p0", a.ty.bits());
+        self.text.declarations.insert(format!("declare {t} @{name}(<32 x ptr>, <32 x i1>, {t})"));
+        let m = self.mask.clone();
+        (0..a.count)
+            .map(|i| {
+                let p = self.pointers(addresses, i * a.ty.bytes() as usize);
+                let align = a.ty.bytes();
+                self.text.def(format!(
+                    "call {t} @{name}(<32 x ptr> align {align} {p}, <32 x i1> {m}, {t} zeroinitializer)"
+                ))
+            })
+            .collect()
+    }
+
+    fn scatter(&mut self, a: Access, addresses: &str, values: &[String]) {
+        self.report.scattered += 1;
+        let t = vector(a.ty);
+        let name = format!("llvm.masked.scatter.v32i{}.v32p0", a.ty.bits());
+        self.text.declarations.insert(format!("declare void @{name}({t}, <32 x ptr>, <32 x i1>)"));
+        let m = self.mask.clone();
+        for (i, v) in values.iter().enumerate() {
+            let p = self.pointers(addresses, i * a.ty.bytes() as usize);
+            let align = a.ty.bytes();
+            self.text
+                .line(format!("call void @{name}({t} {v}, <32 x ptr> align {align} {p}, <32 x i1> {m})"));
+        }
+    }
+
+    /// `load` with the words that its ordering asks for.
+    fn load_one(&mut self, a: Access, at: &str, i: usize) -> String {
+        let t = int(a.ty, Lanes::One);
+        let bytes = a.ty.bytes() as usize;
+        let at = if i == 0 { at.to_string() } else { self.text.def(format!("add i64 {at}, {}", i * bytes)) };
+        let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
+        let whole = a.ty <= Ty::I64;
+        let constant = matches!(a.space, Space::Param | Space::Const);
+        match a.order {
+            _ if constant => {
+                self.text.def(format!("load {t}, ptr {p}, align {}, !invariant.load !0", bytes.min(8)))
+            }
+            Order::Weak => self.text.def(format!("load {t}, ptr {p}, align {bytes}")),
+            _ if !whole => self.text.def(format!("load volatile {t}, ptr {p}, align {bytes}")),
+            Order::Volatile | Order::Relaxed => {
+                self.text.def(format!("load atomic volatile {t}, ptr {p} monotonic, align {bytes}"))
+            }
+            _ => self.text.def(format!("load atomic volatile {t}, ptr {p} acquire, align {bytes}")),
+        }
+    }
+
+    fn store_one(&mut self, a: Access, at: &str, i: usize, value: &str) {
+        let t = int(a.ty, Lanes::One);
+        let bytes = a.ty.bytes() as usize;
+        let at = if i == 0 { at.to_string() } else { self.text.def(format!("add i64 {at}, {}", i * bytes)) };
+        let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
+        let line = match a.order {
+            Order::Weak => format!("store {t} {value}, ptr {p}, align {bytes}"),
+            _ if a.ty > Ty::I64 => format!("store volatile {t} {value}, ptr {p}, align {bytes}"),
+            Order::Volatile | Order::Relaxed => {
+                format!("store atomic volatile {t} {value}, ptr {p} monotonic, align {bytes}")
+            }
+            Order::Sc => format!("store atomic volatile {t} {value}, ptr {p} seq_cst, align {bytes}"),
+            _ => format!("store atomic volatile {t} {value}, ptr {p} release, align {bytes}"),
+        };
+        self.text.line(line);
+    }
+
+    /// Where a guard decides between two ways: emits both, `fast` under the condition.
+    fn either(&mut self, guard: &str, fast: impl FnOnce(&mut Self), slow: impl FnOnce(&mut Self)) {
+        if guard == "true" {
+            return fast(self);
+        }
+        let (a, b, end) = (self.text.fresh("row"), self.text.fresh("wrapped"), self.text.fresh("joined"));
+        self.text.line(format!("br i1 {guard}, label %{a}, label %{b}"));
+        self.text.label(&a);
+        fast(self);
+        self.text.line(format!("br label %{end}"));
+        self.text.label(&b);
+        slow(self);
+        self.text.line(format!("br label %{end}"));
+        self.text.label(&end);
+    }
+
+    fn load_rows(&mut self, a: Access, base: &str) -> Vec<String> {
+        self.report.wide += 1;
+        let m = self.element_mask(0, LANES, a.count);
+        let row = self.load_row(a, base, LANES * a.count, m);
+        (0..a.count).map(|i| self.deinterleave(a, &row, LANES, i)).collect()
+    }
+
+    /// Loads rows or single elements group by group.
+    fn load_groups(&mut self, a: Access, group: usize, row: bool, bases: &[String]) -> Vec<String> {
+        self.report.wide += 1;
+        let mut parts: Vec<Vec<String>> = vec![Vec::new(); a.count];
+        let t = wide(group, a.ty);
+        for (k, base) in bases.iter().enumerate() {
+            if row {
+                let m = self.element_mask(k * group, group, a.count);
+                let loaded = self.load_row(a, base, group * a.count, m);
+                for (i, part) in parts.iter_mut().enumerate() {
+                    part.push(self.deinterleave(a, &loaded, group, i));
+                }
+                continue;
+            }
+            // One element for the group: nobody may be there to load it.
+            let splats: Vec<String> = match self.element_mask(k * group, group, 1) {
+                None => (0..a.count).map(|i| self.load_one(a, base, i)).collect(),
+                Some(m) => {
+                    let bits = self.text.def(format!("bitcast <{group} x i1> {m} to i{group}"));
+                    let any = self.text.def(format!("icmp ne i{group} {bits}, 0"));
+                    // An address that is always there instead, so that no branch is needed.
+                    let safe = self.text.def("ptrtoint ptr @safe to i64");
+                    let at = self.text.def(format!("select i1 {any}, i64 {base}, i64 {safe}"));
+                    (0..a.count).map(|i| self.load_one(a, &at, i)).collect()
+                }
+            };
+            for (part, s) in parts.iter_mut().zip(splats) {
+                let one = self.text.def(format!("insertelement {t} poison, i{} {s}, i32 0", a.ty.bits()));
+                part.push(
+                    self.text
+                        .def(format!("shufflevector {t} {one}, {t} poison, <{group} x i32> zeroinitializer")),
+                );
+            }
+        }
+        parts.into_iter().map(|p| self.concat(a.ty, group, p)).collect()
+    }
+
+    /// Joins vectors of `n` elements into one of 32.
+    fn concat(&mut self, ty: Ty, mut n: usize, mut parts: Vec<String>) -> String {
+        while parts.len() > 1 {
+            let t = wide(n, ty);
+            let list = indices(0..2 * n);
+            let pairs: Vec<[String; 2]> = parts.chunks(2).map(|p| [p[0].clone(), p[1].clone()]).collect();
+            parts = pairs
+                .into_iter()
+                .map(|[x, y]| self.text.def(format!("shufflevector {t} {x}, {t} {y}, {list}")))
+                .collect();
+            n *= 2;
+        }
+        parts.remove(0)
+    }
+
+    /// `ld`.
+    pub fn load(&mut self, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Result<()> {
+        let a = Access { ty, count: usize::from(count), order: mem.order, space: mem.space };
+        let offset = i64::from(offset);
+        self.check_alignment(inst, a, offset, false);
+        let fenced = a.order != Order::Weak;
+        if fenced {
+            self.compiler_fence();
+        }
+        let loaded: Vec<Rep> = match self.spot(inst.args[0], a, offset) {
+            Where::One(at) => {
+                self.report.wide += 1;
+                (0..a.count).map(|i| Rep::Uniform(self.load_one(a, &at, i))).collect()
+            }
+            Where::Row(base, None) => self.load_rows(a, &base).into_iter().map(Rep::Vector).collect(),
+            Where::Row(base, Some((guard, addresses))) => {
+                let slots: Vec<String> = (0..a.count).map(|_| self.scratch(&vector(ty))).collect();
+                let t = vector(ty);
+                let put = |k: &mut Self, values: Vec<String>| {
+                    for (slot, v) in slots.iter().zip(values) {
+                        k.text.line(format!("store {t} {v}, ptr {slot}"));
+                    }
+                };
+                self.either(
+                    &guard,
+                    |k| {
+                        let v = k.load_rows(a, &base);
+                        put(k, v);
+                    },
+                    |k| {
+                        let v = k.gather(a, &addresses);
+                        put(k, v);
+                    },
+                );
+                slots.iter().map(|s| Rep::Vector(self.text.def(format!("load {t}, ptr {s}")))).collect()
+            }
+            Where::Groups(group, row, bases) => {
+                self.load_groups(a, group, row, &bases).into_iter().map(Rep::Vector).collect()
+            }
+            Where::Each(addresses) => self.gather(a, &addresses).into_iter().map(Rep::Vector).collect(),
+        };
+        if fenced {
+            self.compiler_fence();
+        }
+        for (&r, rep) in inst.results.iter().zip(loaded) {
+            self.define(r, rep)?;
+        }
+        Ok(())
+    }
+
+    /// `st`.
+    pub fn store(&mut self, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Result<()> {
+        let a = Access { ty, count: usize::from(count), order: mem.order, space: mem.space };
+        let offset = i64::from(offset);
+        self.check_alignment(inst, a, offset, true);
+        let fenced = a.order != Order::Weak;
+        if fenced {
+            self.compiler_fence();
+        }
+        let values = inst.args[1..].to_vec();
+        match self.spot(inst.args[0], a, offset) {
+            Where::One(at) => {
+                self.report.wide += 1;
+                for (i, &v) in values.iter().enumerate() {
+                    let one = self.last_lane(v);
+                    self.store_one(a, &at, i, &one);
+                }
+            }
+            Where::Row(base, guard) => {
+                let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
+                self.report.wide += 1;
+                let row = |k: &mut Self| {
+                    let row = k.interleave(a, &vectors, 0, LANES);
+                    let m = k.element_mask(0, LANES, a.count);
+                    k.store_row(a, &base, LANES * a.count, &row, m);
+                };
+                match guard {
+                    None => row(self),
+                    Some((g, addresses)) => self.either(&g, row, |k| k.scatter(a, &addresses, &vectors)),
+                }
+            }
+            Where::Groups(group, true, bases) => {
+                let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
+                self.report.wide += 1;
+                for (k, base) in bases.iter().enumerate() {
+                    let row = self.interleave(a, &vectors, k * group, group);
+                    let m = self.element_mask(k * group, group, a.count);
+                    self.store_row(a, base, group * a.count, &row, m);
+                }
+            }
+            Where::Groups(_, false, _) => {
+                let addresses = self.real_vector(inst.args[0], a.space, offset);
+                let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
+                self.scatter(a, &addresses, &vectors);
+            }
+            Where::Each(addresses) => {
+                let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
+                self.scatter(a, &addresses, &vectors);
+            }
+        }
+        if fenced {
+            self.compiler_fence();
+        }
+        Ok(())
+    }
+
+    /// The value of the last lane in hand: what stays where all lanes store to one place.
+    fn last_lane(&mut self, v: Value) -> String {
+        match self.rep(v) {
+            Rep::Uniform(s) => s,
+            _ if self.full => self.lane(v, LANES - 1),
+            _ => {
+                let w = self.vector(v);
+                let bits = self.mask_bits();
+                let zeros = self.text.intrinsic(
+                    "i32",
+                    "llvm.ctlz.i32",
+                    &[("i32".into(), bits), ("i1".into(), "false".into())],
+                );
+                let lane = self.text.def(format!("sub i32 31, {zeros}"));
+                let lane = self.text.def(format!("and i32 {lane}, 31"));
+                let t = vector(self.func_ty(v));
+                self.text.def(format!("extractelement {t} {w}, i32 {lane}"))
+            }
+        }
+    }
+
+    /// Room for a value that two ways give.
+    pub fn scratch(&mut self, ty: &str) -> String {
+        let name = self.text.fresh("%x");
+        self.slots.push_str(&format!("  {name} = alloca {ty}, align 64\n"));
+        name
+    }
+
+    /// `cvta`, and back.
+    pub fn cast_space(&mut self, inst: &Inst, space: Space, to_generic: bool) -> Result<()> {
+        let v = inst.args[0];
+        let r = inst.results[0];
+        let op = if to_generic { "add" } else { "sub" };
+        if space == Space::Local {
+            let base = self.local_base();
+            let base = self.text.splat(Ty::I64, &base);
+            let steps = self.local_steps();
+            let base = self.text.def(format!("add <32 x i64> {base}, {steps}"));
+            let a = self.vector(v);
+            let w = self.text.def(format!("{op} <32 x i64> {a}, {base}"));
+            return self.define(r, Rep::Vector(w));
+        }
+        let Some(base) = Self::space_base(space) else {
+            let rep = self.rep(v);
+            return self.define(r, rep);
+        };
+        let rep = match self.rep(v) {
+            Rep::Uniform(s) => Rep::Uniform(self.text.def(format!("{op} i64 {s}, {base}"))),
+            Rep::Pattern { base: s, guarded } => {
+                let s = self.text.def(format!("{op} i64 {s}, {base}"));
+                let guarded = guarded.map(|(g, w)| {
+                    let b = self.text.splat(Ty::I64, base);
+                    (g, self.text.def(format!("{op} <32 x i64> {w}, {b}")))
+                });
+                Rep::Pattern { base: s, guarded }
+            }
+            Rep::Vector(w) => {
+                let b = self.text.splat(Ty::I64, base);
+                Rep::Vector(self.text.def(format!("{op} <32 x i64> {w}, {b}")))
+            }
+        };
+        self.define(r, rep)
+    }
+
+    /// `isspacep`.
+    pub fn is_space(&mut self, inst: &Inst, space: Space) -> Result<()> {
+        let v = inst.args[0];
+        let a = self.vector(v);
+        let within = |k: &mut Self, base: &str, size: &str| {
+            let d = k.text.def(format!("sub <32 x i64> {a}, {base}"));
+            k.text.def(format!("icmp ult <32 x i64> {d}, {size}"))
+        };
+        let shared = |k: &mut Self| {
+            let b = k.text.splat(Ty::I64, "%shared");
+            let size = k.field("%block", super::offset::SHARED_TOTAL, "i32");
+            let size = k.text.def(format!("zext i32 {size} to i64"));
+            let size = k.text.splat(Ty::I64, &size);
+            within(k, &b, &size)
+        };
+        let local = |k: &mut Self| {
+            let base = k.local_base();
+            let base = k.text.splat(Ty::I64, &base);
+            let steps = k.local_steps();
+            let base = k.text.def(format!("add <32 x i64> {base}, {steps}"));
+            let size = format!("splat (i64 {})", k.local_size);
+            within(k, &base, &size)
+        };
+        let param = |k: &mut Self| {
+            let b = k.text.splat(Ty::I64, "%params");
+            let size = format!("splat (i64 {})", k.param_size);
+            within(k, &b, &size)
+        };
+        let w = match space {
+            Space::Shared => shared(self),
+            Space::Local => local(self),
+            Space::Param => param(self),
+            Space::Generic => "splat (i1 true)".into(),
+            Space::Global => {
+                let mut any = shared(self);
+                for other in [local(self), param(self)] {
+                    any = self.text.def(format!("or <32 x i1> {any}, {other}"));
+                }
+                self.text.def(format!("xor <32 x i1> {any}, splat (i1 true)"))
+            }
+            Space::Const => {
+                let mut any = "zeroinitializer".to_string();
+                let constants: Vec<(u64, u64)> =
+                    self.module.globals.iter().filter(|g| g.constant).map(|g| (g.offset, g.size)).collect();
+                for (offset, size) in constants {
+                    let b = self.text.def(format!("add i64 %image, {offset}"));
+                    let b = self.text.splat(Ty::I64, &b);
+                    let inside = within(self, &b, &format!("splat (i64 {size})"));
+                    any = self.text.def(format!("or <32 x i1> {any}, {inside}"));
+                }
+                any
+            }
+        };
+        self.define(inst.results[0], Rep::Vector(w))
+    }
+}

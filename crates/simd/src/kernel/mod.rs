@@ -1,0 +1,482 @@
+//! One kernel as LLVM IR, all lanes of a warp at a time.
+//!
+//! Values that one block makes and another uses live in *slots* (stack variables of vector type); so do the masks of blocks that not all
+//! lanes reach. LLVM's first pass turns slots into SSA values, which keeps emission simple where control flow is not. Values with a
+//! uniform shape are scalars, known patterns a scalar and constant offsets, the rest vectors.
+
+mod atomic;
+pub mod cfg;
+mod control;
+mod memory;
+pub mod shape;
+mod spin;
+mod value;
+mod warp;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use wave::op::{Builtin, Op, SReg, Scope};
+use wave::{Block, FuncId, Function, Inst, LANES, Module, Terminator, Ty, Value};
+
+use crate::lanewise;
+use crate::target::Target;
+use crate::text::{Lanes, Text, vector};
+use cfg::Cfg;
+use shape::{Shapes, Specialisation};
+use value::Rep;
+
+/// Why a kernel is not compiled; it is interpreted then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported(pub String);
+
+impl From<lanewise::Unsupported> for Unsupported {
+    fn from(u: lanewise::Unsupported) -> Self {
+        Unsupported(u.0)
+    }
+}
+
+/// What emission answers.
+pub type Result<T> = std::result::Result<T, Unsupported>;
+
+/// How much of a kernel became vectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Operations on scalars for the whole warp.
+    pub uniform: u32,
+    /// Operations on vectors.
+    pub vector: u32,
+    /// Memory accesses of whole vectors or scalars.
+    pub wide: u32,
+    /// Memory accesses lane by lane.
+    pub scattered: u32,
+}
+
+/// A kernel's IR.
+#[derive(Clone, Debug)]
+pub struct Emitted {
+    /// The module's text.
+    pub ir: String,
+    /// Bytes of a warp's frame.
+    pub frame: usize,
+    /// Whether it is a coroutine.
+    pub suspends: bool,
+    /// What became vectors.
+    pub report: Report,
+}
+
+/// Names of the entry points.
+pub const RESUME: &str = "anywarp_resume";
+/// The entry for kernels that never stop.
+pub const RUN_BLOCKS: &str = "anywarp_run_blocks";
+
+/// Byte offsets in `wave::abi::BlockCtx` and `WarpCtx`.
+mod offset {
+    pub const PARAMS: usize = 0;
+    pub const SHARED: usize = 8;
+    pub const IMAGE: usize = 16;
+    pub const LOCAL: usize = 24;
+    pub const LOCAL_STRIDE: usize = 32;
+    pub const RUNTIME: usize = 40;
+    pub const GRID_ID: usize = 56;
+    pub const CTAID: usize = 64;
+    pub const NCTAID: usize = 76;
+    pub const SMID: usize = 100;
+    pub const NSMID: usize = 104;
+    pub const SHARED_DYNAMIC: usize = 108;
+    pub const SHARED_TOTAL: usize = 112;
+    pub const W_BLOCK: usize = 0;
+    pub const W_FRAME: usize = 8;
+    pub const W_INDEX: usize = 16;
+    pub const W_LANES: usize = 20;
+    pub const W_LIVE: usize = 24;
+    pub const W_RESUME: usize = 32;
+    pub const W_LINE: usize = 36;
+    pub const W_BAR_ID: usize = 40;
+    pub const W_BAR_THREADS: usize = 44;
+    pub const W_BAR_MODE: usize = 48;
+    pub const W_BAR_LANES: usize = 52;
+    pub const W_BAR_PREDS: usize = 56;
+    pub const W_SLEEP: usize = 60;
+    pub const W_BAR_RESULT: usize = 64;
+}
+
+/// The state of emitting one kernel.
+struct Kernel<'a> {
+    module: &'a Module,
+    func: Function,
+    cfg: Cfg,
+    shapes: Shapes,
+    spec: Specialisation,
+    avx512: bool,
+    text: Text,
+    /// Values of the block in hand.
+    env: BTreeMap<Value, Rep>,
+    /// Values with slots.
+    slotted: BTreeSet<Value>,
+    /// Declarations of slots, for the entry block.
+    slots: String,
+    /// What must still run after each place in the order, see [`control`].
+    pending: BTreeMap<usize, BTreeSet<usize>>,
+    /// The mask of the block in hand, `<32 x i1>`.
+    mask: String,
+    frame: usize,
+    /// Places to resume at.
+    resumes: usize,
+    /// All 32 lanes are there in the block in hand, known when compiling.
+    full: bool,
+    /// No lane ever leaves early, and no warp is partial.
+    always_full: bool,
+    /// Values that anything uses.
+    used: BTreeSet<Value>,
+    constants: BTreeMap<Value, u128>,
+    /// Bytes of local memory a thread.
+    local_size: u64,
+    param_size: u32,
+    shared: BTreeMap<u32, u64>,
+    slot_offsets: Vec<u64>,
+    report: Report,
+    suspends: bool,
+}
+
+/// Whether some lanes may end while others go on. Where the kernel stops midway, lanes end as soon as nothing is left for them to do.
+fn leaves_early(func: &Function, cfg: &Cfg, shapes: &Shapes, suspends: bool) -> bool {
+    let ends = |b: &usize| matches!(func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
+    let at_once = |b: usize| suspends && cfg.preds[b].iter().any(|&p| shapes.divergent[p]);
+    cfg.order.iter().copied().filter(ends).any(|b| shapes.masked[b] || at_once(b))
+}
+
+fn used_values(func: &Function) -> BTreeSet<Value> {
+    let insts = func.blocks.iter().flat_map(|b| &b.insts).flat_map(|i| i.args.iter().copied());
+    insts.chain(func.blocks.iter().flat_map(|b| b.term.uses())).collect()
+}
+
+/// Writes a kernel's IR.
+pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Target) -> Result<Emitted> {
+    let source = &module.functions[kernel.index()];
+    let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
+    let mut func = wave::inline::inlined(module, kernel);
+    let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+    spin::mark(&mut func, &cfg);
+    let func = control::split_at_stops(&func);
+    let calls = func
+        .blocks
+        .iter()
+        .flat_map(|b| &b.insts)
+        .any(|i| matches!(i.op, Op::Call(_) | Op::CallIndirect { .. }));
+    if calls {
+        return Err(Unsupported("recursion".into()));
+    }
+    let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+    let shapes = shape::analyse(&func, &cfg, &spec);
+    let suspends = func.blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends());
+    let slotted = control::crossing(&func, &cfg);
+    let shared = info.shared.iter().map(|(id, offset)| (id.0, *offset)).collect();
+    let (_, slot_offsets) = wave::layout::frame(&func);
+    let always_full =
+        spec.threads().is_multiple_of(LANES as u32) && !leaves_early(&func, &cfg, &shapes, suspends);
+    let used = used_values(&func);
+    let constants = func
+        .blocks
+        .iter()
+        .flat_map(|b| &b.insts)
+        .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
+        .collect();
+    let mut k = Kernel {
+        module,
+        func,
+        cfg,
+        shapes,
+        spec,
+        avx512: target.avx512,
+        text: Text::default(),
+        env: BTreeMap::new(),
+        slotted,
+        slots: String::new(),
+        pending: BTreeMap::new(),
+        mask: String::new(),
+        frame: 0,
+        resumes: 0,
+        full: false,
+        always_full,
+        used,
+        constants,
+        local_size: wave::layout::local_size(module, kernel).next_multiple_of(16),
+        param_size: info.param_size,
+        shared,
+        slot_offsets,
+        report: Report::default(),
+        suspends,
+    };
+    k.body()?;
+    let ir = k.finish(target);
+    Ok(Emitted { ir, frame: k.frame.next_multiple_of(64), suspends, report: k.report })
+}
+
+impl Kernel<'_> {
+    fn emitter(&mut self, lanes: Lanes) -> lanewise::Emit<'_> {
+        lanewise::Emit { text: &mut self.text, lanes, avx512: self.avx512 }
+    }
+
+    /// Loads a field of a context.
+    fn field(&mut self, base: &str, at: usize, ty: &str) -> String {
+        let p = self.text.def(format!("getelementptr i8, ptr {base}, i64 {at}"));
+        self.text.def(format!("load {ty}, ptr {p}"))
+    }
+
+    /// Stores a field of the warp's context.
+    fn set_field(&mut self, at: usize, v: &str) {
+        let p = self.text.def(format!("getelementptr i8, ptr %warp, i64 {at}"));
+        self.text.line(format!("store i32 {v}, ptr {p}"));
+    }
+
+    /// The mask in hand as an i32.
+    fn mask_bits(&mut self) -> String {
+        let m = self.mask.clone();
+        self.text.def(format!("bitcast <32 x i1> {m} to i32"))
+    }
+
+    fn instruction(&mut self, inst: &Inst) -> Result<()> {
+        match &inst.op {
+            Op::Load { mem, ty, count, offset } => self.load(inst, *mem, *ty, *count, *offset),
+            Op::Store { mem, ty, count, offset } => self.store(inst, *mem, *ty, *count, *offset),
+            Op::Atom { op, ty, mem, offset } => self.atomic(inst, *op, *ty, *mem, *offset),
+            // The warps of a block run on one thread.
+            Op::Fence { scope: Scope::Cta, .. } => {
+                self.compiler_fence();
+                Ok(())
+            }
+            Op::Fence { .. } => {
+                self.text.line("fence seq_cst");
+                Ok(())
+            }
+            Op::Special(reg) => self.special(inst, *reg),
+            Op::GlobalAddr(id, off) => {
+                let at = self.module.globals[id.index()].offset.wrapping_add(*off as u64);
+                let v = self.text.def(format!("add i64 %image, {}", at as i64));
+                self.define(inst.results[0], Rep::Uniform(v))
+            }
+            Op::SharedAddr(id, off) => {
+                let at = self.shared.get(&id.0).copied().unwrap_or(0).wrapping_add(*off as u64);
+                self.define(inst.results[0], Rep::Uniform((at as i64).to_string()))
+            }
+            Op::LocalAddr(slot) => {
+                let at = self.slot_offsets.get(*slot as usize).copied().unwrap_or(0);
+                self.define(inst.results[0], Rep::Uniform(at.to_string()))
+            }
+            Op::FuncAddr(f) => {
+                self.define(inst.results[0], Rep::Uniform(Module::func_handle(*f).to_string()))
+            }
+            Op::ToGeneric(space) | Op::FromGeneric(space) => {
+                self.cast_space(inst, *space, matches!(inst.op, Op::ToGeneric(_)))
+            }
+            Op::IsSpace(space) => self.is_space(inst, *space),
+            Op::Builtin(b) if *b != Builtin::NanoSleep => self.builtin(inst, *b),
+            Op::Nop => Ok(()),
+            op if op.suspends() => Err(Unsupported("a stop inside a block".into())),
+            op if op.is_convergent() => self.convergent(inst),
+            Op::Call(_) | Op::CallIndirect { .. } => Err(Unsupported("a call".into())),
+            _ => self.pure(inst),
+        }
+    }
+
+    /// An operation lane by lane: on scalars where the result is uniform or a pattern, else on vectors.
+    fn pure(&mut self, inst: &Inst) -> Result<()> {
+        let shapes: Vec<shape::Shape> =
+            inst.results.iter().map(|r| self.shapes.values[r.index()].clone()).collect();
+        let scalar = shapes.iter().all(|s| s.is_uniform() || s.is_pattern());
+        let guarded = shapes.iter().any(|s| s.is_pattern() && s.guarded);
+        let mut scalars = Vec::new();
+        if scalar {
+            let args: Vec<String> = inst.args.iter().map(|a| self.first_lane(*a)).collect();
+            scalars = lanewise::emit(&mut self.emitter(Lanes::One), &inst.op, &args)?;
+            self.report.uniform += 1;
+        }
+        let mut vectors = Vec::new();
+        if !scalar || guarded {
+            let args: Vec<String> = inst.args.iter().map(|a| self.vector(*a)).collect();
+            vectors = lanewise::emit(&mut self.emitter(Lanes::Warp), &inst.op, &args)?;
+            self.report.vector += u32::from(!scalar);
+        }
+        for (i, &r) in inst.results.iter().enumerate() {
+            let rep = if !scalar {
+                Rep::Vector(vectors[i].clone())
+            } else if shapes[i].is_uniform() {
+                Rep::Uniform(scalars[i].clone())
+            } else if guarded {
+                let guard = self.guard_of(inst, &shapes[i]);
+                Rep::Pattern { base: scalars[i].clone(), guarded: Some((guard, vectors[i].clone())) }
+            } else {
+                Rep::Pattern { base: scalars[i].clone(), guarded: None }
+            };
+            self.define(r, rep)?;
+        }
+        Ok(())
+    }
+
+    /// The condition under which a widened pattern holds: its operand does not wrap inside the warp, and its operands' guards hold.
+    fn guard_of(&mut self, inst: &Inst, shape: &shape::Shape) -> String {
+        let mut guard = "true".to_string();
+        for a in inst.args.clone() {
+            if let Rep::Pattern { guarded: Some((g, _)), .. } = self.rep(a) {
+                guard = if guard == "true" { g } else { self.text.def(format!("and i1 {guard}, {g}")) };
+            }
+        }
+        let (Op::Sext { from, to } | Op::Zext { from, to }) = inst.op else { return guard };
+        let source = &self.shapes.values[inst.args[0].index()];
+        if to <= from || source.is_flat() {
+            return guard;
+        }
+        let signed = matches!(inst.op, Op::Sext { .. });
+        let (low, high) = (
+            shape.offsets.iter().min().copied().unwrap_or(0),
+            shape.offsets.iter().max().copied().unwrap_or(0),
+        );
+        let base = self.first_lane(inst.args[0]);
+        let wide = self.text.def(format!("{} i32 {base} to i64", if signed { "sext" } else { "zext" }));
+        let (min, max) =
+            if signed { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
+        let a = self.text.def(format!("icmp sle i64 {wide}, {}", max.saturating_sub(high)));
+        let b = self.text.def(format!("icmp sge i64 {wide}, {}", min.saturating_sub(low)));
+        let both = self.text.def(format!("and i1 {a}, {b}"));
+        if guard == "true" { both } else { self.text.def(format!("and i1 {guard}, {both}")) }
+    }
+
+    fn special(&mut self, inst: &Inst, reg: SReg) -> Result<()> {
+        use offset as o;
+        let r = inst.results[0];
+        let shape = self.shapes.values[r.index()].clone();
+        let [nx, ny, nz] = self.spec.block;
+        let uniform = |k: &mut Self, at: usize, ty: &str| {
+            let v = k.field("%block", at, ty);
+            Rep::Uniform(v)
+        };
+        let rep = match reg {
+            SReg::TidX | SReg::TidY | SReg::TidZ => {
+                let split = |k: &mut Self, lanes: Lanes, thread: &str| -> Result<String> {
+                    let ty = if lanes == Lanes::One { "i32".to_string() } else { vector(Ty::I32) };
+                    let c = |v: u32| crate::text::literal(Ty::I32, lanes, u128::from(v.max(1)));
+                    Ok(match reg {
+                        SReg::TidX if ny * nz == 1 => thread.to_string(),
+                        SReg::TidX => k.text.def(format!("urem {ty} {thread}, {}", c(nx))),
+                        SReg::TidY => {
+                            let row = k.text.def(format!("udiv {ty} {thread}, {}", c(nx)));
+                            if nz == 1 { row } else { k.text.def(format!("urem {ty} {row}, {}", c(ny))) }
+                        }
+                        _ => k.text.def(format!("udiv {ty} {thread}, {}", c(nx.saturating_mul(ny)))),
+                    })
+                };
+                let thread = self.text.def("shl i32 %index, 5");
+                if shape.is_uniform() || shape.is_pattern() {
+                    let v = split(self, Lanes::One, &thread)?;
+                    if shape.is_uniform() { Rep::Uniform(v) } else { Rep::Pattern { base: v, guarded: None } }
+                } else {
+                    let lanes = lane_numbers();
+                    let t = self.text.splat(Ty::I32, &thread);
+                    let t = self.text.def(format!("add <32 x i32> {t}, {lanes}"));
+                    Rep::Vector(split(self, Lanes::Warp, &t)?)
+                }
+            }
+            SReg::LaneId => Rep::Pattern { base: "0".into(), guarded: None },
+            SReg::NtidX => Rep::Uniform(nx.to_string()),
+            SReg::NtidY => Rep::Uniform(ny.to_string()),
+            SReg::NtidZ => Rep::Uniform(nz.to_string()),
+            SReg::CtaidX => uniform(self, o::CTAID, "i32"),
+            SReg::CtaidY => uniform(self, o::CTAID + 4, "i32"),
+            SReg::CtaidZ => uniform(self, o::CTAID + 8, "i32"),
+            SReg::NctaidX => uniform(self, o::NCTAID, "i32"),
+            SReg::NctaidY => uniform(self, o::NCTAID + 4, "i32"),
+            SReg::NctaidZ => uniform(self, o::NCTAID + 8, "i32"),
+            SReg::WarpId => Rep::Uniform("%index".into()),
+            SReg::NWarpId => Rep::Uniform(self.spec.threads().div_ceil(LANES as u32).to_string()),
+            SReg::SmId => uniform(self, o::SMID, "i32"),
+            SReg::NSmId => uniform(self, o::NSMID, "i32"),
+            SReg::GridId64 => uniform(self, o::GRID_ID, "i64"),
+            SReg::DynSharedSize => uniform(self, o::SHARED_DYNAMIC, "i32"),
+            SReg::TotalSharedSize => uniform(self, o::SHARED_TOTAL, "i32"),
+            SReg::LaneMaskEq | SReg::LaneMaskLe | SReg::LaneMaskLt | SReg::LaneMaskGe | SReg::LaneMaskGt => {
+                let of = |l: u32| {
+                    let bit = 1u32 << l;
+                    match reg {
+                        SReg::LaneMaskEq => bit,
+                        SReg::LaneMaskLe => bit | (bit - 1),
+                        SReg::LaneMaskLt => bit - 1,
+                        SReg::LaneMaskGe => !(bit - 1),
+                        _ => !(bit | (bit - 1)),
+                    }
+                };
+                Rep::Vector(constant_vector(Ty::I32, &std::array::from_fn(|l| i64::from(of(l as u32)))))
+            }
+            SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64 => {
+                let t = self.text.intrinsic("i64", "llvm.readcyclecounter", &[]);
+                Rep::Uniform(if reg == SReg::Clock {
+                    self.text.def(format!("trunc i64 {t} to i32"))
+                } else {
+                    t
+                })
+            }
+        };
+        self.define(r, rep)
+    }
+
+    /// Calls the runtime with operands as arrays of 32.
+    fn builtin(&mut self, inst: &Inst, which: Builtin) -> Result<()> {
+        let room = (inst.args.len().max(1), inst.results.len().max(1));
+        let (args, results) = (self.text.fresh("%args"), self.text.fresh("%results"));
+        let _ = writeln!(self.slots, "  {args} = alloca [{} x i64], align 64", room.0 * LANES);
+        let _ = writeln!(self.slots, "  {results} = alloca [{} x i64], align 64", room.1 * LANES);
+        for (i, &a) in inst.args.iter().enumerate() {
+            let v = self.vector(a);
+            let ty = self.func_ty(a);
+            let v = self.emitter(Lanes::Warp).cast("zext", ty, Ty::I64, &v);
+            let p = self.text.def(format!("getelementptr i8, ptr {args}, i64 {}", i * LANES * 8));
+            self.text.line(format!("store <32 x i64> {v}, ptr {p}"));
+        }
+        self.set_field(offset::W_LINE, &inst.loc.line.to_string());
+        let runtime = self.field("%block", offset::RUNTIME, "ptr");
+        let f = self.field(&runtime, 0, "ptr");
+        let number = Builtin::ALL.iter().position(|&b| b == which).unwrap_or(0);
+        let bits = self.mask_bits();
+        let code = self
+            .text
+            .def(format!("call i32 {f}(ptr %warp, i32 {number}, i32 {bits}, ptr {args}, ptr {results})"));
+        let failed = self.text.def(format!("icmp ne i32 {code}, 0"));
+        let next = self.text.fresh("called");
+        self.text.line(format!("br i1 {failed}, label %fault, label %{next}"));
+        self.text.label(&next);
+        for (i, &r) in inst.results.iter().enumerate() {
+            let p = self.text.def(format!("getelementptr i8, ptr {results}, i64 {}", i * LANES * 8));
+            let v = self.text.def(format!("load <32 x i64>, ptr {p}"));
+            let ty = self.func_ty(r);
+            let v = self.emitter(Lanes::Warp).cast("zext", Ty::I64, ty, &v);
+            self.define(r, Rep::Vector(v))?;
+        }
+        Ok(())
+    }
+
+    fn func_ty(&self, v: Value) -> Ty {
+        self.func.ty(v)
+    }
+
+    fn block_data(&self, b: usize) -> &wave::BlockData {
+        self.func.block(Block(b as u32))
+    }
+}
+
+/// 0, 1, 2 … 31.
+fn lane_numbers() -> String {
+    constant_vector(Ty::I32, &std::array::from_fn(|l| l as i64))
+}
+
+/// A constant of 32 values.
+fn constant_vector(ty: Ty, values: &[i64; LANES]) -> String {
+    let bits = ty.bits();
+    let list: Vec<String> = values
+        .iter()
+        .map(|v| {
+            let v = if bits >= 64 { *v } else { (*v as u64 & ty.mask() as u64) as i64 };
+            if ty == Ty::I1 { format!("i1 {}", v & 1 == 1) } else { format!("i{bits} {v}") }
+        })
+        .collect();
+    format!("<{}>", list.join(", "))
+}

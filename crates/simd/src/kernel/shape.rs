@@ -1,0 +1,512 @@
+//! How a value varies over the lanes of a warp.
+//!
+//! A shape says: inside each aligned group of `group` lanes, the value is that of the group's first lane plus a known offset. One group
+//! of 32 with offsets 0 is a uniform value; offsets 0, 4, 8… are the addresses of consecutive words; groups of 16 with offsets 0 are a row number in
+//! a 16×16 block. The offsets hold without wrap only under a *guard* where a 32-bit pattern was widened without proof.
+
+use std::rc::Rc;
+
+use wave::op::{CountOp, IntCmp, IntOp, Op, SReg, ShiftOp};
+use wave::{Function, LANES, Terminator, Ty};
+
+use super::cfg::Cfg;
+
+/// Offsets from the first lane of each lane's group.
+pub type Offsets = Rc<[i64; LANES]>;
+
+/// The variation of one value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// Lanes in a group: 32, 16, 8, 4, 2 or 1.
+    pub group: usize,
+    /// Offsets in the group.
+    pub offsets: Offsets,
+    /// Lowest bits of the first lane's value that are known to be zero (only for one group of 32).
+    pub zeros: u32,
+    /// Greatest value, unsigned, where one is known: the value has not wrapped.
+    pub max: Option<u64>,
+    /// The offsets may be broken by a wrap; code tests a guard.
+    pub guarded: bool,
+}
+
+impl Shape {
+    fn with(group: usize, offsets: [i64; LANES]) -> Shape {
+        Shape { group, offsets: Rc::new(offsets), zeros: 0, max: None, guarded: false }
+    }
+
+    /// Any values.
+    pub fn varying() -> Shape {
+        Shape::with(1, [0; LANES])
+    }
+
+    /// One value.
+    pub fn uniform() -> Shape {
+        Shape::with(LANES, [0; LANES])
+    }
+
+    /// One value in all lanes.
+    pub fn is_uniform(&self) -> bool {
+        self.group == LANES && self.is_flat()
+    }
+
+    /// One value a group.
+    pub fn is_flat(&self) -> bool {
+        self.offsets.iter().all(|&o| o == 0)
+    }
+
+    /// A scalar and known offsets.
+    pub fn is_pattern(&self) -> bool {
+        self.group == LANES && !self.is_flat()
+    }
+
+    /// Whether consecutive lanes of a group are `stride` apart.
+    pub fn has_stride(&self, stride: i64) -> bool {
+        (0..LANES).all(|l| self.offsets[l] == (l % self.group) as i64 * stride)
+    }
+
+    /// The same with smaller groups.
+    pub fn regroup(&self, group: usize) -> Shape {
+        if group >= self.group {
+            return self.clone();
+        }
+        let mut offsets = [0; LANES];
+        for (l, o) in offsets.iter_mut().enumerate() {
+            *o = self.offsets[l] - self.offsets[l / group * group];
+        }
+        Shape { group, offsets: Rc::new(offsets), zeros: 0, ..self.clone() }
+    }
+
+    /// The largest groups in which the value is one.
+    pub fn flat(&self) -> Shape {
+        let mut s = self.clone();
+        while !s.is_flat() {
+            s = s.regroup(s.group / 2);
+        }
+        s
+    }
+
+    /// What holds for both.
+    fn meet(&self, other: &Shape) -> Shape {
+        let max = self.max.zip(other.max).map(|(a, b)| a.max(b));
+        let guarded = self.guarded || other.guarded;
+        let mut group = self.group.min(other.group);
+        loop {
+            let (a, b) = (self.regroup(group), other.regroup(group));
+            if a.offsets == b.offsets || group == 1 {
+                return Shape { zeros: self.zeros.min(other.zeros), max, guarded, ..a };
+            }
+            group /= 2;
+        }
+    }
+
+    fn map(&self, f: impl Fn(i64) -> i64) -> Shape {
+        let mut offsets = [0; LANES];
+        offsets.iter_mut().zip(self.offsets.iter()).for_each(|(o, &x)| *o = f(x));
+        Shape { offsets: Rc::new(offsets), zeros: 0, max: None, ..self.clone() }
+    }
+
+    fn add(&self, other: &Shape, sign: i64) -> Shape {
+        if (self.guarded || other.guarded) && !self.is_flat() && !other.is_flat() {
+            // Two patterns that may each be broken: only where both are one value is the sum known.
+            let group = self.flat().group.min(other.flat().group);
+            return Shape { guarded: false, max: None, ..Shape::uniform().regroup(group) };
+        }
+        let group = self.group.min(other.group);
+        let (a, b) = (self.regroup(group), other.regroup(group));
+        let mut offsets = [0; LANES];
+        for (l, o) in offsets.iter_mut().enumerate() {
+            *o = a.offsets[l].wrapping_add(b.offsets[l].wrapping_mul(sign));
+        }
+        Shape {
+            group,
+            offsets: Rc::new(offsets),
+            zeros: a.zeros.min(b.zeros),
+            max: None,
+            guarded: self.guarded || other.guarded,
+        }
+    }
+}
+
+/// What a kernel is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Specialisation {
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Blocks times threads stays below 2^31 in each dimension: global indices do not wrap.
+    pub small: bool,
+}
+
+impl Specialisation {
+    /// For a launch of this shape.
+    pub fn of_launch(grid: [u32; 3], block: [u32; 3]) -> Specialisation {
+        let below = |(g, b): (&u32, &u32)| u64::from(*g) * u64::from(*b) < 1 << 31;
+        Specialisation { block, small: grid.iter().zip(&block).all(below) }
+    }
+
+    /// Threads.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+}
+
+/// Shapes of all values of a function, and which branches part lanes.
+#[derive(Debug)]
+pub struct Shapes {
+    /// By value.
+    pub values: Vec<Shape>,
+    /// Blocks that end in a branch on which lanes differ.
+    pub divergent: Vec<bool>,
+    /// Loops that lanes leave in different rounds.
+    pub divergent_loop: Vec<bool>,
+    /// Blocks that not all live lanes reach together.
+    pub masked: Vec<bool>,
+}
+
+/// Analyses a function: shapes start optimistic and are lowered until nothing changes.
+pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
+    let n = func.blocks.len();
+    let mut s = Shapes {
+        values: vec![],
+        divergent: vec![false; n],
+        divergent_loop: vec![false; cfg.loops.len()],
+        masked: vec![false; n],
+    };
+    let mut known: Vec<Option<Shape>> = vec![None; func.values.len()];
+    let constants = constants(func);
+    loop {
+        let mut changed = false;
+        let joins = s.parting(cfg);
+        for &b in &cfg.order {
+            changed |= params(func, cfg, &s, b, joins[b], &mut known);
+            for inst in &func.blocks[b].insts {
+                let shapes: Option<Vec<Shape>> = inst.args.iter().map(|a| known[a.index()].clone()).collect();
+                let Some(shapes) = shapes else { continue };
+                let args: Vec<Option<u128>> = inst.args.iter().map(|a| constants[a.index()]).collect();
+                for (i, r) in inst.results.iter().enumerate() {
+                    let mut shape = transfer(&inst.op, i, &shapes, &args, func.ty(*r), spec);
+                    if escapes(func, cfg, &s, b, *r) {
+                        shape = Shape::varying();
+                    }
+                    changed |= lower(&mut known[r.index()], shape);
+                }
+            }
+            if let Some(c) = func.blocks[b].term.condition()
+                && known[c.index()].as_ref().is_some_and(|k| !k.is_uniform())
+                && !std::mem::replace(&mut s.divergent[b], true)
+            {
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    s.values = known.into_iter().map(|k| k.unwrap_or_else(Shape::uniform)).collect();
+    s
+}
+
+fn constants(func: &Function) -> Vec<Option<u128>> {
+    let mut c = vec![None; func.values.len()];
+    for inst in func.blocks.iter().flat_map(|b| &b.insts) {
+        if let Op::Const { bits, .. } = inst.op {
+            c[inst.results[0].index()] = Some(bits);
+        }
+    }
+    c
+}
+
+/// Replaces a shape by what holds for the old and the new one; whether that changed anything.
+fn lower(slot: &mut Option<Shape>, new: Shape) -> bool {
+    let next = match slot {
+        None => new,
+        Some(old) => {
+            let mut m = old.meet(&new);
+            // Bounds may only go once up, or loops would count them up one by one.
+            if m.max != old.max {
+                m.max = None;
+            }
+            m
+        }
+    };
+    if slot.as_ref() == Some(&next) {
+        return false;
+    }
+    *slot = Some(next);
+    true
+}
+
+fn params(func: &Function, cfg: &Cfg, s: &Shapes, b: usize, join: bool, known: &mut [Option<Shape>]) -> bool {
+    let mut changed = false;
+    for (i, p) in func.blocks[b].params.iter().enumerate() {
+        let mut shape: Option<Shape> = None;
+        let mut first = None;
+        let mut several = false;
+        for &from in &cfg.preds[b] {
+            for target in func.blocks[from].term.targets().filter(|t| t.block.index() == b) {
+                let v = target.args[i];
+                several |= first.replace(v).is_some_and(|f| f != v);
+                if let Some(k) = &known[v.index()] {
+                    shape = Some(shape.map_or(k.clone(), |s| s.meet(k)));
+                }
+            }
+        }
+        if join && several {
+            shape = Some(Shape::varying());
+        }
+        if b == 0 || (shape.is_some() && escapes(func, cfg, s, b, *p)) {
+            shape = Some(Shape::varying());
+        }
+        if let Some(shape) = shape {
+            changed |= lower(&mut known[p.index()], shape);
+        }
+    }
+    changed
+}
+
+/// Whether a value made inside a divergent loop is used outside of it: lanes then keep the value of different rounds.
+fn escapes(func: &Function, cfg: &Cfg, s: &Shapes, b: usize, v: wave::Value) -> bool {
+    cfg.loops.iter().enumerate().any(|(i, l)| {
+        s.divergent_loop[i]
+            && l.contains[b]
+            && cfg.order.iter().any(|&u| {
+                let block = &func.blocks[u];
+                !l.contains[u]
+                    && (block.insts.iter().any(|x| x.args.contains(&v)) || block.term.uses().contains(&v))
+                    || l.contains[u]
+                        && block.term.targets().any(|t| !l.contains[t.block.index()] && t.args.contains(&v))
+            })
+    })
+}
+
+impl Shapes {
+    /// From the divergent branches: loops that lanes leave apart, masked blocks, and blocks where lanes from different ways meet.
+    fn parting(&mut self, cfg: &Cfg) -> Vec<bool> {
+        let n = cfg.succs.len();
+        let mut joins = vec![false; n];
+        let mark = |s: &mut Shapes, joins: &mut Vec<bool>, b: usize| {
+            for r in cfg.influence(b) {
+                s.masked[r] = true;
+                joins[r] |= cfg.preds[r].len() > 1;
+            }
+            if let Some(j) = cfg.ipdom[b] {
+                joins[j] = true;
+            }
+            for (i, l) in cfg.loops.iter().enumerate() {
+                if l.contains[b] && cfg.ipdom[b].is_none_or(|p| !l.contains[p] || p == l.header) {
+                    s.divergent_loop[i] = true;
+                }
+            }
+        };
+        for b in 0..n {
+            if self.divergent[b] {
+                mark(self, &mut joins, b);
+            }
+        }
+        // Lanes leave a divergent loop at different times: all its blocks are masked, and where its exits lead, lanes meet.
+        for (i, l) in cfg.loops.iter().enumerate() {
+            if !self.divergent_loop[i] {
+                continue;
+            }
+            let exits: Vec<(usize, usize)> = (0..n)
+                .filter(|&b| l.contains[b])
+                .flat_map(|b| cfg.succs[b].iter().map(move |&s| (b, s)))
+                .filter(|&(_, s)| !l.contains[s])
+                .collect();
+            (0..n).filter(|&b| l.contains[b]).for_each(|b| self.masked[b] = true);
+            for (_, s) in exits {
+                joins[s] = true;
+            }
+        }
+        // A header with several ways back meets lanes of one round.
+        for l in &cfg.loops {
+            let backs = cfg.preds[l.header].iter().filter(|p| l.contains[**p]).count();
+            if backs > 1 && (0..n).any(|b| l.contains[b] && self.divergent[b]) {
+                joins[l.header] = true;
+            }
+        }
+        joins
+    }
+}
+
+fn special(reg: SReg, spec: &Specialisation) -> Shape {
+    let [nx, ny, nz] = spec.block.map(|d| d.max(1) as usize);
+    let lanes: [i64; LANES] = std::array::from_fn(|l| l as i64);
+    let exact = |offsets: [i64; LANES], max: usize| Shape {
+        zeros: 0,
+        max: Some(max as u64),
+        ..Shape::with(LANES, offsets)
+    };
+    let uniform = |max: u64| Shape { max: Some(max), ..Shape::uniform() };
+    let limit = |n: usize| if spec.small { (1u64 << 31) / n as u64 } else { u64::from(u32::MAX) };
+    let row = LANES / nx.clamp(1, LANES);
+    match reg {
+        SReg::LaneId => Shape { zeros: 5, ..exact(lanes, 31) },
+        SReg::TidX if ny * nz == 1 => Shape { zeros: 5, ..exact(lanes, nx.next_multiple_of(LANES) - 1) },
+        SReg::TidX if nx.is_multiple_of(LANES) => {
+            Shape { zeros: (nx.trailing_zeros()).min(5), ..exact(lanes, nx - 1) }
+        }
+        SReg::TidX if LANES.is_multiple_of(nx) => {
+            Shape { zeros: 32, ..exact(std::array::from_fn(|l| (l % nx) as i64), nx - 1) }
+        }
+        SReg::TidY if ny * nz == 1 => uniform(0),
+        SReg::TidY if nx.is_multiple_of(LANES) => uniform(ny as u64 - 1),
+        SReg::TidY if LANES.is_multiple_of(nx) && (nz == 1 || ny.is_multiple_of(row)) => {
+            let max = ny.next_multiple_of(row) - 1;
+            Shape { zeros: row.trailing_zeros(), ..exact(std::array::from_fn(|l| (l / nx) as i64), max) }
+        }
+        SReg::TidZ if nz == 1 => uniform(0),
+        SReg::TidZ if (nx * ny).is_multiple_of(LANES) => uniform(nz as u64 - 1),
+        SReg::TidX | SReg::TidY | SReg::TidZ => Shape { max: Some(1024), ..Shape::varying() },
+        SReg::NtidX => uniform(nx as u64),
+        SReg::NtidY => uniform(ny as u64),
+        SReg::NtidZ => uniform(nz as u64),
+        SReg::CtaidX | SReg::NctaidX => uniform(limit(nx)),
+        SReg::CtaidY | SReg::NctaidY => uniform(limit(ny)),
+        SReg::CtaidZ | SReg::NctaidZ => uniform(limit(nz)),
+        SReg::WarpId | SReg::NWarpId => uniform(32),
+        SReg::LaneMaskEq | SReg::LaneMaskLe | SReg::LaneMaskLt | SReg::LaneMaskGe | SReg::LaneMaskGt => {
+            Shape::varying()
+        }
+        _ => Shape::uniform(),
+    }
+}
+
+/// The shape of result `i` of an operation.
+fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &Specialisation) -> Shape {
+    let flat = || {
+        let group = a.iter().map(|s| s.flat().group).min().unwrap_or(LANES);
+        Shape { guarded: false, ..Shape::uniform().regroup(group) }
+    };
+    let capped = |max: Option<u64>| max.filter(|m| u128::from(*m) <= ty.mask());
+    let both = || a[0].max.zip(a[1].max);
+    match op {
+        Op::Const { bits, .. } => {
+            let zeros = if *bits == 0 { 32 } else { bits.trailing_zeros().min(32) };
+            Shape { zeros, max: u64::try_from(*bits).ok(), ..Shape::uniform() }
+        }
+        Op::Special(reg) => special(*reg, spec),
+        Op::Int(IntOp::Add, _) => {
+            let mut s = a[0].add(&a[1], 1);
+            s.max = capped(both().and_then(|(x, y)| x.checked_add(y)));
+            s
+        }
+        Op::Int(IntOp::Sub, _) => a[0].add(&a[1], -1),
+        Op::Int(IntOp::Mul, _) => {
+            let max = capped(both().and_then(|(x, y)| x.checked_mul(y)));
+            let zeros = (a[0].zeros + a[1].zeros).min(32);
+            let scaled = |s: &Shape, k: u128| {
+                let k = ((k << (128 - ty.bits())) as i128 >> (128 - ty.bits())) as i64;
+                s.map(|o| o.wrapping_mul(k))
+            };
+            let s = match (c[0], c[1]) {
+                (_, Some(k)) => scaled(&a[0], k),
+                (Some(k), _) => scaled(&a[1], k),
+                _ => flat(),
+            };
+            Shape { zeros: if s.group == LANES { zeros } else { 0 }, max, ..s }
+        }
+        Op::Shift(ShiftOp::Shl, _) => match c[1] {
+            Some(k) if k < u128::from(ty.bits()).min(63) => {
+                let max = capped(a[0].max.and_then(|m| m.checked_mul(1 << k)));
+                let s = a[0].map(|o| o.wrapping_shl(k as u32));
+                Shape { zeros: (a[0].zeros + k as u32).min(32), max, ..s }
+            }
+            _ => flat(),
+        },
+        Op::Shift(ShiftOp::ShrU, _) => match c[1] {
+            Some(k) if k < 32 => {
+                let max = a[0].max.map(|m| m >> k);
+                let k = k as u32;
+                let whole = a[0].group == LANES
+                    && a[0].zeros >= k.max(5)
+                    && a[0].offsets.iter().all(|o| (0..32).contains(o));
+                let s = if whole || (a[0].group == LANES && a[0].zeros == 32) {
+                    a[0].map(|o| o >> k)
+                } else {
+                    flat()
+                };
+                Shape { max, ..s }
+            }
+            _ => flat(),
+        },
+        Op::Int(IntOp::And, _) => {
+            let (s, k) = match (c[0], c[1]) {
+                (_, Some(k)) => (&a[0], k),
+                (Some(k), _) => (&a[1], k),
+                _ => return flat(),
+            };
+            let max = u64::try_from(k).ok();
+            let low = (k + 1).is_power_of_two() && k < 1 << 32;
+            let bits = (k + 1).trailing_zeros();
+            // Offsets stay below the zero bits, so no carry leaves them.
+            let known = s.zeros >= 5 && s.offsets.iter().all(|o| (0..32).contains(o));
+            if low && s.group == LANES && known && (s.zeros >= bits || s.zeros == 32) {
+                return Shape { zeros: 32, max, ..s.map(|o| o & k as i64) };
+            }
+            Shape { max, ..flat() }
+        }
+        Op::Int(IntOp::Or | IntOp::Xor, _) => flat(),
+        Op::Zext { from, to } | Op::Sext { from, to } if to > from && *from != Ty::I1 => {
+            let signed = matches!(op, Op::Sext { .. });
+            let limit = if signed { (1u64 << (from.bits() - 1)) - 1 } else { (from.mask()) as u64 };
+            let proven = a[0].max.is_some_and(|m| m <= limit) || a[0].is_flat();
+            if !proven && (a[0].group != LANES || *from != Ty::I32) {
+                return flat();
+            }
+            Shape { guarded: a[0].guarded || !proven, ..a[0].clone() }
+        }
+        Op::Zext { .. } | Op::Sext { .. } => {
+            // Narrower: offsets stay right modulo the width.
+            let max = capped(a[0].max);
+            Shape { max, ..if ty == Ty::I1 || a[0].guarded { flat() } else { a[0].clone() } }
+        }
+        Op::ToGeneric(space) | Op::FromGeneric(space) => match space {
+            wave::op::Space::Local => Shape::varying(),
+            _ => Shape { max: None, zeros: 0, ..a[0].clone() },
+        },
+        // A block's shared memory and a thread's local memory are far smaller than this.
+        Op::SharedAddr(..) | Op::LocalAddr(_) => Shape { max: Some(1 << 24), ..Shape::uniform() },
+        Op::GlobalAddr(..) | Op::FuncAddr(_) | Op::ActiveMask => Shape::uniform(),
+        Op::Load { mem, .. } => match mem.space {
+            wave::op::Space::Local => Shape::varying(),
+            _ if mem.order == wave::op::Order::Weak => flat(),
+            _ => flat(),
+        },
+        Op::Vote { .. } => match a[1].is_uniform() {
+            true => Shape::uniform(),
+            false => Shape::varying(),
+        },
+        Op::Redux(_) if a[1].is_uniform() => Shape::uniform(),
+        Op::Bar { .. } => Shape::uniform(),
+        Op::Elect if i == 0 && a[0].is_uniform() => Shape::uniform(),
+        Op::Atom { .. } | Op::Shfl { .. } | Op::Match(..) | Op::Redux(_) | Op::Elect | Op::Builtin(_) => {
+            Shape::varying()
+        }
+        Op::Call(_) | Op::CallIndirect { .. } => Shape::varying(),
+        Op::IsSpace(wave::op::Space::Local) => Shape::varying(),
+        Op::IntCmp(cmp, _) if compares_whole_warps(*cmp, &a[0], &a[1], c[1]) => Shape::uniform(),
+        Op::Select(_) if a[0].is_uniform() => {
+            let s = a[1].meet(&a[2]);
+            Shape { zeros: 0, ..s }
+        }
+        Op::Count(CountOp::Popc, _) => Shape { max: Some(64), ..flat() },
+        _ => flat(),
+    }
+}
+
+/// Whether a comparison of a pattern with a uniform value goes the same way for all lanes: the pattern runs through less than 32 values
+/// from a multiple of 32, and the bound lies between two such runs.
+fn compares_whole_warps(cmp: IntCmp, a: &Shape, b: &Shape, constant: Option<u128>) -> bool {
+    let run = a.is_pattern() && !a.guarded && a.zeros >= 5 && a.offsets.iter().all(|o| (0..32).contains(o));
+    let bound = |extra: u128| constant.is_some_and(|k| (k + extra).is_multiple_of(32));
+    run && match cmp {
+        IntCmp::LtS | IntCmp::LtU | IntCmp::GeS | IntCmp::GeU => b.is_uniform() && (b.zeros >= 5 || bound(0)),
+        IntCmp::LeS | IntCmp::LeU | IntCmp::GtS | IntCmp::GtU => b.is_uniform() && bound(1),
+        IntCmp::Eq | IntCmp::Ne => false,
+    }
+}
+
+/// Whether a terminator's targets are chosen by one value for all lanes.
+pub fn chosen_uniformly(shapes: &Shapes, term: &Terminator) -> bool {
+    term.condition().is_none_or(|c| shapes.values[c.index()].is_uniform())
+}

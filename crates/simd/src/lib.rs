@@ -1,0 +1,19 @@
+//! Machine code for kernels: wave IR becomes LLVM IR in which a warp's 32 lanes are vectors, LLVM makes an object of it, and the object is
+//! loaded. Objects are cached on disk.
+//!
+//! **Architecture invariant:** this crate knows wave IR and LLVM; neither PTX, nor contexts and streams, nor the scheduler.
+
+pub mod cache;
+mod compile;
+mod kernel;
+mod lanewise;
+pub mod llvm;
+mod object;
+mod target;
+mod text;
+
+pub use compile::{Compiled, Error, Request, assembly, ir};
+pub use kernel::Report;
+pub use kernel::shape::Specialisation;
+pub use object::LoadError;
+pub use target::{Target, UnknownTarget};

@@ -1,0 +1,243 @@
+//! LLVM, opened at the first compilation.
+//!
+//! The library is the one that rustup's toolchain ships (LLVM 22), or what `ANYWARP_LLVM` names. It is reached through its C interface;
+//! IR goes in as text, an ELF object or assembly comes out.
+
+mod sys;
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::ptr;
+use std::sync::OnceLock;
+
+use crate::target::Target;
+use sys::Functions;
+
+/// What can go wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LlvmError {
+    /// No library was found; each place that was tried with its reason.
+    NotFound(Vec<String>),
+    /// LLVM refused the module: a bug of ours.
+    Refused(String),
+}
+
+impl std::fmt::Display for LlvmError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LlvmError::NotFound(tried) => {
+                write!(f, "no LLVM 22 was found; set ANYWARP_LLVM to its library or folder. Tried:")?;
+                tried.iter().try_for_each(|t| write!(f, "\n  {t}"))
+            }
+            LlvmError::Refused(message) => write!(f, "LLVM: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for LlvmError {}
+
+/// The opened library.
+pub struct Llvm {
+    functions: Functions,
+    path: PathBuf,
+}
+
+/// Passes for warp-wide code: slots become values, then the usual clean-up. No vectoriser: the code is vectors already.
+const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+
+/// Passes that inline the warp into the loop over warps first.
+const INLINE: &str = "always-inline,";
+
+/// LLVM's codes for what to emit.
+const ASSEMBLY: i32 = 0;
+const OBJECT: i32 = 1;
+
+fn candidates() -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    if let Some(named) = std::env::var_os("ANYWARP_LLVM").map(PathBuf::from) {
+        if named.is_file() {
+            return vec![named];
+        }
+        folders.push(named.join("lib"));
+        folders.push(named);
+    }
+    if let Ok(exe) = std::env::current_exe() {
+        folders.extend(exe.parent().map(|p| p.join("lib")));
+    }
+    folders.push(PathBuf::from(env!("ANYWARP_BUILD_LLVM")));
+    let mut files: Vec<PathBuf> = folders.iter().flat_map(|f| libraries(f)).collect();
+    if files.is_empty() {
+        // Only where nothing nearer is there: this starts a process.
+        if let Ok(output) = Command::new("rustc").args(["--print", "sysroot"]).output() {
+            files.extend(libraries(&Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("lib")));
+        }
+    }
+    files.push("libLLVM.so.22.1".into());
+    files.push("libLLVM-22.so".into());
+    files
+}
+
+/// Files of a folder that look like LLVM 22.
+fn libraries(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|e| Some(e.ok()?.path()))
+        .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libLLVM.so.22")))
+        .collect();
+    found.sort();
+    found
+}
+
+impl Llvm {
+    /// The library; opened by the first call.
+    pub fn get() -> Result<&'static Llvm, LlvmError> {
+        static LLVM: OnceLock<Result<Llvm, LlvmError>> = OnceLock::new();
+        LLVM.get_or_init(Llvm::open).as_ref().map_err(Clone::clone)
+    }
+
+    fn open() -> Result<Llvm, LlvmError> {
+        let mut tried = Vec::new();
+        for path in candidates() {
+            match Functions::open(&path) {
+                Ok(functions) => {
+                    // SAFETY: these take no arguments and may be called once before anything else.
+                    unsafe {
+                        (functions.LLVMInitializeX86TargetInfo)();
+                        (functions.LLVMInitializeX86Target)();
+                        (functions.LLVMInitializeX86TargetMC)();
+                        (functions.LLVMInitializeX86AsmPrinter)();
+                    }
+                    tracing::debug!(path = %path.display(), "opened LLVM");
+                    return Ok(Llvm { functions, path });
+                }
+                Err(error) => tried.push(format!("{}: {error}", path.display())),
+            }
+        }
+        Err(LlvmError::NotFound(tried))
+    }
+
+    /// The first library that is there, without opening it.
+    pub fn locate() -> Option<PathBuf> {
+        candidates().into_iter().find(|p| p.is_file())
+    }
+
+    /// Where it was found.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An ELF object made of IR text.
+    pub fn object(&self, ir: &str, target: &Target) -> Result<Vec<u8>, LlvmError> {
+        self.compile(ir, target, OBJECT)
+    }
+
+    /// Assembly made of IR text.
+    pub fn assembly(&self, ir: &str, target: &Target) -> Result<String, LlvmError> {
+        Ok(String::from_utf8_lossy(&self.compile(ir, target, ASSEMBLY)?).into_owned())
+    }
+
+    /// A message of LLVM's, which is then released.
+    ///
+    /// # Safety
+    /// `message` is null or a string that LLVM gave.
+    unsafe fn message(&self, message: *mut c_char) -> String {
+        if message.is_null() {
+            return "no reason given".into();
+        }
+        // SAFETY: the caller vouches for the string.
+        let text = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+        // SAFETY: as above; it is not used again.
+        unsafe { (self.functions.LLVMDisposeMessage)(message) };
+        text
+    }
+
+    fn compile(&self, ir: &str, target: &Target, kind: i32) -> Result<Vec<u8>, LlvmError> {
+        let f = &self.functions;
+        let refused = |text: String| LlvmError::Refused(text);
+        let triple = c"x86_64-unknown-linux-gnu";
+        let (cpu, features) = (CString::new(target.cpu), CString::new(target.features.as_str()));
+        let (Ok(cpu), Ok(features)) = (cpu, features) else {
+            return Err(refused("a name with a zero byte".into()));
+        };
+        let passes = CString::new(format!("{INLINE}{PASSES}")).unwrap_or_default();
+        // SAFETY: LLVM's C interface used as its headers say: every handle is one that LLVM gave, strings live through the calls, the module
+        // belongs to this context, and all are disposed of once, in order, on every way out.
+        unsafe {
+            let context = (f.LLVMContextCreate)();
+            let buffer = (f.LLVMCreateMemoryBufferWithMemoryRangeCopy)(
+                ir.as_ptr().cast(),
+                ir.len(),
+                c"kernel".as_ptr(),
+            );
+            let (mut module, mut message) = (ptr::null_mut(), ptr::null_mut());
+            // The parser takes the buffer.
+            if (f.LLVMParseIRInContext)(context, buffer, &mut module, &mut message) != 0 {
+                let text = self.message(message);
+                (f.LLVMContextDispose)(context);
+                return Err(refused(text));
+            }
+            let done = self.emit(module, triple, &cpu, &features, &passes, kind);
+            (f.LLVMDisposeModule)(module);
+            (f.LLVMContextDispose)(context);
+            done
+        }
+    }
+
+    /// # Safety
+    /// `module` is a live module of LLVM's.
+    unsafe fn emit(
+        &self,
+        module: *mut c_void,
+        triple: &CStr,
+        cpu: &CStr,
+        features: &CStr,
+        passes: &CStr,
+        kind: i32,
+    ) -> Result<Vec<u8>, LlvmError> {
+        let f = &self.functions;
+        // SAFETY: as in `compile`.
+        unsafe {
+            let (mut target, mut message) = (ptr::null_mut(), ptr::null_mut());
+            if (f.LLVMGetTargetFromTriple)(triple.as_ptr(), &mut target, &mut message) != 0 {
+                return Err(LlvmError::Refused(self.message(message)));
+            }
+            // Optimisation level 2, position-independent code, default code model.
+            let machine = (f.LLVMCreateTargetMachine)(
+                target,
+                triple.as_ptr(),
+                cpu.as_ptr(),
+                features.as_ptr(),
+                2,
+                2,
+                0,
+            );
+            let options = (f.LLVMCreatePassBuilderOptions)();
+            let error = (f.LLVMRunPasses)(module, passes.as_ptr(), machine, options);
+            (f.LLVMDisposePassBuilderOptions)(options);
+            let mut buffer = ptr::null_mut();
+            let out = if !error.is_null() {
+                let text = (f.LLVMGetErrorMessage)(error);
+                let refused = LlvmError::Refused(CStr::from_ptr(text).to_string_lossy().into_owned());
+                (f.LLVMDisposeErrorMessage)(text);
+                Err(refused)
+            } else if (f.LLVMTargetMachineEmitToMemoryBuffer)(
+                machine,
+                module,
+                kind,
+                &mut message,
+                &mut buffer,
+            ) != 0
+            {
+                Err(LlvmError::Refused(self.message(message)))
+            } else {
+                let (start, size) = ((f.LLVMGetBufferStart)(buffer), (f.LLVMGetBufferSize)(buffer));
+                let bytes = std::slice::from_raw_parts(start.cast::<u8>(), size).to_vec();
+                (f.LLVMDisposeMemoryBuffer)(buffer);
+                Ok(bytes)
+            };
+            (f.LLVMDisposeTargetMachine)(machine);
+            out
+        }
+    }
+}

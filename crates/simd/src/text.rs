@@ -1,0 +1,124 @@
+//! LLVM IR as text: numbered temporaries, declarations on demand.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use wave::Ty;
+use wave::types::Fmt;
+
+/// Lanes that an expression is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// One value for the whole warp.
+    One,
+    /// One value a lane.
+    Warp,
+}
+
+/// The body of a function being written, and what the module must declare for it.
+#[derive(Debug, Default)]
+pub struct Text {
+    /// Lines so far.
+    pub out: String,
+    next: u32,
+    labels: u32,
+    /// Declarations of intrinsics.
+    pub declarations: BTreeSet<String>,
+}
+
+impl Text {
+    /// A line.
+    pub fn line(&mut self, line: impl AsRef<str>) {
+        self.out.push_str("  ");
+        self.out.push_str(line.as_ref());
+        self.out.push('\n');
+    }
+
+    /// `%tN = expression`; the name.
+    pub fn def(&mut self, expression: impl AsRef<str>) -> String {
+        let name = format!("%t{}", self.next);
+        self.next += 1;
+        let _ = writeln!(self.out, "  {name} = {}", expression.as_ref());
+        name
+    }
+
+    /// A fresh label.
+    pub fn fresh(&mut self, hint: &str) -> String {
+        self.labels += 1;
+        format!("{hint}.{}", self.labels)
+    }
+
+    /// Begins a basic block.
+    pub fn label(&mut self, name: &str) {
+        let _ = writeln!(self.out, "{name}:");
+    }
+
+    /// Calls an intrinsic: `args` are typed operands.
+    pub fn intrinsic(&mut self, result: &str, name: &str, args: &[(String, String)]) -> String {
+        let types: Vec<&str> = args.iter().map(|a| a.0.as_str()).collect();
+        self.declarations.insert(format!("declare {result} @{name}({})", types.join(", ")));
+        let list: Vec<String> = args.iter().map(|(t, v)| format!("{t} {v}")).collect();
+        let call = format!("call {result} @{name}({})", list.join(", "));
+        if result == "void" {
+            self.line(call);
+            return String::new();
+        }
+        self.def(call)
+    }
+
+    /// A scalar in all lanes.
+    pub fn splat(&mut self, ty: Ty, scalar: &str) -> String {
+        if is_constant(scalar) {
+            return format!("splat ({} {scalar})", int(ty, Lanes::One));
+        }
+        let v = vector(ty);
+        let one = self.def(format!("insertelement {v} poison, i{} {scalar}, i32 0", ty.bits()));
+        self.def(format!("shufflevector {v} {one}, {v} poison, <32 x i32> zeroinitializer"))
+    }
+}
+
+/// Whether an operand is a literal.
+pub fn is_constant(operand: &str) -> bool {
+    !operand.starts_with('%')
+}
+
+/// The integer type for a value.
+pub fn int(ty: Ty, lanes: Lanes) -> String {
+    match lanes {
+        Lanes::One => format!("i{}", ty.bits()),
+        Lanes::Warp => vector(ty),
+    }
+}
+
+/// `<32 x iN>`.
+pub fn vector(ty: Ty) -> String {
+    format!("<32 x i{}>", ty.bits())
+}
+
+/// The LLVM name of a format.
+pub fn float_name(fmt: Fmt) -> &'static str {
+    match fmt {
+        Fmt::F16 => "half",
+        Fmt::BF16 => "bfloat",
+        Fmt::F32 => "float",
+        Fmt::F64 => "double",
+    }
+}
+
+/// The float type for a value.
+pub fn float(fmt: Fmt, lanes: Lanes) -> String {
+    match lanes {
+        Lanes::One => float_name(fmt).to_string(),
+        Lanes::Warp => format!("<32 x {}>", float_name(fmt)),
+    }
+}
+
+/// An integer literal for all lanes: LLVM accepts a signed or unsigned decimal of the width.
+pub fn literal(ty: Ty, lanes: Lanes, value: u128) -> String {
+    let v = value & ty.mask();
+    let text = if ty == Ty::I1 { (if v == 1 { "true" } else { "false" }).to_string() } else { v.to_string() };
+    match lanes {
+        Lanes::One => text,
+        Lanes::Warp => format!("splat (i{} {text})", ty.bits()),
+    }
+}

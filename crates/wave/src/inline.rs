@@ -1,0 +1,168 @@
+//! Calls put in place: what remains are calls that recurse.
+//!
+//! A call through a handle becomes a choice among the functions whose handle is taken and whose signature fits, each called directly;
+//! a handle that is none of theirs reads memory there, which faults as a stray call does, and then traps.
+
+use std::collections::BTreeMap;
+
+use crate::func::{Block, BlockCall, BlockData, Function, Inst, Terminator, Value};
+use crate::layout;
+use crate::module::{FuncId, Module};
+use crate::op::{IntCmp, MemMode, Op, Space};
+use crate::types::Ty;
+
+/// Instructions that a function may grow to.
+const LIMIT: usize = 200_000;
+
+/// `kernel` with every call in place that can be: calls that would never end (recursion) stay, as do those to functions without a body.
+pub fn inlined(module: &Module, kernel: FuncId) -> Function {
+    let mut func = module.functions[kernel.index()].clone();
+    let taken: Vec<FuncId> = layout::address_taken(module).into_iter().collect();
+    // The functions that a block's code was inlined from.
+    let mut origin: BTreeMap<usize, Vec<FuncId>> = BTreeMap::new();
+    let mut size: usize = func.blocks.iter().map(|b| b.insts.len()).sum();
+    let mut b = 0;
+    while b < func.blocks.len() {
+        let path = origin.get(&b).cloned().unwrap_or_default();
+        let found = func.blocks[b].insts.iter().position(|i| match &i.op {
+            Op::Call(f) => {
+                *f != kernel && !path.contains(f) && !module.functions[f.index()].external && size < LIMIT
+            }
+            Op::CallIndirect { .. } => size < LIMIT,
+            _ => false,
+        });
+        let Some(at) = found else {
+            b += 1;
+            continue;
+        };
+        let rest = split(&mut func, b, at);
+        origin.insert(rest.index(), path.clone());
+        let call = func.blocks[b].insts.pop();
+        let Some(call) = call else { continue };
+        let first = func.blocks.len();
+        match &call.op {
+            Op::Call(f) => {
+                let callee = &module.functions[f.index()];
+                size += callee.blocks.iter().map(|b| b.insts.len()).sum::<usize>();
+                splice(&mut func, b, callee, &call, rest);
+                let mut deeper = path;
+                deeper.push(*f);
+                (first..func.blocks.len()).for_each(|n| {
+                    origin.insert(n, deeper.clone());
+                });
+            }
+            Op::CallIndirect { params, results } => {
+                let fits = |f: &&FuncId| {
+                    let (p, r) = module.call_signature(**f);
+                    p[..] == params[..] && r[..] == results[..]
+                };
+                let list: Vec<FuncId> = taken.iter().filter(fits).copied().collect();
+                choose(&mut func, b, &list, &call, rest);
+                (first..func.blocks.len()).for_each(|n| {
+                    origin.insert(n, path.clone());
+                });
+            }
+            _ => {}
+        }
+    }
+    func
+}
+
+/// Moves what follows instruction `at` of block `b` to a new block whose parameters are the call's results.
+fn split(func: &mut Function, b: usize, at: usize) -> Block {
+    let insts = func.blocks[b].insts.split_off(at + 1);
+    let params = func.blocks[b].insts[at].results.to_vec();
+    let term_loc = func.blocks[b].term_loc;
+    let term = std::mem::replace(&mut func.blocks[b].term, Terminator::Trap);
+    func.blocks.push(BlockData { params, insts, term, term_loc });
+    Block(func.blocks.len() as u32 - 1)
+}
+
+/// Copies a function's blocks behind `func`'s and lets `b` go there, and its returns to `rest`.
+fn splice(func: &mut Function, b: usize, callee: &Function, call: &Inst, rest: Block) {
+    let (values, blocks, slots) =
+        (func.values.len() as u32, func.blocks.len() as u32, func.slots.len() as u32);
+    func.values.extend(&callee.values);
+    func.slots.extend(callee.slots.iter().cloned());
+    let value = |v: Value| Value(v.0 + values);
+    let target = |t: &BlockCall| BlockCall {
+        block: Block(t.block.0 + blocks),
+        args: t.args.iter().map(|&v| value(v)).collect(),
+    };
+    for data in &callee.blocks {
+        let insts = data.insts.iter().map(|i| Inst {
+            op: match i.op {
+                Op::LocalAddr(slot) => Op::LocalAddr(slot + slots),
+                ref other => other.clone(),
+            },
+            args: i.args.iter().map(|&v| value(v)).collect(),
+            results: i.results.iter().map(|&v| value(v)).collect(),
+            loc: i.loc,
+        });
+        let term = match &data.term {
+            Terminator::Jump(t) => Terminator::Jump(target(t)),
+            Terminator::Branch { cond, then, els } => {
+                Terminator::Branch { cond: value(*cond), then: target(then), els: target(els) }
+            }
+            Terminator::Switch { index, targets } => {
+                Terminator::Switch { index: value(*index), targets: targets.iter().map(target).collect() }
+            }
+            Terminator::Return(list) => {
+                Terminator::Jump(BlockCall { block: rest, args: list.iter().map(|&v| value(v)).collect() })
+            }
+            Terminator::Exit => Terminator::Exit,
+            Terminator::Trap => Terminator::Trap,
+        };
+        func.blocks.push(BlockData {
+            params: data.params.iter().map(|&v| value(v)).collect(),
+            insts: insts.collect(),
+            term,
+            term_loc: data.term_loc,
+        });
+    }
+    func.blocks[b].term = Terminator::Jump(BlockCall { block: Block(blocks), args: call.args.to_vec() });
+}
+
+/// A comparison after the other with the handles of `list`, each leading to a direct call.
+fn choose(func: &mut Function, b: usize, list: &[FuncId], call: &Inst, rest: Block) {
+    let handle = call.args[0];
+    let mut at = b;
+    for &f in list {
+        let (bits, same) = (func.new_value(Ty::I64), func.new_value(Ty::I1));
+        let inst = |op, args: &[Value], results: &[Value]| Inst {
+            op,
+            args: args.into(),
+            results: results.into(),
+            loc: call.loc,
+        };
+        let constant = Op::Const { ty: Ty::I64, bits: u128::from(Module::func_handle(f)) };
+        func.blocks[at].insts.push(inst(constant, &[], &[bits]));
+        func.blocks[at].insts.push(inst(Op::IntCmp(IntCmp::Eq, Ty::I64), &[handle, bits], &[same]));
+        let results: Vec<Value> = call
+            .results
+            .iter()
+            .map(|r| func.values[r.index()])
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|t| func.new_value(t))
+            .collect();
+        let here = func.new_block();
+        let next = func.new_block();
+        func.blocks[here.index()].insts.push(inst(Op::Call(f), &call.args[1..], &results));
+        func.blocks[here.index()].term = Terminator::Jump(BlockCall { block: rest, args: results });
+        func.blocks[at].term =
+            Terminator::Branch { cond: same, then: BlockCall::to(here), els: BlockCall::to(next) };
+        func.blocks[at].term_loc = call.loc;
+        at = next.index();
+    }
+    let byte = func.new_value(Ty::I8);
+    let load = Op::Load { mem: MemMode::weak(Space::Generic), ty: Ty::I8, count: 1, offset: 0 };
+    func.blocks[at].insts.push(Inst {
+        op: load,
+        args: [handle][..].into(),
+        results: [byte][..].into(),
+        loc: call.loc,
+    });
+    func.blocks[at].term = Terminator::Trap;
+    func.blocks[at].term_loc = call.loc;
+}
