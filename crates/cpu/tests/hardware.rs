@@ -65,11 +65,7 @@ fn run(program: &Program, workers: &Workers, form: &Form, compiled: bool) -> Res
             params: &params,
             image: 0,
             shared: [info.shared_size as u32, 0],
-<<<<<<< HEAD
             stack: 0,
-=======
-            stack: 1024,
->>>>>>> 74c6948 (Compile kernels to SIMD code through LLVM, with a cache of objects)
             cooperative: false,
             id: 1,
             host: &memory,
