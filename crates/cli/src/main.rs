@@ -21,6 +21,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(commands::run::Args),
+    Demo(commands::demo::Args),
     /// Print a shell's completion script
     #[command(
         after_help = "Example: anywarp completions bash > ~/.local/share/bash-completion/completions/anywarp"
@@ -34,6 +35,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => commands::run::run(args),
+        Command::Demo(args) => commands::demo::run(args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "anywarp", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

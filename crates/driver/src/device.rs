@@ -293,7 +293,7 @@ impl Device {
 
 /// The virtual devices that the environment asks for, all like `base`: `ANYWARP_DEVICES` (their number, 1 to 64),
 /// `ANYWARP_COMPUTE_CAPABILITY` (as `8.6`), `ANYWARP_MEMORY` (bytes of each, or with a suffix K, M, G or T). A value that cannot be read is
-/// told on standard error and passed over. Of these `CUDA_VISIBLE_DEVICES` shows the ones it names ([`visible`]).
+/// told on standard error and passed over. Of these `CUDA_VISIBLE_DEVICES` shows the ones it names (`visible`).
 pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
     let count = setting("ANYWARP_DEVICES", "a number from 1 to 64", |v| {
         v.parse().ok().filter(|n| (1..=64).contains(n))

@@ -122,7 +122,7 @@ pub fn linked(inputs: &[(String, Vec<u8>)]) -> Vec<u8> {
     out
 }
 
-/// The bytes of a linked image from its first [`LINKED_HEADER`]; for a pointer without a size.
+/// The bytes of a linked image from its first `LINKED_HEADER`; for a pointer without a size.
 pub fn linked_size(header: &[u8]) -> Option<usize> {
     header
         .starts_with(LINKED_MAGIC)

@@ -270,7 +270,7 @@ impl<'f> Builder<'f> {
     /// Appends a call-free operation; its results in order. Types come from [`Op::signature`].
     ///
     /// # Panics
-    /// On [`Op::Call`]; use [`Builder::call`].
+    /// On [`Op::Call`]; use `Builder::call`.
     pub fn emit(&mut self, op: Op, args: &[Value]) -> SmallVec<[Value; 2]> {
         let sig = op.signature().expect("calls go through Builder::call");
         self.emit_typed(op, args, &sig.results)

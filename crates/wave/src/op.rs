@@ -1,6 +1,6 @@
 //! The operations and their exact meaning.
 //!
-//! Every enumeration that appears in the text form is declared through [`names!`], which gives each
+//! Every enumeration that appears in the text form is declared through `names!`, which gives each
 //! member its one spelling; printer, parser and documentation read the same table.
 //!
 //! Operand and result types are fixed by [`Op::signature`]; the verifier, the text form and the

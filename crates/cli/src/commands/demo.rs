@@ -13,7 +13,7 @@ use crate::install;
 #[derive(clap::Args)]
 pub struct Args {
     /// Elements of each vector
-    #[arg(long, default_value_t = 64 << 20)]
+    #[arg(long, default_value_t = 64 << 20, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     elements: u32,
     /// The C compiler
     #[arg(long, env = "CC", default_value = "cc")]
@@ -64,7 +64,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
         .arg(&scratch.0)
         .arg(folder.join(install::LIBCUDA))
         .status()
-        .with_context(|| format!("cannot run the C compiler {}; install one or name it with --cc", args.cc))?;
+        .with_context(|| {
+            format!("cannot run the C compiler {}; install one or name it with --cc", args.cc)
+        })?;
     if !compile.success() {
         bail!("{} could not compile vecadd.c ({compile})", args.cc);
     }
@@ -72,7 +74,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     println!("driver   {}", folder.join(install::LIBCUDA).display());
     let status = Command::new(&program)
         .arg(args.elements.to_string())
-        .arg(at("vecadd.ptx"))
+        .current_dir(&scratch.0)
         .envs(environment(&folder))
         .status()
         .context("cannot run the compiled program")?;

@@ -1,6 +1,6 @@
 //! Memory: who owns which addresses.
 //!
-//! Device memory is host memory in one reserved range ([`space`]); every allocation, of whatever kind, is in one table by address, so that a
+//! Device memory is host memory in one reserved range (`space`); every allocation, of whatever kind, is in one table by address, so that a
 //! pointer anywhere inside it can be found, checked and asked about. [`copy`] moves and fills bytes.
 
 pub mod address;
