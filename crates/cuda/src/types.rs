@@ -212,3 +212,24 @@ pub struct AllocationProp {
     pub meta_data: u64,
     pub flags: [u8; 8],
 }
+
+/// `CUipcMemHandle` and `CUipcEventHandle`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct IpcHandle {
+    pub name: [u8; 64],
+}
+
+/// `CUdevResource` with multiprocessors in it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct DevResource {
+    pub kind: u32,
+    pub padding: [u32; 23],
+    pub multiprocessors: u32,
+    pub smallest_part: u32,
+    pub scheduled_together: u32,
+    pub rest: [u32; 9],
+}

@@ -1,17 +1,9 @@
 //! The library's answers against those that a real H200 gave (`tests/probe/README.md`).
 
-use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 
 use hwtruth::answers::{Answer, Difference, Probe, differences, proc_addresses};
-
-/// Lines that are not the hardware's yet, by the beginning of their name, and why. One that has become right must leave the list.
-const PENDING: &[(&str, &str)] = &[
-    ("ipc", "memory and events are not shared between processes"),
-    ("ipc_shared", "memory and events are not shared between processes"),
-    ("misc", "external memory, resources of devices, graphics, core dumps and tensor maps are not supported"),
-];
 
 /// The library that was built with this test: beside the test's folder, or in it.
 fn library() -> PathBuf {
@@ -37,38 +29,24 @@ fn text(answer: Option<&Answer>) -> String {
     }
 }
 
-/// Whether a pending prefix covers a line: `group`, or `group.probe`, `group.probe*`.
-fn covers(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix),
-        None => name == pattern || name.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('.')),
-    }
-}
-
 #[test]
 fn every_answer_is_the_hardwares() {
     let probe = Probe::build(&include()).expect("the probe");
     let library = library();
-    let mut found: BTreeMap<String, Vec<Difference>> = BTreeMap::new();
     let groups = probe.groups().expect("the groups");
     assert!(groups.len() > 60, "{} groups", groups.len());
+    let mut different = Vec::new();
     for group in groups {
         let ours = probe.ask(&library, Some(&group)).expect("answers");
         // A group without any line must not pass.
         assert!(!ours.trim().is_empty(), "{group}: no answers");
-        found.insert(group, differences(&ours).expect("the recordings"));
+        different.extend(differences(&ours).expect("the recordings"));
     }
-    let all: Vec<&Difference> = found.values().flatten().collect();
-    let unknown: Vec<&&Difference> =
-        all.iter().filter(|d| !PENDING.iter().any(|p| covers(p.0, &d.name))).collect();
-    let stale: Vec<&str> =
-        PENDING.iter().map(|p| p.0).filter(|p| !all.iter().any(|d| covers(p, &d.name))).collect();
-    let list: String = unknown
-        .iter()
-        .map(|d| format!("  {}: {}, not {}\n", d.name, text(Some(&d.expected)), text(d.got.as_ref())))
-        .collect();
-    assert!(unknown.is_empty(), "{} answers are not the hardware's (its, not ours):\n{list}", unknown.len());
-    assert!(stale.is_empty(), "right now, so not pending any more: {stale:?}");
+    let line =
+        |d: &Difference| format!("  {}: {}, not {}\n", d.name, text(Some(&d.expected)), text(d.got.as_ref()));
+    let list: String = different.iter().map(line).collect();
+    let count = different.len();
+    assert!(different.is_empty(), "{count} answers are not the hardware's (its answer, not ours):\n{list}");
 }
 
 /// A symbol's address; null: the library has none.

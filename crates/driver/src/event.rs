@@ -7,6 +7,7 @@ use std::time::Instant;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
+use crate::shared::{Marks, Name};
 use crate::stream::{Point, Stream};
 
 /// The events with handles.
@@ -37,6 +38,8 @@ pub struct Event {
     context: Weak<Context>,
     flags: u32,
     recorded: Mutex<Option<Recorded>>,
+    /// What other processes see of it.
+    marks: Option<Arc<Marks>>,
 }
 
 fn now() -> u64 {
@@ -49,14 +52,23 @@ pub fn create(context: &Context, flags: u32) -> Result<Handle> {
     if flags & !7 != 0 || (flags & flag::INTERPROCESS != 0 && flags & flag::DISABLE_TIMING == 0) {
         return Err(Error::InvalidValue);
     }
-    let context_id = context.id();
-    let context = context.weak();
+    let marks = if flags & flag::INTERPROCESS != 0 { Some(Marks::make()?) } else { None };
+    make(context, flags, marks)
+}
+
+fn make(context: &Context, flags: u32, marks: Option<Marks>) -> Result<Handle> {
+    let (context_id, context, marks) = (context.id(), context.weak(), marks.map(Arc::new));
     EVENTS
         .insert_with(|handle| {
-            Arc::new(Event { handle, context_id, context, flags, recorded: Mutex::new(None) })
+            Arc::new(Event { handle, context_id, context, flags, recorded: Mutex::new(None), marks })
         })
         .map(|e| e.0)
         .ok_or(Error::OutOfMemory)
+}
+
+/// Opens an event that another process named.
+pub fn open(context: &Context, name: &Name) -> Result<Handle> {
+    make(context, flag::INTERPROCESS | flag::DISABLE_TIMING, Some(Marks::open(name)?))
 }
 
 /// The event of a handle; its context must be alive.
@@ -67,21 +79,34 @@ pub fn get(handle: Handle) -> Result<Arc<Event>> {
 }
 
 impl Event {
+    /// The name for another process; only an event that was made for it has one.
+    pub fn name(&self) -> Result<Name> {
+        self.marks.as_ref().ok_or(Error::InvalidHandle)?.name()
+    }
+
     /// Records the work enqueued so far.
     pub fn record(&self, stream: &Arc<Stream>) {
         let time = Arc::new(AtomicU64::new(0));
-        let timed = self.flags & flag::DISABLE_TIMING == 0;
         let at = Arc::clone(&time);
-        let reached = |timed: bool| if timed { now() } else { 0 };
+        let timed = self.flags & flag::DISABLE_TIMING == 0;
+        let mark = self.marks.as_ref().map(|marks| (Arc::clone(marks), marks.ask()));
+        let reach = move || {
+            if timed {
+                at.store(now(), Ordering::Release);
+            }
+            if let Some((marks, number)) = &mark {
+                marks.reach(*number);
+            }
+        };
         let point = match stream.begin() {
-            Some(now) => {
-                at.store(reached(timed), Ordering::Release);
-                now.point()
+            Some(work) => {
+                reach();
+                work.point()
             }
             None => stream.enqueue(
                 true,
                 Box::new(move || {
-                    at.store(reached(timed), Ordering::Release);
+                    reach();
                     Ok(())
                 }),
             ),
@@ -89,20 +114,45 @@ impl Event {
         *lock(&self.recorded) = Some(Recorded { point, time });
     }
 
-    /// The place last recorded.
-    pub fn point(&self) -> Option<Point> {
+    fn point(&self) -> Option<Point> {
         lock(&self.recorded).as_ref().map(|r| r.point.clone())
     }
 
-    /// Whether the recorded work has ended; true when nothing was recorded.
+    /// Whether the work recorded last has ended; true when nothing was recorded.
     pub fn query(&self) -> bool {
-        self.point().is_none_or(|p| p.reached())
+        match &self.marks {
+            Some(marks) => marks.reached(marks.asked()),
+            None => self.point().is_none_or(|p| p.reached()),
+        }
     }
 
-    /// Waits for the recorded work.
+    /// Waits for the work recorded last.
     pub fn synchronize(&self) {
+        let marked = self.marks.as_ref().map(|marks| (marks, marks.asked()));
         if let Some(point) = self.point() {
             point.wait();
+        }
+        if let Some((marks, number)) = marked {
+            marks.wait(number);
+        }
+    }
+
+    /// Makes what follows in a stream wait for the work recorded last.
+    pub fn wait_in(&self, stream: &Arc<Stream>) {
+        let marked = self.marks.as_ref().map(|marks| (Arc::clone(marks), marks.asked()));
+        if let Some(point) = self.point() {
+            stream.wait_for(point);
+        }
+        if let Some((marks, number)) = marked
+            && !marks.reached(number)
+        {
+            stream.enqueue(
+                true,
+                Box::new(move || {
+                    marks.wait(number);
+                    Ok(())
+                }),
+            );
         }
     }
 

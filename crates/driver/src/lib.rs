@@ -19,6 +19,7 @@ pub mod log;
 pub mod memory;
 pub mod module;
 pub mod occupancy;
+pub mod shared;
 pub mod stream;
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};

@@ -230,9 +230,7 @@ api! {
     Init fn cuCtxWaitEvent(handle: Handle, event: Handle) {
         let context = context::get(handle)?;
         context.check()?;
-        if let Some(point) = driver::event::get(event)?.point() {
-            stream(0, false)?.wait_for(point);
-        }
+        driver::event::get(event)?.wait_in(&stream(0, false)?);
         Ok(())
     }
 }

@@ -146,10 +146,6 @@ api! {
         Ok(())
     }
 
-    Context fn cuFlushGPUDirectRDMAWrites(target: u32, scope: u32) {
-        if target == 0 && matches!(scope, 100 | 200) { Err(Error::NotSupported) } else { Err(Error::InvalidValue) }
-    }
-
     Init fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
         use std::cell::Cell;
         thread_local! {

@@ -11,6 +11,7 @@ pub mod event;
 pub mod fill;
 pub mod function;
 pub mod init;
+pub mod ipc;
 pub mod jit;
 pub mod launch;
 pub mod library;
@@ -21,6 +22,7 @@ pub mod module;
 pub mod occupancy;
 pub mod pointer;
 pub mod pool;
+pub mod refused;
 pub mod stream;
 
 use std::sync::Arc;

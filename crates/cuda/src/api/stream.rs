@@ -186,9 +186,7 @@ api! {
             1 => return Err(Error::IllegalState),
             _ => return Err(Error::InvalidValue),
         }
-        if let Some(point) = event.point() {
-            stream.wait_for(point);
-        }
+        event.wait_in(&stream);
         Ok(())
     }
 

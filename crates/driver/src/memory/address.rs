@@ -12,6 +12,7 @@ use crate::context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
+use crate::shared;
 
 use super::managed::Location;
 use super::{Kind, Owner, give_back, insert, remove, take};
@@ -130,16 +131,7 @@ fn make(file: File, size: u64, device: &Device, location: Location, shareable: b
 /// Makes memory on a device (or, by its location, on the host), counted as the device's.
 pub fn create(device: &Device, location: Location, size: u64, shareable: bool) -> Result<Handle> {
     check_size(size)?;
-    // SAFETY: a NUL-ended name and a flag; the descriptor is nobody else's.
-    let file = unsafe {
-        let fd = libc::memfd_create(c"anywarp".as_ptr(), libc::MFD_CLOEXEC);
-        if fd < 0 {
-            return Err(Error::OutOfMemory);
-        }
-        File::from(OwnedFd::from_raw_fd(fd))
-    };
-    file.set_len(size).map_err(|_| Error::OutOfMemory)?;
-    make(file, size, device, location, shareable)
+    make(shared::memory_file(size)?, size, device, location, shareable)
 }
 
 /// A file descriptor that stands for the memory in other processes; the caller closes it.

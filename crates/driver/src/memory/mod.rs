@@ -8,6 +8,7 @@ pub mod array;
 pub mod copy;
 pub mod managed;
 pub mod pool;
+pub mod share;
 mod space;
 pub mod transfer;
 
@@ -37,6 +38,8 @@ pub enum Kind {
     Pool,
     /// Memory mapped at reserved addresses.
     Mapped,
+    /// Memory of another process.
+    Imported,
 }
 
 /// An allocation. Its memory is given back when the last user is gone: a copy under way keeps what it touches.
@@ -362,6 +365,7 @@ pub(crate) fn remove_variable(base: u64) {
 /// Frees what belongs to a context that has ended.
 pub(crate) fn context_ended(id: u64) {
     array::context_ended(id);
+    share::context_ended(id);
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
     let ended: Vec<u64> =
         table.values().filter(|a| a.context.1 == id && a.pool == 0).map(|a| a.base).collect();
@@ -378,7 +382,7 @@ impl Drop for Allocation {
                 give_back(self.device, self.size);
             }
             Kind::Host => space::free(self.base),
-            Kind::Registered | Kind::Variable | Kind::Mapped => {}
+            Kind::Registered | Kind::Variable | Kind::Mapped | Kind::Imported => {}
         }
     }
 }

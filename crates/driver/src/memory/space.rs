@@ -4,10 +4,14 @@
 //! Pages not in use cannot be accessed: a kernel that strays faults.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use crate::error::{Error, Result};
 use crate::handle::lock;
+use crate::shared;
 
 /// What small allocations are multiples of.
 const UNIT: u64 = 512;
@@ -60,6 +64,8 @@ struct Space {
     small: Ranges,
     /// What is taken: start, and the bytes taken from the free ranges.
     taken: BTreeMap<u64, u64>,
+    /// Pages that are a file's: their start, and the file.
+    shared: BTreeMap<u64, File>,
 }
 
 fn space() -> Option<&'static Mutex<Space>> {
@@ -72,7 +78,12 @@ fn space() -> Option<&'static Mutex<Space>> {
             let first = start.next_multiple_of(BLOCK);
             let mut large = Ranges::default();
             large.give(first, (start + size - first) / BLOCK * BLOCK);
-            Some(Mutex::new(Space { large, small: Ranges::default(), taken: BTreeMap::new() }))
+            Some(Mutex::new(Space {
+                large,
+                small: Ranges::default(),
+                taken: BTreeMap::new(),
+                shared: BTreeMap::new(),
+            }))
         })
         .as_ref()
 }
@@ -163,8 +174,29 @@ pub(super) fn free(start: u64) {
         space.small.give(start, size);
     } else {
         release(start, size);
+        space.shared.remove(&start);
         space.large.give(start, size);
     }
+}
+
+/// Makes the pages that hold an allocation of `size` bytes a file's, if they are not yet, and gives the file, the first address and the bytes of
+/// the pages to `then`. The addresses stay; nothing may use the memory meanwhile.
+pub(super) fn share<T>(base: u64, size: u64, then: impl FnOnce(&File, u64, u64) -> Result<T>) -> Result<T> {
+    let mut space = lock(space().ok_or(Error::OutOfMemory)?);
+    let (start, bytes) =
+        if size < LARGE { (base / BLOCK * BLOCK, BLOCK) } else { (base, size.next_multiple_of(PAGE)) };
+    if let Some(file) = space.shared.get(&start) {
+        return then(file, start, bytes);
+    }
+    let file = shared::memory_file(bytes)?;
+    // SAFETY: the pages are committed and by the contract of this function nobody writes them.
+    let contents = unsafe { std::slice::from_raw_parts(start as *const u8, bytes as usize) };
+    file.write_all_at(contents, 0).map_err(|_| Error::OutOfMemory)?;
+    // SAFETY: the pages are ours, and hold the same as the file.
+    unsafe { shared::map(&file, bytes, Some(start))? };
+    let result = then(&file, start, bytes);
+    space.shared.insert(start, file);
+    result
 }
 
 /// Whether the program's pages at an address are mapped.

@@ -1,0 +1,120 @@
+//! Functions for hardware that a virtual device does not have: their arguments are checked, what is right is refused by name.
+
+use driver::{Error, Result, driver};
+
+use crate::abi::{Out, unsupported};
+use crate::api;
+use crate::types::{CUdevice, DevResource, Handle};
+
+/// Refuses what would be right, by name.
+fn refuse(name: &'static str) -> Result<()> {
+    unsupported(name);
+    Err(Error::NotSupported)
+}
+
+/// [`Error::InvalidValue`] for null, the refusal otherwise.
+fn refuse_all_but_null(name: &'static str, argument: u64) -> Result<()> {
+    if argument == 0 { Err(Error::InvalidValue) } else { refuse(name) }
+}
+
+/// `CU_DEV_RESOURCE_TYPE_SM`.
+const MULTIPROCESSORS: u32 = 1;
+/// The first truth value and the last one of the settings of core dumps, and the last setting.
+const DUMP_SETTINGS: (u32, u32, u32) = (1, 4, 7);
+
+fn resource(out: Out<DevResource>, kind: u32, multiprocessors: u32) -> Result<()> {
+    out.required()?;
+    if kind != MULTIPROCESSORS {
+        return Err(Error::InvalidResourceType);
+    }
+    out.set(DevResource {
+        kind,
+        padding: [0; 23],
+        multiprocessors,
+        smallest_part: 1,
+        scheduled_together: 1,
+        rest: [0; 9],
+    });
+    Ok(())
+}
+
+/// No core dumps are written: the truth values are all false.
+fn dump_setting(name: &'static str, setting: u32, value: Out<u8>, size: Out<usize>) -> Result<()> {
+    let (first, last_truth, last) = DUMP_SETTINGS;
+    let room = size.read()?;
+    match setting {
+        _ if value.is_null() || !(first..=last).contains(&setting) => Err(Error::InvalidValue),
+        _ if setting > last_truth => refuse(name),
+        _ if room == 1 => {
+            value.set(0);
+            Ok(())
+        }
+        _ => Err(Error::InvalidValue),
+    }
+}
+
+api! {
+    Context fn cuImportExternalMemory(out: Out<Handle>, description: u64) {
+        out.required()?;
+        refuse_all_but_null("cuImportExternalMemory", description)
+    }
+
+    Context fn cuImportExternalSemaphore(out: Out<Handle>, description: u64) {
+        out.required()?;
+        refuse_all_but_null("cuImportExternalSemaphore", description)
+    }
+
+    Init fn cuDeviceGetDevResource(device: CUdevice, out: Out<DevResource>, kind: u32) {
+        resource(out, kind, driver()?.device(device)?.info.multiprocessors)
+    }
+
+    Context fn cuCtxGetDevResource(context: Handle, out: Out<DevResource>, kind: u32) {
+        resource(out, kind, driver::context::get(context)?.device.info.multiprocessors)
+    }
+
+    Init fn cuGreenCtxCreate(out: Out<Handle>, description: u64, _device: CUdevice, _flags: u32) {
+        out.required()?;
+        refuse_all_but_null("cuGreenCtxCreate", description)
+    }
+
+    Context fn cuGraphicsMapResources / cuGraphicsMapResources_ptsz (count: u32, _resources: u64, _stream: Handle) {
+        refuse_all_but_null("cuGraphicsMapResources", u64::from(count))
+    }
+
+    Context fn cuGraphicsUnmapResources / cuGraphicsUnmapResources_ptsz (count: u32, _resources: u64, _stream: Handle) {
+        refuse_all_but_null("cuGraphicsUnmapResources", u64::from(count))
+    }
+
+    /// There are none: every handle is a wrong one.
+    Context fn cuGraphicsUnregisterResource(_resource: Handle) {
+        Err(Error::InvalidHandle)
+    }
+
+    Context fn cuMemGetHandleForAddressRange(out: Out<u64>, _address: u64, size: usize, kind: u32, _flags: u64) {
+        out.required()?;
+        if kind != 1 {
+            return Err(Error::InvalidValue);
+        }
+        refuse_all_but_null("cuMemGetHandleForAddressRange", size as u64)
+    }
+
+    Context fn cuCoredumpGetAttribute(setting: u32, value: Out<u8>, size: Out<usize>) {
+        dump_setting("cuCoredumpGetAttribute", setting, value, size)
+    }
+
+    Init fn cuCoredumpGetAttributeGlobal(setting: u32, value: Out<u8>, size: Out<usize>) {
+        dump_setting("cuCoredumpGetAttributeGlobal", setting, value, size)
+    }
+
+    Nothing fn cuTensorMapEncodeTiled(
+        map: u64, _kind: u32, _rank: u32, _address: u64, _sizes: u64, _strides: u64, _box: u64, _element_strides: u64, _interleave: u32,
+        _swizzle: u32, _promotion: u32, _fill: u32,
+    ) {
+        refuse_all_but_null("cuTensorMapEncodeTiled", map)
+    }
+
+    /// Nothing writes from afar: there is nothing to wait for.
+    Context fn cuFlushGPUDirectRDMAWrites(target: u32, scope: u32) {
+        if target == 0 && matches!(scope, 100 | 200) { Ok(()) } else { Err(Error::InvalidValue) }
+    }
+}
