@@ -3,7 +3,7 @@
 use ptx::ast::{self, Guard, Instruction, LabelId, LabelKind, Parameter, RegId, StatementKind, VarId};
 use ptx::{LineIndex, Opcode, Span};
 use wave::func::Slot;
-use wave::op::{Op, Space};
+use wave::op::{IntCmp, IntOp, Op, Space};
 use wave::{
     Block, BlockCall, Builder, Function, GlobalId, Inst, KernelInfo, Loc, ParamInfo, SharedId, Terminator,
     Ty, Value,
@@ -370,6 +370,55 @@ impl Lower<'_> {
         }
         self.begin_unreachable();
         Ok(())
+    }
+
+    /// Runs `then` where `cond` holds and `els` where it does not. Neither may leave its block.
+    pub fn either(
+        &mut self,
+        cond: Value,
+        then: impl FnOnce(&mut Self) -> Result<()>,
+        els: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let (yes, no, join) = (self.new_block(), self.new_block(), self.new_block());
+        self.terminate(Terminator::Branch { cond, then: BlockCall::to(yes), els: BlockCall::to(no) });
+        self.ssa.seal(yes);
+        self.ssa.seal(no);
+        self.block = yes;
+        let first = then(self);
+        self.terminate(Terminator::Jump(BlockCall::to(join)));
+        self.block = no;
+        let second = els(self);
+        self.terminate(Terminator::Jump(BlockCall::to(join)));
+        self.ssa.seal(join);
+        self.block = join;
+        first.and(second)
+    }
+
+    /// Runs `body` for each i32 from 0 below `limit`.
+    pub fn count_to(
+        &mut self,
+        limit: Value,
+        body: impl FnOnce(&mut Self, Value) -> Result<()>,
+    ) -> Result<()> {
+        let (head, inside, after) = (self.new_block(), self.new_block(), self.new_block());
+        let zero = self.constant(Ty::I32, 0);
+        self.write(Var::Count, zero);
+        self.terminate(Terminator::Jump(BlockCall::to(head)));
+        self.block = head;
+        let i = self.read(Var::Count, Ty::I32);
+        let cond = self.op1(Op::IntCmp(IntCmp::LtU, Ty::I32), &[i, limit]);
+        self.terminate(Terminator::Branch { cond, then: BlockCall::to(inside), els: BlockCall::to(after) });
+        self.ssa.seal(inside);
+        self.block = inside;
+        let done = body(self, i);
+        let one = self.constant(Ty::I32, 1);
+        let next = self.op1(Op::Int(IntOp::Add, Ty::I32), &[i, one]);
+        self.write(Var::Count, next);
+        self.terminate(Terminator::Jump(BlockCall::to(head)));
+        self.ssa.seal(head);
+        self.ssa.seal(after);
+        self.block = after;
+        done
     }
 
     fn label_block(&mut self, label: LabelId, span: Span) -> Result<Block> {

@@ -17,6 +17,16 @@ impl Lower<'_> {
         (Var::Reg(reg.0, element), ty_of(self.function.regs()[reg.index()].ty))
     }
 
+    /// Whether an instruction flushes subnormals: where it says so, and in all of f32 on the first architectures (PTX ISA 9.7.3).
+    pub fn flushes(&self, i: &ptx::ast::Instruction, fmt: Fmt) -> bool {
+        i.has(ptx::Modifier::Ftz) || (fmt == Fmt::F32 && self.module.arch().is_some_and(|arch| arch < 20))
+    }
+
+    /// Whether a register is a predicate.
+    pub fn is_predicate(&self, reg: ptx::ast::RegId) -> bool {
+        self.function.regs()[reg.index()].ty == ScalarType::Pred
+    }
+
     /// A register's value, in its own width.
     pub fn read_reg(&mut self, reg: ptx::ast::RegId, element: u8) -> Value {
         let (var, ty) = self.reg_var(reg, element);
@@ -269,9 +279,10 @@ impl Lower<'_> {
             return Ok(self.op1(Op::Special(s), &[]));
         }
         Ok(match reg {
-            // The fourth element of a vector register is zero; of a size, one.
-            S::Tid | S::Ctaid | S::Clusterid => self.constant(Ty::I32, 0),
-            S::Ntid | S::Nctaid | S::Nclusterid => self.constant(Ty::I32, 1),
+            // The fourth element of a vector register is zero, also of a size.
+            S::Tid | S::Ctaid | S::Clusterid | S::Ntid | S::Nctaid | S::Nclusterid => {
+                self.constant(Ty::I32, 0)
+            }
             // Every block is a cluster of its own.
             S::ClusterCtaid | S::ClusterCtarank => self.constant(Ty::I32, 0),
             S::ClusterNctaid | S::ClusterNctarank => self.constant(Ty::I32, 1),
@@ -282,6 +293,12 @@ impl Lower<'_> {
                 let halves = self.op(Op::Unpack { part: Ty::I32, whole: Ty::I64 }, &[wide]);
                 halves[usize::from(reg != S::GlobaltimerLo)]
             }
+            // Nothing of shared memory is kept for the system.
+            S::ReservedSmemOffsetBegin
+            | S::ReservedSmemOffsetEnd
+            | S::ReservedSmemOffsetCap
+            | S::ReservedSmemOffset0
+            | S::ReservedSmemOffset1 => self.constant(Ty::I32, 0),
             S::Envreg(_) | S::Pm(_) => self.constant(Ty::I32, 0),
             S::Pm64(_) | S::CurrentGraphExec => self.constant(Ty::I64, 0),
             _ => {

@@ -17,6 +17,8 @@ pub enum Var {
     Param(u32),
     /// The carry flag of the extended-precision instructions.
     Carry,
+    /// The counter of a loop that lowering made.
+    Count,
 }
 
 /// The state of the construction.

@@ -37,7 +37,7 @@ fn relation(l: &mut Lower, i: &Instruction, t: ScalarType, ty: Ty, a: Value, b: 
     let found = i.compare().and_then(|m| RELATIONS.iter().find(|r| r.0 == m));
     let Some(&(_, float, signed, unsigned)) = found else { return l.unsupported(i, "no comparison") };
     let op = match fmt_of(t) {
-        Some(fmt) => Op::FloatCmp { cmp: float, fmt, ftz: i.has(M::Ftz) },
+        Some(fmt) => Op::FloatCmp { cmp: float, fmt, ftz: l.flushes(i, fmt) },
         None if t.is_signed() => Op::IntCmp(signed, ty),
         None => Op::IntCmp(unsigned, ty),
     };
@@ -152,7 +152,7 @@ pub fn slct(l: &mut Lower, i: &Instruction) -> Result<()> {
     let c = l.value(&i.operands[3], c_type)?;
     let zero = l.constant(Ty::I32, 0);
     let op = match fmt_of(c_type) {
-        Some(fmt) => Op::FloatCmp { cmp: FloatCmp::Ge, fmt, ftz: i.has(M::Ftz) },
+        Some(fmt) => Op::FloatCmp { cmp: FloatCmp::Ge, fmt, ftz: l.flushes(i, fmt) },
         None => Op::IntCmp(IntCmp::GeS, Ty::I32),
     };
     let p = l.op1(op, &[c, zero]);

@@ -51,7 +51,8 @@ pub fn cvt(l: &mut Lower, i: &Instruction) -> Result<()> {
 
 fn scalar(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType, a: Value) -> Value {
     let (from, to) = (ty_of(s), ty_of(d));
-    let (ftz, sat) = (i.has(M::Ftz), i.has(M::Sat));
+    // Only f32 is ever flushed in conversions.
+    let (ftz, sat) = (l.flushes(i, Fmt::F32), i.has(M::Sat));
     let signed = s.kind() == TypeKind::Signed;
     match (fmt_of(s), fmt_of(d)) {
         (None, None) if sat => {

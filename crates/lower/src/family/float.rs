@@ -2,7 +2,7 @@
 
 use ptx::ast::{Instruction, Operand};
 use ptx::{Modifier as M, Opcode, ScalarType};
-use wave::op::{ApproxOp, FloatCmp, FloatMode, FloatOp, FloatUnOp, IntOp, Op, Round};
+use wave::op::{ApproxOp, FloatCmp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, Op, Round};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -21,8 +21,8 @@ pub fn round(i: &Instruction) -> Round {
     }
 }
 
-fn mode(i: &Instruction, fmt: Fmt) -> FloatMode {
-    FloatMode { fmt, round: round(i), ftz: i.has(M::Ftz), sat: i.has(M::Sat) }
+fn mode(l: &Lower, i: &Instruction, fmt: Fmt) -> FloatMode {
+    FloatMode { fmt, round: round(i), ftz: l.flushes(i, fmt), sat: i.has(M::Sat) }
 }
 
 fn dest(i: &Instruction) -> &Operand {
@@ -63,7 +63,7 @@ fn mixed(l: &mut Lower, i: &Instruction, wide: ScalarType) -> Result<Vec<Value>>
 pub fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::F32);
     let fmt = format(l, i, t)?;
-    let m = mode(i, fmt);
+    let m = mode(l, i, fmt);
     let args = mixed(l, i, t)?;
     let op = i.opcode;
     let v = lanes(l, t, &args, &mut |l, ty, a| {
@@ -127,11 +127,14 @@ fn extremum(l: &mut Lower, i: &Instruction, fmt: Fmt, m: FloatMode, ty: Ty, a: &
 pub fn fma(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::F32);
     let fmt = format(l, i, t)?;
-    let m = mode(i, fmt);
+    let m = mode(l, i, fmt);
     let args = mixed(l, i, t)?;
-    let relu = i.has(M::Relu);
+    let (relu, oob) = (i.has(M::Relu), i.has(M::Oob));
     let v = lanes(l, t, &args, &mut |l, ty, a| {
-        let v = l.op1(Op::Fma(m), a);
+        let mut v = l.op1(Op::Fma(m), a);
+        if oob {
+            v = out_of_bounds(l, ty, a, v);
+        }
         if !relu {
             return Ok(v);
         }
@@ -140,6 +143,17 @@ pub fn fma(l: &mut Lower, i: &Instruction) -> Result<()> {
         Ok(l.op1(Op::Float(FloatOp::MaxNan, FloatMode::rn(fmt)), &[v, zero]))
     })?;
     l.write_dest(dest(i), v, false)
+}
+
+/// `fma.oob`: zero where a factor is the NaN that stands for elements outside of a tensor: 0x7ff7, of any sign, in f16 and bf16 (as
+/// the hardware answers for each of the 65,536 factors).
+fn out_of_bounds(l: &mut Lower, ty: Ty, a: &[Value], v: Value) -> Value {
+    let (rest, mark, zero) = (l.constant(ty, 0x7fff), l.constant(ty, 0x7ff7), l.constant(ty, 0));
+    a[..2].iter().fold(v, |v, &factor| {
+        let magnitude = l.op1(Op::Int(IntOp::And, ty), &[factor, rest]);
+        let outside = l.op1(Op::IntCmp(IntCmp::Eq, ty), &[magnitude, mark]);
+        l.op1(Op::Select(ty), &[outside, zero, v])
+    })
 }
 
 pub fn copysign(l: &mut Lower, i: &Instruction) -> Result<()> {
@@ -188,7 +202,7 @@ pub fn testp(l: &mut Lower, i: &Instruction) -> Result<()> {
 pub fn function(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::F32);
     let fmt = format(l, i, t)?;
-    let m = mode(i, fmt);
+    let m = mode(l, i, fmt);
     let args = vec![l.value(&i.operands[1], t)?];
     let exact = match i.opcode {
         Opcode::Rcp if i.rounding().is_some() => Some(FloatUnOp::Rcp),

@@ -49,6 +49,19 @@ pub fn mov(l: &mut Lower, i: &Instruction) -> Result<()> {
             return Ok(());
         }
     }
+    if i.vec() > 1 {
+        let (to, from) = (elements(l, &i.operands[0], i.vec()), elements(l, &i.operands[1], i.vec()));
+        let (Some(to), Some(from)) = (to, from) else {
+            return l.fail(
+                ErrorClass::Invalid,
+                i.span,
+                "as many elements as the instruction says are expected",
+            );
+        };
+        // All are read before the first is written.
+        let values = from.into_iter().map(|e| read_element(l, e, t)).collect::<Result<Vec<_>>>()?;
+        return to.into_iter().zip(values).try_for_each(|(e, v)| write_element(l, e, v, false));
+    }
     let v = l.value(&i.operands[1], t)?;
     l.write_dest(&i.operands[0], v, false)
 }
@@ -153,6 +166,28 @@ enum Element<'a> {
     Part(ptx::ast::RegId, u8),
 }
 
+fn read_element(l: &mut Lower, e: Element, t: ScalarType) -> Result<Value> {
+    match e {
+        Element::Operand(o) => l.value(o, t),
+        Element::Part(r, e) => {
+            let v = l.read_reg(r, e);
+            Ok(l.resize(v, ty_of(t), false))
+        }
+    }
+}
+
+fn write_element(l: &mut Lower, e: Element, v: Value, signed: bool) -> Result<()> {
+    match e {
+        Element::Operand(o) => l.write_dest(o, v, signed),
+        Element::Part(r, e) => {
+            let (var, own) = l.reg_var(r, e);
+            let v = l.resize(v, own, signed);
+            l.write(var, v);
+            Ok(())
+        }
+    }
+}
+
 pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::B32);
     let count = i.vec();
@@ -173,17 +208,7 @@ pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
         return l.fail(ErrorClass::Invalid, i.span, "the destination has not as many elements as the access");
     };
     let values = l.op(Op::Load { mem, ty, count, offset }, &[base]);
-    for (target, v) in targets.into_iter().zip(values) {
-        match target {
-            Element::Operand(o) => l.write_dest(o, v, t.is_signed())?,
-            Element::Part(r, e) => {
-                let (var, own) = l.reg_var(r, e);
-                let v = l.resize(v, own, t.is_signed());
-                l.write(var, v);
-            }
-        }
-    }
-    Ok(())
+    targets.into_iter().zip(values).try_for_each(|(e, v)| write_element(l, e, v, t.is_signed()))
 }
 
 pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
@@ -194,11 +219,22 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     let count = i.vec();
     let ty = ty_of(t);
     if let Some((var, own, offset)) = scalar_param(l, &i.operands[0]) {
-        if offset != 0 {
-            return l.unsupported(i, "a store into the middle of a scalar parameter");
-        }
         let v = l.value(&i.operands[1], t)?;
-        let v = l.resize(v, own, t.is_signed());
+        if offset == 0 && ty.bits() >= own.bits() {
+            let v = l.resize(v, own, t.is_signed());
+            l.write(var, v);
+            return Ok(());
+        }
+        // The bytes around it stay.
+        let place = l.constant(Ty::I32, (offset as u128).wrapping_mul(8));
+        let shl = |l: &mut Lower, v| l.op1(Op::Shift(wave::op::ShiftOp::Shl, own), &[v, place]);
+        let new = l.resize(v, own, false);
+        let mask = l.constant(own, ty.mask());
+        let (new, mask) = (shl(l, new), shl(l, mask));
+        let keep = l.op1(Op::IntUn(wave::op::IntUnOp::Not, own), &[mask]);
+        let old = l.read(var, own);
+        let old = l.op1(Op::Int(wave::op::IntOp::And, own), &[old, keep]);
+        let v = l.op1(Op::Int(wave::op::IntOp::Or, own), &[old, new]);
         l.write(var, v);
         return Ok(());
     }
@@ -208,13 +244,7 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     };
     let mut args = vec![base];
     for source in sources {
-        args.push(match source {
-            Element::Operand(o) => l.value(o, t)?,
-            Element::Part(r, e) => {
-                let v = l.read_reg(r, e);
-                l.resize(v, ty, false)
-            }
-        });
+        args.push(read_element(l, source, t)?);
     }
     l.op(Op::Store { mem, ty, count, offset }, &args);
     Ok(())

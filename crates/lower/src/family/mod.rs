@@ -2,6 +2,7 @@
 
 mod compare;
 mod convert;
+mod copy;
 mod float;
 mod integer;
 mod memory;
@@ -65,6 +66,10 @@ static TABLE: &[Row] = table! {
     acts Atom Red => memory::atomic;
     acts Prefetch Prefetchu Applypriority => memory::hint;
     acts Discard => memory::hint;
+    acts Cp => copy::cp;
+    pure Createpolicy => copy::policy;
+    pure Mapa => copy::mapa;
+    pure Getctarank => copy::rank;
     acts Membar Fence => sync::fence;
     acts Bar Barrier => sync::barrier;
     acts Shfl => sync::shuffle;

@@ -2,7 +2,10 @@
 
 use ptx::ast::{Instruction, OperandKind};
 use ptx::{Modifier as M, ScalarType};
-use wave::op::{BarMode, Builtin, MatchMode, Op, Order, ReduxOp, ShflMode, VoteMode};
+use wave::op::{
+    BarMode, Builtin, FloatCmp, IntOp, MatchMode, Op, Order, ReduxOp, ShflMode, ShiftOp, VoteMode,
+};
+use wave::types::Fmt;
 use wave::{Ty, Value};
 
 use super::memory::{order, scope};
@@ -120,7 +123,7 @@ pub fn match_lanes(l: &mut Lower, i: &Instruction) -> Result<()> {
 pub fn redux(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(B32);
     if t.is_float() {
-        return l.unsupported(i, "floats");
+        return redux_float(l, i);
     }
     let op = match (i.one_of(&[M::Add, M::Min, M::Max, M::And, M::Or, M::Xor]), t.is_signed()) {
         (Some(M::Min), true) => ReduxOp::MinS,
@@ -135,6 +138,38 @@ pub fn redux(l: &mut Lower, i: &Instruction) -> Result<()> {
     let a = l.value(&i.operands[1], B32)?;
     let members = l.value(&i.operands[2], B32)?;
     let v = l.op1(Op::Redux(op), &[a, members]);
+    l.write_dest(&i.operands[0], v, false)
+}
+
+/// `redux.sync.min{.abs}{.NaN}.f32`: floats as integers of the same order, with NaN above or below all.
+fn redux_float(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
+    let int = |o| Op::Int(o, Ty::I32);
+    // Negative numbers lie the other way round; doing it twice gives the float back.
+    let flip = |l: &mut Lower, v: Value| {
+        let (top, rest) = (c(l, 31), c(l, 0x7fff_ffff));
+        let sign = l.op1(Op::Shift(ShiftOp::ShrS, Ty::I32), &[v, top]);
+        let bits = l.op1(int(IntOp::And), &[sign, rest]);
+        l.op1(int(IntOp::Xor), &[v, bits])
+    };
+    let nan = |l: &mut Lower, v: Value| {
+        l.op1(Op::FloatCmp { cmp: FloatCmp::Nan, fmt: Fmt::F32, ftz: false }, &[v, v])
+    };
+    let mut a = l.value(&i.operands[1], B32)?;
+    let members = l.value(&i.operands[2], B32)?;
+    if i.has(M::Abs) {
+        let rest = c(l, 0x7fff_ffff);
+        a = l.op1(int(IntOp::And), &[a, rest]);
+    }
+    let min = i.has(M::Min);
+    // Where NaN wins it lies at the end that is looked for, else at the other.
+    let end = c(l, if min == i.has(M::NaN) { 0x8000_0000 } else { 0x7fff_ffff });
+    let (is_nan, ordered) = (nan(l, a), flip(l, a));
+    let key = l.op1(Op::Select(Ty::I32), &[is_nan, end, ordered]);
+    let found = l.op1(Op::Redux(if min { ReduxOp::MinS } else { ReduxOp::MaxS }), &[key, members]);
+    let v = flip(l, found);
+    let (is_nan, canonical) = (nan(l, v), c(l, 0x7fff_ffff));
+    let v = l.op1(Op::Select(Ty::I32), &[is_nan, canonical, v]);
     l.write_dest(&i.operands[0], v, false)
 }
 

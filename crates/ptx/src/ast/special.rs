@@ -17,6 +17,9 @@ macro_rules! special {
         }
 
         impl SpecialReg {
+            /// Every special register without a number in its name.
+            pub const PLAIN: &'static [SpecialReg] = &[$(SpecialReg::$variant,)*];
+
             fn plain(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(SpecialReg::$variant),)*

@@ -1,0 +1,132 @@
+//! Every form of the grammar is lowered, or belongs to a family that is named here as a later one.
+
+mod support {
+    pub mod grammar;
+}
+
+use ptx::ScalarType;
+use ptx::ast::SpecialReg;
+use support::grammar::{self, Form};
+
+/// Families that are not lowered yet: what they are, and the words that tell them: an opcode, or an opcode with modifiers.
+const LATER: &[(&str, &[&str])] = &[
+    ("tensor core", &["wmma", "mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05"]),
+    ("textures and surfaces", &["tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"]),
+    (
+        "video",
+        &[
+            "vadd",
+            "vsub",
+            "vabsdiff",
+            "vmin",
+            "vmax",
+            "vshl",
+            "vshr",
+            "vmad",
+            "vset",
+            "vadd2",
+            "vsub2",
+            "vavrg2",
+            "vabsdiff2",
+            "vmin2",
+            "vmax2",
+            "vset2",
+            "vadd4",
+            "vsub4",
+            "vavrg4",
+            "vabsdiff4",
+            "vmin4",
+            "vmax4",
+            "vset4",
+        ],
+    ),
+    ("barriers in memory", &["mbarrier", "cp.async.mbarrier", "st.async", "red.async"]),
+    ("bulk and tensor copies", &["cp.bulk", "cp.reduce", "tensormap", "st.bulk"]),
+    ("clusters", &["barrier.cluster", "clusterlaunchcontrol"]),
+    ("memory of several devices", &["multimem"]),
+    ("stack allocation", &["alloca", "stacksave", "stackrestore"]),
+    ("stochastic rounding", &["cvt.rs"]),
+    ("formats of scales", &["cvt.ue8m0x2", "cvt.s2f6x2"]),
+];
+
+fn later(form: &Form, modifiers: &[String]) -> Option<&'static str> {
+    let told = |words: &str| {
+        let mut words = words.split('.');
+        words.next() == Some(&form.opcode) && words.all(|w| modifiers.iter().any(|m| m == w))
+    };
+    LATER.iter().find(|(_, list)| list.iter().any(|w| told(w))).map(|(name, _)| *name)
+}
+
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Lowered,
+    Refused(String),
+    /// The parser does not take this spelling.
+    Illegal(String),
+}
+
+fn lower(form: &Form, instruction: &str) -> Outcome {
+    let text = grammar::module(form, instruction);
+    let tree = match ptx::parse(&text) {
+        Ok(tree) => tree,
+        Err(found) => return Outcome::Illegal(ptx::log(&found, "form", &text)),
+    };
+    match lower::lower(&[lower::Unit { name: "form", module: &tree, source: &text }]) {
+        Ok(_) => Outcome::Lowered,
+        Err(errors) => {
+            Outcome::Refused(errors.iter().map(|e| e.message.clone()).collect::<Vec<_>>().join("; "))
+        }
+    }
+}
+
+#[test]
+fn every_form_is_lowered_or_named_as_a_later_one() {
+    let mut wrong = Vec::new();
+    for form in grammar::forms() {
+        let mut legal = 0;
+        let mut illegal = String::new();
+        for modifiers in form.spellings() {
+            for optional in [false, true] {
+                let Some(instruction) = form.instruction(&modifiers, optional) else { continue };
+                let outcome = lower(&form, &instruction);
+                match (outcome, later(&form, &modifiers)) {
+                    (Outcome::Lowered, None) | (Outcome::Refused(_), Some(_)) => legal += 1,
+                    (Outcome::Lowered, Some(family)) => {
+                        wrong.push(format!("{instruction} is lowered, though {family} are later"))
+                    }
+                    (Outcome::Refused(why), None) => {
+                        legal += 1;
+                        wrong.push(format!("{instruction} {why}"))
+                    }
+                    (Outcome::Illegal(why), _) => illegal = format!("{instruction} {why}"),
+                }
+            }
+        }
+        if legal == 0 && form.spellings().iter().all(|m| later(&form, m).is_none()) {
+            wrong.push(format!("no legal spelling of {}: {illegal}", form.text));
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_special_register_is_lowered() {
+    let numbered = [SpecialReg::Envreg(31), SpecialReg::Pm(7), SpecialReg::Pm64(7)];
+    for reg in SpecialReg::PLAIN.iter().chain(&numbered) {
+        let elements: &[&str] = if reg.is_vector() { &[".x", ".y", ".z", ".w"] } else { &[""] };
+        for element in elements {
+            let t = reg.ty();
+            let to = if t == ScalarType::Pred { "%p0".to_owned() } else { format!("%r{}_0", t.bits()) };
+            let form = Form {
+                opcode: "mov".into(),
+                slots: vec![],
+                operands: vec![],
+                text: String::new(),
+                gone: None,
+                suffix: None,
+            };
+            let instruction = format!("mov{t} {to}, {reg}{element};");
+            assert_eq!(lower(&form, &instruction), Outcome::Lowered, "{instruction}");
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Reads the grammar (`crates/ptx/grammar`) and writes instructions of its forms.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// A place for a modifier: the words that may stand there.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    pub words: Vec<String>,
+    pub optional: bool,
+}
+
+/// A form of an instruction.
+#[derive(Clone, Debug)]
+pub struct Form {
+    pub opcode: String,
+    pub slots: Vec<Slot>,
+    /// As the grammar writes them, optional ones with a leading `?`.
+    pub operands: Vec<String>,
+    /// The grammar's line.
+    pub text: String,
+    /// PTX version and architecture from which, both together, it is illegal.
+    pub gone: Option<(u32, u32, u32)>,
+    /// Legal on architectures with this suffix only.
+    pub suffix: Option<String>,
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx/grammar")
+}
+
+/// The words of `modifiers.txt`, and which of them are types.
+fn words() -> (Vec<String>, Vec<String>) {
+    let text = std::fs::read_to_string(folder().join("modifiers.txt")).expect("modifiers.txt can be read");
+    let (mut all, mut types, mut section) = (Vec::new(), Vec::new(), String::new());
+    for line in text.lines().map(|l| l.split('#').next().unwrap_or_default().trim()) {
+        if line.starts_with('[') {
+            section = line.trim_matches(['[', ']']).to_owned();
+            continue;
+        }
+        for word in line.split_whitespace() {
+            let word = word.split('@').next().unwrap_or(word).to_owned();
+            if section == "type" {
+                types.push(word.clone());
+            }
+            all.push(word);
+        }
+    }
+    (all, types)
+}
+
+/// `{.x.y}` stands for both with and without.
+fn groups(line: &str) -> Vec<String> {
+    let found = line.match_indices("{.").find_map(|(start, _)| {
+        let end = start + line[start..].find('}')?;
+        (line[start + 1..end].matches('.').count() > 1).then_some((start, end))
+    });
+    let Some((start, end)) = found else { return vec![line.to_owned()] };
+    let with = format!("{}{}{}", &line[..start], &line[start + 1..end], &line[end + 1..]);
+    let without = format!("{}{}", &line[..start], &line[end + 1..]);
+    [with, without].iter().flat_map(|l| groups(l)).collect()
+}
+
+fn slots(head: &str, sets: &HashMap<String, Vec<String>>) -> Vec<Slot> {
+    let mut rest = head;
+    let mut slots = Vec::new();
+    while !rest.is_empty() {
+        let optional = rest.starts_with('{');
+        let body = rest.trim_start_matches('{').trim_start_matches('.');
+        let end = body.find(['.', '{', '}']).unwrap_or(body.len());
+        let word = &body[..end];
+        rest = body[end..].trim_start_matches('}');
+        slots
+            .push(Slot { words: sets.get(word).cloned().unwrap_or_else(|| vec![word.to_owned()]), optional });
+    }
+    slots
+}
+
+/// Every form of the grammar.
+pub fn forms() -> Vec<Form> {
+    let (all, _) = words();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder().join("forms"))
+        .expect("the grammar has forms")
+        .map(|e| e.expect("an entry").path())
+        .collect();
+    files.sort();
+    let mut forms = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let mut sets: HashMap<String, Vec<String>> = HashMap::new();
+        for line in text.lines().map(|l| l.split('#').next().unwrap_or_default().trim()) {
+            if let Some((name, list)) = line.split_once('=').filter(|_| line.starts_with('.')) {
+                let expand = |w: &str| match w.trim_start_matches('.').split_once('*') {
+                    Some((head, tail)) => {
+                        all.iter().filter(|a| a.starts_with(head) && a.ends_with(tail)).cloned().collect()
+                    }
+                    None => vec![w.trim_start_matches('.').to_owned()],
+                };
+                let name = name.trim().trim_start_matches('.').to_owned();
+                sets.insert(name, list.split_whitespace().flat_map(expand).collect());
+            } else if !line.is_empty() {
+                forms.extend(groups(line).iter().map(|l| form(l, &sets)));
+            }
+        }
+    }
+    forms
+}
+
+fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
+    let (syntax, notes) = line.split_once(" |").unwrap_or((line, ""));
+    let (head, operands) = syntax.trim().split_once(char::is_whitespace).unwrap_or((syntax.trim(), ""));
+    let end = head.find(['.', '{']).unwrap_or(head.len());
+    let since = notes.split('<').next().unwrap_or_default().split_whitespace().nth(1).unwrap_or_default();
+    let operands =
+        operands.replace("{, ", ", ?").replace("{!}", "").replace("{|p}", "|").replace("{|q}", "|");
+    Form {
+        opcode: head[..end].to_owned(),
+        slots: slots(&head[end..], sets),
+        operands: operands
+            .split(',')
+            .map(|o| o.trim().trim_end_matches('}').to_owned())
+            .filter(|o| !o.is_empty())
+            .collect(),
+        text: line.split_whitespace().collect::<Vec<_>>().join(" "),
+        gone: notes.split_once('<').map(|(_, gone)| {
+            let number = |s: &str| s.trim().parse::<u32>().expect("a number");
+            let (version, arch) = gone.split_once('/').expect("a version and an architecture");
+            let (major, minor) = version.split_once('.').expect("a version");
+            (number(major), number(minor), number(arch))
+        }),
+        suffix: since.ends_with('a').then(|| since.to_owned()),
+    }
+}
+
+impl Form {
+    /// Modifiers to try: every word of every slot, with the other slots at each of their first words or left out; and all
+    /// pairs of types.
+    pub fn spellings(&self) -> Vec<Vec<String>> {
+        let (_, types) = words();
+        let is_type = |s: &Slot| s.words.iter().all(|w| types.contains(w));
+        let base: Vec<Option<usize>> = self.slots.iter().map(|s| (!s.optional).then_some(0)).collect();
+        let mut picks = vec![base.clone()];
+        for (n, slot) in self.slots.iter().enumerate() {
+            for w in 0..slot.words.len() {
+                let mut pick = base.clone();
+                pick[n] = Some(w);
+                picks.push(pick.clone());
+                let others = self.slots.iter().enumerate().skip(n + 1);
+                let others = others.filter(|(_, o)| is_type(o) || (!o.optional && !is_type(slot)));
+                for (m, other) in others {
+                    for x in 0..other.words.len() {
+                        pick[m] = Some(x);
+                        picks.push(pick.clone());
+                    }
+                    pick[m] = base[m];
+                }
+            }
+        }
+        picks.sort();
+        picks.dedup();
+        let word = |(s, p): (&Slot, &Option<usize>)| p.map(|p| s.words[p].clone());
+        picks.iter().map(|p| self.slots.iter().zip(p).filter_map(word).collect()).collect()
+    }
+
+    /// An instruction with these modifiers. `None`: its operands cannot be written in general.
+    pub fn instruction(&self, modifiers: &[String], optional: bool) -> Option<String> {
+        let (_, all_types) = words();
+        let types: Vec<&String> = modifiers.iter().filter(|m| all_types.contains(m)).collect();
+        let count = modifiers.iter().find_map(|m| m.strip_prefix('v')?.parse::<usize>().ok()).unwrap_or(1);
+        let first = types.first().map_or("b32", |t| t.as_str());
+        let last = types.last().map_or("b32", |t| t.as_str());
+        let has = |w: &str| modifiers.iter().any(|m| m == w);
+        let mut operands = Vec::new();
+        for (n, operand) in self.operands.iter().enumerate() {
+            if operand.starts_with('?') && !optional {
+                continue;
+            }
+            let operand = operand.trim_start_matches('?');
+            // A hint's policy stands exactly where the hint does.
+            if operand.starts_with("policy") && self.opcode != "createpolicy" && !has("L2::cache_hint") {
+                continue;
+            }
+            let pair = operand.ends_with('|');
+            let name = operand.trim_end_matches('|');
+            let (name, class) = name.split_once(':').unwrap_or((name, ""));
+            let dest = n == 0 && ["d", "f", "p", "r"].contains(&name);
+            let text = match (name, class) {
+                ("label", _) if self.opcode == "brx" => "targets".to_owned(),
+                ("label", _) => "label".to_owned(),
+                (_, "any") if self.opcode == "call" && n == 0 => "callee".to_owned(),
+                (_, "any") if self.opcode == "call" => return None,
+                ("imm", _) if self.opcode == "cp" => "16".to_owned(),
+                ("imm", _) => "1".to_owned(),
+                ("[a]" | "[d]" | "[s]" | "[m]", _) => address(modifiers).to_owned(),
+                ("p" | "q", "") => "%p1".to_owned(),
+                (_, "mem") if count > 1 => vector(last, count, n),
+                (_, "mem") => register(last, n),
+                (_, "mov") => register(first, n),
+                (_, "any") if count > 1 => vector(last, count, n),
+                (_, "any") if last.starts_with("e2m1") || first.starts_with("e2m1") => "%r8_1".to_owned(),
+                (_, "any") => register("b64", n),
+                (_, "cvt") => register(if dest { first } else { last }, n),
+                (_, "video") => register("b32", n),
+                (_, "wide") => register(if first.ends_with("16") { "b32" } else { "b64" }, n),
+                (_, "1") => register(first, n),
+                (_, "2") => register(types.get(1)?, n),
+                (_, "") if dest => register(first, n),
+                (_, "") => register(last, n),
+                (_, fixed) => register(fixed, n),
+            };
+            operands.push(if pair && optional { format!("{text}|%p2") } else { text });
+        }
+        let dots: String = modifiers.iter().map(|m| format!(".{m}")).collect();
+        Some(format!("{}{dots} {};", self.opcode, operands.join(", ")))
+    }
+}
+
+/// An untyped register wide enough for a type.
+fn register(t: &str, n: usize) -> String {
+    let digits: String =
+        t.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+    let lanes = t.split_once('x').and_then(|(_, n)| n.parse::<usize>().ok()).unwrap_or(1);
+    let element = match t {
+        "pred" => return format!("%p{}", n + 3),
+        "tf32" => 32,
+        t if t.starts_with("bf") => 16,
+        t if t.starts_with("e2m1") => 4,
+        t if t.starts_with(['e', 'u']) && t.contains('m') || t.starts_with("s2f6") => 8,
+        _ => digits.parse::<usize>().unwrap_or(32),
+    };
+    format!("%r{}_{n}", (element * lanes).next_power_of_two().max(16))
+}
+
+fn vector(t: &str, count: usize, n: usize) -> String {
+    let one = register(t, n);
+    format!("{{{}}}", vec![one; count].join(", "))
+}
+
+/// An address in the space that the modifiers name.
+fn address(modifiers: &[String]) -> &'static str {
+    let has = |w: &str| modifiers.iter().any(|m| m == w);
+    if has("param::entry") {
+        "[kernel_param]"
+    } else if has("param") || has("param::func") {
+        "[call_param]"
+    } else if has("const") {
+        "[table]"
+    } else {
+        "[%r64_9]"
+    }
+}
+
+/// A module whose kernel holds `instruction`.
+pub fn module(form: &Form, instruction: &str) -> String {
+    let (version, target) = match (&form.suffix, form.gone) {
+        // Before the version where it went, or else on an architecture before.
+        (_, Some((1, 0, arch))) => ("1.2".to_owned(), if arch <= 20 { "13" } else { "60" }.to_owned()),
+        (_, Some((major, minor, arch))) => {
+            (format!("{major}.{}", minor - 1), if arch <= 10 { "10" } else { "60" }.to_owned())
+        }
+        (Some(suffix), None) => ("9.1".to_owned(), suffix.clone()),
+        (None, None) => ("9.1".to_owned(), "100".to_owned()),
+    };
+    let old = version.starts_with('1');
+    let mut widths = vec![8, 16, 32, 64];
+    if form.gone.is_none() {
+        widths.push(128);
+    }
+    let registers: String = widths
+        .iter()
+        .map(|b| {
+            format!(
+                "  .reg .b{b} {};\n",
+                (0..10).map(|n| format!("%r{b}_{n}")).collect::<Vec<_>>().join(", ")
+            )
+        })
+        .collect();
+    let align = if old { 16 } else { 32 };
+    let mut text = format!(".version {version}\n.target sm_{target}\n");
+    if !old {
+        text += ".address_size 64\n.func callee() { ret; }\n";
+    }
+    text += &format!(".const .align {align} .b8 table[64];\n");
+    text += &format!(
+        ".entry k(.param .align {align} .b8 kernel_param[64])\n{{\n{registers}  .reg .pred %p<16>;\n"
+    );
+    if !old {
+        text += "  .param .align 32 .b8 call_param[64];\n";
+    }
+    if form.opcode == "brx" {
+        text += "targets: .branchtargets label;\n";
+    }
+    text + &format!("  {instruction}\nlabel:\n  exit;\n}}\n")
+}
