@@ -84,6 +84,31 @@ fn vectors_are_added() {
 }
 
 #[test]
+fn shapes_that_cannot_be_are_refused() {
+    isolated("shapes_that_cannot_be_are_refused", &[], || {
+        let cuda = Cuda::start();
+        let text =
+            format!("{HEAD}.visible .entry wide() .maxntid 4294967295, 4294967295, 4294967295 {{ ret; }}\n");
+        let wide = cuda.function(cuda.module(&text), "wide");
+        const MOST: u32 = u32::MAX;
+        for shape in [
+            [MOST, MOST, MOST, 1, 1, 1],
+            [1, 1, 1, MOST, MOST, MOST],
+            [1, 1, 1, 1 << 16, 1 << 16, 1],
+            [0, 1, 1, 1, 1, 1],
+            [1, 1, 1, 1, 0, 1],
+            [1, 1, 1, 32, 33, 1],
+        ] {
+            let [x, y, z, a, b, c] = shape;
+            call!(cuda.cuLaunchKernel(wide, x, y, z, a, b, c, 0, 0, null_mut(), null_mut()) => status::INVALID_VALUE);
+        }
+        call!(cuda.cuLaunchKernel(wide, 1, 1, 1, 1, 1, 1, MOST, 0, null_mut(), null_mut()) => status::INVALID_VALUE);
+        call!(cuda.cuLaunchKernel(wide, 1, 1, 1, 1024, 1, 1, 0, 0, null_mut(), null_mut()));
+        call!(cuda.cuCtxSynchronize());
+    });
+}
+
+#[test]
 fn work_in_a_stream_is_in_order_and_events_order_streams() {
     isolated("work_in_a_stream_is_in_order_and_events_order_streams", &[("ANYWARP_WORKERS", "2")], || {
         let cuda = Cuda::start();
@@ -242,6 +267,9 @@ fn kernels_print() {
     assert!(text.contains(&once.repeat(2)), "{text}");
 }
 
+/// More than there are workers.
+const BLOCKS: u32 = 5;
+
 /// Every block waits until all have come: they must all run at once.
 const MEET: &str = "
 .visible .entry meet(.param .u64 counter, .param .u32 blocks) {
@@ -263,10 +291,10 @@ fn cooperative_blocks_meet() {
             let cuda = Cuda::start();
             let meet = cuda.function(cuda.module(&format!("{HEAD}{MEET}")), "meet");
             let counters = cuda.upload(&[0u32; 2]);
-            let arguments = [U64(counters), U32(16)];
+            let arguments = [U64(counters), U32(BLOCKS)];
             let mut pointers = arguments.each_ref().map(|a| a.pointer());
-            call!(cuda.cuLaunchCooperativeKernel(meet, 16, 1, 1, 64, 1, 1, 0, 0, pointers.as_mut_ptr()));
-            assert_eq!(cuda.download::<u32>(counters, 2), [16, 16 * 64]);
+            call!(cuda.cuLaunchCooperativeKernel(meet, BLOCKS, 1, 1, 64, 1, 1, 0, 0, pointers.as_mut_ptr()));
+            assert_eq!(cuda.download::<u32>(counters, 2), [BLOCKS, BLOCKS * 64]);
             let too_many = status::COOPERATIVE_LAUNCH_TOO_LARGE;
             call!(cuda.cuLaunchCooperativeKernel(meet, 1 << 20, 1, 1, 1024, 1, 1, 0, 0, pointers.as_mut_ptr()) => too_many);
 
@@ -274,7 +302,7 @@ fn cooperative_blocks_meet() {
             call!(cuda.cuMemsetD32_v2(counters, 0, 2));
             let attribute = LaunchAttribute { id: 2, pad: 0, value: [1, 0, 0, 0, 0, 0, 0, 0] };
             let config = LaunchConfig {
-                grid: [16, 1, 1],
+                grid: [BLOCKS, 1, 1],
                 block: [64, 1, 1],
                 shared: 0,
                 stream: 0,
@@ -282,7 +310,7 @@ fn cooperative_blocks_meet() {
                 attribute_count: 1,
             };
             call!(cuda.cuLaunchKernelEx(&config, meet, pointers.as_mut_ptr(), null_mut()));
-            assert_eq!(cuda.download::<u32>(counters, 2), [16, 16 * 64]);
+            assert_eq!(cuda.download::<u32>(counters, 2), [BLOCKS, BLOCKS * 64]);
         });
     }
 }

@@ -27,7 +27,7 @@ pub struct Config {
 pub fn check(function: &Function, config: &Config) -> Result<()> {
     let device = function.device();
     let most_threads = device.known(attribute::MAX_THREADS_PER_BLOCK);
-    let threads = config.block.iter().map(|&b| u64::from(b)).product::<u64>();
+    let threads = config.block.iter().fold(1, |n: u64, &b| n.saturating_mul(u64::from(b)));
     for axis in 0..3usize {
         let (block, grid) = (config.block[axis], config.grid[axis]);
         // Attributes 2, 3, 4 bound the block's dimensions, 5, 6, 7 the grid's.

@@ -507,7 +507,10 @@ fn kernel_info(function: &ast::Function) -> KernelInfo {
     }
     info.param_size = at;
     info.required_block = function.req_ntid().unwrap_or_default();
-    info.max_threads = function.max_ntid().or(function.req_ntid()).map_or(0, |n| n.iter().product());
+    info.max_threads = function
+        .max_ntid()
+        .or(function.req_ntid())
+        .map_or(0, |n| n.iter().fold(1, |all: u32, &side| all.saturating_mul(side)));
     for d in &function.directives {
         match d {
             ast::FunctionDirective::MinNctaPerSm(n) => info.min_blocks = *n,
