@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use cpu::{Program, Rules, Source};
+use cpu::{Engine, Program, Rules, Source};
 
 /// Changed texts of each seed.
 const ROUNDS: usize = 400;
@@ -79,14 +79,20 @@ fn changed(seed: &[&str], pool: &[&str], random: &mut Random) -> String {
 fn holds(text: &str) -> Result<bool, String> {
     let load = || {
         let source = [Source { name: "changed.ptx", text }];
-        let rules = Rules { complete: false, capability: Some(86), max_shared: 101_376, ..Rules::default() };
+        let rules = Rules {
+            engine: Engine::Interpreter,
+            complete: false,
+            capability: Some(86),
+            max_shared: 101_376,
+            ..Rules::default()
+        };
         match Program::load_by(&source, &rules) {
             Ok(program) => {
                 let image = program.image(0x10_0000);
                 assert_eq!(image.len() as u64, program.module().image_size);
                 let kernels: Vec<_> = program.module().kernels().map(|k| k.0).collect();
                 for kernel in kernels {
-                    program.code(kernel, [32, 1, 1]);
+                    program.kernel(kernel, [1, 1, 1], [32, 1, 1]);
                 }
                 true
             }

@@ -6,7 +6,7 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 
 use support::Argument::{F32, U32, U64};
-use support::{Cuda, HEAD, LaunchAttribute, LaunchConfig, isolated, status};
+use support::{Cuda, HEAD, LaunchAttribute, LaunchConfig, everywhere, isolated, status};
 
 const ADD: &str = "
 .visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {
@@ -24,9 +24,6 @@ END: ret;
     ld.global.f32 %f2, [%d1]; fma.rn.f32 %f2, %f2, %f1, %f2; st.global.f32 [%d1], %f2; ret;
 }
 ";
-
-/// Workers to run everything with.
-const WORKERS: [&str; 2] = ["1", "3"];
 
 fn vector_add() {
     let cuda = Cuda::start();
@@ -78,9 +75,7 @@ fn vector_add() {
 
 #[test]
 fn vectors_are_added() {
-    for workers in WORKERS {
-        isolated("vectors_are_added", &[("ANYWARP_WORKERS", workers)], vector_add);
-    }
+    everywhere("vectors_are_added", &[], vector_add);
 }
 
 #[test]
@@ -110,7 +105,7 @@ fn shapes_that_cannot_be_are_refused() {
 
 #[test]
 fn work_in_a_stream_is_in_order_and_events_order_streams() {
-    isolated("work_in_a_stream_is_in_order_and_events_order_streams", &[("ANYWARP_WORKERS", "2")], || {
+    everywhere("work_in_a_stream_is_in_order_and_events_order_streams", &[], || {
         let cuda = Cuda::start();
         let axpy = cuda.function(cuda.module(&format!("{HEAD}{ADD}")), "axpy");
         let (mut first, mut second, mut event) = (0, 0, 0);
@@ -186,25 +181,25 @@ fn fail(kernel: &str, argument: impl FnOnce(&Cuda) -> Option<u64>, error: u32) {
 fn faults_are_sticky_until_a_reset() {
     const NAME: &str = "faults_are_sticky_until_a_reset";
     let odd = |cuda: &Cuda| Some(cuda.upload(&[0u32; 4]) + 1);
-    for workers in WORKERS {
-        for case in ["trap", "far", "null", "odd", "assert"] {
-            let variables = [("ANYWARP_WORKERS", workers), ("ANYWARP_TEST_CASE", case)];
-            let output = isolated(NAME, &variables, || match std::env::var("ANYWARP_TEST_CASE").as_deref() {
-                Ok("trap") => fail("trap_it", |_| None, status::LAUNCH_FAILED),
-                Ok("far") => fail("store", |_| Some(1 << 46), status::ILLEGAL_ADDRESS),
-                Ok("null") => fail("store", |_| Some(0), status::ILLEGAL_ADDRESS),
-                Ok("odd") => fail("store", odd, status::MISALIGNED_ADDRESS),
-                _ => fail("refuse", |_| None, status::ASSERT),
-            });
+    for case in ["trap", "far", "null", "odd", "assert"] {
+        let variables = [("ANYWARP_TEST_CASE", case)];
+        for output in everywhere(NAME, &variables, || match std::env::var("ANYWARP_TEST_CASE").as_deref() {
+            Ok("trap") => fail("trap_it", |_| None, status::LAUNCH_FAILED),
+            Ok("far") => fail("store", |_| Some(1 << 46), status::ILLEGAL_ADDRESS),
+            Ok("null") => fail("store", |_| Some(0), status::ILLEGAL_ADDRESS),
+            Ok("odd") => fail("store", odd, status::MISALIGNED_ADDRESS),
+            _ => fail("refuse", |_| None, status::ASSERT),
+        }) {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
             match case {
                 "assert" => {
                     let line = "a.cu:42: refuse: block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed.\n";
                     assert!(told.contains(line), "{told}");
                 }
-                // The reason is told, with kernel and line.
-                "trap" => assert!(told.contains("`trap_it`, line 9"), "{told}"),
-                _ => assert!(told.contains("`store`, line 10"), "{told}"),
+                // The reason is told, with the kernel.
+                "trap" => assert!(told.contains("trap in kernel `trap_it`"), "{told}"),
+                "far" => assert!(told.contains("illegal address 0x400000000000 in kernel `store`"), "{told}"),
+                _ => assert!(told.contains("in kernel `store`"), "{told}"),
             }
         }
     }
@@ -212,7 +207,7 @@ fn faults_are_sticky_until_a_reset() {
 
 #[test]
 fn a_fault_ends_with_its_context() {
-    isolated("a_fault_ends_with_its_context", &[], || {
+    everywhere("a_fault_ends_with_its_context", &[], || {
         let cuda = Cuda::open();
         call!(cuda.cuInit(0));
         for _ in 0..3 {
@@ -228,8 +223,7 @@ fn a_fault_ends_with_its_context() {
 
 #[test]
 fn the_watchdog_ends_an_endless_kernel() {
-    let variables = [("ANYWARP_WATCHDOG", "0.2"), ("ANYWARP_WORKERS", "2")];
-    isolated("the_watchdog_ends_an_endless_kernel", &variables, || {
+    everywhere("the_watchdog_ends_an_endless_kernel", &[("ANYWARP_WATCHDOG", "0.2")], || {
         fail("endless", |cuda| Some(cuda.upload(&[0u32])), status::LAUNCH_TIMEOUT);
     });
 }
@@ -253,7 +247,7 @@ const PRINT: &str = r#"
 
 #[test]
 fn kernels_print() {
-    let output = isolated("kernels_print", &[("ANYWARP_WORKERS", "2")], || {
+    let outputs = everywhere("kernels_print", &[], || {
         let cuda = Cuda::start();
         let hello = cuda.function(cuda.module(&format!("{HEAD}{PRINT}")), "hello");
         for _ in 0..2 {
@@ -261,10 +255,12 @@ fn kernels_print() {
             call!(cuda.cuCtxSynchronize());
         }
     });
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // A warp prints call by call, its lanes in order.
-    let once = "block 0 lane 0block 0 lane 1block 0 lane 2\n\n\n";
-    assert!(text.contains(&once.repeat(2)), "{text}");
+    for output in outputs {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // A warp prints call by call, its lanes in order.
+        let once = "block 0 lane 0block 0 lane 1block 0 lane 2\n\n\n";
+        assert!(text.contains(&once.repeat(2)), "{text}");
+    }
 }
 
 /// More than there are workers.
@@ -286,38 +282,36 @@ JOIN: bar.sync 0;
 
 #[test]
 fn cooperative_blocks_meet() {
-    for workers in WORKERS {
-        isolated("cooperative_blocks_meet", &[("ANYWARP_WORKERS", workers)], || {
-            let cuda = Cuda::start();
-            let meet = cuda.function(cuda.module(&format!("{HEAD}{MEET}")), "meet");
-            let counters = cuda.upload(&[0u32; 2]);
-            let arguments = [U64(counters), U32(BLOCKS)];
-            let mut pointers = arguments.each_ref().map(|a| a.pointer());
-            call!(cuda.cuLaunchCooperativeKernel(meet, BLOCKS, 1, 1, 64, 1, 1, 0, 0, pointers.as_mut_ptr()));
-            assert_eq!(cuda.download::<u32>(counters, 2), [BLOCKS, BLOCKS * 64]);
-            let too_many = status::COOPERATIVE_LAUNCH_TOO_LARGE;
-            call!(cuda.cuLaunchCooperativeKernel(meet, 1 << 20, 1, 1, 1024, 1, 1, 0, 0, pointers.as_mut_ptr()) => too_many);
+    everywhere("cooperative_blocks_meet", &[], || {
+        let cuda = Cuda::start();
+        let meet = cuda.function(cuda.module(&format!("{HEAD}{MEET}")), "meet");
+        let counters = cuda.upload(&[0u32; 2]);
+        let arguments = [U64(counters), U32(BLOCKS)];
+        let mut pointers = arguments.each_ref().map(|a| a.pointer());
+        call!(cuda.cuLaunchCooperativeKernel(meet, BLOCKS, 1, 1, 64, 1, 1, 0, 0, pointers.as_mut_ptr()));
+        assert_eq!(cuda.download::<u32>(counters, 2), [BLOCKS, BLOCKS * 64]);
+        let too_many = status::COOPERATIVE_LAUNCH_TOO_LARGE;
+        call!(cuda.cuLaunchCooperativeKernel(meet, 1 << 20, 1, 1, 1024, 1, 1, 0, 0, pointers.as_mut_ptr()) => too_many);
 
-            // The same through an attribute.
-            call!(cuda.cuMemsetD32_v2(counters, 0, 2));
-            let attribute = LaunchAttribute { id: 2, pad: 0, value: [1, 0, 0, 0, 0, 0, 0, 0] };
-            let config = LaunchConfig {
-                grid: [BLOCKS, 1, 1],
-                block: [64, 1, 1],
-                shared: 0,
-                stream: 0,
-                attributes: &attribute,
-                attribute_count: 1,
-            };
-            call!(cuda.cuLaunchKernelEx(&config, meet, pointers.as_mut_ptr(), null_mut()));
-            assert_eq!(cuda.download::<u32>(counters, 2), [BLOCKS, BLOCKS * 64]);
-        });
-    }
+        // The same through an attribute.
+        call!(cuda.cuMemsetD32_v2(counters, 0, 2));
+        let attribute = LaunchAttribute { id: 2, pad: 0, value: [1, 0, 0, 0, 0, 0, 0, 0] };
+        let config = LaunchConfig {
+            grid: [BLOCKS, 1, 1],
+            block: [64, 1, 1],
+            shared: 0,
+            stream: 0,
+            attributes: &attribute,
+            attribute_count: 1,
+        };
+        call!(cuda.cuLaunchKernelEx(&config, meet, pointers.as_mut_ptr(), null_mut()));
+        assert_eq!(cuda.download::<u32>(counters, 2), [BLOCKS, BLOCKS * 64]);
+    });
 }
 
 #[test]
 fn threads_launch_at_the_same_time() {
-    isolated("threads_launch_at_the_same_time", &[("ANYWARP_WORKERS", "3")], || {
+    everywhere("threads_launch_at_the_same_time", &[], || {
         let cuda = Cuda::start();
         let axpy = cuda.function(cuda.module(&format!("{HEAD}{ADD}")), "axpy");
         std::thread::scope(|scope| {
@@ -344,7 +338,7 @@ fn threads_launch_at_the_same_time() {
 
 #[test]
 fn the_host_gives_symbols_their_addresses() {
-    isolated("the_host_gives_symbols_their_addresses", &[], || {
+    everywhere("the_host_gives_symbols_their_addresses", &[], || {
         let cuda = Cuda::start();
         let text = format!(
             "{HEAD}.extern .global .u32 theirs;\n.visible .entry read(.param .u64 out) {{ .reg .b32 %r; .reg .b64 %d; \
@@ -370,7 +364,7 @@ fn the_host_gives_symbols_their_addresses() {
 
 #[test]
 fn a_librarys_kernels_need_no_context_until_they_run() {
-    isolated("a_librarys_kernels_need_no_context_until_they_run", &[], || {
+    everywhere("a_librarys_kernels_need_no_context_until_they_run", &[], || {
         let cuda = Cuda::open();
         call!(cuda.cuInit(0));
         let text = CString::new(format!("{HEAD}{ADD}")).unwrap();
@@ -392,7 +386,7 @@ fn a_librarys_kernels_need_no_context_until_they_run() {
 
 #[test]
 fn host_memory_is_the_devices_memory() {
-    isolated("host_memory_is_the_devices_memory", &[], || {
+    everywhere("host_memory_is_the_devices_memory", &[], || {
         let cuda = Cuda::start();
         let axpy = cuda.function(cuda.module(&format!("{HEAD}{ADD}")), "axpy");
         let mut pinned = null_mut();

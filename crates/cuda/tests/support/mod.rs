@@ -235,5 +235,18 @@ pub fn isolated(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> 
     output
 }
 
+/// How kernels are run: by the interpreter and compiled, for this machine and for AVX2, with one worker and with several.
+pub const WAYS: [&[(&str, &str)]; 4] = [
+    &[("ANYWARP_ENGINE", "interpreter"), ("ANYWARP_WORKERS", "1")],
+    &[("ANYWARP_ENGINE", "interpreter"), ("ANYWARP_WORKERS", "3")],
+    &[("ANYWARP_ENGINE", "compiled"), ("ANYWARP_WORKERS", "1")],
+    &[("ANYWARP_ENGINE", "compiled"), ("ANYWARP_WORKERS", "3"), ("ANYWARP_CPU", "x86-64-v3")],
+];
+
+/// As [`isolated`], in all [`WAYS`]; `more` is set, too. Gives what the processes wrote.
+pub fn everywhere(test: &str, more: &[(&str, &str)], body: impl Fn()) -> Vec<Output> {
+    WAYS.iter().map(|way| isolated(test, &[way, more].concat(), &body)).collect()
+}
+
 /// The first lines of every text.
 pub const HEAD: &str = ".version 7.0\n.target sm_52\n.address_size 64\n";

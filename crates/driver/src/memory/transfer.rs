@@ -177,7 +177,9 @@ impl Checked {
         let device = self.from == Within::Device && self.to == Within::Device;
         let staged = self.from == Within::Pageable && self.bytes <= STAGED;
         let pageable = self.to == Within::Pageable || (self.from == Within::Pageable && !staged);
-        let must = (wait && !device && !staged) || pageable;
+        // The hardware may return once it has read small memory of the program's; programs rely on its being quick, and read the result in
+        // streams that do not wait for this one.
+        let must = (wait && !device) || pageable;
         if (must || self.bytes <= INLINE)
             && let Some(_now) = stream.begin()
         {
