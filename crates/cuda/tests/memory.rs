@@ -311,3 +311,41 @@ fn memory_mapped_side_by_side_is_one_range_and_mapped_twice_is_the_same() {
     // SAFETY: nothing is copied.
     assert_eq!(unsafe { cuMemcpyDtoH_v2(none, alias, 0) }, 0);
 }
+
+/// One thread's work: blocks of its own that are filled, copied in a stream and read back, freed now at once and now in the stream's order.
+fn work(seed: u64) {
+    start();
+    let streams = [0, 1, 2, stream(0), stream(1)];
+    let mut r = Random(seed);
+    for round in 0..300 {
+        // Small blocks, which share pages with other threads', and large ones, which do not.
+        let size = if round % 10 == 0 { (1 << 20) + r.below(4096) } else { 1 + r.below(20_000) };
+        let (a, b, s) = (device(size), device(size), streams[r.below(streams.len())]);
+        let value = r.below(256) as u8;
+        let mut host = vec![!value; size];
+        ok!(cuMemsetD8Async(a, value, size, s));
+        ok!(cuMemcpyAsync(b, a, size, s));
+        ok!(cuMemsetD8Async(a, !value, size, s));
+        ok!(cuMemcpyAsync(host.as_mut_ptr() as u64, b, size, s));
+        ok!(cuStreamSynchronize(s));
+        assert!(
+            host.iter().all(|v| *v == value),
+            "thread {seed}, round {round}, {size} bytes in stream {s:#x}"
+        );
+        if r.below(2) == 0 {
+            ok!(cuMemFreeAsync(a, s));
+            ok!(cuMemFreeAsync(b, s));
+        } else {
+            ok!(cuMemFree_v2(a));
+            ok!(cuMemFree_v2(b));
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_disturb_one_another() {
+    let threads: Vec<_> = (1..=4).map(|seed| std::thread::spawn(move || work(seed))).collect();
+    for thread in threads {
+        thread.join().expect("a thread");
+    }
+}

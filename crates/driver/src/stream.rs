@@ -273,8 +273,12 @@ impl Stream {
         queue.running = false;
         let list = !queue.items.is_empty() && !queue.listed;
         queue.listed |= list;
+        // Who waits has said so under the lock.
+        let waited_for = self.waiters.load(Ordering::SeqCst) > 0;
         drop(queue);
-        self.changed.notify_all();
+        if waited_for {
+            self.changed.notify_all();
+        }
         if list {
             dispatcher().list(self);
         }
