@@ -11,11 +11,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("hwtruth", &[]),
     ("wave", &[]),
     ("lower", &["ptx", "wave"]),
+    ("simd", &["wave"]),
     ("grid", &["wave"]),
     ("driver", &["image"]),
-    ("cpu", &["driver", "image", "ptx", "lower", "wave", "grid"]),
+    ("cpu", &["driver", "image", "ptx", "lower", "wave", "simd", "grid"]),
     ("cuda", &["driver", "image", "cpu"]),
-    ("cli", &["cuda", "cpu", "driver", "ptx", "lower", "wave"]),
+    ("cli", &["cuda", "cpu", "driver", "ptx", "lower", "wave", "simd"]),
 ];
 
 /// Names in the tables `[dependencies]` and `[build-dependencies]` of a manifest; tests may look wherever they like.
