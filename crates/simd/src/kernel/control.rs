@@ -271,7 +271,7 @@ impl Kernel<'_> {
         // In masked code, or towards a block where lanes meet, other lanes keep what they brought.
         let blend = mask.or(self.shapes.masked[from].then_some(own.as_str()));
         for ((&p, &a), rep) in params.iter().zip(&to.args).zip(reps) {
-            let rep = if matches!(self.shapes.values[p.index()].is_uniform(), false)
+            let rep = if !self.shapes.values[p.index()].is_uniform()
                 && !self.shapes.values[p.index()].is_pattern()
             {
                 Rep::Vector(self.vector(a))

@@ -42,17 +42,17 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -
         let f = float_type(fmt, e.lanes);
         let t = float_type(Fmt::F32, e.lanes);
         let x = e.flush(fmt, ftz, a);
-        let x = e.to_float(fmt, &x);
+        let x = e.as_float(fmt, &x);
         let x = e.text.def(format!("fpext {f} {x} to {t}"));
-        let x = e.to_bits(Fmt::F32, &x);
+        let x = e.as_bits(Fmt::F32, &x);
         let r = emit(e, op, Fmt::F32, false, &x, b)?;
-        let r = e.to_float(Fmt::F32, &r);
+        let r = e.as_float(Fmt::F32, &r);
         let r = e.text.def(format!("fptrunc {t} {r} to {f}"));
-        let r = e.to_bits(fmt, &r);
+        let r = e.as_bits(fmt, &r);
         return Ok(e.flush(fmt, ftz, &r));
     }
     let a = e.flush(fmt, ftz, a);
-    let x = e.to_float(fmt, &a);
+    let x = e.as_float(fmt, &a);
     let r = match op {
         ApproxOp::Rcp => {
             let one = e.flit(fmt, one_bits(fmt));
@@ -67,7 +67,7 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -
         ApproxOp::Tanh => tanh(e, &x),
         ApproxOp::Div | ApproxOp::DivFull => {
             let b = e.flush(fmt, ftz, b);
-            let y = e.to_float(fmt, &b);
+            let y = e.as_float(fmt, &b);
             let q = e.fbin("fdiv", fmt, &x, &y);
             if op == ApproxOp::DivFull {
                 q
@@ -82,15 +82,15 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -
                 let big = e.bin("and", Ty::I1, &big, &finite);
                 let zero = e.lit(ty, 0);
                 let signed_zero = super::float::copysign(e, fmt, &zero, &b);
-                let z = e.to_float(fmt, &signed_zero);
+                let z = e.as_float(fmt, &signed_zero);
                 let product = e.fbin("fmul", fmt, &x, &z);
-                let (p, q) = (e.to_bits(fmt, &product), e.to_bits(fmt, &q));
+                let (p, q) = (e.as_bits(fmt, &product), e.as_bits(fmt, &q));
                 let r = e.select(ty, &big, &p, &q);
-                e.to_float(fmt, &r)
+                e.as_float(fmt, &r)
             }
         }
     };
-    let r = e.to_bits(fmt, &r);
+    let r = e.as_bits(fmt, &r);
     Ok(e.flush(fmt, ftz, &r))
 }
 
@@ -98,7 +98,7 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -
 fn double(e: &mut Emit, op: ApproxOp, a: &str) -> Result<String> {
     let upper = e.lit(Ty::I64, !0xffff_ffffu128);
     let a = e.bin("and", Ty::I64, a, &upper);
-    let x = e.to_float(Fmt::F64, &a);
+    let x = e.as_float(Fmt::F64, &a);
     let one = e.flit(Fmt::F64, one_bits(Fmt::F64));
     let r = match op {
         ApproxOp::Rcp => e.fbin("fdiv", Fmt::F64, &one, &x),
@@ -108,7 +108,7 @@ fn double(e: &mut Emit, op: ApproxOp, a: &str) -> Result<String> {
         }
         _ => return Err(Unsupported(format!("{} of f64", op.name()))),
     };
-    let r = e.to_bits(Fmt::F64, &r);
+    let r = e.as_bits(Fmt::F64, &r);
     Ok(e.bin("and", Ty::I64, &r, &upper))
 }
 
@@ -178,7 +178,7 @@ fn exp2(e: &mut Emit, x: &str) -> String {
         let (bias, shift) = (e.lit(Ty::I32, 127), e.lit(Ty::I32, 23));
         let biased = e.bin("add", Ty::I32, &part, &bias);
         let bits = e.bin("shl", Ty::I32, &biased, &shift);
-        let scale = e.to_float(Fmt::F32, &bits);
+        let scale = e.as_float(Fmt::F32, &bits);
         out = e.fbin("fmul", Fmt::F32, &out, &scale);
     }
     out
@@ -194,7 +194,7 @@ fn log2(e: &mut Emit, bits: &str, x: &str) -> String {
     let tiny = e.fcmp("olt", Fmt::F32, x, &smallest);
     let scale = constant(e, 8_388_608.0);
     let scaled = e.fbin("fmul", Fmt::F32, x, &scale);
-    let scaled_bits = e.to_bits(Fmt::F32, &scaled);
+    let scaled_bits = e.as_bits(Fmt::F32, &scaled);
     let b = e.select(ty, &tiny, &scaled_bits, bits);
     // The exponent such that the mantissa lies around 1.
     let (middle, fraction, shift) = (e.lit(ty, 0x3f35_04f3), e.lit(ty, 0x007f_ffff), e.lit(ty, 23));
@@ -202,7 +202,7 @@ fn log2(e: &mut Emit, bits: &str, x: &str) -> String {
     let exponent = e.bin("ashr", ty, &d, &shift);
     let low = e.bin("and", ty, &d, &fraction);
     let m = e.bin("add", ty, &low, &middle);
-    let m = e.to_float(Fmt::F32, &m);
+    let m = e.as_float(Fmt::F32, &m);
     let (one, extra, zero) = (constant(e, 1.0), constant(e, -23.0), constant(e, 0.0));
     let n = {
         let t = int_type(ty, e.lanes);

@@ -9,13 +9,13 @@ use crate::text::{Lanes, float as float_type, int as int_type};
 
 impl Emit<'_> {
     /// Integer bits as a float.
-    pub fn to_float(&mut self, fmt: Fmt, a: &str) -> String {
+    pub fn as_float(&mut self, fmt: Fmt, a: &str) -> String {
         let (i, f) = (int_type(fmt.ty(), self.lanes), float_type(fmt, self.lanes));
         self.text.def(format!("bitcast {i} {a} to {f}"))
     }
 
     /// A float as integer bits.
-    pub fn to_bits(&mut self, fmt: Fmt, a: &str) -> String {
+    pub fn as_bits(&mut self, fmt: Fmt, a: &str) -> String {
         let (i, f) = (int_type(fmt.ty(), self.lanes), float_type(fmt, self.lanes));
         self.text.def(format!("bitcast {f} {a} to {i}"))
     }
@@ -35,7 +35,7 @@ impl Emit<'_> {
     /// A float literal by its bits, as a float.
     pub fn flit(&mut self, fmt: Fmt, bits: u128) -> String {
         let lit = self.lit(fmt.ty(), bits);
-        self.to_float(fmt, &lit)
+        self.as_float(fmt, &lit)
     }
 
     /// An intrinsic of floats of one format.
@@ -54,7 +54,7 @@ impl Emit<'_> {
 
     /// Widens f16 and bf16 to f32 for arithmetic; f32 and f64 stay.
     fn widen(&mut self, fmt: Fmt, a: &str) -> (Fmt, String) {
-        let x = self.to_float(fmt, a);
+        let x = self.as_float(fmt, a);
         if !matches!(fmt, Fmt::F16 | Fmt::BF16) {
             return (fmt, x);
         }
@@ -65,11 +65,11 @@ impl Emit<'_> {
     /// Back from `from` to `fmt`, as bits.
     fn narrow(&mut self, from: Fmt, fmt: Fmt, a: &str) -> String {
         if from == fmt {
-            return self.to_bits(fmt, a);
+            return self.as_bits(fmt, a);
         }
         let (f, t) = (float_type(from, self.lanes), float_type(fmt, self.lanes));
         let x = self.text.def(format!("fptrunc {f} {a} to {t}"));
-        self.to_bits(fmt, &x)
+        self.as_bits(fmt, &x)
     }
 
     /// `a` with subnormals made zeros of their sign.
@@ -95,7 +95,7 @@ impl Emit<'_> {
             return r;
         }
         let (one, zero) = (self.flit(mode.fmt, one_bits(mode.fmt)), self.flit(mode.fmt, 0));
-        let x = self.to_float(mode.fmt, &r);
+        let x = self.as_float(mode.fmt, &r);
         // NaN fails both comparisons and becomes zero.
         let positive = self.fcmp("ogt", mode.fmt, &x, &zero);
         let big = self.fcmp("ogt", mode.fmt, &x, &one);
@@ -201,9 +201,9 @@ pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: &str, b: &str) -> R
         }
     };
     if mode.round != Round::Rn {
-        let (x, y) = (e.to_float(mode.fmt, &a), e.to_float(mode.fmt, &b));
+        let (x, y) = (e.as_float(mode.fmt, &a), e.as_float(mode.fmt, &b));
         let r = rounded(e, &name[1..], mode.fmt, mode.round, &[&x, &y])?;
-        let r = e.to_bits(mode.fmt, &r);
+        let r = e.as_bits(mode.fmt, &r);
         return Ok(e.finish(mode, &r));
     }
     // f16 and bf16 through f32: twice the fraction and two bits more, so rounding twice is rounding once.
@@ -217,7 +217,7 @@ pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: &str, b: &str) -> R
 /// Minimum and maximum with PTX's rules for NaN and zeros.
 fn extremum(e: &mut Emit, op: FloatOp, fmt: Fmt, a: &str, b: &str) -> String {
     let ty = fmt.ty();
-    let (x, y) = (e.to_float(fmt, a), e.to_float(fmt, b));
+    let (x, y) = (e.as_float(fmt, a), e.as_float(fmt, b));
     let min = matches!(op, FloatOp::Min | FloatOp::MinNan);
     // Equal operands differ at most in the sign of zero: or of the signs for the minimum, and for the maximum.
     let pick = e.fcmp(if min { "olt" } else { "ogt" }, fmt, &x, &y);
@@ -248,7 +248,7 @@ pub fn fma(e: &mut Emit, mode: FloatMode, a: &str, b: &str, c: &str) -> Result<S
             let wide: Vec<String> = args
                 .iter()
                 .map(|v| {
-                    let x = e.to_float(Fmt::F16, v);
+                    let x = e.as_float(Fmt::F16, v);
                     e.text.def(format!("fpext {half} {x} to {double}"))
                 })
                 .collect();
@@ -257,13 +257,13 @@ pub fn fma(e: &mut Emit, mode: FloatMode, a: &str, b: &str, c: &str) -> Result<S
         }
         (Fmt::BF16, _) => return Err(Unsupported("fma of bf16".into())),
         (fmt, round) => {
-            let x: Vec<String> = args.iter().map(|v| e.to_float(fmt, v)).collect();
+            let x: Vec<String> = args.iter().map(|v| e.as_float(fmt, v)).collect();
             let r = if round == Round::Rn {
                 e.float_intrinsic("fma", fmt, &[&x[0], &x[1], &x[2]])
             } else {
                 rounded(e, "vfmadd", fmt, round, &[&x[0], &x[1], &x[2]])?
             };
-            e.to_bits(fmt, &r)
+            e.as_bits(fmt, &r)
         }
     };
     Ok(e.finish(mode, &r))
@@ -287,9 +287,9 @@ pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: &str) -> Result<St
             binary(e, FloatOp::Div, mode, &one, &a)
         }
         FloatUnOp::Sqrt if mode.round != Round::Rn => {
-            let x = e.to_float(mode.fmt, &a);
+            let x = e.as_float(mode.fmt, &a);
             let r = rounded(e, "sqrt", mode.fmt, mode.round, &[&x])?;
-            let r = e.to_bits(mode.fmt, &r);
+            let r = e.as_bits(mode.fmt, &r);
             Ok(e.finish(mode, &r))
         }
         FloatUnOp::Sqrt => {
@@ -410,7 +410,7 @@ pub fn from_int(e: &mut Emit, from: Ty, signed: bool, mode: FloatMode, a: &str) 
 
 pub fn convert(e: &mut Emit, from: Fmt, mode: FloatMode, relu: bool, a: &str) -> Result<String> {
     let a = e.flush(from, mode.ftz, a);
-    let x = e.to_float(from, &a);
+    let x = e.as_float(from, &a);
     let (f, t) = (float_type(from, e.lanes), float_type(mode.fmt, e.lanes));
     let width = |f: Fmt| f.ty().bits();
     let r = if from == mode.fmt {
@@ -422,7 +422,7 @@ pub fn convert(e: &mut Emit, from: Fmt, mode: FloatMode, relu: bool, a: &str) ->
     } else {
         e.text.def(format!("fptrunc {f} {x} to {t}"))
     };
-    let r = e.to_bits(mode.fmt, &r);
+    let r = e.as_bits(mode.fmt, &r);
     let r = e.finish(mode, &r);
     if !relu {
         return Ok(r);
