@@ -13,6 +13,8 @@ pub enum ErrorClass {
     Unresolved,
     /// A symbol that two texts of the link define.
     Duplicate,
+    /// Lowering made something that is not sound wave IR: a mistake of ours.
+    Internal,
 }
 
 /// One finding.
@@ -29,6 +31,16 @@ pub struct Error {
 }
 
 impl Error {
+    /// What the verifier says about a lowered module.
+    pub(crate) fn internal(problem: &wave::verify::Problem) -> Error {
+        Error {
+            unit: 0,
+            class: ErrorClass::Internal,
+            span: Span::default(),
+            message: format!("internal error in lowering: {problem}"),
+        }
+    }
+
     /// The finding as a diagnostic of the PTX crate, to be rendered with the unit's source.
     pub fn diagnostic(&self) -> ptx::Diagnostic {
         ptx::Diagnostic::error(ptx::ErrorKind::Semantic, self.span, self.message.clone())

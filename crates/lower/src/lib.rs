@@ -70,5 +70,8 @@ pub fn lower_by(units: &[Unit], options: Options) -> Result<wave::Module, Vec<Er
         ssa::remove_redundant_params(f);
     }
     wave::layout::assign_shared(&mut module);
+    // A module that breaks the IR's rules is a mistake of this crate; it is told here, not run.
+    wave::verify::verify(&module)
+        .map_err(|problems| problems.iter().map(Error::internal).collect::<Vec<_>>())?;
     Ok(module)
 }

@@ -19,6 +19,7 @@ pub mod module;
 pub mod op;
 mod print;
 pub mod types;
+pub mod verify;
 
 pub use func::{Block, BlockCall, BlockData, Builder, Function, Inst, Loc, Slot, Terminator, Value};
 pub use module::{FuncId, Global, GlobalId, KernelInfo, Module, ParamInfo, SharedId, SharedVar};

@@ -1,0 +1,110 @@
+//! Whether a module keeps the rules of the IR, so that later stages may rely on them.
+//!
+//! [`verify`] asks: is every value defined once, and where it is used; have operands, results, arguments and parameters the types
+//! that their operations and targets say; does every symbol exist; do variables lie in the image, apart from one another. What
+//! it finds is told with function, block and instruction.
+
+mod dominance;
+mod function;
+
+use std::fmt;
+
+use crate::func::{Block, Loc};
+use crate::module::{Global, GlobalId, Module, RelocTarget};
+
+/// A rule that a module breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The function's name; `None` where it is about the module.
+    pub function: Option<String>,
+    /// The block.
+    pub block: Option<Block>,
+    /// The instruction in the block, from 0; its terminator comes after the last.
+    pub inst: Option<usize>,
+    /// Where the instruction comes from.
+    pub loc: Loc,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.function {
+            write!(f, "function `{name}`, ")?;
+        }
+        if let Some(block) = self.block {
+            write!(f, "{block}, ")?;
+        }
+        if let Some(inst) = self.inst {
+            write!(f, "instruction {inst}")?;
+            if self.loc.line != 0 {
+                write!(f, " (line {})", self.loc.line)?;
+            }
+            write!(f, ": ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Checks a module.
+///
+/// # Errors
+/// Every rule that it breaks, the module's first, then by function and place.
+pub fn verify(module: &Module) -> Result<(), Vec<Problem>> {
+    let mut problems = Vec::new();
+    variables(module, &mut problems);
+    for f in &module.functions {
+        function::check(module, f, &mut problems);
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+fn of_module(message: String) -> Problem {
+    Problem { function: None, block: None, inst: None, loc: Loc::default(), message }
+}
+
+fn variables(module: &Module, problems: &mut Vec<Problem>) {
+    let mut order: Vec<&Global> = module.globals.iter().collect();
+    order.sort_by_key(|g| g.offset);
+    for g in &order {
+        let name = &g.name;
+        let mut say = |what: String| problems.push(of_module(format!("variable `{name}` {what}")));
+        if !g.align.is_power_of_two() || !g.offset.is_multiple_of(u64::from(g.align).max(1)) {
+            say(format!("lies at {}, which is no multiple of its alignment {}", g.offset, g.align));
+        }
+        if g.offset.checked_add(g.size).is_none_or(|end| end > module.image_size) {
+            say(format!("ends outside of the image of {} bytes", module.image_size));
+        }
+        if g.init.len() as u64 > g.size {
+            say(format!("has {} bytes and an initial value of {}", g.size, g.init.len()));
+        }
+        for r in &g.relocs {
+            if r.at.checked_add(u64::from(r.size)).is_none_or(|end| end > g.size) || r.size > 8 {
+                say(format!("has an address of {} bytes at {}, outside of it", r.size, r.at));
+            }
+            let known = match r.target {
+                RelocTarget::Global(GlobalId(id)) => (id as usize) < module.globals.len(),
+                RelocTarget::Func(id) => id.index() < module.functions.len(),
+                RelocTarget::Shared(id) => id.index() < module.shared.len(),
+            };
+            if !known {
+                say(format!("holds the address of {:?}, which is not there", r.target));
+            }
+        }
+    }
+    for pair in order.windows(2) {
+        if let [a, b] = pair
+            && a.offset.saturating_add(a.size) > b.offset
+        {
+            problems.push(of_module(format!("variables `{}` and `{}` overlap", a.name, b.name)));
+        }
+    }
+    for s in module.shared.iter().filter(|s| !s.align.is_power_of_two()) {
+        problems.push(of_module(format!("shared variable `{}` has an alignment of {}", s.name, s.align)));
+    }
+}
+
+#[cfg(test)]
+mod tests;
