@@ -18,6 +18,7 @@ pub mod layout;
 pub mod module;
 pub mod op;
 mod print;
+pub mod read;
 pub mod types;
 pub mod verify;
 

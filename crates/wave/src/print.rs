@@ -16,7 +16,7 @@
 //!
 //! An operation is its mnemonic with what selects the variant after dots, the symbol it names, then its operands; an
 //! address operand carries its offset (`v3+16`). [`spell`] is the one table of them. Places are comments, written where
-//! the line changes.
+//! the line changes. [`crate::read::read`] reads this text.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -108,9 +108,9 @@ impl Names<'_> {
 }
 
 /// How an operation is written.
-struct Spelling {
+pub(crate) struct Spelling {
     /// Mnemonic and what selects the variant.
-    name: String,
+    pub name: String,
     /// What it names.
     symbol: Option<Symbol>,
     /// Added to the symbol's address, or to the first operand.
@@ -160,7 +160,7 @@ fn constant(ty: Ty, bits: u128) -> String {
 }
 
 /// The table of spellings.
-fn spell(op: &Op) -> Spelling {
+pub(crate) fn spell(op: &Op) -> Spelling {
     let mut symbol = None;
     let mut at = 0;
     let name = match op {
@@ -299,10 +299,13 @@ struct Shown<'a>(&'a Function, Names<'a>);
 impl Shown<'_> {
     /// Writes `text`, and the place as a comment if it is known and another than `last`.
     fn line(&self, f: &mut Formatter<'_>, text: &str, loc: Loc, last: &mut Loc) -> fmt::Result {
-        if loc == *last || loc == Loc::default() {
+        if loc == *last {
             return writeln!(f, "{text}");
         }
         *last = loc;
+        if loc == Loc::default() {
+            return writeln!(f, "{text:<COMMENT$} ; no line");
+        }
         write!(f, "{text:<COMMENT$} ; line {}", loc.line)?;
         if loc.file != 0 {
             let files = self.1.0.map_or(&[][..], |m| &m.files);
@@ -328,8 +331,14 @@ impl Shown<'_> {
     }
 
     fn kernel(&self, f: &mut Formatter<'_>, info: &KernelInfo) -> fmt::Result {
+        if info.param_size != 0 {
+            writeln!(f, "    param_size {}", info.param_size)?;
+        }
         for (i, p) in info.params.iter().enumerate() {
             writeln!(f, "    param {i}: offset {}, size {}, align {}", p.offset, p.size, p.align)?;
+        }
+        if info.shared_size != 0 {
+            writeln!(f, "    shared_size {}", info.shared_size)?;
         }
         for (id, offset) in &info.shared {
             writeln!(f, "    shared {}: offset {offset}", self.1.of(Symbol::Shared(*id)))?;
@@ -406,17 +415,15 @@ impl Display for Global {
     }
 }
 
-/// Bytes of a first value that are written out; more are told by their number.
-const SHOWN_BYTES: usize = 32;
+/// Bytes of a first value in a line.
+const BYTES: usize = 32;
 
 fn initial_value(f: &mut Formatter<'_>, global: &Global, names: Names<'_>) -> fmt::Result {
     if global.init.iter().any(|&b| b != 0) {
-        let shown = global.init.get(..SHOWN_BYTES).unwrap_or(&global.init);
-        write!(f, "    bytes")?;
-        shown.iter().try_for_each(|b| write!(f, " {b:02x}"))?;
-        match global.init.len() - shown.len() {
-            0 => writeln!(f)?,
-            more => writeln!(f, " … {more} more")?,
+        for line in global.init.chunks(BYTES) {
+            write!(f, "    bytes")?;
+            line.iter().try_for_each(|b| write!(f, " {b:02x}"))?;
+            writeln!(f)?;
         }
     }
     for Reloc { at, size, shift, target, addend } in &global.relocs {
@@ -438,6 +445,10 @@ impl Display for Module {
     /// Variables first, then the functions; symbols are written by their names.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let names = Names(Some(self));
+        if self.image_size != 0 {
+            writeln!(f, "image: size {}, align {}", self.image_size, self.image_align)?;
+        }
+        self.files.iter().try_for_each(|file| writeln!(f, "file {file}"))?;
         for global in &self.globals {
             writeln!(f, "{global}")?;
             initial_value(f, global, names)?;
@@ -445,7 +456,7 @@ impl Display for Module {
         for shared in &self.shared {
             writeln!(f, "{shared}")?;
         }
-        let mut apart = !(self.globals.is_empty() && self.shared.is_empty());
+        let mut apart = !(self.globals.is_empty() && self.shared.is_empty() && self.files.is_empty());
         for function in &self.functions {
             if apart {
                 writeln!(f)?;
@@ -465,7 +476,7 @@ impl Module {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::HashSet;
 
     use super::*;
@@ -479,7 +490,7 @@ mod tests {
     }
 
     /// A kernel with one of each shape: constants, addresses with offsets, symbols, calls, block parameters.
-    fn sample() -> Module {
+    pub(crate) fn sample() -> Module {
         let mut f = Function {
             name: "scale".into(),
             kernel: Some(KernelInfo {
@@ -572,13 +583,17 @@ mod tests {
     #[test]
     fn a_module_reads_like_this() {
         let expected = "\
+image: size 16, align 8
+file scale.cu
 global @table: offset 0, size 16, align 8, exported
     bytes 01 02
     address at 8: @pick+0, 8 bytes
 shared @tile: size 64, align 4
 
 kernel @scale {
+    param_size 8
     param 0: offset 0, size 8, align 8
+    shared_size 64
     shared @tile: offset 0
     max_threads 256
     slot0: size 16, align 8 ; depot
@@ -586,7 +601,7 @@ block0:
     v1 = const.i64 0                             ; line 9, scale.cu:39
     v2 = load.param.weak.i64 v1
     v3 = special.tid.x
-    v4 = const.i32 -2
+    v4 = const.i32 -2                            ; no line
     v5 = icmp.lt_u.i32 v3, v4
     br v5, block1(v3), block2
 block1(v0: i32):
@@ -599,7 +614,7 @@ block1(v0: i32):
     store.shared.weak.i32 v12+4, v11
     jump block2
 block2:
-    exit
+    exit                                         ; no line
 }
 
 function @pick(i32, i32) -> i32 {
@@ -625,44 +640,8 @@ block0(v0: i32, v1: i32):
     /// Operations that differ are written differently.
     #[test]
     fn no_two_operations_share_a_spelling() {
-        let mut ops = vec![Op::Fns, Op::Elect, Op::ActiveMask, Op::WarpSync, Op::Yield, Op::Nop];
-        for &ty in &Ty::ALL {
-            ops.extend(IntOp::ALL.iter().map(|&o| Op::Int(o, ty)));
-            ops.extend(ShiftOp::ALL.iter().map(|&o| Op::Shift(o, ty)));
-            ops.extend(IntUnOp::ALL.iter().map(|&o| Op::IntUn(o, ty)));
-            ops.extend(CountOp::ALL.iter().map(|&o| Op::Count(o, ty)));
-            ops.extend(IntCmp::ALL.iter().map(|&o| Op::IntCmp(o, ty)));
-            ops.extend(MatchMode::ALL.iter().map(|&o| Op::Match(o, ty)));
-            ops.extend([Op::AddCarry(ty), Op::SubBorrow(ty), Op::Bfi(ty), Op::Select(ty)]);
-            for &to in &Ty::ALL {
-                ops.extend([Op::Sext { from: ty, to }, Op::Zext { from: ty, to }]);
-                for signs in 0..4 {
-                    let (from_signed, to_signed) = (signs & 1 != 0, signs & 2 != 0);
-                    ops.push(Op::IntSat { from: ty, from_signed, to, to_signed });
-                }
-            }
-        }
-        for &fmt in &Fmt::ALL {
-            for &round in Round::ALL {
-                for flags in 0..4 {
-                    let (ftz, sat) = (flags & 1 != 0, flags & 2 != 0);
-                    let m = FloatMode { fmt, round, ftz, sat };
-                    ops.extend(FloatOp::ALL.iter().map(|&o| Op::Float(o, m)));
-                    ops.extend(FloatUnOp::ALL.iter().map(|&o| Op::FloatUn(o, m)));
-                    ops.push(Op::Fma(m));
-                    for signed in [false, true] {
-                        ops.push(Op::IntToFloat { from: Ty::I32, signed, mode: m });
-                        ops.push(Op::FloatToFloat { from: Fmt::F64, mode: m, relu: signed });
-                    }
-                }
-            }
-            for ftz in [false, true] {
-                ops.extend(ApproxOp::ALL.iter().map(|&op| Op::Approx { op, fmt, ftz }));
-                ops.extend(FloatCmp::ALL.iter().map(|&cmp| Op::FloatCmp { cmp, fmt, ftz }));
-            }
-        }
+        let mut ops = crate::read::op::every();
         for &space in Space::ALL {
-            ops.extend([Op::ToGeneric(space), Op::FromGeneric(space), Op::IsSpace(space)]);
             for &order in Order::ALL {
                 let mem = MemMode { space, order, scope: Scope::Gpu };
                 for count in [1, 2, 4, 8] {
@@ -674,17 +653,6 @@ block0(v0: i32, v1: i32):
                 }
             }
         }
-        for sync in [false, true] {
-            ops.extend(ShflMode::ALL.iter().map(|&mode| Op::Shfl { mode, sync }));
-            ops.extend(VoteMode::ALL.iter().map(|&mode| Op::Vote { mode, sync }));
-        }
-        ops.extend(ReduxOp::ALL.iter().map(|&o| Op::Redux(o)));
-        ops.extend(BarMode::ALL.iter().map(|&mode| Op::Bar { mode }));
-        ops.extend(PrmtMode::ALL.iter().map(|&m| Op::Prmt(m)));
-        ops.extend(SReg::ALL.iter().map(|&r| Op::Special(r)));
-        ops.extend(Builtin::ALL.iter().map(|&b| Op::Builtin(b)));
-        ops.extend((0..=255).map(Op::Lop3));
-
         let spellings: HashSet<String> = ops.iter().map(|op| spell(op).name).collect();
         assert_eq!(spellings.len(), ops.len());
     }

@@ -1,0 +1,190 @@
+//! Reads the text form that modules are written in (`Display` of [`Module`]), for tests and tools.
+//!
+//! What comes back prints as the same text. Names of variables and functions must be unique; values that nothing defines are gone,
+//! and a first value of zeros only has no bytes.
+
+mod cursor;
+mod function;
+pub(crate) mod op;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::module::{FuncId, Global, GlobalId, Module, Reloc, RelocTarget, SharedId, SharedVar};
+use crate::types::Ty;
+use cursor::{Cursor, Found};
+
+/// Why a text is none of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// What names stand for.
+#[derive(Debug, Default)]
+struct Names<'a> {
+    globals: HashMap<&'a str, GlobalId>,
+    shared: HashMap<&'a str, SharedId>,
+    functions: HashMap<&'a str, FuncId>,
+    /// By [`FuncId`].
+    results: Vec<Vec<Ty>>,
+    files: HashMap<&'a str, u32>,
+}
+
+impl<'a> Names<'a> {
+    /// The names that a text's heads define, in their order.
+    fn of(text: &'a str) -> Names<'a> {
+        let mut names = Names::default();
+        for line in text.lines() {
+            if let Some(file) = line.strip_prefix("file ") {
+                let n = names.files.len() as u32 + 1;
+                names.files.entry(file).or_insert(n);
+            }
+            let Some((kind, rest)) = line.split_once(" @") else { continue };
+            let name = rest[..rest.find(['(', ' ']).unwrap_or(rest.len())].trim_end_matches(':');
+            match kind {
+                "global" | "const" => {
+                    let id = GlobalId(names.globals.len() as u32);
+                    names.globals.insert(name, id);
+                }
+                "shared" => {
+                    let id = SharedId(names.shared.len() as u32);
+                    names.shared.insert(name, id);
+                }
+                "kernel" | "function" => {
+                    let id = FuncId(names.results.len() as u32);
+                    names.functions.insert(name, id);
+                    let results = rest.split_once(" -> ").map_or("", |(_, r)| r.trim_end_matches([' ', '{']));
+                    names
+                        .results
+                        .push(results.trim_end_matches(" external").split(", ").filter_map(op::ty).collect());
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+}
+
+/// The lines of a text that hold something.
+struct Lines<'a> {
+    lines: std::iter::Peekable<std::iter::Enumerate<std::str::Lines<'a>>>,
+    at: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn next(&mut self) -> Option<&'a str> {
+        loop {
+            let (n, line) = self.lines.next()?;
+            self.at = n + 1;
+            if !line.trim().is_empty() {
+                return Some(line);
+            }
+        }
+    }
+
+    /// The next line if it is indented and begins with `word`.
+    fn inner(&mut self, word: &str) -> Option<Cursor<'a>> {
+        let line = self.lines.peek()?.1.strip_prefix("    ")?.strip_prefix(word)?;
+        self.next();
+        Some(Cursor(line))
+    }
+
+    fn error(&self, message: String) -> ReadError {
+        ReadError { line: self.at, message }
+    }
+}
+
+/// Reads a module.
+///
+/// # Errors
+/// The text is not of the form that modules are written in. Whether the module is sound is [`crate::verify::verify`]'s question.
+pub fn read(text: &str) -> Result<Module, ReadError> {
+    let names = Names::of(text);
+    let mut module = Module { image_align: 1, ..Module::default() };
+    let mut lines = Lines { lines: text.lines().enumerate().peekable(), at: 0 };
+    while let Some(line) = lines.next() {
+        item(&mut module, &names, &mut lines, line).map_err(|message| lines.error(message))?;
+    }
+    Ok(module)
+}
+
+fn item(module: &mut Module, names: &Names, lines: &mut Lines, line: &str) -> Found<()> {
+    let (kind, rest) = line.split_once([' ', ':']).unwrap_or((line, ""));
+    let mut c = Cursor(rest);
+    match kind {
+        "image" => {
+            module.image_size = c.field(" size")?;
+            module.image_align = c.field(", align")?;
+            c.end()
+        }
+        "file" => {
+            module.files.push(rest.to_owned());
+            Ok(())
+        }
+        "global" | "const" => {
+            let global = global(names, lines, c, kind == "const")?;
+            module.globals.push(global);
+            Ok(())
+        }
+        "shared" => {
+            c.expect("@")?;
+            let name = c.head().to_owned();
+            let (size, align) = (c.field(" size")?, c.field(", align")?);
+            module.shared.push(SharedVar { name, size, align });
+            c.end()
+        }
+        "kernel" | "function" => {
+            let function = function::read(names, lines, c, kind == "kernel")?;
+            module.functions.push(function);
+            Ok(())
+        }
+        _ => Err(format!("a variable or a function expected at `{line}`")),
+    }
+}
+
+fn global(names: &Names, lines: &mut Lines, mut c: Cursor, constant: bool) -> Found<Global> {
+    c.expect("@")?;
+    let name = c.head().to_owned();
+    let (offset, size, align) = (c.field(" offset")?, c.field(", size")?, c.field(", align")?);
+    let (exported, managed) = (c.eat(", exported"), c.eat(", managed"));
+    c.end()?;
+    let mut init = Vec::new();
+    while let Some(line) = lines.inner("bytes") {
+        for byte in line.0.split_whitespace() {
+            init.push(u8::from_str_radix(byte, 16).map_err(|_| format!("`{byte}` is no byte"))?);
+        }
+    }
+    let mut relocs = Vec::new();
+    while let Some(mut c) = lines.inner("address at ") {
+        let at = c.number()?;
+        c.expect(": @")?;
+        let name = c.until(&['+', '-']);
+        let target = None
+            .or_else(|| names.globals.get(name).copied().map(RelocTarget::Global))
+            .or_else(|| names.functions.get(name).copied().map(RelocTarget::Func))
+            .or_else(|| names.shared.get(name).copied().map(RelocTarget::Shared))
+            .ok_or_else(|| format!("nothing is named `{name}`"))?;
+        let addend = c.number()?;
+        let size = c.field(",")?;
+        c.expect(" bytes")?;
+        let shift = if c.eat(", shifted right by ") { c.number()? } else { 0 };
+        c.end()?;
+        relocs.push(Reloc { at, size, shift, target, addend });
+    }
+    Ok(Global { name, offset, size, align, constant, managed, exported, init, relocs })
+}
+
+#[cfg(test)]
+mod tests;
