@@ -98,13 +98,15 @@ impl Maker {
             match Compiled::new(&self.request(module, kernel, spec), self.cache.as_ref()) {
                 Ok(compiled) => {
                     let (first, end) = compiled.range();
+                    let lines = compiled.lines();
+                    let place = move |at| Some(grid::Place { line: lines(at)?, detail: String::new() });
                     tracing::info!(kernel = name, cached = compiled.cached, time = ?compiled.time, "compiled");
                     return Some(Kernel {
                         report: Some(compiled.report),
                         refused: None,
                         cached: compiled.cached,
                         time: compiled.time,
-                        _range: grid::register_code_range(first, end, None),
+                        _range: grid::register_code_range(first, end, Some(Box::new(place))),
                         code: Box::new(compiled),
                     });
                 }

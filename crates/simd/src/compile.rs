@@ -63,7 +63,7 @@ impl From<LlvmError> for Error {
     }
 }
 
-type ResumeFn = unsafe extern "C" fn(*mut WarpCtx) -> u32;
+type ResumeFn = unsafe extern "C" fn(*mut WarpCtx, *mut u8) -> u32;
 type RunBlocksFn = unsafe extern "C" fn(*mut BlockCtx, u64) -> u32;
 
 #[derive(Clone, Copy, Debug)]
@@ -148,6 +148,11 @@ impl Compiled {
         })
     }
 
+    /// What tells the source line of an instruction's address.
+    pub fn lines(&self) -> impl Fn(usize) -> Option<u32> + Send + Sync + use<> {
+        self.loaded.lines()
+    }
+
     /// Addresses of the code: first, and one past the last.
     pub fn range(&self) -> (usize, usize) {
         self.loaded.range()
@@ -170,7 +175,7 @@ impl Code for Compiled {
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
         match self.entry {
             // SAFETY: the caller vouches for the context.
-            Entry::Resume(f) => Stop::from_code(unsafe { f(warp) }),
+            Entry::Resume(f) => Stop::from_code(unsafe { f(warp, warp.frame) }),
             Entry::RunBlocks(_) => Stop::Fault,
         }
     }

@@ -22,6 +22,10 @@ pub struct Text {
     pub out: String,
     next: u32,
     labels: u32,
+    /// The source line that instructions are written for, 0 for none: those that may fault have one.
+    pub place: u32,
+    /// Lines that were used, for the module's metadata.
+    pub places: BTreeSet<u32>,
     /// Declarations of intrinsics.
     pub declarations: BTreeSet<String>,
 }
@@ -29,16 +33,29 @@ pub struct Text {
 impl Text {
     /// A line.
     pub fn line(&mut self, line: impl AsRef<str>) {
-        self.out.push_str("  ");
-        self.out.push_str(line.as_ref());
-        self.out.push('\n');
+        let place = self.noted();
+        let _ = writeln!(self.out, "  {}{place}", line.as_ref());
+    }
+
+    fn noted(&mut self) -> String {
+        if self.place == 0 {
+            return String::new();
+        }
+        self.places.insert(self.place);
+        format!(", !dbg !{}", Self::metadata(self.place))
+    }
+
+    /// The number of a line's metadata; those below are the module's own.
+    pub fn metadata(line: u32) -> u64 {
+        u64::from(line) + 16
     }
 
     /// `%tN = expression`; the name.
     pub fn def(&mut self, expression: impl AsRef<str>) -> String {
         let name = format!("%t{}", self.next);
         self.next += 1;
-        let _ = writeln!(self.out, "  {name} = {}", expression.as_ref());
+        let place = self.noted();
+        let _ = writeln!(self.out, "  {name} = {}{place}", expression.as_ref());
         name
     }
 

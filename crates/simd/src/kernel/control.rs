@@ -5,7 +5,7 @@
 //! times ends in a *latch* that goes round while any lane is left, and only then on to what is pending. Places are numbered
 //! `2 * position` for blocks and `2 * last position + 1` for latches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use wave::op::{BarMode, Op};
@@ -15,6 +15,15 @@ use super::cfg::Cfg;
 use super::value::Rep;
 use super::{Kernel, RESUME, RUN_BLOCKS, Result, Unsupported, offset};
 use crate::target::Target;
+
+/// Where a value lies in the warp's frame while the warp is stopped.
+#[derive(Clone, Debug, Default)]
+pub struct Home {
+    /// Offsets of its parts, as [`Kernel::slot_parts`] lists them.
+    pub at: Vec<usize>,
+    /// Written where the value is made, not at each stop.
+    pub eager: bool,
+}
 
 /// Splits blocks behind every operation that stops, so that a stop is always a block's last operation.
 pub fn split_at_stops(func: &Function) -> Function {
@@ -142,6 +151,55 @@ impl Kernel<'_> {
         }
     }
 
+    /// Values that a stop before `target` keeps.
+    fn kept(&self, target: usize, result: Option<Value>, live: &[BTreeSet<Value>]) -> Vec<Value> {
+        let mut keep: BTreeSet<Value> = live[target].clone();
+        keep.extend(&self.block_data(target).params);
+        keep.into_iter().filter(|v| Some(*v) != result && self.slotted.contains(v)).collect()
+    }
+
+    /// Gives every value that lives across a stop its home. A value is written there where it is made, unless that is deeper in loops than
+    /// every stop it lives across.
+    fn make_homes(&mut self, live: &[BTreeSet<Value>]) {
+        let depth = |b: usize| self.cfg.loops.iter().filter(|l| l.contains[b]).count();
+        let mut made: BTreeMap<Value, usize> = BTreeMap::new();
+        let mut deepest: BTreeMap<Value, usize> = BTreeMap::new();
+        for &b in &self.cfg.order {
+            let data = self.block_data(b);
+            for &p in &data.params {
+                // Parameters are written at the edges that lead here.
+                made.insert(p, self.cfg.preds[b].iter().map(|&f| depth(f)).max().unwrap_or(0));
+            }
+            for i in &data.insts {
+                i.results.iter().for_each(|&r| {
+                    made.insert(r, depth(b));
+                });
+            }
+            if let (Some(i), Terminator::Jump(next)) =
+                (data.insts.last().filter(|i| i.op.suspends()), &data.term)
+            {
+                for v in self.kept(next.block.index(), i.results.first().copied(), live) {
+                    let d = deepest.entry(v).or_insert(0);
+                    *d = (*d).max(depth(b));
+                }
+            }
+        }
+        // The first word is the mask of live lanes.
+        let mut frame = 4;
+        for (v, stop) in deepest {
+            let mut at = Vec::new();
+            for (_, ty) in self.slot_parts(v) {
+                let size = type_size(&ty);
+                frame = usize::next_multiple_of(frame, size.min(64));
+                at.push(frame);
+                frame += size;
+            }
+            let eager = made.get(&v).is_some_and(|&d| d <= stop);
+            self.homes.insert(v, Home { at, eager });
+        }
+        self.frame = frame;
+    }
+
     /// Emits all blocks.
     pub fn body(&mut self) -> Result<()> {
         for v in self.slotted.clone() {
@@ -156,6 +214,9 @@ impl Kernel<'_> {
             }
         }
         let live = live_in(&self.func, &self.cfg);
+        if self.suspends {
+            self.make_homes(&live);
+        }
         let order = self.cfg.order.clone();
         for (position, &b) in order.iter().enumerate() {
             self.block(b, &live)?;
@@ -192,6 +253,7 @@ impl Kernel<'_> {
         let data = self.block_data(b).clone();
         let pending = self.pending.get(&place).cloned().unwrap_or_default();
         self.env.clear();
+        self.guards.clear();
         self.text.label(&format!("p{place}"));
         if self.shapes.masked[b] {
             let m = self.text.def(format!("load <32 x i1>, ptr %m{b}"));
@@ -270,16 +332,18 @@ impl Kernel<'_> {
         let own = self.mask.clone();
         // In masked code, or towards a block where lanes meet, other lanes keep what they brought.
         let blend = mask.or(self.shapes.masked[from].then_some(own.as_str()));
+        let mut written = Vec::new();
         for ((&p, &a), rep) in params.iter().zip(&to.args).zip(reps) {
-            let rep = if !self.shapes.values[p.index()].is_uniform()
-                && !self.shapes.values[p.index()].is_pattern()
-            {
-                Rep::Vector(self.vector(a))
-            } else {
-                self.fit(p, rep)
-            };
+            let shape = self.shapes.values[p.index()].clone();
+            let rep =
+                if shape.is_uniform() || shape.is_pattern() { rep } else { Rep::Vector(self.vector(a)) };
             let rep = self.fit(p, rep);
-            self.write_slot(p, &rep, blend.filter(|_| matches!(rep, Rep::Vector(_))));
+            let guard = shape.needs_guard().then(|| self.guard(a).unwrap_or_else(|| "true".into()));
+            written.push((p, rep, guard));
+        }
+        // All are read before the first is written: parameters may change places.
+        for (p, rep, guard) in written {
+            self.write_slot(p, &rep, guard, blend.filter(|_| matches!(rep, Rep::Vector(_))));
         }
         if self.shapes.masked[target] {
             let m = mask.unwrap_or(&own).to_string();
@@ -477,25 +541,21 @@ impl Kernel<'_> {
         self.edge(b, next, None)?;
         let result = inst.results.first().copied();
         let mut saved = Vec::new();
-        let mut keep: BTreeSet<Value> = live[target].clone();
-        keep.extend(&self.block_data(target).params);
-        for v in keep.into_iter().filter(|v| Some(*v) != result && self.slotted.contains(v)) {
-            for (slot, ty) in self.slot_parts(v) {
-                let size = type_size(&ty);
-                self.frame = self.frame.next_multiple_of(size.min(64));
-                saved.push((slot, ty, self.frame));
-                self.frame += size;
+        for v in self.kept(target, result, live) {
+            let home = self.homes.get(&v).cloned().unwrap_or_default();
+            for ((slot, ty), at) in self.slot_parts(v).into_iter().zip(home.at) {
+                saved.push((slot, ty, at, !home.eager));
             }
         }
         if !self.always_full {
-            self.frame = self.frame.next_multiple_of(4);
-            saved.push(("%live".into(), "<32 x i1>".into(), self.frame));
-            self.frame += 4;
+            saved.push(("%live".into(), "<32 x i1>".into(), 0, true));
         }
-        for (slot, ty, at) in saved.clone() {
-            let v = self.text.def(format!("load {ty}, ptr {slot}"));
-            let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
-            self.text.line(format!("store {ty} {v}, ptr {p}"));
+        for (slot, ty, at, now) in &saved {
+            if *now {
+                let v = self.text.def(format!("load {ty}, ptr {slot}"));
+                let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
+                self.text.line(format!("store {ty} {v}, ptr {p}"));
+            }
         }
         let alive = self.text.def("load <32 x i1>, ptr %live");
         let alive = self.text.def(format!("bitcast <32 x i1> {alive} to i32"));
@@ -506,7 +566,7 @@ impl Kernel<'_> {
         self.pending.entry(place).or_default();
         // The way back in.
         self.text.label(&format!("resume{number}"));
-        for (slot, ty, at) in &saved {
+        for (slot, ty, at, _) in &saved {
             let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
             let v = self.text.def(format!("load {ty}, ptr {p}"));
             self.text.line(format!("store {ty} {v}, ptr {slot}"));
@@ -557,10 +617,12 @@ impl Kernel<'_> {
         };
         let start = if masked_entry { "  store <32 x i1> %lanes.mask, ptr %m0\n" } else { "" };
         if self.suspends {
-            let _ = writeln!(ir, "define i32 @{RESUME}(ptr noalias %warp) #0 {{\nentry:");
+            let _ = writeln!(
+                ir,
+                "define i32 @{RESUME}(ptr noalias %warp, ptr noalias %frame) #0 !dbg !5 {{\nentry:"
+            );
             for (name, at, ty) in [
                 ("block", offset::W_BLOCK, "ptr"),
-                ("frame", offset::W_FRAME, "ptr"),
                 ("index", offset::W_INDEX, "i32"),
                 ("lanes", offset::W_LANES, "i32"),
                 ("at", offset::W_RESUME, "i32"),
@@ -582,7 +644,7 @@ impl Kernel<'_> {
         } else {
             let _ = writeln!(
                 ir,
-                "define internal i32 @warp(ptr noalias %warp, ptr noalias %block, i32 %index, i32 %lanes) alwaysinline #0 {{\nentry:"
+                "define internal i32 @warp(ptr noalias %warp, ptr noalias %block, i32 %index, i32 %lanes) alwaysinline #0 !dbg !5 {{\nentry:"
             );
             fields(&mut ir);
             ir += &self.slots;
@@ -604,6 +666,12 @@ impl Kernel<'_> {
             "attributes #0 = {{ nounwind null_pointer_is_valid \"prefer-vector-width\"=\"{width}\" \"min-legal-vector-width\"=\"{width}\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" }}\n!0 = !{{}}\n!1 = !{{!\"branch_weights\", i32 1, i32 1048575}}",
             target.cpu, target.features
         );
+        // Line tables only, so that a fault's address tells its line.
+        ir += "!llvm.dbg.cu = !{!2}\n!llvm.module.flags = !{!3, !8}\n!2 = distinct !DICompileUnit(language: DW_LANG_C, file: !4, emissionKind: LineTablesOnly)\n!3 = !{i32 2, !\"Debug Info Version\", i32 3}\n!8 = !{i32 7, !\"Dwarf Version\", i32 4}\n!4 = !DIFile(filename: \"kernel\", directory: \"\")\n!5 = distinct !DISubprogram(name: \"warp\", file: !4, line: 1, unit: !2, spFlags: DISPFlagDefinition)\n!6 = distinct !DISubprogram(name: \"blocks\", file: !4, line: 1, unit: !2, spFlags: DISPFlagDefinition)\n!7 = !DILocation(line: 0, scope: !6)\n";
+        for &line in &self.text.places {
+            let _ =
+                writeln!(ir, "!{} = !DILocation(line: {line}, scope: !5)", crate::text::Text::metadata(line));
+        }
         ir
     }
 
@@ -627,7 +695,7 @@ impl Kernel<'_> {
         let mut s = String::new();
         let _ = writeln!(
             s,
-            "define i32 @{RUN_BLOCKS}(ptr noalias %block, i64 %count) #0 {{\nentry:\n  %warp = alloca [128 x i8], align 64\n  store ptr %block, ptr %warp\n  %x.p = getelementptr i8, ptr %block, i64 {c}\n  %y.p = getelementptr i8, ptr %block, i64 {c4}\n  %z.p = getelementptr i8, ptr %block, i64 {c8}\n  %nx.p = getelementptr i8, ptr %block, i64 {n}\n  %ny.p = getelementptr i8, ptr %block, i64 {n4}\n  %nx = load i32, ptr %nx.p\n  %ny = load i32, ptr %ny.p\n  %index.p = getelementptr i8, ptr %warp, i64 {wi}\n  br label %blocks",
+            "define i32 @{RUN_BLOCKS}(ptr noalias %block, i64 %count) #0 !dbg !6 {{\nentry:\n  %warp = alloca [128 x i8], align 64\n  store ptr %block, ptr %warp\n  %x.p = getelementptr i8, ptr %block, i64 {c}\n  %y.p = getelementptr i8, ptr %block, i64 {c4}\n  %z.p = getelementptr i8, ptr %block, i64 {c8}\n  %nx.p = getelementptr i8, ptr %block, i64 {n}\n  %ny.p = getelementptr i8, ptr %block, i64 {n4}\n  %nx = load i32, ptr %nx.p\n  %ny = load i32, ptr %ny.p\n  %index.p = getelementptr i8, ptr %warp, i64 {wi}\n  br label %blocks",
             c = offset::CTAID,
             c4 = offset::CTAID + 4,
             c8 = offset::CTAID + 8,
@@ -641,7 +709,7 @@ impl Kernel<'_> {
         if full > 0 {
             let _ = writeln!(
                 s,
-                "warps.pre:\n  br label %warps\nwarps:\n  %w = phi i32 [ 0, %warps.pre ], [ %w.next, %warps.next ]\n  store i32 %w, ptr %index.p\n  %code = call i32 @warp(ptr %warp, ptr %block, i32 %w, i32 -1)\n  %bad = icmp ne i32 %code, 0\n  br i1 %bad, label %failed, label %warps.next\nwarps.next:\n  %w.next = add i32 %w, 1\n  %more = icmp ult i32 %w.next, {full}\n  br i1 %more, label %warps, label %tail"
+                "warps.pre:\n  br label %warps\nwarps:\n  %w = phi i32 [ 0, %warps.pre ], [ %w.next, %warps.next ]\n  store i32 %w, ptr %index.p\n  %code = call i32 @warp(ptr %warp, ptr %block, i32 %w, i32 -1), !dbg !7\n  %bad = icmp ne i32 %code, 0\n  br i1 %bad, label %failed, label %warps.next\nwarps.next:\n  %w.next = add i32 %w, 1\n  %more = icmp ult i32 %w.next, {full}\n  br i1 %more, label %warps, label %tail"
             );
         } else {
             s += "warps.pre:\n  br label %tail\n";
@@ -649,7 +717,7 @@ impl Kernel<'_> {
         if rest > 0 {
             let _ = writeln!(
                 s,
-                "tail:\n  store i32 {full}, ptr %index.p\n  %tcode = call i32 @warp(ptr %warp, ptr %block, i32 {full}, i32 {})\n  %tbad = icmp ne i32 %tcode, 0\n  br i1 %tbad, label %failed, label %advance",
+                "tail:\n  store i32 {full}, ptr %index.p\n  %tcode = call i32 @warp(ptr %warp, ptr %block, i32 {full}, i32 {}), !dbg !7\n  %tbad = icmp ne i32 %tcode, 0\n  br i1 %tbad, label %failed, label %advance",
                 tail as u32 as i32
             );
         } else {

@@ -15,10 +15,18 @@ enum Where {
     One(String),
     /// One after the other from this address; where guarded, only under the condition, and the vector has the addresses always.
     Row(String, Option<(String, String)>),
-    /// In each group of so many lanes one after the other (`true`) or at one address, from these addresses.
-    Groups(usize, bool, Vec<String>),
+    /// By groups; guarded as a row.
+    Groups(Groups, Option<(String, String)>),
     /// Anywhere.
     Each(String),
+}
+
+/// Groups of lanes that each access a row (`row`) or one element.
+#[derive(Clone)]
+struct Groups {
+    size: usize,
+    row: bool,
+    bases: Vec<String>,
 }
 
 /// One access: `count` elements of `ty` a lane.
@@ -117,28 +125,21 @@ impl Kernel<'_> {
         }
         let stride = a.size() as i64;
         if shape.is_pattern() && shape.has_stride(stride) {
-            let rep = self.rep(address);
             let base = self.first_lane(address);
             let base = self.real(&base, a.space, offset);
-            let guard = match rep {
-                Rep::Pattern { guarded: Some((g, _)), .. } => {
-                    Some((g, self.real_vector(address, a.space, offset)))
-                }
-                _ => None,
-            };
+            let guard = self.guard(address).map(|g| (g, self.real_vector(address, a.space, offset)));
             return Where::Row(base, guard);
         }
-        if !shape.guarded {
-            for group in [16, 8, 4].into_iter().filter(|g| *g <= shape.group) {
-                let s = shape.regroup(group);
-                let row = s.has_stride(stride);
-                if !row && !s.is_flat() {
-                    continue;
-                }
-                let firsts = (0..LANES).step_by(group).map(|l| self.lane(address, l)).collect::<Vec<_>>();
-                let bases = firsts.iter().map(|f| self.real(f, a.space, offset)).collect();
-                return Where::Groups(group, row, bases);
+        for size in [16, 8, 4].into_iter().filter(|g| *g <= shape.group) {
+            let s = shape.regroup(size);
+            let row = s.has_stride(stride);
+            if !row && !s.is_flat() {
+                continue;
             }
+            let firsts = (0..LANES).step_by(size).map(|l| self.lane(address, l)).collect::<Vec<_>>();
+            let bases = firsts.iter().map(|f| self.real(f, a.space, offset)).collect();
+            let guard = self.guard(address).map(|g| (g, self.real_vector(address, a.space, offset)));
+            return Where::Groups(Groups { size, row, bases }, guard);
         }
         Where::Each(self.real_vector(address, a.space, offset))
     }
@@ -393,7 +394,8 @@ impl Kernel<'_> {
     }
 
     /// Loads rows or single elements group by group.
-    fn load_groups(&mut self, a: Access, group: usize, row: bool, bases: &[String]) -> Vec<String> {
+    fn load_groups(&mut self, a: Access, groups: &Groups) -> Vec<String> {
+        let Groups { size: group, row, ref bases } = *groups;
         self.report.wide += 1;
         let mut parts: Vec<Vec<String>> = vec![Vec::new(); a.count];
         let t = wide(group, a.ty);
@@ -444,6 +446,37 @@ impl Kernel<'_> {
         parts.remove(0)
     }
 
+    /// Loads the fast way where the guard allows it, else lane by lane.
+    fn guarded_load(
+        &mut self,
+        a: Access,
+        guard: Option<(String, String)>,
+        fast: impl FnOnce(&mut Self) -> Vec<String>,
+    ) -> Vec<Rep> {
+        let Some((guard, addresses)) = guard else {
+            return fast(self).into_iter().map(Rep::Vector).collect();
+        };
+        let t = vector(a.ty);
+        let slots: Vec<String> = (0..a.count).map(|_| self.scratch(&t)).collect();
+        let put = |k: &mut Self, values: Vec<String>| {
+            for (slot, v) in slots.iter().zip(values) {
+                k.text.line(format!("store {t} {v}, ptr {slot}"));
+            }
+        };
+        self.either(
+            &guard,
+            |k| {
+                let v = fast(k);
+                put(k, v);
+            },
+            |k| {
+                let v = k.gather(a, &addresses);
+                put(k, v);
+            },
+        );
+        slots.iter().map(|s| Rep::Vector(self.text.def(format!("load {t}, ptr {s}")))).collect()
+    }
+
     /// `ld`.
     pub fn load(&mut self, inst: &Inst, mem: MemMode, ty: Ty, count: u8, offset: i32) -> Result<()> {
         let a = Access { ty, count: usize::from(count), order: mem.order, space: mem.space };
@@ -458,31 +491,8 @@ impl Kernel<'_> {
                 self.report.wide += 1;
                 (0..a.count).map(|i| Rep::Uniform(self.load_one(a, &at, i))).collect()
             }
-            Where::Row(base, None) => self.load_rows(a, &base).into_iter().map(Rep::Vector).collect(),
-            Where::Row(base, Some((guard, addresses))) => {
-                let slots: Vec<String> = (0..a.count).map(|_| self.scratch(&vector(ty))).collect();
-                let t = vector(ty);
-                let put = |k: &mut Self, values: Vec<String>| {
-                    for (slot, v) in slots.iter().zip(values) {
-                        k.text.line(format!("store {t} {v}, ptr {slot}"));
-                    }
-                };
-                self.either(
-                    &guard,
-                    |k| {
-                        let v = k.load_rows(a, &base);
-                        put(k, v);
-                    },
-                    |k| {
-                        let v = k.gather(a, &addresses);
-                        put(k, v);
-                    },
-                );
-                slots.iter().map(|s| Rep::Vector(self.text.def(format!("load {t}, ptr {s}")))).collect()
-            }
-            Where::Groups(group, row, bases) => {
-                self.load_groups(a, group, row, &bases).into_iter().map(Rep::Vector).collect()
-            }
+            Where::Row(base, guard) => self.guarded_load(a, guard, |k| k.load_rows(a, &base)),
+            Where::Groups(groups, guard) => self.guarded_load(a, guard, |k| k.load_groups(a, &groups)),
             Where::Each(addresses) => self.gather(a, &addresses).into_iter().map(Rep::Vector).collect(),
         };
         if fenced {
@@ -525,16 +535,22 @@ impl Kernel<'_> {
                     Some((g, addresses)) => self.either(&g, row, |k| k.scatter(a, &addresses, &vectors)),
                 }
             }
-            Where::Groups(group, true, bases) => {
+            Where::Groups(Groups { size, row: true, bases }, guard) => {
                 let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
                 self.report.wide += 1;
-                for (k, base) in bases.iter().enumerate() {
-                    let row = self.interleave(a, &vectors, k * group, group);
-                    let m = self.element_mask(k * group, group, a.count);
-                    self.store_row(a, base, group * a.count, &row, m);
+                let rows = |k: &mut Self| {
+                    for (i, base) in bases.iter().enumerate() {
+                        let row = k.interleave(a, &vectors, i * size, size);
+                        let m = k.element_mask(i * size, size, a.count);
+                        k.store_row(a, base, size * a.count, &row, m);
+                    }
+                };
+                match guard {
+                    None => rows(self),
+                    Some((g, addresses)) => self.either(&g, rows, |k| k.scatter(a, &addresses, &vectors)),
                 }
             }
-            Where::Groups(_, false, _) => {
+            Where::Groups(..) => {
                 let addresses = self.real_vector(inst.args[0], a.space, offset);
                 let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
                 self.scatter(a, &addresses, &vectors);

@@ -86,7 +86,6 @@ mod offset {
     pub const SHARED_DYNAMIC: usize = 108;
     pub const SHARED_TOTAL: usize = 112;
     pub const W_BLOCK: usize = 0;
-    pub const W_FRAME: usize = 8;
     pub const W_INDEX: usize = 16;
     pub const W_LANES: usize = 20;
     pub const W_LIVE: usize = 24;
@@ -112,6 +111,10 @@ struct Kernel<'a> {
     text: Text,
     /// Values of the block in hand.
     env: BTreeMap<Value, Rep>,
+    /// Guards of the block in hand, for values held as vectors.
+    guards: BTreeMap<Value, String>,
+    /// Places in the warp's frame of values that live across a stop.
+    homes: BTreeMap<Value, control::Home>,
     /// Values with slots.
     slotted: BTreeSet<Value>,
     /// Declarations of slots, for the entry block.
@@ -156,6 +159,13 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     let source = &module.functions[kernel.index()];
     let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
     let mut func = wave::inline::inlined(module, kernel);
+    let [nx, ny, nz] = spec.block.map(u128::from);
+    wave::fold::fold(&mut func, |op| match op {
+        Op::Special(SReg::NtidX) => Some(nx),
+        Op::Special(SReg::NtidY) => Some(ny),
+        Op::Special(SReg::NtidZ) => Some(nz),
+        _ => None,
+    });
     let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
     spin::mark(&mut func, &cfg);
     let func = control::split_at_stops(&func);
@@ -191,6 +201,8 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         avx512: target.avx512,
         text: Text::default(),
         env: BTreeMap::new(),
+        guards: BTreeMap::new(),
+        homes: BTreeMap::new(),
         slotted,
         slots: String::new(),
         pending: BTreeMap::new(),
@@ -237,6 +249,16 @@ impl Kernel<'_> {
     }
 
     fn instruction(&mut self, inst: &Inst) -> Result<()> {
+        self.text.place = match inst.op {
+            Op::Load { .. } | Op::Store { .. } | Op::Atom { .. } => inst.loc.line,
+            _ => 0,
+        };
+        let done = self.operation(inst);
+        self.text.place = 0;
+        done
+    }
+
+    fn operation(&mut self, inst: &Inst) -> Result<()> {
         match &inst.op {
             Op::Load { mem, ty, count, offset } => self.load(inst, *mem, *ty, *count, *offset),
             Op::Store { mem, ty, count, offset } => self.store(inst, *mem, *ty, *count, *offset),
@@ -285,7 +307,7 @@ impl Kernel<'_> {
         let shapes: Vec<shape::Shape> =
             inst.results.iter().map(|r| self.shapes.values[r.index()].clone()).collect();
         let scalar = shapes.iter().all(|s| s.is_uniform() || s.is_pattern());
-        let guarded = shapes.iter().any(|s| s.is_pattern() && s.guarded);
+        let guarded = shapes.iter().any(|s| s.is_pattern() && s.needs_guard());
         let mut scalars = Vec::new();
         if scalar {
             let args: Vec<String> = inst.args.iter().map(|a| self.first_lane(*a)).collect();
@@ -300,10 +322,14 @@ impl Kernel<'_> {
         }
         for (i, &r) in inst.results.iter().enumerate() {
             let rep = if !scalar {
+                if shapes[i].needs_guard() {
+                    let guard = self.guard_of(inst, &shapes[i]);
+                    self.guards.insert(r, guard);
+                }
                 Rep::Vector(vectors[i].clone())
             } else if shapes[i].is_uniform() {
                 Rep::Uniform(scalars[i].clone())
-            } else if guarded {
+            } else if shapes[i].needs_guard() {
                 let guard = self.guard_of(inst, &shapes[i]);
                 Rep::Pattern { base: scalars[i].clone(), guarded: Some((guard, vectors[i].clone())) }
             } else {
@@ -318,12 +344,12 @@ impl Kernel<'_> {
     fn guard_of(&mut self, inst: &Inst, shape: &shape::Shape) -> String {
         let mut guard = "true".to_string();
         for a in inst.args.clone() {
-            if let Rep::Pattern { guarded: Some((g, _)), .. } = self.rep(a) {
+            if let Some(g) = self.guard(a) {
                 guard = if guard == "true" { g } else { self.text.def(format!("and i1 {guard}, {g}")) };
             }
         }
         let (Op::Sext { from, to } | Op::Zext { from, to }) = inst.op else { return guard };
-        let source = &self.shapes.values[inst.args[0].index()];
+        let source = self.shapes.values[inst.args[0].index()].clone();
         if to <= from || source.is_flat() {
             return guard;
         }
@@ -332,13 +358,26 @@ impl Kernel<'_> {
             shape.offsets.iter().min().copied().unwrap_or(0),
             shape.offsets.iter().max().copied().unwrap_or(0),
         );
-        let base = self.first_lane(inst.args[0]);
-        let wide = self.text.def(format!("{} i32 {base} to i64", if signed { "sext" } else { "zext" }));
         let (min, max) =
             if signed { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
-        let a = self.text.def(format!("icmp sle i64 {wide}, {}", max.saturating_sub(high)));
-        let b = self.text.def(format!("icmp sge i64 {wide}, {}", min.saturating_sub(low)));
-        let both = self.text.def(format!("and i1 {a}, {b}"));
+        // Every value may be the first of its group.
+        let (min, max) = (min.saturating_sub(low).max(min), max.saturating_sub(high).min(max));
+        let both = if shape.group == LANES {
+            let base = self.first_lane(inst.args[0]);
+            let wide = self.text.def(format!("{} i32 {base} to i64", if signed { "sext" } else { "zext" }));
+            let a = self.text.def(format!("icmp sle i64 {wide}, {max}"));
+            let b = self.text.def(format!("icmp sge i64 {wide}, {min}"));
+            self.text.def(format!("and i1 {a}, {b}"))
+        } else {
+            let v = self.vector(inst.args[0]);
+            let v = self.text.def(format!("freeze <32 x i32> {v}"));
+            let (le, ge) = if signed { ("sle", "sge") } else { ("ule", "uge") };
+            let a = self.text.def(format!("icmp {le} <32 x i32> {v}, splat (i32 {})", max as i32));
+            let b = self.text.def(format!("icmp {ge} <32 x i32> {v}, splat (i32 {})", min as i32));
+            let both = self.text.def(format!("and <32 x i1> {a}, {b}"));
+            let bits = self.text.def(format!("bitcast <32 x i1> {both} to i32"));
+            self.text.def(format!("icmp eq i32 {bits}, -1"))
+        };
         if guard == "true" { both } else { self.text.def(format!("and i1 {guard}, {both}")) }
     }
 

@@ -59,6 +59,11 @@ impl Shape {
         self.group == LANES && !self.is_flat()
     }
 
+    /// Whether a condition decides if the offsets hold.
+    pub fn needs_guard(&self) -> bool {
+        self.guarded && self.group > 1 && !self.is_flat()
+    }
+
     /// Whether consecutive lanes of a group are `stride` apart.
     pub fn has_stride(&self, stride: i64) -> bool {
         (0..LANES).all(|l| self.offsets[l] == (l % self.group) as i64 * stride)
@@ -450,7 +455,7 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
             let signed = matches!(op, Op::Sext { .. });
             let limit = if signed { (1u64 << (from.bits() - 1)) - 1 } else { (from.mask()) as u64 };
             let proven = a[0].max.is_some_and(|m| m <= limit) || a[0].is_flat();
-            if !proven && (a[0].group != LANES || *from != Ty::I32) {
+            if !proven && (a[0].group == 1 || *from != Ty::I32) {
                 return flat();
             }
             Shape { guarded: a[0].guarded || !proven, ..a[0].clone() }

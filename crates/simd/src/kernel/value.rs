@@ -35,7 +35,7 @@ impl Kernel<'_> {
             Rep::Uniform(self.text.def(format!("load {}, ptr %s{n}", int(ty, Lanes::One))))
         } else if shape.is_pattern() {
             let base = self.text.def(format!("load {}, ptr %s{n}", int(ty, Lanes::One)));
-            let guarded = shape.guarded.then(|| {
+            let guarded = shape.needs_guard().then(|| {
                 let g = self.text.def(format!("load i1, ptr %g{n}"));
                 let w = self.text.def(format!("load {}, ptr %v{n}", vector(ty)));
                 (g, w)
@@ -55,8 +55,10 @@ impl Kernel<'_> {
         let scalar = shape.is_uniform() || shape.is_pattern();
         let lanes = if scalar { Lanes::One } else { Lanes::Warp };
         let _ = writeln!(self.slots, "  %s{n} = alloca {}, align 64", int(ty, lanes));
-        if shape.is_pattern() && shape.guarded {
+        if shape.needs_guard() {
             let _ = writeln!(self.slots, "  %g{n} = alloca i1");
+        }
+        if shape.needs_guard() && scalar {
             let _ = writeln!(self.slots, "  %v{n} = alloca {}, align 64", vector(ty));
         }
     }
@@ -67,21 +69,43 @@ impl Kernel<'_> {
         let n = v.0;
         let scalar = shape.is_uniform() || shape.is_pattern();
         let mut parts = vec![(format!("%s{n}"), int(ty, if scalar { Lanes::One } else { Lanes::Warp }))];
-        if shape.is_pattern() && shape.guarded {
+        if shape.needs_guard() {
             parts.push((format!("%g{n}"), "i1".into()));
+        }
+        if shape.needs_guard() && scalar {
             parts.push((format!("%v{n}"), vector(ty)));
         }
         parts
+    }
+
+    /// The condition under which a value's offsets hold; `None` where they do anyway.
+    pub fn guard(&mut self, v: Value) -> Option<String> {
+        if !self.shapes.values[v.index()].needs_guard() {
+            return None;
+        }
+        if let Rep::Pattern { guarded: Some((g, _)), .. } = self.rep(v) {
+            return Some(g);
+        }
+        if let Some(g) = self.guards.get(&v) {
+            return Some(g.clone());
+        }
+        let g = self.text.def(format!("load i1, ptr %g{}", v.0));
+        self.guards.insert(v, g.clone());
+        Some(g)
     }
 
     /// Gives a value its representation, and writes its slot. Where lanes leave a loop around the definition at different times, lanes
     /// that are not in hand keep what they had.
     pub fn define(&mut self, v: Value, rep: Rep) -> Result<()> {
         let rep = self.fit(v, rep);
-        if self.slotted.contains(&v) {
-            self.write_slot(v, &rep, None);
+        if self.shapes.values[v.index()].needs_guard() {
+            self.guards.entry(v).or_insert_with(|| "true".into());
         }
-        self.env.insert(v, rep);
+        self.env.insert(v, rep.clone());
+        if self.slotted.contains(&v) {
+            let guard = self.guard(v);
+            self.write_slot(v, &rep, guard, None);
+        }
         Ok(())
     }
 
@@ -103,11 +127,11 @@ impl Kernel<'_> {
                 if shape.is_uniform() {
                     Rep::Uniform(base)
                 } else {
-                    let guarded = shape.guarded.then(|| ("true".to_string(), w));
+                    let guarded = shape.needs_guard().then(|| ("true".to_string(), w));
                     Rep::Pattern { base, guarded }
                 }
             }
-            Rep::Pattern { base, guarded: None } if shape.guarded => {
+            Rep::Pattern { base, guarded: None } if shape.needs_guard() => {
                 let w = self.spread(ty, &Rep::Pattern { base: base.clone(), guarded: None }, &shape.offsets);
                 Rep::Pattern { base, guarded: Some(("true".into(), w)) }
             }
@@ -115,17 +139,16 @@ impl Kernel<'_> {
         }
     }
 
-    /// Writes a value's slots; under a mask, lanes outside of it keep theirs (vectors only).
-    pub fn write_slot(&mut self, v: Value, rep: &Rep, mask: Option<&str>) {
+    /// Writes a value's slots, and its home in the warp's frame if it has one; under a mask, lanes outside of it keep theirs (vectors only).
+    pub fn write_slot(&mut self, v: Value, rep: &Rep, guard: Option<String>, mask: Option<&str>) {
         let ty = self.func_ty(v);
-        let n = v.0;
+        let mut parts = Vec::new();
         match rep {
-            Rep::Uniform(s) => self.text.line(format!("store {} {s}, ptr %s{n}", int(ty, Lanes::One))),
+            Rep::Uniform(s) => parts.push(s.clone()),
             Rep::Pattern { base, guarded } => {
-                self.text.line(format!("store {} {base}, ptr %s{n}", int(ty, Lanes::One)));
+                parts.push(base.clone());
                 if let Some((g, w)) = guarded {
-                    self.text.line(format!("store i1 {g}, ptr %g{n}"));
-                    self.text.line(format!("store {} {w}, ptr %v{n}", vector(ty)));
+                    parts.extend([g.clone(), w.clone()]);
                 }
             }
             Rep::Vector(w) => {
@@ -134,10 +157,19 @@ impl Kernel<'_> {
                 let escaping = self.keeps_old_lanes(v);
                 let own = self.mask.clone();
                 if let Some(m) = mask.or(escaping.then_some(own.as_str())) {
-                    let old = self.text.def(format!("load {t}, ptr %s{n}"));
+                    let old = self.text.def(format!("load {t}, ptr %s{}", v.0));
                     new = self.text.def(format!("select <32 x i1> {m}, {t} {w}, {t} {old}"));
                 }
-                self.text.line(format!("store {t} {new}, ptr %s{n}"));
+                parts.push(new);
+                parts.extend(guard);
+            }
+        }
+        let homes = self.homes.get(&v).filter(|h| h.eager).map(|h| h.at.clone());
+        for (i, ((slot, t), value)) in self.slot_parts(v).into_iter().zip(parts).enumerate() {
+            self.text.line(format!("store {t} {value}, ptr {slot}"));
+            if let Some(at) = homes.as_ref().and_then(|h| h.get(i)) {
+                let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
+                self.text.line(format!("store {t} {value}, ptr {p}"));
             }
         }
     }

@@ -1,8 +1,11 @@
 //! Loads the ELF objects that LLVM makes: one mapping, relocated, then executable and no longer writable.
 
+mod lines;
+
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::ptr;
+use std::sync::Arc;
 
 use object::elf;
 use object::read::elf::ElfFile64;
@@ -38,6 +41,8 @@ impl std::error::Error for LoadError {}
 pub struct Loaded {
     start: *mut u8,
     size: usize,
+    /// The line table, relocated.
+    lines: Arc<Vec<u8>>,
     symbols: HashMap<String, usize>,
 }
 
@@ -199,7 +204,10 @@ impl Loaded {
         if done != 0 {
             return Err(LoadError::Memory(std::io::Error::last_os_error().to_string()));
         }
-        let loaded = Loaded { start: mapping.start, size: mapping.size, symbols };
+        let lines = Arc::new(
+            lines::relocated(&file, |section| Some(base + places.get(&section)?)).unwrap_or_default(),
+        );
+        let loaded = Loaded { start: mapping.start, size: mapping.size, symbols, lines };
         std::mem::forget(mapping);
         Ok(loaded)
     }
@@ -208,6 +216,12 @@ impl Loaded {
     pub fn symbol(&self, name: &str) -> Option<*const u8> {
         // SAFETY: offsets of symbols were checked to lie in the mapping.
         self.symbols.get(name).map(|&at| unsafe { self.start.add(at).cast_const() })
+    }
+
+    /// What tells the source line of an instruction's address, also when the code is gone.
+    pub fn lines(&self) -> impl Fn(usize) -> Option<u32> + Send + Sync + use<> {
+        let bytes = Arc::clone(&self.lines);
+        move |address| lines::line_at(&bytes, address as u64)
     }
 
     /// First address, and one past the last.
