@@ -16,6 +16,20 @@ use super::value::Rep;
 use super::{Kernel, RESUME, RUN_BLOCKS, Result, Unsupported, offset};
 use crate::target::Target;
 
+/// Debug information of the module, but for the lines.
+const LINE_TABLES: &str = "\
+!llvm.dbg.cu = !{!2}
+!llvm.module.flags = !{!3, !8}
+!2 = distinct !DICompileUnit(language: DW_LANG_C, file: !4, emissionKind: LineTablesOnly)
+!3 = !{i32 2, !\"Debug Info Version\", i32 3}
+!4 = !DIFile(filename: \"kernel\", directory: \"\")
+!5 = distinct !DISubprogram(name: \"warp\", file: !4, line: 1, unit: !2, type: !9, spFlags: DISPFlagDefinition)
+!6 = distinct !DISubprogram(name: \"blocks\", file: !4, line: 1, unit: !2, type: !9, spFlags: DISPFlagDefinition)
+!7 = !DILocation(line: 0, scope: !6)
+!8 = !{i32 7, !\"Dwarf Version\", i32 4}
+!9 = !DISubroutineType(types: !0)
+";
+
 /// Where a value lies in the warp's frame while the warp is stopped.
 #[derive(Clone, Debug, Default)]
 pub struct Home {
@@ -667,7 +681,7 @@ impl Kernel<'_> {
             target.cpu, target.features
         );
         // Line tables only, so that a fault's address tells its line.
-        ir += "!llvm.dbg.cu = !{!2}\n!llvm.module.flags = !{!3, !8}\n!2 = distinct !DICompileUnit(language: DW_LANG_C, file: !4, emissionKind: LineTablesOnly)\n!3 = !{i32 2, !\"Debug Info Version\", i32 3}\n!8 = !{i32 7, !\"Dwarf Version\", i32 4}\n!4 = !DIFile(filename: \"kernel\", directory: \"\")\n!5 = distinct !DISubprogram(name: \"warp\", file: !4, line: 1, unit: !2, spFlags: DISPFlagDefinition)\n!6 = distinct !DISubprogram(name: \"blocks\", file: !4, line: 1, unit: !2, spFlags: DISPFlagDefinition)\n!7 = !DILocation(line: 0, scope: !6)\n";
+        ir += LINE_TABLES;
         for &line in &self.text.places {
             let _ =
                 writeln!(ir, "!{} = !DILocation(line: {line}, scope: !5)", crate::text::Text::metadata(line));
