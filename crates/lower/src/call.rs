@@ -142,8 +142,8 @@ fn arguments(
 
 fn argument(l: &mut Lower, operand: &Operand, ty: Ty) -> Result<Value> {
     match named(operand).map(|v| (v, l.var_place(v))) {
-        Some((v, VarPlace::Scalar(own))) => {
-            let value = l.read(Var::Param(v.0), own);
+        Some((v, VarPlace::Scalar(own) | VarPlace::Kept(_, own))) => {
+            let value = l.scalar(v, own);
             Ok(l.resize(value, ty, false))
         }
         // A scalar that the caller declared as an array of bytes.
@@ -170,6 +170,9 @@ fn store_results(
             Some((v, VarPlace::Scalar(own))) => {
                 let value = l.resize(value, own, false);
                 l.write(Var::Param(v.0), value);
+            }
+            Some((v, VarPlace::Kept(..))) => {
+                l.keep(v, value);
             }
             Some((v, VarPlace::Slot(_))) => {
                 let (address, space) = l.symbol_address(Symbol::Var(v), 0, operand)?;

@@ -1,9 +1,11 @@
 //! One function: its blocks, its variables, its statements in order.
 
+use std::collections::HashSet;
+
 use ptx::ast::{self, Guard, Instruction, LabelId, LabelKind, Parameter, RegId, StatementKind, VarId};
 use ptx::{LineIndex, Opcode, Span};
 use wave::func::Slot;
-use wave::op::{IntCmp, IntOp, Op, Space};
+use wave::op::{IntCmp, IntOp, MemMode, Op, Space};
 use wave::{
     Block, BlockCall, Builder, Function, GlobalId, Inst, KernelInfo, Loc, ParamInfo, SharedId, Terminator,
     Ty, Value,
@@ -35,6 +37,8 @@ pub enum VarPlace {
     KernelParam(u32),
     /// A scalar `.param` of a device function or a call: an SSA variable of this type.
     Scalar(Ty),
+    /// A scalar `.param` whose address is taken: a stack slot that holds a value of this type.
+    Kept(u32, Ty),
     /// A `.param` array of a device function's head: the SSA variable holds its generic address.
     Pointer,
 }
@@ -248,6 +252,7 @@ impl Lower<'_> {
     fn place_variables(&mut self) {
         let function = self.function;
         let mut at = 0u32;
+        let taken = addresses_taken(function);
         let formal = |v: usize| {
             let id = Parameter::Var(VarId(v as u32));
             function.params.contains(&id) || function.returns.contains(&id)
@@ -272,6 +277,10 @@ impl Lower<'_> {
                 }
                 ptx::Space::Local => self.new_slot(v),
                 _ => match scalar_ty(v) {
+                    Some(ty) if taken.contains(&VarId(i as u32)) => match self.new_slot(v) {
+                        VarPlace::Slot(slot) => VarPlace::Kept(slot, ty),
+                        place => place,
+                    },
                     Some(ty) => VarPlace::Scalar(ty),
                     None if formal(i) => VarPlace::Pointer,
                     None => self.new_slot(v),
@@ -302,12 +311,28 @@ impl Lower<'_> {
         let arrays = function.returns.iter().filter(|r| parameter_ty(function, **r).is_none());
         let formals: Vec<Parameter> = function.params.iter().chain(arrays).copied().collect();
         for (p, v) in formals.into_iter().zip(values) {
-            let var = match p {
-                Parameter::Reg(r) => Var::Reg(r.0, 0),
-                Parameter::Var(v) => Var::Param(v.0),
-            };
-            self.ssa.write(Block(0), var, v);
+            match p {
+                Parameter::Reg(r) => self.ssa.write(Block(0), Var::Reg(r.0, 0), v),
+                Parameter::Var(id) if self.keep(id, v) => {}
+                Parameter::Var(id) => self.ssa.write(Block(0), Var::Param(id.0), v),
+            }
         }
+    }
+
+    /// Stores `v` in the slot of a scalar whose address is taken; false for other variables.
+    pub fn keep(&mut self, var: VarId, v: Value) -> bool {
+        let VarPlace::Kept(slot, ty) = self.var_place(var) else { return false };
+        let address = self.op1(Op::LocalAddr(slot), &[]);
+        let v = self.resize(v, ty, false);
+        self.op(Op::Store { mem: MemMode::weak(Space::Local), ty, count: 1, offset: 0 }, &[address, v]);
+        true
+    }
+
+    /// The value of a scalar `.param` variable.
+    pub fn scalar(&mut self, var: VarId, ty: Ty) -> Value {
+        let VarPlace::Kept(slot, ty) = self.var_place(var) else { return self.read(Var::Param(var.0), ty) };
+        let address = self.op1(Op::LocalAddr(slot), &[]);
+        self.op1(Op::Load { mem: MemMode::weak(Space::Local), ty, count: 1, offset: 0 }, &[address])
     }
 
     /// `ret`, or the end of the body.
@@ -320,11 +345,10 @@ impl Lower<'_> {
         let mut values = Vec::new();
         for r in &function.returns {
             let Some(ty) = parameter_ty(function, *r) else { continue };
-            let var = match r {
-                Parameter::Reg(r) => Var::Reg(r.0, 0),
-                Parameter::Var(v) => Var::Param(v.0),
-            };
-            values.push(self.read(var, ty));
+            values.push(match *r {
+                Parameter::Reg(r) => self.read(Var::Reg(r.0, 0), ty),
+                Parameter::Var(v) => self.scalar(v, ty),
+            });
         }
         self.terminate(Terminator::Return(values));
         Ok(())
@@ -493,6 +517,23 @@ impl Lower<'_> {
     pub fn last(&self) -> Option<&Inst> {
         self.out.block(self.block).insts.last()
     }
+}
+
+/// The variables whose names stand for addresses: as operands of anything but calls.
+fn addresses_taken(function: &ast::Function) -> HashSet<VarId> {
+    let statements = function.body.iter().flat_map(|b| &b.statements);
+    let operands = statements.filter_map(|s| match &s.kind {
+        StatementKind::Instruction(i) if i.opcode != Opcode::Call => Some(&i.operands),
+        _ => None,
+    });
+    let named = |o: &ast::Operand| match o.kind {
+        ast::OperandKind::Symbol(s) => match s.symbol {
+            ast::Symbol::Var(v) => Some(v),
+            _ => None,
+        },
+        _ => None,
+    };
+    operands.flatten().filter_map(named).collect()
 }
 
 fn kernel_info(function: &ast::Function) -> KernelInfo {

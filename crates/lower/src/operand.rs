@@ -83,6 +83,9 @@ impl Lower<'_> {
             },
             OperandKind::Symbol(s) => {
                 let (v, _) = self.symbol_address(s.symbol, s.offset, operand)?;
+                // The address of a function's parameter is one in local memory (PTX ISA 5.1.6.4).
+                let v =
+                    if self.is_pointer(s.symbol) { self.op1(Op::FromGeneric(Space::Local), &[v]) } else { v };
                 self.resize(v, ty, false)
             }
             OperandKind::Vector(parts) => self.pack(parts, ty, operand)?,
@@ -141,6 +144,11 @@ impl Lower<'_> {
         self.op1(Op::Int(IntOp::Xor, Ty::I1), &[v, one])
     }
 
+    /// Whether a name is that of an array among a device function's parameters.
+    fn is_pointer(&self, symbol: Symbol) -> bool {
+        matches!(symbol, Symbol::Var(v) if self.var_place(v) == VarPlace::Pointer)
+    }
+
     /// A variable's or function's address in its own space, and that space.
     pub fn symbol_address(&mut self, symbol: Symbol, offset: i64, at: &Operand) -> Result<(Value, Space)> {
         match symbol {
@@ -179,11 +187,13 @@ impl Lower<'_> {
                     let base = self.read(Var::Param(v.0), Ty::I64);
                     Ok((self.offset(base, offset), Space::Generic))
                 }
-                VarPlace::Scalar(_) => self.fail(
-                    ErrorClass::Unsupported,
-                    at.span,
-                    "the address of a scalar parameter of a device function is not supported yet",
-                ),
+                VarPlace::Kept(slot, _) => {
+                    let base = self.op1(Op::LocalAddr(slot), &[]);
+                    Ok((self.offset(base, offset), Space::Local))
+                }
+                VarPlace::Scalar(_) => {
+                    self.fail(ErrorClass::Invalid, at.span, "a scalar parameter's address is not taken here")
+                }
             },
             Symbol::Label(_) => self.fail(ErrorClass::Invalid, at.span, "a label has no address"),
         }

@@ -85,9 +85,10 @@ pub fn cvta(l: &mut Lower, i: &Instruction) -> Result<()> {
     let v = l.offset(v, offset);
     let v = match space {
         Space::Global | Space::Const => v,
+        Space::Param if i.has(M::To) && !l.function.is_entry => l.op1(Op::FromGeneric(Space::Local), &[v]),
         _ if i.has(M::To) => l.op1(Op::FromGeneric(space), &[v]),
-        // In device functions, parameter addresses are generic already.
-        Space::Param if !l.function.is_entry => v,
+        // In device functions, parameters lie in local memory.
+        Space::Param if !l.function.is_entry => l.op1(Op::ToGeneric(Space::Local), &[v]),
         _ => l.op1(Op::ToGeneric(space), &[v]),
     };
     let v = l.resize(v, ty_of(t), false);
@@ -116,10 +117,10 @@ fn memory(
         },
         None => None,
     };
-    // `.param` of a device function means the caller's slot, which travels as a generic address.
+    // `.param` of a device function means the caller's slot, which lies in local memory.
     let space = match (written, implied) {
         (Some(Space::Param), Some(s)) => s,
-        (Some(Space::Param), None) if !l.function.is_entry => Space::Generic,
+        (Some(Space::Param), None) if !l.function.is_entry => Space::Local,
         (Some(s), _) => s,
         (None, Some(s)) => s,
         (None, None) => Space::Generic,
