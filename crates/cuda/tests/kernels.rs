@@ -6,7 +6,7 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 
 use support::Argument::{F32, U32, U64};
-use support::{Cuda, HEAD, LaunchAttribute, LaunchConfig, everywhere, isolated, status};
+use support::{Cuda, HEAD, LaunchAttribute, LaunchConfig, LaunchParams, everywhere, isolated, status};
 
 const ADD: &str = "
 .visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {
@@ -403,4 +403,103 @@ fn host_memory_is_the_devices_memory() {
             assert_eq!(values, [4f32; 32]);
         }
     });
+}
+
+/// A fatbin with one entry that is not packed: PTX (1) or machine code (2) for an architecture.
+fn fatbin(kind: u16, arch: u32, payload: &[u8]) -> Vec<u8> {
+    let mut entry = Vec::new();
+    entry.extend(kind.to_le_bytes());
+    entry.extend(0x101u16.to_le_bytes());
+    entry.extend(64u32.to_le_bytes());
+    entry.extend((payload.len() as u64).to_le_bytes());
+    entry.resize(28, 0);
+    entry.extend(arch.to_le_bytes());
+    entry.resize(64, 0);
+    entry.extend(payload);
+    let mut out = 0xba55_ed50u32.to_le_bytes().to_vec();
+    out.extend(1u16.to_le_bytes());
+    out.extend(16u16.to_le_bytes());
+    out.extend((entry.len() as u64).to_le_bytes());
+    out.extend(entry);
+    out
+}
+
+#[test]
+fn fatbins_are_loaded() {
+    isolated("fatbins_are_loaded", &[], || {
+        let cuda = Cuda::start();
+        let text = format!("{HEAD}{ADD}");
+        let good = fatbin(1, 52, text.as_bytes());
+        // What nvcc embeds: a wrapper with a pointer.
+        let wrapper: [u64; 3] = [0x0000_0001_4662_43b1, good.as_ptr() as u64, 0];
+        let x = cuda.upload(&[1f32; 32]);
+        for image in [good.as_ptr().cast::<c_void>(), wrapper.as_ptr().cast()] {
+            let mut modules = [0; 2];
+            call!(cuda.cuModuleLoadData(&mut modules[0], image));
+            call!(cuda.cuModuleLoadFatBinary(&mut modules[1], image));
+            for module in modules {
+                assert_eq!(cuda.launch(cuda.function(module, "axpy"), 1, 32, 0, &[U64(x), F32(1.0)]), 0);
+                call!(cuda.cuModuleUnload(module));
+            }
+        }
+        assert_eq!(cuda.download::<f32>(x, 32), [16f32; 32]);
+        let (mut module, too_new) = (0, fatbin(1, 999, text.as_bytes()));
+        call!(cuda.cuModuleLoadData(&mut module, too_new.as_ptr().cast()) => status::NO_BINARY_FOR_GPU);
+        let machine_code = fatbin(2, 86, b"\x7fELF and so on");
+        call!(cuda.cuModuleLoadData(&mut module, machine_code.as_ptr().cast()) => status::NO_BINARY_FOR_GPU);
+        let mut empty = fatbin(1, 52, text.as_bytes());
+        empty[8..16].fill(0);
+        call!(cuda.cuModuleLoadData(&mut module, empty.as_ptr().cast()) => status::INVALID_IMAGE);
+    });
+}
+
+#[test]
+fn kernels_run_on_several_devices() {
+    everywhere("kernels_run_on_several_devices", &[("ANYWARP_DEVICES", "2")], || {
+        let cuda = Cuda::open();
+        call!(cuda.cuInit(0));
+        let mut all = Vec::new();
+        for device in 0..2 {
+            let (mut context, mut stream) = (0, 0);
+            call!(cuda.cuDevicePrimaryCtxRetain(&mut context, device));
+            call!(cuda.cuCtxSetCurrent(context));
+            call!(cuda.cuStreamCreate(&mut stream, 1));
+            let axpy = cuda.function(cuda.module(&format!("{HEAD}{ADD}")), "axpy");
+            let x = cuda.upload(&[1f32 + device as f32; 32]);
+            all.push((context, stream, axpy, [U64(x), F32(2.0)], x));
+        }
+        let mut pointers: Vec<Vec<*mut c_void>> =
+            all.iter().map(|(.., arguments, _)| arguments.iter().map(|a| a.pointer()).collect()).collect();
+        let launches: Vec<LaunchParams> = all
+            .iter()
+            .zip(&mut pointers)
+            .map(|((_, stream, function, ..), pointers)| LaunchParams {
+                function: *function,
+                grid: [1; 3],
+                block: [32, 1, 1],
+                shared: 0,
+                stream: *stream,
+                params: pointers.as_mut_ptr(),
+            })
+            .collect();
+        call!(cuda.cuLaunchCooperativeKernelMultiDevice(launches.as_ptr(), 2, 0));
+        for (device, (context, stream, .., x)) in all.iter().enumerate() {
+            call!(cuda.cuCtxSetCurrent(*context));
+            call!(cuda.cuStreamSynchronize(*stream));
+            assert_eq!(cuda.download::<f32>(*x, 32), [3.0 * (1.0 + device as f32); 32]);
+        }
+    });
+}
+
+#[test]
+fn functions_that_are_not_written_name_themselves_once() {
+    let name = "functions_that_are_not_written_name_themselves_once";
+    let output = isolated(name, &[("ANYWARP_LOG", "warn")], || {
+        let cuda = Cuda::start();
+        for _ in 0..3 {
+            call!(cuda.cuGLMapBufferObject(null_mut(), null_mut(), 0) => status::NOT_SUPPORTED);
+        }
+    });
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(told.matches("cuGLMapBufferObject is not supported").count(), 1, "{told}");
 }

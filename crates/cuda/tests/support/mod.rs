@@ -58,6 +58,7 @@ functions! {
     cuDevicePrimaryCtxRetain(*mut P, i32);
     cuDevicePrimaryCtxReset_v2(i32);
     cuModuleLoadData(*mut P, *const c_void);
+    cuModuleLoadFatBinary(*mut P, *const c_void);
     cuModuleLoadDataEx(*mut P, *const c_void, u32, *mut u32, *mut *mut c_void);
     cuModuleUnload(P);
     cuModuleGetFunction(*mut P, P, *const i8);
@@ -87,6 +88,8 @@ functions! {
     cuLaunchHostFunc(P, Option<extern "C" fn(*mut c_void)>, *mut c_void);
     cuLaunchKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void, *mut *mut c_void);
     cuLaunchKernelEx(*const LaunchConfig, P, *mut *mut c_void, *mut *mut c_void);
+    cuGLMapBufferObject(*mut P, *mut usize, u32);
+    cuLaunchCooperativeKernelMultiDevice(*const LaunchParams, u32, u32);
     cuLaunchCooperativeKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void);
 }
 
@@ -99,6 +102,17 @@ pub struct LaunchConfig {
     pub stream: P,
     pub attributes: *const LaunchAttribute,
     pub attribute_count: u32,
+}
+
+/// `CUDA_LAUNCH_PARAMS`.
+#[repr(C)]
+pub struct LaunchParams {
+    pub function: P,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub stream: P,
+    pub params: *mut *mut c_void,
 }
 
 /// `CUlaunchAttribute`.
@@ -131,6 +145,9 @@ pub mod status {
     pub const MISALIGNED_ADDRESS: u32 = 716;
     pub const LAUNCH_FAILED: u32 = 719;
     pub const INVALID_PTX: u32 = 218;
+    pub const NO_BINARY_FOR_GPU: u32 = 209;
+    pub const INVALID_IMAGE: u32 = 200;
+    pub const NOT_SUPPORTED: u32 = 801;
     pub const INVALID_SOURCE: u32 = 300;
     pub const COOPERATIVE_LAUNCH_TOO_LARGE: u32 = 720;
 }
