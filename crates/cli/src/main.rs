@@ -6,6 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 mod commands;
 mod install;
+mod table;
 
 /// A GPU driver for machines without the GPU.
 ///
@@ -21,6 +22,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(commands::run::Args),
+    Info(commands::info::Args),
+    Compile(commands::compile::Args),
+    Cache(commands::cache::Args),
     Demo(commands::demo::Args),
     /// Print a shell's completion script
     #[command(
@@ -33,8 +37,14 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let command = Cli::parse().command;
+    // A program's own statuses are told from ours as `env` and `nohup` do it.
+    let failure = if matches!(command, Command::Run(_)) { 125 } else { 1 };
+    let result = match command {
         Command::Run(args) => commands::run::run(args),
+        Command::Info(args) => commands::info::run(args),
+        Command::Compile(args) => commands::compile::run(args),
+        Command::Cache(args) => commands::cache::run(args),
         Command::Demo(args) => commands::demo::run(args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "anywarp", &mut std::io::stdout());
@@ -43,6 +53,6 @@ fn main() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         eprintln!("anywarp: {error:#}");
-        ExitCode::from(125)
+        ExitCode::from(failure)
     })
 }

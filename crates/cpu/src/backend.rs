@@ -101,13 +101,10 @@ impl Backend for Cpu {
         let sources: Vec<Source<'_>> =
             request.inputs.iter().zip(&texts).map(|(i, text)| Source { name: i.name, text }).collect();
         let (major, minor) = request.device.compute_capability;
-        let shared = request.device.attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
         let rules = Rules {
-            engine: Engine::from_environment(),
             complete: request.complete,
-            capability: Some(major * 10 + minor),
-            max_shared: shared.map_or(u64::MAX, |s| s.max(0) as u64),
             symbols: request.options.symbols.clone(),
+            ..rules(request.device, Engine::from_environment())
         };
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
         let loaded = Module::new(program, Arc::clone(&self.machine), &request.options);
@@ -121,6 +118,19 @@ impl Backend for Cpu {
 
     fn context_destroyed(&self, context: u64) {
         self.machine.heaps.lock().unwrap_or_else(PoisonError::into_inner).remove(&context);
+    }
+}
+
+/// What a module must keep to, to be loaded alone on `device`.
+pub fn rules(device: &DeviceInfo, engine: Engine) -> Rules {
+    let (major, minor) = device.compute_capability;
+    let shared = device.attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    Rules {
+        engine,
+        complete: false,
+        capability: Some(major * 10 + minor),
+        max_shared: shared.map_or(u64::MAX, |s| s.max(0) as u64),
+        symbols: Vec::new(),
     }
 }
 

@@ -52,6 +52,8 @@ pub struct LoadError {
     pub class: Option<ErrorClass>,
     /// One line a finding, as the JIT's log has it.
     pub log: String,
+    /// The findings, all of one text; none where a rule of the device was broken, which the log tells.
+    pub findings: Vec<ptx::Diagnostic>,
     /// The findings with their lines, as rustc prints them.
     pub rendered: String,
 }
@@ -124,6 +126,7 @@ fn failure(
         kind: diagnostics.first().map_or(ptx::ErrorKind::Semantic, |d| d.kind),
         class,
         log,
+        findings: diagnostics.to_vec(),
         rendered: diagnostics.iter().map(|d| d.render(name, text, false)).collect(),
     }
 }
@@ -134,6 +137,7 @@ fn refusal(message: String) -> LoadError {
         kind: ptx::ErrorKind::Semantic,
         class: None,
         log: format!("ptxas {message}\n"),
+        findings: Vec::new(),
         rendered: message,
     }
 }

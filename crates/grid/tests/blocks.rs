@@ -287,8 +287,8 @@ fn cooperative_grids_meet_at_grid_barriers() {
                 1 => {
                     w.resume += 1;
                     if w.index == 0 {
-                        arrived.fetch_add(1, SeqCst);
                         here.lock().unwrap().insert((round, block(w).ctaid[0]));
+                        arrived.fetch_add(1, SeqCst);
                     }
                     Stop::Yield
                 }

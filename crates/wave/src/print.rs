@@ -397,6 +397,13 @@ impl Display for Function {
     }
 }
 
+impl Module {
+    /// A function of this module for printing, with symbols written by their names.
+    pub fn shown<'a>(&'a self, function: &'a Function) -> impl Display + 'a {
+        Shown(function, Names(Some(self)))
+    }
+}
+
 impl Display for SharedVar {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "shared @{}: size {}, align {}", self.name, self.size, self.align)

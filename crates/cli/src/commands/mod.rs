@@ -1,4 +1,7 @@
 //! One file a subcommand.
 
+pub mod cache;
+pub mod compile;
 pub mod demo;
+pub mod info;
 pub mod run;

@@ -1,0 +1,76 @@
+//! `anywarp cache`: the machine code that is kept on disk.
+
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result};
+use clap::Subcommand;
+use simd::cache::Cache;
+
+use crate::table;
+
+/// List or clear the compiled kernels that are kept on disk
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+/// Objects that `list` shows unless it is asked for all.
+const SHOWN: usize = 20;
+
+#[derive(Subcommand, Clone, Copy)]
+enum Action {
+    /// Tell where the cache is and what was used last (the default)
+    List {
+        /// Everything in it
+        #[arg(long)]
+        all: bool,
+    },
+    /// Remove everything in it
+    Clear,
+}
+
+/// How long ago, in the largest unit that counts at least one.
+fn ago(time: SystemTime) -> String {
+    const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "min")];
+    let seconds = time.elapsed().unwrap_or(Duration::ZERO).as_secs();
+    let unit = UNITS.into_iter().find(|(length, _)| seconds >= *length);
+    unit.map_or(format!("{seconds} s"), |(length, name)| format!("{} {name}", seconds / length))
+}
+
+/// Runs the subcommand.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let Some(cache) = Cache::from_environment() else {
+        println!("no cache: ANYWARP_CACHE_DIR says so, or there is no home folder");
+        return Ok(ExitCode::SUCCESS);
+    };
+    let folder = cache.folder().display();
+    match args.action.unwrap_or(Action::List { all: false }) {
+        Action::List { all } => {
+            let mut items = cache.items().with_context(|| format!("cannot read {folder}"))?;
+            let total = items.iter().map(|item| item.size).sum();
+            println!("{folder}: {} kernels, {}", items.len(), table::bytes(total));
+            items.sort_by_key(|item| std::cmp::Reverse(item.used));
+            let rows: Vec<Vec<String>> = items
+                .iter()
+                .take(if all { usize::MAX } else { SHOWN })
+                .map(|item| {
+                    let name = item.path.file_stem().unwrap_or_default().to_string_lossy();
+                    vec![name.chars().take(16).collect(), table::bytes(item.size), ago(item.used)]
+                })
+                .collect();
+            if !rows.is_empty() {
+                print!("{}", table::columns(&["key", "size", "last used"], &rows));
+            }
+            if rows.len() < items.len() {
+                println!("and {} more (--all shows them)", items.len() - rows.len());
+            }
+        }
+        Action::Clear => {
+            let (count, size) = cache.clear().with_context(|| format!("cannot clear {folder}"))?;
+            println!("{folder}: {count} kernels removed, {}", table::bytes(size));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,227 @@
+//! `anywarp compile`: what is wrong with a PTX file, what its kernels need, and what each stage makes of it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use cpu::{Cpu, Engine, Program, Source, Specialisation, backend, info};
+use driver::backend::{Backend, LoadOptions};
+use wave::op::Op;
+use wave::{FuncId, Module};
+
+use crate::table;
+
+/// Compile a PTX file as loading it would, and tell what came of it
+///
+/// What is wrong is told with its line. Otherwise a table tells of each kernel what it needs of the device and how much of it became
+/// vectors; or the output of one stage is printed.
+#[derive(clap::Args)]
+#[command(
+    after_help = "The device and the processor that code is made for are those of ANYWARP_COMPUTE_CAPABILITY and \
+                        ANYWARP_CPU.\nExample: anywarp compile kernel.ptx --kernel reduce --emit asm"
+)]
+pub struct Args {
+    /// The PTX text; `-` is standard input
+    file: PathBuf,
+    /// This kernel only
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Print what a stage makes instead of the table
+    #[arg(long)]
+    emit: Option<Stage>,
+    /// Threads of a block in each dimension, for which code is made; what the kernel requires, or 256
+    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',', num_args = 1..=3)]
+    block: Option<Vec<u32>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Stage {
+    /// The text as the parser understood it, all of it
+    Ast,
+    /// Wave IR, one lane's view
+    Wave,
+    /// LLVM IR, a warp in vectors
+    Llvm,
+    /// The processor's assembly
+    Asm,
+}
+
+fn read(file: &PathBuf) -> Result<Vec<u8>> {
+    if file.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes)
+            .context("cannot read standard input")?;
+        return Ok(bytes);
+    }
+    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Named barriers that a kernel and what it calls use; all 16 where the number is known only at run time.
+fn barriers(module: &Module, kernel: FuncId) -> usize {
+    let (mut open, mut seen, mut found) = (vec![kernel], BTreeSet::from([kernel]), BTreeSet::new());
+    while let Some(function) = open.pop().and_then(|id| module.functions.get(id.index())) {
+        let instructions = || function.blocks.iter().flat_map(|block| &block.insts);
+        for inst in instructions() {
+            match &inst.op {
+                Op::Bar { .. } => {
+                    let number = instructions().find_map(|i| match i.op {
+                        Op::Const { bits, .. } if i.results.first() == inst.args.first() => Some(bits),
+                        _ => None,
+                    });
+                    match number {
+                        Some(bits) => drop(found.insert(bits)),
+                        None => return 16,
+                    }
+                }
+                Op::Call(callee) if seen.insert(*callee) => open.push(*callee),
+                _ => {}
+            }
+        }
+    }
+    found.len()
+}
+
+/// What is compiled.
+struct Unit<'a> {
+    program: &'a Program,
+    /// The kernels that are asked for.
+    kernels: Vec<FuncId>,
+    block: Option<[u32; 3]>,
+}
+
+impl Unit<'_> {
+    fn specialisation(&self, kernel: FuncId) -> Specialisation {
+        let required = || {
+            let function = self.program.module().functions.get(kernel.index())?;
+            function.kernel.as_ref().map(|k| k.required_block).filter(|b| b.iter().all(|&n| n != 0))
+        };
+        let block = self.block.or_else(required).unwrap_or([256, 1, 1]);
+        Specialisation::of_launch([1, 1, 1], block)
+    }
+
+    fn table(&self) -> String {
+        let module = self.program.module();
+        let options = LoadOptions::default();
+        let row = |&id: &FuncId| {
+            let function = module.functions.get(id.index())?;
+            let info = info::kernel(module, function, self.program.target(id), &options);
+            let made = self.program.kernel(id, [1, 1, 1], self.specialisation(id).block)?;
+            let count = |n: Option<u32>| n.map_or("-".into(), |n| n.to_string());
+            let code = match (&made.report, &made.refused) {
+                (Some(_), _) if made.cached => "compiled, from the cache".into(),
+                (Some(_), _) => format!("compiled in {:.1} ms", made.time.as_secs_f64() * 1e3),
+                (None, Some(reason)) => format!("interpreted: {reason}"),
+                (None, None) => "interpreted".into(),
+            };
+            let r = made.report;
+            Some(vec![
+                info.name,
+                info.registers.to_string(),
+                table::bytes(info.static_shared.into()),
+                table::bytes(info.local_bytes.into()),
+                barriers(module, id).to_string(),
+                table::bytes(info.param_size.into()),
+                count(r.map(|r| r.uniform)),
+                count(r.map(|r| r.vector)),
+                count(r.map(|r| r.wide)),
+                count(r.map(|r| r.scattered)),
+                code,
+            ])
+        };
+        let rows: Vec<Vec<String>> = self.kernels.iter().filter_map(row).collect();
+        let headings = [
+            "kernel",
+            "registers",
+            "shared",
+            "local",
+            "barriers",
+            "parameters",
+            "once a warp",
+            "vectors",
+            "wide accesses",
+            "lane by lane",
+            "code",
+        ];
+        table::columns(&headings, &rows)
+    }
+
+    fn stage(&self, stage: Stage, text: &str) -> Result<String> {
+        let module = self.program.module();
+        let each = |make: &dyn Fn(&simd::Request) -> Result<String, simd::Error>| {
+            let one = |&id: &FuncId| {
+                let name = module.functions.get(id.index()).map_or("", |f| f.name.as_str());
+                let request = self.program.request(id, self.specialisation(id));
+                make(&request).map_err(|error| anyhow::anyhow!("{name} cannot be compiled: {error}"))
+            };
+            self.kernels.iter().map(one).collect::<Result<String>>()
+        };
+        match stage {
+            Stage::Ast => Ok(ptx::parse(text).map(|tree| tree.to_string()).unwrap_or_default()),
+            Stage::Wave if self.kernels.len() == module.kernels().count() => Ok(module.to_string()),
+            Stage::Wave => {
+                let functions = self.kernels.iter().filter_map(|id| module.functions.get(id.index()));
+                Ok(functions.map(|f| module.shown(f).to_string()).collect())
+            }
+            Stage::Llvm => each(&simd::ir),
+            Stage::Asm => each(&simd::assembly),
+        }
+    }
+}
+
+/// Runs the subcommand; 1 where the text is wrong.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let bytes = read(&args.file)?;
+    let text = ptx::text_of(&bytes);
+    let name = args.file.display().to_string();
+    let block = match args.block.as_deref() {
+        None => None,
+        Some(&[x]) => Some([x, 1, 1]),
+        Some(&[x, y]) => Some([x, y, 1]),
+        Some(&[x, y, z]) => Some([x, y, z]),
+        Some(_) => bail!("--block takes one to three numbers"),
+    };
+    let threads = block.map(|b| b.iter().try_fold(1u32, |all, &n| all.checked_mul(n)));
+    if threads.is_some_and(|n| !n.is_some_and(|n| (1..=1024).contains(&n))) {
+        bail!("a block has 1 to 1024 threads");
+    }
+    let devices = Cpu::default().devices();
+    let device = devices.first().context("there is no device")?;
+    let rules = backend::rules(device, Engine::from_environment());
+    let program = match Program::load_by(&[Source { name: &name, text: &text }], &rules) {
+        Ok(program) => program,
+        Err(error) => {
+            let color = std::io::stderr().is_terminal();
+            for finding in &error.findings {
+                eprintln!("{}", finding.render(&name, &text, color));
+            }
+            match error.findings.len() {
+                0 => eprint!("{}", error.log),
+                1 => eprintln!("{name} does not load: 1 error"),
+                n => eprintln!("{name} does not load: {n} errors"),
+            }
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    let module = program.module();
+    let all: Vec<(FuncId, &str)> = module.kernels().map(|(id, f)| (id, f.name.as_str())).collect();
+    let wanted = |name: &str| args.kernel.as_deref().is_none_or(|kernel| kernel == name);
+    let kernels: Vec<FuncId> = all.iter().filter(|(_, name)| wanted(name)).map(|(id, _)| *id).collect();
+    if let (Some(kernel), true) = (&args.kernel, kernels.is_empty()) {
+        let names: Vec<&str> = all.iter().map(|(_, name)| *name).collect();
+        bail!("{name} has no kernel {kernel}; it has {}", names.join(", "));
+    }
+    let unit = Unit { program: &program, kernels, block };
+    let output = match args.emit {
+        Some(stage) => unit.stage(stage, &text)?,
+        None => unit.table(),
+    };
+    // A reader that closes the pipe early has seen what it wanted.
+    match std::io::stdout().write_all(output.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,169 @@
+//! `anywarp info`: what programs will find here.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use cpu::{Cpu, Engine, Target};
+use driver::backend::Backend;
+use serde::Serialize;
+use simd::cache::Cache;
+use simd::llvm::Llvm;
+
+use crate::{install, table};
+
+/// Tell what programs will find: devices, CPU features in use, LLVM, the cache
+#[derive(clap::Args)]
+pub struct Args {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Info {
+    version: &'static str,
+    /// `libcuda.so.1`; null where it is not found.
+    driver: Option<PathBuf>,
+    devices: Vec<Device>,
+    cpu: Processor,
+    /// `compiled` or `interpreter`.
+    engine: &'static str,
+    /// The library; null where none is found: kernels are then interpreted.
+    llvm: Option<PathBuf>,
+    /// Null where nothing is kept.
+    cache: Option<Kept>,
+}
+
+#[derive(Serialize)]
+struct Device {
+    ordinal: usize,
+    name: String,
+    compute_capability: String,
+    multiprocessors: u32,
+    memory_bytes: u64,
+    pci_bus_id: String,
+}
+
+#[derive(Serialize)]
+struct Processor {
+    model: String,
+    threads: usize,
+    /// What code is made for, by LLVM's name, and the features beyond it.
+    target: &'static str,
+    features: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Kept {
+    folder: PathBuf,
+    kernels: usize,
+    bytes: u64,
+}
+
+fn model() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    line.map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
+}
+
+fn gather() -> Info {
+    let target = Target::from_environment().unwrap_or_else(|error| {
+        eprintln!("anywarp: {error}; code is made for this machine instead");
+        Target::native()
+    });
+    let devices = Cpu::default().devices().into_iter().enumerate().map(|(ordinal, device)| {
+        let ((major, minor), (domain, bus, slot)) = (device.compute_capability, device.pci);
+        Device {
+            ordinal,
+            name: device.name,
+            compute_capability: format!("{major}.{minor}"),
+            multiprocessors: device.multiprocessors,
+            memory_bytes: device.total_memory,
+            pci_bus_id: format!("{domain:04X}:{bus:02X}:{slot:02X}.0"),
+        }
+    });
+    Info {
+        version: env!("CARGO_PKG_VERSION"),
+        driver: install::library_folder().ok().map(|folder| folder.join(install::LIBCUDA)),
+        devices: devices.collect(),
+        cpu: Processor {
+            model: model(),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            target: target.cpu,
+            features: target
+                .features
+                .split(',')
+                .filter_map(|f| f.strip_prefix('+'))
+                .map(String::from)
+                .collect(),
+        },
+        engine: match Engine::from_environment() {
+            Engine::Compiled => "compiled",
+            Engine::Interpreter => "interpreter",
+        },
+        llvm: Llvm::locate(),
+        cache: Cache::from_environment().map(|cache| {
+            let items = cache.items().unwrap_or_default();
+            Kept {
+                folder: cache.folder().into(),
+                kernels: items.len(),
+                bytes: items.iter().map(|item| item.size).sum(),
+            }
+        }),
+    }
+}
+
+fn text(info: &Info) -> String {
+    let path = |found: &Option<PathBuf>, missing: &str| {
+        found.as_ref().map_or_else(|| missing.to_string(), |path| path.display().to_string())
+    };
+    let mut out = format!("anywarp   {}\n", info.version);
+    let _ = writeln!(out, "driver    {}", path(&info.driver, "not found: build it, or set ANYWARP_LIB"));
+    for d in &info.devices {
+        let _ = writeln!(
+            out,
+            "device {:<2} {}, compute capability {}, {} multiprocessors, {}, PCI {}",
+            d.ordinal,
+            d.name,
+            d.compute_capability,
+            d.multiprocessors,
+            table::bytes(d.memory_bytes),
+            d.pci_bus_id
+        );
+    }
+    let _ = writeln!(out, "cpu       {}, {} threads", info.cpu.model, info.cpu.threads);
+    let extra = info.cpu.features.iter().map(|f| format!(", {f}")).collect::<String>();
+    let _ = writeln!(out, "code      {}, for {}{extra}", info.engine, info.cpu.target);
+    let _ = writeln!(
+        out,
+        "llvm      {}",
+        path(&info.llvm, "not found: kernels are interpreted; ANYWARP_LLVM names one")
+    );
+    let _ = match &info.cache {
+        Some(c) => {
+            writeln!(
+                out,
+                "cache     {}, {} kernels, {}",
+                c.folder.display(),
+                c.kernels,
+                table::bytes(c.bytes)
+            )
+        }
+        None => writeln!(out, "cache     none"),
+    };
+    out
+}
+
+/// Runs the subcommand.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let info = gather();
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&info)?);
+    } else {
+        print!("{}", text(&info));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,61 @@
+//! Text for people: columns, and sizes in bytes.
+
+/// Rows under their headings: the first and the last column to the left, the others, which are numbers, to the right.
+pub fn columns(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let headings: Vec<String> = headings.iter().map(|h| h.to_string()).collect();
+    let all = || std::iter::once(&headings).chain(rows);
+    let wide = |column: usize| {
+        all().filter_map(|r| r.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..headings.len()).map(wide).collect();
+    let mut out = String::new();
+    for row in all() {
+        let last = row.len().saturating_sub(1);
+        let cells = row.iter().zip(&widths).enumerate().map(|(i, (cell, &width))| match i {
+            0 => format!("{cell:<width$}"),
+            i if i == last => cell.clone(),
+            _ => format!("{cell:>width$}"),
+        });
+        out.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// `12.3 KiB`: bytes in the unit that leaves fewest digits.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = count as f64;
+    let mut unit = "B";
+    for next in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    if unit == "B" { format!("{count} B") } else { format!("{value:.1} {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (count, text) in
+            [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (3 << 30, "3.0 GiB")]
+        {
+            assert_eq!(bytes(count), text);
+        }
+    }
+
+    #[test]
+    fn numbers_stand_to_the_right() {
+        let rows = [vec!["long name".into(), "7".into(), "x".into()]];
+        assert_eq!(
+            columns(&["name", "count", "what"], &rows),
+            "name       count  what\nlong name      7  x\n"
+        );
+    }
+}
