@@ -1,13 +1,24 @@
 //! The command as people call it: `cmd/*.trycmd` hold invocations with what they must print. `TRYCMD=overwrite cargo test -p cli` accepts
 //! new output; read the diff before you commit it.
 
+/// Runs cases with a cache folder of their own, or none.
+fn cases(cache: &str, names: &[&str]) {
+    let cases = trycmd::TestCases::new();
+    cases.env("ANYWARP_CACHE_DIR", cache).env("ANYWARP_COMPUTE_CAPABILITY", "8.6");
+    for name in names {
+        cases.case(format!("tests/cmd/{name}.trycmd"));
+    }
+}
+
 #[test]
 fn invocations() {
+    cases("off", &["compile", "help"]);
+}
+
+#[test]
+fn invocations_with_an_empty_cache() {
     let nowhere = std::env::temp_dir().join(format!("anywarp-no-cache-{}", std::process::id()));
-    trycmd::TestCases::new()
-        .env("ANYWARP_CACHE_DIR", nowhere.to_string_lossy())
-        .env("ANYWARP_COMPUTE_CAPABILITY", "8.6")
-        .case("tests/cmd/*.trycmd");
+    cases(&nowhere.to_string_lossy(), &["cache", "info"]);
 }
 
 #[test]
