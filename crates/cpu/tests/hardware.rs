@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cpu::{Engine, Program, Source, Target};
 use grid::{Heap, Host, Launch, Workers};
-use hwtruth::instructions::{BLOCK, Form, INPUTS, Recording, SLOT, forms, module};
+use hwtruth::instructions::{BLOCK, Form, INPUTS, Mismatch, Recording, SLOT, forms, module};
 
 /// The target that the forms are compiled for: the recording device's.
 const CAPABILITY: u32 = 90;
@@ -38,6 +38,14 @@ fn bytes(words: &[u128]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
+/// Forms that the compiler hands to the interpreter: lanes on different ways name each other by constants.
+fn interpreted(form: &Form) -> bool {
+    form.group == "warp"
+        && [".half", ".split"].iter().any(|end| form.name.ends_with(end))
+        && !form.name.starts_with("activemask")
+        && !form.name.starts_with("match")
+}
+
 /// What the form's kernel leaves in `out`.
 fn run(program: &Program, workers: &Workers, form: &Form, compiled: bool) -> Result<Vec<u8>, String> {
     let name = form.kernel_name();
@@ -53,7 +61,7 @@ fn run(program: &Program, workers: &Workers, form: &Form, compiled: bool) -> Res
     let memory = Memory { ranges, heap: Heap::new(1 << 16) };
     let (grid, block) = ([(INPUTS / BLOCK) as u32, 1, 1], [BLOCK as u32, 1, 1]);
     let kernel = program.kernel(kernel, grid, block).ok_or("no code")?;
-    if compiled && kernel.report.is_none() {
+    if compiled && kernel.report.is_none() != interpreted(form) {
         return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
     }
     workers
@@ -93,11 +101,22 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
         .map_err(|e| e.log)?
         .for_target(target);
     let out = run(&program, workers, form, engine == Engine::Compiled)?;
-    let wrong = recording.compare(form, &out).ok_or("not recorded")?;
+    let mut wrong = recording.compare(form, &out).ok_or("not recorded")?;
+    if engine == Engine::Compiled {
+        wrong.retain(|m| !another_nan(form, m));
+    }
     match wrong.first() {
         None => Ok(()),
         Some(first) => Err(format!("{} wrong; {first}", wrong.len())),
     }
+}
+
+/// Whether a compiled f64 result is the NaN of another operand than the hardware's: where several are NaN, which of them is kept is
+/// the processor's choice (`wave::op::FloatOp`).
+fn another_nan(form: &Form, m: &Mismatch) -> bool {
+    let quiet = |v: u64| f64::from_bits(v).is_nan().then_some(v | 1 << 51);
+    let nans: Vec<u64> = m.inputs.iter().filter_map(|&v| quiet(v)).collect();
+    form.name.ends_with(".f64") && nans.len() > 1 && [m.got, m.expected].iter().all(|v| nans.contains(v))
 }
 
 /// Runs the forms of a group.
@@ -132,6 +151,8 @@ fn check_group(processor: Option<&str>, name: &str) {
 macro_rules! groups {
     ($($group:ident)*) => {
         engine! { interpreter None; $($group)* }
+        engine! { avx512 Some("x86-64-v4"); $($group)* }
+        engine! { avx2 Some("x86-64-v3"); $($group)* }
 
         #[test]
         fn no_group_is_left_out() {

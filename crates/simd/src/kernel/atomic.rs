@@ -1,6 +1,6 @@
 //! Atomics: lanes that meet at one address are combined where the result allows it, else they go one by one, lowest first.
 
-use wave::op::{AtomOp, AtomTy, FloatMode, FloatOp, IntCmp, IntOp, MemMode, Op, Space};
+use wave::op::{AtomOp, AtomTy, FloatCmp, FloatMode, FloatOp, IntCmp, IntOp, MemMode, Op, Space};
 use wave::types::Fmt;
 use wave::{Inst, LANES, Ty};
 
@@ -57,17 +57,48 @@ impl Kernel<'_> {
         Ok(lanewise::emit(&mut self.emitter(Lanes::One), &op, &args)?.remove(0))
     }
 
-    /// What an update leaves behind.
-    fn updated(&mut self, op: AtomOp, ty: AtomTy, old: &str, b: &str, c: &str) -> Result<String> {
-        let t = ty.ty();
-        let float = |k: &mut Self, fmt: Fmt, old: &str, b: &str| {
-            let f = match op {
-                AtomOp::Min => FloatOp::Min,
-                AtomOp::Max => FloatOp::Max,
-                _ => FloatOp::Add,
-            };
-            k.scalar(Op::Float(f, FloatMode::rn(fmt)), &[old, b])
+    /// What an update of floats leaves behind. Global memory's own adders flush f32, and hand an f64's NaN on as it is, the new one
+    /// before the old (as the hardware answers); `global` says where it is, none that it is in shared memory.
+    fn updated_float(
+        &mut self,
+        op: AtomOp,
+        fmt: Fmt,
+        global: Option<&str>,
+        old: &str,
+        b: &str,
+    ) -> Result<String> {
+        let op = match op {
+            AtomOp::Min => FloatOp::Min,
+            AtomOp::Max => FloatOp::Max,
+            _ => FloatOp::Add,
         };
+        let plain = self.scalar(Op::Float(op, FloatMode::rn(fmt)), &[b, old])?;
+        let Some(global) = global.filter(|_| matches!(fmt, Fmt::F32 | Fmt::F64)) else { return Ok(plain) };
+        let there = if fmt == Fmt::F32 {
+            self.scalar(Op::Float(op, FloatMode { ftz: true, ..FloatMode::rn(fmt) }), &[b, old])?
+        } else {
+            let nan = |k: &mut Self, v: &str| {
+                k.scalar(Op::FloatCmp { cmp: FloatCmp::Nan, fmt, ftz: false }, &[v, v])
+            };
+            let (of_old, of_b) = (nan(self, old)?, nan(self, b)?);
+            let r = self.scalar(Op::Select(fmt.ty()), &[&of_old, old, &plain])?;
+            self.scalar(Op::Select(fmt.ty()), &[&of_b, b, &r])?
+        };
+        self.scalar(Op::Select(fmt.ty()), &[global, &there, &plain])
+    }
+
+    /// What an update leaves behind.
+    fn updated(
+        &mut self,
+        op: AtomOp,
+        ty: AtomTy,
+        global: Option<&str>,
+        old: &str,
+        b: &str,
+        c: &str,
+    ) -> Result<String> {
+        let t = ty.ty();
+        let float = |k: &mut Self, fmt: Fmt, old: &str, b: &str| k.updated_float(op, fmt, global, old, b);
         let signed = matches!(ty, AtomTy::S32 | AtomTy::S64);
         Ok(match (op, ty) {
             (AtomOp::Exch, _) => b.to_string(),
@@ -122,13 +153,14 @@ impl Kernel<'_> {
     }
 
     /// One update; the old value. A block runs on one thread, so its shared memory needs no lock.
-    fn update(&mut self, op: AtomOp, ty: AtomTy, locked: bool, at: &str, b: &str, c: &str) -> Result<String> {
+    fn update(&mut self, op: AtomOp, ty: AtomTy, space: Space, at: &str, b: &str, c: &str) -> Result<String> {
+        let locked = space != Space::Shared;
         let t = int(ty.ty(), Lanes::One);
         let align = ty.ty().bytes();
         let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
         if !locked {
             let old = self.text.def(format!("load {t}, ptr {p}, align {align}"));
-            let new = self.updated(op, ty, &old, b, c)?;
+            let new = self.updated(op, ty, None, &old, b, c)?;
             self.text.line(format!("store {t} {new}, ptr {p}, align {align}"));
             return Ok(old);
         }
@@ -140,6 +172,14 @@ impl Kernel<'_> {
         if let Some(word) = keyword(op, ty) {
             return Ok(self.text.def(format!("atomicrmw {word} ptr {p}, {t} {b} seq_cst, align {align}")));
         }
+        let global = if space == Space::Generic && matches!(ty, AtomTy::F32 | AtomTy::F64) {
+            let size = self.field("%block", super::offset::SHARED_TOTAL, "i32");
+            let size = self.text.def(format!("zext i32 {size} to i64"));
+            let within = self.text.def(format!("sub i64 {at}, %shared"));
+            self.text.def(format!("icmp uge i64 {within}, {size}"))
+        } else {
+            "true".to_string()
+        };
         let seen = self.scratch(&t);
         let (again, done) = (self.text.fresh("again"), self.text.fresh("swapped"));
         let first = self.text.def(format!("load atomic {t}, ptr {p} monotonic, align {align}"));
@@ -147,7 +187,7 @@ impl Kernel<'_> {
         self.text.line(format!("br label %{again}"));
         self.text.label(&again);
         let old = self.text.def(format!("load {t}, ptr {seen}"));
-        let new = self.updated(op, ty, &old, b, c)?;
+        let new = self.updated(op, ty, Some(&global), &old, b, c)?;
         let pair =
             self.text.def(format!("cmpxchg ptr {p}, {t} {old}, {t} {new} seq_cst seq_cst, align {align}"));
         let now = self.text.def(format!("extractvalue {{ {t}, i1 }} {pair}, 0"));
@@ -161,7 +201,6 @@ impl Kernel<'_> {
     /// `atom` and `red`.
     pub fn atomic(&mut self, inst: &Inst, op: AtomOp, ty: AtomTy, mem: MemMode, offset: i32) -> Result<()> {
         let t = ty.ty();
-        let locked = mem.space != Space::Shared;
         self.check_atomic(inst, t, mem, i64::from(offset));
         let used = inst.results.iter().any(|r| self.used.contains(r));
         let address = self.shapes.values[inst.args[0].index()].is_uniform() && mem.space != Space::Local;
@@ -189,7 +228,7 @@ impl Kernel<'_> {
                     &[(vector(t), v)],
                 );
                 let at = self.one_address(inst, mem, offset);
-                self.update(op, ty, locked, &at, &all, "0")?;
+                self.update(op, ty, mem.space, &at, &all, "0")?;
                 Ok(())
             }
             Some((_, _)) if op == AtomOp::Add && uniform => {
@@ -207,7 +246,7 @@ impl Kernel<'_> {
                 let count = wide(self, &count);
                 let total = self.text.def(format!("mul i{} {v}, {count}", t.bits()));
                 let at = self.one_address(inst, mem, offset);
-                let old = self.update(op, ty, locked, &at, &total, "0")?;
+                let old = self.update(op, ty, mem.space, &at, &total, "0")?;
                 let bits = self.text.splat(Ty::I32, &bits);
                 let below = constant_vector(Ty::I32, &std::array::from_fn(|l| (1i64 << l) - 1));
                 let before = self.text.def(format!("and <32 x i32> {bits}, {below}"));
@@ -286,10 +325,9 @@ impl Kernel<'_> {
                 }
             });
         }
-        let locked = mem.space != Space::Shared;
         let b = values.first().cloned().unwrap_or_else(|| "0".into());
         let c = values.get(1).cloned().unwrap_or_else(|| "0".into());
-        let old = self.update(op, ty, locked, &at, &b, &c)?;
+        let old = self.update(op, ty, mem.space, &at, &b, &c)?;
         if let Some(slot) = &results {
             let p = element(self, slot, bytes);
             self.text.line(format!("store i{} {old}, ptr {p}", t.bits()));

@@ -39,14 +39,17 @@ pub struct Home {
     pub eager: bool,
 }
 
-/// Splits blocks behind every operation that stops, so that a stop is always a block's last operation.
+/// Splits blocks behind every operation that stops, so that a stop is always a block's last operation, and what follows does not need
+/// its result at once.
 pub fn split_at_stops(func: &Function) -> Function {
     let mut out = func.clone();
     let mut b = 0;
     while b < out.blocks.len() {
-        let at = out.blocks[b].insts.iter().position(|i| i.op.suspends());
+        let data = &out.blocks[b];
+        let needed = |at: usize| data.term.uses().into_iter().any(|v| data.insts[at].results.contains(&v));
+        let at = data.insts.iter().position(|i| i.op.suspends());
         if let Some(at) = at
-            && (at + 1 < out.blocks[b].insts.len() || !matches!(out.blocks[b].term, Terminator::Jump(_)))
+            && (at + 1 < data.insts.len() || !matches!(data.term, Terminator::Jump(_)) || needed(at))
         {
             let rest = out.blocks[b].insts.split_off(at + 1);
             let next = Block(out.blocks.len() as u32);

@@ -1,16 +1,38 @@
 //! The approximate functions, inside the error that the PTX manual states for each instruction.
 
 use wave::Ty;
-use wave::op::ApproxOp;
+use wave::op::{ApproxOp, Round};
 use wave::types::Fmt;
 
 use super::float::one_bits;
-use super::{Emit, Result, Unsupported};
+use super::{Emit, Result, Unsupported, round};
 use crate::text::{float as float_type, int as int_type};
 
-/// Coefficients of 2^x on [-0.5, 0.5], lowest first (Taylor at 0; the remainder is below 2^-24 relative).
+/// 2^x on [-0.5, 0.5], lowest power first: the least relative error (2^-28.5) with 1 at 0.
 const EXP2: [f32; 7] =
-    [1.0, std::f32::consts::LN_2, 0.240_226_5, 0.055_504_11, 0.009_618_129, 0.001_333_355_8, 0.000_154_035_3];
+    [1.0, 0.693_147_24, 0.240_226_52, 0.055_503_103, 0.009_617_693, 0.001_340_664_3, 0.000_155_946_76];
+
+/// log2(1 + t) / t on [-0.25, 0.5], likewise (2^-25.1).
+const LOG2: [f32; 9] = [
+    std::f32::consts::LOG2_E,
+    -0.721_348_46,
+    0.480_902_08,
+    -0.360_575_9,
+    0.288_191_5,
+    -0.242_723_52,
+    0.216_324_87,
+    -0.174_230_25,
+    0.078_066_75,
+];
+
+/// sin(x) / x on [-pi/2, pi/2] by powers of x^2 (absolute error 2^-27.7).
+const SINE: [f32; 5] = [1.0, -0.166_666_57, 0.008_333_017, -0.000_198_066_02, 2.600_024_6e-6];
+
+/// pi as a sum of three positive floats: their signs keep that of a zero operand.
+const PI: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_5e-14];
+
+/// What added to a float of moderate size leaves its nearest integer in the low bits.
+const MAGIC: f32 = 12_582_912.0;
 
 fn constant(e: &mut Emit, v: f32) -> String {
     e.flit(Fmt::F32, u128::from(v.to_bits()))
@@ -35,29 +57,22 @@ fn polynomial(e: &mut Emit, x: &str, coefficients: &[f32]) -> String {
 
 pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -> Result<String> {
     if fmt == Fmt::F64 {
-        return double(e, op, a);
+        return double(e, op, ftz, a);
     }
     if fmt != Fmt::F32 {
         // Halves: the function of the widened value, rounded; far inside the bound.
-        let f = float_type(fmt, e.lanes);
-        let t = float_type(Fmt::F32, e.lanes);
         let x = e.flush(fmt, ftz, a);
-        let x = e.as_float(fmt, &x);
-        let x = e.text.def(format!("fpext {f} {x} to {t}"));
+        let (_, x) = e.widen(fmt, &x);
         let x = e.as_bits(Fmt::F32, &x);
         let r = emit(e, op, Fmt::F32, false, &x, b)?;
         let r = e.as_float(Fmt::F32, &r);
-        let r = e.text.def(format!("fptrunc {t} {r} to {f}"));
-        let r = e.as_bits(fmt, &r);
+        let r = round::narrow(e, Fmt::F32, fmt, Round::Rn, &r, false);
         return Ok(e.flush(fmt, ftz, &r));
     }
     let a = e.flush(fmt, ftz, a);
     let x = e.as_float(fmt, &a);
     let r = match op {
-        ApproxOp::Rcp => {
-            let one = e.flit(fmt, one_bits(fmt));
-            e.fbin("fdiv", fmt, &one, &x)
-        }
+        ApproxOp::Rcp => reciprocal(e, &x),
         ApproxOp::Sqrt => e.float_intrinsic("sqrt", fmt, &[&x]),
         ApproxOp::Rsqrt => rsqrt(e, &x),
         ApproxOp::Ex2 => exp2(e, &x),
@@ -91,13 +106,14 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -
         }
     };
     let r = e.as_bits(fmt, &r);
-    Ok(e.flush(fmt, ftz, &r))
+    let r = e.flush(fmt, ftz, &r);
+    Ok(e.canonical(fmt, &r))
 }
 
-/// `rcp.approx.ftz.f64` and `rsqrt.approx.f64` look at the upper half only; the correctly rounded value is inside their bound.
-fn double(e: &mut Emit, op: ApproxOp, a: &str) -> Result<String> {
+/// `rcp.approx.ftz.f64` and `rsqrt.approx.f64` give the upper half only; the correctly rounded value is inside their bound.
+fn double(e: &mut Emit, op: ApproxOp, ftz: bool, a: &str) -> Result<String> {
     let upper = e.lit(Ty::I64, !0xffff_ffffu128);
-    let a = e.bin("and", Ty::I64, a, &upper);
+    let a = e.flush(Fmt::F64, ftz, a);
     let x = e.as_float(Fmt::F64, &a);
     let one = e.flit(Fmt::F64, one_bits(Fmt::F64));
     let r = match op {
@@ -109,85 +125,144 @@ fn double(e: &mut Emit, op: ApproxOp, a: &str) -> Result<String> {
         _ => return Err(Unsupported(format!("{} of f64", op.name()))),
     };
     let r = e.as_bits(Fmt::F64, &r);
-    Ok(e.bin("and", Ty::I64, &r, &upper))
+    let r = e.bin("and", Ty::I64, &r, &upper);
+    Ok(e.flush(Fmt::F64, ftz, &r))
 }
 
-/// 1/sqrt: AVX-512's 14-bit estimate and one Newton step (below 2^-22.9 relative, as the manual allows 2^-22.9), with the estimate
-/// itself where the step would meet infinities; else by division.
+/// An AVX-512 instruction of one f32 operand, with operands after it and a pass-through that is not used.
+fn estimate(e: &mut Emit, name: &str, x: &str, immediate: Option<u32>, exceptions: bool) -> String {
+    let part = "<16 x float>";
+    e.pieces(16, "float", "float", &[x], |e, parts| {
+        let mut args = vec![(part.to_string(), parts[0].clone())];
+        args.extend(immediate.map(|i| ("i32".to_string(), i.to_string())));
+        args.push((part.into(), "zeroinitializer".into()));
+        args.push(("i16".into(), "-1".into()));
+        if exceptions {
+            args.push(("i32".into(), "8".into()));
+        }
+        e.text.intrinsic(part, &format!("llvm.x86.avx512.{name}.ps.512"), &args)
+    })
+}
+
+/// `x * 2^floor(n)`, rounded once (AVX-512).
+fn scale(e: &mut Emit, x: &str, n: &str) -> String {
+    let part = "<16 x float>";
+    e.pieces(16, "float", "float", &[x, n], |e, parts| {
+        let args = [
+            (part.to_string(), parts[0].clone()),
+            (part.to_string(), parts[1].clone()),
+            (part.to_string(), "zeroinitializer".to_string()),
+            ("i16".to_string(), "-1".to_string()),
+            ("i32".to_string(), "8".to_string()),
+        ];
+        e.text.intrinsic(part, "llvm.x86.avx512.mask.scalef.ps.512", &args)
+    })
+}
+
+fn negative(e: &mut Emit, x: &str) -> String {
+    let f = float_type(Fmt::F32, e.lanes);
+    e.text.def(format!("fneg {f} {x}"))
+}
+
+/// `x` within bounds; NaN stays.
+fn clamp(e: &mut Emit, x: &str, low: f32, high: f32) -> String {
+    let (low, high) = (constant(e, low), constant(e, high));
+    let above = e.fcmp("ogt", Fmt::F32, x, &high);
+    let x = e.fselect(Fmt::F32, &above, &high, x);
+    let below = e.fcmp("olt", Fmt::F32, &x, &low);
+    e.fselect(Fmt::F32, &below, &low, &x)
+}
+
+/// `better` but where it is NaN, which a step of Newton's makes of infinities and zeros: there the estimate is right.
+fn unless_nan(e: &mut Emit, better: &str, estimate: &str) -> String {
+    let bad = e.fcmp("uno", Fmt::F32, better, better);
+    e.fselect(Fmt::F32, &bad, estimate, better)
+}
+
+/// 1/x: with AVX-512 a 14-bit estimate and one Newton step.
+fn reciprocal(e: &mut Emit, x: &str) -> String {
+    let one = constant(e, 1.0);
+    if !e.avx512 {
+        return e.fbin("fdiv", Fmt::F32, &one, x);
+    }
+    let y = estimate(e, "rcp14", x, None, false);
+    let minus = negative(e, x);
+    let rest = fma(e, &minus, &y, &one);
+    let better = fma(e, &y, &rest, &y);
+    unless_nan(e, &better, &y)
+}
+
+/// 1/sqrt: likewise.
 fn rsqrt(e: &mut Emit, x: &str) -> String {
     let one = constant(e, 1.0);
-    if !e.avx512 || e.lanes == crate::text::Lanes::One {
+    if !e.avx512 {
         let s = e.float_intrinsic("sqrt", Fmt::F32, &[x]);
         return e.fbin("fdiv", Fmt::F32, &one, &s);
     }
-    let full = "<32 x float>";
-    let mut halves = Vec::new();
-    for first in [0, 16] {
-        let mask: Vec<String> = (first..first + 16).map(|i| format!("i32 {i}")).collect();
-        let part =
-            e.text.def(format!("shufflevector {full} {x}, {full} poison, <16 x i32> <{}>", mask.join(", ")));
-        let args = [
-            ("<16 x float>".to_string(), part),
-            ("<16 x float>".to_string(), "zeroinitializer".to_string()),
-            ("i16".to_string(), "-1".to_string()),
-        ];
-        halves.push(e.text.intrinsic("<16 x float>", "llvm.x86.avx512.rsqrt14.ps.512", &args));
-    }
-    let mask: Vec<String> = (0..32).map(|i| format!("i32 {i}")).collect();
-    let y = e.text.def(format!(
-        "shufflevector <16 x float> {}, <16 x float> {}, <32 x i32> <{}>",
-        halves[0],
-        halves[1],
-        mask.join(", ")
-    ));
+    let y = estimate(e, "rsqrt14", x, None, false);
     // y' = y + y/2 * (1 - x y^2), with the remainder by one fused operation.
     let half = constant(e, 0.5);
     let xy = e.fbin("fmul", Fmt::F32, x, &y);
-    let minus = e.text.def(format!("fneg {full} {xy}"));
+    let minus = negative(e, &xy);
     let rest = fma(e, &minus, &y, &one);
     let h = e.fbin("fmul", Fmt::F32, &y, &half);
     let better = fma(e, &h, &rest, &y);
-    // Zeros, infinities and NaN make the remainder NaN: the estimate is right for them.
-    let bad = e.fcmp("uno", Fmt::F32, &rest, &rest);
-    let p = int_type(Ty::I1, e.lanes);
-    e.text.def(format!("select {p} {bad}, {full} {y}, {full} {better}"))
+    unless_nan(e, &better, &y)
 }
 
-/// 2^x: x = n + f, a polynomial for 2^f, and n by two exponent multiplications (so that subnormal results round once).
+/// The nearest integer to a number below 2^22, as a float, and a word whose low bits are the integer's.
+fn nearest(e: &mut Emit, x: &str) -> (String, String) {
+    let magic = constant(e, MAGIC);
+    let sum = e.fbin("fadd", Fmt::F32, x, &magic);
+    let bits = e.as_bits(Fmt::F32, &sum);
+    (e.fbin("fsub", Fmt::F32, &sum, &magic), bits)
+}
+
+/// 2^x: x = n + f, a polynomial for 2^f, and n added to its exponent.
 fn exp2(e: &mut Emit, x: &str) -> String {
-    let f = float_type(Fmt::F32, e.lanes);
-    let p = int_type(Ty::I1, e.lanes);
-    let (high, low) = (constant(e, 129.0), constant(e, -160.0));
-    // NaN passes both comparisons unselected.
-    let over = e.fcmp("ogt", Fmt::F32, x, &high);
-    let y = e.text.def(format!("select {p} {over}, {f} {high}, {f} {x}"));
-    let under = e.fcmp("olt", Fmt::F32, &y, &low);
-    let y = e.text.def(format!("select {p} {under}, {f} {low}, {f} {y}"));
-    let n = e.float_intrinsic("roundeven", Fmt::F32, &[&y]);
-    let r = e.fbin("fsub", Fmt::F32, &y, &n);
-    let m = polynomial(e, &r, &EXP2);
-    let t = int_type(Ty::I32, e.lanes);
-    let suffix = e.suffix(Ty::I32);
-    let short = if e.lanes == crate::text::Lanes::One { "f32" } else { "v32f32" };
-    let n = e.text.intrinsic(&t, &format!("llvm.fptosi.sat.{suffix}.{short}"), &[(f.clone(), n)]);
-    let one = e.lit(Ty::I32, 1);
-    let first = e.bin("ashr", Ty::I32, &n, &one);
-    let second = e.bin("sub", Ty::I32, &n, &first);
+    if e.avx512 {
+        // The reduction gives 0 for infinities, which the scaling then sees.
+        let n = e.float_intrinsic("roundeven", Fmt::F32, &[x]);
+        let f = estimate(e, "mask.reduce", x, Some(8), true);
+        let m = polynomial(e, &f, &EXP2);
+        return scale(e, &m, &n);
+    }
+    let y = clamp(e, x, -160.0, 129.0);
+    let (n, bits) = nearest(e, &y);
+    let f = e.fbin("fsub", Fmt::F32, &y, &n);
+    let m = polynomial(e, &f, &EXP2);
+    // In two factors, so that subnormal results are rounded once.
+    let ty = Ty::I32;
+    let base = e.lit(ty, u128::from(MAGIC.to_bits()));
+    let n = e.bin("sub", ty, &bits, &base);
+    let one = e.lit(ty, 1);
+    let first = e.bin("ashr", ty, &n, &one);
+    let second = e.bin("sub", ty, &n, &first);
     let mut out = m;
     for part in [first, second] {
-        let (bias, shift) = (e.lit(Ty::I32, 127), e.lit(Ty::I32, 23));
-        let biased = e.bin("add", Ty::I32, &part, &bias);
-        let bits = e.bin("shl", Ty::I32, &biased, &shift);
-        let scale = e.as_float(Fmt::F32, &bits);
-        out = e.fbin("fmul", Fmt::F32, &out, &scale);
+        let (bias, shift) = (e.lit(ty, 127), e.lit(ty, 23));
+        let biased = e.bin("add", ty, &part, &bias);
+        let bits = e.bin("shl", ty, &biased, &shift);
+        let factor = e.as_float(Fmt::F32, &bits);
+        out = e.fbin("fmul", Fmt::F32, &out, &factor);
     }
     out
 }
 
-/// log2: exponent plus a series in s = (m - 1) / (m + 1) for m in [sqrt(1/2), sqrt(2)].
+/// log2: exponent plus log2 of the significand m in [0.75, 1.5).
 fn log2(e: &mut Emit, bits: &str, x: &str) -> String {
+    let one = constant(e, 1.0);
+    if e.avx512 {
+        // Significands of negative numbers are NaN; exponents of 0 and infinity are infinite, their significands 1.
+        let m = estimate(e, "mask.getmant", x, Some(0b1011), true);
+        let all = estimate(e, "mask.getexp", x, None, true);
+        let own = estimate(e, "mask.getexp", &m, None, true);
+        let n = e.fbin("fsub", Fmt::F32, &all, &own);
+        let t = e.fbin("fsub", Fmt::F32, &m, &one);
+        let q = polynomial(e, &t, &LOG2);
+        return fma(e, &t, &q, &n);
+    }
     let f = float_type(Fmt::F32, e.lanes);
-    let p = int_type(Ty::I1, e.lanes);
     let ty = Ty::I32;
     // Subnormals are scaled up first.
     let smallest = constant(e, f32::MIN_POSITIVE);
@@ -196,101 +271,83 @@ fn log2(e: &mut Emit, bits: &str, x: &str) -> String {
     let scaled = e.fbin("fmul", Fmt::F32, x, &scale);
     let scaled_bits = e.as_bits(Fmt::F32, &scaled);
     let b = e.select(ty, &tiny, &scaled_bits, bits);
-    // The exponent such that the mantissa lies around 1.
-    let (middle, fraction, shift) = (e.lit(ty, 0x3f35_04f3), e.lit(ty, 0x007f_ffff), e.lit(ty, 23));
+    let (middle, fraction, shift) = (e.lit(ty, 0x3f40_0000), e.lit(ty, 0x007f_ffff), e.lit(ty, 23));
     let d = e.bin("sub", ty, &b, &middle);
     let exponent = e.bin("ashr", ty, &d, &shift);
     let low = e.bin("and", ty, &d, &fraction);
     let m = e.bin("add", ty, &low, &middle);
     let m = e.as_float(Fmt::F32, &m);
-    let (one, extra, zero) = (constant(e, 1.0), constant(e, -23.0), constant(e, 0.0));
+    let (extra, zero) = (constant(e, -23.0), constant(e, 0.0));
     let n = {
         let t = int_type(ty, e.lanes);
         e.text.def(format!("sitofp {t} {exponent} to {f}"))
     };
-    let bias = e.text.def(format!("select {p} {tiny}, {f} {extra}, {f} {zero}"));
+    let bias = e.fselect(Fmt::F32, &tiny, &extra, &zero);
     let n = e.fbin("fadd", Fmt::F32, &n, &bias);
-    let top = e.fbin("fsub", Fmt::F32, &m, &one);
-    let bottom = e.fbin("fadd", Fmt::F32, &m, &one);
-    let s = e.fbin("fdiv", Fmt::F32, &top, &bottom);
-    let s2 = e.fbin("fmul", Fmt::F32, &s, &s);
-    // 2/ln 2 * (1 + s^2/3 + s^4/5 + …): s is below 0.172, so five terms are enough.
-    let c = 2.0 / std::f64::consts::LN_2;
-    let series: Vec<f32> = [1.0, 3.0, 5.0, 7.0, 9.0].iter().map(|k| (c / k) as f32).collect();
-    let q = polynomial(e, &s2, &series);
-    let r = fma(e, &s, &q, &n);
+    let t = e.fbin("fsub", Fmt::F32, &m, &one);
+    let q = polynomial(e, &t, &LOG2);
+    let r = fma(e, &t, &q, &n);
     // 0 gives -inf, negatives NaN, infinity and NaN themselves.
-    let pinf = constant(e, f32::INFINITY);
-    let ninf = constant(e, f32::NEG_INFINITY);
+    let (pinf, ninf) = (constant(e, f32::INFINITY), constant(e, f32::NEG_INFINITY));
     let nan = e.flit(Fmt::F32, 0x7fff_ffff);
     let is_zero = e.fcmp("oeq", Fmt::F32, x, &zero);
-    let r = e.text.def(format!("select {p} {is_zero}, {f} {ninf}, {f} {r}"));
+    let r = e.fselect(Fmt::F32, &is_zero, &ninf, &r);
     let negative = e.fcmp("ult", Fmt::F32, x, &zero);
-    let r = e.text.def(format!("select {p} {negative}, {f} {nan}, {f} {r}"));
+    let r = e.fselect(Fmt::F32, &negative, &nan, &r);
     let big = e.fcmp("oeq", Fmt::F32, x, &pinf);
-    e.text.def(format!("select {p} {big}, {f} {pinf}, {f} {r}"))
+    e.fselect(Fmt::F32, &big, &pinf, &r)
 }
 
-/// sin or cos: x - k*pi/2 in three parts, then the sine's or cosine's polynomial by the quadrant.
+/// sin or cos: the distance r from the nearest zero k*pi (cos: (k + 1/2)*pi), then the sine's polynomial with k's sign.
 fn sine(e: &mut Emit, x: &str, cosine: bool) -> String {
-    let f = float_type(Fmt::F32, e.lanes);
-    let p = int_type(Ty::I1, e.lanes);
     let ty = Ty::I32;
-    let two_over_pi = constant(e, std::f32::consts::FRAC_2_PI);
-    let k = e.fbin("fmul", Fmt::F32, x, &two_over_pi);
-    let k = e.float_intrinsic("roundeven", Fmt::F32, &[&k]);
+    let inverse = constant(e, std::f32::consts::FRAC_1_PI);
+    let half = constant(e, 0.5);
+    let (k, bits) = if cosine {
+        let minus = constant(e, -0.5);
+        let turns = fma(e, x, &inverse, &minus);
+        let (k, bits) = nearest(e, &turns);
+        (e.fbin("fadd", Fmt::F32, &k, &half), bits)
+    } else {
+        let turns = e.fbin("fmul", Fmt::F32, x, &inverse);
+        nearest(e, &turns)
+    };
     let mut r = x.to_string();
-    // pi/2 as a sum of three floats.
-    for part in [-1.570_796_4f32, 4.371_139e-8, 1.715_124e-15] {
-        let c = constant(e, part);
+    for part in PI {
+        let c = constant(e, -part);
         r = fma(e, &k, &c, &r);
     }
-    let t = int_type(ty, e.lanes);
-    let (suffix, short) = (e.suffix(ty), if e.lanes == crate::text::Lanes::One { "f32" } else { "v32f32" });
-    let n = e.text.intrinsic(&t, &format!("llvm.fptosi.sat.{suffix}.{short}"), &[(f.clone(), k)]);
-    let n = if cosine {
-        let one = e.lit(ty, 1);
-        e.bin("add", ty, &n, &one)
-    } else {
-        n
-    };
+    // What is too large for the reduction stays within [-1, 1]; infinities have become NaN.
+    let r = clamp(e, &r, -1.58, 1.58);
     let r2 = e.fbin("fmul", Fmt::F32, &r, &r);
-    let s = polynomial(e, &r2, &[1.0, -0.166_666_67, 8.333_333e-3, -1.984_127e-4, 2.755_732e-6]);
+    let s = polynomial(e, &r2, &SINE);
     let s = e.fbin("fmul", Fmt::F32, &s, &r);
-    let c = polynomial(e, &r2, &[1.0, -0.5, 0.041_666_668, -1.388_889e-3, 2.480_159e-5, -2.755_732e-7]);
-    let (one, two, zero) = (e.lit(ty, 1), e.lit(ty, 2), e.lit(ty, 0));
-    let odd = e.bin("and", ty, &n, &one);
-    let odd = e.icmp("ne", ty, &odd, &zero);
-    let v = e.text.def(format!("select {p} {odd}, {f} {c}, {f} {s}"));
-    let flip = e.bin("and", ty, &n, &two);
-    let flip = e.icmp("ne", ty, &flip, &zero);
-    let minus = e.text.def(format!("fneg {f} {v}"));
-    let v = e.text.def(format!("select {p} {flip}, {f} {minus}, {f} {v}"));
-    // Infinities give NaN (x - x); what is too large for the reduction stays within [-1, 1].
-    let (low, high) = (constant(e, -1.0), constant(e, 1.0));
-    let above = e.fcmp("ogt", Fmt::F32, &v, &high);
-    let v = e.text.def(format!("select {p} {above}, {f} {high}, {f} {v}"));
-    let below = e.fcmp("olt", Fmt::F32, &v, &low);
-    let v = e.text.def(format!("select {p} {below}, {f} {low}, {f} {v}"));
-    let d = e.fbin("fsub", Fmt::F32, x, x);
-    e.fbin("fadd", Fmt::F32, &v, &d)
+    let n = if cosine {
+        let ones = e.lit(ty, ty.mask());
+        e.bin("xor", ty, &bits, &ones)
+    } else {
+        bits
+    };
+    let shift = e.lit(ty, 31);
+    let flip = e.bin("shl", ty, &n, &shift);
+    let v = e.as_bits(Fmt::F32, &s);
+    let v = e.bin("xor", ty, &v, &flip);
+    e.as_float(Fmt::F32, &v)
 }
 
-/// tanh: 1 - 2 / (e^2x + 1), with x itself where it is small.
+/// tanh: 1 - 2 / (e^2x + 1), and a series where it is small.
 fn tanh(e: &mut Emit, x: &str) -> String {
-    let f = float_type(Fmt::F32, e.lanes);
-    let p = int_type(Ty::I1, e.lanes);
     let c = constant(e, 2.0 * std::f32::consts::LOG2_E);
     let y = e.fbin("fmul", Fmt::F32, x, &c);
     let y = exp2(e, &y);
-    let (one, two) = (constant(e, 1.0), constant(e, 2.0));
+    let (one, minus_two) = (constant(e, 1.0), constant(e, -2.0));
     let d = e.fbin("fadd", Fmt::F32, &y, &one);
-    let q = e.fbin("fdiv", Fmt::F32, &two, &d);
-    let big = e.fbin("fsub", Fmt::F32, &one, &q);
+    let q = reciprocal(e, &d);
+    let big = fma(e, &q, &minus_two, &one);
     let x2 = e.fbin("fmul", Fmt::F32, x, x);
     let series = polynomial(e, &x2, &[1.0, -0.333_333_34, 0.133_333_34]);
     let small = e.fbin("fmul", Fmt::F32, x, &series);
     let limit = constant(e, 0.015_625);
     let near = e.fcmp("olt", Fmt::F32, &x2, &limit);
-    e.text.def(format!("select {p} {near}, {f} {small}, {f} {big}"))
+    e.fselect(Fmt::F32, &near, &small, &big)
 }

@@ -4,7 +4,7 @@ use wave::Ty;
 use wave::op::{FloatCmp, FloatMode, FloatOp, FloatUnOp, Round};
 use wave::types::Fmt;
 
-use super::{Emit, Result, Unsupported};
+use super::{Emit, Result, round};
 use crate::text::{Lanes, float as float_type, int as int_type};
 
 impl Emit<'_> {
@@ -52,67 +52,151 @@ impl Emit<'_> {
         self.text.intrinsic(&f, &format!("llvm.{name}.{suffix}"), &args)
     }
 
-    /// Widens f16 and bf16 to f32 for arithmetic; f32 and f64 stay.
-    fn widen(&mut self, fmt: Fmt, a: &str) -> (Fmt, String) {
-        let x = self.as_float(fmt, a);
-        if !matches!(fmt, Fmt::F16 | Fmt::BF16) {
-            return (fmt, x);
+    /// An f16 or bf16 as f32, which holds all of them; f32 and f64 stay.
+    pub fn widen(&mut self, fmt: Fmt, a: &str) -> (Fmt, String) {
+        match fmt {
+            Fmt::F16 => {
+                let x = self.as_float(fmt, a);
+                (Fmt::F32, self.extend(fmt, Fmt::F32, &x))
+            }
+            Fmt::BF16 => {
+                let wide = self.cast("zext", Ty::I16, Ty::I32, a);
+                let n = self.lit(Ty::I32, 16);
+                let bits = self.bin("shl", Ty::I32, &wide, &n);
+                (Fmt::F32, self.as_float(Fmt::F32, &bits))
+            }
+            _ => (fmt, self.as_float(fmt, a)),
         }
-        let (f, t) = (float_type(fmt, self.lanes), float_type(Fmt::F32, self.lanes));
-        (Fmt::F32, self.text.def(format!("fpext {f} {x} to {t}")))
     }
 
-    /// Back from `from` to `fmt`, as bits.
-    fn narrow(&mut self, from: Fmt, fmt: Fmt, a: &str) -> String {
-        if from == fmt {
-            return self.as_bits(fmt, a);
+    /// A wider float of the same value.
+    pub fn extend(&mut self, from: Fmt, to: Fmt, x: &str) -> String {
+        if from == to {
+            return x.to_string();
         }
-        let (f, t) = (float_type(from, self.lanes), float_type(fmt, self.lanes));
-        let x = self.text.def(format!("fptrunc {f} {a} to {t}"));
-        self.as_bits(fmt, &x)
+        let (f, t) = (float_type(from, self.lanes), float_type(to, self.lanes));
+        self.text.def(format!("fpext {f} {x} to {t}"))
     }
 
-    /// `a` with subnormals made zeros of their sign.
+    /// `select` on floats.
+    pub fn fselect(&mut self, fmt: Fmt, c: &str, a: &str, b: &str) -> String {
+        let (p, f) = (int_type(Ty::I1, self.lanes), float_type(fmt, self.lanes));
+        self.text.def(format!("select {p} {c}, {f} {a}, {f} {b}"))
+    }
+
+    /// Bits with a subnormal made a zero of its sign.
     pub fn flush(&mut self, fmt: Fmt, ftz: bool, a: &str) -> String {
         if !ftz {
             return a.to_string();
         }
         let ty = fmt.ty();
-        let (magnitude, smallest) = limits(fmt);
-        let m = self.lit(ty, magnitude);
-        let s = self.lit(ty, smallest);
-        let x = self.bin("and", ty, a, &m);
-        let small = self.icmp("ult", ty, &x, &s);
-        let sign = self.lit(ty, !magnitude);
+        let exponent = self.lit(ty, exponent_mask(fmt));
+        let x = self.bin("and", ty, a, &exponent);
+        let none = self.lit(ty, 0);
+        let small = self.icmp("eq", ty, &x, &none);
+        let sign = self.lit(ty, sign_mask(fmt));
         let zero = self.bin("and", ty, a, &sign);
         self.select(ty, &small, &zero, a)
     }
 
-    /// Flushing and saturation of a result.
-    fn finish(&mut self, mode: FloatMode, a: &str) -> String {
-        let r = self.flush(mode.fmt, mode.ftz, a);
-        if !mode.sat {
-            return r;
+    /// Bits whose NaN is the one that arithmetic gives; f64 arithmetic keeps an operand's, which the processor does.
+    pub fn canonical(&mut self, fmt: Fmt, a: &str) -> String {
+        if fmt == Fmt::F64 {
+            return a.to_string();
         }
-        let (one, zero) = (self.flit(mode.fmt, one_bits(mode.fmt)), self.flit(mode.fmt, 0));
-        let x = self.as_float(mode.fmt, &r);
-        // NaN fails both comparisons and becomes zero.
-        let positive = self.fcmp("ogt", mode.fmt, &x, &zero);
-        let big = self.fcmp("ogt", mode.fmt, &x, &one);
-        let (one, zero) = (self.lit(mode.fmt.ty(), one_bits(mode.fmt)), self.lit(mode.fmt.ty(), 0));
-        let r = self.select(mode.fmt.ty(), &big, &one, &r);
-        self.select(mode.fmt.ty(), &positive, &r, &zero)
+        let (wide, x) = self.widen(fmt, a);
+        let is_nan = self.fcmp("uno", wide, &x, &x);
+        let nan = self.lit(fmt.ty(), wave::interp::float::canonical_nan(fmt));
+        self.select(fmt.ty(), &is_nan, &nan, a)
+    }
+
+    /// A result as bits, rounded from `wide` to the mode's format: flushed, saturated, its NaN canonical.
+    fn finish(&mut self, mode: FloatMode, wide: Fmt, x: &str) -> String {
+        let x = if mode.ftz && wide != mode.fmt { self.flush_wide(mode, wide, x) } else { x.to_string() };
+        let bits = if wide == mode.fmt {
+            let bits = self.as_bits(mode.fmt, &x);
+            self.flush(mode.fmt, mode.ftz, &bits)
+        } else {
+            round::narrow(self, wide, mode.fmt, mode.round, &x, mode.sat)
+        };
+        if mode.sat {
+            return self.saturate(mode.fmt, &bits);
+        }
+        // What was narrowed is canonical already.
+        if wide == mode.fmt { self.canonical(mode.fmt, &bits) } else { bits }
+    }
+
+    /// Zero of its sign for what is subnormal in the mode's format when rounded with an unbounded exponent; `x` is more precise.
+    pub fn flush_wide(&mut self, mode: FloatMode, wide: Fmt, x: &str) -> String {
+        let (precision, least) = precision_and_least(mode.fmt);
+        // Half a step below the least normal number, steps being those of the numbers below it.
+        let smallest = f64::from(least).exp2();
+        let step = f64::from(least - precision).exp2();
+        let (m, s) = (self.lit(wide.ty(), !sign_mask(wide)), self.lit(wide.ty(), sign_mask(wide)));
+        let bits = self.as_bits(wide, x);
+        let size = self.bin("and", wide.ty(), &bits, &m);
+        let size = self.as_float(wide, &size);
+        let zero = self.bin("and", wide.ty(), &bits, &s);
+        let zero = self.as_float(wide, &zero);
+        let below = |e: &mut Emit, cmp: &str, limit: f64| {
+            let limit = e.flit(wide, float_bits(wide, limit));
+            e.fcmp(cmp, wide, &size, &limit)
+        };
+        let tiny = match mode.round {
+            Round::Rz => below(self, "olt", smallest),
+            Round::Rn | Round::Rna => below(self, "olt", smallest - step / 2.0),
+            Round::Rm | Round::Rp => {
+                let away = below(self, "ole", smallest - step);
+                let toward = below(self, "olt", smallest);
+                let none = self.lit(wide.ty(), 0);
+                let negative = self.icmp("slt", wide.ty(), &bits, &none);
+                let (yes, no) = if mode.round == Round::Rm { (away, toward) } else { (toward, away) };
+                self.select(Ty::I1, &negative, &yes, &no)
+            }
+        };
+        self.fselect(wide, &tiny, &zero, x)
+    }
+
+    /// Clamped to [0, 1]; NaN and -0 become +0.
+    pub fn saturate(&mut self, fmt: Fmt, bits: &str) -> String {
+        let (wide, x) = self.widen(fmt, bits);
+        let (zero, one) = (self.lit(fmt.ty(), 0), self.lit(fmt.ty(), one_bits(fmt)));
+        let (zero_float, one_float) = (self.flit(wide, 0), self.flit(wide, one_bits(wide)));
+        let positive = self.fcmp("ogt", wide, &x, &zero_float);
+        let big = self.fcmp("ogt", wide, &x, &one_float);
+        let r = self.select(fmt.ty(), &positive, bits, &zero);
+        self.select(fmt.ty(), &big, &one, &r)
     }
 }
 
-/// Mask of the magnitude, and the smallest normal number.
-fn limits(fmt: Fmt) -> (u128, u128) {
+/// Mask of the sign.
+pub fn sign_mask(fmt: Fmt) -> u128 {
+    1 << (fmt.ty().bits() - 1)
+}
+
+/// Mask of the exponent.
+pub fn exponent_mask(fmt: Fmt) -> u128 {
     match fmt {
-        Fmt::F16 => (0x7fff, 0x0400),
-        Fmt::BF16 => (0x7fff, 0x0080),
-        Fmt::F32 => (0x7fff_ffff, 0x0080_0000),
-        Fmt::F64 => (0x7fff_ffff_ffff_ffff, 0x0010_0000_0000_0000),
+        Fmt::F16 => 0x7c00,
+        Fmt::BF16 => 0x7f80,
+        Fmt::F32 => 0x7f80_0000,
+        Fmt::F64 => 0x7ff0_0000_0000_0000,
     }
+}
+
+/// Bits of the significand, and the exponent of the smallest normal number.
+fn precision_and_least(fmt: Fmt) -> (i32, i32) {
+    match fmt {
+        Fmt::F16 => (11, -14),
+        Fmt::BF16 => (8, -126),
+        Fmt::F32 => (24, -126),
+        Fmt::F64 => (53, -1022),
+    }
+}
+
+/// The bits of a number that f32 and f64 hold.
+fn float_bits(fmt: Fmt, v: f64) -> u128 {
+    if fmt == Fmt::F64 { u128::from(v.to_bits()) } else { u128::from((v as f32).to_bits()) }
 }
 
 /// 1.0.
@@ -125,69 +209,6 @@ pub fn one_bits(fmt: Fmt) -> u128 {
     }
 }
 
-/// The rounding operand of AVX-512 intrinsics: the mode with exceptions suppressed.
-fn embedded(round: Round) -> Option<u32> {
-    Some(match round {
-        Round::Rn => 8,
-        Round::Rm => 9,
-        Round::Rp => 10,
-        Round::Rz => 11,
-        Round::Rna => return None,
-    })
-}
-
-/// Runs an AVX-512 intrinsic with embedded rounding over all lanes, 512 bits at a time. Scalars go through a vector of equal lanes.
-fn rounded(e: &mut Emit, name: &str, fmt: Fmt, round: Round, args: &[&str]) -> Result<String> {
-    let Some(code) = embedded(round).filter(|_| e.avx512) else {
-        return Err(Unsupported(format!("rounding .{} without AVX-512", round.name())));
-    };
-    let (suffix, lanes) = match fmt {
-        Fmt::F32 => ("ps.512", 16),
-        Fmt::F64 => ("pd.512", 8),
-        _ => return Err(Unsupported(format!("rounding .{} of {}", round.name(), fmt.name()))),
-    };
-    let f = crate::text::float_name(fmt);
-    let part = format!("<{lanes} x {f}>");
-    let full = format!("<32 x {f}>");
-    let call = |e: &mut Emit, parts: &[String]| {
-        let mut operands: Vec<(String, String)> = parts.iter().map(|p| (part.clone(), p.clone())).collect();
-        operands.push(("i32".into(), code.to_string()));
-        e.text.intrinsic(&part, &format!("llvm.x86.avx512.{name}.{suffix}"), &operands)
-    };
-    if e.lanes == Lanes::One {
-        let parts: Vec<String> = args
-            .iter()
-            .map(|a| e.text.def(format!("insertelement {part} zeroinitializer, {f} {a}, i32 0")))
-            .collect();
-        let r = call(e, &parts);
-        return Ok(e.text.def(format!("extractelement {part} {r}, i32 0")));
-    }
-    let mut pieces = Vec::new();
-    for first in (0..32).step_by(lanes) {
-        let mask: Vec<String> = (first..first + lanes).map(|i| format!("i32 {i}")).collect();
-        let mask = format!("<{lanes} x i32> <{}>", mask.join(", "));
-        let parts: Vec<String> = args
-            .iter()
-            .map(|a| e.text.def(format!("shufflevector {full} {a}, {full} poison, {mask}")))
-            .collect();
-        pieces.push(call(e, &parts));
-    }
-    let mut width = lanes;
-    while pieces.len() > 1 {
-        let mask: Vec<String> = (0..2 * width).map(|i| format!("i32 {i}")).collect();
-        let mask = format!("<{} x i32> <{}>", 2 * width, mask.join(", "));
-        pieces = pieces
-            .chunks(2)
-            .map(|p| {
-                e.text
-                    .def(format!("shufflevector <{width} x {f}> {}, <{width} x {f}> {}, {mask}", p[0], p[1]))
-            })
-            .collect();
-        width *= 2;
-    }
-    Ok(pieces.swap_remove(0))
-}
-
 pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: &str, b: &str) -> Result<String> {
     let (a, b) = (e.flush(mode.fmt, mode.ftz, a), e.flush(mode.fmt, mode.ftz, b));
     let name = match op {
@@ -196,107 +217,157 @@ pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: &str, b: &str) -> R
         FloatOp::Mul => "fmul",
         FloatOp::Div => "fdiv",
         _ => {
-            let r = extremum(e, op, mode.fmt, &a, &b);
-            return Ok(e.finish(mode, &r));
+            let r = extremum(e, op, mode, &a, &b);
+            return Ok(r);
         }
     };
-    if mode.round != Round::Rn {
-        let (x, y) = (e.as_float(mode.fmt, &a), e.as_float(mode.fmt, &b));
-        let r = rounded(e, &name[1..], mode.fmt, mode.round, &[&x, &y])?;
-        let r = e.as_bits(mode.fmt, &r);
-        return Ok(e.finish(mode, &r));
+    let (mut wide, mut x) = e.widen(mode.fmt, &a);
+    let (_, mut y) = e.widen(mode.fmt, &b);
+    // Sums that are subnormal are exact; products and quotients may be rounded up to the least normal number and flushed still. f16 and
+    // bf16 go through f32, which has twice the fraction and two bits more: rounding twice is rounding once, but for subnormals of bf16.
+    let scaling = matches!(op, FloatOp::Mul | FloatOp::Div);
+    let exact = scaling && (mode.fmt == Fmt::BF16 || (mode.ftz && mode.fmt == Fmt::F32));
+    let plain = if exact && mode.fmt == Fmt::F32 {
+        // For the edge alone: what is kept is the f32 result.
+        let (x, y) = (e.extend(Fmt::F32, Fmt::F64, &x), e.extend(Fmt::F32, Fmt::F64, &y));
+        Some(e.fbin(name, Fmt::F64, &x, &y))
+    } else {
+        None
+    };
+    if exact && mode.fmt == Fmt::BF16 {
+        (x, y) = (e.extend(wide, Fmt::F64, &x), e.extend(wide, Fmt::F64, &y));
+        wide = Fmt::F64;
     }
-    // f16 and bf16 through f32: twice the fraction and two bits more, so rounding twice is rounding once.
-    let (wide, x) = e.widen(mode.fmt, &a);
-    let (_, y) = e.widen(mode.fmt, &b);
-    let r = e.fbin(name, wide, &x, &y);
-    let r = e.narrow(wide, mode.fmt, &r);
-    Ok(e.finish(mode, &r))
+    // The processor keeps the first operand's NaN, PTX the second's.
+    let (x, y) = if matches!(op, FloatOp::Add | FloatOp::Mul) && wide == Fmt::F64 { (y, x) } else { (x, y) };
+    let r = if mode.round == Round::Rn {
+        e.fbin(name, wide, &x, &y)
+    } else {
+        round::directed(e, &name[1..], mode.fmt, mode.round, &[&x, &y])?
+    };
+    Ok(finish_near(e, mode, wide, &r, plain))
+}
+
+/// As `finish`; `near` is the same in f64, which decides what is flushed.
+fn finish_near(e: &mut Emit, mode: FloatMode, wide: Fmt, r: &str, near: Option<String>) -> String {
+    let Some(near) = near else { return e.finish(mode, wide, r) };
+    let near = e.flush_wide(mode, Fmt::F64, &near);
+    let zero = e.flit(Fmt::F64, 0);
+    let flushed = e.fcmp("oeq", Fmt::F64, &near, &zero);
+    let bits = e.as_bits(wide, r);
+    let sign = e.lit(wide.ty(), sign_mask(wide));
+    let none = e.bin("and", wide.ty(), &bits, &sign);
+    let r = e.select(wide.ty(), &flushed, &none, &bits);
+    let r = e.as_float(wide, &r);
+    e.finish(FloatMode { ftz: false, ..mode }, wide, &r)
 }
 
 /// Minimum and maximum with PTX's rules for NaN and zeros.
-fn extremum(e: &mut Emit, op: FloatOp, fmt: Fmt, a: &str, b: &str) -> String {
-    let ty = fmt.ty();
-    let (x, y) = (e.as_float(fmt, a), e.as_float(fmt, b));
+fn extremum(e: &mut Emit, op: FloatOp, mode: FloatMode, a: &str, b: &str) -> String {
+    let (fmt, ty) = (mode.fmt, mode.fmt.ty());
+    let (wide, x) = e.widen(fmt, a);
+    let (_, y) = e.widen(fmt, b);
     let min = matches!(op, FloatOp::Min | FloatOp::MinNan);
-    // Equal operands differ at most in the sign of zero: or of the signs for the minimum, and for the maximum.
-    let pick = e.fcmp(if min { "olt" } else { "ogt" }, fmt, &x, &y);
+    // `a` where it is the one, or where `b` is NaN.
+    let pick = e.fcmp(if min { "ult" } else { "ugt" }, wide, &x, &y);
     let r = e.select(ty, &pick, a, b);
-    let equal = e.fcmp("oeq", fmt, &x, &y);
+    // Equal operands differ at most in the sign of zero: or of the signs for the minimum, and for the maximum.
+    let equal = e.fcmp("oeq", wide, &x, &y);
     let tie = e.bin(if min { "or" } else { "and" }, ty, a, b);
     let r = e.select(ty, &equal, &tie, &r);
-    let a_nan = e.fcmp("uno", fmt, &x, &x);
-    let b_nan = e.fcmp("uno", fmt, &y, &y);
-    let nan = e.lit(ty, wave::interp::float::canonical_nan(fmt));
-    if matches!(op, FloatOp::MinNan | FloatOp::MaxNan) {
-        let any = e.bin("or", Ty::I1, &a_nan, &b_nan);
-        return e.select(ty, &any, &nan, &r);
-    }
-    let r = e.select(ty, &b_nan, a, &r);
-    let r = e.select(ty, &a_nan, b, &r);
-    let both = e.bin("and", Ty::I1, &a_nan, &b_nan);
-    e.select(ty, &both, &nan, &r)
+    let a_nan = e.fcmp("uno", wide, &x, &x);
+    let r = if matches!(op, FloatOp::MinNan | FloatOp::MaxNan) {
+        // Whichever is NaN; `b` first.
+        let b_nan = e.fcmp("uno", wide, &y, &y);
+        let r = e.select(ty, &a_nan, a, &r);
+        e.select(ty, &b_nan, b, &r)
+    } else {
+        e.select(ty, &a_nan, b, &r)
+    };
+    let r = if fmt == Fmt::F64 { quiet(e, &r) } else { r };
+    if mode.sat { e.saturate(fmt, &r) } else { e.canonical(fmt, &r) }
+}
+
+/// An f64's bits with its NaN made quiet.
+pub fn quiet(e: &mut Emit, bits: &str) -> String {
+    let x = e.as_float(Fmt::F64, bits);
+    let is_nan = e.fcmp("uno", Fmt::F64, &x, &x);
+    let bit = e.lit(Ty::I64, 1 << 51);
+    let q = e.bin("or", Ty::I64, bits, &bit);
+    e.select(Ty::I64, &is_nan, &q, bits)
 }
 
 pub fn fma(e: &mut Emit, mode: FloatMode, a: &str, b: &str, c: &str) -> Result<String> {
     let args: Vec<String> = [a, b, c].iter().map(|v| e.flush(mode.fmt, mode.ftz, v)).collect();
-    let r = match (mode.fmt, mode.round) {
-        (Fmt::F16, Round::Rn) => {
-            // The product of halves is exact in f32 only; in f64 product and sum are exact for them, and one rounding is left.
-            let half = float_type(Fmt::F16, e.lanes);
-            let double = float_type(Fmt::F64, e.lanes);
-            let wide: Vec<String> = args
-                .iter()
-                .map(|v| {
-                    let x = e.as_float(Fmt::F16, v);
-                    e.text.def(format!("fpext {half} {x} to {double}"))
-                })
-                .collect();
-            let r = e.float_intrinsic("fma", Fmt::F64, &[&wide[0], &wide[1], &wide[2]]);
-            e.narrow(Fmt::F64, Fmt::F16, &r)
+    let x: Vec<(Fmt, String)> = args.iter().map(|v| e.widen(mode.fmt, v)).collect();
+    let double = |e: &mut Emit| -> Vec<String> { x.iter().map(|(f, v)| e.extend(*f, Fmt::F64, v)).collect() };
+    match mode.fmt {
+        // The exact result of halves that matters for one rounding fits f64.
+        Fmt::F16 => {
+            let d = double(e);
+            let r = e.float_intrinsic("fma", Fmt::F64, &[&d[0], &d[1], &d[2]]);
+            Ok(e.finish(mode, Fmt::F64, &r))
         }
-        (Fmt::BF16, _) => return Err(Unsupported("fma of bf16".into())),
-        (fmt, round) => {
-            let x: Vec<String> = args.iter().map(|v| e.as_float(fmt, v)).collect();
-            let r = if round == Round::Rn {
-                e.float_intrinsic("fma", fmt, &[&x[0], &x[1], &x[2]])
+        Fmt::BF16 => {
+            let d = double(e);
+            let p = e.fbin("fmul", Fmt::F64, &d[0], &d[1]);
+            let r = round::odd_sum(e, &p, &d[2]);
+            Ok(e.finish(mode, Fmt::F64, &r))
+        }
+        fmt => {
+            // The processor keeps the first factor's NaN, PTX the second's.
+            let args =
+                if fmt == Fmt::F64 { [&x[1].1, &x[0].1, &x[2].1] } else { [&x[0].1, &x[1].1, &x[2].1] };
+            let args = args.map(String::as_str);
+            let r = if mode.round == Round::Rn {
+                e.float_intrinsic("fma", fmt, &args)
             } else {
-                rounded(e, "vfmadd", fmt, round, &[&x[0], &x[1], &x[2]])?
+                round::directed(e, "fma", fmt, mode.round, &args)?
             };
-            e.as_bits(fmt, &r)
+            let near = (mode.ftz && fmt == Fmt::F32).then(|| {
+                let d = double(e);
+                e.float_intrinsic("fma", Fmt::F64, &[&d[0], &d[1], &d[2]])
+            });
+            Ok(finish_near(e, mode, fmt, &r, near))
         }
-    };
-    Ok(e.finish(mode, &r))
+    }
 }
 
 pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: &str) -> Result<String> {
     let a = e.flush(mode.fmt, mode.ftz, a);
-    let (magnitude, _) = limits(mode.fmt);
     let ty = mode.fmt.ty();
     match op {
-        FloatUnOp::Neg => {
-            let s = e.lit(ty, !magnitude);
-            Ok(e.bin("xor", ty, &a, &s))
-        }
-        FloatUnOp::Abs => {
-            let m = e.lit(ty, magnitude);
-            Ok(e.bin("and", ty, &a, &m))
+        FloatUnOp::Neg | FloatUnOp::Abs => {
+            let (how, mask) = if op == FloatUnOp::Neg {
+                ("xor", sign_mask(mode.fmt))
+            } else {
+                ("and", !sign_mask(mode.fmt))
+            };
+            let mask = e.lit(ty, mask);
+            let r = e.bin(how, ty, &a, &mask);
+            let r = if mode.fmt == Fmt::F64 {
+                let x = e.as_float(Fmt::F64, &a);
+                let is_nan = e.fcmp("uno", Fmt::F64, &x, &x);
+                let bit = e.lit(Ty::I64, 1 << 51);
+                let q = e.bin("or", Ty::I64, &a, &bit);
+                e.select(ty, &is_nan, &q, &r)
+            } else {
+                r
+            };
+            Ok(if mode.sat { e.saturate(mode.fmt, &r) } else { e.canonical(mode.fmt, &r) })
         }
         FloatUnOp::Rcp => {
             let one = e.lit(ty, one_bits(mode.fmt));
             binary(e, FloatOp::Div, mode, &one, &a)
         }
-        FloatUnOp::Sqrt if mode.round != Round::Rn => {
-            let x = e.as_float(mode.fmt, &a);
-            let r = rounded(e, "sqrt", mode.fmt, mode.round, &[&x])?;
-            let r = e.as_bits(mode.fmt, &r);
-            Ok(e.finish(mode, &r))
-        }
         FloatUnOp::Sqrt => {
             let (wide, x) = e.widen(mode.fmt, &a);
-            let r = e.float_intrinsic("sqrt", wide, &[&x]);
-            let r = e.narrow(wide, mode.fmt, &r);
-            Ok(e.finish(mode, &r))
+            let r = if mode.round == Round::Rn {
+                e.float_intrinsic("sqrt", wide, &[&x])
+            } else {
+                round::directed(e, "sqrt", mode.fmt, mode.round, &[&x])?
+            };
+            Ok(e.finish(mode, wide, &r))
         }
         FloatUnOp::RoundInt => {
             let name = match mode.round {
@@ -308,8 +379,7 @@ pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: &str) -> Result<St
             };
             let (wide, x) = e.widen(mode.fmt, &a);
             let r = e.float_intrinsic(name, wide, &[&x]);
-            let r = e.narrow(wide, mode.fmt, &r);
-            Ok(e.finish(mode, &r))
+            Ok(e.finish(mode, wide, &r))
         }
     }
 }
@@ -338,95 +408,8 @@ pub fn compare(e: &mut Emit, cmp: FloatCmp, fmt: Fmt, ftz: bool, a: &str, b: &st
 }
 
 pub fn copysign(e: &mut Emit, fmt: Fmt, a: &str, b: &str) -> String {
-    let (magnitude, _) = limits(fmt);
-    let (m, s) = (e.lit(fmt.ty(), magnitude), e.lit(fmt.ty(), !magnitude));
+    let (m, s) = (e.lit(fmt.ty(), !sign_mask(fmt)), e.lit(fmt.ty(), sign_mask(fmt)));
     let x = e.bin("and", fmt.ty(), a, &m);
     let y = e.bin("and", fmt.ty(), b, &s);
     e.bin("or", fmt.ty(), &x, &y)
-}
-
-/// Float to integer: rounded, clamped by LLVM's saturating conversion; NaN gives 0 there and 0x8000… for 64-bit targets here.
-pub fn to_int(
-    e: &mut Emit,
-    from: Fmt,
-    to: Ty,
-    signed: bool,
-    round: Round,
-    ftz: bool,
-    a: &str,
-) -> Result<String> {
-    let a = e.flush(from, ftz, a);
-    let (wide, x) = e.widen(from, &a);
-    let name = match round {
-        Round::Rz => None,
-        Round::Rn => Some("roundeven"),
-        Round::Rm => Some("floor"),
-        Round::Rp => Some("ceil"),
-        Round::Rna => return Err(Unsupported("float to integer .rna".into())),
-    };
-    let x = match name {
-        Some(n) => e.float_intrinsic(n, wide, &[&x]),
-        None => x,
-    };
-    let (t, f) = (int_type(to, e.lanes), float_type(wide, e.lanes));
-    let short = if wide == Fmt::F64 { "f64" } else { "f32" };
-    let which = if signed { "fptosi" } else { "fptoui" };
-    let suffix = match e.lanes {
-        Lanes::One => format!("i{}.{short}", to.bits()),
-        Lanes::Warp => format!("v32i{}.v32{short}", to.bits()),
-    };
-    let r = e.text.intrinsic(&t, &format!("llvm.{which}.sat.{suffix}"), &[(f, x.clone())]);
-    if to != Ty::I64 {
-        return Ok(r);
-    }
-    let nan = e.fcmp("uno", wide, &x, &x);
-    let lowest = e.lit(to, 1 << 63);
-    Ok(e.select(to, &nan, &lowest, &r))
-}
-
-pub fn from_int(e: &mut Emit, from: Ty, signed: bool, mode: FloatMode, a: &str) -> Result<String> {
-    let exact = match mode.fmt {
-        Fmt::F64 => from <= Ty::I32,
-        Fmt::F32 => from <= Ty::I16,
-        _ => from <= Ty::I8,
-    };
-    if mode.round != Round::Rn && !exact {
-        return Err(Unsupported(format!("integer to {} .{}", mode.fmt.name(), mode.round.name())));
-    }
-    let how = if signed { "sitofp" } else { "uitofp" };
-    let t = int_type(from, e.lanes);
-    // An integer of up to 24 bits is exact in f32, of up to 32 in f64: halves are then rounded once.
-    let via = match mode.fmt {
-        Fmt::F16 | Fmt::BF16 if from <= Ty::I16 => Fmt::F32,
-        Fmt::F16 | Fmt::BF16 if from == Ty::I32 => Fmt::F64,
-        Fmt::F16 | Fmt::BF16 => return Err(Unsupported(format!("64-bit integer to {}", mode.fmt.name()))),
-        f => f,
-    };
-    let f = float_type(via, e.lanes);
-    let x = e.text.def(format!("{how} {t} {a} to {f}"));
-    let r = e.narrow(via, mode.fmt, &x);
-    Ok(e.finish(mode, &r))
-}
-
-pub fn convert(e: &mut Emit, from: Fmt, mode: FloatMode, relu: bool, a: &str) -> Result<String> {
-    let a = e.flush(from, mode.ftz, a);
-    let x = e.as_float(from, &a);
-    let (f, t) = (float_type(from, e.lanes), float_type(mode.fmt, e.lanes));
-    let width = |f: Fmt| f.ty().bits();
-    let r = if from == mode.fmt {
-        x
-    } else if width(mode.fmt) > width(from) {
-        e.text.def(format!("fpext {f} {x} to {t}"))
-    } else if mode.round != Round::Rn || width(mode.fmt) == width(from) {
-        return Err(Unsupported(format!("{} to {} .{}", from.name(), mode.fmt.name(), mode.round.name())));
-    } else {
-        e.text.def(format!("fptrunc {f} {x} to {t}"))
-    };
-    let r = e.as_bits(mode.fmt, &r);
-    let r = e.finish(mode, &r);
-    if !relu {
-        return Ok(r);
-    }
-    let zero = e.lit(mode.fmt.ty(), 0);
-    Ok(extremum(e, FloatOp::MaxNan, mode.fmt, &r, &zero))
 }

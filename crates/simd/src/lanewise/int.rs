@@ -1,9 +1,11 @@
 //! Integers.
 
 use wave::Ty;
-use wave::op::{CountOp, IntCmp, IntOp, IntUnOp, PrmtMode, ShiftOp};
+use wave::op::{CountOp, IntCmp, IntOp, IntUnOp, ShiftOp};
+use wave::types::Fmt;
 
-use super::{Emit, Result, Unsupported};
+use super::Emit;
+use crate::text::{Lanes, float as float_type, int as int_type};
 
 /// The `icmp` predicate of a relation.
 pub fn predicate(cmp: IntCmp) -> &'static str {
@@ -39,50 +41,87 @@ pub fn binary(e: &mut Emit, op: IntOp, ty: Ty, a: &str, b: &str) -> String {
         IntOp::MaxU => e.int_intrinsic("umax", ty, &[a, b]),
         IntOp::AddSatS => e.int_intrinsic("sadd.sat", ty, &[a, b]),
         IntOp::SubSatS => e.int_intrinsic("ssub.sat", ty, &[a, b]),
-        IntOp::MulHiS | IntOp::MulHiU => {
-            let wide = Ty::of_bits(ty.bits() * 2).unwrap_or(Ty::I128);
-            let how = if op == IntOp::MulHiS { "sext" } else { "zext" };
-            let (x, y) = (e.cast(how, ty, wide, a), e.cast(how, ty, wide, b));
-            let p = e.bin("mul", wide, &x, &y);
-            let n = e.lit(wide, u128::from(ty.bits()));
-            let h = e.bin("lshr", wide, &p, &n);
-            e.cast("zext", wide, ty, &h)
-        }
+        IntOp::MulHiS | IntOp::MulHiU => multiply_high(e, op == IntOp::MulHiS, ty, a, b),
         IntOp::DivU | IntOp::RemU => {
             let (zero, one) = (e.lit(ty, 0), e.lit(ty, 1));
             let bad = e.icmp("eq", ty, b, &zero);
             let safe = e.select(ty, &bad, &one, b);
-            if op == IntOp::DivU {
-                let q = e.bin("udiv", ty, a, &safe);
-                let ones = e.lit(ty, ty.mask());
-                e.select(ty, &bad, &ones, &q)
-            } else {
-                let r = e.bin("urem", ty, a, &safe);
-                e.select(ty, &bad, a, &r)
-            }
+            let r = divide(e, op == IntOp::RemU, false, ty, a, &safe);
+            let ones = e.lit(ty, ty.mask());
+            e.select(ty, &bad, &ones, &r)
         }
         IntOp::DivS | IntOp::RemS => {
             // By 1 instead of 0 and -1; -x and 0 are then put in for -1, which also gives MIN / -1 its wrap.
             let (zero, one, ones) = (e.lit(ty, 0), e.lit(ty, 1), e.lit(ty, ty.mask()));
             let by_zero = e.icmp("eq", ty, b, &zero);
             let by_minus = e.icmp("eq", ty, b, &ones);
-            let bad = {
-                let p = crate::text::int(Ty::I1, e.lanes);
-                e.text.def(format!("or {p} {by_zero}, {by_minus}"))
-            };
+            let bad = e.bin("or", Ty::I1, &by_zero, &by_minus);
             let safe = e.select(ty, &bad, &one, b);
-            if op == IntOp::DivS {
-                let q = e.bin("sdiv", ty, a, &safe);
-                let negative = e.bin("sub", ty, &zero, a);
-                let q = e.select(ty, &by_minus, &negative, &q);
-                e.select(ty, &by_zero, &ones, &q)
-            } else {
-                let r = e.bin("srem", ty, a, &safe);
-                let r = e.select(ty, &by_minus, &zero, &r);
-                e.select(ty, &by_zero, a, &r)
-            }
+            let r = divide(e, op == IntOp::RemS, true, ty, a, &safe);
+            let by_minus_one = if op == IntOp::DivS { e.bin("sub", ty, &zero, a) } else { zero };
+            let r = e.select(ty, &by_minus, &by_minus_one, &r);
+            e.select(ty, &by_zero, &ones, &r)
         }
     }
+}
+
+/// Quotient or remainder by a divisor that is not 0, nor -1 where signed. LLVM divides vectors lane by lane; up to 32 bits a float
+/// division does it: no quotient lies nearer below an integer than the float's precision shows.
+fn divide(e: &mut Emit, rest: bool, signed: bool, ty: Ty, a: &str, b: &str) -> String {
+    let (division, remainder) = if signed { ("sdiv", "srem") } else { ("udiv", "urem") };
+    if e.lanes == Lanes::One || ty > Ty::I32 || b.starts_with("splat") {
+        return e.bin(if rest { remainder } else { division }, ty, a, b);
+    }
+    let fmt = if ty == Ty::I32 { Fmt::F64 } else { Fmt::F32 };
+    let (t, f) = (int_type(ty, e.lanes), float_type(fmt, e.lanes));
+    let (to, from) = if signed { ("sitofp", "fptosi") } else { ("uitofp", "fptoui") };
+    let x = e.text.def(format!("{to} {t} {a} to {f}"));
+    let y = e.text.def(format!("{to} {t} {b} to {f}"));
+    let q = e.fbin("fdiv", fmt, &x, &y);
+    let q = e.text.def(format!("{from} {f} {q} to {t}"));
+    if !rest {
+        return q;
+    }
+    let p = e.bin("mul", ty, &q, b);
+    e.bin("sub", ty, a, &p)
+}
+
+/// The upper half of a product.
+fn multiply_high(e: &mut Emit, signed: bool, ty: Ty, a: &str, b: &str) -> String {
+    if ty != Ty::I64 || e.lanes == Lanes::One {
+        let wide = Ty::of_bits(ty.bits() * 2).unwrap_or(Ty::I128);
+        let how = if signed { "sext" } else { "zext" };
+        let (x, y) = (e.cast(how, ty, wide, a), e.cast(how, ty, wide, b));
+        let p = e.bin("mul", wide, &x, &y);
+        let n = e.lit(wide, u128::from(ty.bits()));
+        let h = e.bin("lshr", wide, &p, &n);
+        return e.cast("zext", wide, ty, &h);
+    }
+    // Of 64 bits by halves: no product of them with two addends of 32 bits overflows.
+    let (n, m) = (e.lit(ty, 32), e.lit(ty, 0xffff_ffff));
+    let low = |e: &mut Emit, v: &str| e.bin("and", ty, v, &m);
+    let high = |e: &mut Emit, v: &str| e.bin("lshr", ty, v, &n);
+    let (al, ah, bl, bh) = (low(e, a), high(e, a), low(e, b), high(e, b));
+    let ll = e.bin("mul", ty, &al, &bl);
+    let hl = e.bin("mul", ty, &ah, &bl);
+    let lh = e.bin("mul", ty, &al, &bh);
+    let hh = e.bin("mul", ty, &ah, &bh);
+    let carry = high(e, &ll);
+    let first = e.bin("add", ty, &hl, &carry);
+    let part = low(e, &first);
+    let second = e.bin("add", ty, &lh, &part);
+    let (x, y) = (high(e, &first), high(e, &second));
+    let sum = e.bin("add", ty, &hh, &x);
+    let mut r = e.bin("add", ty, &sum, &y);
+    if signed {
+        let last = e.lit(ty, 63);
+        for (v, other) in [(a, b), (b, a)] {
+            let sign = e.bin("ashr", ty, v, &last);
+            let part = e.bin("and", ty, &sign, other);
+            r = e.bin("sub", ty, &r, &part);
+        }
+    }
+    r
 }
 
 /// Shifts that are total: an amount of the width or more shifts everything out.
@@ -170,123 +209,6 @@ pub fn sub_borrow(e: &mut Emit, ty: Ty, a: &str, b: &str, c: &str) -> Vec<String
     let second = e.icmp("ult", ty, &s, &c);
     let out = e.bin("or", Ty::I1, &first, &second);
     vec![t, out]
-}
-
-fn low_byte(e: &mut Emit, v: &str) -> String {
-    let m = e.lit(Ty::I32, 0xff);
-    e.bin("and", Ty::I32, v, &m)
-}
-
-/// The field is shifted to the top and back, both by amounts that may be the width: total shifts do it.
-pub fn bfe(e: &mut Emit, signed: bool, ty: Ty, a: &str, pos: &str, len: &str) -> String {
-    let (pos, len) = (low_byte(e, pos), low_byte(e, len));
-    let bits = e.lit(Ty::I32, u128::from(ty.bits()));
-    let zero32 = e.lit(Ty::I32, 0);
-    // Shift out what is above the field (nothing where the field reaches beyond the top), then down.
-    let end = e.bin("add", Ty::I32, &pos, &len);
-    let end = e.int_intrinsic("umin", Ty::I32, &[&end, &bits]);
-    let up = e.bin("sub", Ty::I32, &bits, &end);
-    let x = shift(e, ShiftOp::Shl, ty, a, &up);
-    let down = e.bin("add", Ty::I32, &up, &pos);
-    let op = if signed { ShiftOp::ShrS } else { ShiftOp::ShrU };
-    let r = shift(e, op, ty, &x, &down);
-    // A field that begins above the top is all sign.
-    let r = if signed {
-        let beyond = e.icmp("uge", Ty::I32, &pos, &bits);
-        let last = e.lit(ty, u128::from(ty.bits() - 1));
-        let sign = e.bin("ashr", ty, a, &last);
-        e.select(ty, &beyond, &sign, &r)
-    } else {
-        r
-    };
-    let empty = e.icmp("eq", Ty::I32, &len, &zero32);
-    let zero = e.lit(ty, 0);
-    e.select(ty, &empty, &zero, &r)
-}
-
-pub fn bfi(e: &mut Emit, ty: Ty, field: &str, base: &str, pos: &str, len: &str) -> String {
-    let (pos, len) = (low_byte(e, pos), low_byte(e, len));
-    let one = e.lit(ty, 1);
-    let top = shift(e, ShiftOp::Shl, ty, &one, &len);
-    let ones = e.bin("sub", ty, &top, &one);
-    let mask = shift(e, ShiftOp::Shl, ty, &ones, &pos);
-    let moved = shift(e, ShiftOp::Shl, ty, field, &pos);
-    let inside = e.bin("and", ty, &moved, &mask);
-    let all = e.lit(ty, ty.mask());
-    let not = e.bin("xor", ty, &mask, &all);
-    let outside = e.bin("and", ty, base, &not);
-    e.bin("or", ty, &inside, &outside)
-}
-
-pub fn funnel(e: &mut Emit, left: bool, clamp: bool, lo: &str, hi: &str, amount: &str) -> String {
-    let wide = Ty::I64;
-    let n = if clamp {
-        let limit = e.lit(Ty::I32, 32);
-        e.int_intrinsic("umin", Ty::I32, &[amount, &limit])
-    } else {
-        let m = e.lit(Ty::I32, 31);
-        e.bin("and", Ty::I32, amount, &m)
-    };
-    let (l, h) = (e.cast("zext", Ty::I32, wide, lo), e.cast("zext", Ty::I32, wide, hi));
-    let t = e.lit(wide, 32);
-    let h = e.bin("shl", wide, &h, &t);
-    let both = e.bin("or", wide, &h, &l);
-    let n = e.cast("zext", Ty::I32, wide, &n);
-    let r = if left {
-        let s = e.bin("shl", wide, &both, &n);
-        e.bin("lshr", wide, &s, &t)
-    } else {
-        e.bin("lshr", wide, &both, &n)
-    };
-    e.cast("zext", wide, Ty::I32, &r)
-}
-
-/// The sum of the table's minterms; LLVM makes one ternary instruction of it.
-pub fn lop3(e: &mut Emit, table: u8, a: &str, b: &str, c: &str) -> String {
-    let ty = Ty::I32;
-    let ones = e.lit(ty, ty.mask());
-    let mut sum = e.lit(ty, 0);
-    for index in (0..8).filter(|i| table >> i & 1 == 1) {
-        let mut term = ones.clone();
-        for (bit, v) in [(4, a), (2, b), (1, c)] {
-            let v = if index & bit != 0 { v.to_string() } else { e.bin("xor", ty, v, &ones) };
-            term = e.bin("and", ty, &term, &v);
-        }
-        sum = e.bin("or", ty, &sum, &term);
-    }
-    sum
-}
-
-pub fn prmt(e: &mut Emit, mode: PrmtMode, a: &str, b: &str, selector: &str) -> Result<String> {
-    if mode != PrmtMode::Default {
-        return Err(Unsupported(format!("prmt.{}", mode.name())));
-    }
-    let (w, t) = (Ty::I64, Ty::I32);
-    let (l, h) = (e.cast("zext", t, w, a), e.cast("zext", t, w, b));
-    let n = e.lit(w, 32);
-    let h = e.bin("shl", w, &h, &n);
-    let both = e.bin("or", w, &h, &l);
-    let mut out = e.lit(t, 0);
-    for i in 0..4u128 {
-        let (four, seven, eight, three) = (e.lit(t, 4 * i), e.lit(t, 7), e.lit(t, 8), e.lit(t, 3));
-        let nibble = e.bin("lshr", t, selector, &four);
-        let pick = e.bin("and", t, &nibble, &seven);
-        let bits = e.bin("shl", t, &pick, &three);
-        let bits = e.cast("zext", t, w, &bits);
-        let byte = e.bin("lshr", w, &both, &bits);
-        let byte = e.cast("zext", w, Ty::I8, &byte);
-        let last = e.lit(Ty::I8, 7);
-        let sign = e.bin("ashr", Ty::I8, &byte, &last);
-        let zero = e.lit(t, 0);
-        let copy = e.bin("and", t, &nibble, &eight);
-        let copy = e.icmp("ne", t, &copy, &zero);
-        let byte = e.select(Ty::I8, &copy, &sign, &byte);
-        let byte = e.cast("zext", Ty::I8, t, &byte);
-        let place = e.lit(t, 8 * i);
-        let byte = e.bin("shl", t, &byte, &place);
-        out = e.bin("or", t, &out, &byte);
-    }
-    Ok(out)
 }
 
 /// The bits `from..from + width` of an i32, extended.

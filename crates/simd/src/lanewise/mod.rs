@@ -3,8 +3,11 @@
 //! The meaning is that of `wave::op`: every operation is total, floats are the hardware's. No fast-math flag is ever written.
 
 mod approx;
+mod bits;
+mod convert;
 mod float;
 mod int;
+mod round;
 
 use wave::op::Op;
 use wave::{LANES, Ty};
@@ -92,11 +95,12 @@ pub fn emit(e: &mut Emit, op: &Op, args: &[String]) -> Result<Vec<String>> {
         Op::AddCarry(ty) => return Ok(int::add_carry(e, ty, a(0), a(1), a(2))),
         Op::SubBorrow(ty) => return Ok(int::sub_borrow(e, ty, a(0), a(1), a(2))),
         Op::IntCmp(cmp, ty) => int::compare(e, cmp, ty, a(0), a(1)),
-        Op::Bfe { signed, ty } => int::bfe(e, signed, ty, a(0), a(1), a(2)),
-        Op::Bfi(ty) => int::bfi(e, ty, a(0), a(1), a(2), a(3)),
-        Op::Funnel { left, clamp } => int::funnel(e, left, clamp, a(0), a(1), a(2)),
-        Op::Lop3(table) => int::lop3(e, table, a(0), a(1), a(2)),
-        Op::Prmt(mode) => int::prmt(e, mode, a(0), a(1), a(2))?,
+        Op::Bfe { signed, ty } => bits::bfe(e, signed, ty, a(0), a(1), a(2)),
+        Op::Bfi(ty) => bits::bfi(e, ty, a(0), a(1), a(2), a(3)),
+        Op::Funnel { left, clamp } => bits::funnel(e, left, clamp, a(0), a(1), a(2)),
+        Op::Lop3(table) => bits::lop3(e, table, a(0), a(1), a(2)),
+        Op::Prmt(mode) => bits::prmt(e, mode, a(0), a(1), a(2)),
+        Op::Fns => bits::fns(e, a(0), a(1), a(2)),
         Op::Dp4a { a_signed, b_signed } => int::dot(e, a(0), a(1), a(2), [a_signed, b_signed], 8, 0),
         Op::Dp2a { a_signed, b_signed, hi } => {
             int::dot(e, a(0), a(1), a(2), [a_signed, b_signed], 16, if hi { 2 } else { 0 })
@@ -113,10 +117,10 @@ pub fn emit(e: &mut Emit, op: &Op, args: &[String]) -> Result<Vec<String>> {
             int::saturate(e, from, from_signed, to, to_signed, a(0))
         }
         Op::FloatToInt { from, to, signed, round, ftz } => {
-            float::to_int(e, from, to, signed, round, ftz, a(0))?
+            convert::to_int(e, from, to, signed, round, ftz, a(0))?
         }
-        Op::IntToFloat { from, signed, mode } => float::from_int(e, from, signed, mode, a(0))?,
-        Op::FloatToFloat { from, mode, relu } => float::convert(e, from, mode, relu, a(0))?,
+        Op::IntToFloat { from, signed, mode } => convert::from_int(e, from, signed, mode, a(0))?,
+        Op::FloatToFloat { from, mode, relu } => convert::convert(e, from, mode, relu, a(0))?,
         Op::Select(ty) => e.select(ty, a(0), a(1), a(2)),
         Op::Pack { part, whole } => int::pack(e, part, whole, args),
         Op::Unpack { part, whole } => return Ok(int::unpack(e, part, whole, a(0))),

@@ -107,6 +107,8 @@ impl Llvm {
                         (functions.LLVMInitializeX86Target)();
                         (functions.LLVMInitializeX86TargetMC)();
                         (functions.LLVMInitializeX86AsmPrinter)();
+                        // For inline assembly.
+                        (functions.LLVMInitializeX86AsmParser)();
                     }
                     tracing::debug!(path = %path.display(), "opened LLVM");
                     return Ok(Llvm { functions, path });

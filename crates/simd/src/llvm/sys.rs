@@ -38,6 +38,7 @@ functions! {
     LLVMInitializeX86Target: fn();
     LLVMInitializeX86TargetMC: fn();
     LLVMInitializeX86AsmPrinter: fn();
+    LLVMInitializeX86AsmParser: fn();
     LLVMContextCreate: fn() -> Ptr;
     LLVMContextDispose: fn(Ptr);
     LLVMCreateMemoryBufferWithMemoryRangeCopy: fn(Str, usize, Str) -> Ptr;
