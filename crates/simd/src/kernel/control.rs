@@ -345,15 +345,23 @@ impl Kernel<'_> {
     fn edge(&mut self, from: usize, to: &BlockCall, mask: Option<&str>) -> Result<()> {
         let target = to.block.index();
         let params = self.block_data(target).params.clone();
-        let reps: Vec<Rep> = to.args.iter().map(|&a| self.rep(a)).collect();
+        let reps: Vec<Rep> = params
+            .iter()
+            .zip(&to.args)
+            .map(|(p, &a)| if self.raw.contains(p) { self.rep(a) } else { self.exact_rep(a) })
+            .collect();
         let own = self.mask.clone();
         // In masked code, or towards a block where lanes meet, other lanes keep what they brought.
         let blend = mask.or(self.shapes.masked[from].then_some(own.as_str()));
         let mut written = Vec::new();
         for ((&p, &a), rep) in params.iter().zip(&to.args).zip(reps) {
             let shape = self.shapes.values[p.index()].clone();
-            let rep =
-                if shape.is_uniform() || shape.is_pattern() { rep } else { Rep::Vector(self.vector(a)) };
+            let rep = if shape.is_uniform() || shape.is_pattern() {
+                rep
+            } else {
+                let from = self.shapes.values[a.index()].clone();
+                Rep::Vector(self.spread(self.func_ty(a), &rep, &from.offsets))
+            };
             let rep = self.fit(p, rep);
             let guard = shape.needs_guard().then(|| self.guard(a).unwrap_or_else(|| "true".into()));
             written.push((p, rep, guard));

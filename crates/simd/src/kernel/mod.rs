@@ -8,6 +8,7 @@ mod atomic;
 pub mod cfg;
 mod control;
 mod memory;
+mod nan;
 pub mod shape;
 mod spin;
 mod value;
@@ -133,6 +134,8 @@ struct Kernel<'a> {
     /// Values that anything uses.
     used: BTreeSet<Value>,
     constants: BTreeMap<Value, u128>,
+    /// Values that may hold any NaN, see [`nan`].
+    raw: BTreeSet<Value>,
     /// Bytes of local memory a thread.
     local_size: u64,
     param_size: u32,
@@ -192,6 +195,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         .flat_map(|b| &b.insts)
         .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
         .collect();
+    let raw = nan::raw(&func, &cfg);
     let mut k = Kernel {
         module,
         func,
@@ -213,6 +217,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         always_full,
         used,
         constants,
+        raw,
         local_size: wave::layout::local_size(module, kernel).next_multiple_of(16),
         param_size: info.param_size,
         shared,
@@ -227,7 +232,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
 
 impl Kernel<'_> {
     fn emitter(&mut self, lanes: Lanes) -> lanewise::Emit<'_> {
-        lanewise::Emit { text: &mut self.text, lanes, avx512: self.avx512 }
+        lanewise::Emit { text: &mut self.text, lanes, avx512: self.avx512, any_nan: false }
     }
 
     /// Loads a field of a context.
@@ -302,22 +307,40 @@ impl Kernel<'_> {
         }
     }
 
+    /// As `emitter`; f32 results may be any NaN if `raw`.
+    fn any_nan(&mut self, lanes: Lanes, raw: bool) -> lanewise::Emit<'_> {
+        lanewise::Emit { any_nan: raw, ..self.emitter(lanes) }
+    }
+
+    /// An operation's operands; raw ones as they are if the operation or its own result cares for no NaN's bits.
+    fn operands(&mut self, inst: &Inst, raw: bool, lanes: Lanes) -> Vec<String> {
+        let tolerant = raw || nan::tolerates(&inst.op);
+        let one = |k: &mut Self, v: Value| match (lanes, tolerant) {
+            (Lanes::One, true) => k.raw_first_lane(v),
+            (Lanes::One, false) => k.first_lane(v),
+            (Lanes::Warp, true) => k.raw_vector(v),
+            (Lanes::Warp, false) => k.vector(v),
+        };
+        inst.args.iter().map(|&v| one(self, v)).collect()
+    }
+
     /// An operation lane by lane: on scalars where the result is uniform or a pattern, else on vectors.
     fn pure(&mut self, inst: &Inst) -> Result<()> {
         let shapes: Vec<shape::Shape> =
             inst.results.iter().map(|r| self.shapes.values[r.index()].clone()).collect();
         let scalar = shapes.iter().all(|s| s.is_uniform() || s.is_pattern());
         let guarded = shapes.iter().any(|s| s.is_pattern() && s.needs_guard());
+        let raw = inst.results.first().is_some_and(|r| self.raw.contains(r));
         let mut scalars = Vec::new();
         if scalar {
-            let args: Vec<String> = inst.args.iter().map(|a| self.first_lane(*a)).collect();
-            scalars = lanewise::emit(&mut self.emitter(Lanes::One), &inst.op, &args)?;
+            let args = self.operands(inst, raw, Lanes::One);
+            scalars = lanewise::emit(&mut self.any_nan(Lanes::One, raw), &inst.op, &args)?;
             self.report.uniform += 1;
         }
         let mut vectors = Vec::new();
         if !scalar || guarded {
-            let args: Vec<String> = inst.args.iter().map(|a| self.vector(*a)).collect();
-            vectors = lanewise::emit(&mut self.emitter(Lanes::Warp), &inst.op, &args)?;
+            let args = self.operands(inst, raw, Lanes::Warp);
+            vectors = lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, &args)?;
             self.report.vector += u32::from(!scalar);
         }
         for (i, &r) in inst.results.iter().enumerate() {

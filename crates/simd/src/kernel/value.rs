@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use wave::types::Fmt;
 use wave::{LANES, Ty, Value};
 
 use super::{Kernel, Result, constant_vector};
@@ -174,7 +175,8 @@ impl Kernel<'_> {
         }
     }
 
-    fn spread(&mut self, ty: Ty, rep: &Rep, offsets: &[i64; LANES]) -> String {
+    /// A representation as a vector.
+    pub fn spread(&mut self, ty: Ty, rep: &Rep, offsets: &[i64; LANES]) -> String {
         match rep {
             Rep::Uniform(s) => self.text.splat(ty, s),
             Rep::Vector(w) | Rep::Pattern { guarded: Some((_, w)), .. } => w.clone(),
@@ -188,20 +190,50 @@ impl Kernel<'_> {
 
     /// A value as a vector.
     pub fn vector(&mut self, v: Value) -> String {
+        let w = self.raw_vector(v);
+        self.exact(v, Lanes::Warp, w)
+    }
+
+    /// The first lane's value of a uniform value or a pattern; of a vector, its first element.
+    pub fn first_lane(&mut self, v: Value) -> String {
+        let s = self.raw_first_lane(v);
+        self.exact(v, Lanes::One, s)
+    }
+
+    /// As `vector`, for readers to whom all NaNs are the same (see [`super::nan`]).
+    pub fn raw_vector(&mut self, v: Value) -> String {
         let rep = self.rep(v);
         let shape = self.shapes.values[v.index()].clone();
         let ty = self.func_ty(v);
         self.spread(ty, &rep, &shape.offsets)
     }
 
-    /// The first lane's value of a uniform value or a pattern; of a vector, its first element.
-    pub fn first_lane(&mut self, v: Value) -> String {
+    /// As `first_lane`, for readers to whom all NaNs are the same.
+    pub fn raw_first_lane(&mut self, v: Value) -> String {
         match self.rep(v) {
             Rep::Uniform(s) | Rep::Pattern { base: s, .. } => s,
             Rep::Vector(w) => {
                 let t = vector(self.func_ty(v));
                 self.text.def(format!("extractelement {t} {w}, i32 0"))
             }
+        }
+    }
+
+    /// The bits that a raw value stands for.
+    fn exact(&mut self, v: Value, lanes: Lanes, s: String) -> String {
+        if !self.raw.contains(&v) {
+            return s;
+        }
+        self.emitter(lanes).canonical(Fmt::F32, &s)
+    }
+
+    /// A representation that shows the value's exact bits.
+    pub fn exact_rep(&mut self, v: Value) -> Rep {
+        match self.rep(v) {
+            Rep::Uniform(s) => Rep::Uniform(self.exact(v, Lanes::One, s)),
+            Rep::Vector(w) => Rep::Vector(self.exact(v, Lanes::Warp, w)),
+            // No float has a pattern other than a constant's.
+            pattern => pattern,
         }
     }
 }

@@ -101,7 +101,7 @@ impl Emit<'_> {
 
     /// Bits whose NaN is the one that arithmetic gives; f64 arithmetic keeps an operand's, which the processor does.
     pub fn canonical(&mut self, fmt: Fmt, a: &str) -> String {
-        if fmt == Fmt::F64 {
+        if fmt == Fmt::F64 || (fmt == Fmt::F32 && self.any_nan) {
             return a.to_string();
         }
         let (wide, x) = self.widen(fmt, a);

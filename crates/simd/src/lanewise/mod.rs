@@ -29,6 +29,8 @@ pub struct Emit<'a> {
     pub lanes: Lanes,
     /// The processor has AVX-512.
     pub avx512: bool,
+    /// An f32 result may be any NaN: its readers see none of its bits.
+    pub any_nan: bool,
 }
 
 impl Emit<'_> {

@@ -1,0 +1,98 @@
+//! Which f32 values may hold any NaN for now.
+//!
+//! NVIDIA's f32 arithmetic has one NaN, x86's has many. To put the one in after every operation would triple the cost of a sum, and most
+//! values only feed other f32 operations, to which all NaNs are the same. So results, and what merges nothing but them, are left as the
+//! processor gives them (*raw*), and the one NaN is put in where another operation looks at the bits.
+
+use std::collections::BTreeSet;
+
+use wave::op::Op;
+use wave::types::Fmt;
+use wave::{Function, Inst, Ty, Value};
+
+use super::cfg::Cfg;
+
+/// Whether the operation's result is a number of f32 whose NaN is always the canonical one.
+pub fn makes(op: &Op) -> bool {
+    match op {
+        Op::Float(_, mode) | Op::Fma(mode) | Op::FloatUn(_, mode) => mode.fmt == Fmt::F32,
+        Op::Approx { fmt, .. } => *fmt == Fmt::F32,
+        Op::FloatToFloat { from, mode, .. } => mode.fmt == Fmt::F32 && matches!(from, Fmt::F16 | Fmt::F32),
+        _ => false,
+    }
+}
+
+/// Whether all NaNs are the same to the operation.
+pub fn tolerates(op: &Op) -> bool {
+    match op {
+        Op::FloatCmp { fmt, .. } => *fmt == Fmt::F32,
+        Op::FloatToInt { from, .. } => *from == Fmt::F32,
+        Op::FloatToFloat { from, mode, .. } => *from == Fmt::F32 && mode.fmt != Fmt::F64,
+        op => makes(op),
+    }
+}
+
+/// The operands that a selection chooses from, if the instruction is one of i32.
+fn choices(inst: &Inst) -> Option<&[Value]> {
+    matches!(inst.op, Op::Select(Ty::I32)).then(|| inst.args.get(1..)).flatten()
+}
+
+/// The values that may be raw.
+pub fn raw(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
+    let insts = || cfg.order.iter().flat_map(|&b| &func.blocks[b].insts);
+    let mut raw = BTreeSet::new();
+    // Constants that are no NaN do not tell a raw value from another.
+    let mut plain = BTreeSet::new();
+    // Parameters and selections with what they may become.
+    let mut merges: Vec<(Value, Vec<Value>)> = Vec::new();
+    for inst in insts() {
+        let Some(&r) = inst.results.first() else { continue };
+        match inst.op {
+            Op::Const { ty: Ty::I32, bits } if !f32::from_bits(bits as u32).is_nan() => {
+                plain.insert(r);
+            }
+            _ if makes(&inst.op) => {
+                raw.insert(r);
+            }
+            _ => {
+                merges.extend(choices(inst).map(|c| (r, c.to_vec())));
+            }
+        }
+    }
+    for &b in cfg.order.iter().skip(1) {
+        for (i, &p) in func.blocks[b].params.iter().enumerate().filter(|(_, p)| func.ty(**p) == Ty::I32) {
+            let edges = cfg.preds[b].iter().flat_map(|&f| func.blocks[f].term.targets());
+            let from = edges.filter(|t| t.block.index() == b).filter_map(|t| t.args.get(i).copied());
+            merges.push((p, from.collect()));
+        }
+    }
+    // All merges are raw until one of their parts is seen not to be.
+    raw.extend(merges.iter().map(|m| m.0));
+    loop {
+        let bad: Vec<Value> = merges
+            .iter()
+            .filter(|(v, from)| raw.contains(v) && !from.iter().all(|f| raw.contains(f) || plain.contains(f)))
+            .map(|m| m.0)
+            .collect();
+        if bad.is_empty() {
+            break;
+        }
+        bad.iter().for_each(|v| {
+            raw.remove(v);
+        });
+    }
+    // Merges of constants alone need no care.
+    let mut fed: BTreeSet<Value> =
+        insts().filter(|i| makes(&i.op)).flat_map(|i| i.results.iter().copied()).collect();
+    loop {
+        let more: Vec<Value> = merges
+            .iter()
+            .filter(|(v, from)| raw.contains(v) && !fed.contains(v) && from.iter().any(|f| fed.contains(f)))
+            .map(|m| m.0)
+            .collect();
+        if more.is_empty() {
+            return fed;
+        }
+        fed.extend(more);
+    }
+}
