@@ -58,10 +58,10 @@ pub(crate) struct Resident {
     pub current: AtomicU32,
 }
 
-fn grown(slot: &mut Option<Region>, size: usize) -> Option<*mut u8> {
+fn grown(slot: &mut Option<Region>, size: usize, make: fn(usize) -> Option<Region>) -> Option<*mut u8> {
     if slot.as_ref().is_none_or(|r| r.size() < size) {
         *slot = None;
-        *slot = Some(Region::new(size)?);
+        *slot = Some(make(size)?);
     }
     slot.as_ref().map(Region::start)
 }
@@ -114,11 +114,14 @@ impl Resident {
         let stack = if code.recursive() { usize::try_from(launch.stack).ok()? } else { 0 };
         let local = code.local_size().max(stack).checked_next_multiple_of(16)?;
         let block = &mut self.block;
-        block.shared = grown(&mut self.shared, (shared as usize).checked_add(OVERREAD)?)?;
+        block.shared = grown(&mut self.shared, (shared as usize).checked_add(OVERREAD)?, Region::window)?;
         block.local = match local {
             0 => std::ptr::null_mut(),
             // Whole warps: code may touch the memory of lanes that do not exist.
-            _ => grown(&mut self.local, local.checked_mul(threads.checked_next_multiple_of(32)?)?)?,
+            _ => {
+                let whole = threads.checked_next_multiple_of(32)?;
+                grown(&mut self.local, local.checked_mul(whole)?, Region::new)?
+            }
         };
         block.params = launch.params.as_ptr();
         block.image = launch.image as *mut u8;
@@ -136,7 +139,7 @@ impl Resident {
             return Some(());
         }
         let frame = code.frame_size().checked_next_multiple_of(64)?;
-        let frames = grown(&mut self.frames, frame.checked_mul(job.warps as usize)?)?;
+        let frames = grown(&mut self.frames, frame.checked_mul(job.warps as usize)?, Region::new)?;
         let block: *const BlockCtx = &raw const self.block;
         self.warps.clear();
         self.warps.extend((0..job.warps).map(|index| WarpCtx {

@@ -5,6 +5,9 @@ use std::ptr::NonNull;
 /// Bytes of inaccessible memory on either side of a region: what a careless index reaches first.
 pub(crate) const GUARD: usize = 64 << 10;
 
+/// Bytes that an address of 32 bits reaches.
+const REACH: usize = 4 << 30;
+
 const PAGE: usize = 4096;
 
 /// Zeroed memory, given by the host page by page as it is touched, between guard pages.
@@ -12,6 +15,8 @@ const PAGE: usize = 4096;
 pub(crate) struct Region {
     map: NonNull<u8>,
     size: usize,
+    /// Inaccessible bytes behind.
+    tail: usize,
 }
 
 // SAFETY: a region is owned memory, no more bound to a thread than a `Vec`.
@@ -22,15 +27,25 @@ unsafe impl Sync for Region {}
 impl Region {
     /// At least `size` bytes, page aligned. `None` where the host has no address space.
     pub(crate) fn new(size: usize) -> Option<Region> {
+        Region::with_tail(size, GUARD)
+    }
+
+    /// As [`Region::new`], with nothing accessible within the reach of 32 bits behind it: where kernels compute with such addresses, none
+    /// that is too large hits something else. Where the host does not have as much address space, as little as [`Region::new`] has.
+    pub(crate) fn window(size: usize) -> Option<Region> {
+        Region::with_tail(size, REACH + GUARD).or_else(|| Region::new(size))
+    }
+
+    fn with_tail(size: usize, tail: usize) -> Option<Region> {
         let size = size.max(1).checked_next_multiple_of(PAGE)?;
-        let whole = size.checked_add(2 * GUARD)?;
+        let whole = size.checked_add(GUARD)?.checked_add(tail)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new mapping where the kernel likes; nothing existing is touched.
         let map = unsafe { libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, flags, -1, 0) };
         if map == libc::MAP_FAILED {
             return None;
         }
-        let region = Region { map: NonNull::new(map.cast())?, size };
+        let region = Region { map: NonNull::new(map.cast())?, size, tail };
         // SAFETY: the pages lie in the mapping just made.
         let opened =
             unsafe { libc::mprotect(region.start().cast(), size, libc::PROT_READ | libc::PROT_WRITE) };
@@ -56,7 +71,7 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours and nobody uses it any more.
-        unsafe { libc::munmap(self.map.as_ptr().cast(), self.size + 2 * GUARD) };
+        unsafe { libc::munmap(self.map.as_ptr().cast(), GUARD + self.size + self.tail) };
     }
 }
 
@@ -172,6 +187,16 @@ mod tests {
                 assert_eq!(copy_guarded(bad, &byte, 1), Err(Inaccessible));
                 assert_eq!(copy_guarded(&mut back, bad, 1), Err(Inaccessible));
             }
+        }
+    }
+
+    #[test]
+    fn nothing_is_within_reach_of_a_window() {
+        let window = Region::window(5000).unwrap();
+        let start = window.start() as u64;
+        assert!(is_accessible(start, true) && is_accessible(start + 8191, true));
+        for distance in [8192, 1 << 20, 1 << 28, 1 << 31, u64::from(u32::MAX)] {
+            assert!(!is_accessible(start + distance, false), "{distance:#x}");
         }
     }
 
