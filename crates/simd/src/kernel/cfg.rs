@@ -180,6 +180,33 @@ impl Cfg {
         self.loops.iter().any(|l| l.header == to && l.contains[from])
     }
 
+    /// Blocks where lanes that a branch in `b` parted meet again, without going round a loop: each block carries the name of the place where all
+    /// its lanes were together last, and where two names come together lanes meet.
+    pub fn meetings(&self, b: usize) -> Vec<usize> {
+        let mut name: Vec<Option<usize>> = vec![None; self.succs.len()];
+        self.succs[b].iter().filter(|&&s| !self.is_back_edge(b, s)).for_each(|&s| name[s] = Some(s));
+        let mut found = Vec::new();
+        let start = self.position[b].unwrap_or(0);
+        for &r in &self.order[start..] {
+            if r == b {
+                continue;
+            }
+            let mut names: Vec<usize> = name[r].into_iter().collect();
+            for &p in self.preds[r].iter().filter(|&&p| p != b && !self.is_back_edge(p, r)) {
+                names.extend(name[p].filter(|n| !names.contains(n)));
+            }
+            match names.as_slice() {
+                [] => {}
+                [one] => name[r] = Some(*one),
+                _ => {
+                    name[r] = Some(r);
+                    found.push(r);
+                }
+            }
+        }
+        found
+    }
+
     /// Blocks that lanes may reach after a branch in `b` before they meet again, without going round a loop.
     pub fn influence(&self, b: usize) -> Vec<usize> {
         let stop = self.ipdom[b];

@@ -379,7 +379,7 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// Whether lanes are to end on their way to a block: it does nothing else, and a barrier before it would wait for them.
+    /// Whether a block does nothing but end its lanes.
     fn only_ends(&self, b: usize) -> bool {
         let data = self.block_data(b);
         self.suspends
@@ -455,7 +455,7 @@ impl Kernel<'_> {
                 let no = self.text.def(format!("xor <32 x i1> {own}, {yes}"));
                 let mut set = pending.clone();
                 for (to, m) in [(then, yes), (els, no)] {
-                    if self.only_ends(to.block.index()) {
+                    if self.before_stop[b] && self.only_ends(to.block.index()) {
                         self.end_lanes(&m);
                         set.extend(self.latches(b, to.block.index()));
                         continue;

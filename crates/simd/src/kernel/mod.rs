@@ -131,6 +131,8 @@ struct Kernel<'a> {
     full: bool,
     /// No lane ever leaves early, and no warp is partial.
     always_full: bool,
+    /// Whether a stop may come after each block.
+    before_stop: Vec<bool>,
     /// Values that anything uses.
     used: BTreeSet<Value>,
     constants: BTreeMap<Value, u128>,
@@ -145,11 +147,27 @@ struct Kernel<'a> {
     suspends: bool,
 }
 
-/// Whether some lanes may end while others go on. Where the kernel stops midway, lanes end as soon as nothing is left for them to do.
-fn leaves_early(func: &Function, cfg: &Cfg, shapes: &Shapes, suspends: bool) -> bool {
+/// Whether some lanes may end while others go on. Where a stop may follow, lanes end as soon as nothing is left for them to do.
+fn leaves_early(func: &Function, cfg: &Cfg, shapes: &Shapes, before_stop: &[bool]) -> bool {
     let ends = |b: &usize| matches!(func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
-    let at_once = |b: usize| suspends && cfg.preds[b].iter().any(|&p| shapes.divergent[p]);
+    let at_once = |b: usize| cfg.preds[b].iter().any(|&p| shapes.divergent[p] && before_stop[p]);
     cfg.order.iter().copied().filter(ends).any(|b| shapes.masked[b] || at_once(b))
+}
+
+/// Whether a stop may come after each block.
+fn before_stop(func: &Function, cfg: &Cfg) -> Vec<bool> {
+    let stops = |b: usize| func.blocks[b].insts.iter().any(|i| i.op.suspends());
+    let mut before = vec![false; func.blocks.len()];
+    loop {
+        let mut changed = false;
+        for &b in cfg.order.iter().rev() {
+            let now = cfg.succs[b].iter().any(|&s| stops(s) || before[s]);
+            changed |= now != std::mem::replace(&mut before[b], now);
+        }
+        if !changed {
+            return before;
+        }
+    }
 }
 
 fn used_values(func: &Function) -> BTreeSet<Value> {
@@ -186,8 +204,9 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     let slotted = control::crossing(&func, &cfg);
     let shared = info.shared.iter().map(|(id, offset)| (id.0, *offset)).collect();
     let (_, slot_offsets) = wave::layout::frame(&func);
+    let before_stop = before_stop(&func, &cfg);
     let always_full =
-        spec.threads().is_multiple_of(LANES as u32) && !leaves_early(&func, &cfg, &shapes, suspends);
+        spec.threads().is_multiple_of(LANES as u32) && !leaves_early(&func, &cfg, &shapes, &before_stop);
     let used = used_values(&func);
     let constants = func
         .blocks
@@ -215,6 +234,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         resumes: 0,
         full: false,
         always_full,
+        before_stop,
         used,
         constants,
         raw,

@@ -289,10 +289,8 @@ impl Shapes {
         let n = cfg.succs.len();
         let mut joins = vec![false; n];
         let mark = |s: &mut Shapes, joins: &mut Vec<bool>, b: usize| {
-            for r in cfg.influence(b) {
-                s.masked[r] = true;
-                joins[r] |= cfg.preds[r].len() > 1;
-            }
+            cfg.influence(b).into_iter().for_each(|r| s.masked[r] = true);
+            cfg.meetings(b).into_iter().for_each(|r| joins[r] = true);
             if let Some(j) = cfg.ipdom[b] {
                 joins[j] = true;
             }
