@@ -300,8 +300,50 @@ impl Kernel<'_> {
             };
         }
         self.full = self.always_full && !self.shapes.masked[b];
-        let in_divergent_loop =
-            self.cfg.loops.iter().enumerate().any(|(i, l)| l.contains[b] && self.shapes.divergent_loop[i]);
+        if self.full || !self.worth_two_versions(b) {
+            return self.contents(b, &data, &pending, live);
+        }
+        // Where all lanes are there, which is most of the time, nothing need be masked or blended.
+        let mask = self.mask.clone();
+        let bits = self.text.def(format!("bitcast <32 x i1> {mask} to i32"));
+        let all = self.text.def(format!("icmp eq i32 {bits}, -1"));
+        let (whole, part) = (self.text.fresh("whole"), self.text.fresh("part"));
+        self.text.line(format!("br i1 {all}, label %{whole}, label %{part}"));
+        for (label, mask, full) in [(whole, "splat (i1 true)".to_string(), true), (part, mask, false)] {
+            self.text.label(&label);
+            self.env.clear();
+            self.guards.clear();
+            self.mask = mask;
+            self.full = full;
+            self.contents(b, &data, &pending, live)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a block is emitted a second time for a full mask: it has vectors to load or store, or blends values in a loop.
+    fn worth_two_versions(&self, b: usize) -> bool {
+        let data = self.block_data(b);
+        let vectors = |i: &wave::Inst| {
+            matches!(i.op, Op::Load { .. } | Op::Store { .. })
+                && !self.shapes.values[i.args[0].index()].is_uniform()
+        };
+        let loops = self.in_divergent_loop(b) && data.insts.len() >= 4;
+        data.insts.len() <= 400 && (data.insts.iter().any(vectors) || loops)
+    }
+
+    fn in_divergent_loop(&self, b: usize) -> bool {
+        self.cfg.loops.iter().enumerate().any(|(i, l)| l.contains[b] && self.shapes.divergent_loop[i])
+    }
+
+    /// A block's operations and its end.
+    fn contents(
+        &mut self,
+        b: usize,
+        data: &BlockData,
+        pending: &BTreeSet<usize>,
+        live: &[BTreeSet<Value>],
+    ) -> Result<()> {
+        let in_divergent_loop = self.in_divergent_loop(b);
         for inst in &data.insts {
             if inst.op.suspends() {
                 // Lanes that wait elsewhere would wait for ever.
@@ -315,17 +357,13 @@ impl Kernel<'_> {
             if inst.op.is_convergent()
                 && (!pending.is_empty() || in_divergent_loop)
                 && !matches!(inst.op, Op::ActiveMask)
+                && !self.members_are_here(inst)
             {
-                let safe = self.members_are_here(inst);
-                if !safe {
-                    return Err(Unsupported(
-                        "an operation between lanes that only some of them reach".into(),
-                    ));
-                }
+                return Err(Unsupported("an operation between lanes that only some of them reach".into()));
             }
             self.instruction(inst)?;
         }
-        self.terminator(b, &data, &pending)
+        self.terminator(b, data, pending)
     }
 
     /// Whether a `.sync` operation in divergent code surely names only lanes that are there: its members come from `activemask`, or it
