@@ -29,6 +29,8 @@ impl Host {
             "-mprefer-vector-width=512",
             "-ffast-math",
             "-fopenmp",
+            // OpenMP's threads run on when the library is closed.
+            "-Wl,-z,nodelete",
             "-shared",
             "-fPIC",
         ];

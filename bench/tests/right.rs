@@ -1,0 +1,47 @@
+//! Every benchmark kernel, small, through the C interface of the library that was built with this test, against what gcc makes of the
+//! same computation.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use bench::engine::Engine;
+use bench::{cases, cuda::Cuda, host::Host, table};
+
+/// The library lies beside the test or above it, as cargo was asked.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("the test's own path");
+    let folder = test.parent().expect("its folder");
+    let found =
+        ["libcuda.so", "../libcuda.so"].map(|name| folder.join(name)).into_iter().find(|path| path.is_file());
+    found.unwrap_or_else(|| panic!("no libcuda.so in {} or above it", folder.display()))
+}
+
+#[test]
+fn right() {
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
+    let mut ours = Cuda::new(&library(), &kernels).expect("the driver opens");
+    let mut host = Host::new(&kernels).expect("gcc compiles");
+    for case in cases::all(0) {
+        let mut check = || -> anyhow::Result<()> {
+            host.prepare(&case)?;
+            host.run()?;
+            ours.prepare(&case)?;
+            ours.run()?;
+            table::compare(&case, &host.read(case.answer.0)?, &ours.read(case.answer.0)?)
+        };
+        if let Err(error) = check() {
+            panic!("{}: {error:#}", case.title);
+        }
+    }
+}
+
+#[test]
+fn right_with_avx2_and_one_worker() {
+    // The driver reads its environment once a process.
+    let status = Command::new(std::env::current_exe().expect("the test's own path"))
+        .args(["--exact", "right"])
+        .envs([("ANYWARP_CPU", "x86-64-v3"), ("ANYWARP_WORKERS", "1"), ("ANYWARP_CACHE_DIR", "off")])
+        .status()
+        .expect("the test runs itself");
+    assert!(status.success(), "{status}");
+}
