@@ -59,7 +59,7 @@ kernel void nbody(global const float4 *p, global float4 *acc, u32 n, float eps) 
         barrier(CLK_LOCAL_MEM_FENCE);
         _Pragma("unroll 8") for (u32 j = 0; j < 256; j++) {
             float dx = tile[j].x - me.x, dy = tile[j].y - me.y, dz = tile[j].z - me.z;
-            float r = native_rsqrt(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps))));
+            float r = rsqrt(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps))));
             float f = tile[j].w * r * r * r;
             ax = fma(f, dx, ax);
             ay = fma(f, dy, ay);

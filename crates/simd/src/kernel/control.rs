@@ -91,7 +91,7 @@ pub fn crossing(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
     set
 }
 
-/// Values that are needed at the beginning of each block.
+/// Values that are needed at the beginning of each block, where no lane waits elsewhere.
 fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
     let mut live: Vec<BTreeSet<Value>> = vec![BTreeSet::new(); func.blocks.len()];
     let mut changed = true;
@@ -102,8 +102,6 @@ fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
             let mut set: BTreeSet<Value> = BTreeSet::new();
             for &s in &cfg.succs[b] {
                 set.extend(live[s].iter().filter(|v| !func.blocks[s].params.contains(v)));
-                // Parameters of a block keep the values of lanes that wait for it.
-                set.extend(live[s].iter().filter(|v| func.blocks[s].params.contains(v)));
             }
             set.extend(data.term.uses());
             for i in data.insts.iter().rev() {
