@@ -120,26 +120,6 @@ fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
 }
 
 impl Kernel<'_> {
-    /// Whether lanes outside the mask must keep a value's old contents: it is read outside a divergent loop that makes it.
-    pub fn keeps_old_lanes(&self, v: Value) -> bool {
-        let home = self
-            .cfg
-            .order
-            .iter()
-            .copied()
-            .find(|&b| self.func.blocks[b].insts.iter().any(|i| i.results.contains(&v)));
-        let Some(home) = home else { return false };
-        self.cfg.loops.iter().enumerate().any(|(i, l)| {
-            self.shapes.divergent_loop[i]
-                && l.contains[home]
-                && self.cfg.order.iter().any(|&u| {
-                    let d = &self.func.blocks[u];
-                    !l.contains[u]
-                        && (d.insts.iter().any(|x| x.args.contains(&v)) || d.term.uses().contains(&v))
-                })
-        })
-    }
-
     fn place(&self, b: usize) -> usize {
         2 * self.cfg.position[b].unwrap_or(0)
     }
@@ -387,8 +367,8 @@ impl Kernel<'_> {
             .map(|(p, &a)| if self.raw.contains(p) { self.rep(a) } else { self.exact_rep(a) })
             .collect();
         let own = self.mask.clone();
-        // In masked code, or towards a block where lanes meet, other lanes keep what they brought.
-        let blend = mask.or(self.shapes.masked[from].then_some(own.as_str()));
+        // Where lanes meet, others keep what they brought.
+        let own_mask = mask.or(self.shapes.masked[from].then_some(own.as_str()));
         let mut written = Vec::new();
         for ((&p, &a), rep) in params.iter().zip(&to.args).zip(reps) {
             let shape = self.shapes.values[p.index()].clone();
@@ -404,7 +384,8 @@ impl Kernel<'_> {
         }
         // All are read before the first is written: parameters may change places.
         for (p, rep, guard) in written {
-            self.write_slot(p, &rep, guard, blend.filter(|_| matches!(rep, Rep::Vector(_))));
+            let kept = self.shapes.joins[target] || self.shapes.escaping[p.index()];
+            self.write_slot(p, &rep, guard, own_mask.filter(|_| kept));
         }
         if self.shapes.masked[target] {
             let m = mask.unwrap_or(&own).to_string();

@@ -165,6 +165,10 @@ pub struct Shapes {
     pub divergent_loop: Vec<bool>,
     /// Blocks that not all live lanes reach together.
     pub masked: Vec<bool>,
+    /// Blocks where lanes that came different ways, or at different times, meet.
+    pub joins: Vec<bool>,
+    /// By value: lanes outside the mask keep what they have, for they read it outside the divergent loop that makes it.
+    pub escaping: Vec<bool>,
 }
 
 /// Analyses a function: shapes start optimistic and are lowered until nothing changes.
@@ -175,21 +179,24 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
         divergent: vec![false; n],
         divergent_loop: vec![false; cfg.loops.len()],
         masked: vec![false; n],
+        joins: vec![false; n],
+        escaping: vec![],
     };
+    let places = Places::new(func, cfg);
     let mut known: Vec<Option<Shape>> = vec![None; func.values.len()];
     let constants = constants(func);
     loop {
         let mut changed = false;
-        let joins = s.parting(cfg);
+        s.parting(func, cfg);
         for &b in &cfg.order {
-            changed |= params(func, cfg, &s, b, joins[b], &mut known);
+            changed |= params(func, cfg, &s, &places, b, &mut known);
             for inst in &func.blocks[b].insts {
                 let shapes: Option<Vec<Shape>> = inst.args.iter().map(|a| known[a.index()].clone()).collect();
                 let Some(shapes) = shapes else { continue };
                 let args: Vec<Option<u128>> = inst.args.iter().map(|a| constants[a.index()]).collect();
                 for (i, r) in inst.results.iter().enumerate() {
                     let mut shape = transfer(&inst.op, i, &shapes, &args, func.ty(*r), spec);
-                    if escapes(func, cfg, &s, b, *r) {
+                    if places.escapes(cfg, &s, *r) {
                         shape = Shape::varying();
                     }
                     changed |= lower(&mut known[r.index()], shape);
@@ -206,6 +213,7 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
             break;
         }
     }
+    s.escaping = (0..func.values.len()).map(|v| places.escapes(cfg, &s, wave::Value(v as u32))).collect();
     s.values = known.into_iter().map(|k| k.unwrap_or_else(Shape::uniform)).collect();
     s
 }
@@ -240,25 +248,30 @@ fn lower(slot: &mut Option<Shape>, new: Shape) -> bool {
     true
 }
 
-fn params(func: &Function, cfg: &Cfg, s: &Shapes, b: usize, join: bool, known: &mut [Option<Shape>]) -> bool {
+fn params(
+    func: &Function,
+    cfg: &Cfg,
+    s: &Shapes,
+    places: &Places,
+    b: usize,
+    known: &mut [Option<Shape>],
+) -> bool {
     let mut changed = false;
     for (i, p) in func.blocks[b].params.iter().enumerate() {
         let mut shape: Option<Shape> = None;
         let mut first = None;
-        let mut several = false;
+        let (mut several, mut leaving) = (false, false);
         for &from in &cfg.preds[b] {
             for target in func.blocks[from].term.targets().filter(|t| t.block.index() == b) {
                 let v = target.args[i];
                 several |= first.replace(v).is_some_and(|f| f != v);
+                leaving |= places.leaves(cfg, s, from, b, v);
                 if let Some(k) = &known[v.index()] {
                     shape = Some(shape.map_or(k.clone(), |s| s.meet(k)));
                 }
             }
         }
-        if join && several {
-            shape = Some(Shape::varying());
-        }
-        if b == 0 || (shape.is_some() && escapes(func, cfg, s, b, *p)) {
+        if s.joins[b] && several || leaving || b == 0 || shape.is_some() && places.escapes(cfg, s, *p) {
             shape = Some(Shape::varying());
         }
         if let Some(shape) = shape {
@@ -268,24 +281,49 @@ fn params(func: &Function, cfg: &Cfg, s: &Shapes, b: usize, join: bool, known: &
     changed
 }
 
-/// Whether a value made inside a divergent loop is used outside of it: lanes then keep the value of different rounds.
-fn escapes(func: &Function, cfg: &Cfg, s: &Shapes, b: usize, v: wave::Value) -> bool {
-    cfg.loops.iter().enumerate().any(|(i, l)| {
-        s.divergent_loop[i]
-            && l.contains[b]
-            && cfg.order.iter().any(|&u| {
-                let block = &func.blocks[u];
-                !l.contains[u]
-                    && (block.insts.iter().any(|x| x.args.contains(&v)) || block.term.uses().contains(&v))
-                    || l.contains[u]
-                        && block.term.targets().any(|t| !l.contains[t.block.index()] && t.args.contains(&v))
-            })
-    })
+/// Where each value is made and used.
+struct Places {
+    made: Vec<usize>,
+    used: Vec<Vec<usize>>,
+}
+
+impl Places {
+    fn new(func: &Function, cfg: &Cfg) -> Places {
+        let n = func.values.len();
+        let mut p = Places { made: vec![0; n], used: vec![Vec::new(); n] };
+        for &b in &cfg.order {
+            let data = &func.blocks[b];
+            let results = data.insts.iter().flat_map(|i| i.results.iter());
+            data.params.iter().chain(results).for_each(|v| p.made[v.index()] = b);
+            let args = data.insts.iter().flat_map(|i| i.args.iter().copied());
+            for v in args.chain(data.term.uses()) {
+                if p.used[v.index()].last() != Some(&b) {
+                    p.used[v.index()].push(b);
+                }
+            }
+        }
+        p
+    }
+
+    /// Whether a value made inside a divergent loop is used outside of it: lanes then keep the value of different rounds. What a lane takes along
+    /// as a parameter when it leaves does not count.
+    fn escapes(&self, cfg: &Cfg, s: &Shapes, v: wave::Value) -> bool {
+        let (made, used) = (self.made[v.index()], &self.used[v.index()]);
+        let mut divergent = cfg.loops.iter().zip(&s.divergent_loop).filter(|(l, d)| **d && l.contains[made]);
+        divergent.any(|(l, _)| used.iter().any(|&u| !l.contains[u]))
+    }
+
+    /// Whether lanes bring a value along an edge at different times: they leave a divergent loop that makes it.
+    fn leaves(&self, cfg: &Cfg, s: &Shapes, from: usize, to: usize, v: wave::Value) -> bool {
+        let made = self.made[v.index()];
+        let mut divergent = cfg.loops.iter().zip(&s.divergent_loop).filter(|(_, d)| **d);
+        divergent.any(|(l, _)| l.contains[made] && l.contains[from] && !l.contains[to])
+    }
 }
 
 impl Shapes {
     /// From the divergent branches: loops that lanes leave apart, masked blocks, and blocks where lanes from different ways meet.
-    fn parting(&mut self, cfg: &Cfg) -> Vec<bool> {
+    fn parting(&mut self, func: &Function, cfg: &Cfg) {
         let n = cfg.succs.len();
         let mut joins = vec![false; n];
         let mark = |s: &mut Shapes, joins: &mut Vec<bool>, b: usize| {
@@ -293,6 +331,12 @@ impl Shapes {
             cfg.meetings(b).into_iter().for_each(|r| joins[r] = true);
             if let Some(j) = cfg.ipdom[b] {
                 joins[j] = true;
+            }
+            // One block by several of a branch's ways.
+            let mut seen = Vec::new();
+            for t in func.blocks[b].term.targets().map(|t| t.block.index()) {
+                joins[t] |= seen.contains(&t);
+                seen.push(t);
             }
             for (i, l) in cfg.loops.iter().enumerate() {
                 if l.contains[b] && cfg.ipdom[b].is_none_or(|p| !l.contains[p] || p == l.header) {
@@ -327,7 +371,7 @@ impl Shapes {
                 joins[l.header] = true;
             }
         }
-        joins
+        self.joins = joins;
     }
 }
 

@@ -155,7 +155,7 @@ impl Kernel<'_> {
             Rep::Vector(w) => {
                 let t = vector(ty);
                 let mut new = w.clone();
-                let escaping = self.keeps_old_lanes(v);
+                let escaping = self.shapes.escaping[v.index()];
                 let own = self.mask.clone();
                 if let Some(m) = mask.or(escaping.then_some(own.as_str())) {
                     let old = self.text.def(format!("load {t}, ptr %s{}", v.0));
