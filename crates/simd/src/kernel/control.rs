@@ -28,6 +28,7 @@ const LINE_TABLES: &str = "\
 !7 = !DILocation(line: 0, scope: !6)
 !8 = !{i32 7, !\"Dwarf Version\", i32 4}
 !9 = !DISubroutineType(types: !0)
+!10 = !{!\"branch_weights\", i32 1048575, i32 1}
 ";
 
 /// Where a value lies in the warp's frame while the warp is stopped.
@@ -378,6 +379,7 @@ impl Kernel<'_> {
                 let from = self.shapes.values[a.index()].clone();
                 Rep::Vector(self.spread(self.func_ty(a), &rep, &from.offsets))
             };
+            let rep = self.complete(a, rep);
             let rep = self.fit(p, rep);
             let guard = shape.needs_guard().then(|| self.guard(a).unwrap_or_else(|| "true".into()));
             written.push((p, rep, guard));

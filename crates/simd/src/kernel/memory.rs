@@ -13,10 +13,10 @@ use crate::text::{int, vector};
 enum Where {
     /// All at one address.
     One(String),
-    /// One after the other from this address; where guarded, only under the condition, and the vector has the addresses always.
-    Row(String, Option<(String, String)>),
+    /// One after the other from this address; where guarded, only under the condition.
+    Row(String, Option<String>),
     /// By groups; guarded as a row.
-    Groups(Groups, Option<(String, String)>),
+    Groups(Groups, Option<String>),
     /// Anywhere.
     Each(String),
 }
@@ -127,8 +127,7 @@ impl Kernel<'_> {
         if shape.is_pattern() && shape.has_stride(stride) {
             let base = self.first_lane(address);
             let base = self.real(&base, a.space, offset);
-            let guard = self.guard(address).map(|g| (g, self.real_vector(address, a.space, offset)));
-            return Where::Row(base, guard);
+            return Where::Row(base, self.guard(address));
         }
         for size in [16, 8, 4].into_iter().filter(|g| *g <= shape.group) {
             let s = shape.regroup(size);
@@ -138,8 +137,7 @@ impl Kernel<'_> {
             }
             let firsts = (0..LANES).step_by(size).map(|l| self.lane(address, l)).collect::<Vec<_>>();
             let bases = firsts.iter().map(|f| self.real(f, a.space, offset)).collect();
-            let guard = self.guard(address).map(|g| (g, self.real_vector(address, a.space, offset)));
-            return Where::Groups(Groups { size, row, bases }, guard);
+            return Where::Groups(Groups { size, row, bases }, self.guard(address));
         }
         Where::Each(self.real_vector(address, a.space, offset))
     }
@@ -154,7 +152,8 @@ impl Kernel<'_> {
                 0 => base,
                 o => self.text.def(format!("add {} {base}, {o}", int(ty, Lanes::One))),
             },
-            Rep::Pattern { guarded: Some((_, w)), .. } | Rep::Vector(w) => {
+            Rep::Pattern { guarded: Some(_), .. } | Rep::Vector(_) => {
+                let w = self.vector(v);
                 self.text.def(format!("extractelement {} {w}, i32 {lane}", vector(ty)))
             }
         }
@@ -377,11 +376,15 @@ impl Kernel<'_> {
         }
         let (a, b, end) = (self.text.fresh("row"), self.text.fresh("wrapped"), self.text.fresh("joined"));
         self.text.line(format!("br i1 {guard}, label %{a}, label %{b}"));
+        // What one way makes is not there on the other, nor behind both.
+        let before = (self.env.clone(), self.guards.clone());
         self.text.label(&a);
         fast(self);
+        (self.env, self.guards) = before.clone();
         self.text.line(format!("br label %{end}"));
         self.text.label(&b);
         slow(self);
+        (self.env, self.guards) = before;
         self.text.line(format!("br label %{end}"));
         self.text.label(&end);
     }
@@ -450,10 +453,11 @@ impl Kernel<'_> {
     fn guarded_load(
         &mut self,
         a: Access,
-        guard: Option<(String, String)>,
+        guard: Option<String>,
+        slow: impl FnOnce(&mut Self) -> String,
         fast: impl FnOnce(&mut Self) -> Vec<String>,
     ) -> Vec<Rep> {
-        let Some((guard, addresses)) = guard else {
+        let Some(guard) = guard else {
             return fast(self).into_iter().map(Rep::Vector).collect();
         };
         let t = vector(a.ty);
@@ -470,6 +474,7 @@ impl Kernel<'_> {
                 put(k, v);
             },
             |k| {
+                let addresses = slow(k);
                 let v = k.gather(a, &addresses);
                 put(k, v);
             },
@@ -486,13 +491,14 @@ impl Kernel<'_> {
         if fenced {
             self.compiler_fence();
         }
+        let each = |k: &mut Self| k.real_vector(inst.args[0], a.space, offset);
         let loaded: Vec<Rep> = match self.spot(inst.args[0], a, offset) {
             Where::One(at) => {
                 self.report.wide += 1;
                 (0..a.count).map(|i| Rep::Uniform(self.load_one(a, &at, i))).collect()
             }
-            Where::Row(base, guard) => self.guarded_load(a, guard, |k| k.load_rows(a, &base)),
-            Where::Groups(groups, guard) => self.guarded_load(a, guard, |k| k.load_groups(a, &groups)),
+            Where::Row(base, guard) => self.guarded_load(a, guard, each, |k| k.load_rows(a, &base)),
+            Where::Groups(groups, guard) => self.guarded_load(a, guard, each, |k| k.load_groups(a, &groups)),
             Where::Each(addresses) => self.gather(a, &addresses).into_iter().map(Rep::Vector).collect(),
         };
         if fenced {
@@ -532,7 +538,10 @@ impl Kernel<'_> {
                 };
                 match guard {
                     None => row(self),
-                    Some((g, addresses)) => self.either(&g, row, |k| k.scatter(a, &addresses, &vectors)),
+                    Some(g) => self.either(&g, row, |k| {
+                        let addresses = k.real_vector(inst.args[0], a.space, offset);
+                        k.scatter(a, &addresses, &vectors);
+                    }),
                 }
             }
             Where::Groups(Groups { size, row: true, bases }, guard) => {
@@ -547,7 +556,10 @@ impl Kernel<'_> {
                 };
                 match guard {
                     None => rows(self),
-                    Some((g, addresses)) => self.either(&g, rows, |k| k.scatter(a, &addresses, &vectors)),
+                    Some(g) => self.either(&g, rows, |k| {
+                        let addresses = k.real_vector(inst.args[0], a.space, offset);
+                        k.scatter(a, &addresses, &vectors);
+                    }),
                 }
             }
             Where::Groups(..) => {
@@ -617,8 +629,11 @@ impl Kernel<'_> {
             Rep::Pattern { base: s, guarded } => {
                 let s = self.text.def(format!("{op} i64 {s}, {base}"));
                 let guarded = guarded.map(|(g, w)| {
-                    let b = self.text.splat(Ty::I64, base);
-                    (g, self.text.def(format!("{op} <32 x i64> {w}, {b}")))
+                    let w = w.map(|w| {
+                        let b = self.text.splat(Ty::I64, base);
+                        self.text.def(format!("{op} <32 x i64> {w}, {b}"))
+                    });
+                    (g, w)
                 });
                 Rep::Pattern { base: s, guarded }
             }

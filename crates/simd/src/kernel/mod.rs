@@ -112,6 +112,8 @@ struct Kernel<'a> {
     text: Text,
     /// Values of the block in hand.
     env: BTreeMap<Value, Rep>,
+    /// The operation that makes each value.
+    defs: BTreeMap<Value, Inst>,
     /// Guards of the block in hand, for values held as vectors.
     guards: BTreeMap<Value, String>,
     /// Places in the warp's frame of values that live across a stop.
@@ -208,6 +210,8 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     let always_full =
         spec.threads().is_multiple_of(LANES as u32) && !leaves_early(&func, &cfg, &shapes, &before_stop);
     let used = used_values(&func);
+    let insts = func.blocks.iter().flat_map(|b| &b.insts);
+    let defs = insts.flat_map(|i| i.results.iter().map(|&r| (r, i.clone()))).collect();
     let constants = func
         .blocks
         .iter()
@@ -225,6 +229,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         text: Text::default(),
         env: BTreeMap::new(),
         guards: BTreeMap::new(),
+        defs,
         homes: BTreeMap::new(),
         slotted,
         slots: String::new(),
@@ -349,7 +354,6 @@ impl Kernel<'_> {
         let shapes: Vec<shape::Shape> =
             inst.results.iter().map(|r| self.shapes.values[r.index()].clone()).collect();
         let scalar = shapes.iter().all(|s| s.is_uniform() || s.is_pattern());
-        let guarded = shapes.iter().any(|s| s.is_pattern() && s.needs_guard());
         let raw = inst.results.first().is_some_and(|r| self.raw.contains(r));
         let mut scalars = Vec::new();
         if scalar {
@@ -358,10 +362,10 @@ impl Kernel<'_> {
             self.report.uniform += 1;
         }
         let mut vectors = Vec::new();
-        if !scalar || guarded {
+        if !scalar {
             let args = self.operands(inst, raw, Lanes::Warp);
             vectors = lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, &args)?;
-            self.report.vector += u32::from(!scalar);
+            self.report.vector += 1;
         }
         for (i, &r) in inst.results.iter().enumerate() {
             let rep = if !scalar {
@@ -374,7 +378,7 @@ impl Kernel<'_> {
                 Rep::Uniform(scalars[i].clone())
             } else if shapes[i].needs_guard() {
                 let guard = self.guard_of(inst, &shapes[i]);
-                Rep::Pattern { base: scalars[i].clone(), guarded: Some((guard, vectors[i].clone())) }
+                Rep::Pattern { base: scalars[i].clone(), guarded: Some((guard, None)) }
             } else {
                 Rep::Pattern { base: scalars[i].clone(), guarded: None }
             };

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use wave::types::Fmt;
 use wave::{LANES, Ty, Value};
 
+use wave::op::Op;
+
 use super::{Kernel, Result, constant_vector};
+use crate::lanewise;
 use crate::text::{Lanes, int, vector};
 
 /// How a value is held.
@@ -13,12 +16,13 @@ use crate::text::{Lanes, int, vector};
 pub enum Rep {
     /// One scalar for all lanes.
     Uniform(String),
-    /// The first lane's scalar; the shape has the offsets. Guarded: they hold where the condition does, and the vector always.
+    /// The first lane's scalar; the shape has the offsets. Guarded: they hold where the condition does, and the vector always; without one it
+    /// is computed where it is needed, which is seldom.
     Pattern {
         /// The first lane's value.
         base: String,
         /// Condition and vector.
-        guarded: Option<(String, String)>,
+        guarded: Option<(String, Option<String>)>,
     },
     /// A value a lane.
     Vector(String),
@@ -39,7 +43,7 @@ impl Kernel<'_> {
             let guarded = shape.needs_guard().then(|| {
                 let g = self.text.def(format!("load i1, ptr %g{n}"));
                 let w = self.text.def(format!("load {}, ptr %v{n}", vector(ty)));
-                (g, w)
+                (g, Some(w))
             });
             Rep::Pattern { base, guarded }
         } else {
@@ -104,10 +108,52 @@ impl Kernel<'_> {
         }
         self.env.insert(v, rep.clone());
         if self.slotted.contains(&v) {
+            let rep = self.complete(v, rep);
+            self.env.insert(v, rep.clone());
             let guard = self.guard(v);
             self.write_slot(v, &rep, guard, None);
         }
         Ok(())
+    }
+
+    /// With its vector, for whoever reads it in another block.
+    pub fn complete(&mut self, v: Value, rep: Rep) -> Rep {
+        match rep {
+            Rep::Pattern { base, guarded: Some((g, None)) } => {
+                let w = self.vector(v);
+                Rep::Pattern { base, guarded: Some((g, Some(w))) }
+            }
+            other => other,
+        }
+    }
+
+    /// The vector of a guarded pattern that has none in hand: its operation again, on vectors.
+    fn recomputed(&mut self, v: Value) -> String {
+        let inst = self.defs.get(&v).cloned();
+        let Some(inst) = inst else { return "poison".into() };
+        let args: Vec<String> = inst.args.iter().map(|&a| self.vector(a)).collect();
+        let of = |space| match space {
+            wave::op::Space::Shared => Some("%shared"),
+            wave::op::Space::Param => Some("%params"),
+            _ => None,
+        };
+        let (op, space) = match inst.op {
+            Op::ToGeneric(space) => ("add", space),
+            Op::FromGeneric(space) => ("sub", space),
+            _ => {
+                let at = inst.results.iter().position(|r| *r == v).unwrap_or(0);
+                let list = lanewise::emit(&mut self.emitter(Lanes::Warp), &inst.op, &args);
+                // It was emitted once on scalars, so it can be.
+                return list.ok().and_then(|l| l.into_iter().nth(at)).unwrap_or_else(|| "poison".into());
+            }
+        };
+        match of(space) {
+            None => args.into_iter().next().unwrap_or_else(|| "poison".into()),
+            Some(base) => {
+                let b = self.text.splat(Ty::I64, base);
+                self.text.def(format!("{op} <32 x i64> {}, {b}", args[0]))
+            }
+        }
     }
 
     /// Converts to what the value's shape says, so that every reader finds the same form.
@@ -128,13 +174,13 @@ impl Kernel<'_> {
                 if shape.is_uniform() {
                     Rep::Uniform(base)
                 } else {
-                    let guarded = shape.needs_guard().then(|| ("true".to_string(), w));
+                    let guarded = shape.needs_guard().then(|| ("true".to_string(), Some(w)));
                     Rep::Pattern { base, guarded }
                 }
             }
             Rep::Pattern { base, guarded: None } if shape.needs_guard() => {
                 let w = self.spread(ty, &Rep::Pattern { base: base.clone(), guarded: None }, &shape.offsets);
-                Rep::Pattern { base, guarded: Some(("true".into(), w)) }
+                Rep::Pattern { base, guarded: Some(("true".into(), Some(w))) }
             }
             other => other,
         }
@@ -149,7 +195,8 @@ impl Kernel<'_> {
             Rep::Pattern { base, guarded } => {
                 parts.push(base.clone());
                 if let Some((g, w)) = guarded {
-                    parts.extend([g.clone(), w.clone()]);
+                    parts.push(g.clone());
+                    parts.extend(w.clone());
                 }
             }
             Rep::Vector(w) => {
@@ -179,8 +226,8 @@ impl Kernel<'_> {
     pub fn spread(&mut self, ty: Ty, rep: &Rep, offsets: &[i64; LANES]) -> String {
         match rep {
             Rep::Uniform(s) => self.text.splat(ty, s),
-            Rep::Vector(w) | Rep::Pattern { guarded: Some((_, w)), .. } => w.clone(),
-            Rep::Pattern { base, guarded: None } => {
+            Rep::Vector(w) | Rep::Pattern { guarded: Some((_, Some(w))), .. } => w.clone(),
+            Rep::Pattern { base, .. } => {
                 let w = self.text.splat(ty, base);
                 let c = constant_vector(ty, offsets);
                 self.text.def(format!("add {} {w}, {c}", vector(ty)))
@@ -203,6 +250,9 @@ impl Kernel<'_> {
     /// As `vector`, for readers to whom all NaNs are the same (see [`super::nan`]).
     pub fn raw_vector(&mut self, v: Value) -> String {
         let rep = self.rep(v);
+        if matches!(rep, Rep::Pattern { guarded: Some((_, None)), .. }) {
+            return self.recomputed(v);
+        }
         let shape = self.shapes.values[v.index()].clone();
         let ty = self.func_ty(v);
         self.spread(ty, &rep, &shape.offsets)

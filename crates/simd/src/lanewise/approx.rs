@@ -6,7 +6,7 @@ use wave::types::Fmt;
 
 use super::float::one_bits;
 use super::{Emit, Result, Unsupported, round};
-use crate::text::{float as float_type, int as int_type};
+use crate::text::{Lanes, float as float_type, int as int_type};
 
 /// 2^x on [-0.5, 0.5], lowest power first: the least relative error (2^-28.5) with 1 at 0.
 const EXP2: [f32; 7] =
@@ -69,6 +69,42 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -
         let r = round::narrow(e, Fmt::F32, fmt, Round::Rn, &r, false);
         return Ok(e.flush(fmt, ftz, &r));
     }
+    if op == ApproxOp::Rsqrt && e.avx512 && e.lanes == Lanes::Warp {
+        return Ok(usually(e, a, refined_rsqrt, |e| general(e, op, ftz, a, b)));
+    }
+    Ok(general(e, op, ftz, a, b))
+}
+
+/// Two ways: where all lanes' operands are positive normal numbers, as they are most of the time, nothing need be looked at; else whatever comes.
+fn usually(
+    e: &mut Emit,
+    a: &str,
+    usual: impl FnOnce(&mut Emit, &str) -> String,
+    rare: impl FnOnce(&mut Emit) -> String,
+) -> String {
+    let a = e.text.def(format!("freeze <32 x i32> {a}"));
+    let least = e.lit(Ty::I32, 0x0080_0000);
+    let range = e.lit(Ty::I32, 0x7f00_0000);
+    let above = e.bin("sub", Ty::I32, &a, &least);
+    let normal = e.icmp("ult", Ty::I32, &above, &range);
+    let bits = e.text.def(format!("bitcast <32 x i1> {normal} to i32"));
+    let all = e.text.def(format!("icmp eq i32 {bits}, -1"));
+    let (fast, slow, end) = (e.text.fresh("usual"), e.text.fresh("rare"), e.text.fresh("either"));
+    e.text.line(format!("br i1 {all}, label %{fast}, label %{slow}, !prof !10"));
+    e.text.label(&fast);
+    let x = e.as_float(Fmt::F32, &a);
+    let u = usual(e, &x);
+    let u = e.as_bits(Fmt::F32, &u);
+    e.text.line(format!("br label %{end}"));
+    e.text.label(&slow);
+    let r = rare(e);
+    e.text.line(format!("br label %{end}"));
+    e.text.label(&end);
+    e.text.def(format!("phi <32 x i32> [ {u}, %{fast} ], [ {r}, %{slow} ]"))
+}
+
+fn general(e: &mut Emit, op: ApproxOp, ftz: bool, a: &str, b: &str) -> String {
+    let fmt = Fmt::F32;
     let a = e.flush(fmt, ftz, a);
     let x = e.as_float(fmt, &a);
     let r = match op {
@@ -107,7 +143,7 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -
     };
     let r = e.as_bits(fmt, &r);
     let r = e.flush(fmt, ftz, &r);
-    Ok(e.canonical(fmt, &r))
+    e.canonical(fmt, &r)
 }
 
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.f64` give the upper half only; the correctly rounded value is inside their bound.
@@ -200,14 +236,24 @@ fn rsqrt(e: &mut Emit, x: &str) -> String {
         return e.fbin("fdiv", Fmt::F32, &one, &s);
     }
     let y = estimate(e, "rsqrt14", x, None, false);
-    // y' = y + y/2 * (1 - x y^2), with the remainder by one fused operation.
-    let half = constant(e, 0.5);
-    let xy = e.fbin("fmul", Fmt::F32, x, &y);
-    let minus = negative(e, &xy);
-    let rest = fma(e, &minus, &y, &one);
-    let h = e.fbin("fmul", Fmt::F32, &y, &half);
-    let better = fma(e, &h, &rest, &y);
+    let better = refine_rsqrt(e, x, &y);
     unless_nan(e, &better, &y)
+}
+
+/// The same for positive normal numbers.
+fn refined_rsqrt(e: &mut Emit, x: &str) -> String {
+    let y = estimate(e, "rsqrt14", x, None, false);
+    refine_rsqrt(e, x, &y)
+}
+
+/// y' = y + y/2 * (1 - x y^2), with the remainder by one fused operation.
+fn refine_rsqrt(e: &mut Emit, x: &str, y: &str) -> String {
+    let (one, half) = (constant(e, 1.0), constant(e, 0.5));
+    let xy = e.fbin("fmul", Fmt::F32, x, y);
+    let minus = negative(e, &xy);
+    let rest = fma(e, &minus, y, &one);
+    let h = e.fbin("fmul", Fmt::F32, y, &half);
+    fma(e, &h, &rest, y)
 }
 
 /// The nearest integer to a number below 2^22, as a float, and a word whose low bits are the integer's.

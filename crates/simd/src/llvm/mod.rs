@@ -46,6 +46,10 @@ pub struct Llvm {
 /// Passes for warp-wide code: slots become values, then the usual clean-up. No vectoriser: the code is vectors already.
 const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
+/// LLVM's own options, behind a program's name. Sinking moves chains of vector operations behind branches that are never taken, where they
+/// fill the stack; what belongs there is emitted there.
+const OPTIONS: [&CStr; 3] = [c"anywarp", c"-instcombine-code-sinking=0", c"-disable-machine-sink"];
+
 /// Passes that inline the warp into the loop over warps first.
 const INLINE: &str = "always-inline,";
 
@@ -101,14 +105,19 @@ impl Llvm {
         for path in candidates() {
             match Functions::open(&path) {
                 Ok(functions) => {
-                    // SAFETY: these take no arguments and may be called once before anything else.
+                    // SAFETY: these may be called once before anything else; the options outlive the call.
                     unsafe {
                         (functions.LLVMInitializeX86TargetInfo)();
                         (functions.LLVMInitializeX86Target)();
                         (functions.LLVMInitializeX86TargetMC)();
                         (functions.LLVMInitializeX86AsmPrinter)();
-                        // For inline assembly.
                         (functions.LLVMInitializeX86AsmParser)();
+                        let options: Vec<*const c_char> = OPTIONS.iter().map(|o| o.as_ptr()).collect();
+                        (functions.LLVMParseCommandLineOptions)(
+                            OPTIONS.len() as i32,
+                            options.as_ptr(),
+                            c"".as_ptr(),
+                        );
                     }
                     tracing::debug!(path = %path.display(), "opened LLVM");
                     return Ok(Llvm { functions, path });

@@ -39,6 +39,7 @@ functions! {
     LLVMInitializeX86TargetMC: fn();
     LLVMInitializeX86AsmPrinter: fn();
     LLVMInitializeX86AsmParser: fn();
+    LLVMParseCommandLineOptions: fn(c_int, *const Str, Str);
     LLVMContextCreate: fn() -> Ptr;
     LLVMContextDispose: fn(Ptr);
     LLVMCreateMemoryBufferWithMemoryRangeCopy: fn(Str, usize, Str) -> Ptr;
