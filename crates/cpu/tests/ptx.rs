@@ -3,62 +3,11 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use cpu::{Engine, Program, Source, Target};
-use grid::{Heap, Host, Launch, Workers};
+use grid::{Launch, Workers};
 use support::case::{self, Run};
-
-/// The memory of a launch: its buffers and the module's image.
-struct Memory {
-    ranges: Vec<(u64, u64)>,
-    heap: Heap,
-    printed: Mutex<String>,
-}
-
-impl Host for Memory {
-    fn accessible(&self, address: u64, size: u32, _write: bool) -> bool {
-        let inside = |&(start, len): &(u64, u64)| {
-            address >= start && address.checked_add(u64::from(size)).is_some_and(|end| end <= start + len)
-        };
-        self.ranges.iter().any(inside) || self.heap.contains(address, u64::from(size))
-    }
-
-    fn print(&self, text: &[u8]) {
-        self.printed.lock().expect("no printer panics").push_str(&String::from_utf8_lossy(text));
-    }
-
-    fn heap(&self) -> &Heap {
-        &self.heap
-    }
-}
-
-/// Bytes aligned to 256, as device memory is.
-struct Aligned {
-    room: Vec<u128>,
-    start: usize,
-    len: usize,
-}
-
-impl Aligned {
-    fn new(bytes: &[u8]) -> Self {
-        let mut a = Aligned { room: vec![0; bytes.len() / 16 + 33], start: 0, len: bytes.len() };
-        a.start = (256 - a.room.as_ptr() as usize % 256) % 256;
-        a.bytes().copy_from_slice(bytes);
-        a
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the room has 33 words more than the bytes need, which covers the start.
-        unsafe {
-            std::slice::from_raw_parts_mut(self.room.as_mut_ptr().cast::<u8>().add(self.start), self.len)
-        }
-    }
-
-    fn address(&self) -> u64 {
-        self.room.as_ptr() as u64 + self.start as u64
-    }
-}
+use support::memory::{Aligned, Memory};
 
 fn launch(program: &Program, workers: &Workers, run: &Run, compiled: bool) -> Result<(), String> {
     let id = program.module().function(&run.kernel).ok_or_else(|| format!("no kernel `{}`", run.kernel))?;
@@ -82,9 +31,9 @@ fn launch(program: &Program, workers: &Workers, run: &Run, compiled: bool) -> Re
         let at = place.offset as usize;
         params[at..at + bytes.len()].copy_from_slice(&bytes);
     }
-    let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| (b.address(), b.len as u64)).collect();
-    ranges.push((base, image.len as u64));
-    let memory = Memory { ranges, heap: Heap::new(8 << 20), printed: Mutex::default() };
+    let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| b.range()).collect();
+    ranges.push(image.range());
+    let memory = Memory::new(ranges);
     let kernel = program.kernel(id, run.grid, run.block).ok_or("no code")?;
     if compiled && kernel.report.is_none() && !run.interpreted {
         return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
@@ -110,8 +59,7 @@ fn launch(program: &Program, workers: &Workers, run: &Run, compiled: bool) -> Re
         }
         _ => {}
     }
-    let mut printed: Vec<String> =
-        memory.printed.lock().expect("no printer panics").lines().map(String::from).collect();
+    let mut printed: Vec<String> = memory.printed().lines().map(String::from).collect();
     let mut wanted = run.prints.clone();
     printed.sort();
     wanted.sort();

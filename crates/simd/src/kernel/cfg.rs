@@ -160,6 +160,18 @@ impl Cfg {
         };
         let mut order = post_order(0, n, &by_depth);
         order.reverse();
+        // What a loop is left to may still stand between its blocks: nothing leads back from there but through the header, so it may
+        // come after them. Outer loops first, so that inner ones are moved as a whole.
+        for l in &loops {
+            let inside = |b: &usize| l.contains[*b];
+            let (Some(first), Some(last)) = (order.iter().position(inside), order.iter().rposition(inside))
+            else {
+                continue;
+            };
+            if let Some(part) = order.get_mut(first..=last) {
+                part.sort_by_key(|&b| !l.contains[b]);
+            }
+        }
         let mut position = vec![None; n];
         order.iter().enumerate().for_each(|(i, &b)| position[b] = Some(i));
         for l in &mut loops {

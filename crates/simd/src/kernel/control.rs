@@ -454,14 +454,20 @@ impl Kernel<'_> {
                 let c = self.first_lane(*cond);
                 let (a, e) = (self.text.fresh("then"), self.text.fresh("else"));
                 self.text.line(format!("br i1 {c}, label %{a}, label %{e}"));
-                for (label, to) in [(a, then), (e, els)] {
-                    self.text.label(&label);
-                    let before = self.env.clone();
-                    self.edge(b, to, None)?;
-                    self.env = before;
-                    let set = self.after_edge(b, to.block.index(), pending)?;
-                    let next = self.go(&set);
-                    self.text.line(format!("br label %{next}"));
+                self.chosen(b, &a, then, pending)?;
+                self.chosen(b, &e, els, pending)?;
+            }
+            Terminator::Switch { index, targets } if uniform => {
+                let index = self.first_lane(*index);
+                let labels: Vec<String> = targets.iter().map(|_| self.text.fresh("case")).collect();
+                let Some((last, others)) = labels.split_last() else {
+                    return Err(Unsupported("a table of branches that is empty".into()));
+                };
+                let list: Vec<String> =
+                    others.iter().enumerate().map(|(i, l)| format!("i32 {i}, label %{l}")).collect();
+                self.text.line(format!("switch i32 {index}, label %{last} [ {} ]", list.join(" ")));
+                for (label, to) in labels.iter().zip(targets) {
+                    self.chosen(b, label, to, pending)?;
                 }
             }
             Terminator::Branch { cond, then, els } => {
@@ -501,9 +507,6 @@ impl Kernel<'_> {
                         m
                     };
                     self.edge(b, to, Some(&m))?;
-                    if !self.shapes.masked[to.block.index()] && targets.len() > 1 && uniform {
-                        return Err(Unsupported("a uniform table of branches".into()));
-                    }
                     set.extend(self.after_edge(b, to.block.index(), pending)?);
                 }
                 let next = self.go(&set);
@@ -528,6 +531,18 @@ impl Kernel<'_> {
                 self.text.line("br label %fault");
             }
         }
+        Ok(())
+    }
+
+    /// The way to a target that the whole warp takes.
+    fn chosen(&mut self, b: usize, label: &str, to: &BlockCall, pending: &BTreeSet<usize>) -> Result<()> {
+        self.text.label(label);
+        let before = self.env.clone();
+        self.edge(b, to, None)?;
+        self.env = before;
+        let set = self.after_edge(b, to.block.index(), pending)?;
+        let next = self.go(&set);
+        self.text.line(format!("br label %{next}"));
         Ok(())
     }
 

@@ -11,6 +11,7 @@ mod memory;
 mod nan;
 pub mod shape;
 mod spin;
+mod tidy;
 mod value;
 mod warp;
 
@@ -189,6 +190,9 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         Op::Special(SReg::NtidZ) => Some(nz),
         _ => None,
     });
+    let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+    tidy::without_copies(&mut func, &cfg);
+    tidy::one_way_back(&mut func, &cfg);
     let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
     spin::mark(&mut func, &cfg);
     let func = control::split_at_stops(&func);

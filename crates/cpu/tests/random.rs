@@ -1,0 +1,44 @@
+//! Random kernels run to the same bits interpreted and compiled, with one worker and several.
+//!
+//! `RANDOM_FIRST` and `RANDOM_COUNT` choose other kernels than the first few; a failing one is made small and printed. The fuzz target
+//! `kernels` makes its kernels alike.
+
+#[path = "support/compare.rs"]
+mod compare;
+#[path = "support/generator.rs"]
+mod generator;
+#[path = "support/memory.rs"]
+mod memory;
+
+use compare::{check, reduced};
+use generator::{Case, Choices};
+
+/// Kernels that are tried unless `RANDOM_COUNT` says otherwise.
+const COUNT: u64 = 24;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().map_or(default, |v| v.parse().unwrap_or_else(|e| panic!("{name}={v}: {e}")))
+}
+
+#[test]
+fn random_kernels_run_alike() {
+    let first = number("RANDOM_FIRST", 0);
+    let mut failures = Vec::new();
+    for seed in first..first + number("RANDOM_COUNT", COUNT) {
+        let case = Case::new(&mut Choices::of_seed(seed));
+        if check(&case).is_err() {
+            let (small, error) = reduced(&case);
+            failures.push(format!("kernel {seed}: {error}\n{:?}\n{}", small.body, small.text()));
+        }
+    }
+    assert!(failures.is_empty(), "{} kernels fail\n{}", failures.len(), failures.join("\n"));
+}
+
+/// What a fuzzer begins with: kernels of a few bytes.
+#[test]
+fn kernels_of_bytes_run_alike() {
+    for bytes in [&b""[..], b"\x01\x02", b"a loop and a branch or two"] {
+        let case = Case::new(&mut Choices::of_bytes(bytes));
+        assert_eq!(check(&case), Ok(()), "{}", case.text());
+    }
+}

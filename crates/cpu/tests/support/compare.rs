@@ -1,0 +1,121 @@
+//! Runs a random kernel on every engine and compares what it leaves.
+
+use cpu::{Engine, Program, Source, Target};
+use grid::{Launch, Workers};
+
+use super::generator::{Case, INPUTS, OUTPUTS, SHARED};
+use super::memory::{Aligned, Memory};
+
+/// Processors that a kernel is compiled for.
+const PROCESSORS: [&str; 2] = ["native", "x86-64-v3"];
+/// Workers that run it.
+const WORKERS: [u32; 2] = [1, 3];
+
+/// Statements that are taken out of a failing kernel to see whether it still fails.
+const TRIES: usize = 150;
+
+/// What a kernel leaves: a word a thread and output, and the words that all threads update.
+fn run(program: &Program, workers: &Workers, case: &Case, compiled: bool) -> Result<Vec<u32>, String> {
+    let id = program.module().function("k").ok_or("no kernel")?;
+    let info = program.module().functions[id.index()].kernel.as_ref().ok_or("no kernel")?;
+    let words = |list: &[u32]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
+    let input = Aligned::new(&words(&case.inputs()));
+    let threads = (case.grid * case.block) as usize;
+    let mut out = Aligned::new(&words(&vec![0; threads * OUTPUTS]));
+    let mut all = Aligned::new(&words(&[0, u32::MAX, 0, 0, 0, u32::MAX].repeat(SHARED)[..SHARED]));
+    assert_eq!(input.range().1 as usize, INPUTS * 4);
+    let mut params: Vec<u8> = [&input, &out, &all].iter().flat_map(|b| b.address().to_le_bytes()).collect();
+    params.extend(3u32.to_le_bytes());
+    params.resize(info.param_size as usize, 0);
+    let memory = Memory::new([&input, &out, &all].map(Aligned::range).to_vec());
+    let (grid, block) = ([case.grid, 1, 1], [case.block, 1, 1]);
+    let kernel = program.kernel(id, grid, block).ok_or("no code")?;
+    if compiled && kernel.report.is_none() {
+        return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
+    }
+    workers
+        .run(&Launch {
+            name: "k",
+            code: &*kernel.code,
+            grid,
+            block,
+            params: &params,
+            image: 0,
+            shared: [info.shared_size as u32, 0],
+            stack: 1024,
+            cooperative: false,
+            id: 1,
+            host: &memory,
+        })
+        .map_err(|fault| format!("fault: {fault}"))?;
+    assert_eq!(memory.printed(), "", "no kernel prints");
+    let bytes = [out.bytes(), all.bytes()].concat();
+    Ok(bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
+}
+
+/// Whether all engines leave the same; what differs first, if not.
+///
+/// # Errors
+/// They do not, or one of them does not run the kernel.
+pub fn check(case: &Case) -> Result<(), String> {
+    let text = case.text();
+    let load = |engine| {
+        Program::load(&[Source { name: "random", text: &text }], engine)
+            .map_err(|e| format!("{}\n{text}", e.rendered))
+    };
+    let expected = run(&load(Engine::Interpreter)?, &Workers::new(1), case, false)
+        .map_err(|e| format!("interpreted: {e}"))?;
+    for name in PROCESSORS {
+        let Ok(target) = Target::named(name) else { continue };
+        let program = load(Engine::Compiled)?.for_target(target);
+        for workers in WORKERS {
+            let way = format!("{name}, {workers} workers");
+            let got = run(&program, &Workers::new(workers), case, true).map_err(|e| format!("{way}: {e}"))?;
+            let wrong: Vec<usize> = (0..got.len()).filter(|&i| got[i] != expected[i]).collect();
+            if let Some(&at) = wrong.first() {
+                return Err(format!(
+                    "{way}: {} words differ; thread {} of blocks of {} left {:#x} instead of {:#x} as output {}",
+                    wrong.len(),
+                    at / OUTPUTS,
+                    case.block,
+                    got[at],
+                    expected[at],
+                    at % OUTPUTS,
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The smallest case found that still fails alike: statements are taken out as long as it does.
+pub fn reduced(case: &Case) -> (Case, String) {
+    let mut case = case.clone();
+    let mut error = check(&case).err().unwrap_or_default();
+    let kind = |e: &str| {
+        e.split([':', ';'])
+            .nth(1)
+            .map(|s| s.chars().filter(|c| c.is_alphabetic()).take(12).collect::<String>())
+    };
+    let mut again = true;
+    let mut tries = 0;
+    while again && tries < TRIES {
+        again = false;
+        let mut at = 0;
+        while at < case.statements() && tries < TRIES {
+            tries += 1;
+            let smaller = [false, true].iter().map(|&keep| case.without(at, keep)).find_map(|c| {
+                let e = check(&c).err()?;
+                (kind(&e) == kind(&error) && c.text().len() < case.text().len()).then_some((c, e))
+            });
+            match smaller {
+                Some((c, e)) => {
+                    (case, error) = (c, e);
+                    again = true;
+                }
+                None => at += 1,
+            }
+        }
+    }
+    (case, error)
+}

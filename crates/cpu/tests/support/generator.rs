@@ -1,0 +1,766 @@
+//! Random kernels: PTX that every engine must run to the same bits.
+//!
+//! What PTX leaves open is not generated: races, lanes named that are not there, results of approximate functions, which of several f64
+//! NaNs is kept.
+
+use std::fmt::Write as _;
+
+/// Words of the input buffer.
+pub const INPUTS: usize = 256;
+/// Words that a thread writes to the output buffer.
+pub const OUTPUTS: usize = 16;
+/// Words of the buffer that all threads update.
+pub const SHARED: usize = 16;
+/// Registers of 32 bits.
+const REGS: u32 = 8;
+const WIDE: u32 = 4;
+const FLOATS: u32 = 6;
+const PREDS: u32 = 4;
+/// 32-bit elements of the local array.
+const LOCALS: u32 = 8;
+/// Statements of a kernel, loops and branches with their insides.
+const BUDGET: u32 = 40;
+
+/// Where choices come from: given bytes, then the numbers of a seed.
+pub struct Choices<'a> {
+    bytes: &'a [u8],
+    state: u64,
+}
+
+impl<'a> Choices<'a> {
+    /// Choices of a seed.
+    pub fn of_seed(seed: u64) -> Self {
+        Choices { bytes: &[], state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
+    }
+
+    /// Choices of a fuzzer's bytes; all zero after them.
+    pub fn of_bytes(bytes: &'a [u8]) -> Self {
+        Choices { bytes, state: 0 }
+    }
+
+    fn word(&mut self) -> u64 {
+        if let Some((&first, rest)) = self.bytes.split_first() {
+            self.bytes = rest;
+            return u64::from(first);
+        }
+        if self.state == 0 {
+            return 0;
+        }
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        (self.word() % u64::from(n.max(1))) as u32
+    }
+
+    fn of<'b>(&mut self, list: &[&'b str]) -> &'b str {
+        list[self.below(list.len() as u32) as usize]
+    }
+}
+
+/// A piece of a kernel.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// Instructions.
+    Line(String),
+    /// A branch on a predicate.
+    If { pred: u32, then: Vec<Statement>, els: Vec<Statement> },
+    /// A loop that runs up to seven times, as a register's low bits say; left early where the predicate is set, if one is named.
+    Loop { count: String, leave: Option<u32>, body: Vec<Statement> },
+    /// A branch by a table of two or four, as a register's low bits say.
+    Switch { index: String, cases: Vec<Vec<Statement>> },
+    /// Lanes with the predicate end.
+    Exit { pred: u32 },
+}
+
+/// A kernel with its launch.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The body.
+    pub body: Vec<Statement>,
+    /// Bodies of the two functions that it calls.
+    pub functions: [Vec<Statement>; 2],
+    /// Blocks.
+    pub grid: u32,
+    /// Threads of a block.
+    pub block: u32,
+    /// A seed of the input buffer.
+    pub seed: u32,
+}
+
+/// What may be generated at a place.
+#[derive(Clone, Copy)]
+struct Place {
+    /// All threads of the block come here.
+    convergent: bool,
+    /// Warps are full.
+    full: bool,
+    /// In a device function: no memory of the kernel's.
+    function: bool,
+    depth: u32,
+}
+
+struct Generator<'a, 'b> {
+    choices: &'a mut Choices<'b>,
+    left: u32,
+    exited: bool,
+}
+
+impl Generator<'_, '_> {
+    fn reg(&mut self) -> String {
+        format!("%r{}", self.choices.below(REGS))
+    }
+
+    fn wide(&mut self) -> String {
+        format!("%q{}", self.choices.below(WIDE))
+    }
+
+    fn float(&mut self) -> String {
+        format!("%f{}", self.choices.below(FLOATS))
+    }
+
+    fn pred(&mut self) -> u32 {
+        self.choices.below(PREDS)
+    }
+
+    fn operand(&mut self) -> String {
+        match self.choices.below(4) {
+            0 => self
+                .choices
+                .of(&["0", "1", "2", "5", "31", "32", "255", "-1", "-7", "65535", "0x7fffffff", "0x80000000"])
+                .into(),
+            _ => self.reg(),
+        }
+    }
+
+    fn float_operand(&mut self) -> String {
+        match self.choices.below(5) {
+            0 => self
+                .choices
+                .of(&[
+                    "0f00000000",
+                    "0f80000000",
+                    "0f3F800000",
+                    "0fBFC00000",
+                    "0f7F800000",
+                    "0f00400000",
+                    "0f4B000001",
+                ])
+                .into(),
+            _ => self.float(),
+        }
+    }
+
+    fn integer_line(&mut self) -> String {
+        let d = self.reg();
+        let (a, b, c) = (self.reg(), self.operand(), self.operand());
+        match self.choices.below(14) {
+            0..=2 => {
+                let op = self.choices.of(&[
+                    "add.u32",
+                    "sub.u32",
+                    "mul.lo.u32",
+                    "mul.hi.u32",
+                    "mul.hi.s32",
+                    "and.b32",
+                    "or.b32",
+                    "xor.b32",
+                    "min.u32",
+                    "max.s32",
+                    "min.s32",
+                    "add.sat.s32",
+                    "sub.sat.s32",
+                ]);
+                format!("{op} {d}, {a}, {b};")
+            }
+            3 => {
+                let op = self.choices.of(&["div.u32", "div.s32", "rem.u32", "rem.s32"]);
+                format!("{op} {d}, {a}, {b};")
+            }
+            4 => {
+                let op = self.choices.of(&["shl.b32", "shr.u32", "shr.s32"]);
+                format!("{op} {d}, {a}, {b};")
+            }
+            5 => {
+                let op = self.choices.of(&[
+                    "mad.lo.u32",
+                    "mad.hi.s32",
+                    "sad.u32",
+                    "sad.s32",
+                    "bfe.u32",
+                    "bfe.s32",
+                ]);
+                format!("{op} {d}, {a}, {b}, {c};")
+            }
+            6 => format!("lop3.b32 {d}, {a}, {b}, {c}, {};", self.choices.below(256)),
+            7 => {
+                let op =
+                    self.choices.of(&["shf.l.wrap.b32", "shf.r.clamp.b32", "prmt.b32", "shf.l.clamp.b32"]);
+                format!("{op} {d}, {a}, {b}, {c};")
+            }
+            8 => {
+                let op = self.choices.of(&[
+                    "not.b32",
+                    "neg.s32",
+                    "abs.s32",
+                    "brev.b32",
+                    "clz.b32",
+                    "popc.b32",
+                    "bfind.u32",
+                    "bfind.s32",
+                ]);
+                format!("{op} {d}, {a};")
+            }
+            9 => format!("selp.b32 {d}, {a}, {b}, %p{};", self.pred()),
+            10 => {
+                let e = self.reg();
+                format!("bfi.b32 {d}, {a}, {e}, {b}, {c};")
+            }
+            11 => {
+                let op = self.choices.of(&[
+                    "cvt.u32.u8",
+                    "cvt.s32.s8",
+                    "cvt.u32.u16",
+                    "cvt.s32.s16",
+                    "cvt.sat.u8.s32",
+                ]);
+                format!("{op} {d}, {a};")
+            }
+            12 => {
+                let e = self.reg();
+                format!("add.cc.u32 {d}, {a}, {b}; addc.u32 {e}, {e}, {c};")
+            }
+            _ => {
+                let op = self.choices.of(&["dp4a.s32.u32", "dp2a.lo.u32.s32"]);
+                format!("{op} {d}, {a}, {b}, {c};")
+            }
+        }
+    }
+
+    fn wide_line(&mut self) -> String {
+        let (d, a, b, r) = (self.wide(), self.wide(), self.wide(), self.reg());
+        match self.choices.below(7) {
+            0 => {
+                let op = self.choices.of(&["mul.wide.u32", "mul.wide.s32"]);
+                let s = self.reg();
+                format!("{op} {d}, {r}, {s};")
+            }
+            1 => {
+                let op = self.choices.of(&[
+                    "add.u64",
+                    "sub.u64",
+                    "mul.lo.u64",
+                    "mul.hi.u64",
+                    "mul.hi.s64",
+                    "xor.b64",
+                ]);
+                format!("{op} {d}, {a}, {b};")
+            }
+            2 => {
+                let op = self.choices.of(&["shl.b64", "shr.u64", "shr.s64"]);
+                format!("{op} {d}, {a}, {r};")
+            }
+            3 => format!("mov.b64 {{{r}, {}}}, {a};", self.reg()),
+            4 => format!("mov.b64 {d}, {{{r}, {}}};", self.reg()),
+            5 => {
+                let op = self.choices.of(&["div.u64", "rem.s64", "min.s64", "max.u64"]);
+                format!("{op} {d}, {a}, {b};")
+            }
+            _ => {
+                let op = self.choices.of(&["cvt.u64.u32", "cvt.s64.s32"]);
+                format!("{op} {d}, {r};")
+            }
+        }
+    }
+
+    fn float_line(&mut self) -> String {
+        let d = self.float();
+        let (a, b, c) = (self.float(), self.float_operand(), self.float());
+        match self.choices.below(9) {
+            0 | 1 => {
+                let op = self.choices.of(&[
+                    "add.f32",
+                    "sub.f32",
+                    "mul.f32",
+                    "add.ftz.f32",
+                    "mul.ftz.f32",
+                    "div.rn.f32",
+                    "min.f32",
+                    "max.f32",
+                    "add.rz.f32",
+                    "mul.rp.f32",
+                    "min.NaN.f32",
+                ]);
+                format!("{op} {d}, {a}, {b};")
+            }
+            2 => {
+                let op = self.choices.of(&["fma.rn.f32", "fma.rn.ftz.f32", "fma.rm.f32", "fma.rn.sat.f32"]);
+                format!("{op} {d}, {a}, {b}, {c};")
+            }
+            3 => {
+                let op =
+                    self.choices.of(&["neg.f32", "abs.f32", "sqrt.rn.f32", "cvt.rni.f32.f32", "rcp.rn.f32"]);
+                format!("{op} {d}, {a};")
+            }
+            4 => {
+                let op = self.choices.of(&["cvt.rn.f32.s32", "cvt.rn.f32.u32", "cvt.rz.f32.u32", "mov.b32"]);
+                format!("{op} {d}, {};", self.reg())
+            }
+            5 => {
+                let op = self.choices.of(&["cvt.rzi.s32.f32", "cvt.rni.u32.f32", "mov.b32", "mov.b32"]);
+                format!("{op} {}, {a};", self.reg())
+            }
+            6 => format!("selp.f32 {d}, {a}, {b}, %p{};", self.pred()),
+            7 => {
+                let r = self.reg();
+                format!(
+                    "{{ .reg .f64 %x<3>; cvt.f64.f32 %x0, {a}; cvt.f64.f32 %x1, {c}; fma.rn.f64 %x2, %x0, %x1, %x0; div.rn.f64 %x2, %x2, %x1; cvt.rzi.s32.f64 {r}, %x2; }}"
+                )
+            }
+            _ => {
+                let (op, back) = if self.choices.below(2) == 0 { ("f16", "f16") } else { ("bf16", "bf16") };
+                format!(
+                    "{{ .reg .b16 %h<3>; cvt.rn.{op}.f32 %h0, {a}; cvt.rn.{op}.f32 %h1, {c}; fma.rn.{op} %h2, %h0, %h1, %h0; cvt.f32.{back} {d}, %h2; }}"
+                )
+            }
+        }
+    }
+
+    fn predicate_line(&mut self) -> String {
+        let d = self.pred();
+        match self.choices.below(6) {
+            0..=2 => {
+                let op = self.choices.of(&["eq.u32", "ne.u32", "lt.s32", "lo.u32", "ge.s32", "hi.u32"]);
+                let (a, b) = (self.reg(), self.operand());
+                format!("setp.{op} %p{d}, {a}, {b};")
+            }
+            3 => {
+                let op = self.choices.of(&["lt.f32", "gtu.f32", "neu.f32", "num.f32", "le.ftz.f32"]);
+                let (a, b) = (self.float(), self.float_operand());
+                format!("setp.{op} %p{d}, {a}, {b};")
+            }
+            4 => {
+                // A few lanes, or the warp's number.
+                let (a, bits) = (self.choices.of(&["%tid.x", "%laneid", "%ctaid.x"]), self.choices.below(64));
+                format!(
+                    "{{ .reg .b32 %t; mov.u32 %t, {a}; and.b32 %t, %t, {bits}; setp.ne.u32 %p{d}, %t, 0; }}"
+                )
+            }
+            _ => {
+                let op = self.choices.of(&["and.pred", "or.pred", "xor.pred"]);
+                let (a, b) = (self.pred(), self.pred());
+                format!("{op} %p{d}, %p{a}, %p{b};")
+            }
+        }
+    }
+
+    fn memory_line(&mut self) -> String {
+        let (d, a) = (self.reg(), self.reg());
+        match self.choices.below(9) {
+            0 | 1 => format!(
+                "and.b32 %i0, {a}, 255; mul.wide.u32 %a0, %i0, 4; add.u64 %a0, %a0, %in; ld.global.u32 {d}, [%a0];"
+            ),
+            2 => format!(
+                "and.b32 %i0, {a}, 127; mul.wide.u32 %a0, %i0, 8; add.u64 %a0, %a0, %in; ld.global.v2.u32 {{{d}, {}}}, [%a0];",
+                {
+                    // Two different registers.
+                    let n: u32 = d[2..].parse().unwrap_or(0);
+                    format!("%r{}", (n + 1 + self.choices.below(REGS - 1)) % REGS)
+                }
+            ),
+            3 => format!(
+                "and.b32 %i0, {a}, 7; shl.b32 %i0, %i0, 2; mov.u32 %i1, room; add.u32 %i0, %i0, %i1; st.local.u32 [%i0], {d};"
+            ),
+            4 => format!(
+                "and.b32 %i0, {a}, 7; shl.b32 %i0, %i0, 2; mov.u32 %i1, room; add.u32 %i0, %i0, %i1; ld.local.u32 {d}, [%i0];"
+            ),
+            5 => format!("st.shared.u32 [%own], {a};"),
+            6 => format!("ld.shared.u32 {d}, [%own];"),
+            7 => {
+                let op = self.choices.of(&["add.u32", "min.u32", "max.s32", "or.b32", "xor.b32", "and.b32"]);
+                // Each word has one kind of update, so that their order does not matter.
+                let word = match op {
+                    "add.u32" => 0,
+                    "min.u32" => 1,
+                    "max.s32" => 2,
+                    "or.b32" => 3,
+                    "xor.b32" => 4,
+                    _ => 5,
+                };
+                let (space, base) =
+                    if self.choices.below(2) == 0 { ("global", "%all") } else { ("shared", "%sum") };
+                format!("red.{space}.{op} [{base}+{}], {a};", word * 4)
+            }
+            _ => format!(
+                "and.b32 %i0, {a}, 1020; cvt.u64.u32 %a0, %i0; add.u64 %a0, %a0, %in; ld.global.s8 {d}, [%a0+1]; st.global.u32 [%mine+{}], {d};",
+                self.choices.below(4) * 4
+            ),
+        }
+    }
+
+    fn call_line(&mut self) -> String {
+        let (d, a, b) = (self.reg(), self.reg(), self.reg());
+        let f = self.choices.below(2);
+        format!(
+            "{{ .param .b32 pa; .param .b32 pb; .param .b32 pr; st.param.b32 [pa], {a}; st.param.b32 [pb], {b}; call (pr), f{f}, (pa, pb); ld.param.b32 {d}, [pr]; }}"
+        )
+    }
+
+    /// What all threads of a block do together.
+    fn convergent_line(&mut self, full: bool) -> String {
+        let (d, a, p) = (self.reg(), self.reg(), self.pred());
+        let q = self.pred();
+        match self.choices.below(if full { 6 } else { 2 }) {
+            0 => format!(
+                "bar.sync 0; st.shared.u32 [%own], {a}; bar.sync 0; ld.shared.u32 {d}, [%other]; bar.sync 0;"
+            ),
+            1 => {
+                let op = self.choices.of(&["popc.u32", "and.pred", "or.pred"]);
+                let d = if op == "popc.u32" { d } else { format!("%p{q}") };
+                format!("bar.sync 0; barrier.red.{op} {d}, 0, %p{p};")
+            }
+            2 | 3 => {
+                let (mode, clamp) =
+                    [("up", "0"), ("down", "31"), ("bfly", "31"), ("idx", "31"), ("bfly", "0x1807")]
+                        [self.choices.below(5) as usize];
+                let b =
+                    if self.choices.below(2) == 0 { self.reg() } else { self.choices.below(32).to_string() };
+                if self.choices.below(2) == 0 {
+                    format!(
+                        "and.b32 %i0, {b}, 31; shfl.sync.{mode}.b32 {d}|%p{q}, {a}, %i0, {clamp}, 0xffffffff;"
+                    )
+                } else {
+                    format!("and.b32 %i0, {b}, 31; shfl.sync.{mode}.b32 {d}, {a}, %i0, {clamp}, 0xffffffff;")
+                }
+            }
+            4 => {
+                let op = self.choices.of(&["all", "any", "uni"]);
+                if self.choices.below(2) == 0 {
+                    format!("vote.sync.ballot.b32 {d}, %p{p}, 0xffffffff;")
+                } else {
+                    format!("vote.sync.{op}.pred %p{q}, %p{p}, 0xffffffff;")
+                }
+            }
+            _ => {
+                let op = self.choices.of(&[
+                    "redux.sync.add.u32",
+                    "redux.sync.min.s32",
+                    "redux.sync.xor.b32",
+                    "match.any.sync.b32",
+                ]);
+                format!("{op} {d}, {a}, 0xffffffff;")
+            }
+        }
+    }
+
+    fn block(&mut self, place: Place) -> Vec<Statement> {
+        let count = 1 + self.choices.below(if place.depth == 0 { BUDGET } else { 6 });
+        let mut list = Vec::new();
+        for _ in 0..count {
+            if self.left == 0 {
+                break;
+            }
+            self.left -= 1;
+            list.push(self.statement(place));
+        }
+        list
+    }
+
+    fn statement(&mut self, place: Place) -> Statement {
+        let inner = Place { convergent: false, depth: place.depth + 1, ..place };
+        let nests = place.depth < 4;
+        match self.choices.below(20) {
+            0 | 1 if nests => {
+                let pred = self.pred();
+                let then = self.block(inner);
+                let els = if self.choices.below(2) == 0 { Vec::new() } else { self.block(inner) };
+                Statement::If { pred, then, els }
+            }
+            2 if nests => {
+                let leave = (self.choices.below(3) == 0).then(|| self.pred());
+                Statement::Loop { count: self.reg(), leave, body: self.block(inner) }
+            }
+            // The same number of turns for all: what they do together may stand inside.
+            3 if nests && place.convergent => {
+                let inner = Place { depth: place.depth + 1, ..place };
+                Statement::Loop { count: "%n".into(), leave: None, body: self.block(inner) }
+            }
+            4 if nests => {
+                let cases = if self.choices.below(2) == 0 { 2 } else { 4 };
+                let index = self.reg();
+                Statement::Switch { index, cases: (0..cases).map(|_| self.block(inner)).collect() }
+            }
+            5 if !place.function && place.depth > 0 && self.choices.below(4) == 0 => {
+                self.exited = true;
+                Statement::Exit { pred: self.pred() }
+            }
+            6..=8 if place.convergent => {
+                let full = place.full && !self.exited;
+                Statement::Line(self.convergent_line(full))
+            }
+            9 if !place.function => Statement::Line(self.call_line()),
+            10 | 11 if !place.function => Statement::Line(self.memory_line()),
+            12 | 13 => Statement::Line(self.float_line()),
+            14 => Statement::Line(self.wide_line()),
+            15 | 16 => Statement::Line(self.predicate_line()),
+            17 => {
+                let line = self.integer_line();
+                if line.starts_with('{') || line.contains("; ") {
+                    return Statement::Line(line);
+                }
+                Statement::Line(format!(
+                    "@{}%p{} {line}",
+                    if self.choices.below(2) == 0 { "" } else { "!" },
+                    self.pred()
+                ))
+            }
+            _ => Statement::Line(self.integer_line()),
+        }
+    }
+}
+
+impl Case {
+    /// A kernel of the choices.
+    pub fn new(choices: &mut Choices) -> Case {
+        let block = [32, 64, 96, 128, 33, 50, 7][choices.below(7) as usize];
+        let (grid, seed) = (1 + choices.below(4), choices.below(1 << 16));
+        let functions = [0, 1].map(|_| {
+            let mut g = Generator { choices, left: 8, exited: false };
+            g.block(Place { convergent: false, full: false, function: true, depth: 2 })
+        });
+        let mut g = Generator { choices, left: BUDGET, exited: false };
+        let body = g.block(Place { convergent: true, full: block % 32 == 0, function: false, depth: 0 });
+        Case { body, functions, grid, block, seed }
+    }
+
+    /// The words of the input buffer: small numbers, floats and noise.
+    pub fn inputs(&self) -> Vec<u32> {
+        let mut noise = Choices::of_seed(u64::from(self.seed));
+        (0..INPUTS)
+            .map(|_| {
+                let v = noise.word();
+                match v % 4 {
+                    0 => (v >> 8) as u32 % 64,
+                    1 => ((v >> 8) as u32 % 2000) as f32 as u32,
+                    2 => (((v >> 8) as u32 % 2000) as f32 / 16.0 - 40.0).to_bits(),
+                    _ => (v >> 16) as u32,
+                }
+            })
+            .collect()
+    }
+
+    /// The module's text; its kernel is `k(in, out, all, n)`.
+    pub fn text(&self) -> String {
+        let mut o = String::from(".version 8.6\n.target sm_90\n.address_size 64\n");
+        let mut labels = 0;
+        for (i, body) in self.functions.iter().enumerate() {
+            let _ = writeln!(o, ".func (.param .b32 result) f{i}(.param .b32 first, .param .b32 second)\n{{");
+            registers(&mut o);
+            o += "  ld.param.b32 %r0, [first];\n  ld.param.b32 %r1, [second];\n";
+            for r in 2..REGS {
+                let _ = writeln!(o, "  xor.b32 %r{r}, %r{}, {};", r % 2, r * 77);
+            }
+            o += "  mov.u32 %n, 3;\n";
+            clear(&mut o);
+            write_all(&mut o, body, &mut labels, true);
+            o += "  st.param.b32 [result], %r0;\n  ret;\n}\n";
+        }
+        o += ".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 all, .param .u32 n)\n{\n";
+        registers(&mut o);
+        let _ = writeln!(
+            o,
+            "  .shared .align 16 .b32 slots[{}];\n  .shared .b32 sums[{SHARED}];\n  .local .b32 room[{LOCALS}];",
+            self.block
+        );
+        o += "  ld.param.u64 %in, [in];\n  ld.param.u64 %mine, [out];\n  ld.param.u64 %all, [all];\n  ld.param.u32 %n, [n];\n";
+        o += "  mov.u32 %r0, %tid.x;\n  mov.u32 %r1, %ctaid.x;\n  mov.u32 %i1, %ntid.x;\n  mad.lo.u32 %r2, %r1, %i1, %r0;\n";
+        let _ = writeln!(o, "  mul.wide.u32 %a0, %r2, {};\n  add.u64 %mine, %mine, %a0;", OUTPUTS * 4);
+        o += "  mov.u32 %sum, sums;\n  mov.u32 %own, slots;\n  shl.b32 %i0, %r0, 2;\n  add.u32 %own, %own, %i0;\n";
+        // The slot of the next thread but two.
+        o += "  add.u32 %i0, %r0, 3;\n  rem.u32 %i0, %i0, %i1;\n  shl.b32 %i0, %i0, 2;\n  mov.u32 %other, slots;\n  add.u32 %other, %other, %i0;\n";
+        o += "  st.shared.u32 [%own], %r2;\n  setp.eq.u32 %p0, %r0, 0;\n";
+        for i in 0..6 {
+            let _ = writeln!(
+                o,
+                "  @%p0 st.shared.u32 [%sum+{}], {};",
+                i * 4,
+                if i == 1 || i == 5 { "-1" } else { "0" }
+            );
+        }
+        o += "  bar.sync 0;\n";
+        for i in 0..LOCALS {
+            let _ = writeln!(o, "  add.u32 %i0, %r2, {i};\n  st.local.u32 [room+{}], %i0;", i * 4);
+        }
+        for r in 3..REGS {
+            let _ = writeln!(
+                o,
+                "  mad.lo.u32 %i0, %r2, {}, {};\n  and.b32 %i0, %i0, 255;\n  mul.wide.u32 %a0, %i0, 4;\n  add.u64 %a0, %a0, %in;\n  ld.global.u32 %r{r}, [%a0];",
+                2 * r + 1,
+                r * 13
+            );
+        }
+        clear(&mut o);
+        write_all(&mut o, &self.body, &mut labels, false);
+        o += "  bar.sync 0;\n";
+        outputs(&mut o);
+        for i in 0..6 {
+            let _ = writeln!(
+                o,
+                "  ld.shared.u32 %i0, [%sum+{}];\n  @%p0 st.global.u32 [%mine+{}], %i0;",
+                i * 4,
+                40 + i * 4
+            );
+        }
+        o += "  ret;\n}\n";
+        o
+    }
+
+    /// How many statements there are.
+    pub fn statements(&self) -> usize {
+        self.functions.iter().chain([&self.body]).map(|b| count(b)).sum()
+    }
+
+    /// The case without one statement, or with the inside in its place.
+    pub fn without(&self, mut at: usize, keep_inside: bool) -> Case {
+        let mut case = self.clone();
+        for body in case.functions.iter_mut().chain([&mut case.body]) {
+            if remove(body, &mut at, keep_inside) {
+                break;
+            }
+        }
+        case
+    }
+}
+
+fn count(body: &[Statement]) -> usize {
+    let inside = |s: &Statement| match s {
+        Statement::If { then, els, .. } => count(then) + count(els),
+        Statement::Loop { body, .. } => count(body),
+        Statement::Switch { cases, .. } => cases.iter().map(|c| count(c)).sum(),
+        _ => 0,
+    };
+    body.iter().map(|s| 1 + inside(s)).sum()
+}
+
+/// Removes statement `at`, counted through the tree; whether it was there.
+fn remove(body: &mut Vec<Statement>, at: &mut usize, keep_inside: bool) -> bool {
+    for i in 0..body.len() {
+        if *at == 0 {
+            let old = body.remove(i);
+            if keep_inside {
+                let inside = match old {
+                    Statement::If { then, els, .. } => [then, els].concat(),
+                    Statement::Loop { body, .. } => body,
+                    Statement::Switch { cases, .. } => cases.concat(),
+                    _ => Vec::new(),
+                };
+                body.splice(i..i, inside);
+            }
+            return true;
+        }
+        *at -= 1;
+        let found = match &mut body[i] {
+            Statement::If { then, els, .. } => remove(then, at, keep_inside) || remove(els, at, keep_inside),
+            Statement::Loop { body, .. } => remove(body, at, keep_inside),
+            Statement::Switch { cases, .. } => cases.iter_mut().any(|c| remove(c, at, keep_inside)),
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+fn registers(o: &mut String) {
+    let _ = writeln!(
+        o,
+        "  .reg .b32 %r<{REGS}>, %i<2>, %own, %other, %sum, %n;\n  .reg .b64 %q<{WIDE}>, %a<1>, %in, %mine, %all;\n  .reg .f32 %f<{FLOATS}>;\n  .reg .pred %p<{PREDS}>;"
+    );
+}
+
+/// First values of the other registers, made of the 32-bit ones.
+fn clear(o: &mut String) {
+    for i in 0..WIDE {
+        let _ = writeln!(o, "  mov.b64 %q{i}, {{%r{}, %r{}}};", i % REGS, (i + 3) % REGS);
+    }
+    for i in 0..FLOATS {
+        let _ = writeln!(o, "  cvt.rn.f32.s32 %f{i}, %r{};", i % REGS);
+    }
+    for i in 0..PREDS {
+        let _ = writeln!(o, "  setp.lt.s32 %p{i}, %r{}, {};", i % REGS, 10 * i + 5);
+    }
+}
+
+/// Stores what the registers hold.
+fn outputs(o: &mut String) {
+    for i in 0..4 {
+        let _ = writeln!(
+            o,
+            "  xor.b32 %r{i}, %r{i}, %r{};\n  st.global.u32 [%mine+{}], %r{i};",
+            i + 4,
+            16 + i * 4
+        );
+    }
+    *o += "  xor.b64 %q0, %q0, %q1;\n  xor.b64 %q2, %q2, %q3;\n  xor.b64 %q0, %q0, %q2;\n  st.global.u64 [%mine+32], %q0;\n";
+    for i in 0..4 {
+        let _ = writeln!(o, "  mov.b32 %i0, %f{i};\n  @%p{i} st.global.u32 [%mine+{}], %i0;", i * 4);
+    }
+}
+
+fn write_all(o: &mut String, body: &[Statement], labels: &mut u32, function: bool) {
+    for s in body {
+        write_one(o, s, labels, function);
+    }
+}
+
+fn write_one(o: &mut String, s: &Statement, labels: &mut u32, function: bool) {
+    *labels += 1;
+    let l = *labels;
+    match s {
+        Statement::Line(line) => {
+            let _ = writeln!(o, "  {line}");
+        }
+        Statement::If { pred, then, els } => {
+            let _ = writeln!(o, "  @!%p{pred} bra ELSE{l};");
+            write_all(o, then, labels, function);
+            let _ = writeln!(o, "  bra END{l};\nELSE{l}:");
+            write_all(o, els, labels, function);
+            let _ = writeln!(o, "END{l}:");
+        }
+        Statement::Loop { count, leave, body } => {
+            let _ = writeln!(
+                o,
+                "  {{\n  .reg .b32 %c;\n  .reg .pred %z;\n  and.b32 %c, {count}, 7;\nTOP{l}:\n  setp.eq.u32 %z, %c, 0;\n  @%z bra OUT{l};\n  sub.u32 %c, %c, 1;"
+            );
+            write_all(o, body, labels, function);
+            if let Some(p) = leave {
+                let _ = writeln!(o, "  @%p{p} bra OUT{l};");
+            }
+            let _ = writeln!(o, "  bra TOP{l};\nOUT{l}:\n  }}");
+        }
+        Statement::Switch { index, cases } => {
+            let names: Vec<String> = (0..cases.len()).map(|i| format!("CASE{l}_{i}")).collect();
+            let _ = writeln!(
+                o,
+                "  {{\n  .reg .b32 %c;\n  and.b32 %c, {index}, {};\nTABLE{l}: .branchtargets {};\n  brx.idx %c, TABLE{l};",
+                cases.len() - 1,
+                names.join(", ")
+            );
+            for (name, case) in names.iter().zip(cases) {
+                let _ = writeln!(o, "{name}:");
+                write_all(o, case, labels, function);
+                let _ = writeln!(o, "  bra JOIN{l};");
+            }
+            let _ = writeln!(o, "JOIN{l}:\n  }}");
+        }
+        Statement::Exit { pred } => {
+            let _ = writeln!(o, "  @!%p{pred} bra STAY{l};");
+            outputs(o);
+            let _ = writeln!(o, "  exit;\nSTAY{l}:");
+        }
+    }
+}

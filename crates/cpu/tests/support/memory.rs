@@ -1,0 +1,76 @@
+//! Memory for launches.
+
+use std::sync::Mutex;
+
+use grid::{Heap, Host};
+
+/// The memory of a launch: its buffers and the module's image.
+pub struct Memory {
+    ranges: Vec<(u64, u64)>,
+    heap: Heap,
+    printed: Mutex<String>,
+}
+
+impl Memory {
+    /// Memory of some ranges: address and length.
+    pub fn new(ranges: Vec<(u64, u64)>) -> Self {
+        Memory { ranges, heap: Heap::new(8 << 20), printed: Mutex::default() }
+    }
+
+    /// What was printed.
+    pub fn printed(&self) -> String {
+        self.printed.lock().expect("no printer panics").clone()
+    }
+}
+
+impl Host for Memory {
+    fn accessible(&self, address: u64, size: u32, _write: bool) -> bool {
+        let inside = |&(start, len): &(u64, u64)| {
+            address >= start && address.checked_add(u64::from(size)).is_some_and(|end| end <= start + len)
+        };
+        self.ranges.iter().any(inside) || self.heap.contains(address, u64::from(size))
+    }
+
+    fn print(&self, text: &[u8]) {
+        self.printed.lock().expect("no printer panics").push_str(&String::from_utf8_lossy(text));
+    }
+
+    fn heap(&self) -> &Heap {
+        &self.heap
+    }
+}
+
+/// Bytes aligned to 256, as device memory is.
+pub struct Aligned {
+    room: Vec<u128>,
+    start: usize,
+    len: usize,
+}
+
+impl Aligned {
+    /// A copy of bytes.
+    pub fn new(bytes: &[u8]) -> Self {
+        let mut a = Aligned { room: vec![0; bytes.len() / 16 + 33], start: 0, len: bytes.len() };
+        a.start = (256 - a.room.as_ptr() as usize % 256) % 256;
+        a.bytes().copy_from_slice(bytes);
+        a
+    }
+
+    /// The bytes.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the room has 33 words more than the bytes need, which covers the start.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.room.as_mut_ptr().cast::<u8>().add(self.start), self.len)
+        }
+    }
+
+    /// Address and length.
+    pub fn range(&self) -> (u64, u64) {
+        (self.address(), self.len as u64)
+    }
+
+    /// Where they are.
+    pub fn address(&self) -> u64 {
+        self.room.as_ptr() as u64 + self.start as u64
+    }
+}

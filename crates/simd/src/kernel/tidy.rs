@@ -1,0 +1,89 @@
+//! Changes to a function's graph that tell more of what is uniform.
+
+use wave::{Block, BlockCall, Function, Terminator, Ty, Value};
+
+use super::cfg::Cfg;
+
+/// What a value stands for, through parameters that were found to be others.
+fn found(stands: &[Option<Value>], mut v: Value) -> Value {
+    while let Some(next) = stands.get(v.index()).copied().flatten() {
+        v = next;
+    }
+    v
+}
+
+/// Takes out parameters that are one and the same value on every reachable way. Where lanes come together on different ways, such a
+/// parameter would seem to differ between them.
+pub fn without_copies(func: &mut Function, cfg: &Cfg) {
+    let mut stands: Vec<Option<Value>> = vec![None; func.values.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &b in cfg.order.iter().skip(1) {
+            for (i, &p) in func.blocks[b].params.iter().enumerate() {
+                if stands[p.index()].is_some() {
+                    continue;
+                }
+                let edges = cfg.preds[b].iter().flat_map(|&f| func.blocks[f].term.targets());
+                let mut from: Vec<Value> = edges
+                    .filter(|t| t.block.index() == b)
+                    .filter_map(|t| t.args.get(i))
+                    .map(|&a| found(&stands, a))
+                    .filter(|&a| a != p)
+                    .collect();
+                from.dedup();
+                if let [one] = from.as_slice() {
+                    stands[p.index()] = Some(*one);
+                    changed = true;
+                }
+            }
+        }
+    }
+    let kept: Vec<Vec<bool>> =
+        func.blocks.iter().map(|b| b.params.iter().map(|p| stands[p.index()].is_none()).collect()).collect();
+    let rename = |v: &mut Value| *v = found(&stands, *v);
+    for block in &mut func.blocks {
+        block.params.retain(|p| stands[p.index()].is_none());
+        block.insts.iter_mut().flat_map(|i| i.args.iter_mut()).for_each(rename);
+        match &mut block.term {
+            Terminator::Branch { cond, .. } => rename(cond),
+            Terminator::Switch { index, .. } => rename(index),
+            Terminator::Return(values) => values.iter_mut().for_each(rename),
+            _ => {}
+        }
+        for t in block.term.targets_mut() {
+            let keep = &kept[t.block.index()];
+            let mut i = 0;
+            t.args.retain(|_| {
+                i += 1;
+                keep[i - 1]
+            });
+            t.args.iter_mut().for_each(rename);
+        }
+    }
+}
+
+/// Gives every loop one block that goes back to its header: lanes that end a round on different ways meet there.
+pub fn one_way_back(func: &mut Function, cfg: &Cfg) {
+    for l in &cfg.loops {
+        let header = Block(l.header as u32);
+        let inside: Vec<usize> = (0..l.contains.len()).filter(|&b| l.contains[b]).collect();
+        let back =
+            |func: &Function, b: usize| func.blocks[b].term.targets().filter(|t| t.block == header).count();
+        if inside.iter().map(|&b| back(func, b)).sum::<usize>() < 2 {
+            continue;
+        }
+        let types: Vec<Ty> = func.block(header).params.iter().map(|&p| func.ty(p)).collect();
+        let latch = func.new_block();
+        let params: Vec<Value> = types.into_iter().map(|ty| func.new_param(latch, ty)).collect();
+        let place = func.block(header).term_loc;
+        for b in inside {
+            for t in func.blocks[b].term.targets_mut().filter(|t| t.block == header) {
+                t.block = latch;
+            }
+        }
+        let end = func.block_mut(latch);
+        end.term = Terminator::Jump(BlockCall { block: header, args: params.into_iter().collect() });
+        end.term_loc = place;
+    }
+}
