@@ -612,8 +612,7 @@ impl Kernel<'_> {
         for (slot, ty, at, now) in &saved {
             if *now {
                 let v = self.text.def(format!("load {ty}, ptr {slot}"));
-                let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
-                self.text.line(format!("store {ty} {v}, ptr {p}"));
+                self.store_home(ty, &v, *at);
             }
         }
         let alive = self.text.def("load <32 x i1>, ptr %live");
@@ -626,8 +625,7 @@ impl Kernel<'_> {
         // The way back in.
         self.text.label(&format!("resume{number}"));
         for (slot, ty, at, _) in &saved {
-            let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
-            let v = self.text.def(format!("load {ty}, ptr {p}"));
+            let v = self.load_home(ty, *at);
             self.text.line(format!("store {ty} {v}, ptr {slot}"));
         }
         if self.shapes.masked[target] {

@@ -31,21 +31,22 @@ struct Groups {
 
 /// One access: `count` elements of `ty` a lane.
 #[derive(Clone, Copy)]
-struct Access {
-    ty: Ty,
-    count: usize,
+pub struct Access {
+    pub ty: Ty,
+    pub count: usize,
     order: Order,
     space: Space,
 }
 
 impl Access {
-    fn size(self) -> usize {
+    /// Bytes that a lane accesses.
+    pub fn size(self) -> usize {
         self.ty.bytes() as usize * self.count
     }
 }
 
 /// `0 × stride, 1 × stride …` as indices of a shuffle.
-fn indices(list: impl Iterator<Item = usize>) -> String {
+pub fn indices(list: impl Iterator<Item = usize>) -> String {
     let list: Vec<String> = list.map(|i| format!("i32 {i}")).collect();
     format!("<{} x i32> <{}>", list.len(), list.join(", "))
 }
@@ -226,7 +227,7 @@ impl Kernel<'_> {
     }
 
     /// Loads `n` elements in a row.
-    fn load_row(&mut self, a: Access, at: &str, n: usize, mask: Option<String>) -> String {
+    pub fn load_row(&mut self, a: Access, at: &str, n: usize, mask: Option<String>) -> String {
         let t = wide(n, a.ty);
         let align = a.ty.bytes();
         let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
@@ -238,7 +239,7 @@ impl Kernel<'_> {
         self.text.def(format!("call {t} @{name}(ptr align {align} {p}, <{n} x i1> {m}, {t} zeroinitializer)"))
     }
 
-    fn store_row(&mut self, a: Access, at: &str, n: usize, value: &str, mask: Option<String>) {
+    pub fn store_row(&mut self, a: Access, at: &str, n: usize, value: &str, mask: Option<String>) {
         let t = wide(n, a.ty);
         let align = a.ty.bytes();
         let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
@@ -252,7 +253,7 @@ impl Kernel<'_> {
     }
 
     /// Element `i` of each of `lanes` lanes out of a row.
-    fn deinterleave(&mut self, a: Access, row: &str, lanes: usize, i: usize) -> String {
+    pub fn deinterleave(&mut self, a: Access, row: &str, lanes: usize, i: usize) -> String {
         if a.count == 1 {
             return row.to_string();
         }
@@ -262,7 +263,7 @@ impl Kernel<'_> {
     }
 
     /// The row that `lanes` lanes from `first` store.
-    fn interleave(&mut self, a: Access, values: &[String], first: usize, lanes: usize) -> String {
+    pub fn interleave(&mut self, a: Access, values: &[String], first: usize, lanes: usize) -> String {
         let t = vector(a.ty);
         if values.len() == 1 {
             if lanes == LANES {
@@ -454,7 +455,7 @@ impl Kernel<'_> {
         &mut self,
         a: Access,
         guard: Option<String>,
-        slow: impl FnOnce(&mut Self) -> String,
+        slow: impl FnOnce(&mut Self) -> Vec<String>,
         fast: impl FnOnce(&mut Self) -> Vec<String>,
     ) -> Vec<Rep> {
         let Some(guard) = guard else {
@@ -474,8 +475,7 @@ impl Kernel<'_> {
                 put(k, v);
             },
             |k| {
-                let addresses = slow(k);
-                let v = k.gather(a, &addresses);
+                let v = slow(k);
                 put(k, v);
             },
         );
@@ -497,8 +497,21 @@ impl Kernel<'_> {
                 self.report.wide += 1;
                 (0..a.count).map(|i| Rep::Uniform(self.load_one(a, &at, i))).collect()
             }
-            Where::Row(base, guard) => self.guarded_load(a, guard, each, |k| k.load_rows(a, &base)),
-            Where::Groups(groups, guard) => self.guarded_load(a, guard, each, |k| k.load_groups(a, &groups)),
+            Where::Row(base, guard) => {
+                let runs = |k: &mut Self| {
+                    let addresses = each(k);
+                    k.load_runs(a, &addresses)
+                };
+                self.guarded_load(a, guard, runs, |k| k.load_rows(a, &base))
+            }
+            Where::Groups(groups, guard) => {
+                let row = groups.row;
+                let slow = |k: &mut Self| {
+                    let addresses = each(k);
+                    if row { k.load_runs(a, &addresses) } else { k.gather(a, &addresses) }
+                };
+                self.guarded_load(a, guard, slow, |k| k.load_groups(a, &groups))
+            }
             Where::Each(addresses) => self.gather(a, &addresses).into_iter().map(Rep::Vector).collect(),
         };
         if fenced {
@@ -540,7 +553,7 @@ impl Kernel<'_> {
                     None => row(self),
                     Some(g) => self.either(&g, row, |k| {
                         let addresses = k.real_vector(inst.args[0], a.space, offset);
-                        k.scatter(a, &addresses, &vectors);
+                        k.store_runs(a, &addresses, &vectors);
                     }),
                 }
             }
@@ -558,7 +571,7 @@ impl Kernel<'_> {
                     None => rows(self),
                     Some(g) => self.either(&g, rows, |k| {
                         let addresses = k.real_vector(inst.args[0], a.space, offset);
-                        k.scatter(a, &addresses, &vectors);
+                        k.store_runs(a, &addresses, &vectors);
                     }),
                 }
             }

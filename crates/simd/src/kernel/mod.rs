@@ -9,6 +9,7 @@ pub mod cfg;
 mod control;
 mod memory;
 mod nan;
+mod runs;
 pub mod shape;
 mod spin;
 mod tidy;

@@ -28,6 +28,9 @@ pub enum Rep {
     Vector(String),
 }
 
+/// The type of masks.
+const MASK: &str = "<32 x i1>";
+
 impl Kernel<'_> {
     /// A value as it is held; read from its slot where another block made it.
     pub fn rep(&mut self, v: Value) -> Rep {
@@ -114,6 +117,39 @@ impl Kernel<'_> {
             self.write_slot(v, &rep, guard, None);
         }
         Ok(())
+    }
+
+    /// Writes to the warp's frame; masks as words of bits, since vectors of bits go to memory one by one.
+    pub fn store_home(&mut self, ty: &str, value: &str, at: usize) {
+        let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
+        if ty == MASK {
+            let bits = self.text.def(format!("bitcast {MASK} {value} to i32"));
+            self.text.line(format!("store i32 {bits}, ptr {p}"));
+        } else {
+            self.text.line(format!("store {ty} {value}, ptr {p}"));
+        }
+    }
+
+    /// Reads it again.
+    pub fn load_home(&mut self, ty: &str, at: usize) -> String {
+        let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
+        if ty == MASK {
+            let bits = self.text.def(format!("load i32, ptr {p}"));
+            self.mask_from(&bits)
+        } else {
+            self.text.def(format!("load {ty}, ptr {p}"))
+        }
+    }
+
+    /// A word of bits as a mask. AVX2 has no way to spread bits but to test each lane's own.
+    pub fn mask_from(&mut self, bits: &str) -> String {
+        if self.avx512 {
+            return self.text.def(format!("bitcast i32 {bits} to {MASK}"));
+        }
+        let words = self.text.splat(Ty::I32, bits);
+        let each = constant_vector(Ty::I32, &std::array::from_fn(|l| 1i64 << l));
+        let mine = self.text.def(format!("and <32 x i32> {words}, {each}"));
+        self.text.def(format!("icmp ne <32 x i32> {mine}, zeroinitializer"))
     }
 
     /// With its vector, for whoever reads it in another block.
@@ -216,8 +252,7 @@ impl Kernel<'_> {
         for (i, ((slot, t), value)) in self.slot_parts(v).into_iter().zip(parts).enumerate() {
             self.text.line(format!("store {t} {value}, ptr {slot}"));
             if let Some(at) = homes.as_ref().and_then(|h| h.get(i)) {
-                let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
-                self.text.line(format!("store {t} {value}, ptr {p}"));
+                self.store_home(&t, &value, *at);
             }
         }
     }

@@ -94,7 +94,7 @@ impl Kernel<'_> {
         };
         let members = self.members(Some(inst.args[1]))?;
         let v = self.vector(inst.args[0]);
-        let m = self.text.def(format!("bitcast i32 {members} to <32 x i1>"));
+        let m = self.mask_from(&members);
         let v =
             self.text.def(format!("select <32 x i1> {m}, <32 x i32> {v}, <32 x i32> splat (i32 {identity})"));
         let r =
@@ -132,7 +132,7 @@ impl Kernel<'_> {
         let lane = self.first_set(&l);
         let one = self.text.def(format!("extractelement {} {v}, i32 {lane}", vector(ty)));
         let one = self.text.splat(ty, &one);
-        let m = self.text.def(format!("bitcast i32 {members} to <32 x i1>"));
+        let m = self.mask_from(&members);
         let same = self.text.def(format!("icmp eq {} {v}, {one}", vector(ty)));
         let same = self.text.def(format!("and <32 x i1> {same}, {m}"));
         let bits = self.text.def(format!("bitcast <32 x i1> {same} to i32"));
@@ -155,7 +155,7 @@ impl Kernel<'_> {
     }
 
     /// The lowest bit's number, of a mask that may be empty.
-    fn first_set(&mut self, mask: &str) -> String {
+    pub fn first_set(&mut self, mask: &str) -> String {
         let n = self.text.intrinsic(
             "i32",
             "llvm.cttz.i32",

@@ -1,0 +1,92 @@
+//! What becomes of simple kernels is what one would write by hand: full-width loads, arithmetic and stores; nothing lane by lane.
+
+use std::path::Path;
+
+use cpu::{Engine, Program, Source, Specialisation, Target};
+
+/// A kernel of `bench/kernels`, the block it is launched with, and instructions that its code must have (`R` is a full-width register,
+/// `M` memory).
+struct Expected {
+    file: &'static str,
+    kernel: &'static str,
+    block: [u32; 3],
+    has: &'static [&'static str],
+}
+
+const KERNELS: &[Expected] = &[
+    Expected { file: "stream", kernel: "vecadd", block: [256, 1, 1], has: &["load", "vaddps", "store"] },
+    Expected { file: "stream", kernel: "saxpy", block: [256, 1, 1], has: &["load", "vfmadd", "store"] },
+    Expected { file: "reduce", kernel: "reduce", block: [256, 1, 1], has: &["load", "vaddps", "store"] },
+    Expected {
+        file: "mandelbrot",
+        kernel: "mandelbrot",
+        block: [32, 8, 1],
+        has: &["vmulps", "vfmadd", "vcmp", "store"],
+    },
+];
+
+/// Instructions that go from lane to lane.
+const LANE_BY_LANE: &[&str] =
+    &["gather", "scatter", "vpextr", "vpinsr", "vinsertps", "vextractps", "vpcompress"];
+
+fn assembly(e: &Expected, target: Target) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../bench/kernels/{}.ptx", e.file));
+    let text = std::fs::read_to_string(path).expect("the kernel's text");
+    let program = Program::load(&[Source { name: e.file, text: &text }], Engine::Compiled)
+        .expect("it loads")
+        .for_target(target);
+    let id = program.module().function(e.kernel).expect("it is there");
+    let spec = Specialisation::of_launch([1024, 1, 1], e.block);
+    simd::assembly(&program.request(id, spec)).expect("it compiles")
+}
+
+/// Mnemonic and operands of each instruction of the kernel's own function.
+fn instructions(assembly: &str) -> Vec<(&str, &str)> {
+    let body = assembly.split("anywarp_").skip(1).collect::<Vec<_>>();
+    assert!(!body.is_empty(), "no entry point");
+    let start = assembly.find("\nanywarp_").expect("an entry point");
+    let lines = assembly.get(start..).unwrap_or_default().lines().filter(|l| l.starts_with('\t'));
+    let code = lines.map(str::trim).filter(|l| !l.starts_with('.'));
+    code.map(|l| l.split_once('\t').unwrap_or((l, ""))).collect()
+}
+
+fn is_load(operands: &str, register: &str) -> bool {
+    operands.split_once("), ").is_some_and(|(from, to)| from.contains('(') && to.starts_with(register))
+}
+
+fn is_store(operands: &str, register: &str) -> bool {
+    operands.starts_with(register) && operands.contains('(') && !operands.contains("(%rsp)")
+}
+
+fn check(target: &str, register: &str) {
+    let Ok(named) = Target::named(target) else {
+        eprintln!("not run: this machine cannot run {target}");
+        return;
+    };
+    for e in KERNELS {
+        let text = assembly(e, named.clone());
+        let code = instructions(&text);
+        for wanted in e.has {
+            let there = code.iter().any(|(name, operands)| match *wanted {
+                "load" => name.starts_with("vmov") && is_load(operands, register),
+                "store" => name.starts_with("vmov") && is_store(operands, register),
+                word => name.starts_with(word) && operands.contains(register),
+            });
+            assert!(there, "{} for {target} has no full-width {wanted}:\n{text}", e.kernel);
+        }
+        for (name, operands) in &code {
+            let bad = LANE_BY_LANE.iter().any(|b| name.contains(b));
+            assert!(!bad, "{} for {target} goes lane by lane: {name} {operands}\n{text}", e.kernel);
+        }
+    }
+}
+
+#[test]
+fn avx512_code_is_full_width() {
+    check("x86-64-v4", "%zmm");
+}
+
+#[test]
+fn avx2_code_is_full_width() {
+    check("x86-64-v3", "%ymm");
+}
