@@ -503,3 +503,39 @@ fn functions_that_are_not_written_name_themselves_once() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(told.matches("cuGLMapBufferObject is not supported").count(), 1, "{told}");
 }
+
+/// Callers that believe otherwise of `f` than `OTHER` has it: the hardware's linker refuses each when the definition comes.
+const BELIEFS: [(&str, &str); 4] = [
+    ("(.param .b32 r) f(.param .b32 a)", "(r), f, (a)"),
+    ("f(.param .b64 w)", "f, (w)"),
+    ("f()", "f"),
+    ("f(.param .b32 a, .param .b32 b)", "f, (a, a)"),
+];
+
+const OTHER: &str = ".visible .func f(.param .b32 a) { ret; }";
+
+#[test]
+fn texts_that_disagree_on_a_function_are_not_linked() {
+    isolated("texts_that_disagree_on_a_function_are_not_linked", &[], || {
+        let cuda = Cuda::start();
+        let cases = BELIEFS.map(|(declared, call)| (declared, call, status::INVALID_SOURCE));
+        let right = ("f(.param .b32 a)", "f, (a)", 0);
+        for (declared, call, expected) in cases.into_iter().chain([right]) {
+            let caller = format!(
+                "{HEAD}.extern .func {declared};\n.visible .entry ask() {{ .param .b32 a; .param .b64 w; .param .b32 r; \
+                 call {call}; ret; }}\n"
+            );
+            let mut link = 0;
+            call!(cuda.cuLinkCreate_v2(0, null_mut(), null_mut(), &mut link));
+            for (text, expected) in [(caller, 0), (format!("{HEAD}{OTHER}"), expected)] {
+                let text = CString::new(text).expect("no NUL");
+                let (bytes, size) = (text.as_ptr().cast(), text.as_bytes_with_nul().len());
+                let name = c"text".as_ptr();
+                call!(cuda.cuLinkAddData_v2(link, 1, bytes, size, name, 0, null_mut(), null_mut()) => expected);
+            }
+            let (mut image, mut size) = (null_mut(), 0);
+            call!(cuda.cuLinkComplete(link, &mut image, &mut size) => expected);
+            call!(cuda.cuLinkDestroy(link));
+        }
+    });
+}

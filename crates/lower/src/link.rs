@@ -7,6 +7,7 @@ use wave::module::{Global, Reloc, RelocTarget, SharedVar};
 use wave::{FuncId, GlobalId, SharedId, Ty};
 
 use crate::error::{Error, ErrorClass};
+use crate::function::parameter_ty;
 use crate::{Options, Unit};
 
 /// What a module-scope variable is in the linked module.
@@ -136,6 +137,7 @@ fn link_functions(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) 
         linked.functions.push(ids);
     }
     alias_functions(units, linked);
+    compare_prototypes(units, linked, errors);
     for (u, unit) in units.iter().enumerate() {
         for (i, f) in unit.module.functions.iter().enumerate() {
             let id = linked.functions[u][i];
@@ -148,6 +150,29 @@ fn link_functions(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) 
                     class: ErrorClass::Unresolved,
                     span: f.span,
                     message: format!("Unresolved extern function '{}'", f.name),
+                });
+            }
+        }
+    }
+}
+
+/// A function that is called must be defined with the parameters and results that the caller declares, as far as their sizes go.
+fn compare_prototypes(units: &[Unit], linked: &Linked, errors: &mut Vec<Error>) {
+    let formals = |f: &ast::Function| {
+        let of = |list: &[ast::Parameter]| list.iter().map(|p| parameter_ty(f, *p)).collect::<Vec<_>>();
+        (of(&f.params), of(&f.returns))
+    };
+    for (u, unit) in units.iter().enumerate() {
+        for (i, f) in unit.module.functions.iter().enumerate().filter(|(_, f)| f.body.is_none()) {
+            let owner = linked.owners[linked.functions[u][i].index()].filter(|(owner, _)| *owner != u);
+            let Some((unit_of, index)) = owner else { continue };
+            let definition = &units[unit_of].module.functions[index];
+            if formals(f) != formals(definition) && is_called(unit, i) {
+                errors.push(Error {
+                    unit: unit_of,
+                    class: ErrorClass::Duplicate,
+                    span: definition.span,
+                    message: format!("Prototype doesn't match for '{}'", f.name),
                 });
             }
         }
