@@ -16,6 +16,14 @@ fn found(stands: &[Option<Value>], mut v: Value) -> Value {
 /// parameter would seem to differ between them.
 pub fn without_copies(func: &mut Function, cfg: &Cfg) {
     let mut stands: Vec<Option<Value>> = vec![None; func.values.len()];
+    let mut made = vec![0; func.values.len()];
+    for &b in &cfg.order {
+        let data = &func.blocks[b];
+        let results = data.insts.iter().flat_map(|i| i.results.iter());
+        data.params.iter().chain(results).for_each(|v| made[v.index()] = b);
+    }
+    // What lanes take along out of a loop stays a parameter: inside the loop it may be one value for all lanes, outside it is not.
+    let leaves = |v: Value, b: usize| cfg.loops.iter().any(|l| l.contains[made[v.index()]] && !l.contains[b]);
     let mut changed = true;
     while changed {
         changed = false;
@@ -32,7 +40,9 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
                     .filter(|&a| a != p)
                     .collect();
                 from.dedup();
-                if let [one] = from.as_slice() {
+                if let [one] = from.as_slice()
+                    && !leaves(*one, b)
+                {
                     stands[p.index()] = Some(*one);
                     changed = true;
                 }
