@@ -713,14 +713,19 @@ impl Kernel<'_> {
             ir += "done:\n  ret i32 0\nfault:\n  ret i32 3\n}\n";
             ir += &self.run_blocks();
         }
+        if self.flushes {
+            self.flushing(&mut ir);
+        }
         for d in &self.text.declarations {
             ir += d;
             ir.push('\n');
         }
         let width = if target.avx512 { "512" } else { "256" };
+        let subnormals =
+            if self.flushes { "\"denormal-fp-math\"=\"preserve-sign,preserve-sign\" " } else { "" };
         let _ = writeln!(
             ir,
-            "attributes #0 = {{ nounwind null_pointer_is_valid \"prefer-vector-width\"=\"{width}\" \"min-legal-vector-width\"=\"{width}\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" }}\n!0 = !{{}}\n!1 = !{{!\"branch_weights\", i32 1, i32 1048575}}",
+            "attributes #0 = {{ nounwind null_pointer_is_valid {subnormals}\"prefer-vector-width\"=\"{width}\" \"min-legal-vector-width\"=\"{width}\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" }}\n!0 = !{{}}\n!1 = !{{!\"branch_weights\", i32 1, i32 1048575}}",
             target.cpu, target.features
         );
         // Line tables only, so that a fault's address tells its line.
@@ -730,6 +735,20 @@ impl Kernel<'_> {
                 writeln!(ir, "!{} = !DILocation(line: {line}, scope: !5)", crate::text::Text::metadata(line));
         }
         ir
+    }
+
+    /// Puts a function around the entry that makes the processor flush subnormals meanwhile.
+    fn flushing(&mut self, ir: &mut String) {
+        let (name, second) = if self.suspends { (RESUME, "ptr") } else { (RUN_BLOCKS, "i64") };
+        *ir = ir.replace(&format!("define i32 @{name}("), "define internal i32 @entered(");
+        for (word, flushes) in [("flush", true), ("plain", false)] {
+            self.text.declarations.insert(crate::lanewise::control_word(word, 0, flushes));
+        }
+        self.text.declarations.insert("declare void @llvm.x86.sse.ldmxcsr(ptr)".into());
+        let _ = writeln!(
+            ir,
+            "define i32 @{name}(ptr %a, {second} %b) #0 {{\n  call void @llvm.x86.sse.ldmxcsr(ptr @mxcsr.flush)\n  %r = call i32 @entered(ptr %a, {second} %b) noinline\n  call void @llvm.x86.sse.ldmxcsr(ptr @mxcsr.plain)\n  ret i32 %r\n}}"
+        );
     }
 
     /// What every kernel's code may call: the report of a misaligned address, and bytes that may always be read.

@@ -7,6 +7,7 @@
 mod atomic;
 pub mod cfg;
 mod control;
+mod flush;
 mod memory;
 mod nan;
 mod runs;
@@ -140,6 +141,8 @@ struct Kernel<'a> {
     /// Values that anything uses.
     used: BTreeSet<Value>,
     constants: BTreeMap<Value, u128>,
+    /// The processor flushes subnormals, see [`flush`].
+    flushes: bool,
     /// Values that may hold any NaN, see [`nan`].
     raw: BTreeSet<Value>,
     /// Bytes of local memory a thread.
@@ -224,6 +227,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
         .collect();
     let raw = nan::raw(&func, &cfg);
+    let flushes = flush::by_processor(&func, &cfg, suspends);
     let mut k = Kernel {
         module,
         func,
@@ -248,6 +252,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         used,
         constants,
         raw,
+        flushes,
         local_size: wave::layout::local_size(module, kernel).next_multiple_of(16),
         param_size: info.param_size,
         shared,
@@ -262,7 +267,13 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
 
 impl Kernel<'_> {
     fn emitter(&mut self, lanes: Lanes) -> lanewise::Emit<'_> {
-        lanewise::Emit { text: &mut self.text, lanes, avx512: self.avx512, any_nan: false }
+        lanewise::Emit {
+            text: &mut self.text,
+            lanes,
+            avx512: self.avx512,
+            any_nan: false,
+            flushes: self.flushes,
+        }
     }
 
     /// Loads a field of a context.

@@ -6,7 +6,7 @@ use wave::types::Fmt;
 
 use super::float::one_bits;
 use super::{Emit, Result, Unsupported, round};
-use crate::text::{Lanes, float as float_type, int as int_type};
+use crate::text::{Lanes, float as float_type, int as int_type, is_constant};
 
 /// 2^x on [-0.5, 0.5], lowest power first: the least relative error (2^-28.5) with 1 at 0.
 const EXP2: [f32; 7] =
@@ -105,6 +105,8 @@ fn usually(
 
 fn general(e: &mut Emit, op: ApproxOp, ftz: bool, a: &str, b: &str) -> String {
     let fmt = Fmt::F32;
+    // Of constants LLVM does not flush all it computes.
+    let ftz = ftz && (!e.flushes || is_constant(a));
     let a = e.flush(fmt, ftz, a);
     let x = e.as_float(fmt, &a);
     let r = match op {

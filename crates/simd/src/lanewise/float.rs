@@ -5,7 +5,7 @@ use wave::op::{FloatCmp, FloatMode, FloatOp, FloatUnOp, Round};
 use wave::types::Fmt;
 
 use super::{Emit, Result, round};
-use crate::text::{Lanes, float as float_type, int as int_type};
+use crate::text::{Lanes, float as float_type, int as int_type, is_constant};
 
 impl Emit<'_> {
     /// Integer bits as a float.
@@ -209,7 +209,28 @@ pub fn one_bits(fmt: Fmt) -> u128 {
     }
 }
 
+/// The mode without flushing, where the processor does that. What is made of constants LLVM computes, some of it without flushing.
+fn by_processor(e: &Emit, mode: FloatMode, args: &[&str]) -> FloatMode {
+    let flushed = e.flushes && mode.fmt == Fmt::F32 && !args.iter().all(|a| is_constant(a));
+    FloatMode { ftz: mode.ftz && !flushed, ..mode }
+}
+
+/// Whether LLVM may leave an operation of f32 out, as one with 1 or 0, so that the processor does not flush.
+fn neutral(op: FloatOp, a: &str, b: &str) -> bool {
+    let is = |v: &str, wanted: u32| {
+        let bits = v.strip_prefix("splat (i32 ").and_then(|s| s.strip_suffix(')')).unwrap_or(v);
+        bits.parse::<u32>().is_ok_and(|b| b & 0x7fff_ffff == wanted)
+    };
+    match op {
+        FloatOp::Add | FloatOp::Sub => is(a, 0) || is(b, 0),
+        FloatOp::Mul => is(a, 0x3f80_0000) || is(b, 0x3f80_0000),
+        FloatOp::Div => is(b, 0x3f80_0000),
+        _ => true,
+    }
+}
+
 pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: &str, b: &str) -> Result<String> {
+    let mode = if neutral(op, a, b) { mode } else { by_processor(e, mode, &[a, b]) };
     let (a, b) = (e.flush(mode.fmt, mode.ftz, a), e.flush(mode.fmt, mode.ftz, b));
     let name = match op {
         FloatOp::Add => "fadd",
@@ -298,6 +319,7 @@ pub fn quiet(e: &mut Emit, bits: &str) -> String {
 }
 
 pub fn fma(e: &mut Emit, mode: FloatMode, a: &str, b: &str, c: &str) -> Result<String> {
+    let mode = by_processor(e, mode, &[a, b, c]);
     let args: Vec<String> = [a, b, c].iter().map(|v| e.flush(mode.fmt, mode.ftz, v)).collect();
     let x: Vec<(Fmt, String)> = args.iter().map(|v| e.widen(mode.fmt, v)).collect();
     let double = |e: &mut Emit| -> Vec<String> { x.iter().map(|(f, v)| e.extend(*f, Fmt::F64, v)).collect() };
@@ -334,6 +356,11 @@ pub fn fma(e: &mut Emit, mode: FloatMode, a: &str, b: &str, c: &str) -> Result<S
 }
 
 pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: &str) -> Result<String> {
+    if op == FloatUnOp::Rcp {
+        let one = e.lit(mode.fmt.ty(), one_bits(mode.fmt));
+        return binary(e, FloatOp::Div, mode, &one, a);
+    }
+    let mode = if op == FloatUnOp::Sqrt { by_processor(e, mode, &[a]) } else { mode };
     let a = e.flush(mode.fmt, mode.ftz, a);
     let ty = mode.fmt.ty();
     match op {
@@ -356,11 +383,7 @@ pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: &str) -> Result<St
             };
             Ok(if mode.sat { e.saturate(mode.fmt, &r) } else { e.canonical(mode.fmt, &r) })
         }
-        FloatUnOp::Rcp => {
-            let one = e.lit(ty, one_bits(mode.fmt));
-            binary(e, FloatOp::Div, mode, &one, &a)
-        }
-        FloatUnOp::Sqrt => {
+        FloatUnOp::Sqrt | FloatUnOp::Rcp => {
             let (wide, x) = e.widen(mode.fmt, &a);
             let r = if mode.round == Round::Rn {
                 e.float_intrinsic("sqrt", wide, &[&x])
@@ -385,6 +408,7 @@ pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: &str) -> Result<St
 }
 
 pub fn compare(e: &mut Emit, cmp: FloatCmp, fmt: Fmt, ftz: bool, a: &str, b: &str) -> String {
+    let ftz = ftz && !(e.flushes && fmt == Fmt::F32);
     let (a, b) = (e.flush(fmt, ftz, a), e.flush(fmt, ftz, b));
     let name = match cmp {
         FloatCmp::Eq => "oeq",

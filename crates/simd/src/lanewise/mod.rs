@@ -12,6 +12,8 @@ mod round;
 use wave::op::Op;
 use wave::{LANES, Ty};
 
+pub use round::control_word;
+
 use crate::text::{Lanes, Text, int as int_type, literal};
 
 /// What an operation cannot be written for.
@@ -31,6 +33,8 @@ pub struct Emit<'a> {
     pub avx512: bool,
     /// An f32 result may be any NaN: its readers see none of its bits.
     pub any_nan: bool,
+    /// The processor flushes subnormal operands and results of f32 arithmetic.
+    pub flushes: bool,
 }
 
 impl Emit<'_> {

@@ -65,6 +65,12 @@ impl Emit<'_> {
     }
 }
 
+/// A constant `mxcsr.NAME` for the processor's control word: all exceptions masked, as kernels run with, and more bits of it.
+pub fn control_word(name: &str, bits: u32, flushes: bool) -> String {
+    let word = 0x1f80 | bits | if flushes { 0x8040 } else { 0 };
+    format!("@mxcsr.{name} = private unnamed_addr constant i32 {word}")
+}
+
 /// `add`, `sub`, `mul`, `div`, `sqrt` or `fma` of f32 or f64, rounded in a direction: by the instruction with AVX-512, else by the
 /// processor's rounding mode.
 pub fn directed(e: &mut Emit, name: &str, fmt: Fmt, round: Round, args: &[&str]) -> Result<String> {
@@ -87,9 +93,8 @@ pub fn directed(e: &mut Emit, name: &str, fmt: Fmt, round: Round, args: &[&str])
             e.text.intrinsic(&part, &format!("llvm.x86.avx512.{name}.{suffix}.512"), &operands)
         }));
     }
-    // The control word with all exceptions masked, as kernels run with, and its rounding field.
-    for (name, word) in [(round.name(), 0x1f80 | (code & 3) << 13), (Round::Rn.name(), 0x1f80)] {
-        e.text.declarations.insert(format!("@mxcsr.{name} = private unnamed_addr constant i32 {word}"));
+    for (name, bits) in [(round.name(), (code & 3) << 13), (Round::Rn.name(), 0)] {
+        e.text.declarations.insert(control_word(name, bits, e.flushes));
     }
     let lanes = lanes / 2;
     let part = format!("<{lanes} x {f}>");
