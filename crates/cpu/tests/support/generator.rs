@@ -100,6 +100,8 @@ struct Place {
     full: bool,
     /// In a device function: no memory of the kernel's.
     function: bool,
+    /// In a loop whose next round may name all lanes again.
+    together: bool,
     depth: u32,
 }
 
@@ -485,7 +487,7 @@ impl Generator<'_, '_> {
             }
             // The same number of turns for all: what they do together may stand inside.
             3 if nests && place.convergent => {
-                let inner = Place { depth: place.depth + 1, ..place };
+                let inner = Place { together: true, depth: place.depth + 1, ..place };
                 Statement::Loop { count: "%n".into(), leave: None, body: self.block(inner) }
             }
             4 if nests => {
@@ -493,7 +495,7 @@ impl Generator<'_, '_> {
                 let index = self.reg();
                 Statement::Switch { index, cases: (0..cases).map(|_| self.block(inner)).collect() }
             }
-            5 if !place.function && place.depth > 0 && self.choices.below(4) == 0 => {
+            5 if !place.function && !place.together && place.depth > 0 && self.choices.below(4) == 0 => {
                 self.exited = true;
                 Statement::Exit { pred: self.pred() }
             }
@@ -529,10 +531,16 @@ impl Case {
         let (grid, seed) = (1 + choices.below(4), choices.below(1 << 16));
         let functions = [0, 1].map(|_| {
             let mut g = Generator { choices, left: 8, exited: false };
-            g.block(Place { convergent: false, full: false, function: true, depth: 2 })
+            g.block(Place { convergent: false, full: false, function: true, together: false, depth: 2 })
         });
         let mut g = Generator { choices, left: BUDGET, exited: false };
-        let body = g.block(Place { convergent: true, full: block % 32 == 0, function: false, depth: 0 });
+        let body = g.block(Place {
+            convergent: true,
+            full: block % 32 == 0,
+            function: false,
+            together: false,
+            depth: 0,
+        });
         Case { body, functions, grid, block, seed }
     }
 

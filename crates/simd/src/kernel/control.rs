@@ -336,26 +336,13 @@ impl Kernel<'_> {
             if inst.op.is_convergent()
                 && (!pending.is_empty() || in_divergent_loop)
                 && !matches!(inst.op, Op::ActiveMask)
-                && !self.members_are_here(inst)
+                && !self.members_are_here(b, inst)
             {
                 return Err(Unsupported("an operation between lanes that only some of them reach".into()));
             }
             self.instruction(inst)?;
         }
         self.terminator(b, data, pending)
-    }
-
-    /// Whether a `.sync` operation in divergent code surely names only lanes that are there: its members come from `activemask`, or it
-    /// has none.
-    fn members_are_here(&self, inst: &wave::Inst) -> bool {
-        let members = match inst.op {
-            Op::Shfl { sync: true, .. } => inst.args[3],
-            Op::Vote { sync: true, .. } | Op::Match(..) | Op::Redux(_) => inst.args[1],
-            Op::Elect | Op::WarpSync => inst.args[0],
-            _ => return true,
-        };
-        let all = self.func.blocks.iter().flat_map(|b| &b.insts);
-        all.filter(|i| i.results.contains(&members)).all(|i| matches!(i.op, Op::ActiveMask))
     }
 
     /// Writes an edge: the target's parameters, and its mask.

@@ -8,6 +8,7 @@ mod atomic;
 pub mod cfg;
 mod control;
 mod flush;
+mod members;
 mod memory;
 mod nan;
 mod runs;

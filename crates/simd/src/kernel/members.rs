@@ -1,0 +1,71 @@
+//! Whether lanes that an operation names are there, where not all lanes of a warp are.
+
+use wave::op::{IntOp, IntUnOp, Op, VoteMode};
+use wave::{Inst, Terminator, Ty, Value};
+
+use super::Kernel;
+
+impl Kernel<'_> {
+    /// The instruction that makes a value.
+    fn maker(&self, v: Value) -> Option<(usize, &Inst)> {
+        let blocks = self.cfg.order.iter().map(|&b| (b, &self.func.blocks[b]));
+        blocks
+            .flat_map(|(b, data)| data.insts.iter().map(move |i| (b, i)))
+            .find(|(_, i)| i.results.contains(&v))
+    }
+
+    /// A predicate without the negations around it, and whether there is an odd number of them.
+    fn plain(&self, mut v: Value) -> (Value, bool) {
+        let mut inverted = false;
+        while let Some((_, inst)) = self.maker(v) {
+            v = match (&inst.op, inst.args.as_slice()) {
+                (Op::IntUn(IntUnOp::Not, Ty::I1), &[a]) => a,
+                (Op::Int(IntOp::Xor, Ty::I1), &[a, b]) if self.constants.get(&b) == Some(&1) => a,
+                _ => break,
+            };
+            inverted = !inverted;
+        }
+        (v, inverted)
+    }
+
+    /// What the lanes in a block have in common, which parted from the others at one branch of all lanes: a predicate, and whether it is
+    /// false for them.
+    fn parted_by(&self, mut b: usize) -> Option<(Value, bool)> {
+        loop {
+            let &[from] = self.cfg.preds[b].as_slice() else { return None };
+            let term = &self.func.blocks[from].term;
+            match term {
+                Terminator::Jump(_) => {}
+                _ if super::shape::chosen_uniformly(&self.shapes, term) => {}
+                Terminator::Branch { cond, then, els }
+                    if then.block != els.block && !self.shapes.masked[from] =>
+                {
+                    let (predicate, inverted) = self.plain(*cond);
+                    return Some((predicate, inverted == (then.block.index() == b)));
+                }
+                _ => return None,
+            }
+            b = from;
+        }
+    }
+
+    /// Whether a `.sync` operation in divergent code surely names only lanes that are there: its members come from `activemask`, or are
+    /// the ballot of the predicate by which these lanes came here, or it has none.
+    pub fn members_are_here(&self, b: usize, inst: &Inst) -> bool {
+        let members = match inst.op {
+            Op::Shfl { sync: true, .. } => inst.args[3],
+            Op::Vote { sync: true, .. } | Op::Match(..) | Op::Redux(_) => inst.args[1],
+            Op::Elect | Op::WarpSync => inst.args[0],
+            _ => return true,
+        };
+        let Some((at, maker)) = self.maker(members) else { return false };
+        match maker.op {
+            Op::ActiveMask => true,
+            Op::Vote { mode: VoteMode::Ballot, .. } if !self.shapes.masked[at] => {
+                let asked = self.plain(maker.args[0]);
+                self.parted_by(b) == Some(asked)
+            }
+            _ => false,
+        }
+    }
+}
