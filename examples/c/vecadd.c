@@ -55,7 +55,8 @@ int main(int argc, char **argv) {
     void *args[] = {&da, &db, &dc, &n};
     printf("kernel   VecAdd from %s, grid %d, block %d, %d elements\n", ptx, grid, block, n);
 
-    /* The first launch includes whatever compilation is left to do; the others are the kernel alone. */
+    /* The first launch includes whatever compilation is left to do; the others are the kernel alone. The fill before may still run. */
+    CHECK(cuCtxSynchronize());
     t = seconds();
     CHECK(cuLaunchKernel(kernel, grid, 1, 1, block, 1, 1, 0, NULL, args, NULL));
     CHECK(cuCtxSynchronize());
