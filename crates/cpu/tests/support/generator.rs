@@ -109,6 +109,8 @@ struct Generator<'a, 'b> {
     choices: &'a mut Choices<'b>,
     left: u32,
     exited: bool,
+    /// All f32 operations flush subnormals.
+    flush: bool,
 }
 
 impl Generator<'_, '_> {
@@ -278,7 +280,34 @@ impl Generator<'_, '_> {
         }
     }
 
+    /// A line of floats; where the kernel flushes, every f32 operation does, and none is of formats that must not be flushed.
     fn float_line(&mut self) -> String {
+        if !self.flush {
+            return self.any_float_line();
+        }
+        loop {
+            let line = self.any_float_line();
+            if line.contains(".f64") || line.contains(".bf16") {
+                continue;
+            }
+            let mut words: Vec<String> = line.split(' ').map(String::from).collect();
+            let op = &mut words[0];
+            let float = op.ends_with(".f32")
+                && !["mov", "selp", "cvt.rn.f32", "cvt.rz.f32"].iter().any(|o| op.starts_with(o));
+            if float && !op.contains(".ftz") && op.starts_with("cvt") {
+                // cvt.ROUND.TO.f32
+                let place = op.match_indices('.').nth(1).map_or(0, |m| m.0);
+                op.insert_str(place, ".ftz");
+            } else if float && !op.contains(".ftz") {
+                let rounded = [".rn", ".rz", ".rm", ".rp"].iter().any(|r| op.contains(r));
+                let place = op.match_indices('.').nth(usize::from(rounded)).map_or(0, |m| m.0);
+                op.insert_str(place, ".ftz");
+            }
+            return words.join(" ");
+        }
+    }
+
+    fn any_float_line(&mut self) -> String {
         let d = self.float();
         let (a, b, c) = (self.float(), self.float_operand(), self.float());
         match self.choices.below(9) {
@@ -340,7 +369,12 @@ impl Generator<'_, '_> {
                 format!("setp.{op} %p{d}, {a}, {b};")
             }
             3 => {
-                let op = self.choices.of(&["lt.f32", "gtu.f32", "neu.f32", "num.f32", "le.ftz.f32"]);
+                let op = self.choices.of(&["lt", "gtu", "neu", "num", "le.ftz"]);
+                let op = if self.flush && !op.ends_with("ftz") {
+                    format!("{op}.ftz.f32")
+                } else {
+                    format!("{op}.f32")
+                };
                 let (a, b) = (self.float(), self.float_operand());
                 format!("setp.{op} %p{d}, {a}, {b};")
             }
@@ -529,11 +563,12 @@ impl Case {
     pub fn new(choices: &mut Choices) -> Case {
         let block = [32, 64, 96, 128, 33, 50, 7][choices.below(7) as usize];
         let (grid, seed) = (1 + choices.below(4), choices.below(1 << 16));
+        let flush = choices.below(3) == 0;
         let functions = [0, 1].map(|_| {
-            let mut g = Generator { choices, left: 8, exited: false };
+            let mut g = Generator { choices, left: 8, exited: false, flush };
             g.block(Place { convergent: false, full: false, function: true, together: false, depth: 2 })
         });
-        let mut g = Generator { choices, left: BUDGET, exited: false };
+        let mut g = Generator { choices, left: BUDGET, exited: false, flush };
         let body = g.block(Place {
             convergent: true,
             full: block % 32 == 0,
