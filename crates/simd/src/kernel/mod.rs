@@ -10,10 +10,12 @@ mod control;
 mod flush;
 mod members;
 mod memory;
+mod module;
 mod nan;
 mod runs;
 pub mod shape;
 mod spin;
+mod stop;
 mod tidy;
 mod value;
 mod warp;
@@ -121,7 +123,7 @@ struct Kernel<'a> {
     /// Guards of the block in hand, for values held as vectors.
     guards: BTreeMap<Value, String>,
     /// Places in the warp's frame of values that live across a stop.
-    homes: BTreeMap<Value, control::Home>,
+    homes: BTreeMap<Value, stop::Home>,
     /// Values with slots.
     slotted: BTreeSet<Value>,
     /// Declarations of slots, for the entry block.
@@ -200,7 +202,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     tidy::one_way_back(&mut func, &cfg);
     let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
     spin::mark(&mut func, &cfg);
-    let func = control::split_at_stops(&func);
+    let func = stop::split_at_stops(&func);
     let calls = func
         .blocks
         .iter()

@@ -1,0 +1,236 @@
+//! Stops: where a warp waits, what it keeps in its frame meanwhile, and the way back in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wave::op::{BarMode, Op};
+use wave::{Block, BlockCall, BlockData, Function, LANES, Terminator, Value};
+
+use super::cfg::Cfg;
+use super::value::Rep;
+use super::{Kernel, Result, Unsupported, offset};
+
+/// Where a value lies in the warp's frame while the warp is stopped.
+#[derive(Clone, Debug, Default)]
+pub struct Home {
+    /// Offsets of its parts, as [`Kernel::slot_parts`] lists them.
+    pub at: Vec<usize>,
+    /// Written where the value is made, not at each stop.
+    pub eager: bool,
+}
+
+/// Splits blocks behind every operation that stops, so that a stop is always a block's last operation, and what follows does not need
+/// its result at once.
+pub fn split_at_stops(func: &Function) -> Function {
+    let mut out = func.clone();
+    let mut b = 0;
+    while b < out.blocks.len() {
+        let data = &out.blocks[b];
+        let needed = |at: usize| data.term.uses().into_iter().any(|v| data.insts[at].results.contains(&v));
+        let at = data.insts.iter().position(|i| i.op.suspends());
+        if let Some(at) = at
+            && (at + 1 < data.insts.len() || !matches!(data.term, Terminator::Jump(_)) || needed(at))
+        {
+            let rest = out.blocks[b].insts.split_off(at + 1);
+            let next = Block(out.blocks.len() as u32);
+            let term = std::mem::replace(&mut out.blocks[b].term, Terminator::Jump(BlockCall::to(next)));
+            let term_loc = out.blocks[b].term_loc;
+            out.blocks.push(BlockData { params: vec![], insts: rest, term, term_loc });
+        }
+        b += 1;
+    }
+    out
+}
+
+/// Values that are needed at the beginning of each block, where no lane waits elsewhere.
+pub fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
+    let mut live: Vec<BTreeSet<Value>> = vec![BTreeSet::new(); func.blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &b in cfg.order.iter().rev() {
+            let data = &func.blocks[b];
+            let mut set: BTreeSet<Value> = BTreeSet::new();
+            for &s in &cfg.succs[b] {
+                set.extend(live[s].iter().filter(|v| !func.blocks[s].params.contains(v)));
+            }
+            set.extend(data.term.uses());
+            for i in data.insts.iter().rev() {
+                i.results.iter().for_each(|r| {
+                    set.remove(r);
+                });
+                set.extend(&i.args);
+            }
+            if set != live[b] {
+                live[b] = set;
+                changed = true;
+            }
+        }
+    }
+    live
+}
+
+impl Kernel<'_> {
+    /// Values that a stop before `target` keeps.
+    fn kept(&self, target: usize, result: Option<Value>, live: &[BTreeSet<Value>]) -> Vec<Value> {
+        let mut keep: BTreeSet<Value> = live[target].clone();
+        keep.extend(&self.block_data(target).params);
+        keep.into_iter().filter(|v| Some(*v) != result && self.slotted.contains(v)).collect()
+    }
+
+    /// Gives every value that lives across a stop its home. A value is written there where it is made, unless that is deeper in loops than
+    /// every stop it lives across.
+    pub fn make_homes(&mut self, live: &[BTreeSet<Value>]) {
+        let depth = |b: usize| self.cfg.loops.iter().filter(|l| l.contains[b]).count();
+        let mut made: BTreeMap<Value, usize> = BTreeMap::new();
+        let mut deepest: BTreeMap<Value, usize> = BTreeMap::new();
+        for &b in &self.cfg.order {
+            let data = self.block_data(b);
+            for &p in &data.params {
+                // Parameters are written at the edges that lead here.
+                made.insert(p, self.cfg.preds[b].iter().map(|&f| depth(f)).max().unwrap_or(0));
+            }
+            for i in &data.insts {
+                i.results.iter().for_each(|&r| {
+                    made.insert(r, depth(b));
+                });
+            }
+            if let (Some(i), Terminator::Jump(next)) =
+                (data.insts.last().filter(|i| i.op.suspends()), &data.term)
+            {
+                for v in self.kept(next.block.index(), i.results.first().copied(), live) {
+                    let d = deepest.entry(v).or_insert(0);
+                    *d = (*d).max(depth(b));
+                }
+            }
+        }
+        // The first word is the mask of live lanes.
+        let mut frame = 4;
+        for (v, stop) in deepest {
+            let mut at = Vec::new();
+            for (_, ty) in self.slot_parts(v) {
+                let size = type_size(&ty);
+                frame = usize::next_multiple_of(frame, size.min(64));
+                at.push(frame);
+                frame += size;
+            }
+            let eager = made.get(&v).is_some_and(|&d| d <= stop);
+            self.homes.insert(v, Home { at, eager });
+        }
+        self.frame = frame;
+    }
+
+    /// A barrier or another stop: saves what lives on, says why, and returns; the next resume restores and goes on.
+    pub fn stop(
+        &mut self,
+        b: usize,
+        inst: &wave::Inst,
+        term: &Terminator,
+        live: &[BTreeSet<Value>],
+    ) -> Result<()> {
+        let Terminator::Jump(next) = term else { return Err(Unsupported("a stop before a branch".into())) };
+        let target = next.block.index();
+        let number = self.resumes + 1;
+        let bits = self.mask_bits();
+        let code = match inst.op {
+            Op::Bar { mode } => {
+                let id = self.first_lane(inst.args[0]);
+                let threads = self.first_lane(inst.args[1]);
+                for a in &inst.args[..2] {
+                    if !self.shapes.values[a.index()].is_uniform() {
+                        return Err(Unsupported("a barrier whose number differs between lanes".into()));
+                    }
+                }
+                let preds = match inst.args.get(2) {
+                    Some(&p) => {
+                        let v = self.vector(p);
+                        let v = self.text.def(format!("freeze <32 x i1> {v}"));
+                        let v = self.text.def(format!("bitcast <32 x i1> {v} to i32"));
+                        self.text.def(format!("and i32 {v}, {bits}"))
+                    }
+                    None => "0".into(),
+                };
+                let mode = BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0).to_string();
+                self.set_field(offset::W_BAR_ID, &id);
+                self.set_field(offset::W_BAR_THREADS, &threads);
+                self.set_field(offset::W_BAR_MODE, &mode);
+                self.set_field(offset::W_BAR_LANES, &bits);
+                self.set_field(offset::W_BAR_PREDS, &preds);
+                1
+            }
+            Op::Yield => {
+                self.set_field(offset::W_SLEEP, "0");
+                2
+            }
+            _ => {
+                let v = self.vector(inst.args[0]);
+                let ns =
+                    self.text.intrinsic("i32", "llvm.vector.reduce.umax.v32i32", &[("<32 x i32>".into(), v)]);
+                self.set_field(offset::W_SLEEP, &ns);
+                2
+            }
+        };
+        self.set_field(offset::W_LINE, &inst.loc.line.to_string());
+        self.edge(b, next, None)?;
+        let result = inst.results.first().copied();
+        let mut saved = Vec::new();
+        for v in self.kept(target, result, live) {
+            let home = self.homes.get(&v).cloned().unwrap_or_default();
+            for ((slot, ty), at) in self.slot_parts(v).into_iter().zip(home.at) {
+                saved.push((slot, ty, at, !home.eager));
+            }
+        }
+        if !self.always_full {
+            saved.push(("%live".into(), "<32 x i1>".into(), 0, true));
+        }
+        for (slot, ty, at, now) in &saved {
+            if *now {
+                let v = self.text.def(format!("load {ty}, ptr {slot}"));
+                self.store_home(ty, &v, *at);
+            }
+        }
+        let alive = self.text.def("load <32 x i1>, ptr %live");
+        let alive = self.text.def(format!("bitcast <32 x i1> {alive} to i32"));
+        self.set_field(offset::W_LIVE, &alive);
+        self.set_field(offset::W_RESUME, &number.to_string());
+        self.text.line(format!("ret i32 {code}"));
+        let place = self.place(target);
+        self.pending.entry(place).or_default();
+        // The way back in.
+        self.text.label(&format!("resume{number}"));
+        for (slot, ty, at, _) in &saved {
+            let v = self.load_home(ty, *at);
+            self.text.line(format!("store {ty} {v}, ptr {slot}"));
+        }
+        if self.shapes.masked[target] {
+            // All live lanes go on.
+            let m = self.text.def("load <32 x i1>, ptr %live");
+            self.text.line(format!("store <32 x i1> {m}, ptr %m{target}"));
+        }
+        if let Some(r) = result {
+            let id = self.field("%warp", offset::W_BAR_ID, "i32");
+            let at = self.text.def(format!("zext i32 {id} to i64"));
+            let p = self.text.def(format!("getelementptr i32, ptr %warp, i64 {at}"));
+            let p = self.text.def(format!("getelementptr i8, ptr {p}, i64 {}", offset::W_BAR_RESULT));
+            let v = self.text.def(format!("load i32, ptr {p}"));
+            let v = if self.func_ty(r) == wave::Ty::I1 {
+                self.text.def(format!("icmp ne i32 {v}, 0"))
+            } else {
+                v
+            };
+            self.env.clear();
+            self.define(r, Rep::Uniform(v))?;
+        }
+        self.text.line(format!("br label %p{place}"));
+        self.resumes = number;
+        Ok(())
+    }
+}
+
+/// Bytes of an LLVM type that a slot has.
+fn type_size(ty: &str) -> usize {
+    let bits = |t: &str| t.trim_start_matches('i').parse::<usize>().unwrap_or(64);
+    match ty.strip_prefix("<32 x ") {
+        Some(rest) => (bits(rest.trim_end_matches('>')) * LANES).div_ceil(8),
+        None => bits(ty).div_ceil(8),
+    }
+}
