@@ -201,6 +201,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     tidy::without_copies(&mut func, &cfg);
     tidy::one_way_back(&mut func, &cfg);
     let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+    tidy::close_loops(&mut func, &cfg);
     spin::mark(&mut func, &cfg);
     let func = stop::split_at_stops(&func);
     let calls = func

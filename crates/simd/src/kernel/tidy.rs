@@ -1,6 +1,8 @@
 //! Changes to a function's graph that tell more of what is uniform.
 
-use wave::{Block, BlockCall, Function, Terminator, Ty, Value};
+use std::collections::BTreeMap;
+
+use wave::{Block, BlockCall, BlockData, Function, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
 
@@ -51,16 +53,8 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
     }
     let kept: Vec<Vec<bool>> =
         func.blocks.iter().map(|b| b.params.iter().map(|p| stands[p.index()].is_none()).collect()).collect();
-    let rename = |v: &mut Value| *v = found(&stands, *v);
     for block in &mut func.blocks {
         block.params.retain(|p| stands[p.index()].is_none());
-        block.insts.iter_mut().flat_map(|i| i.args.iter_mut()).for_each(rename);
-        match &mut block.term {
-            Terminator::Branch { cond, .. } => rename(cond),
-            Terminator::Switch { index, .. } => rename(index),
-            Terminator::Return(values) => values.iter_mut().for_each(rename),
-            _ => {}
-        }
         for t in block.term.targets_mut() {
             let keep = &kept[t.block.index()];
             let mut i = 0;
@@ -68,8 +62,8 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
                 i += 1;
                 keep[i - 1]
             });
-            t.args.iter_mut().for_each(rename);
         }
+        rename(block, |v| found(&stands, v));
     }
 }
 
@@ -96,4 +90,64 @@ pub fn one_way_back(func: &mut Function, cfg: &Cfg) {
         end.term = Terminator::Jump(BlockCall { block: header, args: params.into_iter().collect() });
         end.term_loc = place;
     }
+}
+
+/// Gives what a loop makes and code behind it uses to that code as a parameter, where the loop has one way out: inside the loop the value may be
+/// one for all lanes in every round, though lanes leave in different rounds.
+pub fn close_loops(func: &mut Function, cfg: &Cfg) {
+    // Inner loops first: what they hand out may leave the outer ones, too.
+    for l in cfg.loops.iter().rev() {
+        let inside = |b: usize| l.contains[b];
+        let mut exits: Vec<usize> = Vec::new();
+        for &b in cfg.order.iter().filter(|&&b| inside(b)) {
+            exits.extend(cfg.succs[b].iter().copied().filter(|&s| !inside(s)));
+        }
+        exits.sort_unstable();
+        exits.dedup();
+        let [exit] = exits[..] else { continue };
+        if !cfg.preds[exit].iter().all(|&p| inside(p)) {
+            continue;
+        }
+        let mut made = vec![false; func.values.len()];
+        for &b in cfg.order.iter().filter(|&&b| inside(b)) {
+            let data = &func.blocks[b];
+            let results = data.insts.iter().flat_map(|i| i.results.iter());
+            data.params.iter().chain(results).for_each(|v| made[v.index()] = true);
+        }
+        // In the order of the parameters, and to look up.
+        let mut order: Vec<Value> = Vec::new();
+        let mut handed: BTreeMap<Value, Value> = BTreeMap::new();
+        for &b in cfg.order.iter().filter(|&&b| !inside(b)) {
+            let data = &func.blocks[b];
+            let uses = data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses());
+            for v in uses.filter(|v| made[v.index()]).collect::<Vec<_>>() {
+                if !handed.contains_key(&v) {
+                    let ty = func.ty(v);
+                    handed.insert(v, func.new_param(Block(exit as u32), ty));
+                    order.push(v);
+                }
+            }
+        }
+        for &b in &cfg.order {
+            if inside(b) {
+                for t in func.blocks[b].term.targets_mut().filter(|t| t.block.index() == exit) {
+                    t.args.extend(&order);
+                }
+            } else {
+                rename(&mut func.blocks[b], |v| handed.get(&v).copied().unwrap_or(v));
+            }
+        }
+    }
+}
+
+/// Exchanges every value that a block uses.
+fn rename(block: &mut BlockData, to: impl Fn(Value) -> Value) {
+    block.insts.iter_mut().flat_map(|i| i.args.iter_mut()).for_each(|v| *v = to(*v));
+    match &mut block.term {
+        Terminator::Branch { cond, .. } => *cond = to(*cond),
+        Terminator::Switch { index, .. } => *index = to(*index),
+        Terminator::Return(values) => values.iter_mut().for_each(|v| *v = to(*v)),
+        _ => {}
+    }
+    block.term.targets_mut().flat_map(|t| t.args.iter_mut()).for_each(|v| *v = to(*v));
 }
