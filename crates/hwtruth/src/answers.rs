@@ -172,6 +172,7 @@ impl Probe {
     /// The probe cannot be run.
     pub fn ask(&self, library: &Path, group: Option<&str>) -> Result<String, Error> {
         let mut probe = Command::new(&self.program);
+        probe.env("ANYWARP_CACHE_DIR", "off");
         probe.arg(library);
         if let Some(group) = group {
             probe.args(["--group", group]);

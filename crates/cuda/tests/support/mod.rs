@@ -238,6 +238,7 @@ pub fn isolated(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> 
     let output = Command::new(std::env::current_exe().expect("the test's own path"))
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(CHILD, test)
+        .env("ANYWARP_CACHE_DIR", "off")
         .envs(variables.iter().copied())
         .output()
         .expect("the test's own process");
