@@ -280,6 +280,12 @@ impl Program for Module {
             self.program.kernel(id, [1; 3], block);
         }
     }
+
+    fn prepare_launch(&self, kernel: usize, grid: [u32; 3], block: [u32; 3]) {
+        if let Some(&id) = self.ids.get(kernel) {
+            self.program.kernel(id, grid, block);
+        }
+    }
 }
 
 fn fault_of(fault: &grid::Fault) -> Fault {

@@ -146,6 +146,12 @@ pub trait Program: Send + Sync {
     fn prepare(&self, kernel: usize) {
         let _ = kernel;
     }
+
+    /// Compiles a kernel for launches of this shape, so that the launch finds its code made. Called by a thread of its own while the launch
+    /// waits behind others.
+    fn prepare_launch(&self, kernel: usize, grid: [u32; 3], block: [u32; 3]) {
+        let _ = (kernel, grid, block);
+    }
 }
 
 /// What is known of a kernel.

@@ -1,6 +1,7 @@
 //! Launches.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::Launch;
 use crate::device::attribute;
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::log;
 use crate::module::Function;
 use crate::occupancy;
-use crate::stream::{Point, Stream};
+use crate::stream::{self, Point, Stream};
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,35 @@ pub fn check(function: &Function, config: &Config) -> Result<()> {
     Ok(())
 }
 
+/// Compiles the code of a kernel's first launch on a thread of its own, where the launch has to wait for others anyhow: kernels launched one
+/// after the other then compile beside each other. Whatever keeps it from happening costs only the overlap.
+fn compile_ahead(function: &Function, config: &Config) {
+    static COMPILING: AtomicU64 = AtomicU64::new(0);
+    /// One thread fewer, however it ends.
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            COMPILING.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    let module = &function.module;
+    // One processor is left to who runs the stream.
+    let room = module.context.device.known(attribute::MULTIPROCESSOR_COUNT).saturating_sub(1);
+    let counted = COMPILING.fetch_add(1, Ordering::Relaxed);
+    let guard = Counted;
+    if counted >= room {
+        return;
+    }
+    let (program, kernel, grid, block) =
+        (Arc::clone(&module.program), function.index, config.grid, config.block);
+    // Where no thread can be had, the launch itself compiles.
+    let _ = std::thread::Builder::new().name("anywarp-compile".into()).spawn(move || {
+        let _guard = guard;
+        stream::block_signals();
+        program.prepare_launch(kernel, grid, block);
+    });
+}
+
 /// Puts a checked launch into a stream of the function's context; `params` is the parameter buffer, of exactly the kernel's size.
 pub fn enqueue(
     function: &Arc<Function>,
@@ -67,6 +97,12 @@ pub fn enqueue(
     let module = &function.module;
     if stream.context_id() != module.context_id {
         return Err(Error::InvalidHandle);
+    }
+    if !function.launched.load(Ordering::Relaxed) {
+        function.launched.store(true, Ordering::Relaxed);
+        if !stream.idle() {
+            compile_ahead(function, config);
+        }
     }
     let limits = module.context.kernel_limits();
     let (function, config) = (Arc::clone(function), *config);

@@ -1,7 +1,7 @@
 //! Modules and their functions.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -234,6 +234,7 @@ impl Module {
                 carveout: AtomicI32::new(-1),
                 cluster: [const { AtomicI32::new(0) }; 5],
                 legacy: Mutex::default(),
+                launched: AtomicBool::new(false),
             })
         });
         let function = made.map(|f| f.1).ok_or(Error::OutOfMemory)?;
@@ -283,6 +284,8 @@ pub struct Function {
     cluster: [AtomicI32; 5],
     /// For the launches of old.
     pub legacy: Mutex<Legacy>,
+    /// Whether it was launched before.
+    pub(crate) launched: AtomicBool,
 }
 
 /// The function of a handle.

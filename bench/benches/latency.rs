@@ -1,0 +1,396 @@
+//! `cargo bench -p bench --bench latency`: what a program waits for besides its kernels' work.
+//!
+//! Prints a Markdown table of medians. What a process does once (starting the driver, opening LLVM, reading the cache) is measured in
+//! processes of its own: this program runs itself with `--child`.
+
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::ptr;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Parser, ValueEnum};
+use libloading::Library;
+
+#[derive(Parser)]
+struct Args {
+    /// Processes of each kind
+    #[arg(long, default_value_t = 11)]
+    processes: usize,
+    /// The driver library
+    #[arg(long)]
+    library: Option<PathBuf>,
+    /// What this process measures and prints, instead of the table
+    #[arg(long, hide = true)]
+    child: Option<Child>,
+    /// Given by cargo
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// What a process of its own measures.
+#[derive(Clone, Copy, ValueEnum)]
+enum Child {
+    /// cuInit: milliseconds, MB resident afterwards, MB that the call added.
+    Init,
+    /// A module's load, its kernels' first launches: milliseconds of each; then the same of another text.
+    Module,
+    /// The same with one wait after both launches: milliseconds of the load, of the launches, of the wait.
+    Queued,
+    /// Calls of a process that is under way.
+    Calls,
+}
+
+/// Two small kernels, of which `NUMBER` makes a text of its own.
+const MODULE: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry saxpy(.param .u64 out, .param .u64 x, .param .u32 n) {
+    .reg .pred %p<2>;
+    .reg .b32 %r<6>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<7>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [x];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p1, %r5, %r1;
+    @%p1 bra DONE;
+    mul.wide.u32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    add.s64 %rd5, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd5];
+    fma.rn.f32 %f3, %f1, 0f3F80NUMBER, %f2;
+    st.global.f32 [%rd5], %f3;
+DONE:
+    ret;
+}
+.visible .entry sums(.param .u64 out, .param .u64 x, .param .u32 n) {
+    .reg .pred %p<3>;
+    .reg .b32 %r<8>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<7>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [x];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p1, %r5, %r1;
+    @%p1 bra DONE;
+    mov.u32 %r6, 0;
+    mov.f32 %f1, 0f00000000;
+LOOP:
+    mul.wide.u32 %rd3, %r6, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    ld.global.f32 %f2, [%rd4];
+    fma.rn.f32 %f1, %f2, 0f3F80NUMBER, %f1;
+    add.u32 %r6, %r6, 1;
+    setp.le.u32 %p2, %r6, %r5;
+    @%p2 bra LOOP;
+    mul.wide.u32 %rd5, %r5, 4;
+    add.s64 %rd6, %rd1, %rd5;
+    st.global.f32 [%rd6], %f1;
+DONE:
+    ret;
+}
+.visible .entry empty() { ret; }
+";
+
+fn module_text(number: u16) -> String {
+    MODULE.replace("NUMBER", &format!("{number:04X}"))
+}
+
+type Handle = *mut c_void;
+
+macro_rules! driver {
+    ($($name:ident = $symbol:literal($($arg:ident: $ty:ty),*);)*) => {
+        /// The driver's calls that are measured, looked up once, as a linked program has them.
+        struct Driver {
+            $($name: unsafe extern "C" fn($($ty),*) -> c_int,)*
+            _library: Library,
+        }
+
+        impl Driver {
+            fn open(path: &Path) -> Result<Self> {
+                // SAFETY: loading a driver library runs its initialisers, which is what any client does.
+                let library =
+                    unsafe { Library::new(path) }.with_context(|| format!("cannot load {}", path.display()))?;
+                Ok(Driver {
+                    // SAFETY: the signatures are those of cuda.h.
+                    $($name: *unsafe { library.get($symbol.as_bytes()) }?,)*
+                    _library: library,
+                })
+            }
+
+            $(fn $name(&self, $($arg: $ty),*) -> Result<()> {
+                // SAFETY: callers of this file give pointers that are valid for the call, as cuda.h asks.
+                let code = unsafe { (self.$name)($($arg),*) };
+                ensure!(code == 0, "{} answered {code}", $symbol);
+                Ok(())
+            })*
+        }
+    };
+}
+
+driver! {
+    init = "cuInit"(flags: c_uint);
+    retain = "cuDevicePrimaryCtxRetain"(context: *mut Handle, device: c_int);
+    set_current = "cuCtxSetCurrent"(context: Handle);
+    load = "cuModuleLoadData"(module: *mut Handle, image: *const c_void);
+    unload = "cuModuleUnload"(module: Handle);
+    function = "cuModuleGetFunction"(function: *mut Handle, module: Handle, name: *const c_char);
+    launch = "cuLaunchKernel"(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint,
+        bz: c_uint, shared: c_uint, stream: Handle, params: *mut *mut c_void, extra: *mut *mut c_void);
+    synchronise = "cuCtxSynchronize"();
+    alloc = "cuMemAlloc_v2"(address: *mut u64, size: usize);
+    free = "cuMemFree_v2"(address: u64);
+    event_create = "cuEventCreate"(event: *mut Handle, flags: c_uint);
+    event_record = "cuEventRecord"(event: Handle, stream: Handle);
+    event_synchronise = "cuEventSynchronize"(event: Handle);
+}
+
+impl Driver {
+    fn start(path: &Path) -> Result<Self> {
+        let driver = Driver::open(path)?;
+        driver.init(0)?;
+        let mut context = ptr::null_mut();
+        driver.retain(&mut context, 0)?;
+        driver.set_current(context)?;
+        Ok(driver)
+    }
+
+    fn module(&self, text: &str) -> Result<Handle> {
+        let text = CString::new(text)?;
+        let mut module = ptr::null_mut();
+        self.load(&mut module, text.as_ptr().cast())?;
+        Ok(module)
+    }
+
+    fn find(&self, module: Handle, name: &str) -> Result<Handle> {
+        let name = CString::new(name)?;
+        let mut function = ptr::null_mut();
+        self.function(&mut function, module, name.as_ptr())?;
+        Ok(function)
+    }
+
+    /// Launches one block of 32 threads.
+    fn go(&self, function: Handle, params: &mut [*mut c_void]) -> Result<()> {
+        let none = ptr::null_mut();
+        let params = if params.is_empty() { ptr::null_mut() } else { params.as_mut_ptr() };
+        self.launch(function, 1, 1, 1, 32, 1, 1, 0, none, params, ptr::null_mut())
+    }
+
+    /// Loads the module and runs both kernels once, each waited for: milliseconds of the load, of the first launch and of the second. If
+    /// `queued`, with one wait after both: of the load, of the launches, of the wait.
+    fn first_results(&self, text: &str, queued: bool) -> Result<[f64; 3]> {
+        let (mut out, mut x, mut n) = (0u64, 0u64, 32u32);
+        self.alloc(&mut out, 128)?;
+        self.alloc(&mut x, 128)?;
+        let start = Instant::now();
+        let module = self.module(text)?;
+        let mut marks = [ms(start), 0.0, 0.0];
+        let mut params = [(&raw mut out).cast(), (&raw mut x).cast(), (&raw mut n).cast()];
+        let mut start = Instant::now();
+        for (i, name) in ["saxpy", "sums"].into_iter().enumerate() {
+            self.go(self.find(module, name)?, &mut params)?;
+            if !queued {
+                self.synchronise()?;
+                marks[1 + i] = ms(std::mem::replace(&mut start, Instant::now()));
+            }
+        }
+        if queued {
+            marks[1] = ms(start);
+            self.synchronise()?;
+            marks[2] = ms(start) - marks[1];
+        }
+        self.unload(module)?;
+        self.free(out)?;
+        self.free(x)?;
+        Ok(marks)
+    }
+}
+
+fn ms(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Megabytes of this process that are resident.
+fn resident() -> Result<f64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kilobytes / 1024.0)
+}
+
+/// Microseconds that `work` takes of `each` equal parts: the median of `rounds`, after a tenth as many to warm up.
+fn per_part(rounds: usize, each: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+    for _ in 0..rounds / 10 {
+        work()?;
+    }
+    let mut times = Vec::with_capacity(rounds);
+    for _ in 0..rounds {
+        let start = Instant::now();
+        work()?;
+        times.push(ms(start) * 1e3 / each as f64);
+    }
+    Ok(median(times))
+}
+
+/// The numbers of a process of its own.
+fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
+    match child {
+        Child::Init => {
+            let before = resident()?;
+            let start = Instant::now();
+            let driver = Driver::open(library)?;
+            driver.init(0)?;
+            let time = ms(start);
+            let after = resident()?;
+            Ok(vec![time, after, after - before])
+        }
+        Child::Module | Child::Queued => {
+            let driver = Driver::start(library)?;
+            let queued = matches!(child, Child::Queued);
+            let mut numbers = driver.first_results(&module_text(0), queued)?.to_vec();
+            let mut warm = vec![vec![]; 3];
+            for number in 1..=9 {
+                let marks = driver.first_results(&module_text(number), queued)?;
+                warm.iter_mut().zip(marks).for_each(|(all, mark)| all.push(mark));
+            }
+            numbers.extend(warm.into_iter().map(median));
+            Ok(numbers)
+        }
+        Child::Calls => {
+            let driver = Driver::start(library)?;
+            let module = driver.module(&module_text(0))?;
+            let empty = driver.find(module, "empty")?;
+            let mut event = ptr::null_mut();
+            driver.event_create(&mut event, 0)?;
+            Ok(vec![
+                per_part(20_000, 1, || {
+                    driver.go(empty, &mut [])?;
+                    driver.synchronise()
+                })?,
+                {
+                    // The launches alone are timed; what they left is waited for in between.
+                    let mut times = Vec::new();
+                    for _ in 0..200 {
+                        let start = Instant::now();
+                        for _ in 0..1000 {
+                            driver.go(empty, &mut [])?;
+                        }
+                        times.push(ms(start));
+                        driver.synchronise()?;
+                    }
+                    median(times)
+                },
+                per_part(200, 1000, || {
+                    for _ in 0..1000 {
+                        driver.go(empty, &mut [])?;
+                    }
+                    driver.synchronise()
+                })?,
+                per_part(20_000, 1, || driver.event_record(event, ptr::null_mut()))?,
+                per_part(20_000, 1, || {
+                    driver.event_record(event, ptr::null_mut())?;
+                    driver.event_synchronise(event)
+                })?,
+                per_part(5_000, 1, || {
+                    let mut address = 0;
+                    driver.alloc(&mut address, 1 << 20)?;
+                    driver.free(address)
+                })?,
+            ])
+        }
+    }
+}
+
+/// Runs this program as `child` so many times; the median of each number.
+fn processes(child: Child, args: &Args, cache: Option<&Path>, count: usize) -> Result<Vec<f64>> {
+    let name = child.to_possible_value().context("a child has a name")?;
+    let mut columns: Vec<Vec<f64>> = vec![];
+    for _ in 0..count {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["--child", name.get_name()]);
+        command.env("ANYWARP_CACHE_DIR", cache.map_or("off".as_ref(), Path::as_os_str));
+        if let Some(library) = &args.library {
+            command.arg("--library").arg(library);
+        }
+        let output = command.output()?;
+        if !output.status.success() {
+            bail!("{}: {}", name.get_name(), String::from_utf8_lossy(&output.stderr));
+        }
+        let text = String::from_utf8(output.stdout)?;
+        let numbers: Vec<f64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+        columns.resize(numbers.len(), vec![]);
+        columns.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
+    }
+    Ok(columns.into_iter().map(median).collect())
+}
+
+/// Our driver library as the release build leaves it.
+fn built_library() -> PathBuf {
+    let exe = std::env::current_exe().unwrap_or_default();
+    exe.ancestors().nth(2).map(|p| p.join("lib-anywarp/libcuda.so.1")).unwrap_or_default()
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    if let Some(child) = args.child {
+        let numbers = measure(child, &args.library.clone().unwrap_or_else(built_library))?;
+        println!("{}", numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(" "));
+        return Ok(());
+    }
+    let cache = std::env::temp_dir().join(format!("anywarp-latency-{}", std::process::id()));
+    let init = processes(Child::Init, &args, None, args.processes)?;
+    let made = processes(Child::Module, &args, None, args.processes)?;
+    let queued = processes(Child::Queued, &args, None, args.processes)?;
+    // The first process fills the cache.
+    processes(Child::Module, &args, Some(&cache), 1)?;
+    let cached = processes(Child::Module, &args, Some(&cache), args.processes)?;
+    std::fs::remove_dir_all(&cache)?;
+    let calls = processes(Child::Calls, &args, None, 3)?;
+
+    println!("| what | median |");
+    println!("|---|---|");
+    let [init_ms, init_rss, init_added] = init[..] else { bail!("three numbers of init") };
+    println!("| opening the library and `cuInit`, fresh process | {init_ms:.2} ms |");
+    println!("| resident after it | {init_rss:.1} MB, of which it added {init_added:.1} MB |");
+    let module = |title: &str, marks: &[f64]| {
+        let parts: Vec<String> = marks.iter().map(|m| format!("{m:.2}")).collect();
+        println!("| {title} | {:.2} ms ({}) |", marks.iter().sum::<f64>(), parts.join(" + "));
+    };
+    let what = "a module of two small kernels: load + first launch of each, waited for";
+    let both = "the same kernels: load + both first launches + one wait";
+    module(&format!("{what}, LLVM opened for it"), &made[..3]);
+    module(&format!("{what}, LLVM open already"), &made[3..]);
+    module(&format!("{both}, LLVM opened for it"), &queued[..3]);
+    module(&format!("{both}, LLVM open already"), &queued[3..]);
+    module(&format!("{what}, from the cache, fresh process"), &cached[..3]);
+    module(&format!("{what}, from the cache, warm process"), &cached[3..]);
+    let names = [
+        "an empty launch and `cuCtxSynchronize`",
+        "each of 1000 launches back to back, until the last call returns",
+        "each of 1000 launches back to back, until the last has run",
+        "`cuEventRecord`",
+        "`cuEventRecord` and `cuEventSynchronize`",
+        "`cuMemAlloc` and `cuMemFree` of 1 MiB",
+    ];
+    for (name, time) in names.iter().zip(calls) {
+        println!("| {name} | {time:.2} µs |");
+    }
+    Ok(())
+}
