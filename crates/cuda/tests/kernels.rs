@@ -539,3 +539,43 @@ fn texts_that_disagree_on_a_function_are_not_linked() {
         }
     });
 }
+
+/// Kernels that multiply by 1, 2, 3... and add one, so that the order of their launches shows in the outcome.
+fn steps(count: u32) -> String {
+    let step = |k: u32| {
+        format!(
+            ".visible .entry step{k}(.param .u64 x) {{ .reg .b32 %r<3>; .reg .b64 %d<3>;\n\
+             ld.param.u64 %d1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2;\n\
+             ld.global.u32 %r2, [%d1]; mad.lo.u32 %r2, %r2, {}, 1; st.global.u32 [%d1], %r2; ret; }}\n",
+            k + 1
+        )
+    };
+    HEAD.to_owned() + &(0..count).map(step).collect::<String>()
+}
+
+#[test]
+fn kernels_launched_before_their_code_is_made_run_in_order() {
+    everywhere("kernels_launched_before_their_code_is_made_run_in_order", &[], || {
+        let cuda = Cuda::start();
+        let module = cuda.module(&steps(8));
+        let first: Vec<u32> = (0..64).collect();
+        let x = cuda.upload(&first);
+        for k in 0..8 {
+            let function = cuda.function(module, &format!("step{k}"));
+            assert_eq!(cuda.launch(function, 1, 64, 0, &[U64(x)]), 0);
+        }
+        let expected: Vec<u32> =
+            first.iter().map(|&v| (1..=8u32).fold(v, |v, k| v.wrapping_mul(k).wrapping_add(1))).collect();
+        assert_eq!(cuda.download::<u32>(x, 64), expected);
+        // A module whose kernels may still be waited for goes away in order too.
+        let module = cuda.module(&steps(3));
+        for k in 0..3 {
+            let function = cuda.function(module, &format!("step{k}"));
+            assert_eq!(cuda.launch(function, 1, 64, 0, &[U64(x)]), 0);
+        }
+        call!(cuda.cuModuleUnload(module));
+        let expected: Vec<u32> =
+            expected.iter().map(|&v| (1..=3u32).fold(v, |v, k| v.wrapping_mul(k).wrapping_add(1))).collect();
+        assert_eq!(cuda.download::<u32>(x, 64), expected);
+    });
+}
