@@ -111,6 +111,9 @@ impl Compiled {
         {
             return Ok(compiled);
         }
+        if !request.target.has_vectors() {
+            return Err(Error::Unsupported("a processor without AVX2".into()));
+        }
         let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
         let object = Llvm::get()?.object(&emitted.ir, request.target)?;
         let facts = Facts { frame: emitted.frame as u64, suspends: emitted.suspends, report: emitted.report };

@@ -49,6 +49,11 @@ fn has_avx2() -> bool {
 }
 
 impl Target {
+    /// Whether code can be made for it at all: AVX2 is the least.
+    pub fn has_vectors(&self) -> bool {
+        self.avx512 || self.cpu == "x86-64-v3"
+    }
+
     /// By name: `native`, `x86-64-v3` (AVX2) or `x86-64-v4` (AVX-512).
     pub fn named(name: &str) -> Result<Target, UnknownTarget> {
         let plain = |cpu, avx512| Target { cpu, features: String::new(), avx512 };
