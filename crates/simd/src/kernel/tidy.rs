@@ -1,6 +1,7 @@
 //! Changes to a function's graph that tell more of what is uniform.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use wave::{Block, BlockCall, BlockData, Function, Terminator, Ty, Value};
 
@@ -121,9 +122,9 @@ pub fn close_loops(func: &mut Function, cfg: &Cfg) {
             let data = &func.blocks[b];
             let uses = data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses());
             for v in uses.filter(|v| made[v.index()]).collect::<Vec<_>>() {
-                if !handed.contains_key(&v) {
+                if let Entry::Vacant(place) = handed.entry(v) {
                     let ty = func.ty(v);
-                    handed.insert(v, func.new_param(Block(exit as u32), ty));
+                    place.insert(func.new_param(Block(exit as u32), ty));
                     order.push(v);
                 }
             }
