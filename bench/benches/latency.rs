@@ -121,8 +121,8 @@ macro_rules! driver {
         impl Driver {
             fn open(path: &Path) -> Result<Self> {
                 // SAFETY: loading a driver library runs its initialisers, which is what any client does.
-                let library =
-                    unsafe { Library::new(path) }.with_context(|| format!("cannot load {}", path.display()))?;
+                let library = unsafe { Library::new(path) };
+                let library = library.with_context(|| format!("cannot load {}", path.display()))?;
                 Ok(Driver {
                     // SAFETY: the signatures are those of cuda.h.
                     $($name: *unsafe { library.get($symbol.as_bytes()) }?,)*
@@ -130,7 +130,8 @@ macro_rules! driver {
                 })
             }
 
-            $(fn $name(&self, $($arg: $ty),*) -> Result<()> {
+            $(#[allow(clippy::too_many_arguments)] // cuLaunchKernel has them
+            fn $name(&self, $($arg: $ty),*) -> Result<()> {
                 // SAFETY: callers of this file give pointers that are valid for the call, as cuda.h asks.
                 let code = unsafe { (self.$name)($($arg),*) };
                 ensure!(code == 0, "{} answered {code}", $symbol);
