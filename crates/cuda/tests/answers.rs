@@ -1,20 +1,11 @@
 //! The library's answers against those that a real H200 gave (`tests/probe/README.md`).
 
+mod library;
+
 use std::ffi::{CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 
 use hwtruth::answers::{Answer, Difference, Probe, differences, proc_addresses};
-
-/// The library that was built with this test: beside the test's folder, or in it.
-fn library() -> PathBuf {
-    let test = std::env::current_exe().expect("the test's own path");
-    let folder = test.parent().expect("its folder");
-    let newest = [folder.join("libcuda.so"), folder.join("../libcuda.so")]
-        .into_iter()
-        .filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)))
-        .max();
-    newest.unwrap_or_else(|| panic!("no libcuda.so in {} or above it", folder.display())).1
-}
 
 fn include() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include")
@@ -32,7 +23,7 @@ fn text(answer: Option<&Answer>) -> String {
 #[test]
 fn every_answer_is_the_hardwares() {
     let probe = Probe::build(&include()).expect("the probe");
-    let library = library();
+    let library = library::built();
     let groups = probe.groups().expect("the groups");
     assert!(groups.len() > 60, "{} groups", groups.len());
     let mut different = Vec::new();
@@ -62,7 +53,7 @@ fn symbol(library: &libloading::Library, name: &str) -> *mut c_void {
 #[test]
 fn every_name_is_found_at_every_version_as_on_the_hardware() {
     // SAFETY: the library's initialisers do nothing.
-    let library = unsafe { libloading::Library::new(library()) }.expect("the library");
+    let library = unsafe { libloading::Library::new(library::built()) }.expect("the library");
     type Get = unsafe extern "C" fn(*const c_char, *mut *mut c_void, i32, u64, *mut u32) -> u32;
     // SAFETY: the function has this signature by the interface's header.
     let get: libloading::Symbol<'_, Get> =
@@ -97,7 +88,7 @@ fn every_name_is_found_at_every_version_as_on_the_hardware() {
 #[test]
 fn every_name_of_the_hardwares_library_is_exported() {
     // SAFETY: as above.
-    let library = unsafe { libloading::Library::new(library()) }.expect("the library");
+    let library = unsafe { libloading::Library::new(library::built()) }.expect("the library");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/probe/exports.txt");
     let names = std::fs::read_to_string(path).expect("the list");
     let names: Vec<&str> = names.lines().filter(|l| !l.is_empty()).collect();

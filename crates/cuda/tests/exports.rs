@@ -1,6 +1,6 @@
 //! What the built library is called and exports.
 
-mod support;
+mod library;
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use object::{Object, ObjectSymbol};
 
 #[test]
 fn exports_the_hardwares_names_and_no_others() {
-    let bytes = std::fs::read(support::library()).expect("the library");
+    let bytes = std::fs::read(library::built()).expect("the library");
     let file: ElfFile64 = ElfFile64::parse(&*bytes).expect("an ELF");
     let names =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/exports.txt")).expect("the list");
@@ -26,7 +26,7 @@ fn exports_the_hardwares_names_and_no_others() {
 
 #[test]
 fn is_called_libcuda_so_1() {
-    let bytes = std::fs::read(support::library()).expect("the library");
+    let bytes = std::fs::read(library::built()).expect("the library");
     let file: ElfFile64 = ElfFile64::parse(&*bytes).expect("an ELF");
     let endian = object::Endianness::Little;
     let sections = file.elf_section_table();

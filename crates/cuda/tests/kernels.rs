@@ -1,5 +1,6 @@
 //! Programs in the form of C calls that run kernels.
 
+mod library;
 mod support;
 
 use std::ffi::{CString, c_void};

@@ -2,26 +2,12 @@
 //!
 //! A kernel's fault is the whole process's affair, and so are variables and standard output: [`isolated`] runs a test in a process of its own.
 
-#![allow(dead_code)]
-
 use std::ffi::{CString, c_void};
-use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::ptr::null_mut;
 
 /// A handle or address.
 pub type P = u64;
-
-/// The library that was built with this test: beside the test, or one folder up.
-pub fn library() -> PathBuf {
-    let test = std::env::current_exe().expect("the test's own path");
-    let folder = test.parent().expect("its folder");
-    let newest = [folder.join("libcuda.so"), folder.join("../libcuda.so")]
-        .into_iter()
-        .filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)))
-        .max();
-    newest.unwrap_or_else(|| panic!("no libcuda.so in {} or above it", folder.display())).1
-}
 
 macro_rules! functions {
     ($($name:ident($($arg:ty),* $(,)?);)*) => {
@@ -35,7 +21,7 @@ macro_rules! functions {
             /// Opens the library; `cuInit` is left to the test.
             pub fn open() -> Cuda {
                 // SAFETY: the library's initialisers do nothing.
-                let library = unsafe { libloading::Library::new(library()) }.expect("the library");
+                let library = unsafe { libloading::Library::new(crate::library::built()) }.expect("the library");
                 let library = Box::leak(Box::new(library));
                 Cuda {
                     // SAFETY: the function has this signature by the interface's header.
@@ -48,13 +34,10 @@ macro_rules! functions {
 
 functions! {
     cuInit(u32);
-    cuDeviceGet(*mut i32, i32);
-    cuDeviceGetAttribute(*mut i32, i32, i32);
     cuCtxCreate_v2(*mut P, u32, i32);
     cuCtxDestroy_v2(P);
     cuCtxSetCurrent(P);
     cuCtxSynchronize();
-    cuCtxSetLimit(i32, usize);
     cuDevicePrimaryCtxRetain(*mut P, i32);
     cuDevicePrimaryCtxReset_v2(i32);
     cuModuleLoadData(*mut P, *const c_void);
@@ -62,7 +45,6 @@ functions! {
     cuModuleLoadDataEx(*mut P, *const c_void, u32, *mut u32, *mut *mut c_void);
     cuModuleUnload(P);
     cuModuleGetFunction(*mut P, P, *const i8);
-    cuModuleGetGlobal_v2(*mut P, *mut usize, P, *const i8);
     cuLinkCreate_v2(u32, *mut u32, *mut *mut c_void, *mut P);
     cuLinkAddData_v2(P, u32, *const c_void, usize, *const i8, u32, *mut u32, *mut *mut c_void);
     cuLinkComplete(P, *mut *mut c_void, *mut usize);
@@ -73,18 +55,15 @@ functions! {
     cuMemAlloc_v2(*mut P, usize);
     cuMemAllocManaged(*mut P, usize, u32);
     cuMemHostAlloc(*mut *mut c_void, usize, u32);
-    cuMemFree_v2(P);
     cuMemcpyHtoD_v2(P, *const c_void, usize);
     cuMemcpyDtoH_v2(*mut c_void, P, usize);
     cuMemsetD32_v2(P, u32, usize);
     cuStreamCreate(*mut P, u32);
     cuStreamSynchronize(P);
-    cuStreamQuery(P);
     cuStreamWaitEvent(P, P, u32);
     cuStreamDestroy_v2(P);
     cuEventCreate(*mut P, u32);
     cuEventRecord(P, P);
-    cuEventSynchronize(P);
     cuLaunchHostFunc(P, Option<extern "C" fn(*mut c_void)>, *mut c_void);
     cuLaunchKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void, *mut *mut c_void);
     cuLaunchKernelEx(*const LaunchConfig, P, *mut *mut c_void, *mut *mut c_void);
@@ -144,7 +123,6 @@ pub mod status {
     pub const ASSERT: u32 = 710;
     pub const MISALIGNED_ADDRESS: u32 = 716;
     pub const LAUNCH_FAILED: u32 = 719;
-    pub const INVALID_PTX: u32 = 218;
     pub const NO_BINARY_FOR_GPU: u32 = 209;
     pub const INVALID_IMAGE: u32 = 200;
     pub const NOT_SUPPORTED: u32 = 801;

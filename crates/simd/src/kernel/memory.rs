@@ -62,7 +62,7 @@ impl Kernel<'_> {
     }
 
     /// What is added to an address to make it real, as a scalar.
-    fn space_base(space: Space) -> Option<&'static str> {
+    pub fn space_base(space: Space) -> Option<&'static str> {
         match space {
             Space::Shared => Some("%shared"),
             Space::Param => Some("%params"),

@@ -83,7 +83,6 @@ mod offset {
     pub const SHARED: usize = 8;
     pub const IMAGE: usize = 16;
     pub const LOCAL: usize = 24;
-    pub const LOCAL_STRIDE: usize = 32;
     pub const RUNTIME: usize = 40;
     pub const GRID_ID: usize = 56;
     pub const CTAID: usize = 64;
@@ -118,6 +117,8 @@ struct Kernel<'a> {
     text: Text,
     /// Values of the block in hand.
     env: BTreeMap<Value, Rep>,
+    /// Why the kernel cannot be emitted after all, where the one who found it could not say so at once.
+    refused: Option<String>,
     /// The operation that makes each value.
     defs: BTreeMap<Value, Inst>,
     /// Guards of the block in hand, for values held as vectors.
@@ -243,6 +244,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         env: BTreeMap::new(),
         guards: BTreeMap::new(),
         defs,
+        refused: None,
         homes: BTreeMap::new(),
         slotted,
         slots: String::new(),
@@ -265,6 +267,9 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         suspends,
     };
     k.body()?;
+    if let Some(why) = k.refused.take() {
+        return Err(Unsupported(why));
+    }
     let ir = k.finish(target);
     Ok(Emitted { ir, frame: k.frame.next_multiple_of(64), suspends, report: k.report })
 }

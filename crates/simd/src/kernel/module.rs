@@ -37,7 +37,6 @@ impl Kernel<'_> {
                 ("shared", offset::SHARED, "i64"),
                 ("image", offset::IMAGE, "i64"),
                 ("local", offset::LOCAL, "i64"),
-                ("stride", offset::LOCAL_STRIDE, "i64"),
             ] {
                 let _ = writeln!(ir, "  %{name}.at = getelementptr i8, ptr %block, i64 {at}");
                 let _ = writeln!(ir, "  %{name} = load {ty}, ptr %{name}.at, !invariant.load !0");

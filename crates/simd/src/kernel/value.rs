@@ -165,31 +165,27 @@ impl Kernel<'_> {
 
     /// The vector of a guarded pattern that has none in hand: its operation again, on vectors.
     fn recomputed(&mut self, v: Value) -> String {
-        let inst = self.defs.get(&v).cloned();
-        let Some(inst) = inst else { return "poison".into() };
-        let args: Vec<String> = inst.args.iter().map(|&a| self.vector(a)).collect();
-        let of = |space| match space {
-            wave::op::Space::Shared => Some("%shared"),
-            wave::op::Space::Param => Some("%params"),
-            _ => None,
-        };
-        let (op, space) = match inst.op {
-            Op::ToGeneric(space) => ("add", space),
-            Op::FromGeneric(space) => ("sub", space),
-            _ => {
-                let at = inst.results.iter().position(|r| *r == v).unwrap_or(0);
-                let list = lanewise::emit(&mut self.emitter(Lanes::Warp), &inst.op, &args);
-                // It was emitted once on scalars, so it can be.
-                return list.ok().and_then(|l| l.into_iter().nth(at)).unwrap_or_else(|| "poison".into());
-            }
-        };
-        match of(space) {
-            None => args.into_iter().next().unwrap_or_else(|| "poison".into()),
-            Some(base) => {
-                let b = self.text.splat(Ty::I64, base);
-                self.text.def(format!("{op} <32 x i64> {}, {b}", args[0]))
-            }
-        }
+        let again = self.defs.get(&v).cloned().and_then(|inst| {
+            let args: Vec<String> = inst.args.iter().map(|&a| self.vector(a)).collect();
+            let (op, space) = match inst.op {
+                Op::ToGeneric(space) => ("add", space),
+                Op::FromGeneric(space) => ("sub", space),
+                _ => {
+                    let at = inst.results.iter().position(|r| *r == v)?;
+                    let list = lanewise::emit(&mut self.emitter(Lanes::Warp), &inst.op, &args).ok()?;
+                    return list.into_iter().nth(at);
+                }
+            };
+            let address = args.into_iter().next()?;
+            let Some(base) = Self::space_base(space) else { return Some(address) };
+            let base = self.text.splat(Ty::I64, base);
+            Some(self.text.def(format!("{op} <32 x i64> {address}, {base}")))
+        });
+        again.unwrap_or_else(|| {
+            // It was emitted once on scalars, so it can be; should that not hold, the kernel is interpreted.
+            self.refused.get_or_insert_with(|| format!("v{} cannot be computed again", v.0));
+            "poison".into()
+        })
     }
 
     /// Converts to what the value's shape says, so that every reader finds the same form.

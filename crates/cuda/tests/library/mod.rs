@@ -1,0 +1,14 @@
+//! Where the library under test lies.
+
+use std::path::PathBuf;
+
+/// The library that was built with this test: beside the test, or one folder up.
+pub fn built() -> PathBuf {
+    let test = std::env::current_exe().expect("the test's own path");
+    let folder = test.parent().expect("its folder");
+    let newest = [folder.join("libcuda.so"), folder.join("../libcuda.so")]
+        .into_iter()
+        .filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)))
+        .max();
+    newest.unwrap_or_else(|| panic!("no libcuda.so in {} or above it", folder.display())).1
+}
