@@ -38,14 +38,6 @@ fn bytes(words: &[u128]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-/// Forms that the compiler hands to the interpreter: lanes on different ways name each other by constants.
-fn interpreted(form: &Form) -> bool {
-    form.group == "warp"
-        && [".half", ".split"].iter().any(|end| form.name.ends_with(end))
-        && !form.name.starts_with("activemask")
-        && !form.name.starts_with("match")
-}
-
 /// What the form's kernel leaves in `out`.
 fn run(program: &Program, workers: &Workers, form: &Form, compiled: bool) -> Result<Vec<u8>, String> {
     let name = form.kernel_name();
@@ -61,7 +53,7 @@ fn run(program: &Program, workers: &Workers, form: &Form, compiled: bool) -> Res
     let memory = Memory { ranges, heap: Heap::new(1 << 16) };
     let (grid, block) = ([(INPUTS / BLOCK) as u32, 1, 1], [BLOCK as u32, 1, 1]);
     let kernel = program.kernel(kernel, grid, block).ok_or("no code")?;
-    if compiled && kernel.report.is_none() != interpreted(form) {
+    if compiled && kernel.report.is_none() {
         return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
     }
     workers

@@ -24,6 +24,8 @@ pub struct Cfg {
     pub order: Vec<usize>,
     /// Position in the order.
     pub position: Vec<Option<usize>>,
+    /// Immediate dominators; the entry and unreachable blocks have none.
+    pub idom: Vec<Option<usize>>,
     /// Immediate post-dominators; `None` is the function's end.
     pub ipdom: Vec<Option<usize>>,
     /// Loops, outer ones before inner ones.
@@ -184,7 +186,7 @@ impl Cfg {
             l.last = last;
         }
         let ipdom = post_dominators(n, &succs, &reachable);
-        Ok(Cfg { succs, preds, order, position, ipdom, loops })
+        Ok(Cfg { succs, preds, order, position, idom, ipdom, loops })
     }
 
     /// Whether an edge goes back to the header of a loop around it.

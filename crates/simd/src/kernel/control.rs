@@ -185,7 +185,7 @@ impl Kernel<'_> {
         data.insts.len() <= 400 && (data.insts.iter().any(vectors) || loops)
     }
 
-    fn in_divergent_loop(&self, b: usize) -> bool {
+    pub fn in_divergent_loop(&self, b: usize) -> bool {
         self.cfg.loops.iter().enumerate().any(|(i, l)| l.contains[b] && self.shapes.divergent_loop[i])
     }
 

@@ -1,9 +1,19 @@
 //! Whether lanes that an operation names are there, where not all lanes of a warp are.
 
 use wave::op::{IntOp, IntUnOp, Op, VoteMode};
-use wave::{Inst, Terminator, Ty, Value};
+use wave::{Inst, LANES, Terminator, Ty, Value};
 
 use super::Kernel;
+
+/// The operand by which an operation between lanes names them, if it has one.
+pub fn named(inst: &Inst) -> Option<Value> {
+    match inst.op {
+        Op::Shfl { sync: true, .. } => inst.args.get(3).copied(),
+        Op::Vote { sync: true, .. } | Op::Match(..) | Op::Redux(_) => inst.args.get(1).copied(),
+        Op::Elect | Op::WarpSync => inst.args.first().copied(),
+        _ => None,
+    }
+}
 
 impl Kernel<'_> {
     /// The instruction that makes a value.
@@ -50,22 +60,33 @@ impl Kernel<'_> {
     }
 
     /// Whether a `.sync` operation in divergent code surely names only lanes that are there: its members come from `activemask`, or are
-    /// the ballot of the predicate by which these lanes came here, or it has none.
-    pub fn members_are_here(&self, b: usize, inst: &Inst) -> bool {
-        let members = match inst.op {
-            Op::Shfl { sync: true, .. } => inst.args[3],
-            Op::Vote { sync: true, .. } | Op::Match(..) | Op::Redux(_) => inst.args[1],
-            Op::Elect | Op::WarpSync => inst.args[0],
-            _ => return true,
-        };
-        let Some((at, maker)) = self.maker(members) else { return false };
-        match maker.op {
+    /// the ballot of the predicate by which these lanes came here, or it has none, or what is known about each thread shows it.
+    pub fn members_are_here(&mut self, b: usize, inst: &Inst) -> bool {
+        let Some(members) = named(inst) else { return true };
+        let by_maker = self.maker(members).is_some_and(|(at, maker)| match maker.op {
             Op::ActiveMask => true,
             Op::Vote { mode: VoteMode::Ballot, .. } if !self.shapes.masked[at] => {
                 let asked = self.plain(maker.args[0]);
                 self.parted_by(b) == Some(asked)
             }
             _ => false,
-        }
+        });
+        by_maker || !self.in_divergent_loop(b) && self.known_members_are_here(b, members)
+    }
+
+    /// Whether all lanes that a value names, known for each thread, surely come here together.
+    fn known_members_are_here(&mut self, b: usize, members: Value) -> bool {
+        let mut threads = self.threads.take().unwrap_or_else(|| self.threads());
+        let here = threads.present(self, b);
+        let there = self.existing();
+        let proven = threads.value(members).is_some_and(|values| {
+            values.iter().enumerate().all(|(thread, &named)| {
+                let (warp, lane) = (thread / LANES, thread % LANES);
+                let absent = there[warp] & !here.surely[warp];
+                here.maybe[warp] >> lane & 1 == 0 || named as u32 & absent == 0
+            })
+        });
+        self.threads = Some(threads);
+        proven
     }
 }

@@ -16,6 +16,7 @@ mod runs;
 pub mod shape;
 mod spin;
 mod stop;
+mod threads;
 mod tidy;
 mod value;
 mod warp;
@@ -145,6 +146,8 @@ struct Kernel<'a> {
     /// Values that anything uses.
     used: BTreeSet<Value>,
     constants: BTreeMap<Value, u128>,
+    /// What is known about each thread, once something asked.
+    threads: Option<threads::Threads>,
     /// The processor flushes subnormals, see [`flush`].
     flushes: bool,
     /// Values that may hold any NaN, see [`nan`].
@@ -257,6 +260,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         before_stop,
         used,
         constants,
+        threads: None,
         raw,
         flushes,
         local_size: wave::layout::local_size(module, kernel).next_multiple_of(16),

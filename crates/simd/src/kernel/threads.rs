@@ -1,0 +1,245 @@
+//! What is known about each thread when compiling: values made of thread numbers and constants alone, and from them which lanes of each
+//! warp surely come to a block together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wave::interp::eval::eval;
+use wave::op::{Op, SReg};
+use wave::{Inst, LANES, Terminator, Value};
+
+use super::Kernel;
+
+/// Lanes of each warp of a block of threads.
+pub type Lanes = Vec<u32>;
+
+/// Values by thread of the block.
+type Values = BTreeMap<Value, Vec<u128>>;
+
+/// A special register of one thread, where it is known when compiling.
+fn special(reg: SReg, thread: u32, [nx, ny, nz]: [u32; 3]) -> Option<u32> {
+    let (nx, ny) = (nx.max(1), ny.max(1));
+    let lane = thread % LANES as u32;
+    let bit = 1u32 << lane;
+    Some(match reg {
+        SReg::TidX => thread % nx,
+        SReg::TidY => thread / nx % ny,
+        SReg::TidZ => thread / nx / ny,
+        SReg::NtidX => nx,
+        SReg::NtidY => ny,
+        SReg::NtidZ => nz.max(1),
+        SReg::LaneId => lane,
+        SReg::LaneMaskEq => bit,
+        SReg::LaneMaskLt => bit - 1,
+        SReg::LaneMaskLe => bit | (bit - 1),
+        SReg::LaneMaskGt => !(bit | (bit - 1)),
+        SReg::LaneMaskGe => !(bit - 1),
+        _ => return None,
+    })
+}
+
+impl Kernel<'_> {
+    /// The block's threads, those of a last part of a warp rounded up.
+    fn slots(&self) -> u32 {
+        self.spec.threads().next_multiple_of(LANES as u32)
+    }
+
+    /// The lanes that there are.
+    pub fn existing(&self) -> Lanes {
+        let threads = self.spec.threads();
+        let first = (0..threads).step_by(LANES);
+        first.map(|f| if threads - f >= LANES as u32 { u32::MAX } else { (1 << (threads - f)) - 1 }).collect()
+    }
+
+    /// What an operation gives each thread, if it depends on nothing else.
+    fn known_results(&self, inst: &Inst, known: &Values) -> Option<Vec<Vec<u128>>> {
+        let slots = self.slots();
+        if let Op::Special(reg) = inst.op {
+            let list: Option<Vec<u128>> =
+                (0..slots).map(|t| special(reg, t, self.spec.block).map(u128::from)).collect();
+            return list.map(|l| vec![l]);
+        }
+        // Compiled code may round these otherwise.
+        if !inst.op.is_pure() || matches!(inst.op, Op::Approx { .. }) {
+            return None;
+        }
+        let args: Vec<&Vec<u128>> = inst.args.iter().map(|a| known.get(a)).collect::<Option<_>>()?;
+        let mut results = vec![Vec::with_capacity(slots as usize); inst.results.len()];
+        for t in 0..slots as usize {
+            let one: Vec<u128> = args.iter().map(|a| a[t]).collect();
+            for (list, bits) in results.iter_mut().zip(eval(&inst.op, &one)?) {
+                list.push(bits);
+            }
+        }
+        Some(results)
+    }
+
+    /// Values of all conditions on which lanes part, and of the operands by which operations between lanes name them.
+    fn known_values(&self) -> Values {
+        let mut wanted: BTreeSet<Value> = BTreeSet::new();
+        let mut todo: Vec<Value> = Vec::new();
+        for &b in &self.cfg.order {
+            let data = &self.func.blocks[b];
+            todo.extend(data.term.condition().filter(|_| self.shapes.divergent[b]));
+            todo.extend(data.insts.iter().filter_map(super::members::named));
+        }
+        while let Some(v) = todo.pop() {
+            if wanted.insert(v)
+                && let Some(inst) = self.defs.get(&v)
+                && inst.op.is_pure()
+            {
+                todo.extend(inst.args.iter().copied());
+            }
+        }
+        let mut known = Values::new();
+        for inst in self.cfg.order.iter().flat_map(|&b| &self.func.blocks[b].insts) {
+            if inst.results.iter().any(|r| wanted.contains(r))
+                && let Some(results) = self.known_results(inst, &known)
+            {
+                known.extend(inst.results.iter().copied().zip(results));
+            }
+        }
+        known
+    }
+
+    /// What is known about each thread.
+    pub fn threads(&self) -> Threads {
+        let mut later = vec![false; self.func.blocks.len()];
+        let mut todo: Vec<usize> =
+            self.cfg.order.iter().copied().filter(|&b| self.func.blocks[b].insts.iter().any(waits)).collect();
+        while let Some(b) = todo.pop() {
+            if !std::mem::replace(&mut later[b], true) {
+                todo.extend(&self.cfg.preds[b]);
+            }
+        }
+        Threads { values: self.known_values(), together: BTreeMap::new(), waits: later }
+    }
+}
+
+/// Whether lanes may wait for others at an instruction.
+fn waits(inst: &Inst) -> bool {
+    inst.op.is_convergent() || inst.op.suspends()
+}
+
+/// What is known about each thread of a block.
+#[derive(Debug)]
+pub struct Threads {
+    values: Values,
+    together: BTreeMap<usize, Present>,
+    /// Whether lanes may still wait for others in each block or after it.
+    waits: Vec<bool>,
+}
+
+/// Lanes of each warp that are in a block at once.
+#[derive(Clone, Debug)]
+pub struct Present {
+    /// Those that may be.
+    pub maybe: Lanes,
+    /// Those that are whenever any lane of their warp is; or they have ended, or end without an operation between lanes.
+    pub surely: Lanes,
+}
+
+impl Threads {
+    /// A value of each thread, if it is known.
+    pub fn value(&self, v: Value) -> Option<&[u128]> {
+        self.values.get(&v).map(Vec::as_slice)
+    }
+
+    /// Lanes that go from a block to its successors.
+    fn ways(&self, k: &Kernel, from: usize, lanes: &Lanes) -> Vec<(usize, Lanes)> {
+        let term = &k.func.blocks[from].term;
+        let targets: Vec<usize> = term.targets().map(|t| t.block.index()).collect();
+        let Some(values) = term.condition().and_then(|c| self.values.get(&c)) else {
+            return targets.into_iter().map(|t| (t, lanes.clone())).collect();
+        };
+        let mut ways: Vec<(usize, Lanes)> = targets.iter().map(|&t| (t, vec![0; lanes.len()])).collect();
+        let last = targets.len().saturating_sub(1);
+        for (thread, &bits) in values.iter().enumerate() {
+            let way = match term {
+                Terminator::Branch { .. } => usize::from(bits & 1 == 0),
+                _ => (bits as usize).min(last),
+            };
+            let (warp, bit) = (thread / LANES, 1 << (thread % LANES));
+            if let Some((_, set)) = ways.get_mut(way) {
+                set[warp] |= lanes[warp] & bit;
+            }
+        }
+        ways
+    }
+
+    /// Lanes that are in `b`.
+    pub fn present(&mut self, k: &Kernel, b: usize) -> Present {
+        // From the closest block where all lanes are, downwards.
+        let mut way = Vec::new();
+        let mut at = b;
+        let mut lanes = loop {
+            if let Some(known) = self.together.get(&at) {
+                break known.clone();
+            }
+            let parent = k.cfg.idom[at].filter(|_| k.shapes.masked[at]);
+            let Some(parent) = parent else {
+                let all = k.existing();
+                break Present { maybe: all.clone(), surely: all };
+            };
+            way.push((parent, at));
+            at = parent;
+        };
+        for (parent, at) in way.into_iter().rev() {
+            let chosen = super::shape::chosen_uniformly(&k.shapes, &k.func.blocks[parent].term);
+            if !(chosen && k.cfg.preds[at] == [parent]) {
+                let (coming, missing) = self.parting(k, parent, at, &lanes.maybe);
+                lanes.surely.iter_mut().zip(missing).for_each(|(l, m)| *l &= !m);
+                lanes.maybe = coming;
+            }
+            self.together.insert(at, lanes.clone());
+        }
+        lanes
+    }
+
+    /// Of the lanes in `from`, which dominates `to`: those that may come to `to`, and those that may not, but go on to an operation between
+    /// lanes.
+    fn parting(&self, k: &Kernel, from: usize, to: usize, lanes: &Lanes) -> (Lanes, Lanes) {
+        let none = vec![0; lanes.len()];
+        let add = |old: &mut Lanes, new: &Lanes| old.iter_mut().zip(new).for_each(|(o, n)| *o |= n);
+        let (mut coming, mut missing) = (none.clone(), none.clone());
+        if k.cfg.ipdom[from] == Some(to) {
+            return (lanes.clone(), missing);
+        }
+        // Lanes seen in each block: all, and those that met an operation between lanes.
+        let mut seen: BTreeMap<usize, (Lanes, Lanes)> = BTreeMap::new();
+        let mut todo = vec![(from, lanes.clone(), none.clone())];
+        while let Some((b, all, met)) = todo.pop() {
+            if b == to {
+                add(&mut coming, &all);
+                continue;
+            }
+            if k.cfg.ipdom[from] == Some(b) || b == from && seen.contains_key(&b) {
+                add(&mut missing, if self.waits[b] { &all } else { &met });
+                continue;
+            }
+            let entry = seen.entry(b);
+            let first = matches!(entry, std::collections::btree_map::Entry::Vacant(_));
+            let old = entry.or_insert_with(|| (none.clone(), none.clone()));
+            let before = old.clone();
+            add(&mut old.0, &all);
+            add(&mut old.1, &met);
+            if !first && *old == before {
+                continue;
+            }
+            let (all, mut met) = old.clone();
+            let data = &k.func.blocks[b];
+            if b != from && data.insts.iter().any(waits) {
+                met.clone_from(&all);
+            }
+            let ways = self.ways(k, b, &all);
+            if ways.is_empty() {
+                add(&mut missing, &met);
+            }
+            for ((next, all), (_, met)) in ways.into_iter().zip(self.ways(k, b, &met)) {
+                if all.iter().any(|&l| l != 0) {
+                    todo.push((next, all, met));
+                }
+            }
+        }
+        (coming, missing)
+    }
+}
