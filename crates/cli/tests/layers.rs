@@ -15,7 +15,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("grid", &["wave"]),
     ("driver", &["image"]),
     ("cpu", &["driver", "image", "ptx", "lower", "wave", "simd", "grid"]),
-    ("cuda", &["driver", "image", "cpu"]),
+    ("capi", &["driver", "image"]),
+    ("hip", &["capi", "driver", "image"]),
+    ("cuda", &["capi", "hip", "driver", "image", "cpu"]),
     ("cli", &["cuda", "cpu", "driver", "ptx", "lower", "wave", "simd"]),
 ];
 

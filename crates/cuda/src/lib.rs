@@ -10,6 +10,5 @@
 pub mod abi;
 pub mod api;
 pub mod backend;
-pub mod container;
 pub mod exports;
 pub mod types;

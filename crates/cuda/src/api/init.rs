@@ -62,6 +62,15 @@ fn find(name: &str, version: i32, flags: u64) -> Result<*mut std::ffi::c_void, u
 const INTEGRITY_CHECK: [u8; 16] =
     [0xd4, 0x08, 0x20, 0x55, 0xbd, 0xe6, 0x70, 0x4b, 0x8d, 0x34, 0xba, 0x12, 0x3c, 0x66, 0xe1, 0xf2];
 
+/// The functions of HIP for a front that asks by their name.
+fn hip_table(id: &[u8; 16]) -> Option<&'static hip::table::Table> {
+    let (name, soname) = id.split_at(hip::table::NAME.len());
+    if name != hip::table::NAME {
+        return None;
+    }
+    hip::table(*soname.first()?, crate::backend::backend)
+}
+
 fn texts() -> &'static HashMap<u32, (CString, CString)> {
     static TEXTS: OnceLock<HashMap<u32, (CString, CString)>> = OnceLock::new();
     TEXTS.get_or_init(|| {
@@ -125,10 +134,15 @@ api! {
         Ok(())
     }
 
-    /// No table is known. The runtime's 'integrity check' is an authentication that is not imitated; one line says what helps.
+    /// The one table there is makes this library serve HIP, too. The CUDA runtime's 'integrity check' is an authentication that is not imitated; one line says what helps.
     Nothing fn cuGetExportTable(table: Out<u64>, id: In<[u8; 16]>) {
         table.required()?.set(0);
-        if id.get()? == INTEGRITY_CHECK {
+        let id = id.get()?;
+        if let Some(found) = hip_table(&id) {
+            table.set(std::ptr::from_ref(found) as u64);
+            return Ok(());
+        }
+        if id == INTEGRITY_CHECK {
             log::say(log::Level::Error, || {
                 "a program with NVIDIA's own CUDA runtime asks for proof that this is NVIDIA's driver, which it is not; link it with \
                  `nvcc -cudart shared`, or keep its symbol table and start it with `anywarp run`"

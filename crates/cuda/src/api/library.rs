@@ -12,7 +12,7 @@ use crate::api::current;
 use crate::api::function::{MAX_CACHE_CONFIG, give_param};
 use crate::api::jit::Jit;
 use crate::api::module::give_global;
-use crate::container;
+use capi::container;
 use crate::types::{CUdevice, CUdeviceptr, Handle};
 
 /// `CUlibraryOption`: a table of the host's, and a promise to keep the image alive.

@@ -12,7 +12,7 @@ use crate::abi::{In, Out, Text, bytes_at};
 use crate::api;
 use crate::api::current;
 use crate::api::jit::Jit;
-use crate::container;
+use capi::container;
 use crate::types::Handle;
 
 /// `CUjitInputType` in order.

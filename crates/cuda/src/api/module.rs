@@ -9,7 +9,7 @@ use crate::abi::{In, Need, Out, Text, check};
 use crate::api;
 use crate::api::current;
 use crate::api::jit::Jit;
-use crate::container;
+use capi::container;
 use crate::types::{CUdeviceptr, Handle};
 
 /// `CU_MODULE_LAZY_LOADING`: machine code is made when a kernel is first launched.

@@ -3,7 +3,7 @@
 use driver::{Error, Result};
 use image::{FATBIN_WRAPPER_MAGIC, HEADER_SIZE, linked_size, total_size};
 
-use crate::abi::{Text, bytes_at};
+use crate::{Text, bytes_at};
 
 const ELF_HEADER: usize = 64;
 /// A wrapper's pointer to its fatbin.

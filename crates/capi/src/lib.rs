@@ -1,0 +1,10 @@
+//! What the C interfaces share: places and values that a program passes ([`Out`], [`In`], [`Text`]), and the guard around every function.
+//!
+//! **Architecture invariant:** how C passes things; not what any function does or is called.
+
+pub mod container;
+mod guard;
+mod place;
+
+pub use guard::{named_once, run};
+pub use place::{In, Out, Text, bytes_at};

@@ -1,0 +1,145 @@
+//! Writes the functions that are not written yet and the table of all, and makes the fronts: `libamdhip64.so.5`, `.so.6` and `.so.7`.
+//!
+//! `data/exports.tsv` lists every name with its version node. What `src/api/*.rs` does not define gets a function here that says so. A
+//! function `NAME_in_5` there is what the front of HIP 5 has under `NAME`, where HIP 6 changed a layout or numbers.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// The numbers in the fronts' sonames.
+const SONAMES: [u32; 3] = [5, 6, 7];
+/// The one that `libamdhip64.so` is.
+const UNVERSIONED: u32 = 6;
+/// Nodes without names of ours, which programs of later HIPs ask for.
+const LATER_NODES: [&str; 5] = ["hip_6.4", "hip_6.5", "hip_7.0", "hip_7.1", "hip_7.2"];
+
+fn main() {
+    println!("cargo:rerun-if-changed=data/exports.tsv");
+    println!("cargo:rerun-if-changed=src/api");
+    println!("cargo:rerun-if-changed=front.c");
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let text = fs::read_to_string("data/exports.tsv").unwrap_or_else(|e| panic!("data/exports.tsv: {e}"));
+    let exports: Vec<(&str, &str)> =
+        text.lines().filter(|l| !l.starts_with('#')).filter_map(|l| l.split_once('\t')).collect();
+    let mut hasher = DefaultHasher::new();
+    exports.hash(&mut hasher);
+    let fingerprint = hasher.finish();
+    functions(&out, &exports, fingerprint);
+    fronts(&out, &exports, fingerprint);
+}
+
+/// The names of functions that the sources define.
+fn written() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir("src/api").into_iter().flatten().flatten() {
+        let text = fs::read_to_string(entry.path()).unwrap_or_default();
+        for line in text.lines().filter(|l| !l.trim_start().starts_with("//")) {
+            let Some((_, head)) = line.split_once(" fn ") else { continue };
+            let head = head.split('(').next().unwrap_or_default();
+            names.extend(head.split(['/', ' ', ',']).filter(|w| !w.is_empty()).map(str::to_string));
+        }
+    }
+    names
+}
+
+fn functions(out: &Path, exports: &[(&str, &str)], fingerprint: u64) {
+    let written = written();
+    let mut stubs = String::new();
+    let (mut names, mut five, mut six) = (String::new(), String::new(), String::new());
+    for (name, _) in exports {
+        if !written.contains(*name) {
+            let _ = writeln!(
+                stubs,
+                "pub extern \"C\" fn {name}() -> u32 {{ crate::abi::unsupported(\"{name}\") }}"
+            );
+        }
+        let of_five = format!("{name}_in_5");
+        let of_five = if written.contains(&of_five) { &of_five } else { *name };
+        let _ = writeln!(names, "    \"{name}\",");
+        let _ = writeln!(five, "    super::Function({of_five} as *const c_void),");
+        let _ = writeln!(six, "    super::Function({name} as *const c_void),");
+    }
+    let count = exports.len();
+    let table = format!(
+        "pub static NAMES: [&str; {count}] = [\n{names}];\n\
+         pub static FIVE_FUNCTIONS: [super::Function; {count}] = [\n{five}];\n\
+         pub static SIX_FUNCTIONS: [super::Function; {count}] = [\n{six}];\n\
+         pub static FIVE: super::Table = super::Table {{ fingerprint: {fingerprint}, count: {count}, functions: FIVE_FUNCTIONS.as_ptr() }};\n\
+         pub static SIX: super::Table = super::Table {{ fingerprint: {fingerprint}, count: {count}, functions: SIX_FUNCTIONS.as_ptr() }};\n"
+    );
+    write(&out.join("stubs.rs"), &stubs);
+    write(&out.join("table.rs"), &table);
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+}
+
+/// A node's place among versions.
+fn version(node: &str) -> Vec<u32> {
+    node.trim_start_matches("hip_").split('.').filter_map(|n| n.parse().ok()).collect()
+}
+
+/// Makes the fronts in `target/PROFILE/lib-anywarp/`, beside `libcuda.so.1`.
+fn fronts(out: &Path, exports: &[(&str, &str)], fingerprint: u64) {
+    let mut jumps = format!("#define COUNT {}\n#define FINGERPRINT {fingerprint}ull\n", exports.len());
+    for (i, (name, _)) in exports.iter().enumerate() {
+        let _ = writeln!(jumps, "JUMP({i}, {name})");
+    }
+    write(&out.join("jumps.h"), &jumps);
+
+    let mut nodes: Vec<&str> = exports.iter().map(|e| e.1).chain(LATER_NODES).collect();
+    nodes.sort_by_key(|n| version(n));
+    nodes.dedup();
+    let mut script = String::new();
+    let mut before = "";
+    for node in nodes {
+        let _ = writeln!(script, "{node} {{");
+        let names: Vec<&str> = exports.iter().filter(|e| e.1 == node).map(|e| e.0).collect();
+        if !names.is_empty() {
+            let _ = writeln!(script, "global: {};", names.join("; "));
+        }
+        let _ = writeln!(script, "{}}} {before};", if before.is_empty() { "local: *; " } else { "" });
+        before = node;
+    }
+    write(&out.join("versions.map"), &script);
+
+    // OUT_DIR is target/PROFILE/build/hip-HASH/out.
+    let Some(profile) = out.ancestors().nth(3) else { return };
+    let folder = profile.join("lib-anywarp");
+    fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    for number in SONAMES {
+        let soname = format!("libamdhip64.so.{number}");
+        let made = out.join(&soname);
+        let mut cc = Command::new(env::var("CC").unwrap_or_else(|_| "cc".into()));
+        cc.args(["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden"])
+            .arg(format!("-DSONAME={number}"))
+            .arg(format!("-Wl,-soname,{soname}"))
+            .arg(format!("-Wl,--version-script={}", out.join("versions.map").display()))
+            .arg("-I")
+            .arg(out)
+            .arg("-o")
+            .arg(&made)
+            .args(["front.c", "-ldl"]);
+        match cc.output() {
+            Ok(done) if done.status.success() => {}
+            Ok(done) => panic!("{soname}: {}", String::from_utf8_lossy(&done.stderr)),
+            Err(error) => panic!("{soname}: a C compiler is needed (`cc`, or what CC names): {error}"),
+        }
+        // Moved into place whole: a program may have the old one open.
+        let fresh = folder.join(format!(".{soname}.new"));
+        let moved = fs::copy(&made, &fresh).and_then(|_| fs::rename(&fresh, folder.join(&soname)));
+        moved.unwrap_or_else(|e| panic!("{soname}: {e}"));
+    }
+    let link = folder.join("libamdhip64.so");
+    let at = PathBuf::from(format!("libamdhip64.so.{UNVERSIONED}"));
+    if !fs::read_link(&link).is_ok_and(|old| old == at) {
+        // An older link; where there is none this fails and the next line makes it.
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(&at, &link).unwrap_or_else(|e| panic!("{}: {e}", link.display()));
+    }
+}

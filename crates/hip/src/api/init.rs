@@ -1,0 +1,23 @@
+//! Initialisation and versions.
+
+use crate::abi::Out;
+use crate::{Error, api};
+
+/// `HIP_VERSION` of what is implemented: major * 10,000,000 + minor * 100,000 + patch.
+const VERSION: i32 = 60_300_000;
+
+api! {
+    Device fn hipInit(flags: u32) {
+        if flags == 0 { Ok(()) } else { Err(Error::InvalidValue) }
+    }
+
+    Nothing fn hipDriverGetVersion(version: Out<i32>) {
+        version.required()?.set(VERSION);
+        Ok(())
+    }
+
+    Nothing fn hipRuntimeGetVersion(version: Out<i32>) {
+        version.required()?.set(VERSION);
+        Ok(())
+    }
+}
