@@ -48,12 +48,7 @@ pub fn check(need: Need) -> Result<()> {
 }
 
 /// Runs a function's body; its code becomes the thread's last error.
-pub fn enter(
-    name: &str,
-    need: Need,
-    args: &[(&str, &dyn Debug)],
-    body: impl FnOnce() -> Result<()>,
-) -> Code {
+pub fn enter(name: &str, need: Need, args: &[(&str, &dyn Debug)], body: impl FnOnce() -> Result<()>) -> Code {
     let text = |code| error::name(code).trim_end_matches('\0').to_string();
     let code = capi::run(name, args, Error::Unknown.code(), text, || {
         check(need).and_then(|()| body()).err().map_or(0, Error::code)

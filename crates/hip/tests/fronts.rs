@@ -5,9 +5,9 @@ mod library;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 
+use object::Endianness;
 use object::elf::{DT_SONAME, SHT_GNU_VERSYM};
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader, Sym};
-use object::Endianness;
 
 const LITTLE: Endianness = Endianness::Little;
 
@@ -61,7 +61,8 @@ fn each_has_its_soname_and_every_node_up_to_its_time() {
         let strings = sections.strings(LITTLE, &*bytes, link).expect("strings");
         while let Some((_, mut names)) = definitions.next().expect("a node") {
             if let Some(first) = names.next().expect("a name") {
-                nodes.insert(String::from_utf8_lossy(first.name(LITTLE, strings).expect("text")).into_owned());
+                nodes
+                    .insert(String::from_utf8_lossy(first.name(LITTLE, strings).expect("text")).into_owned());
             }
         }
         let wanted: BTreeSet<String> = names().into_values().collect();

@@ -12,8 +12,8 @@ use crate::api::current;
 use crate::api::function::{MAX_CACHE_CONFIG, give_param};
 use crate::api::jit::Jit;
 use crate::api::module::give_global;
-use capi::container;
 use crate::types::{CUdevice, CUdeviceptr, Handle};
+use capi::container;
 
 /// `CUlibraryOption`: a table of the host's, and a promise to keep the image alive.
 const MAX_LIBRARY_OPTION: u32 = 1;

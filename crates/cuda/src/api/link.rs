@@ -12,8 +12,8 @@ use crate::abi::{In, Out, Text, bytes_at};
 use crate::api;
 use crate::api::current;
 use crate::api::jit::Jit;
-use capi::container;
 use crate::types::Handle;
+use capi::container;
 
 /// `CUjitInputType` in order.
 const INPUT_TYPES: [InputType; 6] = [

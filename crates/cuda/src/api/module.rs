@@ -9,8 +9,8 @@ use crate::abi::{In, Need, Out, Text, check};
 use crate::api;
 use crate::api::current;
 use crate::api::jit::Jit;
-use capi::container;
 use crate::types::{CUdeviceptr, Handle};
+use capi::container;
 
 /// `CU_MODULE_LAZY_LOADING`: machine code is made when a kernel is first launched.
 const LAZY_LOADING: u32 = 2;
