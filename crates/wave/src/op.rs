@@ -190,8 +190,8 @@ names! {
 ///
 /// NaN, here and in all float operations, is as the hardware gives it: f16, bf16 and f32 arithmetic answers any NaN operand with the
 /// canonical NaN (0x7fff, 0x7fffffff). f64 arithmetic keeps an operand's NaN, made quiet: `b`'s before `a`'s (for `fdiv` `a`'s
-/// before `b`'s, for `fma` `b`, `c`, `a`); without a NaN operand it is 0xfff8000000000000. Of several f64 NaN operands compiled code
-/// may keep another one than this order says.
+/// before `b`'s, for `fma` `b`, `c`, `a`); without a NaN operand it is 0xfff8000000000000. Of several f64 NaN operands of a difference
+/// or an `fma` compiled code may keep another one than this order says.
 pub enum FloatOp {
     /// Sum.
     Add = "fadd",
