@@ -116,9 +116,13 @@ fn another_nan(form: &Form, m: &Mismatch) -> bool {
 
 /// Runs the forms of a group.
 fn check_group(processor: Option<&str>, name: &str) {
+    check_in_mode(processor, name, false);
+}
+
+fn check_in_mode(processor: Option<&str>, name: &str, per_lane: bool) {
     let how = match processor.map(Target::named) {
         None => How::Interpreted,
-        Some(Ok(target)) => How::Compiled(target),
+        Some(Ok(target)) => How::Compiled(Target { per_lane, ..target }),
         Some(Err(error)) => {
             eprintln!("not run: {error}");
             return;
@@ -172,3 +176,11 @@ macro_rules! engine {
 }
 
 groups! { approx atom block compare control convert f32 f64 half integer logic memory warp }
+
+/// Groups whose operations are emitted otherwise where each lane goes on for itself.
+#[test]
+fn lane_by_lane() {
+    for group in ["block", "control", "warp"] {
+        check_in_mode(Some("native"), group, true);
+    }
+}

@@ -88,14 +88,16 @@ fn files() -> Vec<PathBuf> {
 enum How {
     Interpreted,
     Compiled(&'static str),
+    /// In the per-lane mode, needed or not.
+    PerLane(&'static str),
 }
 
 fn run_all(how: How, workers: u32) {
     let workers = Workers::new(workers);
     let engine = if matches!(how, How::Interpreted) { Engine::Interpreter } else { Engine::Compiled };
     let target = match how {
-        How::Compiled(name) => match Target::named(name) {
-            Ok(target) => target,
+        How::Compiled(name) | How::PerLane(name) => match Target::named(name) {
+            Ok(target) => Target { per_lane: matches!(how, How::PerLane(_)), ..target },
             Err(error) => {
                 eprintln!("not run: {error}");
                 return;
@@ -155,4 +157,14 @@ fn compiled_for_avx2_with_one_worker() {
 #[test]
 fn compiled_for_avx2_with_several_workers() {
     run_all(How::Compiled("x86-64-v3"), 3);
+}
+
+#[test]
+fn lane_by_lane_for_this_machine_with_several_workers() {
+    run_all(How::PerLane("native"), 3);
+}
+
+#[test]
+fn lane_by_lane_for_avx2_with_one_worker() {
+    run_all(How::PerLane("x86-64-v3"), 1);
 }

@@ -34,7 +34,11 @@ impl Key {
         request.spec.block.iter().for_each(|d| {
             h.update(&d.to_le_bytes());
         });
-        h.update(&[u8::from(request.spec.small), u8::from(request.target.avx512)]);
+        h.update(&[
+            u8::from(request.spec.small),
+            u8::from(request.target.avx512),
+            u8::from(request.target.per_lane),
+        ]);
         h.update(request.target.cpu.as_bytes());
         h.update(request.target.features.as_bytes());
         Key(h.finalize().to_hex().to_string())
@@ -188,7 +192,7 @@ fn encode(facts: &Facts, object: &[u8]) -> Vec<u8> {
     let r = facts.report;
     let mut body = Vec::with_capacity(HEADER + object.len());
     body.extend(facts.frame.to_le_bytes());
-    body.extend(u64::from(facts.suspends).to_le_bytes());
+    body.extend((u64::from(facts.suspends) | u64::from(r.per_lane) << 1).to_le_bytes());
     [r.uniform, r.vector, r.wide, r.scattered].iter().for_each(|n| body.extend(n.to_le_bytes()));
     body.extend(object);
     let mut bytes = MAGIC.to_vec();
@@ -204,9 +208,15 @@ fn decode(bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
     }
     let u64_at = |at: usize| Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?));
     let u32_at = |at: usize| Some(u32::from_le_bytes(body.get(at..at + 4)?.try_into().ok()?));
-    let report =
-        Report { uniform: u32_at(16)?, vector: u32_at(20)?, wide: u32_at(24)?, scattered: u32_at(28)? };
-    let facts = Facts { frame: u64_at(0)?, suspends: u64_at(8)? != 0, report };
+    let flags = u64_at(8)?;
+    let report = Report {
+        uniform: u32_at(16)?,
+        vector: u32_at(20)?,
+        wide: u32_at(24)?,
+        scattered: u32_at(28)?,
+        per_lane: flags & 2 != 0,
+    };
+    let facts = Facts { frame: u64_at(0)?, suspends: flags & 1 != 0, report };
     Some((facts, body.get(32..)?.to_vec()))
 }
 
@@ -226,7 +236,7 @@ mod tests {
         let facts = Facts {
             frame: 192,
             suspends: true,
-            report: Report { uniform: 1, vector: 2, wide: 3, scattered: 4 },
+            report: Report { uniform: 1, vector: 2, wide: 3, scattered: 4, per_lane: true },
         };
         assert!(cache.get(&key).is_none());
         cache.put(&key, &facts, b"object");

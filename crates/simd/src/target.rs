@@ -11,6 +11,8 @@ pub struct Target {
     pub features: String,
     /// AVX-512 with its byte, word, double-word and vector-length parts.
     pub avx512: bool,
+    /// Every kernel is compiled in the per-lane mode, also those that need not be: so that tests can compare.
+    pub per_lane: bool,
 }
 
 /// `ANYWARP_CPU` names nothing that this machine can run.
@@ -56,7 +58,7 @@ impl Target {
 
     /// By name: `native`, `x86-64-v3` (AVX2) or `x86-64-v4` (AVX-512).
     pub fn named(name: &str) -> Result<Target, UnknownTarget> {
-        let plain = |cpu, avx512| Target { cpu, features: String::new(), avx512 };
+        let plain = |cpu, avx512| Target { cpu, features: String::new(), avx512, per_lane: false };
         match name {
             "x86-64-v4" if has_avx512() => Ok(plain("x86-64-v4", true)),
             "x86-64-v3" if has_avx2() => Ok(plain("x86-64-v3", false)),
@@ -86,7 +88,12 @@ impl Target {
     /// This machine's processor.
     pub fn native() -> Target {
         // The name is always known.
-        Target::named("native").unwrap_or(Target { cpu: "x86-64-v2", features: String::new(), avx512: false })
+        Target::named("native").unwrap_or(Target {
+            cpu: "x86-64-v2",
+            features: String::new(),
+            avx512: false,
+            per_lane: false,
+        })
     }
 
     /// By `ANYWARP_CPU`, `native` if it is not set.

@@ -111,9 +111,14 @@ impl Unit<'_> {
             let info = info::kernel(module, function, self.program.target(id), &options);
             let made = self.program.kernel(id, [1, 1, 1], self.specialisation(id).block)?;
             let count = |n: Option<u32>| n.map_or("-".into(), |n| n.to_string());
+            let mode = if made.report.is_some_and(|r| r.per_lane) {
+                "compiled in per-lane mode"
+            } else {
+                "compiled"
+            };
             let code = match (&made.report, &made.refused) {
-                (Some(_), _) if made.cached => "compiled, from the cache".into(),
-                (Some(_), _) => format!("compiled in {:.1} ms", made.time.as_secs_f64() * 1e3),
+                (Some(_), _) if made.cached => format!("{mode}, from the cache"),
+                (Some(_), _) => format!("{mode} in {:.1} ms", made.time.as_secs_f64() * 1e3),
                 (None, Some(reason)) => format!("interpreted: {reason}"),
                 (None, None) => "interpreted".into(),
             };

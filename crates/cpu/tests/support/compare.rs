@@ -6,10 +6,19 @@ use grid::{Launch, Workers};
 use super::generator::{Case, INPUTS, OUTPUTS, SHARED};
 use super::memory::{Aligned, Memory};
 
-/// Processors that a kernel is compiled for.
-const PROCESSORS: [&str; 2] = ["native", "x86-64-v3"];
-/// Workers that run it.
-const WORKERS: [u32; 2] = [1, 3];
+/// How a kernel is compiled, and the workers that run it.
+const WAYS: [Way; 4] = [
+    Way { processor: "native", per_lane: false, workers: &[1, 3] },
+    Way { processor: "x86-64-v3", per_lane: false, workers: &[1, 3] },
+    Way { processor: "native", per_lane: true, workers: &[3] },
+    Way { processor: "x86-64-v3", per_lane: true, workers: &[1] },
+];
+
+struct Way {
+    processor: &'static str,
+    per_lane: bool,
+    workers: &'static [u32],
+}
 
 /// Statements that are taken out of a failing kernel to see whether it still fails.
 const TRIES: usize = 150;
@@ -65,11 +74,12 @@ pub fn check(case: &Case) -> Result<(), String> {
     };
     let expected = run(&load(Engine::Interpreter)?, &Workers::new(1), case, false)
         .map_err(|e| format!("interpreted: {e}"))?;
-    for name in PROCESSORS {
-        let Ok(target) = Target::named(name) else { continue };
-        let program = load(Engine::Compiled)?.for_target(target);
-        for workers in WORKERS {
-            let way = format!("{name}, {workers} workers");
+    for way in WAYS {
+        let Ok(target) = Target::named(way.processor) else { continue };
+        let program = load(Engine::Compiled)?.for_target(Target { per_lane: way.per_lane, ..target });
+        for &workers in way.workers {
+            let mode = if way.per_lane { " lane by lane" } else { "" };
+            let way = format!("{}{mode}, {workers} workers", way.processor);
             let got = run(&program, &Workers::new(workers), case, true).map_err(|e| format!("{way}: {e}"))?;
             let wrong: Vec<usize> = (0..got.len()).filter(|&i| got[i] != expected[i]).collect();
             if let Some(&at) = wrong.first() {

@@ -101,29 +101,8 @@ fn dominators(post: &[usize], n: usize, preds: &dyn Fn(usize) -> Vec<usize>) -> 
 impl Cfg {
     /// Analyses a function; an error where a loop has several entries.
     pub fn new(func: &Function) -> Result<Cfg, Irreducible> {
-        let n = func.blocks.len();
-        let mut succs: Vec<Vec<usize>> = Vec::with_capacity(n);
-        for b in 0..n {
-            let mut list: Vec<usize> = func.successors(Block(b as u32)).iter().map(|s| s.index()).collect();
-            list.dedup();
-            let mut seen = Vec::new();
-            list.retain(|s| {
-                !seen.contains(s) && {
-                    seen.push(*s);
-                    true
-                }
-            });
-            succs.push(list);
-        }
-        let post = post_order(0, n, &|b| succs[b].clone());
-        let mut reachable = vec![false; n];
-        post.iter().for_each(|&b| reachable[b] = true);
-        let mut preds = vec![Vec::new(); n];
-        for &b in &post {
-            for &s in &succs[b] {
-                preds[s].push(b);
-            }
-        }
+        let Graph { succs, preds, post, reachable } = Graph::new(func);
+        let n = succs.len();
         let idom = dominators(&post, n, &|b| preds[b].clone());
         let dominates = |a: usize, mut b: usize| loop {
             if a == b {
@@ -189,6 +168,31 @@ impl Cfg {
         Ok(Cfg { succs, preds, order, position, idom, ipdom, loops })
     }
 
+    /// A graph of any shape, in reverse post-order. A loop is what an edge against that order closes: the blocks that are on a way round
+    /// through its target; they need be neither contiguous nor nested, and there are no post-dominators.
+    pub fn of_any_shape(func: &Function) -> Cfg {
+        let Graph { succs, preds, post, .. } = Graph::new(func);
+        let n = succs.len();
+        let order: Vec<usize> = post.iter().rev().copied().collect();
+        let mut position = vec![None; n];
+        order.iter().enumerate().for_each(|(i, &b)| position[b] = Some(i));
+        let mut loops: Vec<Loop> = Vec::new();
+        for &b in &order {
+            for &s in succs[b].iter().filter(|&&s| position[s] <= position[b]) {
+                add_back_edge(&mut loops, n, &preds, s, b);
+            }
+        }
+        for l in &mut loops {
+            // What leads into a loop by another way than its header was taken for a part of it.
+            let mut after = vec![false; n];
+            post_order(l.header, n, &|b| succs[b].clone()).into_iter().for_each(|b| after[b] = true);
+            l.contains.iter_mut().zip(after).for_each(|(inside, after)| *inside &= after);
+        }
+        loops.sort_by_key(|l| std::cmp::Reverse(l.contains.iter().filter(|c| **c).count()));
+        let idom = dominators(&post, n, &|b| preds[b].clone());
+        Cfg { succs, preds, order, position, idom, ipdom: vec![None; n], loops }
+    }
+
     /// Whether an edge goes back to the header of a loop around it.
     pub fn is_back_edge(&self, from: usize, to: usize) -> bool {
         self.loops.iter().any(|l| l.header == to && l.contains[from])
@@ -235,6 +239,43 @@ impl Cfg {
             todo.extend(self.succs[to].iter().map(|&s| (to, s)));
         }
         region
+    }
+}
+
+/// Edges and reachable blocks.
+struct Graph {
+    succs: Vec<Vec<usize>>,
+    preds: Vec<Vec<usize>>,
+    post: Vec<usize>,
+    reachable: Vec<bool>,
+}
+
+impl Graph {
+    fn new(func: &Function) -> Graph {
+        let n = func.blocks.len();
+        let mut succs: Vec<Vec<usize>> = Vec::with_capacity(n);
+        for b in 0..n {
+            let mut list: Vec<usize> = func.successors(Block(b as u32)).iter().map(|s| s.index()).collect();
+            list.dedup();
+            let mut seen = Vec::new();
+            list.retain(|s| {
+                !seen.contains(s) && {
+                    seen.push(*s);
+                    true
+                }
+            });
+            succs.push(list);
+        }
+        let post = post_order(0, n, &|b| succs[b].clone());
+        let mut reachable = vec![false; n];
+        post.iter().for_each(|&b| reachable[b] = true);
+        let mut preds = vec![Vec::new(); n];
+        for &b in &post {
+            for &s in &succs[b] {
+                preds[s].push(b);
+            }
+        }
+        Graph { succs, preds, post, reachable }
     }
 }
 

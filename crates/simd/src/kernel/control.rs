@@ -251,7 +251,10 @@ impl Kernel<'_> {
             let kept = self.shapes.joins[target] || self.shapes.escaping[p.index()];
             self.write_slot(p, &rep, guard, own_mask.filter(|_| kept));
         }
-        if self.shapes.masked[target] {
+        if self.per_lane {
+            let bits = self.text.def(format!("bitcast <32 x i1> {} to i32", mask.unwrap_or(&own)));
+            self.join_word(&format!("%m{target}"), &bits);
+        } else if self.shapes.masked[target] {
             let m = mask.unwrap_or(&own).to_string();
             let old = self.text.def(format!("load <32 x i1>, ptr %m{target}"));
             let new = self.text.def(format!("or <32 x i1> {old}, {m}"));
@@ -278,6 +281,9 @@ impl Kernel<'_> {
 
     /// What is pending after an edge.
     fn after_edge(&self, from: usize, to: usize, pending: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
+        if self.per_lane {
+            return Ok(pending.clone());
+        }
         let mut set = pending.clone();
         let latches = self.latches(from, to);
         set.extend(&latches);
@@ -303,7 +309,8 @@ impl Kernel<'_> {
         Ok(set)
     }
 
-    fn terminator(&mut self, b: usize, data: &BlockData, pending: &BTreeSet<usize>) -> Result<()> {
+    /// A block's end.
+    pub fn terminator(&mut self, b: usize, data: &BlockData, pending: &BTreeSet<usize>) -> Result<()> {
         let uniform = super::shape::chosen_uniformly(&self.shapes, &data.term);
         match &data.term {
             Terminator::Jump(to) => {

@@ -12,6 +12,8 @@ mod members;
 mod memory;
 mod module;
 mod nan;
+mod per_lane;
+mod rendezvous;
 mod runs;
 pub mod shape;
 mod spin;
@@ -24,6 +26,7 @@ mod warp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use wave::module::KernelInfo;
 use wave::op::{Builtin, Op, SReg, Scope};
 use wave::{Block, FuncId, Function, Inst, LANES, Module, Terminator, Ty, Value};
 
@@ -31,6 +34,7 @@ use crate::lanewise;
 use crate::target::Target;
 use crate::text::{Lanes, Text, vector};
 use cfg::Cfg;
+use rendezvous::Waits;
 use shape::{Shapes, Specialisation};
 use value::Rep;
 
@@ -58,6 +62,8 @@ pub struct Report {
     pub wide: u32,
     /// Memory accesses lane by lane.
     pub scattered: u32,
+    /// Each lane goes on for itself: control flow that is not linearised, or lanes that wait for one another.
+    pub per_lane: bool,
 }
 
 /// A kernel's IR.
@@ -96,6 +102,7 @@ mod offset {
     pub const W_INDEX: usize = 16;
     pub const W_LANES: usize = 20;
     pub const W_LIVE: usize = 24;
+    pub const W_WAITING: usize = 28;
     pub const W_RESUME: usize = 32;
     pub const W_LINE: usize = 36;
     pub const W_BAR_ID: usize = 40;
@@ -130,6 +137,8 @@ struct Kernel<'a> {
     slotted: BTreeSet<Value>,
     /// Declarations of slots, for the entry block.
     slots: String,
+    /// What is stored before the first block, in the per-lane mode.
+    start: String,
     /// What must still run after each place in the order, see [`control`].
     pending: BTreeMap<usize, BTreeSet<usize>>,
     /// The mask of the block in hand, `<32 x i1>`.
@@ -159,6 +168,12 @@ struct Kernel<'a> {
     slot_offsets: Vec<u64>,
     report: Report,
     suspends: bool,
+    /// Each lane goes on for itself, see [`per_lane`].
+    per_lane: bool,
+    /// Slots lie in the warp's frame.
+    in_frame: bool,
+    /// Where lanes wait in the per-lane mode.
+    waits: Waits,
 }
 
 /// Whether some lanes may end while others go on. Where a stop may follow, lanes end as soon as nothing is left for them to do.
@@ -189,7 +204,7 @@ fn used_values(func: &Function) -> BTreeSet<Value> {
     insts.chain(func.blocks.iter().flat_map(|b| b.term.uses())).collect()
 }
 
-/// Writes a kernel's IR.
+/// Writes a kernel's IR. What cannot be linearised goes lane by lane, see [`per_lane`].
 pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Target) -> Result<Emitted> {
     let source = &module.functions[kernel.index()];
     let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
@@ -201,13 +216,6 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         Op::Special(SReg::NtidZ) => Some(nz),
         _ => None,
     });
-    let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
-    tidy::without_copies(&mut func, &cfg);
-    tidy::one_way_back(&mut func, &cfg);
-    let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
-    tidy::close_loops(&mut func, &cfg);
-    spin::mark(&mut func, &cfg);
-    let func = stop::split_at_stops(&func);
     let calls = func
         .blocks
         .iter()
@@ -216,69 +224,129 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     if calls {
         return Err(Unsupported("recursion".into()));
     }
-    let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
-    let shapes = shape::analyse(&func, &cfg, &spec);
-    let suspends = func.blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends());
-    let slotted = control::crossing(&func, &cfg);
-    let shared = info.shared.iter().map(|(id, offset)| (id.0, *offset)).collect();
-    let (_, slot_offsets) = wave::layout::frame(&func);
-    let before_stop = before_stop(&func, &cfg);
-    let always_full =
-        spec.threads().is_multiple_of(LANES as u32) && !leaves_early(&func, &cfg, &shapes, &before_stop);
-    let used = used_values(&func);
-    let insts = func.blocks.iter().flat_map(|b| &b.insts);
-    let defs = insts.flat_map(|i| i.results.iter().map(|&r| (r, i.clone()))).collect();
-    let constants = func
-        .blocks
-        .iter()
-        .flat_map(|b| &b.insts)
-        .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
-        .collect();
-    let raw = nan::raw(&func, &cfg);
-    let flushes = flush::by_processor(&func, &cfg, suspends);
-    let mut k = Kernel {
-        module,
-        func,
-        cfg,
-        shapes,
-        spec,
-        avx512: target.avx512,
-        text: Text::default(),
-        env: BTreeMap::new(),
-        guards: BTreeMap::new(),
-        defs,
-        refused: None,
-        homes: BTreeMap::new(),
-        slotted,
-        slots: String::new(),
-        pending: BTreeMap::new(),
-        mask: String::new(),
-        frame: 0,
-        resumes: 0,
-        full: false,
-        always_full,
-        before_stop,
-        used,
-        constants,
-        threads: None,
-        raw,
-        flushes,
-        local_size: wave::layout::local_size(module, kernel).next_multiple_of(16),
-        param_size: info.param_size,
-        shared,
-        slot_offsets,
-        report: Report::default(),
-        suspends,
-    };
-    k.body()?;
-    if let Some(why) = k.refused.take() {
-        return Err(Unsupported(why));
+    let unit = Unit { module, kernel, info, spec, target };
+    if target.per_lane {
+        return unit.apart(func);
     }
-    let ir = k.finish(target);
-    Ok(Emitted { ir, frame: k.frame.next_multiple_of(64), suspends, report: k.report })
+    match unit.together(func.clone()) {
+        Err(Unsupported(reason)) => {
+            let emitted = unit.apart(func)?;
+            tracing::debug!(kernel = source.name, reason, "compiled so that each lane goes on for itself");
+            Ok(emitted)
+        }
+        done => done,
+    }
+}
+
+/// What is compiled, and for what.
+#[derive(Clone, Copy)]
+struct Unit<'a> {
+    module: &'a Module,
+    kernel: FuncId,
+    info: &'a KernelInfo,
+    spec: Specialisation,
+    target: &'a Target,
+}
+
+impl<'a> Unit<'a> {
+    /// With lanes that run together where their ways meet.
+    fn together(self, mut func: Function) -> Result<Emitted> {
+        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+        tidy::without_copies(&mut func, &cfg);
+        tidy::one_way_back(&mut func, &cfg);
+        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+        tidy::close_loops(&mut func, &cfg);
+        spin::mark(&mut func, &cfg);
+        let func = stop::split_at_stops(&func);
+        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+        let shapes = shape::analyse(&func, &cfg, &self.spec);
+        let before_stop = before_stop(&func, &cfg);
+        let always_full = self.spec.threads().is_multiple_of(LANES as u32)
+            && !leaves_early(&func, &cfg, &shapes, &before_stop);
+        let mut k = self.kernel(func, cfg, shapes);
+        k.before_stop = before_stop;
+        k.always_full = always_full;
+        k.body()?;
+        k.emitted(self.target)
+    }
+
+    /// With lanes that each go on for themselves.
+    fn apart(self, mut func: Function) -> Result<Emitted> {
+        let cfg = Cfg::of_any_shape(&func);
+        spin::mark(&mut func, &cfg);
+        let waits = rendezvous::isolate(&mut func);
+        let cfg = Cfg::of_any_shape(&func);
+        let shapes = shape::apart(&func, &cfg, &self.spec);
+        let mut k = self.kernel(func, cfg, shapes);
+        k.slotted.retain(|v| !k.constants.contains_key(v));
+        k.per_lane = true;
+        k.waits = waits;
+        k.in_frame = per_lane::in_frame(k.suspends, k.slotted.len());
+        k.suspends = k.in_frame;
+        k.report.per_lane = true;
+        k.per_lane_body()?;
+        k.emitted(self.target)
+    }
+
+    fn kernel(self, func: Function, cfg: Cfg, shapes: Shapes) -> Kernel<'a> {
+        let insts = || func.blocks.iter().flat_map(|b| &b.insts);
+        let suspends = insts().any(|i| i.op.suspends());
+        let constants = insts()
+            .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
+            .collect();
+        let defs = insts().flat_map(|i| i.results.iter().map(|&r| (r, i.clone()))).collect();
+        let (_, slot_offsets) = wave::layout::frame(&func);
+        Kernel {
+            module: self.module,
+            spec: self.spec,
+            avx512: self.target.avx512,
+            text: Text::default(),
+            env: BTreeMap::new(),
+            guards: BTreeMap::new(),
+            defs,
+            refused: None,
+            homes: BTreeMap::new(),
+            slotted: control::crossing(&func, &cfg),
+            slots: String::new(),
+            start: String::new(),
+            pending: BTreeMap::new(),
+            mask: String::new(),
+            frame: 0,
+            resumes: 0,
+            full: false,
+            always_full: false,
+            before_stop: vec![false; func.blocks.len()],
+            used: used_values(&func),
+            constants,
+            threads: None,
+            raw: nan::raw(&func, &cfg),
+            flushes: flush::by_processor(&func, &cfg, suspends),
+            local_size: wave::layout::local_size(self.module, self.kernel).next_multiple_of(16),
+            param_size: self.info.param_size,
+            shared: self.info.shared.iter().map(|(id, offset)| (id.0, *offset)).collect(),
+            slot_offsets,
+            report: Report::default(),
+            suspends,
+            per_lane: false,
+            in_frame: false,
+            waits: Waits::default(),
+            func,
+            cfg,
+            shapes,
+        }
+    }
 }
 
 impl Kernel<'_> {
+    fn emitted(mut self, target: &Target) -> Result<Emitted> {
+        if let Some(why) = self.refused.take() {
+            return Err(Unsupported(why));
+        }
+        let ir = self.finish(target);
+        let frame = self.frame.next_multiple_of(64);
+        Ok(Emitted { ir, frame, suspends: self.suspends, report: self.report })
+    }
+
     fn emitter(&mut self, lanes: Lanes) -> lanewise::Emit<'_> {
         lanewise::Emit {
             text: &mut self.text,

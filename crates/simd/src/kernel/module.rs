@@ -27,7 +27,7 @@ impl Kernel<'_> {
     pub fn finish(&mut self, target: &Target) -> String {
         let mut ir = self.helpers();
         let clear: String = (0..self.func.blocks.len())
-            .filter(|&b| self.shapes.masked[b])
+            .filter(|&b| self.shapes.masked[b] && !self.per_lane)
             .map(|b| format!("  store <32 x i1> zeroinitializer, ptr %m{b}\n"))
             .collect();
         let masked_entry = self.shapes.masked[0];
@@ -42,7 +42,11 @@ impl Kernel<'_> {
                 let _ = writeln!(ir, "  %{name} = load {ty}, ptr %{name}.at, !invariant.load !0");
             }
         };
-        let start = if masked_entry { "  store <32 x i1> %lanes.mask, ptr %m0\n" } else { "" };
+        let start = match (self.per_lane, masked_entry) {
+            (true, _) => self.start.as_str(),
+            (false, true) => "  store <32 x i1> %lanes.mask, ptr %m0\n",
+            (false, false) => "",
+        };
         if self.suspends {
             let _ = writeln!(
                 ir,

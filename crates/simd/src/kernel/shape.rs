@@ -218,6 +218,47 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
     s
 }
 
+/// Shapes where each lane goes on for itself: lanes at one place may be there for different times, so only what never changes is the same in all.
+pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
+    let n = func.blocks.len();
+    let mut known: Vec<Option<Shape>> = vec![None; func.values.len()];
+    let constants = constants(func);
+    for &b in &cfg.order {
+        func.blocks[b].params.iter().for_each(|p| known[p.index()] = Some(Shape::varying()));
+    }
+    let fixed = |op: &Op| match op {
+        Op::Load { mem, .. } => mem.space == wave::op::Space::Param,
+        op => op.is_pure(),
+    };
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for inst in cfg.order.iter().flat_map(|&b| &func.blocks[b].insts) {
+            let shapes: Option<Vec<Shape>> = inst.args.iter().map(|a| known[a.index()].clone()).collect();
+            let Some(shapes) = shapes else { continue };
+            let args: Vec<Option<u128>> = inst.args.iter().map(|a| constants[a.index()]).collect();
+            for (i, r) in inst.results.iter().enumerate() {
+                let mut shape = Shape::varying();
+                if fixed(&inst.op) {
+                    shape = transfer(&inst.op, i, &shapes, &args, func.ty(*r), spec);
+                }
+                if shape.needs_guard() {
+                    shape = Shape::varying();
+                }
+                changed |= lower(&mut known[r.index()], shape);
+            }
+        }
+    }
+    Shapes {
+        values: known.into_iter().map(|k| k.unwrap_or_else(Shape::varying)).collect(),
+        divergent: vec![true; n],
+        divergent_loop: vec![true; cfg.loops.len()],
+        masked: vec![true; n],
+        joins: vec![true; n],
+        escaping: vec![true; func.values.len()],
+    }
+}
+
 fn constants(func: &Function) -> Vec<Option<u128>> {
     let mut c = vec![None; func.values.len()];
     for inst in func.blocks.iter().flat_map(|b| &b.insts) {

@@ -227,7 +227,7 @@ impl Kernel<'_> {
 }
 
 /// Bytes of an LLVM type that a slot has.
-fn type_size(ty: &str) -> usize {
+pub fn type_size(ty: &str) -> usize {
     let bits = |t: &str| t.trim_start_matches('i').parse::<usize>().unwrap_or(64);
     match ty.strip_prefix("<32 x ") {
         Some(rest) => (bits(rest.trim_end_matches('>')) * LANES).div_ceil(8),

@@ -31,6 +31,11 @@ pub enum Rep {
 /// The type of masks.
 const MASK: &str = "<32 x i1>";
 
+/// Bytes that a slot in the frame is aligned to.
+fn alignment(ty: &str) -> usize {
+    super::stop::type_size(ty).clamp(1, 64)
+}
+
 impl Kernel<'_> {
     /// A value as it is held; read from its slot where another block made it.
     pub fn rep(&mut self, v: Value) -> Rep {
@@ -39,6 +44,11 @@ impl Kernel<'_> {
         }
         let (ty, shape) = (self.func_ty(v), self.shapes.values[v.index()].clone());
         let n = v.0;
+        if self.per_lane
+            && let Some(&bits) = self.constants.get(&v)
+        {
+            return Rep::Uniform(crate::text::literal(ty, Lanes::One, bits));
+        }
         let rep = if shape.is_uniform() {
             Rep::Uniform(self.text.def(format!("load {}, ptr %s{n}", int(ty, Lanes::One))))
         } else if shape.is_pattern() {
@@ -50,7 +60,7 @@ impl Kernel<'_> {
             });
             Rep::Pattern { base, guarded }
         } else {
-            Rep::Vector(self.text.def(format!("load {}, ptr %s{n}", vector(ty))))
+            Rep::Vector(self.load_slot(&format!("%s{n}"), &vector(ty)))
         };
         self.env.insert(v, rep.clone());
         rep
@@ -62,6 +72,9 @@ impl Kernel<'_> {
         let n = v.0;
         let scalar = shape.is_uniform() || shape.is_pattern();
         let lanes = if scalar { Lanes::One } else { Lanes::Warp };
+        if self.per_lane {
+            return self.place_slot(&format!("%s{n}"), &int(ty, lanes));
+        }
         let _ = writeln!(self.slots, "  %s{n} = alloca {}, align 64", int(ty, lanes));
         if shape.needs_guard() {
             let _ = writeln!(self.slots, "  %g{n} = alloca i1");
@@ -138,6 +151,29 @@ impl Kernel<'_> {
             self.mask_from(&bits)
         } else {
             self.text.def(format!("load {ty}, ptr {p}"))
+        }
+    }
+
+    /// Reads a slot; one in the warp's frame is no more aligned than the frame, and masks lie there as words.
+    fn load_slot(&mut self, slot: &str, ty: &str) -> String {
+        match (self.in_frame, ty) {
+            (true, MASK) => {
+                let bits = self.text.def(format!("load i32, ptr {slot}"));
+                self.mask_from(&bits)
+            }
+            (true, _) => self.text.def(format!("load {ty}, ptr {slot}, align {}", alignment(ty))),
+            (false, _) => self.text.def(format!("load {ty}, ptr {slot}")),
+        }
+    }
+
+    fn store_slot(&mut self, slot: &str, ty: &str, value: &str) {
+        match (self.in_frame, ty) {
+            (true, MASK) => {
+                let bits = self.text.def(format!("bitcast {MASK} {value} to i32"));
+                self.text.line(format!("store i32 {bits}, ptr {slot}"));
+            }
+            (true, _) => self.text.line(format!("store {ty} {value}, ptr {slot}, align {}", alignment(ty))),
+            (false, _) => self.text.line(format!("store {ty} {value}, ptr {slot}")),
         }
     }
 
@@ -237,7 +273,7 @@ impl Kernel<'_> {
                 let escaping = self.shapes.escaping[v.index()];
                 let own = self.mask.clone();
                 if let Some(m) = mask.or(escaping.then_some(own.as_str())) {
-                    let old = self.text.def(format!("load {t}, ptr %s{}", v.0));
+                    let old = self.load_slot(&format!("%s{}", v.0), &t);
                     new = self.text.def(format!("select <32 x i1> {m}, {t} {w}, {t} {old}"));
                 }
                 parts.push(new);
@@ -246,7 +282,7 @@ impl Kernel<'_> {
         }
         let homes = self.homes.get(&v).filter(|h| h.eager).map(|h| h.at.clone());
         for (i, ((slot, t), value)) in self.slot_parts(v).into_iter().zip(parts).enumerate() {
-            self.text.line(format!("store {t} {value}, ptr {slot}"));
+            self.store_slot(&slot, &t, &value);
             if let Some(at) = homes.as_ref().and_then(|h| h.get(i)) {
                 self.store_home(&t, &value, *at);
             }

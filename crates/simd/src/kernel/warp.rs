@@ -18,6 +18,10 @@ impl Kernel<'_> {
     fn members(&mut self, operand: Option<Value>) -> Result<String> {
         let bits = self.mask_bits();
         let Some(v) = operand else { return Ok(bits) };
+        if self.per_lane {
+            // Only they are here.
+            return Ok(bits);
+        }
         if self.constant(v) == Some(u32::MAX) {
             return Ok(bits);
         }

@@ -198,9 +198,10 @@ impl Machine<'_> {
             self.state.steps += 1;
             let group = self.pick();
             if group == 0 {
-                // Nobody runs: members of sync operations that wait for lanes at a barrier get what is there (undefined on
-                // hardware); otherwise everybody waits at barriers, and the scheduler should not have resumed us.
-                if self.with_status(Status::Parked) == 0 {
+                // Nobody runs. Lanes at barriers may yet come to where others wait for them. Where there are none, members wait for lanes
+                // that have gone another way (undefined on hardware) and get what is there.
+                if self.with_status(Status::Parked) == 0 || self.warp.waiting & self.warp.live != 0 {
+                    self.warp.sleep = 0;
                     return Stop::Yield;
                 }
                 self.release_parked(true);
