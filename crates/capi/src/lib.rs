@@ -4,6 +4,7 @@
 
 pub mod container;
 mod guard;
+pub mod jit;
 mod place;
 
 pub use guard::{named_once, run};

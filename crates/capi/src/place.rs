@@ -149,6 +149,11 @@ impl Debug for Text {
 }
 
 impl Text {
+    /// The text at an address that the program gave as a number.
+    pub fn at(address: u64) -> Self {
+        Text(address as *const std::ffi::c_char)
+    }
+
     /// Its bytes without the NUL.
     pub fn bytes<'a>(self) -> Result<&'a [u8]> {
         if self.0.is_null() {

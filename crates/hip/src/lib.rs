@@ -10,8 +10,10 @@
 
 pub mod abi;
 pub mod api;
+pub mod code;
 pub mod current;
 pub mod error;
+pub mod registered;
 pub mod table;
 
 pub use error::{Error, Result};

@@ -10,7 +10,7 @@ use crate::abi::{In, Out, Text};
 use crate::api;
 use crate::api::current;
 use crate::api::function::{MAX_CACHE_CONFIG, give_param};
-use crate::api::jit::Jit;
+use capi::jit::Jit;
 use crate::api::module::give_global;
 use crate::types::{CUdevice, CUdeviceptr, Handle};
 use capi::container;

@@ -11,7 +11,7 @@ use driver::{Error, Result};
 use crate::abi::{In, Out, Text, bytes_at};
 use crate::api;
 use crate::api::current;
-use crate::api::jit::Jit;
+use capi::jit::Jit;
 use crate::types::Handle;
 use capi::container;
 

@@ -12,7 +12,6 @@ pub mod fill;
 pub mod function;
 pub mod init;
 pub mod ipc;
-pub mod jit;
 pub mod launch;
 pub mod library;
 pub mod link;

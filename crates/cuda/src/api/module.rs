@@ -8,7 +8,7 @@ use driver::{Error, Result};
 use crate::abi::{In, Need, Out, Text, check};
 use crate::api;
 use crate::api::current;
-use crate::api::jit::Jit;
+use capi::jit::Jit;
 use crate::types::{CUdeviceptr, Handle};
 use capi::container;
 

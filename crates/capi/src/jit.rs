@@ -5,7 +5,7 @@ use driver::device::Device;
 use driver::module::Report;
 use driver::{Error, Result};
 
-use crate::abi::{In, Out, Text};
+use crate::{In, Out, Text};
 
 /// `CUjit_option`.
 #[allow(missing_docs)]

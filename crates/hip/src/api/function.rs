@@ -1,0 +1,192 @@
+//! Functions: what they are, and how they are set.
+
+use std::sync::Arc;
+
+use driver::device::attribute;
+use driver::module::{self, Function};
+
+use crate::abi::{Out, Text};
+use crate::current::{self, Handle};
+use crate::{Error, Result, api, registered};
+
+/// `hipFunction_attribute`, which are the CUDA driver's numbers as far as they go.
+mod number {
+    pub const MAX_THREADS_PER_BLOCK: i32 = 0;
+    pub const SHARED_SIZE: i32 = 1;
+    pub const CONST_SIZE: i32 = 2;
+    pub const LOCAL_SIZE: i32 = 3;
+    pub const REGISTERS: i32 = 4;
+    pub const PTX_VERSION: i32 = 5;
+    pub const BINARY_VERSION: i32 = 6;
+    pub const CACHE_MODE_CA: i32 = 7;
+    pub const MAX_DYNAMIC_SHARED_SIZE: i32 = 8;
+    pub const PREFERRED_CARVEOUT: i32 = 9;
+}
+
+/// `hipFuncAttributeMax`: one behind the last that can be set.
+const ATTRIBUTE_MAX: i32 = 10;
+/// Ways to split cache and shared memory, and widths of a bank.
+const MAX_CACHE_CONFIG: u32 = 3;
+const MAX_BANK_CONFIG: u32 = 2;
+
+/// `hipFuncAttributes`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Attributes {
+    pub binary_version: i32,
+    pub cache_mode: i32,
+    pub const_size: usize,
+    pub local_size: usize,
+    pub max_dynamic_shared: i32,
+    pub max_threads: i32,
+    pub registers: i32,
+    pub carveout: i32,
+    pub ptx_version: i32,
+    pub shared_size: usize,
+}
+
+/// The function of a handle.
+pub(super) fn of(handle: Handle) -> Result<Arc<Function>> {
+    module::function(handle).map_err(|_| Error::InvalidHandle)
+}
+
+/// Dynamic shared memory that a block may ever have: HIP knows no leave to be asked for more.
+pub(super) fn most_dynamic_shared(function: &Function) -> i32 {
+    let most = function.device().attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(0);
+    most.saturating_sub_unsigned(function.info().static_shared)
+}
+
+fn attribute_of(function: &Function, which: i32) -> Result<i32> {
+    match which {
+        // Both are the device's on AMD.
+        number::PTX_VERSION | number::BINARY_VERSION => Ok(function.attribute(number::BINARY_VERSION)?),
+        number::MAX_DYNAMIC_SHARED_SIZE => Ok(most_dynamic_shared(function)),
+        number::CACHE_MODE_CA | number::PREFERRED_CARVEOUT => Ok(0),
+        number::MAX_THREADS_PER_BLOCK
+        | number::SHARED_SIZE
+        | number::CONST_SIZE
+        | number::LOCAL_SIZE
+        | number::REGISTERS => Ok(function.attribute(which)?),
+        _ => Err(Error::InvalidValue),
+    }
+}
+
+/// The kernel of a host stub, in the thread's context.
+pub(super) fn of_host(host: u64) -> Result<Arc<Function>> {
+    if host == 0 {
+        return Err(Error::InvalidDeviceFunction);
+    }
+    registered::function_of(host, &current::context()?)
+}
+
+api! {
+    Device fn hipFuncGetAttribute(value: Out<i32>, attribute: i32, handle: Handle) {
+        value.required()?;
+        let function = of(handle)?;
+        value.set(attribute_of(&function, attribute)?);
+        Ok(())
+    }
+
+    Context fn hipFuncGetAttributes(out: Out<Attributes>, host: u64) {
+        out.required()?;
+        if host == 0 {
+            return Err(Error::InvalidDeviceFunction);
+        }
+        let function = registered::function_of(host, &current::context()?).map_err(|error| match error {
+            Error::InvalidDeviceFunction => Error::InvalidSymbol,
+            other => other,
+        })?;
+        let get = |which| attribute_of(&function, which);
+        let size = |which| get(which).map(|n| usize::try_from(n).unwrap_or(0));
+        out.set(Attributes {
+            binary_version: get(number::BINARY_VERSION)?,
+            cache_mode: 0,
+            const_size: size(number::CONST_SIZE)?,
+            local_size: size(number::LOCAL_SIZE)?,
+            max_dynamic_shared: get(number::MAX_DYNAMIC_SHARED_SIZE)?,
+            max_threads: get(number::MAX_THREADS_PER_BLOCK)?,
+            registers: get(number::REGISTERS)?,
+            carveout: 0,
+            ptx_version: get(number::PTX_VERSION)?,
+            shared_size: size(number::SHARED_SIZE)?,
+        });
+        Ok(())
+    }
+
+    Context fn hipFuncSetAttribute(host: u64, attribute: i32, value: i32) {
+        if host == 0 {
+            return Err(Error::InvalidDeviceFunction);
+        }
+        if !(0..=ATTRIBUTE_MAX).contains(&attribute) {
+            return Err(Error::InvalidValue);
+        }
+        let function = of_host(host)?;
+        match attribute {
+            number::MAX_DYNAMIC_SHARED_SIZE | number::PREFERRED_CARVEOUT => {
+                Ok(function.set_attribute(attribute, value)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// There is no cache to split.
+    Device fn hipFuncSetCacheConfig(host: u64, config: u32) {
+        match host {
+            0 => Err(Error::InvalidDeviceFunction),
+            _ if config > MAX_CACHE_CONFIG => Err(Error::InvalidValue),
+            _ => Ok(()),
+        }
+    }
+
+    /// Banks are always four bytes wide.
+    Device fn hipFuncSetSharedMemConfig(host: u64, config: u32) {
+        match host {
+            0 => Err(Error::InvalidDeviceFunction),
+            _ if config > MAX_BANK_CONFIG => Err(Error::InvalidValue),
+            _ => Ok(()),
+        }
+    }
+
+    Context fn hipGetFuncBySymbol(out: Out<Handle>, host: u64) {
+        let function = registered::function_of(host, &current::context()?);
+        let function = function.map_err(|_| Error::InvalidDeviceFunction)?;
+        out.required().map_err(|_| Error::InvalidDeviceFunction)?.set(function.handle);
+        Ok(())
+    }
+}
+
+/// `hipKernelNameRef`: a function's name, null for what is none.
+pub extern "C" fn hipKernelNameRef(handle: Handle) -> u64 {
+    of(handle).map_or(0, |f| f.name.as_ptr() as u64)
+}
+
+/// `hipKernelNameRefByPtr`: the name under which a host stub was registered, null for what is none.
+pub extern "C" fn hipKernelNameRefByPtr(host: u64, _stream: Handle) -> u64 {
+    registered::text_of(host).map_or(0, |t| t.as_ptr() as u64)
+}
+
+api! {
+    /// Functions by their names, as `dlsym` gives them.
+    Nothing fn hipGetProcAddress(name: Text, out: Out<u64>, version: i32, flags: u64, status: Out<u32>) {
+        const NOT_FOUND: u32 = 1;
+        const PER_THREAD: u64 = 2;
+        let name = name.bytes()?;
+        out.required()?;
+        if version < 0 || flags > PER_THREAD {
+            return Err(Error::InvalidValue);
+        }
+        let name = std::str::from_utf8(name).unwrap_or_default();
+        // The layouts and numbers of the version asked for; 6.0 renamed what has two layouts.
+        let renamed = match name {
+            "hipGetDeviceProperties" | "hipChooseDevice" if version >= 600 => Some(format!("{name}R0600")),
+            _ => None,
+        };
+        let own = (flags == PER_THREAD).then(|| format!("{name}_spt"));
+        let names = own.into_iter().chain(renamed).chain([name.to_string()]);
+        let found = names.into_iter().find_map(|n| crate::table::function(&n));
+        out.set(found.map_or(0, |f| f as u64));
+        status.set(if found.is_some() { 0 } else { NOT_FOUND });
+        if found.is_some() { Ok(()) } else { Err(Error::NotFound) }
+    }
+}

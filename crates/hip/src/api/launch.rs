@@ -1,0 +1,489 @@
+//! Launches: of functions and of host stubs, with sizes in blocks or in work items, cooperative, on several devices.
+//!
+//! Checks come in the order in which HIP makes them (clr 6.3, hip_module.cpp).
+
+use std::sync::Arc;
+
+use driver::device::attribute;
+use driver::event::{self, Event};
+use driver::launch::{self, Config};
+use driver::module::Function;
+use driver::occupancy;
+use driver::stream::{STREAMS, Stream};
+
+use crate::abi::{In, bytes_at};
+use crate::current::{self, Handle};
+use crate::{Error, Result, api, registered};
+
+use super::function::{most_dynamic_shared, of};
+
+/// `dim3`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Dim3 {
+    pub x: u32,
+    pub y: u32,
+    pub z: u32,
+}
+
+impl Dim3 {
+    fn list(self) -> [u32; 3] {
+        [self.x, self.y, self.z]
+    }
+}
+
+/// `hipFunctionLaunchParams`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct FunctionLaunchParams {
+    pub function: Handle,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub stream: Handle,
+    pub params: In<u64>,
+}
+
+/// `hipLaunchParams`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct LaunchParams {
+    pub host: u64,
+    pub grid: Dim3,
+    pub block: Dim3,
+    pub params: In<u64>,
+    pub shared: usize,
+    pub stream: Handle,
+}
+
+/// The keys of `extra`.
+mod extra_key {
+    pub const BUFFER_POINTER: u64 = 1;
+    pub const BUFFER_SIZE: u64 = 2;
+    pub const END: u64 = 3;
+}
+
+/// Blocks in x.
+const MAX_GRID_X: u32 = i32::MAX as u32;
+/// Blocks in y and z.
+const MAX_GRID_YZ: u32 = 65536;
+/// `hipCooperativeLaunchMultiDeviceNoPreSync` and `…NoPostSync`.
+const NO_PRE_SYNC: u32 = 1;
+const NO_POST_SYNC: u32 = 2;
+
+/// One launch, sizes in work items.
+struct Launch {
+    work: [u64; 3],
+    block: [u32; 3],
+    shared: u64,
+    params: In<u64>,
+    extra: In<u64>,
+    start: Handle,
+    stop: Handle,
+    cooperative: bool,
+}
+
+impl Launch {
+    /// Of a grid in blocks.
+    fn of_grid(grid: [u32; 3], block: [u32; 3], shared: u64, params: In<u64>) -> Self {
+        let work = std::array::from_fn(|i| u64::from(grid[i]) * u64::from(block[i]));
+        Launch {
+            work,
+            block,
+            shared,
+            params,
+            extra: In::at_address(0),
+            start: 0,
+            stop: 0,
+            cooperative: false,
+        }
+    }
+
+    /// Whether a dimension has more work items than HIP can count.
+    fn too_large(&self) -> bool {
+        self.work.iter().any(|&n| n > u64::from(u32::MAX))
+    }
+
+    /// Checks it and puts it into a stream.
+    fn go(&self, function: &Arc<Function>, stream: &Arc<Stream>) -> Result<()> {
+        let device = function.device();
+        let info = function.info();
+        if !self.params.is_null() && !self.extra.is_null() {
+            return Err(Error::InvalidValue);
+        }
+        // Without a block there is no work either; which of both the program left out is told apart.
+        if self.block.contains(&0) {
+            return Err(Error::InvalidConfiguration);
+        }
+        if self.work.contains(&0) {
+            return Err(Error::InvalidValue);
+        }
+        let most_shared = u64::try_from(most_dynamic_shared(function)).unwrap_or(0);
+        let threads = self.block.iter().fold(1u64, |n, &b| n.saturating_mul(u64::from(b)));
+        let most_threads = device.attribute(attribute::MAX_THREADS_PER_BLOCK)?;
+        if self.shared > most_shared || threads > u64::from(most_threads.unsigned_abs()) {
+            return Err(Error::InvalidValue);
+        }
+        if !info.params.is_empty() && self.params.is_null() && self.extra.is_null() {
+            return Err(Error::InvalidValue);
+        }
+        if threads > u64::from(function.max_threads()) {
+            return Err(Error::LaunchFailure);
+        }
+        // A block is never larger than all the work.
+        let block: [u32; 3] = std::array::from_fn(|i| u64::from(self.block[i]).min(self.work[i]) as u32);
+        // PTX kernels rely on blocks of one size.
+        if (0..3).any(|i| !self.work[i].is_multiple_of(u64::from(block[i]))) {
+            return Err(Error::InvalidValue);
+        }
+        let grid: [u32; 3] = std::array::from_fn(|i| (self.work[i] / u64::from(block[i])) as u32);
+        let config =
+            Config { grid, block, dynamic_shared: self.shared as u32, cooperative: self.cooperative };
+        if self.cooperative {
+            let per = occupancy::max_active_blocks(function, threads as u32, self.shared);
+            let room = u64::from(per)
+                * u64::from(device.attribute(attribute::MULTIPROCESSOR_COUNT)?.unsigned_abs());
+            if grid.iter().map(|&g| u128::from(g)).product::<u128>() > u128::from(room) {
+                return Err(Error::CooperativeLaunchTooLarge);
+            }
+        }
+        let params = self.parameters(function)?;
+        let (start, stop) = (event_of(self.start)?, event_of(self.stop)?);
+        if config.dynamic_shared > function.max_dynamic_shared() {
+            // CUDA wants to be asked for more than 48 KiB; HIP does not.
+            function.set_attribute(attribute_number::MAX_DYNAMIC_SHARED_SIZE, config.dynamic_shared as i32)?;
+        }
+        launch::check(function, &config)?;
+        if let Some(event) = start {
+            event.record(stream);
+        }
+        launch::enqueue(function, &config, params, stream)?;
+        if let Some(event) = stop {
+            event.record(stream);
+        }
+        Ok(())
+    }
+
+    /// The parameter buffer. From a buffer given whole each parameter is read where it lies; HIP does not look at the size.
+    fn parameters(&self, function: &Function) -> Result<Vec<u8>> {
+        let info = function.info();
+        let mut buffer = vec![0; info.param_size as usize];
+        let mut put = |offset: u32, size: u32, from: u64| {
+            let (offset, size) = (offset as usize, size as usize);
+            if let Some(to) = buffer.get_mut(offset..offset.saturating_add(size)) {
+                to.copy_from_slice(bytes_at(from, size));
+            }
+        };
+        if !self.extra.is_null() {
+            let key = |i| self.extra.at(i);
+            let wanted = [extra_key::BUFFER_POINTER, extra_key::BUFFER_SIZE, extra_key::END];
+            if [key(0)?, key(2)?, key(4)?] != wanted {
+                return Err(Error::InvalidValue);
+            }
+            let from = key(1)?;
+            if from == 0 && !info.params.is_empty() {
+                return Err(Error::InvalidValue);
+            }
+            for param in &info.params {
+                put(param.offset, param.size, from.wrapping_add(u64::from(param.offset)));
+            }
+        } else if !self.params.is_null() {
+            for (i, param) in info.params.iter().enumerate() {
+                let from = self.params.at(i)?;
+                if from == 0 {
+                    return Err(Error::InvalidValue);
+                }
+                put(param.offset, param.size, from);
+            }
+        }
+        Ok(buffer)
+    }
+}
+
+mod attribute_number {
+    /// `HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
+    pub const MAX_DYNAMIC_SHARED_SIZE: i32 = 8;
+}
+
+/// An event that may be left out.
+fn event_of(handle: Handle) -> Result<Option<Arc<Event>>> {
+    if handle == 0 { Ok(None) } else { Ok(Some(event::get(handle).map_err(|_| Error::InvalidHandle)?)) }
+}
+
+/// The stream of a launch; a wrong one is a wrong value.
+fn stream_of(handle: Handle, own: bool) -> Result<Arc<Stream>> {
+    current::stream(handle, own).map_err(|_| Error::InvalidValue)
+}
+
+/// The function of a launch; null is a wrong handle.
+fn launched(handle: Handle) -> Result<Arc<Function>> {
+    if handle == 0 { Err(Error::InvalidHandle) } else { of(handle) }
+}
+
+/// The kernel of a host stub for a stream's context.
+fn stub(host: u64, stream: &Stream) -> Result<Arc<Function>> {
+    registered::function_of(host, &stream.context()?)
+}
+
+fn module_launch(
+    handle: Handle,
+    grid: [u32; 3],
+    in_stream: Handle,
+    extra: In<u64>,
+    launch: Launch,
+) -> Result<()> {
+    let stream = stream_of(in_stream, false)?;
+    let [x, y, z] = grid;
+    if x > MAX_GRID_X || y > MAX_GRID_YZ || z > MAX_GRID_YZ {
+        return Err(Error::InvalidValue);
+    }
+    if launch.work[0] > u64::from(u32::MAX) {
+        return Err(Error::InvalidConfiguration);
+    }
+    let function = launched(handle)?;
+    if grid.contains(&0) && !launch.block.contains(&0) {
+        return Err(Error::InvalidValue);
+    }
+    Launch { extra, ..launch }.go(&function, &stream)
+}
+
+/// What the two launches with sizes in work items are given.
+struct Items {
+    handle: Handle,
+    work: [u32; 3],
+    block: [u32; 3],
+    shared: usize,
+    stream: Handle,
+    params: In<u64>,
+    extra: In<u64>,
+    start: Handle,
+    stop: Handle,
+}
+
+impl Items {
+    fn go(self) -> Result<()> {
+        let stream = stream_of(self.stream, false)?;
+        let function = launched(self.handle)?;
+        let launch = Launch {
+            work: self.work.map(u64::from),
+            block: self.block,
+            shared: self.shared as u64,
+            params: self.params,
+            extra: self.extra,
+            start: self.start,
+            stop: self.stop,
+            cooperative: false,
+        };
+        launch.go(&function, &stream)
+    }
+}
+
+/// A launch of a host stub.
+#[allow(clippy::too_many_arguments)]
+fn stub_launch(
+    host: u64,
+    grid: Dim3,
+    block: Dim3,
+    params: In<u64>,
+    shared: usize,
+    in_stream: Handle,
+    own: bool,
+    events: (Handle, Handle),
+) -> Result<()> {
+    let stream = stream_of(in_stream, own)?;
+    let function = stub(host, &stream)?;
+    let launch = Launch::of_grid(grid.list(), block.list(), shared as u64, params);
+    if launch.too_large() {
+        return Err(Error::InvalidConfiguration);
+    }
+    Launch { start: events.0, stop: events.1, ..launch }.go(&function, &stream)
+}
+
+fn cooperative_stub(
+    host: u64,
+    grid: Dim3,
+    block: Dim3,
+    params: In<u64>,
+    shared: u32,
+    in_stream: Handle,
+    own: bool,
+) -> Result<()> {
+    let stream = current::stream(in_stream, own).map_err(|_| Error::ContextIsDestroyed)?;
+    if host == 0 {
+        return Err(Error::InvalidDeviceFunction);
+    }
+    let function = stub(host, &stream)?;
+    let launch = Launch::of_grid(grid.list(), block.list(), u64::from(shared), params);
+    let threads = block.list().iter().fold(1u64, |n, &b| n.saturating_mul(u64::from(b)));
+    let most = function.device().attribute(attribute::MAX_THREADS_PER_BLOCK)?.unsigned_abs();
+    if launch.too_large() || threads > u64::from(most) {
+        return Err(Error::InvalidConfiguration);
+    }
+    if u64::from(shared) > u64::try_from(most_dynamic_shared(&function)).unwrap_or(0) {
+        return Err(Error::CooperativeLaunchTooLarge);
+    }
+    Launch { cooperative: true, ..launch }.go(&function, &stream)
+}
+
+/// A launch of one kernel on each of several devices. All is checked before the first starts.
+fn on_several(list: &[FunctionLaunchParams], flags: u32, cooperative: bool) -> Result<()> {
+    if list.is_empty() || list.len() > current::driver()?.devices.len() {
+        return Err(Error::InvalidValue);
+    }
+    if flags > NO_PRE_SYNC + NO_POST_SYNC {
+        return Err(Error::InvalidValue);
+    }
+    let mut streams: Vec<Arc<Stream>> = Vec::new();
+    let mut devices = Vec::new();
+    for one in list {
+        if one.block.contains(&0) {
+            return Err(Error::InvalidConfiguration);
+        }
+        if one.stream == 0 {
+            return Err(Error::InvalidHandle);
+        }
+        let stream = stream_of(one.stream, false)?;
+        let device = stream.context()?.device.ordinal;
+        if devices.contains(&device) {
+            return Err(Error::InvalidDevice);
+        }
+        devices.push(device);
+        streams.push(stream);
+    }
+    if flags & NO_PRE_SYNC == 0 {
+        streams.iter().for_each(Stream::synchronize);
+    }
+    for (one, stream) in list.iter().zip(&streams) {
+        let launch = Launch::of_grid(one.grid, one.block, u64::from(one.shared), one.params);
+        if launch.too_large() {
+            return Err(Error::InvalidConfiguration);
+        }
+        let function = launched(one.function)?;
+        Launch { cooperative, ..launch }.go(&function, stream)?;
+    }
+    if flags & NO_POST_SYNC == 0 {
+        streams.iter().for_each(Stream::synchronize);
+    }
+    Ok(())
+}
+
+/// Whether a stream can be one.
+fn valid(stream: Handle) -> bool {
+    matches!(stream, 0 | current::special::LEGACY | current::special::PER_THREAD)
+        || STREAMS.get(stream).is_some()
+}
+
+fn stubs_on_several(list: In<LaunchParams>, count: i32, flags: u32, cooperative: bool) -> Result<()> {
+    if list.is_null() {
+        return Err(Error::InvalidValue);
+    }
+    let count = usize::try_from(count).ok().filter(|n| *n <= MAX_LIST).ok_or(Error::InvalidValue)?;
+    let mut all = Vec::new();
+    for one in list.list(count)? {
+        let stream = stream_of(one.stream, false)?;
+        all.push(FunctionLaunchParams {
+            function: stub(one.host, &stream)?.handle,
+            grid: one.grid.list(),
+            block: one.block.list(),
+            shared: u32::try_from(one.shared).map_err(|_| Error::InvalidValue)?,
+            stream: one.stream,
+            params: one.params,
+        });
+    }
+    on_several(&all, flags, cooperative)
+}
+
+/// More devices than there can be.
+const MAX_LIST: usize = 4096;
+
+pub use self::hipExtModuleLaunchKernel as _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j;
+pub use self::hipHccModuleLaunchKernel as _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_;
+
+api! {
+    Driver fn hipModuleLaunchKernel(
+        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
+        stream: Handle, params: In<u64>, extra: In<u64>,
+    ) {
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        let launch = Launch::of_grid(grid, block, u64::from(shared), params);
+        module_launch(handle, grid, stream, extra, launch)
+    }
+
+    Driver fn hipModuleLaunchCooperativeKernel(
+        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
+        stream: Handle, params: In<u64>,
+    ) {
+        let stream = stream_of(stream, false)?;
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        let launch = Launch::of_grid(grid, block, u64::from(shared), params);
+        if launch.too_large() {
+            return Err(Error::InvalidConfiguration);
+        }
+        let function = launched(handle)?;
+        Launch { cooperative: true, ..launch }.go(&function, &stream)
+    }
+
+    /// Sizes are in work items. `flags`: kernels here run in order whatever it says.
+    Driver fn hipExtModuleLaunchKernel(
+        handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: usize,
+        stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle, flags: u32,
+    ) {
+        let _ = flags;
+        let (work, block) = ([work_x, work_y, work_z], [block_x, block_y, block_z]);
+        Items { handle, work, block, shared, stream, params, extra, start, stop }.go()
+    }
+
+    /// Deprecated: `hipExtModuleLaunchKernel` without flags.
+    Driver fn hipHccModuleLaunchKernel(
+        handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: usize,
+        stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle,
+    ) {
+        let (work, block) = ([work_x, work_y, work_z], [block_x, block_y, block_z]);
+        Items { handle, work, block, shared, stream, params, extra, start, stop }.go()
+    }
+
+    Driver fn hipModuleLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
+        if list.is_null() || count as usize > MAX_LIST {
+            return Err(Error::InvalidValue);
+        }
+        let list = list.list(count as usize)?;
+        if list.iter().any(|one| !valid(one.stream)) {
+            return Err(Error::InvalidValue);
+        }
+        on_several(&list, flags, true)
+    }
+
+    Context fn hipLaunchKernel / hipLaunchKernel_spt (
+        host: u64, grid: Dim3, block: Dim3, params: In<u64>, shared: usize, stream: Handle,
+    ) |own| {
+        stub_launch(host, grid, block, params, shared, stream, own, (0, 0))
+    }
+
+    Context fn hipExtLaunchKernel(
+        host: u64, grid: Dim3, block: Dim3, params: In<u64>, shared: usize, stream: Handle, start: Handle, stop: Handle,
+        flags: i32,
+    ) {
+        let _ = flags;
+        for event in [start, stop] {
+            event_of(event).map_err(|_| Error::InvalidValue)?;
+        }
+        stub_launch(host, grid, block, params, shared, stream, false, (start, stop))
+    }
+
+    Context fn hipLaunchCooperativeKernel / hipLaunchCooperativeKernel_spt (
+        host: u64, grid: Dim3, block: Dim3, params: In<u64>, shared: u32, stream: Handle,
+    ) |own| {
+        cooperative_stub(host, grid, block, params, shared, stream, own)
+    }
+
+    Context fn hipLaunchCooperativeKernelMultiDevice(list: In<LaunchParams>, count: i32, flags: u32) {
+        stubs_on_several(list, count, flags, true)
+    }
+
+    Context fn hipExtLaunchMultiKernelMultiDevice(list: In<LaunchParams>, count: i32, flags: u32) {
+        stubs_on_several(list, count, flags, false)
+    }
+}

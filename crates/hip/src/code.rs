@@ -1,0 +1,74 @@
+//! The code in what a program hands over: PTX, NVIDIA's fatbins, clang's bundles of either.
+
+use image::{BUNDLE_MAGIC, COMPRESSED_HEADER, COMPRESSED_MAGIC};
+
+use capi::container;
+use driver::log::{self, Level};
+
+use crate::abi::{Text, bytes_at};
+use crate::{Error, Result};
+
+/// The magic of hip-clang's wrapper around a fat binary: "HIPF".
+pub const WRAPPER_MAGIC: u32 = 0x4849_5046;
+
+/// The machine number of AMD GPUs in an ELF header.
+const AMD_MACHINE: [u8; 2] = [224, 0];
+
+/// The bytes at an address; nothing is read beyond what the bytes before it announce.
+pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
+    let address = image.address();
+    if address == 0 {
+        return Err(Error::InvalidValue);
+    }
+    let begins = |magic: &[u8]| {
+        magic.iter().zip(0..).all(|(b, i)| bytes_at(address.wrapping_add(i), 1).first() == Some(b))
+    };
+    if begins(BUNDLE_MAGIC) {
+        let read = |offset: usize, length: usize| bytes_at(address.wrapping_add(offset as u64), length);
+        let size = image::bundle_size(&read).ok_or(Error::InvalidImage)?;
+        return Ok(bytes_at(address, size));
+    }
+    if begins(COMPRESSED_MAGIC) {
+        let size =
+            image::compressed_size(bytes_at(address, COMPRESSED_HEADER)).ok_or(Error::InvalidImage)?;
+        return Ok(bytes_at(address, size));
+    }
+    if begins(&WRAPPER_MAGIC.to_le_bytes()) {
+        let wrapped = bytes_at(address.wrapping_add(8), 8).try_into().map_err(|_| Error::InvalidImage)?;
+        return at(Text::at(u64::from_le_bytes(wrapped)));
+    }
+    Ok(container::at(image)?)
+}
+
+/// What of these bytes runs here: PTX or a fatbin, itself or as an entry of a bundle.
+pub fn runnable(bytes: &[u8]) -> Result<Vec<u8>> {
+    if bytes.is_empty() {
+        return Err(Error::InvalidValue);
+    }
+    if bytes.starts_with(COMPRESSED_MAGIC) {
+        return runnable(&image::decompress(bytes).ok_or(Error::InvalidImage)?);
+    }
+    if bytes.starts_with(BUNDLE_MAGIC) {
+        let entries = image::bundled(bytes).ok_or(Error::InvalidImage)?;
+        let ours = |code: &[u8]| matches!(image::detect(code), Some(k) if k != image::Kind::Elf);
+        if let Some(entry) = entries.iter().find(|e| ours(e.bytes)) {
+            return Ok(entry.bytes.to_vec());
+        }
+        log::say(Level::Error, || {
+            let targets: Vec<&str> = entries.iter().map(|e| e.target).collect();
+            let targets = if targets.is_empty() { "nothing".into() } else { targets.join(", ") };
+            format!(
+                "a bundle holds code for {targets}, and none that runs here; bundle PTX with it (clang-offload-bundler takes any target's \
+                 name for it)"
+            )
+        });
+        return Err(Error::NoBinaryForGpu);
+    }
+    if bytes.starts_with(b"\x7fELF") && bytes.get(18..20) == Some(&AMD_MACHINE) {
+        log::say(Level::Error, || {
+            "an AMD code object does not run here; hand over PTX, or a bundle with PTX in it".into()
+        });
+        return Err(Error::NoBinaryForGpu);
+    }
+    Ok(bytes.to_vec())
+}

@@ -1,0 +1,190 @@
+//! What hip-clang's start-up code registers: fat binaries, and the kernels and variables that host addresses stand for.
+//!
+//! Registering only notes; code is looked at when a kernel or variable of it is first used, in each context. Constructors of other
+//! libraries may register before anything is initialised, and while other threads run.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::CStr;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use driver::backend::LoadOptions;
+use driver::context::Context;
+use driver::handle::lock;
+use driver::library::{self, Library};
+use driver::log::{self, Level};
+use driver::memory::transfer::{Place, Transfer};
+use driver::module::{Function, Module};
+
+use crate::abi::Text;
+use crate::{Error, Result, code};
+
+/// A fat binary.
+struct Binary {
+    /// Where its bundle lies.
+    address: u64,
+    library: OnceLock<Result<Arc<Library>>>,
+    managed: Mutex<Vec<Managed>>,
+    /// Contexts, by id, whose variables know where managed memory is.
+    told: Mutex<HashSet<u64>>,
+}
+
+/// A managed variable: code reads a pointer of its name.
+struct Managed {
+    name: String,
+    memory: u64,
+}
+
+/// What a host address stands for.
+#[derive(Clone)]
+struct Entry {
+    name: String,
+    binary: Arc<Binary>,
+}
+
+#[derive(Default)]
+struct Registry {
+    /// By the handle that registering gave.
+    binaries: HashMap<u64, Arc<Binary>>,
+    functions: HashMap<u64, Entry>,
+    variables: HashMap<u64, Entry>,
+}
+
+fn registry() -> &'static Mutex<Registry> {
+    static REGISTRY: OnceLock<Mutex<Registry>> = OnceLock::new();
+    REGISTRY.get_or_init(Mutex::default)
+}
+
+/// A text's owned form.
+fn owned(text: Text) -> Result<String> {
+    Ok(String::from_utf8_lossy(text.bytes()?).into_owned())
+}
+
+/// Notes the fat binary whose bundle lies at an address; gives its handle.
+pub fn binary(address: u64) -> u64 {
+    let binary = Arc::new(Binary {
+        address,
+        library: OnceLock::new(),
+        managed: Mutex::default(),
+        told: Mutex::default(),
+    });
+    let handle = Arc::as_ptr(&binary) as u64;
+    lock(registry()).binaries.insert(handle, binary);
+    handle
+}
+
+fn of(handle: u64) -> Result<Arc<Binary>> {
+    lock(registry()).binaries.get(&handle).cloned().ok_or(Error::InvalidHandle)
+}
+
+/// Forgets a fat binary and all that was registered with it.
+pub fn remove(handle: u64) -> Result<()> {
+    let gone = {
+        let mut all = lock(registry());
+        let gone = all.binaries.remove(&handle).ok_or(Error::InvalidHandle)?;
+        all.functions.retain(|_, e| !Arc::ptr_eq(&e.binary, &gone));
+        all.variables.retain(|_, e| !Arc::ptr_eq(&e.binary, &gone));
+        gone
+    };
+    match gone.library.get() {
+        Some(Ok(library)) => Ok(library::unload(library.handle)?),
+        _ => Ok(()),
+    }
+}
+
+/// Notes a kernel's host stub.
+pub fn function(handle: u64, host: u64, name: Text) -> Result<()> {
+    let entry = Entry { name: owned(name)?, binary: of(handle)? };
+    // The first stays: several objects may share an inline function's stub.
+    lock(registry()).functions.entry(host).or_insert(entry);
+    Ok(())
+}
+
+/// Notes a variable's shadow.
+pub fn variable(handle: u64, host: u64, name: Text) -> Result<()> {
+    let entry = Entry { name: owned(name)?, binary: of(handle)? };
+    lock(registry()).variables.insert(host, entry);
+    Ok(())
+}
+
+/// Notes a managed variable, whose memory has been made; `host` holds the pointer to it.
+pub fn managed(handle: u64, host: u64, memory: u64, name: Text) -> Result<()> {
+    let binary = of(handle)?;
+    let name = owned(name)?;
+    lock(&binary.managed).push(Managed { name: name.clone(), memory });
+    lock(registry()).variables.insert(host, Entry { name, binary });
+    Ok(())
+}
+
+impl Binary {
+    fn library(&self) -> Result<Arc<Library>> {
+        let made = self.library.get_or_init(|| {
+            let code = code::runnable(code::at(Text::at(self.address))?)?;
+            Ok(library::get(library::load(code, LoadOptions::default())?)?)
+        });
+        made.clone()
+    }
+
+    /// Its module in a context, whose managed variables point to their memory.
+    fn module(&self, context: &Arc<Context>) -> Result<Arc<Module>> {
+        let module = self.library()?.module(context)?;
+        if !lock(&self.told).insert(context.id()) {
+            return Ok(module);
+        }
+        for one in lock(&self.managed).iter() {
+            let Ok((variable, at)) = module.global(one.name.as_bytes()) else { continue };
+            if variable.size != 8 {
+                log::say(Level::Error, || {
+                    format!("managed variable {}: {} bytes, not a pointer", one.name, variable.size)
+                });
+                return Err(Error::InvalidSymbol);
+            }
+            let pointer = one.memory.to_ne_bytes();
+            let transfer = Transfer::line(Place::Device(at), Place::Host(pointer.as_ptr() as u64), 8);
+            if let Some(checked) = transfer.check()? {
+                // SAFETY: the pointer's bytes live until the copy, which is waited for, has ended.
+                unsafe { checked.run(&context.legacy(), true) }?;
+            }
+        }
+        Ok(module)
+    }
+}
+
+/// The kernel of a host stub in a context. What is not registered is hipErrorInvalidDeviceFunction; so is what does not load, other
+/// than for want of code for this device.
+pub fn function_of(host: u64, context: &Arc<Context>) -> Result<Arc<Function>> {
+    let entry = lock(registry()).functions.get(&host).cloned().ok_or(Error::InvalidDeviceFunction)?;
+    let module = entry.binary.module(context).map_err(|error| match error {
+        Error::NoBinaryForGpu => error,
+        _ => Error::InvalidDeviceFunction,
+    })?;
+    module.function(entry.name.as_bytes()).map_err(|_| {
+        log::say(Level::Error, || format!("the code registered for kernel {} does not hold it", entry.name));
+        Error::InvalidDeviceFunction
+    })
+}
+
+/// The name under which a host stub was registered.
+pub fn name_of(host: u64) -> Option<String> {
+    lock(registry()).functions.get(&host).map(|e| e.name.clone())
+}
+
+/// Address and bytes of the variable that a shadow stands for, in a context.
+pub fn variable_of(host: u64, context: &Arc<Context>) -> Result<(u64, u64)> {
+    let entry = lock(registry()).variables.get(&host).cloned().ok_or(Error::InvalidSymbol)?;
+    let module = entry.binary.module(context)?;
+    let (variable, at) = module.global(entry.name.as_bytes()).map_err(|_| Error::InvalidSymbol)?;
+    Ok((at, variable.size))
+}
+
+/// A registered name as C text that lives for ever.
+pub fn text_of(host: u64) -> Option<&'static CStr> {
+    static TEXTS: OnceLock<Mutex<HashMap<String, &'static CStr>>> = OnceLock::new();
+    let name = name_of(host)?;
+    let mut texts = lock(TEXTS.get_or_init(Mutex::default));
+    if let Some(text) = texts.get(&name) {
+        return Some(text);
+    }
+    let text: &'static CStr = Box::leak(std::ffi::CString::new(name.clone()).ok()?.into_boxed_c_str());
+    texts.insert(name, text);
+    Some(text)
+}

@@ -1,0 +1,187 @@
+//! HIP's functions through a front, as a C program reaches them, and those of CUDA beside them.
+
+use std::ffi::{CString, c_void};
+use std::ptr::null_mut;
+
+use crate::library::front;
+
+/// A handle or address.
+pub type P = u64;
+
+/// `dim3`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Dim3(pub u32, pub u32, pub u32);
+
+/// Blocks or threads in x.
+pub const fn d(x: u32) -> Dim3 {
+    Dim3(x, 1, 1)
+}
+
+macro_rules! functions {
+    ($(#[$doc:meta])* $set:ident: $($name:ident($($arg:ty),* $(,)?) $(-> $result:ty)?;)*) => {
+        $(#[$doc])*
+        #[allow(non_snake_case)]
+        pub struct $set {
+            $(pub $name: functions!(@type ($($arg),*) $($result)?),)*
+        }
+
+        impl $set {
+            fn of(library: &'static libloading::Library) -> Self {
+                // SAFETY: the functions have these signatures by the interface's header.
+                unsafe { $set { $($name: *library.get(concat!(stringify!($name), "\0").as_bytes()).expect(stringify!($name)),)* } }
+            }
+        }
+    };
+    (@type ($($arg:ty),*)) => { extern "C" fn($($arg),*) -> u32 };
+    (@type ($($arg:ty),*) $result:ty) => { extern "C" fn($($arg),*) -> $result };
+}
+
+functions! {
+    /// HIP's.
+    Hip:
+    hipGetLastError();
+    hipCtxGetCurrent(*mut P);
+    hipCtxPopCurrent(*mut P);
+    hipCtxCreate(*mut P, u32, i32);
+    hipCtxDestroy(P);
+    hipCtxPushCurrent(P);
+    hipCtxSetCurrent(P);
+    hipCtxGetDevice(*mut i32);
+    hipCtxSynchronize();
+    hipDevicePrimaryCtxRetain(*mut P, i32);
+    hipDevicePrimaryCtxGetState(i32, *mut u32, *mut i32);
+    hipDevicePrimaryCtxRelease(i32);
+    hipDevicePrimaryCtxReset(i32);
+    hipDevicePrimaryCtxSetFlags(i32, u32);
+    hipModuleLoad(*mut P, *const i8);
+    hipModuleLoadData(*mut P, *const c_void);
+    hipModuleLoadDataEx(*mut P, *const c_void, u32, *mut u32, *mut P);
+    hipModuleLoadFatBinary(*mut P, *const c_void);
+    hipModuleUnload(P);
+    hipModuleGetFunction(*mut P, P, *const i8);
+    hipModuleGetGlobal(*mut P, *mut usize, P, *const i8);
+    hipFuncGetAttribute(*mut i32, i32, P);
+    hipGetFuncBySymbol(*mut P, P);
+    hipModuleLaunchKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *const P, *const P);
+    hipExtModuleLaunchKernel(P, u32, u32, u32, u32, u32, u32, usize, P, *const P, *const P, P, P, u32);
+    hipHccModuleLaunchKernel(P, u32, u32, u32, u32, u32, u32, usize, P, *const P, *const P, P, P);
+    hipModuleLaunchCooperativeKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *const P);
+    hipModuleLaunchCooperativeKernelMultiDevice(*const FunctionLaunch, u32, u32);
+    hipLaunchCooperativeKernel(P, Dim3, Dim3, *const P, u32, P);
+    hipLaunchKernel(P, Dim3, Dim3, *const P, usize, P);
+    __hipRegisterFatBinary(*const Wrapper) -> P;
+    __hipRegisterFunction(P, P, *const i8, *const i8, u32, P, P, P, P, P);
+    __hipRegisterVar(P, P, *const i8, *const i8, i32, usize, i32, i32);
+    __hipRegisterManagedVar(P, *mut P, *const c_void, *const i8, usize, u32);
+    __hipUnregisterFatBinary(P);
+    __hipPushCallConfiguration(Dim3, Dim3, usize, P);
+    __hipPopCallConfiguration(*mut Dim3, *mut Dim3, *mut usize, *mut P);
+    hipConfigureCall(Dim3, Dim3, usize, P);
+    hipSetupArgument(*const c_void, usize, usize);
+    hipLaunchByPtr(P);
+    hipMemcpyToSymbol(P, *const c_void, usize, usize, u32);
+    hipMemcpyFromSymbol(*mut c_void, P, usize, usize, u32);
+    hipGetSymbolAddress(*mut P, P);
+    hipGetSymbolSize(*mut usize, P);
+    hipOccupancyMaxActiveBlocksPerMultiprocessor(*mut i32, P, i32, usize);
+    hipModuleOccupancyMaxPotentialBlockSize(*mut i32, *mut i32, P, usize, i32);
+    hipGetProcAddress(*const i8, *mut P, i32, u64, *mut u32);
+}
+
+functions! {
+    /// CUDA's, of the same library.
+    Cuda:
+    cuCtxGetCurrent(*mut P);
+    cuFuncGetName(*mut *const i8, P);
+    cuStreamCreate(*mut P, u32);
+    cuEventCreate(*mut P, u32);
+    cuEventElapsedTime(*mut f32, P, P);
+    cuModuleGetFunction(*mut P, P, *const i8);
+    cuMemcpyDtoH_v2(*mut c_void, P, usize);
+}
+
+/// `hipFunctionLaunchParams`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FunctionLaunch {
+    pub function: P,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub stream: P,
+    pub params: *const P,
+}
+
+/// The wrapper around a fat binary.
+#[repr(C)]
+pub struct Wrapper {
+    pub magic: u32,
+    pub version: u32,
+    pub binary: *const c_void,
+    pub unused: P,
+}
+
+fn open(path: std::path::PathBuf) -> &'static libloading::Library {
+    // SAFETY: a front's initialiser opens the library beside it, whose initialisers do nothing.
+    Box::leak(Box::new(unsafe { libloading::Library::new(path) }.expect("the library")))
+}
+
+/// HIP's functions through the front of HIP 6.
+pub fn hip() -> Hip {
+    Hip::of(open(front(6)))
+}
+
+/// CUDA's functions.
+pub fn cuda() -> Cuda {
+    Cuda::of(open(front(6).with_file_name("libcuda.so.1")))
+}
+
+/// C text.
+pub fn c(text: &str) -> CString {
+    CString::new(text).expect("no NUL")
+}
+
+/// A module of PTX text.
+pub fn module(hip: &Hip, text: &str) -> P {
+    let mut module = 0;
+    assert_eq!((hip.hipModuleLoadData)(&mut module, c(text).as_ptr().cast()), 0);
+    module
+}
+
+/// A function of a module.
+pub fn function(hip: &Hip, module: P, name: &str) -> P {
+    let mut function = 0;
+    assert_eq!((hip.hipModuleGetFunction)(&mut function, module, c(name).as_ptr()), 0);
+    function
+}
+
+/// Words of a module's variable.
+pub fn words(hip: &Hip, cuda: &Cuda, module: P, name: &str, count: usize) -> Vec<u32> {
+    let (mut address, mut size) = (0, 0);
+    assert_eq!((hip.hipModuleGetGlobal)(&mut address, &mut size, module, c(name).as_ptr()), 0);
+    assert!(size >= count * 4, "{size} bytes");
+    let mut out = vec![0u32; count];
+    assert_eq!((cuda.cuMemcpyDtoH_v2)(out.as_mut_ptr().cast(), address, count * 4), 0);
+    out
+}
+
+/// A bundle as clang makes it: (target, code).
+pub fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let header: usize = 32 + entries.iter().map(|(t, _)| 24 + t.len()).sum::<usize>();
+    let mut out = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
+    out.extend((entries.len() as u64).to_le_bytes());
+    let mut at = header as u64;
+    for (target, code) in entries {
+        for n in [at, code.len() as u64, target.len() as u64] {
+            out.extend(n.to_le_bytes());
+        }
+        out.extend(target.as_bytes());
+        at += code.len() as u64;
+    }
+    entries.iter().for_each(|(_, code)| out.extend(*code));
+    out
+}
+
+/// Nothing.
+pub const NONE: *const P = null_mut();
