@@ -39,7 +39,8 @@ fn written() -> BTreeSet<String> {
         let text = fs::read_to_string(entry.path()).unwrap_or_default();
         for line in text.lines().filter(|l| !l.trim_start().starts_with("//")) {
             // A second name of a function: `pub use self::NAME as OTHER;`.
-            if let Some((_, other)) = line.split_once(" as _").filter(|_| line.starts_with("pub use self::")) {
+            if let Some((_, other)) = line.split_once(" as _").filter(|_| line.starts_with("pub use self::"))
+            {
                 names.insert(format!("_{}", other.trim_end_matches(';')));
             }
             let Some((_, head)) = line.split_once(" fn ") else { continue };

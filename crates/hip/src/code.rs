@@ -29,8 +29,7 @@ pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
         return Ok(bytes_at(address, size));
     }
     if begins(COMPRESSED_MAGIC) {
-        let size =
-            image::compressed_size(bytes_at(address, COMPRESSED_HEADER)).ok_or(Error::InvalidImage)?;
+        let size = image::compressed_size(bytes_at(address, COMPRESSED_HEADER)).ok_or(Error::InvalidImage)?;
         return Ok(bytes_at(address, size));
     }
     if begins(&WRAPPER_MAGIC.to_le_bytes()) {

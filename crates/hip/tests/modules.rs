@@ -79,17 +79,33 @@ fn what_is_code_loads_and_what_is_not_is_told_apart() {
     let cases: &[(&str, Vec<u8>, u32)] = &[
         ("PTX", ptx.clone(), 0),
         ("a bundle", bundle(&[("host-x86_64-unknown-linux-gnu-", host), ("hip-ptx", &ptx)]), 0),
-        ("a bundle in which PTX comes second", bundle(&[("hip-amdgcn-amd-amdhsa--gfx906", &amd), ("p", &ptx)]), 0),
+        (
+            "a bundle in which PTX comes second",
+            bundle(&[("hip-amdgcn-amd-amdhsa--gfx906", &amd), ("p", &ptx)]),
+            0,
+        ),
         ("a bundle for AMD only", bundle(&[("hip-amdgcn-amd-amdhsa--gfx906", &amd)]), NO_BINARY),
         ("an empty bundle", bundle(&[]), NO_BINARY),
-        ("a bundle of too many", b"__CLANG_OFFLOAD_BUNDLE__\xff\xff\xff\xff\xff\xff\xff\xff".to_vec(), INVALID_IMAGE),
+        (
+            "a bundle of too many",
+            b"__CLANG_OFFLOAD_BUNDLE__\xff\xff\xff\xff\xff\xff\xff\xff".to_vec(),
+            INVALID_IMAGE,
+        ),
         ("an AMD code object", amd.clone(), NO_BINARY),
         ("garbage", b"garbage, and no more\0".to_vec(), INVALID_IMAGE),
-        ("wrong PTX", b".version 7.0\n.target sm_70\n.address_size 64\n.entry k() { bad; }\0".to_vec(), INVALID_KERNEL_FILE),
+        (
+            "wrong PTX",
+            b".version 7.0\n.target sm_70\n.address_size 64\n.entry k() { bad; }\0".to_vec(),
+            INVALID_KERNEL_FILE,
+        ),
     ];
     for (what, bytes, code) in cases {
         assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), *code, "{what}");
-        assert_eq!((hip.hipModuleLoadFatBinary)(&mut module, bytes.as_ptr().cast()), *code, "{what} as a fat binary");
+        assert_eq!(
+            (hip.hipModuleLoadFatBinary)(&mut module, bytes.as_ptr().cast()),
+            *code,
+            "{what} as a fat binary"
+        );
         let folder = std::env::temp_dir().join(format!("anywarp-hip-modules-{}", std::process::id()));
         std::fs::write(&folder, bytes).expect("a file");
         let name = c(folder.to_str().expect("text"));
@@ -116,8 +132,13 @@ fn the_jits_options_count_for_ptx() {
     // hipJitOptionErrorLogBuffer, …SizeBytes.
     let (mut options, mut values) = ([5, 6], [log.as_mut_ptr() as P, log.len() as P]);
     let text = c(".version 7.0\n.target sm_70\n.address_size 64\n.entry k()\n{ bad.u32 1; }\n");
-    let code =
-        (hip.hipModuleLoadDataEx)(&mut module, text.as_ptr().cast(), 2, options.as_mut_ptr(), values.as_mut_ptr());
+    let code = (hip.hipModuleLoadDataEx)(
+        &mut module,
+        text.as_ptr().cast(),
+        2,
+        options.as_mut_ptr(),
+        values.as_mut_ptr(),
+    );
     assert_eq!(code, INVALID_KERNEL_FILE);
     let told = String::from_utf8_lossy(&log);
     assert!(told.contains("line 5") && told.contains("bad"), "{told}");
@@ -143,9 +164,17 @@ fn modules_answer_as_hip_does() {
         ("function name first", (hip.hipModuleGetFunction)(&mut p, 0, null()), INVALID_VALUE),
         ("function missing", (hip.hipModuleGetFunction)(&mut p, module, none.as_ptr()), NOT_FOUND),
         ("function dead module", (hip.hipModuleGetFunction)(&mut p, dead, fill.as_ptr()), NOT_FOUND),
-        ("global both null", (hip.hipModuleGetGlobal)(null_mut(), null_mut(), module, fill.as_ptr()), INVALID_VALUE),
+        (
+            "global both null",
+            (hip.hipModuleGetGlobal)(null_mut(), null_mut(), module, fill.as_ptr()),
+            INVALID_VALUE,
+        ),
         ("global null name", (hip.hipModuleGetGlobal)(&mut p, &mut n, module, null()), INVALID_VALUE),
-        ("global empty name", (hip.hipModuleGetGlobal)(&mut p, &mut n, module, empty.as_ptr()), INVALID_VALUE),
+        (
+            "global empty name",
+            (hip.hipModuleGetGlobal)(&mut p, &mut n, module, empty.as_ptr()),
+            INVALID_VALUE,
+        ),
         ("global null module", (hip.hipModuleGetGlobal)(&mut p, &mut n, 0, fill.as_ptr()), INVALID_HANDLE),
         ("global missing", (hip.hipModuleGetGlobal)(&mut p, &mut n, module, none.as_ptr()), NOT_FOUND),
         ("global address alone", (hip.hipModuleGetGlobal)(&mut p, null_mut(), module, c("word").as_ptr()), 0),
@@ -166,8 +195,11 @@ fn modules_answer_as_hip_does() {
 fn launches_are_checked_in_hips_order() {
     let hip = hip();
     let module = module(&hip, PTX);
-    let (fill, bounded, nothing) =
-        (function(&hip, module, "fill"), function(&hip, module, "bounded"), function(&hip, module, "nothing"));
+    let (fill, bounded, nothing) = (
+        function(&hip, module, "fill"),
+        function(&hip, module, "bounded"),
+        function(&hip, module, "nothing"),
+    );
     let (a, b) = (1u32, 2u64);
     let params = [&raw const a as P, &raw const b as P];
     let (ok, none) = (params.as_ptr(), NONE);
@@ -189,7 +221,11 @@ fn launches_are_checked_in_hips_order() {
         ("a grid too long in y", run(fill, [1, 65537, 1], one, 0, 0, ok, none), INVALID_VALUE),
         ("a grid too long in z", run(fill, [1, 1, 65537], one, 0, 0, ok, none), INVALID_VALUE),
         ("more than 2^32 items", run(fill, [big, 1, 1], [1024, 1, 1], 0, 0, ok, none), INVALID_CONFIGURATION),
-        ("items before the function", run(0, [big, 1, 1], [1024, 1, 1], 0, 0, ok, none), INVALID_CONFIGURATION),
+        (
+            "items before the function",
+            run(0, [big, 1, 1], [1024, 1, 1], 0, 0, ok, none),
+            INVALID_CONFIGURATION,
+        ),
         ("no function", run(0, one, one, 0, 0, ok, none), INVALID_HANDLE),
         ("a dead function", run(NOWHERE, one, one, 0, 0, ok, none), INVALID_HANDLE),
         ("both kinds of arguments", run(fill, one, one, 0, 0, ok, whole.as_ptr()), INVALID_VALUE),
@@ -218,7 +254,11 @@ fn launches_are_checked_in_hips_order() {
         ("no block", ext(fill, 64, 0, 0), INVALID_CONFIGURATION),
         ("no function", ext(0, 64, 64, 0), INVALID_HANDLE),
         ("a wrong stream", ext(0, 64, 64, NOWHERE), INVALID_VALUE),
-        ("a wrong event", (hip.hipExtModuleLaunchKernel)(fill, 32, 1, 1, 32, 1, 1, 0, 0, ok, none, NOWHERE, 0, 0), INVALID_HANDLE),
+        (
+            "a wrong event",
+            (hip.hipExtModuleLaunchKernel)(fill, 32, 1, 1, 32, 1, 1, 0, 0, ok, none, NOWHERE, 0, 0),
+            INVALID_HANDLE,
+        ),
         ("of old", (hip.hipHccModuleLaunchKernel)(fill, 64, 1, 1, 32, 1, 1, 0, 0, ok, none, 0, 0), 0),
     ];
     for (what, code, wanted) in rows {
@@ -236,7 +276,9 @@ fn launches_are_checked_in_hips_order() {
     for (what, code, wanted) in rows {
         assert_eq!(code, wanted, "{what}");
     }
-    let stub = |f, block: u32, shared, stream| (hip.hipLaunchCooperativeKernel)(f, d(1), d(block), none, shared, stream);
+    let stub = |f, block: u32, shared, stream| {
+        (hip.hipLaunchCooperativeKernel)(f, d(1), d(block), none, shared, stream)
+    };
     assert_eq!(stub(0, 32, 0, NOWHERE), DESTROYED);
     assert_eq!(stub(0, 32, 0, 0), INVALID_DEVICE_FUNCTION);
     assert_eq!(stub(NOWHERE, 32, 0, 0), INVALID_DEVICE_FUNCTION);
@@ -298,8 +340,22 @@ fn every_way_to_launch_computes_the_same() {
         let extra = [1, buffer.as_ptr() as P, 2, &raw const size as P, 3];
         assert_eq!((hip.hipModuleLaunchKernel)(fill, 3, 1, 1, 32, 1, 1, 0, 0, NONE, extra.as_ptr()), 0);
         check(m * 1000 + b as u32, "extra");
-        let code =
-            (hip.hipExtModuleLaunchKernel)(fill, 96, 1, 1, 32, 1, 1, 0, 0, params.as_ptr(), NONE, start, stop, 1);
+        let code = (hip.hipExtModuleLaunchKernel)(
+            fill,
+            96,
+            1,
+            1,
+            32,
+            1,
+            1,
+            0,
+            0,
+            params.as_ptr(),
+            NONE,
+            start,
+            stop,
+            1,
+        );
         assert_eq!(code, 0);
         check(base, "hipExtModuleLaunchKernel");
         let mut time = -1.0;
@@ -384,7 +440,14 @@ fn registered_kernels_and_variables_work() {
     register(count, "count");
     (hip.__hipRegisterVar)(handle, shadow, c("out").as_ptr(), c("out").as_ptr(), 0, 4096, 0, 0);
     let (mut managed, first) = (0 as P, 41u32);
-    (hip.__hipRegisterManagedVar)(handle, &mut managed, (&raw const first).cast(), c("managed").as_ptr(), 4, 4);
+    (hip.__hipRegisterManagedVar)(
+        handle,
+        &mut managed,
+        (&raw const first).cast(),
+        c("managed").as_ptr(),
+        4,
+        4,
+    );
     assert_ne!(managed, 0);
 
     let mut out = [0u32; 96];
@@ -427,12 +490,24 @@ fn registered_kernels_and_variables_work() {
     assert_eq!((cuda.cuMemcpyDtoH_v2)(out.as_mut_ptr().cast(), address, 12), 0);
     assert_eq!(out[2], 77);
     let rows: &[(&str, u32, u32)] = &[
-        ("beyond its end", (hip.hipMemcpyToSymbol)(shadow, (&raw const word).cast(), 4, 4093, 1), INVALID_VALUE),
-        ("the wrong way", (hip.hipMemcpyToSymbol)(shadow, (&raw const word).cast(), 4, 0, 2), INVALID_DIRECTION),
+        (
+            "beyond its end",
+            (hip.hipMemcpyToSymbol)(shadow, (&raw const word).cast(), 4, 4093, 1),
+            INVALID_VALUE,
+        ),
+        (
+            "the wrong way",
+            (hip.hipMemcpyToSymbol)(shadow, (&raw const word).cast(), 4, 0, 2),
+            INVALID_DIRECTION,
+        ),
         ("an unknown symbol", (hip.hipGetSymbolAddress)(&mut address, stranger), INVALID_SYMBOL),
         ("to null", (hip.hipGetSymbolAddress)(null_mut(), shadow), INVALID_VALUE),
         ("occupancy", (hip.hipOccupancyMaxActiveBlocksPerMultiprocessor)(&mut blocks, stub, 128, 0), 0),
-        ("occupancy of none", (hip.hipOccupancyMaxActiveBlocksPerMultiprocessor)(&mut blocks, stranger, 128, 0), INVALID_DEVICE_FUNCTION),
+        (
+            "occupancy of none",
+            (hip.hipOccupancyMaxActiveBlocksPerMultiprocessor)(&mut blocks, stranger, 128, 0),
+            INVALID_DEVICE_FUNCTION,
+        ),
         ("a function by its symbol", (hip.hipGetFuncBySymbol)(&mut function, stub), 0),
         ("and its name", (cuda.cuFuncGetName)(&mut name, function), 0),
     ];

@@ -2,8 +2,11 @@
 
 use image::{Bundled, bundle_size, bundled, compressed_size, decompress};
 
-const ENTRIES: [(&str, &[u8]); 3] =
-    [("host-x86_64-unknown-linux-gnu-", b""), ("hip-amdgcn-amd-amdhsa--gfx906", b"\x7fELF"), ("p", b".version")];
+const ENTRIES: [(&str, &[u8]); 3] = [
+    ("host-x86_64-unknown-linux-gnu-", b""),
+    ("hip-amdgcn-amd-amdhsa--gfx906", b"\x7fELF"),
+    ("p", b".version"),
+];
 
 /// The layout of clang's documentation.
 fn bundle() -> Vec<u8> {

@@ -10,10 +10,10 @@ use crate::abi::{In, Out, Text};
 use crate::api;
 use crate::api::current;
 use crate::api::function::{MAX_CACHE_CONFIG, give_param};
-use capi::jit::Jit;
 use crate::api::module::give_global;
 use crate::types::{CUdevice, CUdeviceptr, Handle};
 use capi::container;
+use capi::jit::Jit;
 
 /// `CUlibraryOption`: a table of the host's, and a promise to keep the image alive.
 const MAX_LIBRARY_OPTION: u32 = 1;

@@ -11,9 +11,9 @@ use driver::{Error, Result};
 use crate::abi::{In, Out, Text, bytes_at};
 use crate::api;
 use crate::api::current;
-use capi::jit::Jit;
 use crate::types::Handle;
 use capi::container;
+use capi::jit::Jit;
 
 /// `CUjitInputType` in order.
 const INPUT_TYPES: [InputType; 6] = [

@@ -8,9 +8,9 @@ use driver::{Error, Result};
 use crate::abi::{In, Need, Out, Text, check};
 use crate::api;
 use crate::api::current;
-use capi::jit::Jit;
 use crate::types::{CUdeviceptr, Handle};
 use capi::container;
+use capi::jit::Jit;
 
 /// `CU_MODULE_LAZY_LOADING`: machine code is made when a kernel is first launched.
 const LAZY_LOADING: u32 = 2;

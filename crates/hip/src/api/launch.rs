@@ -144,8 +144,8 @@ impl Launch {
             Config { grid, block, dynamic_shared: self.shared as u32, cooperative: self.cooperative };
         if self.cooperative {
             let per = occupancy::max_active_blocks(function, threads as u32, self.shared);
-            let room = u64::from(per)
-                * u64::from(device.attribute(attribute::MULTIPROCESSOR_COUNT)?.unsigned_abs());
+            let room =
+                u64::from(per) * u64::from(device.attribute(attribute::MULTIPROCESSOR_COUNT)?.unsigned_abs());
             if grid.iter().map(|&g| u128::from(g)).product::<u128>() > u128::from(room) {
                 return Err(Error::CooperativeLaunchTooLarge);
             }
@@ -154,7 +154,8 @@ impl Launch {
         let (start, stop) = (event_of(self.start)?, event_of(self.stop)?);
         if config.dynamic_shared > function.max_dynamic_shared() {
             // CUDA wants to be asked for more than 48 KiB; HIP does not.
-            function.set_attribute(attribute_number::MAX_DYNAMIC_SHARED_SIZE, config.dynamic_shared as i32)?;
+            function
+                .set_attribute(attribute_number::MAX_DYNAMIC_SHARED_SIZE, config.dynamic_shared as i32)?;
         }
         launch::check(function, &config)?;
         if let Some(event) = start {
