@@ -24,6 +24,9 @@ pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessib
 /// Stack that a runtime function may need, bytes.
 const ROOM: usize = 64 << 10;
 
+/// What is told of calls that have used up a thread's stack.
+const TOO_DEEP: &str = "too many calls, one inside the other";
+
 /// Longest message of an assertion that is printed.
 const MESSAGE: usize = 4096;
 
@@ -138,6 +141,10 @@ unsafe extern "C" fn builtin(
             c.warp.sleep = lanes(mask).map(|l| operands.get(0, l) as u32).max().unwrap_or(0);
             true
         }
+        Some(Builtin::StackOverflow) => {
+            c.fault(FaultKind::StackOverflow, Some(mask), None, TOO_DEEP);
+            false
+        }
         None => {
             c.fault(FaultKind::Internal, Some(mask), None, format!("there is no builtin {which}"));
             false
@@ -226,7 +233,7 @@ unsafe extern "C" fn bad_access(warp: *mut WarpCtx, address: u64, size: u32, wri
     caller.guard(0, |c| {
         let verb = if write { "write" } else { "read" };
         match (size, misaligned) {
-            (0, _) => c.fault(FaultKind::StackOverflow, None, None, "too many calls, one inside the other"),
+            (0, _) => c.fault(FaultKind::StackOverflow, None, None, TOO_DEEP),
             (_, true) => {
                 c.fault(FaultKind::MisalignedAddress, None, Some(address), format!("{verb} of {size} bytes"));
             }

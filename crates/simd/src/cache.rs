@@ -16,9 +16,9 @@ use crate::kernel::Report;
 /// Bytes that the folder may hold.
 pub const BOUND: u64 = 512 << 20;
 
-const MAGIC: &[u8; 8] = b"ANYWARP2";
-/// Magic, digest, frame, flags, four counts.
-const HEADER: usize = 8 + 32 + 8 + 8 + 16;
+const MAGIC: &[u8; 8] = b"ANYWARP3";
+/// Magic, digest, frame, local memory, flags, four counts.
+const HEADER: usize = 8 + 32 + 8 + 8 + 8 + 16;
 
 /// Names an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,7 +192,10 @@ fn encode(facts: &Facts, object: &[u8]) -> Vec<u8> {
     let r = facts.report;
     let mut body = Vec::with_capacity(HEADER + object.len());
     body.extend(facts.frame.to_le_bytes());
-    body.extend((u64::from(facts.suspends) | u64::from(r.per_lane) << 1).to_le_bytes());
+    body.extend(facts.local.to_le_bytes());
+    let flags = [facts.suspends, facts.keeps_stack, r.per_lane];
+    let flags = flags.iter().rev().fold(0, |all, &f| all << 1 | u64::from(f));
+    body.extend(flags.to_le_bytes());
     [r.uniform, r.vector, r.wide, r.scattered].iter().for_each(|n| body.extend(n.to_le_bytes()));
     body.extend(object);
     let mut bytes = MAGIC.to_vec();
@@ -208,16 +211,16 @@ fn decode(bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
     }
     let u64_at = |at: usize| Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?));
     let u32_at = |at: usize| Some(u32::from_le_bytes(body.get(at..at + 4)?.try_into().ok()?));
-    let flags = u64_at(8)?;
+    let (frame, local, flags) = (u64_at(0)?, u64_at(8)?, u64_at(16)?);
     let report = Report {
-        uniform: u32_at(16)?,
-        vector: u32_at(20)?,
-        wide: u32_at(24)?,
-        scattered: u32_at(28)?,
-        per_lane: flags & 2 != 0,
+        uniform: u32_at(24)?,
+        vector: u32_at(28)?,
+        wide: u32_at(32)?,
+        scattered: u32_at(36)?,
+        per_lane: flags & 4 != 0,
     };
-    let facts = Facts { frame: u64_at(0)?, suspends: flags & 1 != 0, report };
-    Some((facts, body.get(32..)?.to_vec()))
+    let facts = Facts { frame, local, keeps_stack: flags & 2 != 0, suspends: flags & 1 != 0, report };
+    Some((facts, body.get(40..)?.to_vec()))
 }
 
 #[cfg(test)]
@@ -235,6 +238,8 @@ mod tests {
         let key = Key("0123".into());
         let facts = Facts {
             frame: 192,
+            local: 48,
+            keeps_stack: true,
             suspends: true,
             report: Report { uniform: 1, vector: 2, wide: 3, scattered: 4, per_lane: true },
         };

@@ -76,8 +76,7 @@ enum Entry {
 #[derive(Debug)]
 pub struct Compiled {
     entry: Entry,
-    frame: usize,
-    local: usize,
+    facts: Facts,
     /// What became vectors.
     pub report: Report,
     /// Whether it came from the cache.
@@ -92,6 +91,8 @@ pub struct Compiled {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub frame: u64,
+    pub local: u64,
+    pub keeps_stack: bool,
     pub suspends: bool,
     pub report: Report,
 }
@@ -105,9 +106,8 @@ impl Compiled {
         let start = Instant::now();
         let name = &request.module.functions[request.kernel.index()].name;
         let key = Key::new(request, name);
-        let local = wave::layout::local_size(request.module, request.kernel).next_multiple_of(16) as usize;
         if let Some((facts, object)) = cache.and_then(|c| c.get(&key))
-            && let Ok(compiled) = Compiled::load(&object, facts, local, true, start)
+            && let Ok(compiled) = Compiled::load(&object, facts, true, start)
         {
             return Ok(compiled);
         }
@@ -116,17 +116,22 @@ impl Compiled {
         }
         let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
         let object = Llvm::get()?.object(&emitted.ir, request.target)?;
-        let facts = Facts { frame: emitted.frame as u64, suspends: emitted.suspends, report: emitted.report };
+        let facts = Facts {
+            frame: emitted.frame as u64,
+            local: emitted.local,
+            keeps_stack: emitted.keeps_stack,
+            suspends: emitted.suspends,
+            report: emitted.report,
+        };
         if let Some(cache) = cache {
             cache.put(&key, &facts, &object);
         }
-        Compiled::load(&object, facts, local, false, start)
+        Compiled::load(&object, facts, false, start)
     }
 
     fn load(
         object: &[u8],
         facts: Facts,
-        local: usize,
         cached: bool,
         start: Instant,
     ) -> Result<Compiled, Error> {
@@ -142,8 +147,7 @@ impl Compiled {
         };
         Ok(Compiled {
             entry,
-            frame: facts.frame as usize,
-            local,
+            facts,
             report: facts.report,
             cached,
             time: start.elapsed(),
@@ -164,11 +168,15 @@ impl Compiled {
 
 impl Code for Compiled {
     fn frame_size(&self) -> usize {
-        self.frame
+        self.facts.frame as usize
     }
 
     fn local_size(&self) -> usize {
-        self.local
+        self.facts.local as usize
+    }
+
+    fn recursive(&self) -> bool {
+        self.facts.keeps_stack
     }
 
     fn suspends(&self) -> bool {

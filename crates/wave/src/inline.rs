@@ -1,9 +1,9 @@
-//! Calls put in place: what remains are calls that recurse.
+//! Calls put in place: what remains are calls that recurse, which [`crate::recurse`] turns into jumps.
 //!
 //! A call through a handle becomes a choice among the functions whose handle is taken and whose signature fits, each called directly;
 //! a handle that is none of theirs reads memory there, which faults as a stray call does, and then traps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::func::{Block, BlockCall, BlockData, Function, Inst, Terminator, Value};
 use crate::layout;
@@ -16,6 +16,11 @@ const LIMIT: usize = 200_000;
 
 /// `kernel` with every call in place that can be: calls that would never end (recursion) stay, as do those to functions without a body.
 pub fn inlined(module: &Module, kernel: FuncId) -> Function {
+    inlined_but(module, kernel, &BTreeSet::new())
+}
+
+/// As [`inlined`], but calls to the functions in `keep` stay as well.
+pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncId>) -> Function {
     let mut func = module.functions[kernel.index()].clone();
     let taken: Vec<FuncId> = layout::address_taken(module).into_iter().collect();
     // The functions that a block's code was inlined from.
@@ -26,7 +31,8 @@ pub fn inlined(module: &Module, kernel: FuncId) -> Function {
         let path = origin.get(&b).cloned().unwrap_or_default();
         let found = func.blocks[b].insts.iter().position(|i| match &i.op {
             Op::Call(f) => {
-                *f != kernel && !path.contains(f) && !module.functions[f.index()].external && size < LIMIT
+                let ends = *f != kernel && !path.contains(f) && !keep.contains(f);
+                ends && !module.functions[f.index()].external && size < LIMIT
             }
             Op::CallIndirect { .. } => size < LIMIT,
             _ => false,
@@ -44,7 +50,7 @@ pub fn inlined(module: &Module, kernel: FuncId) -> Function {
             Op::Call(f) => {
                 let callee = &module.functions[f.index()];
                 size += callee.blocks.iter().map(|b| b.insts.len()).sum::<usize>();
-                splice(&mut func, b, callee, &call, rest);
+                splice(&mut func, b, callee, call.args.to_vec(), rest);
                 let mut deeper = path;
                 deeper.push(*f);
                 (first..func.blocks.len()).for_each(|n| {
@@ -52,10 +58,7 @@ pub fn inlined(module: &Module, kernel: FuncId) -> Function {
                 });
             }
             Op::CallIndirect { params, results } => {
-                let fits = |f: &&FuncId| {
-                    let (p, r) = module.call_signature(**f);
-                    p[..] == params[..] && r[..] == results[..]
-                };
+                let fits = |f: &&FuncId| module.accepts(**f, params, results);
                 let list: Vec<FuncId> = taken.iter().filter(fits).copied().collect();
                 choose(&mut func, b, &list, &call, rest);
                 (first..func.blocks.len()).for_each(|n| {
@@ -69,7 +72,7 @@ pub fn inlined(module: &Module, kernel: FuncId) -> Function {
 }
 
 /// Moves what follows instruction `at` of block `b` to a new block whose parameters are the call's results.
-fn split(func: &mut Function, b: usize, at: usize) -> Block {
+pub(crate) fn split(func: &mut Function, b: usize, at: usize) -> Block {
     let insts = func.blocks[b].insts.split_off(at + 1);
     let params = func.blocks[b].insts[at].results.to_vec();
     let term_loc = func.blocks[b].term_loc;
@@ -78,8 +81,19 @@ fn split(func: &mut Function, b: usize, at: usize) -> Block {
     Block(func.blocks.len() as u32 - 1)
 }
 
-/// Copies a function's blocks behind `func`'s and lets `b` go there, and its returns to `rest`.
-fn splice(func: &mut Function, b: usize, callee: &Function, call: &Inst, rest: Block) {
+/// Copies a function's blocks behind `func`'s and lets `b` go there with `args`, and its returns to `rest`.
+pub(crate) fn splice(func: &mut Function, b: usize, callee: &Function, args: Vec<Value>, rest: Block) {
+    let first = append(func, callee);
+    for data in &mut func.blocks[first.index()..] {
+        if let Terminator::Return(list) = &mut data.term {
+            data.term = Terminator::Jump(BlockCall { block: rest, args: std::mem::take(list) });
+        }
+    }
+    func.blocks[b].term = Terminator::Jump(BlockCall { block: first, args });
+}
+
+/// Copies a function's values, slots and blocks behind `func`'s; the copy of its entry.
+pub(crate) fn append(func: &mut Function, callee: &Function) -> Block {
     let (values, blocks, slots) =
         (func.values.len() as u32, func.blocks.len() as u32, func.slots.len() as u32);
     func.values.extend(&callee.values);
@@ -92,7 +106,7 @@ fn splice(func: &mut Function, b: usize, callee: &Function, call: &Inst, rest: B
     for data in &callee.blocks {
         let insts = data.insts.iter().map(|i| Inst {
             op: match i.op {
-                Op::LocalAddr(slot) => Op::LocalAddr(slot + slots),
+                Op::LocalAddr(slot) => Op::LocalAddr(slot.saturating_add(slots)),
                 ref other => other.clone(),
             },
             args: i.args.iter().map(|&v| value(v)).collect(),
@@ -107,9 +121,7 @@ fn splice(func: &mut Function, b: usize, callee: &Function, call: &Inst, rest: B
             Terminator::Switch { index, targets } => {
                 Terminator::Switch { index: value(*index), targets: targets.iter().map(target).collect() }
             }
-            Terminator::Return(list) => {
-                Terminator::Jump(BlockCall { block: rest, args: list.iter().map(|&v| value(v)).collect() })
-            }
+            Terminator::Return(list) => Terminator::Return(list.iter().map(|&v| value(v)).collect()),
             Terminator::Exit => Terminator::Exit,
             Terminator::Trap => Terminator::Trap,
         };
@@ -120,7 +132,7 @@ fn splice(func: &mut Function, b: usize, callee: &Function, call: &Inst, rest: B
             term_loc: data.term_loc,
         });
     }
-    func.blocks[b].term = Terminator::Jump(BlockCall { block: Block(blocks), args: call.args.to_vec() });
+    Block(blocks)
 }
 
 /// A comparison after the other with the handles of `list`, each leading to a direct call.

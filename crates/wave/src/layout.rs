@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::func::Function;
 use crate::module::{FuncId, Module, RelocTarget, SharedId};
-use crate::op::Op;
+use crate::op::{Op, SReg};
 
 /// Local memory given to recursion, bytes a thread, where the call graph has no bound. The device's stack limit in CUDA is 1024
 /// bytes by default; ours is what a thread's stack may grow to.
@@ -74,9 +74,15 @@ pub fn local_size(module: &Module, kernel: FuncId) -> u64 {
     depth + if recursive { RECURSION_STACK } else { 0 }
 }
 
-/// Whether calls of `kernel` may recurse: then the launch decides how much local memory there is, [`local_size`] at least.
+/// Whether calls of `kernel` may recurse, or keep a stack of their own: then the launch decides how much local memory there is,
+/// [`local_size`] at least.
 pub fn is_recursive(module: &Module, kernel: FuncId) -> bool {
     depth(module, kernel).1
+}
+
+/// Whether a function asks how much local memory there is, as one does that keeps a stack of its own (see [`crate::recurse`]).
+pub fn keeps_stack(func: &Function) -> bool {
+    func.blocks.iter().flat_map(|b| &b.insts).any(|i| matches!(i.op, Op::Special(SReg::LocalSize64)))
 }
 
 fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
@@ -97,6 +103,7 @@ fn deepest(
         *recursive = true;
         return 0;
     }
+    *recursive |= keeps_stack(&module.functions[f.index()]);
     path.push(f);
     let below = callees(module, f, taken)
         .into_iter()

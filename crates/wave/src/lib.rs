@@ -20,6 +20,7 @@ pub mod module;
 pub mod op;
 mod print;
 pub mod read;
+pub mod recurse;
 pub mod types;
 pub mod verify;
 

@@ -163,6 +163,12 @@ impl Module {
         FUNC_HANDLE_BASE + u64::from(f.0) * 16
     }
 
+    /// Whether a call through a handle with these types may reach `f`.
+    pub fn accepts(&self, f: FuncId, params: &[Ty], results: &[Ty]) -> bool {
+        let (p, r) = self.call_signature(f);
+        p == params && r == results
+    }
+
     /// The types of a call to `f`: arguments and results.
     pub fn call_signature(&self, f: FuncId) -> (Vec<Ty>, Vec<Ty>) {
         let f = &self.functions[f.index()];

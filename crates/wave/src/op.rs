@@ -520,6 +520,8 @@ pub enum SReg {
     DynSharedSize = "dynamic_smem_size",
     /// All shared memory of the block, bytes.
     TotalSharedSize = "total_smem_size",
+    /// Local memory of a thread, bytes, 64 bits: the launch decides it where this is asked for.
+    LocalSize64 = "local_size64",
 }}
 
 names! {
@@ -535,6 +537,8 @@ pub enum Builtin {
     Free = "free",
     /// Lets others run for about this many nanoseconds.
     NanoSleep = "nanosleep",
+    /// The lanes' stacks are full; does not return.
+    StackOverflow = "stack_overflow",
 }}
 
 impl Builtin {
@@ -547,6 +551,7 @@ impl Builtin {
             Builtin::Malloc => (&[I64], &[I64]),
             Builtin::Free => (&[I64], &[]),
             Builtin::NanoSleep => (&[I32], &[]),
+            Builtin::StackOverflow => (&[], &[]),
         }
     }
 }

@@ -74,13 +74,22 @@ impl Kernel<'_> {
     fn local_base(&mut self) -> String {
         let thread = self.text.def("shl i32 %index, 5");
         let thread = self.text.def(format!("zext i32 {thread} to i64"));
-        let at = self.text.def(format!("mul i64 {thread}, {}", self.local_size));
+        let size = self.local_size();
+        let at = self.text.def(format!("mul i64 {thread}, {size}"));
         self.text.def(format!("add i64 %local, {at}"))
+    }
+
+    /// Bytes of local memory a thread.
+    pub fn local_size(&self) -> String {
+        self.local_size.map_or_else(|| "%local.size".into(), |size| size.to_string())
     }
 
     /// Each lane's distance from the first lane's local memory.
     fn local_steps(&self) -> String {
-        constant_vector(Ty::I64, &std::array::from_fn(|l| l as i64 * self.local_size as i64))
+        match self.local_size {
+            Some(size) => constant_vector(Ty::I64, &std::array::from_fn(|l| l as i64 * size as i64)),
+            None => "%local.steps".into(),
+        }
     }
 
     fn real(&mut self, scalar: &str, space: Space, offset: i64) -> String {
@@ -678,7 +687,8 @@ impl Kernel<'_> {
             let base = k.text.splat(Ty::I64, &base);
             let steps = k.local_steps();
             let base = k.text.def(format!("add <32 x i64> {base}, {steps}"));
-            let size = format!("splat (i64 {})", k.local_size);
+            let size = k.local_size();
+            let size = k.text.splat(Ty::I64, &size);
             within(k, &base, &size)
         };
         let param = |k: &mut Self| {

@@ -73,6 +73,10 @@ pub struct Emitted {
     pub ir: String,
     /// Bytes of a warp's frame.
     pub frame: usize,
+    /// Bytes of local memory a thread, at least.
+    pub local: u64,
+    /// Whether the launch may give more local memory, for recursion.
+    pub keeps_stack: bool,
     /// Whether it is a coroutine.
     pub suspends: bool,
     /// What became vectors.
@@ -90,6 +94,7 @@ mod offset {
     pub const SHARED: usize = 8;
     pub const IMAGE: usize = 16;
     pub const LOCAL: usize = 24;
+    pub const LOCAL_STRIDE: usize = 32;
     pub const RUNTIME: usize = 40;
     pub const GRID_ID: usize = 56;
     pub const CTAID: usize = 64;
@@ -161,8 +166,10 @@ struct Kernel<'a> {
     flushes: bool,
     /// Values that may hold any NaN, see [`nan`].
     raw: BTreeSet<Value>,
-    /// Bytes of local memory a thread.
-    local_size: u64,
+    /// Bytes of local memory that a thread's slots take.
+    local_frame: u64,
+    /// Bytes of local memory a thread, if they are known when compiling; else the launch decides them.
+    local_size: Option<u64>,
     param_size: u32,
     shared: BTreeMap<u32, u64>,
     slot_offsets: Vec<u64>,
@@ -208,7 +215,7 @@ fn used_values(func: &Function) -> BTreeSet<Value> {
 pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Target) -> Result<Emitted> {
     let source = &module.functions[kernel.index()];
     let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
-    let mut func = wave::inline::inlined(module, kernel);
+    let mut func = wave::recurse::without_calls(module, kernel);
     let [nx, ny, nz] = spec.block.map(u128::from);
     wave::fold::fold(&mut func, |op| match op {
         Op::Special(SReg::NtidX) => Some(nx),
@@ -222,9 +229,9 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         .flat_map(|b| &b.insts)
         .any(|i| matches!(i.op, Op::Call(_) | Op::CallIndirect { .. }));
     if calls {
-        return Err(Unsupported("recursion".into()));
+        return Err(Unsupported("a call of what is not there, or is too much to be put in its place".into()));
     }
-    let unit = Unit { module, kernel, info, spec, target };
+    let unit = Unit { module, info, spec, target };
     if target.per_lane {
         return unit.apart(func);
     }
@@ -242,7 +249,6 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
 #[derive(Clone, Copy)]
 struct Unit<'a> {
     module: &'a Module,
-    kernel: FuncId,
     info: &'a KernelInfo,
     spec: Specialisation,
     target: &'a Target,
@@ -295,7 +301,8 @@ impl<'a> Unit<'a> {
             .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
             .collect();
         let defs = insts().flat_map(|i| i.results.iter().map(|&r| (r, i.clone()))).collect();
-        let (_, slot_offsets) = wave::layout::frame(&func);
+        let (local_frame, slot_offsets) = wave::layout::frame(&func);
+        let keeps_stack = wave::layout::keeps_stack(&func);
         Kernel {
             module: self.module,
             spec: self.spec,
@@ -321,7 +328,8 @@ impl<'a> Unit<'a> {
             threads: None,
             raw: nan::raw(&func, &cfg),
             flushes: flush::by_processor(&func, &cfg, suspends),
-            local_size: wave::layout::local_size(self.module, self.kernel).next_multiple_of(16),
+            local_frame,
+            local_size: if keeps_stack { None } else { Some(local_frame) },
             param_size: self.info.param_size,
             shared: self.info.shared.iter().map(|(id, offset)| (id.0, *offset)).collect(),
             slot_offsets,
@@ -344,7 +352,9 @@ impl Kernel<'_> {
         }
         let ir = self.finish(target);
         let frame = self.frame.next_multiple_of(64);
-        Ok(Emitted { ir, frame, suspends: self.suspends, report: self.report })
+        let keeps_stack = self.local_size.is_none();
+        let local = self.local_frame + if keeps_stack { wave::layout::RECURSION_STACK } else { 0 };
+        Ok(Emitted { ir, frame, local, keeps_stack, suspends: self.suspends, report: self.report })
     }
 
     fn emitter(&mut self, lanes: Lanes) -> lanewise::Emit<'_> {
@@ -577,6 +587,7 @@ impl Kernel<'_> {
             SReg::GridId64 => uniform(self, o::GRID_ID, "i64"),
             SReg::DynSharedSize => uniform(self, o::SHARED_DYNAMIC, "i32"),
             SReg::TotalSharedSize => uniform(self, o::SHARED_TOTAL, "i32"),
+            SReg::LocalSize64 => Rep::Uniform(self.local_size()),
             SReg::LaneMaskEq | SReg::LaneMaskLe | SReg::LaneMaskLt | SReg::LaneMaskGe | SReg::LaneMaskGt => {
                 let of = |l: u32| {
                     let bit = 1u32 << l;

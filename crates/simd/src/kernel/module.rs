@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use wave::LANES;
+use wave::{LANES, Ty};
 
-use super::{Kernel, RESUME, RUN_BLOCKS, offset};
+use super::{Kernel, RESUME, RUN_BLOCKS, constant_vector, offset};
 use crate::target::Target;
 
 /// Debug information of the module, but for the lines.
@@ -21,6 +21,20 @@ const LINE_TABLES: &str = "\
 !9 = !DISubroutineType(types: !0)
 !10 = !{!\"branch_weights\", i32 1048575, i32 1}
 ";
+
+/// The local memory of a thread where the launch decides how much it is, and how far each lane's lies behind the first lane's.
+fn local_sizes() -> String {
+    let lanes = constant_vector(Ty::I64, &std::array::from_fn(|l| l as i64));
+    format!(
+        "  %local.size.at = getelementptr i8, ptr %block, i64 {}
+  %local.size = load i64, ptr %local.size.at, !invariant.load !0
+  %local.one = insertelement <32 x i64> poison, i64 %local.size, i32 0
+  %local.all = shufflevector <32 x i64> %local.one, <32 x i64> poison, <32 x i32> zeroinitializer
+  %local.steps = mul <32 x i64> %local.all, {lanes}
+",
+        offset::LOCAL_STRIDE
+    )
+}
 
 impl Kernel<'_> {
     /// The whole module.
@@ -40,6 +54,9 @@ impl Kernel<'_> {
             ] {
                 let _ = writeln!(ir, "  %{name}.at = getelementptr i8, ptr %block, i64 {at}");
                 let _ = writeln!(ir, "  %{name} = load {ty}, ptr %{name}.at, !invariant.load !0");
+            }
+            if self.local_size.is_none() {
+                ir.push_str(&local_sizes());
             }
         };
         let start = match (self.per_lane, masked_entry) {

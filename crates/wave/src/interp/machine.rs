@@ -588,6 +588,7 @@ impl Machine<'_> {
             SReg::Clock64 | SReg::GlobalTimer64 => return u128::from(now()),
             SReg::DynSharedSize => b.shared_dynamic,
             SReg::TotalSharedSize => b.shared_total,
+            SReg::LocalSize64 => return u128::from(b.local_stride),
         })
     }
 

@@ -1,0 +1,129 @@
+//! Recursion turned into jumps.
+//!
+//! What the inliner leaves are calls that recurse. Each function that is called so from outside becomes a *machine*: a function without
+//! calls that holds one copy, a *region*, of every function of the recursion, around one *dispatch* block that all calls and returns go
+//! through. A call keeps what it needs afterwards in the lane's local memory and goes to the dispatch with the callee's number and the
+//! arguments; a return takes the number of its continuation from there. Lanes that call or return at different places then are lanes
+//! that branch differently, and the dispatch is the header of the only loop that recursion makes.
+//!
+//! An activation's frame, from the lane's stack pointer (an offset in local memory): the function's own slots, what its calls keep, and at
+//! the end eight bytes that its callee returns by: the continuation's number, and above it the bytes that the stack pointer goes back.
+//! The frame that would end behind the lane's local memory is a stack overflow.
+
+mod graph;
+mod machine;
+mod region;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use crate::func::{Function, Inst};
+use crate::inline::{inlined, inlined_but, splice, split};
+use crate::layout;
+use crate::module::{FuncId, Module};
+use crate::op::Op;
+use crate::types::Ty;
+
+use graph::Graph;
+use machine::Machine;
+
+/// The slot that begins behind all others: where a machine's stack may begin. It is in no function that leaves this module.
+const TOP: u32 = u32::MAX;
+
+/// `kernel` without calls: those that end are in their places, those that recurse are jumps. Only calls to what has no body, or to so much that
+/// it cannot be put in place, stay.
+pub fn without_calls(module: &Module, kernel: FuncId) -> Function {
+    let func = inlined(module, kernel);
+    if calls(&func).next().is_none() {
+        return func;
+    }
+    let mut maker = Maker { module, graph: Graph::new(module, kernel), made: BTreeMap::new() };
+    let mut func = maker.body(kernel, &BTreeSet::new()).0;
+    let top = u128::from(layout::frame(&func).0);
+    for inst in func.blocks.iter_mut().flat_map(|b| &mut b.insts) {
+        if inst.op == Op::LocalAddr(TOP) {
+            inst.op = Op::Const { ty: Ty::I64, bits: top };
+        }
+    }
+    func
+}
+
+/// The functions that `func` calls directly.
+fn calls(func: &Function) -> impl Iterator<Item = FuncId> {
+    func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| match i.op {
+        Op::Call(f) => Some(f),
+        _ => None,
+    })
+}
+
+/// Makes machines, each once.
+struct Maker<'m> {
+    module: &'m Module,
+    graph: Graph,
+    made: BTreeMap<FuncId, Rc<Machine>>,
+}
+
+impl Maker<'_> {
+    /// `f` with calls in place but those to `members`, which are in one recursion with it; other recursions are in place as machines. And the
+    /// alignment that those need of the stack.
+    fn body(&mut self, f: FuncId, members: &BTreeSet<FuncId>) -> (Function, u64) {
+        let others = self.graph.recursive().filter(|&g| !self.graph.together(f, g));
+        let keep: BTreeSet<FuncId> = members.iter().copied().chain(others).collect();
+        let mut func = inlined_but(self.module, f, &keep);
+        let mut align = 8;
+        let mut b = 0;
+        while b < func.blocks.len() {
+            let other = |i: &Inst| match i.op {
+                Op::Call(g) => {
+                    let callee = &self.module.functions[g.index()];
+                    keep.contains(&g) && !members.contains(&g) && !callee.external && callee.kernel.is_none()
+                }
+                _ => false,
+            };
+            if let Some(at) = func.blocks[b].insts.iter().position(other) {
+                let rest = split(&mut func, b, at);
+                let call = func.blocks[b].insts.pop();
+                if let Some(Inst { op: Op::Call(g), args, loc, .. }) = call {
+                    let machine = self.machine(g);
+                    align = align.max(machine.align);
+                    let top = func.new_value(Ty::I64);
+                    func.blocks[b].insts.push(Inst {
+                        op: Op::LocalAddr(TOP),
+                        args: [][..].into(),
+                        results: [top][..].into(),
+                        loc,
+                    });
+                    let args = std::iter::once(top).chain(args).collect();
+                    splice(&mut func, b, &machine.func, args, rest);
+                }
+            }
+            b += 1;
+        }
+        (func, align)
+    }
+
+    /// The machine of the recursion that begins with a call of `f`.
+    fn machine(&mut self, f: FuncId) -> Rc<Machine> {
+        if let Some(made) = self.made.get(&f) {
+            return made.clone();
+        }
+        // As few regions as the inliner leaves calls to: it puts one function of a circle into the other.
+        let mut members = BTreeSet::from([f]);
+        let bodies = loop {
+            let bodies: BTreeMap<FuncId, (Function, u64)> =
+                members.clone().into_iter().map(|g| (g, self.body(g, &members))).collect();
+            let called: BTreeSet<FuncId> = bodies
+                .values()
+                .flat_map(|(body, _)| calls(body))
+                .filter(|&g| self.graph.together(f, g))
+                .collect();
+            if called.is_subset(&members) {
+                break bodies;
+            }
+            members.extend(called);
+        };
+        let made = Rc::new(Machine::new(&self.module.functions[f.index()], f, bodies));
+        self.made.insert(f, made.clone());
+        made
+    }
+}
