@@ -3,13 +3,16 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cpu::{Engine, Program, Source, Target};
 use grid::{Launch, Workers};
 use support::case::{self, Run};
 use support::memory::{Aligned, Memory};
+use wave::interp::Interpreter;
+use wave::{FuncId, Module, Op};
 
-fn launch(program: &Program, workers: &Workers, run: &Run, compiled: bool) -> Result<(), String> {
+fn launch(program: &Program, workers: &Workers, run: &Run, how: How) -> Result<(), String> {
     let id = program.module().function(&run.kernel).ok_or_else(|| format!("no kernel `{}`", run.kernel))?;
     let info = program.module().functions[id.index()].kernel.as_ref().ok_or("not a kernel")?;
     let mut image = Aligned::new(&vec![0; program.module().image_size as usize]);
@@ -35,12 +38,14 @@ fn launch(program: &Program, workers: &Workers, run: &Run, compiled: bool) -> Re
     ranges.push(image.range());
     let memory = Memory::new(ranges);
     let kernel = program.kernel(id, run.grid, run.block).ok_or("no code")?;
-    if compiled && kernel.report.is_none() && !run.interpreted {
+    if matches!(how, How::Compiled(_)) && kernel.report.is_none() && !run.interpreted {
         return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
     }
+    let alone =
+        if matches!(how, How::WithoutCalls) { Some(without_calls(program.module(), id)?) } else { None };
     let result = workers.run(&Launch {
         name: &run.kernel,
-        code: &*kernel.code,
+        code: alone.as_ref().map_or(&*kernel.code, |code| code),
         grid: run.grid,
         block: run.block,
         params: &params,
@@ -71,6 +76,19 @@ fn launch(program: &Program, workers: &Workers, run: &Run, compiled: bool) -> Re
     run.check(&after)
 }
 
+/// A kernel whose calls have been put in place or turned into jumps, for the interpreter.
+fn without_calls(module: &Module, id: FuncId) -> Result<Interpreter, String> {
+    let mut module = module.clone();
+    let func = wave::recurse::without_calls(&module, id);
+    let call = func.blocks.iter().flat_map(|b| &b.insts).find(|i| matches!(i.op, Op::Call(_)));
+    if let Some(call) = call {
+        return Err(format!("the call at line {} stays", call.loc.line));
+    }
+    module.functions[id.index()] = func;
+    wave::verify::verify(&module).map_err(|p| p.iter().map(|p| format!("{p}\n")).collect::<String>())?;
+    Interpreter::new(Arc::new(module), id).map_err(|e| e.to_string())
+}
+
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx");
     let mut list: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -87,6 +105,7 @@ fn files() -> Vec<PathBuf> {
 #[derive(Clone, Copy)]
 enum How {
     Interpreted,
+    WithoutCalls,
     Compiled(&'static str),
     /// In the per-lane mode, needed or not.
     PerLane(&'static str),
@@ -94,7 +113,7 @@ enum How {
 
 fn run_all(how: How, workers: u32) {
     let workers = Workers::new(workers);
-    let engine = if matches!(how, How::Interpreted) { Engine::Interpreter } else { Engine::Compiled };
+    let engine = if matches!(how, How::Compiled(_)) { Engine::Compiled } else { Engine::Interpreter };
     let target = match how {
         How::Compiled(name) | How::PerLane(name) => match Target::named(name) {
             Ok(target) => Target { per_lane: matches!(how, How::PerLane(_)), ..target },
@@ -103,7 +122,7 @@ fn run_all(how: How, workers: u32) {
                 return;
             }
         },
-        How::Interpreted => Target::native(),
+        How::Interpreted | How::WithoutCalls => Target::native(),
     };
     let mut failures = Vec::new();
     let mut count = 0;
@@ -121,7 +140,7 @@ fn run_all(how: How, workers: u32) {
         };
         for run in runs.iter().filter(|r| format!("{name}:{}", r.kernel).contains(&only)) {
             count += 1;
-            if let Err(e) = launch(&program, &workers, run, engine == Engine::Compiled) {
+            if let Err(e) = launch(&program, &workers, run, how) {
                 failures.push(format!("{name}:{}: {}: {e}", run.line, run.kernel));
             }
         }
@@ -132,6 +151,11 @@ fn run_all(how: How, workers: u32) {
 #[test]
 fn interpreter_with_one_worker() {
     run_all(How::Interpreted, 1);
+}
+
+#[test]
+fn interpreter_without_calls() {
+    run_all(How::WithoutCalls, 1);
 }
 
 #[test]

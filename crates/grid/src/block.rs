@@ -112,7 +112,11 @@ impl Resident {
         let threads = job.threads as usize;
         let shared = launch.shared[0].checked_add(launch.shared[1])?;
         let stack = if code.recursive() { usize::try_from(launch.stack).ok()? } else { 0 };
-        let local = code.local_size().max(stack).checked_next_multiple_of(16)?;
+        let mut local = code.local_size().max(stack).checked_next_multiple_of(16)?;
+        if code.recursive() {
+            // An odd number of cache lines: the lanes of a warp stand at like depths, and their frames must not all lie in one set of the cache.
+            local = local.checked_next_multiple_of(128)?.checked_add(64)?;
+        }
         let block = &mut self.block;
         block.shared = grown(&mut self.shared, (shared as usize).checked_add(OVERREAD)?, Region::window)?;
         block.local = match local {

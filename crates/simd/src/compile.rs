@@ -129,12 +129,7 @@ impl Compiled {
         Compiled::load(&object, facts, false, start)
     }
 
-    fn load(
-        object: &[u8],
-        facts: Facts,
-        cached: bool,
-        start: Instant,
-    ) -> Result<Compiled, Error> {
+    fn load(object: &[u8], facts: Facts, cached: bool, start: Instant) -> Result<Compiled, Error> {
         let loaded = Loaded::load(object).map_err(Error::Load)?;
         let name = if facts.suspends { RESUME } else { RUN_BLOCKS };
         let address = loaded.symbol(name).ok_or_else(|| Error::Load(LoadError::Unresolved(name.into())))?;
@@ -145,14 +140,7 @@ impl Compiled {
             // SAFETY: as above.
             Entry::RunBlocks(unsafe { transmute::<*const u8, RunBlocksFn>(address) })
         };
-        Ok(Compiled {
-            entry,
-            facts,
-            report: facts.report,
-            cached,
-            time: start.elapsed(),
-            loaded,
-        })
+        Ok(Compiled { entry, facts, report: facts.report, cached, time: start.elapsed(), loaded })
     }
 
     /// What tells the source line of an instruction's address.

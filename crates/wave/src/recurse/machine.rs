@@ -161,8 +161,7 @@ impl Machine {
                 places.add(Place::Block(header), BlockCall { block: Block(header as u32), args });
             }
         }
-        func.block_mut(dispatch).term =
-            Terminator::Switch { index: place, targets: places.targets.clone() };
+        func.block_mut(dispatch).term = Terminator::Switch { index: place, targets: places.targets.clone() };
         let mut making = Making { func, dispatch, overflow, stack, registers, places };
         making.fill_overflow();
         making.fill_start([start, begin], top, &args, first);
