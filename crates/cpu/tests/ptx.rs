@@ -38,7 +38,7 @@ fn launch(program: &Program, workers: &Workers, run: &Run, how: How) -> Result<(
     ranges.push(image.range());
     let memory = Memory::new(ranges);
     let kernel = program.kernel(id, run.grid, run.block).ok_or("no code")?;
-    if matches!(how, How::Compiled(_)) && kernel.report.is_none() && !run.interpreted {
+    if how.engine() == Engine::Compiled && kernel.report.is_none() {
         return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
     }
     let alone =
@@ -111,9 +111,18 @@ enum How {
     PerLane(&'static str),
 }
 
+impl How {
+    fn engine(self) -> Engine {
+        match self {
+            How::Interpreted | How::WithoutCalls => Engine::Interpreter,
+            How::Compiled(_) | How::PerLane(_) => Engine::Compiled,
+        }
+    }
+}
+
 fn run_all(how: How, workers: u32) {
     let workers = Workers::new(workers);
-    let engine = if matches!(how, How::Compiled(_)) { Engine::Compiled } else { Engine::Interpreter };
+    let engine = how.engine();
     let target = match how {
         How::Compiled(name) | How::PerLane(name) => match Target::named(name) {
             Ok(target) => Target { per_lane: matches!(how, How::PerLane(_)), ..target },

@@ -111,8 +111,6 @@ pub struct Run {
     pub fault: Option<String>,
     /// Lines printed.
     pub prints: Vec<String>,
-    /// The compiler may leave this kernel to the interpreter.
-    pub interpreted: bool,
 }
 
 fn dims(s: &str) -> Result<[u32; 3], String> {
@@ -130,7 +128,6 @@ fn head(line: usize, text: &str) -> Result<Run, String> {
         match word.split_once('=') {
             None if i == 0 => run.kernel = word.to_string(),
             None if word == "cooperative" => run.cooperative = true,
-            None if word == "interpreted" => run.interpreted = true,
             Some(("grid", v)) => run.grid = dims(v)?,
             Some(("block", v)) => run.block = dims(v)?,
             Some(("shared", v)) => run.shared = v.parse().map_err(|_| format!("`{v}` is no size"))?,
