@@ -44,7 +44,7 @@ fn written() -> BTreeSet<String> {
                 names.insert(format!("_{}", other.trim_end_matches(';')));
             }
             let Some((_, head)) = line.split_once(" fn ") else { continue };
-            let head = head.split('(').next().unwrap_or_default();
+            let head = head.split(['(', ';']).next().unwrap_or_default();
             names.extend(head.split(['/', ' ', ',']).filter(|w| !w.is_empty()).map(str::to_string));
         }
     }

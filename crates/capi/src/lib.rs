@@ -5,6 +5,7 @@
 pub mod container;
 mod guard;
 pub mod jit;
+pub mod link;
 mod place;
 
 pub use guard::{named_once, run};

@@ -536,3 +536,50 @@ fn functions_are_found_by_name() {
     assert_eq!(at("hipNoSuchThing", 600, 0), (NOT_FOUND, 0, 1));
     assert_ne!(at("hipGetDeviceProperties", 502, 0).1, at("hipGetDeviceProperties", 600, 0).1);
 }
+
+#[test]
+fn two_texts_link_to_a_module() {
+    const PTX_INPUT: u32 = 1;
+    const INVALID_INPUT: u32 = 3;
+    const PROGRAM_CREATION_FAILURE: u32 = 2;
+    const LINKING: u32 = 100;
+    let (hip, cuda) = (hip(), cuda());
+    let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
+    let uses = format!(
+        "{head}.extern .func (.param .b32 r) give ();\n.visible .global .u32 out;\n.visible .entry k() {{ .reg .u32 %r<2>; \
+         .param .b32 p; call (p), give, (); ld.param.b32 %r1, [p]; st.global.u32 [out], %r1; ret; }}"
+    );
+    let has = format!("{head}.visible .func (.param .b32 r) give () {{ st.param.b32 [r], 77; ret; }}");
+    let (mut link, mut image, mut size) = (0, 0, 0);
+    let add = |link, text: &str| {
+        let text = c(text).into_bytes_with_nul();
+        let kind = PTX_INPUT;
+        (hip.hiprtcLinkAddData)(
+            link,
+            kind,
+            text.as_ptr().cast(),
+            text.len(),
+            c("text").as_ptr(),
+            0,
+            null(),
+            null_mut(),
+        )
+    };
+    assert_eq!((hip.hiprtcLinkCreate)(0, null(), null_mut(), null_mut()), INVALID_INPUT);
+    assert_eq!((hip.hiprtcLinkCreate)(0, null(), null_mut(), &mut link), 0);
+    assert_eq!(add(NOWHERE, &has), INVALID_INPUT);
+    assert_eq!(add(link, ".version 7.0\n.target sm_70\n.entry k() { bad; }"), PROGRAM_CREATION_FAILURE);
+    assert_eq!(add(link, &uses), 0);
+    assert_eq!((hip.hiprtcLinkComplete)(link, &mut image, null_mut()), INVALID_INPUT);
+    assert_eq!((hip.hiprtcLinkComplete)(link, &mut image, &mut size), LINKING, "a symbol is missing");
+    assert_eq!(add(link, &has), 0);
+    assert_eq!((hip.hiprtcLinkComplete)(link, &mut image, &mut size), 0);
+    let mut module = 0;
+    assert_eq!((hip.hipModuleLoadData)(&mut module, image as *const c_void), 0);
+    assert_eq!((hip.hiprtcLinkDestroy)(link), 0);
+    assert_eq!((hip.hiprtcLinkDestroy)(link), INVALID_INPUT);
+    let k = function(&hip, module, "k");
+    assert_eq!((hip.hipModuleLaunchKernel)(k, 1, 1, 1, 1, 1, 1, 0, 0, NONE, NONE), 0);
+    assert_eq!((hip.hipCtxSynchronize)(), 0);
+    assert_eq!(words(&hip, &cuda, module, "out", 1), [77]);
+}

@@ -10,6 +10,7 @@ mod launch;
 mod module;
 mod occupancy;
 mod register;
+mod rtc;
 mod symbol;
 
 pub use context::*;
@@ -20,4 +21,5 @@ pub use launch::*;
 pub use module::*;
 pub use occupancy::*;
 pub use register::*;
+pub use rtc::*;
 pub use symbol::*;

@@ -86,6 +86,10 @@ functions! {
     hipGetSymbolSize(*mut usize, P);
     hipOccupancyMaxActiveBlocksPerMultiprocessor(*mut i32, P, i32, usize);
     hipModuleOccupancyMaxPotentialBlockSize(*mut i32, *mut i32, P, usize, i32);
+    hiprtcLinkCreate(u32, *const u32, *mut P, *mut P);
+    hiprtcLinkAddData(P, u32, *const c_void, usize, *const i8, u32, *const u32, *mut P);
+    hiprtcLinkComplete(P, *mut P, *mut usize);
+    hiprtcLinkDestroy(P);
     hipGetProcAddress(*const i8, *mut P, i32, u64, *mut u32);
 }
 
