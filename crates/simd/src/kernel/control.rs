@@ -88,6 +88,7 @@ impl Kernel<'_> {
         if self.suspends {
             self.make_homes(&live);
         }
+        self.begin = self.beginnings();
         let order = self.cfg.order.clone();
         for (position, &b) in order.iter().enumerate() {
             self.block(b, &live)?;
@@ -152,6 +153,9 @@ impl Kernel<'_> {
             } else {
                 self.text.def("load <32 x i1>, ptr %live")
             };
+        }
+        if let Some(clear) = self.begin.remove(&Some(b)) {
+            self.text.out.push_str(&clear);
         }
         self.full = self.always_full && !self.shapes.masked[b];
         if self.full || !self.worth_two_versions(b) {

@@ -5,6 +5,7 @@
 //! uniform shape are scalars, known patterns a scalar and constant offsets, the rest vectors.
 
 mod atomic;
+mod begin;
 pub mod cfg;
 mod control;
 mod flush;
@@ -144,6 +145,8 @@ struct Kernel<'a> {
     slots: String,
     /// What is stored before the first block, in the per-lane mode.
     start: String,
+    /// What clears masks and slots, by the block that does it, see [`begin`].
+    begin: BTreeMap<Option<usize>, String>,
     /// What must still run after each place in the order, see [`control`].
     pending: BTreeMap<usize, BTreeSet<usize>>,
     /// The mask of the block in hand, `<32 x i1>`.
@@ -316,6 +319,7 @@ impl<'a> Unit<'a> {
             slotted: control::crossing(&func, &cfg),
             slots: String::new(),
             start: String::new(),
+            begin: BTreeMap::new(),
             pending: BTreeMap::new(),
             mask: String::new(),
             frame: 0,

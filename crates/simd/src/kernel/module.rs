@@ -40,10 +40,7 @@ impl Kernel<'_> {
     /// The whole module.
     pub fn finish(&mut self, target: &Target) -> String {
         let mut ir = self.helpers();
-        let clear: String = (0..self.func.blocks.len())
-            .filter(|&b| self.shapes.masked[b] && !self.per_lane)
-            .map(|b| format!("  store <32 x i1> zeroinitializer, ptr %m{b}\n"))
-            .collect();
+        let clear = self.begin.remove(&None).unwrap_or_default();
         let masked_entry = self.shapes.masked[0];
         let fields = |ir: &mut String| {
             for (name, at, ty) in [

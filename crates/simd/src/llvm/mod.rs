@@ -43,8 +43,9 @@ pub struct Llvm {
     path: PathBuf,
 }
 
-/// Passes for warp-wide code: slots become values, then the usual clean-up. No vectoriser: the code is vectors already.
-const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+/// Passes for warp-wide code: slots become values, then the usual clean-up. No vectoriser: the code is vectors already. The many blocks of a
+/// linearised kernel are merged first: instcombine's time grows with their square.
+const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
 /// LLVM's own options, behind a program's name. Sinking moves chains of vector operations behind branches that are never taken, where they
 /// fill the stack; what belongs there is emitted there.
