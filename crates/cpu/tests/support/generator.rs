@@ -74,6 +74,8 @@ pub enum Statement {
     Switch { index: String, cases: Vec<Vec<Statement>> },
     /// Lanes with the predicate end.
     Exit { pred: u32 },
+    /// A call from a function, which is the other or itself: as many of an activation as `%left` says, each with one less.
+    Again(String),
 }
 
 /// A kernel with its launch.
@@ -437,11 +439,12 @@ impl Generator<'_, '_> {
         }
     }
 
-    fn call_line(&mut self) -> String {
+    /// A call of a function that may make so many calls of its own.
+    fn call_line(&mut self, left: &str) -> String {
         let (d, a, b) = (self.reg(), self.reg(), self.reg());
         let f = self.choices.below(2);
         format!(
-            "{{ .param .b32 pa; .param .b32 pb; .param .b32 pr; st.param.b32 [pa], {a}; st.param.b32 [pb], {b}; call (pr), f{f}, (pa, pb); ld.param.b32 {d}, [pr]; }}"
+            "{{ .param .b32 pa; .param .b32 pb; .param .b32 pc; .param .b32 pr; st.param.b32 [pa], {a}; st.param.b32 [pb], {b}; st.param.b32 [pc], {left}; call (pr), f{f}, (pa, pb, pc); ld.param.b32 {d}, [pr]; }}"
         )
     }
 
@@ -537,7 +540,10 @@ impl Generator<'_, '_> {
                 let full = place.full && !self.exited;
                 Statement::Line(self.convergent_line(full))
             }
-            9 if !place.function => Statement::Line(self.call_line()),
+            9 if !place.function => Statement::Line(self.call_line("2")),
+            9 | 10 if place.function && self.choices.below(2) == 0 => {
+                Statement::Again(self.call_line("%fewer"))
+            }
             10 | 11 if !place.function => Statement::Line(self.memory_line()),
             12 | 13 => Statement::Line(self.float_line()),
             14 => Statement::Line(self.wide_line()),
@@ -599,10 +605,14 @@ impl Case {
     pub fn text(&self) -> String {
         let mut o = String::from(".version 8.6\n.target sm_90\n.address_size 64\n");
         let mut labels = 0;
+        const PARAMETERS: &str = "(.param .b32 first, .param .b32 second, .param .b32 third)";
+        let _ = writeln!(o, ".func (.param .b32 result) f1{PARAMETERS};");
         for (i, body) in self.functions.iter().enumerate() {
-            let _ = writeln!(o, ".func (.param .b32 result) f{i}(.param .b32 first, .param .b32 second)\n{{");
+            let _ = writeln!(o, ".func (.param .b32 result) f{i}{PARAMETERS}\n{{");
             registers(&mut o);
-            o += "  ld.param.b32 %r0, [first];\n  ld.param.b32 %r1, [second];\n";
+            o += "  .reg .b32 %left, %made, %fewer;\n  .reg .pred %over;\n";
+            o += "  ld.param.b32 %r0, [first];\n  ld.param.b32 %r1, [second];\n  ld.param.b32 %left, [third];\n";
+            o += "  mov.u32 %made, 0;\n";
             for r in 2..REGS {
                 let _ = writeln!(o, "  xor.b32 %r{r}, %r{}, {};", r % 2, r * 77);
             }
@@ -799,6 +809,10 @@ fn write_one(o: &mut String, s: &Statement, labels: &mut u32, function: bool) {
                 let _ = writeln!(o, "  bra JOIN{l};");
             }
             let _ = writeln!(o, "JOIN{l}:\n  }}");
+        }
+        Statement::Again(call) => {
+            let _ = writeln!(o, "  setp.ge.u32 %over, %made, %left;\n  @%over bra NO{l};");
+            let _ = writeln!(o, "  add.u32 %made, %made, 1;\n  sub.u32 %fewer, %left, 1;\n  {call}\nNO{l}:");
         }
         Statement::Exit { pred } => {
             let _ = writeln!(o, "  @!%p{pred} bra STAY{l};");
