@@ -7,6 +7,7 @@ use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -40,6 +41,9 @@ enum Child {
     Queued,
     /// Calls of a process that is under way.
     Calls,
+    /// A thousand launches back to back, 200 times: microseconds a launch until the last call returns, then until the last has run;
+    /// of each the median and the 90th percentile.
+    Launches,
 }
 
 /// Two small kernels, of which `NUMBER` makes a text of its own.
@@ -224,8 +228,13 @@ fn ms(start: Instant) -> f64 {
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
+    part(&mut values, 0.5)
+}
+
+/// What this part of the values lies below.
+fn part(values: &mut [f64], part: f64) -> f64 {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    values.get((values.len() as f64 * part) as usize).copied().unwrap_or(f64::NAN)
 }
 
 /// Megabytes of this process that are resident.
@@ -285,25 +294,6 @@ fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
                     driver.go(empty, &mut [])?;
                     driver.synchronise()
                 })?,
-                {
-                    // The launches alone are timed; what they left is waited for in between.
-                    let mut times = Vec::new();
-                    for _ in 0..200 {
-                        let start = Instant::now();
-                        for _ in 0..1000 {
-                            driver.go(empty, &mut [])?;
-                        }
-                        times.push(ms(start));
-                        driver.synchronise()?;
-                    }
-                    median(times)
-                },
-                per_part(200, 1000, || {
-                    for _ in 0..1000 {
-                        driver.go(empty, &mut [])?;
-                    }
-                    driver.synchronise()
-                })?,
                 per_part(20_000, 1, || driver.event_record(event, ptr::null_mut()))?,
                 per_part(20_000, 1, || {
                     driver.event_record(event, ptr::null_mut())?;
@@ -316,17 +306,50 @@ fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
                 })?,
             ])
         }
+        Child::Launches => {
+            let driver = Driver::start(library)?;
+            let module = driver.module(&module_text(0))?;
+            let empty = driver.find(module, "empty")?;
+            let (mut called, mut ran) = (vec![], vec![]);
+            for round in 0..220 {
+                let start = Instant::now();
+                for _ in 0..1000 {
+                    driver.go(empty, &mut [])?;
+                }
+                let calls = ms(start);
+                driver.synchronise()?;
+                if round >= 20 {
+                    called.push(calls);
+                    ran.push(ms(start));
+                }
+            }
+            Ok(vec![part(&mut called, 0.5), part(&mut called, 0.9), part(&mut ran, 0.5), part(&mut ran, 0.9)])
+        }
     }
 }
 
 /// Runs this program as `child` so many times; the median of each number.
 fn processes(child: Child, args: &Args, cache: Option<&Path>, count: usize) -> Result<Vec<f64>> {
+    processes_with(child, args, cache, count, None)
+}
+
+/// The same with so many workers.
+fn processes_with(
+    child: Child,
+    args: &Args,
+    cache: Option<&Path>,
+    count: usize,
+    workers: Option<usize>,
+) -> Result<Vec<f64>> {
     let name = child.to_possible_value().context("a child has a name")?;
     let mut columns: Vec<Vec<f64>> = vec![];
     for _ in 0..count {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["--child", name.get_name()]);
         command.env("ANYWARP_CACHE_DIR", cache.map_or("off".as_ref(), Path::as_os_str));
+        if let Some(workers) = workers {
+            command.env("ANYWARP_WORKERS", workers.to_string());
+        }
         if let Some(library) = &args.library {
             command.arg("--library").arg(library);
         }
@@ -340,6 +363,23 @@ fn processes(child: Child, args: &Args, cache: Option<&Path>, count: usize) -> R
         columns.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
     }
     Ok(columns.into_iter().map(median).collect())
+}
+
+/// Does `work` while a thread of this process a processor does nothing but count.
+fn while_busy<T>(work: impl FnOnce() -> T) -> T {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let result = work();
+        done.store(true, Ordering::Relaxed);
+        result
+    })
 }
 
 /// Our driver library as the release build leaves it.
@@ -364,6 +404,12 @@ fn main() -> Result<()> {
     let cached = processes(Child::Module, &args, Some(&cache), args.processes)?;
     std::fs::remove_dir_all(&cache)?;
     let calls = processes(Child::Calls, &args, None, 3)?;
+    let launches = |workers| processes_with(Child::Launches, &args, None, args.processes, workers);
+    let rates = [
+        ("", launches(None)?),
+        (", one worker", launches(Some(1))?),
+        (", every processor busy with something else", while_busy(|| launches(None))?),
+    ];
 
     println!("| what | median |");
     println!("|---|---|");
@@ -384,14 +430,19 @@ fn main() -> Result<()> {
     module(&format!("{what}, from the cache, warm process"), &cached[3..]);
     let names = [
         "an empty launch and `cuCtxSynchronize`",
-        "each of 1000 launches back to back, until the last call returns",
-        "each of 1000 launches back to back, until the last has run",
         "`cuEventRecord`",
         "`cuEventRecord` and `cuEventSynchronize`",
         "`cuMemAlloc` and `cuMemFree` of 1 MiB",
     ];
     for (name, time) in names.iter().zip(calls) {
         println!("| {name} | {time:.2} µs |");
+    }
+    for (how, rate) in rates {
+        let [called, called_90, ran, ran_90] = rate[..] else { bail!("four numbers of launches") };
+        println!(
+            "| each of 1000 launches back to back{how}: until the last call returns, until the last has run; nine of ten rounds below \
+             | {called:.2} µs, {ran:.2} µs; {called_90:.2} µs, {ran_90:.2} µs |"
+        );
     }
     Ok(())
 }

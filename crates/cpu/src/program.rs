@@ -97,7 +97,8 @@ impl Default for Rules {
 /// A module, lowered and ready to make code.
 pub struct Program {
     module: Arc<Module>,
-    codes: HashMap<FuncId, Codes>,
+    /// By the function's number; kernels have them.
+    codes: Vec<Option<Codes>>,
     targets: HashMap<FuncId, u32>,
     maker: Maker,
 }
@@ -212,7 +213,7 @@ impl Program {
                 )));
             }
         }
-        let codes = module.kernels().map(|(id, _)| (id, Codes::default())).collect();
+        let codes = module.functions.iter().map(|f| f.kernel.is_some().then(Codes::default)).collect();
         let of = |name: &str| {
             let owner = trees.iter().find(|t| t.function(name).is_some_and(|f| f.1.body.is_some()));
             owner.and_then(target).map_or(0, |t| t.0)
@@ -282,7 +283,7 @@ impl Program {
     /// The code of `kernel` for a launch of this shape; made now if it is not there. `None` if `kernel` is none.
     pub fn kernel(&self, kernel: FuncId, grid: [u32; 3], block: [u32; 3]) -> Option<Arc<Kernel>> {
         let spec = Specialisation::of_launch(grid, block);
-        self.codes.get(&kernel)?.get(spec, || self.maker.make(&self.module, kernel, spec))
+        self.codes.get(kernel.index())?.as_ref()?.get(spec, || self.maker.make(&self.module, kernel, spec))
     }
 
     /// What the compiler is asked for.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::backend::Launch;
+use smallvec::SmallVec;
+
+use crate::backend::{Launch, Limits};
 use crate::device::attribute;
 use crate::error::{Error, Result};
 use crate::log;
@@ -89,9 +91,9 @@ fn compile_ahead(function: &Function, config: &Config) {
 
 /// Puts a checked launch into a stream of the function's context; `params` is the parameter buffer, of exactly the kernel's size.
 pub fn enqueue(
-    function: &Arc<Function>,
+    function: Arc<Function>,
     config: &Config,
-    params: Vec<u8>,
+    params: Params,
     stream: &Arc<Stream>,
 ) -> Result<Point> {
     let module = &function.module;
@@ -101,34 +103,96 @@ pub fn enqueue(
     if !function.launched.load(Ordering::Relaxed) {
         function.launched.store(true, Ordering::Relaxed);
         if !stream.idle() {
-            compile_ahead(function, config);
+            compile_ahead(&function, config);
         }
     }
     let limits = module.context.kernel_limits();
-    let (function, config) = (Arc::clone(function), *config);
-    Ok(stream.enqueue(
-        false,
-        Box::new(move || {
-            let module = &function.module;
-            let launch = Launch {
-                kernel: function.index,
-                grid: config.grid,
-                block: config.block,
-                dynamic_shared: config.dynamic_shared,
-                params: &params,
-                image_base: module.image_base,
-                limits,
-                cooperative: config.cooperative,
-                context: module.context_id,
-                device: module.context.device.ordinal,
-            };
-            module.program.launch(&launch).map_err(|fault| {
-                let error = Error::from(&fault);
-                log::say(log::Level::Error, || {
-                    format!("kernel {}: {error}: {}", function.info().name, fault.message)
-                });
-                error
-            })
-        }),
-    ))
+    Ok(stream.enqueue_launch(Prepared { function, config: *config, params, limits }))
+}
+
+/// A launch that has been checked, on its way to whoever runs it.
+pub(crate) struct Prepared {
+    function: Arc<Function>,
+    config: Config,
+    params: Params,
+    limits: Limits,
+}
+
+impl Prepared {
+    /// Runs it; a fault is told and is the context's end.
+    pub(crate) fn run(self) -> Result<()> {
+        let Prepared { function, config, params, limits } = self;
+        let module = &function.module;
+        let launch = Launch {
+            kernel: function.index,
+            grid: config.grid,
+            block: config.block,
+            dynamic_shared: config.dynamic_shared,
+            params: params.bytes(),
+            image_base: module.image_base,
+            limits,
+            cooperative: config.cooperative,
+            context: module.context_id,
+            device: module.context.device.ordinal,
+        };
+        module.program.launch(&launch).map_err(|fault| {
+            let error = Error::from(&fault);
+            log::say(log::Level::Error, || {
+                format!("kernel {}: {error}: {}", function.info().name, fault.message)
+            });
+            error
+        })
+    }
+}
+
+/// A parameter buffer, aligned to 16 bytes; a small one needs no memory of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Params {
+    words: SmallVec<[u128; 4]>,
+    size: usize,
+}
+
+impl Params {
+    /// So many zero bytes.
+    pub fn zeroed(size: usize) -> Params {
+        Params { words: SmallVec::from_elem(0, size.div_ceil(16)), size }
+    }
+
+    /// A copy.
+    pub fn of(bytes: &[u8]) -> Params {
+        let mut params = Params::zeroed(bytes.len());
+        params.bytes_mut().copy_from_slice(bytes);
+        params
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the words hold at least `size` bytes, and any bytes are plain data.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.size) }
+    }
+
+    /// The bytes, to be filled.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `bytes`; the words are borrowed for as long.
+        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_aligned_and_keep_their_bytes() {
+        for size in 0..200usize {
+            let bytes: Vec<u8> = (0..size).map(|i| i as u8).collect();
+            let params = Params::of(&bytes);
+            let moved = vec![params.clone(), Params::default(), params];
+            for params in moved.iter().step_by(2) {
+                assert_eq!(params.bytes(), bytes);
+                assert!(params.bytes().as_ptr().addr().is_multiple_of(16));
+            }
+            assert_eq!(Params::zeroed(size).bytes(), vec![0; size]);
+        }
+    }
 }

@@ -17,12 +17,29 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
+use crate::launch::Prepared;
 
 /// The streams with handles.
 pub static STREAMS: Table<Stream> = Table::new(5);
 
 /// What a piece of work gives: a fault ends the context.
 pub type Work = Box<dyn FnOnce() -> Result<()> + Send>;
+
+/// Work as it lies in a queue. Launches, of which there are most, lie there whole: memory that one thread takes and another gives back makes
+/// the two wait for each other.
+enum Task {
+    Other(Work),
+    Launch(Prepared),
+}
+
+impl Task {
+    fn run(self) -> Result<()> {
+        match self {
+            Task::Other(work) => work(),
+            Task::Launch(launch) => launch.run(),
+        }
+    }
+}
 
 /// A place in a stream's order.
 #[derive(Clone)]
@@ -46,7 +63,7 @@ impl Point {
 struct Item {
     sequence: u64,
     after: SmallVec<[Point; 1]>,
-    work: Work,
+    task: Task,
     /// Runs even after a fault (host-side bookkeeping).
     always: bool,
 }
@@ -54,6 +71,8 @@ struct Item {
 #[derive(Default)]
 struct Queue {
     items: VecDeque<Item>,
+    /// Room for what a runner takes out: kept, so that it need not be found each time.
+    spare: VecDeque<Item>,
     /// Someone runs this stream.
     running: bool,
     /// It is on the dispatchers' list.
@@ -86,10 +105,36 @@ pub struct Stream {
     faulted: Arc<AtomicBool>,
     queue: Mutex<Queue>,
     changed: Condvar,
+    /// Threads that sleep until something ends, and those that look whether it has.
     waiters: AtomicU32,
+    lookers: AtomicU32,
     enqueued: AtomicU64,
-    completed: AtomicU64,
+    completed: Apart<AtomicU64>,
 }
+
+/// A value on cache lines of its own: the runner writes it, while others enqueue.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+impl<T> std::ops::Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Places of an empty queue that are kept.
+const KEPT: usize = 4096;
+
+/// Fewer pieces of work than this at a time: the runner has caught up.
+const FEW: usize = 16;
+
+/// How long a runner that has caught up lets work gather.
+const GATHER: Duration = Duration::from_micros(4);
+
+/// How long who waits for a runner looks for its end before sleeping: waking takes longer than a short kernel.
+const LOOK: Duration = Duration::from_micros(20);
 
 /// Priorities lie between this, the highest, and 0.
 pub const HIGHEST_PRIORITY: i32 = -5;
@@ -119,8 +164,9 @@ impl Stream {
             queue: Mutex::default(),
             changed: Condvar::new(),
             waiters: AtomicU32::new(0),
+            lookers: AtomicU32::new(0),
             enqueued: AtomicU64::new(0),
-            completed: AtomicU64::new(0),
+            completed: Apart(AtomicU64::new(0)),
         })
     }
 
@@ -178,17 +224,22 @@ impl Stream {
     /// Adds work that runs after everything before it in this stream and in the streams it waits for by the rules of the legacy stream.
     /// `always`: it runs even when a kernel before it faulted.
     pub fn enqueue(self: &Arc<Self>, always: bool, work: Work) -> Point {
-        self.enqueue_after(SmallVec::new(), always, work)
+        self.enqueue_after(SmallVec::new(), always, Task::Other(work))
+    }
+
+    /// Adds a launch, as [`Stream::enqueue`] adds other work.
+    pub(crate) fn enqueue_launch(self: &Arc<Self>, launch: Prepared) -> Point {
+        self.enqueue_after(SmallVec::new(), false, Task::Launch(launch))
     }
 
     /// Makes what follows in this stream wait for `point`.
     pub fn wait_for(self: &Arc<Self>, point: Point) {
         if !point.reached() {
-            self.enqueue_after(SmallVec::from_iter([point]), true, Box::new(|| Ok(())));
+            self.enqueue_after(SmallVec::from_iter([point]), true, Task::Other(Box::new(|| Ok(()))));
         }
     }
 
-    fn enqueue_after(self: &Arc<Self>, mut after: SmallVec<[Point; 1]>, always: bool, work: Work) -> Point {
+    fn enqueue_after(self: &Arc<Self>, mut after: SmallVec<[Point; 1]>, always: bool, task: Task) -> Point {
         if self.kind != Kind::NonBlocking
             && let Some(context) = self.context.upgrade()
         {
@@ -197,7 +248,7 @@ impl Stream {
         let (sequence, list) = {
             let mut queue = lock(&self.queue);
             let sequence = self.enqueued.fetch_add(1, Ordering::AcqRel) + 1;
-            queue.items.push_back(Item { sequence, after, work, always });
+            queue.items.push_back(Item { sequence, after, task, always });
             let list = !queue.listed && !queue.running;
             queue.listed |= list;
             (sequence, list)
@@ -215,8 +266,15 @@ impl Stream {
 
     /// Runs or waits until everything up to `sequence` has ended.
     fn drain(self: &Arc<Self>, sequence: u64) {
+        let mut looked = false;
         while self.completed.load(Ordering::Acquire) < sequence {
             let mut queue = lock(&self.queue);
+            if queue.running && !looked {
+                drop(queue);
+                looked = true;
+                self.look(sequence);
+                continue;
+            }
             if queue.running {
                 self.waiters.fetch_add(1, Ordering::SeqCst);
                 while queue.running && self.completed.load(Ordering::SeqCst) < sequence {
@@ -231,31 +289,70 @@ impl Stream {
         }
     }
 
+    /// Waits a moment for everything up to `sequence`, without sleeping.
+    fn look(&self, sequence: u64) {
+        let start = Instant::now();
+        self.lookers.fetch_add(1, Ordering::Relaxed);
+        while self.completed.load(Ordering::Acquire) < sequence && start.elapsed() < LOOK {
+            std::hint::spin_loop();
+        }
+        self.lookers.fetch_sub(1, Ordering::Relaxed);
+    }
+
     /// Runs what is queued, up to `sequence`; the caller has set `running`.
     fn run_until(self: &Arc<Self>, sequence: u64) {
+        let mut batch = VecDeque::new();
         loop {
-            let item = {
+            {
                 let mut queue = lock(&self.queue);
-                let next = if self.completed.load(Ordering::Relaxed) < sequence {
-                    queue.items.pop_front()
-                } else {
-                    None
-                };
-                match next {
-                    Some(item) => item,
-                    None => return self.rest(queue),
+                // All that may run is taken at once: a lock for each piece of work makes the runner and who enqueues wait for each other.
+                match queue.items.back() {
+                    Some(last) if last.sequence <= sequence => {
+                        if batch.capacity() == 0 {
+                            batch = std::mem::take(&mut queue.spare);
+                        }
+                        std::mem::swap(&mut queue.items, &mut batch);
+                    }
+                    _ => {
+                        let count = queue.items.partition_point(|item| item.sequence <= sequence);
+                        batch.extend(queue.items.drain(..count));
+                    }
                 }
-            };
-            for point in &item.after {
-                point.wait();
-            }
-            if item.always || !self.faulted.load(Ordering::Acquire) {
-                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(item.work));
-                if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
-                    self.fail(error);
+                if batch.is_empty() {
+                    if batch.capacity() <= KEPT {
+                        queue.spare = batch;
+                    }
+                    return self.rest(queue);
                 }
             }
-            self.ended(item.sequence);
+            let count = batch.len();
+            while let Some(item) = batch.pop_front() {
+                for point in &item.after {
+                    point.wait();
+                }
+                if item.always || !self.faulted.load(Ordering::Acquire) {
+                    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| item.task.run()));
+                    if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
+                        self.fail(error);
+                    }
+                }
+                self.ended(item.sequence);
+            }
+            if count < FEW {
+                self.let_come();
+            }
+        }
+    }
+
+    /// The runner has caught up with who enqueues. Taking each piece of work as it comes would make the two wait for each other at every one
+    /// of them; where nobody waits for the end, more may gather first.
+    fn let_come(&self) {
+        let start = Instant::now();
+        while start.elapsed() < GATHER {
+            if self.lookers.load(Ordering::Relaxed) > 0 || self.waiters.load(Ordering::Relaxed) > 0 {
+                return;
+            }
+            std::hint::spin_loop();
         }
     }
 

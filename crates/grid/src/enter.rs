@@ -5,9 +5,11 @@
 //! registers that the way in has saved. Functions in between are abandoned, so none of them may own anything.
 
 use std::arch::global_asm;
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
+use crate::fork;
 use crate::memory::Region;
 
 /// Bytes below the stack that stay inaccessible: more than any function's frame.
@@ -92,6 +94,23 @@ pub(crate) struct Crash {
     pub ip: usize,
     /// It was the stack's guard.
     pub overflow: bool,
+}
+
+/// The kernel's number of the calling thread, asked for once: the call would be a good part of a small launch. The child of a fork has another.
+fn thread_number() -> i32 {
+    thread_local! {
+        static NUMBER: Cell<(u32, i32)> = const { Cell::new((0, 0)) };
+    }
+    let generation = fork::generation();
+    // SAFETY: gettid has no preconditions.
+    let ask = || unsafe { libc::gettid() };
+    let known = NUMBER.try_with(|known| {
+        if known.get().1 == 0 || known.get().0 != generation {
+            known.set((generation, ask()));
+        }
+        known.get().1
+    });
+    known.unwrap_or_else(|_| ask())
 }
 
 /// A stack and what the signal handler needs to leave it.
@@ -196,8 +215,7 @@ impl Gate {
         argument: *mut c_void,
     ) -> Option<Crash> {
         crate::signals::prepare_thread();
-        // SAFETY: gettid has no preconditions.
-        self.thread.store(unsafe { libc::gettid() }, Ordering::Relaxed);
+        self.thread.store(thread_number(), Ordering::Relaxed);
         // SAFETY: the stack is ours and large enough for a function's first frames; the rest is the caller's promise.
         let left = unsafe { anywarp_enter(self.saved.as_ptr(), self.stack.end(), function, argument) };
         self.thread.store(0, Ordering::Relaxed);

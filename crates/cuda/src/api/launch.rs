@@ -5,7 +5,7 @@ use std::sync::Arc;
 use driver::device::attribute;
 use driver::event::{self, Event};
 use driver::handle::lock;
-use driver::launch::{self, Config};
+use driver::launch::{self, Config, Params};
 use driver::library::function_or_kernel;
 use driver::module::{Function, LEGACY_PARAMS, function};
 use driver::stream::Stream;
@@ -24,7 +24,7 @@ mod extra_key {
 }
 
 /// The parameter buffer of a launch: from pointers to the parameters, or given whole.
-fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Vec<u8>> {
+fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Params> {
     if !pointers.is_null() && !extra.is_null() {
         return Err(Error::InvalidValue);
     }
@@ -49,7 +49,8 @@ fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Vec<
     if pointers.is_null() {
         return whole(function, &[]);
     }
-    let mut buffer = vec![0; info.param_size as usize];
+    let mut params = Params::zeroed(info.param_size as usize);
+    let buffer = params.bytes_mut();
     for (i, param) in info.params.iter().enumerate() {
         let value = pointers.at(i)?;
         if value == 0 {
@@ -60,27 +61,28 @@ fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Vec<
             to.copy_from_slice(bytes_at(value, size));
         }
     }
-    Ok(buffer)
+    Ok(params)
 }
 
 /// A buffer given whole must be the kernel's size; an empty one is none.
-fn whole(function: &Function, bytes: &[u8]) -> Result<Vec<u8>> {
+fn whole(function: &Function, bytes: &[u8]) -> Result<Params> {
     match (bytes.len(), function.info().param_size as usize) {
-        (have, want) if have == want => Ok(bytes.to_vec()),
+        (have, want) if have == want => Ok(Params::of(bytes)),
         (0, _) => Err(Error::InvalidValue),
         _ => Err(Error::LaunchOutOfResources),
     }
 }
 
 fn go(
-    function: &Arc<Function>,
+    function: Arc<Function>,
     config: &Config,
     pointers: In<u64>,
     extra: In<u64>,
     stream: &Arc<Stream>,
 ) -> Result<()> {
-    launch::check(function, config)?;
-    launch::enqueue(function, config, params(function, pointers, extra)?, stream).map(|_| ())
+    launch::check(&function, config)?;
+    let params = params(&function, pointers, extra)?;
+    launch::enqueue(function, config, params, stream).map(|_| ())
 }
 
 /// What the attributes of a launch ask for.
@@ -138,7 +140,7 @@ fn launch_with(
         dynamic_shared: config.shared,
         cooperative: asked.cooperative,
     };
-    go(&function, &shape, pointers, extra, &stream)?;
+    go(function, &shape, pointers, extra, &stream)?;
     asked.events.iter().for_each(|event| event.record(&stream));
     Ok(())
 }
@@ -164,7 +166,7 @@ fn launch_on_all(list: In<LaunchParams>, count: u32, flags: u32) -> Result<()> {
         all.push((function, config, params, stream));
     }
     for (function, config, params, stream) in all {
-        launch::enqueue(&function, &config, params, &stream)?;
+        launch::enqueue(function, &config, params, &stream)?;
     }
     Ok(())
 }
@@ -204,8 +206,8 @@ fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) ->
     launch::check(&function, &config)?;
     let mut params = legacy.params;
     params.resize(legacy.size, 0);
-    launch::enqueue(&function, &config, whole(&function, &params)?, &stream(stream_handle, false)?)
-        .map(|_| ())
+    let params = whole(&function, &params)?;
+    launch::enqueue(function, &config, params, &stream(stream_handle, false)?).map(|_| ())
 }
 
 api! {
@@ -220,7 +222,7 @@ api! {
             dynamic_shared: shared,
             cooperative: false,
         };
-        go(&function, &config, pointers, extra, &stream(in_stream, own)?)
+        go(function, &config, pointers, extra, &stream(in_stream, own)?)
     }
 
     Context fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
@@ -240,7 +242,7 @@ api! {
             dynamic_shared: shared,
             cooperative: true,
         };
-        go(&function, &config, pointers, In::at_address(0), &stream(in_stream, own)?)
+        go(function, &config, pointers, In::at_address(0), &stream(in_stream, own)?)
     }
 
     Context fn cuLaunchCooperativeKernelMultiDevice(list: In<LaunchParams>, count: u32, flags: u32) {
