@@ -179,12 +179,16 @@ impl Module {
 }
 
 /// What a launch needs around it.
-struct Around {
-    heap: Arc<Heap>,
+struct Around<'a> {
+    machine: &'a Machine,
+    context: u64,
+    limit: u64,
+    /// Found when a kernel asks for it, which few do.
+    heap: OnceLock<Arc<Heap>>,
     image: std::ops::Range<u64>,
 }
 
-impl Host for Around {
+impl Host for Around<'_> {
     /// What the driver gave out, and every page of the program's: kernels may use pageable memory, as the device's attributes say.
     fn accessible(&self, address: u64, size: u32, write: bool) -> bool {
         let Some(end) = address.checked_add(u64::from(size)) else { return false };
@@ -206,7 +210,7 @@ impl Host for Around {
     }
 
     fn heap(&self) -> &Heap {
-        &self.heap
+        self.heap.get_or_init(|| self.machine.heap(self.context, self.limit))
     }
 }
 
@@ -257,7 +261,10 @@ impl Program for Module {
         let made = self.program.kernel(id, launch.grid, launch.block);
         let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
-            heap: self.machine.heap(launch.context, launch.limits.heap),
+            machine: &self.machine,
+            context: launch.context,
+            limit: launch.limits.heap,
+            heap: OnceLock::new(),
             image: launch.image_base..launch.image_base.saturating_add(self.program.module().image_size),
         };
         let params = Aligned::of(launch.params);

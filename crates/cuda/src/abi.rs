@@ -41,7 +41,7 @@ pub fn check(need: Need) -> Result<()> {
         return Err(Error::NotPermitted);
     }
     match need {
-        Need::Context => context::usable().map(|_| ()),
+        Need::Context => context::with_usable(|_| ()),
         Need::Live => context::current().map_or(Ok(()), |c| c.check()),
         Need::Nothing | Need::Process | Need::Init => Ok(()),
     }

@@ -10,7 +10,7 @@ use crate::backend::Limits;
 use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
-use crate::stream::{Kind, Point, STREAMS, Stream};
+use crate::stream::{Kind, Point, STREAMS, Shared, Stream};
 use crate::{driver, memory, module};
 
 /// The contexts with handles. A destroyed context keeps its handle: it may still be on a thread's stack.
@@ -51,23 +51,19 @@ pub struct Context {
     flags: AtomicU32,
     attached: AtomicU32,
     cache_config: AtomicU32,
-    limits: Mutex<[u64; 9]>,
-    /// Some stream other than the legacy one has been made: the legacy stream must look at them.
-    many_streams: AtomicBool,
+    limits: [AtomicU64; 9],
 }
 
 /// What a context has between its making and its end.
 struct Life {
-    faulted: Arc<AtomicBool>,
+    shared: Arc<Shared>,
     legacy: Arc<Stream>,
     streams: Vec<Arc<Stream>>,
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-fn default_limits() -> [u64; 9] {
-    [1024, 8_650_752, 8 << 20, 0, 2048, 64, 0, 0, 0]
-}
+const DEFAULT_LIMITS: [u64; 9] = [1024, 8_650_752, 8 << 20, 0, 2048, 64, 0, 0, 0];
 
 /// Checks the flags of a context.
 pub fn check_flags(flags: u32) -> Result<()> {
@@ -96,8 +92,7 @@ impl Context {
                     flags: AtomicU32::new(flags),
                     attached: AtomicU32::new(1),
                     cache_config: AtomicU32::new(0),
-                    limits: Mutex::new(default_limits()),
-                    many_streams: AtomicBool::new(false),
+                    limits: DEFAULT_LIMITS.map(AtomicU64::new),
                 }
             })
         });
@@ -158,7 +153,9 @@ impl Context {
         match number {
             3 | 9 => Err(Error::UnsupportedLimit),
             7 => Ok(self.device.known(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)),
-            _ => lock(&self.limits).get(number as usize).copied().ok_or(Error::InvalidValue),
+            _ => {
+                self.limits.get(number as usize).map(|l| l.load(Ordering::Relaxed)).ok_or(Error::InvalidValue)
+            }
         }
     }
 
@@ -179,16 +176,15 @@ impl Context {
             7 | 8 => return Err(Error::NotPermitted),
             _ => return Err(Error::InvalidValue),
         };
-        if let Some(limit) = lock(&self.limits).get_mut(number as usize) {
-            *limit = value;
+        if let Some(limit) = self.limits.get(number as usize) {
+            limit.store(value, Ordering::Relaxed);
         }
         Ok(())
     }
 
     /// The limits that kernels run under.
     pub fn kernel_limits(&self) -> Limits {
-        let l = lock(&self.limits);
-        let [stack, printf, heap, ..] = *l;
+        let [stack, printf, heap] = [0, 1, 2].map(|i: usize| self.limits[i].load(Ordering::Relaxed));
         Limits { stack, heap, printf }
     }
 
@@ -199,10 +195,10 @@ impl Context {
 
     pub(crate) fn new_stream(&self, handle: Handle, kind: Kind, priority: i32) -> Arc<Stream> {
         let mut life = lock(&self.life);
-        let stream = Stream::new(handle, kind, priority, &self.me, self.id(), &self.device, &life.faulted);
+        let stream = Stream::new(handle, kind, priority, &self.me, self.id(), &self.device, &life.shared);
         life.streams.retain(|s| Arc::strong_count(s) > 1 || !s.idle());
         life.streams.push(Arc::clone(&stream));
-        self.many_streams.store(true, Ordering::Release);
+        life.shared.many_streams.store(true, Ordering::Release);
         stream
     }
 
@@ -216,9 +212,6 @@ impl Context {
 
     /// Adds the points that new work in `stream` waits for by the rules of the legacy stream.
     pub(crate) fn default_stream_waits(&self, stream: &Arc<Stream>, after: &mut SmallVec<[Point; 1]>) {
-        if !self.many_streams.load(Ordering::Acquire) {
-            return;
-        }
         let life = lock(&self.life);
         if stream.kind == Kind::Legacy {
             after.extend(
@@ -258,7 +251,7 @@ impl Context {
         self.settle();
         let life = lock(&self.life);
         let id = self.id();
-        let faulted = life.faulted.load(Ordering::Acquire);
+        let faulted = life.shared.faulted.load(Ordering::Acquire);
         for stream in &life.streams {
             STREAMS.remove(stream.handle);
         }
@@ -277,10 +270,11 @@ impl Context {
     fn revive(&self, flags: u32) {
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         *lock(&self.life) = Life::new(&self.me, id, &self.device);
-        *lock(&self.limits) = default_limits();
+        for (limit, value) in self.limits.iter().zip(DEFAULT_LIMITS) {
+            limit.store(value, Ordering::Relaxed);
+        }
         self.id.store(id, Ordering::Release);
         self.cache_config.store(0, Ordering::Relaxed);
-        self.many_streams.store(false, Ordering::Release);
         self.flags.store(flags, Ordering::Relaxed);
         self.alive.store(true, Ordering::Release);
     }
@@ -288,9 +282,9 @@ impl Context {
 
 impl Life {
     fn new(context: &Weak<Context>, id: u64, device: &Arc<Device>) -> Self {
-        let faulted = Arc::new(AtomicBool::new(false));
-        let legacy = Stream::new(0, Kind::Legacy, 0, context, id, device, &faulted);
-        Life { faulted, legacy, streams: Vec::new() }
+        let shared = Arc::new(Shared::default());
+        let legacy = Stream::new(0, Kind::Legacy, 0, context, id, device, &shared);
+        Life { shared, legacy, streams: Vec::new() }
     }
 }
 
@@ -321,6 +315,15 @@ pub fn usable() -> Result<Arc<Context>> {
     let context = current().ok_or(Error::InvalidContext)?;
     context.check()?;
     Ok(context)
+}
+
+/// Something of the calling thread's context, which must be well.
+pub fn with_usable<T>(f: impl FnOnce(&Arc<Context>) -> T) -> Result<T> {
+    with_stack(|s| {
+        let context = s.last().ok_or(Error::InvalidContext)?;
+        context.check()?;
+        Ok(f(context))
+    })?
 }
 
 /// The context of a handle.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::log;
 use crate::module::Function;
 use crate::occupancy;
-use crate::stream::{self, Point, Stream};
+use crate::stream::{self, Stream};
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,12 +90,7 @@ fn compile_ahead(function: &Function, config: &Config) {
 }
 
 /// Puts a checked launch into a stream of the function's context; `params` is the parameter buffer, of exactly the kernel's size.
-pub fn enqueue(
-    function: Arc<Function>,
-    config: &Config,
-    params: Params,
-    stream: &Arc<Stream>,
-) -> Result<Point> {
+pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream: &Arc<Stream>) -> Result<()> {
     let module = &function.module;
     if stream.context_id() != module.context_id {
         return Err(Error::InvalidHandle);
@@ -107,7 +102,8 @@ pub fn enqueue(
         }
     }
     let limits = module.context.kernel_limits();
-    Ok(stream.enqueue_launch(Prepared { function, config: *config, params, limits }))
+    stream.enqueue_launch(Prepared { function, config: *config, params, limits });
+    Ok(())
 }
 
 /// A launch that has been checked, on its way to whoever runs it.

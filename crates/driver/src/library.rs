@@ -145,9 +145,12 @@ impl Kernel {
 }
 
 /// The function of a handle that is a function's or a kernel's; a kernel's in `context`.
-pub fn function_or_kernel(handle: Handle, context: &Arc<Context>) -> Result<Arc<Function>> {
+pub fn function_or_kernel(
+    handle: Handle,
+    context: impl FnOnce() -> Result<Arc<Context>>,
+) -> Result<Arc<Function>> {
     match module::FUNCTIONS.get(handle) {
         Some(function) => Ok(function),
-        None => kernel(handle)?.function(context),
+        None => kernel(handle)?.function(&context()?),
     }
 }

@@ -102,14 +102,21 @@ pub struct Stream {
     context: Weak<Context>,
     context_id: u64,
     device: Arc<Device>,
-    faulted: Arc<AtomicBool>,
+    life: Arc<Shared>,
     queue: Mutex<Queue>,
     changed: Condvar,
-    /// Threads that sleep until something ends, and those that look whether it has.
     waiters: AtomicU32,
-    lookers: AtomicU32,
     enqueued: AtomicU64,
     completed: Apart<AtomicU64>,
+}
+
+/// What the streams of a context share from its making, or reset, to its end.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// A kernel has faulted.
+    pub faulted: AtomicBool,
+    /// Some stream other than the legacy one has been made: the streams must look at each other.
+    pub many_streams: AtomicBool,
 }
 
 /// A value on cache lines of its own: the runner writes it, while others enqueue.
@@ -127,12 +134,6 @@ impl<T> std::ops::Deref for Apart<T> {
 /// Places of an empty queue that are kept.
 const KEPT: usize = 4096;
 
-/// Fewer pieces of work than this at a time: the runner has caught up.
-const FEW: usize = 16;
-
-/// How long a runner that has caught up lets work gather.
-const GATHER: Duration = Duration::from_micros(4);
-
 /// How long who waits for a runner looks for its end before sleeping: waking takes longer than a short kernel.
 const LOOK: Duration = Duration::from_micros(20);
 
@@ -149,7 +150,7 @@ impl Stream {
         context: &Weak<Context>,
         context_id: u64,
         device: &Arc<Device>,
-        faulted: &Arc<AtomicBool>,
+        life: &Arc<Shared>,
     ) -> Arc<Self> {
         let id = if kind == Kind::Legacy { 7 } else { NEXT_ID.fetch_add(1, Ordering::Relaxed) };
         Arc::new(Self {
@@ -160,11 +161,10 @@ impl Stream {
             context: context.clone(),
             context_id,
             device: Arc::clone(device),
-            faulted: Arc::clone(faulted),
+            life: Arc::clone(life),
             queue: Mutex::default(),
             changed: Condvar::new(),
             waiters: AtomicU32::new(0),
-            lookers: AtomicU32::new(0),
             enqueued: AtomicU64::new(0),
             completed: Apart(AtomicU64::new(0)),
         })
@@ -207,29 +207,26 @@ impl Stream {
             return None;
         }
         let mut after = SmallVec::new();
-        if self.kind != Kind::NonBlocking
-            && let Some(context) = self.context.upgrade()
-        {
-            context.default_stream_waits(self, &mut after);
-        }
+        self.add_waits(&mut after);
         let mut queue = lock(&self.queue);
         if !after.is_empty() || queue.running || !queue.items.is_empty() {
             return None;
         }
         queue.running = true;
-        let sequence = self.enqueued.fetch_add(1, Ordering::AcqRel) + 1;
+        let sequence = self.next_sequence();
         Some(AtOnce { stream: Arc::clone(self), sequence })
     }
 
     /// Adds work that runs after everything before it in this stream and in the streams it waits for by the rules of the legacy stream.
     /// `always`: it runs even when a kernel before it faulted.
     pub fn enqueue(self: &Arc<Self>, always: bool, work: Work) -> Point {
-        self.enqueue_after(SmallVec::new(), always, Task::Other(work))
+        let sequence = self.enqueue_after(SmallVec::new(), always, Task::Other(work));
+        Point { stream: Arc::clone(self), sequence }
     }
 
     /// Adds a launch, as [`Stream::enqueue`] adds other work.
-    pub(crate) fn enqueue_launch(self: &Arc<Self>, launch: Prepared) -> Point {
-        self.enqueue_after(SmallVec::new(), false, Task::Launch(launch))
+    pub(crate) fn enqueue_launch(self: &Arc<Self>, launch: Prepared) {
+        self.enqueue_after(SmallVec::new(), false, Task::Launch(launch));
     }
 
     /// Makes what follows in this stream wait for `point`.
@@ -239,15 +236,28 @@ impl Stream {
         }
     }
 
-    fn enqueue_after(self: &Arc<Self>, mut after: SmallVec<[Point; 1]>, always: bool, task: Task) -> Point {
+    /// Adds what the legacy stream's rules make work in this stream wait for.
+    fn add_waits(self: &Arc<Self>, after: &mut SmallVec<[Point; 1]>) {
         if self.kind != Kind::NonBlocking
+            && self.life.many_streams.load(Ordering::Acquire)
             && let Some(context) = self.context.upgrade()
         {
-            context.default_stream_waits(self, &mut after);
+            context.default_stream_waits(self, after);
         }
+    }
+
+    /// The number of new work; the queue is locked.
+    fn next_sequence(&self) -> u64 {
+        let sequence = self.enqueued.load(Ordering::Relaxed) + 1;
+        self.enqueued.store(sequence, Ordering::Release);
+        sequence
+    }
+
+    fn enqueue_after(self: &Arc<Self>, mut after: SmallVec<[Point; 1]>, always: bool, task: Task) -> u64 {
+        self.add_waits(&mut after);
         let (sequence, list) = {
             let mut queue = lock(&self.queue);
-            let sequence = self.enqueued.fetch_add(1, Ordering::AcqRel) + 1;
+            let sequence = self.next_sequence();
             queue.items.push_back(Item { sequence, after, task, always });
             let list = !queue.listed && !queue.running;
             queue.listed |= list;
@@ -256,7 +266,7 @@ impl Stream {
         if list {
             dispatcher().list(self);
         }
-        Point { stream: Arc::clone(self), sequence }
+        sequence
     }
 
     /// Waits for everything enqueued so far.
@@ -292,11 +302,9 @@ impl Stream {
     /// Waits a moment for everything up to `sequence`, without sleeping.
     fn look(&self, sequence: u64) {
         let start = Instant::now();
-        self.lookers.fetch_add(1, Ordering::Relaxed);
         while self.completed.load(Ordering::Acquire) < sequence && start.elapsed() < LOOK {
             std::hint::spin_loop();
         }
-        self.lookers.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Runs what is queued, up to `sequence`; the caller has set `running`.
@@ -325,12 +333,11 @@ impl Stream {
                     return self.rest(queue);
                 }
             }
-            let count = batch.len();
             while let Some(item) = batch.pop_front() {
                 for point in &item.after {
                     point.wait();
                 }
-                if item.always || !self.faulted.load(Ordering::Acquire) {
+                if item.always || !self.life.faulted.load(Ordering::Acquire) {
                     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| item.task.run()));
                     if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
                         self.fail(error);
@@ -338,21 +345,6 @@ impl Stream {
                 }
                 self.ended(item.sequence);
             }
-            if count < FEW {
-                self.let_come();
-            }
-        }
-    }
-
-    /// The runner has caught up with who enqueues. Taking each piece of work as it comes would make the two wait for each other at every one
-    /// of them; where nobody waits for the end, more may gather first.
-    fn let_come(&self) {
-        let start = Instant::now();
-        while start.elapsed() < GATHER {
-            if self.lookers.load(Ordering::Relaxed) > 0 || self.waiters.load(Ordering::Relaxed) > 0 {
-                return;
-            }
-            std::hint::spin_loop();
         }
     }
 
@@ -383,7 +375,7 @@ impl Stream {
 
     /// Marks the context and its device.
     fn fail(&self, error: Error) {
-        if !self.faulted.swap(true, Ordering::AcqRel) {
+        if !self.life.faulted.swap(true, Ordering::AcqRel) {
             self.device.set_fault(error);
         }
     }

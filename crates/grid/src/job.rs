@@ -74,6 +74,11 @@ impl<'a> Job<'a> {
     pub(crate) fn claim(&self, most: u64) -> Option<(u64, u64)> {
         let next = &self.next.0;
         let mut first = next.load(Ordering::Relaxed);
+        if self.blocks == 1 {
+            // Such a launch is nobody's but the caller's.
+            next.store(1, Ordering::Relaxed);
+            return (first == 0).then_some((0, 1));
+        }
         loop {
             let left = self.blocks.checked_sub(first).filter(|&l| l != 0)?;
             let count = (left / (4 * u64::from(self.workers))).clamp(1, most.max(1));

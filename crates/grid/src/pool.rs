@@ -406,7 +406,7 @@ impl Workers {
         if !forked {
             pool.return_machine(machine);
         }
-        match job.take_fault() {
+        match job.has_failed().then(|| job.take_fault()).flatten() {
             Some(fault) => Err(Box::new(fault)),
             None => Ok(Stats { blocks, workers: job.took_part.load(Ordering::Relaxed) }),
         }

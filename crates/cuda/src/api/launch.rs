@@ -82,7 +82,7 @@ fn go(
 ) -> Result<()> {
     launch::check(&function, config)?;
     let params = params(&function, pointers, extra)?;
-    launch::enqueue(function, config, params, stream).map(|_| ())
+    launch::enqueue(function, config, params, stream)
 }
 
 /// What the attributes of a launch ask for.
@@ -131,7 +131,7 @@ fn launch_with(
     own: bool,
 ) -> Result<()> {
     let config = config.get()?;
-    let function = function_or_kernel(handle, &current()?)?;
+    let function = function_or_kernel(handle, current)?;
     let asked = attributes(config.attributes, config.attribute_count)?;
     let stream = stream(config.stream, own)?;
     let shape = Config {
@@ -154,7 +154,7 @@ fn launch_on_all(list: In<LaunchParams>, count: u32, flags: u32) -> Result<()> {
     let mut all = Vec::new();
     for one in list.list(count as usize)? {
         let stream = stream(one.stream, false)?;
-        let function = function_or_kernel(one.function, &stream.context()?)?;
+        let function = function_or_kernel(one.function, || stream.context())?;
         let device = function.device().ordinal;
         if all.iter().any(|(f, ..): &(Arc<Function>, _, _, _)| f.device().ordinal == device) {
             return Err(Error::InvalidDevice);
@@ -207,7 +207,7 @@ fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) ->
     let mut params = legacy.params;
     params.resize(legacy.size, 0);
     let params = whole(&function, &params)?;
-    launch::enqueue(function, &config, params, &stream(stream_handle, false)?).map(|_| ())
+    launch::enqueue(function, &config, params, &stream(stream_handle, false)?)
 }
 
 api! {
@@ -215,7 +215,7 @@ api! {
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         in_stream: Handle, pointers: In<u64>, extra: In<u64>,
     ) |own| {
-        let function = function_or_kernel(handle, &current()?)?;
+        let function = function_or_kernel(handle, current)?;
         let config = Config {
             grid: [grid_x, grid_y, grid_z],
             block: [block_x, block_y, block_z],
@@ -235,7 +235,7 @@ api! {
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         in_stream: Handle, pointers: In<u64>,
     ) |own| {
-        let function = function_or_kernel(handle, &current()?)?;
+        let function = function_or_kernel(handle, current)?;
         let config = Config {
             grid: [grid_x, grid_y, grid_z],
             block: [block_x, block_y, block_z],

@@ -39,7 +39,7 @@ pub(crate) fn current() -> Result<Arc<contexts::Context>> {
 pub(crate) fn stream(handle: Handle, own: bool) -> Result<Arc<streams::Stream>> {
     match handle {
         0 if own => streams::per_thread(&current()?),
-        0 | special::LEGACY => Ok(current()?.legacy()),
+        0 | special::LEGACY => contexts::with_usable(|context| context.legacy()),
         special::PER_THREAD => streams::per_thread(&current()?),
         _ => streams::STREAMS.get(handle).ok_or(Error::InvalidHandle),
     }

@@ -19,7 +19,7 @@ const KNOWN_FLAGS: u32 = 1;
 type SharedOfBlock = extern "C" fn(i32) -> usize;
 
 fn of(handle: Handle) -> Result<Arc<Function>> {
-    function_or_kernel(handle, &current()?)
+    function_or_kernel(handle, current)
 }
 
 fn blocks(out: Out<i32>, handle: Handle, block: i32, shared: usize, flags: u32) -> Result<()> {
