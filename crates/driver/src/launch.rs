@@ -183,7 +183,7 @@ mod tests {
         for size in 0..200usize {
             let bytes: Vec<u8> = (0..size).map(|i| i as u8).collect();
             let params = Params::of(&bytes);
-            let moved = vec![params.clone(), Params::default(), params];
+            let moved = [params.clone(), Params::default(), params];
             for params in moved.iter().step_by(2) {
                 assert_eq!(params.bytes(), bytes);
                 assert!(params.bytes().as_ptr().addr().is_multiple_of(16));
