@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use driver::device::attribute;
 use driver::event::{self, Event};
-use driver::launch::{self, Config};
+use driver::launch::{self, Config, Params};
 use driver::module::Function;
 use driver::occupancy;
 use driver::stream::{STREAMS, Stream};
@@ -161,7 +161,7 @@ impl Launch {
         if let Some(event) = start {
             event.record(stream);
         }
-        launch::enqueue(function, &config, params, stream)?;
+        launch::enqueue(Arc::clone(function), &config, Params::of(&params), stream)?;
         if let Some(event) = stop {
             event.record(stream);
         }
