@@ -26,6 +26,7 @@ enum Command {
     Compile(commands::compile::Args),
     Cache(commands::cache::Args),
     Demo(commands::demo::Args),
+    Hipify(commands::hipify::Args),
     /// Print a shell's completion script
     #[command(
         after_help = "Example: anywarp completions bash > ~/.local/share/bash-completion/completions/anywarp"
@@ -37,7 +38,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    let command = Cli::parse_from(commands::hipify::with_two_dashes(std::env::args_os())).command;
     // A program's own statuses are told from ours as `env` and `nohup` do it.
     let failure = if matches!(command, Command::Run(_)) { 125 } else { 1 };
     let result = match command {
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Compile(args) => commands::compile::run(args),
         Command::Cache(args) => commands::cache::run(args),
         Command::Demo(args) => commands::demo::run(args),
+        Command::Hipify(args) => commands::hipify::run(args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "anywarp", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

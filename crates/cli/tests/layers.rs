@@ -9,6 +9,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ptx", &[]),
     ("image", &[]),
     ("hwtruth", &[]),
+    ("hipify", &[]),
     ("wave", &[]),
     ("lower", &["ptx", "wave"]),
     ("simd", &["wave"]),
@@ -18,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("capi", &["driver", "image"]),
     ("hip", &["capi", "driver", "image"]),
     ("cuda", &["capi", "hip", "driver", "image", "cpu"]),
-    ("cli", &["cuda", "cpu", "driver", "ptx", "lower", "wave", "simd"]),
+    ("cli", &["cuda", "cpu", "driver", "ptx", "lower", "wave", "simd", "hipify"]),
 ];
 
 /// Names in the tables `[dependencies]` and `[build-dependencies]` of a manifest; tests may look wherever they like.

@@ -1,0 +1,389 @@
+//! `anywarp hipify`: CUDA sources to HIP sources, with the options of hipify-clang.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use hipify::{Diagnostic, Format, Lines, Options, Statistics, Target, Translation};
+use serde::Serialize;
+
+/// Translate CUDA sources to HIP
+///
+/// Each FILE becomes FILE.hip unless told otherwise. No CUDA headers are needed, comments and strings stay as they are, and what has
+/// no counterpart is told with its place. Long options may be written with one dash, as scripts for hipify-clang do.
+#[derive(clap::Args)]
+#[command(after_help = "Example: anywarp hipify --inplace --print-stats src/*.cu")]
+pub struct Args {
+    /// The sources; `-` is standard input, which goes to standard output
+    files: Vec<PathBuf>,
+    /// Write the translation here; `-` is standard output
+    #[arg(short, value_name = "FILE", conflicts_with_all = ["inplace", "no_output"])]
+    output: Option<PathBuf>,
+    /// Write translations into this folder
+    #[arg(long = "o-dir", value_name = "DIR", conflicts_with = "inplace")]
+    output_dir: Option<PathBuf>,
+    /// Translate the sources themselves; each is kept as FILE.prehip, unless that is there already
+    #[arg(long, conflicts_with = "no_output")]
+    inplace: bool,
+    /// Keep no FILE.prehip
+    #[arg(long)]
+    no_backup: bool,
+    /// Write no translation
+    #[arg(long)]
+    no_output: bool,
+    /// `--no-output --print-stats`
+    #[arg(long, conflicts_with_all = ["output", "inplace"])]
+    examine: bool,
+    /// Print statistics on standard error
+    #[arg(long)]
+    print_stats: bool,
+    /// Write statistics to FILE.csv, or to sum_stat.csv for several files
+    #[arg(long)]
+    print_stats_csv: bool,
+    /// Write statistics to this file, as CSV
+    #[arg(long = "o-stats", value_name = "FILE")]
+    stats_file: Option<PathBuf>,
+    /// Print everything that is known of each file, as JSON, on standard output
+    #[arg(long)]
+    json: bool,
+    /// Write the names of ROC libraries (rocBLAS, rocSPARSE, ...) where they have them
+    #[arg(long)]
+    roc: bool,
+    /// As --roc, with MIOpen for cuDNN
+    #[arg(long)]
+    miopen: bool,
+    /// Translate names whose counterpart is experimental
+    #[arg(long)]
+    experimental: bool,
+    /// Translate as much as possible: what the preprocessor leaves out too
+    #[arg(long)]
+    amap: bool,
+    /// Write launches as hipLaunchKernelGGL(...)
+    #[arg(long)]
+    hip_kernel_execution_syntax: bool,
+    /// Leave launches as <<<...>>> (default; --hip-kernel-execution-syntax wins)
+    #[arg(long)]
+    cuda_kernel_execution_syntax: bool,
+    /// Leave blocks alone that the preprocessor leaves out, as far as the file and -D tell
+    #[arg(long, visible_alias = "default-preprocessor")]
+    skip_excluded_preprocessor_conditional_blocks: bool,
+    /// Write hipDataType for cudaDataType in declarations, whatever the library
+    #[arg(long)]
+    use_hip_data_types: bool,
+    /// Translate words in strings too, as hipify-clang does
+    #[arg(long)]
+    rewrite_strings: bool,
+    /// Leave the members of half2 alone, which CUDA does not document
+    #[arg(long)]
+    no_undocumented_features: bool,
+    /// Print the versions that the tables know
+    #[arg(long)]
+    versions: bool,
+    /// Define a macro for --skip-excluded-preprocessor-conditional-blocks
+    #[arg(short = 'D', value_name = "MACRO[=VALUE]")]
+    define: Vec<String>,
+    /// Translate the files that DIR/compile_commands.json names
+    #[arg(short = 'p', value_name = "DIR")]
+    database: Option<PathBuf>,
+    #[command(flatten)]
+    ignored: Ignored,
+}
+
+/// Options of hipify-clang for its compiler, which is not needed here.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Accepted and without effect (no compiler is run, no headers are read)")]
+struct Ignored {
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    #[arg(long, value_name = "DIR")]
+    cuda_path: Option<PathBuf>,
+    #[arg(long, value_name = "ARCH")]
+    cuda_gpu_arch: Vec<String>,
+    #[arg(long, value_name = "DIR")]
+    clang_resource_directory: Option<PathBuf>,
+    #[arg(long, value_name = "DIR")]
+    temp_dir: Option<PathBuf>,
+    #[arg(long)]
+    save_temps: bool,
+    #[arg(short = 'v')]
+    verbose: bool,
+    #[arg(long)]
+    no_warnings_on_undocumented_features: bool,
+    /// Options for the compiler
+    #[arg(last = true)]
+    compiler: Vec<String>,
+}
+
+/// `arguments` with a second dash before each long option of `anywarp hipify` that has one, as LLVM's tools allow it.
+pub fn with_two_dashes(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.get(1).is_none_or(|command| command != "hipify") {
+        return arguments;
+    }
+    let known = <Args as clap::Args>::augment_args(clap::Command::new("hipify"));
+    let is_long = |name: &str| {
+        known.get_arguments().any(|argument| {
+            argument.get_long() == Some(name)
+                || argument.get_all_aliases().is_some_and(|all| all.contains(&name))
+        })
+    };
+    let mut done = false;
+    let rewrite = |argument: OsString| {
+        done |= argument == "--";
+        match argument.to_str().and_then(|text| text.strip_prefix('-')) {
+            Some(rest) if !done && is_long(rest.split('=').next().unwrap_or(rest)) => {
+                format!("--{rest}").into()
+            }
+            _ => argument,
+        }
+    };
+    arguments.into_iter().map(rewrite).collect()
+}
+
+/// What is told of one file.
+#[derive(Serialize)]
+struct Report {
+    file: PathBuf,
+    output: Option<PathBuf>,
+    diagnostics: Vec<Diagnostic>,
+    statistics: Statistics,
+}
+
+impl Args {
+    fn options(&self, file: &Path) -> Options {
+        let compiler =
+            self.ignored.compiler.iter().filter_map(|option| option.strip_prefix("-D").map(String::from));
+        let defines =
+            self.define.iter().cloned().chain(compiler).map(|define| match define.split_once('=') {
+                Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+                None => (define, None),
+            });
+        let extension = file.extension().and_then(|extension| extension.to_str());
+        Options {
+            target: match (self.miopen, self.roc) {
+                (true, _) => Target::Miopen,
+                (false, true) => Target::Roc,
+                (false, false) => Target::Hip,
+            },
+            experimental: self.experimental,
+            as_much_as_possible: self.amap,
+            hip_launch_syntax: self.hip_kernel_execution_syntax,
+            skip_excluded: self.skip_excluded_preprocessor_conditional_blocks,
+            hip_data_types: self.use_hip_data_types,
+            strings: self.rewrite_strings,
+            defines: defines.collect(),
+            always_include_runtime: matches!(extension, Some("cu" | "cuh")),
+            no_undocumented: self.no_undocumented_features,
+        }
+    }
+
+    /// Where a file's translation goes, if anywhere.
+    fn destination(&self, file: &Path) -> Option<PathBuf> {
+        if self.no_output || self.examine {
+            return None;
+        }
+        if self.inplace {
+            return Some(file.to_owned());
+        }
+        let named = match &self.output {
+            Some(output) if output.as_os_str() == "-" => return Some(output.clone()),
+            Some(output) => output.clone(),
+            None if file.as_os_str() == "-" => return Some(file.to_owned()),
+            None => {
+                let mut name = if self.output_dir.is_some() {
+                    file.file_name().unwrap_or(file.as_os_str()).to_owned()
+                } else {
+                    file.as_os_str().to_owned()
+                };
+                name.push(".hip");
+                name.into()
+            }
+        };
+        Some(self.output_dir.as_ref().map_or(named.clone(), |folder| folder.join(named)))
+    }
+
+    /// The names of given options that have no effect.
+    fn without_effect(&self) -> Vec<&'static str> {
+        let Ignored {
+            include, cuda_path, cuda_gpu_arch, clang_resource_directory, temp_dir, save_temps, ..
+        } = &self.ignored;
+        [
+            (!include.is_empty(), "-I"),
+            (cuda_path.is_some(), "--cuda-path"),
+            (!cuda_gpu_arch.is_empty(), "--cuda-gpu-arch"),
+            (clang_resource_directory.is_some(), "--clang-resource-directory"),
+            (temp_dir.is_some(), "--temp-dir"),
+            (*save_temps, "--save-temps"),
+        ]
+        .into_iter()
+        .filter_map(|(given, name)| given.then_some(name))
+        .collect()
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    if file.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
+        return Ok(bytes);
+    }
+    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Writes a whole file or nothing of it.
+fn write(file: &Path, bytes: &[u8]) -> Result<()> {
+    if file.as_os_str() == "-" {
+        return std::io::stdout().write_all(bytes).context("cannot write to standard output");
+    }
+    let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let mut name = target.clone().into_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = PathBuf::from(name);
+    fs::write(&temporary, bytes)
+        .and_then(|()| match fs::metadata(&target) {
+            Ok(old) => fs::set_permissions(&temporary, old.permissions()),
+            Err(_) => Ok(()),
+        })
+        .and_then(|()| fs::rename(&temporary, &target))
+        .with_context(|| {
+            let _ = fs::remove_file(&temporary);
+            format!("cannot write {}", file.display())
+        })
+}
+
+/// The files of a compilation database, each once.
+fn database(folder: &Path) -> Result<Vec<PathBuf>> {
+    #[derive(serde::Deserialize)]
+    struct Command {
+        directory: PathBuf,
+        file: PathBuf,
+    }
+    let path = folder.join("compile_commands.json");
+    let commands: Vec<Command> = serde_json::from_slice(&read(&path)?)
+        .with_context(|| format!("{} is not as it should be", path.display()))?;
+    let mut files: Vec<PathBuf> =
+        commands.into_iter().map(|command| command.directory.join(command.file)).collect();
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+/// Tells the findings on standard error. Of those that ask for nothing, each name is told once.
+fn tell(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
+    let lines = Lines::new(text);
+    let color = std::io::stderr().is_terminal();
+    let mut told = std::collections::HashSet::new();
+    for diagnostic in diagnostics {
+        if diagnostic.reason.is_warning() || told.insert(&diagnostic.name) {
+            eprintln!("{}", diagnostic.render(&file.to_string_lossy(), &lines, color));
+        }
+    }
+}
+
+fn translate(args: &Args, file: &Path) -> Result<(Report, Duration)> {
+    let text = read(file)?;
+    let start = Instant::now();
+    let Translation { text: translated, diagnostics, statistics, .. } =
+        hipify::translate(&text, &args.options(file))
+            .with_context(|| format!("cannot translate {}", file.display()))?;
+    let elapsed = start.elapsed();
+    if !args.json {
+        tell(file, &text, &diagnostics);
+    }
+    let output = args.destination(file);
+    if let Some(output) = &output {
+        if args.inplace && !args.no_backup {
+            let mut backup = file.as_os_str().to_owned();
+            backup.push(".prehip");
+            if !Path::new(&backup).exists() {
+                write(Path::new(&backup), &text)?;
+            }
+        }
+        if !args.inplace || translated != text {
+            write(output, &translated)?;
+        }
+    }
+    Ok((Report { file: file.to_owned(), output, diagnostics, statistics }, elapsed))
+}
+
+/// The statistics of all files in one format.
+fn statistics(reports: &[(Report, Duration)], format: Format) -> String {
+    let mut out = String::new();
+    let (mut all, mut elapsed) = (Statistics::default(), Duration::ZERO);
+    for (report, time) in reports {
+        out += &report.statistics.print(&report.file.to_string_lossy(), *time, format);
+        all.merge(&report.statistics);
+        elapsed += *time;
+    }
+    if reports.len() > 1 {
+        let converted = reports.iter().filter(|(report, _)| report.statistics.changed_lines > 0).count();
+        out += &all.print("GLOBAL", elapsed, format);
+        out += &hipify::print_totals(converted, reports.len(), format);
+    }
+    out
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<ExitCode> {
+    if args.versions {
+        for (what, from, to) in hipify::VERSIONS {
+            println!("[HIPIFY] Supports {what} from {from} up to {to}");
+        }
+    }
+    let mut files = args.files.clone();
+    if let Some(folder) = args.database.as_ref().filter(|_| files.is_empty()) {
+        files = database(folder)?;
+    }
+    if files.is_empty() {
+        if args.versions {
+            return Ok(ExitCode::SUCCESS);
+        }
+        bail!("no source is given");
+    }
+    if args.output.is_some() && files.len() > 1 {
+        bail!("-o names one file, but {} sources are given; use --o-dir", files.len());
+    }
+    let idle = args.without_effect();
+    if !idle.is_empty() {
+        eprintln!(
+            "anywarp: without effect, for no compiler is run and no headers are read: {}",
+            idle.join(", ")
+        );
+    }
+    if let Some(folder) = &args.output_dir {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    let mut failed = false;
+    let mut reports = Vec::new();
+    for file in &files {
+        match translate(&args, file) {
+            Ok(report) => reports.push(report),
+            Err(error) => {
+                eprintln!("anywarp: {error:#}");
+                failed = true;
+            }
+        }
+    }
+    if args.print_stats || args.examine {
+        eprint!("{}", statistics(&reports, Format::Text));
+    }
+    if args.print_stats_csv || args.stats_file.is_some() {
+        let name = args.stats_file.clone().unwrap_or_else(|| match files.as_slice() {
+            [file] => {
+                format!("{}.csv", file.file_name().unwrap_or(file.as_os_str()).to_string_lossy()).into()
+            }
+            _ => "sum_stat.csv".into(),
+        });
+        let name = args.output_dir.as_ref().map_or(name.clone(), |folder| folder.join(&name));
+        write(&name, statistics(&reports, Format::Csv).as_bytes())?;
+    }
+    if args.json {
+        let files: Vec<&Report> = reports.iter().map(|(report, _)| report).collect();
+        println!("{}", serde_json::to_string_pretty(&serde_json::json!({ "files": files }))?);
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,110 @@
+//! Changes to a text, gathered in any order and applied at once.
+
+use std::ops::Range;
+
+/// What comes in place of some bytes.
+#[derive(Clone, Debug)]
+enum What {
+    Text(String),
+    /// These bytes of the text, with their own changes.
+    Copy {
+        of: Range<usize>,
+        before: &'static str,
+        after: &'static str,
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Edit {
+    start: usize,
+    end: usize,
+    /// Among edits at one place: closing text first, the innermost first; then opening text, the outermost first; then replacements.
+    order: (u8, i64),
+    what: What,
+}
+
+/// Changes to one text.
+#[derive(Default)]
+pub struct Edits {
+    edits: Vec<Edit>,
+}
+
+impl Edits {
+    fn push(&mut self, start: usize, end: usize, class: u8, what: What) {
+        let number = self.edits.len() as i64;
+        let order = if class == 0 { (0, -number) } else { (class, number) };
+        self.edits.push(Edit { start, end, order, what });
+    }
+
+    /// Puts `text` where a construct begins.
+    pub fn open(&mut self, at: usize, text: impl Into<String>) {
+        self.push(at, at, 1, What::Text(text.into()));
+    }
+
+    /// Puts `text` where a construct ends.
+    pub fn close(&mut self, at: usize, text: impl Into<String>) {
+        self.push(at, at, 0, What::Text(text.into()));
+    }
+
+    /// Replaces bytes. Where replacements overlap, the one that starts first wins, the longer one where two start together.
+    pub fn replace(&mut self, range: Range<usize>, text: impl Into<String>) {
+        self.push(range.start, range.end.max(range.start), 2, What::Text(text.into()));
+    }
+
+    /// Puts a copy of `of`, changed as `of` itself is, at `at`.
+    pub fn copy(&mut self, at: usize, of: Range<usize>, before: &'static str, after: &'static str) {
+        self.push(at, at, 1, What::Copy { of, before, after });
+    }
+
+    /// Whether nothing is to change.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    /// The bytes of the text that are replaced, and where each change begins.
+    pub fn extents(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.edits.iter().map(|edit| edit.start..edit.end)
+    }
+
+    /// The text with all changes made.
+    pub fn apply(mut self, text: &[u8]) -> Vec<u8> {
+        self.edits.sort_by(|a, b| {
+            (a.start, a.order.0)
+                .cmp(&(b.start, b.order.0))
+                .then_with(|| if a.order.0 == 2 { b.end.cmp(&a.end) } else { a.order.1.cmp(&b.order.1) })
+        });
+        let mut out = Vec::with_capacity(text.len() + text.len() / 8);
+        self.render(text, 0..text.len(), true, &mut out);
+        out
+    }
+
+    fn render(&self, text: &[u8], range: Range<usize>, outer: bool, out: &mut Vec<u8>) {
+        let first = self.edits.partition_point(|edit| edit.start < range.start);
+        let mut cursor = range.start;
+        for edit in self.edits.get(first..).unwrap_or(&[]) {
+            let beyond = if outer { edit.start > range.end } else { edit.start >= range.end };
+            if beyond {
+                break;
+            }
+            // Inside of a copy only replacements count: the rest belongs to the construct that the copy is taken from.
+            if edit.start < cursor
+                || edit.end > range.end
+                || !outer && (edit.order.0 != 2 || edit.end == edit.start)
+            {
+                continue;
+            }
+            out.extend_from_slice(text.get(cursor..edit.start).unwrap_or(&[]));
+            match &edit.what {
+                What::Text(new) => out.extend_from_slice(new.as_bytes()),
+                What::Copy { of, before, after } => {
+                    out.extend_from_slice(before.as_bytes());
+                    // The deletion of a moved argument starts where the argument does: it is not part of the copy, being longer.
+                    self.render(text, of.clone(), false, out);
+                    out.extend_from_slice(after.as_bytes());
+                }
+            }
+            cursor = edit.end;
+        }
+        out.extend_from_slice(text.get(cursor..range.end).unwrap_or(&[]));
+    }
+}

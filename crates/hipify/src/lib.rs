@@ -1,0 +1,39 @@
+//! CUDA source to HIP source, on tokens: no compiler, no CUDA headers, and not a byte changed that is not CUDA's.
+//!
+//! ```
+//! let source = b"#include <cuda_runtime.h>\nint main() { cudaDeviceSynchronize(); }\n";
+//! let translation = hipify::translate(source, &hipify::Options::default())?;
+//! assert_eq!(
+//!     translation.text,
+//!     b"#include <hip/hip_runtime.h>\nint main() { hipDeviceSynchronize(); }\n"
+//! );
+//! # Ok::<(), hipify::TooLong>(())
+//! ```
+//!
+//! What stands in for each name is data (`data/*.tsv`), see [`table`]; what is done is [`translate`]'s order of passes:
+//! directives, headers, names with their calls, launches. The result has the form that AMD's hipify-clang writes.
+
+mod condition;
+mod diagnostic;
+mod directives;
+mod edit;
+mod half2;
+mod includes;
+mod launch;
+mod options;
+mod rules;
+mod source;
+mod stats;
+mod survey;
+pub mod table;
+mod token;
+mod translate;
+
+pub use diagnostic::{Diagnostic, Lines, Reason};
+pub use options::{Options, Target};
+pub use stats::{Counter, Format, Statistics, print_totals};
+pub use translate::{TooLong, Translation, translate};
+
+/// Versions between which the tables know names: CUDA, cuDNN, HIP.
+pub const VERSIONS: [(&str, &str, &str); 3] =
+    [("CUDA Toolkit", "7.0", "12.6"), ("cuDNN", "7.0.5", "9.5.0"), ("ROCm HIP", "5.0.0", "6.3.0")];

@@ -1,0 +1,132 @@
+//! Edits of a call's arguments, from `data/rules.tsv`.
+
+use std::ops::Range;
+
+use crate::edit::Edits;
+use crate::options::Target;
+use crate::source::Source;
+use crate::token::TokenKind;
+
+/// What happens to an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// It is put into parentheses after this text.
+    Wrap(&'static str),
+    /// This comes in its place.
+    Replace(&'static str),
+    /// This comes before it, or at the end where there is no such argument.
+    Add(&'static str),
+    /// It goes.
+    Remove,
+    /// It is repeated before another one.
+    Copy { to: u8 },
+    /// It and those after it, `count` in all, go before another one.
+    Move { to: u8, count: u8 },
+    /// The function's name becomes this if the call has as many arguments as the rule's number says.
+    Rename(&'static str),
+}
+
+/// One edit of the calls of one function.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    /// The family of libraries that it is for.
+    pub target: Target,
+    /// The argument, from 0.
+    pub argument: u8,
+    /// What happens to it.
+    pub action: Action,
+    /// Whether an effect of the argument is lost.
+    pub data_loss: bool,
+}
+
+/// A call, as tokens.
+pub(crate) struct Call {
+    /// The function's name.
+    pub name: usize,
+    /// Its arguments.
+    pub arguments: Vec<Range<usize>>,
+    /// The closing parenthesis.
+    pub close: usize,
+}
+
+/// The call of the function named at `name`, if it is one and no declaration.
+pub(crate) fn call(source: &Source<'_>, name: usize) -> Option<Call> {
+    if !source.is(name + 1, b'(') || !source.together(name, name + 1) {
+        return None;
+    }
+    if let Some(before) = name.checked_sub(1).filter(|before| source.together(*before, name)) {
+        let keyword =
+            matches!(source.bytes(before), b"return" | b"else" | b"do" | b"throw" | b"co_return" | b"case");
+        let named = source.kind_is(before, TokenKind::Identifier) && !keyword;
+        if named || source.is(before, b'.') || source.kind_is(before, TokenKind::Arrow) {
+            return None;
+        }
+    }
+    let close = source.partner(name + 1)?;
+    Some(Call { name, arguments: source.arguments(name + 2..close), close })
+}
+
+/// Applies one rule to a call; whether something changed.
+pub(crate) fn apply(source: &Source<'_>, call: &Call, rule: &Rule, edits: &mut Edits) -> bool {
+    let extent = |argument: usize| {
+        call.arguments.get(argument).filter(|tokens| !tokens.is_empty()).map(|tokens| source.extent(tokens))
+    };
+    let start = |argument: usize| extent(argument).map(|extent| extent.start);
+    let Some(end) = source.token(call.close).map(|token| token.start as usize) else { return false };
+    let count = call.arguments.len();
+    let at = usize::from(rule.argument);
+    match rule.action {
+        Action::Wrap(text) => {
+            let Some(extent) = extent(at) else { return false };
+            edits.open(extent.start, format!("{text}("));
+            edits.close(extent.end, ")");
+        }
+        Action::Replace(text) => {
+            let Some(extent) = extent(at) else { return false };
+            edits.replace(extent, text);
+        }
+        Action::Add(text) => match start(at) {
+            Some(start) => edits.open(start, format!("{text}, ")),
+            None => edits.open(end, format!(", {text}")),
+        },
+        Action::Remove => {
+            let Some(extent) = extent(at) else { return false };
+            match start(at + 1) {
+                Some(next) => edits.replace(extent.start..next, ""),
+                None => edits.replace(comma_before(source, call, at).unwrap_or(extent.start)..end, ""),
+            }
+        }
+        Action::Copy { to } => {
+            let Some(extent) = extent(at) else { return false };
+            insert(edits, extent, start(usize::from(to)), end);
+        }
+        Action::Move { to, count: moved } => {
+            let last = at + usize::from(moved);
+            let (Some(first), true) = (extent(at), last <= count) else { return false };
+            let Some(stop) = extent(last - 1).map(|extent| extent.end) else { return false };
+            insert(edits, first.start..stop, start(usize::from(to)), end);
+            match start(last) {
+                Some(next) => edits.replace(first.start..next, ""),
+                None => edits.replace(comma_before(source, call, at).unwrap_or(first.start)..end, ""),
+            }
+        }
+        Action::Rename(text) => {
+            let Some(name) = source.token(call.name).filter(|_| count == at) else { return false };
+            edits.replace(name.range(), text);
+        }
+    }
+    true
+}
+
+fn insert(edits: &mut Edits, of: Range<usize>, before: Option<usize>, end: usize) {
+    match before {
+        Some(place) => edits.copy(place, of, "", ", "),
+        None => edits.copy(end, of, ", ", ""),
+    }
+}
+
+fn comma_before(source: &Source<'_>, call: &Call, argument: usize) -> Option<usize> {
+    let tokens = call.arguments.get(argument)?;
+    let comma = tokens.start.checked_sub(1)?;
+    source.token(comma).filter(|token| token.is(b',')).map(|token| token.start as usize)
+}

@@ -1,0 +1,128 @@
+//! What a text declares: kernels and whether they are templates, functions, and the bodies that run on the device.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::source::Source;
+use crate::token::TokenKind;
+
+/// What a text declares.
+#[derive(Default)]
+pub struct Survey {
+    /// Kernels by name; whether one of that name is a template.
+    pub kernels: HashMap<String, bool>,
+    /// Functions that have a body in the text.
+    pub functions: HashSet<String>,
+    /// Bodies of device functions and kernels, as tokens, in order.
+    pub device_bodies: Vec<Range<usize>>,
+    /// Something in the text is CUDA's own language.
+    pub is_cuda: bool,
+}
+
+/// Words that come before a parenthesis and name no function.
+const KEYWORDS: &[&str] = &[
+    "if",
+    "for",
+    "while",
+    "switch",
+    "catch",
+    "return",
+    "sizeof",
+    "alignof",
+    "decltype",
+    "defined",
+    "__launch_bounds__",
+];
+
+/// Words and variables of CUDA's language that HIP has only with its header.
+const LANGUAGE: &[&str] = &[
+    "__global__",
+    "__device__",
+    "__host__",
+    "__constant__",
+    "__shared__",
+    "__managed__",
+    "threadIdx",
+    "blockIdx",
+    "blockDim",
+    "gridDim",
+    "__syncthreads",
+];
+
+/// Reads the declarations of a text in one pass.
+pub fn survey(source: &Source<'_>) -> Survey {
+    let mut out = Survey::default();
+    // Since the last statement or block: `template`, `__global__`, `__device__`.
+    let (mut template, mut global, mut device) = (false, false, false);
+    let mut named = false;
+    // Macros that may name a kernel: the last token of their text.
+    let mut macros: Vec<(String, usize)> = Vec::new();
+    let mut at = 0;
+    while let Some(token) = source.token(at) {
+        match token.kind {
+            TokenKind::Punct(b';' | b'}') => (template, global, device, named) = (false, false, false, false),
+            TokenKind::Punct(b'{') => {
+                if let (true, Some(close)) = (global || device, source.partner(at)) {
+                    if out.device_bodies.last().is_none_or(|last| last.end <= at) {
+                        out.device_bodies.push(at..close);
+                    }
+                }
+                (template, global, device, named) = (false, false, false, false);
+            }
+            TokenKind::LaunchOpen => out.is_cuda = true,
+            TokenKind::Hash if source.is_word(at + 1, "define") => {
+                let body =
+                    (at + 3..source.tokens.len()).take_while(|place| source.together(at, *place)).last();
+                if let (Some(name), Some(last)) =
+                    (source.name(at + 2), body.filter(|_| !source.is(at + 3, b'(')))
+                {
+                    macros.push((name.into_owned(), last));
+                }
+            }
+            TokenKind::Identifier => {
+                let word = source.bytes(at);
+                match word {
+                    b"template" => template = true,
+                    b"__global__" => global = true,
+                    b"__device__" => device = true,
+                    _ => {}
+                }
+                if LANGUAGE.iter().any(|known| known.as_bytes() == word) {
+                    out.is_cuda = true;
+                }
+                if !named && source.is(at + 1, b'(') {
+                    named = function(source, &mut out, at, template, global);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    for (name, last) in macros {
+        let template = source.is(last, b'>')
+            || source.name(last).is_some_and(|text| out.kernels.get(&*text) == Some(&true));
+        if template {
+            out.kernels.insert(name, true);
+        }
+    }
+    out
+}
+
+/// Notes the function whose name may stand at `at`, before a parenthesis; whether there is one.
+fn function(source: &Source<'_>, out: &mut Survey, at: usize, template: bool, global: bool) -> bool {
+    let Some(name) = source.name(at) else { return false };
+    if KEYWORDS.contains(&&*name) || name.starts_with("__attribute") || name == "__align__" {
+        return false;
+    }
+    if global {
+        *out.kernels.entry(name.clone().into_owned()).or_insert(false) |= template;
+        return true;
+    }
+    let Some(close) = source.partner(at + 1) else { return false };
+    let body = (close + 1..close + 4)
+        .find(|place| !source.is_word(*place, "const") && !source.is_word(*place, "noexcept"));
+    if body.is_some_and(|place| source.is(place, b'{')) {
+        out.functions.insert(name.into_owned());
+    }
+    false
+}

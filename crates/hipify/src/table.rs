@@ -1,0 +1,388 @@
+//! What stands in for each CUDA name: the rows of `data/*.tsv`, found by a perfect hash.
+
+use serde::Serialize;
+
+use crate::options::Target;
+use crate::rules::{Action, Rule};
+
+/// What a name is, as the statistics count it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Kind {
+    Error,
+    Init,
+    Version,
+    Device,
+    Context,
+    Module,
+    Memory,
+    VirtualMemory,
+    OrderedMemory,
+    Multicast,
+    Unified,
+    Stream,
+    Event,
+    ExternalResource,
+    StreamMemory,
+    Execution,
+    Graph,
+    Occupancy,
+    Texture,
+    Surface,
+    Tensor,
+    Peer,
+    Graphics,
+    DriverEntryPoint,
+    Cpp,
+    Coredump,
+    DriverInteract,
+    Profiler,
+    OpenGL,
+    D3D9,
+    D3D10,
+    D3D11,
+    VDPAU,
+    EGL,
+    Thread,
+    Complex,
+    Library,
+    DeviceLibrary,
+    DeviceFunction,
+    DeviceType,
+    Namespace,
+    Include,
+    IncludeCudaMainHeader,
+    #[serde(rename = "include_cuda_main_header_v2")]
+    IncludeCudaMainHeaderV2,
+    Type,
+    NumericLiteral,
+    Define,
+    KernelLaunch,
+}
+
+impl Kind {
+    /// The name that statistics print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Error => "error",
+            Kind::Init => "init",
+            Kind::Version => "version",
+            Kind::Device => "device",
+            Kind::Context => "context",
+            Kind::Module => "module",
+            Kind::Memory => "memory",
+            Kind::VirtualMemory => "virtual_memory",
+            Kind::OrderedMemory => "ordered_memory",
+            Kind::Multicast => "multicast",
+            Kind::Unified => "unified",
+            Kind::Stream => "stream",
+            Kind::Event => "event",
+            Kind::ExternalResource => "external_resource",
+            Kind::StreamMemory => "stream_memory",
+            Kind::Execution => "execution",
+            Kind::Graph => "graph",
+            Kind::Occupancy => "occupancy",
+            Kind::Texture => "texture",
+            Kind::Surface => "surface",
+            Kind::Tensor => "tensor",
+            Kind::Peer => "peer",
+            Kind::Graphics => "graphics",
+            Kind::DriverEntryPoint => "driver_entry_point",
+            Kind::Cpp => "cpp",
+            Kind::Coredump => "coredump",
+            Kind::DriverInteract => "driver_interact",
+            Kind::Profiler => "profiler",
+            Kind::OpenGL => "openGL",
+            Kind::D3D9 => "D3D9",
+            Kind::D3D10 => "D3D10",
+            Kind::D3D11 => "D3D11",
+            Kind::VDPAU => "VDPAU",
+            Kind::EGL => "EGL",
+            Kind::Thread => "thread",
+            Kind::Complex => "complex",
+            Kind::Library => "library",
+            Kind::DeviceLibrary => "device_library",
+            Kind::DeviceFunction => "device_function",
+            Kind::DeviceType => "device_type",
+            Kind::Namespace => "namespace",
+            Kind::Include => "include",
+            Kind::IncludeCudaMainHeader => "include_cuda_main_header",
+            Kind::IncludeCudaMainHeaderV2 => "include_cuda_main_header_v2",
+            Kind::Type => "type",
+            Kind::NumericLiteral => "numeric_literal",
+            Kind::Define => "define",
+            Kind::KernelLaunch => "kernel_launch",
+        }
+    }
+}
+
+/// The programming interface that a name belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Api {
+    Driver,
+    Runtime,
+    Complex,
+    Blas,
+    Rand,
+    Dnn,
+    Fft,
+    Sparse,
+    Solver,
+    Cub,
+    Caffe2,
+    Rtc,
+    Nccl,
+    Thrust,
+}
+
+impl Api {
+    /// The name that statistics print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::Driver => "CUDA Driver API",
+            Api::Runtime => "CUDA RT API",
+            Api::Complex => "cuComplex API",
+            Api::Blas => "cuBLAS API",
+            Api::Rand => "cuRAND API",
+            Api::Dnn => "cuDNN API",
+            Api::Fft => "cuFFT API",
+            Api::Sparse => "cuSPARSE API",
+            Api::Solver => "cuSOLVER API",
+            Api::Cub => "CUB API",
+            Api::Caffe2 => "CAFFE2 API",
+            Api::Rtc => "RTC API",
+            Api::Nccl => "NCCL API",
+            Api::Thrust => "Thrust API",
+        }
+    }
+
+    /// Whether a ROC library of its own may stand in for the HIP one.
+    fn has_roc(self) -> bool {
+        matches!(
+            self,
+            Api::Blas | Api::Dnn | Api::Sparse | Api::Solver | Api::Runtime | Api::Complex | Api::Rand
+        )
+    }
+}
+
+/// The table in `data/` that a name stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Table {
+    Driver,
+    Runtime,
+    Device,
+    Complex,
+    Blas,
+    Dnn,
+    Fft,
+    Rand,
+    Rtc,
+    Solver,
+    Sparse,
+    Cub,
+    Nccl,
+    Thrust,
+    Caffe2,
+    Headers,
+}
+
+impl Table {
+    /// Every table, in the order of the documentation.
+    pub const ALL: [Table; 16] = [
+        Table::Driver,
+        Table::Runtime,
+        Table::Device,
+        Table::Complex,
+        Table::Rtc,
+        Table::Blas,
+        Table::Sparse,
+        Table::Solver,
+        Table::Dnn,
+        Table::Fft,
+        Table::Rand,
+        Table::Cub,
+        Table::Thrust,
+        Table::Nccl,
+        Table::Caffe2,
+        Table::Headers,
+    ];
+
+    /// What the documentation calls it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Table::Driver => "CUDA driver API",
+            Table::Runtime => "CUDA runtime API",
+            Table::Device => "Device functions and types",
+            Table::Complex => "cuComplex",
+            Table::Blas => "cuBLAS, cuBLASLt",
+            Table::Dnn => "cuDNN",
+            Table::Fft => "cuFFT",
+            Table::Rand => "cuRAND",
+            Table::Rtc => "NVRTC",
+            Table::Solver => "cuSOLVER",
+            Table::Sparse => "cuSPARSE",
+            Table::Cub => "CUB",
+            Table::Nccl => "NCCL",
+            Table::Thrust => "Thrust",
+            Table::Caffe2 => "Caffe2",
+            Table::Headers => "Headers",
+        }
+    }
+}
+
+/// What else is known of a name: a set of facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags(u16);
+
+#[allow(missing_docs)]
+impl Flags {
+    /// HIP has no counterpart.
+    pub const NO_HIP: Flags = Flags(1);
+    /// The ROC library has no counterpart.
+    pub const NO_ROC: Flags = Flags(1 << 1);
+    pub const CUDA_DEPRECATED: Flags = Flags(1 << 2);
+    pub const HIP_DEPRECATED: Flags = Flags(1 << 3);
+    pub const ROC_DEPRECATED: Flags = Flags(1 << 4);
+    pub const CUDA_REMOVED: Flags = Flags(1 << 5);
+    pub const HIP_REMOVED: Flags = Flags(1 << 6);
+    pub const ROC_REMOVED: Flags = Flags(1 << 7);
+    /// Translated only where experimental interfaces are asked for.
+    pub const EXPERIMENTAL: Flags = Flags(1 << 8);
+    /// Translated only where the source includes the library's `_v2` header.
+    pub const V2_ONLY: Flags = Flags(1 << 9);
+    /// The ROC name is MIOpen's.
+    pub const MIOPEN_ONLY: Flags = Flags(1 << 10);
+    /// The counterpart depends on the number of arguments.
+    pub const OVERLOADED: Flags = Flags(1 << 11);
+
+    pub(crate) const fn new(bits: u16) -> Self {
+        Flags(bits)
+    }
+
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// Whether all of `other` hold.
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// One CUDA name and what stands in for it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The name in CUDA; a header's path; for a namespace, the qualified name.
+    pub cuda: &'static str,
+    /// The name in HIP. Where the flags say that HIP lacks it, the name that it would have.
+    pub hip: &'static str,
+    /// The name in the ROC library, or empty.
+    pub roc: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// Where it belongs.
+    pub api: Api,
+    /// The table that it stands in.
+    pub table: Table,
+    /// The section of the library's manual, numbered as in `data/sections.tsv`; 0 for none.
+    pub section: u8,
+    /// What else is known.
+    pub flags: Flags,
+    /// The CUDA version that brought it, or empty where it is older than the record.
+    pub cuda_in: &'static str,
+    /// The CUDA version that deprecated it, or empty.
+    pub cuda_deprecated: &'static str,
+    /// The first CUDA version without it, or empty.
+    pub cuda_out: &'static str,
+    /// The HIP version that brought the counterpart, or empty.
+    pub hip_in: &'static str,
+    /// The HIP version that deprecated the counterpart, or empty.
+    pub hip_deprecated: &'static str,
+    /// The first HIP version without the counterpart, or empty.
+    pub hip_out: &'static str,
+    /// The ROCm version that brought the ROC counterpart, or empty.
+    pub roc_in: &'static str,
+}
+
+impl Entry {
+    /// Whether the ROC library's name is wanted under `target`.
+    pub fn to_roc(&self, target: Target) -> bool {
+        self.api.has_roc()
+            && match target {
+                Target::Hip => false,
+                Target::Roc => !self.flags.has(Flags::MIOPEN_ONLY),
+                Target::Miopen => true,
+            }
+    }
+
+    /// Whether nothing stands in for it under `target`.
+    pub fn unsupported(&self, target: Target) -> bool {
+        self.flags.has(if self.to_roc(target) { Flags::NO_ROC } else { Flags::NO_HIP })
+    }
+
+    /// The name to write under `target`.
+    pub fn replacement(&self, target: Target) -> &'static str {
+        if self.to_roc(target) && !self.roc.is_empty() { self.roc } else { self.hip }
+    }
+
+    /// The title of its section in the library's manual.
+    pub fn section_title(&self) -> Option<&'static str> {
+        let table = format!("{:?}", self.table).to_lowercase();
+        let section = self.section.to_string();
+        SECTIONS.iter().find(|[t, s, _]| *t == table && *s == section).map(|[_, _, title]| *title)
+    }
+}
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// What stands in for an identifier.
+pub fn name(name: &str) -> Option<&'static Entry> {
+    NAMES.get(name).and_then(|place| ENTRIES.get(usize::from(*place)))
+}
+
+/// What stands in for a namespace, given with all of its qualifiers (`thrust::cuda`).
+pub fn namespace(path: &str) -> Option<&'static Entry> {
+    NAMESPACES.get(path).and_then(|place| ENTRIES.get(usize::from(*place)))
+}
+
+/// What stands in for a header.
+pub fn header(path: &str) -> Option<&'static Entry> {
+    HEADERS.binary_search_by(|entry| entry.cuda.cmp(path)).ok().and_then(|place| HEADERS.get(place))
+}
+
+/// Every row of every table.
+pub fn all() -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.iter().chain(&HEADERS)
+}
+
+/// The argument edits for calls of a function.
+pub(crate) fn rules(name: &str) -> &'static [Rule] {
+    RULE_PLACES.get(name).and_then(|(a, b)| RULES.get(usize::from(*a)..usize::from(*b))).unwrap_or(&[])
+}
+
+/// What to do instead of using a name that has no counterpart.
+pub(crate) fn hint(name: &str) -> Option<&'static str> {
+    // The longest pattern wins; `*` at the end of a pattern stands for any rest.
+    HINTS
+        .iter()
+        .filter(|[pattern, _]| match pattern.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix),
+            None => *pattern == name,
+        })
+        .max_by_key(|[pattern, _]| pattern.len())
+        .map(|[_, text]| *text)
+}
+
+/// The value that CUDA's host compiler gives to a macro: `Some("")` for one that it leaves undefined.
+pub(crate) fn predefined(name: &str) -> Option<&'static str> {
+    PREDEFINED
+        .binary_search_by(|[macro_name, _]| (*macro_name).cmp(name))
+        .ok()
+        .and_then(|place| PREDEFINED.get(place))
+        .map(|[_, value]| *value)
+}

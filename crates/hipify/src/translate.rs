@@ -1,0 +1,471 @@
+//! The passes over a text, in order.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Diagnostic, Lines, Reason};
+use crate::directives::{self, Directives};
+use crate::edit::Edits;
+use crate::includes::{self, Included, Outcome};
+use crate::options::{Options, Target};
+use crate::source::Source;
+use crate::stats::Statistics;
+use crate::survey::{self, Survey};
+use crate::table::{self, Api, Entry, Flags, Kind};
+use crate::token::TokenKind;
+use crate::{half2, launch, rules};
+
+/// A text is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the text has {0} bytes; 4294967295 are the most")]
+pub struct TooLong(pub usize);
+
+/// What came of a text.
+#[derive(Clone, Debug)]
+pub struct Translation {
+    /// The text in HIP.
+    pub text: Vec<u8>,
+    /// What needs a look, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How much there was to do.
+    pub statistics: Statistics,
+    /// Bytes looked at, with repetition: work grows as the text does.
+    pub steps: u64,
+}
+
+/// Translates a text.
+///
+/// # Errors
+/// Only if it has 4 GiB or more. What has no counterpart stays as it is and is told in the result.
+pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong> {
+    if u32::try_from(text.len()).is_err() {
+        return Err(TooLong(text.len()));
+    }
+    let source = Source::new(text);
+    let directives = directives::read(&source, options);
+    let survey = survey::survey(&source);
+    let mut translator = Translator {
+        options,
+        directives: &directives,
+        survey: &survey,
+        included: Included::default(),
+        lines: Lines::new(text),
+        source: &source,
+        edits: Edits::default(),
+        diagnostics: Vec::new(),
+        statistics: Statistics::default(),
+    };
+    translator.headers();
+    translator.names();
+    if !options.no_undocumented {
+        translator.half2_members();
+    }
+    translator.runtime_header();
+    Ok(translator.finish())
+}
+
+struct Translator<'t, 'a> {
+    options: &'t Options,
+    source: &'t Source<'a>,
+    directives: &'t Directives,
+    survey: &'t Survey,
+    lines: Lines<'a>,
+    included: Included,
+    edits: Edits,
+    diagnostics: Vec<Diagnostic>,
+    statistics: Statistics,
+}
+
+impl Translator<'_, '_> {
+    fn target(&self) -> Target {
+        self.options.target
+    }
+
+    fn family(&self, entry: &Entry) -> &'static str {
+        if entry.to_roc(self.target()) { "ROC" } else { "HIP" }
+    }
+
+    fn report(
+        &mut self,
+        offset: usize,
+        reason: Reason,
+        name: &str,
+        message: String,
+        suggestion: Option<String>,
+    ) {
+        let (line, column) = self.lines.position(offset);
+        self.diagnostics.push(Diagnostic {
+            reason,
+            name: name.into(),
+            message,
+            line,
+            column,
+            offset,
+            suggestion,
+        });
+    }
+
+    fn count(&mut self, entry: &Entry, name: &str) {
+        let unsupported = entry.unsupported(self.target());
+        let counter =
+            if unsupported { &mut self.statistics.unconverted } else { &mut self.statistics.converted };
+        counter.add(entry.kind, entry.api, name);
+    }
+
+    fn headers(&mut self) {
+        let mut seen = Vec::new();
+        self.included =
+            includes::rewrite(self.directives, self.target(), &mut self.edits, |entry, at, outcome| {
+                seen.push((entry, at, outcome));
+            });
+        for (entry, at, outcome) in seen {
+            self.count(entry, entry.cuda);
+            if let Outcome::Unsupported = outcome {
+                let family = self.family(entry);
+                // The name without its bracket or quote.
+                self.report(
+                    at + 1,
+                    Reason::UnsupportedHeader,
+                    entry.cuda,
+                    format!("header '{}' has no counterpart in {family}", entry.cuda),
+                    table::hint(entry.cuda).map(String::from),
+                );
+            }
+        }
+    }
+
+    fn names(&mut self) {
+        let mut device = self.survey.device_bodies.iter().peekable();
+        for at in 0..self.source.tokens.len() {
+            while device.next_if(|body| body.end <= at).is_some() {}
+            if self.directives.excluded(at) {
+                continue;
+            }
+            let Some(kind) = self.source.token(at).map(|token| token.kind) else { break };
+            match kind {
+                TokenKind::Identifier => {
+                    let in_device = device.peek().is_some_and(|body| body.contains(&at));
+                    self.identifier(at, in_device);
+                }
+                TokenKind::LaunchOpen if self.options.hip_launch_syntax => self.launch(at),
+                TokenKind::Text if self.options.strings => self.string(at),
+                _ => {}
+            }
+        }
+    }
+
+    fn identifier(&mut self, at: usize, in_device: bool) {
+        let Some(name) = self.source.name(at) else { return };
+        if let Some(entry) = self.namespace(at, &name) {
+            self.count(entry, entry.cuda);
+            let last = entry.hip.rsplit("::").next().unwrap_or(entry.hip);
+            self.replace(at, last);
+            return;
+        }
+        let Some(entry) = table::name(&name) else { return };
+        if entry.kind == Kind::DeviceFunction {
+            return self.device_function(at, entry, in_device);
+        }
+        self.count(entry, &name);
+        if !self.translatable(at, entry) {
+            return;
+        }
+        if self.options.hip_data_types
+            && matches!(&*name, "cudaDataType" | "cudaDataType_t")
+            && self.declares(at)
+        {
+            return self.replace(at, "hipDataType");
+        }
+        self.call(at, entry);
+        self.replace(at, entry.replacement(self.target()));
+    }
+
+    fn replace(&mut self, at: usize, text: &str) {
+        let Some(token) = self.source.token(at) else { return };
+        if self.source.bytes(at) != text.as_bytes() {
+            self.edits.replace(token.range(), text);
+        }
+    }
+
+    /// Whether the type at `at` declares a variable.
+    fn declares(&self, at: usize) -> bool {
+        self.source.kind_is(at + 1, TokenKind::Identifier)
+    }
+
+    /// The namespace that the word at `at` names with the qualifiers before it.
+    fn namespace(&self, at: usize, name: &str) -> Option<&'static Entry> {
+        let source = self.source;
+        let used = source.kind_is(at + 1, TokenKind::Scope)
+            || source.is(at + 1, b';')
+                && at > 0
+                && (source.is_word(at - 1, "namespace") || source.kind_is(at - 1, TokenKind::Scope))
+            || source.is(at + 1, b';')
+                && at > 2
+                && source.is(at - 1, b'=')
+                && source.is_word(at - 3, "namespace");
+        if !used {
+            return None;
+        }
+        let mut path = name.to_owned();
+        let mut first = at;
+        while first >= 2 && source.kind_is(first - 1, TokenKind::Scope) && path.len() < 64 {
+            let Some(outer) = source.name(first - 2).filter(|outer| !starts_type(outer)) else { break };
+            path = format!("{outer}::{path}");
+            first -= 2;
+        }
+        table::namespace(&path)
+    }
+
+    /// Whether a name is to be translated; if not, says why.
+    fn translatable(&mut self, at: usize, entry: &Entry) -> bool {
+        let Some(offset) = self.source.token(at).map(|token| token.start as usize) else { return false };
+        let (name, family) = (entry.cuda, self.family(entry));
+        if entry.flags.has(Flags::EXPERIMENTAL) && !self.options.experimental {
+            self.report(
+                offset,
+                Reason::Experimental,
+                name,
+                format!("'{name}' is experimental in {family}"),
+                Some("translate it with --experimental".into()),
+            );
+            return false;
+        }
+        if entry.flags.has(Flags::V2_ONLY) && entry.api == Api::Blas && !self.included.has_v2(Api::Blas) {
+            self.report(
+                offset,
+                Reason::V2Only,
+                name,
+                format!("{family} has a counterpart for '{name}_v2' only"),
+                Some("include <cublas_v2.h>, which gives this name to the _v2 function".into()),
+            );
+            return false;
+        }
+        if entry.unsupported(self.target()) {
+            self.unsupported(offset, entry);
+            return false;
+        }
+        if entry.flags.has(Flags::CUDA_REMOVED) {
+            let version = since(entry.cuda_out);
+            self.report(
+                offset,
+                Reason::RemovedInCuda,
+                name,
+                format!("'{name}' was removed from CUDA{version}"),
+                None,
+            );
+        } else if entry.flags.has(Flags::CUDA_DEPRECATED) {
+            let version = since(entry.cuda_deprecated);
+            self.report(
+                offset,
+                Reason::DeprecatedInCuda,
+                name,
+                format!("'{name}' is deprecated in CUDA{version}"),
+                None,
+            );
+        }
+        true
+    }
+
+    fn unsupported(&mut self, offset: usize, entry: &Entry) {
+        let name = entry.cuda;
+        let removed = if entry.flags.has(Flags::CUDA_REMOVED) {
+            format!(", and was removed from CUDA{}", since(entry.cuda_out))
+        } else {
+            String::new()
+        };
+        let family = self.family(entry);
+        let other = match self.target() {
+            Target::Hip if !entry.roc.is_empty() && !entry.flags.has(Flags::NO_ROC) => {
+                Some(format!("the ROC library has '{}': translate with --roc", entry.roc))
+            }
+            Target::Roc | Target::Miopen if !entry.flags.has(Flags::NO_HIP) => {
+                Some(format!("HIP has '{}': translate without --roc", entry.hip))
+            }
+            _ => None,
+        };
+        let suggestion = table::hint(name).map(String::from).or(other);
+        self.report(
+            offset,
+            Reason::Unsupported,
+            name,
+            format!("'{name}' has no counterpart in {family}{removed}"),
+            suggestion,
+        );
+    }
+
+    /// Device functions keep their names; those that HIP lacks are told where they are called.
+    fn device_function(&mut self, at: usize, entry: &'static Entry, in_device: bool) {
+        let source = self.source;
+        let member = at > 0 && (source.is(at - 1, b'.') || source.kind_is(at - 1, TokenKind::Arrow));
+        let declared = at > 0
+            && source.kind_is(at - 1, TokenKind::Identifier)
+            && !source.is_word(at - 1, "return")
+            && !source.is_word(at - 1, "else");
+        if !in_device
+            || member
+            || declared
+            || !source.is(at + 1, b'(')
+            || self.survey.functions.contains(entry.cuda)
+        {
+            return;
+        }
+        self.count(entry, entry.cuda);
+        if entry.unsupported(self.target()) {
+            let Some(token) = source.token(at) else { return };
+            self.unsupported(token.start as usize, entry);
+        }
+    }
+
+    /// Applies the rules for the calls of a function.
+    fn call(&mut self, at: usize, entry: &Entry) {
+        let all = table::rules(entry.cuda);
+        if all.is_empty() {
+            return;
+        }
+        let wanted = match self.target() {
+            _ if !entry.to_roc(self.target()) || entry.roc.is_empty() => Target::Hip,
+            Target::Miopen if entry.api != Api::Dnn => Target::Roc,
+            target => target,
+        };
+        let Some(call) = rules::call(self.source, at).filter(|call| !call.arguments.is_empty()) else {
+            return;
+        };
+        let mut wanted: Vec<_> = all.iter().filter(|rule| rule.target == wanted).collect();
+        wanted.sort_by_key(|rule| rule.argument);
+        for rule in wanted {
+            let changed = rules::apply(self.source, &call, rule, &mut self.edits);
+            if changed && rule.data_loss {
+                let argument =
+                    call.arguments.get(usize::from(rule.argument)).map(|tokens| self.source.extent(tokens));
+                let number = rule.argument + 1;
+                let name = entry.cuda;
+                self.report(
+                    argument.map_or(0, |extent| extent.start),
+                    Reason::DataLoss,
+                    "",
+                    format!("argument {number} of '{name}' has no counterpart in HIP and is left out"),
+                    None,
+                );
+            }
+        }
+    }
+
+    fn launch(&mut self, at: usize) {
+        match launch::read(self.source, self.survey, at) {
+            Ok(found) => {
+                launch::rewrite(self.source, &found, &mut self.edits);
+                self.statistics.converted.add(Kind::KernelLaunch, Api::Runtime, "cudaLaunchKernel");
+            }
+            Err(why) => {
+                let Some(token) = self.source.token(at) else { return };
+                self.report(
+                    token.start as usize,
+                    Reason::Launch,
+                    "<<<",
+                    format!("this launch stays as it is: {why}"),
+                    Some("HIP's compiler accepts '<<<...>>>' too".into()),
+                );
+            }
+        }
+    }
+
+    /// Words of a string, where asked for.
+    fn string(&mut self, at: usize) {
+        let Some(token) = self.source.token(at) else { return };
+        let bytes = self.source.bytes(at);
+        let mut start = token.start as usize;
+        for word in bytes.split(|byte| matches!(byte, b' ' | b'"')) {
+            let name = std::str::from_utf8(word).ok().and_then(table::name);
+            if let Some(entry) = name.filter(|entry| entry.kind != Kind::DeviceFunction) {
+                self.count(entry, entry.cuda);
+                if !entry.unsupported(self.target()) {
+                    self.edits.replace(start..start + word.len(), entry.replacement(self.target()));
+                }
+            }
+            start += word.len() + 1;
+        }
+    }
+
+    fn half2_members(&mut self) {
+        for at in half2::accesses(self.source) {
+            if self.directives.excluded(at) {
+                continue;
+            }
+            let extent = self.source.extent(&(at..at + 3));
+            let member =
+                String::from_utf8_lossy(self.source.text.get(extent.clone()).unwrap_or(&[])).into_owned();
+            self.edits.open(extent.start, "reinterpret_cast<half&>(");
+            self.edits.close(extent.end, ")");
+            self.report(
+                extent.start,
+                Reason::Undocumented,
+                &member,
+                format!("'{member}' is a half in CUDA and its bits in HIP; the access is cast"),
+                Some("CUDA does not document the members of half2: use __low2half and __high2half".into()),
+            );
+        }
+    }
+
+    fn runtime_header(&mut self) {
+        let cuda = self.survey.is_cuda
+            || self.statistics.converted.total() + self.statistics.unconverted.total() > 0
+            || self.options.always_include_runtime;
+        if self.included.runtime || !cuda {
+            return;
+        }
+        let top = if self.source.text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        includes::insert_runtime(self.directives, top, &mut self.edits);
+    }
+
+    fn finish(mut self) -> Translation {
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.offset);
+        let mut changed = BTreeSet::new();
+        for extent in self.edits.extents() {
+            self.statistics.replaced_bytes += extent.len();
+            changed.insert(self.lines.line(extent.start));
+        }
+        self.statistics.changed_lines = changed.len();
+        self.statistics.total_bytes = self.source.text.len();
+        self.statistics.total_lines = self.source.text.iter().filter(|byte| **byte == b'\n').count();
+        let text = if self.edits.is_empty() {
+            self.source.text.to_vec()
+        } else {
+            self.edits.apply(self.source.text)
+        };
+        Translation {
+            text,
+            diagnostics: self.diagnostics,
+            statistics: self.statistics,
+            steps: self.source.steps,
+        }
+    }
+}
+
+/// Whether `::` after this word is the global namespace's, and not one of a namespace of that name.
+fn starts_type(word: &str) -> bool {
+    matches!(
+        word,
+        "typedef"
+            | "typename"
+            | "using"
+            | "namespace"
+            | "const"
+            | "static"
+            | "constexpr"
+            | "return"
+            | "new"
+            | "class"
+            | "struct"
+            | "public"
+            | "private"
+            | "protected"
+            | "inline"
+            | "volatile"
+            | "else"
+            | "case"
+            | "throw"
+    )
+}
+
+fn since(version: &str) -> String {
+    if version.is_empty() { String::new() } else { format!(" {version}") }
+}

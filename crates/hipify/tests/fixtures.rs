@@ -1,0 +1,201 @@
+//! `tests/hipify/*`: sources with what must come of them in comments.
+//!
+//! * `// OPTIONS: --roc …` says how the file is translated.
+//! * `// CHECK: text` must be found after the match before; `CHECK-NEXT` on the very next line; `CHECK-NOT` not before the next match.
+//!   White space is compared loosely, and comments of the result do not count.
+//! * `// FINDING: reason name` names a finding on the next line that is no directive of this kind; there are no others.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hipify::{Options, Target, Translation, translate};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hipify")
+}
+
+fn fixtures() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = fs::read_dir(folder())
+        .expect("tests/hipify can be read")
+        .map(|entry| {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, fs::read_to_string(&path).expect("a text"))
+        })
+        .collect();
+    all.sort();
+    assert!(all.len() > 10, "the fixtures are there");
+    all
+}
+
+fn options(name: &str, source: &str) -> Options {
+    let mut options = Options { always_include_runtime: name.ends_with(".cu"), ..Options::default() };
+    let line = source.lines().find_map(|line| line.strip_prefix("// OPTIONS:")).unwrap_or("");
+    for word in line.split_whitespace() {
+        match word {
+            "--roc" => options.target = Target::Roc,
+            "--miopen" => options.target = Target::Miopen,
+            "--experimental" => options.experimental = true,
+            "--amap" => options.as_much_as_possible = true,
+            "--hip-kernel-execution-syntax" => options.hip_launch_syntax = true,
+            "--cuda-kernel-execution-syntax" => {}
+            "--skip-excluded-preprocessor-conditional-blocks" => options.skip_excluded = true,
+            "--use-hip-data-types" => options.hip_data_types = true,
+            "--rewrite-strings" => options.strings = true,
+            "--no-undocumented-features" => options.no_undocumented = true,
+            _ => match word.strip_prefix("-D") {
+                Some(define) => options.defines.push((define.into(), None)),
+                None => panic!("{name}: no such option: {word}"),
+            },
+        }
+    }
+    options
+}
+
+fn run(name: &str, source: &str) -> Translation {
+    translate(source.as_bytes(), &options(name, source)).expect("short enough")
+}
+
+fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Anywhere,
+    Next,
+    Not,
+}
+
+/// The checks of a source, in order, with their lines.
+fn checks(source: &str) -> Vec<(usize, Kind, String)> {
+    let prefixes = [("CHECK:", Kind::Anywhere), ("CHECK-NEXT:", Kind::Next), ("CHECK-NOT:", Kind::Not)];
+    let mut found = Vec::new();
+    for (number, line) in source.lines().enumerate() {
+        let Some((_, comment)) = line.split_once("//") else { continue };
+        for (prefix, kind) in prefixes {
+            if let Some(text) = comment.trim_start().strip_prefix(prefix) {
+                found.push((number + 1, kind, squeeze(text)));
+            }
+        }
+    }
+    found
+}
+
+/// The result's lines without their comments.
+fn result_lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| squeeze(line.split_once("//").map_or(line, |(code, _)| code))).collect()
+}
+
+/// Why the result does not have what the checks ask for.
+fn failed(checks: &[(usize, Kind, String)], lines: &[String]) -> Result<(), String> {
+    // The place after the last match: line, and byte within it.
+    let (mut line, mut column) = (0, 0);
+    let mut forbidden: Vec<(usize, &str)> = Vec::new();
+    for (number, kind, text) in checks {
+        if *kind == Kind::Not {
+            forbidden.push((*number, text));
+            continue;
+        }
+        let found = match kind {
+            Kind::Next => {
+                let next = (line + 1..lines.len()).find(|at| !lines[*at].is_empty());
+                next.and_then(|at| lines[at].find(text.as_str()).map(|place| (at, place)))
+            }
+            _ => (line..lines.len()).find_map(|at| {
+                let from = if at == line { column } else { 0 };
+                lines[at].get(from..)?.find(text.as_str()).map(|place| (at, from + place))
+            }),
+        };
+        let Some((at, place)) = found else {
+            return Err(format!("line {number}: not found after line {}: {text}", line + 1));
+        };
+        absent(&forbidden, &between(lines, (line, column), (at, place)))?;
+        forbidden.clear();
+        (line, column) = (at, place + text.len());
+    }
+    absent(&forbidden, &between(lines, (line, column), (lines.len(), 0)))
+}
+
+/// What stands between two places.
+fn between(lines: &[String], from: (usize, usize), to: (usize, usize)) -> Vec<String> {
+    let part = |at: usize| {
+        let end = if at == to.0 { to.1 } else { lines[at].len() };
+        let start = if at == from.0 { from.1.min(end) } else { 0 };
+        lines[at][start..end].to_owned()
+    };
+    (from.0..lines.len().min(to.0 + 1)).map(part).collect()
+}
+
+fn absent(forbidden: &[(usize, &str)], lines: &[String]) -> Result<(), String> {
+    for (number, text) in forbidden {
+        if let Some(line) = lines.iter().find(|line| line.contains(text)) {
+            return Err(format!("line {number}: must not be there: {text}\n  in: {line}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn fixtures_become_what_they_say() {
+    let mut wrong = Vec::new();
+    for (name, source) in fixtures() {
+        let result = String::from_utf8(run(&name, &source).text).expect("text");
+        let checks = checks(&source);
+        assert!(!checks.is_empty(), "{name} checks nothing");
+        if let Err(why) = failed(&checks, &result_lines(&result)) {
+            wrong.push(format!("{name}: {why}\n{result}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn fixtures_have_the_findings_that_they_name() {
+    for (name, source) in fixtures() {
+        let is_comment = |line: &str| line.trim_start().starts_with("//");
+        let mut expected = Vec::new();
+        let lines: Vec<&str> = source.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let Some(text) = line.trim_start().strip_prefix("// FINDING:") else { continue };
+            let next = (at..lines.len()).find(|at| !is_comment(lines[*at])).expect("a line that it is about");
+            expected.push(format!("{}: {}", next + 1, squeeze(text)));
+        }
+        let mut found: Vec<String> = run(&name, &source)
+            .diagnostics
+            .iter()
+            .map(|finding| {
+                let reason = serde_json::to_value(finding.reason).expect("JSON");
+                format!("{}: {} {}", finding.line, reason.as_str().expect("a word"), finding.name)
+                    .trim_end()
+                    .into()
+            })
+            .collect();
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_second_run_changes_nothing() {
+    for (name, source) in fixtures() {
+        let once = run(&name, &source).text;
+        let twice = translate(&once, &options(&name, &source)).expect("short enough").text;
+        assert_eq!(String::from_utf8_lossy(&twice), String::from_utf8_lossy(&once), "{name}");
+    }
+}
+
+#[test]
+fn the_checker_can_fail() {
+    let lines = result_lines("a b\nc // d\n\ne");
+    let check = |kind, text: &str| failed(&[(1, Kind::Anywhere, "a".into()), (2, kind, text.into())], &lines);
+    assert!(
+        check(Kind::Anywhere, "e").is_ok() && check(Kind::Next, "c").is_ok() && check(Kind::Not, "f").is_ok()
+    );
+    assert!(
+        check(Kind::Anywhere, "d").is_err()
+            && check(Kind::Next, "e").is_err()
+            && check(Kind::Not, "b").is_err()
+    );
+}

@@ -1,0 +1,8 @@
+// OPTIONS: --amap --skip-excluded-preprocessor-conditional-blocks
+// As much as possible: what is left out too.
+// CHECK: #include <hip/hip_runtime.h>
+#include <cuda_runtime.h>
+#if 0
+// CHECK: void f(void *p) { hipFree(p); }
+void f(void *p) { cudaFree(p); }
+#endif

@@ -1,0 +1,7 @@
+// All blocks are translated unless told otherwise.
+// CHECK: #include <hip/hip_runtime.h>
+#include <cuda_runtime.h>
+#if 0
+// CHECK: void f(void *p) { hipFree(p); }
+void f(void *p) { cudaFree(p); }
+#endif

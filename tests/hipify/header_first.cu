@@ -1,0 +1,7 @@
+// Where no header of CUDA's stands, the runtime's comes before the first one.
+#include <cmath>
+#include <vector>
+// CHECK: #include <hip/hip_runtime.h>
+// CHECK-NEXT: #include <cmath>
+// CHECK-NEXT: #include <vector>
+__global__ void kernel(float *p) { *p = sqrtf(*p); }

@@ -1,0 +1,5 @@
+// Nothing here is CUDA: not a byte changes, and no header is put in.
+// CHECK-NOT: hip
+#include <cstdio>
+int main(int, char **argv) { std::printf("%s <<<not a launch>>> cudaMalloc\n", argv[0]); }
+// CHECK: int main
