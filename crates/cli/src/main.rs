@@ -26,7 +26,7 @@ enum Command {
     Compile(commands::compile::Args),
     Cache(commands::cache::Args),
     Demo(commands::demo::Args),
-    Hipify(commands::hipify::Args),
+    Hipify(Box<commands::hipify::Args>),
     /// Print a shell's completion script
     #[command(
         after_help = "Example: anywarp completions bash > ~/.local/share/bash-completion/completions/anywarp"
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Command::Compile(args) => commands::compile::run(args),
         Command::Cache(args) => commands::cache::run(args),
         Command::Demo(args) => commands::demo::run(args),
-        Command::Hipify(args) => commands::hipify::run(args),
+        Command::Hipify(args) => commands::hipify::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "anywarp", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

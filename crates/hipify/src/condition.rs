@@ -1,6 +1,7 @@
 //! `#if`: what a condition is worth, as far as the text and the command line tell. What depends on headers is unknown.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::table;
 use crate::token::{Token, TokenKind};
@@ -11,7 +12,7 @@ pub enum Macro {
     /// It is not defined.
     Undefined,
     /// Defined with this text.
-    Defined(String),
+    Defined(Rc<str>),
     /// Defined, perhaps, or with an unknown value.
     Unknown,
 }
@@ -31,7 +32,7 @@ impl Macros {
     pub fn new(defines: &[(String, Option<String>)]) -> Self {
         let known = defines
             .iter()
-            .map(|(name, value)| (name.clone(), Macro::Defined(value.clone().unwrap_or_else(|| "1".into()))));
+            .map(|(name, value)| (name.clone(), Macro::Defined(value.as_deref().unwrap_or("1").into())));
         Macros { known: known.collect(), foreign: false }
     }
 

@@ -1,5 +1,7 @@
 //! What the reader of a translation must know, each with its place.
 
+use std::cell::Cell;
+
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde::Serialize;
 
@@ -58,13 +60,15 @@ pub struct Diagnostic {
 pub struct Lines<'a> {
     text: &'a [u8],
     starts: Vec<usize>,
+    /// The last position that was asked for, with its column: lines can be megabytes long.
+    last: Cell<(usize, usize)>,
 }
 
 impl<'a> Lines<'a> {
     /// Counts the lines of `text`.
     pub fn new(text: &'a [u8]) -> Self {
         let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-        Lines { text, starts: std::iter::once(0).chain(ends).collect() }
+        Lines { text, starts: std::iter::once(0).chain(ends).collect(), last: Cell::default() }
     }
 
     /// The line of a byte, from 1.
@@ -76,9 +80,14 @@ impl<'a> Lines<'a> {
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.line(offset);
         let start = self.starts.get(line - 1).copied().unwrap_or(0);
-        let before = self.text.get(start..offset).unwrap_or(&[]);
+        let (known, column) = self.last.get();
+        let (from, column) =
+            if (start..=offset).contains(&known) && column > 0 { (known, column) } else { (start, 1) };
+        let before = self.text.get(from..offset).unwrap_or(&[]);
         // Bytes that continue a UTF-8 character do not count.
-        (line, 1 + before.iter().filter(|byte| **byte & 0xc0 != 0x80).count())
+        let column = column + before.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        self.last.set((offset, column));
+        (line, column)
     }
 
     /// A line's bytes, without its end.

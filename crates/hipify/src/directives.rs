@@ -173,7 +173,9 @@ impl Reader<'_, '_> {
             _ => {
                 let value = self.source.extent(&(rest.start + 1..rest.end));
                 let bytes = self.source.text.get(value).unwrap_or(&[]);
-                Macro::Defined(String::from_utf8_lossy(bytes).into_owned())
+                // A long text is no number: it need not be read at every use.
+                let short = if bytes.len() <= 64 { bytes } else { b"..." };
+                Macro::Defined(String::from_utf8_lossy(short).into())
             }
         };
         self.macros.set(&name, value);

@@ -56,32 +56,29 @@ impl Edits {
         self.push(at, at, 1, What::Copy { of, before, after });
     }
 
-    /// Whether nothing is to change.
-    pub fn is_empty(&self) -> bool {
-        self.edits.is_empty()
-    }
-
     /// The bytes of the text that are replaced, and where each change begins.
     pub fn extents(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.edits.iter().map(|edit| edit.start..edit.end)
     }
 
-    /// The text with all changes made.
-    pub fn apply(mut self, text: &[u8]) -> Vec<u8> {
+    /// The text with all changes made, and how many changes were looked at.
+    pub fn apply(mut self, text: &[u8]) -> (Vec<u8>, u64) {
         self.edits.sort_by(|a, b| {
             (a.start, a.order.0)
                 .cmp(&(b.start, b.order.0))
                 .then_with(|| if a.order.0 == 2 { b.end.cmp(&a.end) } else { a.order.1.cmp(&b.order.1) })
         });
         let mut out = Vec::with_capacity(text.len() + text.len() / 8);
-        self.render(text, 0..text.len(), true, &mut out);
-        out
+        let mut steps = 0;
+        self.render(text, 0..text.len(), true, &mut out, &mut steps);
+        (out, steps)
     }
 
-    fn render(&self, text: &[u8], range: Range<usize>, outer: bool, out: &mut Vec<u8>) {
+    fn render(&self, text: &[u8], range: Range<usize>, outer: bool, out: &mut Vec<u8>, steps: &mut u64) {
         let first = self.edits.partition_point(|edit| edit.start < range.start);
         let mut cursor = range.start;
         for edit in self.edits.get(first..).unwrap_or(&[]) {
+            *steps += 1;
             let beyond = if outer { edit.start > range.end } else { edit.start >= range.end };
             if beyond {
                 break;
@@ -99,7 +96,7 @@ impl Edits {
                 What::Copy { of, before, after } => {
                     out.extend_from_slice(before.as_bytes());
                     // The deletion of a moved argument starts where the argument does: it is not part of the copy, being longer.
-                    self.render(text, of.clone(), false, out);
+                    self.render(text, of.clone(), false, out, steps);
                     out.extend_from_slice(after.as_bytes());
                 }
             }

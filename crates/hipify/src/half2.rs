@@ -44,7 +44,8 @@ fn declared(source: &Source<'_>, at: usize, pending: &mut Vec<String>, scopes: &
     if source.is(name, b'&') {
         name += 1;
     }
-    while let Some(variable) = source.name(name) {
+    while let Some(variable) = source.name(name).filter(|variable| variable != "half2") {
+        source.step();
         if source.is(name + 1, b'(') {
             return;
         }

@@ -54,6 +54,7 @@ fn opening_angle(source: &Source<'_>, at: usize, lowest: usize) -> Option<usize>
     let mut depth = 0usize;
     let mut place = at;
     loop {
+        source.step();
         match source.token(place)?.kind {
             TokenKind::Punct(b'>') => depth += 1,
             TokenKind::Punct(b'<') => {
@@ -75,16 +76,22 @@ fn opening_angle(source: &Source<'_>, at: usize, lowest: usize) -> Option<usize>
 
 /// The expression before `<<<`, read backwards: names with qualifiers, members and template arguments, or something in brackets.
 fn callee(source: &Source<'_>, open: usize) -> Option<Range<usize>> {
+    match source.token(open.checked_sub(1)?)?.kind {
+        TokenKind::Identifier | TokenKind::Punct(b'>' | b')' | b']') => {}
+        _ => return None,
+    }
     let lowest = {
         // Not beyond the statement: a `<` far before is no template's.
         let from = open.saturating_sub(512);
         (from..open)
             .rev()
+            .inspect(|_| source.step())
             .find(|at| source.is(*at, b';') || !source.together(*at, open))
             .map_or(from, |at| at + 1)
     };
     let mut start = open;
     loop {
+        source.step();
         let last = start.checked_sub(1).filter(|at| *at >= lowest)?;
         start = match source.token(last)?.kind {
             TokenKind::Identifier => last,
@@ -139,6 +146,7 @@ fn is_keyword(source: &Source<'_>, at: usize) -> bool {
 fn closing(source: &Source<'_>, open: usize) -> Option<usize> {
     let mut at = open + 1;
     loop {
+        source.step();
         let token = source.token(at)?;
         if !source.together(at, open) {
             return None;

@@ -1,5 +1,6 @@
 //! A text as tokens with their brackets matched, and questions about it.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use crate::token::{self, Token, TokenKind};
@@ -15,8 +16,8 @@ pub struct Source<'a> {
     pub tokens: Vec<Token>,
     /// For each bracket the token that closes or opens it.
     partners: Vec<u32>,
-    /// The measure of work: see [`token::Lexed::steps`].
-    pub steps: u64,
+    /// The measure of work: bytes and tokens looked at, with repetition.
+    steps: Cell<u64>,
 }
 
 /// One argument of a call: its tokens, none where it is empty.
@@ -27,7 +28,17 @@ impl<'a> Source<'a> {
     pub fn new(text: &'a [u8]) -> Self {
         let lexed = token::lex(text);
         let partners = match_brackets(&lexed.tokens);
-        Source { text, tokens: lexed.tokens, partners, steps: lexed.steps }
+        Source { text, tokens: lexed.tokens, partners, steps: Cell::new(lexed.steps) }
+    }
+
+    /// Counts a look at a token.
+    pub fn step(&self) {
+        self.steps.set(self.steps.get() + 1);
+    }
+
+    /// The looks so far.
+    pub fn steps(&self) -> u64 {
+        self.steps.get()
     }
 
     /// A token, if there is one of this number.
@@ -98,6 +109,7 @@ impl<'a> Source<'a> {
         let mut depth = 0usize;
         let mut place = at;
         while place < end.min(at + LONGEST) {
+            self.step();
             let token = self.tokens.get(place)?;
             match token.kind {
                 TokenKind::Punct(b'<') => depth += 1,
@@ -123,6 +135,7 @@ impl<'a> Source<'a> {
         let mut start = range.start;
         let mut at = range.start;
         while at < range.end {
+            self.step();
             let Some(token) = self.tokens.get(at) else { break };
             match token.kind {
                 TokenKind::Punct(b',') => {

@@ -62,10 +62,9 @@ pub fn survey(source: &Source<'_>) -> Survey {
         match token.kind {
             TokenKind::Punct(b';' | b'}') => (template, global, device, named) = (false, false, false, false),
             TokenKind::Punct(b'{') => {
-                if let (true, Some(close)) = (global || device, source.partner(at)) {
-                    if out.device_bodies.last().is_none_or(|last| last.end <= at) {
-                        out.device_bodies.push(at..close);
-                    }
+                let inside = out.device_bodies.last().is_some_and(|last| at < last.end);
+                if let (true, false, Some(close)) = (global || device, inside, source.partner(at)) {
+                    out.device_bodies.push(at..close);
                 }
                 (template, global, device, named) = (false, false, false, false);
             }

@@ -426,16 +426,12 @@ impl Translator<'_, '_> {
         self.statistics.changed_lines = changed.len();
         self.statistics.total_bytes = self.source.text.len();
         self.statistics.total_lines = self.source.text.iter().filter(|byte| **byte == b'\n').count();
-        let text = if self.edits.is_empty() {
-            self.source.text.to_vec()
-        } else {
-            self.edits.apply(self.source.text)
-        };
+        let (text, copied) = self.edits.apply(self.source.text);
         Translation {
             text,
             diagnostics: self.diagnostics,
             statistics: self.statistics,
-            steps: self.source.steps,
+            steps: self.source.steps() + copied,
         }
     }
 }

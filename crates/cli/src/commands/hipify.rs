@@ -153,6 +153,12 @@ struct Report {
     statistics: Statistics,
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Told {
+    files: Vec<Report>,
+}
+
 impl Args {
     fn options(&self, file: &Path) -> Options {
         let compiler =
@@ -328,7 +334,7 @@ fn statistics(reports: &[(Report, Duration)], format: Format) -> String {
 }
 
 /// Runs the command.
-pub fn run(args: Args) -> Result<ExitCode> {
+pub fn run(args: &Args) -> Result<ExitCode> {
     if args.versions {
         for (what, from, to) in hipify::VERSIONS {
             println!("[HIPIFY] Supports {what} from {from} up to {to}");
@@ -360,7 +366,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut failed = false;
     let mut reports = Vec::new();
     for file in &files {
-        match translate(&args, file) {
+        match translate(args, file) {
             Ok(report) => reports.push(report),
             Err(error) => {
                 eprintln!("anywarp: {error:#}");
@@ -382,8 +388,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
         write(&name, statistics(&reports, Format::Csv).as_bytes())?;
     }
     if args.json {
-        let files: Vec<&Report> = reports.iter().map(|(report, _)| report).collect();
-        println!("{}", serde_json::to_string_pretty(&serde_json::json!({ "files": files }))?);
+        let files = reports.into_iter().map(|(report, _)| report).collect();
+        println!("{}", serde_json::to_string_pretty(&Told { files })?);
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -1,0 +1,2 @@
+#include <hip/hip_runtime.h>
+int main() { return hipInit(0) == hipSuccess ? 0 : 1; }
