@@ -3,10 +3,14 @@
 //! **Architecture invariant:** how C passes things; not what any function does or is called.
 
 pub mod container;
+pub mod copy;
 mod guard;
 pub mod jit;
 pub mod link;
+pub mod memory;
 mod place;
+pub mod pointer;
+pub mod types;
 
 pub use guard::{named_once, run};
 pub use place::{In, Out, Text, bytes_at};

@@ -80,6 +80,17 @@ impl<T: Copy> Out<T> {
     }
 }
 
+impl Out<u8> {
+    /// Writes as much of a text as `room` bytes hold, and a NUL. No room at all is [`Error::InvalidValue`].
+    pub fn set_text(self, text: &str, room: usize) -> Result<()> {
+        let longest = room.checked_sub(1).ok_or(Error::InvalidValue)?;
+        let mut bytes: Vec<u8> = text.bytes().take(longest).collect();
+        bytes.push(0);
+        self.set_all(&bytes);
+        Ok(())
+    }
+}
+
 /// What a function reads: by the C contract null or valid for one `T` (or, where said, for several).
 #[repr(transparent)]
 pub struct In<T>(*const T);

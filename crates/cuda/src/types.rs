@@ -1,5 +1,9 @@
 //! The C types that more than one group of functions uses. Field for field as the interface's header lays them out.
 
+pub use capi::types::{
+    AccessDesc, AllocationProp, Array3DDescriptor, ArrayDescriptor, IpcHandle, MemLocation, Memcpy2D, PoolProps,
+};
+
 use crate::abi::In;
 
 /// A handle of any kind: a pointer to C.
@@ -15,29 +19,6 @@ pub mod stream {
     pub const LEGACY: u64 = 1;
     /// The thread's own default stream.
     pub const PER_THREAD: u64 = 2;
-}
-
-/// `CUDA_MEMCPY2D`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct Memcpy2D {
-    pub src_x: usize,
-    pub src_y: usize,
-    pub src_type: u32,
-    pub src_host: u64,
-    pub src_device: u64,
-    pub src_array: Handle,
-    pub src_pitch: usize,
-    pub dst_x: usize,
-    pub dst_y: usize,
-    pub dst_type: u32,
-    pub dst_host: u64,
-    pub dst_device: u64,
-    pub dst_array: Handle,
-    pub dst_pitch: usize,
-    pub width: usize,
-    pub height: usize,
 }
 
 /// `CUDA_MEMCPY3D` and, with the contexts in the two reserved places, `CUDA_MEMCPY3D_PEER`.
@@ -108,38 +89,6 @@ pub struct LaunchParams {
     pub params: In<u64>,
 }
 
-/// `CUmemLocation`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct MemLocation {
-    pub kind: u32,
-    pub id: i32,
-}
-
-/// `CUmemPoolProps`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct PoolProps {
-    pub alloc_type: u32,
-    pub handle_types: u32,
-    pub location: MemLocation,
-    pub security: u64,
-    pub max_size: usize,
-    pub usage: u16,
-    pub reserved: [u8; 54],
-}
-
-/// `CUmemAccessDesc`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct AccessDesc {
-    pub location: MemLocation,
-    pub flags: u32,
-}
-
 /// `CUdevprop`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -155,30 +104,6 @@ pub struct DeviceProperties {
     pub regs_per_block: i32,
     pub clock_rate: i32,
     pub texture_align: i32,
-}
-
-/// `CUDA_ARRAY_DESCRIPTOR`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct ArrayDescriptor {
-    pub width: usize,
-    pub height: usize,
-    pub format: u32,
-    pub channels: u32,
-}
-
-/// `CUDA_ARRAY3D_DESCRIPTOR`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct Array3DDescriptor {
-    pub width: usize,
-    pub height: usize,
-    pub depth: usize,
-    pub format: u32,
-    pub channels: u32,
-    pub flags: u32,
 }
 
 /// `CUDA_ARRAY_MEMORY_REQUIREMENTS`.
@@ -199,26 +124,6 @@ pub struct CopyAttributes {
     pub source_order: u32,
     pub hints: [MemLocation; 2],
     pub flags: u32,
-}
-
-/// `CUmemAllocationProp`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct AllocationProp {
-    pub kind: u32,
-    pub handle_types: u32,
-    pub location: MemLocation,
-    pub meta_data: u64,
-    pub flags: [u8; 8],
-}
-
-/// `CUipcMemHandle` and `CUipcEventHandle`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct IpcHandle {
-    pub name: [u8; 64],
 }
 
 /// `CUdevResource` with multiprocessors in it.

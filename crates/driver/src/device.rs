@@ -291,6 +291,34 @@ impl Device {
     }
 }
 
+/// What peers can do with each other's memory, which is all the process's: 0 the rank of the connection, 1 access, 2 atomics, 3 arrays.
+pub fn peer_attribute(number: u32) -> Result<i32> {
+    match number {
+        0 => Ok(0),
+        1 | 2 => Ok(1),
+        3 => Ok(0),
+        _ => Err(Error::InvalidValue),
+    }
+}
+
+/// The most elements of so many bytes that a one-dimensional texture of linear memory can have: 2^28 of 16 bytes, 2^30 at most.
+pub fn texture_1d_linear_max_width(bytes: u64) -> Result<u64> {
+    (1u64 << 32).checked_div(bytes).map(|width| width.min(1 << 30)).ok_or(Error::InvalidValue)
+}
+
+/// Reads a PCI address, `[domain:]bus:device[.function]` in hexadecimal: domain, bus, device.
+pub fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let (domain, bus, device) = match parts.as_slice() {
+        [domain, bus, device] => (*domain, *bus, *device),
+        [bus, device] => ("0", *bus, *device),
+        _ => return None,
+    };
+    let device = device.split('.').next()?;
+    let hex = |s| u32::from_str_radix(s, 16).ok();
+    Some((hex(domain)?, hex(bus)?, hex(device)?))
+}
+
 /// The virtual devices that the environment asks for, all like `base`: `ANYWARP_DEVICES` (their number, 1 to 64),
 /// `ANYWARP_COMPUTE_CAPABILITY` (as `8.6`), `ANYWARP_MEMORY` (bytes of each, or with a suffix K, M, G or T). A value that cannot be read is
 /// told on standard error and passed over. Of these `CUDA_VISIBLE_DEVICES` shows the ones it names (`visible`).

@@ -137,8 +137,10 @@ const KEPT: usize = 4096;
 /// How long who waits for a runner looks for its end before sleeping: waking takes longer than a short kernel.
 const LOOK: Duration = Duration::from_micros(20);
 
-/// Priorities lie between this, the highest, and 0.
+/// The highest priority.
 pub const HIGHEST_PRIORITY: i32 = -5;
+/// The lowest, one below the default of 0.
+pub const LOWEST_PRIORITY: i32 = 1;
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(16);
 
@@ -157,7 +159,7 @@ impl Stream {
             handle,
             id,
             kind,
-            priority: AtomicI32::new(priority.clamp(HIGHEST_PRIORITY, 0)),
+            priority: AtomicI32::new(priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY)),
             context: context.clone(),
             context_id,
             device: Arc::clone(device),
@@ -170,14 +172,14 @@ impl Stream {
         })
     }
 
-    /// Its priority: 0 is the lowest, [`HIGHEST_PRIORITY`] the highest.
+    /// Its priority, from [`HIGHEST_PRIORITY`] to [`LOWEST_PRIORITY`].
     pub fn priority(&self) -> i32 {
         self.priority.load(Ordering::Relaxed)
     }
 
     /// Changes the priority, within the bounds.
     pub fn set_priority(&self, priority: i32) {
-        self.priority.store(priority.clamp(HIGHEST_PRIORITY, 0), Ordering::Relaxed);
+        self.priority.store(priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY), Ordering::Relaxed);
     }
 
     /// Its context; an error when that is gone.
@@ -227,6 +229,15 @@ impl Stream {
     /// Adds a launch, as [`Stream::enqueue`] adds other work.
     pub(crate) fn enqueue_launch(self: &Arc<Self>, launch: Prepared) {
         self.enqueue_after(SmallVec::new(), false, Task::Launch(launch));
+    }
+
+    /// Calls a function of the program's after what is in the stream; `always` as for [`Stream::enqueue`].
+    pub fn call(self: &Arc<Self>, always: bool, function: impl FnOnce() + Send + 'static) {
+        let call = move || {
+            host_function(function);
+            Ok(())
+        };
+        self.enqueue(always, Box::new(call));
     }
 
     /// Makes what follows in this stream wait for `point`.
@@ -559,7 +570,7 @@ pub fn in_host_function() -> bool {
 }
 
 /// Runs a function of the program's.
-pub fn host_function(f: impl FnOnce()) {
+fn host_function(f: impl FnOnce()) {
     let before = IN_HOST_FUNCTION.try_with(|c| c.replace(true)).unwrap_or(false);
     f();
     let _ = IN_HOST_FUNCTION.try_with(|c| c.set(before));

@@ -19,7 +19,7 @@ const FILE_DESCRIPTOR: u32 = 1;
 /// The device and the location that a description asks for; memory on the host is counted as the first device's.
 fn place(location: MemLocation) -> Result<(&'static Arc<Device>, Location)> {
     let driver = driver()?;
-    let place = Location { kind: location.kind, id: location.id }.checked(driver.devices.len())?;
+    let place = Location::from(location).checked(driver.devices.len())?;
     let device = driver.device(if place.kind == DEVICE { place.id } else { 0 })?;
     Ok((device, place))
 }
@@ -108,7 +108,7 @@ api! {
         out.required()?.set(AllocationProp {
             kind: PINNED,
             handle_types: if memory.shareable { FILE_DESCRIPTOR } else { 0 },
-            location: MemLocation { kind: memory.location.kind, id: memory.location.id },
+            location: memory.location.into(),
             meta_data: 0,
             flags: [0; 8],
         });

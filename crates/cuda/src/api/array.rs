@@ -8,17 +8,6 @@ use crate::api;
 use crate::api::current;
 use crate::types::{Array3DDescriptor, ArrayDescriptor, ArrayRequirements, Handle};
 
-fn descriptor(d: &Array3DDescriptor) -> Descriptor {
-    Descriptor {
-        width: d.width as u64,
-        height: d.height as u64,
-        depth: d.depth as u64,
-        format: d.format,
-        channels: d.channels,
-        flags: d.flags,
-    }
-}
-
 fn create(out: Out<Handle>, descriptor: Descriptor) -> Result<()> {
     out.required()?;
     out.set(array::create(&*current()?, descriptor)?);
@@ -28,35 +17,22 @@ fn create(out: Out<Handle>, descriptor: Descriptor) -> Result<()> {
 api! {
     Context fn cuArrayCreate_v2(out: Out<Handle>, description: In<ArrayDescriptor>) {
         out.required()?;
-        let ArrayDescriptor { width, height, format, channels } = description.get()?;
-        create(out, descriptor(&Array3DDescriptor { width, height, depth: 0, format, channels, flags: 0 }))
+        create(out, Array3DDescriptor::from(description.get()?).into())
     }
 
     Context fn cuArray3DCreate_v2(out: Out<Handle>, description: In<Array3DDescriptor>) {
-        create(out, descriptor(&description.get()?))
+        create(out, description.get()?.into())
     }
 
     Context fn cuArrayGetDescriptor_v2(out: Out<ArrayDescriptor>, handle: Handle) {
-        let d = array::get(handle)?.descriptor;
-        out.required()?.set(ArrayDescriptor {
-            width: d.width as usize,
-            height: d.height as usize,
-            format: d.format,
-            channels: d.channels,
-        });
+        let descriptor = Array3DDescriptor::from(array::get(handle)?.descriptor);
+        out.required()?.set(descriptor.into());
         Ok(())
     }
 
     Context fn cuArray3DGetDescriptor_v2(out: Out<Array3DDescriptor>, handle: Handle) {
-        let d = array::get(handle)?.descriptor;
-        out.required()?.set(Array3DDescriptor {
-            width: d.width as usize,
-            height: d.height as usize,
-            depth: d.depth as usize,
-            format: d.format,
-            channels: d.channels,
-            flags: d.flags,
-        });
+        let descriptor = array::get(handle)?.descriptor;
+        out.required()?.set(descriptor.into());
         Ok(())
     }
 
@@ -80,7 +56,7 @@ api! {
 
     Context fn cuMipmappedArrayCreate(out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32) {
         out.required()?;
-        out.set(array::create_mipmap(&*current()?, descriptor(&description.get()?), levels)?);
+        out.set(array::create_mipmap(&*current()?, description.get()?.into(), levels)?);
         Ok(())
     }
 

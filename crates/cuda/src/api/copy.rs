@@ -1,5 +1,6 @@
 //! Copies in every direction, of one to three dimensions.
 
+use capi::copy::{Described, MemoryTypes};
 use driver::memory::transfer::{Place, Side, Transfer};
 use driver::{Error, Result, context};
 
@@ -27,13 +28,8 @@ fn later(stream: Handle, own: bool) -> Order {
 }
 
 fn copy(transfer: &Transfer, order: Order) -> Result<()> {
-    let checked = transfer.check()?;
-    let stream = stream(order.stream, order.own)?;
-    match checked {
-        None => Ok(()),
-        // SAFETY: the program vouches for what the driver does not know, as the interface has it.
-        Some(checked) => unsafe { checked.run(&stream, order.wait) },
-    }
+    // SAFETY: the program vouches for what the driver does not know, as the interface has it.
+    unsafe { transfer.run(|| stream(order.stream, order.own), order.wait) }
 }
 
 fn line(to: Place, from: Place, size: usize, order: Order) -> Result<()> {
@@ -45,50 +41,32 @@ fn with_array(to: Side, from: Side, size: usize, order: Order) -> Result<()> {
     copy(&Transfer { to, from, extent: [size as u64, 1, 1] }, order)
 }
 
-/// `CUmemorytype` and the three places of which it chooses one.
-fn place(kind: u32, host: u64, device: u64, array: Handle) -> Result<Place> {
-    match kind {
-        1 => Ok(Place::Host(host)),
-        2 => Ok(Place::Device(device)),
-        3 => Ok(Place::Array(array)),
-        4 => Ok(Place::Any(device)),
-        _ => Err(Error::InvalidValue),
-    }
-}
+/// `CUmemorytype`.
+const TYPES: MemoryTypes = MemoryTypes { host: 1, device: 2, array: 3, any: &[4] };
 
 fn plane(description: In<Memcpy2D>, order: Order) -> Result<()> {
-    let d = description.get()?;
-    let transfer = Transfer {
-        to: Side {
-            place: place(d.dst_type, d.dst_host, d.dst_device, d.dst_array)?,
-            offset: [d.dst_x as u64, d.dst_y as u64, 0],
-            pitch: [d.dst_pitch as u64, 0],
-        },
-        from: Side {
-            place: place(d.src_type, d.src_host, d.src_device, d.src_array)?,
-            offset: [d.src_x as u64, d.src_y as u64, 0],
-            pitch: [d.src_pitch as u64, 0],
-        },
-        extent: [d.width as u64, d.height as u64, 1],
-    };
-    copy(&transfer, order)
+    copy(&description.get()?.transfer(&TYPES)?, order)
 }
 
 fn volume(d: &Memcpy3D, order: Order) -> Result<()> {
-    let transfer = Transfer {
-        to: Side {
-            place: place(d.dst_type, d.dst_host, d.dst_device, d.dst_array)?,
-            offset: [d.dst_x as u64, d.dst_y as u64, d.dst_z as u64],
-            pitch: [d.dst_pitch as u64, d.dst_height as u64],
-        },
-        from: Side {
-            place: place(d.src_type, d.src_host, d.src_device, d.src_array)?,
-            offset: [d.src_x as u64, d.src_y as u64, d.src_z as u64],
-            pitch: [d.src_pitch as u64, d.src_height as u64],
-        },
-        extent: [d.width as u64, d.height as u64, d.depth as u64],
+    let to = Described {
+        kind: d.dst_type,
+        host: d.dst_host,
+        device: d.dst_device,
+        array: d.dst_array,
+        offset: [d.dst_x, d.dst_y, d.dst_z],
+        pitch: [d.dst_pitch, d.dst_height],
     };
-    copy(&transfer, order)
+    let from = Described {
+        kind: d.src_type,
+        host: d.src_host,
+        device: d.src_device,
+        array: d.src_array,
+        offset: [d.src_x, d.src_y, d.src_z],
+        pitch: [d.src_pitch, d.src_height],
+    };
+    let extent = [d.width as u64, d.height as u64, d.depth as u64];
+    copy(&Transfer { to: to.side(&TYPES)?, from: from.side(&TYPES)?, extent }, order)
 }
 
 /// Checks the context that a copy between devices names; null is the current one.

@@ -1,6 +1,6 @@
 //! Devices.
 
-use driver::device::attribute;
+use driver::device::{attribute, parse_pci, peer_attribute, texture_1d_linear_max_width};
 use driver::memory::pool;
 use driver::{Error, driver};
 
@@ -25,14 +25,7 @@ api! {
         name.required()?;
         let device = driver()?.device(device)?;
         // The hardware's driver takes a negative length for a large one.
-        let room = usize::try_from(length).unwrap_or(256);
-        if room == 0 {
-            return Err(Error::InvalidValue);
-        }
-        let mut text: Vec<u8> = device.info.name.bytes().take(room - 1).collect();
-        text.push(0);
-        name.set_all(&text);
-        Ok(())
+        name.set_text(&device.info.name, usize::try_from(length).unwrap_or(256))
     }
 
     Init fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: CUdevice) {
@@ -122,13 +115,7 @@ api! {
         if device == peer {
             return Err(Error::InvalidDevice);
         }
-        // Performance rank 0; access and atomics yes; arrays no.
-        value.set(match attribute {
-            1 => 0,
-            2 | 3 => 1,
-            4 => 0,
-            _ => return Err(Error::InvalidValue),
-        });
+        value.set(peer_attribute(attribute.wrapping_sub(1))?);
         Ok(())
     }
 
@@ -151,8 +138,7 @@ api! {
         if !matches!(channels, 1 | 2 | 4) {
             return Err(Error::InvalidValue);
         }
-        // 2^28 texels of 16 bytes; 2^30 at most.
-        width.set(((1usize << 32) / (size * channels as usize)).min(1 << 30));
+        width.set(texture_1d_linear_max_width(size * u64::from(channels))? as usize);
         Ok(())
     }
 
@@ -194,17 +180,4 @@ api! {
         capabilities.set_all(&all);
         Ok(())
     }
-}
-
-/// `[domain:]bus:device[.function]`, in hexadecimal.
-fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
-    let parts: Vec<&str> = text.split(':').collect();
-    let (domain, bus, device) = match parts.as_slice() {
-        [domain, bus, device] => (*domain, *bus, *device),
-        [bus, device] => ("0", *bus, *device),
-        _ => return None,
-    };
-    let device = device.split('.').next()?;
-    let hex = |s| u32::from_str_radix(s, 16).ok();
-    Some((hex(domain)?, hex(bus)?, hex(device)?))
 }

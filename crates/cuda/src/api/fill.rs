@@ -1,7 +1,7 @@
 //! Fills of memory with a value.
 
-use driver::memory::copy::{Checked, Fill, check_fill, fill as run};
-use driver::{Error, Result};
+use driver::Result;
+use driver::memory::copy::{Fill, fill_all};
 
 use crate::api;
 use crate::api::stream;
@@ -9,17 +9,7 @@ use crate::types::{CUdeviceptr, Handle};
 
 /// Fills in a stream; `wait`: the function is a synchronous one.
 fn fill(fill: Fill, handle: Handle, own: bool, wait: bool) -> Result<()> {
-    let within = match check_fill(&fill)? {
-        Checked::Nothing => return stream(handle, own).map(|_| ()),
-        Checked::Within(allocation) => Some(allocation),
-        Checked::Faults => {
-            stream(handle, own)?.enqueue(false, Box::new(|| Err(Error::IllegalAddress)));
-            return Ok(());
-        }
-    };
-    let stream = stream(handle, own)?;
-    // SAFETY: the range lies in `within`, which is kept until the fill has ended.
-    unsafe { run(fill, within, &stream, wait) }
+    fill_all(&[fill], || stream(handle, own), wait)
 }
 
 fn row(to: CUdeviceptr, element: u32, value: u32, count: usize) -> Fill {

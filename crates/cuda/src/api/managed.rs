@@ -1,5 +1,6 @@
 //! Managed memory.
 
+use capi::memory::{get_range_attribute, location_of};
 use driver::memory::managed::{self, Location};
 use driver::memory::{self};
 use driver::{Error, Result, driver};
@@ -8,19 +9,6 @@ use crate::abi::{In, Out};
 use crate::api;
 use crate::api::{current, stream};
 use crate::types::{CUdevice, CUdeviceptr, Handle, MemLocation};
-
-/// A device as the functions before version 12.2 name it: its ordinal, or -1 for the host.
-fn of_device(device: CUdevice) -> Location {
-    if device == -1 {
-        Location { kind: managed::HOST, id: -1 }
-    } else {
-        Location { kind: managed::DEVICE, id: device }
-    }
-}
-
-fn of_location(location: MemLocation) -> Location {
-    Location { kind: location.kind, id: location.id }
-}
 
 fn advise(address: u64, size: usize, advice: u32, location: Location) -> Result<()> {
     managed::advise(address, size as u64, advice, location, driver()?.devices.len())
@@ -34,16 +22,6 @@ fn prefetch(address: u64, size: usize, to: Location, flags: u32, handle: Handle,
     stream(handle, own).map(|_| ())
 }
 
-/// Writes an attribute of a range to a place of `size` bytes.
-fn attribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usize) -> Result<()> {
-    data.required()?;
-    if size == 0 || !size.is_multiple_of(4) {
-        return Err(Error::InvalidValue);
-    }
-    data.set_all(&managed::attribute(address, length as u64, number, size / 4)?);
-    Ok(())
-}
-
 /// Attributes that one call may ask for.
 const MAX_ATTRIBUTES: usize = 64;
 
@@ -55,25 +33,25 @@ api! {
     }
 
     Context fn cuMemAdvise(address: CUdeviceptr, size: usize, advice: u32, device: CUdevice) {
-        advise(address, size, advice, of_device(device))
+        advise(address, size, advice, location_of(device))
     }
 
     Context fn cuMemAdvise_v2(address: CUdeviceptr, size: usize, advice: u32, location: MemLocation) {
-        advise(address, size, advice, of_location(location))
+        advise(address, size, advice, location.into())
     }
 
     Context fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (address: CUdeviceptr, size: usize, device: CUdevice, in_stream: Handle) |own| {
-        prefetch(address, size, of_device(device), 0, in_stream, own)
+        prefetch(address, size, location_of(device), 0, in_stream, own)
     }
 
     Context fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
         address: CUdeviceptr, size: usize, location: MemLocation, flags: u32, in_stream: Handle,
     ) |own| {
-        prefetch(address, size, of_location(location), flags, in_stream, own)
+        prefetch(address, size, location.into(), flags, in_stream, own)
     }
 
     Context fn cuMemRangeGetAttribute(data: Out<i32>, size: usize, number: u32, address: CUdeviceptr, length: usize) {
-        attribute(data, size, number, address, length)
+        get_range_attribute(data, size, number, address, length)
     }
 
     Context fn cuMemRangeGetAttributes(
@@ -83,7 +61,7 @@ api! {
             return Err(Error::InvalidValue);
         }
         for i in 0..count {
-            attribute(data.at(i)?, sizes.at(i)?, numbers.at(i)?, address, length)?;
+            get_range_attribute(data.at(i)?, sizes.at(i)?, numbers.at(i)?, address, length)?;
         }
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use capi::memory::{alloc_in_order, get_pool_attribute, set_pool_attribute};
 use driver::device::Device;
 use driver::memory::managed::DEVICE;
 use driver::memory::pool;
-use driver::stream::Stream;
 use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out};
@@ -17,14 +17,6 @@ use crate::types::{AccessDesc, CUdeviceptr, Handle, MemLocation, PoolProps};
 const PINNED: u32 = 1;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const READ_WRITE: u32 = 3;
-
-fn alloc(out: Out<CUdeviceptr>, size: usize, pool: Option<Handle>, stream: &Arc<Stream>) -> Result<()> {
-    out.required()?;
-    let context = stream.context()?;
-    let pool = pool.map_or_else(|| pool::current(&context.device), Ok)?;
-    out.set(pool::alloc(&context, pool, size as u64)?);
-    Ok(())
-}
 
 /// The device of a location; of another kind or none: [`Error::InvalidValue`].
 fn device_of(location: MemLocation) -> Result<&'static Arc<Device>> {
@@ -43,20 +35,15 @@ fn home(location: In<MemLocation>, kind: u32) -> Result<&'static Arc<Device>> {
     device_of(location)
 }
 
-/// Attributes 1 to 3 are words, the others long words.
-fn is_word(attribute: u32) -> bool {
-    matches!(attribute, 1..=3)
-}
-
 api! {
     Context fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<CUdeviceptr>, size: usize, in_stream: Handle) |own| {
-        alloc(out, size, None, &stream(in_stream, own)?)
+        alloc_in_order(out, size, None, &stream(in_stream, own)?)
     }
 
     Context fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
         out: Out<CUdeviceptr>, size: usize, pool: Handle, in_stream: Handle,
     ) |own| {
-        alloc(out, size, Some(pool), &stream(in_stream, own)?)
+        alloc_in_order(out, size, Some(pool), &stream(in_stream, own)?)
     }
 
     Context fn cuMemFreeAsync / cuMemFreeAsync_ptsz (address: CUdeviceptr, in_stream: Handle) |own| {
@@ -87,23 +74,11 @@ api! {
     }
 
     Init fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u32>) {
-        let pool = pool::get(pool)?;
-        value.required()?;
-        let got = pool.attribute(attribute)?;
-        value.set(got as u32);
-        if !is_word(attribute) {
-            value.after(1).set((got >> 32) as u32);
-        }
-        Ok(())
+        get_pool_attribute(&*pool::get(pool)?, attribute, value)
     }
 
     Init fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: In<u32>) {
-        let pool = pool::get(pool)?;
-        let mut new = u64::from(value.get()?);
-        if !is_word(attribute) {
-            new |= u64::from(value.at(1)?) << 32;
-        }
-        pool.set_attribute(attribute, new)
+        set_pool_attribute(&*pool::get(pool)?, attribute, value)
     }
 
     /// Every device can always reach every pool.

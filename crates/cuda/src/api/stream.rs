@@ -1,8 +1,7 @@
 //! Streams.
 
-use std::time::{Duration, Instant};
-
-use driver::stream::{Kind, STREAMS, host_function};
+use driver::memory::value::Word;
+use driver::stream::{Kind, STREAMS};
 use driver::{Error, Result, event};
 
 use crate::abi::{In, Need, Out, check};
@@ -17,15 +16,8 @@ fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
         1 => Kind::NonBlocking,
         _ => return Err(Error::InvalidValue),
     };
-    out.set(current()?.create_stream(kind, priority)?);
+    out.set(current()?.create_stream(kind, priority.min(0))?);
     Ok(())
-}
-
-/// A function of the program's and its argument.
-#[derive(Clone, Copy)]
-struct Call<F> {
-    function: F,
-    data: u64,
 }
 
 type HostFunction = extern "C" fn(u64);
@@ -34,74 +26,33 @@ type Callback = extern "C" fn(Handle, u32, u64);
 /// `CUstreamAttrValue`.
 type AttributeValue = [u64; 8];
 
-/// Waits until a condition on memory holds; a device in trouble, or the end of the process, ends the wait.
-fn wait_value(address: u64, wide: bool, value: u64, flags: u32) -> Result<()> {
-    let start = Instant::now();
-    loop {
-        // SAFETY: the address was checked to lie in an allocation, aligned, when the wait was enqueued.
-        let now = unsafe {
-            if wide {
-                (address as *const u64).read_volatile()
-            } else {
-                u64::from((address as *const u32).read_volatile())
-            }
-        };
-        let reached = match flags & 3 {
-            0 if wide => now.wrapping_sub(value) as i64 >= 0,
-            0 => (now as u32).wrapping_sub(value as u32) as i32 >= 0,
-            1 => now == value,
-            2 => now & value != 0,
-            _ if wide => !(now | value) != 0,
-            _ => !(now as u32 | value as u32) != 0,
-        };
-        if reached {
-            return Ok(());
-        }
-        driver::driver()?;
-        if start.elapsed() > Duration::from_micros(50) {
-            std::thread::sleep(Duration::from_micros(20))
-        } else {
-            std::hint::spin_loop()
-        }
+/// Whether a word of memory is what a wait is for: at least (cyclically), equal, some common bit, not all bits of either.
+fn reached(now: u64, wide: bool, value: u64, flags: u32) -> bool {
+    match flags & 3 {
+        0 if wide => now.wrapping_sub(value) as i64 >= 0,
+        0 => (now as u32).wrapping_sub(value as u32) as i32 >= 0,
+        1 => now == value,
+        2 => now & value != 0,
+        _ if wide => !(now | value) != 0,
+        _ => !(now as u32 | value as u32) != 0,
     }
-}
-
-fn write_value(address: u64, wide: bool, value: u64) -> Result<()> {
-    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-    // SAFETY: as for `wait_value`.
-    unsafe {
-        if wide {
-            (address as *mut u64).write_volatile(value);
-        } else {
-            (address as *mut u32).write_volatile(value as u32);
-        }
-    }
-    Ok(())
-}
-
-fn check_value(address: u64, wide: bool) -> Result<()> {
-    let size = if wide { 8 } else { 4 };
-    if !address.is_multiple_of(size) {
-        return Err(Error::InvalidValue);
-    }
-    driver::memory::check_device(address, size).map(|_| ())
 }
 
 fn wait(handle: Handle, own: bool, address: u64, wide: bool, value: u64, flags: u32) -> Result<()> {
-    check_value(address, wide)?;
+    let word = Word::at(address, wide)?;
     if flags & !3 != 0 {
         return Err(Error::InvalidValue);
     }
-    stream(handle, own)?.enqueue(false, Box::new(move || wait_value(address, wide, value, flags)));
+    word.wait(&stream(handle, own)?, move |now| reached(now, wide, value, flags));
     Ok(())
 }
 
 fn write(handle: Handle, own: bool, address: u64, wide: bool, value: u64, flags: u32) -> Result<()> {
-    check_value(address, wide)?;
+    let word = Word::at(address, wide)?;
     if flags != 0 {
         return Err(Error::InvalidValue);
     }
-    stream(handle, own)?.enqueue(false, Box::new(move || write_value(address, wide, value)));
+    word.write(&stream(handle, own)?, value);
     Ok(())
 }
 
@@ -149,7 +100,7 @@ api! {
 
     Context fn cuStreamGetPriority / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<i32>) |own| {
         let stream = stream(handle, own)?;
-        priority.required()?.set(stream.priority());
+        priority.required()?.set(stream.priority().min(0));
         Ok(())
     }
 
@@ -197,14 +148,7 @@ api! {
         if stream.context_id() != current()?.id() {
             return Err(Error::InvalidValue);
         }
-        let call = Call { function, data };
-        stream.enqueue(
-            false,
-            Box::new(move || {
-                host_function(|| (call.function)(call.data));
-                Ok(())
-            }),
-        );
+        stream.call(false, move || function(data));
         Ok(())
     }
 
@@ -213,16 +157,9 @@ api! {
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
-        let (stream, call) = (stream(handle, own)?, Call { function, data });
+        let stream = stream(handle, own)?;
         let context = stream.context()?;
-        stream.enqueue(
-            true,
-            Box::new(move || {
-                let status = context.check().err().map_or(0, Error::code);
-                host_function(|| (call.function)(handle, status, call.data));
-                Ok(())
-            }),
-        );
+        stream.call(true, move || function(handle, context.check().err().map_or(0, Error::code), data));
         Ok(())
     }
 
@@ -276,7 +213,7 @@ api! {
         match attribute {
             1 | 3 | 9 | 10 => Ok(()),
             8 => {
-                stream.set_priority(value[0] as u32 as i32);
+                stream.set_priority((value[0] as u32 as i32).min(0));
                 Ok(())
             }
             _ => Err(Error::InvalidValue),
@@ -312,7 +249,7 @@ api! {
         let list = operations.list(count as usize)?;
         for op in &list {
             match op[0] as u32 {
-                1 | 2 | 4 | 5 => check_value(op[1], matches!(op[0] as u32, 4 | 5))?,
+                1 | 2 | 4 | 5 => Word::at(op[1], matches!(op[0] as u32, 4 | 5)).map(|_| ())?,
                 3 | 6 => {}
                 _ => return Err(Error::InvalidValue),
             }

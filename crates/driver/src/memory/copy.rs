@@ -144,14 +144,14 @@ const INLINE: u64 = 64 << 10;
 ///
 /// # Safety
 /// As for [`Fill::run`], for as long as the fill may run; `within`, what [`check_fill`] gave, is kept until then.
-pub unsafe fn fill(
+unsafe fn fill(
     fill: Fill,
-    within: Option<Arc<Allocation>>,
+    within: Arc<Allocation>,
     stream: &Arc<Stream>,
     wait: bool,
 ) -> Result<()> {
     let bytes = fill.width.saturating_mul(fill.height).saturating_mul(u64::from(fill.element));
-    let must = wait && within.as_ref().is_some_and(|a| a.host_accessible());
+    let must = wait && within.host_accessible();
     if (must || bytes <= INLINE)
         && let Some(_now) = stream.begin()
     {
@@ -178,7 +178,7 @@ pub unsafe fn fill(
 
 /// What a fill that was found right is.
 #[derive(Debug)]
-pub enum Checked {
+enum Checked {
     /// There is nothing to fill.
     Nothing,
     /// It lies in this allocation.
@@ -188,7 +188,7 @@ pub enum Checked {
 }
 
 /// Checks a fill.
-pub fn check_fill(f: &Fill) -> Result<Checked> {
+fn check_fill(f: &Fill) -> Result<Checked> {
     let element = u64::from(f.element);
     if f.width == 0 || f.height == 0 {
         return Ok(Checked::Nothing);
@@ -205,6 +205,27 @@ pub fn check_fill(f: &Fill) -> Result<Checked> {
     }
     let span = Block::span([row, f.height, 1], [f.pitch, 0]).ok_or(Error::InvalidValue)?;
     super::check_device(f.to, span).map(Checked::Within)
+}
+
+/// Checks fills and runs them in the order of the stream that `stream` gives; `wait` as for [`fill`].
+pub fn fill_all<E: From<Error>>(
+    fills: &[Fill],
+    stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
+    wait: bool,
+) -> std::result::Result<(), E> {
+    let checked: Vec<Checked> = fills.iter().map(check_fill).collect::<Result<_>>()?;
+    let stream = stream()?;
+    for (one, checked) in fills.iter().zip(checked) {
+        match checked {
+            Checked::Nothing => {}
+            Checked::Faults => {
+                stream.enqueue(false, Box::new(|| Err(Error::IllegalAddress)));
+            }
+            // SAFETY: the range lies in the allocation, which is kept until the fill has ended.
+            Checked::Within(allocation) => unsafe { fill(*one, allocation, &stream, wait)? },
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

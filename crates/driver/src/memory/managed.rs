@@ -56,6 +56,8 @@ pub struct Advice {
     pub accessed_by_host: bool,
     /// Where it was last sent.
     pub prefetched: Location,
+    /// Devices need not see one another's writes while a kernel runs (HIP's coarse grain).
+    pub coarse_grain: bool,
 }
 
 impl Default for Advice {
@@ -66,6 +68,7 @@ impl Default for Advice {
             accessed_by: 0,
             accessed_by_host: false,
             prefetched: Location::NONE,
+            coarse_grain: false,
         }
     }
 }
@@ -106,6 +109,12 @@ pub fn advise(address: u64, size: u64, advice: u32, location: Location, devices:
             }
         }
     }
+    Ok(())
+}
+
+/// Takes the advice of HIP alone: how soon devices see one another's writes. All memory is the host's, so they always do at once.
+pub fn set_coarse_grain(address: u64, size: u64, on: bool) -> Result<()> {
+    lock(&range(address, size)?.advice).coarse_grain = on;
     Ok(())
 }
 

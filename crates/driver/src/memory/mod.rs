@@ -11,6 +11,7 @@ pub mod pool;
 pub mod share;
 mod space;
 pub mod transfer;
+pub mod value;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -191,7 +192,12 @@ pub fn check_device(address: u64, size: u64) -> Result<Arc<Allocation>> {
 
 /// Device memory.
 pub fn alloc(context: &Context, size: u64) -> Result<u64> {
-    alloc_kind(&context.device, Owner::of(context), Kind::Device, size, 0)
+    alloc_flagged(context, size, 0)
+}
+
+/// Device memory that tells back the flags it was made with.
+pub fn alloc_flagged(context: &Context, size: u64, flags: u32) -> Result<u64> {
+    alloc_kind(&context.device, Owner::of(context), Kind::Device, size, flags)
 }
 
 /// Managed memory; `flags` 1 (any stream) or 2 (the host first).
@@ -269,6 +275,13 @@ pub fn alloc_host(context: &Context, size: u64, flags: u32) -> Result<u64> {
     if flags & !(PORTABLE | DEVICE_MAP | WRITE_COMBINED) != 0 {
         return Err(Error::InvalidValue);
     }
+    // The hardware's driver tells PORTABLE only together with WRITE_COMBINED.
+    let kept = if flags & WRITE_COMBINED == 0 { flags & !PORTABLE } else { flags };
+    alloc_host_flagged(context, size, kept | DEVICE_MAP)
+}
+
+/// Page-locked host memory that tells back these flags; of size 0: null.
+pub fn alloc_host_flagged(context: &Context, size: u64, flags: u32) -> Result<u64> {
     if size == 0 {
         return Ok(0);
     }
@@ -276,9 +289,7 @@ pub fn alloc_host(context: &Context, size: u64, flags: u32) -> Result<u64> {
         return Err(Error::OutOfMemory);
     }
     let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
-    // The hardware's driver tells PORTABLE only together with WRITE_COMBINED.
-    let kept = if flags & WRITE_COMBINED == 0 { flags & !PORTABLE } else { flags };
-    insert(Kind::Host, base, size, &Owner::of(context), kept | DEVICE_MAP, false);
+    insert(Kind::Host, base, size, &Owner::of(context), flags, false);
     Ok(base)
 }
 

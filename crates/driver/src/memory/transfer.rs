@@ -140,6 +140,24 @@ impl Transfer {
         Transfer { to: Side::at(to), from: Side::at(from), extent: [size, 1, 1] }
     }
 
+    /// Checks both sides and copies in the order of the stream that `stream` gives; `wait` as for [`Checked::run`].
+    ///
+    /// # Safety
+    /// As for [`Checked::run`].
+    pub unsafe fn run<E: From<Error>>(
+        &self,
+        stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
+        wait: bool,
+    ) -> std::result::Result<(), E> {
+        let checked = self.check()?;
+        let stream = stream()?;
+        match checked {
+            None => Ok(()),
+            // SAFETY: by the caller's promise.
+            Some(checked) => Ok(unsafe { checked.run(&stream, wait) }?),
+        }
+    }
+
     /// Checks both sides. `None`: there is nothing to copy.
     pub fn check(&self) -> Result<Option<Checked>> {
         if self.extent.contains(&0) {

@@ -1,0 +1,69 @@
+//! Copies of two and three dimensions as C programs describe them.
+
+use driver::memory::transfer::{Place, Side, Transfer};
+use driver::{Error, Result};
+
+use crate::types::Memcpy2D;
+
+/// The numbers of the kinds of memory, which each interface (and HIP 5 and 6) has its own of.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryTypes {
+    /// The program's memory.
+    pub host: u32,
+    /// Device memory.
+    pub device: u32,
+    /// An array.
+    pub array: u32,
+    /// Any memory; the address tells.
+    pub any: &'static [u32],
+}
+
+/// A memory type and the three places of which it chooses one, the offset from there, and the pitches.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Described {
+    pub kind: u32,
+    pub host: u64,
+    pub device: u64,
+    pub array: u64,
+    pub offset: [usize; 3],
+    pub pitch: [usize; 2],
+}
+
+impl Described {
+    /// The side of a copy. A memory type without a meaning is [`Error::InvalidValue`].
+    pub fn side(&self, types: &MemoryTypes) -> Result<Side> {
+        let place = match self.kind {
+            kind if kind == types.host => Place::Host(self.host),
+            kind if kind == types.device => Place::Device(self.device),
+            kind if kind == types.array => Place::Array(self.array),
+            kind if types.any.contains(&kind) => Place::Any(self.device),
+            _ => return Err(Error::InvalidValue),
+        };
+        Ok(Side { place, offset: self.offset.map(|n| n as u64), pitch: self.pitch.map(|n| n as u64) })
+    }
+}
+
+impl Memcpy2D {
+    /// The copy that is described.
+    pub fn transfer(&self, types: &MemoryTypes) -> Result<Transfer> {
+        let to = Described {
+            kind: self.dst_type,
+            host: self.dst_host,
+            device: self.dst_device,
+            array: self.dst_array,
+            offset: [self.dst_x, self.dst_y, 0],
+            pitch: [self.dst_pitch, 0],
+        };
+        let from = Described {
+            kind: self.src_type,
+            host: self.src_host,
+            device: self.src_device,
+            array: self.src_array,
+            offset: [self.src_x, self.src_y, 0],
+            pitch: [self.src_pitch, 0],
+        };
+        let extent = [self.width as u64, self.height as u64, 1];
+        Ok(Transfer { to: to.side(types)?, from: from.side(types)?, extent })
+    }
+}

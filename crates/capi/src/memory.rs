@@ -1,0 +1,66 @@
+//! Attributes of pools and of managed memory, as C programs ask for them.
+
+use std::sync::Arc;
+
+use driver::memory::pool::Pool;
+use driver::memory::{managed, pool};
+use driver::stream::Stream;
+use driver::{Error, Result};
+
+use crate::{In, Out};
+
+/// Attributes 1 to 3 of a pool are words, the others long words.
+fn is_word(attribute: u32) -> bool {
+    matches!(attribute, 1..=3)
+}
+
+/// Writes a pool's attribute to its place.
+pub fn get_pool_attribute(pool: &Pool, attribute: u32, value: Out<u32>) -> Result<()> {
+    value.required()?;
+    let got = pool.attribute(attribute)?;
+    value.set(got as u32);
+    if !is_word(attribute) {
+        value.after(1).set((got >> 32) as u32);
+    }
+    Ok(())
+}
+
+/// Sets a pool's attribute to what its place holds.
+pub fn set_pool_attribute(pool: &Pool, attribute: u32, value: In<u32>) -> Result<()> {
+    let mut new = u64::from(value.get()?);
+    if !is_word(attribute) {
+        new |= u64::from(value.at(1)?) << 32;
+    }
+    pool.set_attribute(attribute, new)
+}
+
+/// Allocates in the order of a stream; no pool: from the one that the stream's device uses.
+pub fn alloc_in_order(out: Out<u64>, size: usize, pool: Option<u64>, stream: &Arc<Stream>) -> Result<()> {
+    out.required()?;
+    let context = stream.context()?;
+    let pool = pool.map_or_else(|| pool::current(&context.device), Ok)?;
+    out.set(pool::alloc(&context, pool, size as u64)?);
+    Ok(())
+}
+
+/// Writes an attribute of a range of managed memory to a place of `size` bytes.
+pub fn get_range_attribute(
+    data: Out<i32>,
+    size: usize,
+    number: u32,
+    address: u64,
+    length: usize,
+) -> Result<()> {
+    data.required()?;
+    if size == 0 || !size.is_multiple_of(4) {
+        return Err(Error::InvalidValue);
+    }
+    data.set_all(&managed::attribute(address, length as u64, number, size / 4)?);
+    Ok(())
+}
+
+/// A device as functions that know no locations name it: its ordinal, or -1 for the host.
+pub fn location_of(device: i32) -> managed::Location {
+    let kind = if device == -1 { managed::HOST } else { managed::DEVICE };
+    managed::Location { kind, id: device }
+}

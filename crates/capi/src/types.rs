@@ -1,0 +1,156 @@
+//! C structures that CUDA and HIP lay out alike, field for field as their headers have them.
+
+use driver::memory::array::Descriptor;
+use driver::memory::managed::Location;
+
+/// `CUDA_MEMCPY2D`, `hip_Memcpy2D`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Memcpy2D {
+    pub src_x: usize,
+    pub src_y: usize,
+    pub src_type: u32,
+    pub src_host: u64,
+    pub src_device: u64,
+    pub src_array: u64,
+    pub src_pitch: usize,
+    pub dst_x: usize,
+    pub dst_y: usize,
+    pub dst_type: u32,
+    pub dst_host: u64,
+    pub dst_device: u64,
+    pub dst_array: u64,
+    pub dst_pitch: usize,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// `CUmemLocation`, `hipMemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct MemLocation {
+    pub kind: u32,
+    pub id: i32,
+}
+
+/// `CUmemPoolProps`, `hipMemPoolProps`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct PoolProps {
+    pub alloc_type: u32,
+    pub handle_types: u32,
+    pub location: MemLocation,
+    pub security: u64,
+    pub max_size: usize,
+    pub usage: u16,
+    pub reserved: [u8; 54],
+}
+
+/// `CUmemAccessDesc`, `hipMemAccessDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct AccessDesc {
+    pub location: MemLocation,
+    pub flags: u32,
+}
+
+/// `CUDA_ARRAY_DESCRIPTOR`, `HIP_ARRAY_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct ArrayDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub format: u32,
+    pub channels: u32,
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Array3DDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: u32,
+    pub channels: u32,
+    pub flags: u32,
+}
+
+/// `CUmemAllocationProp`, `hipMemAllocationProp`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct AllocationProp {
+    pub kind: u32,
+    pub handle_types: u32,
+    pub location: MemLocation,
+    pub meta_data: u64,
+    pub flags: [u8; 8],
+}
+
+/// `CUipcMemHandle`, `CUipcEventHandle`, `hipIpcMemHandle_t` and `hipIpcEventHandle_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct IpcHandle {
+    pub name: [u8; 64],
+}
+
+impl From<ArrayDescriptor> for Array3DDescriptor {
+    /// Of two dimensions at most, and without flags.
+    fn from(d: ArrayDescriptor) -> Self {
+        let ArrayDescriptor { width, height, format, channels } = d;
+        Array3DDescriptor { width, height, depth: 0, format, channels, flags: 0 }
+    }
+}
+
+impl From<Array3DDescriptor> for ArrayDescriptor {
+    fn from(d: Array3DDescriptor) -> Self {
+        let Array3DDescriptor { width, height, format, channels, .. } = d;
+        ArrayDescriptor { width, height, format, channels }
+    }
+}
+
+impl From<Array3DDescriptor> for Descriptor {
+    fn from(d: Array3DDescriptor) -> Self {
+        Descriptor {
+            width: d.width as u64,
+            height: d.height as u64,
+            depth: d.depth as u64,
+            format: d.format,
+            channels: d.channels,
+            flags: d.flags,
+        }
+    }
+}
+
+impl From<Descriptor> for Array3DDescriptor {
+    fn from(d: Descriptor) -> Self {
+        Array3DDescriptor {
+            width: d.width as usize,
+            height: d.height as usize,
+            depth: d.depth as usize,
+            format: d.format,
+            channels: d.channels,
+            flags: d.flags,
+        }
+    }
+}
+
+impl From<MemLocation> for Location {
+    fn from(l: MemLocation) -> Self {
+        Location { kind: l.kind, id: l.id }
+    }
+}
+
+impl From<Location> for MemLocation {
+    fn from(l: Location) -> Self {
+        MemLocation { kind: l.kind, id: l.id }
+    }
+}
