@@ -1,7 +1,8 @@
 //! The C types that more than one group of functions uses. Field for field as the interface's header lays them out.
 
 pub use capi::types::{
-    AccessDesc, AllocationProp, Array3DDescriptor, ArrayDescriptor, IpcHandle, MemLocation, Memcpy2D, PoolProps,
+    AccessDesc, AllocationProp, Array3DDescriptor, ArrayDescriptor, IpcHandle, MemLocation, Memcpy2D,
+    PoolProps,
 };
 
 use crate::abi::In;

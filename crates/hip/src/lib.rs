@@ -15,6 +15,7 @@ pub mod current;
 pub mod error;
 pub mod registered;
 pub mod table;
+pub mod types;
 
 pub use error::{Error, Result};
 pub use table::table;

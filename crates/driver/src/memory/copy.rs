@@ -144,12 +144,7 @@ const INLINE: u64 = 64 << 10;
 ///
 /// # Safety
 /// As for [`Fill::run`], for as long as the fill may run; `within`, what [`check_fill`] gave, is kept until then.
-unsafe fn fill(
-    fill: Fill,
-    within: Arc<Allocation>,
-    stream: &Arc<Stream>,
-    wait: bool,
-) -> Result<()> {
+unsafe fn fill(fill: Fill, within: Arc<Allocation>, stream: &Arc<Stream>, wait: bool) -> Result<()> {
     let bytes = fill.width.saturating_mul(fill.height).saturating_mul(u64::from(fill.element));
     let must = wait && within.host_accessible();
     if (must || bytes <= INLINE)

@@ -1,0 +1,138 @@
+//! Attributes of devices one by one. HIP 5 and 6 number them alike.
+
+use driver::device::Device;
+
+use crate::abi::Out;
+use crate::{Error, Result, api, current};
+
+/// Where the value of an attribute comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// The attribute of the device with this number, the CUDA driver's.
+    Device(i32),
+    /// It is the same on every device.
+    Always(i32),
+    /// Bytes of memory, as many as fit.
+    Memory,
+}
+
+use Source::{Always, Device as Of, Memory};
+
+/// `hipDeviceAttribute_t`, without the attributes that are no single number: those are hipErrorInvalidValue.
+#[rustfmt::skip]
+const ATTRIBUTES: &[(u32, Source)] = &[
+    (0, Of(32)), // ECC enabled
+    (1, Of(109)), // access policy's largest window
+    (2, Of(40)), // asynchronous engines
+    (3, Of(19)), // can map host memory
+    (4, Of(91)), // can use the host's pointer for registered memory
+    (5, Of(13)), // clock rate
+    (6, Of(20)), // compute mode
+    (7, Of(90)), // compute preemption
+    (8, Of(31)), // concurrent kernels
+    (9, Of(89)), // concurrent managed access
+    (10, Of(95)), // cooperative launch
+    (11, Of(96)), // cooperative launch on several devices
+    (12, Of(15)), // device overlap
+    (13, Of(101)), // direct access to managed memory from the host
+    (14, Of(79)), // global L1 cache
+    (15, Of(86)), // atomics on the host's memory
+    (16, Of(18)), // integrated
+    (17, Of(84)), // board of several devices
+    (18, Of(17)), // kernels' time is limited
+    (19, Of(38)), // L2 cache size
+    (20, Of(80)), // local L1 cache
+    (22, Always(0)), // LUID node mask
+    (23, Of(75)), // compute capability, major
+    (24, Of(83)), // managed memory
+    (25, Of(106)), // blocks of a multiprocessor
+    (26, Of(2)), // block's x
+    (27, Of(3)), // block's y
+    (28, Of(4)), // block's z
+    (29, Of(5)), // grid's x
+    (30, Of(6)), // grid's y
+    (31, Of(7)), // grid's z
+    (32, Of(55)), // surface, 1-D
+    (37, Of(66)), // surface, cube
+    (39, Of(21)), // texture, 1-D
+    (41, Of(69)), // texture, 1-D linear
+    (42, Of(77)), // texture, 1-D mipmap
+    (43, Of(22)), // texture, 2-D width
+    (44, Of(23)), // texture, 2-D height
+    (49, Of(24)), // texture, 3-D width
+    (50, Of(25)), // texture, 3-D height
+    (51, Of(26)), // texture, 3-D depth
+    (53, Of(52)), // texture, cube
+    (56, Of(1)), // threads of a block
+    (57, Of(39)), // threads of a multiprocessor
+    (58, Of(11)), // pitch
+    (59, Of(37)), // memory bus width
+    (60, Of(36)), // memory clock rate
+    (61, Of(76)), // compute capability, minor
+    (62, Of(85)), // board's group
+    (63, Of(16)), // multiprocessors
+    (65, Of(88)), // pageable memory access
+    (66, Of(100)), // by the host's page tables
+    (67, Of(33)), // PCI bus
+    (68, Of(34)), // PCI device
+    (69, Of(50)), // PCI domain
+    (70, Of(108)), // persisting L2 cache size
+    (71, Of(12)), // registers of a block
+    (72, Of(82)), // registers of a multiprocessor
+    (73, Of(111)), // shared memory of a block that the system takes
+    (74, Of(8)), // shared memory of a block
+    (75, Of(97)), // when asked for
+    (76, Of(81)), // shared memory of a multiprocessor
+    (77, Of(87)), // single to double precision
+    (78, Of(78)), // stream priorities
+    (79, Of(30)), // surface alignment
+    (80, Of(35)), // TCC driver
+    (81, Of(14)), // texture alignment
+    (82, Of(51)), // texture pitch alignment
+    (83, Of(9)), // constant memory
+    (84, Memory), // global memory
+    (85, Of(41)), // unified addressing
+    (87, Of(10)), // warp size
+    (88, Of(115)), // memory pools
+    (89, Always(1)), // virtual memory management
+    (90, Of(99)), // host memory can be registered
+    (91, Of(119)), // handle types of memory pools
+    (10000, Of(13)), // rate of the clock instruction
+    (10002, Of(81)), // shared memory of a multiprocessor
+    (10007, Of(96)), // cooperative launches of differing functions
+    (10008, Of(96)), // grids
+    (10009, Of(96)), // blocks
+    (10010, Of(96)), // shared memory
+    (10011, Always(1)), // the host reaches all device memory
+    (10012, Always(0)), // ASIC revision
+    (10013, Of(122)), // streams wait for values
+    (10014, Always(1)), // images
+    (10015, Of(16)), // physical multiprocessors
+    (10016, Always(1)), // fine-grained memory
+    (10017, Always(1_000_000)), // rate of the wall clock in kHz: it counts nanoseconds
+];
+
+/// Attributes that are pointers to registers of the hardware; there are none.
+const REGISTERS: [u32; 2] = [10005, 10006];
+
+fn value(device: &Device, from: Source) -> Result<i32> {
+    match from {
+        Of(number) => Ok(device.attribute(number)?),
+        Always(value) => Ok(value),
+        Memory => Ok(i32::try_from(device.info.total_memory).unwrap_or(i32::MAX)),
+    }
+}
+
+api! {
+    Nothing fn hipDeviceGetAttribute(out: Out<i32>, number: u32, ordinal: i32) {
+        out.required()?;
+        let device = current::device_at(ordinal)?;
+        if REGISTERS.contains(&number) {
+            out.set_all(&[0; 2]);
+            return Ok(());
+        }
+        let row = ATTRIBUTES.iter().find(|a| a.0 == number).ok_or(Error::InvalidValue)?;
+        out.set(value(&device, row.1)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Copies of rows of bytes, in both styles: by direction, and by where each side lies.
+//!
+//! An address tells by itself what it is, so the direction is only checked, as HIP does.
+
+use driver::memory::transfer::{Place, Transfer};
+
+use crate::current::{self, Handle, stream};
+use crate::{Error, Result, api};
+
+/// How a function orders its copy: the stream, whether null is the thread's own, whether the call waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    /// The stream.
+    pub(crate) stream: Handle,
+    /// Null is the thread's own.
+    pub(crate) own: bool,
+    /// The call waits.
+    pub(crate) wait: bool,
+}
+
+impl Order {
+    /// In the default stream, returning when it is done.
+    pub(crate) fn now(own: bool) -> Order {
+        Order { stream: 0, own, wait: true }
+    }
+
+    /// In a stream, returning at once.
+    pub(crate) fn later(stream: Handle, own: bool) -> Order {
+        Order { stream, own, wait: false }
+    }
+
+    /// Whether there is such a stream.
+    pub(crate) fn check(self) -> Result<()> {
+        stream(self.stream, self.own).map(|_| ())
+    }
+}
+
+/// The directions of `hipMemcpyKind` are 0 to 4 and this, `hipMemcpyDeviceToDeviceNoCU`.
+const WITHOUT_UNITS: u32 = 1024;
+/// `hipMemcpyDefault`, the last of the others.
+const DEFAULT: u32 = 4;
+
+/// Checks a direction.
+pub(crate) fn check_kind(kind: u32) -> Result<()> {
+    if kind <= DEFAULT || kind == WITHOUT_UNITS { Ok(()) } else { Err(Error::InvalidMemcpyDirection) }
+}
+
+/// Copies.
+pub(crate) fn copy(transfer: &Transfer, order: Order) -> Result<()> {
+    // SAFETY: the program vouches for what the driver does not know, as the interface has it.
+    unsafe { transfer.run(|| stream(order.stream, order.own), order.wait) }
+}
+
+/// Copies bytes from one address to another.
+pub(crate) fn line(to: u64, from: u64, size: usize, order: Order) -> Result<()> {
+    copy(&Transfer::line(Place::Any(to), Place::Any(from), size as u64), order)
+}
+
+/// Copies bytes with a direction.
+fn directed(to: u64, from: u64, size: usize, kind: u32, order: Order) -> Result<()> {
+    if size > 0 {
+        if to == 0 || from == 0 {
+            return Err(Error::InvalidValue);
+        }
+        check_kind(kind)?;
+    }
+    line(to, from, size, order)
+}
+
+/// Copies bytes with a direction, in a stream; the direction and the stream are looked at first.
+fn directed_later(to: u64, from: u64, size: usize, kind: u32, order: Order) -> Result<()> {
+    check_kind(kind)?;
+    order.check()?;
+    line(to, from, size, order)
+}
+
+fn line_later(to: u64, from: u64, size: usize, in_stream: Handle) -> Result<()> {
+    directed_later(to, from, size, DEFAULT, Order::later(in_stream, false))
+}
+
+/// Copies bytes between devices; their memory is all the process's.
+fn between(to: u64, to_device: i32, from: u64, from_device: i32, size: usize, order: Order) -> Result<()> {
+    current::device_at(from_device)?;
+    current::device_at(to_device)?;
+    order.check()?;
+    line(to, from, size, order)
+}
+
+api! {
+    Context fn hipMemcpy / hipMemcpy_spt (to: u64, from: u64, size: usize, kind: u32) |own| {
+        directed(to, from, size, kind, Order::now(own))
+    }
+
+    Context fn hipMemcpyWithStream(to: u64, from: u64, size: usize, kind: u32, in_stream: Handle) {
+        let order = Order { wait: true, ..Order::later(in_stream, false) };
+        order.check()?;
+        directed(to, from, size, kind, order)
+    }
+
+    Context fn hipMemcpyAsync / hipMemcpyAsync_spt (to: u64, from: u64, size: usize, kind: u32, in_stream: Handle) |own| {
+        directed_later(to, from, size, kind, Order::later(in_stream, own))
+    }
+
+    Context fn hipMemcpyHtoD(to: u64, from: u64, size: usize) {
+        line(to, from, size, Order::now(false))
+    }
+
+    Context fn hipMemcpyDtoH(to: u64, from: u64, size: usize) {
+        line(to, from, size, Order::now(false))
+    }
+
+    Context fn hipMemcpyDtoD(to: u64, from: u64, size: usize) {
+        line(to, from, size, Order::now(false))
+    }
+
+    Context fn hipMemcpyHtoDAsync(to: u64, from: u64, size: usize, in_stream: Handle) {
+        line_later(to, from, size, in_stream)
+    }
+
+    Context fn hipMemcpyDtoHAsync(to: u64, from: u64, size: usize, in_stream: Handle) {
+        line_later(to, from, size, in_stream)
+    }
+
+    Context fn hipMemcpyDtoDAsync(to: u64, from: u64, size: usize, in_stream: Handle) {
+        line_later(to, from, size, in_stream)
+    }
+
+    Context fn hipMemcpyPeer(to: u64, to_device: i32, from: u64, from_device: i32, size: usize) {
+        between(to, to_device, from, from_device, size, Order::now(false))
+    }
+
+    Context fn hipMemcpyPeerAsync(
+        to: u64, to_device: i32, from: u64, from_device: i32, size: usize, in_stream: Handle,
+    ) {
+        between(to, to_device, from, from_device, size, Order::later(in_stream, false))
+    }
+}

@@ -1,0 +1,181 @@
+//! Devices: which there are, the thread's one, and its limits and flags.
+
+use driver::context as contexts;
+use driver::device::{parse_pci, texture_1d_linear_max_width};
+use driver::stream::LOWEST_PRIORITY;
+
+use crate::abi::{In, Out, Text};
+use crate::types::ChannelFormat;
+use crate::{Error, Result, api, current};
+
+/// Limits that HIP has: the stack of a thread, the buffer of printf, the heap of malloc. The driver numbers them alike.
+const LIMITS: u32 = 3;
+/// `hipSharedMemBankSizeFourByte`.
+const FOUR_BYTE_BANKS: u32 = 1;
+/// `hipDeviceScheduleMask`.
+const SCHEDULE: u32 = 7;
+/// `hipDeviceMapHost` and `hipDeviceLmemResizeToMax`, which change nothing.
+const OTHER_FLAGS: u32 = 0x18;
+/// The highest priority that HIP has; programs of the CUDA driver go higher.
+pub(crate) const HIGHEST_PRIORITY: i32 = -1;
+
+/// `hipDeviceGetCacheConfig`'s and `hipDeviceGetSharedMemConfig`'s numbers.
+const CONFIGS: u32 = 4;
+const BANK_SIZES: u32 = 3;
+
+fn exists(ordinal: i32) -> Result<()> {
+    current::device_at(ordinal).map(|_| ())
+}
+
+api! {
+    /// Without a device the count is 0, and an error.
+    Nothing fn hipGetDeviceCount(count: Out<i32>) {
+        count.required()?.set(0);
+        count.set(current::driver()?.devices.len() as i32);
+        Ok(())
+    }
+
+    Device fn hipGetDevice(out: Out<i32>) {
+        out.required()?.set(current::device()?.ordinal as i32);
+        Ok(())
+    }
+
+    Device fn hipSetDevice(ordinal: i32) {
+        current::set_device(ordinal)
+    }
+
+    /// HIP has no list of preferred devices.
+    Device fn hipSetValidDevices(_list: In<i32>, _length: i32) {
+        Err(Error::NotSupported)
+    }
+
+    Device fn hipDeviceGet(out: Out<i32>, ordinal: i32) {
+        out.required()?;
+        exists(ordinal)?;
+        out.set(ordinal);
+        Ok(())
+    }
+
+    Device fn hipDeviceTotalMem(out: Out<usize>, ordinal: i32) {
+        let device = current::device_at(ordinal)?;
+        out.required()?.set(device.info.total_memory as usize);
+        Ok(())
+    }
+
+    Device fn hipDeviceComputeCapability(major: Out<i32>, minor: Out<i32>, ordinal: i32) {
+        let (a, b) = current::device_at(ordinal)?.info.compute_capability;
+        if major.is_null() || minor.is_null() {
+            return Err(Error::InvalidValue);
+        }
+        major.set(a as i32);
+        minor.set(b as i32);
+        Ok(())
+    }
+
+    Device fn hipDeviceGetName(name: Out<u8>, length: i32, ordinal: i32) {
+        let device = current::device_at(ordinal)?;
+        let room = usize::try_from(length).map_err(|_| Error::InvalidValue)?;
+        Ok(name.required()?.set_text(&device.info.name, room)?)
+    }
+
+    Device fn hipDeviceGetUuid(out: Out<[u8; 16]>, ordinal: i32) {
+        let device = current::device_at(ordinal)?;
+        out.required()?.set(device.info.uuid);
+        Ok(())
+    }
+
+    /// What fits is written even where the call fails for want of room.
+    Device fn hipDeviceGetPCIBusId(text: Out<u8>, length: i32, ordinal: i32) {
+        let id = current::device_at(ordinal)?.pci_bus_id().to_lowercase();
+        text.required()?.set_text(&id, usize::try_from(length).unwrap_or(0))?;
+        if usize::try_from(length).is_ok_and(|room| room > id.len()) { Ok(()) } else { Err(Error::InvalidValue) }
+    }
+
+    Device fn hipDeviceGetByPCIBusId(out: Out<i32>, id: Text) {
+        if out.is_null() {
+            return Err(Error::InvalidValue);
+        }
+        let wanted = parse_pci(&String::from_utf8_lossy(id.bytes()?)).ok_or(Error::InvalidValue)?;
+        let devices = &current::driver()?.devices;
+        let found = devices.iter().find(|d| d.info.pci == wanted).ok_or(Error::InvalidValue)?;
+        out.set(found.ordinal as i32);
+        Ok(())
+    }
+
+    Context fn hipDeviceSynchronize() {
+        Ok(current::context()?.synchronize()?)
+    }
+
+    /// Ends the primary context with all that is in it.
+    Device fn hipDeviceReset() {
+        contexts::reset_primary(&current::device()?);
+        Ok(())
+    }
+
+    Context fn hipDeviceGetLimit(out: Out<usize>, number: u32) {
+        out.required()?;
+        if number >= LIMITS {
+            return Err(Error::InvalidValue);
+        }
+        out.set(current::context()?.limit(number)? as usize);
+        Ok(())
+    }
+
+    Context fn hipDeviceSetLimit(number: u32, value: usize) {
+        if number >= LIMITS {
+            return Err(Error::InvalidValue);
+        }
+        Ok(current::context()?.set_limit(number, value as u64)?)
+    }
+
+    Context fn hipDeviceGetCacheConfig(out: Out<u32>) {
+        out.required()?.set(current::context()?.cache_config());
+        Ok(())
+    }
+
+    Context fn hipDeviceSetCacheConfig(config: u32) {
+        if config >= CONFIGS {
+            return Err(Error::InvalidValue);
+        }
+        Ok(current::context()?.set_cache_config(config)?)
+    }
+
+    Device fn hipDeviceGetSharedMemConfig(out: Out<u32>) {
+        out.required()?.set(FOUR_BYTE_BANKS);
+        Ok(())
+    }
+
+    /// Banks have one width only; the call is taken.
+    Device fn hipDeviceSetSharedMemConfig(config: u32) {
+        if config < BANK_SIZES { Ok(()) } else { Err(Error::InvalidValue) }
+    }
+
+    Device fn hipGetDeviceFlags(out: Out<u32>) {
+        out.required()?.set(contexts::primary_state(&*current::device()?).0 & SCHEDULE);
+        Ok(())
+    }
+
+    Device fn hipSetDeviceFlags(flags: u32) {
+        if flags & !(SCHEDULE | OTHER_FLAGS) != 0 {
+            return Err(Error::InvalidValue);
+        }
+        Ok(contexts::set_primary_flags(&*current::device()?, flags & SCHEDULE)?)
+    }
+
+    Device fn hipDeviceGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
+        least.set(LOWEST_PRIORITY);
+        greatest.set(HIGHEST_PRIORITY);
+        Ok(())
+    }
+
+    Device fn hipDeviceGetTexture1DLinearMaxWidth(out: Out<usize>, format: In<ChannelFormat>, ordinal: i32) {
+        if out.is_null() {
+            return Err(Error::InvalidValue);
+        }
+        let ChannelFormat { x, y, z, w, .. } = format.get()?;
+        exists(ordinal)?;
+        let bits = [x, y, z, w].iter().fold(0u64, |sum, n| sum.saturating_add((*n).max(0) as u64));
+        out.set(texture_1d_linear_max_width(bits / 8)? as usize);
+        Ok(())
+    }
+}

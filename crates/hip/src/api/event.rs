@@ -1,0 +1,78 @@
+//! Events.
+
+use std::sync::Arc;
+
+use driver::event::{self, EVENTS, Event, flag};
+
+use crate::abi::Out;
+use crate::current::{self, Handle, stream};
+use crate::{Error, Result, api};
+
+/// `hipEventDisableSystemFence`, `hipEventReleaseToDevice`, `hipEventReleaseToSystem`: how far writes before the event are seen. They are
+/// always seen everywhere; of these flags one may be given.
+const RELEASE: u32 = 0xe000_0000;
+/// The flags that the driver knows.
+const KNOWN: u32 = flag::BLOCKING_SYNC | flag::DISABLE_TIMING | flag::INTERPROCESS;
+
+fn create(out: Out<Handle>, flags: u32) -> Result<()> {
+    out.required()?;
+    if flags & !(KNOWN | RELEASE) != 0 || (flags & RELEASE).count_ones() > 1 {
+        return Err(Error::InvalidValue);
+    }
+    out.set(event::create(&*current::context()?, flags & KNOWN)?);
+    Ok(())
+}
+
+/// The event of a handle; an unknown handle is [`Error::InvalidHandle`].
+fn get(handle: Handle) -> Result<Arc<Event>> {
+    Ok(event::get(handle)?)
+}
+
+api! {
+    Context fn hipEventCreate(out: Out<Handle>) {
+        create(out, 0)
+    }
+
+    Context fn hipEventCreateWithFlags(out: Out<Handle>, flags: u32) {
+        create(out, flags)
+    }
+
+    Context fn hipEventDestroy(handle: Handle) {
+        if handle == 0 {
+            return Err(Error::InvalidHandle);
+        }
+        EVENTS.remove(handle).map(|_| ()).ok_or(Error::ContextIsDestroyed)
+    }
+
+    Context fn hipEventRecord / hipEventRecord_spt (handle: Handle, in_stream: Handle) |own| {
+        if handle == 0 {
+            return Err(Error::InvalidHandle);
+        }
+        let stream = stream(in_stream, own)?;
+        let event = get(handle)?;
+        if event.context_id != stream.context_id() {
+            return Err(Error::InvalidHandle);
+        }
+        event.record(&stream);
+        Ok(())
+    }
+
+    Context fn hipEventQuery(handle: Handle) {
+        if get(handle)?.query() { Ok(current::context()?.check()?) } else { Err(Error::NotReady) }
+    }
+
+    Context fn hipEventSynchronize(handle: Handle) {
+        get(handle)?.synchronize();
+        Ok(current::context()?.check()?)
+    }
+
+    Context fn hipEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
+        milliseconds.required()?;
+        let (start, end) = (get(start)?, get(end)?);
+        if start.context_id != end.context_id {
+            return Err(Error::InvalidHandle);
+        }
+        milliseconds.set(event::elapsed(&start, &end)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! Fills of memory with a value.
+
+use driver::memory::copy::{Fill, fill_all};
+
+use crate::api::copy::Order;
+use crate::current::{Handle, stream};
+use crate::types::{Extent, PitchedPointer};
+use crate::{Error, Result, api};
+
+fn fill(fills: &[Fill], order: Order) -> Result<()> {
+    for fill in fills {
+        // The hardware of the CUDA driver faults where a size wraps around; HIP refuses the call.
+        let end = fill.width.checked_mul(fill.element.into()).and_then(|bytes| fill.to.checked_add(bytes));
+        end.ok_or(Error::InvalidValue)?;
+    }
+    fill_all(fills, || stream(order.stream, order.own), order.wait)
+}
+
+fn row(to: u64, element: u32, value: u32, count: usize, order: Order) -> Result<()> {
+    fill(&[Fill { to, pitch: 0, width: count as u64, height: 1, element, value }], order)
+}
+
+/// `hipMemset`'s value: its low byte.
+fn byte(value: i32) -> u32 {
+    u32::from(value as u8)
+}
+
+/// Slices that do not follow one another without a gap are filled one by one; more would be no memory of ours.
+const MAX_SLICES: u64 = 1 << 16;
+
+fn volume(to: PitchedPointer, value: i32, extent: Extent, order: Order) -> Result<()> {
+    let (pitch, rows) = (to.pitch as u64, to.height as u64);
+    let (width, height, depth) = (extent.width as u64, extent.height as u64, extent.depth as u64);
+    let slice = |to, height| Fill { to, pitch, width, height, element: 1, value: byte(value) };
+    if depth <= 1 || height == rows {
+        let height = height.checked_mul(depth).ok_or(Error::InvalidValue)?;
+        return fill(&[slice(to.pointer, height)], order);
+    }
+    if rows < height || depth > MAX_SLICES {
+        return Err(Error::InvalidValue);
+    }
+    let bytes = pitch.checked_mul(rows).ok_or(Error::InvalidValue)?;
+    let at = |z: u64| z.checked_mul(bytes).and_then(|offset| to.pointer.checked_add(offset));
+    let slices: Option<Vec<Fill>> = (0..depth).map(|z| at(z).map(|to| slice(to, height))).collect();
+    fill(&slices.ok_or(Error::InvalidValue)?, order)
+}
+
+fn plane(to: u64, pitch: usize, value: i32, width: usize, height: usize, order: Order) -> Result<()> {
+    let to = PitchedPointer { pointer: to, pitch, width, height };
+    volume(to, value, Extent { width, height, depth: 1 }, order)
+}
+
+api! {
+    Context fn hipMemset / hipMemset_spt (to: u64, value: i32, count: usize) |own| {
+        row(to, 1, byte(value), count, Order::now(own))
+    }
+
+    Context fn hipMemsetAsync / hipMemsetAsync_spt (to: u64, value: i32, count: usize, handle: Handle) |own| {
+        row(to, 1, byte(value), count, Order::later(handle, own))
+    }
+
+    Context fn hipMemsetD8(to: u64, value: u8, count: usize) {
+        row(to, 1, u32::from(value), count, Order::now(false))
+    }
+
+    Context fn hipMemsetD8Async(to: u64, value: u8, count: usize, handle: Handle) {
+        row(to, 1, u32::from(value), count, Order::later(handle, false))
+    }
+
+    Context fn hipMemsetD16(to: u64, value: u16, count: usize) {
+        row(to, 2, u32::from(value), count, Order::now(false))
+    }
+
+    Context fn hipMemsetD16Async(to: u64, value: u16, count: usize, handle: Handle) {
+        row(to, 2, u32::from(value), count, Order::later(handle, false))
+    }
+
+    Context fn hipMemsetD32(to: u64, value: i32, count: usize) {
+        row(to, 4, value as u32, count, Order::now(false))
+    }
+
+    Context fn hipMemsetD32Async(to: u64, value: i32, count: usize, handle: Handle) {
+        row(to, 4, value as u32, count, Order::later(handle, false))
+    }
+
+    Context fn hipMemset2D / hipMemset2D_spt (to: u64, pitch: usize, value: i32, width: usize, height: usize) |own| {
+        plane(to, pitch, value, width, height, Order::now(own))
+    }
+
+    Context fn hipMemset2DAsync / hipMemset2DAsync_spt (
+        to: u64, pitch: usize, value: i32, width: usize, height: usize, handle: Handle,
+    ) |own| {
+        plane(to, pitch, value, width, height, Order::later(handle, own))
+    }
+
+    Context fn hipMemset3D / hipMemset3D_spt (to: PitchedPointer, value: i32, extent: Extent) |own| {
+        volume(to, value, extent, Order::now(own))
+    }
+
+    Context fn hipMemset3DAsync / hipMemset3DAsync_spt (to: PitchedPointer, value: i32, extent: Extent, handle: Handle) |own| {
+        volume(to, value, extent, Order::later(handle, own))
+    }
+}

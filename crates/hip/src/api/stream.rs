@@ -1,0 +1,259 @@
+//! Streams.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use driver::event;
+use driver::handle::lock;
+use driver::memory::value::Word;
+use driver::stream::{Kind, LOWEST_PRIORITY, STREAMS};
+
+use crate::abi::{In, Out, tell};
+use crate::api::device::HIGHEST_PRIORITY;
+use crate::current::{self, Handle, special, stream};
+use crate::{Error, Result, api};
+
+/// Masks of compute units by the stream's handle. They are told back; workers are not bound by them.
+static MASKS: Mutex<BTreeMap<Handle, Vec<u32>>> = Mutex::new(BTreeMap::new());
+
+/// More words than a mask of compute units can have.
+const MAX_MASK: u32 = 1 << 16;
+
+fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
+    out.required()?;
+    let kind = match flags {
+        0 => Kind::Blocking,
+        1 => Kind::NonBlocking,
+        _ => return Err(Error::InvalidValue),
+    };
+    let priority = priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY);
+    out.set(current::context()?.create_stream(kind, priority)?);
+    Ok(())
+}
+
+/// The mask of all compute units of the thread's device.
+fn all_units() -> Result<Vec<u32>> {
+    let units = current::device()?.info.multiprocessors as usize;
+    let word = |i: usize| if units - i * 32 >= 32 { u32::MAX } else { (1 << (units - i * 32)) - 1 };
+    Ok((0..units.div_ceil(32)).map(word).collect())
+}
+
+type HostFunction = extern "C" fn(u64);
+type Callback = extern "C" fn(Handle, u32, u64);
+
+/// Whether a word of memory, of which the mask leaves some bits, is what a wait is for.
+fn reached(now: u64, value: u64, mask: u64, flags: u32) -> bool {
+    let now = now & mask;
+    match flags {
+        0 => now >= value,
+        1 => now == value,
+        2 => now & value != 0,
+        _ => !(now | value) & mask != 0,
+    }
+}
+
+fn word(handle: Handle, address: u64, wide: bool) -> Result<(std::sync::Arc<driver::stream::Stream>, Word)> {
+    if address == 0 {
+        return Err(Error::InvalidValue);
+    }
+    Ok((stream(handle, false)?, Word::at(address, wide)?))
+}
+
+fn wait(handle: Handle, address: u64, wide: bool, value: u64, mask: u64, flags: u32) -> Result<()> {
+    let (stream, word) = word(handle, address, wide)?;
+    if flags > 3 {
+        return Err(Error::InvalidValue);
+    }
+    word.wait(&stream, move |now| reached(now, value, mask, flags));
+    Ok(())
+}
+
+fn write(handle: Handle, address: u64, wide: bool, value: u64) -> Result<()> {
+    let (stream, word) = word(handle, address, wide)?;
+    word.write(&stream, value);
+    Ok(())
+}
+
+thread_local! {
+    /// `hipStreamCaptureMode`: global at first.
+    static CAPTURE_MODE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// `hipStreamCaptureModeRelaxed`.
+const RELAXED: u32 = 2;
+
+/// The device of a stream; that of the thread for default streams.
+fn device_of(handle: Handle) -> Result<i32> {
+    Ok(stream(handle, false)?.context()?.device.ordinal as i32)
+}
+
+/// `hipGetStreamDeviceId`: the ordinal of a stream's device, -1 where there is no such stream.
+pub extern "C" fn hipGetStreamDeviceId(handle: Handle) -> i32 {
+    let mut ordinal = -1;
+    tell("hipGetStreamDeviceId", &[("handle", &handle)], || {
+        ordinal = device_of(handle).unwrap_or(-1);
+        0
+    });
+    ordinal
+}
+
+api! {
+    Context fn hipStreamCreate(out: Out<Handle>) {
+        create(out, 0, 0)
+    }
+
+    Context fn hipStreamCreateWithFlags(out: Out<Handle>, flags: u32) {
+        create(out, flags, 0)
+    }
+
+    Context fn hipStreamCreateWithPriority(out: Out<Handle>, flags: u32, priority: i32) {
+        create(out, flags, priority)
+    }
+
+    Context fn hipExtStreamCreateWithCUMask(out: Out<Handle>, words: u32, mask: In<u32>) {
+        if out.is_null() {
+            return Err(Error::InvalidHandle);
+        }
+        if words == 0 || words > MAX_MASK {
+            return Err(Error::InvalidValue);
+        }
+        let mask = mask.list(words as usize)?;
+        create(out, 0, 0)?;
+        lock(&MASKS).insert(out.read()?, mask);
+        Ok(())
+    }
+
+    /// A mask that has no unit of the device stands for all.
+    Context fn hipExtStreamGetCUMask(handle: Handle, words: u32, out: Out<u32>) {
+        out.required()?;
+        let all = all_units()?;
+        if (words as usize) < all.len() {
+            return Err(Error::InvalidValue);
+        }
+        stream(handle, false)?;
+        let own = lock(&MASKS).get(&handle).cloned().unwrap_or_default();
+        let mask: Vec<u32> = own.iter().zip(&all).map(|(own, all)| own & all).collect();
+        out.set_all(if mask.iter().all(|word| *word == 0) { &all } else { &mask });
+        Ok(())
+    }
+
+    Context fn hipStreamDestroy(handle: Handle) {
+        if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
+            return Err(Error::InvalidHandle);
+        }
+        STREAMS.remove(handle).ok_or(Error::ContextIsDestroyed)?;
+        lock(&MASKS).remove(&handle);
+        Ok(())
+    }
+
+    Context fn hipStreamQuery / hipStreamQuery_spt (handle: Handle) |own| {
+        let stream = stream(handle, own)?;
+        if stream.idle() { Ok(stream.context()?.check()?) } else { Err(Error::NotReady) }
+    }
+
+    Context fn hipStreamSynchronize / hipStreamSynchronize_spt (handle: Handle) |own| {
+        let stream = stream(handle, own)?;
+        stream.synchronize();
+        Ok(stream.context()?.check()?)
+    }
+
+    /// The null stream is none that could be asked.
+    Context fn hipStreamGetFlags / hipStreamGetFlags_spt (handle: Handle, flags: Out<u32>) |own| {
+        flags.required()?;
+        if handle == 0 && !own {
+            return Err(Error::InvalidValue);
+        }
+        flags.set(u32::from(stream(handle, own)?.kind == Kind::NonBlocking));
+        Ok(())
+    }
+
+    Context fn hipStreamGetPriority / hipStreamGetPriority_spt (handle: Handle, priority: Out<i32>) |own| {
+        priority.required()?;
+        priority.set(stream(handle, own)?.priority().max(HIGHEST_PRIORITY));
+        Ok(())
+    }
+
+    Context fn hipStreamGetDevice(handle: Handle, device: Out<i32>) {
+        device.required()?.set(device_of(handle)?);
+        Ok(())
+    }
+
+    Context fn hipStreamWaitEvent / hipStreamWaitEvent_spt (handle: Handle, event: Handle, flags: u32) |own| {
+        let stream = stream(handle, own).map_err(|_| Error::InvalidHandle)?;
+        let event = event::get(event)?;
+        if flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        event.wait_in(&stream);
+        Ok(())
+    }
+
+    Context fn hipStreamAddCallback / hipStreamAddCallback_spt (
+        handle: Handle, function: Option<Callback>, data: u64, flags: u32,
+    ) |own| {
+        let function = function.filter(|_| flags == 0).ok_or(Error::InvalidValue)?;
+        let stream = stream(handle, own)?;
+        let context = stream.context()?;
+        let status = move || context.check().err().map_or(0, |e| Error::from(e).code());
+        stream.call(true, move || function(handle, status(), data));
+        Ok(())
+    }
+
+    Context fn hipLaunchHostFunc / hipLaunchHostFunc_spt (handle: Handle, function: Option<HostFunction>, data: u64) |own| {
+        let function = function.ok_or(Error::InvalidValue)?;
+        stream(handle, own)?.call(false, move || function(data));
+        Ok(())
+    }
+
+    Context fn hipStreamWaitValue32(handle: Handle, address: u64, value: u32, flags: u32, mask: u32) {
+        wait(handle, address, false, u64::from(value), u64::from(mask), flags)
+    }
+
+    Context fn hipStreamWaitValue64(handle: Handle, address: u64, value: u64, flags: u32, mask: u64) {
+        wait(handle, address, true, value, mask, flags)
+    }
+
+    /// Flags are for later use; they change nothing.
+    Context fn hipStreamWriteValue32(handle: Handle, address: u64, value: u32, _flags: u32) {
+        write(handle, address, false, u64::from(value))
+    }
+
+    Context fn hipStreamWriteValue64(handle: Handle, address: u64, value: u64, _flags: u32) {
+        write(handle, address, true, value)
+    }
+
+    /// No stream captures.
+    Context fn hipStreamIsCapturing / hipStreamIsCapturing_spt (handle: Handle, status: Out<u32>) |own| {
+        status.required()?;
+        stream(handle, own)?;
+        status.set(0);
+        Ok(())
+    }
+
+    Context fn hipStreamGetCaptureInfo / hipStreamGetCaptureInfo_spt (handle: Handle, status: Out<u32>, _id: Out<u64>) |own| {
+        status.required()?;
+        stream(handle, own)?;
+        status.set(0);
+        Ok(())
+    }
+
+    Context fn hipStreamGetCaptureInfo_v2 / hipStreamGetCaptureInfo_v2_spt (
+        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _count: Out<usize>,
+    ) |own| {
+        status.required()?;
+        stream(handle, own)?;
+        status.set(0);
+        Ok(())
+    }
+
+    /// The mode is the thread's; it matters once a stream captures.
+    Device fn hipThreadExchangeStreamCaptureMode(mode: Out<u32>) {
+        let new = mode.read()?;
+        if new > RELAXED {
+            return Err(Error::InvalidValue);
+        }
+        mode.set(CAPTURE_MODE.replace(new));
+        Ok(())
+    }
+}

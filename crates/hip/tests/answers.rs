@@ -1,0 +1,46 @@
+//! The answers of the runtime's functions, by scripts (`tests/scripts`): codes, the order of checks, and what is written.
+
+mod library;
+mod script;
+
+use std::sync::Once;
+
+use script::run;
+
+/// Opens a front. The process has two devices.
+fn open(number: u32) -> libloading::Library {
+    static DEVICES: Once = Once::new();
+    // SAFETY: set before the library is loaded, which alone reads it; nothing else here reads or writes the environment.
+    DEVICES.call_once(|| unsafe { std::env::set_var("ANYWARP_DEVICES", "2") });
+    // SAFETY: the front's initialiser opens the library beside it, whose initialisers do nothing.
+    unsafe { libloading::Library::new(library::front(number)) }.expect("the front")
+}
+
+/// One test a script.
+macro_rules! scripts {
+    ($($name:ident),* $(,)?) => {
+        $(
+            #[test]
+            fn $name() {
+                let name = concat!(stringify!($name), ".txt");
+                let wrong = run(name, include_str!(concat!("scripts/", stringify!($name), ".txt")));
+                assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+            }
+        )*
+
+        #[test]
+        fn every_script_is_run() {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts");
+            let mut found: Vec<String> = std::fs::read_dir(folder)
+                .expect("the folder")
+                .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+                .collect();
+            found.sort();
+            let mut run = vec![$(concat!(stringify!($name), ".txt")),*];
+            run.sort();
+            assert_eq!(found, run);
+        }
+    };
+}
+
+scripts!(copy, device, event, memory, peer, stream);
