@@ -115,7 +115,7 @@ impl Compiled {
             return Err(Error::Unsupported("a processor without AVX2".into()));
         }
         let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
-        let object = Llvm::get()?.object(&emitted.ir, request.target)?;
+        let object = Llvm::get()?.object(&emitted.ir, request.target, emitted.effort)?;
         let facts = Facts {
             frame: emitted.frame as u64,
             local: emitted.local,
@@ -201,5 +201,6 @@ pub fn ir(request: &Request) -> Result<String, Error> {
 /// # Errors
 /// The kernel is not supported, or there is no LLVM.
 pub fn assembly(request: &Request) -> Result<String, Error> {
-    Ok(Llvm::get()?.assembly(&ir(request)?, request.target)?)
+    let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
+    Ok(Llvm::get()?.assembly(&emitted.ir, request.target, emitted.effort)?)
 }

@@ -32,6 +32,7 @@ use wave::op::{Builtin, Op, SReg, Scope};
 use wave::{Block, FuncId, Function, Inst, LANES, Module, Terminator, Ty, Value};
 
 use crate::lanewise;
+use crate::llvm::Effort;
 use crate::target::Target;
 use crate::text::{Lanes, Text, vector};
 use cfg::Cfg;
@@ -82,6 +83,8 @@ pub struct Emitted {
     pub suspends: bool,
     /// What became vectors.
     pub report: Report,
+    /// How hard LLVM is to try.
+    pub effort: Effort,
 }
 
 /// Names of the entry points.
@@ -356,9 +359,14 @@ impl Kernel<'_> {
         }
         let ir = self.finish(target);
         let frame = self.frame.next_multiple_of(64);
+        let effort = match self.in_frame {
+            true if ir.len() > per_lane::LONG => Effort::Least,
+            true => Effort::Light,
+            false => Effort::Full,
+        };
         let keeps_stack = self.local_size.is_none();
         let local = self.local_frame + if keeps_stack { wave::layout::RECURSION_STACK } else { 0 };
-        Ok(Emitted { ir, frame, local, keeps_stack, suspends: self.suspends, report: self.report })
+        Ok(Emitted { ir, frame, local, keeps_stack, suspends: self.suspends, report: self.report, effort })
     }
 
     fn emitter(&mut self, lanes: Lanes) -> lanewise::Emit<'_> {

@@ -22,6 +22,9 @@ use crate::text::vector;
 /// Slots beyond which values lie in the warp's frame even where the warp never stops: LLVM's time grows faster than their number.
 const MANY: usize = 96;
 
+/// Bytes of IR beyond which LLVM's better ways to give out registers take seconds.
+pub const LONG: usize = 1 << 20;
+
 /// Whether values should lie in the frame.
 pub fn in_frame(suspends: bool, slots: usize) -> bool {
     suspends || slots > MANY

@@ -218,33 +218,34 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
     s
 }
 
-/// Shapes where each lane goes on for itself: lanes at one place may be there for different times, so only what never changes is the same in all.
+/// Shapes where each lane goes on for itself: lanes at one place may be there for different times, so only what is the same at all times (made
+/// of constants, special registers and parameters alone) has a shape. It is made for all lanes, also those that are elsewhere.
 pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
     let n = func.blocks.len();
     let mut known: Vec<Option<Shape>> = vec![None; func.values.len()];
+    let mut lasting = vec![false; func.values.len()];
     let constants = constants(func);
     for &b in &cfg.order {
         func.blocks[b].params.iter().for_each(|p| known[p.index()] = Some(Shape::varying()));
     }
-    let fixed = |op: &Op| match op {
-        Op::Load { mem, .. } => mem.space == wave::op::Space::Param,
-        op => op.is_pure(),
-    };
+    // Definitions need not come before uses in this order.
     let mut changed = true;
     while changed {
         changed = false;
         for inst in cfg.order.iter().flat_map(|&b| &func.blocks[b].insts) {
             let shapes: Option<Vec<Shape>> = inst.args.iter().map(|a| known[a.index()].clone()).collect();
             let Some(shapes) = shapes else { continue };
+            let same = match &inst.op {
+                Op::Load { mem, .. } => mem.space == wave::op::Space::Param && shapes[0].is_uniform(),
+                op => op.is_pure(),
+            } && inst.args.iter().all(|a| lasting[a.index()]);
             let args: Vec<Option<u128>> = inst.args.iter().map(|a| constants[a.index()]).collect();
             for (i, r) in inst.results.iter().enumerate() {
-                let mut shape = Shape::varying();
-                if fixed(&inst.op) {
-                    shape = transfer(&inst.op, i, &shapes, &args, func.ty(*r), spec);
+                let mut shape = transfer(&inst.op, i, &shapes, &args, func.ty(*r), spec);
+                if !same {
+                    shape = Shape { max: shape.max, ..Shape::varying() };
                 }
-                if shape.needs_guard() {
-                    shape = Shape::varying();
-                }
+                lasting[r.index()] = same;
                 changed |= lower(&mut known[r.index()], shape);
             }
         }
@@ -255,7 +256,7 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
         divergent_loop: vec![true; cfg.loops.len()],
         masked: vec![true; n],
         joins: vec![true; n],
-        escaping: vec![true; func.values.len()],
+        escaping: lasting.iter().map(|l| !l).collect(),
     }
 }
 

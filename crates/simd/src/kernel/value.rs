@@ -55,7 +55,7 @@ impl Kernel<'_> {
             let base = self.text.def(format!("load {}, ptr %s{n}", int(ty, Lanes::One)));
             let guarded = shape.needs_guard().then(|| {
                 let g = self.text.def(format!("load i1, ptr %g{n}"));
-                let w = self.text.def(format!("load {}, ptr %v{n}", vector(ty)));
+                let w = self.load_slot(&format!("%v{n}"), &vector(ty));
                 (g, Some(w))
             });
             Rep::Pattern { base, guarded }
@@ -73,7 +73,7 @@ impl Kernel<'_> {
         let scalar = shape.is_uniform() || shape.is_pattern();
         let lanes = if scalar { Lanes::One } else { Lanes::Warp };
         if self.per_lane {
-            return self.place_slot(&format!("%s{n}"), &int(ty, lanes));
+            return self.slot_parts(v).iter().for_each(|(name, ty)| self.place_slot(name, ty));
         }
         let _ = writeln!(self.slots, "  %s{n} = alloca {}, align 64", int(ty, lanes));
         if shape.needs_guard() {

@@ -47,6 +47,21 @@ pub struct Llvm {
 /// linearised kernel are merged first: instcombine's time grows with their square.
 const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
+/// For code whose values lie in memory between blocks: to take them out again would only crowd the registers.
+const LIGHT_PASSES: &str =
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+
+/// How hard LLVM tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Values are followed through the whole kernel.
+    Full,
+    /// Blocks are tidied each for itself.
+    Light,
+    /// Besides, code is chosen and registers are given out in the quickest way.
+    Least,
+}
+
 /// LLVM's own options, behind a program's name. Sinking moves chains of vector operations behind branches that are never taken, where they
 /// fill the stack; what belongs there is emitted there.
 const OPTIONS: [&CStr; 3] = [c"anywarp", c"-instcombine-code-sinking=0", c"-disable-machine-sink"];
@@ -140,13 +155,13 @@ impl Llvm {
     }
 
     /// An ELF object made of IR text.
-    pub fn object(&self, ir: &str, target: &Target) -> Result<Vec<u8>, LlvmError> {
-        self.compile(ir, target, OBJECT)
+    pub fn object(&self, ir: &str, target: &Target, effort: Effort) -> Result<Vec<u8>, LlvmError> {
+        self.compile(ir, target, effort, OBJECT)
     }
 
     /// Assembly made of IR text.
-    pub fn assembly(&self, ir: &str, target: &Target) -> Result<String, LlvmError> {
-        Ok(String::from_utf8_lossy(&self.compile(ir, target, ASSEMBLY)?).into_owned())
+    pub fn assembly(&self, ir: &str, target: &Target, effort: Effort) -> Result<String, LlvmError> {
+        Ok(String::from_utf8_lossy(&self.compile(ir, target, effort, ASSEMBLY)?).into_owned())
     }
 
     /// A message of LLVM's, which is then released.
@@ -164,7 +179,7 @@ impl Llvm {
         text
     }
 
-    fn compile(&self, ir: &str, target: &Target, kind: i32) -> Result<Vec<u8>, LlvmError> {
+    fn compile(&self, ir: &str, target: &Target, effort: Effort, kind: i32) -> Result<Vec<u8>, LlvmError> {
         let f = &self.functions;
         let refused = |text: String| LlvmError::Refused(text);
         let triple = c"x86_64-unknown-linux-gnu";
@@ -172,7 +187,11 @@ impl Llvm {
         let (Ok(cpu), Ok(features)) = (cpu, features) else {
             return Err(refused("a name with a zero byte".into()));
         };
-        let passes = CString::new(format!("{INLINE}{PASSES}")).unwrap_or_default();
+        let passes = match effort {
+            Effort::Full => format!("{INLINE}{PASSES}"),
+            Effort::Light | Effort::Least => LIGHT_PASSES.into(),
+        };
+        let passes = CString::new(passes).unwrap_or_default();
         // SAFETY: LLVM's C interface used as its headers say: every handle is one that LLVM gave, strings live through the calls, the module
         // belongs to this context, and all are disposed of once, in order, on every way out.
         unsafe {
@@ -189,7 +208,7 @@ impl Llvm {
                 (f.LLVMContextDispose)(context);
                 return Err(refused(text));
             }
-            let done = self.emit(module, triple, &cpu, &features, &passes, kind);
+            let done = self.emit(module, triple, &cpu, &features, (&passes, effort), kind);
             (f.LLVMDisposeModule)(module);
             (f.LLVMContextDispose)(context);
             done
@@ -204,7 +223,7 @@ impl Llvm {
         triple: &CStr,
         cpu: &CStr,
         features: &CStr,
-        passes: &CStr,
+        (passes, effort): (&CStr, Effort),
         kind: i32,
     ) -> Result<Vec<u8>, LlvmError> {
         let f = &self.functions;
@@ -214,13 +233,14 @@ impl Llvm {
             if (f.LLVMGetTargetFromTriple)(triple.as_ptr(), &mut target, &mut message) != 0 {
                 return Err(LlvmError::Refused(self.message(message)));
             }
-            // Optimisation level 2, position-independent code, default code model.
+            // Position-independent code, default code model.
+            let level = if effort == Effort::Least { 0 } else { 2 };
             let machine = (f.LLVMCreateTargetMachine)(
                 target,
                 triple.as_ptr(),
                 cpu.as_ptr(),
                 features.as_ptr(),
-                2,
+                level,
                 2,
                 0,
             );
