@@ -49,7 +49,7 @@ const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no
 
 /// For code whose values lie in memory between blocks: to take them out again would only crowd the registers.
 const LIGHT_PASSES: &str =
-    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
 /// How hard LLVM tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
