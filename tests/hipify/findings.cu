@@ -21,3 +21,13 @@ int e(int x) { return __vabs2(x); }
 // FINDING: v2-only cublasCaxpy
 // CHECK: void g() { cublasCaxpy(); hipblasSetVector(); }
 void g() { cublasCaxpy(); cublasSetVector(); }
+// Names that look like CUDA's, and headers, that are in no table.
+// FINDING: unsupported-header nvtx3/nvToolsExt.h
+#include <nvtx3/nvToolsExt.h>
+#define cudaCheckMine(x) x
+int cudaOwn(int x) { return x; }
+int cudaDeclared(int x);
+// FINDING: unknown nvtxRangePop
+// FINDING: unknown cudaNewerThanTheTables
+// FINDING: unknown CUDNN_NEWER
+void h() { nvtxRangePop(); cudaCheckMine(cudaOwn(cudaNewerThanTheTables(CUDNN_NEWER))); o.cudaMember(); }

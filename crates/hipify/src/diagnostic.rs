@@ -25,6 +25,8 @@ pub enum Reason {
     DataLoss,
     /// The text depends on something that CUDA does not document.
     Undocumented,
+    /// The name looks like CUDA's and is in no table.
+    Unknown,
     /// A launch that could not be understood stays as it is.
     Launch,
 }
@@ -32,7 +34,7 @@ pub enum Reason {
 impl Reason {
     /// Whether something is left for the reader to do.
     pub fn is_warning(self) -> bool {
-        !matches!(self, Reason::DeprecatedInCuda | Reason::RemovedInCuda)
+        !matches!(self, Reason::DeprecatedInCuda | Reason::RemovedInCuda | Reason::Unknown)
     }
 }
 

@@ -66,6 +66,14 @@ pub(crate) fn call(source: &Source<'_>, name: usize) -> Option<Call> {
     Some(Call { name, arguments: source.arguments(name + 2..close), close })
 }
 
+/// Whether the word at `at` may stand before an expression: after any other word a name is declared.
+pub(crate) fn is_statement(source: &Source<'_>, at: usize) -> bool {
+    matches!(
+        source.bytes(at),
+        b"return" | b"else" | b"do" | b"throw" | b"co_return" | b"co_await" | b"co_yield" | b"case"
+    )
+}
+
 /// Applies one rule to a call; whether something changed.
 pub(crate) fn apply(source: &Source<'_>, call: &Call, rule: &Rule, edits: &mut Edits) -> bool {
     let extent = |argument: usize| {

@@ -13,10 +13,19 @@ pub struct Survey {
     pub kernels: HashMap<String, bool>,
     /// Functions that have a body in the text.
     pub functions: HashSet<String>,
+    /// Macros that the text defines.
+    pub macros: HashSet<String>,
     /// Bodies of device functions and kernels, as tokens, in order.
     pub device_bodies: Vec<Range<usize>>,
     /// Something in the text is CUDA's own language.
     pub is_cuda: bool,
+}
+
+impl Survey {
+    /// Whether the text itself gives this name a meaning.
+    pub fn defines(&self, name: &str) -> bool {
+        self.functions.contains(name) || self.kernels.contains_key(name) || self.macros.contains(name)
+    }
 }
 
 /// Words that come before a parenthesis and name no function.
@@ -70,6 +79,9 @@ pub fn survey(source: &Source<'_>) -> Survey {
             }
             TokenKind::LaunchOpen => out.is_cuda = true,
             TokenKind::Hash if source.is_word(at + 1, "define") => {
+                if let Some(name) = source.name(at + 2) {
+                    out.macros.insert(name.into_owned());
+                }
                 let body =
                     (at + 3..source.tokens.len()).take_while(|place| source.together(at, *place)).last();
                 if let (Some(name), Some(last)) =

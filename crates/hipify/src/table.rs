@@ -365,10 +365,9 @@ pub(crate) fn rules(name: &str) -> &'static [Rule] {
     RULE_PLACES.get(name).and_then(|(a, b)| RULES.get(usize::from(*a)..usize::from(*b))).unwrap_or(&[])
 }
 
-/// What to do instead of using a name that has no counterpart.
-pub(crate) fn hint(name: &str) -> Option<&'static str> {
-    // The longest pattern wins; `*` at the end of a pattern stands for any rest.
-    HINTS
+/// The text of the longest pattern that fits; `*` at the end of a pattern stands for any rest.
+fn fitting(patterns: &[[&'static str; 2]], name: &str) -> Option<&'static str> {
+    patterns
         .iter()
         .filter(|[pattern, _]| match pattern.strip_suffix('*') {
             Some(prefix) => name.starts_with(prefix),
@@ -376,6 +375,29 @@ pub(crate) fn hint(name: &str) -> Option<&'static str> {
         })
         .max_by_key(|[pattern, _]| pattern.len())
         .map(|[_, text]| *text)
+}
+
+/// What to do instead of using a name that has no counterpart.
+pub(crate) fn hint(name: &str) -> Option<&'static str> {
+    fitting(&HINTS, name)
+}
+
+/// What to do about a header of NVIDIA's that is in no table.
+pub(crate) fn foreign_header(path: &str) -> Option<&'static str> {
+    fitting(&FOREIGN, path)
+}
+
+/// Whose a name in no table seems to be, by how it begins.
+pub(crate) fn looks_like(name: &str) -> Option<&'static str> {
+    // Nearly every word is none of these.
+    if !name.starts_with(['c', 'C', 'n', 'N']) {
+        return None;
+    }
+    let capital = |rest: &str| rest.starts_with(|first: char| first.is_ascii_uppercase());
+    PREFIXES
+        .iter()
+        .find(|[prefix, _]| name.strip_prefix(prefix).is_some_and(capital))
+        .map(|[_, owner]| *owner)
 }
 
 /// The value that CUDA's host compiler gives to a macro: `Some("")` for one that it leaves undefined.

@@ -112,6 +112,21 @@ impl Translator<'_, '_> {
     }
 
     fn headers(&mut self) {
+        for include in &self.directives.includes {
+            let foreign =
+                table::foreign_header(&include.path).filter(|_| table::header(&include.path).is_none());
+            if let Some(advice) = foreign {
+                let path = &include.path;
+                let message = format!("header '{path}' is in no table and stays");
+                self.report(
+                    include.name.start + 1,
+                    Reason::UnsupportedHeader,
+                    path,
+                    message,
+                    Some(advice.into()),
+                );
+            }
+        }
         let mut seen = Vec::new();
         self.included =
             includes::rewrite(self.directives, self.target(), &mut self.edits, |entry, at, outcome| {
@@ -161,7 +176,7 @@ impl Translator<'_, '_> {
             self.replace(at, last);
             return;
         }
-        let Some(entry) = table::name(&name) else { return };
+        let Some(entry) = table::name(&name) else { return self.unknown(at, &name) };
         if entry.kind == Kind::DeviceFunction {
             return self.device_function(at, entry, in_device);
         }
@@ -177,6 +192,33 @@ impl Translator<'_, '_> {
         }
         self.call(at, entry);
         self.replace(at, entry.replacement(self.target()));
+    }
+
+    /// Tells of a name that is in no table and looks like CUDA's: a call, or a constant, of something that the text does not define.
+    fn unknown(&mut self, at: usize, name: &str) {
+        let Some(owner) = table::looks_like(name) else { return };
+        let source = self.source;
+        let Some(token) = source.token(at).filter(|token| token.directive == 0) else { return };
+        let constant =
+            name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+        if constant == source.is(at + 1, b'(') || self.survey.defines(name) {
+            return;
+        }
+        if let Some(before) = at.checked_sub(1) {
+            let named = source.kind_is(before, TokenKind::Identifier) && !rules::is_statement(source, before);
+            let member = source.is(before, b'.')
+                || matches!(source.token(before).map(|t| t.kind), Some(TokenKind::Arrow | TokenKind::Scope));
+            if named || member {
+                return;
+            }
+        }
+        self.report(
+            token.start as usize,
+            Reason::Unknown,
+            name,
+            format!("'{name}' looks like a name of {owner} and is in no table"),
+            table::hint(name).map(String::from),
+        );
     }
 
     fn replace(&mut self, at: usize, text: &str) {
@@ -244,21 +286,21 @@ impl Translator<'_, '_> {
             return false;
         }
         if entry.flags.has(Flags::CUDA_REMOVED) {
-            let version = since(entry.cuda_out);
+            let version = release(entry.cuda_out);
             self.report(
                 offset,
                 Reason::RemovedInCuda,
                 name,
-                format!("'{name}' was removed from CUDA{version}"),
+                format!("'{name}' was removed from {version}"),
                 None,
             );
         } else if entry.flags.has(Flags::CUDA_DEPRECATED) {
-            let version = since(entry.cuda_deprecated);
+            let version = release(entry.cuda_deprecated);
             self.report(
                 offset,
                 Reason::DeprecatedInCuda,
                 name,
-                format!("'{name}' is deprecated in CUDA{version}"),
+                format!("'{name}' is deprecated in {version}"),
                 None,
             );
         }
@@ -268,7 +310,7 @@ impl Translator<'_, '_> {
     fn unsupported(&mut self, offset: usize, entry: &Entry) {
         let name = entry.cuda;
         let removed = if entry.flags.has(Flags::CUDA_REMOVED) {
-            format!(", and was removed from CUDA{}", since(entry.cuda_out))
+            format!(", and was removed from {}", release(entry.cuda_out))
         } else {
             String::new()
         };
@@ -462,6 +504,10 @@ fn starts_type(word: &str) -> bool {
     )
 }
 
-fn since(version: &str) -> String {
-    if version.is_empty() { String::new() } else { format!(" {version}") }
+/// The release that a version of the tables names: `CUDA 12.0`, `cuDNN 9.0.0`, or CUDA where it is not known.
+fn release(version: &str) -> String {
+    match version.strip_prefix("cudnn ") {
+        Some(version) => format!("cuDNN {version}"),
+        None => format!("CUDA {version}").trim_end().to_owned(),
+    }
 }

@@ -186,6 +186,59 @@ fn a_second_run_changes_nothing() {
     }
 }
 
+/// Comments and literals of a source, read without the lexer that is tested; headers' names are no strings.
+fn texts(source: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let code: String = source
+        .lines()
+        .map(|line| match line.split_once("#include") {
+            Some((_, rest)) => rest.find("//").map_or(String::new(), |at| rest[at..].to_owned()) + "\n",
+            None => format!("{line}\n"),
+        })
+        .collect();
+    let mut rest = code.as_str();
+    while let Some(first) = rest.chars().next() {
+        let before = code[..code.len() - rest.len()].chars().next_back().unwrap_or(' ');
+        let close = |text: &str, quote: char| {
+            let mut escaped = false;
+            let end = text.char_indices().skip(1).find(|(_, c)| {
+                let ends = *c == quote && !escaped || *c == '\n';
+                escaped = *c == '\\' && !escaped;
+                ends
+            });
+            end.map_or(text.len(), |(at, _)| at + 1)
+        };
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |at| at + 2)
+        } else if rest.starts_with('"') && before == 'R' {
+            let delimiter = rest[1..].split('(').next().expect("a delimiter");
+            rest.find(&format!("){delimiter}\"")).map_or(rest.len(), |at| at + delimiter.len() + 2)
+        } else if first == '"' || first == '\'' && !before.is_alphanumeric() {
+            close(rest, first)
+        } else {
+            rest = &rest[first.len_utf8()..];
+            continue;
+        };
+        found.push(rest[..length].to_owned());
+        rest = &rest[length..];
+    }
+    found
+}
+
+#[test]
+fn comments_and_strings_stay_to_the_byte() {
+    let mut seen = 0;
+    for (name, source) in fixtures().into_iter().filter(|(_, source)| !source.contains("--rewrite-strings")) {
+        let before = texts(&source);
+        let result = String::from_utf8(run(&name, &source).text).expect("text");
+        assert_eq!(texts(&result), before, "{name}");
+        seen += before.len();
+    }
+    assert!(seen > 150, "only {seen} texts");
+}
+
 #[test]
 fn the_checker_can_fail() {
     let lines = result_lines("a b\nc // d\n\ne");

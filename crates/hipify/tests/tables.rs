@@ -48,10 +48,10 @@ fn the_guide_counts_what_is_in_the_tables() {
     let (before, rest) = text.split_once("<!-- counts -->\n").expect("the start of the table");
     let (_, after) = rest.split_once("<!-- /counts -->").expect("the end of the table");
     let current = format!("{before}<!-- counts -->\n{}<!-- /counts -->{after}", documented());
-    if std::env::var_os("HIPIFY_UPDATE").is_some() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         return fs::write(&path, &current).expect("docs/hipify.md can be written");
     }
-    assert!(text == current, "docs/hipify.md is old: HIPIFY_UPDATE=1 cargo test -p hipify --test tables");
+    assert!(text == current, "docs/hipify.md is old: UPDATE_EXPECT=1 cargo test -p hipify --test tables");
 }
 
 #[test]
@@ -99,10 +99,10 @@ fn hints_are_for_names_without_a_counterpart() {
             Some(start) => name.starts_with(start),
             None => name == pattern,
         };
-        assert!(
-            all().any(|entry| entry.unsupported(Target::Hip) && fits(entry.cuda)),
-            "{pattern} is for nothing"
-        );
+        // Names of libraries without a table have hints too.
+        let known = all().any(|entry| fits(entry.cuda));
+        let lacking = all().any(|entry| entry.unsupported(Target::Hip) && fits(entry.cuda));
+        assert!(lacking || !known, "{pattern} is for nothing");
     }
 }
 
