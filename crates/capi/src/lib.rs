@@ -6,6 +6,7 @@ pub mod container;
 pub mod copy;
 mod guard;
 pub mod jit;
+mod layout;
 pub mod link;
 pub mod memory;
 mod place;
@@ -13,4 +14,5 @@ pub mod pointer;
 pub mod types;
 
 pub use guard::{named_once, run};
+pub use layout::Field;
 pub use place::{In, Out, Text, bytes_at};

@@ -3,103 +3,83 @@
 use driver::memory::array::Descriptor;
 use driver::memory::managed::Location;
 
-/// `CUDA_MEMCPY2D`, `hip_Memcpy2D`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct Memcpy2D {
-    pub src_x: usize,
-    pub src_y: usize,
-    pub src_type: u32,
-    pub src_host: u64,
-    pub src_device: u64,
-    pub src_array: u64,
-    pub src_pitch: usize,
-    pub dst_x: usize,
-    pub dst_y: usize,
-    pub dst_type: u32,
-    pub dst_host: u64,
-    pub dst_device: u64,
-    pub dst_array: u64,
-    pub dst_pitch: usize,
-    pub width: usize,
-    pub height: usize,
-}
+use crate::structures;
 
-/// `CUmemLocation`, `hipMemLocation`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct MemLocation {
-    pub kind: u32,
-    pub id: i32,
-}
+structures! {
+    /// `CUDA_MEMCPY2D`, `hip_Memcpy2D`.
+    pub struct Memcpy2D = "hip_Memcpy2D" {
+        pub src_x: usize,
+        pub src_y: usize,
+        pub src_type: u32,
+        pub src_host: u64,
+        pub src_device: u64,
+        pub src_array: u64,
+        pub src_pitch: usize,
+        pub dst_x: usize,
+        pub dst_y: usize,
+        pub dst_type: u32,
+        pub dst_host: u64,
+        pub dst_device: u64,
+        pub dst_array: u64,
+        pub dst_pitch: usize,
+        pub width: usize,
+        pub height: usize,
+    }
 
-/// `CUmemPoolProps`, `hipMemPoolProps`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct PoolProps {
-    pub alloc_type: u32,
-    pub handle_types: u32,
-    pub location: MemLocation,
-    pub security: u64,
-    pub max_size: usize,
-    pub usage: u16,
-    pub reserved: [u8; 54],
-}
+    /// `CUmemLocation`, `hipMemLocation`.
+    pub struct MemLocation = "hipMemLocation" {
+        pub kind: u32,
+        pub id: i32,
+    }
 
-/// `CUmemAccessDesc`, `hipMemAccessDesc`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct AccessDesc {
-    pub location: MemLocation,
-    pub flags: u32,
-}
+    /// `CUmemPoolProps`, `hipMemPoolProps`.
+    pub struct PoolProps = "hipMemPoolProps" {
+        pub alloc_type: u32,
+        pub handle_types: u32,
+        pub location: MemLocation,
+        pub security: u64,
+        pub max_size: usize,
+        pub usage: u16,
+        pub reserved: [u8; 54],
+    }
 
-/// `CUDA_ARRAY_DESCRIPTOR`, `HIP_ARRAY_DESCRIPTOR`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct ArrayDescriptor {
-    pub width: usize,
-    pub height: usize,
-    pub format: u32,
-    pub channels: u32,
-}
+    /// `CUmemAccessDesc`, `hipMemAccessDesc`.
+    pub struct AccessDesc = "hipMemAccessDesc" {
+        pub location: MemLocation,
+        pub flags: u32,
+    }
 
-/// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct Array3DDescriptor {
-    pub width: usize,
-    pub height: usize,
-    pub depth: usize,
-    pub format: u32,
-    pub channels: u32,
-    pub flags: u32,
-}
+    /// `CUDA_ARRAY_DESCRIPTOR`, `HIP_ARRAY_DESCRIPTOR`.
+    pub struct ArrayDescriptor = "HIP_ARRAY_DESCRIPTOR" {
+        pub width: usize,
+        pub height: usize,
+        pub format: u32,
+        pub channels: u32,
+    }
 
-/// `CUmemAllocationProp`, `hipMemAllocationProp`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct AllocationProp {
-    pub kind: u32,
-    pub handle_types: u32,
-    pub location: MemLocation,
-    pub meta_data: u64,
-    pub flags: [u8; 8],
-}
+    /// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`.
+    pub struct Array3DDescriptor = "HIP_ARRAY3D_DESCRIPTOR" {
+        pub width: usize,
+        pub height: usize,
+        pub depth: usize,
+        pub format: u32,
+        pub channels: u32,
+        pub flags: u32,
+    }
 
-/// `CUipcMemHandle`, `CUipcEventHandle`, `hipIpcMemHandle_t` and `hipIpcEventHandle_t`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct IpcHandle {
-    pub name: [u8; 64],
+    /// `CUmemAllocationProp`, `hipMemAllocationProp`.
+    pub struct AllocationProp = "hipMemAllocationProp" {
+        pub kind: u32,
+        pub handle_types: u32,
+        pub location: MemLocation,
+        pub meta_data: u64,
+        pub flags: [u8; 8],
+    }
+
+    /// `CUipcMemHandle`, `CUipcEventHandle`, `hipIpcMemHandle_t` and `hipIpcEventHandle_t`.
+    pub struct IpcHandle = "hipIpcMemHandle_t" {
+        pub name: [u8; 64],
+    }
 }
 
 impl From<ArrayDescriptor> for Array3DDescriptor {

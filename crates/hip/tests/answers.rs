@@ -43,4 +43,19 @@ macro_rules! scripts {
     };
 }
 
-scripts!(copy, device, event, memory, peer, stream);
+scripts!(
+    address,
+    address_in_5,
+    array,
+    copy,
+    device,
+    event,
+    managed,
+    memory,
+    peer,
+    pointer,
+    pointer_in_5,
+    pool,
+    stream,
+    tools,
+);

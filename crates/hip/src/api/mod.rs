@@ -2,6 +2,8 @@
 
 #![allow(non_snake_case)]
 
+mod address;
+mod array;
 mod attribute;
 mod context;
 mod copy;
@@ -11,17 +13,25 @@ mod event;
 mod fill;
 mod function;
 mod init;
+mod ipc;
 mod launch;
+mod managed;
 mod memory;
 mod module;
 mod occupancy;
 mod peer;
+mod pointer;
+mod pool;
 mod properties;
+mod rect;
 mod register;
 mod rtc;
 mod stream;
 mod symbol;
+mod tools;
 
+pub use address::*;
+pub use array::*;
 pub use attribute::*;
 pub use context::*;
 pub use copy::*;
@@ -31,13 +41,19 @@ pub use event::*;
 pub use fill::*;
 pub use function::*;
 pub use init::*;
+pub use ipc::*;
 pub use launch::*;
+pub use managed::*;
 pub use memory::*;
 pub use module::*;
 pub use occupancy::*;
 pub use peer::*;
+pub use pointer::*;
+pub use pool::*;
 pub use properties::*;
+pub use rect::*;
 pub use register::*;
 pub use rtc::*;
 pub use stream::*;
 pub use symbol::*;
+pub use tools::*;

@@ -1,0 +1,175 @@
+//! Virtual memory management.
+
+use std::sync::Arc;
+
+use capi::types::{AccessDesc, AllocationProp, MemLocation};
+use driver::device::Device;
+use driver::memory::address::{self, GRANULARITY};
+use driver::memory::managed::{DEVICE, Location};
+
+use crate::abi::{In, Out};
+use crate::current::{self, Handle};
+use crate::types::AllocationPropIn5;
+use crate::{Error, Result, api};
+
+/// `hipMemAllocationTypePinned`.
+const PINNED: u32 = 1;
+/// `hipMemHandleTypePosixFileDescriptor`.
+const FILE_DESCRIPTOR: u32 = 1;
+/// `hipMemAllocationGranularityRecommended`, the last of the options.
+const LAST_OPTION: u32 = 1;
+
+/// The device of a location; of another kind or none: a wrong value.
+fn device_of(location: MemLocation) -> Result<Arc<Device>> {
+    if location.kind != DEVICE {
+        return Err(Error::InvalidValue);
+    }
+    current::device_at(location.id).map_err(|_| Error::InvalidValue)
+}
+
+fn granularity(out: Out<usize>, properties: In<impl Into<AllocationProp> + Copy>, option: u32) -> Result<()> {
+    out.required()?;
+    let properties: AllocationProp = properties.get()?.into();
+    wrong(properties.kind != PINNED || option > LAST_OPTION)?;
+    device_of(properties.location)?;
+    out.set(GRANULARITY as usize);
+    Ok(())
+}
+
+fn create(
+    out: Out<Handle>,
+    size: usize,
+    properties: In<impl Into<AllocationProp> + Copy>,
+    flags: u64,
+) -> Result<()> {
+    wrong(out.is_null() || size == 0 || flags != 0)?;
+    let properties: AllocationProp = properties.get()?.into();
+    wrong(properties.kind != PINNED)?;
+    let device = device_of(properties.location)?;
+    let shareable = match properties.handle_types {
+        0 => false,
+        FILE_DESCRIPTOR => true,
+        _ => return Err(Error::NotSupported),
+    };
+    out.set(address::create(&device, Location::from(properties.location), size as u64, shareable)?);
+    Ok(())
+}
+
+fn properties(out: Out<impl From<AllocationProp> + Copy>, handle: Handle) -> Result<()> {
+    out.required()?;
+    let memory = address::get(handle)?;
+    let properties = AllocationProp {
+        kind: PINNED,
+        handle_types: if memory.shareable { FILE_DESCRIPTOR } else { 0 },
+        location: memory.location.into(),
+        meta_data: 0,
+        flags: [0; 8],
+    };
+    out.set(properties.into());
+    Ok(())
+}
+
+fn wrong(condition: bool) -> Result<()> {
+    if condition { Err(Error::InvalidValue) } else { Ok(()) }
+}
+
+api! {
+    Device fn hipMemGetAllocationGranularity(out: Out<usize>, properties: In<AllocationProp>, option: u32) {
+        granularity(out, properties, option)
+    }
+
+    Device fn hipMemGetAllocationGranularity_in_5(out: Out<usize>, properties: In<AllocationPropIn5>, option: u32) {
+        granularity(out, properties, option)
+    }
+
+    /// A size or an alignment that cannot be is said to be too much memory.
+    Device fn hipMemAddressReserve(out: Out<u64>, size: usize, alignment: usize, hint: u64, flags: u64) {
+        wrong(out.is_null() || flags != 0)?;
+        let (size, alignment) = (size as u64, alignment as u64);
+        if size == 0 || !size.is_multiple_of(GRANULARITY) || alignment & alignment.wrapping_sub(1) != 0 {
+            return Err(Error::OutOfMemory);
+        }
+        out.set(address::reserve(size, alignment, hint)?);
+        Ok(())
+    }
+
+    Device fn hipMemAddressFree(start: u64, size: usize) {
+        wrong(start == 0 || size == 0)?;
+        Ok(address::free(start, size as u64)?)
+    }
+
+    Device fn hipMemCreate(out: Out<Handle>, size: usize, properties: In<AllocationProp>, flags: u64) {
+        create(out, size, properties, flags)
+    }
+
+    Device fn hipMemCreate_in_5(out: Out<Handle>, size: usize, properties: In<AllocationPropIn5>, flags: u64) {
+        create(out, size, properties, flags)
+    }
+
+    Device fn hipMemRelease(handle: Handle) {
+        Ok(address::release(handle)?)
+    }
+
+    Device fn hipMemMap(start: u64, size: usize, offset: usize, handle: Handle, flags: u64) {
+        wrong(start == 0 || handle == 0 || size == 0 || offset != 0 || flags != 0)?;
+        Ok(address::map(start, size as u64, 0, handle)?)
+    }
+
+    Device fn hipMemUnmap(start: u64, size: usize) {
+        wrong(start == 0 || size == 0)?;
+        Ok(address::unmap_range(start, size as u64)?)
+    }
+
+    /// What one device may do all may: the description that allows the most decides.
+    Device fn hipMemSetAccess(start: u64, size: usize, descriptions: In<AccessDesc>, count: usize) {
+        wrong(start == 0 || size == 0 || descriptions.is_null() || count == 0)?;
+        let mut access = 0;
+        for i in 0..count {
+            let description = descriptions.at(i)?;
+            device_of(description.location)?;
+            access = access.max(description.flags);
+        }
+        Ok(address::set_access(start, size as u64, access)?)
+    }
+
+    Device fn hipMemGetAccess(flags: Out<u64>, location: In<MemLocation>, at: u64) {
+        wrong(flags.is_null() || at == 0)?;
+        device_of(location.get()?)?;
+        flags.set(u64::from(address::access_at(at)?));
+        Ok(())
+    }
+
+    Device fn hipMemRetainAllocationHandle(out: Out<Handle>, at: u64) {
+        wrong(out.is_null() || at == 0)?;
+        out.set(address::retain(at)?);
+        Ok(())
+    }
+
+    Device fn hipMemGetAllocationPropertiesFromHandle(out: Out<AllocationProp>, handle: Handle) {
+        properties(out, handle)
+    }
+
+    Device fn hipMemGetAllocationPropertiesFromHandle_in_5(out: Out<AllocationPropIn5>, handle: Handle) {
+        properties(out, handle)
+    }
+
+    Device fn hipMemExportToShareableHandle(out: Out<i32>, handle: Handle, kind: u32, flags: u64) {
+        wrong(out.is_null() || handle == 0 || flags != 0 || kind != FILE_DESCRIPTOR)?;
+        out.set(address::export(handle)?);
+        Ok(())
+    }
+
+    /// The descriptor is passed as if it were a pointer.
+    Device fn hipMemImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32) {
+        wrong(out.is_null() || descriptor == 0 || kind != FILE_DESCRIPTOR)?;
+        let descriptor = i32::try_from(descriptor).map_err(|_| Error::InvalidValue)?;
+        out.set(address::import(&*current::device()?, descriptor)?);
+        Ok(())
+    }
+
+    /// No array's memory is mapped page by page.
+    Device fn hipMemMapArrayAsync(list: u64, count: u32, _stream: Handle) {
+        wrong(list == 0 || count == 0)?;
+        Err(Error::NotSupported)
+    }
+}

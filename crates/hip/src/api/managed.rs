@@ -1,0 +1,137 @@
+//! Managed memory.
+
+use capi::memory::{get_range_attribute, location_of};
+use driver::memory::{self, Kind, managed};
+
+use crate::abi::{In, Out};
+use crate::current::{self, Handle, stream};
+use crate::{Error, Result, api};
+
+/// `hipCpuDeviceId`.
+const HOST: i32 = -1;
+
+/// `hipMemoryAdvise`: HIP's own advice, on coarse grain, and the last of that of both interfaces.
+const SET_COARSE_GRAIN: u32 = 100;
+const UNSET_COARSE_GRAIN: u32 = 101;
+const LAST_ADVICE: u32 = 6;
+/// Advice about reading, which has no device.
+const READ_MOSTLY: [u32; 2] = [1, 2];
+
+/// `hipMemRangeAttributeCoherencyMode`, and its values for fine and coarse grain.
+const COHERENCY: u32 = 100;
+/// Attributes that one call may ask for.
+const MAX_ATTRIBUTES: usize = 64;
+
+/// What a range of memory is to the driver: managed, unknown, or something else of its own.
+enum Range {
+    Managed,
+    Unknown,
+    Other,
+}
+
+fn range(address: u64, size: usize) -> Result<Range> {
+    if address == 0 || size == 0 {
+        return Err(Error::InvalidValue);
+    }
+    Ok(match memory::find_range(address, 0, size as u64)? {
+        None => Range::Unknown,
+        Some(a) if a.kind == Kind::Managed || a.managed => Range::Managed,
+        Some(_) => Range::Other,
+    })
+}
+
+fn devices() -> Result<usize> {
+    Ok(current::driver()?.devices.len())
+}
+
+fn check_device(ordinal: i32) -> Result<()> {
+    if ordinal == HOST { Ok(()) } else { current::device_at(ordinal).map(|_| ()) }
+}
+
+fn attribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usize) -> Result<()> {
+    data.required()?;
+    if address == 0 {
+        return Err(Error::InvalidValue);
+    }
+    if number == COHERENCY && size == 4 {
+        data.set(i32::from(managed::range(address, length as u64)?.advice().coarse_grain));
+        return Ok(());
+    }
+    // Later numbers are the CUDA driver's only.
+    if number > 4 {
+        return Err(Error::InvalidValue);
+    }
+    Ok(get_range_attribute(data, size, number, address, length)?)
+}
+
+api! {
+    Context fn hipMallocManaged(out: Out<u64>, size: usize, flags: u32) {
+        out.required()?;
+        out.set(memory::alloc_managed(&*current::context()?, size as u64, flags)?);
+        Ok(())
+    }
+
+    /// Nothing moves; for managed memory the place is kept.
+    Context fn hipMemPrefetchAsync(address: u64, size: usize, device: i32, in_stream: Handle) {
+        if address == 0 || size == 0 {
+            return Err(Error::InvalidValue);
+        }
+        stream(in_stream, false)?;
+        let range = range(address, size)?;
+        check_device(device)?;
+        if let Range::Managed = range {
+            managed::prefetch(address, size as u64, location_of(device), devices()?)?;
+        }
+        Ok(())
+    }
+
+    Context fn hipMemAdvise(address: u64, size: usize, advice: u32, device: i32) {
+        if !READ_MOSTLY.contains(&advice) {
+            check_device(device)?;
+        }
+        let range = range(address, size)?;
+        let coarse = matches!(advice, SET_COARSE_GRAIN | UNSET_COARSE_GRAIN);
+        match range {
+            _ if !coarse && !(1..=LAST_ADVICE).contains(&advice) => Err(Error::InvalidValue),
+            Range::Other => Err(Error::InvalidValue),
+            // Memory of the program's: the advice is taken, there is nothing to do.
+            Range::Unknown => Ok(()),
+            Range::Managed if coarse => {
+                Ok(managed::set_coarse_grain(address, size as u64, advice == SET_COARSE_GRAIN)?)
+            }
+            Range::Managed => Ok(managed::advise(address, size as u64, advice, location_of(device), devices()?)?),
+        }
+    }
+
+    Context fn hipMemRangeGetAttribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usize) {
+        attribute(data, size, number, address, length)
+    }
+
+    Context fn hipMemRangeGetAttributes(
+        data: In<Out<i32>>, sizes: In<usize>, numbers: In<u32>, count: usize, address: u64, length: usize,
+    ) {
+        if count == 0 || count > MAX_ATTRIBUTES {
+            return Err(Error::InvalidValue);
+        }
+        for i in 0..count {
+            attribute(data.at(i)?, sizes.at(i)?, numbers.at(i)?, address, length)?;
+        }
+        Ok(())
+    }
+
+    /// All memory is visible to all streams and to the host at any time; only the call is checked.
+    Context fn hipStreamAttachMemAsync(handle: Handle, address: u64, length: usize, flags: u32) {
+        if address == 0 {
+            return Err(Error::InvalidValue);
+        }
+        stream(handle, false)?;
+        if !matches!(flags, 1 | 2 | 4) || (flags == 4 && handle == 0) {
+            return Err(Error::InvalidValue);
+        }
+        match memory::find(address) {
+            None if length == 0 => Err(Error::InvalidValue),
+            Some(a) if a.host_accessible() && length != 0 && length as u64 != a.size => Err(Error::InvalidValue),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What an address is, with the numbers of HIP 5 and of HIP 6 for the kinds of memory.
+
+use capi::pointer::{Attribute, SYNC_MEMOPS, Size, attribute, set_synchronous};
+use driver::memory::{self, Allocation, Kind, array};
+
+use crate::abi::{In, Out};
+use crate::types::PointerAttributes;
+use crate::{Error, Result, api};
+
+/// The numbers of `hipMemoryType` that tell what an address is.
+#[derive(Clone, Copy, Debug)]
+struct Types {
+    host: u32,
+    device: u32,
+    array: u32,
+    managed: u32,
+    /// What memory is that the driver does not know; `None`: asking for it is an error.
+    unknown: Option<u32>,
+}
+
+const SIX: Types = Types { host: 1, device: 2, array: 10, managed: 3, unknown: Some(0) };
+/// HIP 5 has no number for managed memory: it lies on the host.
+const FIVE: Types = Types { host: 0, device: 1, array: 2, managed: 0, unknown: None };
+
+/// `hipInvalidDeviceId`.
+const NO_DEVICE: i32 = -2;
+
+/// Attributes with answers of HIP's own.
+mod number {
+    pub const MEMORY_TYPE: u32 = 2;
+    pub const P2P_TOKENS: u32 = 5;
+    pub const BUFFER_ID: u32 = 7;
+    pub const RANGE_SIZE: u32 = 12;
+    pub const ACCESS_FLAGS: u32 = 16;
+    /// The last that HIP has.
+    pub const MEMPOOL_HANDLE: u32 = 17;
+}
+
+fn managed(a: &Allocation) -> bool {
+    a.kind == Kind::Managed || a.managed
+}
+
+/// The flags of an allocation; managed memory has none.
+fn flags(a: &Allocation) -> u32 {
+    if managed(a) { 0 } else { a.flags }
+}
+
+fn attributes(out: Out<PointerAttributes>, address: u64, types: &Types) -> Result<()> {
+    if out.is_null() || address == 0 {
+        return Err(Error::InvalidValue);
+    }
+    let Some(a) = memory::find(address) else {
+        out.set(PointerAttributes {
+            memory_type: types.unknown.ok_or(Error::InvalidValue)?,
+            device: NO_DEVICE,
+            device_pointer: 0,
+            host_pointer: 0,
+            is_managed: 0,
+            allocation_flags: 0,
+        });
+        return Ok(());
+    };
+    let managed = managed(&a);
+    out.set(PointerAttributes {
+        memory_type: match () {
+            () if managed => types.managed,
+            () if a.on_host() => types.host,
+            () => types.device,
+        },
+        device: a.device as i32,
+        device_pointer: address,
+        host_pointer: if a.host_accessible() { address } else { 0 },
+        is_managed: i32::from(managed),
+        allocation_flags: flags(&a),
+    });
+    Ok(())
+}
+
+/// Writes one attribute; what has no such attribute gets the value of what is unknown, and an error.
+fn write(place: Out<u8>, number: u32, address: u64, types: &Types) -> Result<()> {
+    if number > number::MEMPOOL_HANDLE {
+        return Err(Error::InvalidValue);
+    }
+    let Attribute { size, unknown, value, .. } = attribute(number)?;
+    let known = memory::find(address);
+    let (size, value) = match (number, known) {
+        (number::P2P_TOKENS, _) => return Err(Error::NotSupported),
+        (number::MEMORY_TYPE, Some(a)) => {
+            let host = a.on_host() || managed(&a);
+            (size, Some(u64::from(if host { types.host } else { types.device })))
+        }
+        (number::MEMORY_TYPE, None) if array::get(address).is_ok() => (size, Some(u64::from(types.array))),
+        (number::ACCESS_FLAGS, known) => (size, Some(known.map_or(0, |a| u64::from(flags(&a))))),
+        // Four bytes where the CUDA driver has eight.
+        (number::BUFFER_ID | number::RANGE_SIZE, known) => {
+            (Size::Word, known.and_then(|a| value(&a, address)))
+        }
+        (_, known) => (size, known.and_then(|a| value(&a, address))),
+    };
+    size.write(place, value.unwrap_or(unknown));
+    value.map(|_| ()).ok_or(Error::InvalidValue)
+}
+
+fn one(place: Out<u8>, number: u32, address: u64, types: &Types) -> Result<()> {
+    if place.is_null() || address == 0 {
+        return Err(Error::InvalidValue);
+    }
+    write(place, number, address, types)
+}
+
+/// More attributes than there are to ask for.
+const MAX_ATTRIBUTES: u32 = 1 << 10;
+
+/// What one of several attributes cannot tell is none of the call's errors.
+fn several(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64, types: &Types) -> Result<()> {
+    if count == 0 || count > MAX_ATTRIBUTES || numbers.is_null() || places.is_null() || address == 0 {
+        return Err(Error::InvalidValue);
+    }
+    for i in 0..count as usize {
+        let (number, place) = (numbers.at(i)?, places.at(i)?);
+        if !place.is_null() {
+            let _told = write(place, number, address, types);
+        }
+    }
+    Ok(())
+}
+
+api! {
+    Device fn hipPointerGetAttributes(out: Out<PointerAttributes>, address: u64) {
+        attributes(out, address, &SIX)
+    }
+
+    Device fn hipPointerGetAttributes_in_5(out: Out<PointerAttributes>, address: u64) {
+        attributes(out, address, &FIVE)
+    }
+
+    Device fn hipPointerGetAttribute(place: Out<u8>, number: u32, address: u64) {
+        one(place, number, address, &SIX)
+    }
+
+    Device fn hipPointerGetAttribute_in_5(place: Out<u8>, number: u32, address: u64) {
+        one(place, number, address, &FIVE)
+    }
+
+    Device fn hipDrvPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64) {
+        several(count, numbers, places, address, &SIX)
+    }
+
+    Device fn hipDrvPointerGetAttributes_in_5(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64) {
+        several(count, numbers, places, address, &FIVE)
+    }
+
+    /// Only that memory operations are synchronous can be set.
+    Device fn hipPointerSetAttribute(value: In<u32>, number: u32, address: u64) {
+        if value.is_null() || address == 0 || number != SYNC_MEMOPS {
+            return Err(Error::InvalidValue);
+        }
+        let on = match value.get()? {
+            0 => false,
+            1 => true,
+            _ => return Err(Error::InvalidValue),
+        };
+        set_synchronous(address, on).ok_or(Error::InvalidDevicePointer)
+    }
+}

@@ -1,0 +1,169 @@
+//! Memory pools and allocation in the order of a stream.
+
+use std::sync::Arc;
+
+use capi::memory::{alloc_in_order, get_pool_attribute, set_pool_attribute};
+use capi::types::{AccessDesc, MemLocation, PoolProps};
+use driver::device::Device;
+use driver::memory::managed::DEVICE;
+use driver::memory::pool;
+use driver::stream::Stream;
+
+use crate::abi::{In, Out};
+use crate::current::{self, Handle};
+use crate::{Error, Result, api};
+
+/// `hipMemAllocationTypePinned`.
+const PINNED: u32 = 1;
+/// `hipMemAccessFlagsProtNone` and `hipMemAccessFlagsProtReadWrite`.
+const NO_ACCESS: u32 = 0;
+const READ_WRITE: u32 = 3;
+
+/// The stream of a handle; what is none is a wrong handle here.
+fn stream(handle: Handle) -> Result<Arc<Stream>> {
+    current::stream(handle, false).map_err(|_| Error::InvalidHandle)
+}
+
+/// The device of an ordinal; what is none is a wrong value here.
+fn device(ordinal: i32) -> Result<Arc<Device>> {
+    current::device_at(ordinal).map_err(|_| Error::InvalidValue)
+}
+
+fn device_of(location: MemLocation) -> Result<Arc<Device>> {
+    if location.kind == DEVICE { device(location.id) } else { Err(Error::InvalidValue) }
+}
+
+api! {
+    Context fn hipMallocAsync(out: Out<u64>, size: usize, in_stream: Handle) {
+        out.required()?;
+        Ok(alloc_in_order(out, size, None, &stream(in_stream)?)?)
+    }
+
+    Context fn hipMallocFromPoolAsync(out: Out<u64>, size: usize, pool: Handle, in_stream: Handle) {
+        out.required()?;
+        if pool == 0 {
+            return Err(Error::InvalidValue);
+        }
+        Ok(alloc_in_order(out, size, Some(pool), &stream(in_stream)?)?)
+    }
+
+    Context fn hipFreeAsync(address: u64, in_stream: Handle) {
+        if address == 0 {
+            return Err(Error::InvalidValue);
+        }
+        Ok(pool::free(address, &stream(in_stream)?)?)
+    }
+
+    Device fn hipDeviceGetDefaultMemPool(out: Out<Handle>, ordinal: i32) {
+        out.required()?;
+        out.set(pool::default_pool(&*current::device_at(ordinal)?)?);
+        Ok(())
+    }
+
+    Device fn hipDeviceGetMemPool(out: Out<Handle>, ordinal: i32) {
+        out.required()?;
+        out.set(pool::current(&*device(ordinal)?)?);
+        Ok(())
+    }
+
+    Device fn hipDeviceSetMemPool(ordinal: i32, handle: Handle) {
+        let device = device(ordinal)?;
+        if pool::get(handle)?.device != device.ordinal {
+            return Err(Error::InvalidDevice);
+        }
+        Ok(pool::set_current(&device, handle)?)
+    }
+
+    Device fn hipMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
+        out.required()?;
+        let properties = properties.get()?;
+        if properties.alloc_type != PINNED {
+            return Err(Error::InvalidValue);
+        }
+        let device = device_of(properties.location)?;
+        if properties.handle_types != 0 {
+            return Err(Error::NotSupported);
+        }
+        out.set(pool::create(&device)?);
+        Ok(())
+    }
+
+    Device fn hipMemPoolDestroy(handle: Handle) {
+        Ok(pool::destroy(handle, &current::driver()?.devices)?)
+    }
+
+    /// Freed memory is given back at once: there is never any to trim.
+    Device fn hipMemPoolTrimTo(handle: Handle, _keep: usize) {
+        pool::get(handle)?;
+        Ok(())
+    }
+
+    Device fn hipMemPoolGetAttribute(handle: Handle, attribute: u32, value: Out<u32>) {
+        Ok(get_pool_attribute(&*pool::get(handle)?, attribute, value)?)
+    }
+
+    Device fn hipMemPoolSetAttribute(handle: Handle, attribute: u32, value: In<u32>) {
+        Ok(set_pool_attribute(&*pool::get(handle)?, attribute, value)?)
+    }
+
+    /// Every device can always reach every pool.
+    Device fn hipMemPoolGetAccess(flags: Out<u32>, handle: Handle, location: In<MemLocation>) {
+        pool::get(handle)?;
+        flags.required()?;
+        device_of(location.get()?)?;
+        flags.set(READ_WRITE);
+        Ok(())
+    }
+
+    /// No device can be kept out.
+    Device fn hipMemPoolSetAccess(handle: Handle, descriptions: In<AccessDesc>, count: usize) {
+        pool::get(handle)?;
+        if descriptions.is_null() {
+            return Err(Error::InvalidValue);
+        }
+        if count > current::driver()?.devices.len() {
+            return Err(Error::InvalidDevice);
+        }
+        for i in 0..count {
+            let AccessDesc { location, flags } = descriptions.at(i)?;
+            if location.kind != DEVICE {
+                return Err(Error::InvalidValue);
+            }
+            current::device_at(location.id)?;
+            match flags {
+                NO_ACCESS => return Err(Error::InvalidDevice),
+                1..=READ_WRITE => {}
+                _ => return Err(Error::InvalidValue),
+            }
+        }
+        Ok(())
+    }
+
+    /// No pool is made for other processes.
+    Device fn hipMemPoolExportToShareableHandle(out: Out<u64>, handle: Handle, _kind: u32, _flags: u32) {
+        out.required()?;
+        pool::get(handle)?;
+        Err(Error::InvalidValue)
+    }
+
+    Device fn hipMemPoolImportFromShareableHandle(out: Out<Handle>, shared: u64, kind: u32, flags: u32) {
+        if out.is_null() || shared == 0 || flags != 0 || kind == 0 {
+            return Err(Error::InvalidValue);
+        }
+        Err(Error::NotSupported)
+    }
+
+    Device fn hipMemPoolExportPointer(out: Out<u64>, address: u64) {
+        if out.is_null() || address == 0 {
+            return Err(Error::InvalidValue);
+        }
+        Err(Error::NotSupported)
+    }
+
+    Device fn hipMemPoolImportPointer(out: Out<u64>, handle: Handle, data: u64) {
+        if out.is_null() || handle == 0 || data == 0 {
+            return Err(Error::InvalidValue);
+        }
+        Err(Error::NotSupported)
+    }
+}

@@ -1,0 +1,369 @@
+//! Copies of two and three dimensions, between addresses and arrays.
+
+use std::sync::Arc;
+
+use capi::copy::{Described, MemoryTypes};
+use capi::types::Memcpy2D;
+use driver::memory::array::{self, Array};
+use driver::memory::transfer::{Place, Side, Transfer};
+
+use crate::abi::In;
+use crate::api::copy::{Order, check_kind, copy};
+use crate::current::Handle;
+use crate::types::{Extent, Memcpy3D, Memcpy3DIn5, Memcpy3DParameters, PitchedPointer};
+use crate::{Error, Result, api};
+
+/// `hipMemoryType` from HIP 6 on; any is managed or unified.
+const SIX: MemoryTypes = MemoryTypes { host: 1, device: 2, array: 10, any: &[3, 11] };
+/// `hipMemoryType` up to HIP 5.
+const FIVE: MemoryTypes = MemoryTypes { host: 0, device: 1, array: 2, any: &[3] };
+
+/// No pitch is this large.
+const MAX_PITCH: usize = i32::MAX as usize;
+
+/// Bytes of an element of an array.
+fn element(array: &Array) -> u64 {
+    array.extent[0].checked_div(array.descriptor.width).unwrap_or(0)
+}
+
+/// The array of a handle; null and what is none: [`Error::InvalidHandle`].
+fn array(handle: Handle) -> Result<Arc<Array>> {
+    array::get(handle).map_err(|_| Error::InvalidHandle)
+}
+
+fn described(d: &Memcpy2D, types: &MemoryTypes, order: Order) -> Result<()> {
+    order.check()?;
+    if d.width == 0 || d.height == 0 {
+        return Ok(());
+    }
+    copy(&d.transfer(types)?, order)
+}
+
+fn described_volume(d: &Memcpy3D, types: &MemoryTypes, order: Order) -> Result<()> {
+    order.check()?;
+    if d.width == 0 || d.height == 0 || d.depth == 0 {
+        return Ok(());
+    }
+    let to = Described {
+        kind: d.dst_type,
+        host: d.dst_host,
+        device: d.dst_device,
+        array: d.dst_array,
+        offset: [d.dst_x, d.dst_y, d.dst_z],
+        pitch: [d.dst_pitch, d.dst_height],
+    };
+    let from = Described {
+        kind: d.src_type,
+        host: d.src_host,
+        device: d.src_device,
+        array: d.src_array,
+        offset: [d.src_x, d.src_y, d.src_z],
+        pitch: [d.src_pitch, d.src_height],
+    };
+    let extent = [d.width as u64, d.height as u64, d.depth as u64];
+    copy(&Transfer { to: to.side(types)?, from: from.side(types)?, extent }, order)
+}
+
+/// An address and the bytes from row to row.
+#[derive(Clone, Copy)]
+struct Rows {
+    address: u64,
+    pitch: usize,
+}
+
+/// An array and the bytes and rows to leave out.
+#[derive(Clone, Copy)]
+struct Window {
+    array: Handle,
+    x: usize,
+    y: usize,
+}
+
+impl Rows {
+    fn side(self) -> Side {
+        Side { pitch: [self.pitch as u64, 0], ..Side::at(Place::Any(self.address)) }
+    }
+
+    /// What the copies to and from arrays look at.
+    fn check(self, width: usize) -> Result<()> {
+        if self.address == 0 {
+            return Err(Error::InvalidValue);
+        }
+        if self.pitch == 0 || self.pitch < width { Err(Error::InvalidPitchValue) } else { Ok(()) }
+    }
+}
+
+impl Window {
+    fn side(self) -> Side {
+        Side { place: Place::Array(self.array), offset: [self.x as u64, self.y as u64, 0], pitch: [0; 2] }
+    }
+
+    fn check(self, width: usize, height: usize) -> Result<()> {
+        let [row, rows, _] = array(self.array)?.extent;
+        let inside = |offset: usize, length: usize, all| {
+            offset.checked_add(length).is_some_and(|end| end as u64 <= all)
+        };
+        if inside(self.x, width, row) && inside(self.y, height, rows) {
+            Ok(())
+        } else {
+            Err(Error::InvalidValue)
+        }
+    }
+}
+
+/// The direction and the stream of a copy of two dimensions; a stream that there is not is a wrong value here.
+fn check_plane(kind: u32, order: Order) -> Result<()> {
+    check_kind(kind)?;
+    order.check().map_err(|_| Error::InvalidValue)
+}
+
+fn plane(to: Rows, from: Rows, [width, height]: [usize; 2], kind: u32, order: Order) -> Result<()> {
+    check_plane(kind, order)?;
+    if width == 0 || height == 0 {
+        return Ok(());
+    }
+    if width > to.pitch || width > from.pitch {
+        return Err(Error::InvalidPitchValue);
+    }
+    copy(&Transfer { to: to.side(), from: from.side(), extent: [width as u64, height as u64, 1] }, order)
+}
+
+fn to_array(to: Window, from: Rows, [width, height]: [usize; 2], kind: u32, order: Order) -> Result<()> {
+    check_plane(kind, order)?;
+    from.check(width)?;
+    to.check(width, height)?;
+    copy(&Transfer { to: to.side(), from: from.side(), extent: [width as u64, height as u64, 1] }, order)
+}
+
+fn from_array(to: Rows, from: Window, [width, height]: [usize; 2], kind: u32, order: Order) -> Result<()> {
+    check_plane(kind, order)?;
+    from.check(width, height)?;
+    to.check(width)?;
+    copy(&Transfer { to: to.side(), from: from.side(), extent: [width as u64, height as u64, 1] }, order)
+}
+
+/// Copies bytes that follow one another, through the rows of an array; `make` gives the copy of a window and an address.
+fn linear(
+    window: Window,
+    address: u64,
+    count: usize,
+    order: Order,
+    make: impl Fn(Side, Side, [u64; 3]) -> Transfer,
+) -> Result<()> {
+    let [row, ..] = array(window.array).map_err(|_| Error::InvalidValue)?.extent;
+    let (mut x, mut y, mut at, mut left) = (window.x as u64, window.y as u64, address, count as u64);
+    if x >= row && left > 0 {
+        return Err(Error::InvalidValue);
+    }
+    // The rest of a row that is begun, whole rows, and the beginning of one.
+    while left > 0 {
+        let (width, height) = if x > 0 || left < row { (left.min(row - x), 1) } else { (row, left / row) };
+        let side = Side { place: Place::Array(window.array), offset: [x, y, 0], pitch: [0; 2] };
+        copy(&make(side, Side::at(Place::Any(at)), [width, height, 1]), order)?;
+        (x, y) = (0, y.saturating_add(height));
+        at = at.wrapping_add(width * height);
+        left -= width * height;
+    }
+    Ok(())
+}
+
+fn array_line(to: Side, from: Side, size: usize, order: Order) -> Result<()> {
+    copy(&Transfer { to, from, extent: [size as u64, 1, 1] }, order)
+}
+
+/// One side of `hipMemcpy3D`: an array or a pitched address.
+fn volume_side(handle: Handle, at: Extent, rows: PitchedPointer) -> Result<(Side, Option<u64>)> {
+    let offset = [at.width as u64, at.height as u64, at.depth as u64];
+    match (handle, rows.pointer) {
+        (0, 0) => Err(Error::InvalidValue),
+        (0, address) => {
+            let pitch = [rows.pitch as u64, rows.height as u64];
+            Ok((Side { place: Place::Any(address), offset, pitch }, None))
+        }
+        (_, 0) => {
+            let bytes = element(&*array::get(handle).map_err(|_| Error::InvalidValue)?);
+            let [x, y, z] = offset;
+            let x = x.checked_mul(bytes).ok_or(Error::InvalidValue)?;
+            Ok((Side { place: Place::Array(handle), offset: [x, y, z], pitch: [0; 2] }, Some(bytes)))
+        }
+        _ => Err(Error::InvalidValue),
+    }
+}
+
+/// `hipMemcpy3D`: where an array takes part, widths count its elements.
+fn volume(parameters: In<Memcpy3DParameters>, order: Order) -> Result<()> {
+    let p = parameters.get()?;
+    let (from, from_element) = volume_side(p.src_array, p.src_position, p.src_pointer)?;
+    let (to, to_element) = volume_side(p.dst_array, p.dst_position, p.dst_pointer)?;
+    if let (Some(a), Some(b)) = (from_element, to_element)
+        && a != b
+    {
+        return Err(Error::InvalidValue);
+    }
+    let (a, b) = (p.src_pointer, p.dst_pointer);
+    if a.pitch < a.width || b.pitch < b.width {
+        return Err(Error::InvalidPitchValue);
+    }
+    if a.pitch >= MAX_PITCH || b.pitch >= MAX_PITCH {
+        return Err(Error::InvalidValue);
+    }
+    let element = from_element.or(to_element);
+    let beyond =
+        |at: usize, rows: PitchedPointer| at.checked_add(p.extent.width).is_none_or(|end| end > rows.pitch);
+    if element.is_none() && (beyond(p.src_position.width, a) || beyond(p.dst_position.width, b)) {
+        return Err(Error::InvalidValue);
+    }
+    check_kind(p.kind)?;
+    order.check()?;
+    let width = (p.extent.width as u64).checked_mul(element.unwrap_or(1)).ok_or(Error::InvalidValue)?;
+    copy(&Transfer { to, from, extent: [width, p.extent.height as u64, p.extent.depth as u64] }, order)
+}
+
+api! {
+    Context fn hipMemcpyParam2D(description: In<Memcpy2D>) {
+        described(&description.get()?, &SIX, Order::now(false))
+    }
+
+    Context fn hipMemcpyParam2D_in_5(description: In<Memcpy2D>) {
+        described(&description.get()?, &FIVE, Order::now(false))
+    }
+
+    Context fn hipMemcpyParam2DAsync(description: In<Memcpy2D>, in_stream: Handle) {
+        described(&description.get()?, &SIX, Order::later(in_stream, false))
+    }
+
+    Context fn hipMemcpyParam2DAsync_in_5(description: In<Memcpy2D>, in_stream: Handle) {
+        described(&description.get()?, &FIVE, Order::later(in_stream, false))
+    }
+
+    Context fn hipDrvMemcpy2DUnaligned(description: In<Memcpy2D>) {
+        described(&description.get()?, &SIX, Order::now(false))
+    }
+
+    Context fn hipDrvMemcpy2DUnaligned_in_5(description: In<Memcpy2D>) {
+        described(&description.get()?, &FIVE, Order::now(false))
+    }
+
+    Context fn hipDrvMemcpy3D(description: In<Memcpy3D>) {
+        described_volume(&description.get()?, &SIX, Order::now(false))
+    }
+
+    Context fn hipDrvMemcpy3D_in_5(description: In<Memcpy3DIn5>) {
+        described_volume(&description.get()?.into(), &FIVE, Order::now(false))
+    }
+
+    Context fn hipDrvMemcpy3DAsync(description: In<Memcpy3D>, in_stream: Handle) {
+        described_volume(&description.get()?, &SIX, Order::later(in_stream, false))
+    }
+
+    Context fn hipDrvMemcpy3DAsync_in_5(description: In<Memcpy3DIn5>, in_stream: Handle) {
+        described_volume(&description.get()?.into(), &FIVE, Order::later(in_stream, false))
+    }
+
+    Context fn hipMemcpy3D / hipMemcpy3D_spt (parameters: In<Memcpy3DParameters>) |own| {
+        volume(parameters, Order::now(own))
+    }
+
+    Context fn hipMemcpy3DAsync / hipMemcpy3DAsync_spt (parameters: In<Memcpy3DParameters>, in_stream: Handle) |own| {
+        volume(parameters, Order::later(in_stream, own))
+    }
+
+    Context fn hipMemcpy2D / hipMemcpy2D_spt (
+        to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32,
+    ) |own| {
+        let (to, from) = (Rows { address: to, pitch: to_pitch }, Rows { address: from, pitch: from_pitch });
+        plane(to, from, [width, height], kind, Order::now(own))
+    }
+
+    Context fn hipMemcpy2DAsync / hipMemcpy2DAsync_spt (
+        to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32, in_stream: Handle,
+    ) |own| {
+        let (to, from) = (Rows { address: to, pitch: to_pitch }, Rows { address: from, pitch: from_pitch });
+        plane(to, from, [width, height], kind, Order::later(in_stream, own))
+    }
+
+    Context fn hipMemcpy2DToArray / hipMemcpy2DToArray_spt (
+        to: Handle, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, kind: u32,
+    ) |own| {
+        to_array(Window { array: to, x, y }, Rows { address: from, pitch }, [width, height], kind, Order::now(own))
+    }
+
+    Context fn hipMemcpy2DToArrayAsync / hipMemcpy2DToArrayAsync_spt (
+        to: Handle, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, kind: u32, in_stream: Handle,
+    ) |own| {
+        let order = Order::later(in_stream, own);
+        to_array(Window { array: to, x, y }, Rows { address: from, pitch }, [width, height], kind, order)
+    }
+
+    Context fn hipMemcpy2DFromArray / hipMemcpy2DFromArray_spt (
+        to: u64, pitch: usize, from: Handle, x: usize, y: usize, width: usize, height: usize, kind: u32,
+    ) |own| {
+        from_array(Rows { address: to, pitch }, Window { array: from, x, y }, [width, height], kind, Order::now(own))
+    }
+
+    Context fn hipMemcpy2DFromArrayAsync / hipMemcpy2DFromArrayAsync_spt (
+        to: u64, pitch: usize, from: Handle, x: usize, y: usize, width: usize, height: usize, kind: u32, in_stream: Handle,
+    ) |own| {
+        let order = Order::later(in_stream, own);
+        from_array(Rows { address: to, pitch }, Window { array: from, x, y }, [width, height], kind, order)
+    }
+
+    Context fn hipMemcpy2DArrayToArray(
+        to: Handle, to_x: usize, to_y: usize, from: Handle, from_x: usize, from_y: usize, width: usize, height: usize, kind: u32,
+    ) {
+        let order = Order::now(false);
+        check_plane(kind, order)?;
+        let (to, from) = (Window { array: to, x: to_x, y: to_y }, Window { array: from, x: from_x, y: from_y });
+        from.check(width, height)?;
+        to.check(width, height)?;
+        copy(&Transfer { to: to.side(), from: from.side(), extent: [width as u64, height as u64, 1] }, order)
+    }
+
+    /// Bytes that go on in the next row.
+    Context fn hipMemcpyToArray(to: Handle, x: usize, y: usize, from: u64, count: usize, kind: u32) {
+        check_kind(kind)?;
+        linear(Window { array: to, x, y }, from, count, Order::now(false), |array, memory, extent| {
+            Transfer { to: array, from: memory, extent }
+        })
+    }
+
+    Context fn hipMemcpyFromArray / hipMemcpyFromArray_spt (
+        to: u64, from: Handle, x: usize, y: usize, count: usize, kind: u32,
+    ) |own| {
+        check_kind(kind)?;
+        linear(Window { array: from, x, y }, to, count, Order::now(own), |array, memory, extent| {
+            Transfer { to: memory, from: array, extent }
+        })
+    }
+
+    Context fn hipMemcpyAtoD(to: u64, from: Handle, offset: usize, size: usize) {
+        array_line(Side::at(Place::Device(to)), Side::array(from, offset as u64), size, Order::now(false))
+    }
+
+    Context fn hipMemcpyDtoA(to: Handle, offset: usize, from: u64, size: usize) {
+        array_line(Side::array(to, offset as u64), Side::at(Place::Device(from)), size, Order::now(false))
+    }
+
+    Context fn hipMemcpyAtoA(to: Handle, to_offset: usize, from: Handle, from_offset: usize, size: usize) {
+        let (to, from) = (Side::array(to, to_offset as u64), Side::array(from, from_offset as u64));
+        array_line(to, from, size, Order::now(false))
+    }
+
+    Context fn hipMemcpyAtoH(to: u64, from: Handle, offset: usize, size: usize) {
+        array_line(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, Order::now(false))
+    }
+
+    Context fn hipMemcpyAtoHAsync(to: u64, from: Handle, offset: usize, size: usize, in_stream: Handle) {
+        let order = Order::later(in_stream, false);
+        array_line(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, order)
+    }
+
+    Context fn hipMemcpyHtoA(to: Handle, offset: usize, from: u64, size: usize) {
+        array_line(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, Order::now(false))
+    }
+
+    Context fn hipMemcpyHtoAAsync(to: Handle, offset: usize, from: u64, size: usize, in_stream: Handle) {
+        let order = Order::later(in_stream, false);
+        array_line(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, order)
+    }
+}

@@ -1,0 +1,85 @@
+//! The library's structures against HIP's headers: 5.2 as Debian builds it, and 6.3 (`data/layouts.tsv`).
+
+use std::collections::BTreeMap;
+
+use capi::Field;
+
+/// A field as the table has it: its name, its offset and its size.
+type Row = (String, usize, usize);
+
+fn table(header: &str) -> BTreeMap<String, Vec<Row>> {
+    let mut structures: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+    for line in include_str!("../data/layouts.tsv").lines().filter(|l| !l.starts_with('#')) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [version, structure, field, offset, size] = columns[..] else { panic!("{line}") };
+        if version == header {
+            let number = |text: &str| text.parse().expect("a number");
+            let row = (field.to_string(), number(offset), number(size));
+            structures.entry(structure.to_string()).or_default().push(row);
+        }
+    }
+    structures
+}
+
+/// The bytes that fields cover. Some structures of ours have one field where the header has several, or the other way round.
+fn places(fields: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
+    fields.flat_map(|(offset, size)| offset..offset + size).collect()
+}
+
+fn ours() -> BTreeMap<&'static str, &'static [Field]> {
+    hip::types::LAYOUTS.iter().chain(capi::types::LAYOUTS).copied().collect()
+}
+
+/// Whether a field of ours goes by the header's name, in the other way of writing.
+fn same_name(ours: &str, header: &str) -> bool {
+    ours.replace('_', "") == header.to_lowercase()
+}
+
+/// Lays one of our structures beside the header's.
+fn compare(name: &str, ours: &[Field], header: &[Row]) {
+    let covered = places(ours.iter().map(|f| (f.1, f.2)));
+    let wanted = places(header.iter().map(|f| (f.1, f.2)));
+    // The last field may go on where the header has padding.
+    let aligned = wanted.last().map_or(0, |last| (last + 1).next_multiple_of(8));
+    assert!(
+        covered.starts_with(&wanted) && covered.last() < Some(&aligned),
+        "{name}: {covered:?}, not {wanted:?}"
+    );
+    if ours.len() == header.len() && covered == wanted {
+        for (a, b) in ours.iter().zip(header) {
+            assert_eq!((a.1, a.2), (b.1, b.2), "{name}: {} and {}", a.0, b.0);
+        }
+    }
+    if name.starts_with("hipDeviceProp") {
+        for (a, b) in ours.iter().zip(header) {
+            assert!(same_name(a.0, &b.0), "{name}: {} stands where the header has {}", a.0, b.0);
+        }
+    }
+}
+
+#[test]
+fn structures_are_those_of_hip_6() {
+    let (ours, table) = (ours(), table("6.3"));
+    for (name, header) in &table {
+        // Both handles are 64 bytes.
+        let known = if name == "hipIpcEventHandle_t" { "hipIpcMemHandle_t" } else { name };
+        compare(name, ours.get(known).unwrap_or_else(|| panic!("no {name} of ours")), header);
+    }
+    assert!(table.len() > 15);
+}
+
+#[test]
+fn structures_are_those_of_hip_5() {
+    let (ours, table) = (ours(), table("5.2"));
+    for (name, header) in &table {
+        let own = format!("{name} of 5.2");
+        let known = match name.as_str() {
+            "hipDeviceProp_t" => "hipDeviceProp_tR0000",
+            "hipIpcEventHandle_t" => "hipIpcMemHandle_t",
+            _ if ours.contains_key(own.as_str()) => &own,
+            other => other,
+        };
+        compare(name, ours.get(known).unwrap_or_else(|| panic!("no {name} of ours")), header);
+    }
+    assert!(table.len() > 14);
+}

@@ -1,0 +1,432 @@
+//! What calls do, through the front of HIP 6: the order of streams, copies of three dimensions against a model of their own, memory that
+//! both sides use, and one process that uses HIP and the CUDA driver.
+
+mod library;
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, Once};
+
+use capi::types::IpcHandle;
+use hip::types::{ChannelFormat, Extent, Memcpy3DParameters, PitchedPointer};
+use libloading::Library;
+
+/// A front and the CUDA library beside them, in a process with two devices.
+struct Both {
+    hip: Library,
+    cuda: Library,
+}
+
+fn open() -> Both {
+    open_front(6)
+}
+
+fn open_front(number: u32) -> Both {
+    static DEVICES: Once = Once::new();
+    // SAFETY: set before the library is loaded, which alone reads it; nothing else here reads or writes the environment.
+    DEVICES.call_once(|| unsafe { std::env::set_var("ANYWARP_DEVICES", "2") });
+    let front = library::front(number);
+    let cuda = front.with_file_name("libcuda.so.1");
+    // SAFETY: the initialisers of both do nothing but find each other.
+    unsafe {
+        Both { hip: Library::new(front).expect("the front"), cuda: Library::new(cuda).expect("the library") }
+    }
+}
+
+/// Calls a function, `hip` or `cu`, and gives its code.
+macro_rules! code {
+    ($both:ident, $name:ident($($arg:expr => $type:ty),* $(,)?)) => {{
+        let library = if stringify!($name).starts_with("hip") { &$both.hip } else { &$both.cuda };
+        // SAFETY: the types are those of the interface, and pointers are to live variables.
+        unsafe {
+            let function = library.get::<unsafe extern "C" fn($($type),*) -> u32>(concat!(stringify!($name), "\0").as_bytes());
+            function.expect(stringify!($name))($($arg),*)
+        }
+    }};
+}
+
+/// Calls a function, which must succeed.
+macro_rules! ok {
+    ($both:ident, $name:ident($($args:tt)*)) => { assert_eq!(code!($both, $name($($args)*)), 0, stringify!($name)) };
+}
+
+fn alloc(both: &Both, size: usize) -> u64 {
+    let mut address = 0u64;
+    ok!(both, hipMalloc(&raw mut address => *mut u64, size => usize));
+    address
+}
+
+fn stream(both: &Both) -> u64 {
+    let mut stream = 0u64;
+    ok!(both, hipStreamCreateWithFlags(&raw mut stream => *mut u64, 1 => u32));
+    stream
+}
+
+fn select(both: &Both, device: i32) {
+    ok!(both, hipSetDevice(device => i32));
+}
+
+static TOLD: Mutex<Vec<(u64, u64, u32)>> = Mutex::new(Vec::new());
+
+extern "C" fn told(stream: u64, status: u32, data: u64) {
+    TOLD.lock().expect("the list").push((stream, data, status));
+}
+
+extern "C" fn told_plainly(data: u64) {
+    TOLD.lock().expect("the list").push((0, data, 0));
+}
+
+#[test]
+fn functions_in_a_stream_are_called_in_its_order() {
+    let both = open();
+    select(&both, 0);
+    let s = stream(&both);
+    for data in 0..8u64 {
+        if data % 2 == 0 {
+            ok!(both, hipStreamAddCallback(s => u64, told => extern "C" fn(u64, u32, u64), data => u64, 0 => u32));
+        } else {
+            ok!(both, hipLaunchHostFunc(s => u64, told_plainly => extern "C" fn(u64), data => u64));
+        }
+    }
+    ok!(both, hipStreamSynchronize(s => u64));
+    let want: Vec<_> = (0..8u64).map(|data| (if data % 2 == 0 { s } else { 0 }, data, 0)).collect();
+    assert_eq!(*TOLD.lock().expect("the list"), want);
+    ok!(both, hipStreamDestroy(s => u64));
+}
+
+static GATE: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn wait_for_the_gate(_: u64) {
+    while GATE.load(Ordering::Acquire) == 0 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn events_order_streams_and_tell_when() {
+    const NOT_READY: u32 = 600;
+    let both = open();
+    select(&both, 0);
+    let (first, second) = (stream(&both), stream(&both));
+    let mut events = [0u64; 3];
+    for event in &mut events {
+        ok!(both, hipEventCreate(event => *mut u64));
+    }
+    let [before, after, end] = events;
+    let memory = alloc(&both, 1 << 20);
+    ok!(both, hipEventRecord(before => u64, first => u64));
+    ok!(both, hipLaunchHostFunc(first => u64, wait_for_the_gate => extern "C" fn(u64), 0 => u64));
+    ok!(both, hipMemsetAsync(memory => u64, 7 => i32, 1 << 20 => usize, first => u64));
+    ok!(both, hipEventRecord(after => u64, first => u64));
+    ok!(both, hipStreamWaitEvent(second => u64, after => u64, 0 => u32));
+    ok!(both, hipMemsetAsync(memory => u64, 9 => i32, 1 => usize, second => u64));
+    ok!(both, hipEventRecord(end => u64, second => u64));
+    assert_eq!(code!(both, hipEventQuery(end => u64)), NOT_READY);
+    assert_eq!(code!(both, hipStreamQuery(second => u64)), NOT_READY);
+    let mut time = -1f32;
+    assert_eq!(
+        code!(both, hipEventElapsedTime(&raw mut time => *mut f32, before => u64, end => u64)),
+        NOT_READY
+    );
+    GATE.store(1, Ordering::Release);
+    ok!(both, hipEventSynchronize(end => u64));
+    let mut bytes = [0u8; 2];
+    ok!(both, hipMemcpy(bytes.as_mut_ptr() => *mut u8, memory => u64, 2 => usize, 2 => u32));
+    assert_eq!(bytes, [9, 7], "the second stream's byte came last");
+    let mut times = [-1f32; 3];
+    for (time, [a, b]) in times.iter_mut().zip([[before, after], [after, end], [before, end]]) {
+        ok!(both, hipEventElapsedTime(time => *mut f32, a => u64, b => u64));
+        assert!(*time >= 0.0, "{time}");
+    }
+    let [one, two, sum] = times;
+    assert!(sum >= one && sum >= two, "{times:?}");
+    ok!(both, hipFree(memory => u64));
+}
+
+#[test]
+fn managed_memory_is_the_hosts_and_the_devices() {
+    let both = open();
+    select(&both, 1);
+    let mut memory: *mut u32 = null_mut();
+    ok!(both, hipMallocManaged(&raw mut memory => *mut *mut u32, 64 => usize, 1 => u32));
+    ok!(both, hipMemsetD32(memory => *mut u32, 0x0102_0304 => i32, 16 => usize));
+    ok!(both, hipDeviceSynchronize());
+    // SAFETY: 64 bytes, filled and idle.
+    let words = unsafe { std::slice::from_raw_parts_mut(memory, 16) };
+    assert_eq!(words, [0x0102_0304; 16]);
+    words[3] = 5;
+    let device = alloc(&both, 64);
+    ok!(both, hipMemcpy(device => u64, memory => *mut u32, 64 => usize, 3 => u32));
+    let mut back = [0u32; 16];
+    ok!(both, hipMemcpy(back.as_mut_ptr() => *mut u32, device => u64, 64 => usize, 4 => u32));
+    assert_eq!(back[..5], [0x0102_0304, 0x0102_0304, 0x0102_0304, 5, 0x0102_0304]);
+    ok!(both, hipFree(memory => *mut u32));
+    ok!(both, hipFree(device => u64));
+    select(&both, 0);
+}
+
+/// A volume of bytes in memory or in an array of the test's.
+struct Volume {
+    /// Bytes of a row with what lies between rows, rows of a slice, slices.
+    shape: [usize; 3],
+    bytes: Vec<u8>,
+}
+
+impl Volume {
+    fn numbered(shape: [usize; 3], first: usize) -> Self {
+        let size: usize = shape.iter().product();
+        Volume { shape, bytes: (first..first + size).map(|n| (n * 7 % 251) as u8).collect() }
+    }
+
+    fn at(&mut self, [x, y, z]: [usize; 3]) -> &mut u8 {
+        let [width, height, _] = self.shape;
+        &mut self.bytes[(z * height + y) * width + x]
+    }
+
+    /// The model: byte by byte.
+    fn copy(&mut self, to: [usize; 3], from: &mut Volume, at: [usize; 3], extent: [usize; 3]) {
+        for z in 0..extent[2] {
+            for y in 0..extent[1] {
+                for x in 0..extent[0] {
+                    *self.at([to[0] + x, to[1] + y, to[2] + z]) = *from.at([at[0] + x, at[1] + y, at[2] + z]);
+                }
+            }
+        }
+    }
+
+    fn pitched(&self, pointer: u64) -> PitchedPointer {
+        PitchedPointer { pointer, pitch: self.shape[0], width: self.shape[0], height: self.shape[1] }
+    }
+}
+
+fn extent([width, height, depth]: [usize; 3]) -> Extent {
+    Extent { width, height, depth }
+}
+
+#[test]
+fn volumes_are_copied_as_the_model_copies_them() {
+    const SHAPE: [usize; 3] = [12, 5, 4];
+    const NOWHERE: PitchedPointer = PitchedPointer { pointer: 0, pitch: 0, width: 0, height: 0 };
+    let both = open();
+    select(&both, 0);
+    let mut source = Volume::numbered(SHAPE, 1);
+    let mut target = Volume::numbered(SHAPE, 77);
+    let (from, to) = (alloc(&both, source.bytes.len()), alloc(&both, target.bytes.len()));
+    let format = ChannelFormat { x: 8, y: 8, z: 0, w: 0, kind: 1 };
+    let mut array = 0u64;
+    // Elements of two bytes: six of them make the row.
+    ok!(both, hipMalloc3DArray(&raw mut array => *mut u64, &format => &ChannelFormat, extent([6, 5, 4]) => Extent, 0 => u32));
+    let parameters = |p: Memcpy3DParameters| ok!(both, hipMemcpy3D(&p => &Memcpy3DParameters));
+    let none = Memcpy3DParameters {
+        src_array: 0,
+        src_position: extent([0; 3]),
+        src_pointer: NOWHERE,
+        dst_array: 0,
+        dst_position: extent([0; 3]),
+        dst_pointer: NOWHERE,
+        extent: extent([0; 3]),
+        kind: 4,
+    };
+    for (place, memory) in [(from, &source), (to, &target)] {
+        let size = memory.bytes.len();
+        ok!(both, hipMemcpy(place => u64, memory.bytes.as_ptr() => *const u8, size => usize, 1 => u32));
+    }
+    // Memory to memory; positions and widths are bytes.
+    for (to_at, from_at, size) in [
+        ([0, 0, 0], [0, 0, 0], [12, 5, 4]),
+        ([3, 1, 2], [5, 2, 1], [7, 3, 2]),
+        ([11, 4, 3], [0, 0, 0], [1, 1, 1]),
+    ] {
+        target.copy(to_at, &mut source, from_at, size);
+        parameters(Memcpy3DParameters {
+            src_position: extent(from_at),
+            src_pointer: source.pitched(from),
+            dst_position: extent(to_at),
+            dst_pointer: target.pitched(to),
+            extent: extent(size),
+            ..none
+        });
+        let mut got = vec![0u8; target.bytes.len()];
+        ok!(both, hipMemcpy(got.as_mut_ptr() => *mut u8, to => u64, got.len() => usize, 2 => u32));
+        assert_eq!(got, target.bytes, "{to_at:?} {from_at:?} {size:?}");
+    }
+    // Into the array from the program's memory and out of it again; there positions of arrays and widths are elements.
+    let mut inside = Volume::numbered(SHAPE, 0);
+    parameters(Memcpy3DParameters {
+        src_pointer: inside.pitched(inside.bytes.as_ptr() as u64),
+        dst_array: array,
+        extent: extent([6, 5, 4]),
+        ..none
+    });
+    inside.copy([4, 1, 1], &mut source, [0, 2, 0], [6, 2, 3]);
+    parameters(Memcpy3DParameters {
+        src_position: extent([0, 2, 0]),
+        src_pointer: source.pitched(from),
+        dst_array: array,
+        dst_position: extent([2, 1, 1]),
+        extent: extent([3, 2, 3]),
+        ..none
+    });
+    let mut got = Volume::numbered(SHAPE, 3);
+    let place = got.bytes.as_mut_ptr() as u64;
+    parameters(Memcpy3DParameters {
+        src_array: array,
+        dst_pointer: got.pitched(place),
+        extent: extent([6, 5, 4]),
+        ..none
+    });
+    assert_eq!(got.bytes, inside.bytes);
+    ok!(both, hipFreeArray(array => u64));
+
+    // A fill that leaves the ends of rows and of slices alone.
+    for z in 0..3 {
+        for y in 0..2 {
+            for x in 0..5 {
+                *target.at([x, y, z]) = 0xee;
+            }
+        }
+    }
+    ok!(both, hipMemset3D(target.pitched(to) => PitchedPointer, 0x1ee => i32, extent([5, 2, 3]) => Extent));
+    let mut got = vec![0u8; target.bytes.len()];
+    ok!(both, hipMemcpy(got.as_mut_ptr() => *mut u8, to => u64, got.len() => usize, 2 => u32));
+    assert_eq!(got, target.bytes);
+    ok!(both, hipFree(from => u64));
+    ok!(both, hipFree(to => u64));
+}
+
+#[test]
+fn memory_for_volumes_has_a_pitch() {
+    const INVALID_VALUE: u32 = 1;
+    let both = open();
+    select(&both, 0);
+    let mut memory = PitchedPointer { pointer: 1, pitch: 0, width: 0, height: 0 };
+    let place = &raw mut memory;
+    assert_eq!(
+        code!(both, hipMalloc3D(null_mut() => *mut PitchedPointer, extent([1; 3]) => Extent)),
+        INVALID_VALUE
+    );
+    ok!(both, hipMalloc3D(place => *mut PitchedPointer, extent([1, 0, 1]) => Extent));
+    assert_eq!(memory.pointer, 0);
+    ok!(both, hipMalloc3D(place => *mut PitchedPointer, extent([100, 3, 4]) => Extent));
+    assert_eq!((memory.width, memory.height), (100, 3));
+    let mut size = 0usize;
+    ok!(both, hipMemPtrGetInfo(memory.pointer => u64, &raw mut size => *mut usize));
+    assert_eq!(size, memory.pitch * 3 * 4);
+    assert!(memory.pitch >= 100);
+    ok!(both, hipFree(memory.pointer => u64));
+}
+
+#[test]
+fn a_handle_of_this_process_is_not_opened_here() {
+    const INVALID_VALUE: u32 = 1;
+    const INVALID_CONTEXT: u32 = 201;
+    // The flag has another number up to HIP 5.
+    for (number, wrong, right) in [(5, 1, 0), (6, 0, 1)] {
+        let both = open_front(number);
+        select(&both, 0);
+        let memory = alloc(&both, 4096);
+        let mut handle = IpcHandle { name: [0; 64] };
+        ok!(both, hipIpcGetMemHandle(&raw mut handle => *mut IpcHandle, memory => u64));
+        let mut address = 0u64;
+        let out = &raw mut address;
+        let open =
+            |flags| code!(both, hipIpcOpenMemHandle(out => *mut u64, handle => IpcHandle, flags => u32));
+        assert_eq!(open(wrong), INVALID_VALUE);
+        assert_eq!(open(right), INVALID_CONTEXT);
+        ok!(both, hipFree(memory => u64));
+    }
+}
+
+#[test]
+fn halves_become_singles_and_back() {
+    let both = open();
+    // SAFETY: the functions have these signatures in the compiler's runtime.
+    let (widen, narrow) = unsafe {
+        (
+            both.hip.get::<extern "C" fn(u16) -> f32>(b"__gnu_h2f_ieee\0").expect("a function"),
+            both.hip.get::<extern "C" fn(f32) -> u16>(b"__gnu_f2h_ieee\0").expect("a function"),
+        )
+    };
+    // A half is (-1)^s * 2^(e - 15) * (1 + f / 1024), or 2^-14 * f / 1024 for the smallest exponent.
+    let value = |half: u16| {
+        let (exponent, fraction) = (i32::from(half >> 10 & 31), f64::from(half & 1023) / 1024.0);
+        let magnitude = match exponent {
+            0 => fraction * 2f64.powi(-14),
+            31 if fraction == 0.0 => f64::INFINITY,
+            31 => f64::NAN,
+            _ => (1.0 + fraction) * 2f64.powi(exponent - 15),
+        };
+        if half >> 15 == 1 { -magnitude } else { magnitude }
+    };
+    for half in 0..=u16::MAX {
+        let single = widen(half);
+        let want = value(half);
+        assert!(f64::from(single) == want || (single.is_nan() && want.is_nan()), "{half:#x}");
+        let back = narrow(single);
+        assert!(
+            back == half || (want.is_nan() && back & 0x7c00 == 0x7c00 && back & 0x3ff != 0),
+            "{half:#x} {back:#x}"
+        );
+    }
+    // Halfway goes to the even one, a little more goes up; too large is infinite.
+    for (single, half) in [
+        (1.0 + 2f32.powi(-11), 0x3c00),
+        (1.0 + 3.0 * 2f32.powi(-11), 0x3c02),
+        (1.0 + 2f32.powi(-11) + 2f32.powi(-20), 0x3c01),
+        (65519.0, 0x7bff),
+        (65520.0, 0x7c00),
+        (2f32.powi(-25), 0),
+        (3.0 * 2f32.powi(-26), 1),
+        (-2f32.powi(-24), 0x8001),
+    ] {
+        assert_eq!(narrow(single), half, "{single:e}");
+    }
+}
+
+#[test]
+fn hip_and_the_cuda_driver_are_one() {
+    let both = open();
+    ok!(both, cuInit(0 => u32));
+    select(&both, 1);
+    let (mut context, mut primary, mut device) = (0u64, 0u64, -1i32);
+    ok!(both, cuCtxGetCurrent(&raw mut context => *mut u64));
+    ok!(both, cuDevicePrimaryCtxRetain(&raw mut primary => *mut u64, 1 => i32));
+    assert_eq!(context, primary);
+    ok!(both, cuCtxGetDevice(&raw mut device => *mut i32));
+    assert_eq!(device, 1);
+    // The other way round: what the CUDA driver makes current is HIP's device.
+    ok!(both, cuDevicePrimaryCtxRetain(&raw mut primary => *mut u64, 0 => i32));
+    ok!(both, cuCtxSetCurrent(primary => u64));
+    ok!(both, hipGetDevice(&raw mut device => *mut i32));
+    assert_eq!(device, 0);
+
+    // A stream of HIP's, memory of the CUDA driver's, an event of HIP's.
+    let s = stream(&both);
+    let (mut memory, mut event) = (0u64, 0u64);
+    ok!(both, cuMemAlloc_v2(&raw mut memory => *mut u64, 64 => usize));
+    ok!(both, hipEventCreate(&raw mut event => *mut u64));
+    ok!(both, cuMemsetD8Async(memory => u64, 0x42 => u8, 64 => usize, s => u64));
+    ok!(both, cuEventRecord(event => u64, s => u64));
+    ok!(both, hipEventSynchronize(event => u64));
+    let mut bytes = [0u8; 64];
+    ok!(both, hipMemcpy(bytes.as_mut_ptr() => *mut u8, memory => u64, 64 => usize, 4 => u32));
+    assert_eq!(bytes, [0x42; 64]);
+    ok!(both, cuStreamSynchronize(s => u64));
+    ok!(both, hipFree(memory => u64));
+    ok!(both, cuEventDestroy_v2(event => u64));
+    ok!(both, cuStreamDestroy_v2(s => u64));
+
+    // Arrays and pools, too.
+    let format = ChannelFormat { x: 32, y: 0, z: 0, w: 0, kind: 2 };
+    let (mut array, mut pool, mut other) = (0u64, 0u64, 0u64);
+    let place = &raw mut array;
+    ok!(both, hipMallocArray(place => *mut u64, &format => &ChannelFormat, 8 => usize, 4 => usize, 0 => u32));
+    let mut description = capi::types::ArrayDescriptor { width: 0, height: 0, format: 0, channels: 0 };
+    ok!(both, cuArrayGetDescriptor_v2(&raw mut description => *mut capi::types::ArrayDescriptor, array => u64));
+    let capi::types::ArrayDescriptor { width, height, format, channels } = description;
+    assert_eq!((width, height, format, channels), (8, 4, 0x20, 1));
+    ok!(both, cuArrayDestroy(array => u64));
+    ok!(both, hipDeviceGetMemPool(&raw mut pool => *mut u64, 0 => i32));
+    ok!(both, cuDeviceGetMemPool(&raw mut other => *mut u64, 0 => i32));
+    assert_eq!(pool, other);
+}
