@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cuda::abi::CUresult;
@@ -45,6 +46,14 @@ macro_rules! ok {
 }
 
 const NOT_READY: CUresult = 600;
+
+/// A test for itself: another's allocation may have the number of one that was freed here, and freeing it twice is asked for.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    start();
+    guard
+}
 
 /// Makes the primary context the calling thread's.
 fn start() {
@@ -108,7 +117,7 @@ impl Side {
 
 #[test]
 fn blocks_are_copied_as_a_loop_over_bytes_would() {
-    start();
+    let _alone = alone();
     let (from, to) = (device(SIZE), device(SIZE));
     let description = ArrayDescriptor { width: 16, height: 8, format: 1, channels: 1 };
     let mut arrays = [0u64; 2];
@@ -227,7 +236,7 @@ extern "C" fn wait_for_gate(gate: *mut c_void) {
 fn asynchronous_work_returns_at_once_and_keeps_its_order() {
     static GATE: AtomicBool = AtomicBool::new(false);
     const LARGE: usize = 1 << 20;
-    start();
+    let _alone = alone();
     let (a, b, s) = (device(LARGE), device(LARGE), stream(1));
     let mut pinned = 0;
     ok!(cuMemHostAlloc(&raw mut pinned, LARGE, 0));
@@ -257,7 +266,7 @@ fn asynchronous_work_returns_at_once_and_keeps_its_order() {
 fn memory_freed_under_a_waiting_copy_stays_until_it_has_ended() {
     static GATE: AtomicBool = AtomicBool::new(false);
     const LARGE: usize = 8 << 20;
-    start();
+    let _alone = alone();
     let (a, b, waiting, other) = (device(LARGE), device(LARGE), stream(1), stream(1));
     ok!(cuLaunchHostFunc(waiting, wait_for_gate, (&raw const GATE).cast_mut().cast()));
     ok!(cuMemcpyAsync(b, a, LARGE, waiting));
@@ -273,7 +282,7 @@ fn memory_freed_under_a_waiting_copy_stays_until_it_has_ended() {
 #[test]
 fn memory_mapped_side_by_side_is_one_range_and_mapped_twice_is_the_same() {
     const PAGE: usize = 2 << 20;
-    start();
+    let _alone = alone();
     let location = MemLocation { kind: 1, id: 0 };
     let prop = AllocationProp { kind: 1, handle_types: 0, location, meta_data: 0, flags: [0; 8] };
     let access = AccessDesc { location, flags: 3 };
@@ -344,6 +353,7 @@ fn work(seed: u64) {
 
 #[test]
 fn threads_do_not_disturb_one_another() {
+    let _alone = alone();
     let threads: Vec<_> = (1..=4).map(|seed| std::thread::spawn(move || work(seed))).collect();
     for thread in threads {
         thread.join().expect("a thread");
