@@ -9,6 +9,7 @@
 #define ANYWARP_HIP_HIP_RUNTIME_H
 
 #include <hip/hip_runtime_api.h>
+#include <hip/hiprtc.h>
 
 #define HIP_SYMBOL(symbol) symbol
 #define HIP_KERNEL_NAME(...) __VA_ARGS__

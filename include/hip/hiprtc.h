@@ -9,7 +9,7 @@
 #ifndef ANYWARP_HIP_HIPRTC_H
 #define ANYWARP_HIP_HIPRTC_H
 
-#include <stddef.h>
+#include <hip/hip_runtime_api.h>
 
 typedef enum hiprtcResult {
     HIPRTC_SUCCESS = 0,
@@ -27,36 +27,36 @@ typedef enum hiprtcResult {
     HIPRTC_ERROR_LINKING = 100,
 } hiprtcResult;
 
-typedef enum hiprtcJIT_option {
-    HIPRTC_JIT_MAX_REGISTERS = 0,
-    HIPRTC_JIT_THREADS_PER_BLOCK = 1,
-    HIPRTC_JIT_WALL_TIME = 2,
-    HIPRTC_JIT_INFO_LOG_BUFFER = 3,
-    HIPRTC_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
-    HIPRTC_JIT_ERROR_LOG_BUFFER = 5,
-    HIPRTC_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
-    HIPRTC_JIT_OPTIMIZATION_LEVEL = 7,
-    HIPRTC_JIT_TARGET_FROM_HIPCONTEXT = 8,
-    HIPRTC_JIT_TARGET = 9,
-    HIPRTC_JIT_FALLBACK_STRATEGY = 10,
-    HIPRTC_JIT_GENERATE_DEBUG_INFO = 11,
-    HIPRTC_JIT_LOG_VERBOSE = 12,
-    HIPRTC_JIT_GENERATE_LINE_INFO = 13,
-    HIPRTC_JIT_CACHE_MODE = 14,
-    HIPRTC_JIT_NEW_SM3X_OPT = 15,
-    HIPRTC_JIT_FAST_COMPILE = 16,
-    HIPRTC_JIT_GLOBAL_SYMBOL_NAMES = 17,
-    HIPRTC_JIT_GLOBAL_SYMBOL_ADDRESS = 18,
-    HIPRTC_JIT_GLOBAL_SYMBOL_COUNT = 19,
-    HIPRTC_JIT_LTO = 20,
-    HIPRTC_JIT_FTZ = 21,
-    HIPRTC_JIT_PREC_DIV = 22,
-    HIPRTC_JIT_PREC_SQRT = 23,
-    HIPRTC_JIT_FMA = 24,
-    HIPRTC_JIT_NUM_OPTIONS = 25,
-    HIPRTC_JIT_IR_TO_ISA_OPT_EXT = 10000,
-    HIPRTC_JIT_IR_TO_ISA_OPT_COUNT_EXT = 10001,
-} hiprtcJIT_option;
+/* One type with hipJitOption: a CUDA program uses CUjit_option for modules and for the linker. */
+typedef hipJitOption hiprtcJIT_option;
+#define HIPRTC_JIT_MAX_REGISTERS ((hiprtcJIT_option)0)
+#define HIPRTC_JIT_THREADS_PER_BLOCK ((hiprtcJIT_option)1)
+#define HIPRTC_JIT_WALL_TIME ((hiprtcJIT_option)2)
+#define HIPRTC_JIT_INFO_LOG_BUFFER ((hiprtcJIT_option)3)
+#define HIPRTC_JIT_INFO_LOG_BUFFER_SIZE_BYTES ((hiprtcJIT_option)4)
+#define HIPRTC_JIT_ERROR_LOG_BUFFER ((hiprtcJIT_option)5)
+#define HIPRTC_JIT_ERROR_LOG_BUFFER_SIZE_BYTES ((hiprtcJIT_option)6)
+#define HIPRTC_JIT_OPTIMIZATION_LEVEL ((hiprtcJIT_option)7)
+#define HIPRTC_JIT_TARGET_FROM_HIPCONTEXT ((hiprtcJIT_option)8)
+#define HIPRTC_JIT_TARGET ((hiprtcJIT_option)9)
+#define HIPRTC_JIT_FALLBACK_STRATEGY ((hiprtcJIT_option)10)
+#define HIPRTC_JIT_GENERATE_DEBUG_INFO ((hiprtcJIT_option)11)
+#define HIPRTC_JIT_LOG_VERBOSE ((hiprtcJIT_option)12)
+#define HIPRTC_JIT_GENERATE_LINE_INFO ((hiprtcJIT_option)13)
+#define HIPRTC_JIT_CACHE_MODE ((hiprtcJIT_option)14)
+#define HIPRTC_JIT_NEW_SM3X_OPT ((hiprtcJIT_option)15)
+#define HIPRTC_JIT_FAST_COMPILE ((hiprtcJIT_option)16)
+#define HIPRTC_JIT_GLOBAL_SYMBOL_NAMES ((hiprtcJIT_option)17)
+#define HIPRTC_JIT_GLOBAL_SYMBOL_ADDRESS ((hiprtcJIT_option)18)
+#define HIPRTC_JIT_GLOBAL_SYMBOL_COUNT ((hiprtcJIT_option)19)
+#define HIPRTC_JIT_LTO ((hiprtcJIT_option)20)
+#define HIPRTC_JIT_FTZ ((hiprtcJIT_option)21)
+#define HIPRTC_JIT_PREC_DIV ((hiprtcJIT_option)22)
+#define HIPRTC_JIT_PREC_SQRT ((hiprtcJIT_option)23)
+#define HIPRTC_JIT_FMA ((hiprtcJIT_option)24)
+#define HIPRTC_JIT_NUM_OPTIONS ((hiprtcJIT_option)25)
+#define HIPRTC_JIT_IR_TO_ISA_OPT_EXT ((hiprtcJIT_option)10000)
+#define HIPRTC_JIT_IR_TO_ISA_OPT_COUNT_EXT ((hiprtcJIT_option)10001)
 
 typedef enum hiprtcJITInputType {
     HIPRTC_JIT_INPUT_CUBIN = 0,

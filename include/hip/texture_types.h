@@ -85,4 +85,6 @@ enum hipSurfaceBoundaryMode {
     hipBoundaryModeClamp = 2,
 };
 
+typedef struct textureReference *hipTexRef;
+
 #endif

@@ -1,0 +1,111 @@
+//! The porting road: CUDA samples through `anywarp hipify`, both sides compiled and run; and HIP programs as the guides write them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const ANYWARP: &str = env!("CARGO_BIN_EXE_anywarp");
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Where `anywarp run` finds the libraries.
+fn libraries() -> PathBuf {
+    Path::new(ANYWARP).with_file_name("lib-anywarp")
+}
+
+/// A folder for one test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("anywarp-port-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder");
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).expect("the folder can go");
+    }
+}
+
+fn succeed(command: &mut Command) -> String {
+    let Output { status, stdout, stderr } = command.output().expect("the program starts");
+    let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{command:?}: {status}\n{out}\n{err}");
+    out.into_owned()
+}
+
+/// Compiles C in a file of any name against our headers, warnings being errors.
+fn compile(source: &Path, program: &Path, library: &str) {
+    let mut cc = Command::new("cc");
+    cc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"]).arg(root().join("include"));
+    cc.args(["-x", "c"]).arg(source).args(["-x", "none", "-o"]).arg(program);
+    succeed(cc.arg("-L").arg(libraries()).arg(library));
+}
+
+/// A CUDA sample and what hipify makes of it print the same.
+fn ported(name: &str, arguments: &[&str], wanted: &str) {
+    let folder = Folder::new(name);
+    let samples = root().join("examples/port");
+    let (cuda, hip) = (folder.0.join("cuda"), folder.0.join("hip"));
+    compile(&samples.join(format!("{name}.cu")), &cuda, "-lcuda");
+    for file in ["check.h".to_string(), format!("{name}.cu")] {
+        let to = folder.0.join(&file);
+        succeed(Command::new(ANYWARP).arg("hipify").arg(samples.join(&file)).arg("-o").arg(&to));
+        let text = fs::read_to_string(&to).expect("what hipify wrote");
+        assert!(!text.contains("cuda.h") && text.contains("hip"), "{file}:\n{text}");
+    }
+    compile(&folder.0.join(format!("{name}.cu")), &hip, "-lamdhip64");
+    for program in [cuda, hip] {
+        let printed = succeed(Command::new(ANYWARP).args(["run", "--"]).arg(&program).args(arguments));
+        assert_eq!(printed, wanted, "{}", program.display());
+    }
+}
+
+#[test]
+fn the_vector_addition_is_ported() {
+    let ptx = root().join("examples/c/vecadd.ptx");
+    ported("vecadd", &[&ptx.to_string_lossy()], "0 of 100000 sums are wrong, c[777] = 777, timed\n");
+}
+
+#[test]
+fn the_jit_linkers_sample_is_ported() {
+    ported("jit_link", &[], "linked: there is an image\n0 of 64 are wrong, data[9] = 1243\n");
+}
+
+#[test]
+fn the_parameter_buffers_sample_is_ported() {
+    ported("param_buffer", &[], "56 bytes of parameters: i = 42, v = 1.5 … 4.5, c = -7, d = 0.125\n");
+}
+
+/// A program of `examples/hip/` compiles against our headers and prints this.
+fn hip_program(name: &str, arguments: &[&str], wanted: &str) {
+    let folder = Folder::new(&format!("hip-{name}"));
+    let program = folder.0.join(name);
+    let mut cc = Command::new("c++");
+    cc.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I"]).arg(root().join("include"));
+    cc.arg(root().join("examples/hip").join(format!("{name}.cpp"))).arg("-o").arg(&program);
+    succeed(cc.arg("-L").arg(libraries()).args(["-lamdhip64", "-lcuda"]));
+    let printed = succeed(Command::new(ANYWARP).args(["run", "--"]).arg(&program).args(arguments));
+    assert_eq!(printed, wanted);
+}
+
+#[test]
+fn a_module_with_its_arguments_in_a_buffer() {
+    let ptx = root().join("examples/hip/copy.ptx");
+    hip_program("module", &[&ptx.to_string_lossy()], "0 of 64 are wrong\n");
+}
+
+#[test]
+fn options_of_the_jit() {
+    hip_program("jit_options", &[], "hipErrorInvalidKernelFile, the log names line 5\n");
+}
+
+#[test]
+fn cuda_and_hip_in_one_program() {
+    hip_program("interop", &[], "one context, one function, 0 of 32 are wrong\n");
+}
