@@ -118,7 +118,7 @@ impl Kernel<'_> {
             self.text.line(format!("store i32 {here}, ptr %left"));
             self.text.line(format!("br label %p{again}"));
             self.text.label(&format!("p{again}"));
-            self.who_meets(b, &data.insts, &format!("p{next}"))?
+            self.who_meets(b, &data.insts, &format!("p{again}"), &format!("p{next}"))?
         } else {
             self.branch_if_any(&here, &body, &format!("p{next}"));
             self.text.label(&body);
@@ -141,33 +141,33 @@ impl Kernel<'_> {
         self.terminator(b, &data, &[then].into())
     }
 
-    /// The lanes among those left that do an operation together: a lane whose members are all there, and they. Goes on where there is none.
-    fn who_meets(&mut self, b: usize, insts: &[Inst], next: &str) -> Result<String> {
+    /// The lanes among those left that do an operation together: those that name the same members, if all of them have come. Goes to `again` with
+    /// the others where they have not, on where nobody is left.
+    fn who_meets(&mut self, b: usize, insts: &[Inst], again: &str, next: &str) -> Result<String> {
         let operand = insts.iter().find_map(|i| Some(*i.args.get(members_operand(&i.op)?)?));
         let Some(operand) = operand else { return Err(Unsupported("a meeting without members".into())) };
         let left = self.word("%left");
+        let some = self.text.fresh("asked");
+        self.branch_if_any(&left, &some, next);
+        self.text.label(&some);
+        let leader = self.first_set(&left);
+        let members = self.vector(operand);
+        let named = self.text.def(format!("extractelement <32 x i32> {members}, i32 {leader}"));
+        let wide = self.text.splat(Ty::I32, &named);
+        let same = self.text.def(format!("icmp eq <32 x i32> {members}, {wide}"));
+        let same = self.text.def(format!("freeze <32 x i1> {same}"));
+        let same = self.bits_of(&same);
+        let together = self.text.def(format!("and i32 {same}, {left}"));
+        self.leave_word("%left", &together);
         let live = self.text.def("load <32 x i1>, ptr %live");
         let live = self.bits_of(&live);
-        let away = self.without(&live, &left);
-        let away = self.text.splat(Ty::I32, &away);
-        let members = self.vector(operand);
-        let missing = self.text.def(format!("and <32 x i32> {members}, {away}"));
-        let ready = self.text.def(format!("icmp eq <32 x i32> {missing}, zeroinitializer"));
-        let here = self.mask_from(&left);
-        let ready =
-            self.text.def(format!("select <32 x i1> {here}, <32 x i1> {ready}, <32 x i1> zeroinitializer"));
-        let ready = self.bits_of(&ready);
+        let missing = self.text.def(format!("and i32 {named}, {live}"));
+        let missing = self.without(&missing, &together);
         let force = self.word("%force");
         let force = self.text.def(format!("icmp ne i32 {force}, 0"));
-        let ready = self.text.def(format!("select i1 {force}, i32 {left}, i32 {ready}"));
-        self.branch_if_any(&ready, &format!("body{b}"), next);
+        let missing = self.text.def(format!("select i1 {force}, i32 0, i32 {missing}"));
+        self.branch_if_any(&missing, again, &format!("body{b}"));
         self.text.label(&format!("body{b}"));
-        let leader = self.first_set(&ready);
-        let named = self.text.def(format!("extractelement <32 x i32> {members}, i32 {leader}"));
-        let own = self.text.def(format!("shl i32 1, {leader}"));
-        let named = self.text.def(format!("or i32 {named}, {own}"));
-        let together = self.text.def(format!("and i32 {named}, {left}"));
-        self.leave_word("%left", &together);
         self.leave_word(&format!("%m{b}"), &together);
         self.text.line("store i32 0, ptr %force");
         // What was read for all lanes is read again for these.

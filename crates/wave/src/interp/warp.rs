@@ -37,34 +37,44 @@ impl Machine<'_> {
         self.code.module.functions[f.func.index()].block(f.block).insts.get(f.inst).cloned()
     }
 
-    /// Lets parked lanes go whose members are all there (or, `anyway`, the first parked lane with whoever is there).
+    /// What a parked lane waits to do, and the lanes that it names.
+    fn parked_at(&mut self, lane: usize) -> Option<(Inst, u32)> {
+        let inst = self.parked_inst(lane)?;
+        let operand = members_operand(&inst.op)?;
+        let members = self.get(lane, inst.args[operand]) as u32;
+        Some((inst, members))
+    }
+
+    /// Lets parked lanes go whose members are all there (or, `anyway`, the first parked lane with whoever is there). Those meet that do the same
+    /// operation and name the same members; they may stand at different places.
     pub(super) fn release_parked(&mut self, anyway: bool) {
         let mut force = anyway;
         loop {
-            let parked = self.with_status(Status::Parked);
+            let mut left = self.with_status(Status::Parked);
             let exited = self.with_status(Status::Exited);
             let mut ready = None;
-            for lane in lanes_of(parked) {
-                let Some(inst) = self.parked_inst(lane) else { continue };
-                let Some(operand) = members_operand(&inst.op) else { continue };
-                let members = self.get(lane, inst.args[operand]) as u32 | 1 << lane;
-                if force || members & !exited & !parked == 0 {
-                    ready = Some((members & parked, inst));
+            while left != 0 {
+                let leader = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let Some((first, members)) = self.parked_at(leader) else { continue };
+                let mut together = 1 << leader;
+                for lane in lanes_of(left) {
+                    if self.parked_at(lane).is_some_and(|(i, m)| i.op == first.op && m == members) {
+                        together |= 1 << lane;
+                    }
+                }
+                left &= !together;
+                if force || members & !exited & !together == 0 {
+                    ready = Some((together, first));
                     break;
                 }
             }
-            let Some((members, first)) = ready else { return };
+            let Some((together, first)) = ready else { return };
             force = false;
-            // Those of the members that wait for the same kind of operation.
-            let kind = std::mem::discriminant(&first.op);
-            let mut together = 0;
-            let mut insts = Vec::with_capacity(LANES);
-            for lane in 0..LANES {
-                let inst = if members >> lane & 1 == 1 { self.parked_inst(lane) } else { None };
-                let same = inst.as_ref().is_some_and(|i| std::mem::discriminant(&i.op) == kind);
-                together |= u32::from(same) << lane;
-                insts.push(inst.filter(|_| same).unwrap_or_else(|| first.clone()));
-            }
+            let insts: Vec<Inst> = (0..LANES)
+                .map(|lane| if together >> lane & 1 == 1 { self.parked_inst(lane) } else { None })
+                .map(|inst| inst.unwrap_or_else(|| first.clone()))
+                .collect();
             for lane in lanes_of(together) {
                 self.state.lanes[lane].status = Status::Running;
             }
