@@ -1246,7 +1246,12 @@ hipError_t hipMemGetInfo(size_t *free, size_t *total);
 hipError_t hipMemPtrGetInfo(void *ptr, size_t *size);
 hipError_t hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent);
 hipError_t hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize, hipDeviceptr_t dptr);
+#ifdef __cplusplus
+/* What clang calls for <<<>>>. */
+hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem = 0, hipStream_t stream = 0);
+#else
 hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream);
+#endif
 hipError_t __hipPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem, hipStream_t *stream);
 hipError_t hipMemAddressFree(void *devPtr, size_t size);
 hipError_t hipMemAddressReserve(void **ptr, size_t size, size_t alignment, void *addr, unsigned long long flags);
