@@ -44,6 +44,32 @@ impl Described {
     }
 }
 
+/// The sides, `(to, from)`, of a structure that describes a copy of three dimensions; CUDA and HIP name its fields alike and lay
+/// them out differently.
+#[macro_export]
+macro_rules! described_volume {
+    ($d:expr) => {{
+        let d = $d;
+        let to = $crate::copy::Described {
+            kind: d.dst_type,
+            host: d.dst_host,
+            device: d.dst_device,
+            array: d.dst_array,
+            offset: [d.dst_x, d.dst_y, d.dst_z],
+            pitch: [d.dst_pitch, d.dst_height],
+        };
+        let from = $crate::copy::Described {
+            kind: d.src_type,
+            host: d.src_host,
+            device: d.src_device,
+            array: d.src_array,
+            offset: [d.src_x, d.src_y, d.src_z],
+            pitch: [d.src_pitch, d.src_height],
+        };
+        (to, from)
+    }};
+}
+
 impl Memcpy2D {
     /// The copy that is described.
     pub fn transfer(&self, types: &MemoryTypes) -> Result<Transfer> {

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use driver::device::Device;
 use driver::memory::pool::Pool;
 use driver::memory::{managed, pool};
 use driver::stream::Stream;
 use driver::{Error, Result};
 
+use crate::types::{MemLocation, PoolProps};
 use crate::{In, Out};
 
 /// Attributes 1 to 3 of a pool are words, the others long words.
@@ -40,6 +42,28 @@ pub fn alloc_in_order(out: Out<u64>, size: usize, pool: Option<u64>, stream: &Ar
     let context = stream.context()?;
     let pool = pool.map_or_else(|| pool::current(&context.device), Ok)?;
     out.set(pool::alloc(&context, pool, size as u64)?);
+    Ok(())
+}
+
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`, `hipMemAllocationTypePinned`.
+pub const PINNED: u32 = 1;
+
+/// Makes a pool on the device that `device_of` finds for its location. None is made for other processes.
+pub fn create_pool<E: From<Error>>(
+    out: Out<u64>,
+    properties: In<PoolProps>,
+    device_of: impl FnOnce(MemLocation) -> std::result::Result<Arc<Device>, E>,
+) -> std::result::Result<(), E> {
+    out.required()?;
+    let PoolProps { alloc_type, handle_types, location, .. } = properties.get()?;
+    if alloc_type != PINNED {
+        return Err(Error::InvalidValue.into());
+    }
+    let device = device_of(location)?;
+    if handle_types != 0 {
+        return Err(Error::NotSupported.into());
+    }
+    out.set(pool::create(&device)?);
     Ok(())
 }
 

@@ -90,6 +90,17 @@ pub enum Kind {
     NonBlocking,
 }
 
+impl Kind {
+    /// The kind that a program's flags ask for: 0 or 1.
+    pub fn from_flags(flags: u32) -> Result<Self> {
+        match flags {
+            0 => Ok(Kind::Blocking),
+            1 => Ok(Kind::NonBlocking),
+            _ => Err(Error::InvalidValue),
+        }
+    }
+}
+
 /// A stream.
 pub struct Stream {
     /// Its handle; 0 for default streams.

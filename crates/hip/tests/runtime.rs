@@ -337,6 +337,99 @@ fn a_handle_of_this_process_is_not_opened_here() {
     }
 }
 
+/// Two handles as text for another process, and back.
+fn written(handles: &[IpcHandle; 2]) -> String {
+    handles.iter().flat_map(|h| h.name).map(|b| format!("{b:02x}")).collect()
+}
+
+fn read(text: &str) -> [IpcHandle; 2] {
+    let byte = |i: usize| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("a byte");
+    [0, 64].map(|first| IpcHandle { name: std::array::from_fn(|i| byte(first + i)) })
+}
+
+/// What the other process does with memory of ones, and with an event that it has not recorded.
+fn another_process(handles: &str) {
+    let both = open();
+    select(&both, 0);
+    let [memory, event] = read(handles);
+    let (mut address, mut opened) = (0u64, 0u64);
+    ok!(both, hipIpcOpenMemHandle(&raw mut address => *mut u64, memory => IpcHandle, 1 => u32));
+    ok!(both, hipIpcOpenEventHandle(&raw mut opened => *mut u64, event => IpcHandle));
+    ok!(both, hipEventSynchronize(opened => u64));
+    let mut bytes = [0u8; 4096];
+    ok!(both, hipMemcpy(bytes.as_mut_ptr() => *mut u8, address => u64, 4096 => usize, 2 => u32));
+    assert_eq!(bytes, [1; 4096]);
+    let s = stream(&both);
+    ok!(both, hipMemsetAsync(address => u64, 2 => i32, 4096 => usize, s => u64));
+    ok!(both, hipEventRecord(opened => u64, s => u64));
+    ok!(both, hipStreamSynchronize(s => u64));
+    ok!(both, hipIpcCloseMemHandle(address => u64));
+    ok!(both, hipEventDestroy(opened => u64));
+}
+
+#[test]
+fn another_process_uses_memory_and_events() {
+    const HANDLES: &str = "ANYWARP_TEST_HANDLES";
+    if let Ok(handles) = std::env::var(HANDLES) {
+        return another_process(&handles);
+    }
+    let both = open();
+    select(&both, 0);
+    let memory = alloc(&both, 4096);
+    let mut event = 0u64;
+    ok!(both, hipEventCreateWithFlags(&raw mut event => *mut u64, 6 => u32));
+    ok!(both, hipMemset(memory => u64, 1 => i32, 4096 => usize));
+    ok!(both, hipEventRecord(event => u64, 0 => u64));
+    let mut handles = [IpcHandle { name: [0; 64] }; 2];
+    let [first, second] = &mut handles;
+    ok!(both, hipIpcGetMemHandle(first => &mut IpcHandle, memory => u64));
+    ok!(both, hipIpcGetEventHandle(second => &mut IpcHandle, event => u64));
+    let test = std::env::current_exe().expect("the test's own path");
+    let mut other = std::process::Command::new(test);
+    other.args(["--exact", "another_process_uses_memory_and_events"]).env(HANDLES, written(&handles));
+    let done = other.output().expect("the other process");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    ok!(both, hipEventSynchronize(event => u64));
+    let mut bytes = [0u8; 4096];
+    ok!(both, hipMemcpy(bytes.as_mut_ptr() => *mut u8, memory => u64, 4096 => usize, 2 => u32));
+    assert_eq!(bytes, [2; 4096]);
+    ok!(both, hipEventDestroy(event => u64));
+    ok!(both, hipFree(memory => u64));
+}
+
+/// What one thread's own stream waits for does not hold up another thread's.
+#[test]
+fn every_thread_has_a_stream_of_its_own() {
+    static OPEN: AtomicU32 = AtomicU32::new(0);
+    extern "C" fn wait(_: u64) {
+        while OPEN.load(Ordering::Acquire) == 0 {
+            std::thread::yield_now();
+        }
+    }
+    const NOT_READY: u32 = 600;
+    let both = open();
+    select(&both, 1);
+    let memory = alloc(&both, 8);
+    ok!(both, hipLaunchHostFunc_spt(0 => u64, wait => extern "C" fn(u64), 0 => u64));
+    assert_eq!(code!(both, hipStreamQuery_spt(0 => u64)), NOT_READY);
+    // hipStreamPerThread is the same stream.
+    assert_eq!(code!(both, hipStreamQuery(2 => u64)), NOT_READY);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            select(&both, 1);
+            ok!(both, hipMemsetAsync_spt(memory => u64, 3 => i32, 8 => usize, 0 => u64));
+            ok!(both, hipStreamSynchronize_spt(0 => u64));
+            let mut bytes = [0u8; 8];
+            ok!(both, hipMemcpy_spt(bytes.as_mut_ptr() => *mut u8, memory => u64, 8 => usize, 2 => u32));
+            assert_eq!(bytes, [3; 8]);
+        });
+    });
+    OPEN.store(1, Ordering::Release);
+    ok!(both, hipStreamSynchronize_spt(0 => u64));
+    ok!(both, hipFree(memory => u64));
+    select(&both, 0);
+}
+
 #[test]
 fn halves_become_singles_and_back() {
     let both = open();

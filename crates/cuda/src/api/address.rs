@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use capi::memory::PINNED;
 use driver::device::Device;
 use driver::memory::address;
 use driver::memory::managed::{DEVICE, Location};
@@ -11,8 +12,6 @@ use crate::abi::{In, Out};
 use crate::api;
 use crate::types::{AccessDesc, AllocationProp, CUdeviceptr, Handle, MemLocation};
 
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`.
-const PINNED: u32 = 1;
 /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
 const FILE_DESCRIPTOR: u32 = 1;
 

@@ -1,6 +1,7 @@
 //! Copies in every direction, of one to three dimensions.
 
-use capi::copy::{Described, MemoryTypes};
+use capi::copy::MemoryTypes;
+use capi::described_volume;
 use driver::memory::transfer::{Place, Side, Transfer};
 use driver::{Error, Result, context};
 
@@ -49,22 +50,7 @@ fn plane(description: In<Memcpy2D>, order: Order) -> Result<()> {
 }
 
 fn volume(d: &Memcpy3D, order: Order) -> Result<()> {
-    let to = Described {
-        kind: d.dst_type,
-        host: d.dst_host,
-        device: d.dst_device,
-        array: d.dst_array,
-        offset: [d.dst_x, d.dst_y, d.dst_z],
-        pitch: [d.dst_pitch, d.dst_height],
-    };
-    let from = Described {
-        kind: d.src_type,
-        host: d.src_host,
-        device: d.src_device,
-        array: d.src_array,
-        offset: [d.src_x, d.src_y, d.src_z],
-        pitch: [d.src_pitch, d.src_height],
-    };
+    let (to, from) = described_volume!(d);
     let extent = [d.width as u64, d.height as u64, d.depth as u64];
     copy(&Transfer { to: to.side(&TYPES)?, from: from.side(&TYPES)?, extent }, order)
 }

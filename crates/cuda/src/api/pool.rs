@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capi::memory::{alloc_in_order, get_pool_attribute, set_pool_attribute};
+use capi::memory::{PINNED, alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute};
 use driver::device::Device;
 use driver::memory::managed::DEVICE;
 use driver::memory::pool;
@@ -13,8 +13,6 @@ use crate::api;
 use crate::api::stream;
 use crate::types::{AccessDesc, CUdeviceptr, Handle, MemLocation, PoolProps};
 
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`.
-const PINNED: u32 = 1;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const READ_WRITE: u32 = 3;
 
@@ -51,17 +49,7 @@ api! {
     }
 
     Init fn cuMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
-        out.required()?;
-        let properties = properties.get()?;
-        if properties.alloc_type != PINNED {
-            return Err(Error::InvalidValue);
-        }
-        let device = device_of(properties.location)?;
-        if properties.handle_types != 0 {
-            return Err(Error::NotSupported);
-        }
-        out.set(pool::create(device)?);
-        Ok(())
+        create_pool(out, properties, |location| device_of(location).cloned())
     }
 
     Init fn cuMemPoolDestroy(pool: Handle) {

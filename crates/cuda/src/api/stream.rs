@@ -11,11 +11,7 @@ use crate::types::{Handle, stream as special};
 
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     out.required()?;
-    let kind = match flags {
-        0 => Kind::Blocking,
-        1 => Kind::NonBlocking,
-        _ => return Err(Error::InvalidValue),
-    };
+    let kind = Kind::from_flags(flags)?;
     out.set(current()?.create_stream(kind, priority.min(0))?);
     Ok(())
 }

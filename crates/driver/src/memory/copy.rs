@@ -143,7 +143,7 @@ const INLINE: u64 = 64 << 10;
 /// Fills in the order of `stream`. Host memory is filled when the call returns if `wait`.
 ///
 /// # Safety
-/// As for [`Fill::run`], for as long as the fill may run; `within`, what [`check_fill`] gave, is kept until then.
+/// As for [`Fill::run`], for as long as the fill may run; `within`, what `check_fill` gave, is kept until then.
 unsafe fn fill(fill: Fill, within: Arc<Allocation>, stream: &Arc<Stream>, wait: bool) -> Result<()> {
     let bytes = fill.width.saturating_mul(fill.height).saturating_mul(u64::from(fill.element));
     let must = wait && within.host_accessible();
@@ -202,7 +202,7 @@ fn check_fill(f: &Fill) -> Result<Checked> {
     super::check_device(f.to, span).map(Checked::Within)
 }
 
-/// Checks fills and runs them in the order of the stream that `stream` gives; `wait` as for [`fill`].
+/// Checks fills and runs them in the order of the stream that `stream` gives. Host memory is filled when the call returns if `wait`.
 pub fn fill_all<E: From<Error>>(
     fills: &[Fill],
     stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use capi::memory::PINNED;
 use capi::types::{AccessDesc, AllocationProp, MemLocation};
 use driver::device::Device;
 use driver::memory::address::{self, GRANULARITY};
@@ -12,8 +13,6 @@ use crate::current::{self, Handle};
 use crate::types::AllocationPropIn5;
 use crate::{Error, Result, api};
 
-/// `hipMemAllocationTypePinned`.
-const PINNED: u32 = 1;
 /// `hipMemHandleTypePosixFileDescriptor`.
 const FILE_DESCRIPTOR: u32 = 1;
 /// `hipMemAllocationGranularityRecommended`, the last of the options.

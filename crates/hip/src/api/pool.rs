@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capi::memory::{alloc_in_order, get_pool_attribute, set_pool_attribute};
+use capi::memory::{alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute};
 use capi::types::{AccessDesc, MemLocation, PoolProps};
 use driver::device::Device;
 use driver::memory::managed::DEVICE;
@@ -13,8 +13,6 @@ use crate::abi::{In, Out};
 use crate::current::{self, Handle};
 use crate::{Error, Result, api};
 
-/// `hipMemAllocationTypePinned`.
-const PINNED: u32 = 1;
 /// `hipMemAccessFlagsProtNone` and `hipMemAccessFlagsProtReadWrite`.
 const NO_ACCESS: u32 = 0;
 const READ_WRITE: u32 = 3;
@@ -75,17 +73,7 @@ api! {
     }
 
     Device fn hipMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
-        out.required()?;
-        let properties = properties.get()?;
-        if properties.alloc_type != PINNED {
-            return Err(Error::InvalidValue);
-        }
-        let device = device_of(properties.location)?;
-        if properties.handle_types != 0 {
-            return Err(Error::NotSupported);
-        }
-        out.set(pool::create(&device)?);
-        Ok(())
+        create_pool(out, properties, device_of)
     }
 
     Device fn hipMemPoolDestroy(handle: Handle) {

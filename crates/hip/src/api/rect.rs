@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use capi::copy::{Described, MemoryTypes};
+use capi::copy::MemoryTypes;
+use capi::described_volume;
 use capi::types::Memcpy2D;
 use driver::memory::array::{self, Array};
 use driver::memory::transfer::{Place, Side, Transfer};
@@ -44,22 +45,7 @@ fn described_volume(d: &Memcpy3D, types: &MemoryTypes, order: Order) -> Result<(
     if d.width == 0 || d.height == 0 || d.depth == 0 {
         return Ok(());
     }
-    let to = Described {
-        kind: d.dst_type,
-        host: d.dst_host,
-        device: d.dst_device,
-        array: d.dst_array,
-        offset: [d.dst_x, d.dst_y, d.dst_z],
-        pitch: [d.dst_pitch, d.dst_height],
-    };
-    let from = Described {
-        kind: d.src_type,
-        host: d.src_host,
-        device: d.src_device,
-        array: d.src_array,
-        offset: [d.src_x, d.src_y, d.src_z],
-        pitch: [d.src_pitch, d.src_height],
-    };
+    let (to, from) = described_volume!(d);
     let extent = [d.width as u64, d.height as u64, d.depth as u64];
     copy(&Transfer { to: to.side(types)?, from: from.side(types)?, extent }, order)
 }

@@ -22,11 +22,7 @@ const MAX_MASK: u32 = 1 << 16;
 
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     out.required()?;
-    let kind = match flags {
-        0 => Kind::Blocking,
-        1 => Kind::NonBlocking,
-        _ => return Err(Error::InvalidValue),
-    };
+    let kind = Kind::from_flags(flags)?;
     let priority = priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY);
     out.set(current::context()?.create_stream(kind, priority)?);
     Ok(())
