@@ -92,6 +92,8 @@ impl Backend for Cpu {
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError> {
+        // Whoever loads modules may call `exit` while they are compiled.
+        simd::llvm::watch_thread();
         // Bytes that are not ASCII have no place in PTX; the hardware's driver refuses them even in comments.
         let bad = request.inputs.iter().find_map(|i| Some((i, i.text.iter().position(|b| !b.is_ascii())?)));
         if let Some((input, at)) = bad {

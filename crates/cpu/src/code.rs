@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use simd::cache::Cache;
-use simd::{Compiled, Report, Request, Specialisation, Target};
+use simd::llvm::LlvmError;
+use simd::{Compiled, Error, Report, Request, Specialisation, Target};
 use wave::abi::Code;
 use wave::interp::Interpreter;
 use wave::{FuncId, Module};
@@ -109,6 +110,9 @@ impl Maker {
                         _range: grid::register_code_range(first, end, Some(Box::new(place))),
                         code: Box::new(compiled),
                     });
+                }
+                Err(Error::Llvm(LlvmError::Ending)) => {
+                    tracing::debug!(kernel = name, "interpreted: the process is ending")
                 }
                 Err(error) => {
                     tracing::warn!(kernel = name, %error, "a kernel is interpreted, which is slow");

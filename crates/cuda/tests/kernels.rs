@@ -1,5 +1,6 @@
 //! Programs in the form of C calls that run kernels.
 
+mod exit;
 mod library;
 mod support;
 

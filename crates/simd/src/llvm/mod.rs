@@ -3,6 +3,8 @@
 //! The library is the one that rustup's toolchain ships (LLVM 22), or what `ANYWARP_LLVM` names. It is reached through its C interface;
 //! IR goes in as text, an ELF object or assembly comes out.
 
+mod destructors;
+mod ending;
 mod sys;
 
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -12,6 +14,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use crate::target::Target;
+pub use ending::watch_thread;
 use sys::Functions;
 
 /// What can go wrong.
@@ -21,6 +24,8 @@ pub enum LlvmError {
     NotFound(Vec<String>),
     /// LLVM refused the module: a bug of ours.
     Refused(String),
+    /// The process is in `exit`.
+    Ending,
 }
 
 impl std::fmt::Display for LlvmError {
@@ -31,6 +36,7 @@ impl std::fmt::Display for LlvmError {
                 tried.iter().try_for_each(|t| write!(f, "\n  {t}"))
             }
             LlvmError::Refused(message) => write!(f, "LLVM: {message}"),
+            LlvmError::Ending => f.write_str("the process is ending"),
         }
     }
 }
@@ -117,10 +123,23 @@ impl Llvm {
     }
 
     fn open() -> Result<Llvm, LlvmError> {
+        let _opening = ending::opening();
+        if !ending::may_open() {
+            return Err(LlvmError::Ending);
+        }
+        ending::watch();
+        let _stay = ending::enter().ok_or(LlvmError::Ending)?;
         let mut tried = Vec::new();
         for path in candidates() {
             match Functions::open(&path) {
                 Ok(functions) => {
+                    if !destructors::suppress(functions.LLVMContextCreate as *const c_void) {
+                        tracing::debug!(path = %path.display(), "LLVM registers destructors: its layout is not known");
+                    }
+                    ending::watch();
+                    if !ending::may_open() {
+                        return Err(LlvmError::Ending);
+                    }
                     // SAFETY: these may be called once before anything else; the options outlive the call.
                     unsafe {
                         (functions.LLVMInitializeX86TargetInfo)();
@@ -180,6 +199,7 @@ impl Llvm {
     }
 
     fn compile(&self, ir: &str, target: &Target, effort: Effort, kind: i32) -> Result<Vec<u8>, LlvmError> {
+        let _stay = ending::enter().ok_or(LlvmError::Ending)?;
         let f = &self.functions;
         let refused = |text: String| LlvmError::Refused(text);
         let triple = c"x86_64-unknown-linux-gnu";
@@ -271,5 +291,20 @@ impl Llvm {
             (f.LLVMDisposeTargetMachine)(machine);
             out
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn llvm_registers_no_destructors() {
+        let llvm = Llvm::get().expect("LLVM is there");
+        let inside = llvm.functions.LLVMContextCreate as *const c_void;
+        assert_eq!(destructors::registering(inside), Some(false));
+        // Our own library's calls are as they were.
+        let ours = llvm_registers_no_destructors as *const c_void;
+        assert_eq!(destructors::registering(ours), Some(true));
     }
 }
