@@ -76,13 +76,33 @@ fn variant(row: &Row, word: &str) -> String {
         .collect()
 }
 
+/// Words that may stand in the column of flags; `Flags` has a constant for each.
+const FLAGS: &[&str] = &[
+    "no-hip",
+    "no-roc",
+    "cuda-deprecated",
+    "hip-deprecated",
+    "roc-deprecated",
+    "cuda-removed",
+    "hip-removed",
+    "roc-removed",
+    "experimental",
+    "v2-only",
+    "miopen-only",
+    "overloaded",
+];
+
 fn flags(row: &Row, cell: &str) -> String {
     let flags: Vec<String> = cell
         .split_whitespace()
-        .map(|flag| format!("Flags::{}.bits()", flag.replace('-', "_").to_uppercase()))
+        .map(|flag| {
+            if !FLAGS.contains(&flag) {
+                row.fail("no such flag");
+            }
+            format!("Flags::{}.bits()", flag.replace('-', "_").to_uppercase())
+        })
         .collect();
-    if flags.is_empty() { "Flags::new(0)".into() } else { format!("Flags::new({})", flags.join(" | ")) }
-        .replace("\n", &row.place)
+    format!("Flags::new({})", if flags.is_empty() { "0".into() } else { flags.join(" | ") })
 }
 
 fn entry(row: &Row, table: &str) -> String {
@@ -135,7 +155,7 @@ fn name_tables(out: &mut String, folder: &Path) {
 
 /// The argument edits of each function, found by the function's name.
 fn rule_table(out: &mut String, folder: &Path) {
-    let rules = rows(folder, "rules", 8, 3);
+    let rules = rows(folder, "rules", 8, 4);
     let mut ranges: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut array = String::new();
     for (place, row) in rules.iter().enumerate() {
@@ -144,6 +164,7 @@ fn rule_table(out: &mut String, folder: &Path) {
             "wrap" => format!("Action::Wrap({:?})", row.cell(4)),
             "replace" => format!("Action::Replace({:?})", row.cell(4)),
             "add" => format!("Action::Add({:?})", row.cell(4)),
+            "default" => format!("Action::Default({:?})", row.cell(4)),
             "remove" => "Action::Remove".into(),
             "copy" => format!("Action::Copy {{ to: {} }}", row.number(5)),
             "move" => format!("Action::Move {{ to: {}, count: {} }}", row.number(5), row.number(6).max(1)),

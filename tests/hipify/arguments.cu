@@ -31,6 +31,26 @@ cudaError_t run(float *host, cudaStream_t stream) {
     cudaEventCreate(&event, cudaEventBlockingSync);
     // CHECK: hipHostMalloc(&address, 64, hipHostMallocDefault);
     cudaMallocHost(&address, 64);
+    // CHECK: hipHostMalloc(&address, 64, hipHostMallocMapped);
+    cudaMallocHost(&address, 64, cudaHostAllocMapped);
+    // CHECK: hipGraphInstantiateWithFlags(&executable, graph, 0);
+    cudaGraphInstantiate(&executable, graph);
+    // CHECK: hipGraphInstantiateWithFlags(&executable, graph, hipGraphInstantiateFlagAutoFreeOnLaunch);
+    cudaGraphInstantiate(&executable, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch);
+    // CHECK: hipGraphInstantiate(&executable, graph, &node, log, sizeof log);
+    cudaGraphInstantiate(&executable, graph, &node, log, sizeof log);
+    // Directives among the arguments: which argument is which cannot be told.
+    // FINDING: directive cudaMemcpyToSymbol
+    // CHECK: hipMemcpyToSymbol(
+    // CHECK-NEXT: #ifdef OTHER
+    // CHECK-NEXT: other,
+    cudaMemcpyToSymbol(
+#ifdef OTHER
+        other,
+#else
+        table,
+#endif
+        host, 4);
     // CHECK: return hipLaunchKernel(reinterpret_cast<const void*>((void *)kernel), dim3(1), dim3(1), nullptr, 0, stream);
     return cudaLaunchKernel((void *)kernel, dim3(1), dim3(1), nullptr, 0, stream);
 }

@@ -69,3 +69,53 @@ fn every_shell_has_completions() {
         assert!(output.status.success() && text.contains("anywarp") && text.contains("emit"), "{shell}");
     }
 }
+
+/// A folder of its own for a test, with a CUDA source in it.
+fn sources(name: &str) -> std::path::PathBuf {
+    let folder = std::env::temp_dir().join(format!("anywarp-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("a.cu"), "#include <cuda.h>\n  int a = cuInit(0), b = cuLaunch(f);\n")
+        .expect("a file");
+    folder
+}
+
+#[test]
+fn hipify_tells_tools_everything() {
+    let folder = sources("hipify-json");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_anywarp"))
+        .args(["hipify", "--json", "a.cu"])
+        .current_dir(&folder)
+        .output()
+        .expect("the command starts");
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let file = &told["files"][0];
+    assert_eq!((&file["file"], &file["output"]), (&"a.cu".into(), &"a.cu.hip".into()));
+    let finding = &file["diagnostics"][0];
+    assert_eq!((&finding["reason"], &finding["name"]), (&"unsupported".into(), &"cuLaunch".into()));
+    assert_eq!(
+        (&finding["line"], &finding["column"], &finding["offset"]),
+        (&2.into(), &26.into(), &43.into())
+    );
+    assert_eq!(finding["suggestion"], "use hipModuleLaunchKernel with the whole configuration");
+    assert_eq!(file["statistics"]["converted"]["by_name"]["cuInit"], 1);
+    assert_eq!(file["statistics"]["unconverted"]["by_type"]["execution"], 1);
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+}
+
+#[test]
+fn hipify_takes_the_files_of_a_compilation_database() {
+    let folder = sources("hipify-database");
+    let commands = serde_json::json!([{ "directory": folder, "file": "a.cu", "command": "nvcc -c a.cu" }]);
+    std::fs::write(folder.join("compile_commands.json"), commands.to_string()).expect("a file");
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_anywarp"))
+        .args(["hipify", "-inplace", "-p"])
+        .arg(&folder)
+        .stderr(std::process::Stdio::null())
+        .status()
+        .expect("the command starts");
+    assert!(status.success());
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a file");
+    assert!(read("a.cu").contains("hipInit(0)") && read("a.cu.prehip").contains("cuInit(0)"));
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+}

@@ -27,6 +27,8 @@ pub enum Reason {
     Undocumented,
     /// The name looks like CUDA's and is in no table.
     Unknown,
+    /// The arguments of a call need a change, but directives stand among them.
+    Directive,
     /// A launch that could not be understood stays as it is.
     Launch,
 }

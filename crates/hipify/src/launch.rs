@@ -30,6 +30,9 @@ pub fn read(source: &Source<'_>, survey: &Survey, open: usize) -> Result<Launch,
     let close = closing(source, open).ok_or("its '>>>' with the kernel's arguments is missing")?;
     let first = close + 3;
     let last = source.partner(first).ok_or("the parentheses of its arguments do not match")?;
+    if source.has_directive(&(open..last)) {
+        return Err("directives stand among its parameters or arguments");
+    }
     let configuration = source.arguments(open + 1..close);
     if !(2..=4).contains(&configuration.len()) || configuration.iter().any(Range::is_empty) {
         return Err("it does not have two to four parameters");

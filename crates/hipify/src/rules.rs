@@ -16,6 +16,8 @@ pub(crate) enum Action {
     Replace(&'static str),
     /// This comes before it, or at the end where there is no such argument.
     Add(&'static str),
+    /// This comes at the end, where CUDA has a default, if the call has as many arguments as the rule's number says.
+    Default(&'static str),
     /// It goes.
     Remove,
     /// It is repeated before another one.
@@ -97,6 +99,12 @@ pub(crate) fn apply(source: &Source<'_>, call: &Call, rule: &Rule, edits: &mut E
             Some(start) => edits.open(start, format!("{text}, ")),
             None => edits.open(end, format!(", {text}")),
         },
+        Action::Default(text) => {
+            if count != at {
+                return false;
+            }
+            edits.open(end, format!(", {text}"));
+        }
         Action::Remove => {
             let Some(extent) = extent(at) else { return false };
             match start(at + 1) {

@@ -16,6 +16,8 @@ pub struct Source<'a> {
     pub tokens: Vec<Token>,
     /// For each bracket the token that closes or opens it.
     partners: Vec<u32>,
+    /// The tokens that start directives.
+    hashes: Vec<usize>,
     /// The measure of work: bytes and tokens looked at, with repetition.
     steps: Cell<u64>,
 }
@@ -28,7 +30,9 @@ impl<'a> Source<'a> {
     pub fn new(text: &'a [u8]) -> Self {
         let lexed = token::lex(text);
         let partners = match_brackets(&lexed.tokens);
-        Source { text, tokens: lexed.tokens, partners, steps: Cell::new(lexed.steps) }
+        let starts = lexed.tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Hash);
+        let hashes = starts.map(|(at, _)| at).collect();
+        Source { text, tokens: lexed.tokens, partners, hashes, steps: Cell::new(lexed.steps) }
     }
 
     /// Counts a look at a token.
@@ -81,6 +85,12 @@ impl<'a> Source<'a> {
     /// The bracket that belongs to the one at `at`.
     pub fn partner(&self, at: usize) -> Option<usize> {
         self.partners.get(at).filter(|p| **p != NONE).map(|p| *p as usize)
+    }
+
+    /// Whether a directive stands among some tokens.
+    pub fn has_directive(&self, tokens: &Range<usize>) -> bool {
+        let next = self.hashes.partition_point(|hash| *hash < tokens.start);
+        self.hashes.get(next).is_some_and(|hash| *hash < tokens.end)
     }
 
     /// The bytes from the first to the last of some tokens; nothing for none.

@@ -373,6 +373,17 @@ impl Translator<'_, '_> {
         };
         let mut wanted: Vec<_> = all.iter().filter(|rule| rule.target == wanted).collect();
         wanted.sort_by_key(|rule| rule.argument);
+        if !wanted.is_empty() && self.source.has_directive(&(at..call.close)) {
+            let Some(offset) = self.source.token(at).map(|token| token.start as usize) else { return };
+            let name = entry.cuda;
+            return self.report(
+                offset,
+                Reason::Directive,
+                name,
+                format!("the arguments of '{name}' stay as they are: directives stand among them"),
+                Some("move the directives out of the call, and translate again from the CUDA source".into()),
+            );
+        }
         for rule in wanted {
             let changed = rules::apply(self.source, &call, rule, &mut self.edits);
             if changed && rule.data_loss {
@@ -433,8 +444,8 @@ impl Translator<'_, '_> {
                 continue;
             }
             let extent = self.source.extent(&(at..at + 3));
-            let member =
-                String::from_utf8_lossy(self.source.text.get(extent.clone()).unwrap_or(&[])).into_owned();
+            let name = |token: usize| self.source.name(token).unwrap_or_default();
+            let member = format!("{}.{}", name(at), name(at + 2));
             self.edits.open(extent.start, "reinterpret_cast<half&>(");
             self.edits.close(extent.end, ")");
             self.report(

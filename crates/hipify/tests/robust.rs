@@ -98,6 +98,13 @@ proptest! {
     }
 
     #[test]
+    fn a_second_run_changes_nothing(text in pieces(), options in all_options()) {
+        let once = run(text.as_bytes(), &options).text;
+        let twice = run(&once, &options).text;
+        prop_assert_eq!(String::from_utf8_lossy(&twice), String::from_utf8_lossy(&once));
+    }
+
+    #[test]
     fn text_without_a_name_of_cudas_stays(text in "[a-bA-B0-9 \n\t(){};,<>\"'/*#\\\\é.:-]{0,200}") {
         let options = Options { hip_launch_syntax: false, ..Options::default() };
         let result = run(text.as_bytes(), &options);
