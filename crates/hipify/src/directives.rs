@@ -190,7 +190,7 @@ impl Reader<'_, '_> {
         let inner = bytes.get(1..bytes.len() - 1).unwrap_or(&[]);
         let Ok(path) = std::str::from_utf8(inner) else { return };
         let angled = bytes.starts_with(b"<");
-        self.macros.foreign |= !angled && table::header(path).is_none();
+        self.macros.foreign |= !angled && !table::is_known_header(path);
         self.out.includes.push(Include {
             hash: hash.start as usize,
             name: token.range(),

@@ -25,7 +25,8 @@ pub fn accesses(source: &Source<'_>) -> Vec<usize> {
             let member = variable
                 .checked_sub(1)
                 .is_some_and(|before| source.is(before, b'.') || source.kind_is(before, TokenKind::Arrow));
-            let Some(name) = source.name(variable).filter(|_| !member) else { continue };
+            let qualifier = source.kind_is(at + 2, TokenKind::Scope);
+            let Some(name) = source.name(variable).filter(|_| !member && !qualifier) else { continue };
             if scopes.iter().any(|scope| scope.contains(&*name)) && !cast(source, variable) {
                 found.push(variable);
             }

@@ -355,6 +355,11 @@ pub fn header(path: &str) -> Option<&'static Entry> {
     HEADERS.binary_search_by(|entry| entry.cuda.cmp(path)).ok().and_then(|place| HEADERS.get(place))
 }
 
+/// Whether a header is CUDA's or a counterpart of one, and thus none of the project's own.
+pub(crate) fn is_known_header(path: &str) -> bool {
+    header(path).is_some() || HEADERS.iter().any(|entry| entry.hip == path || entry.roc == path)
+}
+
 /// Every row of every table.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter().chain(&HEADERS)

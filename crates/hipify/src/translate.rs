@@ -204,7 +204,7 @@ impl Translator<'_, '_> {
         if constant == source.is(at + 1, b'(') || self.survey.defines(name) {
             return;
         }
-        if let Some(before) = at.checked_sub(1) {
+        if let Some(before) = at.checked_sub(1).filter(|before| source.together(*before, at)) {
             let named = source.kind_is(before, TokenKind::Identifier) && !rules::is_statement(source, before);
             let member = source.is(before, b'.')
                 || matches!(source.token(before).map(|t| t.kind), Some(TokenKind::Arrow | TokenKind::Scope));
@@ -250,7 +250,11 @@ impl Translator<'_, '_> {
         let mut path = name.to_owned();
         let mut first = at;
         while first >= 2 && source.kind_is(first - 1, TokenKind::Scope) && path.len() < 64 {
-            let Some(outer) = source.name(first - 2).filter(|outer| !starts_type(outer)) else { break };
+            let Some(outer) =
+                source.name(first - 2).filter(|outer| source.together(first - 2, at) && !starts_type(outer))
+            else {
+                break;
+            };
             path = format!("{outer}::{path}");
             first -= 2;
         }
@@ -337,8 +341,9 @@ impl Translator<'_, '_> {
     /// Device functions keep their names; those that HIP lacks are told where they are called.
     fn device_function(&mut self, at: usize, entry: &'static Entry, in_device: bool) {
         let source = self.source;
-        let member = at > 0 && (source.is(at - 1, b'.') || source.kind_is(at - 1, TokenKind::Arrow));
-        let declared = at > 0
+        let follows = at > 0 && source.together(at - 1, at);
+        let member = follows && (source.is(at - 1, b'.') || source.kind_is(at - 1, TokenKind::Arrow));
+        let declared = follows
             && source.kind_is(at - 1, TokenKind::Identifier)
             && !source.is_word(at - 1, "return")
             && !source.is_word(at - 1, "else");

@@ -2,6 +2,7 @@
 
 use hipify::{Options, Target, Translation, translate};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn all_options() -> impl Strategy<Value = Options> {
     (any::<[bool; 7]>(), 0..3usize).prop_map(|(on, target)| Options {
@@ -79,7 +80,13 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        failure_persistence: None,
+        // The same texts at every run; the fuzz target tries others.
+        rng_seed: RngSeed::Fixed(0x1f),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn any_bytes_are_survived(text in prop::collection::vec(any::<u8>(), 0..400), options in all_options()) {
