@@ -2,6 +2,7 @@
 //!
 //! **Architecture invariant:** how C passes things; not what any function does or is called.
 
+mod api;
 pub mod container;
 pub mod copy;
 mod guard;

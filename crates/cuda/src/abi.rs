@@ -8,6 +8,8 @@ use driver::{Error, Result, context, stream};
 
 /// `CUresult`.
 pub type CUresult = u32;
+/// What [`capi::api!`] has functions give.
+pub type Code = CUresult;
 
 /// What must hold before a function looks at its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,46 +93,12 @@ impl Variable {
     }
 }
 
-/// Defines exported functions: what each needs, its names, its arguments, its body. A second name after `/` is the twin whose null stream is
-/// the thread's own; the body then tells them apart by the variable in bars.
+/// What surrounds every function that [`capi::api!`] defines.
 #[macro_export]
-macro_rules! api {
-    ($($(#[$meta:meta])* $need:ident fn $($name:ident)/+ ($($arg:ident: $ty:ty),* $(,)?) $(|$own:ident|)? $body:block)*) => {
-        $($crate::api_one!([$(#[$meta])*] $need [$($name)+] ($($arg: $ty),*) [$($own)?] $body);)*
-    };
-}
-
-/// One row of [`api!`].
-#[macro_export]
-macro_rules! api_one {
-    ([$($meta:tt)*] $need:ident [$name:ident] $args:tt [] $body:block) => {
-        $crate::api_fn!([$($meta)*] $need $name $args {} $body);
-    };
-    ([$($meta:tt)*] $need:ident [$name:ident $twin:ident] $args:tt [$own:ident] $body:block) => {
-        $crate::api_fn!([$($meta)*] $need $name $args { let $own = false; } $body);
-        $crate::api_fn!([$($meta)*] $need $twin $args { let $own = true; } $body);
-    };
-    ([$($meta:tt)*] $need:ident [$name:ident $twin:ident] $args:tt [] $body:block) => {
-        $crate::api_fn!([$($meta)*] $need $name $args {} $body);
-        $crate::api_fn!([$($meta)*] $need $twin $args {} $body);
-    };
-}
-
-/// One exported function.
-#[macro_export]
-macro_rules! api_fn {
-    ([$($meta:tt)*] $need:ident $name:ident ($($arg:ident: $ty:ty),*) { $($before:tt)* } $body:block) => {
+macro_rules! exported {
+    ($name:ident $($function:tt)*) => {
         #[doc = concat!("`", stringify!($name), "`, as the CUDA driver API's manual has it.")]
-        $($meta)*
         #[unsafe(no_mangle)]
-        #[allow(clippy::too_many_arguments)]
-        pub extern "C" fn $name($($arg: $ty),*) -> $crate::abi::CUresult {
-            $crate::abi::enter(
-                stringify!($name),
-                $crate::abi::Need::$need,
-                &[$((stringify!($arg), &$arg as &dyn std::fmt::Debug)),*],
-                || { $($before)* $body },
-            )
-        }
+        $($function)*
     };
 }

@@ -12,3 +12,5 @@ pub mod api;
 pub mod backend;
 pub mod exports;
 pub mod types;
+
+pub use capi::api;

@@ -70,45 +70,11 @@ pub fn unsupported(name: &'static str) -> Code {
     Error::NotSupported.code()
 }
 
-/// Defines HIP functions: what each needs, its names, its arguments, its body. A second name after `/` is the twin whose null stream is the
-/// thread's own; the body then tells them apart by the variable in bars.
+/// What surrounds every function that [`capi::api!`] defines. The fronts export them.
 #[macro_export]
-macro_rules! api {
-    ($($(#[$meta:meta])* $need:ident fn $($name:ident)/+ ($($arg:ident: $ty:ty),* $(,)?) $(|$own:ident|)? $body:block)*) => {
-        $($crate::api_one!([$(#[$meta])*] $need [$($name)+] ($($arg: $ty),*) [$($own)?] $body);)*
-    };
-}
-
-/// One row of [`api!`].
-#[macro_export]
-macro_rules! api_one {
-    ([$($meta:tt)*] $need:ident [$name:ident] $args:tt [] $body:block) => {
-        $crate::api_fn!([$($meta)*] $need $name $args {} $body);
-    };
-    ([$($meta:tt)*] $need:ident [$name:ident $twin:ident] $args:tt [$own:ident] $body:block) => {
-        $crate::api_fn!([$($meta)*] $need $name $args { let $own = false; } $body);
-        $crate::api_fn!([$($meta)*] $need $twin $args { let $own = true; } $body);
-    };
-    ([$($meta:tt)*] $need:ident [$name:ident $twin:ident] $args:tt [] $body:block) => {
-        $crate::api_fn!([$($meta)*] $need $name $args {} $body);
-        $crate::api_fn!([$($meta)*] $need $twin $args {} $body);
-    };
-}
-
-/// One HIP function.
-#[macro_export]
-macro_rules! api_fn {
-    ([$($meta:tt)*] $need:ident $name:ident ($($arg:ident: $ty:ty),*) { $($before:tt)* } $body:block) => {
+macro_rules! exported {
+    ($name:ident $($function:tt)*) => {
         #[doc = concat!("`", stringify!($name), "`, as HIP's reference has it.")]
-        $($meta)*
-        #[allow(clippy::too_many_arguments)]
-        pub extern "C" fn $name($($arg: $ty),*) -> $crate::abi::Code {
-            $crate::abi::enter(
-                stringify!($name),
-                $crate::abi::Need::$need,
-                &[$((stringify!($arg), &$arg as &dyn std::fmt::Debug)),*],
-                || { $($before)* $body },
-            )
-        }
+        $($function)*
     };
 }

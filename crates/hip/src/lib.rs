@@ -17,5 +17,6 @@ pub mod registered;
 pub mod table;
 pub mod types;
 
+pub use capi::api;
 pub use error::{Error, Result};
 pub use table::table;

@@ -337,6 +337,57 @@ fn a_handle_of_this_process_is_not_opened_here() {
     }
 }
 
+#[test]
+fn a_stream_keeps_its_device_and_works_on_the_others_memory() {
+    let both = open();
+    select(&both, 1);
+    let (s, there) = (stream(&both), alloc(&both, 64));
+    select(&both, 0);
+    let here = alloc(&both, 64);
+    let mut device = -1i32;
+    ok!(both, hipStreamGetDevice(s => u64, &raw mut device => *mut i32));
+    assert_eq!(device, 1);
+    // SAFETY: the function has this signature by HIP's sources.
+    let device_of =
+        unsafe { both.hip.get::<extern "C" fn(u64) -> i32>(b"hipGetStreamDeviceId\0") }.expect("a function");
+    assert_eq!((device_of(s), device_of(0), device_of(0x1234)), (1, 0, -1));
+    ok!(both, hipMemsetAsync(here => u64, 6 => i32, 64 => usize, s => u64));
+    ok!(both, hipMemcpyPeerAsync(there => u64, 1 => i32, here => u64, 0 => i32, 64 => usize, s => u64));
+    let mut bytes = [0u8; 64];
+    ok!(both, hipMemcpyAsync(bytes.as_mut_ptr() => *mut u8, there => u64, 64 => usize, 2 => u32, s => u64));
+    ok!(both, hipStreamSynchronize(s => u64));
+    assert_eq!(bytes, [6; 64]);
+    ok!(both, hipStreamDestroy(s => u64));
+    ok!(both, hipFree(there => u64));
+    ok!(both, hipFree(here => u64));
+}
+
+#[test]
+fn channel_descriptions_are_put_together() {
+    let both = open();
+    type Make = extern "C" fn(i32, i32, i32, i32, u32) -> ChannelFormat;
+    // SAFETY: the function has this signature by HIP's header.
+    let make = unsafe { both.hip.get::<Make>(b"hipCreateChannelDesc\0") }.expect("a function");
+    assert_eq!(make(8, 16, 24, 32, 2), ChannelFormat { x: 8, y: 16, z: 24, w: 32, kind: 2 });
+}
+
+#[test]
+fn tools_are_told_what_there_is() {
+    let both = open();
+    type Text = extern "C" fn(u32) -> *const std::ffi::c_char;
+    for (name, start) in [
+        ("hipApiName", "unknown"),
+        ("amd_dbgapi_get_build_name", "anywarp "),
+        ("amd_dbgapi_get_git_hash", ""),
+    ] {
+        // SAFETY: the functions give texts that live for ever, and those without an argument look at none.
+        let text = unsafe {
+            std::ffi::CStr::from_ptr(both.hip.get::<Text>(name.as_bytes()).expect("a function")(7))
+        };
+        assert!(text.to_string_lossy().starts_with(start), "{name}: {text:?}");
+    }
+}
+
 /// Two handles as text for another process, and back.
 fn written(handles: &[IpcHandle; 2]) -> String {
     handles.iter().flat_map(|h| h.name).map(|b| format!("{b:02x}")).collect()

@@ -103,6 +103,10 @@ fn check_plane(kind: u32, order: Order) -> Result<()> {
     order.check().map_err(|_| Error::InvalidValue)
 }
 
+fn rows(to: Side, from: Side, [width, height]: [usize; 2], order: Order) -> Result<()> {
+    copy(&Transfer { to, from, extent: [width as u64, height as u64, 1] }, order)
+}
+
 fn plane(to: Rows, from: Rows, [width, height]: [usize; 2], kind: u32, order: Order) -> Result<()> {
     check_plane(kind, order)?;
     if width == 0 || height == 0 {
@@ -111,21 +115,21 @@ fn plane(to: Rows, from: Rows, [width, height]: [usize; 2], kind: u32, order: Or
     if width > to.pitch || width > from.pitch {
         return Err(Error::InvalidPitchValue);
     }
-    copy(&Transfer { to: to.side(), from: from.side(), extent: [width as u64, height as u64, 1] }, order)
+    rows(to.side(), from.side(), [width, height], order)
 }
 
 fn to_array(to: Window, from: Rows, [width, height]: [usize; 2], kind: u32, order: Order) -> Result<()> {
     check_plane(kind, order)?;
     from.check(width)?;
     to.check(width, height)?;
-    copy(&Transfer { to: to.side(), from: from.side(), extent: [width as u64, height as u64, 1] }, order)
+    rows(to.side(), from.side(), [width, height], order)
 }
 
 fn from_array(to: Rows, from: Window, [width, height]: [usize; 2], kind: u32, order: Order) -> Result<()> {
     check_plane(kind, order)?;
     from.check(width, height)?;
     to.check(width)?;
-    copy(&Transfer { to: to.side(), from: from.side(), extent: [width as u64, height as u64, 1] }, order)
+    rows(to.side(), from.side(), [width, height], order)
 }
 
 /// Copies bytes that follow one another, through the rows of an array; `make` gives the copy of a window and an address.
@@ -154,7 +158,7 @@ fn linear(
 }
 
 fn array_line(to: Side, from: Side, size: usize, order: Order) -> Result<()> {
-    copy(&Transfer { to, from, extent: [size as u64, 1, 1] }, order)
+    rows(to, from, [size, 1], order)
 }
 
 /// One side of `hipMemcpy3D`: an array or a pitched address.
@@ -302,7 +306,7 @@ api! {
         let (to, from) = (Window { array: to, x: to_x, y: to_y }, Window { array: from, x: from_x, y: from_y });
         from.check(width, height)?;
         to.check(width, height)?;
-        copy(&Transfer { to: to.side(), from: from.side(), extent: [width as u64, height as u64, 1] }, order)
+        rows(to.side(), from.side(), [width, height], order)
     }
 
     /// Bytes that go on in the next row.

@@ -3,6 +3,7 @@
 use driver::memory::transfer::{Place, Transfer};
 
 use crate::abi::Out;
+use crate::api::copy::{Order, copy};
 use crate::current::{self, Handle};
 use crate::{Error, Result, api, registered};
 
@@ -43,12 +44,9 @@ impl Copy {
         }
         let variable = Place::Device(address.wrapping_add(self.offset as u64));
         let (to, from) = if self.to_symbol { (variable, other) } else { (other, variable) };
-        let stream = current::stream(stream, own)?;
-        match Transfer::line(to, from, self.size as u64).check()? {
-            None => Ok(()),
-            // SAFETY: the program vouches for what the driver does not know, as the interface has it.
-            Some(checked) => Ok(unsafe { checked.run(&stream, wait) }?),
-        }
+        let order = Order { stream, own, wait };
+        order.check()?;
+        copy(&Transfer::line(to, from, self.size as u64), order)
     }
 }
 
