@@ -15,7 +15,11 @@ $cc -std=gnu11 -O1 -g -Wall -Wextra -Wno-cast-function-type -Wno-deprecated-decl
 $cc -std=gnu11 -O1 -Wall -Wextra -I "$include" -o "$work/table" "$here/table.c" -ldl
 driver=$( (nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo "$library") | head -n 1)
 header="# What a CUDA driver answers: $driver; recorded $(date -u +%Y-%m-%d) by tests/probe/record.sh. Never edited by hand."
-{ echo "$header"; "$work/probe" "$library"; } >"$out/$name.txt"
+texture='texobject texdesc surfobject texref texrefget texrefrun surfref mipmap texformats surftrap surfmisaligned texbadhandle'
+of() { for group in $1; do "$work/probe" "$library" --group "$group"; done; }
+others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture)")
+{ echo "$header"; of "$others"; } >"$out/$name.txt"
+{ echo "$header"; of "$texture"; } >"$out/$name-texture.txt"
 { echo "$header"
   printf '# name\tflags\tfirst version\tstatus\tquery result\texported symbols\n'
   "$work/table" "$library" "$here/exports.txt"; } >"$out/$name-procaddr.tsv"

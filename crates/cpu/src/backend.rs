@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use driver::backend::{
     Backend, Fault, FaultKind, GlobalInfo, ImageLayout, KernelInfo, Launch, LoadError, LoadErrorKind,
-    LoadOptions, LoadRequest, Loaded, Program,
+    LoadOptions, LoadRequest, Loaded, Program, ReferenceInfo,
 };
 use driver::device::{DeviceInfo, attribute, virtual_devices};
 use grid::{Config, Heap, Host, Workers};
@@ -158,6 +158,7 @@ struct Module {
     ids: Vec<FuncId>,
     kernels: Vec<KernelInfo>,
     globals: Vec<GlobalInfo>,
+    references: Vec<ReferenceInfo>,
 }
 
 impl Module {
@@ -167,7 +168,12 @@ impl Module {
             .kernels()
             .map(|(id, function)| (id, info::kernel(&module, function, program.target(id), options)))
             .unzip();
-        let exported = module.globals.iter().filter(|g| g.exported);
+        let references = module.globals.iter().filter_map(|g| {
+            let surface = g.reference? == wave::module::Reference::Surface;
+            g.exported.then(|| ReferenceInfo { name: g.name.clone(), offset: g.offset, surface })
+        });
+        let references = references.collect();
+        let exported = module.globals.iter().filter(|g| g.exported && g.reference.is_none());
         let globals = exported.map(|g| GlobalInfo {
             name: g.name.clone(),
             offset: g.offset,
@@ -176,7 +182,7 @@ impl Module {
             managed: g.managed,
         });
         let globals = globals.collect();
-        Module { program, machine, ids, kernels, globals }
+        Module { program, machine, ids, kernels, globals, references }
     }
 }
 
@@ -243,6 +249,10 @@ impl Program for Module {
 
     fn globals(&self) -> &[GlobalInfo] {
         &self.globals
+    }
+
+    fn references(&self) -> &[ReferenceInfo] {
+        &self.references
     }
 
     fn image(&self) -> ImageLayout {

@@ -139,3 +139,49 @@ pub struct DevResource {
     pub scheduled_together: u32,
     pub rest: [u32; 9],
 }
+
+/// `CUDA_RESOURCE_DESC`. What the words hold depends on the kind; see [`crate::api::texture`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct ResourceDescriptor {
+    pub kind: u32,
+    pub padding: u32,
+    pub words: [u64; 16],
+    pub flags: u32,
+    pub end: u32,
+}
+
+/// `CUDA_TEXTURE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct TextureDescriptor {
+    pub address: [u32; 3],
+    pub filter: u32,
+    pub flags: u32,
+    pub anisotropy: u32,
+    pub level_filter: u32,
+    pub bias: f32,
+    pub least: f32,
+    pub most: f32,
+    pub border: [f32; 4],
+    pub reserved: [u32; 12],
+}
+
+/// `CUDA_RESOURCE_VIEW_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct ViewDescriptor {
+    pub format: u32,
+    pub padding: u32,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub first_level: u32,
+    pub last_level: u32,
+    pub first_layer: u32,
+    pub last_layer: u32,
+    pub reserved: [u32; 16],
+}

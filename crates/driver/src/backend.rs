@@ -124,6 +124,11 @@ pub trait Program: Send + Sync {
     /// The variables in global and constant memory that have a name for the host.
     fn globals(&self) -> &[GlobalInfo];
 
+    /// The texture and surface references, each a variable of 8 bytes that holds the handle of what it is bound to.
+    fn references(&self) -> &[ReferenceInfo] {
+        &[]
+    }
+
     /// The size and alignment of the memory that holds all variables; size 0: none.
     fn image(&self) -> ImageLayout;
 
@@ -201,6 +206,17 @@ pub struct GlobalInfo {
     pub constant: bool,
     /// `.attribute(.managed)`.
     pub managed: bool,
+}
+
+/// A texture or surface reference of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReferenceInfo {
+    /// Its name.
+    pub name: String,
+    /// Where its variable lies in the module's image.
+    pub offset: u64,
+    /// Of a surface rather than a texture.
+    pub surface: bool,
 }
 
 /// The memory that holds a module's variables.

@@ -95,6 +95,7 @@ pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream:
     if stream.context_id() != module.context_id {
         return Err(Error::InvalidHandle);
     }
+    module.bind_references()?;
     if !function.launched.load(Ordering::Relaxed) {
         function.launched.store(true, Ordering::Relaxed);
         if !stream.idle() {

@@ -21,6 +21,7 @@ pub mod module;
 pub mod occupancy;
 pub mod shared;
 pub mod stream;
+pub mod texture;
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::backend::{
-    GlobalInfo, Input, KernelInfo, LoadError, LoadErrorKind, LoadOptions, LoadRequest, Program,
+    GlobalInfo, Input, KernelInfo, LoadError, LoadErrorKind, LoadOptions, LoadRequest, Program, ReferenceInfo,
 };
 use crate::context::Context;
 use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
-use crate::{driver, log, memory};
+use crate::texture::reference::Reference;
+use crate::{driver, log, memory, texture};
 
 /// The modules with handles.
 pub static MODULES: Table<Module> = Table::new(2);
@@ -33,6 +34,7 @@ pub struct Module {
     pub(crate) image_base: u64,
     image_size: u64,
     functions: Mutex<HashMap<usize, Arc<Function>>>,
+    references: Mutex<HashMap<usize, (Handle, Arc<Reference>)>>,
 }
 
 /// What loading told.
@@ -145,6 +147,7 @@ pub fn place(context: &Arc<Context>, program: Arc<dyn Program>, of_library: bool
             image_base: base,
             image_size: layout.size,
             functions: Mutex::default(),
+            references: Mutex::default(),
         })
     });
     let module = made.map(|m| m.1).ok_or(Error::OutOfMemory)?;
@@ -194,6 +197,10 @@ impl Module {
         MODULES.remove(self.handle);
         for (_, function) in lock(&self.functions).drain() {
             FUNCTIONS.remove(function.handle);
+        }
+        for (_, (handle, reference)) in lock(&self.references).drain() {
+            texture::reference::forget(handle);
+            reference.end();
         }
         for global in self.program.globals() {
             memory::remove_variable(self.image_base.wrapping_add(global.offset));
@@ -247,8 +254,44 @@ impl Module {
         match self.program.globals().iter().find(|g| g.name.as_bytes() == name) {
             Some(global) => Ok((global, self.image_base.wrapping_add(global.offset))),
             None if self.kernels().iter().any(|k| k.name.as_bytes() == name) => Err(Error::InvalidValue),
+            None if self.program.references().iter().any(|r| r.name.as_bytes() == name) => {
+                Err(Error::InvalidValue)
+            }
             None => Err(Error::NotFound),
         }
+    }
+
+    /// The handle of a texture or surface reference, by its name.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]: no reference of that name and kind.
+    pub fn reference(&self, name: &[u8], surface: bool) -> Result<Handle> {
+        let named = |r: &ReferenceInfo| r.name.as_bytes() == name && r.surface == surface;
+        let all = self.program.references();
+        let index = all.iter().position(named).ok_or(Error::NotFound)?;
+        let info = all.get(index).ok_or(Error::NotFound)?;
+        let mut known = lock(&self.references);
+        if let Some((handle, _)) = known.get(&index) {
+            return Ok(*handle);
+        }
+        let slot = self.image_base.wrapping_add(info.offset);
+        let made = texture::reference::make(&self.context, Some(slot), surface)?;
+        known.insert(index, (made.0, Arc::clone(&made.1)));
+        Ok(made.0)
+    }
+
+    /// Brings the variables of the references up to date with what they are bound to. Waits for the context's work first if a binding changed:
+    /// what runs still sees the old one.
+    ///
+    /// # Errors
+    /// A reference is bound to what is not any more, or to what cannot be read as it says.
+    pub fn bind_references(&self) -> Result<()> {
+        let known: Vec<_> = lock(&self.references).values().map(|(_, r)| Arc::clone(r)).collect();
+        if known.iter().any(|r| r.stale()) {
+            self.context.settle();
+            known.iter().try_for_each(|r| r.bind())?;
+        }
+        Ok(())
     }
 }
 

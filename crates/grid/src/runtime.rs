@@ -6,8 +6,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
+use texture::{Access, Descriptor, Lanes, table};
 use wave::LANES;
-use wave::abi::{BlockCtx, Runtime, WarpCtx};
+use wave::abi::{BlockCtx, Runtime, TEXTURE, WarpCtx};
 use wave::op::Builtin;
 
 use crate::block::Resident;
@@ -125,6 +126,12 @@ unsafe extern "C" fn builtin(
 ) -> u32 {
     // SAFETY: the contract of `BuiltinFn`.
     let caller = unsafe { Caller::new(warp) };
+    if which & TEXTURE != 0 {
+        return caller.guard(mask, |c| {
+            // SAFETY: the contract of `BuiltinFn`, handed on.
+            unsafe { texture(c, which & !TEXTURE, mask, args, results) }
+        });
+    }
     let operands = Operands { base: args };
     // SAFETY: `BuiltinFn` promises all lanes of each result of the builtin's signature.
     let give = |lane: u32, value: u64| unsafe { results.add(lane as usize).write(value) };
@@ -150,6 +157,71 @@ unsafe extern "C" fn builtin(
             false
         }
     })
+}
+
+/// A texture or surface access of a warp, whose lanes may have different objects.
+///
+/// # Safety
+/// `args` and `results` have all lanes of each operand and result of the access.
+unsafe fn texture(c: &mut Caller, number: u32, mask: u32, args: *const u64, results: *mut u64) -> bool {
+    let Some(access) = Access::of_number(number) else {
+        c.fault(FaultKind::Internal, Some(mask), None, format!("there is no access {number:#x}"));
+        return false;
+    };
+    // SAFETY: by the caller's promise; a `Lanes` is 32 values one after the other.
+    let (args, results) = unsafe {
+        (
+            std::slice::from_raw_parts(args.cast::<Lanes>(), access.operands().len()),
+            std::slice::from_raw_parts_mut(results.cast::<Lanes>(), access.results().len()),
+        )
+    };
+    let Some((handles, operands)) = args.split_first() else { return false };
+    let mut left = mask;
+    while left != 0 {
+        let handle = handles[left.trailing_zeros() as usize];
+        let same = lanes(left).filter(|&l| handles[l as usize] == handle).fold(0, |m, l| m | 1 << l);
+        left &= !same;
+        let answer = table::with(handle, |descriptor| match descriptor {
+            Some(d) if !readable(c, d) => Err((texture::Fault::Outside(same), d.reach().0)),
+            Some(d) => texture::run(access, d, same, operands, results).map_err(|fault| (fault, handle)),
+            // Nothing is bound: zeros, as the hardware gives.
+            None if handle == 0 => {
+                results.iter_mut().for_each(|r| lanes(same).for_each(|l| r[l as usize] = 0));
+                Ok(())
+            }
+            None => Err((texture::Fault::Handle(same), handle)),
+        });
+        if let Err((fault, address)) = answer {
+            let name = access.name();
+            let (kind, lanes, detail) = match fault {
+                texture::Fault::Handle(l) => (FaultKind::IllegalAddress, l, "no such texture or surface"),
+                texture::Fault::Outside(l) => (FaultKind::IllegalAddress, l, "outside"),
+                texture::Fault::Misaligned(l) => {
+                    (FaultKind::MisalignedAddress, l, "the byte offset is no multiple of the access's size")
+                }
+                texture::Fault::Malformed => (FaultKind::Internal, same, "operands are missing"),
+            };
+            c.fault(kind, Some(lanes), Some(address), format!("{name}: {detail}"));
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether all memory of a descriptor can be read: of memory that is only borrowed nobody else sees to it.
+fn readable(c: &Caller, descriptor: &Descriptor) -> bool {
+    if !descriptor.borrowed {
+        return true;
+    }
+    let (mut at, mut size) = descriptor.reach();
+    while size > 0 {
+        let part = size.min(1 << 31);
+        if !c.job.launch.host.accessible(at, part as u32, false) {
+            return false;
+        }
+        (at, size) = (at.wrapping_add(part), size - part);
+    }
+    true
 }
 
 fn vprintf(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u64)) -> bool {

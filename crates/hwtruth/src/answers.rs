@@ -50,12 +50,19 @@ pub fn lines(text: &str) -> Vec<Line> {
         .collect()
 }
 
+/// Where the answers lie.
+const RECORDINGS: &[&str] = &["probe/h200-580.txt", "probe/h200-580-texture.txt"];
+
 /// The hardware's answers.
 ///
 /// # Errors
 /// The recording is absent.
 pub fn recorded() -> Result<Vec<Line>, Error> {
-    Ok(lines(&read_text(&tests_folder("probe/h200-580.txt"))?))
+    let mut all = Vec::new();
+    for file in RECORDINGS {
+        all.extend(lines(&read_text(&tests_folder(file))?));
+    }
+    Ok(all)
 }
 
 /// An answer of ours that is not the hardware's.

@@ -5,10 +5,13 @@
 //! - [`answers`]: the driver's answers to some three thousand calls, right and wrong, and which exported symbol
 //!   `cuGetProcAddress` gives by version (`tests/probe`).
 //!
+//! - [`textures`]: what textures and surfaces give (`tests/texture`).
+//!
 //! Only tests use this crate; it knows none of the others.
 
 pub mod answers;
 pub mod instructions;
+pub mod textures;
 
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ptx::ast::{self, Linkage, Symbol};
-use wave::module::{Global, Reloc, RelocTarget, SharedVar};
+use wave::module::{Global, Reference, Reloc, RelocTarget, SharedVar};
 use wave::{FuncId, GlobalId, SharedId, Ty};
 
 use crate::error::{Error, ErrorClass};
@@ -295,17 +295,20 @@ impl Linked {
             });
             return Place::Shared(SharedId(self.module.shared.len() as u32 - 1));
         }
-        if !matches!(v.space, ptx::Space::Global | ptx::Space::Const) {
+        if !matches!(v.space, ptx::Space::Global | ptx::Space::Const | ptx::Space::Tex) {
             return Place::Nowhere;
         }
+        // `.tex .u32 t` is an older spelling of `.global .texref t` (PTX ISA 5.1.8).
+        let (size, align) = if v.space == ptx::Space::Tex { (8, 8) } else { (v.size_bytes(), v.alignment()) };
         self.module.globals.push(Global {
             name: v.name.clone(),
             offset: 0,
-            size: v.size_bytes(),
-            align: v.alignment(),
+            size,
+            align,
             constant: v.space == ptx::Space::Const,
             managed: v.managed,
             exported: true,
+            reference: reference(v),
             init: Vec::new(),
             relocs: Vec::new(),
         });
@@ -346,7 +349,7 @@ impl Linked {
                 let image = if v.init.is_some() { v.image() } else { ast::Image::default() };
                 let relocs = image.relocations.iter().filter_map(|r| self.reloc(unit, r)).collect();
                 let g = &mut self.module.globals[id.index()];
-                g.size = v.size_bytes();
+                g.size = if v.space == ptx::Space::Tex { 8 } else { v.size_bytes() };
                 g.align = g.align.max(v.alignment());
                 g.constant = v.space == ptx::Space::Const;
                 g.managed |= v.managed;
@@ -402,6 +405,15 @@ impl Linked {
             }
         }
         self.lay_out();
+    }
+}
+
+/// What a variable is a reference of.
+fn reference(v: &ast::Variable) -> Option<Reference> {
+    match v.ty {
+        ptx::ScalarType::Texref => Some(Reference::Texture),
+        ptx::ScalarType::Surfref => Some(Reference::Surface),
+        _ => (v.space == ptx::Space::Tex).then_some(Reference::Texture),
     }
 }
 

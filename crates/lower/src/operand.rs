@@ -2,7 +2,7 @@
 
 use ptx::ast::{AddressBase, Component, Operand, OperandKind, SpecialReg, Symbol, VariableRef};
 use ptx::{ScalarType, Space as PtxSpace};
-use wave::op::{IntOp, Op, SReg, Space};
+use wave::op::{IntOp, MemMode, Op, SReg, Space};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -158,7 +158,15 @@ impl Lower<'_> {
             }
             Symbol::Global(g) => match self.linked.place(self.unit, g) {
                 Place::Global(id) => {
-                    let constant = self.linked.module().globals[id.index()].constant;
+                    let global = &self.linked.module().globals[id.index()];
+                    let (constant, reference) = (global.constant, global.reference);
+                    if reference.is_some() {
+                        // Its name stands for what it is bound to.
+                        let place = self.op1(Op::GlobalAddr(id, 0), &[]);
+                        let mem = MemMode::weak(Space::Global);
+                        let load = Op::Load { mem, ty: Ty::I64, count: 1, offset: 0 };
+                        return Ok((self.op1(load, &[place]), Space::Generic));
+                    }
                     let space = if constant { Space::Const } else { Space::Global };
                     Ok((self.op1(Op::GlobalAddr(id, offset), &[]), space))
                 }
@@ -167,11 +175,7 @@ impl Lower<'_> {
                     let address = base.wrapping_add(offset as u64);
                     Ok((self.constant(Ty::I64, address.into()), Space::Global))
                 }
-                Place::Nowhere => self.fail(
-                    ErrorClass::Unsupported,
-                    at.span,
-                    "texture, sampler and surface references are not supported yet",
-                ),
+                Place::Nowhere => self.fail(ErrorClass::Unsupported, at.span, "this variable has no memory"),
             },
             Symbol::Var(v) => match self.var_place(v) {
                 VarPlace::Shared(id) => Ok((self.op1(Op::SharedAddr(id, offset), &[]), Space::Shared)),

@@ -11,7 +11,17 @@ use support::grammar::{self, Form};
 /// Families that are not lowered yet: what they are, and the words that tell them: an opcode, or an opcode with modifiers.
 const LATER: &[(&str, &[&str])] = &[
     ("tensor core", &["wmma", "mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05"]),
-    ("textures and surfaces", &["tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"]),
+    ("multisampled textures", &["tex.2dms", "tex.a2dms"]),
+    (
+        "queries of samplers",
+        &[
+            "txq.force_unnormalized_coords",
+            "txq.filter_mode",
+            "txq.addr_mode_0",
+            "txq.addr_mode_1",
+            "txq.addr_mode_2",
+        ],
+    ),
     (
         "video",
         &[

@@ -67,10 +67,21 @@ pub struct Global {
     pub managed: bool,
     /// Visible to the driver's cuModuleGetGlobal.
     pub exported: bool,
+    /// A texture or surface reference: the variable holds the handle of what it is bound to.
+    pub reference: Option<Reference>,
     /// Initial bytes, zeros beyond; relocations lie over them.
     pub init: Vec<u8>,
     /// Addresses to be written into the initial bytes.
     pub relocs: Vec<Reloc>,
+}
+
+/// What a reference is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// A texture.
+    Texture,
+    /// A surface.
+    Surface,
 }
 
 /// An address inside a global's initial value.

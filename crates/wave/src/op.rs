@@ -9,6 +9,8 @@
 use crate::module::{FuncId, GlobalId, SharedId};
 use crate::types::{Fmt, Ty};
 
+pub use texture::Access;
+
 /// Declares an enumeration whose members have one spelling each in the text form.
 macro_rules! names {
     ($(#[$m:meta])* $v:vis enum $n:ident { $($(#[$vm:meta])* $k:ident = $s:literal,)* }) => {
@@ -856,6 +858,9 @@ pub enum Op {
     },
     /// Runtime call.
     Builtin(Builtin),
+    /// A texture or surface access: `(handle: i64, coordinates and what follows: i32…) -> (values…)`, as
+    /// [`Access::operands`] and [`Access::results`] list them.
+    Texture(Access),
     /// Nothing but a place where the warp lets other warps run; inserted at the back edges of loops that wait
     /// for memory.
     Yield,
@@ -947,6 +952,10 @@ impl Op {
                 let (a, r) = b.signature();
                 (a.to_vec(), r.to_vec())
             }
+            Op::Texture(access) => {
+                let types = |bits: Vec<u32>| bits.into_iter().filter_map(Ty::of_bits).collect();
+                (types(access.operands()), types(access.results()))
+            }
         };
         Some(Signature { args, results })
     }
@@ -971,6 +980,7 @@ impl Op {
                 | Op::Call(_)
                 | Op::CallIndirect { .. }
                 | Op::Builtin(_)
+                | Op::Texture(_)
                 | Op::Yield
                 | Op::Special(SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64)
         )

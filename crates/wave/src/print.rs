@@ -21,7 +21,9 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::func::{Block, BlockCall, Function, Inst, Loc, Terminator, Value};
-use crate::module::{FuncId, Global, GlobalId, KernelInfo, Module, Reloc, RelocTarget, SharedId, SharedVar};
+use crate::module::{
+    FuncId, Global, GlobalId, KernelInfo, Module, Reference, Reloc, RelocTarget, SharedId, SharedVar,
+};
 use crate::op::{FloatMode, MemMode, Op, Order, Scope};
 use crate::types::Ty;
 
@@ -261,6 +263,7 @@ pub(crate) fn spell(op: &Op) -> Spelling {
             format!("call_indirect ({}) -> ({})", Commas(params), Commas(results))
         }
         Op::Builtin(builtin) => format!("builtin.{}", builtin.name()),
+        Op::Texture(access) => format!("texture.{}", access.name()),
         Op::Yield => "yield".into(),
         Op::Nop => "nop".into(),
     };
@@ -418,7 +421,12 @@ impl Display for Global {
             "{space} @{}: offset {}, size {}, align {}",
             self.name, self.offset, self.size, self.align
         )?;
-        write!(f, "{}{}", flag(self.exported, ", exported"), flag(self.managed, ", managed"))
+        let reference = match self.reference {
+            None => "",
+            Some(Reference::Texture) => ", texture",
+            Some(Reference::Surface) => ", surface",
+        };
+        write!(f, "{}{}{reference}", flag(self.exported, ", exported"), flag(self.managed, ", managed"))
     }
 }
 
@@ -571,6 +579,7 @@ pub(crate) mod tests {
                 constant: false,
                 managed: false,
                 exported: true,
+                reference: None,
                 init: vec![1, 2],
                 relocs: vec![Reloc {
                     at: 8,

@@ -23,6 +23,9 @@ pub mod pointer;
 pub mod pool;
 pub mod refused;
 pub mod stream;
+pub mod surface;
+pub mod texture;
+pub mod texture_reference;
 
 use std::sync::Arc;
 

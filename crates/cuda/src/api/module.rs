@@ -54,11 +54,11 @@ pub(crate) fn give_global(
     Ok(())
 }
 
-fn no_reference(out: Out<Handle>, handle: Handle, name: Text) -> Result<()> {
-    of(handle)?;
-    name.name()?;
-    out.required()?;
-    Err(Error::NotFound)
+fn reference(out: Out<Handle>, handle: Handle, name: Text, surface: bool) -> Result<()> {
+    let module = of(handle)?;
+    let name = name.name()?;
+    out.required()?.set(module.reference(name, surface)?);
+    Ok(())
 }
 
 api! {
@@ -130,13 +130,11 @@ api! {
         give_global(&*of(handle)?, name, address, size)
     }
 
-    /// Texture references are not loaded.
     Init fn cuModuleGetTexRef(out: Out<Handle>, handle: Handle, name: Text) {
-        no_reference(out, handle, name)
+        reference(out, handle, name, false)
     }
 
-    /// Surface references are not loaded.
     Init fn cuModuleGetSurfRef(out: Out<Handle>, handle: Handle, name: Text) {
-        no_reference(out, handle, name)
+        reference(out, handle, name, true)
     }
 }

@@ -17,8 +17,16 @@ static MIPMAPS: Table<Mipmap> = Table::new(11);
 pub mod flag {
     /// The depth counts layers.
     pub const LAYERED: u32 = 1;
+    /// Surfaces may be made of it.
+    pub const SURFACE: u32 = 2;
     /// Six faces, all of them square.
     pub const CUBEMAP: u32 = 4;
+    /// Textures of it may be gathered from: two dimensions, no layers.
+    pub const GATHER: u32 = 8;
+    /// For depths of a graphics library, which there is none of.
+    pub const DEPTH: u32 = 0x10;
+    /// For pictures of a graphics library, which there is none of.
+    pub const COLOR: u32 = 0x20;
     /// Its memory is mapped page by page.
     pub const SPARSE: u32 = 0x40;
     /// Its memory is mapped later.
@@ -68,15 +76,22 @@ const FORMATS: &[(u32, u64, Option<u32>)] = &[
     (0xcb, 2, Some(4)),
 ];
 
-/// The compressed and planar formats, which are not supported.
-const COMPRESSED: std::ops::RangeInclusive<u32> = 0x91..=0xb5;
+/// The compressed formats, which are not supported: the numbers of BC1 to BC7, and their channels.
+const COMPRESSED: &[(std::ops::RangeInclusive<u32>, u32)] =
+    &[(0x91..=0x96, 4), (0x97..=0x98, 1), (0x99..=0x9a, 2), (0x9b..=0x9c, 3), (0x9d..=0x9e, 4)];
+/// Ten bits of three channels and two of the fourth: not supported.
+const PACKED: u32 = 0x50;
 
 /// Bytes of an element.
 fn element(format: u32, channels: u32) -> Result<u64> {
     match FORMATS.iter().find(|f| f.0 == format) {
         Some((_, bytes, None)) if matches!(channels, 1 | 2 | 4) => Ok(bytes * u64::from(channels)),
         Some((_, bytes, Some(fixed))) if channels == *fixed => Ok(bytes * u64::from(channels)),
-        None if COMPRESSED.contains(&format) || format == 0x50 => Err(Error::NotSupported),
+        None if COMPRESSED.iter().any(|(range, c)| range.contains(&format) && channels == *c)
+            || (format, channels) == (PACKED, 4) =>
+        {
+            Err(Error::NotSupported)
+        }
         _ => Err(Error::InvalidValue),
     }
 }
@@ -110,6 +125,10 @@ impl Descriptor {
             return Err(Error::InvalidValue);
         }
         if self.flags & flag::LAYERED != 0 && self.depth == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let flat = self.height != 0 && self.depth == 0;
+        if self.flags & (flag::DEPTH | flag::COLOR) != 0 || (self.flags & flag::GATHER != 0 && !flat) {
             return Err(Error::InvalidValue);
         }
         if self.flags & (flag::SPARSE | flag::DEFERRED_MAPPING) != 0 {
@@ -172,10 +191,25 @@ impl Drop for Array {
 }
 
 /// A stack of arrays, each half the size of the one before.
-struct Mipmap {
+pub struct Mipmap {
     levels: Vec<Handle>,
     context: u64,
 }
+
+impl Mipmap {
+    /// The arrays of its levels, the largest first.
+    pub fn arrays(&self) -> Result<Vec<Arc<Array>>> {
+        self.levels.iter().map(|&level| get(level)).collect()
+    }
+}
+
+/// The mipmap of a handle.
+pub fn mipmap(handle: Handle) -> Result<Arc<Mipmap>> {
+    MIPMAPS.get(handle).ok_or(Error::InvalidHandle)
+}
+
+/// The most elements of a row of a mipmap.
+const WIDEST_MIPMAP: u64 = 32_768;
 
 /// Makes an array.
 pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
@@ -188,10 +222,10 @@ pub fn get(handle: Handle) -> Result<Arc<Array>> {
     ARRAYS.get(handle).ok_or(Error::InvalidHandle)
 }
 
-/// Ends an array; its memory goes when the last copy has ended.
+/// Ends an array; its memory goes when the last copy has ended. A mipmap's level stays, as on the hardware.
 pub fn destroy(handle: Handle) -> Result<()> {
     if get(handle)?.level {
-        return Err(Error::InvalidHandle);
+        return Ok(());
     }
     ARRAYS.remove(handle).map(|_| ()).ok_or(Error::InvalidHandle)
 }
@@ -199,6 +233,9 @@ pub fn destroy(handle: Handle) -> Result<()> {
 /// Makes a mipmap of as many levels, but not more than it takes to come to one element.
 pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> Result<Handle> {
     descriptor.check()?;
+    if descriptor.width > WIDEST_MIPMAP {
+        return Err(Error::InvalidValue);
+    }
     let largest = descriptor.width.max(descriptor.height).max(descriptor.depth);
     let levels = levels.clamp(1, largest.ilog2() + 1);
     let arrays: Result<Vec<_>> =
@@ -211,7 +248,7 @@ pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> 
 
 /// The array of a level.
 pub fn level(mipmap: Handle, level: u32) -> Result<Handle> {
-    let mipmap = MIPMAPS.get(mipmap).ok_or(Error::InvalidHandle)?;
+    let mipmap = self::mipmap(mipmap)?;
     mipmap.levels.get(level as usize).copied().ok_or(Error::InvalidValue)
 }
 

@@ -375,6 +375,7 @@ pub(crate) fn remove_variable(base: u64) {
 
 /// Frees what belongs to a context that has ended.
 pub(crate) fn context_ended(id: u64) {
+    crate::texture::context_ended(id);
     array::context_ended(id);
     share::context_ended(id);
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);

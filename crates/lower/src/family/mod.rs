@@ -8,6 +8,7 @@ mod integer;
 mod memory;
 mod narrow;
 mod sync;
+mod texture;
 
 use ptx::Opcode;
 use ptx::ast::Instruction;
@@ -80,6 +81,13 @@ static TABLE: &[Row] = table! {
     acts Elect => sync::elect;
     acts Nanosleep => sync::nanosleep;
     acts Brkpt Pmevent Setmaxnreg Griddepcontrol => sync::nothing;
+    acts Tex => texture::fetch;
+    acts Tld4 => texture::gather;
+    acts Txq Suq => texture::query;
+    pure Istypep => texture::is_type;
+    acts Suld => texture::load;
+    acts Sust => texture::store;
+    acts Sured => texture::reduce;
     acts Call => call::call;
     acts Ret Exit Trap => sync::nothing;
 };

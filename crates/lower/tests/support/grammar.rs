@@ -170,6 +170,10 @@ impl Form {
         let first = types.first().map_or("b32", |t| t.as_str());
         let last = types.last().map_or("b32", |t| t.as_str());
         let has = |w: &str| modifiers.iter().any(|m| m == w);
+        if let Some(operands) = self.texture_operands(modifiers, optional, last, count) {
+            let dots: String = modifiers.iter().map(|m| format!(".{m}")).collect();
+            return Some(format!("{}{dots} {operands};", self.opcode));
+        }
         let mut operands = Vec::new();
         for (n, operand) in self.operands.iter().enumerate() {
             if operand.starts_with('?') && !optional {
@@ -212,6 +216,35 @@ impl Form {
         }
         let dots: String = modifiers.iter().map(|m| format!(".{m}")).collect();
         Some(format!("{}{dots} {};", self.opcode, operands.join(", ")))
+    }
+}
+
+impl Form {
+    /// The operands of texture and surface accesses: coordinates in the brackets, then what the level needs, then what may be left out.
+    fn texture_operands(
+        &self,
+        modifiers: &[String],
+        optional: bool,
+        last: &str,
+        count: usize,
+    ) -> Option<String> {
+        let has = |w: &str| modifiers.iter().any(|m| m == w);
+        let four = "{%r32_5, %r32_5, %r32_5, %r32_5}";
+        let place = format!("[%r64_9, {four}]");
+        let value = if count > 1 { vector(last, count, 1) } else { register(last, 1) };
+        let texel = format!("{}{}", vector("b32", count, 0), if optional { "|%p2" } else { "" });
+        let level = match () {
+            () if has("level") => ", %r32_1".to_owned(),
+            () if has("grad") => format!(", {four}, {four}"),
+            () => String::new(),
+        };
+        let rest = if optional { format!(", {four}, %r32_2") } else { String::new() };
+        Some(match self.opcode.as_str() {
+            "tex" | "tld4" => format!("{texel}, {place}{level}{rest}"),
+            "suld" => format!("{value}, {place}"),
+            "sust" | "sured" => format!("{place}, {value}"),
+            _ => return None,
+        })
     }
 }
 

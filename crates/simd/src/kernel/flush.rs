@@ -46,7 +46,8 @@ fn answer(op: &Op) -> Answer {
         Op::FloatToFloat { mode, .. } => if_flushed(mode.ftz),
         Op::Atom { ty: AtomTy::F64 | AtomTy::BF16 | AtomTy::BF16x2, .. } => Answer::Wrong,
         Op::Atom { ty: AtomTy::F32, mem, .. } if mem.space != Space::Global => Answer::Wrong,
-        Op::Builtin(Builtin::Vprintf) => Answer::Wrong,
+        // Coordinates are floats to the runtime.
+        Op::Builtin(Builtin::Vprintf) | Op::Texture(_) => Answer::Wrong,
         _ => Answer::Same,
     }
 }

@@ -27,6 +27,7 @@ mod warp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use wave::abi::TEXTURE;
 use wave::module::KernelInfo;
 use wave::op::{Builtin, Op, SReg, Scope};
 use wave::{Block, FuncId, Function, Inst, LANES, Module, Terminator, Ty, Value};
@@ -443,6 +444,7 @@ impl Kernel<'_> {
             }
             Op::IsSpace(space) => self.is_space(inst, *space),
             Op::Builtin(b) if *b != Builtin::NanoSleep => self.builtin(inst, *b),
+            Op::Texture(access) => self.call_runtime(inst, TEXTURE | access.number()),
             Op::Nop => Ok(()),
             op if op.suspends() => Err(Unsupported("a stop inside a block".into())),
             op if op.is_convergent() => self.convergent(inst),
@@ -625,8 +627,13 @@ impl Kernel<'_> {
         self.define(r, rep)
     }
 
-    /// Calls the runtime with operands as arrays of 32.
     fn builtin(&mut self, inst: &Inst, which: Builtin) -> Result<()> {
+        let number = Builtin::ALL.iter().position(|&b| b == which).unwrap_or(0);
+        self.call_runtime(inst, number as u32)
+    }
+
+    /// Calls the runtime with operands as arrays of 32.
+    fn call_runtime(&mut self, inst: &Inst, number: u32) -> Result<()> {
         let room = (inst.args.len().max(1), inst.results.len().max(1));
         let (args, results) = (self.text.fresh("%args"), self.text.fresh("%results"));
         let _ = writeln!(self.slots, "  {args} = alloca [{} x i64], align 64", room.0 * LANES);
@@ -641,7 +648,6 @@ impl Kernel<'_> {
         self.set_field(offset::W_LINE, &inst.loc.line.to_string());
         let runtime = self.field("%block", offset::RUNTIME, "ptr");
         let f = self.field(&runtime, 0, "ptr");
-        let number = Builtin::ALL.iter().position(|&b| b == which).unwrap_or(0);
         let bits = self.mask_bits();
         let code = self
             .text

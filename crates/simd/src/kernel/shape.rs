@@ -568,9 +568,13 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
         Op::Redux(_) if a[1].is_uniform() => Shape::uniform(),
         Op::Bar { .. } => Shape::uniform(),
         Op::Elect if i == 0 && a[0].is_uniform() => Shape::uniform(),
-        Op::Atom { .. } | Op::Shfl { .. } | Op::Match(..) | Op::Redux(_) | Op::Elect | Op::Builtin(_) => {
-            Shape::varying()
-        }
+        Op::Atom { .. }
+        | Op::Shfl { .. }
+        | Op::Match(..)
+        | Op::Redux(_)
+        | Op::Elect
+        | Op::Builtin(_)
+        | Op::Texture(_) => Shape::varying(),
         Op::Call(_) | Op::CallIndirect { .. } => Shape::varying(),
         Op::IsSpace(wave::op::Space::Local) => Shape::varying(),
         Op::IntCmp(cmp, _) if compares_whole_warps(*cmp, &a[0], &a[1], c[1]) => Shape::uniform(),

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::LANES;
-use crate::abi::{BlockCtx, Stop, WarpCtx};
+use crate::abi::{BlockCtx, Stop, TEXTURE, WarpCtx};
 use crate::func::{Block, BlockCall, Inst, Terminator, Value};
 use crate::module::{FuncId, Module};
 use crate::op::{AtomOp, BarMode, Builtin, MemMode, Op, SReg, Space};
@@ -434,6 +434,7 @@ impl Machine<'_> {
                 Flow::Placed
             }
             Op::Builtin(b) => self.builtin(group, inst, *b),
+            Op::Texture(access) => self.call_runtime(group, inst, TEXTURE | access.number()),
             op if op.is_convergent() => self.converge(group, inst),
             op => {
                 for lane in lanes_of(group) {
@@ -623,6 +624,11 @@ impl Machine<'_> {
             self.advance(group);
             return Flow::Stop(Stop::Yield);
         }
+        let number = Builtin::ALL.iter().position(|&b| b == which).unwrap_or(0) as u32;
+        self.call_runtime(group, inst, number)
+    }
+
+    fn call_runtime(&mut self, group: u32, inst: &Inst, number: u32) -> Flow {
         let mut args = vec![0u64; inst.args.len().max(1) * LANES];
         let mut results = vec![0u64; inst.results.len().max(1) * LANES];
         for lane in lanes_of(group) {
@@ -630,7 +636,6 @@ impl Machine<'_> {
                 args[i * LANES + lane] = self.get(lane, v) as u64;
             }
         }
-        let number = Builtin::ALL.iter().position(|&b| b == which).unwrap_or(0) as u32;
         let call = {
             // SAFETY: the runtime is valid for the launch.
             unsafe { (*self.block_ctx().runtime).builtin }

@@ -10,7 +10,7 @@ pub(crate) mod op;
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::module::{FuncId, Global, GlobalId, Module, Reloc, RelocTarget, SharedId, SharedVar};
+use crate::module::{FuncId, Global, GlobalId, Module, Reference, Reloc, RelocTarget, SharedId, SharedVar};
 use crate::types::Ty;
 use cursor::{Cursor, Found};
 
@@ -159,6 +159,11 @@ fn global(names: &Names, lines: &mut Lines, mut c: Cursor, constant: bool) -> Fo
     let name = c.head().to_owned();
     let (offset, size, align) = (c.field(" offset")?, c.field(", size")?, c.field(", align")?);
     let (exported, managed) = (c.eat(", exported"), c.eat(", managed"));
+    let reference = if c.eat(", texture") {
+        Some(Reference::Texture)
+    } else {
+        c.eat(", surface").then_some(Reference::Surface)
+    };
     c.end()?;
     let mut init = Vec::new();
     while let Some(line) = lines.inner("bytes") {
@@ -183,7 +188,7 @@ fn global(names: &Names, lines: &mut Lines, mut c: Cursor, constant: bool) -> Fo
         c.end()?;
         relocs.push(Reloc { at, size, shift, target, addend });
     }
-    Ok(Global { name, offset, size, align, constant, managed, exported, init, relocs })
+    Ok(Global { name, offset, size, align, constant, managed, exported, reference, init, relocs })
 }
 
 #[cfg(test)]

@@ -211,6 +211,7 @@ fn variables_lie_in_the_image() {
         constant: false,
         managed: false,
         exported: false,
+        reference: None,
         init: vec![],
         relocs: vec![],
     };

@@ -1,0 +1,48 @@
+//! Surface objects and surface references.
+
+use driver::Error;
+use driver::texture::{Resource, object, reference};
+
+use super::texture::{resource, resource_descriptor};
+use crate::abi::{In, Out};
+use crate::api;
+use crate::api::current;
+use crate::types::{Handle, ResourceDescriptor};
+
+api! {
+    Context fn cuSurfObjectCreate(out: Out<u64>, memory: In<ResourceDescriptor>) {
+        out.required()?;
+        out.set(object::create_surface(&*current()?, resource(&memory.get()?)?)?);
+        Ok(())
+    }
+
+    /// What is no object is no mistake.
+    Context fn cuSurfObjectDestroy(handle: u64) {
+        object::destroy(handle);
+        Ok(())
+    }
+
+    Context fn cuSurfObjectGetResourceDesc(out: Out<ResourceDescriptor>, handle: u64) {
+        out.required()?.set(resource_descriptor(&object::get(handle, true)?.resource));
+        Ok(())
+    }
+
+    Context fn cuSurfRefSetArray(handle: Handle, array: Handle, flags: u32) {
+        let reference = reference::get(handle, true)?;
+        if flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        reference.set_array(array)
+    }
+
+    Context fn cuSurfRefGetArray(out: Out<Handle>, handle: Handle) {
+        out.required()?;
+        match reference::get(handle, true)?.state().resource {
+            Some(Resource::Array(array)) => {
+                out.set(array);
+                Ok(())
+            }
+            _ => Err(Error::InvalidValue),
+        }
+    }
+}

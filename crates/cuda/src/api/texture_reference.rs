@@ -1,0 +1,217 @@
+//! Texture references.
+
+use driver::texture::{Resource, reference, reference::State};
+use driver::{Error, Result, module};
+
+use crate::abi::{In, Out};
+use crate::api;
+use crate::api::current;
+use crate::types::{ArrayDescriptor, CUdeviceptr, Handle};
+
+/// `CU_TRSA_OVERRIDE_FORMAT`: the array's format counts. It does in any case.
+const OVERRIDE_FORMAT: u32 = 1;
+/// Flags that a reference may have.
+const FLAGS: u32 = 0x3f;
+/// `CU_TR_ADDRESS_MODE_CLAMP`, which stands for what is no address mode.
+const CLAMP: u32 = 1;
+/// Axes.
+const AXES: i32 = 3;
+
+fn change(handle: Handle, change: impl FnOnce(&mut State)) -> Result<()> {
+    reference::get(handle, false)?.change(change);
+    Ok(())
+}
+
+/// Gives a part of a reference's state.
+fn give<T: Copy>(out: Out<T>, handle: Handle, part: impl FnOnce(&State) -> T) -> Result<()> {
+    out.required()?;
+    out.set(part(&reference::get(handle, false)?.state()));
+    Ok(())
+}
+
+/// Gives what the reference is bound to, if it is of that kind.
+fn give_bound(out: Out<u64>, handle: Handle, part: impl FnOnce(Resource) -> Option<u64>) -> Result<()> {
+    out.required()?;
+    let bound = reference::get(handle, false)?.state().resource.and_then(part);
+    out.set(bound.ok_or(Error::InvalidValue)?);
+    Ok(())
+}
+
+fn axis(number: i32) -> Result<usize> {
+    if (0..AXES).contains(&number) { Ok(number as usize) } else { Err(Error::InvalidValue) }
+}
+
+fn up_to(value: u32, most: u32) -> Result<u32> {
+    if value <= most { Ok(value) } else { Err(Error::InvalidValue) }
+}
+
+fn set_pitch(
+    handle: Handle,
+    description: In<ArrayDescriptor>,
+    address: CUdeviceptr,
+    pitch: usize,
+) -> Result<()> {
+    let reference = reference::get(handle, false)?;
+    let d = description.get()?;
+    reference.set_pitch(address, (d.format, d.channels), [d.width as u64, d.height as u64], pitch as u64)
+}
+
+api! {
+    Context fn cuTexRefCreate(out: Out<Handle>) {
+        out.required()?.set(reference::create(&*current()?)?);
+        Ok(())
+    }
+
+    Context fn cuTexRefDestroy(handle: Handle) {
+        reference::destroy(handle)
+    }
+
+    Context fn cuTexRefSetArray(handle: Handle, array: Handle, flags: u32) {
+        let reference = reference::get(handle, false)?;
+        if flags & !OVERRIDE_FORMAT != 0 {
+            return Err(Error::InvalidValue);
+        }
+        reference.set_array(array)
+    }
+
+    Context fn cuTexRefSetMipmappedArray(handle: Handle, mipmap: Handle, flags: u32) {
+        let reference = reference::get(handle, false)?;
+        if flags & !OVERRIDE_FORMAT != 0 {
+            return Err(Error::InvalidValue);
+        }
+        reference.set_mipmap(mipmap)
+    }
+
+    Context fn cuTexRefSetAddress_v2(offset: Out<usize>, handle: Handle, address: CUdeviceptr, size: usize) {
+        let reference = reference::get(handle, false)?;
+        if offset.is_null() && reference::misalignment(address) != 0 {
+            return Err(Error::InvalidValue);
+        }
+        offset.set(reference.set_linear(address, size as u64)? as usize);
+        Ok(())
+    }
+
+    Context fn cuTexRefSetAddress2D_v2(handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize) {
+        set_pitch(handle, description, address, pitch)
+    }
+
+    Context fn cuTexRefSetAddress2D_v3(handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize) {
+        set_pitch(handle, description, address, pitch)
+    }
+
+    Context fn cuTexRefSetFormat(handle: Handle, format: u32, channels: i32) {
+        reference::get(handle, false)?.set_format(format, channels as u32)
+    }
+
+    Context fn cuTexRefSetAddressMode(handle: Handle, number: i32, mode: u32) {
+        reference::get(handle, false)?;
+        let (axis, mode) = (axis(number)?, if mode <= 3 { mode } else { CLAMP });
+        change(handle, |s| s.sampling.address[axis] = mode)
+    }
+
+    Context fn cuTexRefSetFilterMode(handle: Handle, mode: u32) {
+        change(handle, |s| s.sampling.filter = mode)
+    }
+
+    Context fn cuTexRefSetMipmapFilterMode(handle: Handle, mode: u32) {
+        reference::get(handle, false)?;
+        let mode = up_to(mode, 1)?;
+        change(handle, |s| s.sampling.level_filter = mode)
+    }
+
+    Context fn cuTexRefSetMipmapLevelBias(handle: Handle, bias: f32) {
+        change(handle, |s| s.sampling.bias = bias)
+    }
+
+    Context fn cuTexRefSetMipmapLevelClamp(handle: Handle, least: f32, most: f32) {
+        change(handle, |s| (s.sampling.least, s.sampling.most) = (least, most))
+    }
+
+    Context fn cuTexRefSetMaxAnisotropy(handle: Handle, most: u32) {
+        change(handle, |s| s.sampling.anisotropy = most)
+    }
+
+    Context fn cuTexRefSetBorderColor(handle: Handle, colour: In<[f32; 4]>) {
+        reference::get(handle, false)?;
+        let colour = colour.get()?;
+        change(handle, |s| s.sampling.border = colour)
+    }
+
+    Context fn cuTexRefSetFlags(handle: Handle, flags: u32) {
+        reference::get(handle, false)?;
+        if flags & !FLAGS != 0 {
+            return Err(Error::InvalidValue);
+        }
+        change(handle, |s| s.sampling.flags = flags)
+    }
+
+    /// Writes 0 where no memory is bound, and says so.
+    Context fn cuTexRefGetAddress_v2(out: Out<CUdeviceptr>, handle: Handle) {
+        out.required()?;
+        let bound = match reference::get(handle, false)?.state().resource {
+            Some(Resource::Linear { address, .. } | Resource::Pitch { address, .. }) => Ok(address),
+            _ => Err(Error::InvalidValue),
+        };
+        out.set(bound.unwrap_or(0));
+        bound.map(|_| ())
+    }
+
+    Context fn cuTexRefGetArray(out: Out<Handle>, handle: Handle) {
+        give_bound(out, handle, |r| if let Resource::Array(array) = r { Some(array) } else { None })
+    }
+
+    Context fn cuTexRefGetMipmappedArray(out: Out<Handle>, handle: Handle) {
+        give_bound(out, handle, |r| if let Resource::Mipmap(mipmap) = r { Some(mipmap) } else { None })
+    }
+
+    Context fn cuTexRefGetAddressMode(out: Out<u32>, handle: Handle, number: i32) {
+        out.required()?;
+        let axis = axis(number)?;
+        give(out, handle, |s| s.sampling.address[axis])
+    }
+
+    Context fn cuTexRefGetFilterMode(out: Out<u32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.filter)
+    }
+
+    /// Either place may be null.
+    Context fn cuTexRefGetFormat(format: Out<u32>, channels: Out<u32>, handle: Handle) {
+        let state = reference::get(handle, false)?.state();
+        format.set(state.format.0);
+        channels.set(state.format.1);
+        Ok(())
+    }
+
+    Context fn cuTexRefGetMipmapFilterMode(out: Out<u32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.level_filter)
+    }
+
+    Context fn cuTexRefGetMipmapLevelBias(out: Out<f32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.bias)
+    }
+
+    Context fn cuTexRefGetMipmapLevelClamp(least: Out<f32>, most: Out<f32>, handle: Handle) {
+        least.required()?;
+        most.required()?;
+        give(least, handle, |s| s.sampling.least)?;
+        give(most, handle, |s| s.sampling.most)
+    }
+
+    Context fn cuTexRefGetMaxAnisotropy(out: Out<u32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.anisotropy)
+    }
+
+    Context fn cuTexRefGetBorderColor(out: Out<[f32; 4]>, handle: Handle) {
+        give(out, handle, |s| s.sampling.border)
+    }
+
+    Context fn cuTexRefGetFlags(out: Out<u32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.flags)
+    }
+
+    /// Kernels read the references that they name: there is nothing to set.
+    Context fn cuParamSetTexRef(function: Handle, _unit: i32, handle: Handle) {
+        module::function(function)?;
+        reference::get(handle, false).map(|_| ())
+    }
+}

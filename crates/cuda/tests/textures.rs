@@ -1,0 +1,110 @@
+//! What textures and surfaces give, against what a real H200 gave (`tests/texture/README.md`): the recorder runs on our library, on both
+//! kinds of processor and on the interpreter, and every case must be equal, to the bit or within what [`BOUNDS`] says.
+
+mod library;
+
+use std::path::Path;
+
+use hwtruth::textures::{Outcome, Recorder, recorded};
+
+/// The distance of two neighbouring signed fractions of 16 bits, and the rounding of both.
+const ONE_OF_16_BITS: f32 = 3.06e-5;
+
+/// How far results that are floats may lie from the hardware's: cases whose name begins and ends so, the bound, why.
+const BOUNDS: &[(&str, &str, f32, &str)] = &[
+    (
+        "format.s",
+        ".linear",
+        ONE_OF_16_BITS,
+        "mixed 8-bit signed fractions: their widening to 16 bits is not known",
+    ),
+    ("format.s", ".linear.srgb", ONE_OF_16_BITS, "the same"),
+    ("sweep.s8.", "", ONE_OF_16_BITS, "the same"),
+    ("border.s8.", "", ONE_OF_16_BITS, "the same"),
+    (
+        "format.u",
+        ".linear.srgb",
+        1.0 / 128.0,
+        "mixed sRGB colours: which bits of dark ones are cut is not known",
+    ),
+    ("sweep.f32.3d.random", "", 2e-10, "one texel of 1,024 is rounded otherwise"),
+    ("level.3d.linear.linear", "", 4e-9, "one texel of 512 is rounded otherwise"),
+    ("lod.grad.", "linear", 0.25, "the hardware's length of gradients is an approximation"),
+    ("lod.grad.along", "", 0.25, "the same"),
+    ("lod.grad.slant", "", 0.25, "the same"),
+    ("lod.grad.pair", "", 0.25, "the same"),
+    ("lod.grad.", "point", 1.0, "the same, and the nearest level is the next one"),
+];
+
+/// What the hardware's driver refuses and ours answers, or refuses with another status.
+const REFUSED: &[&str] = &["txq.2d.", "suq.2d."];
+
+fn bound(name: &str) -> Option<f32> {
+    let fits = |b: &&(&str, &str, f32, &str)| name.starts_with(b.0) && name.ends_with(b.1);
+    BOUNDS.iter().find(fits).map(|b| b.2)
+}
+
+/// Why two outcomes differ; none: they are equal enough.
+fn difference(name: &str, hardware: &Outcome, ours: &Outcome) -> Option<String> {
+    let (a, b) = match (hardware, ours) {
+        (Outcome::Results(a), Outcome::Results(b)) => (a, b),
+        (Outcome::Status { .. }, Outcome::Status { .. }) if hardware == ours => return None,
+        (Outcome::Status { .. }, _) if REFUSED.iter().any(|r| name.starts_with(r)) => return None,
+        _ => return Some(format!("{name}: {hardware}, ours {ours}")),
+    };
+    if a == b {
+        return None;
+    }
+    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap_or_default());
+    let different: Vec<(usize, u32, u32)> = a
+        .chunks(4)
+        .zip(b.chunks(4))
+        .map(|(a, b)| (word(a), word(b)))
+        .enumerate()
+        .filter(|(_, (a, b))| a != b)
+        .map(|(i, (a, b))| (i, a, b))
+        .collect();
+    let far = |(_, a, b): &&(usize, u32, u32)| {
+        let distance = (f32::from_bits(*a) - f32::from_bits(*b)).abs();
+        // A NaN is far.
+        !bound(name).is_some_and(|most| distance <= most)
+    };
+    let worst = different.iter().filter(far).count();
+    if a.len() == b.len() && worst == 0 {
+        return None;
+    }
+    let first = different.iter().find(far).copied().unwrap_or_default();
+    Some(format!(
+        "{name}: {worst} of {} words; the first is {}: {:#010x} ({}), ours {:#010x} ({})",
+        a.len() / 4,
+        first.0,
+        first.1,
+        f32::from_bits(first.1),
+        first.2,
+        f32::from_bits(first.2)
+    ))
+}
+
+#[test]
+fn every_texture_is_read_as_on_the_hardware() {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
+    let recorder = Recorder::build(&include).expect("the recorder");
+    let hardware = recorded().expect("the recording");
+    assert!(hardware.len() > 800, "{} cases", hardware.len());
+    let library = library::built();
+    let mut wrong = Vec::new();
+    for setting in
+        [("ANYWARP_CPU", "native"), ("ANYWARP_CPU", "x86-64-v3"), ("ANYWARP_ENGINE", "interpreter")]
+    {
+        let ours = recorder.record(&library, setting).expect("a recording of ours");
+        assert_eq!(ours.len(), hardware.len(), "cases with {}={}", setting.0, setting.1);
+        for (name, outcome) in &hardware {
+            let told = match ours.get(name) {
+                Some(own) => difference(name, outcome, own),
+                None => Some(format!("{name}: ours has no such case")),
+            };
+            wrong.extend(told.map(|t| format!("  {}: {t}\n", setting.1)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} cases differ from the hardware's:\n{}", wrong.len(), wrong.concat());
+}

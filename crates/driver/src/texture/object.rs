@@ -1,0 +1,86 @@
+//! Texture and surface objects.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use ::texture::table;
+
+use super::{Resource, Sampling, View, describe};
+use crate::context::{self, Context};
+use crate::error::{Error, Result};
+use crate::handle::lock;
+
+/// What an object was made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Object {
+    /// The memory.
+    pub resource: Resource,
+    /// How it is read; none: a surface.
+    pub sampling: Option<Sampling>,
+    /// The view, if one was given.
+    pub view: Option<View>,
+    context: u64,
+}
+
+/// The objects by their handles, which are the texture unit's.
+static OBJECTS: LazyLock<Mutex<HashMap<u64, Arc<Object>>>> = LazyLock::new(Mutex::default);
+
+fn insert(object: Object, descriptor: ::texture::Descriptor) -> Result<u64> {
+    let handle = table::insert(descriptor).ok_or(Error::OutOfMemory)?;
+    lock(&OBJECTS).insert(handle, Arc::new(object));
+    Ok(handle)
+}
+
+/// Makes a texture object and gives the handle that kernels use.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: something is wrong or dead.
+pub fn create_texture(
+    context: &Context,
+    resource: Resource,
+    sampling: Sampling,
+    view: Option<View>,
+) -> Result<u64> {
+    let descriptor = describe::texture(&resource, &sampling, view.as_ref())?;
+    insert(Object { resource, sampling: Some(sampling), view, context: context.id() }, descriptor)
+}
+
+/// Makes a surface object of an array and gives the handle that kernels use.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no array, or a dead one.
+pub fn create_surface(context: &Context, resource: Resource) -> Result<u64> {
+    let descriptor = describe::surface(&resource)?;
+    insert(Object { resource, sampling: None, view: None, context: context.id() }, descriptor)
+}
+
+/// The texture or surface object of a handle.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no object of that kind.
+pub fn get(handle: u64, surface: bool) -> Result<Arc<Object>> {
+    let object = lock(&OBJECTS).get(&handle).cloned();
+    object.filter(|o| o.sampling.is_none() == surface).ok_or(Error::InvalidValue)
+}
+
+/// Ends an object once the work of its context that may use it is done. What is no object is left alone, as the hardware does.
+pub fn destroy(handle: u64) {
+    let Some(object) = lock(&OBJECTS).get(&handle).cloned() else { return };
+    if let Some(context) = context::CONTEXTS.all().into_iter().find(|c| c.id() == object.context) {
+        context.settle();
+    }
+    lock(&OBJECTS).remove(&handle);
+    table::remove(handle);
+}
+
+/// Ends what belongs to a context that has ended.
+pub(crate) fn context_ended(id: u64) {
+    let mut objects = lock(&OBJECTS);
+    objects.retain(|handle, object| {
+        let stays = object.context != id;
+        if !stays {
+            table::remove(*handle);
+        }
+        stays
+    });
+}

@@ -1,0 +1,240 @@
+//! Texture and surface references: bindings of variables of a module, changed piece by piece.
+
+use std::sync::{Arc, Mutex};
+
+use ::texture::table;
+
+use super::{LONGEST, OFFSET_ALIGNMENT, PITCH_ALIGNMENT, Resource, Sampling, describe};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::handle::{Handle, Table, lock};
+use crate::memory::array;
+
+static REFERENCES: Table<Reference> = Table::new(13);
+
+/// The format that a reference has before anything is said: one float.
+const FORMAT: (u32, u32) = (0x20, 1);
+
+/// What a reference is bound to and how it is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// The memory, if it is bound.
+    pub resource: Option<Resource>,
+    /// The number of the format and the channels: of plain memory, and what the program asks back.
+    pub format: (u32, u32),
+    /// How it is read.
+    pub sampling: Sampling,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let sampling = Sampling { address: [1; 3], ..Sampling::default() };
+        State { resource: None, format: FORMAT, sampling }
+    }
+}
+
+/// A texture or surface reference.
+#[derive(Debug)]
+pub struct Reference {
+    /// Of a surface rather than a texture.
+    pub surface: bool,
+    /// Where its variable lies; none: it was made without a module.
+    slot: Option<u64>,
+    /// The state, and whether the variable has to follow it.
+    state: Mutex<(State, bool)>,
+    /// The handle in the variable; 0: none.
+    bound: Mutex<u64>,
+}
+
+/// Makes a reference; `slot`: its variable of 8 bytes.
+pub(crate) fn make(context: &Context, slot: Option<u64>, surface: bool) -> Result<(Handle, Arc<Reference>)> {
+    let _ = context;
+    let reference =
+        Reference { surface, slot, state: Mutex::new((State::default(), false)), bound: Mutex::new(0) };
+    REFERENCES.insert_with(|_| Arc::new(reference)).ok_or(Error::OutOfMemory)
+}
+
+/// Makes a texture reference of no module (`cuTexRefCreate`): it can be set and asked, but no kernel reads it.
+pub fn create(context: &Context) -> Result<Handle> {
+    make(context, None, false).map(|made| made.0)
+}
+
+/// The reference of a handle.
+///
+/// # Errors
+/// [`Error::InvalidHandle`]: none of that kind.
+pub fn get(handle: Handle, surface: bool) -> Result<Arc<Reference>> {
+    REFERENCES.get(handle).filter(|r| r.surface == surface).ok_or(Error::InvalidHandle)
+}
+
+/// Ends a reference that [`create`] made; a module's lives as long as the module.
+pub fn destroy(handle: Handle) -> Result<()> {
+    if get(handle, false)?.slot.is_none() {
+        forget(handle);
+    }
+    Ok(())
+}
+
+pub(crate) fn forget(handle: Handle) {
+    REFERENCES.remove(handle);
+}
+
+/// Bytes that an address lies beyond what a texture may begin at. A program gets them where it binds plain memory and adds them to its
+/// coordinates.
+pub fn misalignment(address: u64) -> u64 {
+    address % OFFSET_ALIGNMENT
+}
+
+impl Reference {
+    /// The state.
+    pub fn state(&self) -> State {
+        lock(&self.state).0
+    }
+
+    /// Changes the state; kernels see it from the next launch on.
+    pub fn change(&self, change: impl FnOnce(&mut State)) {
+        let mut state = lock(&self.state);
+        change(&mut state.0);
+        state.1 = true;
+    }
+
+    /// Binds an array and takes its format over.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]: no array; for a surface [`Error::InvalidValue`]: one that was not made for surfaces.
+    pub fn set_array(&self, handle: Handle) -> Result<()> {
+        let array = array::get(handle)?;
+        if self.surface && array.descriptor.flags & array::flag::SURFACE == 0 {
+            return Err(Error::InvalidValue);
+        }
+        self.change(|s| {
+            s.resource = Some(Resource::Array(handle));
+            s.format = (array.descriptor.format, array.descriptor.channels);
+        });
+        Ok(())
+    }
+
+    /// Binds a mipmapped array and takes its format over.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]: no mipmapped array.
+    pub fn set_mipmap(&self, handle: Handle) -> Result<()> {
+        let arrays = array::mipmap(handle)?.arrays()?;
+        let first = arrays.first().ok_or(Error::InvalidHandle)?.descriptor;
+        self.change(|s| {
+            s.resource = Some(Resource::Mipmap(handle));
+            s.format = (first.format, first.channels);
+        });
+        Ok(())
+    }
+
+    /// Binds linear memory, from the last place at or before `address` where a texture may begin; gives how many bytes lie between.
+    /// Address 0 unbinds. Whether it is memory is seen when a kernel reads it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: more elements than a texture can have.
+    pub fn set_linear(&self, address: u64, size: u64) -> Result<u64> {
+        if address == 0 {
+            self.change(|s| s.resource = None);
+            return Ok(0);
+        }
+        let (format, channels) = self.state().format;
+        let element = describe::format(format, channels).map_or(1, |f| f.element());
+        if size / element > LONGEST {
+            return Err(Error::InvalidValue);
+        }
+        let before = misalignment(address);
+        self.change(|s| {
+            let (format, channels) = s.format;
+            let (address, size) = (address - before, size + before);
+            s.resource = Some(Resource::Linear { address, format, channels, size });
+        });
+        Ok(before)
+    }
+
+    /// Binds memory in rows and sets the format, which is looked at when a kernel is launched.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: the address or the pitch is not aligned, or the rows are longer than the pitch.
+    pub fn set_pitch(
+        &self,
+        address: u64,
+        format: (u32, u32),
+        [width, height]: [u64; 2],
+        pitch: u64,
+    ) -> Result<()> {
+        let resource =
+            Resource::Pitch { address, format: format.0, channels: format.1, width, height, pitch };
+        let element = describe::format(format.0, format.1).map_or(1, |f| f.element());
+        let aligned = misalignment(address) == 0 && pitch.is_multiple_of(PITCH_ALIGNMENT);
+        if !aligned || pitch < width.saturating_mul(element) {
+            return Err(Error::InvalidValue);
+        }
+        self.change(|s| {
+            s.resource = Some(resource);
+            s.format = format;
+        });
+        Ok(())
+    }
+
+    /// Sets the format of plain memory. Numbers that are no format are taken, too; a launch refuses them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: three channels.
+    pub fn set_format(&self, format: u32, channels: u32) -> Result<()> {
+        if channels == 3 {
+            return Err(Error::InvalidValue);
+        }
+        self.change(|s| {
+            s.format = (format, channels);
+            if let Some(
+                Resource::Linear { format: f, channels: c, .. }
+                | Resource::Pitch { format: f, channels: c, .. },
+            ) = &mut s.resource
+            {
+                (*f, *c) = (format, channels);
+            }
+        });
+        Ok(())
+    }
+
+    /// Whether the variable does not follow the state yet.
+    pub(crate) fn stale(&self) -> bool {
+        lock(&self.state).1
+    }
+
+    /// Brings the variable up to date. No kernel that reads it may run.
+    pub(crate) fn bind(&self) -> Result<()> {
+        let Some(slot) = self.slot else { return Ok(()) };
+        let mut state = lock(&self.state);
+        if !state.1 {
+            return Ok(());
+        }
+        let made = match state.0.resource {
+            None => 0,
+            Some(resource) if self.surface => {
+                table::insert(describe::surface(&resource)?).ok_or(Error::OutOfMemory)?
+            }
+            Some(resource) => {
+                let descriptor = describe::texture(&resource, &state.0.sampling, None)?;
+                table::insert(descriptor).ok_or(Error::OutOfMemory)?
+            }
+        };
+        // SAFETY: the variable lies in the image of a module that is loaded while its references are bound, aligned to 8; no kernel runs.
+        unsafe { (slot as *mut u64).write(made) };
+        let old = std::mem::replace(&mut *lock(&self.bound), made);
+        if old != 0 {
+            table::remove(old);
+        }
+        state.1 = false;
+        Ok(())
+    }
+
+    /// The module is gone.
+    pub(crate) fn end(&self) {
+        let bound = std::mem::take(&mut *lock(&self.bound));
+        if bound != 0 {
+            table::remove(bound);
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! What a texture or surface instruction asks.
+
+/// Declares an enumeration whose members have a spelling and a number.
+macro_rules! names {
+    ($(#[$m:meta])* $v:vis enum $n:ident { $($(#[$vm:meta])* $k:ident = $s:literal,)* }) => {
+        $(#[$m])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        $v enum $n { $($(#[$vm])* $k,)* }
+        impl $n {
+            /// Every member, in order of its number.
+            pub const ALL: &'static [$n] = &[$($n::$k,)*];
+            /// The spelling.
+            pub const fn name(self) -> &'static str {
+                match self { $($n::$k => $s,)* }
+            }
+        }
+    };
+}
+
+names! {
+/// What is done.
+pub enum Operation {
+    /// `tex`.
+    #[default]
+    Fetch = "tex",
+    /// `tld4`: one channel of the four texels that a filter would mix.
+    Gather = "tld4",
+    /// `txq`.
+    QueryTexture = "txq",
+    /// `suq`.
+    QuerySurface = "suq",
+    /// `suld.b`.
+    Load = "suld",
+    /// `sust.b`.
+    Store = "sust",
+    /// `sust.p`: the values are converted to the surface's format.
+    StoreFormatted = "sust_p",
+    /// `sured`.
+    Reduce = "sured",
+}}
+
+impl Operation {
+    /// Whether it works on a surface rather than a texture.
+    pub const fn is_surface(self) -> bool {
+        matches!(
+            self,
+            Operation::QuerySurface
+                | Operation::Load
+                | Operation::Store
+                | Operation::StoreFormatted
+                | Operation::Reduce
+        )
+    }
+}
+
+names! {
+/// The shape that the coordinates are for.
+pub enum Geometry {
+    /// One coordinate.
+    #[default]
+    D1 = "1d",
+    /// Two coordinates.
+    D2 = "2d",
+    /// Three coordinates.
+    D3 = "3d",
+    /// A layer and one coordinate.
+    A1 = "a1d",
+    /// A layer and two coordinates.
+    A2 = "a2d",
+    /// A direction.
+    Cube = "cube",
+    /// A layer and a direction.
+    ACube = "acube",
+}}
+
+impl Geometry {
+    /// Coordinates, the layer not counted.
+    pub const fn coordinates(self) -> usize {
+        match self {
+            Geometry::D1 | Geometry::A1 => 1,
+            Geometry::D2 | Geometry::A2 => 2,
+            Geometry::D3 | Geometry::Cube | Geometry::ACube => 3,
+        }
+    }
+
+    /// Whether a layer comes first.
+    pub const fn layered(self) -> bool {
+        matches!(self, Geometry::A1 | Geometry::A2 | Geometry::ACube)
+    }
+
+    /// Whether the coordinates are a direction.
+    pub const fn cube(self) -> bool {
+        matches!(self, Geometry::Cube | Geometry::ACube)
+    }
+}
+
+names! {
+/// Which level of a mipmap is read.
+pub enum Level {
+    /// The first.
+    #[default]
+    Base = "base",
+    /// An operand says.
+    Level = "level",
+    /// The derivatives of the coordinates say.
+    Gradient = "grad",
+}}
+
+names! {
+/// What a surface access outside does.
+pub enum Clamp {
+    /// Stops the kernel.
+    #[default]
+    Trap = "trap",
+    /// Goes to the nearest element inside.
+    Clamp = "clamp",
+    /// Reads zeros, writes nothing.
+    Zero = "zero",
+}}
+
+names! {
+/// What `sured` does.
+pub enum Reduction {
+    /// Sum.
+    #[default]
+    Add = "add",
+    /// Minimum.
+    Min = "min",
+    /// Maximum.
+    Max = "max",
+    /// Bitwise and.
+    And = "and",
+    /// Bitwise or.
+    Or = "or",
+}}
+
+names! {
+/// What a query asks.
+pub enum Query {
+    /// Elements of a row.
+    #[default]
+    Width = "width",
+    /// Rows.
+    Height = "height",
+    /// Slices.
+    Depth = "depth",
+    /// The type of a channel.
+    DataType = "channel_data_type",
+    /// The order of channels.
+    Order = "channel_order",
+    /// Whether coordinates are normalised.
+    Normalized = "normalized_coords",
+    /// Layers.
+    Layers = "array_size",
+    /// Levels.
+    Levels = "num_mipmap_levels",
+    /// Samples.
+    Samples = "num_samples",
+    /// The memory's layout.
+    Layout = "memory_layout",
+}}
+
+/// A texture or surface access: everything but its operands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// What is done.
+    pub operation: Operation,
+    /// For which shape.
+    pub geometry: Geometry,
+    /// Coordinates are integers (textures only; a surface's always are).
+    pub integers: bool,
+    /// The level (textures only; of a query: an operand says if [`Level::Level`]).
+    pub level: Level,
+    /// Results are pairs of halves.
+    pub halves: bool,
+    /// Offsets in texels follow, one a coordinate.
+    pub offsets: bool,
+    /// What happens outside (surfaces only).
+    pub clamp: Clamp,
+    /// Bits of an element of a surface access as a power of two: 3 to 6.
+    pub width: u8,
+    /// Elements of a surface access as a power of two: 0 to 2.
+    pub count: u8,
+    /// The channel of a gather: 0 to 3.
+    pub channel: u8,
+    /// What `sured` does.
+    pub reduction: Reduction,
+    /// `sured` on signed numbers; `sust_p`, `sured` with coordinates in elements.
+    pub signed: bool,
+    /// The x of a surface access counts elements instead of bytes.
+    pub elements: bool,
+    /// What a query asks.
+    pub query: Query,
+}
+
+/// Fields by their bits in the number of an access.
+macro_rules! fields {
+    ($do:ident, $a:ident) => {
+        $do!($a, operation, 4, Operation);
+        $do!($a, geometry, 3, Geometry);
+        $do!($a, integers, 1);
+        $do!($a, level, 2, Level);
+        $do!($a, halves, 1);
+        $do!($a, offsets, 1);
+        $do!($a, clamp, 2, Clamp);
+        $do!($a, width, 3, u8);
+        $do!($a, count, 2, u8);
+        $do!($a, reduction, 3, Reduction);
+        $do!($a, signed, 1);
+        $do!($a, elements, 1);
+        $do!($a, query, 4, Query);
+        $do!($a, channel, 2, u8);
+    };
+}
+
+impl Access {
+    /// The access as a number below 2³⁰.
+    pub fn number(self) -> u32 {
+        let mut number = 0u32;
+        macro_rules! put {
+            ($a:ident, $f:ident, $bits:literal $(, $t:ident)?) => {
+                number = number << $bits | ($a.$f as u32 & ((1 << $bits) - 1));
+            };
+        }
+        let a = self;
+        fields!(put, a);
+        number
+    }
+
+    /// The access of a number; none of one that is no access.
+    pub fn of_number(number: u32) -> Option<Access> {
+        let mut a = Access::default();
+        let mut left = 30u32;
+        macro_rules! take {
+            ($a:ident, $f:ident, $bits:literal, u8) => {
+                left -= $bits;
+                $a.$f = (number >> left & ((1 << $bits) - 1)) as u8;
+            };
+            ($a:ident, $f:ident, $bits:literal, $t:ident) => {
+                left -= $bits;
+                $a.$f = *$t::ALL.get((number >> left & ((1 << $bits) - 1)) as usize)?;
+            };
+            ($a:ident, $f:ident, $bits:literal) => {
+                left -= $bits;
+                $a.$f = number >> left & 1 != 0;
+            };
+        }
+        fields!(take, a);
+        (left == 0 && number >> 30 == 0).then_some(a)
+    }
+
+    /// The bits of each operand, the handle first.
+    pub fn operands(self) -> Vec<u32> {
+        use Operation as O;
+        let (layer, coordinates) = (usize::from(self.geometry.layered()), self.geometry.coordinates());
+        let mut bits = vec![64];
+        let mut words = |n: usize| bits.extend(std::iter::repeat_n(32, n));
+        match self.operation {
+            O::Fetch | O::Gather => {
+                words(layer + coordinates);
+                words(match self.level {
+                    Level::Base => 0,
+                    Level::Level => 1,
+                    Level::Gradient => 2 * coordinates,
+                });
+                words(if self.offsets { coordinates } else { 0 });
+            }
+            O::QueryTexture | O::QuerySurface => words(usize::from(self.level == Level::Level)),
+            O::Load => words(layer + coordinates),
+            O::Store | O::StoreFormatted | O::Reduce => {
+                words(layer + coordinates);
+                bits.extend(self.elements_bits());
+            }
+        }
+        bits
+    }
+
+    /// The bits of each result.
+    pub fn results(self) -> Vec<u32> {
+        use Operation as O;
+        match self.operation {
+            O::Fetch if self.halves => vec![32; 2],
+            O::Fetch | O::Gather => vec![32; 4],
+            O::QueryTexture | O::QuerySurface => vec![32],
+            O::Load => self.elements_bits(),
+            O::Store | O::StoreFormatted | O::Reduce => vec![],
+        }
+    }
+
+    fn elements_bits(self) -> Vec<u32> {
+        vec![1 << self.width.clamp(3, 6); 1 << self.count.min(2)]
+    }
+
+    /// The spelling of each word; [`Access::of_name`] reads it back.
+    pub fn name(self) -> String {
+        use Operation as O;
+        let mut words = vec![self.operation.name().to_owned()];
+        match self.operation {
+            O::Fetch | O::Gather => {
+                words.push(self.geometry.name().into());
+                words.push(if self.integers { "s32" } else { "f32" }.into());
+                words.push(self.level.name().into());
+                words.extend((self.operation == O::Gather).then(|| format!("c{}", self.channel & 3)));
+                words.extend(self.halves.then(|| "f16x2".into()));
+                words.extend(self.offsets.then(|| "offset".into()));
+            }
+            O::QueryTexture | O::QuerySurface => {
+                words.push(self.query.name().into());
+                words.extend((self.level == Level::Level).then(|| "level".into()));
+            }
+            O::Load | O::Store | O::StoreFormatted | O::Reduce => {
+                words.push(self.geometry.name().into());
+                let (bits, count) = (1u32 << self.width.clamp(3, 6), 1u32 << self.count.min(2));
+                words.push(format!("b{bits}x{count}"));
+                words.push(self.clamp.name().into());
+                if self.operation == O::Reduce {
+                    words.push(self.reduction.name().into());
+                    words.extend(self.signed.then(|| "signed".into()));
+                    words.extend(self.elements.then(|| "elements".into()));
+                }
+            }
+        }
+        words.join(".")
+    }
+
+    /// The access of a spelling.
+    pub fn of_name(name: &str) -> Option<Access> {
+        use Operation as O;
+        fn one<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, word: &str) -> Option<T> {
+            all.iter().copied().find(|&t| name(t) == word)
+        }
+        let mut words = name.split('.');
+        let operation = one(O::ALL, O::name, words.next()?)?;
+        let mut a = Access { operation, ..Access::default() };
+        match operation {
+            O::Fetch | O::Gather => {
+                a.geometry = one(Geometry::ALL, Geometry::name, words.next()?)?;
+                a.integers = words.next()? == "s32";
+                a.level = one(Level::ALL, Level::name, words.next()?)?;
+                if operation == O::Gather {
+                    a.channel = words.next()?.strip_prefix('c')?.parse().ok()?;
+                }
+            }
+            O::QueryTexture | O::QuerySurface => {
+                a.query = one(Query::ALL, Query::name, words.next()?)?;
+            }
+            O::Load | O::Store | O::StoreFormatted | O::Reduce => {
+                a.geometry = one(Geometry::ALL, Geometry::name, words.next()?)?;
+                let (bits, count) = words.next()?.strip_prefix('b')?.split_once('x')?;
+                a.width = bits.parse::<u32>().ok()?.checked_ilog2()? as u8;
+                a.count = count.parse::<u32>().ok()?.checked_ilog2()? as u8;
+                a.clamp = one(Clamp::ALL, Clamp::name, words.next()?)?;
+                if operation == O::Reduce {
+                    a.reduction = one(Reduction::ALL, Reduction::name, words.next()?)?;
+                }
+                a.elements = operation == O::StoreFormatted;
+            }
+        }
+        for word in words {
+            match word {
+                "f16x2" => a.halves = true,
+                "offset" => a.offsets = true,
+                "level" => a.level = Level::Level,
+                "signed" => a.signed = true,
+                "elements" => a.elements = true,
+                _ => return None,
+            }
+        }
+        (a.name() == name).then_some(a)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_lead_back() {
+        let names = [
+            "tex.2d.f32.base",
+            "tex.acube.f32.grad.f16x2.offset",
+            "tld4.2d.f32.base.c3.offset",
+            "txq.width.level",
+            "suq.channel_order",
+            "suld.a2d.b16x4.zero",
+            "sust.3d.b64x2.trap",
+            "sust_p.2d.b32x4.clamp",
+            "sured.1d.b64x1.zero.max.signed.elements",
+        ];
+        for name in names {
+            let access = Access::of_name(name).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!(access.name(), name);
+            assert_eq!(Access::of_number(access.number()), Some(access), "{name}");
+        }
+        assert_eq!(Access::of_name("tex.5d.f32.base"), None);
+        assert_eq!(Access::of_number(u32::MAX), None);
+    }
+
+    #[test]
+    fn operands_follow_the_handle() {
+        let a = Access::of_name("tex.a2d.f32.grad.offset").expect("an access");
+        assert_eq!(a.operands(), [vec![64], vec![32; 3 + 4 + 2]].concat());
+        let s = Access::of_name("sust.3d.b64x2.trap").expect("an access");
+        assert_eq!((s.operands(), s.results()), (vec![64, 32, 32, 32, 64, 64], vec![]));
+    }
+}

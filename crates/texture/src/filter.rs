@@ -1,0 +1,234 @@
+//! Weights of texels, and how they are mixed.
+
+use crate::format::{Class, half_to_float, signed, srgb};
+
+/// Rounds to 256ths.
+fn eighth(product: u32) -> u32 {
+    (product + 128) >> 8
+}
+
+/// The weights of up to eight texels, x fastest, from the fractions of the axes, in 256ths: `level` together, which is the level's
+/// weight. It is split over the slices; the weight of a slice is split over x, and what comes of that over y, the part of the upper x by
+/// its upper y, the other by its lower one.
+pub fn weights(level: u32, [x, y, z]: [u32; 3]) -> [u32; 8] {
+    let mut weights = [0; 8];
+    let front = eighth(level * (256 - z));
+    for (slice, whole) in [front, level - front].into_iter().enumerate() {
+        let right = eighth(whole * x);
+        let left = whole - right;
+        let upper = eighth(right * y);
+        let lower = eighth(left * (256 - y));
+        let base = slice * 4;
+        for (w, value) in weights[base..base + 4].iter_mut().zip([lower, right - upper, left - lower, upper])
+        {
+            *w = value;
+        }
+    }
+    weights
+}
+
+/// Texels of a slice with their weights: at most four.
+pub const SLICE: usize = 4;
+
+/// Mixes one channel of texels with weights in 256ths. `taps` come slice by slice, [`SLICE`] each, those without weight too.
+pub fn mix(class: Class, taps: &[(u32, u32)]) -> u32 {
+    let sum = |value: fn(u32) -> i64| taps.iter().map(|&(w, raw)| i64::from(w) * value(raw)).sum::<i64>();
+    match class {
+        Class::Bits => taps.iter().find(|t| t.0 != 0).map_or(0, |t| t.1),
+        Class::Unorm8 => unorm(sum(|raw| i64::from(raw) * 257)),
+        Class::Unorm16 => unorm(sum(i64::from)),
+        Class::Snorm8 => snorm((sum(|raw| i64::from(signed(raw, 127))) * 32767 * 2 + 127) / 254),
+        Class::Snorm16 => snorm(sum(|raw| i64::from(signed(raw, 32767)))),
+        Class::Srgb => float(taps, srgb, COLOUR),
+        Class::Half => float(taps, |raw| half_to_float(raw as u16), HALF),
+        Class::Float => float(taps, |raw| raw, SINGLE),
+    }
+}
+
+/// What is kept of floats.
+#[derive(Clone, Copy)]
+struct Precision {
+    /// Bits of a result's fraction.
+    bits: i32,
+    /// The exponent of the least normal result.
+    least: i32,
+    /// Bits of a texel's fraction, from the greatest exponent of the slice on.
+    kept: i32,
+}
+
+const HALF: Precision = Precision { bits: 11, least: -14, kept: 15 };
+const SINGLE: Precision = Precision { bits: 24, least: -126, kept: 28 };
+const COLOUR: Precision = Precision { bits: 11, least: -14, kept: 8 };
+
+/// A sum of 256ths of 65535ths, rounded to 65535ths.
+fn unorm(sum: i64) -> u32 {
+    (((sum + 128) >> 8) as f32 / 65535.0).to_bits()
+}
+
+/// A sum of 256ths of 32767ths, rounded to 32767ths.
+fn snorm(sum: i64) -> u32 {
+    (((sum + 128) >> 8) as f32 / 32767.0).to_bits()
+}
+
+/// Bits that the sum of a slice is kept with below its least, when slices are added.
+const EXTRA: i32 = 16;
+
+/// Mixes floats: the texels of a slice are cut to the bits that are kept below the greatest exponent, the sum is exact, and is
+/// rounded to the format's bits, ties away from zero.
+fn float(taps: &[(u32, u32)], value: impl Fn(u32) -> u32, format: Precision) -> u32 {
+    let values = || taps.iter().filter(|t| t.0 != 0).map(|&(w, raw)| (w, value(raw)));
+    let mut special = false;
+    let (mut count, mut only) = (0, 0);
+    for (_, bits) in values() {
+        special |= bits >> 23 & 255 == 255;
+        only = bits;
+        count += 1;
+    }
+    if count < 2 {
+        return only;
+    }
+    if special {
+        return infinite(values(), format);
+    }
+    // Sums of slices so far, in units of 2^unit.
+    let (mut total, mut unit) = (0i64, i32::MIN);
+    for slice in taps.chunks(SLICE) {
+        let Some((sum, own)) = slice_sum(slice, &value, format) else { continue };
+        let sum = sum << EXTRA;
+        if unit == i32::MIN {
+            (total, unit) = (sum, own);
+        } else if own >= unit {
+            total = shift_down(total, own - unit) + sum;
+            unit = own;
+        } else {
+            total += shift_down(sum, unit - own);
+        }
+    }
+    if unit == i32::MIN { 0 } else { round(total, unit - EXTRA, format) }
+}
+
+fn shift_down(value: i64, by: i32) -> i64 {
+    let magnitude = value.unsigned_abs().checked_shr(by as u32).unwrap_or(0) as i64;
+    if value < 0 { -magnitude } else { magnitude }
+}
+
+/// The sum of a slice and its unit as a power of two; none if all of it is zero.
+fn slice_sum(taps: &[(u32, u32)], value: impl Fn(u32) -> u32, format: Precision) -> Option<(i64, i32)> {
+    let values = || taps.iter().filter(|t| t.0 != 0).map(|&(w, raw)| (w, value(raw)));
+    let exponent = |bits: u32| ((bits >> 23 & 255) as i32).max(1);
+    let greatest = values().filter(|(_, bits)| bits << 1 != 0).map(|(_, bits)| exponent(bits)).max()?;
+    // Fractions have 24 bits; with four more no bit that is kept is lost.
+    let drop = 28 - format.kept;
+    let mut sum = 0i64;
+    for (weight, bits) in values() {
+        // Subnormal floats count as zero.
+        let fraction = if bits >> 23 & 255 == 0 { 0 } else { i64::from(bits & 0x7f_ffff | 0x80_0000) << 4 };
+        let part = (fraction >> (greatest - exponent(bits) + drop).min(62)) * i64::from(weight);
+        sum += if bits >> 31 != 0 { -part } else { part };
+    }
+    Some((sum, greatest - 127 - (format.kept - 1) - 8))
+}
+
+/// Mixes floats of which one is infinite or a NaN.
+fn infinite(taps: impl Iterator<Item = (u32, u32)>, format: Precision) -> u32 {
+    // All ones, in the format.
+    let nan = 0x7fff_ffff & !((1 << (24 - format.bits)) - 1);
+    let mut result = None;
+    for (_, bits) in taps {
+        let magnitude = bits & 0x7fff_ffff;
+        if magnitude > 0x7f80_0000 {
+            return nan;
+        }
+        if magnitude == 0x7f80_0000 {
+            match result {
+                Some(other) if other != bits => return nan,
+                _ => result = Some(bits),
+            }
+        }
+    }
+    result.unwrap_or(nan)
+}
+
+/// `sum × 2^unit` as a float of a format, ties away from zero.
+fn round(sum: i64, unit: i32, format: Precision) -> u32 {
+    let sign = if sum < 0 { 1u32 << 31 } else { 0 };
+    let magnitude = sum.unsigned_abs();
+    if magnitude == 0 {
+        return 0;
+    }
+    let exponent = (unit + 63 - magnitude.leading_zeros() as i32).max(format.least);
+    // The bit of weight 1 of the rounded number.
+    let last = exponent - (format.bits - 1);
+    let drop = last - unit;
+    let rounded = match drop {
+        ..=0 => magnitude << (-drop).min(63),
+        1..=63 => (magnitude + (1 << (drop - 1))) >> drop,
+        _ => 0,
+    };
+    if rounded == 0 {
+        return sign;
+    }
+    // `rounded` has at most 25 bits: as a float it is exact.
+    let top = 63 - rounded.leading_zeros() as i32;
+    let power = last + top;
+    if power > 127 {
+        return sign | 0x7f80_0000;
+    }
+    let fraction = if top >= 23 { rounded >> (top - 23) } else { rounded << (23 - top) } as u32;
+    if power < -126 {
+        return sign;
+    }
+    sign | ((power + 127) as u32) << 23 | fraction & 0x7f_ffff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::float_to_half;
+
+    #[test]
+    fn weights_add_up_and_lie_close_to_the_products() {
+        for level in [256u32, 100, 1] {
+            for x in (0..256).step_by(5) {
+                for y in (0..256).step_by(7) {
+                    for z in (0..256).step_by(51) {
+                        let all = weights(level, [x, y, z]);
+                        assert_eq!(all.iter().sum::<u32>(), level);
+                        for (corner, w) in all.into_iter().enumerate() {
+                            // The manual's formula (CUDA programming guide, "Texture Fetching").
+                            let side = |bit: usize, f: u32| {
+                                f64::from(if corner >> bit & 1 == 1 { f } else { 256 - f }) / 256.0
+                            };
+                            let exact = f64::from(level) * side(0, x) * side(1, y) * side(2, z);
+                            assert!((f64::from(w) - exact).abs() < 2.0, "{level} {x} {y} {z} {corner}: {w}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn floats_are_mixed_as_the_sum_says() {
+        let float = |taps: &[(u32, f32)]| {
+            let taps: Vec<_> = taps.iter().map(|&(w, v)| (w, v.to_bits())).collect();
+            f32::from_bits(mix(Class::Float, &taps))
+        };
+        assert_eq!(float(&[(128, 1.0), (128, 2.0)]), 1.5);
+        assert_eq!(float(&[(64, -4.0), (192, 4.0)]), 2.0);
+        assert_eq!(float(&[(128, f32::MAX), (128, f32::MAX)]), f32::MAX);
+        assert_eq!(float(&[(128, f32::INFINITY), (128, 1.0)]), f32::INFINITY);
+        assert!(float(&[(128, f32::INFINITY), (128, f32::NEG_INFINITY)]).is_nan());
+        assert_eq!(float(&[(128, 0.0), (128, -0.0)]), 0.0);
+        // A half's precision: 11 bits.
+        let halves = [(255, u32::from(float_to_half(1.0f32.to_bits()))), (1, 0x4000)];
+        assert_eq!(f32::from_bits(mix(Class::Half, &halves)), 1.0 + 4.0 / 1024.0);
+    }
+
+    #[test]
+    fn fractions_are_mixed_in_16_bits() {
+        let value = |class, taps: &[(u32, u32)]| f32::from_bits(mix(class, taps));
+        assert_eq!(value(Class::Unorm8, &[(128, 0), (128, 255)]), 32768.0 / 65535.0);
+        assert_eq!(value(Class::Snorm16, &[(128, 32767), (128, -32768i32 as u32)]), 0.0);
+    }
+}

@@ -1,0 +1,279 @@
+//! Fetches and gathers.
+
+use crate::access::{Access, Geometry, Level, Operation};
+use crate::descriptor::{Address, Channel, Descriptor, Format, Plane, Sampler};
+use crate::filter::{SLICE, mix, weights};
+use crate::format::{Class, float_to_half};
+use crate::level::{self, Detail, Levels};
+use crate::place::{Axis, Tap};
+use crate::{Lanes, cube, lanes, texel};
+
+/// One lane's coordinates.
+#[derive(Clone, Copy, Debug, Default)]
+struct Point {
+    words: [u32; 3],
+    layer: u32,
+    face: u32,
+    /// An integer coordinate names a layer that is not.
+    outside: bool,
+    detail: Detail,
+    offsets: [i32; 3],
+}
+
+/// Runs a fetch or a gather.
+pub fn run(access: Access, descriptor: &Descriptor, mask: u32, args: &[Lanes], results: &mut [Lanes]) {
+    for lane in lanes(mask) {
+        let point = point(access, descriptor, args, lane);
+        let mut texel = match access.operation {
+            Operation::Gather => gather(access, descriptor, &point),
+            _ => fetch(access, descriptor, &point),
+        };
+        if access.halves {
+            let [r, g, b, a] = texel.map(|v| u32::from(float_to_half(v)));
+            texel = [g << 16 | r, a << 16 | b, 0, 0];
+        }
+        for (result, value) in results.iter_mut().zip(texel) {
+            if let Some(r) = result.get_mut(lane) {
+                *r = u64::from(value);
+            }
+        }
+    }
+}
+
+/// Takes the operands apart.
+fn point(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize) -> Point {
+    let mut words = args.iter().map(|a| a.get(lane).copied().unwrap_or_default() as u32);
+    let mut next = || words.next().unwrap_or_default();
+    let mut point = Point::default();
+    let geometry = access.geometry;
+    if geometry.layered() {
+        let word = next();
+        point.outside = access.integers && word >= descriptor.layers;
+        point.layer = layer(word, descriptor.layers);
+    }
+    let count = geometry.coordinates();
+    for word in point.words.iter_mut().take(count) {
+        *word = next();
+    }
+    let mut derivatives = [[0f32; 3]; 2];
+    match access.level {
+        Level::Base => {}
+        Level::Level if access.integers => point.detail = Detail::Level(next() as i32 as f32),
+        Level::Level => point.detail = Detail::Level(f32::from_bits(next())),
+        Level::Gradient => {
+            for derivative in &mut derivatives {
+                for d in derivative.iter_mut().take(count) {
+                    *d = f32::from_bits(next());
+                }
+            }
+        }
+    }
+    if access.offsets {
+        for offset in point.offsets.iter_mut().take(count) {
+            *offset = next() as i32;
+        }
+    }
+    if geometry.cube() {
+        let (face, [s, t]) = cube::face(point.words.map(f32::from_bits));
+        point.face = face;
+        point.words = [s.to_bits(), t.to_bits(), 0];
+    }
+    if access.level == Level::Gradient {
+        let plane = descriptor.levels.first().copied().unwrap_or_default();
+        let sizes = if geometry.cube() {
+            [plane.width as f32 / 2.0; 3]
+        } else if descriptor.sampler.normalized {
+            [plane.width as f32, plane.height as f32, plane.depth as f32]
+        } else {
+            [1.0; 3]
+        };
+        let [across, down] = derivatives.map(|d| std::array::from_fn(|k| d[k] * sizes[k]));
+        point.detail = Detail::Level(level::of_gradients(across, down));
+    }
+    point
+}
+
+/// The layer that a word names: a number without a sign, not beyond the last.
+fn layer(word: u32, layers: u32) -> u32 {
+    word.min(layers.saturating_sub(1))
+}
+
+fn axes(sampler: &Sampler, plane: &Plane, geometry: Geometry) -> [Axis; 3] {
+    let sizes = [plane.width, plane.height, plane.depth];
+    std::array::from_fn(|k| Axis {
+        size: sizes[k],
+        address: if geometry.cube() { Address::Clamp } else { sampler.address[k] },
+        open: geometry.cube() && sampler.seamless,
+        normalized: sampler.normalized || geometry.cube(),
+        linear: sampler.linear,
+    })
+}
+
+/// The taps of a point on a level; of axes that the access has not the first texel.
+///
+/// A texture of one dimension is one of two dimensions at y = 0, which mixes in half of a border. None: an integer coordinate outside.
+fn taps(
+    access: Access,
+    descriptor: &Descriptor,
+    plane: &Plane,
+    point: &Point,
+    linear: bool,
+) -> Option<[Tap; 3]> {
+    let axes =
+        axes(&descriptor.sampler, plane, access.geometry).map(|a| Axis { open: a.open && linear, ..a });
+    let count = if access.geometry.cube() { 2 } else { access.geometry.coordinates() };
+    let mut taps = [Tap::default(); 3];
+    for (k, tap) in taps.iter_mut().enumerate() {
+        let axis = Axis { linear, ..axes[k] };
+        let (word, offset) = (point.words[k], point.offsets[k]);
+        *tap = match access.integers {
+            _ if k >= count => {
+                if k == 1 && linear {
+                    axis.tap(0.0, 0)
+                } else {
+                    Tap::default()
+                }
+            }
+            // Of a level that the instruction names, the nearest; else nothing outside.
+            true if access.level == Level::Level => axis.nearest(word as i32, offset),
+            true => axis.whole(word as i32, offset)?,
+            false => axis.tap(f32::from_bits(word), offset),
+        };
+    }
+    Some(taps)
+}
+
+fn slice(descriptor: &Descriptor, point: &Point, depth: i32) -> u32 {
+    let faces = if descriptor.cube { 6 } else { 1 };
+    if descriptor.layered || descriptor.cube {
+        (point.layer * faces + point.face.min(faces - 1)).min(descriptor.layers * faces - 1)
+    } else {
+        depth.max(0) as u32
+    }
+}
+
+/// The raw channels of a texel; none outside.
+fn at(descriptor: &Descriptor, plane: &Plane, point: &Point, [x, y, z]: [i32; 3]) -> Option<[u32; 4]> {
+    if x < 0 || y < 0 || z < 0 || x >= plane.width as i32 || y >= plane.height as i32 {
+        let corner = (x < 0 || x >= plane.width as i32) && (y < 0 || y >= plane.height as i32);
+        if !descriptor.cube || !descriptor.sampler.seamless || corner {
+            return None;
+        }
+        let (face, [x, y]) = cube::beyond(point.face, x.into(), y.into(), plane.width);
+        let address =
+            texel::address(plane, descriptor.format, x, y, slice(descriptor, &Point { face, ..*point }, z));
+        return Some(texel::read(descriptor.format, address));
+    }
+    let slice = slice(descriptor, point, z);
+    let address = texel::address(plane, descriptor.format, x as u32, y as u32, slice);
+    Some(texel::read(descriptor.format, address))
+}
+
+/// Three faces meet at a corner of a cube: what would be a fourth texel there is a third of each of the others.
+fn close_corners(texels: &mut [(u32, Option<[u32; 4]>)]) {
+    for slice in texels.chunks_mut(SLICE) {
+        let Some(missing) = slice.iter().position(|t| t.0 != 0 && t.1.is_none()) else { continue };
+        let weight = std::mem::take(&mut slice[missing].0);
+        let third = (2 * weight + 3) / 6;
+        for (corner, t) in slice.iter_mut().enumerate().filter(|(corner, _)| *corner != missing) {
+            t.0 += if corner == 3 - missing { weight - 2 * third } else { third };
+        }
+    }
+}
+
+/// The border's channel as a raw texel would be.
+fn border(format: Format, class: Class, sampler: &Sampler, channel: usize) -> u32 {
+    let colour = sampler.border.get(channel).copied().unwrap_or_default();
+    let fraction = |low: f32, most: f32| (colour.clamp(low, 1.0) * most).round_ties_even() as i32 as u32;
+    match class {
+        // Of the float's bits those that the channel has.
+        Class::Bits => match (format.bytes, format.channel) {
+            (1, Channel::Signed) => colour.to_bits() as i8 as u32,
+            (1, _) => colour.to_bits() & 0xff,
+            (2, Channel::Signed) => colour.to_bits() as i16 as u32,
+            (2, _) => colour.to_bits() & 0xffff,
+            _ => colour.to_bits(),
+        },
+        Class::Float => colour.to_bits(),
+        Class::Half => u32::from(float_to_half(colour.to_bits())),
+        Class::Unorm8 | Class::Srgb => fraction(0.0, 255.0),
+        Class::Unorm16 => fraction(0.0, 65535.0),
+        Class::Snorm8 => fraction(-1.0, 127.0),
+        Class::Snorm16 => fraction(-1.0, 32767.0),
+    }
+}
+
+fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
+    let Levels { first, fraction } = if access.integers && access.level == Level::Level {
+        let Detail::Level(level) = point.detail else { return [0; 4] };
+        if level < 0.0 || level >= descriptor.levels.len() as f32 {
+            return [0; 4];
+        }
+        Levels { first: level as usize, fraction: 0 }
+    } else {
+        level::choose(descriptor, point.detail)
+    };
+    let format = descriptor.format;
+    let sampler = &descriptor.sampler;
+    // Integers are never mixed.
+    let linear = sampler.linear && !access.integers && Class::of(format, sampler, 0) != Class::Bits;
+    // An array of one dimension has no texels by number.
+    let numberless = access.integers && access.geometry == Geometry::D1 && !descriptor.borrowed;
+    if numberless || point.outside {
+        return [0; 4];
+    }
+    // Each texel with its weight, by level and slice.
+    let mut texels = [(0u32, None::<[u32; 4]>); 16];
+    let (mut end, mut weighty, mut only) = (0, 0, 0);
+    for (step, share) in [256 - fraction, fraction].into_iter().enumerate() {
+        let Some(plane) = descriptor.levels.get(first + step).filter(|_| share != 0) else { continue };
+        let Some([x, y, z]) = taps(access, descriptor, plane, point, linear) else { return [0; 4] };
+        for (corner, weight) in weights(share, [x.fraction, y.fraction, z.fraction]).into_iter().enumerate() {
+            if weight != 0 {
+                let place = [x.texels[corner & 1], y.texels[corner >> 1 & 1], z.texels[corner >> 2]];
+                texels[end + corner] = (weight, at(descriptor, plane, point, place));
+                weighty += 1;
+                only = end + corner;
+            }
+        }
+        end += 8;
+    }
+    if access.geometry.cube() && sampler.seamless {
+        close_corners(&mut texels[..end]);
+    }
+    let mut result = [0; 4];
+    for (channel, value) in result.iter_mut().enumerate().take(usize::from(format.channels)) {
+        let class = Class::of(format, sampler, channel);
+        let raw = |t: &(u32, Option<[u32; 4]>)| match t.1 {
+            Some(channels) => channels[channel],
+            None => border(format, class, sampler, channel),
+        };
+        *value = if weighty == 1 {
+            class.read(raw(&texels[only]))
+        } else {
+            let mut taps = [(0, 0); 16];
+            for (tap, t) in taps.iter_mut().zip(&texels[..end]).filter(|(_, t)| t.0 != 0) {
+                *tap = (t.0, raw(t));
+            }
+            mix(class, &taps[..end])
+        };
+    }
+    result
+}
+
+fn gather(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
+    let Levels { first, .. } = level::choose(descriptor, Detail::Base);
+    let Some(plane) = descriptor.levels.get(first) else { return [0; 4] };
+    let Some([x, y, _]) = taps(access, descriptor, plane, point, true) else { return [0; 4] };
+    let channel = usize::from(access.channel & 3);
+    let class = Class::of(descriptor.format, &descriptor.sampler, channel);
+    if channel >= usize::from(descriptor.format.channels) {
+        return [0; 4];
+    }
+    // Counter-clockwise from the lower left.
+    [[0, 1], [1, 1], [1, 0], [0, 0]].map(|[right, down]: [usize; 2]| {
+        let place = [x.texels[right], y.texels[down], 0];
+        let raw = at(descriptor, plane, point, place).map(|c| c[channel]);
+        class.read(raw.unwrap_or_else(|| border(descriptor.format, class, &descriptor.sampler, channel)))
+    })
+}

@@ -1,0 +1,200 @@
+//! Surface loads, stores and reductions.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::access::{Access, Clamp, Operation, Reduction};
+use crate::descriptor::{Channel, Descriptor, Format};
+use crate::{Fault, Lanes, lanes, texel};
+
+/// Where a lane's access goes: an address, nowhere, or it stops the kernel.
+enum Where {
+    At(u64),
+    Nowhere,
+    Outside,
+    Misaligned,
+}
+
+fn place(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize, bytes: u64) -> Where {
+    let word = |k: usize| args.get(k).and_then(|a| a.get(lane)).copied().unwrap_or_default() as u32;
+    let plane = descriptor.levels.first().copied().unwrap_or_default();
+    let element = descriptor.format.element();
+    let (layered, count) = (access.geometry.layered(), access.geometry.coordinates());
+    let first = usize::from(layered);
+    let layers = if descriptor.cube { descriptor.layers * 6 } else { descriptor.layers };
+    let x = if access.elements {
+        i64::from(word(first) as i32) * element as i64
+    } else {
+        i64::from(word(first) as i32)
+    };
+    if x & (bytes as i64 - 1) != 0 && !access.elements {
+        return Where::Misaligned;
+    }
+    let row = i64::from(plane.width) * element as i64;
+    let inside_or = |value: i64, size: i64, clamped: i64| -> Option<i64> {
+        if (0..size).contains(&value) {
+            return Some(value);
+        }
+        (access.clamp == Clamp::Clamp).then_some(if value < 0 { 0 } else { clamped })
+    };
+    let size = |k: usize| i64::from([plane.width, plane.height, plane.depth][k]);
+    let x = inside_or(x, row, row - bytes as i64);
+    let axis = |k: usize| {
+        if k < count { inside_or(i64::from(word(first + k) as i32), size(k), size(k) - 1) } else { Some(0) }
+    };
+    let (y, z) = (axis(1), axis(2));
+    // Of the layer's number 16 bits count.
+    let layer = if layered {
+        inside_or(i64::from(word(0) & 0xffff), i64::from(layers), i64::from(layers) - 1)
+    } else {
+        Some(0)
+    };
+    match (x, y, z, layer) {
+        (Some(x), Some(y), Some(z), Some(layer)) if x >= 0 && x + bytes as i64 <= row.max(bytes as i64) => {
+            let slice = (if layered { layer } else { z }) as u32;
+            Where::At(texel::address(&plane, descriptor.format, 0, y as u32, slice).wrapping_add(x as u64))
+        }
+        _ if access.clamp == Clamp::Trap => Where::Outside,
+        _ => Where::Nowhere,
+    }
+}
+
+/// Runs a surface access.
+pub fn run(
+    access: Access,
+    descriptor: &Descriptor,
+    mask: u32,
+    args: &[Lanes],
+    results: &mut [Lanes],
+) -> Result<(), Fault> {
+    let formatted = access.operation == Operation::StoreFormatted;
+    let width = 1u64 << (access.width.clamp(3, 6) - 3);
+    let count = 1usize << access.count.min(2);
+    let bytes = if formatted { descriptor.format.element() } else { width * count as u64 };
+    let first = usize::from(access.geometry.layered()) + access.geometry.coordinates();
+    let operand =
+        |k: usize, lane: usize| args.get(first + k).and_then(|a| a.get(lane)).copied().unwrap_or_default();
+    let (mut outside, mut misaligned) = (0u32, 0u32);
+    for lane in lanes(mask) {
+        let address = match place(access, descriptor, args, lane, bytes) {
+            Where::At(address) => Some(address),
+            Where::Nowhere => None,
+            Where::Outside => {
+                outside |= 1 << lane;
+                continue;
+            }
+            Where::Misaligned => {
+                misaligned |= 1 << lane;
+                continue;
+            }
+        };
+        match (access.operation, address) {
+            (Operation::Load, _) => {
+                for (k, result) in results.iter_mut().enumerate().take(count) {
+                    if let Some(r) = result.get_mut(lane) {
+                        *r = address.map_or(0, |at| load(at.wrapping_add(k as u64 * width), width));
+                    }
+                }
+            }
+            (Operation::Store, Some(at)) => {
+                for k in 0..count {
+                    store(at.wrapping_add(k as u64 * width), width, operand(k, lane));
+                }
+            }
+            (Operation::StoreFormatted, Some(at)) => {
+                let format = descriptor.format;
+                for k in 0..usize::from(format.channels) {
+                    let value = if k < count { operand(k, lane) as u32 } else { 0 };
+                    let at = at.wrapping_add(k as u64 * u64::from(format.bytes));
+                    store(at, u64::from(format.bytes), u64::from(convert(format, value)));
+                }
+            }
+            (Operation::Reduce, Some(at)) => reduce(access, at, operand(0, lane)),
+            _ => {}
+        }
+    }
+    match (misaligned, outside) {
+        (0, 0) => Ok(()),
+        (0, _) => Err(Fault::Outside(outside)),
+        _ => Err(Fault::Misaligned(misaligned)),
+    }
+}
+
+fn load(at: u64, bytes: u64) -> u64 {
+    // SAFETY: `place` holds accesses inside the descriptor's memory; any bits are good.
+    unsafe {
+        match bytes {
+            1 => u64::from((at as *const u8).read_volatile()),
+            2 => u64::from((at as *const u16).read_unaligned()),
+            4 => u64::from((at as *const u32).read_unaligned()),
+            _ => (at as *const u64).read_unaligned(),
+        }
+    }
+}
+
+fn store(at: u64, bytes: u64, value: u64) {
+    // SAFETY: as for `load`.
+    unsafe {
+        match bytes {
+            1 => (at as *mut u8).write_volatile(value as u8),
+            2 => (at as *mut u16).write_unaligned(value as u16),
+            4 => (at as *mut u32).write_unaligned(value as u32),
+            _ => (at as *mut u64).write_unaligned(value),
+        }
+    }
+}
+
+/// A value in a channel's format.
+fn convert(format: Format, value: u32) -> u32 {
+    match (format.channel, format.bytes) {
+        (Channel::Float, 2) => u32::from(float_to_half_cut(value)),
+        (Channel::Float, _) | (_, 4) => value,
+        (Channel::Unsigned | Channel::Unorm, 1) => value.min(255),
+        (Channel::Unsigned | Channel::Unorm, _) => value.min(65535),
+        (Channel::Signed | Channel::Snorm, 1) => (value as i32).clamp(-128, 127) as u32,
+        (Channel::Signed | Channel::Snorm, _) => (value as i32).clamp(-32768, 32767) as u32,
+    }
+}
+
+fn reduce(access: Access, at: u64, value: u64) {
+    let signed = access.signed;
+    if access.width >= 6 {
+        let change = |old: u64| match access.reduction {
+            Reduction::Add => old.wrapping_add(value),
+            Reduction::Min if signed => (old as i64).min(value as i64) as u64,
+            Reduction::Max if signed => (old as i64).max(value as i64) as u64,
+            Reduction::Min => old.min(value),
+            Reduction::Max => old.max(value),
+            Reduction::And => old & value,
+            Reduction::Or => old | value,
+        };
+        // SAFETY: as for `load`, and `place` has seen to the alignment: rows of arrays begin at multiples of their elements.
+        let cell = unsafe { AtomicU64::from_ptr(at as *mut u64) };
+        let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(change(old)));
+        return;
+    }
+    let value = value as u32;
+    let change = |old: u32| match access.reduction {
+        Reduction::Add => old.wrapping_add(value),
+        Reduction::Min if signed => (old as i32).min(value as i32) as u32,
+        Reduction::Max if signed => (old as i32).max(value as i32) as u32,
+        Reduction::Min => old.min(value),
+        Reduction::Max => old.max(value),
+        Reduction::And => old & value,
+        Reduction::Or => old | value,
+    };
+    // SAFETY: as above.
+    let cell = unsafe { AtomicU32::from_ptr(at as *mut u32) };
+    let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(change(old)));
+}
+
+/// The half of a float, cut; not beyond the greatest.
+fn float_to_half_cut(bits: u32) -> u16 {
+    let sign = (bits >> 16 & 0x8000) as u16;
+    let (exponent, fraction) = ((bits >> 23 & 255) as i32, bits & 0x7f_ffff);
+    match exponent - 112 {
+        143 if fraction != 0 => sign | 0x7c00 | (fraction >> 13) as u16,
+        31.. => sign | 0x7bff,
+        e @ 1..=30 => sign | (e as u16) << 10 | (fraction >> 13) as u16,
+        e => sign | ((fraction | 0x80_0000).checked_shr((14 - e) as u32).unwrap_or(0)) as u16,
+    }
+}

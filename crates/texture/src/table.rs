@@ -1,0 +1,127 @@
+//! Which descriptor a handle is of.
+//!
+//! Kernels carry handles as plain numbers, so every access asks here; each thread remembers the last answer.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::Descriptor;
+
+/// Slots by index; a handle is `generation << 20 | index + 1`.
+static SLOTS: RwLock<Vec<Slot>> = RwLock::new(Vec::new());
+/// Counts changes, so that what threads remember grows stale.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+const INDEX_BITS: u32 = 20;
+
+#[derive(Default)]
+struct Slot {
+    generation: u64,
+    descriptor: Option<Arc<Descriptor>>,
+}
+
+/// What a thread was last answered.
+struct Last {
+    handle: u64,
+    changes: u64,
+    descriptor: Option<Arc<Descriptor>>,
+}
+
+thread_local! {
+    static LAST: RefCell<Last> = const { RefCell::new(Last { handle: 0, changes: 0, descriptor: None }) };
+}
+
+fn split(handle: u64) -> Option<(usize, u64)> {
+    let index = (handle & ((1 << INDEX_BITS) - 1)).checked_sub(1)?;
+    Some((index as usize, handle >> INDEX_BITS))
+}
+
+/// Gives a descriptor a handle; none when there are too many.
+pub fn insert(descriptor: Descriptor) -> Option<u64> {
+    let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
+    let free = slots.iter().position(|s| s.descriptor.is_none());
+    let index = free.unwrap_or(slots.len());
+    if index + 2 > 1 << INDEX_BITS {
+        return None;
+    }
+    if free.is_none() {
+        slots.push(Slot::default());
+    }
+    let slot = slots.get_mut(index)?;
+    slot.descriptor = Some(Arc::new(descriptor));
+    CHANGES.fetch_add(1, Ordering::Release);
+    Some(slot.generation << INDEX_BITS | (index as u64 + 1))
+}
+
+/// The descriptor of a handle.
+pub fn get(handle: u64) -> Option<Arc<Descriptor>> {
+    let (index, generation) = split(handle)?;
+    let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
+    slots.get(index).filter(|s| s.generation == generation)?.descriptor.clone()
+}
+
+/// Ends a handle; the descriptor it had.
+pub fn remove(handle: u64) -> Option<Arc<Descriptor>> {
+    let (index, generation) = split(handle)?;
+    let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
+    let slot = slots.get_mut(index).filter(|s| s.generation == generation)?;
+    let descriptor = slot.descriptor.take()?;
+    slot.generation = (slot.generation + 1) & (u64::MAX >> INDEX_BITS);
+    CHANGES.fetch_add(1, Ordering::Release);
+    Some(descriptor)
+}
+
+/// Calls `f` with the descriptor of a handle, quickly if the thread asked for the same one before.
+pub fn with<T>(handle: u64, f: impl FnOnce(Option<&Descriptor>) -> T) -> T {
+    LAST.with(|last| {
+        let Ok(mut last) = last.try_borrow_mut() else { return f(get(handle).as_deref()) };
+        let changes = CHANGES.load(Ordering::Acquire);
+        if last.handle != handle || last.changes != changes || last.descriptor.is_none() {
+            *last = Last { handle, changes, descriptor: get(handle) };
+        }
+        f(last.descriptor.as_deref())
+    })
+}
+
+/// Lets a thread forget what it was last answered, so that it keeps no memory.
+pub fn forget() {
+    LAST.with(|last| {
+        if let Ok(mut last) = last.try_borrow_mut() {
+            last.descriptor = None;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::descriptor::{Channel, Format, Sampler};
+
+    fn descriptor(width: u32) -> Descriptor {
+        Descriptor {
+            surface: false,
+            format: Format { channel: Channel::Float, bytes: 4, channels: 1 },
+            sampler: Sampler::default(),
+            levels: vec![],
+            extent: [width, 0, 0],
+            layers: 1,
+            layered: false,
+            cube: false,
+            borrowed: false,
+            keep: vec![],
+        }
+    }
+
+    #[test]
+    fn a_dead_handle_is_of_nothing() {
+        let first = insert(descriptor(1)).expect("a handle");
+        let width = |handle| with(handle, |d| d.map(|d| d.extent[0]));
+        assert_eq!((width(first), width(first)), (Some(1), Some(1)));
+        assert!(remove(first).is_some() && remove(first).is_none());
+        assert_eq!(width(first), None);
+        let second = insert(descriptor(2)).expect("a handle");
+        assert_ne!(first, second);
+        assert_eq!((width(second), width(0), width(u64::MAX)), (Some(2), None, None));
+        remove(second);
+    }
+}

@@ -1,0 +1,220 @@
+/* The inputs of a texture recording: coordinates and texels, from the case's number alone. */
+#include "record.h"
+#include <math.h>
+#include <string.h>
+
+uint64_t word_hash(uint64_t i, uint64_t k)
+{
+    uint64_t z = (i * 16 + k + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static uint32_t bits(double value)
+{
+    float f = (float)value;
+    uint32_t b;
+    memcpy(&b, &f, 4);
+    return b;
+}
+
+/* A number from 0 to below 1. */
+static double unit(int i, int k)
+{
+    return (double)(word_hash((uint64_t)i, (uint64_t)k) >> 40) / 16777216.0;
+}
+
+/* The k-th edge of a coordinate of n texels, in texels. */
+enum { EDGE_COUNT = 44 };
+static double edge(int k, double n)
+{
+    const double e[EDGE_COUNT] = {
+        -INFINITY, -1e20, -4294967296.0, -2147483648.0, -16777217.0, -65536.25, -2 * n - 0.5, -2 * n, -n - 0.25, -n, -n + 0.75, -1.5, -1, -0.75,
+        -0.5, -0.25, -1.0 / 512, -1e-30, -0.0, 0, 1e-30, 1.0 / 512, 0.25, 0.5, 0.5 + 1.0 / 512, 0.75, 1, n / 2, n - 1, n - 0.5,
+        n - 1.0 / 1024, n, n + 1.0 / 512, n + 0.5, n + 1, 1.5 * n, 2 * n, 2 * n + 0.75, 3 * n + 0.25, 65536.75, 16777216.0, 2147483648.0, 1e20, INFINITY};
+    return e[k];
+}
+
+static size_t extent(const struct texcase *c, int k)
+{
+    size_t n = k == 0 ? c->width : k == 1 ? c->height : c->depth;
+    return n ? n : 1;
+}
+
+static void edges(const struct texcase *c, int i, double at[3])
+{
+    for (int k = 0; k < c->dims; k++) {
+        double n = (double)extent(c, k);
+        if (i < EDGE_COUNT)
+            at[k] = k == 0 ? edge(i, n) : 0.3125;
+        else if (i < 2 * EDGE_COUNT)
+            at[k] = k == c->dims - 1 ? edge(i - EDGE_COUNT, n) : 1.6875;
+        else if (i == 2 * EDGE_COUNT)
+            at[k] = NAN;
+        else if (i < 128)
+            at[k] = edge((int)(word_hash((uint64_t)i, (uint64_t)k) % EDGE_COUNT), n);
+        else
+            at[k] = (unit(i, k) * 5 - 2) * n;
+    }
+}
+
+static uint32_t layer(const struct texcase *c, int i)
+{
+    static const int32_t odd[] = {-1, 1000, (int32_t)0x80000000, 0x7fffffff};
+    int faces = c->array_flags & CUDA_ARRAY3D_CUBEMAP ? 6 : 1;
+    int layers = (int)extent(c, 2) / faces;
+    if (i % 16 == 15)
+        return (uint32_t)odd[i / 16 % 4];
+    return (uint32_t)(i % 17 % (layers + 1));
+}
+
+void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
+{
+    static const int32_t whole[] = {0, 1, 2, 3, -1, -2, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 1000, -1000, 0x7fffffff, (int32_t)0x80000000};
+    enum { WHOLE = sizeof whole / sizeof *whole };
+    memset(words, 0, WORDS * sizeof *words);
+    uint32_t *at = words + (c->layered ? 1 : 0);
+    int normalized = (c->texture.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+    double p[3] = {0, 0, 0};
+    if (c->layered)
+        words[0] = layer(c, i);
+    switch (c->where) {
+    case EDGES:
+        edges(c, i, p);
+        for (int k = 0; k < c->dims; k++)
+            at[k] = bits(normalized ? p[k] / (double)extent(c, k) : p[k]);
+        break;
+    case SWEEP: /* x along the sweep; the others at scattered places inside */
+        for (int k = 0; k < c->dims; k++) {
+            double v = k == 0 ? c->from + i * c->step : c->step < 0.001 && k == 1 ? c->from + i % 61 * (1.0 / 61) : unit(i, k) * (double)extent(c, k);
+            at[k] = bits(normalized ? v / (double)extent(c, k) : v);
+        }
+        break;
+    case SCATTER:
+    case LEVELS:
+    case GRADIENTS:
+    case ALONG:
+    case SLANT:
+    case PAIR:
+        for (int k = 0; k < c->dims; k++) {
+            double v = (unit(i, k) * 1.5 - 0.25) * (double)extent(c, k);
+            at[k] = bits(normalized ? v / (double)extent(c, k) : v);
+        }
+        if (c->where == ALONG) /* one derivative, along x */
+            words[4] = bits(pow(2, c->from + i * c->step) / (double)extent(c, 0));
+        if (c->where == SLANT) { /* one derivative, ever more slanted */
+            words[4] = bits(1.5 / (double)extent(c, 0));
+            words[5] = bits(1.5 * i / c->count / (double)extent(c, 0));
+        }
+        if (c->where == PAIR) { /* two derivatives, one of them turning */
+            words[4] = bits(1.5 / (double)extent(c, 0));
+            words[5] = bits(0.4 / (double)extent(c, 0));
+            words[8] = bits(1.4 * cos(6.28 * i / c->count) / (double)extent(c, 0));
+            words[9] = bits(1.4 * sin(6.28 * i / c->count) / (double)extent(c, 0));
+        }
+        if (c->where == LEVELS)
+            words[4] = i < 8 ? bits((double[]){NAN, INFINITY, -INFINITY, 1e30, -1e30, -0.0, 100, -100}[i]) : bits(c->from + i * c->step);
+        if (c->where == GRADIENTS) { /* first along one axis, then turned, then with both */
+            double size = pow(2, floor((c->from + i * c->step) * 8) / 8) * (1 + unit(i, 7) / 8) / (double)extent(c, 0);
+            double turn = i % 3 == 0 ? 0 : unit(i, 5) * 6.28, other = i % 4 < 2 ? 0 : unit(i, 6) * size;
+            words[4] = bits(size * cos(turn));
+            words[5] = bits(c->dims > 1 ? size * sin(turn) : other);
+            words[6] = bits(0);
+            words[8] = bits(other * sin(turn));
+            words[9] = bits(other * cos(turn));
+            words[10] = bits(i % 5 == 0 ? size / 2 : 0);
+        }
+        break;
+    case CUBE:
+        for (int k = 0; k < 3; k++) {
+            double v = unit(i, k) * 2 - 1;
+            if (i < 64) /* the axes, edges, corners and nothing */
+                v = (double)((i >> (2 * k)) % 4 - 1) == 2 ? 0.5 : (double)((i >> (2 * k)) % 4 - 1);
+            else if (i >= 192 && (int)(word_hash((uint64_t)i, 8) % 3) == k) /* close to an edge of a face */
+                v = v < 0 ? -1 + unit(i, 9) / 64 : 1 - unit(i, 9) / 64;
+            else if (i >= 192 && (int)(word_hash((uint64_t)i, 8) / 3 % 3) == k)
+                v = v < 0 ? -1 : 1;
+            at[k] = bits(v);
+        }
+        if (i == 70)
+            at[0] = bits(NAN);
+        if (i == 71)
+            at[1] = bits(INFINITY);
+        words[4] = bits(unit(i, 4) * 4 - 0.5);
+        break;
+    case INTEGERS:
+        for (int k = 0; k < c->dims; k++)
+            at[k] = i < 2 * WHOLE ? (uint32_t)whole[(i + k * 5 * (i >= WHOLE)) % WHOLE] : (uint32_t)(word_hash((uint64_t)i, (uint64_t)k) % (extent(c, k) + 4)) - 2;
+        words[4] = i % 5 == 4 ? (uint32_t)-1 : (uint32_t)(i % 5);
+        break;
+    case BYTES: { /* x in bytes: whole elements, some outside */
+        unsigned element = channel_bytes(c->format) * c->channels;
+        uint64_t layer = words[0] & 0xffff, key = c->layered ? layer < extent(c, 2) ? layer : extent(c, 2) - 1 : 0;
+        for (int k = 0; k < c->dims; k++) {
+            int64_t n = (int64_t)extent(c, k), v = (int64_t)(word_hash((uint64_t)i, (uint64_t)k) % (uint64_t)(n + 4)) - 2;
+            if (c->surface == 2 && i < (int)(c->width * extent(c, 1))) /* every element of a slice once */
+                v = k == 0 ? i % (int)c->width : k == 1 ? i / (int)c->width : v;
+            if (i % 32 == 31)
+                v = whole[i / 32 % WHOLE];
+            key = key * 1024 + (uint64_t)(v < 0 ? 0 : v < n ? v : n - 1);
+            at[k] = (uint32_t)(k == 0 && !strstr(c->op, ".p.") ? v * element : v);
+        }
+        /* What is stored depends on the element alone: threads that meet agree. */
+        for (int k = 4; k < 8; k++)
+            words[k] = (uint32_t)word_hash(strncmp(c->name, "sured", 5) ? key : (uint64_t)i, (uint64_t)k);
+        for (int k = 8; k < 12; k++)
+            words[k] = bits(unit((int)key, k) * 3 - 1);
+        if (strstr(c->name, "misaligned"))
+            at[0] += i == 5;
+        break;
+    }
+    case QUERY:
+        words[4] = (uint32_t)i;
+        break;
+    }
+}
+
+unsigned channel_bytes(CUarray_format format)
+{
+    switch ((int)format) {
+    case CU_AD_FORMAT_UNSIGNED_INT16: case CU_AD_FORMAT_SIGNED_INT16: case CU_AD_FORMAT_HALF:
+    case 0xc3: case 0xc4: case 0xc5: case 0xc9: case 0xca: case 0xcb:
+        return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32: case CU_AD_FORMAT_SIGNED_INT32: case CU_AD_FORMAT_FLOAT: case 0x50:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
+static uint16_t half(uint64_t h)
+{
+    return (uint16_t)((h & 0x83ff) | (12 + (h >> 20) % 6) << 10);
+}
+
+void fill_texels(const struct texcase *c, unsigned level, size_t elements, size_t width, unsigned char *bytes)
+{
+    static const uint32_t special[] = {0, 0x80000000, 1, 0x807fffff, 0x00800000, 0x3f800000, 0xbf800001, 0x7f7fffff, 0xff7fffff, 0x7f800000,
+                                       0xff800000, 0x7fc00000, 0x7f800001, 0xffffffff, 0x40490fdb, 0x33800000};
+    static const uint16_t special16[] = {0, 0x8000, 1, 0x83ff, 0x0400, 0x3c00, 0xbc01, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0xffff, 0x4248, 0x3555};
+    unsigned size = channel_bytes(c->format);
+    for (size_t n = 0; n < elements * c->channels; n++) {
+        uint64_t h = word_hash(n, 1000 + level);
+        size_t e = n / c->channels, x = e % width, y = e / width;
+        double v = c->fill == STEP ? (double)((x + y) & 1) : c->fill == LEVEL ? level : (double)(x + 16 * y + n % c->channels * 0.25);
+        int numbers = c->fill == STEP || c->fill == LEVEL || c->fill == RAMP;
+        uint32_t word = (uint32_t)h;
+        if (c->format == CU_AD_FORMAT_FLOAT) {
+            word = numbers ? bits(v) : c->fill == SPECIAL ? special[n * 7 % 16 ^ (n / 16 & 15)] : (word & 0x807fffff) | (uint32_t)(120 + (h >> 40) % 12) << 23;
+        } else if (c->format == CU_AD_FORMAT_HALF) {
+            static const uint16_t whole[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700};
+            word = numbers ? whole[(unsigned)v & 7] : c->fill == SPECIAL ? special16[n * 7 % 16 ^ (n / 16 & 15)] : half(h);
+        } else if (numbers) {
+            int is_signed = c->format == CU_AD_FORMAT_SIGNED_INT8 || c->format == CU_AD_FORMAT_SIGNED_INT16;
+            uint32_t most = size == 1 ? 0xff : size == 2 ? 0xffff : 0xffffffff;
+            word = c->fill == STEP ? (v != 0 ? (is_signed ? most >> 1 : most) : 0) : (uint32_t)v;
+        }
+        memcpy(bytes + n * size, &word, size);
+    }
+}

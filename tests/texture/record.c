@@ -1,0 +1,343 @@
+/* record LIBRARY DEVICE DATE [CASE]: runs each case on a CUDA driver library and writes the recording to standard output. README.md has
+ * the formats. With CASE only the cases whose names begin so. */
+#include "record.h"
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BLOCK = 128 };
+
+static void die(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+static void *library;
+#define FN(fn, type, ...) ((CUresult(*) type)symbol(fn))(__VA_ARGS__)
+/* A call that must succeed: else its status is the case's. */
+#define CALL(fn, type, ...) \
+    do { \
+        CUresult r_ = FN(fn, type, __VA_ARGS__); \
+        if (r_) { \
+            fprintf(stderr, "record: %s: %s: %d\n", current->name, fn, (int)r_); \
+            return r_; \
+        } \
+    } while (0)
+
+static const struct texcase *current;
+
+static void *symbol(const char *name)
+{
+    void *s = dlsym(library, name);
+    if (!s)
+        die("record: the library has no %s", name);
+    return s;
+}
+
+/* The kernel of a case: thread i loads its words, and stores what the instruction gives. */
+static char *kernel(const struct texcase *c)
+{
+    char *text;
+    size_t size;
+    FILE *o = open_memstream(&text, &size);
+    fprintf(o, ".version 8.6\n.target sm_86\n.address_size 64\n");
+    fprintf(o, ".visible .entry k(.param .u64 handle, .param .u64 in, .param .u64 out, .param .u32 n)\n{\n");
+    fprintf(o, "    .reg .b64 %%h, %%v<4>, %%q<8>; .reg .b32 %%c<%d>, %%r<8>, %%i, %%n, %%u<4>; .reg .b16 %%s<8>; .reg .pred %%p<4>;\n", WORDS);
+    fprintf(o, "    mov.u32 %%u0, %%ctaid.x; mov.u32 %%u1, %%ntid.x; mov.u32 %%u2, %%tid.x; mad.lo.u32 %%i, %%u0, %%u1, %%u2;\n");
+    fprintf(o, "    ld.param.u32 %%n, [n]; setp.ge.u32 %%p0, %%i, %%n; @%%p0 ret;\n");
+    fprintf(o, "    ld.param.u64 %%h, [handle];\n");
+    fprintf(o, "    ld.param.u64 %%v0, [in]; cvta.to.global.u64 %%v0, %%v0; mad.wide.u32 %%v0, %%i, %d, %%v0;\n", WORDS * 4);
+    for (int k = 0; k < WORDS; k++)
+        fprintf(o, "    ld.global.b32 %%c%d, [%%v0+%d];\n", k, k * 4);
+    for (int k = 0; k < c->results; k++)
+        fprintf(o, "    mov.b32 %%r%d, 0;\n", k);
+    fprintf(o, "    %s\n", c->op);
+    fprintf(o, "    ld.param.u64 %%v1, [out]; cvta.to.global.u64 %%v1, %%v1; mad.wide.u32 %%v1, %%i, %d, %%v1;\n", c->results * 4);
+    for (int k = 0; k < c->results; k++)
+        fprintf(o, "    st.global.b32 [%%v1+%d], %%r%d;\n", k * 4, k);
+    fprintf(o, "    ret;\n}\n");
+    fclose(o);
+    return text;
+}
+
+static size_t at_least_one(size_t n)
+{
+    return n ? n : 1;
+}
+
+/* What a case leaves behind, and its answer. */
+struct run {
+    CUarray array;
+    CUmipmappedArray mipmap;
+    CUdeviceptr memory;
+    unsigned long long handle;
+    size_t bytes;
+    unsigned char *result;
+    CUresult status;
+    const char *stage;
+};
+
+/* Shared between the parent, which knows no CUDA, and the children, of which a fault ends one. */
+enum { ARENA = 64 << 20 };
+static unsigned char *arena;
+static size_t *arena_used;
+static struct run *runs;
+static int *next_case;
+
+static CUresult copy(const struct texcase *c, CUarray array, size_t w, size_t h, size_t d, unsigned char *host, int back)
+{
+    size_t row = w * channel_bytes(c->format) * c->channels;
+    CUDA_MEMCPY3D m;
+    memset(&m, 0, sizeof m);
+    m.srcMemoryType = back ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST;
+    m.dstMemoryType = back ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY;
+    if (back) {
+        m.srcArray = array;
+        m.dstHost = host;
+        m.dstPitch = row;
+        m.dstHeight = h;
+    } else {
+        m.dstArray = array;
+        m.srcHost = host;
+        m.srcPitch = row;
+        m.srcHeight = h;
+    }
+    m.WidthInBytes = row;
+    m.Height = h;
+    m.Depth = d;
+    return FN("cuMemcpy3D_v2", (const CUDA_MEMCPY3D *), &m);
+}
+
+/* The texels: gives 0, or the first status that is none of success. */
+static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOURCE_DESC *resource)
+{
+    unsigned element = channel_bytes(c->format) * c->channels;
+    size_t w = c->width, h = at_least_one(c->height), d = at_least_one(c->depth);
+    unsigned char *host = malloc(w * h * d * element);
+    CUresult status;
+    memset(resource, 0, sizeof *resource);
+    if (c->place == ARRAY || c->place == MIPMAP) {
+        CUDA_ARRAY3D_DESCRIPTOR a = {.Width = c->width, .Height = c->height, .Depth = c->depth, .Format = c->format, .NumChannels = c->channels,
+                                     .Flags = c->array_flags | (c->surface ? CUDA_ARRAY3D_SURFACE_LDST : 0)};
+        if (c->place == ARRAY) {
+            if ((status = FN("cuArray3DCreate_v2", (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), &run->array, &a)))
+                return status;
+            resource->resType = CU_RESOURCE_TYPE_ARRAY;
+            resource->res.array.hArray = run->array;
+        } else {
+            if ((status = FN("cuMipmappedArrayCreate", (CUmipmappedArray *, const CUDA_ARRAY3D_DESCRIPTOR *, unsigned), &run->mipmap, &a, c->levels)))
+                return status;
+            resource->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+            resource->res.mipmap.hMipmappedArray = run->mipmap;
+        }
+        for (unsigned level = 0; level < (c->place == ARRAY ? 1 : c->levels); level++) {
+            CUarray array = run->array;
+            int stays = (c->array_flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+            size_t lw = at_least_one(w >> level), lh = at_least_one(h >> level), ld = stays ? d : at_least_one(d >> level);
+            if (c->place == MIPMAP)
+                CALL("cuMipmappedArrayGetLevel", (CUarray *, CUmipmappedArray, unsigned), &array, run->mipmap, level);
+            fill_texels(c, level, lw * lh * ld, lw, host);
+            if ((status = copy(c, array, lw, lh, ld, host, 0)))
+                return status;
+        }
+    } else {
+        size_t pitch = w * element;
+        if (c->place == PITCH)
+            CALL("cuMemAllocPitch_v2", (CUdeviceptr *, size_t *, size_t, size_t, unsigned), &run->memory, &pitch, w * element, h, 16);
+        else
+            CALL("cuMemAlloc_v2", (CUdeviceptr *, size_t), &run->memory, w * element);
+        fill_texels(c, 0, w * h, w, host);
+        for (size_t y = 0; y < h; y++)
+            CALL("cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t), run->memory + y * pitch, host + y * w * element, w * element);
+        if (c->place == PITCH) {
+            resource->resType = CU_RESOURCE_TYPE_PITCH2D;
+            resource->res.pitch2D.devPtr = run->memory;
+            resource->res.pitch2D.format = c->format;
+            resource->res.pitch2D.numChannels = c->channels;
+            resource->res.pitch2D.width = w;
+            resource->res.pitch2D.height = h;
+            resource->res.pitch2D.pitchInBytes = pitch;
+        } else {
+            resource->resType = CU_RESOURCE_TYPE_LINEAR;
+            resource->res.linear.devPtr = run->memory;
+            resource->res.linear.format = c->format;
+            resource->res.linear.numChannels = c->channels;
+            resource->res.linear.sizeInBytes = w * element;
+        }
+    }
+    free(host);
+    return CUDA_SUCCESS;
+}
+
+static CUresult make_object(const struct texcase *c, struct run *run, const CUDA_RESOURCE_DESC *resource)
+{
+    CUDA_RESOURCE_VIEW_DESC view;
+    if (c->surface)
+        return FN("cuSurfObjectCreate", (CUsurfObject *, const CUDA_RESOURCE_DESC *), &run->handle, resource);
+    memset(&view, 0, sizeof view);
+    view.format = c->view;
+    view.width = c->width;
+    view.height = c->height;
+    view.depth = c->depth;
+    view.lastMipmapLevel = c->place == MIPMAP ? c->levels - 1 : 0;
+    view.lastLayer = c->array_flags & CUDA_ARRAY3D_LAYERED ? (unsigned)c->depth - 1 : 0;
+    if (c->array_flags & CUDA_ARRAY3D_LAYERED)
+        view.depth = 0;
+    return FN("cuTexObjectCreate", (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, const CUDA_RESOURCE_VIEW_DESC *), &run->handle, resource,
+              &c->texture, c->view ? &view : NULL);
+}
+
+/* The module of a case's kernel; cases of one instruction share it. */
+static CUresult load(const struct texcase *c, CUmodule *module)
+{
+    static struct { const struct texcase *of; CUmodule module; } known[1024];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (known[i].of->results == c->results && !strcmp(known[i].of->op, c->op)) {
+            *module = known[i].module;
+            return CUDA_SUCCESS;
+        }
+    char *text = kernel(c);
+    CUresult status = FN("cuModuleLoadData", (CUmodule *, const void *), module, text);
+    free(text);
+    if (!status && count < (int)(sizeof known / sizeof *known)) {
+        known[count].of = c;
+        known[count++].module = *module;
+    }
+    return status;
+}
+
+/* Runs a case: its result lies in run->result; gives a status and in *stage where it came from. */
+static CUresult run_case(const struct texcase *c, struct run *run, const char **stage)
+{
+    static uint32_t words[MAX_COUNT * WORDS];
+    CUDA_RESOURCE_DESC resource;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr in, out;
+    CUresult status;
+    *stage = "module";
+    if ((status = load(c, &module)))
+        return status;
+    *stage = "resource";
+    if (!(status = make_texels(c, run, &resource))) {
+        *stage = "object";
+        status = make_object(c, run, &resource);
+    }
+    if (!status) {
+        *stage = "run";
+        size_t size = (size_t)c->count * (size_t)c->results * 4;
+        size_t texels = c->surface == 2 ? c->width * at_least_one(c->height) * at_least_one(c->depth) * channel_bytes(c->format) * c->channels : 0;
+        unsigned n = (unsigned)c->count;
+        run->result = arena + *arena_used;
+        *arena_used += size + texels;
+        for (int i = 0; i < c->count; i++)
+            coordinates(c, i, words + i * WORDS);
+        CALL("cuModuleGetFunction", (CUfunction *, CUmodule, const char *), &function, module, "k");
+        CALL("cuMemAlloc_v2", (CUdeviceptr *, size_t), &in, sizeof words);
+        CALL("cuMemAlloc_v2", (CUdeviceptr *, size_t), &out, size + 4);
+        CALL("cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t), in, words, (size_t)c->count * WORDS * 4);
+        CALL("cuMemsetD8_v2", (CUdeviceptr, unsigned char, size_t), out, 0, size + 4);
+        void *args[] = {&run->handle, &in, &out, &n};
+        CALL("cuLaunchKernel", (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **), function,
+             (n + BLOCK - 1) / BLOCK, 1, 1, BLOCK, 1, 1, 0, NULL, args, NULL);
+        if ((status = ((CUresult(*)(void))symbol("cuCtxSynchronize"))()))
+            return status;
+        CALL("cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t), run->result, out, size);
+        if (texels && (status = copy(c, run->array, c->width, at_least_one(c->height), at_least_one(c->depth), run->result + size, 1)))
+            return status;
+        run->bytes = size + texels;
+        CALL("cuMemFree_v2", (CUdeviceptr), in);
+        CALL("cuMemFree_v2", (CUdeviceptr), out);
+        if (c->surface)
+            CALL("cuSurfObjectDestroy", (CUsurfObject), run->handle);
+        else
+            CALL("cuTexObjectDestroy", (CUtexObject), run->handle);
+    }
+    if (run->array)
+        CALL("cuArrayDestroy", (CUarray), run->array);
+    if (run->mipmap)
+        CALL("cuMipmappedArrayDestroy", (CUmipmappedArray), run->mipmap);
+    if (run->memory)
+        CALL("cuMemFree_v2", (CUdeviceptr), run->memory);
+    return status;
+}
+
+/* Runs cases from *next_case on until one faults, or the last. */
+static CUresult run_cases(const char *path, const char *only)
+{
+    static struct texcase none = {.name = "begin"};
+    CUcontext context;
+    current = &none;
+    if (!(library = dlopen(path, RTLD_NOW)))
+        die("record: %s", dlerror());
+    CALL("cuInit", (unsigned), 0);
+    CALL("cuDevicePrimaryCtxRetain", (CUcontext *, CUdevice), &context, 0);
+    CALL("cuCtxSetCurrent", (CUcontext), context);
+    while (*next_case < case_count) {
+        struct run *run = &runs[*next_case];
+        current = &cases[(*next_case)++];
+        if (strncmp(current->name, only, strlen(only))) {
+            run->stage = "";
+            continue;
+        }
+        run->stage = "died";
+        run->status = run_case(current, run, &run->stage);
+        if (run->status && !strcmp(run->stage, "run"))
+            return run->status;
+    }
+    return CUDA_SUCCESS;
+}
+
+static void *shared(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        die("record: no memory");
+    return memory;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4 && argc != 5)
+        die("usage: record LIBRARY DEVICE DATE [CASE]");
+    make_cases();
+    arena = shared(ARENA);
+    arena_used = shared(sizeof *arena_used);
+    runs = shared(sizeof *runs * (size_t)case_count);
+    next_case = shared(sizeof *next_case);
+    while (*next_case < case_count) {
+        int before = *next_case;
+        pid_t child = fork();
+        if (child < 0)
+            die("record: no process");
+        if (child == 0)
+            _exit(run_cases(argv[1], argc == 5 ? argv[4] : "") != CUDA_SUCCESS);
+        waitpid(child, NULL, 0);
+        if (*next_case == before)
+            die("record: the driver does not begin");
+    }
+    printf("anywarp-texture 1\n%s\n%s\n", argv[2], argv[3]);
+    for (int i = 0; i < case_count; i++)
+        if (!runs[i].stage || !*runs[i].stage)
+            continue;
+        else if (runs[i].status || !runs[i].bytes)
+            printf("%s %s %d\n", cases[i].name, runs[i].stage, (int)runs[i].status);
+        else
+            printf("%s ok %d %d %zu\n", cases[i].name, cases[i].results, cases[i].count, runs[i].bytes);
+    printf("end\n");
+    for (int i = 0; i < case_count; i++)
+        if (runs[i].bytes && !runs[i].status)
+            fwrite(runs[i].result, 1, runs[i].bytes, stdout);
+    return 0;
+}
