@@ -1,14 +1,31 @@
-// The little that our kernels need of CUDA C++, for clang's own NVPTX back end: no SDK, no vendor header.
+// The little that our kernels need of CUDA C++, for either compiler: clang's own NVPTX back end, with no SDK and no vendor header, and nvcc,
+// which brings its own.
 #pragma once
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#ifdef __NVCC__
+
+#define TID_X threadIdx.x
+#define TID_Y threadIdx.y
+#define NTID_X blockDim.x
+#define NTID_Y blockDim.y
+#define CTAID_X blockIdx.x
+#define CTAID_Y blockIdx.y
+#define NCTAID_X gridDim.x
+#define BARRIER() __syncthreads()
+
+static __device__ __forceinline__ u32 shuffle_up(u32 v, u32 d) { return __shfl_up_sync(0xffffffffu, v, d); }
+static __device__ __forceinline__ u32 atomic_add(u32 *p, u32 v) { return atomicAdd(p, v); }
+
+#else
 
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __forceinline__ inline __attribute__((always_inline))
-
-typedef unsigned int u32;
-typedef unsigned long long u64;
 
 #define TID_X __nvvm_read_ptx_sreg_tid_x()
 #define TID_Y __nvvm_read_ptx_sreg_tid_y()
@@ -18,6 +35,14 @@ typedef unsigned long long u64;
 #define CTAID_Y __nvvm_read_ptx_sreg_ctaid_y()
 #define NCTAID_X __nvvm_read_ptx_sreg_nctaid_x()
 #define BARRIER() __syncthreads()
+
+static __device__ __forceinline__ float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static __device__ __forceinline__ u32 shuffle_up(u32 v, u32 d) {
+    return (u32)__nvvm_shfl_sync_up_i32(0xffffffffu, (int)v, d, 0);
+}
+static __device__ __forceinline__ u32 atomic_add(u32 *p, u32 v) { return __nvvm_atom_add_gen_i((int *)p, (int)v); }
+
+#endif
 
 static __device__ __forceinline__ float approx_rsqrt(float x) {
     float r;
@@ -34,5 +59,3 @@ static __device__ __forceinline__ float approx_lg2(float x) {
     asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
     return r;
 }
-static __device__ __forceinline__ float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-static __device__ __forceinline__ u32 atomic_add_shared(u32 *p, u32 v) { return __nvvm_atom_add_gen_i((int *)p, (int)v); }

@@ -8,11 +8,11 @@ extern "C" __global__ void histogram(const u32 *data, u32 *bins, u32 words) {
     u32 stride = NCTAID_X * NTID_X;
     for (u32 i = CTAID_X * NTID_X + TID_X; i < words; i += stride) {
         u32 v = data[i];
-        atomic_add_shared(&local[v & 255], 1);
-        atomic_add_shared(&local[(v >> 8) & 255], 1);
-        atomic_add_shared(&local[(v >> 16) & 255], 1);
-        atomic_add_shared(&local[v >> 24], 1);
+        atomic_add(&local[v & 255], 1);
+        atomic_add(&local[(v >> 8) & 255], 1);
+        atomic_add(&local[(v >> 16) & 255], 1);
+        atomic_add(&local[v >> 24], 1);
     }
     BARRIER();
-    atomic_add_shared(&bins[TID_X], local[TID_X]);
+    atomic_add(&bins[TID_X], local[TID_X]);
 }

@@ -1,9 +1,28 @@
 #!/bin/sh
-# Makes the PTX files that the repository ships from the CUDA C++ beside them, with clang 19's own NVPTX back end.
-# Run it after a change of a kernel; it needs the package clang-19 and nothing of any vendor's SDK.
+# Makes PTX of the CUDA C++ beside this file.
+#   make.sh clang [DIR]   with clang 19's own NVPTX back end (the package clang-19, nothing of any vendor's SDK): without DIR the files
+#                         that the repository ships; run it after a change of a kernel
+#   make.sh nvcc DIR      with NVIDIA's compiler, $NVCC or the one in the path: not for the repository, for a comparison with
+#                         `cargo bench -p bench --bench kernels -- --ptx DIR`
 set -eu
+compiler=${1:-clang}
+case $compiler in
+clang) into=${2:-} ;;
+nvcc) into=${2:?a folder for the PTX of nvcc} ;;
+*) echo "make.sh clang [DIR] | make.sh nvcc DIR" >&2; exit 2 ;;
+esac
+if [ -n "$into" ]; then
+    mkdir -p "$into"
+    into=$(cd "$into" && pwd)
+fi
 cd "$(dirname "$0")"
 for source in *.cu; do
-    clang++-19 -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_70 -Xclang -target-feature \
-        -Xclang +ptx70 -O3 -ffp-contract=fast -S -o "${source%.cu}.ptx" "$source"
+    ptx=${into:-.}/${source%.cu}.ptx
+    case $compiler in
+    clang)
+        clang++-19 -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_70 -Xclang -target-feature \
+            -Xclang +ptx70 -O3 -ffp-contract=fast -S -o "$ptx" "$source"
+        ;;
+    nvcc) "${NVCC:-nvcc}" -ptx -arch=sm_75 -o "$ptx" "$source" ;;
+    esac
 done

@@ -4,7 +4,7 @@
 static __device__ __forceinline__ u32 warp_scan(u32 v, u32 lane) {
 #pragma unroll
     for (u32 d = 1; d < 32; d <<= 1) {
-        u32 o = (u32)__nvvm_shfl_sync_up_i32(0xffffffffu, (int)v, d, 0);
+        u32 o = shuffle_up(v, d);
         if (lane >= d) v += o;
     }
     return v;

@@ -22,6 +22,26 @@ pub fn measure(engine: &mut dyn Engine, runs: u32) -> Result<f64> {
     Ok(best)
 }
 
+/// Least of several runs of two engines, milliseconds: a run of one, a run of the other, so that what slows the machine down for a while
+/// slows both. At least `runs` of each and a second.
+pub fn measure_in_turn(engines: &mut [impl Engine; 2], runs: u32) -> Result<[f64; 2]> {
+    for engine in engines.iter_mut() {
+        engine.run()?;
+    }
+    let mut best = [f64::INFINITY; 2];
+    let start = Instant::now();
+    let mut done = 0;
+    while done < runs || (start.elapsed().as_secs_f64() < 1.0 && done < 100) {
+        for (engine, best) in engines.iter_mut().zip(&mut best) {
+            let t = Instant::now();
+            engine.run()?;
+            *best = best.min(t.elapsed().as_secs_f64() * 1e3);
+        }
+        done += 1;
+    }
+    Ok(best)
+}
+
 /// Whether `got` is the answer `want`: equal words, or float sums and elements within the case's relative difference.
 pub fn compare(case: &Case, want: &[u32], got: &[u32]) -> Result<()> {
     let tolerance = case.answer.1;
@@ -79,4 +99,9 @@ pub fn row(case: &Case, times: &[Option<f64>]) -> String {
         };
     }
     line
+}
+
+/// A Markdown row: the case, two times in milliseconds, and the second by the first.
+pub fn ratio_row(case: &Case, [first, second]: [f64; 2]) -> String {
+    format!("| {} | {} | {} | {:.2} |", case.title, figure(first), figure(second), second / first)
 }

@@ -1,5 +1,5 @@
 //! Every benchmark kernel, small, through the C interface of the library that was built with this test, against what gcc makes of the
-//! same computation.
+//! same computation. The PTX is the repository's, or of the folder that `ANYWARP_BENCH_PTX` names (see kernels/make.sh).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,8 @@ fn library() -> PathBuf {
 #[test]
 fn right() {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
-    let mut ours = Cuda::new(&library(), &kernels).expect("the driver opens");
+    let ptx = std::env::var_os("ANYWARP_BENCH_PTX").map_or_else(|| kernels.clone(), PathBuf::from);
+    let mut ours = Cuda::new(&library(), &ptx).expect("the driver opens");
     let mut host = Host::new(&kernels).expect("gcc compiles");
     for case in cases::all(0) {
         let mut check = || -> anyhow::Result<()> {

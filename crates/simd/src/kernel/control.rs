@@ -126,6 +126,7 @@ impl Kernel<'_> {
         let pending = self.pending.get(&place).cloned().unwrap_or_default();
         self.env.clear();
         self.guards.clear();
+        self.lanes.clear();
         self.text.label(&format!("p{place}"));
         if self.shapes.masked[b] {
             let m = self.text.def(format!("load <32 x i1>, ptr %m{b}"));
@@ -171,6 +172,7 @@ impl Kernel<'_> {
             self.text.label(&label);
             self.env.clear();
             self.guards.clear();
+            self.lanes.clear();
             self.mask = mask;
             self.full = full;
             self.contents(b, &data, &pending, live)?;

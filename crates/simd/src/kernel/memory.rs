@@ -152,23 +152,6 @@ impl Kernel<'_> {
         Where::Each(self.real_vector(address, a.space, offset))
     }
 
-    /// One lane's value.
-    pub fn lane(&mut self, v: Value, lane: usize) -> String {
-        let shape = self.shapes.values[v.index()].clone();
-        let ty = self.func_ty(v);
-        match self.rep(v) {
-            Rep::Uniform(s) => s,
-            Rep::Pattern { base, guarded: None } => match shape.offsets[lane] {
-                0 => base,
-                o => self.text.def(format!("add {} {base}, {o}", int(ty, Lanes::One))),
-            },
-            Rep::Pattern { guarded: Some(_), .. } | Rep::Vector(_) => {
-                let w = self.vector(v);
-                self.text.def(format!("extractelement {} {w}, i32 {lane}", vector(ty)))
-            }
-        }
-    }
-
     /// Ends the launch where an address is not a multiple of the access's size. Space bases are aligned, so addresses are tested before
     /// they are added: LLVM then sees more.
     fn check_alignment(&mut self, inst: &Inst, a: Access, offset: i64, write: bool) {
@@ -179,6 +162,7 @@ impl Kernel<'_> {
         let address = inst.args[0];
         let shape = self.shapes.values[address.index()].clone();
         let low = size as i64 - 1;
+        let groups_fit = shape.few_groups().next().is_some() && shape.offsets.iter().all(|o| o & low == 0);
         let steps_fit = shape.group == LANES && shape.offsets.iter().all(|o| o & low == 0);
         let known = steps_fit && shape.zeros.min(31) >= size.trailing_zeros();
         if known && offset & low == 0 {
@@ -189,6 +173,8 @@ impl Kernel<'_> {
             let s = if offset & low == 0 { s } else { self.text.def(format!("add i64 {s}, {offset}")) };
             let bits = self.text.def(format!("and i64 {s}, {low}"));
             (self.text.def(format!("icmp ne i64 {bits}, 0")), s)
+        } else if self.full && groups_fit {
+            self.misaligned_group(address, offset, low)
         } else {
             let v = self.vector(address);
             let v = if offset & low == 0 {
@@ -385,16 +371,17 @@ impl Kernel<'_> {
             return fast(self);
         }
         let (a, b, end) = (self.text.fresh("row"), self.text.fresh("wrapped"), self.text.fresh("joined"));
-        self.text.line(format!("br i1 {guard}, label %{a}, label %{b}"));
+        // An index seldom wraps: without the weights LLVM takes the loop over the runs for the hot part, and spills in the row's way.
+        self.text.line(format!("br i1 {guard}, label %{a}, label %{b}, !prof !10"));
         // What one way makes is not there on the other, nor behind both.
-        let before = (self.env.clone(), self.guards.clone());
+        let before = (self.env.clone(), self.guards.clone(), self.lanes.clone());
         self.text.label(&a);
         fast(self);
-        (self.env, self.guards) = before.clone();
+        (self.env, self.guards, self.lanes) = before.clone();
         self.text.line(format!("br label %{end}"));
         self.text.label(&b);
         slow(self);
-        (self.env, self.guards) = before;
+        (self.env, self.guards, self.lanes) = before;
         self.text.line(format!("br label %{end}"));
         self.text.label(&end);
     }

@@ -9,6 +9,7 @@ mod begin;
 pub mod cfg;
 mod control;
 mod flush;
+mod groups;
 mod members;
 mod memory;
 mod module;
@@ -141,6 +142,8 @@ struct Kernel<'a> {
     defs: BTreeMap<Value, Inst>,
     /// Guards of the block in hand, for values held as vectors.
     guards: BTreeMap<Value, String>,
+    /// Single lanes' values of the block in hand, see [`groups`].
+    lanes: BTreeMap<(Value, usize), String>,
     /// Places in the warp's frame of values that live across a stop.
     homes: BTreeMap<Value, stop::Home>,
     /// Values with slots.
@@ -317,6 +320,7 @@ impl<'a> Unit<'a> {
             text: Text::default(),
             env: BTreeMap::new(),
             guards: BTreeMap::new(),
+            lanes: BTreeMap::new(),
             defs,
             refused: None,
             homes: BTreeMap::new(),
@@ -486,6 +490,7 @@ impl Kernel<'_> {
         if !scalar {
             let args = self.operands(inst, raw, Lanes::Warp);
             vectors = lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, &args)?;
+            self.scalars_of_groups(inst)?;
             self.report.vector += 1;
         }
         for (i, &r) in inst.results.iter().enumerate() {
@@ -532,10 +537,9 @@ impl Kernel<'_> {
         let (min, max) = (min.saturating_sub(low).max(min), max.saturating_sub(high).min(max));
         let both = if shape.group == LANES {
             let base = self.first_lane(inst.args[0]);
-            let wide = self.text.def(format!("{} i32 {base} to i64", if signed { "sext" } else { "zext" }));
-            let a = self.text.def(format!("icmp sle i64 {wide}, {max}"));
-            let b = self.text.def(format!("icmp sge i64 {wide}, {min}"));
-            self.text.def(format!("and i1 {a}, {b}"))
+            self.within(&base, signed, min, max)
+        } else if let Some(groups) = self.groups_within(inst.args[0], signed, min, max) {
+            groups
         } else {
             let v = self.vector(inst.args[0]);
             let v = self.text.def(format!("freeze <32 x i32> {v}"));

@@ -106,6 +106,7 @@ impl Kernel<'_> {
         let (again, next) = (place + 1, place + 2);
         let data = self.block_data(b).clone();
         self.env.clear();
+        self.lanes.clear();
         self.guards.clear();
         self.text.label(&format!("p{place}"));
         if self.waits.stops.contains(&b) {
@@ -172,6 +173,7 @@ impl Kernel<'_> {
         self.text.line("store i32 0, ptr %force");
         // What was read for all lanes is read again for these.
         self.env.clear();
+        self.lanes.clear();
         Ok(together)
     }
 
@@ -233,6 +235,7 @@ impl Kernel<'_> {
             return Err(Unsupported("a stop before a branch".into()));
         };
         self.env.clear();
+        self.lanes.clear();
         self.guards.clear();
         self.set_field(offset::W_LINE, &inst.loc.line.to_string());
         self.mask = self.mask_from(here);
@@ -308,6 +311,7 @@ impl Kernel<'_> {
             self.branch_if_any(&out, &some, &none);
             self.text.label(&some);
             self.env.clear();
+            self.lanes.clear();
             self.guards.clear();
             self.leave_word(&format!("%w{b}"), &out);
             self.mask = self.mask_from(&out);

@@ -218,6 +218,7 @@ impl Kernel<'_> {
                 v
             };
             self.env.clear();
+            self.lanes.clear();
             self.define(r, Rep::Uniform(v))?;
         }
         self.text.line(format!("br label %p{place}"));
