@@ -1,0 +1,159 @@
+"""NVIDIA's own Python bindings of the driver API (cuda.bindings.driver): a kernel from PTX, streams, events, memory, errors."""
+
+import ctypes
+import threading
+
+import numpy as np
+from cuda.bindings import driver as cu
+
+PTX = b"""
+.version 7.0
+.target sm_70
+.address_size 64
+.global .align 4 .u32 launches;
+
+.visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<8>;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.s32 %r1, %r1, %r2, %r3;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra counted;
+    mov.u64 %rd1, launches;
+    red.global.add.u32 [%rd1], 1;
+counted:
+    ld.param.u32 %r4, [n];
+    setp.ge.u32 %p, %r1, %r4;
+    @%p ret;
+    ld.param.u64 %rd1, [a];
+    ld.param.u64 %rd2, [b];
+    ld.param.u64 %rd3, [c];
+    mul.wide.u32 %rd4, %r1, 4;
+    add.s64 %rd1, %rd1, %rd4;
+    add.s64 %rd2, %rd2, %rd4;
+    add.s64 %rd3, %rd3, %rd4;
+    ld.global.f32 %f1, [%rd1];
+    ld.global.f32 %f2, [%rd2];
+    add.f32 %f3, %f1, %f2;
+    st.global.f32 [%rd3], %f3;
+    ret;
+}
+"""
+
+
+def ok(answer):
+    """The results of a call that must succeed."""
+    status, *results = answer
+    assert status == cu.CUresult.CUDA_SUCCESS, cu.cuGetErrorName(status)[1].decode()
+    return results[0] if len(results) == 1 else results
+
+
+def answers(answer, status):
+    """A call that must fail in a certain way."""
+    assert answer[0] == status, f"{answer[0]} instead of {status}"
+
+
+ok(cu.cuInit(0))
+assert ok(cu.cuDeviceGetCount()) > 0
+device = ok(cu.cuDeviceGet(0))
+print(ok(cu.cuDeviceGetName(64, device)).rstrip(b"\0").decode(), "driver", ok(cu.cuDriverGetVersion()))
+context = ok(cu.cuDevicePrimaryCtxRetain(device))
+ok(cu.cuCtxSetCurrent(context))
+
+# A module, with its log.
+log = bytearray(1024)
+options = [cu.CUjit_option.CU_JIT_INFO_LOG_BUFFER, cu.CUjit_option.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES]
+module = ok(cu.cuModuleLoadDataEx(PTX, 2, options, [log, len(log)]))
+add = ok(cu.cuModuleGetFunction(module, b"add"))
+launches, size = ok(cu.cuModuleGetGlobal(module, b"launches"))
+assert size == 4
+
+# Two streams, the second waits for the first one's event.
+n = 100_000
+a = np.arange(n, dtype=np.float32)
+b = np.full(n, 0.5, dtype=np.float32)
+c = np.zeros(n, dtype=np.float32)
+buffers = [ok(cu.cuMemAlloc(a.nbytes)) for _ in range(3)]
+first, second = (ok(cu.cuStreamCreate(cu.CUstream_flags.CU_STREAM_NON_BLOCKING)) for _ in range(2))
+start, ready, end = (ok(cu.cuEventCreate(0)) for _ in range(3))
+ok(cu.cuEventRecord(start, first))
+for buffer, host in zip(buffers, (a, b)):
+    ok(cu.cuMemcpyHtoDAsync(buffer, host.ctypes.data, host.nbytes, first))
+ok(cu.cuEventRecord(ready, first))
+ok(cu.cuStreamWaitEvent(second, ready, 0))
+arguments = ((*buffers, n), (None, None, None, ctypes.c_uint32))
+ok(cu.cuLaunchKernel(add, (n + 255) // 256, 1, 1, 256, 1, 1, 0, second, arguments, 0))
+ok(cu.cuMemcpyDtoHAsync(c.ctypes.data, buffers[2], c.nbytes, second))
+ok(cu.cuEventRecord(end, second))
+ok(cu.cuEventSynchronize(end))
+answers(cu.cuEventQuery(end), cu.CUresult.CUDA_SUCCESS)
+assert ok(cu.cuEventElapsedTime(start, end)) >= 0
+np.testing.assert_array_equal(c, a + b)
+
+# The same through cuLaunchKernelEx; the counter of both launches.
+config = cu.CUlaunchConfig()
+config.gridDimX, config.gridDimY, config.gridDimZ = (n + 255) // 256, 1, 1
+config.blockDimX, config.blockDimY, config.blockDimZ = 256, 1, 1
+config.hStream = second
+ok(cu.cuLaunchKernelEx(config, add, arguments, 0))
+ok(cu.cuStreamSynchronize(second))
+count = np.zeros(1, dtype=np.uint32)
+ok(cu.cuMemcpyDtoH(count.ctypes.data, launches, 4))
+assert count[0] == 2
+
+# Memory of other kinds: filled, pinned, managed, from the stream's pool.
+ok(cu.cuMemsetD32(buffers[2], 7, n))
+words = np.zeros(n, dtype=np.uint32)
+ok(cu.cuMemcpyDtoH(words.ctypes.data, buffers[2], words.nbytes))
+assert (words == 7).all()
+pinned = ok(cu.cuMemHostAlloc(4 * n, 0))
+ok(cu.cuMemcpyDtoD(buffers[2], buffers[0], a.nbytes))
+ok(cu.cuMemcpyDtoH(pinned, buffers[2], a.nbytes))
+np.testing.assert_array_equal(np.ctypeslib.as_array((ctypes.c_float * n).from_address(pinned)), a)
+managed = ok(cu.cuMemAllocManaged(4 * n, cu.CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL.value))
+ctypes.memset(int(managed), 0, 4 * n)
+pooled = ok(cu.cuMemAllocAsync(4 * n, second))
+ok(cu.cuMemsetD8Async(pooled, 0x3F, 4 * n, second))
+ok(cu.cuMemFreeAsync(pooled, second))
+kind = ok(cu.cuPointerGetAttribute(cu.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, buffers[0]))
+assert cu.CUmemorytype(int(kind)) == cu.CUmemorytype.CU_MEMORYTYPE_DEVICE
+free, total = ok(cu.cuMemGetInfo())
+assert 0 < free <= total
+
+# Another thread sets the context for itself.
+found = []
+
+
+def elsewhere():
+    answers(cu.cuMemAlloc(4), cu.CUresult.CUDA_ERROR_INVALID_CONTEXT)
+    ok(cu.cuCtxSetCurrent(context))
+    found.append(int(ok(cu.cuCtxGetCurrent())))
+
+
+thread = threading.Thread(target=elsewhere)
+thread.start()
+thread.join()
+assert found == [int(context)]
+
+# What is wrong is said so.
+answers(cu.cuModuleGetFunction(module, b"subtract"), cu.CUresult.CUDA_ERROR_NOT_FOUND)
+answers(cu.cuModuleLoadData(b".version 7.0\n.target sm_70\n.address_size 64\nnonsense"), cu.CUresult.CUDA_ERROR_INVALID_PTX)
+answers(cu.cuMemFree(0x10), cu.CUresult.CUDA_ERROR_INVALID_VALUE)
+answers(cu.cuDeviceGet(ok(cu.cuDeviceGetCount())), cu.CUresult.CUDA_ERROR_INVALID_DEVICE)
+assert ok(cu.cuGetErrorString(cu.CUresult.CUDA_ERROR_NOT_FOUND)) == b"named symbol not found"
+
+for buffer in (*buffers, managed):
+    ok(cu.cuMemFree(buffer))
+ok(cu.cuMemFreeHost(pinned))
+for event in (start, ready, end):
+    ok(cu.cuEventDestroy(event))
+for stream in (first, second):
+    ok(cu.cuStreamDestroy(stream))
+ok(cu.cuModuleUnload(module))
+ok(cu.cuDevicePrimaryCtxRelease(device))
+print("cuda-bindings: passed")
