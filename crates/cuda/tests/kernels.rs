@@ -1,6 +1,7 @@
 //! Programs in the form of C calls that run kernels.
 
 mod exit;
+mod libraries;
 mod library;
 mod support;
 

@@ -9,6 +9,7 @@
 pub mod backend;
 pub mod context;
 pub mod device;
+mod device_runtime;
 pub mod error;
 pub mod event;
 pub mod handle;

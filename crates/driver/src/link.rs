@@ -1,9 +1,11 @@
-//! The linker: texts are kept, checked one by one as they come and together at the end.
+//! The linker: texts are kept, checked one by one as they come and together at the end. Of libraries all PTX is taken.
 
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use crate::backend::{LoadErrorKind, LoadOptions};
 use crate::device::Device;
+use crate::device_runtime;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::module::{self, Report};
@@ -22,8 +24,20 @@ pub struct Link {
 #[derive(Default)]
 struct State {
     inputs: Vec<(String, Vec<u8>)>,
+    /// Of libraries: what is linked when something asks for it.
+    members: Vec<Candidate>,
     /// The result, which lives until the end.
     image: Option<Box<[u8]>>,
+}
+
+/// A library's member.
+struct Candidate {
+    /// The library and the member, for messages.
+    place: String,
+    /// What it defines, which somebody may ask for.
+    names: Vec<String>,
+    /// Its PTX; `None`: it has machine code only.
+    text: Option<Vec<u8>>,
 }
 
 /// What an input is.
@@ -75,9 +89,14 @@ impl Link {
                 return Err(Error::InvalidImage);
             }
             InputType::Cubin | InputType::Fatbin => module::texts(&self.device, bytes, report)?,
-            // An object without device code adds nothing.
-            InputType::Object => return Ok(()),
-            InputType::Library => return Err(Error::Unknown),
+            InputType::Object | InputType::Library => {
+                let Ok(members) = image::library(bytes, self.capability()) else {
+                    // A host object that is none adds nothing.
+                    return if kind == InputType::Object { Ok(()) } else { Err(Error::Unknown) };
+                };
+                state.keep(name, members);
+                return Ok(());
+            }
             InputType::Bitcode => return Err(Error::InvalidImage),
         };
         if !name.is_empty() {
@@ -108,16 +127,120 @@ impl Link {
         if state.image.is_some() {
             return Err(Error::InvalidHandle);
         }
-        if !state.inputs.is_empty() {
-            module::compile(&self.device, &state.inputs, &self.options, true, report).map_err(|kind| {
-                match kind {
-                    LoadErrorKind::Undefined | LoadErrorKind::Duplicate => Error::InvalidSource,
-                    kind => kind.into(),
+        while !state.inputs.is_empty() {
+            match module::compile(&self.device, &state.inputs, &self.options, true, report) {
+                Ok(_) => break,
+                Err(LoadErrorKind::Undefined) if state.bring_in(&report.errors) => report.errors.clear(),
+                Err(LoadErrorKind::Undefined) => {
+                    state.tell_machine_code(report);
+                    return Err(Error::InvalidSource);
                 }
-            })?;
+                Err(LoadErrorKind::Duplicate) => return Err(Error::InvalidSource),
+                Err(kind) => return Err(kind.into()),
+            }
         }
         let linked = image::linked(&state.inputs).into_boxed_slice();
         let image = state.image.insert(linked);
         Ok((image.as_ptr() as u64, image.len()))
+    }
+
+    fn capability(&self) -> u32 {
+        let (major, minor) = self.device.info.compute_capability;
+        major * 10 + minor
+    }
+}
+
+impl State {
+    /// Keeps a library's members until something asks for what they define; our own device runtime in place of NVIDIA's.
+    fn keep(&mut self, library: &str, members: Vec<image::Member>) {
+        let ours = |name: &String| device_runtime::FUNCTIONS.contains(&name.as_str());
+        for m in members {
+            let place =
+                if m.name.is_empty() { library.to_string() } else { format!("{library}({})", m.name) };
+            let texts = m.texts.into_iter().map(|text| (defined(&text), Some(text)));
+            for (mut names, text) in texts.chain([(m.machine_code, None)]) {
+                let all = names.len();
+                names.retain(|name| !ours(name));
+                if names.len() < all {
+                    self.members.push(Candidate {
+                        place: device_runtime::NAME.into(),
+                        names: device_runtime::FUNCTIONS.map(String::from).to_vec(),
+                        text: Some(device_runtime::TEXT.into()),
+                    });
+                }
+                self.members.push(Candidate { place: place.clone(), names, text });
+            }
+        }
+    }
+
+    /// Adds the texts that define what a message calls undefined; whether there is one that was not there before.
+    fn bring_in(&mut self, errors: &str) -> bool {
+        let before = self.inputs.len();
+        for member in &self.members {
+            let Some(text) = &member.text else { continue };
+            let input = (member.place.clone(), text.clone());
+            if member.names.iter().any(|name| mentions(errors, name)) && !self.inputs.contains(&input) {
+                self.inputs.push(input);
+            }
+        }
+        self.inputs.len() > before
+    }
+
+    /// Adds to the message of a link with undefined symbols which of them a library has as machine code.
+    fn tell_machine_code(&self, report: &mut Report) {
+        for member in self.members.iter().filter(|m| m.text.is_none()) {
+            for name in &member.names {
+                if mentions(&report.errors, name) {
+                    let place = &member.place;
+                    let _ = writeln!(
+                        report.errors,
+                        "error   : {place} has '{name}' only as machine code for NVIDIA's hardware, which cannot be run here: link it \
+                         as PTX"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Whether a message is about this symbol.
+fn mentions(errors: &str, name: &str) -> bool {
+    errors.contains(&format!("'{name}'"))
+}
+
+/// The names that a text defines for others: the first word of each header that begins with `.visible` or `.weak`, but for directives and
+/// what is in parentheses.
+fn defined(text: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(text);
+    let mut names = Vec::new();
+    for header in text.split([';', '{', '}']) {
+        let Some(at) = header.find(".visible").or_else(|| header.find(".weak")) else { continue };
+        let mut depth = 0u32;
+        let mut flat = String::new();
+        for c in header.get(at..).unwrap_or_default().chars() {
+            match c {
+                '(' => depth = depth.saturating_add(1),
+                ')' => depth = depth.saturating_sub(1),
+                '=' | '[' => break,
+                _ if depth == 0 => flat.push(c),
+                _ => {}
+            }
+        }
+        let name = |w: &&str| w.starts_with(|c: char| c.is_ascii_alphabetic() || "_$%".contains(c));
+        names.extend(flat.split_whitespace().find(name).map(String::from));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::defined;
+
+    #[test]
+    fn names_that_a_text_defines() {
+        let text = b".version 7.0\n.target sm_70\n.address_size 64\n.extern .func out(.param .b32 a);\n\
+            .visible .func (.param .b64 r) f(.param .b32 a)\n{ .reg .b32 %r; ret; }\n.weak .func\n g\n(\n.param .b32 a\n) .noreturn\n{ }\n\
+            .func hidden() { ret; }\n.visible .global .align 4 .b8 table[4] = {1, 2, 3, 4};\n.visible .entry k(.param .u64 p) { ret; }";
+        assert_eq!(defined(text), ["f", "g", "table", "k"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use wave::abi::{BlockCtx, Stop, WarpCtx, warp_lanes};
+use wave::abi::{BlockCtx, Stop, WarpCtx, Workspace, warp_lanes};
 use wave::barrier::{Barriers, Invalid, MAX_WARPS};
 use wave::op::BarMode;
 
@@ -86,6 +86,7 @@ impl Resident {
                 shared_dynamic: 0,
                 shared_total: 0,
                 reserved: 0,
+                workspace: std::ptr::null(),
             },
             warps: Vec::new(),
             barriers: Barriers::default(),
@@ -133,6 +134,7 @@ impl Resident {
         block.runtime = &raw const crate::runtime::TABLE;
         block.launch = owner;
         block.grid_id = launch.id;
+        block.workspace = if launch.cooperative { &raw const job.workspace.0 } else { std::ptr::null() };
         block.nctaid = launch.grid;
         block.ntid = launch.block;
         block.smid = smid;
@@ -436,5 +438,7 @@ impl Resident {
         within(address, size, block.shared as u64, u64::from(block.shared_total))
             || within(address, size, block.local as u64, block.local_stride.saturating_mul(threads))
             || !write && within(address, size, block.params as u64, params as u64)
+            || !block.workspace.is_null()
+                && within(address, size, block.workspace as u64, u64::from(Workspace::SIZE))
     }
 }

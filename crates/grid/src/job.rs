@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use wave::abi::Workspace;
+
 use crate::enter::Gate;
 use crate::fault::{Fault, FaultKind};
 use crate::launch::Launch;
@@ -37,6 +39,8 @@ pub(crate) struct Job<'a> {
     members: Mutex<Vec<Member>>,
     /// Where the launch is published: the slot's number and 1; 0 for nowhere.
     pub slot: AtomicU32,
+    /// What a cooperative launch's blocks share.
+    pub workspace: Aligned<Workspace>,
     /// `%nsmid`.
     pub multiprocessors: u32,
     /// Workers that took part.
@@ -64,6 +68,7 @@ impl<'a> Job<'a> {
             fault: Mutex::new(None),
             members: Mutex::new(Vec::new()),
             slot: AtomicU32::new(0),
+            workspace: Aligned::default(),
             multiprocessors: workers,
             took_part: AtomicU32::new(0),
         }

@@ -1,7 +1,7 @@
 //! Containers of device code.
 //!
 //! [`detect`] tells what a block of bytes is, [`texts`] gives the PTX in it: of a fatbin the one entry that suits the device, of a linked
-//! image ([`linked`]) every text of the link.
+//! image ([`linked`]) every text of the link. [`library`] finds the device code in archives of host objects.
 //!
 //! **Architecture invariant:** knows containers, not what the code in them means. No input makes it panic, and what it unpacks is bounded.
 
@@ -9,6 +9,7 @@
 
 mod bundle;
 mod fatbin;
+mod library;
 
 pub use bundle::{
     BUNDLE_MAGIC, Bundled, COMPRESSED_HEADER, COMPRESSED_MAGIC, bundle_size, bundled, compressed_size,
@@ -17,6 +18,7 @@ pub use bundle::{
 pub use fatbin::{
     Entry, EntryKind, FATBIN_MAGIC, FATBIN_MAGIC_OLD, FATBIN_WRAPPER_MAGIC, HEADER_SIZE, entries, total_size,
 };
+pub use library::{Member, library};
 
 /// The largest text that is unpacked.
 pub const MAX_TEXT: usize = 512 << 20;

@@ -313,6 +313,13 @@ impl Lower<'_> {
             | S::ReservedSmemOffsetCap
             | S::ReservedSmemOffset0
             | S::ReservedSmemOffset1 => self.constant(Ty::I32, 0),
+            // The driver's own registers: these two hold the high and the low half of the workspace's address (cooperative groups'
+            // driver_abi.h), nothing is known of the others.
+            S::Envreg(n @ 1..=2) => {
+                let wide = self.op1(Op::Special(SReg::Workspace64), &[]);
+                let halves = self.op(Op::Unpack { part: Ty::I32, whole: Ty::I64 }, &[wide]);
+                halves[usize::from(n == 1)]
+            }
             S::Envreg(_) | S::Pm(_) => self.constant(Ty::I32, 0),
             S::Pm64(_) | S::CurrentGraphExec => self.constant(Ty::I64, 0),
             _ => {

@@ -10,6 +10,7 @@
 //! The structures are `repr(C)`: compiled code reads them by offset.
 
 use std::ffi::c_void;
+use std::sync::atomic::AtomicU32;
 
 use crate::LANES;
 
@@ -49,6 +50,30 @@ pub struct BlockCtx {
     pub shared_total: u32,
     /// Keeps the layout explicit.
     pub reserved: u32,
+    /// The workspace of a cooperative launch; null for others.
+    pub workspace: *const Workspace,
+}
+
+/// What the blocks of a cooperative launch share, in the layout that NVIDIA's cooperative groups know (`%envreg1` and `%envreg2` hold its
+/// address): code compiled with them counts arrivals at the grid's barrier here. Zeros before the launch, but for the size.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Workspace {
+    /// Bytes of it.
+    pub size: u32,
+    /// The arrivals; the top bit changes when all blocks are there.
+    pub barrier: AtomicU32,
+}
+
+impl Workspace {
+    /// Bytes of it.
+    pub const SIZE: u32 = 8;
+}
+
+impl Default for Workspace {
+    fn default() -> Workspace {
+        Workspace { size: Workspace::SIZE, barrier: AtomicU32::new(0) }
+    }
 }
 
 impl BlockCtx {

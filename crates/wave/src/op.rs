@@ -502,6 +502,8 @@ pub enum SReg {
     NSmId = "nsmid",
     /// Launch number, 64 bits.
     GridId64 = "gridid64",
+    /// Address of the launch's workspace, 64 bits: 0 where the launch is not cooperative.
+    Workspace64 = "workspace64",
     /// Mask of this lane.
     LaneMaskEq = "lanemask_eq",
     /// Mask of the lanes up to and with this one.

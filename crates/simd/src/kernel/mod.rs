@@ -109,6 +109,7 @@ mod offset {
     pub const NSMID: usize = 104;
     pub const SHARED_DYNAMIC: usize = 108;
     pub const SHARED_TOTAL: usize = 112;
+    pub const WORKSPACE: usize = 120;
     pub const W_BLOCK: usize = 0;
     pub const W_INDEX: usize = 16;
     pub const W_LANES: usize = 20;
@@ -603,6 +604,7 @@ impl Kernel<'_> {
             SReg::SmId => uniform(self, o::SMID, "i32"),
             SReg::NSmId => uniform(self, o::NSMID, "i32"),
             SReg::GridId64 => uniform(self, o::GRID_ID, "i64"),
+            SReg::Workspace64 => uniform(self, o::WORKSPACE, "i64"),
             SReg::DynSharedSize => uniform(self, o::SHARED_DYNAMIC, "i32"),
             SReg::TotalSharedSize => uniform(self, o::SHARED_TOTAL, "i32"),
             SReg::LocalSize64 => Rep::Uniform(self.local_size()),

@@ -580,6 +580,7 @@ impl Machine<'_> {
             SReg::SmId => b.smid,
             SReg::NSmId => b.nsmid,
             SReg::GridId64 => return u128::from(b.grid_id),
+            SReg::Workspace64 => return b.workspace as u128,
             SReg::LaneMaskEq => bit,
             SReg::LaneMaskLe => below | bit,
             SReg::LaneMaskLt => below,

@@ -1,0 +1,195 @@
+//! Archives given to the linker: PTX in their members, NVIDIA's device runtime, and machine code that cannot be run.
+
+use std::ffi::{CString, c_void};
+use std::ptr::null_mut;
+
+use object::write::{Object, StandardSection, Symbol, SymbolSection};
+use object::{Architecture, BinaryFormat, Endianness, SectionKind, SymbolFlags, SymbolKind, SymbolScope};
+
+use crate::call;
+use crate::support::Argument::U64;
+use crate::support::{Cuda, HEAD, everywhere, isolated, status};
+
+const PTX: u32 = 1;
+const LIBRARY: u32 = 4;
+const ERROR_LOG: u32 = 5;
+const ERROR_LOG_SIZE: u32 = 6;
+
+fn elf() -> Object<'static> {
+    // The machine does not matter to who reads symbols and sections.
+    Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little)
+}
+
+/// What stands for machine code that defines these functions.
+fn machine_code(functions: &[&str]) -> Vec<u8> {
+    let mut object = elf();
+    let section = object.section_id(StandardSection::Text);
+    for name in functions {
+        let value = object.append_section_data(section, &[0; 16], 16);
+        object.add_symbol(Symbol {
+            name: name.as_bytes().to_vec(),
+            value,
+            size: 16,
+            kind: SymbolKind::Text,
+            scope: SymbolScope::Linkage,
+            weak: false,
+            section: SymbolSection::Section(section),
+            flags: SymbolFlags::None,
+        });
+    }
+    object.write().expect("an ELF file")
+}
+
+/// A host object whose section `__nv_relfatbin` has a fatbin of one entry: PTX (1) or machine code (2).
+fn host_object(kind: u16, payload: &[u8]) -> Vec<u8> {
+    let padded = payload.len().next_multiple_of(8);
+    let mut fatbin = Vec::new();
+    fatbin.extend(0xba55_ed50u32.to_le_bytes());
+    fatbin.extend([1, 0, 16, 0]);
+    fatbin.extend((64 + padded as u64).to_le_bytes());
+    let mut entry = [0u8; 64];
+    entry[0..2].copy_from_slice(&kind.to_le_bytes());
+    entry[4..8].copy_from_slice(&64u32.to_le_bytes());
+    entry[8..12].copy_from_slice(&(padded as u32).to_le_bytes());
+    entry[28..32].copy_from_slice(&52u32.to_le_bytes());
+    fatbin.extend(entry);
+    fatbin.extend(payload);
+    fatbin.resize(80 + padded, 0);
+
+    let mut object = elf();
+    let section = object.add_section(Vec::new(), b"__nv_relfatbin".to_vec(), SectionKind::ReadOnlyData);
+    object.append_section_data(section, &fatbin, 8);
+    object.write().expect("an ELF file")
+}
+
+/// An archive in the common format.
+fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut out = b"!<arch>\n".to_vec();
+    for (name, data) in members {
+        out.extend(
+            format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", format!("{name}/"), 0, 0, 0, 644, data.len())
+                .bytes(),
+        );
+        out.extend(*data);
+        out.resize(out.len().next_multiple_of(2), b'\n');
+    }
+    out
+}
+
+/// Links a text and a library; the module, or the status and what the linker says.
+fn link(cuda: &Cuda, text: &str, name: &str, library: &[u8]) -> Result<u64, (u32, String)> {
+    let mut log = vec![0u8; 4096];
+    let mut options = [ERROR_LOG, ERROR_LOG_SIZE];
+    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(log.len())];
+    let mut link = 0;
+    call!(cuda.cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut link));
+    let text = CString::new(format!("{HEAD}{text}")).expect("no NUL");
+    let name = CString::new(name).expect("no NUL");
+    for (kind, bytes) in [(PTX, text.as_bytes_with_nul()), (LIBRARY, library)] {
+        let (at, size) = (bytes.as_ptr().cast(), bytes.len());
+        call!(cuda.cuLinkAddData_v2(link, kind, at, size, name.as_ptr(), 0, null_mut(), null_mut()));
+    }
+    let (mut image, mut size) = (null_mut(), 0);
+    // SAFETY: the pointers are to variables of this function.
+    let answer = unsafe { (cuda.cuLinkComplete)(link, &mut image, &mut size) };
+    let mut module = 0;
+    if answer == 0 {
+        call!(cuda.cuModuleLoadData(&mut module, image));
+    }
+    call!(cuda.cuLinkDestroy(link));
+    let told = String::from_utf8_lossy(&log).trim_end_matches('\0').to_string();
+    if answer == 0 { Ok(module) } else { Err((answer, told)) }
+}
+
+/// Each block writes its number, waits for the others, and reads the next one's; twice. What cooperative groups of several Python and
+/// C++ compilers call.
+const GRID: &str = "
+.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.extern .func (.param .b32 r) cudaCGGetSize(.param .b64 threads, .param .b64 grids, .param .b64 handle);
+.extern .func (.param .b32 r) cudaCGGetRank(.param .b64 thread, .param .b64 grid, .param .b64 handle);
+.visible .entry ring(.param .u64 out, .param .u64 status) {
+    .reg .pred %p; .reg .b32 %b, %n, %t, %v, %s, %round, %next; .reg .b64 %h, %o, %a, %w, %size, %rank;
+    .local .align 4 .b8 place[8];
+    .param .b64 h; .param .b32 scope; .param .b32 flags; .param .b32 r; .param .b64 x; .param .b64 y;
+    ld.param.u64 %o, [out];
+    st.param.b32 [scope], 1; call (h), cudaCGGetIntrinsicHandle, (scope); ld.param.b64 %h, [h];
+    mov.u32 %b, %ctaid.x; mov.u32 %n, %nctaid.x; mov.u32 %t, %tid.x; mov.b32 %round, 0; mov.b32 %v, %b;
+    mul.wide.u32 %w, %b, 4; add.u64 %w, %w, %o;
+    add.u32 %next, %b, 1; rem.u32 %next, %next, %n; mul.wide.u32 %a, %next, 4; add.u64 %a, %a, %o;
+AGAIN:
+    st.global.u32 [%w], %v;
+    st.param.b64 [h], %h; st.param.b32 [flags], 0;
+    call (r), cudaCGSynchronize, (h, flags); ld.param.b32 %s, [r];
+    ld.global.u32 %v, [%a]; add.u32 %v, %v, 100;
+    st.param.b64 [h], %h; st.param.b32 [flags], 0;
+    call (r), cudaCGSynchronize, (h, flags); ld.param.b32 %s, [r];
+    add.u32 %round, %round, 1; setp.lt.u32 %p, %round, 2; @%p bra AGAIN;
+    st.global.u32 [%w], %v;
+    // The last thread of the grid tells its number, the grid's size, and the last status.
+    mov.u32 %next, %ntid.x; mad.lo.u32 %v, %b, %next, %t; mad.lo.u32 %n, %n, %next, -1;
+    setp.ne.u32 %p, %v, %n; @%p ret;
+    ld.param.u64 %size, [status]; add.u64 %rank, %size, 4;
+    mov.b64 %a, 0;
+    st.param.b64 [x], %size; st.param.b64 [y], %a; st.param.b64 [h], %h; call (r), cudaCGGetSize, (x, y, h);
+    st.param.b64 [x], %rank; st.param.b64 [y], %a; st.param.b64 [h], %h; call (r), cudaCGGetRank, (x, y, h);
+    st.global.u32 [%size+8], %s;
+    ret;
+}
+";
+
+#[test]
+fn the_device_runtime_is_ours() {
+    everywhere("libraries::the_device_runtime_is_ours", &[], || {
+        let cuda = Cuda::start();
+        let code = machine_code(&["cudaCGGetIntrinsicHandle", "cudaCGSynchronize", "cudaMalloc"]);
+        let library = archive(&[("cuda_runtime.o", &host_object(2, &code))]);
+        let module = link(&cuda, GRID, "libcudadevrt.a", &library).expect("it links");
+        let ring = cuda.function(module, "ring");
+        const BLOCKS: u32 = 7;
+        let (out, told) = (cuda.upload(&[0u32; BLOCKS as usize]), cuda.upload(&[9u32; 3]));
+        let arguments = [U64(out), U64(told)];
+        let mut pointers = arguments.each_ref().map(|a| a.pointer());
+        for _ in 0..2 {
+            call!(cuda.cuLaunchCooperativeKernel(ring, BLOCKS, 1, 1, 96, 1, 1, 0, 0, pointers.as_mut_ptr()));
+            let expected: Vec<u32> = (0..BLOCKS).map(|b| (b + 2) % BLOCKS + 200).collect();
+            assert_eq!(cuda.download::<u32>(out, BLOCKS as usize), expected);
+            assert_eq!(cuda.download::<u32>(told, 3), [BLOCKS * 96, BLOCKS * 96 - 1, 0]);
+        }
+        // There is no grid to wait for in a launch that is not cooperative: cudaErrorInvalidValue.
+        assert_eq!(cuda.launch(ring, 1, 32, 0, &arguments), 0);
+        assert_eq!(cuda.download::<u32>(told, 3), [32, 31, 1]);
+    });
+}
+
+#[test]
+fn what_is_machine_code_only_is_named() {
+    isolated("libraries::what_is_machine_code_only_is_named", &[], || {
+        let cuda = Cuda::start();
+        let library = archive(&[
+            ("a.o", &host_object(2, &machine_code(&["other"]))),
+            ("b.o", &host_object(2, &machine_code(&["wanted"]))),
+        ]);
+        let text = ".extern .func wanted();\n.visible .entry k() { call wanted; ret; }\n";
+        let (answer, told) = link(&cuda, text, "libthings.a", &library).expect_err("machine code");
+        assert_eq!(answer, status::INVALID_SOURCE);
+        assert!(told.contains("libthings.a(b.o) has 'wanted' only as machine code"), "{told}");
+        assert!(!told.contains("a.o"), "{told}");
+    });
+}
+
+#[test]
+fn texts_of_a_library_are_linked() {
+    everywhere("libraries::texts_of_a_library_are_linked", &[], || {
+        let cuda = Cuda::start();
+        let five = format!("{HEAD}.visible .func (.param .b32 r) five() {{ st.param.b32 [r], 5; ret; }}\n");
+        let library = archive(&[("notes.txt", b"no object"), ("five.o", &host_object(1, five.as_bytes()))]);
+        let text = ".extern .func (.param .b32 r) five();
+            .visible .entry k(.param .u64 out) { .reg .b32 %v; .reg .b64 %o; .param .b32 r;
+            call (r), five; ld.param.b32 %v, [r]; ld.param.u64 %o, [out]; st.global.u32 [%o], %v; ret; }\n";
+        let module = link(&cuda, text, "libfive.a", &library).expect("it links");
+        let out = cuda.upload(&[0u32]);
+        assert_eq!(cuda.launch(cuda.function(module, "k"), 1, 1, 0, &[U64(out)]), 0);
+        assert_eq!(cuda.download::<u32>(out, 1), [5]);
+    });
+}

@@ -1,0 +1,83 @@
+//! Archives of host objects, and such objects by themselves: the device code that the host compiler put into their sections.
+
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSection, ObjectSymbol};
+
+use crate::fatbin::{self, EntryKind};
+use crate::{Error, read_u32};
+
+/// Sections of fatbins one after the other: of relocatable code, and of whole programs.
+const SECTIONS: [&str; 2] = ["__nv_relfatbin", ".nv_fatbin"];
+
+/// A member's device code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Member {
+    /// Its name in the archive; empty for an object by itself.
+    pub name: String,
+    /// PTX that the device can take.
+    pub texts: Vec<Vec<u8>>,
+    /// Functions and variables for the linker that are there as machine code only.
+    pub machine_code: Vec<String>,
+}
+
+/// The members of an archive, or the one object, that have device code, for a device of `capability` (86 for 8.6).
+pub fn library(bytes: &[u8], capability: u32) -> Result<Vec<Member>, Error> {
+    let Ok(archive) = ArchiveFile::parse(bytes) else {
+        let member = member(String::new(), bytes, capability).ok_or(Error::Invalid)?;
+        return Ok(Some(member).into_iter().filter(has_code).collect());
+    };
+    let mut members = Vec::new();
+    for entry in archive.members() {
+        let entry = entry.map_err(|_| Error::Invalid)?;
+        let data = entry.data(bytes).map_err(|_| Error::Invalid)?;
+        let name = String::from_utf8_lossy(entry.name()).into_owned();
+        // What is no object file adds nothing.
+        members.extend(member(name, data, capability).filter(has_code));
+    }
+    Ok(members)
+}
+
+fn has_code(m: &Member) -> bool {
+    !m.texts.is_empty() || !m.machine_code.is_empty()
+}
+
+fn member(name: String, bytes: &[u8], capability: u32) -> Option<Member> {
+    let file = object::File::parse(bytes).ok()?;
+    let mut member = Member { name, ..Member::default() };
+    for section in SECTIONS.iter().filter_map(|s| file.section_by_name(s)) {
+        for one in fatbins(section.data().ok()?) {
+            match fatbin::best_text(one, capability) {
+                Ok(text) => member.texts.push(text),
+                Err(_) => member.machine_code.extend(symbols(one)),
+            }
+        }
+    }
+    Some(member)
+}
+
+/// The fatbins of a section, which pads between them with zeros.
+fn fatbins(mut section: &[u8]) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    while let Some(word) = read_u32(section, 0) {
+        let size = match word {
+            0 => 4,
+            _ => {
+                let size = fatbin::total_size(section).and_then(|n| usize::try_from(n).ok());
+                let Some(one) = size.and_then(|n| section.get(..n)) else { break };
+                found.push(one);
+                one.len()
+            }
+        };
+        section = section.get(size..).unwrap_or(&[]);
+    }
+    found
+}
+
+/// What the first machine code of a fatbin defines for others. That for other devices defines the same.
+fn symbols(one: &[u8]) -> Vec<String> {
+    let code = fatbin::entries(one).into_iter().find(|e| e.kind == EntryKind::Elf).and_then(|e| e.unpack());
+    let Some(code) = code else { return Vec::new() };
+    let Ok(file) = object::File::parse(code.as_slice()) else { return Vec::new() };
+    let global = file.symbols().filter(|s| s.is_definition() && s.is_global());
+    global.filter_map(|s| s.name().ok().filter(|n| !n.is_empty()).map(String::from)).collect()
+}
