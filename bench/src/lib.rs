@@ -9,4 +9,5 @@ pub mod cuda;
 pub mod engine;
 pub mod host;
 pub mod opencl;
+pub mod sized;
 pub mod table;

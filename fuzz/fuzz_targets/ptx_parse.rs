@@ -1,6 +1,6 @@
 //! No bytes make the PTX parser panic, and what it prints it can read.
 //!
-//! `cargo +nightly fuzz run ptx_parse -- -dict=fuzz/ptx.dict`
+//! How to run it: CONTRIBUTING.md, "Fuzzing".
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -90,3 +90,23 @@ fn avx512_code_is_full_width() {
 fn avx2_code_is_full_width() {
     check("x86-64-v3", "%ymm");
 }
+
+/// LLVM's time for a block grows with the square of the vectors that it reads from one state of memory.
+#[test]
+fn large_frames_are_read_back_in_rows() {
+    let rows = |file: &str, kernel: &str, block: u32| -> Vec<usize> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+        let text = std::fs::read_to_string(path).expect("the kernel's text");
+        let program =
+            Program::load(&[Source { name: file, text: &text }], Engine::Compiled).expect("it loads");
+        let id = program.module().function(kernel).expect("it is there");
+        let spec = Specialisation::of_launch([2, 1, 1], [block, 1, 1]);
+        let ir = simd::ir(&program.request(id, spec)).expect("it compiles");
+        let resumed = ir.split_once("resume1:").expect("it stops").1;
+        let block = resumed.split("\n  br ").next().unwrap_or_default();
+        block.split("fence").map(|row| row.matches("load <32 x i32>").count()).collect()
+    };
+    let many = rows("tests/ptx/many_values.ptx", "many", 96);
+    assert!(many.iter().sum::<usize>() >= 80 && many.iter().all(|&n| n <= 16), "{many:?}");
+    assert_eq!(rows("bench/kernels/reduce.ptx", "reduce", 256).len(), 1);
+}

@@ -6,8 +6,14 @@ use wave::op::{BarMode, Op};
 use wave::{Block, BlockCall, BlockData, Function, LANES, Terminator, Value};
 
 use super::cfg::Cfg;
-use super::value::Rep;
+use super::value::{MASK, Rep};
 use super::{Kernel, Result, Unsupported, offset};
+
+/// Vectors that are read back from the frame in a row, where more than [`MANY`] are. For each 16 or 32 bytes that it reads, LLVM's instruction
+/// selection looks at everything else that reads the same state of memory: a row of hundreds takes minutes.
+const ROW: usize = 16;
+/// Vectors that are read back in one row still, so that kernels with small frames keep LLVM's freedom to order them.
+const MANY: usize = 64;
 
 /// Where a value lies in the warp's frame while the warp is stopped.
 #[derive(Clone, Debug, Default)]
@@ -197,9 +203,18 @@ impl Kernel<'_> {
         self.pending.entry(place).or_default();
         // The way back in.
         self.text.label(&format!("resume{number}"));
+        let wide = |ty: &str| ty.starts_with('<') && ty != MASK;
+        let rows = saved.iter().filter(|(_, ty, ..)| wide(ty)).count() > MANY;
+        let mut row = 0;
         for (slot, ty, at, _) in &saved {
             let v = self.load_home(ty, *at);
             self.text.line(format!("store {ty} {v}, ptr {slot}"));
+            row += usize::from(rows && wide(ty));
+            if row == ROW {
+                // Begins another state of memory, and is no instruction.
+                self.text.line("fence syncscope(\"singlethread\") acq_rel");
+                row = 0;
+            }
         }
         if self.shapes.masked[target] {
             // All live lanes go on.

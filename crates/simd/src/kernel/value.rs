@@ -29,7 +29,7 @@ pub enum Rep {
 }
 
 /// The type of masks.
-const MASK: &str = "<32 x i1>";
+pub const MASK: &str = "<32 x i1>";
 
 /// Bytes that a slot in the frame is aligned to.
 fn alignment(ty: &str) -> usize {
