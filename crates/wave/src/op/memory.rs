@@ -1,0 +1,140 @@
+//! Accesses to memory: state spaces, ordering, atomic operations.
+
+use crate::types::Ty;
+
+names! {
+/// State spaces. Addresses in every space are i64.
+pub enum Space {
+    /// Real host addresses that may lie anywhere: global, shared window, local window.
+    Generic = "generic",
+    /// Global memory; real addresses.
+    Global = "global",
+    /// Constant memory; real addresses (inside the module's image).
+    Const = "const",
+    /// Block-shared memory; offsets from the block's shared base.
+    Shared = "shared",
+    /// Per-lane memory; offsets from the lane's local base.
+    Local = "local",
+    /// Kernel parameters; offsets into the parameter buffer. Read only.
+    Param = "param",
+}}
+
+names! {
+/// Memory ordering.
+pub enum Order {
+    /// No ordering, and no other lane may race.
+    Weak = "weak",
+    /// Never cached, merged or split.
+    Volatile = "volatile",
+    /// Relaxed.
+    Relaxed = "relaxed",
+    /// Acquire.
+    Acquire = "acquire",
+    /// Release.
+    Release = "release",
+    /// Acquire and release.
+    AcqRel = "acq_rel",
+    /// Sequentially consistent.
+    Sc = "sc",
+}}
+
+names! {
+/// Who observes an ordered access.
+pub enum Scope {
+    /// The block.
+    Cta = "cta",
+    /// The cluster.
+    Cluster = "cluster",
+    /// The device.
+    Gpu = "gpu",
+    /// Everything, the host included.
+    Sys = "sys",
+}}
+
+names! {
+/// What an atomic does; [`AtomTy`] says to what.
+pub enum AtomOp {
+    /// Sum (integer or float).
+    Add = "add",
+    /// Minimum.
+    Min = "min",
+    /// Maximum.
+    Max = "max",
+    /// `old >= b ? 0 : old + 1`.
+    Inc = "inc",
+    /// `old == 0 || old > b ? b : old - 1`.
+    Dec = "dec",
+    /// And.
+    And = "and",
+    /// Or.
+    Or = "or",
+    /// Exclusive or.
+    Xor = "xor",
+    /// Exchange.
+    Exch = "exch",
+    /// Compare and swap: operands (address, compare, new).
+    Cas = "cas",
+}}
+
+names! {
+/// What an atomic works on.
+pub enum AtomTy {
+    /// Bits, 16.
+    B16 = "b16",
+    /// Bits, 32.
+    B32 = "b32",
+    /// Bits, 64.
+    B64 = "b64",
+    /// Bits, 128.
+    B128 = "b128",
+    /// Unsigned, 32.
+    U32 = "u32",
+    /// Unsigned, 64.
+    U64 = "u64",
+    /// Signed, 32.
+    S32 = "s32",
+    /// Signed, 64.
+    S64 = "s64",
+    /// Half.
+    F16 = "f16",
+    /// Two halves, each atomic by itself.
+    F16x2 = "f16x2",
+    /// bfloat16.
+    BF16 = "bf16",
+    /// Two bfloat16.
+    BF16x2 = "bf16x2",
+    /// Single.
+    F32 = "f32",
+    /// Double.
+    F64 = "f64",
+}}
+
+impl AtomTy {
+    /// The value type.
+    pub const fn ty(self) -> Ty {
+        match self {
+            AtomTy::B16 | AtomTy::F16 | AtomTy::BF16 => Ty::I16,
+            AtomTy::B32 | AtomTy::U32 | AtomTy::S32 | AtomTy::F32 | AtomTy::F16x2 | AtomTy::BF16x2 => Ty::I32,
+            AtomTy::B64 | AtomTy::U64 | AtomTy::S64 | AtomTy::F64 => Ty::I64,
+            AtomTy::B128 => Ty::I128,
+        }
+    }
+}
+
+/// Where and how a memory operation works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemMode {
+    /// Space of the address.
+    pub space: Space,
+    /// Ordering.
+    pub order: Order,
+    /// Scope of the ordering; [`Scope::Sys`] where `order` is weak or volatile.
+    pub scope: Scope,
+}
+
+impl MemMode {
+    /// A plain access to `space`.
+    pub const fn weak(space: Space) -> Self {
+        MemMode { space, order: Order::Weak, scope: Scope::Sys }
+    }
+}

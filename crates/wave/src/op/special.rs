@@ -1,0 +1,100 @@
+//! What a thread knows about its launch, and what the runtime does for it.
+
+use crate::types::Ty;
+
+names! {
+/// Special registers. i32 unless the name ends in 64.
+pub enum SReg {
+    /// Thread in block.
+    TidX = "tid.x",
+    /// Thread in block.
+    TidY = "tid.y",
+    /// Thread in block.
+    TidZ = "tid.z",
+    /// Block size.
+    NtidX = "ntid.x",
+    /// Block size.
+    NtidY = "ntid.y",
+    /// Block size.
+    NtidZ = "ntid.z",
+    /// Block in grid.
+    CtaidX = "ctaid.x",
+    /// Block in grid.
+    CtaidY = "ctaid.y",
+    /// Block in grid.
+    CtaidZ = "ctaid.z",
+    /// Grid size in blocks.
+    NctaidX = "nctaid.x",
+    /// Grid size in blocks.
+    NctaidY = "nctaid.y",
+    /// Grid size in blocks.
+    NctaidZ = "nctaid.z",
+    /// Lane in warp.
+    LaneId = "laneid",
+    /// Warp in block.
+    WarpId = "warpid",
+    /// Warps in block.
+    NWarpId = "nwarpid",
+    /// Worker that runs the block.
+    SmId = "smid",
+    /// Workers.
+    NSmId = "nsmid",
+    /// Launch number, 64 bits.
+    GridId64 = "gridid64",
+    /// Address of the launch's workspace, 64 bits: 0 where the launch is not cooperative.
+    Workspace64 = "workspace64",
+    /// Mask of this lane.
+    LaneMaskEq = "lanemask_eq",
+    /// Mask of the lanes up to and with this one.
+    LaneMaskLe = "lanemask_le",
+    /// Mask of the lanes below.
+    LaneMaskLt = "lanemask_lt",
+    /// Mask of this lane and those above.
+    LaneMaskGe = "lanemask_ge",
+    /// Mask of the lanes above.
+    LaneMaskGt = "lanemask_gt",
+    /// Cycle counter, low half.
+    Clock = "clock",
+    /// Cycle counter.
+    Clock64 = "clock64",
+    /// Nanoseconds.
+    GlobalTimer64 = "globaltimer64",
+    /// Dynamic shared memory, bytes.
+    DynSharedSize = "dynamic_smem_size",
+    /// All shared memory of the block, bytes.
+    TotalSharedSize = "total_smem_size",
+    /// Local memory of a thread, bytes, 64 bits: the launch decides it where this is asked for.
+    LocalSize64 = "local_size64",
+}}
+
+names! {
+/// Calls into the runtime. Operands and results are listed in [`Builtin::signature`].
+pub enum Builtin {
+    /// `vprintf(format, arguments) -> count`: generic addresses.
+    Vprintf = "vprintf",
+    /// `__assertfail(message, file, line, function, char size)`; does not return.
+    AssertFail = "assertfail",
+    /// `malloc(size) -> address`, 0 when the heap is full.
+    Malloc = "malloc",
+    /// `free(address)`.
+    Free = "free",
+    /// Lets others run for about this many nanoseconds.
+    NanoSleep = "nanosleep",
+    /// The lanes' stacks are full; does not return.
+    StackOverflow = "stack_overflow",
+}}
+
+impl Builtin {
+    /// Operand types and result types.
+    pub const fn signature(self) -> (&'static [Ty], &'static [Ty]) {
+        use Ty::*;
+        match self {
+            Builtin::Vprintf => (&[I64, I64], &[I32]),
+            Builtin::AssertFail => (&[I64, I64, I32, I64, I64], &[]),
+            Builtin::Malloc => (&[I64], &[I64]),
+            Builtin::Free => (&[I64], &[]),
+            Builtin::NanoSleep => (&[I32], &[]),
+            Builtin::StackOverflow => (&[], &[]),
+        }
+    }
+}

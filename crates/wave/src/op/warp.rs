@@ -1,0 +1,72 @@
+//! Operations between lanes, and barriers.
+
+names! {
+/// Shuffle modes (`shfl`, PTX manual).
+pub enum ShflMode {
+    /// From lane - b.
+    Up = "up",
+    /// From lane + b.
+    Down = "down",
+    /// From lane ^ b.
+    Bfly = "bfly",
+    /// From lane b.
+    Idx = "idx",
+}}
+
+names! {
+/// Votes.
+pub enum VoteMode {
+    /// True where all members are true.
+    All = "all",
+    /// True where a member is true.
+    Any = "any",
+    /// True where all members agree.
+    Uni = "uni",
+    /// A mask of the members that are true.
+    Ballot = "ballot",
+}}
+
+names! {
+/// `match.sync`.
+pub enum MatchMode {
+    /// The mask of the members with this lane's value.
+    Any = "any",
+    /// All members if they all have the same value, else 0; and a predicate that says which.
+    All = "all",
+}}
+
+names! {
+/// `redux.sync`, over i32.
+pub enum ReduxOp {
+    /// Sum.
+    Add = "add",
+    /// Unsigned minimum.
+    MinU = "min_u",
+    /// Unsigned maximum.
+    MaxU = "max_u",
+    /// Signed minimum.
+    MinS = "min_s",
+    /// Signed maximum.
+    MaxS = "max_s",
+    /// And.
+    And = "and",
+    /// Or.
+    Or = "or",
+    /// Exclusive or.
+    Xor = "xor",
+}}
+
+names! {
+/// Block barriers.
+pub enum BarMode {
+    /// Arrive and wait.
+    Sync = "sync",
+    /// Arrive only.
+    Arrive = "arrive",
+    /// Arrive, wait, count the true predicates (i32 result).
+    RedPopc = "red_popc",
+    /// Arrive, wait, and (i1 result).
+    RedAnd = "red_and",
+    /// Arrive, wait, or (i1 result).
+    RedOr = "red_or",
+}}
