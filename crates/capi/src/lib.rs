@@ -12,6 +12,7 @@ pub mod link;
 pub mod memory;
 mod place;
 pub mod pointer;
+pub mod texture;
 pub mod types;
 
 pub use guard::{named_once, run};

@@ -82,6 +82,12 @@ fn the_parameter_buffers_sample_is_ported() {
     ported("param_buffer", &[], "56 bytes of parameters: i = 42, v = 1.5 … 4.5, c = -7, d = 0.125\n");
 }
 
+#[test]
+fn the_texture_sample_is_ported() {
+    let wanted = "10 10.25 11 11.75 12.5 13.25 14 14.75 15.5 16.25 17 17 17 17 17 17\n0 of 16 are wrong\n";
+    ported("texture", &[], wanted);
+}
+
 /// A program of `examples/hip/` compiles against our headers and prints this.
 fn hip_program(name: &str, arguments: &[&str], wanted: &str) {
     let folder = Folder::new(&format!("hip-{name}"));
@@ -103,6 +109,11 @@ fn a_module_with_its_arguments_in_a_buffer() {
 #[test]
 fn options_of_the_jit() {
     hip_program("jit_options", &[], "hipErrorInvalidKernelFile, the log names line 5\n");
+}
+
+#[test]
+fn a_texture_reference_of_a_module() {
+    hip_program("texture", &[], "wrapped: 3 0 1 2 3 0, the reference holds the array\n");
 }
 
 #[test]

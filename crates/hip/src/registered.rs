@@ -168,6 +168,12 @@ pub fn name_of(host: u64) -> Option<String> {
     lock(registry()).functions.get(&host).map(|e| e.name.clone())
 }
 
+/// The module, in a context, of the variable that a shadow stands for, and its name there.
+pub fn place_of(host: u64, context: &Arc<Context>) -> Result<(Arc<Module>, String)> {
+    let entry = lock(registry()).variables.get(&host).cloned().ok_or(Error::InvalidSymbol)?;
+    Ok((entry.binary.module(context)?, entry.name))
+}
+
 /// Address and bytes of the variable that a shadow stands for, in a context.
 pub fn variable_of(host: u64, context: &Arc<Context>) -> Result<(u64, u64)> {
     let entry = lock(registry()).variables.get(&host).cloned().ok_or(Error::InvalidSymbol)?;

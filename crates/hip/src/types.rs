@@ -194,6 +194,59 @@ structures! {
         pub kind: u32,
     }
 
+    /// `hipResourceDesc`, its union as the fields of whichever member: a handle or an address, the format of plain memory, its sizes.
+    pub struct ResourceDesc = "hipResourceDesc" {
+        pub kind: u32,
+        pub pointer: u64,
+        pub format: ChannelFormat,
+        pub sizes: [u64; 3],
+    }
+
+    /// `hipTextureDesc`.
+    pub struct TextureDesc = "hipTextureDesc" {
+        pub address: [u32; 3],
+        pub filter: u32,
+        pub read_mode: u32,
+        pub srgb: i32,
+        pub border: [f32; 4],
+        pub normalized: i32,
+        pub anisotropy: u32,
+        pub level_filter: u32,
+        pub bias: f32,
+        pub least: f32,
+        pub most: f32,
+    }
+
+    /// `hipResourceViewDesc`.
+    pub struct ViewDesc = "struct hipResourceViewDesc" {
+        pub format: u32,
+        pub width: usize,
+        pub height: usize,
+        pub depth: usize,
+        pub first_level: u32,
+        pub last_level: u32,
+        pub first_layer: u32,
+        pub last_layer: u32,
+    }
+
+    /// `textureReference`.
+    pub struct TextureReference = "textureReference" {
+        pub normalized: i32,
+        pub read_mode: u32,
+        pub filter: u32,
+        pub address: [u32; 3],
+        pub format: ChannelFormat,
+        pub srgb: i32,
+        pub anisotropy: u32,
+        pub level_filter: u32,
+        pub bias: f32,
+        pub least: f32,
+        pub most: f32,
+        pub object: u64,
+        pub channels: i32,
+        pub array_format: u32,
+    }
+
     /// `hipExtent`, and `hipPos`.
     pub struct Extent = "hipExtent" {
         pub width: usize,

@@ -1,18 +1,18 @@
 //! Surface objects and surface references.
 
+use capi::texture::ResourceDescriptor;
 use driver::Error;
 use driver::texture::{Resource, object, reference};
 
-use super::texture::{resource, resource_descriptor};
 use crate::abi::{In, Out};
 use crate::api;
 use crate::api::current;
-use crate::types::{Handle, ResourceDescriptor};
+use crate::types::Handle;
 
 api! {
     Context fn cuSurfObjectCreate(out: Out<u64>, memory: In<ResourceDescriptor>) {
         out.required()?;
-        out.set(object::create_surface(&*current()?, resource(&memory.get()?)?)?);
+        out.set(object::create_surface(&*current()?, Resource::try_from(memory.get()?)?)?);
         Ok(())
     }
 
@@ -23,7 +23,7 @@ api! {
     }
 
     Context fn cuSurfObjectGetResourceDesc(out: Out<ResourceDescriptor>, handle: u64) {
-        out.required()?.set(resource_descriptor(&object::get(handle, true)?.resource));
+        out.required()?.set(object::get(handle, true)?.resource.into());
         Ok(())
     }
 

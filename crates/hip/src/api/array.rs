@@ -27,7 +27,7 @@ const FORMATS: &[(u32, i32, u32)] = &[
 
 impl ChannelFormat {
     /// The format of a channel and the number of channels: all alike, without a gap between them.
-    fn channels(&self) -> Result<(u32, u32)> {
+    pub(super) fn channels(&self) -> Result<(u32, u32)> {
         let bits = [self.x, self.y, self.z, self.w];
         let count = bits.iter().take_while(|b| **b != 0).count();
         let alike = bits.iter().zip(0..).all(|(b, i)| *b == if i < count { self.x } else { 0 });
@@ -37,7 +37,7 @@ impl ChannelFormat {
     }
 
     /// The description of as many channels of a format; nothing for a format that has none.
-    fn of(format: u32, channels: u32) -> Self {
+    pub(super) fn of(format: u32, channels: u32) -> Self {
         let row = FORMATS.iter().find(|f| f.2 == format);
         let (kind, bits, _) = row.copied().unwrap_or((3, 0, 0));
         let channel = |number| if channels > number { bits } else { 0 };

@@ -28,6 +28,8 @@ mod register;
 mod rtc;
 mod stream;
 mod symbol;
+mod texture;
+mod texture_reference;
 mod tools;
 
 pub use address::*;
@@ -56,4 +58,6 @@ pub use register::*;
 pub use rtc::*;
 pub use stream::*;
 pub use symbol::*;
+pub use texture::*;
+pub use texture_reference::*;
 pub use tools::*;

@@ -86,6 +86,26 @@ functions! {
     hipGetSymbolSize(*mut usize, P);
     hipOccupancyMaxActiveBlocksPerMultiprocessor(*mut i32, P, i32, usize);
     hipModuleOccupancyMaxPotentialBlockSize(*mut i32, *mut i32, P, usize, i32);
+    hipModuleGetTexRef(*mut P, P, *const i8);
+    hipTexRefSetArray(P, P, u32);
+    hipTexRefGetArray(*mut P, P);
+    hipTexRefSetFlags(P, u32);
+    hipTexRefGetFlags(*mut u32, P);
+    hipTexRefSetFilterMode(P, u32);
+    hipTexRefSetAddressMode(P, i32, u32);
+    hipTexRefGetAddressMode(*mut u32, P, i32);
+    hipTexRefGetFormat(*mut u32, *mut i32, P);
+    hipMallocArray(*mut P, *const Channels, usize, usize, u32);
+    hipFreeArray(P);
+    hipMemcpy2DToArray(P, usize, usize, *const c_void, usize, usize, usize, u32);
+    hipCreateTextureObject(*mut P, *const Resource, *const Texture, P);
+    hipDestroyTextureObject(P);
+    hipGetTextureObjectTextureDesc(*mut Texture, P);
+    hipCreateSurfaceObject(*mut P, *const Resource);
+    hipDestroySurfaceObject(P);
+    __hipRegisterTexture(P, P, *const i8, *const i8, i32, i32, i32);
+    hipBindTextureToArray(P, P, *const Channels);
+    hipUnbindTexture(P);
     hiprtcLinkCreate(u32, *const u32, *mut P, *mut P);
     hiprtcLinkAddData(P, u32, *const c_void, usize, *const i8, u32, *const u32, *mut P);
     hiprtcLinkComplete(P, *mut P, *mut usize);
@@ -115,6 +135,47 @@ pub struct FunctionLaunch {
     pub shared: u32,
     pub stream: P,
     pub params: *const P,
+}
+
+/// `hipChannelFormatDesc`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Channels(pub [i32; 4], pub u32);
+
+/// `hipResourceDesc` of a handle.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Resource {
+    pub kind: u32,
+    pub handle: P,
+    pub rest: [u64; 6],
+}
+
+/// `hipTextureDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Texture {
+    pub address: [u32; 3],
+    pub filter: u32,
+    pub read_mode: u32,
+    pub srgb: i32,
+    pub border: [f32; 4],
+    pub normalized: i32,
+    pub anisotropy: u32,
+    pub level_filter: u32,
+    pub levels: [f32; 3],
+}
+
+/// `textureReference`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Reference {
+    pub normalized: i32,
+    pub read_mode: u32,
+    pub filter: u32,
+    pub address: [u32; 3],
+    pub channels: Channels,
+    pub rest: [u64; 6],
 }
 
 /// The wrapper around a fat binary.

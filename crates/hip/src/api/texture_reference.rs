@@ -1,0 +1,302 @@
+//! Texture references (all deprecated by HIP).
+//!
+//! A reference is named by what hipModuleGetTexRef gave, which is CUDA's handle and not a structure to look into, or by the address of a
+//! registered `texture` variable, whose structure tells how it is read.
+
+use std::sync::Arc;
+
+use capi::types::ArrayDescriptor;
+use driver::module;
+use driver::texture::reference::{self, Reference, State};
+use driver::texture::{Resource, flag};
+
+use crate::abi::{In, Out, Text};
+use crate::current::{self, Handle};
+use crate::types::{ChannelFormat, TextureReference};
+use crate::{Error, Result, api, registered};
+
+use super::texture::flags;
+
+/// `HIP_TRSA_OVERRIDE_FORMAT`.
+const OVERRIDE_FORMAT: u32 = 1;
+/// `HIP_TRSF_READ_AS_INTEGER`, `…NORMALIZED_COORDINATES`, `…SRGB`.
+const FLAGS: u32 = flag::INTEGERS | flag::NORMALIZED | flag::SRGB;
+/// `HIP_AD_FORMAT_FLOAT`.
+const FLOAT: u32 = 0x20;
+
+/// The reference of a handle or of a registered variable.
+fn of(handle: Handle) -> Result<Arc<Reference>> {
+    if handle == 0 {
+        return Err(Error::InvalidValue);
+    }
+    match reference::get(handle, false) {
+        Ok(reference) => Ok(reference),
+        Err(_) => registered_reference(handle),
+    }
+}
+
+/// The reference of a registered variable, set as its structure says.
+fn registered_reference(host: u64) -> Result<Arc<Reference>> {
+    let context = current::context()?;
+    let (module, name) = registered::place_of(host, &context)?;
+    let reference = reference::get(module.reference(name.as_bytes(), false)?, false)?;
+    let s = In::<TextureReference>::at_address(host).get()?;
+    reference.change(|state| {
+        state.sampling.flags = flags(s.read_mode, s.normalized != 0, s.srgb != 0);
+        state.sampling.filter = s.filter;
+        state.sampling.address = s.address;
+        state.sampling.anisotropy = s.anisotropy;
+        state.sampling.level_filter = s.level_filter;
+        (state.sampling.bias, state.sampling.least, state.sampling.most) = (s.bias, s.least, s.most);
+    });
+    Ok(reference)
+}
+
+fn change(handle: Handle, change: impl FnOnce(&mut State)) -> Result<()> {
+    of(handle)?.change(change);
+    Ok(())
+}
+
+/// Gives a part of a reference's state.
+fn give<T: Copy>(out: Out<T>, handle: Handle, part: impl FnOnce(&State) -> T) -> Result<()> {
+    out.required()?;
+    out.set(part(&of(handle)?.state()));
+    Ok(())
+}
+
+/// Gives what the reference is bound to, if it is of that kind.
+fn give_bound(out: Out<u64>, handle: Handle, part: impl FnOnce(Resource) -> Option<u64>) -> Result<()> {
+    out.required()?;
+    let bound = of(handle)?.state().resource.and_then(part);
+    out.set(bound.ok_or(Error::InvalidValue)?);
+    Ok(())
+}
+
+/// An axis below `most`.
+fn axis(number: i32, most: i32) -> Result<usize> {
+    if (0..most).contains(&number) { Ok(number as usize) } else { Err(Error::InvalidValue) }
+}
+
+fn array(handle: Handle, array: Handle, flags: u32) -> Result<()> {
+    if handle == 0 || array == 0 || flags != OVERRIDE_FORMAT {
+        return Err(Error::InvalidValue);
+    }
+    Ok(of(handle)?.set_array(array)?)
+}
+
+fn mipmap(handle: Handle, mipmap: Handle, flags: u32) -> Result<()> {
+    if handle == 0 || mipmap == 0 || flags != OVERRIDE_FORMAT {
+        return Err(Error::InvalidValue);
+    }
+    Ok(of(handle)?.set_mipmap(mipmap)?)
+}
+
+/// Binds linear memory; where it does not begin as textures must, the caller has to take the offset.
+fn linear(offset: Out<usize>, reference: &Reference, address: u64, size: usize) -> Result<()> {
+    if offset.is_null() && reference::misalignment(address) != 0 {
+        return Err(Error::InvalidValue);
+    }
+    offset.set(reference.set_linear(address, size as u64)? as usize);
+    Ok(())
+}
+
+api! {
+    Device fn hipModuleGetTexRef(out: Out<Handle>, handle: Handle, name: Text) {
+        out.required()?;
+        let name = name.name()?;
+        if handle == 0 {
+            return Err(Error::InvalidHandle);
+        }
+        let module = module::get(handle).map_err(|_| Error::NotFound)?;
+        let found = module.reference(name, false).map_err(|_| Error::NotFound)?;
+        // What HIP begins with: floats, one channel, integers as numbers from 0 to 1.
+        reference::get(found, false)?.change(|s| {
+            s.format = (FLOAT, 1);
+            s.sampling.flags &= !flag::INTEGERS;
+        });
+        out.set(found);
+        Ok(())
+    }
+
+    Context fn hipTexRefSetArray(handle: Handle, to: Handle, flags: u32) {
+        array(handle, to, flags)
+    }
+
+    Context fn hipTexRefSetMipmappedArray(handle: Handle, to: Handle, flags: u32) {
+        mipmap(handle, to, flags)
+    }
+
+    Context fn hipTexRefSetAddress(offset: Out<usize>, handle: Handle, address: u64, size: usize) {
+        linear(offset, &*of(handle)?, address, size)
+    }
+
+    Context fn hipTexRefSetAddress2D(handle: Handle, description: In<ArrayDescriptor>, address: u64, pitch: usize) {
+        if handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let d = description.get()?;
+        let extent = [d.width as u64, d.height as u64];
+        Ok(of(handle)?.set_pitch(address, (d.format, d.channels), extent, pitch as u64)?)
+    }
+
+    Context fn hipTexRefSetFormat(handle: Handle, format: u32, channels: i32) {
+        Ok(of(handle)?.set_format(format, channels as u32)?)
+    }
+
+    /// Flags that HIP does not know change nothing.
+    Context fn hipTexRefSetFlags(handle: Handle, flags: u32) {
+        change(handle, |s| s.sampling.flags = flags & FLAGS)
+    }
+
+    Context fn hipTexRefSetFilterMode(handle: Handle, mode: u32) {
+        change(handle, |s| s.sampling.filter = mode)
+    }
+
+    Context fn hipTexRefSetAddressMode(handle: Handle, number: i32, mode: u32) {
+        if handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let axis = axis(number, 3)?;
+        change(handle, |s| s.sampling.address[axis] = mode)
+    }
+
+    Context fn hipTexRefSetBorderColor(handle: Handle, colour: In<[f32; 4]>) {
+        if handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let colour = colour.get()?;
+        change(handle, |s| s.sampling.border = colour)
+    }
+
+    Context fn hipTexRefSetMaxAnisotropy(handle: Handle, most: u32) {
+        change(handle, |s| s.sampling.anisotropy = most)
+    }
+
+    Context fn hipTexRefSetMipmapFilterMode(handle: Handle, mode: u32) {
+        change(handle, |s| s.sampling.level_filter = mode)
+    }
+
+    Context fn hipTexRefSetMipmapLevelBias(handle: Handle, bias: f32) {
+        change(handle, |s| s.sampling.bias = bias)
+    }
+
+    Context fn hipTexRefSetMipmapLevelClamp(handle: Handle, least: f32, most: f32) {
+        if least > most {
+            return Err(Error::InvalidValue);
+        }
+        change(handle, |s| (s.sampling.least, s.sampling.most) = (least, most))
+    }
+
+    Context fn hipTexRefGetArray(out: Out<Handle>, handle: Handle) {
+        give_bound(out, handle, |r| if let Resource::Array(array) = r { Some(array) } else { None })
+    }
+
+    Context fn hipTexRefGetMipMappedArray(out: Out<Handle>, handle: Handle) {
+        give_bound(out, handle, |r| if let Resource::Mipmap(mipmap) = r { Some(mipmap) } else { None })
+    }
+
+    Context fn hipTexRefGetAddress(out: Out<u64>, handle: Handle) {
+        give_bound(out, handle, |r| match r {
+            Resource::Linear { address, .. } | Resource::Pitch { address, .. } => Some(address),
+            _ => None,
+        })
+    }
+
+    Context fn hipTexRefGetAddressMode(out: Out<u32>, handle: Handle, number: i32) {
+        out.required()?;
+        if handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        // Two axes, as HIP has it.
+        let axis = axis(number, 2)?;
+        give(out, handle, |s| s.sampling.address[axis])
+    }
+
+    Context fn hipTexRefGetBorderColor(out: Out<[f32; 4]>, handle: Handle) {
+        give(out, handle, |s| s.sampling.border)
+    }
+
+    Context fn hipTexRefGetFilterMode(out: Out<u32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.filter)
+    }
+
+    Context fn hipTexRefGetFlags(out: Out<u32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.flags & FLAGS)
+    }
+
+    Context fn hipTexRefGetFormat(format: Out<u32>, channels: Out<i32>, handle: Handle) {
+        (format.required()?, channels.required()?);
+        let state = of(handle)?.state();
+        format.set(state.format.0);
+        channels.set(state.format.1 as i32);
+        Ok(())
+    }
+
+    Context fn hipTexRefGetMaxAnisotropy(out: Out<i32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.anisotropy as i32)
+    }
+
+    Context fn hipTexRefGetMipmapFilterMode(out: Out<u32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.level_filter)
+    }
+
+    Context fn hipTexRefGetMipmapLevelBias(out: Out<f32>, handle: Handle) {
+        give(out, handle, |s| s.sampling.bias)
+    }
+
+    Context fn hipTexRefGetMipmapLevelClamp(least: Out<f32>, most: Out<f32>, handle: Handle) {
+        (least.required()?, most.required()?);
+        give(least, handle, |s| s.sampling.least)?;
+        give(most, handle, |s| s.sampling.most)
+    }
+
+    Context fn hipBindTexture(offset: Out<usize>, handle: Handle, address: u64, format: In<ChannelFormat>, size: usize) {
+        if address == 0 || handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let (format, channels) = format.get()?.channels()?;
+        let reference = of(handle)?;
+        reference.set_format(format, channels)?;
+        linear(offset, &reference, address, size)
+    }
+
+    Context fn hipBindTexture2D(
+        offset: Out<usize>, handle: Handle, address: u64, format: In<ChannelFormat>, width: usize, height: usize, pitch: usize,
+    ) {
+        if address == 0 || handle == 0 || pitch == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let format = format.get()?.channels()?;
+        of(handle)?.set_pitch(address, format, [width as u64, height as u64], pitch as u64)?;
+        offset.set(0);
+        Ok(())
+    }
+
+    Context fn hipBindTextureToArray(handle: Handle, to: Handle, format: In<ChannelFormat>) {
+        format.get()?;
+        array(handle, to, OVERRIDE_FORMAT)
+    }
+
+    Context fn hipBindTextureToMipmappedArray(handle: Handle, to: Handle, format: In<ChannelFormat>) {
+        format.get()?;
+        mipmap(handle, to, OVERRIDE_FORMAT)
+    }
+
+    Context fn hipUnbindTexture(handle: Handle) {
+        change(handle, |s| s.resource = None)
+    }
+
+    Context fn hipGetTextureAlignmentOffset(out: Out<usize>, handle: Handle) {
+        if handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        out.required()?.set(0);
+        Ok(())
+    }
+
+    /// A registered variable's address is its reference.
+    Context fn hipGetTextureReference(out: Out<Handle>, symbol: u64) {
+        out.required()?.set(symbol);
+        Ok(())
+    }
+}
