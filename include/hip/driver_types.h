@@ -124,31 +124,6 @@ typedef enum HIPresourcetype_enum {
 
 typedef enum HIPresourcetype_enum hipResourcetype;
 
-typedef enum HIPaddress_mode_enum {
-    HIP_TR_ADDRESS_MODE_WRAP = 0,
-    HIP_TR_ADDRESS_MODE_CLAMP = 1,
-    HIP_TR_ADDRESS_MODE_MIRROR = 2,
-    HIP_TR_ADDRESS_MODE_BORDER = 3,
-} HIPaddress_mode;
-
-typedef enum HIPfilter_mode_enum {
-    HIP_TR_FILTER_MODE_POINT = 0,
-    HIP_TR_FILTER_MODE_LINEAR = 1,
-} HIPfilter_mode;
-
-typedef struct HIP_TEXTURE_DESC_st {
-    HIPaddress_mode addressMode[3];
-    HIPfilter_mode filterMode;
-    unsigned int flags;
-    unsigned int maxAnisotropy;
-    HIPfilter_mode mipmapFilterMode;
-    float mipmapLevelBias;
-    float minMipmapLevelClamp;
-    float maxMipmapLevelClamp;
-    float borderColor[4];
-    int reserved[12];
-} HIP_TEXTURE_DESC;
-
 typedef enum hipResourceViewFormat {
     hipResViewFormatNone = 0,
     hipResViewFormatUnsignedChar1 = 1,

@@ -37,6 +37,17 @@ enum hipTextureFilterMode {
     hipFilterModeLinear = 1,
 };
 
+/* The driver style has names of its own for the same. */
+typedef enum hipTextureAddressMode HIPaddress_mode;
+#define HIP_TR_ADDRESS_MODE_WRAP ((enum hipTextureAddressMode)0)
+#define HIP_TR_ADDRESS_MODE_CLAMP ((enum hipTextureAddressMode)1)
+#define HIP_TR_ADDRESS_MODE_MIRROR ((enum hipTextureAddressMode)2)
+#define HIP_TR_ADDRESS_MODE_BORDER ((enum hipTextureAddressMode)3)
+
+typedef enum hipTextureFilterMode HIPfilter_mode;
+#define HIP_TR_FILTER_MODE_POINT ((enum hipTextureFilterMode)0)
+#define HIP_TR_FILTER_MODE_LINEAR ((enum hipTextureFilterMode)1)
+
 enum hipTextureReadMode {
     hipReadModeElementType = 0,
     hipReadModeNormalizedFloat = 1,
@@ -72,6 +83,19 @@ typedef struct hipTextureDesc {
     float minMipmapLevelClamp;
     float maxMipmapLevelClamp;
 } hipTextureDesc;
+
+typedef struct HIP_TEXTURE_DESC_st {
+    HIPaddress_mode addressMode[3];
+    HIPfilter_mode filterMode;
+    unsigned int flags;
+    unsigned int maxAnisotropy;
+    HIPfilter_mode mipmapFilterMode;
+    float mipmapLevelBias;
+    float minMipmapLevelClamp;
+    float maxMipmapLevelClamp;
+    float borderColor[4];
+    int reserved[12];
+} HIP_TEXTURE_DESC;
 
 typedef struct __hip_surface *hipSurfaceObject_t;
 
