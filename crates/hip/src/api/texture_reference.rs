@@ -225,7 +225,8 @@ api! {
     }
 
     Context fn hipTexRefGetFormat(format: Out<u32>, channels: Out<i32>, handle: Handle) {
-        (format.required()?, channels.required()?);
+        format.required()?;
+        channels.required()?;
         let state = of(handle)?.state();
         format.set(state.format.0);
         channels.set(state.format.1 as i32);
@@ -245,7 +246,8 @@ api! {
     }
 
     Context fn hipTexRefGetMipmapLevelClamp(least: Out<f32>, most: Out<f32>, handle: Handle) {
-        (least.required()?, most.required()?);
+        least.required()?;
+        most.required()?;
         give(least, handle, |s| s.sampling.least)?;
         give(most, handle, |s| s.sampling.most)
     }
