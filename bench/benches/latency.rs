@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, ValueEnum};
@@ -37,6 +37,8 @@ enum Child {
     Init,
     /// A module's load, its kernels' first launches: milliseconds of each; then the same of another text.
     Module,
+    /// The same, the process busy with something else for ten milliseconds after each load; they are not counted.
+    Busy,
     /// The same with one wait after both launches: milliseconds of the load, of the launches, of the wait.
     Queued,
     /// Calls of a process that is under way.
@@ -194,14 +196,18 @@ impl Driver {
     }
 
     /// Loads the module and runs both kernels once, each waited for: milliseconds of the load, of the first launch and of the second. If
-    /// `queued`, with one wait after both: of the load, of the launches, of the wait.
-    fn first_results(&self, text: &str, queued: bool) -> Result<[f64; 3]> {
+    /// `queued`, with one wait after both: of the load, of the launches, of the wait. After the load the program counts for as long as `busy`.
+    fn first_results(&self, text: &str, queued: bool, busy: Duration) -> Result<[f64; 3]> {
         let (mut out, mut x, mut n) = (0u64, 0u64, 32u32);
         self.alloc(&mut out, 128)?;
         self.alloc(&mut x, 128)?;
         let start = Instant::now();
         let module = self.module(text)?;
         let mut marks = [ms(start), 0.0, 0.0];
+        let idle = Instant::now();
+        while idle.elapsed() < busy {
+            std::hint::spin_loop();
+        }
         let mut params = [(&raw mut out).cast(), (&raw mut x).cast(), (&raw mut n).cast()];
         let mut start = Instant::now();
         for (i, name) in ["saxpy", "sums"].into_iter().enumerate() {
@@ -271,13 +277,14 @@ fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
             let after = resident()?;
             Ok(vec![time, after, after - before])
         }
-        Child::Module | Child::Queued => {
+        Child::Module | Child::Busy | Child::Queued => {
             let driver = Driver::start(library)?;
             let queued = matches!(child, Child::Queued);
-            let mut numbers = driver.first_results(&module_text(0), queued)?.to_vec();
+            let busy = Duration::from_millis(if matches!(child, Child::Busy) { 10 } else { 0 });
+            let mut numbers = driver.first_results(&module_text(0), queued, busy)?.to_vec();
             let mut warm = vec![vec![]; 3];
             for number in 1..=9 {
-                let marks = driver.first_results(&module_text(number), queued)?;
+                let marks = driver.first_results(&module_text(number), queued, busy)?;
                 warm.iter_mut().zip(marks).for_each(|(all, mark)| all.push(mark));
             }
             numbers.extend(warm.into_iter().map(median));
@@ -398,6 +405,7 @@ fn main() -> Result<()> {
     let cache = std::env::temp_dir().join(format!("anywarp-latency-{}", std::process::id()));
     let init = processes(Child::Init, &args, None, args.processes)?;
     let made = processes(Child::Module, &args, None, args.processes)?;
+    let busy = processes(Child::Busy, &args, None, args.processes)?;
     let queued = processes(Child::Queued, &args, None, args.processes)?;
     // The first process fills the cache.
     processes(Child::Module, &args, Some(&cache), 1)?;
@@ -424,6 +432,10 @@ fn main() -> Result<()> {
     let both = "the same kernels: load + both first launches + one wait";
     module(&format!("{what}, LLVM opened for it"), &made[..3]);
     module(&format!("{what}, LLVM open already"), &made[3..]);
+    module(
+        &format!("{what}, with 10 ms of other work after the load that are not counted, LLVM opened for it"),
+        &busy[..3],
+    );
     module(&format!("{both}, LLVM opened for it"), &queued[..3]);
     module(&format!("{both}, LLVM open already"), &queued[3..]);
     module(&format!("{what}, from the cache, fresh process"), &cached[..3]);

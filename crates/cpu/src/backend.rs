@@ -113,6 +113,7 @@ impl Backend for Cpu {
             ..rules(request.device, Engine::from_environment())
         };
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
+        program.expect_launches();
         let loaded = Module::new(program, Arc::clone(&self.machine), &request.options);
         let info = if request.options.verbose {
             info::log(loaded.kernels(), loaded.globals(), major * 10 + minor)
@@ -153,7 +154,7 @@ fn load_error(error: program::LoadError) -> LoadError {
 
 /// A loaded module as the driver sees it.
 struct Module {
-    program: program::Program,
+    program: Arc<program::Program>,
     machine: Arc<Machine>,
     ids: Vec<FuncId>,
     kernels: Vec<KernelInfo>,
@@ -182,7 +183,7 @@ impl Module {
             managed: g.managed,
         });
         let globals = globals.collect();
-        Module { program, machine, ids, kernels, globals, references }
+        Module { program: Arc::new(program), machine, ids, kernels, globals, references }
     }
 }
 
@@ -270,7 +271,7 @@ impl Program for Module {
         let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {
             return Err(internal(format!("there is no kernel {}", launch.kernel)));
         };
-        let made = self.program.kernel(id, launch.grid, launch.block);
+        let made = self.program.kernel_and_others(id, launch.grid, launch.block);
         let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
             machine: &self.machine,

@@ -1,7 +1,7 @@
 //! A kernel's code: made at the first launch of a shape, and kept.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use simd::cache::Cache;
@@ -40,6 +40,15 @@ pub(crate) struct Codes {
 }
 
 impl Codes {
+    /// Whether there is code for `spec`, or some is being made. Does not wait: it is asked while other kernels are being made.
+    pub fn has(&self, spec: Specialisation) -> bool {
+        match self.all.try_lock() {
+            Ok(all) => all.contains_key(&spec),
+            Err(TryLockError::Poisoned(all)) => all.into_inner().contains_key(&spec),
+            Err(TryLockError::WouldBlock) => true,
+        }
+    }
+
     /// The code for `spec`, made if it is not there.
     pub fn get(&self, spec: Specialisation, make: impl FnOnce() -> Option<Kernel>) -> Option<Arc<Kernel>> {
         if let Some((last, code)) = &*self.last.read().unwrap_or_else(PoisonError::into_inner)
@@ -85,18 +94,35 @@ impl Maker {
         Maker { target, cache: None, ..self }
     }
 
+    /// Whether launches are likely to be compiled: a compiler is asked for, and the cache has not seen the texts. To be asked once a load.
+    pub fn expects_work(&self) -> bool {
+        let compiles = self.engine == Engine::Compiled && self.target.has_vectors();
+        compiles && !self.cache.as_ref().is_some_and(|cache| cache.seen(&self.unit, &self.target))
+    }
+
+    /// The processor that code is made for.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
     /// What the compiler is asked for.
     pub fn request<'a>(&'a self, module: &'a Module, kernel: FuncId, spec: Specialisation) -> Request<'a> {
         Request { module, kernel, spec, target: &self.target, unit: self.unit }
     }
 
-    /// Makes code: machine code if that is asked for and can be, else the interpreter's.
-    pub fn make(&self, module: &Arc<Module>, kernel: FuncId, spec: Specialisation) -> Option<Kernel> {
+    /// Makes code: machine code if that is asked for and can be, else the interpreter's. `missed` is called where there is something to compile.
+    pub fn make(
+        &self,
+        module: &Arc<Module>,
+        kernel: FuncId,
+        spec: Specialisation,
+        missed: &dyn Fn(),
+    ) -> Option<Kernel> {
         let start = Instant::now();
         let name = module.functions.get(kernel.index())?.name.as_str();
         let mut refused = None;
         if self.engine == Engine::Compiled {
-            match Compiled::new(&self.request(module, kernel, spec), self.cache.as_ref()) {
+            match Compiled::new(&self.request(module, kernel, spec), self.cache.as_ref(), missed) {
                 Ok(compiled) => {
                     let (first, end) = compiled.range();
                     let lines = compiled.lines();

@@ -8,6 +8,7 @@
 //! **Architecture invariant:** knows how code is made and run; knows no C types, contexts or streams.
 
 pub mod backend;
+mod beside;
 mod code;
 pub mod info;
 pub mod program;

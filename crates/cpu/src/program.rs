@@ -8,6 +8,7 @@ use simd::{Request, Specialisation, Target};
 use wave::module::RelocTarget;
 use wave::{FuncId, Module};
 
+use crate::beside;
 use crate::code::{Codes, Kernel, Maker};
 
 /// One PTX text.
@@ -238,6 +239,13 @@ impl Program {
         Ok(Program { module: Arc::new(module), codes, targets, maker })
     }
 
+    /// Lets LLVM be opened while the program goes on, where the cache is not likely to serve its launches.
+    pub(crate) fn expect_launches(&self) {
+        if self.module.kernels().next().is_some() && self.maker.expects_work() {
+            beside::open_llvm(self.maker.target());
+        }
+    }
+
     /// The `.target` of a kernel's text as a number: 52 for `sm_52`.
     pub fn target(&self, kernel: FuncId) -> u32 {
         self.targets.get(&kernel).copied().unwrap_or(0)
@@ -282,8 +290,41 @@ impl Program {
 
     /// The code of `kernel` for a launch of this shape; made now if it is not there. `None` if `kernel` is none.
     pub fn kernel(&self, kernel: FuncId, grid: [u32; 3], block: [u32; 3]) -> Option<Arc<Kernel>> {
+        self.make(kernel, Specialisation::of_launch(grid, block), &|| ())
+    }
+
+    /// As [`Program::kernel`]. Where the kernel has to be compiled, those that follow it in the module are compiled meanwhile on another thread
+    /// for the same shape of launch: a program that launches one kernel of a module soon launches the others.
+    pub fn kernel_and_others(
+        self: &Arc<Self>,
+        kernel: FuncId,
+        grid: [u32; 3],
+        block: [u32; 3],
+    ) -> Option<Arc<Kernel>> {
         let spec = Specialisation::of_launch(grid, block);
-        self.codes.get(kernel.index())?.as_ref()?.get(spec, || self.maker.make(&self.module, kernel, spec))
+        self.make(kernel, spec, &|| beside::compile(self, kernel, spec))
+    }
+
+    /// Whether the code of `kernel` for a launch of this shape has been made or is being made.
+    pub fn has(&self, kernel: FuncId, grid: [u32; 3], block: [u32; 3]) -> bool {
+        self.has_code(kernel, Specialisation::of_launch(grid, block))
+    }
+
+    pub(crate) fn has_code(&self, kernel: FuncId, spec: Specialisation) -> bool {
+        self.codes.get(kernel.index()).and_then(Option::as_ref).is_some_and(|codes| codes.has(spec))
+    }
+
+    pub(crate) fn make(
+        &self,
+        kernel: FuncId,
+        spec: Specialisation,
+        missed: &dyn Fn(),
+    ) -> Option<Arc<Kernel>> {
+        let codes = self.codes.get(kernel.index())?.as_ref()?;
+        codes.get(spec, || {
+            let _counted = beside::Counted::new();
+            self.maker.make(&self.module, kernel, spec, missed)
+        })
     }
 
     /// What the compiler is asked for.

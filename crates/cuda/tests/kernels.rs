@@ -1,5 +1,6 @@
 //! Programs in the form of C calls that run kernels.
 
+mod ahead;
 mod exit;
 mod libraries;
 mod library;

@@ -534,7 +534,7 @@ impl Dispatcher {
 }
 
 /// The program's signals are not for our threads.
-pub(crate) fn block_signals() {
+pub fn block_signals() {
     // SAFETY: a zeroed sigset_t is valid storage, filled by sigfillset before use; only this thread's mask changes. Faults of kernels
     // (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP) stay deliverable.
     unsafe {

@@ -156,7 +156,7 @@ impl Cache {
         Ok(items)
     }
 
-    /// Removes every object; how many, and their bytes.
+    /// Removes every object, and what is known of texts; how many objects, and their bytes.
     ///
     /// # Errors
     /// The folder cannot be read or a file cannot be removed.
@@ -164,6 +164,10 @@ impl Cache {
         let items = self.items()?;
         for item in &items {
             fs::remove_file(&item.path)?;
+        }
+        match fs::remove_file(self.folder.join(crate::seen::FILE)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         Ok((items.len(), items.iter().map(|i| i.size).sum()))
     }

@@ -98,11 +98,11 @@ pub(crate) struct Facts {
 }
 
 impl Compiled {
-    /// Compiles a kernel, or takes it from the cache.
+    /// Compiles a kernel, or takes it from the cache. `missed` is called where the cache has none, before the work begins.
     ///
     /// # Errors
     /// The kernel is not supported (interpret it), or there is no LLVM.
-    pub fn new(request: &Request, cache: Option<&Cache>) -> Result<Compiled, Error> {
+    pub fn new(request: &Request, cache: Option<&Cache>, missed: &dyn Fn()) -> Result<Compiled, Error> {
         let start = Instant::now();
         let name = &request.module.functions[request.kernel.index()].name;
         let key = Key::new(request, name);
@@ -114,6 +114,7 @@ impl Compiled {
         if !request.target.has_vectors() {
             return Err(Error::Unsupported("a processor without AVX2".into()));
         }
+        missed();
         let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
         let object = Llvm::get()?.object(&emitted.ir, request.target, emitted.effort)?;
         let facts = Facts {

@@ -9,6 +9,7 @@ mod kernel;
 mod lanewise;
 pub mod llvm;
 mod object;
+mod seen;
 mod target;
 mod text;
 

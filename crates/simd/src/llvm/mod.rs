@@ -1,8 +1,9 @@
-//! LLVM, opened at the first compilation.
+//! LLVM, opened at the first compilation, or ahead of it.
 //!
 //! The library is the one that rustup's toolchain ships (LLVM 22), or what `ANYWARP_LLVM` names. It is reached through its C interface;
 //! IR goes in as text, an ELF object or assembly comes out.
 
+mod ahead;
 mod destructors;
 mod ending;
 mod sys;
@@ -12,10 +13,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::target::Target;
+pub use ahead::Ahead;
 pub use ending::watch_thread;
 use sys::Functions;
+
+static LLVM: OnceLock<Result<Llvm, LlvmError>> = OnceLock::new();
+/// Somebody has something to compile.
+static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// What can go wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +125,11 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
 impl Llvm {
     /// The library; opened by the first call.
     pub fn get() -> Result<&'static Llvm, LlvmError> {
-        static LLVM: OnceLock<Result<Llvm, LlvmError>> = OnceLock::new();
+        ASKED.store(true, Ordering::Relaxed);
+        Llvm::opened()
+    }
+
+    fn opened() -> Result<&'static Llvm, LlvmError> {
         LLVM.get_or_init(Llvm::open).as_ref().map_err(Clone::clone)
     }
 

@@ -1,0 +1,85 @@
+//! Which texts have been loaded before, as the cache's folder remembers it.
+//!
+//! What a launch is compiled for is known when it comes. When a text is loaded, this tells whether launches are likely to be served from the
+//! cache: the file `seen` has a fixed number of places, each text has one, and the last that was loaded there is in it. Readers and writers
+//! take no lock: who reads half of a text finds a stranger, and opens LLVM for nothing.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use crate::cache::Cache;
+use crate::target::Target;
+
+/// Texts that are remembered.
+const PLACES: u64 = 4096;
+
+/// A text's mark.
+type Mark = [u8; 16];
+
+/// The file's name.
+pub(crate) const FILE: &str = "seen";
+
+impl Cache {
+    /// Whether the text of this digest has been loaded with this cache for this processor; from now on it has.
+    pub fn seen(&self, unit: &[u8; 32], target: &Target) -> bool {
+        let mut h = blake3::Hasher::new();
+        h.update(env!("ANYWARP_COMPILER").as_bytes());
+        h.update(unit);
+        h.update(&[u8::from(target.avx512), u8::from(target.per_lane)]);
+        h.update(target.cpu.as_bytes());
+        h.update(target.features.as_bytes());
+        let [mark, place] = *h.finalize().as_bytes().as_chunks::<16>().0 else { return false };
+        let place = u64::from_le_bytes(*place.first_chunk().unwrap_or(&[0; 8])) % PLACES;
+        self.exchange(place * size_of::<Mark>() as u64, &mark).unwrap_or_else(|error| {
+            tracing::debug!(folder = %self.folder().display(), %error, "cannot remember a text");
+            false
+        })
+    }
+
+    /// Whether this mark lies at an offset; puts it there.
+    fn exchange(&self, offset: u64, mark: &Mark) -> io::Result<bool> {
+        let path = self.folder().join(FILE);
+        let mut open = File::options();
+        open.read(true).write(true);
+        let file = match open.open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(self.folder())?;
+                open.create(true).truncate(false).open(&path)?
+            }
+            // A folder that somebody else fills.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(&path)?,
+            other => other?,
+        };
+        let mut found = Mark::default();
+        // A file that ends before holds nothing.
+        if file.read_exact_at(&mut found, offset).is_ok() && found == *mark {
+            return Ok(true);
+        }
+        file.write_all_at(mark, offset)?;
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_seen_the_second_time_until_the_cache_is_cleared() {
+        let folder = std::env::temp_dir().join(format!("anywarp-seen-{}", std::process::id()));
+        let cache = Cache::at(&folder);
+        let native = Target::native();
+        for text in [[1; 32], [2; 32]] {
+            assert!(!cache.seen(&text, &native));
+            assert!(cache.seen(&text, &native));
+        }
+        let other = Target { per_lane: !native.per_lane, ..native.clone() };
+        assert!(!cache.seen(&[1; 32], &other));
+        assert!(cache.seen(&[1; 32], &native));
+        assert!(cache.items().expect("readable").is_empty());
+        cache.clear().expect("clear");
+        assert!(!cache.seen(&[1; 32], &native));
+        fs::remove_dir_all(&folder).expect("remove");
+    }
+}
