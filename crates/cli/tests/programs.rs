@@ -1,39 +1,12 @@
 //! C programs from their source to their answer: the examples and the demo, and one that brings another driver along.
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-const ANYWARP: &str = env!("CARGO_BIN_EXE_anywarp");
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// A folder for one test's programs.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("anywarp-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for programs");
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).expect("the folder can go");
-    }
-}
-
-/// Runs `command` and wants it to succeed; what it printed.
-fn succeed(command: &mut Command) -> String {
-    let Output { status, stdout, stderr } = command.output().expect("the program starts");
-    let (out, err) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    assert!(status.success(), "{command:?}: {status}\n{out}\n{err}");
-    out.into_owned()
-}
+use support::{ANYWARP, Folder, root, succeed};
 
 /// A C compiler with our header, the source and the library named in `last`.
 fn cc(output: &Path, source: &Path, last: &[&str]) {
