@@ -3,7 +3,7 @@
 use driver::memory::array::Descriptor;
 use driver::memory::managed::Location;
 
-use crate::structures;
+use crate::{In, structures};
 
 structures! {
     /// `CUDA_MEMCPY2D`, `hip_Memcpy2D`.
@@ -55,6 +55,16 @@ structures! {
         pub height: usize,
         pub format: u32,
         pub channels: u32,
+    }
+
+    /// `CUDA_LAUNCH_PARAMS`, `hipFunctionLaunchParams`.
+    pub struct FunctionLaunchParams = "hipFunctionLaunchParams" {
+        pub function: u64,
+        pub grid: [u32; 3],
+        pub block: [u32; 3],
+        pub shared: u32,
+        pub stream: u64,
+        pub params: In<u64>,
     }
 
     /// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`.

@@ -77,19 +77,6 @@ pub struct LaunchConfig {
     pub attribute_count: u32,
 }
 
-/// `CUDA_LAUNCH_PARAMS`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct LaunchParams {
-    pub function: Handle,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub shared: u32,
-    pub stream: Handle,
-    pub params: In<u64>,
-}
-
 /// `CUdevprop`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

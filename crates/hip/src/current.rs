@@ -68,9 +68,6 @@ pub fn driver() -> Result<&'static driver::Driver> {
     }
     let backend = BACKEND.get().ok_or(Error::NotInitialized)?;
     driver::initialize(backend)?;
-    if stream::in_host_function() {
-        return Err(Error::NotSupported);
-    }
     Ok(driver::driver()?)
 }
 

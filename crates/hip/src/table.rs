@@ -13,7 +13,6 @@ mod stubs {
 }
 
 mod generated {
-    #![allow(unused_imports)]
     use super::stubs::*;
     use crate::api::*;
     use std::ffi::c_void;

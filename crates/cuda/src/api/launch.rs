@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use capi::types::FunctionLaunchParams;
 use driver::device::attribute;
 use driver::event::{self, Event};
 use driver::handle::lock;
@@ -14,7 +15,7 @@ use driver::{Error, Result, log};
 use crate::abi::{In, bytes_at};
 use crate::api;
 use crate::api::{current, stream};
-use crate::types::{Handle, LaunchAttribute, LaunchConfig, LaunchParams};
+use crate::types::{Handle, LaunchAttribute, LaunchConfig};
 
 /// The keys of `extra`.
 mod extra_key {
@@ -146,7 +147,7 @@ fn launch_with(
 }
 
 /// Launches one kernel on each of several devices.
-fn launch_on_all(list: In<LaunchParams>, count: u32, flags: u32) -> Result<()> {
+fn launch_on_all(list: In<FunctionLaunchParams>, count: u32, flags: u32) -> Result<()> {
     const KNOWN_FLAGS: u32 = 3;
     if count == 0 || list.is_null() || flags & !KNOWN_FLAGS != 0 {
         return Err(Error::InvalidValue);
@@ -245,7 +246,7 @@ api! {
         go(function, &config, pointers, In::at_address(0), &stream(in_stream, own)?)
     }
 
-    Context fn cuLaunchCooperativeKernelMultiDevice(list: In<LaunchParams>, count: u32, flags: u32) {
+    Context fn cuLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
         launch_on_all(list, count, flags)
     }
 

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use capi::types::FunctionLaunchParams;
 use driver::device::attribute;
 use driver::event::{self, Event};
 use driver::launch::{self, Config, Params};
@@ -31,19 +32,6 @@ impl Dim3 {
     fn list(self) -> [u32; 3] {
         [self.x, self.y, self.z]
     }
-}
-
-/// `hipFunctionLaunchParams`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct FunctionLaunchParams {
-    pub function: Handle,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub shared: u32,
-    pub stream: Handle,
-    pub params: In<u64>,
 }
 
 /// `hipLaunchParams`.
