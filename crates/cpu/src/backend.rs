@@ -15,6 +15,7 @@ use driver::backend::{
 use driver::device::{DeviceInfo, attribute, virtual_devices};
 use grid::{Config, Heap, Host, Workers};
 use lower::ErrorClass;
+use simd::Specialisation;
 use wave::FuncId;
 
 use crate::info;
@@ -271,7 +272,8 @@ impl Program for Module {
         let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {
             return Err(internal(format!("there is no kernel {}", launch.kernel)));
         };
-        let made = self.program.kernel_and_others(id, launch.grid, launch.block);
+        let spec = Specialisation::of_launch(launch.grid, launch.block).in_clusters(launch.cluster.is_some());
+        let made = self.program.kernel_and_others(id, spec);
         let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
             machine: &self.machine,
@@ -290,6 +292,7 @@ impl Program for Module {
             image: launch.image_base,
             shared: [kernel.static_shared, launch.dynamic_shared],
             stack: launch.limits.stack,
+            cluster: launch.cluster,
             cooperative: launch.cooperative,
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             host: &around,
@@ -301,13 +304,14 @@ impl Program for Module {
         if let (Some(&id), Some(info)) = (self.ids.get(kernel), self.kernels.get(kernel))
             && let Some(block) = info.required_block
         {
-            self.program.kernel(id, [1; 3], block);
+            let clusters = info.required_cluster.is_some();
+            self.program.kernel_for(id, Specialisation::of_launch([1; 3], block).in_clusters(clusters));
         }
     }
 
-    fn prepare_launch(&self, kernel: usize, grid: [u32; 3], block: [u32; 3]) {
+    fn prepare_launch(&self, kernel: usize, grid: [u32; 3], block: [u32; 3], clusters: bool) {
         if let Some(&id) = self.ids.get(kernel) {
-            self.program.kernel(id, grid, block);
+            self.program.kernel_for(id, Specialisation::of_launch(grid, block).in_clusters(clusters));
         }
     }
 }

@@ -24,6 +24,10 @@ pub fn kernel(module: &Module, function: &Function, target: u32, options: &LoadO
         // The hardware's driver does not count the one shape a block must have as a bound.
         max_threads: least(if required.is_some() { 0 } else { info.max_threads }, options.max_threads),
         required_block: required,
+        required_cluster: Some(info.required_cluster).filter(|c| c.iter().any(|&n| n != 0)),
+        max_cluster: info.max_cluster,
+        explicit_cluster: info.explicit_cluster,
+        blocks_are_clusters: info.blocks_are_clusters,
         registers: registers(function, least(info.max_registers, options.max_registers)),
         target,
     }

@@ -290,18 +290,17 @@ impl Program {
 
     /// The code of `kernel` for a launch of this shape; made now if it is not there. `None` if `kernel` is none.
     pub fn kernel(&self, kernel: FuncId, grid: [u32; 3], block: [u32; 3]) -> Option<Arc<Kernel>> {
-        self.make(kernel, Specialisation::of_launch(grid, block), &|| ())
+        self.kernel_for(kernel, Specialisation::of_launch(grid, block))
+    }
+
+    /// As [`Program::kernel`], for what a launch's code is specialised on.
+    pub fn kernel_for(&self, kernel: FuncId, spec: Specialisation) -> Option<Arc<Kernel>> {
+        self.make(kernel, spec, &|| ())
     }
 
     /// As [`Program::kernel`]. Where the kernel has to be compiled, those that follow it in the module are compiled meanwhile on another thread
     /// for the same shape of launch: a program that launches one kernel of a module soon launches the others.
-    pub fn kernel_and_others(
-        self: &Arc<Self>,
-        kernel: FuncId,
-        grid: [u32; 3],
-        block: [u32; 3],
-    ) -> Option<Arc<Kernel>> {
-        let spec = Specialisation::of_launch(grid, block);
+    pub fn kernel_and_others(self: &Arc<Self>, kernel: FuncId, spec: Specialisation) -> Option<Arc<Kernel>> {
         self.make(kernel, spec, &|| beside::compile(self, kernel, spec))
     }
 

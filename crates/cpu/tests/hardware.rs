@@ -66,6 +66,7 @@ fn run(program: &Program, workers: &Workers, form: &Form, compiled: bool) -> Res
             image: 0,
             shared: [info.shared_size as u32, 0],
             stack: 0,
+            cluster: None,
             cooperative: false,
             id: 1,
             host: &memory,

@@ -5,7 +5,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cpu::{Engine, Program, Source, Target};
+use cpu::{Engine, Program, Source, Specialisation, Target};
 use grid::{Launch, Workers};
 use support::case::{self, Run};
 use support::memory::{Aligned, Memory};
@@ -37,7 +37,8 @@ fn launch(program: &Program, workers: &Workers, run: &Run, how: How) -> Result<(
     let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| b.range()).collect();
     ranges.push(image.range());
     let memory = Memory::new(ranges);
-    let kernel = program.kernel(id, run.grid, run.block).ok_or("no code")?;
+    let spec = Specialisation::of_launch(run.grid, run.block).in_clusters(run.cluster.is_some());
+    let kernel = program.kernel_for(id, spec).ok_or("no code")?;
     if how.engine() == Engine::Compiled && kernel.report.is_none() {
         return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
     }
@@ -52,6 +53,7 @@ fn launch(program: &Program, workers: &Workers, run: &Run, how: How) -> Result<(
         image: base,
         shared: [info.shared_size as u32, run.shared],
         stack: 0,
+        cluster: run.cluster,
         cooperative: run.cooperative,
         id: 1,
         host: &memory,

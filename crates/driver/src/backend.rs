@@ -154,8 +154,8 @@ pub trait Program: Send + Sync {
 
     /// Compiles a kernel for launches of this shape, so that the launch finds its code made. Called by a thread of its own while the launch
     /// waits behind others.
-    fn prepare_launch(&self, kernel: usize, grid: [u32; 3], block: [u32; 3]) {
-        let _ = (kernel, grid, block);
+    fn prepare_launch(&self, kernel: usize, grid: [u32; 3], block: [u32; 3], clusters: bool) {
+        let _ = (kernel, grid, block, clusters);
     }
 }
 
@@ -178,6 +178,14 @@ pub struct KernelInfo {
     pub max_threads: u32,
     /// `.reqntid`: the one shape a block may have.
     pub required_block: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: the one shape a cluster may have.
+    pub required_cluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`: the most blocks a cluster may have; 0: not given.
+    pub max_cluster: u32,
+    /// `.explicitcluster`: a launch must say what its clusters are.
+    pub explicit_cluster: bool,
+    /// `.blocksareclusters`: a launch counts clusters where others count blocks.
+    pub blocks_are_clusters: bool,
     /// Registers of a thread, as an assembler would report them (an estimate).
     pub registers: u32,
     /// The `.target` of its text as a number: 52 for sm_52.
@@ -245,6 +253,8 @@ pub struct Launch<'a> {
     pub image_base: u64,
     /// The context's limits.
     pub limits: Limits,
+    /// Blocks of a cluster in x, y and z, where there are clusters.
+    pub cluster: Option<[u32; 3]>,
     /// All blocks must be resident at once.
     pub cooperative: bool,
     /// The context's id, unique in the process: whose heap `malloc` takes from.

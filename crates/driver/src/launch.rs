@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use crate::backend::{Launch, Limits};
+use crate::cluster;
 use crate::device::attribute;
 use crate::error::{Error, Result};
 use crate::log;
@@ -24,10 +25,12 @@ pub struct Config {
     pub dynamic_shared: u32,
     /// All blocks at once.
     pub cooperative: bool,
+    /// Blocks of a cluster in x, y, z, where the launch says so; [`check`] puts in what the kernel requires.
+    pub cluster: Option<[u32; 3]>,
 }
 
-/// Checks the shape of a launch against the device and the kernel.
-pub fn check(function: &Function, config: &Config) -> Result<()> {
+/// Checks the shape of a launch against the device and the kernel, and completes it with what the kernel says.
+pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     let device = function.device();
     let most_threads = device.known(attribute::MAX_THREADS_PER_BLOCK);
     let threads = config.block.iter().fold(1, |n: u64, &b| n.saturating_mul(u64::from(b)));
@@ -49,6 +52,7 @@ pub fn check(function: &Function, config: &Config) -> Result<()> {
     if config.dynamic_shared > function.max_dynamic_shared() {
         return Err(Error::InvalidValue);
     }
+    config.cluster = cluster::of_launch(function, config)?;
     if config.cooperative {
         let per = occupancy::max_active_blocks(function, threads as u32, u64::from(config.dynamic_shared));
         let room = u64::from(per) * device.known(attribute::MULTIPROCESSOR_COUNT);
@@ -79,13 +83,12 @@ fn compile_ahead(function: &Function, config: &Config) {
     if counted >= room {
         return;
     }
-    let (program, kernel, grid, block) =
-        (Arc::clone(&module.program), function.index, config.grid, config.block);
+    let (program, kernel, config) = (Arc::clone(&module.program), function.index, *config);
     // Where no thread can be had, the launch itself compiles.
     let _ = std::thread::Builder::new().name("anywarp-compile".into()).spawn(move || {
         let _guard = guard;
         stream::block_signals();
-        program.prepare_launch(kernel, grid, block);
+        program.prepare_launch(kernel, config.grid, config.block, config.cluster.is_some());
     });
 }
 
@@ -128,6 +131,7 @@ impl Prepared {
             params: params.bytes(),
             image_base: module.image_base,
             limits,
+            cluster: config.cluster,
             cooperative: config.cooperative,
             context: module.context_id,
             device: module.context.device.ordinal,

@@ -239,7 +239,9 @@ impl Module {
                 name,
                 max_dynamic_shared: AtomicU32::new(dynamic),
                 carveout: AtomicI32::new(-1),
-                cluster: [const { AtomicI32::new(0) }; 5],
+                cluster: info.required_cluster.unwrap_or_default().map(AtomicU32::new),
+                large_clusters: AtomicBool::new(false),
+                cluster_policy: AtomicI32::new(0),
                 legacy: Mutex::default(),
                 launched: AtomicBool::new(false),
             })
@@ -323,8 +325,12 @@ pub struct Function {
     pub name: std::ffi::CString,
     max_dynamic_shared: AtomicU32,
     carveout: AtomicI32,
-    /// Attributes 11 to 15.
-    cluster: [AtomicI32; 5],
+    /// The size that clusters must have: attributes 11 to 13; zeros: any.
+    cluster: [AtomicU32; 3],
+    /// Clusters may be larger than every device takes: attribute 14.
+    large_clusters: AtomicBool,
+    /// How clusters are spread over the device: attribute 15, which changes nothing here.
+    cluster_policy: AtomicI32,
     /// For the launches of old.
     pub legacy: Mutex<Legacy>,
     /// Whether it was launched before.
@@ -345,6 +351,10 @@ static NO_KERNEL: KernelInfo = KernelInfo {
     const_bytes: 0,
     max_threads: 0,
     required_block: None,
+    required_cluster: None,
+    max_cluster: 0,
+    explicit_cluster: false,
+    blocks_are_clusters: false,
     registers: 0,
     target: 0,
 };
@@ -374,6 +384,22 @@ impl Function {
         self.max_dynamic_shared.load(Ordering::Relaxed)
     }
 
+    /// The one size that its clusters may have.
+    pub fn required_cluster(&self) -> Option<[u32; 3]> {
+        let size = self.cluster.each_ref().map(|side| side.load(Ordering::Relaxed));
+        (size != [0; 3]).then_some(size)
+    }
+
+    /// Whether a launch must say what its clusters are.
+    pub fn needs_cluster(&self) -> bool {
+        self.info().explicit_cluster
+    }
+
+    /// Whether clusters may be larger than every device takes.
+    pub fn allows_large_clusters(&self) -> bool {
+        self.large_clusters.load(Ordering::Relaxed)
+    }
+
     /// An attribute by its number.
     pub fn attribute(&self, number: i32) -> Result<i32> {
         let info = self.info();
@@ -388,13 +414,16 @@ impl Function {
                 let (major, minor) = self.device().info.compute_capability;
                 major * 10 + minor
             }
-            7 | 10 => 0,
+            7 => 0,
+            10 => u32::from(info.explicit_cluster),
             8 => self.max_dynamic_shared(),
             9 => return Ok(self.carveout.load(Ordering::Relaxed)),
-            11..=15 => {
-                let at = usize::try_from(number - 11).unwrap_or(0);
-                return Ok(self.cluster.get(at).map_or(0, |a| a.load(Ordering::Relaxed)));
+            11..=13 => {
+                let [x, y, z] = &self.cluster;
+                [x, y, z][(number - 11).clamp(0, 2) as usize].load(Ordering::Relaxed)
             }
+            14 => u32::from(self.large_clusters.load(Ordering::Relaxed)),
+            15 => return Ok(self.cluster_policy.load(Ordering::Relaxed)),
             _ => return Err(Error::InvalidValue),
         };
         i32::try_from(value).map_err(|_| Error::InvalidValue)
@@ -410,18 +439,13 @@ impl Function {
                 self.max_dynamic_shared.store(value, Ordering::Relaxed);
             }
             9 if (-1..=100).contains(&value) => self.carveout.store(value, Ordering::Relaxed),
-            11..=15 => {
-                let right = match number {
-                    14 => true,
-                    15 => (0..=2).contains(&value),
-                    _ => value >= 0,
-                };
-                let at = usize::try_from(number - 11).unwrap_or(0);
-                match self.cluster.get(at) {
-                    Some(a) if right => a.store(value, Ordering::Relaxed),
-                    _ => return Err(Error::InvalidValue),
-                }
+            11..=13 => {
+                let value = u32::try_from(value).map_err(|_| Error::InvalidValue)?;
+                let [x, y, z] = &self.cluster;
+                [x, y, z][(number - 11).clamp(0, 2) as usize].store(value, Ordering::Relaxed);
             }
+            14 => self.large_clusters.store(value != 0, Ordering::Relaxed),
+            15 if (0..=2).contains(&value) => self.cluster_policy.store(value, Ordering::Relaxed),
             _ => return Err(Error::InvalidValue),
         }
         Ok(())

@@ -2,17 +2,20 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use wave::abi::{BlockCtx, Stop, WarpCtx, Workspace, warp_lanes};
+use wave::abi::{BlockCtx, ClusterCtx, Stop, WINDOW_BITS, WarpCtx, Workspace, warp_lanes};
 use wave::barrier::{Barriers, Invalid, MAX_WARPS};
+use wave::cluster::ClusterLanes;
 use wave::op::BarMode;
 
 use crate::job::Job;
-use crate::memory::Region;
+use crate::memory::{Region, Windows};
 
 const SYNC: u32 = BarMode::Sync as u32;
 const ARRIVE: u32 = BarMode::Arrive as u32;
 const RED_POPC: u32 = BarMode::RedPopc as u32;
 const RED_AND: u32 = BarMode::RedAnd as u32;
+const CLUSTER_ARRIVE: u32 = BarMode::ClusterArrive as u32;
+const CLUSTER_WAIT: u32 = BarMode::ClusterWait as u32;
 
 /// Arrivals of one warp in a row before the other warps get a turn.
 const PATIENCE: u32 = 16;
@@ -28,6 +31,8 @@ pub(crate) enum Step {
     /// Warps have stopped so that others may run. `moved`: something else happened as well. `sleep`: nanoseconds that all
     /// of them want to wait.
     Yielded { moved: bool, sleep: u32 },
+    /// Those of its warps that live wait, some of them at the cluster's barrier.
+    Waiting,
     /// The launch has failed elsewhere.
     Stopped,
     /// The code of this warp has reported a fault.
@@ -44,8 +49,12 @@ pub(crate) struct Resident {
     pub block: BlockCtx,
     pub warps: Vec<WarpCtx>,
     pub barriers: Barriers,
+    /// Its lanes at the cluster's barrier.
+    pub cluster: ClusterLanes,
     frames: Option<Region>,
     shared: Option<Region>,
+    /// The shared memory of a whole cluster, where this is its first block.
+    windows: Option<Windows>,
     local: Option<Region>,
     /// Warps that have not ended, in order; used while all of them stop at the same barriers.
     order: [u8; MAX_WARPS],
@@ -87,11 +96,15 @@ impl Resident {
                 shared_total: 0,
                 reserved: 0,
                 workspace: std::ptr::null(),
+                shared_reach: 0,
+                cluster: ClusterCtx::ALONE,
             },
             warps: Vec::new(),
             barriers: Barriers::default(),
+            cluster: ClusterLanes::default(),
             frames: None,
             shared: None,
+            windows: None,
             local: None,
             order: [0; MAX_WARPS],
             active: 0,
@@ -103,11 +116,29 @@ impl Resident {
 
     /// Bytes of address space held.
     pub(crate) fn footprint(&self) -> usize {
-        [&self.frames, &self.shared, &self.local].into_iter().flatten().map(Region::size).sum()
+        let regions = [&self.frames, &self.shared, &self.local].into_iter().flatten().map(Region::size);
+        regions.sum::<usize>() + self.windows.as_ref().map_or(0, Windows::size)
     }
 
-    /// Makes ready for blocks of a launch. `None` where there is no memory.
-    pub(crate) fn prepare(&mut self, job: &Job, smid: u32, owner: *mut std::ffi::c_void) -> Option<()> {
+    /// Shared memory for the blocks of a cluster, of which this is the first: where it begins. `None` where there is no memory.
+    fn cluster_shared(&mut self, blocks: u32, size: usize) -> Option<*mut u8> {
+        let count = blocks as usize;
+        if !self.windows.as_ref().is_some_and(|w| w.hold(count, size)) {
+            self.windows = None;
+            self.windows = Some(Windows::new(count, size, 1 << WINDOW_BITS)?);
+        }
+        self.windows.as_ref().map(Windows::start)
+    }
+
+    /// Makes ready for blocks of a launch, `shared` being the shared memory of its cluster where it is not the first block of one. `None`
+    /// where there is no memory.
+    pub(crate) fn prepare(
+        &mut self,
+        job: &Job,
+        smid: u32,
+        owner: *mut std::ffi::c_void,
+        cluster: Option<*mut u8>,
+    ) -> Option<()> {
         let launch = job.launch;
         let code = launch.code;
         let threads = job.threads as usize;
@@ -118,8 +149,14 @@ impl Resident {
             // An odd number of cache lines: the lanes of a warp stand at like depths, and their frames must not all lie in one set of the cache.
             local = local.checked_next_multiple_of(128)?.checked_add(64)?;
         }
+        let window = (shared as usize).checked_add(OVERREAD)?;
+        let base = match (launch.cluster, cluster) {
+            (None, _) => grown(&mut self.shared, window, Region::window)?,
+            (Some(_), None) => self.cluster_shared(job.cluster, window)?,
+            (Some(_), Some(first)) => first,
+        };
         let block = &mut self.block;
-        block.shared = grown(&mut self.shared, (shared as usize).checked_add(OVERREAD)?, Region::window)?;
+        block.shared = base;
         block.local = match local {
             0 => std::ptr::null_mut(),
             // Whole warps: code may touch the memory of lanes that do not exist.
@@ -141,6 +178,8 @@ impl Resident {
         block.nsmid = job.multiprocessors;
         block.shared_dynamic = launch.shared[1];
         block.shared_total = shared;
+        block.shared_reach = (u64::from(job.cluster - 1) << WINDOW_BITS) + u64::from(shared);
+        block.cluster = ClusterCtx::ALONE;
         if !code.suspends() {
             return Some(());
         }
@@ -171,16 +210,23 @@ impl Resident {
     /// Fills shared memory, if every run must see the same.
     pub(crate) fn fill_shared(&mut self, job: &Job) {
         if job.deterministic {
-            // SAFETY: shared memory has this many bytes, and no block runs in it.
-            unsafe { self.block.shared.write_bytes(0xa5, self.block.shared_total as usize) };
+            let own = self.block.shared.wrapping_add(self.block.cluster.window() as usize);
+            // SAFETY: the block's shared memory has this many bytes, and no block runs in it.
+            unsafe { own.write_bytes(0xa5, self.block.shared_total as usize) };
         }
     }
 
-    /// Begins block number `ticket`.
-    pub(crate) fn start(&mut self, job: &Job, ticket: u64) {
-        self.block.ctaid = job.launch.block_index(ticket);
+    /// Takes the place of block number `rank` of cluster number `ticket`.
+    pub(crate) fn place(&mut self, job: &Job, ticket: u64, rank: u32) {
+        (self.block.ctaid, self.block.cluster) = job.launch.place(ticket, rank);
         self.fill_shared(job);
+    }
+
+    /// Begins block number `rank` of cluster number `ticket`.
+    pub(crate) fn start(&mut self, job: &Job, ticket: u64, rank: u32) {
+        self.place(job, ticket, rank);
         self.barriers.reset();
+        self.cluster.reset();
         self.together = true;
         self.active = self.warps.len();
         for (i, (warp, place)) in self.warps.iter_mut().zip(&mut self.order).enumerate() {
@@ -265,7 +311,7 @@ impl Resident {
                 && warp.bar_threads == 0
                 && (kept == 0 || at == (warp.bar_id, warp.bar_mode))
                 && warp.bar_id < 16
-                && warp.bar_mode != ARRIVE
+                && !matches!(warp.bar_mode, ARRIVE | CLUSTER_ARRIVE | CLUSTER_WAIT)
             {
                 at = (warp.bar_id, warp.bar_mode);
                 if at.1 != SYNC {
@@ -323,6 +369,8 @@ impl Resident {
         let exits = warp.live != before;
         match stop {
             Stop::Fault => return Err(Step::Fault(index as u32)),
+            Stop::Barrier if warp.bar_mode == CLUSTER_ARRIVE => self.cluster.arrive(warp, index),
+            Stop::Barrier if warp.bar_mode == CLUSTER_WAIT => self.cluster.wait(warp, index),
             Stop::Barrier => {
                 let arrived = self.barriers.arrive(&mut self.warps, index);
                 arrived.map_err(|invalid| Step::Invalid(index as u32, invalid))?;
@@ -373,15 +421,30 @@ impl Resident {
             return Some(Step::Done);
         }
         if !ran {
-            return Some(Step::Deadlock);
+            return Some(if self.cluster.is_waiting() { Step::Waiting } else { Step::Deadlock });
         }
         if yields != 0 {
             return Some(Step::Yielded { moved, sleep: if moved { 0 } else { sleep } });
         }
-        if self.barriers.is_idle() {
+        if self.barriers.is_idle() && !self.cluster.is_waiting() {
             self.gather();
         }
         None
+    }
+
+    /// Whether the block has ended, or none has begun.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.begun == 0
+    }
+
+    /// Whether all its threads that live have arrived at the cluster's barrier.
+    pub(crate) fn has_arrived(&self) -> bool {
+        self.cluster.is_complete(&self.warps)
+    }
+
+    /// Opens the cluster's barrier.
+    pub(crate) fn open_cluster(&mut self) {
+        self.cluster.open(&mut self.warps);
     }
 
     /// Goes back to the common way: no barrier has arrivals, so every warp that lives can run.
@@ -405,6 +468,13 @@ impl Resident {
             let whom =
                 if b.expected == 0 { "all living threads".into() } else { format!("{} threads", b.expected) };
             let _ = write!(text, "barrier {} waits for {whom}, {} have arrived; ", b.id, b.arrived);
+        }
+        if self.cluster.has_arrivals() || self.cluster.is_waiting() {
+            let (arrived, waiting) = self.cluster.counts();
+            let _ = write!(
+                text,
+                "the cluster's barrier: {arrived} threads of this block have arrived, {waiting} wait; "
+            );
         }
         let mut line = None;
         let mut living = self.warps.iter().filter(|w| w.live != 0);
@@ -435,7 +505,7 @@ impl Resident {
     pub(crate) fn owns(block: &BlockCtx, params: usize, address: u64, size: u64, write: bool) -> bool {
         use crate::memory::within;
         let threads = u64::from(block.threads()).next_multiple_of(32);
-        within(address, size, block.shared as u64, u64::from(block.shared_total))
+        address.checked_sub(block.shared as u64).is_some_and(|at| block.in_shared(at, size))
             || within(address, size, block.local as u64, block.local_stride.saturating_mul(threads))
             || !write && within(address, size, block.params as u64, params as u64)
             || !block.workspace.is_null()

@@ -24,14 +24,17 @@ unsafe impl Send for Member {}
 
 pub(crate) struct Job<'a> {
     pub launch: &'a Launch<'a>,
-    pub blocks: u64,
+    /// What is handed out: clusters, or blocks where there are none.
+    pub units: u64,
+    /// Blocks in each of them.
+    pub cluster: u32,
     pub threads: u32,
     pub warps: u32,
     /// Workers that may take part, the caller with them.
     pub workers: u32,
     /// Runs must be the same each time.
     pub deterministic: bool,
-    /// Blocks that a worker takes at most, while there are others to take the rest.
+    /// Units that a worker takes at most, while there are others to take the rest.
     pub share: u64,
     next: Aligned<AtomicU64>,
     failed: AtomicBool,
@@ -55,14 +58,17 @@ impl<'a> Job<'a> {
         workers: u32,
         deterministic: bool,
     ) -> Job<'a> {
+        let cluster = launch.cluster_blocks().max(1);
+        let units = blocks / u64::from(cluster);
         Job {
             launch,
-            blocks,
+            units,
+            cluster,
             threads,
             warps: threads.div_ceil(32),
             workers,
             deterministic,
-            share: blocks.div_ceil(u64::from(workers.max(1))),
+            share: units.div_ceil(u64::from(workers.max(1))),
             next: Aligned(AtomicU64::new(0)),
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
@@ -74,18 +80,18 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Takes the next blocks: the first one's number and how many, at most `most`. Takes shrink towards the end, so that
+    /// Takes the next units: the first one's number and how many, at most `most`. Takes shrink towards the end, so that
     /// all workers end at about the same time.
     pub(crate) fn claim(&self, most: u64) -> Option<(u64, u64)> {
         let next = &self.next.0;
         let mut first = next.load(Ordering::Relaxed);
-        if self.blocks == 1 {
+        if self.units == 1 {
             // Such a launch is nobody's but the caller's.
             next.store(1, Ordering::Relaxed);
             return (first == 0).then_some((0, 1));
         }
         loop {
-            let left = self.blocks.checked_sub(first).filter(|&l| l != 0)?;
+            let left = self.units.checked_sub(first).filter(|&l| l != 0)?;
             let count = (left / (4 * u64::from(self.workers))).clamp(1, most.max(1));
             match next.compare_exchange_weak(first, first + count, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some((first, count)),
@@ -94,27 +100,27 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Takes the next block.
+    /// Takes the next unit.
     pub(crate) fn claim_one(&self) -> Option<u64> {
         let next = &self.next.0;
         if self.workers == 1 {
             // Nobody else counts.
             let first = next.load(Ordering::Relaxed);
-            next.store(first.wrapping_add(u64::from(first < self.blocks)), Ordering::Relaxed);
-            return (first < self.blocks).then_some(first);
+            next.store(first.wrapping_add(u64::from(first < self.units)), Ordering::Relaxed);
+            return (first < self.units).then_some(first);
         }
         // The counter goes past the end by at most one a worker.
         let first = next.fetch_add(1, Ordering::Relaxed);
-        if first >= self.blocks {
-            next.store(self.blocks, Ordering::Relaxed);
+        if first >= self.units {
+            next.store(self.units, Ordering::Relaxed);
             return None;
         }
         Some(first)
     }
 
-    /// Blocks that nobody has taken.
+    /// Units that nobody has taken.
     pub(crate) fn left(&self) -> u64 {
-        self.blocks.saturating_sub(self.next.0.load(Ordering::Relaxed))
+        self.units.saturating_sub(self.next.0.load(Ordering::Relaxed))
     }
 
     pub(crate) fn has_failed(&self) -> bool {

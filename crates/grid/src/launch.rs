@@ -1,12 +1,15 @@
 //! What is to be run.
 
-use wave::abi::Code;
+use wave::abi::{ClusterCtx, Code};
 
 use crate::fault::{Fault, FaultKind};
 use crate::heap::Heap;
 
 /// Threads in the largest block.
 pub(crate) const MAX_THREADS: u64 = 1024;
+
+/// Blocks in the largest cluster.
+pub(crate) const MAX_CLUSTER: u32 = 16;
 
 /// What a running kernel needs of the program around it.
 pub trait Host: Send + Sync {
@@ -48,6 +51,9 @@ pub struct Launch<'a> {
     pub shared: [u32; 2],
     /// Bytes of local memory of a thread where calls may recurse; code that needs more gets more.
     pub stack: u64,
+    /// Blocks of a cluster in x, y and z, where the launch asks for clusters; those of a cluster run together and reach each other's shared
+    /// memory.
+    pub cluster: Option<[u32; 3]>,
     /// All blocks must be able to wait for one another.
     pub cooperative: bool,
     /// Number of the launch (`%gridid`).
@@ -60,23 +66,61 @@ impl Launch<'_> {
     /// Blocks, threads of a block; fails for shapes that cannot be.
     pub(crate) fn shape(&self) -> Result<(u64, u32), Box<Fault>> {
         let product = |d: [u32; 3]| d.iter().try_fold(1u64, |n, &k| n.checked_mul(u64::from(k)));
+        let clusters = self.cluster.is_none_or(|cluster| {
+            let fits = self.grid.iter().zip(&cluster).all(|(&g, &c)| c != 0 && g.is_multiple_of(c));
+            fits && product(cluster).is_some_and(|n| n <= u64::from(MAX_CLUSTER))
+        });
         match (product(self.grid), product(self.block)) {
-            (Some(blocks @ 1..), Some(threads @ 1..=MAX_THREADS)) if blocks <= i64::MAX as u64 => {
+            (Some(blocks @ 1..), Some(threads @ 1..=MAX_THREADS))
+                if clusters && blocks <= i64::MAX as u64 =>
+            {
                 Ok((blocks, threads as u32))
             }
             _ => {
-                let detail = format!("grid {:?}, block {:?}", self.grid, self.block);
+                let mut detail = format!("grid {:?}, block {:?}", self.grid, self.block);
+                if let Some(cluster) = self.cluster {
+                    detail.push_str(&format!(", cluster {cluster:?}"));
+                }
                 Err(Box::new(Fault::new(FaultKind::InvalidLaunch, self.name, detail)))
             }
         }
     }
 
-    /// Block number `ticket`, x fastest.
-    pub(crate) fn block_index(&self, ticket: u64) -> [u32; 3] {
-        let (x, y) = (u64::from(self.grid[0].max(1)), u64::from(self.grid[1].max(1)));
-        let rows = ticket / x;
-        [(ticket % x) as u32, (rows % y) as u32, (rows / y) as u32]
+    /// Blocks of a cluster in x, y and z.
+    fn cluster_size(&self) -> [u32; 3] {
+        self.cluster.unwrap_or([1; 3]).map(|n| n.max(1))
     }
+
+    /// Blocks of a cluster: what one worker runs together.
+    pub(crate) fn cluster_blocks(&self) -> u32 {
+        self.cluster_size().iter().product()
+    }
+
+    /// Block number `ticket` of a launch without clusters, x fastest.
+    pub(crate) fn block_index(&self, ticket: u64) -> [u32; 3] {
+        split(ticket, self.grid)
+    }
+
+    /// Where block number `rank` of cluster number `ticket` is.
+    pub(crate) fn place(&self, ticket: u64, rank: u32) -> ([u32; 3], ClusterCtx) {
+        let Some(size) = self.cluster else {
+            let id = self.block_index(ticket);
+            return (id, ClusterCtx { id, count: self.grid, ..ClusterCtx::ALONE });
+        };
+        let count: [u32; 3] = std::array::from_fn(|d| self.grid[d] / size[d].max(1));
+        let id = split(ticket, count);
+        let ctaid = split(u64::from(rank), size);
+        let block = std::array::from_fn(|d| id[d].wrapping_mul(size[d]).wrapping_add(ctaid[d]));
+        let blocks = self.cluster_blocks();
+        (block, ClusterCtx { id, count, ctaid, size, rank, blocks, explicit: 1, reserved: 0 })
+    }
+}
+
+/// The place with number `index` in a box, x fastest.
+fn split(index: u64, size: [u32; 3]) -> [u32; 3] {
+    let (x, y) = (u64::from(size[0].max(1)), u64::from(size[1].max(1)));
+    let rows = index / x;
+    [(index % x) as u32, (rows % y) as u32, (rows / y) as u32]
 }
 
 /// What a launch did.

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -40,7 +41,7 @@ pub(crate) struct Machine {
     gate: Box<Gate>,
     link: Box<Link>,
     residents: Vec<Box<Resident>>,
-    /// The residents that hold a block.
+    /// The units that are under way: groups of residents that hold a cluster's blocks, of one resident where there are no clusters.
     active: Vec<usize>,
     /// The others.
     idle: Vec<usize>,
@@ -114,18 +115,80 @@ impl Machine {
         self.trim();
     }
 
-    /// A resident that is ready for the launch.
-    fn prepare(&mut self, job: &Job, index: usize) -> Option<()> {
-        if index == self.residents.len() {
-            self.residents.push(Resident::new());
-        }
-        let owner = (&raw const *self.link).cast_mut().cast::<c_void>();
-        let ready = self.residents.get_mut(index)?.prepare(job, self.smid, owner);
+    /// Makes ready for the launch what a unit of it needs: residents for the blocks of a cluster.
+    fn prepare(&mut self, job: &Job, unit: usize) -> Option<()> {
+        let ready = self.prepare_unit(job, unit);
         if ready.is_none() {
             let detail = "no memory for a block's shared memory, local memory or frames";
             job.fail(Fault::new(FaultKind::OutOfMemory, job.launch.name, detail));
         }
         ready
+    }
+
+    fn prepare_unit(&mut self, job: &Job, unit: usize) -> Option<()> {
+        let owner = (&raw const *self.link).cast_mut().cast::<c_void>();
+        let mut shared = None;
+        for index in residents_of(job, unit) {
+            while index >= self.residents.len() {
+                self.residents.push(Resident::new());
+            }
+            let resident = self.residents.get_mut(index)?;
+            resident.prepare(job, self.smid, owner, shared)?;
+            shared = Some(resident.block.shared);
+        }
+        Some(())
+    }
+
+    /// Begins unit number `ticket`.
+    fn start(&mut self, job: &Job, unit: usize, ticket: u64) {
+        let residents = self.residents.get_mut(residents_of(job, unit)).unwrap_or_default();
+        for (rank, resident) in (0..).zip(residents) {
+            resident.start(job, ticket, rank);
+        }
+    }
+
+    /// Runs a unit until it ends or waits for something outside; with the resident that tells so.
+    ///
+    /// # Safety
+    /// As for `drive`; the unit has been prepared and started.
+    unsafe fn turn(&mut self, job: &Job, unit: usize) -> (usize, Step) {
+        let residents = residents_of(job, unit);
+        let first = residents.start;
+        let (mut all_moved, mut nap) = (false, u32::MAX);
+        loop {
+            let mut yielded = false;
+            for index in residents.clone() {
+                let Some(resident) = self.residents.get_mut(index) else { return (index, Step::Stopped) };
+                if resident.has_ended() {
+                    continue;
+                }
+                self.running.store(index, Ordering::Relaxed);
+                // SAFETY: passed on.
+                match unsafe { resident.step(&self.gate.in_code, job) } {
+                    Step::Done => all_moved = true,
+                    Step::Yielded { moved, sleep } => {
+                        yielded = true;
+                        all_moved |= moved;
+                        nap = nap.min(sleep);
+                    }
+                    Step::Waiting => {}
+                    end => return (index, end),
+                }
+            }
+            let blocks = self.residents.get_mut(residents.clone()).unwrap_or_default();
+            if blocks.iter().all(|r| r.has_ended()) {
+                return (first, Step::Done);
+            }
+            if blocks.iter().any(|r| r.cluster.has_arrivals()) && blocks.iter().all(|r| r.has_arrived()) {
+                blocks.iter_mut().for_each(|r| r.open_cluster());
+                all_moved = true;
+            } else if yielded {
+                return (first, Step::Yielded { moved: all_moved, sleep: if all_moved { 0 } else { nap } });
+            } else {
+                let waits = residents.clone().zip(blocks).find(|(_, r)| !r.has_ended());
+                return (waits.map_or(first, |(index, _)| index), Step::Deadlock);
+            }
+        }
     }
 
     /// # Safety
@@ -139,10 +202,10 @@ impl Machine {
         self.running.store(0, Ordering::Relaxed);
         // SAFETY: passed on.
         unsafe {
-            if job.launch.code.suspends() {
-                self.coroutines(job, &mut sharing);
-            } else {
-                self.whole_blocks(job, &mut sharing);
+            match (job.launch.code.suspends(), job.launch.cluster) {
+                (true, _) => self.coroutines(job, &mut sharing),
+                (false, None) => self.whole_blocks(job, &mut sharing),
+                (false, Some(_)) => self.whole_clusters(job, &mut sharing),
             }
         }
         if !job.has_failed() {
@@ -155,31 +218,59 @@ impl Machine {
     /// # Safety
     /// As for `drive`.
     unsafe fn whole_blocks(&mut self, job: &Job, sharing: &mut Sharing) {
-        let code = job.launch.code;
-        let Some(resident) = self.residents.first_mut() else { return };
         while !job.has_failed() {
             let most = if job.deterministic { 1 } else { sharing.most() };
             let Some((first, count)) = job.claim(most) else { return };
+            let Some(resident) = self.residents.first_mut() else { return };
             resident.fill_shared(job);
             resident.block.ctaid = job.launch.block_index(first);
-            self.gate.in_code.store(true, Ordering::Relaxed);
             // SAFETY: the context has been prepared for this launch.
-            let stop = unsafe { code.run_blocks(&mut resident.block, count) };
-            self.gate.in_code.store(false, Ordering::Relaxed);
-            match stop {
-                Stop::Done => {}
-                Stop::Fault => {
-                    self.fail(job, 0, FaultKind::Trap, None, "");
-                    return;
-                }
-                Stop::Barrier | Stop::Yield => {
-                    let detail = "code that says it never stops midway has stopped";
-                    self.fail(job, 0, FaultKind::Internal, None, detail);
-                    return;
-                }
+            if !unsafe { self.run_blocks(job, 0, count) } {
+                return;
             }
             sharing.after(job, count);
         }
+    }
+
+    /// The same in clusters: such blocks do not wait for each other, so one runs after the other.
+    ///
+    /// # Safety
+    /// As for `drive`.
+    unsafe fn whole_clusters(&mut self, job: &Job, sharing: &mut Sharing) {
+        while !job.has_failed() {
+            let Some(ticket) = job.claim_one() else { return };
+            for (rank, index) in (0..).zip(residents_of(job, 0)) {
+                let Some(resident) = self.residents.get_mut(index) else { return };
+                resident.place(job, ticket, rank);
+                self.running.store(index, Ordering::Relaxed);
+                // SAFETY: the context has been prepared for this launch.
+                if !unsafe { self.run_blocks(job, index, 1) } {
+                    return;
+                }
+            }
+            sharing.after(job, 1);
+        }
+    }
+
+    /// Runs blocks from the one that a resident is at; whether all went well.
+    ///
+    /// # Safety
+    /// The resident has been prepared for this launch, whose code never stops midway.
+    unsafe fn run_blocks(&mut self, job: &Job, index: usize, count: u64) -> bool {
+        let Some(resident) = self.residents.get_mut(index) else { return false };
+        self.gate.in_code.store(true, Ordering::Relaxed);
+        // SAFETY: passed on.
+        let stop = unsafe { job.launch.code.run_blocks(&mut resident.block, count) };
+        self.gate.in_code.store(false, Ordering::Relaxed);
+        match stop {
+            Stop::Done => return true,
+            Stop::Fault => self.fail(job, index, FaultKind::Trap, None, ""),
+            Stop::Barrier | Stop::Yield => {
+                let detail = "code that says it never stops midway has stopped";
+                self.fail(job, index, FaultKind::Internal, None, detail);
+            }
+        }
+        false
     }
 
     /// Code that stops midway.
@@ -188,13 +279,12 @@ impl Machine {
     /// As for `drive`.
     unsafe fn coroutines(&mut self, job: &Job, sharing: &mut Sharing) {
         while !job.has_failed() {
-            let Some(resident) = self.residents.first_mut() else { return };
             let Some(ticket) = job.claim_one() else { return };
-            resident.start(job, ticket);
-            // SAFETY: the resident has just been prepared and started.
-            match unsafe { resident.step(&self.gate.in_code, job) } {
-                Step::Done => sharing.after(job, 1),
-                Step::Yielded { .. } => {
+            self.start(job, 0, ticket);
+            // SAFETY: the unit has just been prepared and started.
+            match unsafe { self.turn(job, 0) } {
+                (_, Step::Done) => sharing.after(job, 1),
+                (_, Step::Yielded { .. }) => {
                     sharing.force(job);
                     // SAFETY: passed on.
                     unsafe { self.crowd(job, sharing) };
@@ -202,41 +292,40 @@ impl Machine {
                     self.active.push(0);
                     self.running.store(0, Ordering::Relaxed);
                 }
-                end => self.fail_step(job, 0, end),
+                (index, end) => self.fail_step(job, index, end),
             }
         }
     }
 
-    /// Goes round blocks that wait for one another, and begins others where all of them wait, until all have ended.
+    /// Goes round units that wait for one another, and begins others where all of them wait, until all have ended.
     ///
     /// # Safety
-    /// As for `drive`; resident 0 holds a block.
+    /// As for `drive`; unit 0 has begun.
     unsafe fn crowd(&mut self, job: &Job, sharing: &mut Sharing) {
         let limit = self.limit(job);
         self.idle.clear();
-        self.idle.extend((1..self.residents.len()).rev());
+        let mut units = (self.residents.len() / job.cluster as usize).max(1);
+        self.idle.extend((1..units).rev());
         let mut ready = 1;
         let mut fruitless = 0usize;
         while !job.has_failed() {
             let (mut progress, mut nap) = (false, u32::MAX);
             let mut k = 0;
             while let Some(&index) = self.active.get(k) {
-                let Some(resident) = self.residents.get_mut(index) else { return };
-                self.running.store(index, Ordering::Relaxed);
-                // SAFETY: active residents have been prepared and started.
-                match unsafe { resident.step(&self.gate.in_code, job) } {
-                    Step::Done => {
+                // SAFETY: active units have been prepared and started.
+                match unsafe { self.turn(job, index) } {
+                    (_, Step::Done) => {
                         self.active.remove(k);
                         self.idle.push(index);
                         sharing.after(job, 1);
                         progress = true;
                     }
-                    Step::Yielded { moved, sleep } => {
+                    (_, Step::Yielded { moved, sleep }) => {
                         progress |= moved;
                         nap = nap.min(sleep);
                         k += 1;
                     }
-                    end => return self.fail_step(job, index, end),
+                    (resident, end) => return self.fail_step(job, resident, end),
                 }
             }
             if self.active.is_empty() {
@@ -252,7 +341,8 @@ impl Machine {
                 && fruitless >= patience(job, count)
                 && let Some(ticket) = job.claim_one()
             {
-                let index = self.idle.pop().unwrap_or(self.residents.len());
+                let index = self.idle.pop().unwrap_or(units);
+                units = units.max(index + 1);
                 if index >= ready {
                     if self.prepare(job, index).is_none() {
                         return;
@@ -260,9 +350,7 @@ impl Machine {
                     ready = index + 1;
                 }
                 self.active.push(index);
-                if let Some(resident) = self.residents.get_mut(index) {
-                    resident.start(job, ticket);
-                }
+                self.start(job, index, ticket);
                 fruitless = 0;
                 continue;
             }
@@ -270,13 +358,14 @@ impl Machine {
         }
     }
 
-    /// Blocks that may be resident here at the same time.
+    /// Units that may be resident here at the same time.
     fn limit(&self, job: &Job) -> usize {
         if job.launch.cooperative {
             return usize::MAX;
         }
-        let size = self.residents.first().map_or(0, |r| r.footprint()).max(1);
-        (RESIDENT_MEMORY / size).clamp(2, RESIDENTS)
+        let first = self.residents.get(residents_of(job, 0)).unwrap_or_default();
+        let size = first.iter().map(|r| r.footprint()).sum::<usize>().max(1);
+        (RESIDENT_MEMORY / size).min(RESIDENTS / first.len().max(1)).max(2)
     }
 
     /// Notes a fault that the code has reported, or the given one.
@@ -303,7 +392,7 @@ impl Machine {
 
     fn fail_step(&self, job: &Job, resident: usize, step: Step) {
         match step {
-            Step::Done | Step::Yielded { .. } | Step::Stopped => {}
+            Step::Done | Step::Yielded { .. } | Step::Waiting | Step::Stopped => {}
             Step::Fault(warp) => self.fail(job, resident, FaultKind::Trap, Some(warp), ""),
             Step::Invalid(warp, invalid) => {
                 let detail = format!("barrier {} (mode {})", invalid.id, invalid.mode);
@@ -367,7 +456,8 @@ impl Machine {
         let suspends = job.launch.code.suspends();
         let report = suspends && !crashed && job.timed_out();
         let running = self.running.load(Ordering::Relaxed);
-        for (n, &index) in self.active.iter().enumerate() {
+        let units = self.active.iter();
+        for (n, index) in units.flat_map(|&unit| residents_of(job, unit)).enumerate() {
             let Some(resident) = self.residents.get_mut(index).filter(|_| suspends) else { continue };
             if report && n < 8 && resident.warps.iter().any(|w| w.live != 0) {
                 let (text, line) = resident.describe();
@@ -394,7 +484,13 @@ impl Machine {
     }
 }
 
-/// Rounds in which nobody moved before a further block is begun.
+/// The residents that hold the blocks of a unit.
+fn residents_of(job: &Job, unit: usize) -> Range<usize> {
+    let blocks = job.cluster as usize;
+    unit * blocks..(unit + 1) * blocks
+}
+
+/// Rounds in which nobody moved before a further unit is begun.
 fn patience(job: &Job, count: usize) -> usize {
     match job.launch.cooperative {
         // All blocks must be resident; each worker takes its share, and more only if the others do not come.

@@ -37,6 +37,12 @@ impl Region {
     }
 
     fn with_tail(size: usize, tail: usize) -> Option<Region> {
+        let region = Region::reserve(size, tail)?;
+        region.open(0, region.size).then_some(region)
+    }
+
+    /// Address space without memory.
+    fn reserve(size: usize, tail: usize) -> Option<Region> {
         let size = size.max(1).checked_next_multiple_of(PAGE)?;
         let whole = size.checked_add(GUARD)?.checked_add(tail)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -45,11 +51,17 @@ impl Region {
         if map == libc::MAP_FAILED {
             return None;
         }
-        let region = Region { map: NonNull::new(map.cast())?, size, tail };
-        // SAFETY: the pages lie in the mapping just made.
-        let opened =
-            unsafe { libc::mprotect(region.start().cast(), size, libc::PROT_READ | libc::PROT_WRITE) };
-        (opened == 0).then_some(region)
+        Some(Region { map: NonNull::new(map.cast())?, size, tail })
+    }
+
+    /// Makes whole pages of it accessible.
+    fn open(&self, at: usize, size: usize) -> bool {
+        if at > self.size || size > self.size - at {
+            return false;
+        }
+        let start = self.start().wrapping_add(at);
+        // SAFETY: the pages lie in the mapping, which is ours.
+        unsafe { libc::mprotect(start.cast(), size, libc::PROT_READ | libc::PROT_WRITE) == 0 }
     }
 
     /// First byte.
@@ -65,6 +77,42 @@ impl Region {
     /// One past the last byte.
     pub(crate) fn end(&self) -> *mut u8 {
         self.start().wrapping_add(self.size)
+    }
+}
+
+/// Regions at equal distances, with nothing accessible between them nor, as behind [`Region::window`], after them.
+#[derive(Debug)]
+pub(crate) struct Windows {
+    whole: Region,
+    count: usize,
+    each: usize,
+}
+
+impl Windows {
+    /// `count` regions of at least `size` bytes, `distance` apart. `None` where the host has no address space, or they do not fit.
+    pub(crate) fn new(count: usize, size: usize, distance: usize) -> Option<Windows> {
+        let each = size.max(1).checked_next_multiple_of(PAGE)?;
+        if each > distance || !distance.is_multiple_of(PAGE) {
+            return None;
+        }
+        let reach = count.checked_sub(1)?.checked_mul(distance)?.checked_add(each)?;
+        let whole = Region::reserve(reach, REACH + GUARD).or_else(|| Region::reserve(reach, GUARD))?;
+        (0..count).all(|n| whole.open(n * distance, each)).then_some(Windows { whole, count, each })
+    }
+
+    /// The first one's first byte.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.whole.start()
+    }
+
+    /// Bytes of memory in all of them.
+    pub(crate) fn size(&self) -> usize {
+        self.count * self.each
+    }
+
+    /// Whether there are `count` of `size` bytes.
+    pub(crate) fn hold(&self, count: usize, size: usize) -> bool {
+        self.count >= count && self.each >= size
     }
 }
 
@@ -198,6 +246,23 @@ mod tests {
         for distance in [8192, 1 << 20, 1 << 28, 1 << 31, u64::from(u32::MAX)] {
             assert!(!is_accessible(start + distance, false), "{distance:#x}");
         }
+    }
+
+    #[test]
+    fn windows_lie_apart() {
+        let windows = Windows::new(3, 5000, 1 << 24).unwrap();
+        let start = windows.start() as u64;
+        assert_eq!(windows.size(), 3 * 8192);
+        assert!(windows.hold(2, 8192) && !windows.hold(4, 1) && !windows.hold(1, 8193));
+        for n in 0..3 {
+            let window = start + (n << 24);
+            assert!(is_accessible(window, true) && is_accessible(window + 8191, true));
+            assert!(!is_accessible(window + 8192, false) && !is_accessible(window + (1 << 23), false));
+        }
+        assert!(
+            !is_accessible(start + (3 << 24), false) && !is_accessible(start + u64::from(u32::MAX), false)
+        );
+        assert!(Windows::new(2, 8193, 8192).is_none());
     }
 
     #[test]

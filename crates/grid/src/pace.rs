@@ -74,7 +74,7 @@ impl<'a> Sharing<'a> {
 
     /// For the caller: begins to share if that is known to be worth it, or if nothing is known.
     pub(crate) fn begin(pool: &'a Pool, job: &Job) -> Sharing<'a> {
-        if job.workers == 1 || job.blocks == 1 {
+        if job.workers == 1 || job.units == 1 {
             return Self::ALONE;
         }
         let pace = pool.paces.get(job);
@@ -86,7 +86,7 @@ impl<'a> Sharing<'a> {
             check_at: 1,
             most: u64::MAX,
         };
-        let expected = u128::from(pace) * u128::from(job.blocks) / 16;
+        let expected = u128::from(pace) * u128::from(job.units) / 16;
         if pace == 0 {
             sharing.call(job, u64::MAX);
         } else if expected > u128::from(WORTH) {

@@ -556,6 +556,10 @@ fn kernel_info(function: &ast::Function) -> KernelInfo {
         match d {
             ast::FunctionDirective::MinNctaPerSm(n) => info.min_blocks = *n,
             ast::FunctionDirective::MaxNreg(n) => info.max_registers = *n,
+            ast::FunctionDirective::ReqNctaPerCluster(size) => info.required_cluster = *size,
+            ast::FunctionDirective::MaxClusterRank(n) => info.max_cluster = *n,
+            ast::FunctionDirective::ExplicitCluster => info.explicit_cluster = true,
+            ast::FunctionDirective::BlocksAreClusters => info.blocks_are_clusters = true,
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use ptx::ast::{AddressBase, Component, Operand, OperandKind, SpecialReg, Symbol, VariableRef};
 use ptx::{ScalarType, Space as PtxSpace};
-use wave::op::{IntOp, MemMode, Op, SReg, Space};
+use wave::op::{IntCmp, IntOp, MemMode, Op, SReg, Space};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -269,8 +269,14 @@ impl Lower<'_> {
         let simple = match reg {
             S::Tid => pick(SReg::TidX, SReg::TidY, SReg::TidZ),
             S::Ntid => pick(SReg::NtidX, SReg::NtidY, SReg::NtidZ),
-            S::Ctaid | S::Clusterid => pick(SReg::CtaidX, SReg::CtaidY, SReg::CtaidZ),
-            S::Nctaid | S::Nclusterid => pick(SReg::NctaidX, SReg::NctaidY, SReg::NctaidZ),
+            S::Ctaid => pick(SReg::CtaidX, SReg::CtaidY, SReg::CtaidZ),
+            S::Nctaid => pick(SReg::NctaidX, SReg::NctaidY, SReg::NctaidZ),
+            S::Clusterid => pick(SReg::ClusterIdX, SReg::ClusterIdY, SReg::ClusterIdZ),
+            S::Nclusterid => pick(SReg::NClusterIdX, SReg::NClusterIdY, SReg::NClusterIdZ),
+            S::ClusterCtaid => pick(SReg::ClusterCtaidX, SReg::ClusterCtaidY, SReg::ClusterCtaidZ),
+            S::ClusterNctaid => pick(SReg::ClusterNctaidX, SReg::ClusterNctaidY, SReg::ClusterNctaidZ),
+            S::ClusterCtarank => Some(SReg::ClusterRank),
+            S::ClusterNctarank => Some(SReg::ClusterBlocks),
             S::Laneid => Some(SReg::LaneId),
             S::Warpid => Some(SReg::WarpId),
             S::Nwarpid => Some(SReg::NWarpId),
@@ -294,13 +300,13 @@ impl Lower<'_> {
         }
         Ok(match reg {
             // The fourth element of a vector register is zero, also of a size.
-            S::Tid | S::Ctaid | S::Clusterid | S::Ntid | S::Nctaid | S::Nclusterid => {
-                self.constant(Ty::I32, 0)
+            S::Tid | S::Ctaid | S::Ntid | S::Nctaid => self.constant(Ty::I32, 0),
+            S::Clusterid | S::Nclusterid | S::ClusterCtaid | S::ClusterNctaid => self.constant(Ty::I32, 0),
+            S::IsExplicitCluster => {
+                let (asked, none) =
+                    (self.op1(Op::Special(SReg::ExplicitCluster), &[]), self.constant(Ty::I32, 0));
+                self.op1(Op::IntCmp(IntCmp::Ne, Ty::I32), &[asked, none])
             }
-            // Every block is a cluster of its own.
-            S::ClusterCtaid | S::ClusterCtarank => self.constant(Ty::I32, 0),
-            S::ClusterNctaid | S::ClusterNctarank => self.constant(Ty::I32, 1),
-            S::IsExplicitCluster => self.constant(Ty::I1, 0),
             S::ClockHi | S::GlobaltimerHi | S::GlobaltimerLo => {
                 let s = if reg == S::ClockHi { SReg::Clock64 } else { SReg::GlobalTimer64 };
                 let wide = self.op1(Op::Special(s), &[]);

@@ -52,7 +52,7 @@ const LATER: &[(&str, &[&str])] = &[
     ),
     ("barriers in memory", &["mbarrier", "cp.async.mbarrier", "st.async", "red.async"]),
     ("bulk and tensor copies", &["cp.bulk", "cp.reduce", "tensormap", "st.bulk"]),
-    ("clusters", &["barrier.cluster", "clusterlaunchcontrol"]),
+    ("clusters", &["clusterlaunchcontrol"]),
     ("memory of several devices", &["multimem"]),
     ("stack allocation", &["alloca", "stacksave", "stackrestore"]),
     ("stochastic rounding", &["cvt.rs"]),

@@ -36,6 +36,7 @@ impl Key {
         });
         h.update(&[
             u8::from(request.spec.small),
+            u8::from(request.spec.clusters),
             u8::from(request.target.avx512),
             u8::from(request.target.per_lane),
         ]);

@@ -20,7 +20,7 @@ use crate::LANES;
 pub struct BlockCtx {
     /// Parameter buffer of the launch.
     pub params: *const u8,
-    /// The block's shared memory: static first, then dynamic.
+    /// The cluster's shared memory, in which the block's begins at [`ClusterCtx::window`]: static first, then dynamic.
     pub shared: *mut u8,
     /// Where the module's image lies: `GlobalAddr` is this plus the global's offset.
     pub image: *mut u8,
@@ -52,6 +52,54 @@ pub struct BlockCtx {
     pub reserved: u32,
     /// The workspace of a cooperative launch; null for others.
     pub workspace: *const Workspace,
+    /// Bytes from [`BlockCtx::shared`] to the end of the shared memory that the block reaches: its own, or the cluster's.
+    pub shared_reach: u64,
+    /// The block's place in its cluster.
+    pub cluster: ClusterCtx,
+}
+
+/// A block's place in its cluster. In a launch without clusters every block is one of its own.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterCtx {
+    /// This cluster.
+    pub id: [u32; 3],
+    /// Clusters in the grid.
+    pub count: [u32; 3],
+    /// This block in the cluster.
+    pub ctaid: [u32; 3],
+    /// Blocks in the cluster.
+    pub size: [u32; 3],
+    /// Number of this block in the cluster, x fastest. Its shared memory begins at [`ClusterCtx::window`].
+    pub rank: u32,
+    /// Blocks in the cluster, in all.
+    pub blocks: u32,
+    /// 1 where the launch asked for clusters.
+    pub explicit: u32,
+    /// Keeps the layout explicit.
+    pub reserved: u32,
+}
+
+/// The shared memory of the block of rank r begins r << 24 bytes behind that of rank 0, in every shared address, as on the hardware.
+pub const WINDOW_BITS: u32 = 24;
+
+impl ClusterCtx {
+    /// Of a block that is its whole cluster.
+    pub const ALONE: ClusterCtx = ClusterCtx {
+        id: [0; 3],
+        count: [1; 3],
+        ctaid: [0; 3],
+        size: [1; 3],
+        rank: 0,
+        blocks: 1,
+        explicit: 0,
+        reserved: 0,
+    };
+
+    /// Where the block's shared memory begins among the cluster's.
+    pub fn window(&self) -> u64 {
+        u64::from(self.rank) << WINDOW_BITS
+    }
 }
 
 /// What the blocks of a cooperative launch share, in the layout that NVIDIA's cooperative groups know (`%envreg1` and `%envreg2` hold its
@@ -80,6 +128,12 @@ impl BlockCtx {
     /// Threads in the block.
     pub fn threads(&self) -> u32 {
         self.ntid[0].wrapping_mul(self.ntid[1]).wrapping_mul(self.ntid[2])
+    }
+
+    /// Whether `size` bytes at a shared address lie in one block's shared memory.
+    pub fn in_shared(&self, address: u64, size: u64) -> bool {
+        let offset = address & ((1 << WINDOW_BITS) - 1);
+        address < self.shared_reach && offset.saturating_add(size) <= u64::from(self.shared_total)
     }
 }
 
@@ -125,7 +179,7 @@ pub struct WarpCtx {
 pub enum Stop {
     /// All lanes have exited.
     Done = 0,
-    /// Lanes arrived at a barrier; see the `bar_*` fields. For [`crate::op::BarMode::Arrive`] the warp goes on at once. Where
+    /// Lanes arrived at a barrier; see the `bar_*` fields. Where they only arrive ([`crate::op::BarMode::waits`]) the warp goes on at once. Where
     /// only some lanes arrived (`waiting` does not cover `live`), resume again: the others have work.
     Barrier = 1,
     /// Others should run first.

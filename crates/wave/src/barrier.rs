@@ -79,7 +79,7 @@ impl Barrier {
             BarMode::RedPopc => Some(self.trues),
             BarMode::RedAnd => Some(u32::from(self.trues == self.reduced)),
             BarMode::RedOr => Some(u32::from(self.trues != 0)),
-            BarMode::Sync | BarMode::Arrive => None,
+            BarMode::Sync | BarMode::Arrive | BarMode::ClusterArrive | BarMode::ClusterWait => None,
         }
     }
 }
@@ -136,7 +136,7 @@ impl Barriers {
     pub fn arrive(&mut self, warps: &mut [WarpCtx], index: usize) -> Result<bool, Invalid> {
         let Some(warp) = warps.get_mut(index) else { return Err(Invalid { id: u32::MAX, mode: u32::MAX }) };
         let invalid = Invalid { id: warp.bar_id, mode: warp.bar_mode };
-        let mode = *BarMode::ALL.get(warp.bar_mode as usize).ok_or(invalid)?;
+        let mode = *BarMode::ALL.get(warp.bar_mode as usize).filter(|m| !m.is_cluster()).ok_or(invalid)?;
         let barrier = self.barriers.get_mut(warp.bar_id as usize).ok_or(invalid)?;
         let (Some(arrived), Some(waiting), Some(kept)) =
             (barrier.arrived.get_mut(index), barrier.waiting.get_mut(index), barrier.mode.get_mut(index))
@@ -214,11 +214,11 @@ impl Barriers {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::abi::warp_lanes;
 
-    fn warps(threads: u32) -> Vec<WarpCtx> {
+    pub(crate) fn warps(threads: u32) -> Vec<WarpCtx> {
         (0..threads.div_ceil(32))
             .map(|index| WarpCtx {
                 block: std::ptr::null(),

@@ -11,6 +11,7 @@
 
 pub mod abi;
 pub mod barrier;
+pub mod cluster;
 pub mod fold;
 pub mod func;
 pub mod inline;

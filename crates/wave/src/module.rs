@@ -134,6 +134,14 @@ pub struct KernelInfo {
     pub max_threads: u32,
     /// `.minnctapersm`, 0 where none.
     pub min_blocks: u32,
+    /// `.reqnctapercluster`, 0 where none.
+    pub required_cluster: [u32; 3],
+    /// `.maxclusterrank`, 0 where none.
+    pub max_cluster: u32,
+    /// `.explicitcluster`: launches must say how many blocks a cluster has.
+    pub explicit_cluster: bool,
+    /// `.blocksareclusters`: launches count clusters where they say blocks.
+    pub blocks_are_clusters: bool,
     /// `.maxnreg`, 0 where none.
     pub max_registers: u32,
     /// Static shared variables this kernel and what it may call use, with their offsets; dynamic ones last,

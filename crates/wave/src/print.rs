@@ -349,10 +349,16 @@ impl Shown<'_> {
         if info.required_block != [0; 3] {
             writeln!(f, "    required_block {}", Commas(&info.required_block))?;
         }
+        if info.required_cluster != [0; 3] {
+            writeln!(f, "    required_cluster {}", Commas(&info.required_cluster))?;
+        }
         let limits = [
             ("max_threads", info.max_threads),
             ("min_blocks", info.min_blocks),
             ("max_registers", info.max_registers),
+            ("max_cluster", info.max_cluster),
+            ("explicit_cluster", info.explicit_cluster.into()),
+            ("blocks_are_clusters", info.blocks_are_clusters.into()),
         ];
         limits.iter().filter(|(_, n)| *n != 0).try_for_each(|(name, n)| writeln!(f, "    {name} {n}"))
     }

@@ -1,7 +1,7 @@
 //! A test file: PTX with what is launched and what must come of it in comments.
 //!
 //! ```text
-//! // run kernel grid=2 block=64 shared=0
+//! // run kernel grid=2 block=64 cluster=2 shared=0
 //! // a: f32[128] = i * 0.5          an argument: a buffer with its first contents
 //! // n: u32 = 100                   an argument: a scalar
 //! // expect a[i] = i < 100 ? a[i] + 1 : a[i]      `a` on the right is the first contents
@@ -99,6 +99,8 @@ pub struct Run {
     pub grid: [u32; 3],
     /// Threads.
     pub block: [u32; 3],
+    /// Blocks of a cluster.
+    pub cluster: Option<[u32; 3]>,
     /// Dynamic shared memory, bytes.
     pub shared: u32,
     /// Cooperative launch.
@@ -130,6 +132,7 @@ fn head(line: usize, text: &str) -> Result<Run, String> {
             None if word == "cooperative" => run.cooperative = true,
             Some(("grid", v)) => run.grid = dims(v)?,
             Some(("block", v)) => run.block = dims(v)?,
+            Some(("cluster", v)) => run.cluster = Some(dims(v)?),
             Some(("shared", v)) => run.shared = v.parse().map_err(|_| format!("`{v}` is no size"))?,
             _ => return Err(format!("`{word}` is not known to run")),
         }

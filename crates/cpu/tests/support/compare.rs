@@ -55,6 +55,7 @@ fn run(program: &Program, workers: &Workers, case: &Case, compiled: bool) -> Res
             image: 0,
             shared: [info.shared_size as u32, 0],
             stack: 1024,
+            cluster: None,
             cooperative: false,
             id: 1,
             host: &memory,

@@ -10,7 +10,7 @@ use driver::launch::{self, Config, Params};
 use driver::library::function_or_kernel;
 use driver::module::{Function, LEGACY_PARAMS, function};
 use driver::stream::Stream;
-use driver::{Error, Result, log};
+use driver::{Error, Result};
 
 use crate::abi::{In, bytes_at};
 use crate::api;
@@ -76,20 +76,21 @@ fn whole(function: &Function, bytes: &[u8]) -> Result<Params> {
 
 fn go(
     function: Arc<Function>,
-    config: &Config,
+    mut config: Config,
     pointers: In<u64>,
     extra: In<u64>,
     stream: &Arc<Stream>,
 ) -> Result<()> {
-    launch::check(&function, config)?;
+    launch::check(&function, &mut config)?;
     let params = params(&function, pointers, extra)?;
-    launch::enqueue(function, config, params, stream)
+    launch::enqueue(function, &config, params, stream)
 }
 
 /// What the attributes of a launch ask for.
 #[derive(Default)]
 struct Asked {
     cooperative: bool,
+    cluster: Option<[u32; 3]>,
     events: Vec<Arc<Event>>,
 }
 
@@ -102,16 +103,9 @@ fn attributes(list: In<LaunchAttribute>, count: u32) -> Result<Asked> {
             // Ignored entry, access policy window.
             0 | 1 => {}
             2 => asked.cooperative = first as u32 != 0,
-            // Cluster dimensions, preferred ones: clusters of one block are what every block is.
-            4 | 11 => {
-                let dimensions = [first as u32, (first >> 32) as u32, second as u32];
-                if dimensions.iter().any(|&d| d > 1) {
-                    log::say(log::Level::Warn, || {
-                        format!("clusters of {dimensions:?} blocks are not supported")
-                    });
-                    return Err(Error::NotSupported);
-                }
-            }
+            4 => asked.cluster = Some([first as u32, (first >> 32) as u32, second as u32]),
+            // Where clusters of the preferred size cannot be had, those of the other size are right, and always are.
+            11 => {}
             // Cluster scheduling policy, programmatic serialisation, priority, memory domains, carve-out, use of links.
             5 | 6 | 8 | 9 | 10 | 14 | 16 => {}
             // Events of the kernel's beginning: its end is later and will do.
@@ -140,8 +134,9 @@ fn launch_with(
         block: config.block,
         dynamic_shared: config.shared,
         cooperative: asked.cooperative,
+        cluster: asked.cluster,
     };
-    go(function, &shape, pointers, extra, &stream)?;
+    go(function, shape, pointers, extra, &stream)?;
     asked.events.iter().for_each(|event| event.record(&stream));
     Ok(())
 }
@@ -160,9 +155,14 @@ fn launch_on_all(list: In<FunctionLaunchParams>, count: u32, flags: u32) -> Resu
         if all.iter().any(|(f, ..): &(Arc<Function>, _, _, _)| f.device().ordinal == device) {
             return Err(Error::InvalidDevice);
         }
-        let config =
-            Config { grid: one.grid, block: one.block, dynamic_shared: one.shared, cooperative: true };
-        launch::check(&function, &config)?;
+        let mut config = Config {
+            grid: one.grid,
+            block: one.block,
+            dynamic_shared: one.shared,
+            cooperative: true,
+            cluster: None,
+        };
+        launch::check(&function, &mut config)?;
         let params = params(&function, one.params, In::at_address(0))?;
         all.push((function, config, params, stream));
     }
@@ -198,13 +198,14 @@ fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) ->
     let function = function(handle)?;
     let side = |n: i32| u32::try_from(n).map_err(|_| Error::InvalidValue);
     let legacy = lock(&function.legacy).clone();
-    let config = Config {
+    let mut config = Config {
         grid: [side(width)?, side(height)?, 1],
         block: legacy.block,
         dynamic_shared: legacy.shared,
         cooperative: false,
+        cluster: None,
     };
-    launch::check(&function, &config)?;
+    launch::check(&function, &mut config)?;
     let mut params = legacy.params;
     params.resize(legacy.size, 0);
     let params = whole(&function, &params)?;
@@ -222,8 +223,9 @@ api! {
             block: [block_x, block_y, block_z],
             dynamic_shared: shared,
             cooperative: false,
+            cluster: None,
         };
-        go(function, &config, pointers, extra, &stream(in_stream, own)?)
+        go(function, config, pointers, extra, &stream(in_stream, own)?)
     }
 
     Context fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
@@ -242,8 +244,9 @@ api! {
             block: [block_x, block_y, block_z],
             dynamic_shared: shared,
             cooperative: true,
+            cluster: None,
         };
-        go(function, &config, pointers, In::at_address(0), &stream(in_stream, own)?)
+        go(function, config, pointers, In::at_address(0), &stream(in_stream, own)?)
     }
 
     Context fn cuLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {

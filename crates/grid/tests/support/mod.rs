@@ -111,6 +111,7 @@ pub fn launch<'a>(code: &'a dyn Code, host: &'a TestHost, grid: u32, block: u32)
         image: 0,
         shared: [1024, 3072],
         stack: 0,
+        cluster: None,
         cooperative: false,
         id: 7,
         host,

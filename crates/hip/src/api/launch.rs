@@ -128,8 +128,13 @@ impl Launch {
             return Err(Error::InvalidValue);
         }
         let grid: [u32; 3] = std::array::from_fn(|i| (self.work[i] / u64::from(block[i])) as u32);
-        let config =
-            Config { grid, block, dynamic_shared: self.shared as u32, cooperative: self.cooperative };
+        let mut config = Config {
+            grid,
+            block,
+            dynamic_shared: self.shared as u32,
+            cooperative: self.cooperative,
+            cluster: None,
+        };
         if self.cooperative {
             let per = occupancy::max_active_blocks(function, threads as u32, self.shared);
             let room =
@@ -145,7 +150,7 @@ impl Launch {
             function
                 .set_attribute(attribute_number::MAX_DYNAMIC_SHARED_SIZE, config.dynamic_shared as i32)?;
         }
-        launch::check(function, &config)?;
+        launch::check(function, &mut config)?;
         if let Some(event) = start {
             event.record(stream);
         }

@@ -1,4 +1,4 @@
-//! Asynchronous copies without barriers in memory (PTX ISA 9.7.9.25.3), cache policies, and what clusters of one block answer.
+//! Asynchronous copies without barriers in memory (PTX ISA 9.7.9.25.3), and cache policies.
 //!
 //! A copy is done at once, so that waiting for groups of copies is nothing.
 
@@ -9,7 +9,6 @@ use wave::{Ty, Value};
 
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result};
-use crate::link::ty_of;
 
 /// Where a copy goes from or to.
 #[derive(Clone, Copy)]
@@ -105,19 +104,5 @@ fn zeros(l: &mut Lower, to: Place, size: u8) {
 /// `createpolicy`: a policy is only ever a hint, and all of ours are 0.
 pub fn policy(l: &mut Lower, i: &Instruction) -> Result<()> {
     let v = l.constant(Ty::I64, 0);
-    l.write_dest(&i.operands[0], v, false)
-}
-
-/// `mapa`: every block is a cluster of its own, whose only block has rank 0.
-pub fn mapa(l: &mut Lower, i: &Instruction) -> Result<()> {
-    let t = i.ty(0).unwrap_or(ScalarType::U64);
-    let v = l.value(&i.operands[1], t)?;
-    let v = l.resize(v, ty_of(t), false);
-    l.write_dest(&i.operands[0], v, false)
-}
-
-/// `getctarank`: as for [`mapa`].
-pub fn rank(l: &mut Lower, i: &Instruction) -> Result<()> {
-    let v = l.constant(Ty::I32, 0);
     l.write_dest(&i.operands[0], v, false)
 }

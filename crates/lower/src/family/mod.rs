@@ -1,5 +1,6 @@
 //! From opcode to lowering: one row an opcode, one file a family.
 
+mod cluster;
 mod compare;
 mod convert;
 mod copy;
@@ -69,8 +70,8 @@ static TABLE: &[Row] = table! {
     acts Discard => memory::hint;
     acts Cp => copy::cp;
     pure Createpolicy => copy::policy;
-    pure Mapa => copy::mapa;
-    pure Getctarank => copy::rank;
+    pure Mapa => cluster::mapa;
+    pure Getctarank => cluster::rank;
     acts Membar Fence => sync::fence;
     acts Bar Barrier => sync::barrier;
     acts Shfl => sync::shuffle;

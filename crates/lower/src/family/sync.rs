@@ -31,7 +31,7 @@ fn all_lanes(l: &mut Lower) -> Value {
 /// `bar`, `barrier`, `bar.warp.sync`.
 pub fn barrier(l: &mut Lower, i: &Instruction) -> Result<()> {
     if i.has(M::Cluster) {
-        return l.unsupported(i, "clusters of more than one block");
+        return super::cluster::barrier(l, i);
     }
     if i.has(M::Warp) {
         let members = l.value(&i.operands[0], B32)?;

@@ -152,7 +152,7 @@ impl Kernel<'_> {
         })
     }
 
-    /// One update; the old value. A block runs on one thread, so its shared memory needs no lock.
+    /// One update; the old value. A cluster runs on one thread, so its shared memory needs no lock.
     fn update(&mut self, op: AtomOp, ty: AtomTy, space: Space, at: &str, b: &str, c: &str) -> Result<String> {
         let locked = space != Space::Shared;
         let t = int(ty.ty(), Lanes::One);
@@ -173,8 +173,7 @@ impl Kernel<'_> {
             return Ok(self.text.def(format!("atomicrmw {word} ptr {p}, {t} {b} seq_cst, align {align}")));
         }
         let global = if space == Space::Generic && matches!(ty, AtomTy::F32 | AtomTy::F64) {
-            let size = self.field("%block", super::offset::SHARED_TOTAL, "i32");
-            let size = self.text.def(format!("zext i32 {size} to i64"));
+            let size = self.field("%block", super::offset::SHARED_REACH, "i64");
             let within = self.text.def(format!("sub i64 {at}, %shared"));
             self.text.def(format!("icmp uge i64 {within}, {size}"))
         } else {

@@ -664,8 +664,7 @@ impl Kernel<'_> {
         };
         let shared = |k: &mut Self| {
             let b = k.text.splat(Ty::I64, "%shared");
-            let size = k.field("%block", super::offset::SHARED_TOTAL, "i32");
-            let size = k.text.def(format!("zext i32 {size} to i64"));
+            let size = k.field("%block", super::offset::SHARED_REACH, "i64");
             let size = k.text.splat(Ty::I64, &size);
             within(k, &b, &size)
         };

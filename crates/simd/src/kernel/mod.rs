@@ -28,7 +28,7 @@ mod warp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use wave::abi::TEXTURE;
+use wave::abi::{TEXTURE, WINDOW_BITS};
 use wave::module::KernelInfo;
 use wave::op::{Builtin, Op, SReg, Scope};
 use wave::{Block, FuncId, Function, Inst, LANES, Module, Terminator, Ty, Value};
@@ -110,6 +110,14 @@ mod offset {
     pub const SHARED_DYNAMIC: usize = 108;
     pub const SHARED_TOTAL: usize = 112;
     pub const WORKSPACE: usize = 120;
+    pub const SHARED_REACH: usize = 128;
+    pub const CLUSTER_ID: usize = 136;
+    pub const CLUSTER_COUNT: usize = 148;
+    pub const CLUSTER_CTAID: usize = 160;
+    pub const CLUSTER_SIZE: usize = 172;
+    pub const CLUSTER_RANK: usize = 184;
+    pub const CLUSTER_BLOCKS: usize = 188;
+    pub const CLUSTER_EXPLICIT: usize = 192;
     pub const W_BLOCK: usize = 0;
     pub const W_INDEX: usize = 16;
     pub const W_LANES: usize = 20;
@@ -232,6 +240,7 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         Op::Special(SReg::NtidX) => Some(nx),
         Op::Special(SReg::NtidY) => Some(ny),
         Op::Special(SReg::NtidZ) => Some(nz),
+        Op::Special(reg) if !spec.clusters => alone(*reg),
         _ => None,
     });
     let calls = func
@@ -253,6 +262,17 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
             Ok(emitted)
         }
         done => done,
+    }
+}
+
+/// What a block that is its whole cluster reads of the cluster, as far as it is always the same.
+fn alone(reg: SReg) -> Option<u128> {
+    match reg {
+        SReg::ClusterCtaidX | SReg::ClusterCtaidY | SReg::ClusterCtaidZ => Some(0),
+        SReg::ClusterRank | SReg::ExplicitCluster => Some(0),
+        SReg::ClusterNctaidX | SReg::ClusterNctaidY | SReg::ClusterNctaidZ => Some(1),
+        SReg::ClusterBlocks => Some(1),
+        _ => None,
     }
 }
 
@@ -435,7 +455,14 @@ impl Kernel<'_> {
             }
             Op::SharedAddr(id, off) => {
                 let at = self.shared.get(&id.0).copied().unwrap_or(0).wrapping_add(*off as u64);
-                self.define(inst.results[0], Rep::Uniform((at as i64).to_string()))
+                let mut at = (at as i64).to_string();
+                if self.spec.clusters {
+                    let rank = self.field("%block", offset::CLUSTER_RANK, "i32");
+                    let rank = self.text.def(format!("zext i32 {rank} to i64"));
+                    let window = self.text.def(format!("shl i64 {rank}, {WINDOW_BITS}"));
+                    at = self.text.def(format!("add i64 {window}, {at}"));
+                }
+                self.define(inst.results[0], Rep::Uniform(at))
             }
             Op::LocalAddr(slot) => {
                 let at = self.slot_offsets.get(*slot as usize).copied().unwrap_or(0);
@@ -599,6 +626,23 @@ impl Kernel<'_> {
             SReg::NctaidX => uniform(self, o::NCTAID, "i32"),
             SReg::NctaidY => uniform(self, o::NCTAID + 4, "i32"),
             SReg::NctaidZ => uniform(self, o::NCTAID + 8, "i32"),
+            SReg::ClusterIdX | SReg::ClusterIdY | SReg::ClusterIdZ => {
+                let axis = reg as usize - SReg::ClusterIdX as usize;
+                uniform(self, if self.spec.clusters { o::CLUSTER_ID } else { o::CTAID } + 4 * axis, "i32")
+            }
+            SReg::NClusterIdX | SReg::NClusterIdY | SReg::NClusterIdZ => {
+                let axis = reg as usize - SReg::NClusterIdX as usize;
+                uniform(self, if self.spec.clusters { o::CLUSTER_COUNT } else { o::NCTAID } + 4 * axis, "i32")
+            }
+            SReg::ClusterCtaidX => uniform(self, o::CLUSTER_CTAID, "i32"),
+            SReg::ClusterCtaidY => uniform(self, o::CLUSTER_CTAID + 4, "i32"),
+            SReg::ClusterCtaidZ => uniform(self, o::CLUSTER_CTAID + 8, "i32"),
+            SReg::ClusterNctaidX => uniform(self, o::CLUSTER_SIZE, "i32"),
+            SReg::ClusterNctaidY => uniform(self, o::CLUSTER_SIZE + 4, "i32"),
+            SReg::ClusterNctaidZ => uniform(self, o::CLUSTER_SIZE + 8, "i32"),
+            SReg::ClusterRank => uniform(self, o::CLUSTER_RANK, "i32"),
+            SReg::ClusterBlocks => uniform(self, o::CLUSTER_BLOCKS, "i32"),
+            SReg::ExplicitCluster => uniform(self, o::CLUSTER_EXPLICIT, "i32"),
             SReg::WarpId => Rep::Uniform("%index".into()),
             SReg::NWarpId => Rep::Uniform(self.spec.threads().div_ceil(LANES as u32).to_string()),
             SReg::SmId => uniform(self, o::SMID, "i32"),

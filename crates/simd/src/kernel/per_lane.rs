@@ -252,15 +252,14 @@ impl Kernel<'_> {
             return Ok(());
         };
         let leader = self.first_set(here);
-        let mut fields = Vec::new();
         let mut same = self.mask.clone();
-        for &a in &inst.args[..2] {
+        for (&a, field) in inst.args.iter().zip([offset::W_BAR_ID, offset::W_BAR_THREADS]) {
             let all = self.vector(a);
             let one = self.text.def(format!("extractelement <32 x i32> {all}, i32 {leader}"));
             let wide = self.text.splat(Ty::I32, &one);
             let equal = self.text.def(format!("icmp eq <32 x i32> {all}, {wide}"));
             same = self.text.def(format!("and <32 x i1> {same}, {equal}"));
-            fields.push(one);
+            self.set_field(field, &one);
         }
         let bits = self.bits_of(&same);
         let preds = match inst.args.get(2) {
@@ -272,15 +271,13 @@ impl Kernel<'_> {
             None => "0".into(),
         };
         self.leave_word(&format!("%m{b}"), &bits);
-        if mode == BarMode::Arrive {
+        if !mode.waits() {
             self.mask = same.clone();
             self.edge(b, next, Some(&same))?;
         } else {
             self.join_word(&format!("%w{b}"), &bits);
         }
         let mode = BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0).to_string();
-        self.set_field(offset::W_BAR_ID, &fields[0]);
-        self.set_field(offset::W_BAR_THREADS, &fields[1]);
         self.set_field(offset::W_BAR_MODE, &mode);
         self.set_field(offset::W_BAR_LANES, &bits);
         self.set_field(offset::W_BAR_PREDS, &preds);

@@ -139,13 +139,21 @@ pub struct Specialisation {
     pub block: [u32; 3],
     /// Blocks times threads stays below 2^31 in each dimension: global indices do not wrap.
     pub small: bool,
+    /// The launch asks for clusters; else every block is one of its own.
+    pub clusters: bool,
 }
 
 impl Specialisation {
     /// For a launch of this shape.
     pub fn of_launch(grid: [u32; 3], block: [u32; 3]) -> Specialisation {
         let below = |(g, b): (&u32, &u32)| u64::from(*g) * u64::from(*b) < 1 << 31;
-        Specialisation { block, small: grid.iter().zip(&block).all(below) }
+        Specialisation { block, small: grid.iter().zip(&block).all(below), clusters: false }
+    }
+
+    /// The same for a launch that asks for clusters, or not.
+    #[must_use]
+    pub fn in_clusters(self, clusters: bool) -> Specialisation {
+        Specialisation { clusters, ..self }
     }
 
     /// Threads.
@@ -553,6 +561,8 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
             wave::op::Space::Local => Shape::varying(),
             _ => Shape { max: None, zeros: 0, ..a[0].clone() },
         },
+        // The windows of sixteen blocks.
+        Op::SharedAddr(..) if spec.clusters => Shape { max: Some(16 << 24), ..Shape::uniform() },
         // A block's shared memory and a thread's local memory are far smaller than this.
         Op::SharedAddr(..) | Op::LocalAddr(_) => Shape { max: Some(1 << 24), ..Shape::uniform() },
         Op::GlobalAddr(..) | Op::FuncAddr(_) | Op::ActiveMask => Shape::uniform(),

@@ -139,12 +139,12 @@ impl Kernel<'_> {
         let bits = self.mask_bits();
         let code = match inst.op {
             Op::Bar { mode } => {
-                let id = self.first_lane(inst.args[0]);
-                let threads = self.first_lane(inst.args[1]);
-                for a in &inst.args[..2] {
+                for (a, field) in inst.args.iter().zip([offset::W_BAR_ID, offset::W_BAR_THREADS]) {
                     if !self.shapes.values[a.index()].is_uniform() {
                         return Err(Unsupported("a barrier whose number differs between lanes".into()));
                     }
+                    let one = self.first_lane(*a);
+                    self.set_field(field, &one);
                 }
                 let preds = match inst.args.get(2) {
                     Some(&p) => {
@@ -156,8 +156,6 @@ impl Kernel<'_> {
                     None => "0".into(),
                 };
                 let mode = BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0).to_string();
-                self.set_field(offset::W_BAR_ID, &id);
-                self.set_field(offset::W_BAR_THREADS, &threads);
                 self.set_field(offset::W_BAR_MODE, &mode);
                 self.set_field(offset::W_BAR_LANES, &bits);
                 self.set_field(offset::W_BAR_PREDS, &preds);

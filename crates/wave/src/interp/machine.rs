@@ -369,7 +369,9 @@ impl Machine<'_> {
                 self.broadcast(group, inst, u128::from(v))
             }
             Op::SharedAddr(id, offset) => {
-                let v = self.code.shared[id.index()].unwrap_or(0).wrapping_add(*offset as u64);
+                let own = self.block_ctx().cluster.window();
+                let v =
+                    self.code.shared[id.index()].unwrap_or(0).wrapping_add(*offset as u64).wrapping_add(own);
                 self.broadcast(group, inst, u128::from(v))
             }
             Op::FuncAddr(f) => self.broadcast(group, inst, u128::from(Module::func_handle(*f))),
@@ -482,7 +484,7 @@ impl Machine<'_> {
     fn window(&self, lane: usize, space: Space) -> (u64, u64) {
         let b = self.block_ctx();
         match space {
-            Space::Shared => (b.shared as u64, u64::from(b.shared_total)),
+            Space::Shared => (b.shared as u64, b.shared_reach),
             Space::Local => {
                 ((b.local as u64).wrapping_add(self.thread(lane) * b.local_stride), b.local_stride)
             }
@@ -574,6 +576,21 @@ impl Machine<'_> {
             SReg::NctaidX => b.nctaid[0],
             SReg::NctaidY => b.nctaid[1],
             SReg::NctaidZ => b.nctaid[2],
+            SReg::ClusterIdX => b.cluster.id[0],
+            SReg::ClusterIdY => b.cluster.id[1],
+            SReg::ClusterIdZ => b.cluster.id[2],
+            SReg::NClusterIdX => b.cluster.count[0],
+            SReg::NClusterIdY => b.cluster.count[1],
+            SReg::NClusterIdZ => b.cluster.count[2],
+            SReg::ClusterCtaidX => b.cluster.ctaid[0],
+            SReg::ClusterCtaidY => b.cluster.ctaid[1],
+            SReg::ClusterCtaidZ => b.cluster.ctaid[2],
+            SReg::ClusterNctaidX => b.cluster.size[0],
+            SReg::ClusterNctaidY => b.cluster.size[1],
+            SReg::ClusterNctaidZ => b.cluster.size[2],
+            SReg::ClusterRank => b.cluster.rank,
+            SReg::ClusterBlocks => b.cluster.blocks,
+            SReg::ExplicitCluster => b.cluster.explicit,
             SReg::LaneId => lane as u32,
             SReg::WarpId => self.warp.index,
             SReg::NWarpId => b.threads().div_ceil(LANES as u32),
@@ -597,7 +614,10 @@ impl Machine<'_> {
     /// Lanes of the group that name the same barrier and count arrive together; the others come with the next resume.
     fn barrier(&mut self, group: u32, inst: &Inst, mode: BarMode) -> Flow {
         let Some(leader) = lanes_of(group).next() else { return Flow::Placed };
-        let key = |m: &mut Self, lane| (m.get(lane, inst.args[0]) as u32, m.get(lane, inst.args[1]) as u32);
+        let key = |m: &mut Self, lane| match inst.args.as_slice() {
+            &[id, threads, ..] => (m.get(lane, id) as u32, m.get(lane, threads) as u32),
+            _ => (0, 0),
+        };
         let (id, threads) = key(self, leader);
         let arriving =
             lanes_of(group).filter(|&l| key(self, l) == (id, threads)).fold(0, |m, l| m | 1u32 << l);
@@ -611,7 +631,7 @@ impl Machine<'_> {
         self.warp.bar_lanes = arriving;
         self.warp.bar_preds = preds;
         self.advance(arriving);
-        if mode != BarMode::Arrive {
+        if mode.waits() {
             for lane in lanes_of(arriving) {
                 self.state.lanes[lane].status = Status::Barrier { result: inst.results.first().copied(), id };
             }

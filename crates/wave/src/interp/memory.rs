@@ -33,15 +33,14 @@ pub unsafe fn locate(
             let local = block.local as u64;
             let local_end = local + block.local_stride * u64::from(block.threads());
             let shared = block.shared as u64;
-            let own = (address >= shared
-                && address + u64::from(size) <= shared + u64::from(block.shared_total))
+            let own = (address >= shared && block.in_shared(address - shared, u64::from(size)))
                 || (address >= local && address + u64::from(size) <= local_end);
             // SAFETY: the runtime's functions are valid for the launch.
             let ok = own || unsafe { ((*block.runtime).accessible)(warp, address, size, write) };
             ok.then_some(address)
         }
         Space::Shared => {
-            inside(u64::from(block.shared_total)).then(|| (block.shared as u64).wrapping_add(address))
+            block.in_shared(address, u64::from(size)).then(|| (block.shared as u64).wrapping_add(address))
         }
         Space::Local => inside(block.local_stride)
             .then(|| (block.local as u64).wrapping_add(thread * block.local_stride).wrapping_add(address)),

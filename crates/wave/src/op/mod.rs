@@ -290,7 +290,7 @@ pub enum Op {
     ActiveMask,
     /// `(members: i32)`: waits for the members (`bar.warp.sync`).
     WarpSync,
-    /// `(id: i32, threads: i32[, pred: i1]) -> ([i32 | i1])`: threads 0 means the whole block.
+    /// `(id: i32, threads: i32[, pred: i1]) -> ([i32 | i1])`: threads 0 means the whole block. `()` at a cluster's barrier.
     Bar {
         /// What.
         mode: BarMode,
@@ -389,6 +389,7 @@ impl Op {
                 BarMode::Sync | BarMode::Arrive => (vec![I32, I32], vec![]),
                 BarMode::RedPopc => (vec![I32, I32, I1], vec![I32]),
                 BarMode::RedAnd | BarMode::RedOr => (vec![I32, I32, I1], vec![I1]),
+                BarMode::ClusterArrive | BarMode::ClusterWait => (vec![], vec![]),
             },
             Op::Call(_) => return None,
             Op::CallIndirect { ref params, ref results } => {

@@ -29,6 +29,36 @@ pub enum SReg {
     NctaidY = "nctaid.y",
     /// Grid size in blocks.
     NctaidZ = "nctaid.z",
+    /// Cluster in grid.
+    ClusterIdX = "clusterid.x",
+    /// Cluster in grid.
+    ClusterIdY = "clusterid.y",
+    /// Cluster in grid.
+    ClusterIdZ = "clusterid.z",
+    /// Grid size in clusters.
+    NClusterIdX = "nclusterid.x",
+    /// Grid size in clusters.
+    NClusterIdY = "nclusterid.y",
+    /// Grid size in clusters.
+    NClusterIdZ = "nclusterid.z",
+    /// Block in cluster.
+    ClusterCtaidX = "cluster_ctaid.x",
+    /// Block in cluster.
+    ClusterCtaidY = "cluster_ctaid.y",
+    /// Block in cluster.
+    ClusterCtaidZ = "cluster_ctaid.z",
+    /// Cluster size in blocks.
+    ClusterNctaidX = "cluster_nctaid.x",
+    /// Cluster size in blocks.
+    ClusterNctaidY = "cluster_nctaid.y",
+    /// Cluster size in blocks.
+    ClusterNctaidZ = "cluster_nctaid.z",
+    /// Number of the block in its cluster, x fastest.
+    ClusterRank = "cluster_ctarank",
+    /// Blocks in the cluster.
+    ClusterBlocks = "cluster_nctarank",
+    /// 1 where the launch asked for clusters.
+    ExplicitCluster = "is_explicit_cluster",
     /// Lane in warp.
     LaneId = "laneid",
     /// Warp in block.

@@ -57,7 +57,7 @@ pub enum ReduxOp {
 }}
 
 names! {
-/// Block barriers.
+/// Barriers of a block, and of a cluster.
 pub enum BarMode {
     /// Arrive and wait.
     Sync = "sync",
@@ -69,4 +69,20 @@ pub enum BarMode {
     RedAnd = "red_and",
     /// Arrive, wait, or (i1 result).
     RedOr = "red_or",
+    /// Arrive at the cluster's barrier; its lanes go on.
+    ClusterArrive = "cluster_arrive",
+    /// Wait until all threads of the cluster that live have arrived at its barrier.
+    ClusterWait = "cluster_wait",
 }}
+
+impl BarMode {
+    /// Whether it is the cluster's barrier, which has no number.
+    pub fn is_cluster(self) -> bool {
+        matches!(self, BarMode::ClusterArrive | BarMode::ClusterWait)
+    }
+
+    /// Whether lanes wait there, rather than only arrive.
+    pub fn waits(self) -> bool {
+        !matches!(self, BarMode::Arrive | BarMode::ClusterArrive)
+    }
+}

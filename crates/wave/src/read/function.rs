@@ -250,9 +250,16 @@ fn kernel(names: &Names, lines: &mut Lines, info: &mut KernelInfo) -> Found<()> 
         let sizes = c.list("", |c| c.number::<u32>())?;
         info.required_block = sizes.try_into().map_err(|_| "three sizes expected".to_owned())?;
     }
+    if let Some(mut c) = lines.inner("required_cluster ") {
+        let sizes = c.list("", |c| c.number::<u32>())?;
+        info.required_cluster = sizes.try_into().map_err(|_| "three sizes expected".to_owned())?;
+    }
     info.max_threads = number(lines, "max_threads ")?;
     info.min_blocks = number(lines, "min_blocks ")?;
     info.max_registers = number(lines, "max_registers ")?;
+    info.max_cluster = number(lines, "max_cluster ")?;
+    info.explicit_cluster = number(lines, "explicit_cluster ")? != 0;
+    info.blocks_are_clusters = number(lines, "blocks_are_clusters ")? != 0;
     Ok(())
 }
 

@@ -1,0 +1,55 @@
+//! Clusters of blocks: their barrier, and addresses in each other's shared memory (PTX ISA 9.7.13.4, 9.7.9.23, 9.7.9.24).
+//!
+//! A shared address holds the rank of its block from bit 24 on, as the hardware's do: another block's address is a matter of arithmetic.
+
+use ptx::ast::Instruction;
+use ptx::{Modifier as M, ScalarType};
+use wave::abi::WINDOW_BITS;
+use wave::op::{BarMode, IntOp, Op, ShiftOp, Space};
+use wave::{Ty, Value};
+
+use crate::function::{Lower, Result};
+use crate::link::ty_of;
+
+/// `barrier.cluster.arrive` and `.wait`. What the block's threads write is seen by those that they meet: a cluster runs on one worker.
+pub fn barrier(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let mode = if i.has(M::Arrive) { BarMode::ClusterArrive } else { BarMode::ClusterWait };
+    l.op(Op::Bar { mode }, &[]);
+    Ok(())
+}
+
+/// A shared address out of one of the window that an instruction names, or out of a generic one; and whether it was generic.
+fn shared_address(l: &mut Lower, i: &Instruction) -> Result<(Value, bool)> {
+    let t = i.ty(0).unwrap_or(ScalarType::U64);
+    let v = l.value(&i.operands[1], t)?;
+    let v = l.resize(v, Ty::I64, false);
+    match i.space() {
+        Some(_) => Ok((v, false)),
+        None => Ok((l.op1(Op::FromGeneric(Space::Shared), &[v]), true)),
+    }
+}
+
+/// `mapa{.shared::cluster} d, a, rank`: the same place in another block's shared memory.
+pub fn mapa(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let (v, generic) = shared_address(l, i)?;
+    let rank = l.value(&i.operands[2], ScalarType::U32)?;
+    let rank = l.resize(rank, Ty::I64, false);
+    let (bits, low) = (l.constant(Ty::I32, WINDOW_BITS.into()), l.constant(Ty::I64, (1 << WINDOW_BITS) - 1));
+    let window = l.op1(Op::Shift(ShiftOp::Shl, Ty::I64), &[rank, bits]);
+    let place = l.op1(Op::Int(IntOp::And, Ty::I64), &[v, low]);
+    let mut v = l.op1(Op::Int(IntOp::Or, Ty::I64), &[place, window]);
+    if generic {
+        v = l.op1(Op::ToGeneric(Space::Shared), &[v]);
+    }
+    let v = l.resize(v, ty_of(i.ty(0).unwrap_or(ScalarType::U64)), false);
+    l.write_dest(&i.operands[0], v, false)
+}
+
+/// `getctarank{.shared::cluster} d, a`: whose shared memory an address is in.
+pub fn rank(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let (v, _) = shared_address(l, i)?;
+    let bits = l.constant(Ty::I32, WINDOW_BITS.into());
+    let v = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I64), &[v, bits]);
+    let v = l.resize(v, Ty::I32, false);
+    l.write_dest(&i.operands[0], v, false)
+}
