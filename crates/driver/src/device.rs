@@ -324,7 +324,7 @@ pub fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
 
 /// The virtual devices that the environment asks for, all like `base`: `ANYWARP_DEVICES` (their number, 1 to 64),
 /// `ANYWARP_COMPUTE_CAPABILITY` (as `8.6`), `ANYWARP_MEMORY` (bytes of each, or with a suffix K, M, G or T). A value that cannot be read is
-/// told on standard error and passed over. Of these `CUDA_VISIBLE_DEVICES` shows the ones it names (`visible`).
+/// told on standard error and passed over. Of these the process may see some only ([`crate::visible`]).
 pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
     let count = setting("ANYWARP_DEVICES", "a number from 1 to 64", |v| {
         v.parse().ok().filter(|n| (1..=64).contains(n))
@@ -343,26 +343,6 @@ pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
             info
         })
         .collect()
-}
-
-/// The devices that `CUDA_VISIBLE_DEVICES` names, in its order: all where it is not set; up to the first entry that names none. One named
-/// twice is an error.
-pub(crate) fn visible<T: Clone>(devices: Vec<T>, list: Option<&str>) -> Result<Vec<T>> {
-    let Some(list) = list else { return Ok(devices) };
-    let mut seen = Vec::new();
-    for entry in list.split(',') {
-        let digits: String = entry.trim_start().chars().take_while(char::is_ascii_digit).collect();
-        match digits.parse::<usize>() {
-            Ok(index) if index < devices.len() => seen.push(index),
-            _ => break,
-        }
-    }
-    for (i, index) in seen.iter().enumerate() {
-        if seen.iter().take(i).any(|s| s == index) {
-            return Err(Error::InvalidDevice);
-        }
-    }
-    Ok(seen.iter().filter_map(|&i| devices.get(i).cloned()).collect())
 }
 
 fn setting<T>(name: &str, wanted: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
@@ -402,21 +382,6 @@ mod tests {
             assert_eq!(*number, i as i32 + 1);
         }
         assert_eq!(ATTRIBUTES.len(), 147);
-    }
-
-    #[test]
-    fn visible_devices() {
-        // As the hardware's driver with one device answers (tests/probe, group visible).
-        let one = |list| visible(vec![0], list);
-        assert_eq!(one(None), Ok(vec![0]));
-        for list in ["0", "0,99", "0,-1", "0junk"] {
-            assert_eq!(one(Some(list)), Ok(vec![0]), "{list}");
-        }
-        for list in ["", "-1", "99", "99,0", "junk", "GPU-junk", "NoDevFiles"] {
-            assert_eq!(one(Some(list)), Ok(vec![]), "{list}");
-        }
-        assert_eq!(one(Some("0,0")), Err(Error::InvalidDevice));
-        assert_eq!(visible(vec![0, 1, 2], Some("2,0")), Ok(vec![2, 0]));
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub mod occupancy;
 pub mod shared;
 pub mod stream;
 pub mod texture;
+pub mod visible;
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -69,8 +70,8 @@ pub fn initialize(backend: impl FnOnce() -> Arc<dyn Backend>) -> Result<()> {
     }
     let driver = DRIVER.get_or_init(|| {
         let backend = backend();
-        let list = std::env::var("CUDA_VISIBLE_DEVICES").ok();
-        let (infos, refused) = match device::visible(backend.devices(), list.as_deref()) {
+        let variable = |name: &str| std::env::var(name).ok();
+        let (infos, refused) = match visible::visible(backend.devices(), |info| info.uuid, variable) {
             Ok(infos) => (infos, None),
             Err(error) => (Vec::new(), Some(error)),
         };

@@ -23,6 +23,17 @@ pub enum Need {
     Driver,
 }
 
+/// Functions that work here and that clr 6.3 leaves unwritten (hip_context.cpp): whatever their arguments, hipErrorNotSupported is all that
+/// it answers, and so do they in strict mode ([`current::strict`]).
+const UNWRITTEN_IN_CLR: &[&str] = &[
+    "hipCtxGetApiVersion",
+    "hipCtxGetCacheConfig",
+    "hipCtxGetFlags",
+    "hipCtxSetCacheConfig",
+    "hipCtxSetSharedMemConfig",
+    "hipCtxSynchronize",
+];
+
 thread_local! {
     static LAST: Cell<Code> = const { Cell::new(0) };
 }
@@ -51,7 +62,11 @@ pub fn check(need: Need) -> Result<()> {
 pub fn enter(name: &str, need: Need, args: &[(&str, &dyn Debug)], body: impl FnOnce() -> Result<()>) -> Code {
     let text = |code| error::name(code).trim_end_matches('\0').to_string();
     let code = capi::run(name, args, Error::Unknown.code(), text, || {
-        check(need).and_then(|()| body()).err().map_or(0, Error::code)
+        let refused = current::strict() && UNWRITTEN_IN_CLR.contains(&name);
+        // Without a device that is the answer, there as here.
+        let need = if refused { Need::Device } else { need };
+        let done = check(need).and_then(|()| if refused { Err(Error::NotSupported) } else { body() });
+        done.err().map_or(0, Error::code)
     });
     LAST.set(code);
     code

@@ -49,6 +49,21 @@ pub fn rule() -> Rule {
     })
 }
 
+/// Whether this process is to see what clr leaves unwritten as clr has it: `ANYWARP_HIP_STRICT`, `1` or `0`.
+pub fn strict() -> bool {
+    static STRICT: OnceLock<bool> = OnceLock::new();
+    *STRICT.get_or_init(|| match std::env::var("ANYWARP_HIP_STRICT").as_deref() {
+        Ok("1") => true,
+        Err(_) | Ok("" | "0") => false,
+        Ok(other) => {
+            driver::log::say(driver::log::Level::Error, || {
+                format!("ANYWARP_HIP_STRICT is \"{other}\"; it can be \"0\" (taken now) or \"1\"")
+            });
+            false
+        }
+    })
+}
+
 static BACKEND: OnceLock<fn() -> Arc<dyn Backend>> = OnceLock::new();
 
 /// Says what the driver runs on, should a HIP call be its first.

@@ -46,8 +46,10 @@ unsafe impl Sync for Function {}
 pub const NAME: [u8; 15] = *b"anywarp hip tab";
 
 /// The table for the front of a soname: 5, 6 or 7. `backend` is what the driver runs on, should a HIP call be its first.
+/// From then on HIP's variables tell which devices the process sees, unless it has a driver already.
 pub fn table(soname: u8, backend: fn() -> Arc<dyn Backend>) -> Option<&'static Table> {
     crate::current::set_backend(backend);
+    driver::visible::set_interface(driver::visible::Interface::Hip);
     match soname {
         5 => Some(&generated::FIVE),
         6 | 7 => Some(&generated::SIX),

@@ -2,7 +2,9 @@
 
 mod library;
 mod rules;
+mod several;
 mod support;
+mod textures;
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -69,12 +71,7 @@ const NOWHERE: P = 0x1234_5670;
 fn what_is_code_loads_and_what_is_not_is_told_apart() {
     let hip = hip();
     let mut module = 0;
-    let amd = {
-        let mut elf = vec![0u8; 64];
-        elf[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
-        elf[18] = 224;
-        elf
-    };
+    let amd = amd();
     let ptx = c(PTX).into_bytes_with_nul();
     let host: &[u8] = &[];
     let cases: &[(&str, Vec<u8>, u32)] = &[
@@ -93,6 +90,10 @@ fn what_is_code_loads_and_what_is_not_is_told_apart() {
             INVALID_IMAGE,
         ),
         ("an AMD code object", amd.clone(), NO_BINARY),
+        ("a fat binary of NVIDIA's", fatbin(1, 52, &ptx), 0),
+        ("one for a later architecture", fatbin(1, 999, &ptx), NO_BINARY),
+        ("one of machine code only", fatbin(2, 52, b"\x7fELF, sm_52"), NO_BINARY),
+        ("a bundle with one of NVIDIA's", bundle(&[("hip-nvptx64", &fatbin(1, 52, &ptx))]), 0),
         ("garbage", b"garbage, and no more\0".to_vec(), INVALID_IMAGE),
         (
             "wrong PTX",
@@ -186,10 +187,13 @@ fn modules_answer_as_hip_does() {
         ("attribute", (hip.hipFuncGetAttribute)(&mut v, 0, f), 0),
         ("symbol unknown", (hip.hipGetFuncBySymbol)(&mut p, NOWHERE), INVALID_DEVICE_FUNCTION),
     ];
-    for (what, code, wanted) in rows {
-        assert_eq!(code, wanted, "{what}");
-    }
+    check(rows);
     assert_eq!((n, v), (4, 1024));
+    // Bytes of shared memory, of constants, of local memory; the device's version, twice; 99 KiB that may be asked for.
+    for (attribute, wanted) in [(1, 0), (2, 0), (3, 0), (5, 86), (6, 86), (8, 101_376)] {
+        assert_eq!((hip.hipFuncGetAttribute)(&mut v, attribute, f), 0, "attribute {attribute}");
+        assert_eq!(v, wanted, "attribute {attribute}");
+    }
 }
 
 #[test]
@@ -241,9 +245,7 @@ fn launches_are_checked_in_hips_order() {
         ("keys in another order", run(fill, one, one, 0, 0, none, swapped.as_ptr()), INVALID_VALUE),
         ("another end", run(fill, one, one, 0, 0, none, endless.as_ptr()), INVALID_VALUE),
     ];
-    for (what, code, wanted) in rows {
-        assert_eq!(code, wanted, "{what}");
-    }
+    check(rows);
     let ext = |f, work: u32, block: u32, stream| {
         (hip.hipExtModuleLaunchKernel)(f, work, 1, 1, block, 1, 1, 0, stream, ok, none, 0, 0, 0)
     };
@@ -262,9 +264,7 @@ fn launches_are_checked_in_hips_order() {
         ),
         ("of old", (hip.hipHccModuleLaunchKernel)(fill, 64, 1, 1, 32, 1, 1, 0, 0, ok, none, 0, 0), 0),
     ];
-    for (what, code, wanted) in rows {
-        assert_eq!(code, wanted, "{what}");
-    }
+    check(rows);
     let coop = |f, grid: u32, block: u32, stream| {
         (hip.hipModuleLaunchCooperativeKernel)(f, grid, 1, 1, block, 1, 1, 0, stream, ok)
     };
@@ -274,9 +274,7 @@ fn launches_are_checked_in_hips_order() {
         ("cooperative, too many items", coop(fill, u32::MAX, 32, 0), INVALID_CONFIGURATION),
         ("cooperative, too many blocks", coop(fill, 1 << 20, 32, 0), TOO_LARGE),
     ];
-    for (what, code, wanted) in rows {
-        assert_eq!(code, wanted, "{what}");
-    }
+    check(rows);
     let stub = |f, block: u32, shared, stream| {
         (hip.hipLaunchCooperativeKernel)(f, d(1), d(block), none, shared, stream)
     };
@@ -284,29 +282,6 @@ fn launches_are_checked_in_hips_order() {
     assert_eq!(stub(0, 32, 0, 0), INVALID_DEVICE_FUNCTION);
     assert_eq!(stub(NOWHERE, 32, 0, 0), INVALID_DEVICE_FUNCTION);
     assert_eq!((hip.hipCtxSynchronize)(), 0);
-}
-
-#[test]
-fn launches_on_several_devices_are_checked() {
-    let (hip, cuda) = (hip(), cuda());
-    let module = module(&hip, PTX);
-    let nothing = function(&hip, module, "nothing");
-    let mut stream = 0;
-    assert_eq!((cuda.cuStreamCreate)(&mut stream, 0), 0);
-    let right =
-        FunctionLaunch { function: nothing, grid: [1; 3], block: [1; 3], shared: 0, stream, params: null() };
-    let run = |list: &[FunctionLaunch], count: u32, flags| {
-        (hip.hipModuleLaunchCooperativeKernelMultiDevice)(list.as_ptr(), count, flags)
-    };
-    assert_eq!(run(&[right], 1, 0), 0);
-    assert_eq!(run(&[right], 1, 3), 0);
-    assert_eq!((hip.hipModuleLaunchCooperativeKernelMultiDevice)(null(), 1, 0), INVALID_VALUE);
-    assert_eq!(run(&[FunctionLaunch { stream: NOWHERE, ..right }], 1, 0), INVALID_VALUE);
-    assert_eq!(run(&[right], 0, 0), INVALID_VALUE);
-    assert_eq!(run(&[right, right], 2, 0), INVALID_VALUE);
-    assert_eq!(run(&[right], 1, 4), INVALID_VALUE);
-    assert_eq!(run(&[FunctionLaunch { block: [0, 1, 1], ..right }], 1, 0), INVALID_CONFIGURATION);
-    assert_eq!(run(&[FunctionLaunch { stream: 0, ..right }], 1, 0), INVALID_HANDLE);
 }
 
 #[test]
@@ -322,7 +297,7 @@ fn every_way_to_launch_computes_the_same() {
     let (mut start, mut stop) = (0, 0);
     assert_eq!((cuda.cuEventCreate)(&mut start, 0), 0);
     assert_eq!((cuda.cuEventCreate)(&mut stop, 0), 0);
-    let check = |base: u32, what: &str| {
+    let sums = |base: u32, what: &str| {
         assert_eq!((hip.hipCtxSynchronize)(), 0);
         let wanted: Vec<u32> = (0..96).map(|i| base + i).collect();
         assert_eq!(words(&hip, &cuda, module, "out", 96), wanted, "{what}");
@@ -331,7 +306,7 @@ fn every_way_to_launch_computes_the_same() {
         let params = [&raw const n as P, &raw const b as P];
         let base = n * 1000 + b as u32;
         assert_eq!((hip.hipModuleLaunchKernel)(fill, 3, 1, 1, 32, 1, 1, 0, 0, params.as_ptr(), NONE), 0);
-        check(base, "hipModuleLaunchKernel");
+        sums(base, "hipModuleLaunchKernel");
         let (m, b) = (n + 10, b + 1);
         let mut buffer = [0u8; 16];
         buffer[..4].copy_from_slice(&m.to_ne_bytes());
@@ -340,7 +315,7 @@ fn every_way_to_launch_computes_the_same() {
         let size = 0usize;
         let extra = [1, buffer.as_ptr() as P, 2, &raw const size as P, 3];
         assert_eq!((hip.hipModuleLaunchKernel)(fill, 3, 1, 1, 32, 1, 1, 0, 0, NONE, extra.as_ptr()), 0);
-        check(m * 1000 + b as u32, "extra");
+        sums(m * 1000 + b as u32, "extra");
         let code = (hip.hipExtModuleLaunchKernel)(
             fill,
             96,
@@ -358,7 +333,7 @@ fn every_way_to_launch_computes_the_same() {
             1,
         );
         assert_eq!(code, 0);
-        check(base, "hipExtModuleLaunchKernel");
+        sums(base, "hipExtModuleLaunchKernel");
         let mut time = -1.0;
         assert_eq!((cuda.cuEventElapsedTime)(&mut time, start, stop), 0);
         assert!(time >= 0.0, "{time}");
@@ -396,6 +371,7 @@ fn the_context_stack_is_hips() {
         assert_eq!((hip.hipDevicePrimaryCtxGetState)(-1, &mut flags, &mut active), INVALID_DEVICE);
         assert_eq!((hip.hipDevicePrimaryCtxRelease)(99), INVALID_DEVICE);
         assert_eq!((hip.hipDevicePrimaryCtxReset)(0), 0);
+        assert_eq!((hip.hipDevicePrimaryCtxReset)(99), INVALID_DEVICE);
         assert_eq!((hip.hipDevicePrimaryCtxSetFlags)(0, 0), IN_USE);
         assert_eq!((hip.hipDevicePrimaryCtxSetFlags)(99, 0), INVALID_DEVICE);
     })
@@ -452,7 +428,7 @@ fn registered_kernels_and_variables_work() {
     assert_ne!(managed, 0);
 
     let mut out = [0u32; 96];
-    let check = |out: &mut [u32; 96], base: u32| {
+    let sums = |out: &mut [u32; 96], base: u32| {
         assert_eq!((hip.hipMemcpyFromSymbol)(out.as_mut_ptr().cast(), shadow, 384, 0, 2), 0);
         let wanted: Vec<u32> = (0..96).map(|i| base + i).collect();
         assert_eq!(out.as_slice(), wanted);
@@ -465,14 +441,14 @@ fn registered_kernels_and_variables_work() {
     assert_eq!((hip.__hipPopCallConfiguration)(&mut grid, &mut block, &mut shared, &mut stream), 0);
     assert_eq!((grid.0, block.0, shared, stream), (3, 32, 0, 0));
     assert_eq!((hip.hipLaunchKernel)(stub, grid, block, params.as_ptr(), shared, stream), 0);
-    check(&mut out, 3005);
+    sums(&mut out, 3005);
     // The way of old: arguments one by one.
     let (a, b) = (4u32, 6u64);
     assert_eq!((hip.hipConfigureCall)(d(3), d(32), 0, 0), 0);
     assert_eq!((hip.hipSetupArgument)((&raw const a).cast(), 4, 0), 0);
     assert_eq!((hip.hipSetupArgument)((&raw const b).cast(), 8, 8), 0);
     assert_eq!((hip.hipLaunchByPtr)(stub), 0);
-    check(&mut out, 4006);
+    sums(&mut out, 4006);
     assert_eq!((hip.hipConfigureCall)(d(1), d(1), 0, 0), 0);
     assert_eq!((hip.hipLaunchByPtr)(stranger), INVALID_DEVICE_FUNCTION);
     assert_eq!((hip.hipLaunchKernel)(stranger, d(1), d(1), NONE, 0, 0), INVALID_DEVICE_FUNCTION);
@@ -538,14 +514,47 @@ fn registered_kernels_and_variables_work() {
         ("a function by its symbol", (hip.hipGetFuncBySymbol)(&mut function, stub), 0),
         ("and its name", (cuda.cuFuncGetName)(&mut name, function), 0),
     ];
-    for (what, code, wanted) in rows {
-        assert_eq!(code, wanted, "{what}");
-    }
+    check(rows);
     let (mut grid, mut block) = (0, 0);
     assert_eq!((hip.hipModuleOccupancyMaxPotentialBlockSize)(&mut grid, &mut block, function, 0, 0), 0);
     assert!(grid > 0 && (32..=1024).contains(&block), "{grid} blocks of {block}");
     (hip.__hipUnregisterFatBinary)(handle);
     assert_eq!((hip.hipLaunchKernel)(stub, d(1), d(1), params.as_ptr(), 0, 0), INVALID_DEVICE_FUNCTION);
+}
+
+#[test]
+fn what_was_registered_without_code_for_this_device_says_so() {
+    let hip = hip();
+    let bytes = c("fill");
+    for (code, wanted) in [
+        (bundle(&[("hip-amdgcn-amd-amdhsa--gfx906", &amd())]), NO_BINARY),
+        (amd(), NO_BINARY),
+        (b"no code at all\0".to_vec(), INVALID_DEVICE_FUNCTION),
+        (
+            bundle(&[("hip-ptx", c(PTX.replace("fill", "other").as_str()).as_bytes_with_nul())]),
+            INVALID_DEVICE_FUNCTION,
+        ),
+    ] {
+        let wrapper = Wrapper { magic: 0x4849_5046, version: 1, binary: code.as_ptr().cast(), unused: 0 };
+        let handle = (hip.__hipRegisterFatBinary)(&wrapper);
+        assert_ne!(handle, 0, "code is looked at when it is used");
+        let (stub, shadow, mut p) = (0u8, 0u32, 0);
+        let (stub, shadow) = (&raw const stub as P, &raw const shadow as P);
+        (hip.__hipRegisterFunction)(handle, stub, bytes.as_ptr(), bytes.as_ptr(), 0, 0, 0, 0, 0, 0);
+        (hip.__hipRegisterVar)(handle, shadow, c("out").as_ptr(), c("out").as_ptr(), 0, 4, 0, 0);
+        let one = StubLaunch { stub, grid: d(1), block: d(1), params: NONE, shared: 0, stream: 0 };
+        check(&[
+            ("launch", (hip.hipLaunchKernel)(stub, d(1), d(1), NONE, 0, 0), wanted),
+            ("again", (hip.hipLaunchKernel)(stub, d(1), d(1), NONE, 0, 0), wanted),
+            ("its code is the last error", (hip.hipGetLastError)(), wanted),
+            ("configured", (hip.hipConfigureCall)(d(1), d(1), 0, 0), 0),
+            ("launch of old", (hip.hipLaunchByPtr)(stub), INVALID_DEVICE_FUNCTION),
+            ("cooperative", (hip.hipLaunchCooperativeKernel)(stub, d(1), d(1), NONE, 0, 0), wanted),
+            ("several", (hip.hipExtLaunchMultiKernelMultiDevice)(&one, 1, 0), wanted),
+            ("symbol", (hip.hipGetFuncBySymbol)(&mut p, stub), INVALID_DEVICE_FUNCTION),
+        ]);
+        (hip.__hipUnregisterFatBinary)(handle);
+    }
 }
 
 #[test]
@@ -609,170 +618,4 @@ fn two_texts_link_to_a_module() {
     assert_eq!((hip.hipModuleLaunchKernel)(k, 1, 1, 1, 1, 1, 1, 0, 0, NONE, NONE), 0);
     assert_eq!((hip.hipCtxSynchronize)(), 0);
     assert_eq!(words(&hip, &cuda, module, "out", 1), [77]);
-}
-
-/// `sample` reads texel x + 0.5 of row 0 for each thread x through a reference, `object` through an object, `write` writes 90 to (1, 0).
-const TEXTURES: &str = r#"
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .global .texref picture;
-.visible .global .f32 texels[8];
-.visible .entry sample()
-{
-    .reg .u32 %r<2>;
-    .reg .f32 %f<7>;
-    .reg .u64 %d<3>;
-    mov.u32 %r1, %tid.x;
-    cvt.rn.f32.u32 %f1, %r1;
-    add.f32 %f1, %f1, 0f3F000000;
-    mov.f32 %f2, 0f3F000000;
-    tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [picture, {%f1, %f2}];
-    mul.wide.u32 %d1, %r1, 4;
-    mov.u64 %d2, texels;
-    add.u64 %d2, %d2, %d1;
-    st.global.f32 [%d2], %f3;
-    ret;
-}
-.visible .entry object(.param .u64 t)
-{
-    .reg .u32 %r<2>;
-    .reg .f32 %f<7>;
-    .reg .u64 %d<4>;
-    ld.param.u64 %d3, [t];
-    mov.u32 %r1, %tid.x;
-    cvt.rn.f32.u32 %f1, %r1;
-    add.f32 %f1, %f1, 0f3F000000;
-    mov.f32 %f2, 0f3F000000;
-    tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%d3, {%f1, %f2}];
-    mul.wide.u32 %d1, %r1, 4;
-    mov.u64 %d2, texels;
-    add.u64 %d2, %d2, %d1;
-    st.global.f32 [%d2], %f3;
-    ret;
-}
-.visible .entry write(.param .u64 s)
-{
-    .reg .b32 %r<3>;
-    .reg .u64 %d1;
-    ld.param.u64 %d1, [s];
-    mov.b32 %r1, 0f42B40000;
-    mov.b32 %r2, 0;
-    sust.b.2d.b32.trap [%d1, {4, %r2}], {%r1};
-    ret;
-}
-"#;
-
-/// An array of one row: 0, 1, 2, 3.
-fn row(hip: &Hip) -> P {
-    const SURFACE: u32 = 2;
-    let (mut array, floats) = (0, [0.0f32, 1.0, 2.0, 3.0]);
-    assert_eq!((hip.hipMallocArray)(&mut array, &Channels([32, 0, 0, 0], 2), 4, 1, SURFACE), 0);
-    assert_eq!((hip.hipMemcpy2DToArray)(array, 0, 0, floats.as_ptr().cast(), 16, 16, 1, 1), 0);
-    array
-}
-
-fn texels(hip: &Hip, cuda: &Cuda, module: P, count: usize) -> Vec<f32> {
-    assert_eq!((hip.hipCtxSynchronize)(), 0);
-    words(hip, cuda, module, "texels", count).into_iter().map(f32::from_bits).collect()
-}
-
-#[test]
-fn a_modules_texture_reference_is_set_and_read() {
-    let (hip, cuda) = (hip(), cuda());
-    let module = module(&hip, TEXTURES);
-    let (mut picture, mut p, mut n, mut channels) = (0, 0, 0u32, 0i32);
-    let (name, none, array) = (c("picture"), c("none"), row(&hip));
-    let rows: &[(&str, u32, u32)] = &[
-        ("to null", (hip.hipModuleGetTexRef)(null_mut(), module, name.as_ptr()), INVALID_VALUE),
-        ("null name", (hip.hipModuleGetTexRef)(&mut picture, module, null()), INVALID_VALUE),
-        ("empty name", (hip.hipModuleGetTexRef)(&mut picture, module, c("").as_ptr()), INVALID_VALUE),
-        ("null module", (hip.hipModuleGetTexRef)(&mut picture, 0, name.as_ptr()), INVALID_HANDLE),
-        ("missing", (hip.hipModuleGetTexRef)(&mut picture, module, none.as_ptr()), NOT_FOUND),
-        ("found", (hip.hipModuleGetTexRef)(&mut picture, module, name.as_ptr()), 0),
-        ("no reference", (hip.hipTexRefSetArray)(0, array, 1), INVALID_VALUE),
-        ("no array", (hip.hipTexRefSetArray)(picture, 0, 1), INVALID_VALUE),
-        ("no override", (hip.hipTexRefSetArray)(picture, array, 0), INVALID_VALUE),
-        ("not bound yet", (hip.hipTexRefGetArray)(&mut p, picture), INVALID_VALUE),
-        ("format", (hip.hipTexRefGetFormat)(&mut n, &mut channels, picture), 0),
-        ("array", (hip.hipTexRefSetArray)(picture, array, 1), 0),
-        ("a third axis to ask for", (hip.hipTexRefGetAddressMode)(&mut n, picture, 2), INVALID_VALUE),
-        ("a fourth axis to set", (hip.hipTexRefSetAddressMode)(picture, 3, 1), INVALID_VALUE),
-        ("point", (hip.hipTexRefSetFilterMode)(picture, 0), 0),
-        ("clamp", (hip.hipTexRefSetAddressMode)(picture, 0, 1), 0),
-        ("flags", (hip.hipTexRefSetFlags)(picture, 0), 0),
-        ("flags to ask for", (hip.hipTexRefGetFlags)(&mut n, picture), 0),
-        ("bound", (hip.hipTexRefGetArray)(&mut p, picture), 0),
-    ];
-    for (what, code, wanted) in rows {
-        assert_eq!(code, wanted, "{what}");
-    }
-    assert_eq!((p, n, channels), (array, 0, 1));
-    let sample = function(&hip, module, "sample");
-    assert_eq!((hip.hipModuleLaunchKernel)(sample, 1, 1, 1, 6, 1, 1, 0, 0, NONE, NONE), 0);
-    assert_eq!(texels(&hip, &cuda, module, 6), [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]);
-    assert_eq!((hip.hipFreeArray)(array), 0);
-}
-
-#[test]
-fn texture_and_surface_objects_are_the_runtimes() {
-    let (hip, cuda) = (hip(), cuda());
-    let module = module(&hip, TEXTURES);
-    let array = row(&hip);
-    let memory = Resource { kind: 0, handle: array, rest: [0; 6] };
-    // Border, elements.
-    let how = Texture { address: [3; 3], border: [9.0; 4], ..Texture::default() };
-    let (mut texture, mut surface, mut back) = (0, 0, Texture::default());
-    assert_eq!((hip.hipCreateTextureObject)(null_mut(), &memory, &how, 0), INVALID_VALUE);
-    assert_eq!((hip.hipCreateTextureObject)(&mut texture, null(), &how, 0), INVALID_VALUE);
-    assert_eq!((hip.hipCreateTextureObject)(&mut texture, &memory, null(), 0), INVALID_VALUE);
-    let nothing = Resource { handle: 0, ..memory };
-    assert_eq!((hip.hipCreateTextureObject)(&mut texture, &nothing, &how, 0), INVALID_VALUE);
-    assert_eq!((hip.hipCreateSurfaceObject)(&mut surface, &nothing), INVALID_VALUE);
-    assert_eq!((hip.hipCreateTextureObject)(&mut texture, &memory, &how, 0), 0);
-    assert_eq!((hip.hipGetTextureObjectTextureDesc)(&mut back, texture), 0);
-    assert_eq!(back, how);
-    assert_eq!((hip.hipCreateSurfaceObject)(&mut surface, &memory), 0);
-    let (write, object) = (function(&hip, module, "write"), function(&hip, module, "object"));
-    for (kernel, argument, threads) in [(write, surface, 1), (object, texture, 6)] {
-        let params = [&raw const argument as P];
-        assert_eq!(
-            (hip.hipModuleLaunchKernel)(kernel, 1, 1, 1, threads, 1, 1, 0, 0, params.as_ptr(), NONE),
-            0
-        );
-    }
-    assert_eq!(texels(&hip, &cuda, module, 6), [0.0, 90.0, 2.0, 3.0, 9.0, 9.0]);
-    assert_eq!((hip.hipDestroyTextureObject)(texture), 0);
-    assert_eq!((hip.hipDestroySurfaceObject)(surface), 0);
-    assert_eq!((hip.hipGetTextureObjectTextureDesc)(&mut back, texture), INVALID_VALUE);
-    assert_eq!((hip.hipFreeArray)(array), 0);
-}
-
-/// What `texture<float, 2> picture` comes to: a host structure that is registered, and says how the texture is read.
-#[test]
-fn a_registered_texture_is_read_as_its_structure_says() {
-    let (hip, cuda) = (hip(), cuda());
-    let code = bundle(&[("hip-ptx", c(TEXTURES).as_bytes_with_nul())]);
-    let wrapper = Wrapper { magic: 0x4849_5046, version: 1, binary: code.as_ptr().cast(), unused: 0 };
-    let handle = (hip.__hipRegisterFatBinary)(&wrapper);
-    let channels = Channels([32, 0, 0, 0], 2);
-    // Mirrored, points.
-    let picture =
-        Reference { normalized: 0, read_mode: 0, filter: 0, address: [1; 3], channels, rest: [0; 6] };
-    let (host, stub, shadow) = (&raw const picture as P, 0u8, [0f32; 8]);
-    let (stub, shadow) = (&raw const stub as P, shadow.as_ptr() as P);
-    (hip.__hipRegisterTexture)(handle, host, c("picture").as_ptr(), c("picture").as_ptr(), 2, 0, 0);
-    (hip.__hipRegisterVar)(handle, shadow, c("texels").as_ptr(), c("texels").as_ptr(), 0, 32, 0, 0);
-    (hip.__hipRegisterFunction)(handle, stub, c("sample").as_ptr(), c("sample").as_ptr(), 0, 0, 0, 0, 0, 0);
-    let array = row(&hip);
-    assert_eq!((hip.hipBindTextureToArray)(host, array, &channels), 0);
-    assert_eq!((hip.hipLaunchKernel)(stub, d(1), d(6), NONE, 0, 0), 0);
-    let mut out = [0f32; 6];
-    assert_eq!((hip.hipMemcpyFromSymbol)(out.as_mut_ptr().cast(), shadow, 24, 0, 2), 0);
-    assert_eq!(out, [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]);
-    assert_eq!((hip.hipUnbindTexture)(host), 0);
-    assert_eq!((hip.hipUnbindTexture)(0), INVALID_VALUE);
-    assert_eq!((hip.hipFreeArray)(array), 0);
-    let _ = cuda;
-    (hip.__hipUnregisterFatBinary)(handle);
 }

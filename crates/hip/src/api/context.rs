@@ -1,7 +1,7 @@
 //! Contexts (all deprecated by HIP): the thread's stack, and primary contexts.
 //!
 //! A device has one context, its primary one; `hipCtxCreate` gives it (clr, hip_context.cpp). The functions that clr leaves unwritten
-//! work here.
+//! work here, but in strict mode (`crate::abi`).
 
 use std::sync::Arc;
 

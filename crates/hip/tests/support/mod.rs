@@ -49,6 +49,16 @@ functions! {
     hipCtxSetCurrent(P);
     hipCtxGetDevice(*mut i32);
     hipCtxSynchronize();
+    hipCtxGetApiVersion(P, *mut u32);
+    hipCtxGetCacheConfig(*mut u32);
+    hipCtxSetCacheConfig(u32);
+    hipCtxGetSharedMemConfig(*mut u32);
+    hipCtxSetSharedMemConfig(u32);
+    hipCtxGetFlags(*mut u32);
+    hipGetDeviceCount(*mut i32);
+    hipSetDevice(i32);
+    hipDeviceGetPCIBusId(*mut u8, i32, i32);
+    hipDeviceSynchronize();
     hipDevicePrimaryCtxRetain(*mut P, i32);
     hipDevicePrimaryCtxGetState(i32, *mut u32, *mut i32);
     hipDevicePrimaryCtxRelease(i32);
@@ -68,6 +78,8 @@ functions! {
     hipHccModuleLaunchKernel(P, u32, u32, u32, u32, u32, u32, usize, P, *const P, *const P, P, P);
     hipModuleLaunchCooperativeKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *const P);
     hipModuleLaunchCooperativeKernelMultiDevice(*const FunctionLaunch, u32, u32);
+    hipLaunchCooperativeKernelMultiDevice(*const StubLaunch, i32, u32);
+    hipExtLaunchMultiKernelMultiDevice(*const StubLaunch, i32, u32);
     hipLaunchCooperativeKernel(P, Dim3, Dim3, *const P, u32, P);
     hipLaunchKernel(P, Dim3, Dim3, *const P, usize, P);
     __hipRegisterFatBinary(*const Wrapper) -> P;
@@ -135,6 +147,18 @@ pub struct FunctionLaunch {
     pub shared: u32,
     pub stream: P,
     pub params: *const P,
+}
+
+/// `hipLaunchParams`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct StubLaunch {
+    pub stub: P,
+    pub grid: Dim3,
+    pub block: Dim3,
+    pub params: *const P,
+    pub shared: usize,
+    pub stream: P,
 }
 
 /// `hipChannelFormatDesc`.
@@ -246,6 +270,60 @@ pub fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {
     }
     entries.iter().for_each(|(_, code)| out.extend(*code));
     out
+}
+
+/// An AMD code object, as far as its header tells.
+pub fn amd() -> Vec<u8> {
+    let mut elf = vec![0u8; 64];
+    elf[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+    elf[18] = 224;
+    elf
+}
+
+/// A fat binary of NVIDIA's with one entry: 1, PTX, or 2, machine code; `arch` as in `sm_52`.
+pub fn fatbin(kind: u16, arch: u32, payload: &[u8]) -> Vec<u8> {
+    let padded = payload.len().next_multiple_of(8);
+    let mut entry = vec![0u8; 64];
+    for (at, field) in [
+        (0, kind.to_le_bytes().as_slice()),
+        (2, &0x101u16.to_le_bytes()),
+        (4, &64u32.to_le_bytes()),
+        (8, &(padded as u64).to_le_bytes()),
+        (28, &arch.to_le_bytes()),
+    ] {
+        entry[at..at + field.len()].copy_from_slice(field);
+    }
+    entry.extend(payload);
+    entry.resize(64 + padded, 0);
+    let mut out = 0xBA55_ED50u32.to_le_bytes().to_vec();
+    out.extend(1u16.to_le_bytes());
+    out.extend(16u16.to_le_bytes());
+    out.extend((entry.len() as u64).to_le_bytes());
+    out.extend(entry);
+    out
+}
+
+/// Compares codes with those that are wanted.
+pub fn check(rows: &[(&str, u32, u32)]) {
+    for (what, code, wanted) in rows {
+        assert_eq!(code, wanted, "{what}");
+    }
+}
+
+/// Whether this is the process, with an environment of its own, in which the test of that name is to run. If not, starts it and checks
+/// that it passes.
+pub fn in_process(name: &str, environment: &[(&str, &str)]) -> bool {
+    const CHILD: &str = "ANYWARP_TEST_CHILD";
+    if std::env::var(CHILD).is_ok_and(|child| child == name) {
+        return true;
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().expect("the test's own path"));
+    child.args([name, "--exact"]).env(CHILD, name).envs(environment.iter().copied());
+    let output = child.output().expect("it starts");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let passed = output.status.success() && told.contains("1 passed");
+    assert!(passed, "{environment:?}: {told}{}", String::from_utf8_lossy(&output.stderr));
+    false
 }
 
 /// Nothing.

@@ -1,0 +1,219 @@
+//! Which of the devices a process sees: the lists of `CUDA_VISIBLE_DEVICES` and of HIP's variables.
+//!
+//! A list is ended by the first entry that names no device. An entry is a device's number, or `GPU-` with digits of its UUID, as many as
+//! tell it from the others.
+
+use std::sync::OnceLock;
+
+use crate::error::{Error, Result};
+
+/// Whose variables count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// CUDA's alone.
+    Cuda,
+    /// HIP's, then CUDA's.
+    Hip,
+}
+
+static INTERFACE: OnceLock<Interface> = OnceLock::new();
+
+/// Says whose variables count in this process; the first wins, and nothing changes once there is a driver.
+pub fn set_interface(interface: Interface) {
+    // A second front of HIP's is no change.
+    let _ = INTERFACE.set(interface);
+}
+
+/// How a variable is read.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    name: &'static str,
+    /// A list without a character is no list, rather than one of no device.
+    empty_is_unset: bool,
+    /// What follows a number's digits ends the list, rather than being passed over.
+    exact: bool,
+    twice: Twice,
+}
+
+/// What becomes of a device that is named again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Twice {
+    /// Initialisation fails.
+    Fails,
+    /// The list ends.
+    Ends,
+    /// It is there once.
+    Once,
+}
+
+/// As an H200's driver takes it (tests/probe, group `visible`).
+const CUDA: Rule =
+    Rule { name: "CUDA_VISIBLE_DEVICES", empty_is_unset: false, exact: false, twice: Twice::Fails };
+/// As clr 6.3 takes it.
+const HIP: Rule = Rule { name: "HIP_VISIBLE_DEVICES", empty_is_unset: true, exact: true, twice: Twice::Once };
+/// As the runtime below clr takes it.
+const ROCR: Rule =
+    Rule { name: "ROCR_VISIBLE_DEVICES", empty_is_unset: false, exact: true, twice: Twice::Ends };
+
+/// For each interface the filters, one after the other, each with the variables of which the first that is set counts. What a filter
+/// leaves is what the next one numbers.
+fn filters(interface: Interface) -> &'static [&'static [Rule]] {
+    match interface {
+        Interface::Cuda => &[&[CUDA]],
+        Interface::Hip => &[&[ROCR], &[HIP, CUDA]],
+    }
+}
+
+/// The devices of the environment's lists, in their order; all where no variable is set. `uuid` tells a device's.
+///
+/// # Errors
+/// [`Error::InvalidDevice`]: `CUDA_VISIBLE_DEVICES` names one twice.
+pub(crate) fn visible<T: Clone>(
+    devices: Vec<T>,
+    uuid: impl Fn(&T) -> [u8; 16],
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Vec<T>> {
+    let interface = *INTERFACE.get_or_init(|| Interface::Cuda);
+    filtered(devices, interface, uuid, variable)
+}
+
+fn filtered<T: Clone>(
+    mut devices: Vec<T>,
+    interface: Interface,
+    uuid: impl Fn(&T) -> [u8; 16],
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Vec<T>> {
+    for filter in filters(interface) {
+        let set = filter.iter().find_map(|rule| {
+            let list = variable(rule.name)?;
+            (!(rule.empty_is_unset && list.is_empty())).then_some((rule, list))
+        });
+        let Some((rule, list)) = set else { continue };
+        let uuids: Vec<String> = devices.iter().map(|d| hex(&uuid(d))).collect();
+        let chosen = rule.chosen(&list, &uuids)?;
+        devices = chosen.iter().filter_map(|&i| devices.get(i).cloned()).collect();
+    }
+    Ok(devices)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+impl Rule {
+    /// The numbers of the devices that a list names.
+    fn chosen(self, list: &str, uuids: &[String]) -> Result<Vec<usize>> {
+        let mut chosen = Vec::new();
+        for entry in list.split(',') {
+            let Some(index) = self.index(entry, uuids) else { break };
+            if !chosen.contains(&index) {
+                chosen.push(index);
+                continue;
+            }
+            match self.twice {
+                Twice::Fails => return Err(Error::InvalidDevice),
+                Twice::Ends => break,
+                Twice::Once => {}
+            }
+        }
+        Ok(chosen)
+    }
+
+    fn index(self, entry: &str, uuids: &[String]) -> Option<usize> {
+        if let Some(digits) = entry.trim().strip_prefix("GPU-") {
+            let digits = digits.replace('-', "").to_ascii_lowercase();
+            let mut fitting = uuids.iter().enumerate().filter(|(_, uuid)| uuid.starts_with(&digits));
+            let (index, _) = fitting.next().filter(|_| !digits.is_empty())?;
+            return fitting.next().is_none().then_some(index);
+        }
+        let entry = if self.exact { entry } else { entry.trim_start() };
+        let digits = entry.len() - entry.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if self.exact && digits != entry.len() {
+            return None;
+        }
+        entry.get(..digits)?.parse().ok().filter(|index| *index < uuids.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The devices, each its own number, whose UUIDs begin with the same fifteen bytes.
+    fn seen(count: u8, interface: Interface, set: &[(&str, &str)]) -> Result<Vec<u8>> {
+        let uuid = |device: &u8| {
+            let mut bytes = [0xab; 16];
+            bytes[15] = *device;
+            bytes
+        };
+        let value = |name: &str| set.iter().find(|s| s.0 == name).map(|s| s.1.to_string());
+        filtered((0..count).collect(), interface, uuid, value)
+    }
+
+    #[test]
+    fn cudas_list_is_read_as_an_h200s_driver_reads_it() {
+        // With one device (tests/probe, group visible).
+        let one = |list| seen(1, Interface::Cuda, &[("CUDA_VISIBLE_DEVICES", list)]);
+        assert_eq!(seen(1, Interface::Cuda, &[]), Ok(vec![0]));
+        for list in ["0", "0,99", "0,-1", "0junk"] {
+            assert_eq!(one(list), Ok(vec![0]), "{list}");
+        }
+        for list in ["", "-1", "99", "99,0", "junk", "GPU-junk", "NoDevFiles"] {
+            assert_eq!(one(list), Ok(vec![]), "{list}");
+        }
+        assert_eq!(one("0,0"), Err(Error::InvalidDevice));
+        assert_eq!(seen(3, Interface::Cuda, &[("CUDA_VISIBLE_DEVICES", "2,0")]), Ok(vec![2, 0]));
+    }
+
+    #[test]
+    fn hips_lists_are_read_as_its_runtimes_read_them() {
+        const ROCR: &str = "ROCR_VISIBLE_DEVICES";
+        const HIP: &str = "HIP_VISIBLE_DEVICES";
+        const CUDA: &str = "CUDA_VISIBLE_DEVICES";
+        let rows: &[(&[(&str, &str)], &[u8])] = &[
+            (&[], &[0, 1, 2, 3]),
+            (&[(HIP, "2,0")], &[2, 0]),
+            (&[(HIP, "")], &[0, 1, 2, 3]),
+            (&[(HIP, "-1")], &[]),
+            (&[(HIP, "1,1,3")], &[1, 3]),
+            (&[(HIP, "1,x,3")], &[1]),
+            (&[(HIP, "1x")], &[]),
+            (&[(HIP, "1, 2")], &[1]),
+            (&[(HIP, "1,9,2")], &[1]),
+            (&[(CUDA, "1,2")], &[1, 2]),
+            (&[(HIP, "3"), (CUDA, "1,2")], &[3]),
+            (&[(HIP, ""), (CUDA, "1,2")], &[1, 2]),
+            (&[(ROCR, "1,2,3"), (HIP, "0")], &[1]),
+            (&[(ROCR, "1,2,3"), (HIP, "2,1")], &[3, 2]),
+            (&[(ROCR, "3,1"), (HIP, "3")], &[]),
+            (&[(ROCR, "3,1"), (CUDA, "1")], &[1]),
+            (&[(ROCR, "3,1,3,2")], &[3, 1]),
+            (&[(ROCR, "")], &[]),
+        ];
+        for (set, wanted) in rows {
+            assert_eq!(seen(4, Interface::Hip, set).as_deref(), Ok(*wanted), "{set:?}");
+        }
+        assert_eq!(seen(4, Interface::Cuda, &[(HIP, "2"), (ROCR, "1")]), Ok(vec![0, 1, 2, 3]));
+    }
+
+    #[test]
+    fn uuids_name_devices_by_as_many_digits_as_tell_them_apart() {
+        let rows: &[(&str, &[u8])] = &[
+            ("GPU-abababab-abab-abab-abab-ababababab02", &[2]),
+            ("GPU-ABABABABABABABABABABABABABABAB01,0", &[1, 0]),
+            ("GPU-abab", &[]),
+            ("GPU-", &[]),
+            ("GPU-cd", &[]),
+        ];
+        for (list, wanted) in rows {
+            for (interface, name) in [
+                (Interface::Cuda, "CUDA_VISIBLE_DEVICES"),
+                (Interface::Hip, "HIP_VISIBLE_DEVICES"),
+                (Interface::Hip, "ROCR_VISIBLE_DEVICES"),
+            ] {
+                assert_eq!(seen(3, interface, &[(name, list)]).as_deref(), Ok(*wanted), "{name}={list}");
+            }
+        }
+        assert_eq!(seen(1, Interface::Cuda, &[("CUDA_VISIBLE_DEVICES", "GPU-ab")]), Ok(vec![0]));
+    }
+}
