@@ -3,6 +3,10 @@
 //! A handle is a number that looks like a pointer: its kind, a generation and a slot of a table. A dead handle's generation is not the slot's
 //! any more; a pointer of the program's own is of no kind. Reading a handle takes two atomic operations on its own slot and no shared lock.
 
+mod pointer;
+
+pub use pointer::{Pointers, ROOM};
+
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::sync::{Mutex, MutexGuard};
 

@@ -170,7 +170,8 @@ mod tests {
         const ROCR: &str = "ROCR_VISIBLE_DEVICES";
         const HIP: &str = "HIP_VISIBLE_DEVICES";
         const CUDA: &str = "CUDA_VISIBLE_DEVICES";
-        let rows: &[(&[(&str, &str)], &[u8])] = &[
+        type Row = (&'static [(&'static str, &'static str)], &'static [u8]);
+        let rows: &[Row] = &[
             (&[], &[0, 1, 2, 3]),
             (&[(HIP, "2,0")], &[2, 0]),
             (&[(HIP, "")], &[0, 1, 2, 3]),

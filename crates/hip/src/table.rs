@@ -49,6 +49,7 @@ pub const NAME: [u8; 15] = *b"anywarp hip tab";
 /// From then on HIP's variables tell which devices the process sees, unless it has a driver already.
 pub fn table(soname: u8, backend: fn() -> Arc<dyn Backend>) -> Option<&'static Table> {
     crate::current::set_backend(backend);
+    crate::api::show_arrays();
     driver::visible::set_interface(driver::visible::Interface::Hip);
     match soname {
         5 => Some(&generated::FIVE),

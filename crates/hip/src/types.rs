@@ -230,6 +230,7 @@ structures! {
     }
 
     /// `textureReference`.
+    #[derive(PartialEq)]
     pub struct TextureReference = "textureReference" {
         pub normalized: i32,
         pub read_mode: u32,
@@ -245,6 +246,35 @@ structures! {
         pub object: u64,
         pub channels: i32,
         pub array_format: u32,
+    }
+
+    /// `hipArray` of HIP 5; HIP 6 has it, and does not publish it.
+    pub struct ArrayStructure = "hipArray" {
+        pub data: u64,
+        pub format: ChannelFormat,
+        pub flags: u32,
+        pub width: u32,
+        pub height: u32,
+        pub depth: u32,
+        pub array_format: u32,
+        pub channels: u32,
+        pub of_driver: u8,
+        pub texture_type: u32,
+    }
+
+    /// `hipMipmappedArray`.
+    pub struct MipmapStructure = "hipMipmappedArray" {
+        pub data: u64,
+        pub format: ChannelFormat,
+        pub kind: u32,
+        pub width: u32,
+        pub height: u32,
+        pub depth: u32,
+        pub first_level: u32,
+        pub last_level: u32,
+        pub flags: u32,
+        pub array_format: u32,
+        pub channels: u32,
     }
 
     /// `hipExtent`, and `hipPos`.

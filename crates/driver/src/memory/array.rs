@@ -2,16 +2,32 @@
 //!
 //! Rows lie one after another without gaps, slices (or layers) as well.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table};
+use crate::handle::{Handle, Pointers};
 
 use super::{give_back, space, take};
 
-static ARRAYS: Table<Array> = Table::new(10);
-static MIPMAPS: Table<Mipmap> = Table::new(11);
+static ARRAYS: Pointers<Array> = Pointers::new();
+static MIPMAPS: Pointers<Mipmap> = Pointers::new();
+static SHOW: OnceLock<Show> = OnceLock::new();
+
+/// What an interface writes behind the handles of arrays and mipmaps when they are made ([`crate::handle::ROOM`] bytes).
+#[derive(Clone, Copy, Debug)]
+pub struct Show {
+    /// Of an array.
+    pub array: fn(Handle, &Array),
+    /// Of a mipmap: the description of its first level, and the number of levels.
+    pub mipmap: fn(Handle, &Descriptor, u32),
+}
+
+/// Says what is to be written; the first wins, and what was made before stays as it is.
+pub fn set_show(show: Show) {
+    // A second front of HIP's is no change.
+    let _ = SHOW.set(show);
+}
 
 /// Flags of an array.
 pub mod flag {
@@ -211,10 +227,18 @@ pub fn mipmap(handle: Handle) -> Result<Arc<Mipmap>> {
 /// The most elements of a row of a mipmap.
 const WIDEST_MIPMAP: u64 = 32_768;
 
+/// Gives an array its handle.
+fn insert(array: Arc<Array>) -> Result<Handle> {
+    let handle = ARRAYS.insert(Arc::clone(&array)).ok_or(Error::OutOfMemory)?;
+    if let Some(show) = SHOW.get() {
+        (show.array)(handle, &array);
+    }
+    Ok(handle)
+}
+
 /// Makes an array.
 pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
-    let array = Array::make(context, descriptor, false)?;
-    ARRAYS.insert_with(|_| array).map(|a| a.0).ok_or(Error::OutOfMemory)
+    insert(Array::make(context, descriptor, false)?)
 }
 
 /// The array of a handle.
@@ -240,10 +264,13 @@ pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> 
     let levels = levels.clamp(1, largest.ilog2() + 1);
     let arrays: Result<Vec<_>> =
         (0..levels).map(|level| Array::make(context, descriptor.level(level), true)).collect();
-    let handles: Option<Vec<Handle>> =
-        arrays?.into_iter().map(|a| ARRAYS.insert_with(|_| a).map(|a| a.0)).collect();
-    let mipmap = Mipmap { levels: handles.ok_or(Error::OutOfMemory)?, context: context.id() };
-    MIPMAPS.insert_with(|_| Arc::new(mipmap)).map(|m| m.0).ok_or(Error::OutOfMemory)
+    let handles: Result<Vec<Handle>> = arrays?.into_iter().map(insert).collect();
+    let mipmap = Mipmap { levels: handles?, context: context.id() };
+    let handle = MIPMAPS.insert(Arc::new(mipmap)).ok_or(Error::OutOfMemory)?;
+    if let Some(show) = SHOW.get() {
+        (show.mipmap)(handle, &descriptor, levels);
+    }
+    Ok(handle)
 }
 
 /// The array of a level.

@@ -7,10 +7,10 @@ use ::texture::table;
 use super::{LONGEST, OFFSET_ALIGNMENT, PITCH_ALIGNMENT, Resource, Sampling, describe};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::handle::{Handle, Table, lock};
+use crate::handle::{Handle, Pointers, lock};
 use crate::memory::array;
 
-static REFERENCES: Table<Reference> = Table::new(13);
+static REFERENCES: Pointers<Reference> = Pointers::new();
 
 /// The format that a reference has before anything is said: one float.
 const FORMAT: (u32, u32) = (0x20, 1);
@@ -49,9 +49,14 @@ pub struct Reference {
 /// Makes a reference; `slot`: its variable of 8 bytes.
 pub(crate) fn make(context: &Context, slot: Option<u64>, surface: bool) -> Result<(Handle, Arc<Reference>)> {
     let _ = context;
-    let reference =
-        Reference { surface, slot, state: Mutex::new((State::default(), false)), bound: Mutex::new(0) };
-    REFERENCES.insert_with(|_| Arc::new(reference)).ok_or(Error::OutOfMemory)
+    let reference = Arc::new(Reference {
+        surface,
+        slot,
+        state: Mutex::new((State::default(), false)),
+        bound: Mutex::new(0),
+    });
+    let handle = REFERENCES.insert(Arc::clone(&reference)).ok_or(Error::OutOfMemory)?;
+    Ok((handle, reference))
 }
 
 /// Makes a texture reference of no module (`cuTexRefCreate`): it can be set and asked, but no kernel reads it.

@@ -1,4 +1,4 @@
-//! Arrays and mipmaps. An array's handle is the CUDA driver's, not a structure that programs could look into.
+//! Arrays and mipmaps. A handle is the CUDA driver's, and points to the structure of HIP's headers ([`super::structure`]).
 
 use capi::types::{Array3DDescriptor, ArrayDescriptor};
 use driver::memory::array::{self, Descriptor};

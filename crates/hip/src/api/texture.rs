@@ -11,7 +11,7 @@ use crate::{Error, Result, api};
 /// `hipReadModeElementType`.
 pub(super) const READ_ELEMENTS: u32 = 0;
 /// `hipReadModeNormalizedFloat`.
-const READ_NORMALIZED: u32 = 1;
+pub(super) const READ_NORMALIZED: u32 = 1;
 
 /// The memory that a runtime's description says.
 pub(super) fn resource(d: &ResourceDesc) -> Result<Resource> {

@@ -1,7 +1,7 @@
 //! Texture references (all deprecated by HIP).
 //!
-//! A reference is named by what hipModuleGetTexRef gave, which is CUDA's handle and not a structure to look into, or by the address of a
-//! registered `texture` variable, whose structure tells how it is read.
+//! A reference is named by what hipModuleGetTexRef gave, which is CUDA's handle and points to the structure of HIP's headers, or by the address of
+//! a registered `texture` variable, which is that structure. What the program wrote there counts from the next call with the reference on.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::current::{self, Handle};
 use crate::types::{ChannelFormat, TextureReference};
 use crate::{Error, Result, api, registered};
 
-use super::texture::flags;
+use super::structure;
 
 /// `HIP_TRSA_OVERRIDE_FORMAT`.
 const OVERRIDE_FORMAT: u32 = 1;
@@ -24,50 +24,64 @@ const FLAGS: u32 = flag::INTEGERS | flag::NORMALIZED | flag::SRGB;
 /// `HIP_AD_FORMAT_FLOAT`.
 const FLOAT: u32 = 0x20;
 
-/// The reference of a handle or of a registered variable.
-fn of(handle: Handle) -> Result<Arc<Reference>> {
+/// Whose structure tells how the texture is read.
+enum Of {
+    /// The driver's, behind its handle.
+    Module,
+    /// The program's own, at the address of a registered variable.
+    Variable,
+}
+
+/// The reference of a handle or of a registered variable, set as its structure says.
+fn of(handle: Handle) -> Result<(Arc<Reference>, Of)> {
     if handle == 0 {
         return Err(Error::InvalidValue);
     }
-    match reference::get(handle, false) {
-        Ok(reference) => Ok(reference),
-        Err(_) => registered_reference(handle),
+    if let Ok(reference) = reference::get(handle, false) {
+        structure::take(handle, &reference)?;
+        return Ok((reference, Of::Module));
     }
-}
-
-/// The reference of a registered variable, set as its structure says.
-fn registered_reference(host: u64) -> Result<Arc<Reference>> {
     let context = current::context()?;
-    let (module, name) = registered::place_of(host, &context)?;
+    let (module, name) = registered::place_of(handle, &context)?;
     let reference = reference::get(module.reference(name.as_bytes(), false)?, false)?;
-    let s = In::<TextureReference>::at_address(host).get()?;
-    reference.change(|state| {
-        state.sampling.flags = flags(s.read_mode, s.normalized != 0, s.srgb != 0);
-        state.sampling.filter = s.filter;
-        state.sampling.address = s.address;
-        state.sampling.anisotropy = s.anisotropy;
-        state.sampling.level_filter = s.level_filter;
-        (state.sampling.bias, state.sampling.least, state.sampling.most) = (s.bias, s.least, s.most);
-    });
-    Ok(reference)
+    let told = In::<TextureReference>::at_address(handle).get()?;
+    reference.change(|state| told.sampling(state));
+    Ok((reference, Of::Variable))
 }
 
+/// Works on a reference. Afterwards a module's has its structure written; a registered variable, which functions of the runtime take as
+/// a constant, has not.
+fn on<R>(handle: Handle, work: impl FnOnce(&Reference) -> Result<R>) -> Result<R> {
+    let (reference, of) = of(handle)?;
+    let done = work(&reference);
+    if matches!(of, Of::Module) {
+        structure::show(handle, &reference);
+    }
+    done
+}
+
+/// Sets a part of how a reference is read, and writes its structure.
 fn change(handle: Handle, change: impl FnOnce(&mut State)) -> Result<()> {
-    of(handle)?.change(change);
+    let (reference, of) = of(handle)?;
+    reference.change(change);
+    match of {
+        Of::Module => structure::show(handle, &reference),
+        Of::Variable => structure::show_registered(handle, &reference)?,
+    }
     Ok(())
 }
 
 /// Gives a part of a reference's state.
 fn give<T: Copy>(out: Out<T>, handle: Handle, part: impl FnOnce(&State) -> T) -> Result<()> {
     out.required()?;
-    out.set(part(&of(handle)?.state()));
+    out.set(part(&on(handle, |r| Ok(r.state()))?));
     Ok(())
 }
 
 /// Gives what the reference is bound to, if it is of that kind.
 fn give_bound(out: Out<u64>, handle: Handle, part: impl FnOnce(Resource) -> Option<u64>) -> Result<()> {
     out.required()?;
-    let bound = of(handle)?.state().resource.and_then(part);
+    let bound = on(handle, |r| Ok(r.state()))?.resource.and_then(part);
     out.set(bound.ok_or(Error::InvalidValue)?);
     Ok(())
 }
@@ -81,14 +95,14 @@ fn array(handle: Handle, array: Handle, flags: u32) -> Result<()> {
     if handle == 0 || array == 0 || flags != OVERRIDE_FORMAT {
         return Err(Error::InvalidValue);
     }
-    Ok(of(handle)?.set_array(array)?)
+    on(handle, |r| Ok(r.set_array(array)?))
 }
 
 fn mipmap(handle: Handle, mipmap: Handle, flags: u32) -> Result<()> {
     if handle == 0 || mipmap == 0 || flags != OVERRIDE_FORMAT {
         return Err(Error::InvalidValue);
     }
-    Ok(of(handle)?.set_mipmap(mipmap)?)
+    on(handle, |r| Ok(r.set_mipmap(mipmap)?))
 }
 
 /// Binds linear memory; where it does not begin as textures must, the caller has to take the offset.
@@ -110,10 +124,12 @@ api! {
         let module = module::get(handle).map_err(|_| Error::NotFound)?;
         let found = module.reference(name, false).map_err(|_| Error::NotFound)?;
         // What HIP begins with: floats, one channel, integers as numbers from 0 to 1.
-        reference::get(found, false)?.change(|s| {
+        let reference = reference::get(found, false)?;
+        reference.change(|s| {
             s.format = (FLOAT, 1);
             s.sampling.flags &= !flag::INTEGERS;
         });
+        structure::show(found, &reference);
         out.set(found);
         Ok(())
     }
@@ -127,7 +143,7 @@ api! {
     }
 
     Context fn hipTexRefSetAddress(offset: Out<usize>, handle: Handle, address: u64, size: usize) {
-        linear(offset, &*of(handle)?, address, size)
+        on(handle, |r| linear(offset, r, address, size))
     }
 
     Context fn hipTexRefSetAddress2D(handle: Handle, description: In<ArrayDescriptor>, address: u64, pitch: usize) {
@@ -136,11 +152,11 @@ api! {
         }
         let d = description.get()?;
         let extent = [d.width as u64, d.height as u64];
-        Ok(of(handle)?.set_pitch(address, (d.format, d.channels), extent, pitch as u64)?)
+        on(handle, |r| Ok(r.set_pitch(address, (d.format, d.channels), extent, pitch as u64)?))
     }
 
     Context fn hipTexRefSetFormat(handle: Handle, format: u32, channels: i32) {
-        Ok(of(handle)?.set_format(format, channels as u32)?)
+        on(handle, |r| Ok(r.set_format(format, channels as u32)?))
     }
 
     /// Flags that HIP does not know change nothing.
@@ -227,7 +243,7 @@ api! {
     Context fn hipTexRefGetFormat(format: Out<u32>, channels: Out<i32>, handle: Handle) {
         format.required()?;
         channels.required()?;
-        let state = of(handle)?.state();
+        let state = on(handle, |r| Ok(r.state()))?;
         format.set(state.format.0);
         channels.set(state.format.1 as i32);
         Ok(())
@@ -257,9 +273,10 @@ api! {
             return Err(Error::InvalidValue);
         }
         let (format, channels) = format.get()?.channels()?;
-        let reference = of(handle)?;
-        reference.set_format(format, channels)?;
-        linear(offset, &reference, address, size)
+        on(handle, |reference| {
+            reference.set_format(format, channels)?;
+            linear(offset, reference, address, size)
+        })
     }
 
     Context fn hipBindTexture2D(
@@ -269,7 +286,7 @@ api! {
             return Err(Error::InvalidValue);
         }
         let format = format.get()?.channels()?;
-        of(handle)?.set_pitch(address, format, [width as u64, height as u64], pitch as u64)?;
+        on(handle, |r| Ok(r.set_pitch(address, format, [width as u64, height as u64], pitch as u64)?))?;
         offset.set(0);
         Ok(())
     }
@@ -285,7 +302,10 @@ api! {
     }
 
     Context fn hipUnbindTexture(handle: Handle) {
-        change(handle, |s| s.resource = None)
+        on(handle, |r| {
+            r.change(|s| s.resource = None);
+            Ok(())
+        })
     }
 
     Context fn hipGetTextureAlignmentOffset(out: Out<usize>, handle: Handle) {

@@ -64,12 +64,12 @@ fn stubs_run_on_several_devices_and_are_checked() {
         stream: streams[device],
     };
     let sums = |what: &str| {
-        for device in 0..2 {
+        for (device, number) in numbers.iter().enumerate() {
             let (mut out, zero) = ([0u32; 64], [0u32; 64]);
             assert_eq!((hip.hipSetDevice)(device as i32), 0);
             assert_eq!((hip.hipDeviceSynchronize)(), 0);
             assert_eq!((hip.hipMemcpyFromSymbol)(out.as_mut_ptr().cast(), shadow, 256, 0, 2), 0);
-            let wanted: Vec<u32> = (0..64).map(|i| numbers[device] * 1000 + 5 + i).collect();
+            let wanted: Vec<u32> = (0..64).map(|i| number * 1000 + 5 + i).collect();
             assert_eq!(out.as_slice(), wanted, "{what} on device {device}");
             assert_eq!((hip.hipMemcpyToSymbol)(shadow, zero.as_ptr().cast(), 256, 0, 1), 0);
         }

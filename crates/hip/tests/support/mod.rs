@@ -109,6 +109,9 @@ functions! {
     hipTexRefGetFormat(*mut u32, *mut i32, P);
     hipMallocArray(*mut P, *const Channels, usize, usize, u32);
     hipFreeArray(P);
+    hipMallocMipmappedArray(*mut P, *const Channels, Extent, u32, u32);
+    hipGetMipmappedArrayLevel(*mut P, P, u32);
+    hipFreeMipmappedArray(P);
     hipMemcpy2DToArray(P, usize, usize, *const c_void, usize, usize, usize, u32);
     hipCreateTextureObject(*mut P, *const Resource, *const Texture, P);
     hipDestroyTextureObject(P);
@@ -132,6 +135,9 @@ functions! {
     cuFuncGetName(*mut *const i8, P);
     cuStreamCreate(*mut P, u32);
     cuEventCreate(*mut P, u32);
+    cuArrayCreate_v2(*mut P, *const [u64; 3]);
+    cuTexRefSetFilterMode(P, u32);
+    cuTexRefGetFilterMode(*mut u32, P);
     cuEventElapsedTime(*mut f32, P, P);
     cuModuleGetFunction(*mut P, P, *const i8);
     cuMemcpyDtoH_v2(*mut c_void, P, usize);
@@ -163,7 +169,7 @@ pub struct StubLaunch {
 
 /// `hipChannelFormatDesc`.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Channels(pub [i32; 4], pub u32);
 
 /// `hipResourceDesc` of a handle.
@@ -174,6 +180,11 @@ pub struct Resource {
     pub handle: P,
     pub rest: [u64; 6],
 }
+
+/// `hipExtent`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Extent(pub usize, pub usize, pub usize);
 
 /// `hipTextureDesc`.
 #[repr(C)]

@@ -170,3 +170,126 @@ fn a_registered_texture_is_read_as_its_structure_says() {
     let _ = cuda;
     (hip.__hipUnregisterFatBinary)(handle);
 }
+
+/// Of `hipArray` and `hipMipmappedArray`: memory, channels, flags or type, sizes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Picture {
+    data: u64,
+    channels: Channels,
+    kind: u32,
+    size: [u32; 3],
+    last: [u32; 4],
+}
+
+#[test]
+fn handles_point_to_the_structures_of_hips_headers() {
+    let (hip, cuda) = (hip(), cuda());
+    // SAFETY: a live handle points to its structure.
+    let look = |handle: P| unsafe { *(handle as *const Picture) };
+    let (mut array, mut mipmap) = (0, 0);
+    assert_eq!((hip.hipMallocArray)(&mut array, &Channels([16, 16, 0, 0], 0), 5, 3, 0), 0);
+    let seen = look(array);
+    assert_eq!((seen.channels, seen.size), (Channels([16, 16, 0, 0], 0), [5, 3, 0]));
+    // The format's number, channels, not made by the driver's calls, hipTextureType2D.
+    assert_eq!((seen.kind, seen.last), (0, [9, 2, 0, 2]));
+    assert_eq!((hip.hipFreeArray)(array), 0);
+    // One that CUDA's call makes is HIP's, too: width, height, format, channels.
+    assert_eq!((cuda.cuArrayCreate_v2)(&mut array, &[7, 0, 0x20 | 4 << 32]), 0);
+    let seen = look(array);
+    assert_eq!((seen.channels, seen.size), (Channels([32; 4], 2), [7, 0, 0]));
+    assert_eq!((hip.hipFreeArray)(array), 0);
+    assert_eq!(
+        (hip.hipMallocMipmappedArray)(&mut mipmap, &Channels([8, 0, 0, 0], 1), Extent(8, 4, 0), 3, 0),
+        0
+    );
+    let seen = look(mipmap);
+    assert_eq!((seen.channels, seen.size), (Channels([8, 0, 0, 0], 1), [8, 4, 0]));
+    // The first level and the last, flags, the format's number.
+    assert_eq!(seen.last, [0, 2, 0, 1]);
+    let mut level = 0;
+    assert_eq!((hip.hipGetMipmappedArrayLevel)(&mut level, mipmap, 2), 0);
+    assert_eq!(look(level).size, [2, 1, 0]);
+    assert_eq!((hip.hipFreeMipmappedArray)(mipmap), 0);
+}
+
+#[test]
+fn a_modules_reference_is_a_structure_that_both_sides_write() {
+    let (hip, cuda) = (hip(), cuda());
+    let module = module(&hip, TEXTURES);
+    let (mut picture, mut n, array) = (0, 0, row(&hip));
+    assert_eq!((hip.hipModuleGetTexRef)(&mut picture, module, c("picture").as_ptr()), 0);
+    let place = picture as *mut Reference;
+    // SAFETY: the handle points to the structure while the module is loaded.
+    let look = || unsafe { place.read() };
+    // Normalised floats, clamped.
+    let seen = look();
+    assert_eq!((seen.normalized, seen.read_mode, seen.filter, seen.address), (0, 1, 0, [1; 3]));
+    assert_eq!(seen.channels, Channels([32, 0, 0, 0], 2));
+    // What calls of either interface set is there to see.
+    assert_eq!((hip.hipTexRefSetAddressMode)(picture, 1, 3), 0);
+    assert_eq!((cuda.cuTexRefSetFilterMode)(picture, 1), 0);
+    assert_eq!((hip.hipTexRefSetFlags)(picture, 2), 0);
+    let seen = look();
+    assert_eq!((seen.normalized, seen.filter, seen.address), (1, 1, [1, 3, 1]));
+    // What the program writes counts from the next call on, as HIP 5's programs set a reference before they bind it.
+    for (mode, filter, wanted) in [
+        // Border and clamp, points; clamp, weights.
+        (3, 0, [0.0, 1.0, 2.0, 3.0, 0.0, 0.0]),
+        (1, 0, [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]),
+        (1, 1, [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]),
+    ] {
+        let told = Reference { normalized: 0, read_mode: 0, filter, address: [mode, 1, 1], ..look() };
+        // SAFETY: as above.
+        unsafe { place.write(told) };
+        assert_eq!((hip.hipTexRefSetArray)(picture, array, 1), 0);
+        assert_eq!((hip.hipTexRefGetAddressMode)(&mut n, picture, 0), 0);
+        assert_eq!(n, mode);
+        assert_eq!((cuda.cuTexRefGetFilterMode)(&mut n, picture), 0);
+        assert_eq!(n, filter);
+        let sample = function(&hip, module, "sample");
+        assert_eq!((hip.hipModuleLaunchKernel)(sample, 1, 1, 1, 6, 1, 1, 0, 0, NONE, NONE), 0);
+        assert_eq!(texels(&hip, &cuda, module, 6), wanted, "mode {mode}, filter {filter}");
+    }
+    // One field of the program's, another of CUDA's, before the same call: both stay.
+    // SAFETY: as above.
+    unsafe { place.write(Reference { address: [2; 3], ..look() }) };
+    assert_eq!((cuda.cuTexRefSetFilterMode)(picture, 0), 0);
+    assert_eq!((hip.hipTexRefGetAddressMode)(&mut n, picture, 0), 0);
+    assert_eq!((n, look().address), (2, [2; 3]));
+    assert_eq!((cuda.cuTexRefGetFilterMode)(&mut n, picture), 0);
+    assert_eq!((n, look().filter), (0, 0));
+    assert_eq!((hip.hipModuleUnload)(module), 0);
+    assert_ne!((hip.hipTexRefSetFilterMode)(picture, 1), 0, "the reference went with its module");
+    assert_eq!((hip.hipFreeArray)(array), 0);
+}
+
+#[test]
+fn a_registered_textures_structure_follows_the_calls() {
+    let hip = hip();
+    let code = bundle(&[("hip-ptx", c(TEXTURES).as_bytes_with_nul())]);
+    let wrapper = Wrapper { magic: 0x4849_5046, version: 1, binary: code.as_ptr().cast(), unused: 0 };
+    let handle = (hip.__hipRegisterFatBinary)(&wrapper);
+    let channels = Channels([32, 0, 0, 0], 2);
+    let picture = std::cell::UnsafeCell::new(Reference {
+        normalized: 0,
+        read_mode: 0,
+        filter: 0,
+        address: [1; 3],
+        channels,
+        rest: [7; 6],
+    });
+    let host = picture.get() as P;
+    // SAFETY: this thread alone looks, and the calls have returned.
+    let look = || unsafe { picture.get().read() };
+    (hip.__hipRegisterTexture)(handle, host, c("picture").as_ptr(), c("picture").as_ptr(), 2, 0, 0);
+    assert_eq!((hip.hipTexRefSetFilterMode)(host, 1), 0);
+    assert_eq!((hip.hipTexRefSetAddressMode)(host, 0, 3), 0);
+    let mut mode = 9;
+    assert_eq!((hip.hipTexRefGetAddressMode)(&mut mode, host, 0), 0);
+    assert_eq!(mode, 3, "the next call did not take back what the last one set");
+    let seen = look();
+    assert_eq!((seen.filter, seen.address, seen.channels), (1, [3, 1, 1], channels));
+    assert_eq!(seen.rest[3..5], [7; 2], "the object, the format: the program's");
+    (hip.__hipUnregisterFatBinary)(handle);
+}
