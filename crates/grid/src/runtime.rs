@@ -3,6 +3,8 @@
 //! These functions run on a kernel's stack. While they do, the gate is told that no kernel code is running: they
 //! may hold locks, so they must not be left midway.
 
+mod mbarrier;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
@@ -17,7 +19,7 @@ use crate::fault::{Fault, FaultKind, thread_index};
 use crate::format::{self, Reader};
 use crate::job::Job;
 use crate::machine::Link;
-use crate::memory::copy_guarded;
+use crate::memory::{copy_guarded, within};
 
 /// The functions.
 pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessible };
@@ -91,6 +93,23 @@ impl<'a> Caller<'a> {
     }
 }
 
+impl Caller<'_> {
+    /// Where a lane's `size` bytes at an offset in shared memory are, aligned to `align`; otherwise a fault is told.
+    fn shared(&self, lane: u32, offset: u64, size: u64, align: u64, what: &str) -> Option<*mut u8> {
+        if offset % align != 0 {
+            let detail = format!("{what}: the address is no multiple of {align}");
+            self.fault(FaultKind::MisalignedAddress, Some(1 << lane), Some(offset), detail);
+            return None;
+        }
+        if !within(offset, size, 0, u64::from(self.block.shared_total)) {
+            let detail = format!("{what}: outside of shared memory");
+            self.fault(FaultKind::IllegalAddress, Some(1 << lane), Some(offset), detail);
+            return None;
+        }
+        Some(self.block.shared.wrapping_add(offset as usize))
+    }
+}
+
 fn lanes(mask: u32) -> impl Iterator<Item = u32> {
     (0..LANES as u32).filter(move |l| mask >> l & 1 != 0)
 }
@@ -148,6 +167,7 @@ unsafe extern "C" fn builtin(
             c.warp.sleep = lanes(mask).map(|l| operands.get(0, l) as u32).max().unwrap_or(0);
             true
         }
+        Some(Builtin::Mbarrier) => mbarrier::update(c, mask, &operands, give),
         Some(Builtin::StackOverflow) => {
             c.fault(FaultKind::StackOverflow, Some(mask), None, TOO_DEEP);
             false

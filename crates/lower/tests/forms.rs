@@ -50,7 +50,6 @@ const LATER: &[(&str, &[&str])] = &[
             "vset4",
         ],
     ),
-    ("barriers in memory", &["mbarrier", "cp.async.mbarrier", "st.async", "red.async"]),
     ("bulk and tensor copies", &["cp.bulk", "cp.reduce", "tensormap", "st.bulk"]),
     ("clusters", &["clusterlaunchcontrol"]),
     ("memory of several devices", &["multimem"]),

@@ -17,6 +17,7 @@ pub mod func;
 pub mod inline;
 pub mod interp;
 pub mod layout;
+pub mod mbarrier;
 pub mod module;
 pub mod op;
 mod print;

@@ -7,6 +7,7 @@ use ptx::{Modifier as M, ScalarType};
 use wave::op::{IntCmp, IntOp, MemMode, Op, Space};
 use wave::{Ty, Value};
 
+use super::mbarrier;
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result};
 
@@ -19,7 +20,10 @@ struct Place {
 
 /// `cp.async.ca.shared.global [d], [s], size{, source size | ignore}{, policy}` and the waits.
 pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
-    if !i.has(M::Async) || i.has(M::Bulk) || i.has(M::Mbarrier) || i.has(M::Reduce) {
+    if i.has(M::Mbarrier) {
+        return mbarrier::copies_done(l, i);
+    }
+    if !i.has(M::Async) || i.has(M::Bulk) || i.has(M::Reduce) {
         return l.unsupported(i, "");
     }
     if i.has(M::CommitGroup) || i.has(M::WaitGroup) || i.has(M::WaitAll) {

@@ -5,6 +5,7 @@ use ptx::{Modifier as M, Opcode, ScalarType};
 use wave::op::{AtomOp, AtomTy, MemMode, Op, Order, Scope, Space};
 use wave::{Ty, Value};
 
+use super::mbarrier;
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result, VarPlace};
 use crate::link::ty_of;
@@ -213,7 +214,7 @@ pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
-    if i.first(ptx::ModifierKind::Async).is_some() {
+    if i.has(ptx::Modifier::Bulk) {
         return l.unsupported(i, "");
     }
     let t = i.ty(0).unwrap_or(ScalarType::B32);
@@ -248,7 +249,10 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
         args.push(read_element(l, source, t)?);
     }
     l.op(Op::Store { mem, ty, count, offset }, &args);
-    Ok(())
+    match i.operands.get(2).filter(|_| i.has(ptx::Modifier::Async)) {
+        Some(barrier) => mbarrier::written(l, i, barrier, ty.bytes() * u32::from(count)),
+        None => Ok(()),
+    }
 }
 
 /// Hints do nothing, but their operands must make sense.
@@ -299,9 +303,6 @@ fn atomic_kind(i: &Instruction, t: ScalarType) -> Option<(AtomOp, AtomTy)> {
 pub fn atomic(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::B32);
     let Some((op, ty)) = atomic_kind(i, t) else { return l.unsupported(i, "") };
-    if i.first(ptx::ModifierKind::Async).is_some() {
-        return l.unsupported(i, "");
-    }
     let red = i.opcode == Opcode::Red;
     let first = usize::from(!red);
     let (base, offset, mem) = memory(l, i, &i.operands[first], Order::Relaxed)?;
@@ -324,6 +325,9 @@ pub fn atomic(l: &mut Lower, i: &Instruction) -> Result<()> {
             args.push(l.value(part, if t.is_float() { t } else { wide })?);
         }
         olds.push(l.op1(Op::Atom { op, ty, mem, offset: offset.wrapping_add(width * i32::from(e)) }, &args));
+    }
+    if let Some(barrier) = i.operands.get(2).filter(|_| i.has(ptx::Modifier::Async)) {
+        return mbarrier::written(l, i, barrier, t.bits() / 8);
     }
     if red {
         return Ok(());

@@ -6,6 +6,7 @@ mod convert;
 mod copy;
 mod float;
 mod integer;
+mod mbarrier;
 mod memory;
 mod narrow;
 mod sync;
@@ -72,6 +73,7 @@ static TABLE: &[Row] = table! {
     pure Createpolicy => copy::policy;
     pure Mapa => cluster::mapa;
     pure Getctarank => cluster::rank;
+    acts Mbarrier => mbarrier::mbarrier;
     acts Membar Fence => sync::fence;
     acts Bar Barrier => sync::barrier;
     acts Shfl => sync::shuffle;

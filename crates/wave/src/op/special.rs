@@ -112,6 +112,9 @@ pub enum Builtin {
     NanoSleep = "nanosleep",
     /// The lanes' stacks are full; does not return.
     StackOverflow = "stack_overflow",
+    /// `mbarrier(address, bytes, arrivals, dropped) -> word before`: one operation on a barrier in memory, at an offset in shared memory;
+    /// [`crate::mbarrier::Update`] says what it does.
+    Mbarrier = "mbarrier",
 }}
 
 impl Builtin {
@@ -125,6 +128,7 @@ impl Builtin {
             Builtin::Free => (&[I64], &[]),
             Builtin::NanoSleep => (&[I32], &[]),
             Builtin::StackOverflow => (&[], &[]),
+            Builtin::Mbarrier => (&[I64, I32, I32, I32], &[I64]),
         }
     }
 }

@@ -1,0 +1,59 @@
+//! Barriers in memory: what running code does to them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use wave::LANES;
+use wave::mbarrier::{Update, Word};
+
+use super::{Caller, Operands, lanes};
+
+/// Changes a barrier in one step that other threads cannot part: `updates`, one after another; `seen` gets the word before each.
+///
+/// # Safety
+/// `place` is 8 bytes of shared memory, aligned.
+unsafe fn change(place: *mut u8, updates: &[Update], mut seen: impl FnMut(usize, Word)) {
+    // SAFETY: by the caller's promise; running code treats the word as atomic, too.
+    let cell = unsafe { &*place.cast::<AtomicU64>() };
+    let mut old = cell.load(Ordering::Acquire);
+    loop {
+        let mut word = Word(old);
+        for (i, update) in updates.iter().enumerate() {
+            seen(i, word);
+            word = word.after(*update);
+        }
+        match cell.compare_exchange_weak(old, word.0, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return,
+            Err(now) => old = now,
+        }
+    }
+}
+
+/// One operation of each lane; `give` gets the word before it. Lanes at the same barrier are one change, in their order.
+pub(super) fn update(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u64)) -> bool {
+    let mut left = mask;
+    while left != 0 {
+        let first = left.trailing_zeros();
+        let address = operands.get(0, first);
+        let (mut updates, mut of, mut count) = ([Update::default(); LANES], [0; LANES], 0);
+        for lane in lanes(left).filter(|&l| operands.get(0, l) == address) {
+            let [bytes, arrivals, dropped] = [1, 2, 3].map(|n| operands.get(n, lane) as u32);
+            let slots = updates.get_mut(count).zip(of.get_mut(count));
+            let Some((update, lane_of)) = slots else { break };
+            *update = Update { bytes: bytes as i32, arrivals, dropped };
+            *lane_of = lane;
+            left &= !(1 << lane);
+            count += 1;
+        }
+        let Some(place) = c.shared(first, address, 8, 8, "mbarrier") else { return false };
+        let updates = updates.get(..count).unwrap_or_default();
+        // SAFETY: the place has just been checked.
+        unsafe {
+            change(place, updates, |i, word| {
+                if let Some(&lane) = of.get(i) {
+                    give(lane, word.0);
+                }
+            });
+        }
+    }
+    true
+}

@@ -1,0 +1,156 @@
+//! Barriers in memory (PTX ISA 9.7.13.15), and what completes on them.
+//!
+//! Waiting reads the word as an acquiring load does, so that a loop around it is one that waits for memory, as any other.
+
+use ptx::ast::{Instruction, Operand};
+use ptx::{Modifier as M, ScalarType};
+use wave::mbarrier::{COUNT_BITS, EXPECTED, PENDING, PHASE};
+use wave::op::{Builtin, IntCmp, IntOp, IntUnOp, MemMode, Op, Order, Scope, ShiftOp, Space};
+use wave::{Ty, Value};
+
+use super::memory::{order, scope};
+use crate::function::{Lower, Result};
+
+const B32: ScalarType = ScalarType::B32;
+const B64: ScalarType = ScalarType::B64;
+
+/// An address operand as an offset in shared memory; where the instruction names no space, the address is a generic one.
+pub fn shared_address(l: &mut Lower, i: &Instruction, operand: &Operand) -> Result<Value> {
+    let (base, offset, implied) = l.address(operand)?;
+    let address = l.offset(base, offset);
+    let named = i.space().is_some() || implied == Some(Space::Shared);
+    Ok(if named { address } else { l.op1(Op::FromGeneric(Space::Shared), &[address]) })
+}
+
+/// One operation on the barrier at an offset in shared memory; the word before it.
+fn update(l: &mut Lower, address: Value, bytes: Value, arrivals: Value, dropped: Value) -> Value {
+    l.op1(Op::Builtin(Builtin::Mbarrier), &[address, bytes, arrivals, dropped])
+}
+
+/// Bytes have come for the barrier at an offset in shared memory.
+fn complete(l: &mut Lower, address: Value, bytes: Value) {
+    let zero = l.constant(Ty::I32, 0);
+    let come = l.op1(Op::Int(IntOp::Sub, Ty::I32), &[zero, bytes]);
+    update(l, address, come, zero, zero);
+}
+
+/// `st.async`, `red.async`: these bytes are written, which the barrier that the last operand names waits for.
+pub fn written(l: &mut Lower, i: &Instruction, barrier: &Operand, bytes: u32) -> Result<()> {
+    let address = shared_address(l, i, barrier)?;
+    let bytes = l.constant(Ty::I32, u128::from(bytes));
+    complete(l, address, bytes);
+    Ok(())
+}
+
+/// `cp.async.mbarrier.arrive{.noinc}`: the copies before are done. Without `.noinc` the arrival was not one that the phase expected, and nothing
+/// changes.
+pub fn copies_done(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let address = shared_address(l, i, &i.operands[0])?;
+    let (zero, one) = (l.constant(Ty::I32, 0), l.constant(Ty::I32, 1));
+    let arrivals = if i.has(M::Noinc) { one } else { zero };
+    if i.has(M::Noinc) {
+        update(l, address, zero, arrivals, zero);
+    }
+    Ok(())
+}
+
+fn int(l: &mut Lower, op: IntOp, a: Value, b: Value) -> Value {
+    let ty = l.ty(a);
+    l.op1(Op::Int(op, ty), &[a, b])
+}
+
+fn shift(l: &mut Lower, op: ShiftOp, v: Value, by: u32) -> Value {
+    let (ty, by) = (l.ty(v), l.constant(Ty::I32, u128::from(by)));
+    l.op1(Op::Shift(op, ty), &[v, by])
+}
+
+/// `mbarrier.*`.
+pub fn mbarrier(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let zero = l.constant(Ty::I32, 0);
+    if i.has(M::Init) {
+        return init(l, i);
+    }
+    if i.has(M::Inval) {
+        // The memory may hold anything afterwards, the old word too.
+        return shared_address(l, i, &i.operands[0]).map(|_| ());
+    }
+    if i.has(M::PendingCount) {
+        return pending(l, i);
+    }
+    if i.has(M::TestWait) || i.has(M::TryWait) {
+        return wait(l, i);
+    }
+    if i.has(M::Arrive) || i.has(M::ArriveDrop) {
+        let address = shared_address(l, i, &i.operands[1])?;
+        let given = i.operands.get(2).map(|o| l.value(o, B32)).transpose()?;
+        let one = l.constant(Ty::I32, 1);
+        let (bytes, count) = match given {
+            Some(bytes) if i.has(M::ExpectTx) => (bytes, one),
+            Some(count) => (zero, count),
+            None => (zero, one),
+        };
+        let dropped = if i.has(M::ArriveDrop) { count } else { zero };
+        let before = update(l, address, bytes, count, dropped);
+        return l.write_dest(&i.operands[0], before, false);
+    }
+    let address = shared_address(l, i, &i.operands[0])?;
+    let bytes = l.value(&i.operands[1], B32)?;
+    if i.has(M::CompleteTx) {
+        complete(l, address, bytes);
+    } else {
+        update(l, address, bytes, zero, zero);
+    }
+    Ok(())
+}
+
+/// `mbarrier.init [a], count`: the word has minus the count twice.
+fn init(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let address = shared_address(l, i, &i.operands[0])?;
+    let count = l.value(&i.operands[1], B32)?;
+    let count = l.resize(count, Ty::I64, false);
+    let negated = l.op1(Op::IntUn(IntUnOp::Neg, Ty::I64), &[count]);
+    let mask = l.constant(Ty::I64, (1 << COUNT_BITS) - 1);
+    let field = int(l, IntOp::And, negated, mask);
+    let (pending, expected) =
+        (shift(l, ShiftOp::Shl, field, PENDING), shift(l, ShiftOp::Shl, field, EXPECTED));
+    let word = int(l, IntOp::Or, pending, expected);
+    let mem = MemMode { space: Space::Shared, order: Order::Relaxed, scope: Scope::Cta };
+    l.op(Op::Store { mem, ty: Ty::I64, count: 1, offset: 0 }, &[address, word]);
+    Ok(())
+}
+
+/// `mbarrier.pending_count d, state`.
+fn pending(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let state = l.value(&i.operands[1], B64)?;
+    let field = shift(l, ShiftOp::ShrU, state, PENDING);
+    let negated = l.op1(Op::IntUn(IntUnOp::Neg, Ty::I64), &[field]);
+    let mask = l.constant(Ty::I64, (1 << COUNT_BITS) - 1);
+    let count = int(l, IntOp::And, negated, mask);
+    let count = l.resize(count, Ty::I32, false);
+    l.write_dest(&i.operands[0], count, false)
+}
+
+/// `mbarrier.test_wait p, [a], state`, with a parity, and `try_wait`, whose time limit may be any: a phase is over when the barrier's parity is
+/// another one.
+fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let address = shared_address(l, i, &i.operands[1])?;
+    let mem = MemMode {
+        space: Space::Shared,
+        order: order(i, Order::Acquire),
+        scope: if i.scope().is_some() { scope(i) } else { Scope::Cta },
+    };
+    let word = l.op1(Op::Load { mem, ty: Ty::I64, count: 1, offset: 0 }, &[address]);
+    let parity = |l: &mut Lower, word: Value| shift(l, ShiftOp::ShrU, word, PHASE);
+    let now = parity(l, word);
+    let asked = if i.has(M::Parity) {
+        let given = l.value(&i.operands[2], B32)?;
+        let given = l.resize(given, Ty::I64, false);
+        let one = l.constant(Ty::I64, 1);
+        int(l, IntOp::And, given, one)
+    } else {
+        let state = l.value(&i.operands[2], B64)?;
+        parity(l, state)
+    };
+    let over = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I64), &[now, asked]);
+    l.write_dest(&i.operands[0], over, false)
+}
