@@ -3,6 +3,7 @@
 //! These functions run on a kernel's stack. While they do, the gate is told that no kernel code is running: they
 //! may hold locks, so they must not be left midway.
 
+mod bulk;
 mod mbarrier;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use texture::{Access, Descriptor, Lanes, table};
 use wave::LANES;
-use wave::abi::{BlockCtx, Runtime, TEXTURE, WarpCtx};
+use wave::abi::{BULK, BlockCtx, Runtime, TEXTURE, WarpCtx};
 use wave::op::Builtin;
 
 use crate::block::Resident;
@@ -19,7 +20,7 @@ use crate::fault::{Fault, FaultKind, thread_index};
 use crate::format::{self, Reader};
 use crate::job::Job;
 use crate::machine::Link;
-use crate::memory::{copy_guarded, within};
+use crate::memory::copy_guarded;
 
 /// The functions.
 pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessible };
@@ -96,12 +97,12 @@ impl<'a> Caller<'a> {
 impl Caller<'_> {
     /// Where a lane's `size` bytes at an offset in shared memory are, aligned to `align`; otherwise a fault is told.
     fn shared(&self, lane: u32, offset: u64, size: u64, align: u64, what: &str) -> Option<*mut u8> {
-        if offset % align != 0 {
+        if !offset.is_multiple_of(align) {
             let detail = format!("{what}: the address is no multiple of {align}");
             self.fault(FaultKind::MisalignedAddress, Some(1 << lane), Some(offset), detail);
             return None;
         }
-        if !within(offset, size, 0, u64::from(self.block.shared_total)) {
+        if !self.block.in_shared(offset, size) {
             let detail = format!("{what}: outside of shared memory");
             self.fault(FaultKind::IllegalAddress, Some(1 << lane), Some(offset), detail);
             return None;
@@ -152,6 +153,9 @@ unsafe extern "C" fn builtin(
         });
     }
     let operands = Operands { base: args };
+    if which & BULK != 0 {
+        return caller.guard(mask, |c| bulk::run(c, which & !BULK, mask, &operands));
+    }
     // SAFETY: `BuiltinFn` promises all lanes of each result of the builtin's signature.
     let give = |lane: u32, value: u64| unsafe { results.add(lane as usize).write(value) };
     caller.guard(mask, |c| match Builtin::ALL.get(which as usize) {

@@ -203,7 +203,10 @@ impl Stop {
 /// Set in the number of a runtime call that is a texture or surface access; the rest is [`texture::Access::number`].
 pub const TEXTURE: u32 = 1 << 31;
 
-/// Signature of a runtime call: the warp, which builtin (index in [`crate::op::Builtin::ALL`], or [`TEXTURE`]), the lanes that call,
+/// Set in the number of a runtime call that is a bulk copy; the rest is [`crate::op::Bulk::number`].
+pub const BULK: u32 = 1 << 30;
+
+/// Signature of a runtime call: the warp, which builtin (index in [`crate::op::Builtin::ALL`], [`TEXTURE`], [`BULK`]), the lanes that call,
 /// operands as `[operand][lane]` zero-extended to 64 bits, results likewise. Answers 0 to go on; otherwise the
 /// code must stop with [`Stop::Fault`].
 pub type BuiltinFn = unsafe extern "C" fn(

@@ -1,16 +1,17 @@
-//! The word of a barrier in memory (PTX ISA 9.7.13.15), laid out as on the hardware.
+//! The word of a barrier in memory (PTX ISA 9.7.13.15), whose upper half, the part of a state that programs see, is the hardware's.
 //!
 //! | bits | what |
 //! |---|---|
 //! | 0 | always 0 |
 //! | 1 to 20 | minus the arrivals that a phase expects |
-//! | 21 to 41 | bytes of asynchronous copies that the phase still waits for, signed |
+//! | 21 to 41 | minus the bytes of asynchronous copies that the phase still waits for, signed |
 //! | 42 | always 0 |
 //! | 43 to 62 | minus the arrivals that are pending |
 //! | 63 | the phase's parity |
 //!
-//! `ptxas` computes the word of `mbarrier.init`, and what `mbarrier.pending_count` and the parity of a phase take from it, in the open: that is
-//! where the layout comes from.
+//! A state, which arrivals give, is the word before with the lower half 0, or 1 after `.noComplete`. The recorded states of an H200
+//! (`tests/async`) show the upper half; `ptxas` computes the word of `mbarrier.init`, and what `mbarrier.pending_count` takes from a state, in the
+//! open. What a plain load sees of a barrier is not defined.
 
 /// Where the expected arrivals begin.
 pub const EXPECTED: u32 = 1;
@@ -72,7 +73,12 @@ impl Word {
     /// Bytes that the phase waits for.
     pub const fn bytes(self) -> i32 {
         let unused = 32 - BYTES_BITS;
-        (self.field(BYTES, BYTES_BITS) as i32) << unused >> unused
+        ((self.field(BYTES, BYTES_BITS) as i32) << unused >> unused).wrapping_neg()
+    }
+
+    /// What an arrival gives of the word before it.
+    pub const fn state(self) -> u64 {
+        self.0 >> 32 << 32
     }
 
     /// Parity of the phase in hand.
@@ -82,7 +88,7 @@ impl Word {
 
     /// The word after an operation. Too many arrivals, which PTX leaves undefined, wrap.
     pub const fn after(self, update: Update) -> Word {
-        let bytes = self.field(BYTES, BYTES_BITS).wrapping_add(update.bytes as i64 as u64);
+        let bytes = self.field(BYTES, BYTES_BITS).wrapping_sub(update.bytes as i64 as u64);
         let pending = self.field(PENDING, COUNT_BITS).wrapping_add(update.arrivals as u64);
         let expected = self.field(EXPECTED, COUNT_BITS).wrapping_add(update.dropped as u64);
         let mut word = self

@@ -263,6 +263,7 @@ pub(crate) fn spell(op: &Op) -> Spelling {
             format!("call_indirect ({}) -> ({})", Commas(params), Commas(results))
         }
         Op::Builtin(builtin) => format!("builtin.{}", builtin.name()),
+        Op::Bulk(bulk) => format!("bulk.{bulk}"),
         Op::Texture(access) => format!("texture.{}", access.name()),
         Op::Yield => "yield".into(),
         Op::Nop => "nop".into(),

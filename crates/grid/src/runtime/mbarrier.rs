@@ -50,10 +50,19 @@ pub(super) fn update(c: &mut Caller, mask: u32, operands: &Operands, give: impl 
         unsafe {
             change(place, updates, |i, word| {
                 if let Some(&lane) = of.get(i) {
-                    give(lane, word.0);
+                    give(lane, word.state());
                 }
             });
         }
     }
     true
+}
+
+/// One operation at a checked place.
+///
+/// # Safety
+/// As for [`change`].
+pub(super) unsafe fn update_one(place: *mut u8, update: Update) {
+    // SAFETY: handed on.
+    unsafe { change(place, &[update], |_, _| {}) };
 }

@@ -1,4 +1,4 @@
-//! Asynchronous copies without barriers in memory (PTX ISA 9.7.9.25.3), and cache policies.
+//! Asynchronous copies of up to 16 bytes (PTX ISA 9.7.9.25.3), and cache policies.
 //!
 //! A copy is done at once, so that waiting for groups of copies is nothing.
 
@@ -7,7 +7,7 @@ use ptx::{Modifier as M, ScalarType};
 use wave::op::{IntCmp, IntOp, MemMode, Op, Space};
 use wave::{Ty, Value};
 
-use super::mbarrier;
+use super::{bulk, mbarrier};
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result};
 
@@ -23,8 +23,8 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
     if i.has(M::Mbarrier) {
         return mbarrier::copies_done(l, i);
     }
-    if !i.has(M::Async) || i.has(M::Bulk) || i.has(M::Reduce) {
-        return l.unsupported(i, "");
+    if i.has(M::Bulk) {
+        return bulk::cp(l, i);
     }
     if i.has(M::CommitGroup) || i.has(M::WaitGroup) || i.has(M::WaitAll) {
         return Ok(());

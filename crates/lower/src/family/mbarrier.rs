@@ -22,7 +22,7 @@ pub fn shared_address(l: &mut Lower, i: &Instruction, operand: &Operand) -> Resu
     Ok(if named { address } else { l.op1(Op::FromGeneric(Space::Shared), &[address]) })
 }
 
-/// One operation on the barrier at an offset in shared memory; the word before it.
+/// One operation on the barrier at an offset in shared memory; the state before it.
 fn update(l: &mut Lower, address: Value, bytes: Value, arrivals: Value, dropped: Value) -> Value {
     l.op1(Op::Builtin(Builtin::Mbarrier), &[address, bytes, arrivals, dropped])
 }
@@ -90,7 +90,11 @@ pub fn mbarrier(l: &mut Lower, i: &Instruction) -> Result<()> {
             None => (zero, one),
         };
         let dropped = if i.has(M::ArriveDrop) { count } else { zero };
-        let before = update(l, address, bytes, count, dropped);
+        let mut before = update(l, address, bytes, count, dropped);
+        if i.has(M::NoComplete) {
+            let one = l.constant(Ty::I64, 1);
+            before = int(l, IntOp::Or, before, one);
+        }
         return l.write_dest(&i.operands[0], before, false);
     }
     let address = shared_address(l, i, &i.operands[0])?;
@@ -119,13 +123,13 @@ fn init(l: &mut Lower, i: &Instruction) -> Result<()> {
     Ok(())
 }
 
-/// `mbarrier.pending_count d, state`.
+/// `mbarrier.pending_count d, state`, as `ptxas` has it computed: of a state without a count it is the first that there cannot be.
 fn pending(l: &mut Lower, i: &Instruction) -> Result<()> {
     let state = l.value(&i.operands[1], B64)?;
     let field = shift(l, ShiftOp::ShrU, state, PENDING);
-    let negated = l.op1(Op::IntUn(IntUnOp::Neg, Ty::I64), &[field]);
-    let mask = l.constant(Ty::I64, (1 << COUNT_BITS) - 1);
-    let count = int(l, IntOp::And, negated, mask);
+    let (mask, whole) = (l.constant(Ty::I64, (1 << COUNT_BITS) - 1), l.constant(Ty::I64, 1 << COUNT_BITS));
+    let negated = int(l, IntOp::And, field, mask);
+    let count = int(l, IntOp::Sub, whole, negated);
     let count = l.resize(count, Ty::I32, false);
     l.write_dest(&i.operands[0], count, false)
 }

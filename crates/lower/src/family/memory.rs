@@ -5,7 +5,7 @@ use ptx::{Modifier as M, Opcode, ScalarType};
 use wave::op::{AtomOp, AtomTy, MemMode, Op, Order, Scope, Space};
 use wave::{Ty, Value};
 
-use super::mbarrier;
+use super::{bulk, mbarrier};
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result, VarPlace};
 use crate::link::ty_of;
@@ -215,7 +215,7 @@ pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
 
 pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     if i.has(ptx::Modifier::Bulk) {
-        return l.unsupported(i, "");
+        return bulk::fill(l, i);
     }
     let t = i.ty(0).unwrap_or(ScalarType::B32);
     let count = i.vec();
@@ -264,7 +264,7 @@ pub fn hint(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 /// The operation and type of an atomic.
-fn atomic_kind(i: &Instruction, t: ScalarType) -> Option<(AtomOp, AtomTy)> {
+pub fn atomic_kind(i: &Instruction, t: ScalarType) -> Option<(AtomOp, AtomTy)> {
     let op = i.modifiers.iter().find_map(|m| {
         Some(match m {
             M::Add => AtomOp::Add,

@@ -1,5 +1,6 @@
 //! From opcode to lowering: one row an opcode, one file a family.
 
+mod bulk;
 mod cluster;
 mod compare;
 mod convert;

@@ -291,8 +291,8 @@ pub fn module(form: &Form, instruction: &str) -> String {
         (_, Some((major, minor, arch))) => {
             (format!("{major}.{}", minor - 1), if arch <= 10 { "10" } else { "60" }.to_owned())
         }
-        (Some(suffix), None) => ("9.1".to_owned(), suffix.clone()),
-        (None, None) => ("9.1".to_owned(), "100".to_owned()),
+        (Some(suffix), None) => ("9.2".to_owned(), suffix.clone()),
+        (None, None) => ("9.2".to_owned(), "100".to_owned()),
     };
     let old = version.starts_with('1');
     let mut widths = vec![8, 16, 32, 64];

@@ -3,7 +3,7 @@
 //! x86 flushes as PTX's `.ftz` does (operands, and results that are tiny after rounding), for all operations at once and at no cost.
 //! Kernels made for speed write `.ftz` on all their f32 operations: those run so. In the others flushing is written out.
 
-use wave::op::{AtomTy, Builtin, FloatUnOp, Op, Round, Space};
+use wave::op::{AtomTy, Builtin, Effect, FloatUnOp, Op, Round, Space};
 use wave::types::Fmt;
 use wave::{Function, Inst};
 
@@ -48,6 +48,7 @@ fn answer(op: &Op) -> Answer {
         Op::Atom { ty: AtomTy::F32, mem, .. } if mem.space != Space::Global => Answer::Wrong,
         // Coordinates are floats to the runtime.
         Op::Builtin(Builtin::Vprintf) | Op::Texture(_) => Answer::Wrong,
+        Op::Bulk(bulk) if bulk.effect != Effect::Copy => Answer::Wrong,
         _ => Answer::Same,
     }
 }

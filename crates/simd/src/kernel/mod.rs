@@ -28,7 +28,7 @@ mod warp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use wave::abi::{TEXTURE, WINDOW_BITS};
+use wave::abi::{BULK, TEXTURE, WINDOW_BITS};
 use wave::module::KernelInfo;
 use wave::op::{Builtin, Op, SReg, Scope};
 use wave::{Block, FuncId, Function, Inst, LANES, Module, Terminator, Ty, Value};
@@ -477,6 +477,10 @@ impl Kernel<'_> {
             Op::IsSpace(space) => self.is_space(inst, *space),
             Op::Builtin(b) if *b != Builtin::NanoSleep => self.builtin(inst, *b),
             Op::Texture(access) => self.call_runtime(inst, TEXTURE | access.number()),
+            Op::Bulk(bulk) => match bulk.number() {
+                Some(number) => self.call_runtime(inst, BULK | number),
+                None => Err(Unsupported(format!("bulk.{bulk}"))),
+            },
             Op::Nop => Ok(()),
             op if op.suspends() => Err(Unsupported("a stop inside a block".into())),
             op if op.is_convergent() => self.convergent(inst),

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::LANES;
-use crate::abi::{BlockCtx, Stop, TEXTURE, WarpCtx};
+use crate::abi::{BULK, BlockCtx, Stop, TEXTURE, WarpCtx};
 use crate::func::{Block, BlockCall, Inst, Terminator, Value};
 use crate::module::{FuncId, Module};
 use crate::op::{AtomOp, BarMode, Builtin, MemMode, Op, SReg, Space};
@@ -437,6 +437,8 @@ impl Machine<'_> {
             }
             Op::Builtin(b) => self.builtin(group, inst, *b),
             Op::Texture(access) => self.call_runtime(group, inst, TEXTURE | access.number()),
+            // A number that there is not is told by the runtime.
+            Op::Bulk(bulk) => self.call_runtime(group, inst, BULK | bulk.number().unwrap_or(BULK - 1)),
             op if op.is_convergent() => self.converge(group, inst),
             op => {
                 for lane in lanes_of(group) {

@@ -10,7 +10,7 @@ pub mod eval;
 pub mod float;
 pub mod int;
 mod machine;
-mod memory;
+pub mod memory;
 mod warp;
 
 use std::sync::Arc;

@@ -33,6 +33,7 @@ macro_rules! names {
 }
 
 mod arith;
+mod bulk;
 mod memory;
 mod special;
 mod warp;
@@ -41,6 +42,7 @@ pub use arith::{
     ApproxOp, CountOp, FloatCmp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, IntUnOp, PrmtMode, Round,
     ShiftOp,
 };
+pub use bulk::{Bulk, Effect, Extent, Extra, Walk, Way};
 pub use memory::{AtomOp, AtomTy, MemMode, Order, Scope, Space};
 pub use special::{Builtin, SReg};
 pub use warp::{BarMode, MatchMode, ReduxOp, ShflMode, VoteMode};
@@ -309,6 +311,8 @@ pub enum Op {
     /// A texture or surface access: `(handle: i64, coordinates and what follows: i32…) -> (values…)`, as
     /// [`Access::operands`] and [`Access::results`] list them.
     Texture(Access),
+    /// A bulk copy of each lane; [`Bulk`] lists its operands.
+    Bulk(Bulk),
     /// Nothing but a place where the warp lets other warps run; inserted at the back edges of loops that wait
     /// for memory.
     Yield,
@@ -401,6 +405,7 @@ impl Op {
                 let (a, r) = b.signature();
                 (a.to_vec(), r.to_vec())
             }
+            Op::Bulk(bulk) => (bulk.operands(), vec![]),
             Op::Texture(access) => {
                 let types = |bits: Vec<u32>| bits.into_iter().filter_map(Ty::of_bits).collect();
                 (types(access.operands()), types(access.results()))
@@ -430,6 +435,7 @@ impl Op {
                 | Op::CallIndirect { .. }
                 | Op::Builtin(_)
                 | Op::Texture(_)
+                | Op::Bulk(_)
                 | Op::Yield
                 | Op::Special(SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64)
         )

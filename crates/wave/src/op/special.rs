@@ -112,7 +112,7 @@ pub enum Builtin {
     NanoSleep = "nanosleep",
     /// The lanes' stacks are full; does not return.
     StackOverflow = "stack_overflow",
-    /// `mbarrier(address, bytes, arrivals, dropped) -> word before`: one operation on a barrier in memory, at an offset in shared memory;
+    /// `mbarrier(address, bytes, arrivals, dropped) -> state before`: one operation on a barrier in memory, at an offset in shared memory;
     /// [`crate::mbarrier::Update`] says what it does.
     Mbarrier = "mbarrier",
 }}

@@ -72,6 +72,7 @@ pub(crate) fn every() -> Vec<Op> {
     ops.extend(PrmtMode::ALL.iter().map(|&m| Op::Prmt(m)));
     ops.extend(SReg::ALL.iter().map(|&r| Op::Special(r)));
     ops.extend(Builtin::ALL.iter().map(|&b| Op::Builtin(b)));
+    ops.extend(Bulk::every().iter().map(|&b| Op::Bulk(b)));
     ops.extend((0..=255).map(Op::Lop3));
     ops
 }

@@ -1,0 +1,185 @@
+//! Bulk copies: done at once, for one lane after another.
+
+use wave::abi::WINDOW_BITS;
+use wave::interp::memory;
+use wave::mbarrier::Update;
+use wave::op::{AtomOp, AtomTy, Bulk, Effect, Extent, Extra, Way};
+
+use super::{Caller, Operands, lanes, mbarrier};
+use crate::fault::FaultKind;
+use crate::memory::copy_guarded;
+
+/// Sizes and places are multiples of this.
+const UNIT: u64 = 16;
+
+/// A bulk copy of one lane. What fails is told when it fails.
+pub(super) struct Copying<'a, 'b> {
+    pub c: &'a Caller<'b>,
+    pub bulk: Bulk,
+    pub lane: u32,
+}
+
+/// One copy of each lane.
+pub(super) fn run(c: &mut Caller, number: u32, mask: u32, operands: &Operands) -> bool {
+    let Some(bulk) = Bulk::of_number(number) else {
+        c.fault(FaultKind::Internal, Some(mask), None, format!("there is no bulk copy {number}"));
+        return false;
+    };
+    lanes(mask).all(|lane| {
+        let values: Vec<u64> = (0..bulk.operands().len()).map(|n| operands.get(n, lane)).collect();
+        Copying { c, bulk, lane }.run(&values).is_some()
+    })
+}
+
+/// The blocks of a cluster that get a copy to `address`, as addresses.
+pub(super) fn each(mask: u64, address: u64) -> impl Iterator<Item = u64> {
+    let inside = address & ((1 << WINDOW_BITS) - 1);
+    (0..16).filter(move |r| mask >> r & 1 != 0).map(move |r| r << WINDOW_BITS | inside)
+}
+
+impl Copying<'_, '_> {
+    fn run(&self, values: &[u64]) -> Option<()> {
+        match (self.bulk.extent, self.bulk.way, values) {
+            (Extent::Bytes, Way::Fill, &[to, size]) => {
+                let place = self.shared(to, size, 8)?;
+                // SAFETY: the bytes have just been checked.
+                unsafe { place.write_bytes(0, size as usize) };
+                Some(())
+            }
+            (Extent::Bytes, Way::Load, &[to, from, size, barrier, ref rest @ ..]) => {
+                let (mut skip, mut end) = (0, size);
+                if let (Extra::Ignore, &[left, right]) = (self.bulk.extra, rest) {
+                    skip = left.min(size);
+                    end = size.saturating_sub(right).max(skip);
+                }
+                self.global(from, size)?;
+                let to_all = |mask: u64| -> Option<()> {
+                    for place in each(mask, to) {
+                        let place = self.shared(place, size, UNIT)?.wrapping_add(skip as usize);
+                        self.copy(place, from.wrapping_add(skip) as *const u8, end - skip, from)?;
+                    }
+                    each(mask, barrier).try_for_each(|b| self.complete(b, size))
+                };
+                match (self.bulk.extra, rest) {
+                    (Extra::Multicast, &[mask]) => to_all(mask),
+                    _ => {
+                        let place = self.shared(to, size, UNIT)?.wrapping_add(skip as usize);
+                        self.copy(place, from.wrapping_add(skip) as *const u8, end - skip, from)?;
+                        self.complete(barrier, size)
+                    }
+                }
+            }
+            (Extent::Bytes, Way::Across, &[to, from, size, barrier]) => {
+                let (to, from) = (self.shared(to, size, UNIT)?, self.shared(from, size, UNIT)?);
+                match self.bulk.effect {
+                    // SAFETY: both ranges have just been checked.
+                    Effect::Copy => unsafe { std::ptr::copy(from, to, size as usize) },
+                    // SAFETY: as above; places are aligned to more than any element.
+                    Effect::Reduce(op, ty) => unsafe { reduce(op, ty, false, to as u64, from, size) },
+                    Effect::ReduceElements(_) => return self.malformed(),
+                }
+                self.complete(barrier, size)
+            }
+            (Extent::Bytes, Way::Store, &[to, from, size, ref rest @ ..]) => {
+                let from = self.shared(from, size, UNIT)?;
+                self.global(to, size)?;
+                match (self.bulk.effect, rest) {
+                    (Effect::Copy, &[]) => self.copy(to as *mut u8, from, size, to),
+                    (Effect::Copy, &[mask]) => {
+                        (0..size).filter(|n| mask >> (n % 16) & 1 != 0).try_for_each(|n| {
+                            let place = to.wrapping_add(n);
+                            self.copy(place as *mut u8, from.wrapping_add(n as usize), 1, place)
+                        })
+                    }
+                    (Effect::Reduce(op, ty), &[]) => {
+                        self.writable(to, size)?;
+                        // SAFETY: both ranges have just been checked.
+                        unsafe { reduce(op, ty, true, to, from, size) };
+                        Some(())
+                    }
+                    _ => self.malformed(),
+                }
+            }
+            _ => self.malformed(),
+        }
+    }
+
+    fn what(&self) -> String {
+        format!("bulk copy ({})", self.bulk)
+    }
+
+    fn tell(&self, kind: FaultKind, address: u64, detail: &str) {
+        self.c.fault(kind, Some(1 << self.lane), Some(address), format!("{}: {detail}", self.what()));
+    }
+
+    fn malformed<T>(&self) -> Option<T> {
+        self.tell(FaultKind::Internal, 0, "operands are missing");
+        None
+    }
+
+    /// Bytes of shared memory.
+    pub(super) fn shared(&self, offset: u64, size: u64, align: u64) -> Option<*mut u8> {
+        if !size.is_multiple_of(align) {
+            self.tell(
+                FaultKind::MisalignedAddress,
+                offset,
+                &format!("{size} bytes are no multiple of {align}"),
+            );
+            return None;
+        }
+        self.c.shared(self.lane, offset, size, align, &self.what())
+    }
+
+    /// Whether a place in global memory is aligned.
+    fn global(&self, address: u64, size: u64) -> Option<()> {
+        if address.is_multiple_of(UNIT) && size.is_multiple_of(UNIT) {
+            return Some(());
+        }
+        self.tell(FaultKind::MisalignedAddress, address, &format!("the address is no multiple of {UNIT}"));
+        None
+    }
+
+    /// Copies between shared and global memory; `address` is the place in global memory.
+    pub(super) fn copy(&self, to: *mut u8, from: *const u8, size: u64, address: u64) -> Option<()> {
+        // SAFETY: on one side is shared memory that was checked; what lies on the other is found out by the guarded copy, and nothing of
+        // Rust's is in device memory.
+        if unsafe { copy_guarded(to, from, size as usize) }.is_ok() {
+            return Some(());
+        }
+        self.tell(FaultKind::IllegalAddress, address, &format!("{size} bytes of global memory"));
+        None
+    }
+
+    /// Whether all bytes in global memory can be written.
+    pub(super) fn writable(&self, address: u64, size: u64) -> Option<()> {
+        let host = self.c.job.launch.host;
+        if host.accessible(address, u32::try_from(size).ok()?, true) || host.heap().contains(address, size) {
+            return Some(());
+        }
+        self.tell(FaultKind::IllegalAddress, address, &format!("{size} bytes of global memory"));
+        None
+    }
+
+    /// These bytes have come for a barrier.
+    pub(super) fn complete(&self, barrier: u64, bytes: u64) -> Option<()> {
+        let place = self.c.shared(self.lane, barrier, 8, 8, &self.what())?;
+        let update = Update { bytes: (bytes as i32).wrapping_neg(), ..Update::default() };
+        // SAFETY: the place has just been checked.
+        unsafe { mbarrier::update_one(place, update) };
+        Some(())
+    }
+}
+
+/// Updates elements with others, each in one step.
+///
+/// # Safety
+/// Both ranges have `size` bytes, and the destination is aligned for the elements.
+pub(super) unsafe fn reduce(op: AtomOp, ty: AtomTy, global: bool, to: u64, from: *const u8, size: u64) {
+    let bytes = ty.ty().bytes();
+    for n in (0..size / u64::from(bytes)).map(|n| n * u64::from(bytes)) {
+        // SAFETY: by the caller's promise.
+        let b = unsafe { memory::read(from.wrapping_add(n as usize) as u64, bytes, false) };
+        // SAFETY: by the caller's promise.
+        unsafe { memory::atomic(to + n, bytes, &mut |old| memory::update(op, ty, global, old, b, 0)) };
+    }
+}
