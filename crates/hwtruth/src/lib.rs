@@ -2,6 +2,7 @@
 //!
 //! - [`instructions`]: thousands of instruction forms with the inputs they were given and the results of a real device
 //!   (`tests/hw`).
+//! - [`matrix`]: the same for matrix instructions of whole warps (`tests/hw/matrix`).
 //! - [`answers`]: the driver's answers to some three thousand calls, right and wrong, and which exported symbol
 //!   `cuGetProcAddress` gives by version (`tests/probe`).
 //!
@@ -11,6 +12,7 @@
 
 pub mod answers;
 pub mod instructions;
+pub mod matrix;
 pub mod textures;
 
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 
 mod support {
     pub mod grammar;
+    pub mod matrix;
 }
 
 use ptx::ScalarType;
@@ -10,7 +11,11 @@ use support::grammar::{self, Form};
 
 /// Families that are not lowered yet: what they are, and the words that tell them: an opcode, or an opcode with modifiers.
 const LATER: &[(&str, &[&str])] = &[
-    ("tensor core", &["wmma", "mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05"]),
+    ("tensor core", &["wmma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05"]),
+    (
+        "matrix instructions of sm_120",
+        &["mma.kind::f8f6f4", "mma.kind::mxf8f6f4", "mma.kind::mxf4", "mma.kind::mxf4nvf4"],
+    ),
     ("multisampled textures", &["tex.2dms", "tex.a2dms"]),
     (
         "queries of samplers",

@@ -217,6 +217,16 @@ pub type BuiltinFn = unsafe extern "C" fn(
     results: *mut u64,
 ) -> u32;
 
+/// Signature of a matrix instruction: the warp, [`tensor::Mma::number`], the lanes that call, operands and results as `[register][lane]`
+/// ([`tensor::run`]). Answers 0 to go on; otherwise the code must stop with [`Stop::Fault`].
+pub type MatrixFn = unsafe extern "C" fn(
+    warp: *mut WarpCtx,
+    number: u64,
+    mask: u32,
+    args: *const u32,
+    results: *mut u32,
+) -> u32;
+
 /// What running code calls.
 #[repr(C)]
 #[derive(Debug)]
@@ -231,6 +241,8 @@ pub struct Runtime {
         unsafe extern "C" fn(warp: *mut WarpCtx, address: u64, size: u32, write: bool, misaligned: bool),
     /// Whether `size` bytes at `address` may be read (or written): for code that must not fault, such as the interpreter.
     pub accessible: unsafe extern "C" fn(warp: *mut WarpCtx, address: u64, size: u32, write: bool) -> bool,
+    /// Matrix instructions.
+    pub matrix: MatrixFn,
 }
 
 /// A kernel ready to run.

@@ -7,6 +7,7 @@ mod convert;
 mod copy;
 mod float;
 mod integer;
+mod matrix;
 mod mbarrier;
 mod memory;
 mod narrow;
@@ -92,6 +93,7 @@ static TABLE: &[Row] = table! {
     acts Suld => texture::load;
     acts Sust => texture::store;
     acts Sured => texture::reduce;
+    acts Mma => matrix::mma;
     acts Call => call::call;
     acts Ret Exit Trap => sync::nothing;
 };

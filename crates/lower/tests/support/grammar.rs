@@ -170,6 +170,10 @@ impl Form {
         let first = types.first().map_or("b32", |t| t.as_str());
         let last = types.last().map_or("b32", |t| t.as_str());
         let has = |w: &str| modifiers.iter().any(|m| m == w);
+        if let Some(operands) = super::matrix::operands(&self.opcode, modifiers) {
+            let dots: String = modifiers.iter().map(|m| format!(".{m}")).collect();
+            return (!operands.is_empty()).then(|| format!("{}{dots} {operands};", self.opcode));
+        }
         if let Some(operands) = self.texture_operands(modifiers, optional, last, count) {
             let dots: String = modifiers.iter().map(|m| format!(".{m}")).collect();
             return Some(format!("{}{dots} {operands};", self.opcode));

@@ -47,6 +47,8 @@ fn answer(op: &Op) -> Answer {
         Op::Atom { ty: AtomTy::F64 | AtomTy::BF16 | AtomTy::BF16x2, .. } => Answer::Wrong,
         Op::Atom { ty: AtomTy::F32, mem, .. } if mem.space != Space::Global => Answer::Wrong,
         // Coordinates are floats to the runtime.
+        // Other formats are summed in a way that does not depend on it.
+        Op::Mma(mma) if mma.of_doubles() => Answer::Wrong,
         Op::Builtin(Builtin::Vprintf) | Op::Texture(_) => Answer::Wrong,
         Op::Bulk(bulk) if bulk.effect != Effect::Copy => Answer::Wrong,
         _ => Answer::Same,

@@ -10,6 +10,7 @@ pub mod cfg;
 mod control;
 mod flush;
 mod groups;
+mod matrix;
 mod members;
 mod memory;
 mod module;
@@ -102,6 +103,7 @@ mod offset {
     pub const LOCAL: usize = 24;
     pub const LOCAL_STRIDE: usize = 32;
     pub const RUNTIME: usize = 40;
+    pub const MATRIX: usize = 32;
     pub const GRID_ID: usize = 56;
     pub const CTAID: usize = 64;
     pub const NCTAID: usize = 76;
@@ -159,6 +161,8 @@ struct Kernel<'a> {
     slotted: BTreeSet<Value>,
     /// Declarations of slots, for the entry block.
     slots: String,
+    /// Bytes of the operands and of the results of matrix instructions, at most.
+    matrices: Option<[usize; 2]>,
     /// What is stored before the first block, in the per-lane mode.
     start: String,
     /// What clears masks and slots, by the block that does it, see [`begin`].
@@ -347,6 +351,7 @@ impl<'a> Unit<'a> {
             homes: BTreeMap::new(),
             slotted: control::crossing(&func, &cfg),
             slots: String::new(),
+            matrices: None,
             start: String::new(),
             begin: BTreeMap::new(),
             pending: BTreeMap::new(),

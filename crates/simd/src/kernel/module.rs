@@ -39,6 +39,7 @@ fn local_sizes() -> String {
 impl Kernel<'_> {
     /// The whole module.
     pub fn finish(&mut self, target: &Target) -> String {
+        self.matrix_places();
         let mut ir = self.helpers();
         let clear = self.begin.remove(&None).unwrap_or_default();
         let masked_entry = self.shapes.masked[0];

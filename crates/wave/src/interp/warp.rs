@@ -2,7 +2,7 @@
 
 use crate::LANES;
 use crate::func::Inst;
-use crate::op::{MatchMode, Op, ReduxOp, ShflMode, VoteMode};
+use crate::op::{MatchMode, Mma, Op, ReduxOp, ShflMode, VoteMode};
 
 use super::int;
 use super::machine::{Flow, Machine, Status, lanes_of};
@@ -11,6 +11,7 @@ use crate::types::Ty;
 /// Operand that names the members, if the operation waits for them.
 fn members_operand(op: &Op) -> Option<usize> {
     match op {
+        Op::Mma(mma) => Some(mma.operands().len()),
         Op::Shfl { sync: true, .. } => Some(3),
         Op::Vote { sync: true, .. } | Op::Match(..) | Op::Redux(_) => Some(1),
         Op::Elect | Op::WarpSync => Some(0),
@@ -92,6 +93,9 @@ impl Machine<'_> {
     fn exchange(&mut self, group: u32, active: u32, insts: &[Inst]) {
         let Some(leader) = lanes_of(group).next() else { return };
         let op = insts[leader].op.clone();
+        if let Op::Mma(mma) = op {
+            return self.matrix(group, insts, &mma);
+        }
         let mut out = [[0u128; 2]; LANES];
         match op {
             Op::ActiveMask => lanes_of(group).for_each(|l| out[l][0] = u128::from(active)),
@@ -176,6 +180,40 @@ impl Machine<'_> {
         for l in lanes_of(group) {
             for (i, &r) in insts[l].results.clone().iter().enumerate() {
                 self.set(l, r, out[l][i.min(1)]);
+            }
+        }
+    }
+
+    /// A matrix product: the registers of lanes that are not there count as zeros.
+    fn matrix(&mut self, group: u32, insts: &[Inst], mma: &Mma) {
+        let place = |bits: &[u32]| {
+            let mut at = 0;
+            let words = |bits: u32| LANES * (bits / 32) as usize;
+            let starts: Vec<usize> = bits.iter().map(|&b| (at, at += words(b)).0).collect();
+            (starts, at)
+        };
+        let (operands, results) = (mma.operands(), mma.results());
+        let (from, size) = place(&operands);
+        let mut args = vec![0u32; size];
+        for l in lanes_of(group) {
+            for (i, &bits) in operands.iter().enumerate() {
+                let v = self.get(l, insts[l].args[i]);
+                if bits == 64 {
+                    args[from[i] + 2 * l] = v as u32;
+                    args[from[i] + 2 * l + 1] = (v >> 32) as u32;
+                } else {
+                    args[from[i] + l] = v as u32;
+                }
+            }
+        }
+        let (to, size) = place(&results);
+        let mut out = vec![0u32; size];
+        tensor::run(mma, &args, &mut out);
+        for l in lanes_of(group) {
+            for (i, &bits) in results.iter().enumerate() {
+                let word = |at: usize| u128::from(out[to[i] + at]);
+                let v = if bits == 64 { word(2 * l) | word(2 * l + 1) << 32 } else { word(l) };
+                self.set(l, insts[l].results[i], v);
             }
         }
     }

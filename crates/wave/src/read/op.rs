@@ -106,6 +106,7 @@ fn access(name: &str) -> Option<Op> {
         Some(MemMode { space, order, scope })
     };
     let op = match words.next()? {
+        "mma" => return Mma::of_name(name.split_once('.')?.1).map(Op::Mma),
         "texture" => return Access::of_name(name.split_once('.')?.1).map(Op::Texture),
         "fence" => {
             let (order, scope) = ordering(&mut words)?;

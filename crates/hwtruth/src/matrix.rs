@@ -1,0 +1,295 @@
+//! Matrix instructions, their inputs and the results recorded on a device (`tests/hw/matrix/README.md` has the formats).
+
+mod fragment;
+
+pub use fragment::FragmentType;
+
+use crate::{Error, read_text, tests_folder, text_error};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::Read;
+
+/// Warps of a form's kernel.
+pub const WARPS: usize = 1024;
+/// Threads of a form's kernel.
+pub const THREADS: usize = WARPS * 32;
+/// Threads of a block.
+pub const BLOCK: usize = 128;
+/// Bytes of a block's shared memory.
+const TILE: usize = 36864;
+
+/// The registers of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The letter of its registers: `%a0`, `%a1`…
+    pub name: char,
+    /// What they hold.
+    pub ty: FragmentType,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// One form: a kernel's body with its inputs and its result.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The group, which is a recording's file name.
+    pub group: String,
+    /// The name, unique over all groups; mostly the instruction itself.
+    pub name: String,
+    /// The inputs.
+    pub inputs: Vec<Input>,
+    /// Bits of a register of the result: 32 or 64.
+    pub bits: usize,
+    /// Registers of the result.
+    pub count: usize,
+    /// PTX statements.
+    pub body: String,
+}
+
+impl Form {
+    /// The buffer that the kernel's parameter `in` points to: for each register of each input, an array of all threads.
+    pub fn input_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (operand, input) in self.inputs.iter().enumerate() {
+            for register in 0..input.count {
+                for thread in 0..THREADS {
+                    let v = input.ty.register(operand as u64, register as u64, thread as u64);
+                    bytes.extend_from_slice(&v.to_le_bytes()[..input.ty.bytes()]);
+                }
+            }
+        }
+        bytes
+    }
+
+    /// What the lanes of a warp hold of an input, as `[register][lane]` in words of 32 bits.
+    pub fn fragment(&self, operand: usize, warp: usize) -> Vec<u32> {
+        let Some(input) = self.inputs.get(operand) else { return Vec::new() };
+        let mut words = Vec::new();
+        for register in 0..input.count {
+            for lane in 0..32 {
+                let v = input.ty.register(operand as u64, register as u64, (warp * 32 + lane) as u64);
+                words.push(v as u32);
+                words.extend((input.ty.bytes() == 8).then_some((v >> 32) as u32));
+            }
+        }
+        words
+    }
+
+    /// Bytes of the buffer that the kernel's parameter `out` points to: an array of all threads for each register of the result.
+    pub fn output_size(&self) -> usize {
+        self.count * THREADS * self.bits / 8
+    }
+
+    /// The kernel's name in [`module`].
+    pub fn kernel_name(&self) -> String {
+        format!("t_{}", self.name.replace('.', "_"))
+    }
+
+    /// A warp's words of the result, in order of register and lane, out of what the kernel left.
+    pub fn result(&self, out: &[u8], warp: usize) -> Vec<u32> {
+        let per = self.bits / 32;
+        let word = |at: usize| {
+            let bytes = out.get(at * 4..at * 4 + 4).and_then(|b| b.try_into().ok()).unwrap_or_default();
+            u32::from_le_bytes(bytes)
+        };
+        (0..self.count)
+            .flat_map(|r| (0..32 * per).map(move |i| (r * THREADS + warp * 32) * per + i))
+            .map(word)
+            .collect()
+    }
+}
+
+/// The PTX module of some forms' kernels. Each takes `(.param .u64 in, .param .u64 out)`.
+pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>) -> String {
+    let mut text = String::from(".version 8.7\n.target sm_90a\n.address_size 64\n");
+    for form in forms {
+        // Writing to a string cannot fail.
+        let _ = write_kernel(&mut text, form);
+    }
+    text
+}
+
+fn write_kernel(o: &mut String, f: &Form) -> std::fmt::Result {
+    let shared = f.body.contains("%s") || f.body.contains("%w");
+    writeln!(o, ".visible .entry {}(.param .u64 in, .param .u64 out)\n{{", f.kernel_name())?;
+    writeln!(o, "    .reg .b16 %h<8>; .reg .b32 %t<16>; .reg .b64 %q<8>; .reg .pred %p<4>;")?;
+    writeln!(o, "    .reg .b32 %i, %l, %s, %w, %u<3>; .reg .b64 %v<4>;")?;
+    if shared {
+        writeln!(o, "    .shared .align 1024 .b8 tile[{TILE}];")?;
+    }
+    for i in &f.inputs {
+        writeln!(o, "    .reg .b{} %{}<{}>;", i.ty.bytes() * 8, i.name, i.count)?;
+    }
+    writeln!(o, "    .reg .b{} %d<{}>;", f.bits, f.count)?;
+    writeln!(
+        o,
+        "    mov.u32 %u0, %ctaid.x; mov.u32 %u1, %ntid.x; mov.u32 %u2, %tid.x; mad.lo.u32 %i, %u0, %u1, %u2;"
+    )?;
+    writeln!(o, "    mov.u32 %l, %laneid;")?;
+    if shared {
+        let part = TILE / 4;
+        writeln!(
+            o,
+            "    mov.u32 %w, tile; mov.u32 %s, %w; shr.u32 %t0, %u2, 5; mad.lo.u32 %w, %t0, {part}, %w;"
+        )?;
+    }
+    writeln!(o, "    ld.param.u64 %v0, [in]; cvta.to.global.u64 %v0, %v0;")?;
+    writeln!(o, "    mad.wide.u32 %v1, %i, 8, %v0; mad.wide.u32 %v0, %i, 4, %v0;")?;
+    let mut offset = 0;
+    for i in &f.inputs {
+        let bytes = i.ty.bytes();
+        for r in 0..i.count {
+            let from = usize::from(bytes == 8);
+            writeln!(o, "    ld.global.b{} %{}{r}, [%v{from}+{offset}];", bytes * 8, i.name)?;
+            offset += THREADS * bytes;
+        }
+    }
+    writeln!(o, "    {}", f.body)?;
+    let bytes = f.bits / 8;
+    writeln!(
+        o,
+        "    ld.param.u64 %v2, [out]; cvta.to.global.u64 %v2, %v2; mad.wide.u32 %v2, %i, {bytes}, %v2;"
+    )?;
+    for r in 0..f.count {
+        writeln!(o, "    st.global.b{} [%v2+{}], %d{r};", f.bits, r * THREADS * bytes)?;
+    }
+    writeln!(o, "    ret;\n}}")
+}
+
+/// Every form, in the order of the table.
+///
+/// # Errors
+/// The table is absent or not as its README says.
+pub fn forms() -> Result<Vec<Form>, Error> {
+    let path = tests_folder("hw/matrix/forms.tsv");
+    let text = read_text(&path)?;
+    let mut forms = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
+        let fail = |reason: &str| text_error(&path, number + 1, reason);
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [group, name, inputs, result, body] = columns.as_slice() else {
+            return Err(fail("five columns expected"));
+        };
+        let inputs: Option<Vec<Input>> = inputs.split(',').map(input).collect();
+        let (bits, count) = result
+            .strip_prefix('b')
+            .and_then(|r| r.split_once('*'))
+            .and_then(|(bits, count)| Some((bits.parse().ok()?, count.parse().ok()?)))
+            .ok_or_else(|| fail("a result is b32*N or b64*N"))?;
+        forms.push(Form {
+            group: (*group).to_owned(),
+            name: (*name).to_owned(),
+            inputs: inputs.ok_or_else(|| fail("an input is LETTER:TYPE*N"))?,
+            bits,
+            count,
+            body: (*body).to_owned(),
+        });
+    }
+    Ok(forms)
+}
+
+fn input(text: &str) -> Option<Input> {
+    let (name, rest) = text.split_once(':')?;
+    let (ty, count) = rest.split_once('*')?;
+    Some(Input { name: name.chars().next()?, ty: FragmentType::from_name(ty)?, count: count.parse().ok()? })
+}
+
+/// What is recorded of a warp whose results are not kept.
+pub fn hash(words: &[u32]) -> u32 {
+    let mut h = 0u64;
+    for &word in words {
+        h = (h ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        h ^= h >> 29;
+    }
+    (h >> 32) as u32
+}
+
+/// The results of one form on a device.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The first warps' words, in order of register and lane.
+    pub whole: Vec<Vec<u32>>,
+    /// A [`hash`] of each warp's words.
+    pub hashes: Vec<u32>,
+}
+
+impl Results {
+    /// What is wrong with the words that a warp gave, and where first, if that is known.
+    pub fn check(&self, warp: usize, words: &[u32]) -> Result<(), Option<usize>> {
+        if let Some(whole) = self.whole.get(warp) {
+            let first = (0..whole.len().max(words.len())).find(|&i| whole.get(i) != words.get(i));
+            return first.map_or(Ok(()), |at| Err(Some(at)));
+        }
+        if self.hashes.get(warp) == Some(&hash(words)) { Ok(()) } else { Err(None) }
+    }
+}
+
+/// The results of one group on a device.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The device's name and its driver's version.
+    pub device: String,
+    /// The day of the recording, as YYYY-MM-DD.
+    pub date: String,
+    results: HashMap<String, Results>,
+}
+
+impl Recording {
+    /// Reads a group's recording.
+    ///
+    /// # Errors
+    /// The file is absent, damaged or not as its README says.
+    pub fn of_group(group: &str) -> Result<Recording, Error> {
+        let path = tests_folder(&format!("hw/matrix/{group}.hw.zst"));
+        let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
+        let file = std::fs::File::open(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
+        let mut bytes = Vec::new();
+        ruzstd::decoding::StreamingDecoder::new(file)
+            .map_err(|e| damaged(e.to_string()))?
+            .read_to_end(&mut bytes)
+            .map_err(|e| damaged(e.to_string()))?;
+        Recording::read(&bytes).map_err(damaged)
+    }
+
+    /// Reads a recording as the recorder wrote it.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn read(bytes: &[u8]) -> Result<Recording, String> {
+        let end = bytes.windows(5).position(|w| w == b"\nend\n").ok_or("the header has no line `end`")?;
+        let header = std::str::from_utf8(&bytes[..end]).map_err(|e| e.to_string())?;
+        let mut lines = header.lines();
+        let mut line = |what: &str| lines.next().ok_or_else(|| format!("the header ends before {what}"));
+        if line("the format")? != "anywarp-hw matrix 1" {
+            return Err("the first line is not `anywarp-hw matrix 1`".to_owned());
+        }
+        let (device, date) = (line("the device")?.to_owned(), line("the date")?.to_owned());
+        let whole: usize = line("the warps")?
+            .strip_prefix(&format!("warps {WARPS} whole "))
+            .and_then(|n| n.parse().ok())
+            .ok_or_else(|| format!("not a recording of {WARPS} warps"))?;
+        let mut rest = &bytes[end + 5..];
+        let mut results = HashMap::new();
+        for line in lines {
+            let (name, shape) = line.split_once(" b").ok_or("a form has no result")?;
+            let size: Option<(usize, usize)> =
+                shape.split_once('*').and_then(|(b, n)| Some((b.parse().ok()?, n.parse().ok()?)));
+            let (bits, count) = size.ok_or("a result has no size")?;
+            let mut take = |words: usize| {
+                let (head, tail) =
+                    rest.split_at_checked(words * 4).ok_or_else(|| format!("it ends within {name}"))?;
+                rest = tail;
+                let word = |c: &[u8]| c.iter().rev().fold(0, |v, &b| v << 8 | u32::from(b));
+                Ok::<Vec<u32>, String>(head.chunks_exact(4).map(word).collect())
+            };
+            let first: Result<Vec<_>, _> = (0..whole).map(|_| take(count * bits)).collect();
+            results.insert(name.to_owned(), Results { whole: first?, hashes: take(WARPS)? });
+        }
+        Ok(Recording { device, date, results })
+    }
+
+    /// The results of a form. None: it was not recorded.
+    pub fn results(&self, form: &str) -> Option<&Results> {
+        self.results.get(form)
+    }
+}

@@ -1,0 +1,346 @@
+//! What a matrix instruction of a warp asks.
+
+use crate::format::Format;
+
+names! {
+/// How a float sum is rounded; how bits are combined.
+pub enum Round {
+    /// To nearest, ties to even.
+    #[default]
+    Rn = "rn",
+    /// Toward zero.
+    Rz = "rz",
+    /// Down.
+    Rm = "rm",
+    /// Up.
+    Rp = "rp",
+}}
+
+names! {
+/// How single bits are multiplied.
+pub enum Bits {
+    /// Both are set.
+    #[default]
+    And = "and",
+    /// One of them is set.
+    Xor = "xor",
+}}
+
+/// `d = a × b + c` by a warp: shapes and formats. The operands are the registers of each lane: those of `a`, of `b` and of `c`, then
+/// the metadata where `a` is sparse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Mma {
+    /// Rows of `a`, `c` and `d`: 8 or 16.
+    pub m: u16,
+    /// Columns of `b`, `c` and `d`.
+    pub n: u16,
+    /// Columns of `a` (zeros counted where it is sparse) and rows of `b`.
+    pub k: u16,
+    /// Elements of `a`.
+    pub a: Format,
+    /// Elements of `b`.
+    pub b: Format,
+    /// Elements of `c`.
+    pub c: Format,
+    /// Elements of `d`.
+    pub d: Format,
+    /// `a` lies column by column (only where `k` is 4 and its elements are f16).
+    pub a_by_column: bool,
+    /// `b` lies row by row (likewise).
+    pub b_by_row: bool,
+    /// Integer sums stop at the range's ends.
+    pub saturate: bool,
+    /// How sums of f64 are rounded.
+    pub round: Round,
+    /// How single bits are multiplied.
+    pub bits: Bits,
+    /// Half of the elements of `a` are zeros that are not there.
+    pub sparse: bool,
+    /// Of a sparse `a`: which lanes of each four hold the metadata.
+    pub selector: u8,
+}
+
+/// Shapes that some formats have.
+struct Shapes {
+    m: u16,
+    n: u16,
+    k: &'static [u16],
+    formats: &'static [Format],
+    sparse: bool,
+}
+
+const fn dense(m: u16, k: &'static [u16], formats: &'static [Format]) -> Shapes {
+    Shapes { m, n: 8, k, formats, sparse: false }
+}
+
+const fn sparse(k: &'static [u16], formats: &'static [Format]) -> Shapes {
+    Shapes { m: 16, n: 8, k, formats, sparse: true }
+}
+
+const SHAPES: &[Shapes] = {
+    use Format::*;
+    &[
+        dense(8, &[4], &[F16, F64]),
+        dense(16, &[8, 16], &[F16, BF16]),
+        dense(16, &[4, 8], &[TF32]),
+        dense(16, &[16, 32], &[E4M3, E5M2]),
+        dense(16, &[4, 8, 16], &[F64]),
+        dense(8, &[16], &[S8, U8]),
+        dense(16, &[16, 32], &[S8, U8]),
+        dense(8, &[32], &[S4, U4]),
+        dense(16, &[32, 64], &[S4, U4]),
+        dense(8, &[128], &[B1]),
+        dense(16, &[128, 256], &[B1]),
+        sparse(&[16, 32], &[F16, BF16]),
+        sparse(&[8, 16], &[TF32]),
+        sparse(&[64], &[E4M3, E5M2]),
+        sparse(&[32, 64], &[S8, U8]),
+        sparse(&[64, 128], &[S4, U4]),
+    ]
+};
+
+impl Mma {
+    /// Whether there is such an instruction.
+    pub fn is_legal(&self) -> bool {
+        use Format::*;
+        let shape = SHAPES.iter().any(|s| {
+            (self.m, self.n, self.sparse) == (s.m, s.n, s.sparse)
+                && s.k.contains(&self.k)
+                && s.formats.contains(&self.a)
+                && s.formats.contains(&self.b)
+        });
+        let formats = match self.a {
+            F16 => {
+                let widens = self.is_quad() && (self.c, self.d) == (F16, F32);
+                self.b == F16 && matches!(self.c, F16 | F32) && (self.d == self.c || widens)
+            }
+            BF16 | TF32 => self.b == self.a && (self.c, self.d) == (F32, F32),
+            // Sums of sparse bytes are f32.
+            E4M3 | E5M2 => self.d == self.c && (self.c == F32 || self.c == F16 && !self.sparse),
+            F64 => (self.c, self.d) == (F64, F64),
+            _ => (self.c, self.d) == (S32, S32),
+        };
+        let layouts = self.is_quad() || !(self.a_by_column || self.b_by_row);
+        shape && formats && layouts && self.selector < self.selectors()
+    }
+
+    /// Whether it is four products of 8×4 and 4×8, each by two groups of four lanes.
+    pub fn is_quad(&self) -> bool {
+        self.m == 8 && self.k == 4 && self.a == Format::F16
+    }
+
+    /// Whether its elements are f64.
+    pub fn of_doubles(&self) -> bool {
+        self.a == Format::F64
+    }
+
+    /// How many values the selector has.
+    pub fn selectors(&self) -> u8 {
+        match self.metadata_lanes() {
+            0 => 1,
+            lanes => 4 / lanes,
+        }
+    }
+
+    /// Lanes of each four that hold metadata.
+    pub fn metadata_lanes(&self) -> u8 {
+        if !self.sparse {
+            return 0;
+        }
+        // Four bits for each four elements (two of a tf32, eight of four bits) of 16 rows, in 8 groups of lanes.
+        let group = match self.a {
+            Format::TF32 => 2,
+            Format::S4 | Format::U4 => 8,
+            _ => 4,
+        };
+        (self.k / group * 4 * 16 / 8 / 32).max(1) as u8
+    }
+
+    /// Columns of `a` that are there.
+    pub fn stored_k(&self) -> u16 {
+        if self.sparse { self.k / 2 } else { self.k }
+    }
+
+    /// Registers of a lane for `elements` of a format in all lanes together.
+    fn registers(elements: u16, format: Format) -> usize {
+        (u32::from(elements) * format.bits() / 32).div_ceil(format.bits().max(32)) as usize
+    }
+
+    /// Registers of `a`, `b`, `c` and `d`; of 32 bits, or 64 for f64.
+    pub fn counts(&self) -> [usize; 4] {
+        let quad = if self.is_quad() { 4 } else { 1 };
+        [
+            Mma::registers(quad * self.m * self.stored_k(), self.a),
+            Mma::registers(quad * self.n * self.k, self.b),
+            Mma::registers(quad * self.m * self.n, self.c),
+            Mma::registers(quad * self.m * self.n, self.d),
+        ]
+    }
+
+    /// The bits of each operand.
+    pub fn operands(&self) -> Vec<u32> {
+        let [a, b, c, _] = self.counts();
+        let mut bits = vec![self.a.bits().max(32); a + b];
+        bits.extend(std::iter::repeat_n(self.c.bits().max(32), c));
+        bits.extend(self.sparse.then_some(32));
+        bits
+    }
+
+    /// The bits of each result.
+    pub fn results(&self) -> Vec<u32> {
+        vec![self.d.bits().max(32); self.counts()[3]]
+    }
+}
+
+/// Fields by their bits in the number of an instruction.
+macro_rules! fields {
+    ($do:ident, $x:ident) => {
+        $do!($x, m, 5, u16);
+        $do!($x, n, 9, u16);
+        $do!($x, k, 9, u16);
+        $do!($x, a, 5, Format);
+        $do!($x, b, 5, Format);
+        $do!($x, c, 5, Format);
+        $do!($x, d, 5, Format);
+        $do!($x, a_by_column, 1);
+        $do!($x, b_by_row, 1);
+        $do!($x, saturate, 1);
+        $do!($x, round, 2, Round);
+        $do!($x, bits, 1, Bits);
+        $do!($x, sparse, 1);
+        $do!($x, selector, 2, u8);
+    };
+}
+
+impl Mma {
+    /// The instruction as a number.
+    pub fn number(self) -> u64 {
+        let mut number = 0u64;
+        macro_rules! put {
+            ($x:ident, $f:ident, $bits:literal $(, $t:ident)?) => {
+                number = number << $bits | ($x.$f as u64 & ((1 << $bits) - 1));
+            };
+        }
+        let x = self;
+        fields!(put, x);
+        number
+    }
+
+    /// The instruction of a number; none of one that is none.
+    pub fn of_number(number: u64) -> Option<Mma> {
+        let mut x = Mma::default();
+        let mut left = 52u32;
+        macro_rules! take {
+            ($x:ident, $f:ident, $bits:literal, u8) => {
+                left -= $bits;
+                $x.$f = (number >> left & ((1 << $bits) - 1)) as u8;
+            };
+            ($x:ident, $f:ident, $bits:literal, u16) => {
+                left -= $bits;
+                $x.$f = (number >> left & ((1 << $bits) - 1)) as u16;
+            };
+            ($x:ident, $f:ident, $bits:literal, $t:ident) => {
+                left -= $bits;
+                $x.$f = *$t::ALL.get((number >> left & ((1 << $bits) - 1)) as usize)?;
+            };
+            ($x:ident, $f:ident, $bits:literal) => {
+                left -= $bits;
+                $x.$f = number >> left & 1 != 0;
+            };
+        }
+        fields!(take, x);
+        (left == 0 && number >> 52 == 0 && x.is_legal()).then_some(x)
+    }
+
+    /// The spelling; [`Mma::of_name`] reads it back.
+    pub fn name(self) -> String {
+        let mut words = vec![format!("m{}n{}k{}", self.m, self.n, self.k)];
+        words.extend([self.d, self.a, self.b, self.c].map(|f| f.name().to_owned()));
+        words.extend(self.a_by_column.then(|| "acol".to_owned()));
+        words.extend(self.b_by_row.then(|| "brow".to_owned()));
+        words.extend(self.saturate.then(|| "sat".to_owned()));
+        words.extend((self.round != Round::Rn).then(|| self.round.name().to_owned()));
+        words.extend((self.bits != Bits::And).then(|| self.bits.name().to_owned()));
+        words.extend(self.sparse.then(|| format!("sp{}", self.selector)));
+        words.join(".")
+    }
+
+    /// The instruction of a spelling.
+    pub fn of_name(name: &str) -> Option<Mma> {
+        let mut words = name.split('.');
+        let (m, n, k) = shape(words.next()?)?;
+        let mut format = || Format::of_name(words.next()?);
+        let (d, a, b, c) = (format()?, format()?, format()?, format()?);
+        let mut x = Mma { m, n, k, a, b, c, d, ..Mma::default() };
+        for word in words {
+            match word {
+                "acol" => x.a_by_column = true,
+                "brow" => x.b_by_row = true,
+                "sat" => x.saturate = true,
+                _ => {
+                    if let Some(round) = Round::of_name(word) {
+                        x.round = round;
+                    } else if let Some(bits) = Bits::of_name(word) {
+                        x.bits = bits;
+                    } else {
+                        x.sparse = true;
+                        x.selector = word.strip_prefix("sp")?.parse().ok()?;
+                    }
+                }
+            }
+        }
+        (x.is_legal() && x.name() == name).then_some(x)
+    }
+}
+
+/// The numbers of a shape's word, `m16n8k16`.
+pub fn shape(word: &str) -> Option<(u16, u16, u16)> {
+    let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
+    let (n, k) = rest.split_once('k')?;
+    Some((m.parse().ok()?, n.parse().ok()?, k.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_lead_back() {
+        let names = [
+            "m16n8k16.f32.f16.f16.f32",
+            "m8n8k4.f32.f16.f16.f16.acol.brow",
+            "m16n8k64.s32.u4.s4.s32.sat",
+            "m16n8k256.s32.b1.b1.s32.xor",
+            "m8n8k4.f64.f64.f64.f64.rz",
+            "m16n8k32.f32.bf16.bf16.f32.sp1",
+        ];
+        for name in names {
+            let x = Mma::of_name(name).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!(x.name(), name);
+            assert_eq!(Mma::of_number(x.number()), Some(x), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_instruction_has_no_number() {
+        for name in [
+            "m16n8k16.f16.f16.f16.f32",
+            "m16n8k32.f32.f16.f16.f32",
+            "m16n8k16.f32.f16.f16.f32.acol",
+            "m16n8k64.f32.e4m3.e4m3.f32.sp1",
+        ] {
+            assert_eq!(Mma::of_name(name), None, "{name}");
+        }
+        assert_eq!(Mma::of_number(u64::MAX), None);
+    }
+
+    #[test]
+    fn registers_are_the_manuals() {
+        let counts = |name: &str| Mma::of_name(name).expect("an instruction").counts();
+        assert_eq!(counts("m16n8k16.f32.f16.f16.f32"), [4, 2, 4, 4]);
+        assert_eq!(counts("m8n8k4.f32.f16.f16.f32"), [2, 2, 8, 8]);
+        assert_eq!(counts("m16n8k16.f64.f64.f64.f64"), [8, 4, 4, 4]);
+        assert_eq!(counts("m16n8k64.f32.e4m3.e5m2.f32.sp0"), [4, 4, 4, 4]);
+        assert_eq!(counts("m16n8k256.s32.b1.b1.s32"), [4, 2, 4, 4]);
+    }
+}

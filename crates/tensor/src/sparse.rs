@@ -1,0 +1,49 @@
+//! Metadata of a sparse `a`: where the elements that are there stand (PTX ISA 9.7.14.6).
+
+use crate::LANES;
+use crate::format::Format;
+use crate::mma::Mma;
+
+/// The column that each stored element of a row stands at. `metadata` has a word a lane.
+pub fn columns(x: &Mma, metadata: &[u32], row: usize) -> Vec<usize> {
+    let bits = row_bits(x, metadata, row);
+    (0..usize::from(x.stored_k())).map(|stored| column(x.a, bits, stored)).collect()
+}
+
+/// The column of a stored element by the metadata of its row.
+fn column(format: Format, bits: u64, stored: usize) -> usize {
+    let at = |index: usize| (bits >> (2 * index) & 3) as usize;
+    match format {
+        // One of two: the four bits say the halves of the one that is there.
+        Format::TF32 => stored * 2 + at(2 * stored) / 2,
+        // Two pairs of four pairs.
+        Format::S4 | Format::U4 => {
+            let pair = stored / 2;
+            pair / 2 * 8 + at(pair) * 2 + stored % 2
+        }
+        // Two of four.
+        _ => stored / 2 * 4 + at(stored),
+    }
+}
+
+/// The metadata of a row, four bits a group from the low end.
+fn row_bits(x: &Mma, metadata: &[u32], row: usize) -> u64 {
+    let (group, upper) = (row % 8 * 4, row / 8);
+    let word = |own: usize| u64::from(metadata.get((group + own) % LANES).copied().unwrap_or(0));
+    let first = usize::from(x.selector) * usize::from(x.metadata_lanes());
+    match x.metadata_lanes() {
+        // A half of the word for each of the two rows.
+        1 => word(first) >> (16 * upper) & 0xffff,
+        2 if wide(x.a) => {
+            let half = |own| word(first + own) >> (16 * upper) & 0xffff;
+            half(0) | half(1) << 16
+        }
+        2 => word(first + upper),
+        _ => word(upper) | word(2 + upper) << 32,
+    }
+}
+
+/// Whether elements have more than a byte.
+fn wide(format: Format) -> bool {
+    format.bits() > 8
+}
