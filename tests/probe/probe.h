@@ -55,7 +55,7 @@ const char *captured(void);
 
 /* PTX texts (ptx.c). */
 extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link_b[], ptx_bad_syntax[], ptx_params[],
-    ptx_cluster[], ptx_texture[];
+    ptx_cluster[], ptx_clusters[], ptx_texture[];
 
 /* Groups (one process each). */
 #define GROUPS(G) \
@@ -66,7 +66,8 @@ extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link
     G(assertion) G(sharedoob) G(nullstore) G(recursion) G(reset) G(recover_primary) \
     G(recover_release) G(recover_created) G(sticky) G(misc) \
     G(fork) G(forkinit) G(atexit) G(visible) G(ipc_shared) G(crossctx) \
-    G(texobject) G(texdesc) G(surfobject) G(texref) G(texrefget) G(texrefrun) G(surfref) G(mipmap) G(texformats) G(surftrap) G(surfmisaligned) G(texbadhandle)
+    G(texobject) G(texdesc) G(surfobject) G(texref) G(texrefget) G(texrefrun) G(surfref) G(mipmap) G(texformats) G(surftrap) G(surfmisaligned) G(texbadhandle) \
+    G(clusterattr) G(clusterlaunch) G(clusterocc) G(launchattr)
 #define G(name) void group_##name(void);
 GROUPS(G)
 #undef G

@@ -4,11 +4,12 @@ use crate::device::attribute;
 use crate::error::{Error, Result};
 use crate::launch::Config;
 use crate::module::Function;
+use crate::occupancy;
 
 /// Blocks of a cluster that every device takes; more only where the function allows what is not portable.
-pub const PORTABLE: u32 = 8;
+const PORTABLE: u32 = 8;
 /// Blocks of the largest cluster.
-pub const LARGEST: u32 = 16;
+const LARGEST: u32 = 16;
 
 /// A number of blocks in each direction.
 pub type Size = [u32; 3];
@@ -18,35 +19,109 @@ fn blocks(size: Size) -> u64 {
     size.iter().fold(1, |n, &d| n.saturating_mul(u64::from(d)))
 }
 
-/// The most blocks that a cluster of a function may have.
-pub fn most(function: &Function) -> u32 {
-    let device = if function.allows_large_clusters() { LARGEST } else { PORTABLE };
-    match function.info().max_cluster {
-        0 => device,
-        n => n.min(device),
-    }
+/// The most blocks that a cluster of a function may have on its device.
+fn most(function: &Function) -> u32 {
+    if function.allows_large_clusters() { LARGEST } else { PORTABLE }
 }
 
 /// The clusters of a launch: of the size that it asks for or its kernel requires, none where neither says.
 ///
 /// # Errors
-/// [`Error::InvalidClusterSize`]: the kernel requires another size, or some, the size is larger than it may be, or does not divide the grid.
-/// [`Error::NotSupported`]: the device has no clusters.
+/// [`Error::InvalidClusterSize`]: the kernel requires another size, or some; the size is larger than it may be, or does not divide the grid;
+/// or the preferred size is none of several such clusters. [`Error::NotSupported`]: the device has no clusters.
 pub fn of_launch(function: &Function, config: &Config) -> Result<Option<Size>> {
     let asked = config.cluster.filter(|size| *size != [0; 3]);
-    let required = function.required_cluster();
-    let size = match (asked, required) {
-        (Some(asked), Some(required)) if asked != required => return Err(Error::InvalidClusterSize),
-        (Some(size), _) | (None, Some(size)) => size,
+    if let Some(preferred) = config.preferred_cluster {
+        let of_several = match asked {
+            None => preferred == [0; 3],
+            Some(size) => preferred.iter().zip(&size).all(|(&p, &s)| p != 0 && s != 0 && p.is_multiple_of(s)),
+        };
+        if !of_several {
+            return Err(Error::InvalidClusterSize);
+        }
+    }
+    let size = match (asked, function.required_cluster()) {
+        (Some(asked), Some(required)) => {
+            let other = asked.iter().zip(&required).any(|(a, r)| *r != 0 && a != r);
+            if other {
+                return Err(Error::InvalidClusterSize);
+            }
+            asked
+        }
+        (Some(size), None) | (None, Some(size)) => size,
         (None, None) if function.needs_cluster() => return Err(Error::InvalidClusterSize),
         (None, None) => return Ok(None),
     };
     if blocks(size) != 1 && function.device().known(attribute::CLUSTER_LAUNCH) == 0 {
         return Err(Error::NotSupported);
     }
-    let divides = config.grid.iter().zip(&size).all(|(grid, &side)| side != 0 && grid.is_multiple_of(side));
-    if !divides || blocks(size) > u64::from(most(function)) {
+    let most = match function.info().max_cluster {
+        0 => most(function),
+        n => n.min(most(function)),
+    };
+    let counts_clusters = function.info().blocks_are_clusters;
+    let fits = |(grid, &side): (&u32, &u32)| side != 0 && (counts_clusters || grid.is_multiple_of(side));
+    if !config.grid.iter().zip(&size).all(fits) || blocks(size) > u64::from(most) {
         return Err(Error::InvalidClusterSize);
     }
     Ok(Some(size))
+}
+
+/// The grid of a launch in blocks, also where its kernel counts clusters instead.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: there are more blocks than a grid can have.
+pub fn blocks_of_grid(function: &Function, config: &Config) -> Result<Size> {
+    let (true, Some(size)) = (function.info().blocks_are_clusters, config.cluster) else {
+        return Ok(config.grid);
+    };
+    let mut grid = config.grid;
+    for ((blocks, side), axis) in grid.iter_mut().zip(size).zip(5..) {
+        let product = u64::from(*blocks) * u64::from(side);
+        // Attributes 5, 6, 7 bound the grid.
+        *blocks = u32::try_from(product)
+            .ok()
+            .filter(|_| product <= function.device().known(axis))
+            .ok_or(Error::InvalidValue)?;
+    }
+    Ok(grid)
+}
+
+/// The shape of a launch that occupancy is asked for: its clusters.
+fn shape(function: &Function, config: &Config) -> Result<Option<Size>> {
+    if config.grid.contains(&0) || config.block.contains(&0) {
+        return Err(Error::InvalidValue);
+    }
+    of_launch(function, config)
+}
+
+/// Threads of a launch's blocks.
+fn threads(config: &Config) -> u32 {
+    config.block.iter().fold(1u32, |n, &side| n.saturating_mul(side))
+}
+
+/// The most blocks that clusters of a launch like this could have; 0 where it has no room for a block.
+///
+/// # Errors
+/// The launch could not be made as it is.
+pub fn max_potential_size(function: &Function, config: &Config) -> Result<u32> {
+    shape(function, config)?;
+    let each = occupancy::max_active_blocks(function, threads(config), u64::from(config.dynamic_shared));
+    Ok(if each == 0 { 0 } else { most(function) })
+}
+
+/// How many clusters of a launch the device holds at once: a worker holds one, or as many as fill it. 0 for a launch without clusters, as on
+/// the hardware.
+///
+/// # Errors
+/// The launch could not be made as it is.
+pub fn max_active(function: &Function, config: &Config) -> Result<u32> {
+    let Some(size) = shape(function, config)? else { return Ok(0) };
+    let each = occupancy::max_active_blocks(function, threads(config), u64::from(config.dynamic_shared));
+    if each == 0 {
+        return Ok(0);
+    }
+    let blocks = u32::try_from(blocks(size)).map_err(|_| Error::InvalidClusterSize)?;
+    let workers = function.device().known(attribute::MULTIPROCESSOR_COUNT) as u32;
+    Ok(workers.saturating_mul((each / blocks.max(1)).max(1)))
 }

@@ -42,6 +42,7 @@ impl DeviceInfo {
             attribute::PCI_DOMAIN_ID => self.pci.0 as i32,
             attribute::COMPUTE_CAPABILITY_MAJOR => self.compute_capability.0 as i32,
             attribute::COMPUTE_CAPABILITY_MINOR => self.compute_capability.1 as i32,
+            attribute::MEM_SYNC_DOMAIN_COUNT if self.compute_capability >= (9, 0) => 4,
             attribute::CLUSTER_LAUNCH => i32::from(self.compute_capability >= (9, 0)),
             _ => return ATTRIBUTES.iter().find(|a| a.0 == number).map(|a| a.1).ok_or(Error::InvalidValue),
         };
@@ -83,6 +84,8 @@ pub mod attribute {
     pub const RESERVED_SHARED_MEMORY_PER_BLOCK: i32 = 111;
     /// Clusters of blocks.
     pub const CLUSTER_LAUNCH: i32 = 120;
+    /// Domains that fences of launches order apart.
+    pub const MEM_SYNC_DOMAIN_COUNT: i32 = 126;
 }
 
 /// Attributes of a device of capability 8.6 by number, from 1 without a gap. Where the hardware of that capability has what this driver does

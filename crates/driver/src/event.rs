@@ -84,11 +84,16 @@ impl Event {
         self.marks.as_ref().ok_or(Error::InvalidHandle)?.name()
     }
 
+    /// Whether it keeps the time.
+    pub fn is_timed(&self) -> bool {
+        self.flags & flag::DISABLE_TIMING == 0
+    }
+
     /// Records the work enqueued so far.
     pub fn record(&self, stream: &Arc<Stream>) {
         let time = Arc::new(AtomicU64::new(0));
         let at = Arc::clone(&time);
-        let timed = self.flags & flag::DISABLE_TIMING == 0;
+        let timed = self.is_timed();
         let mark = self.marks.as_ref().map(|marks| (Arc::clone(marks), marks.ask()));
         let reach = move || {
             if timed {
@@ -157,7 +162,7 @@ impl Event {
     }
 
     fn time(&self) -> Result<u64> {
-        if self.flags & flag::DISABLE_TIMING != 0 {
+        if !self.is_timed() {
             return Err(Error::InvalidHandle);
         }
         let recorded = lock(&self.recorded);

@@ -27,6 +27,8 @@ pub struct Config {
     pub cooperative: bool,
     /// Blocks of a cluster in x, y, z, where the launch says so; [`check`] puts in what the kernel requires.
     pub cluster: Option<[u32; 3]>,
+    /// The same of clusters that the launch would rather have.
+    pub preferred_cluster: Option<[u32; 3]>,
 }
 
 /// Checks the shape of a launch against the device and the kernel, and completes it with what the kernel says.
@@ -53,6 +55,7 @@ pub fn check(function: &Function, config: &mut Config) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     config.cluster = cluster::of_launch(function, config)?;
+    config.grid = cluster::blocks_of_grid(function, config)?;
     if config.cooperative {
         let per = occupancy::max_active_blocks(function, threads as u32, u64::from(config.dynamic_shared));
         let room = u64::from(per) * device.known(attribute::MULTIPROCESSOR_COUNT);

@@ -384,7 +384,7 @@ impl Function {
         self.max_dynamic_shared.load(Ordering::Relaxed)
     }
 
-    /// The one size that its clusters may have.
+    /// The one size that its clusters may have; of a side that is 0, any.
     pub fn required_cluster(&self) -> Option<[u32; 3]> {
         let size = self.cluster.each_ref().map(|side| side.load(Ordering::Relaxed));
         (size != [0; 3]).then_some(size)
@@ -441,8 +441,15 @@ impl Function {
             9 if (-1..=100).contains(&value) => self.carveout.store(value, Ordering::Relaxed),
             11..=13 => {
                 let value = u32::try_from(value).map_err(|_| Error::InvalidValue)?;
+                let axis = (number - 11).clamp(0, 2) as usize;
+                let info = self.info();
+                // What the kernel's text says stays.
+                let fixed = info.required_cluster.is_some_and(|size| size.get(axis) != Some(&value));
+                if fixed || info.max_cluster != 0 && value > info.max_cluster {
+                    return Err(Error::InvalidValue);
+                }
                 let [x, y, z] = &self.cluster;
-                [x, y, z][(number - 11).clamp(0, 2) as usize].store(value, Ordering::Relaxed);
+                [x, y, z][axis].store(value, Ordering::Relaxed);
             }
             14 => self.large_clusters.store(value != 0, Ordering::Relaxed),
             15 if (0..=2).contains(&value) => self.cluster_policy.store(value, Ordering::Relaxed),

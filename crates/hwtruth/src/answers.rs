@@ -51,7 +51,11 @@ pub fn lines(text: &str) -> Vec<Line> {
 }
 
 /// Where the answers lie.
-const RECORDINGS: &[&str] = &["probe/h200-580.txt", "probe/h200-580-texture.txt"];
+const RECORDINGS: &[&str] =
+    &["probe/h200-580.txt", "probe/h200-580-texture.txt", "probe/h200-580-cluster.txt"];
+
+/// Groups that are asked of a device of the recording one's capability.
+const NEWER: &[&str] = &["cluster", "clusterattr", "clusterlaunch", "clusterocc", "launchattr"];
 
 /// The hardware's answers.
 ///
@@ -183,6 +187,9 @@ impl Probe {
         probe.arg(library);
         if let Some(group) = group {
             probe.args(["--group", group]);
+            if NEWER.contains(&group) {
+                probe.env("ANYWARP_COMPUTE_CAPABILITY", "9.0");
+            }
         }
         let output = probe.output().map_err(|e| fail("probe", e.to_string()))?;
         if output.status.code().is_some_and(|code| code < 2) {

@@ -7,10 +7,12 @@
 //!   `cuGetProcAddress` gives by version (`tests/probe`).
 //!
 //! - [`textures`]: what textures and surfaces give (`tests/texture`).
+//! - [`clusters`]: what clusters of blocks do (`tests/cluster`).
 //!
 //! Only tests use this crate; it knows none of the others.
 
 pub mod answers;
+pub mod clusters;
 pub mod instructions;
 pub mod matrix;
 pub mod textures;

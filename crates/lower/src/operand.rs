@@ -22,6 +22,11 @@ impl Lower<'_> {
         i.has(ptx::Modifier::Ftz) || (fmt == Fmt::F32 && self.module.arch().is_some_and(|arch| arch < 20))
     }
 
+    /// Whether the text is for devices with clusters.
+    pub fn has_clusters(&self) -> bool {
+        self.module.arch().is_some_and(|arch| arch >= 90)
+    }
+
     /// Whether a register is a predicate.
     pub fn is_predicate(&self, reg: ptx::ast::RegId) -> bool {
         self.function.regs()[reg.index()].ty == ScalarType::Pred

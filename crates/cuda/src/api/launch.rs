@@ -91,31 +91,72 @@ fn go(
 struct Asked {
     cooperative: bool,
     cluster: Option<[u32; 3]>,
+    preferred_cluster: Option<[u32; 3]>,
     events: Vec<Arc<Event>>,
 }
 
-/// Reads the attributes (`CUlaunchAttributeID`). Those that only tune hardware are taken and change nothing.
-fn attributes(list: In<LaunchAttribute>, count: u32) -> Result<Asked> {
+/// The event that an attribute names, with its flags behind.
+fn event_of(value: &[u64; 8]) -> Result<Arc<Event>> {
+    /// `CU_EVENT_RECORD_EXTERNAL`: of a graph's capture alone.
+    const EXTERNAL: u32 = 1;
+    let [handle, flags, ..] = *value;
+    let event = event::get(handle)?;
+    match flags as u32 {
+        0 if event.is_timed() => Err(Error::NotSupported),
+        0 => Ok(event),
+        EXTERNAL => Err(Error::IllegalState),
+        _ => Err(Error::InvalidValue),
+    }
+}
+
+/// Reads the attributes (`CUlaunchAttributeID`). Those that only tune hardware are checked and change nothing.
+fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Asked> {
     let mut asked = Asked::default();
     for attribute in list.list(count as usize)? {
         let [first, second, ..] = attribute.value;
+        let word = first as u32;
+        let size = || Some([word, (first >> 32) as u32, second as u32]);
+        let at_most = |most: u32| if word <= most { Ok(()) } else { Err(Error::InvalidValue) };
         match attribute.id {
-            // Ignored entry, access policy window.
-            0 | 1 => {}
-            2 => asked.cooperative = first as u32 != 0,
-            4 => asked.cluster = Some([first as u32, (first >> 32) as u32, second as u32]),
-            // Where clusters of the preferred size cannot be had, those of the other size are right, and always are.
-            11 => {}
-            // Cluster scheduling policy, programmatic serialisation, priority, memory domains, carve-out, use of links.
-            5 | 6 | 8 | 9 | 10 | 14 | 16 => {}
+            // Ignored entry, access policy window, programmatic serialisation (launches of a stream follow each other), priority.
+            0 | 1 | 6 | 8 => {}
+            2 => asked.cooperative = word != 0,
+            4 => asked.cluster = size(),
+            // Cluster scheduling policy.
+            5 => at_most(2)?,
+            // Domains of memory: of accesses to it, and of those that come from elsewhere, a byte each.
+            9 if [word & 0xff, word >> 8 & 0xff].iter().all(|&d| u64::from(d) < domains) => {}
+            // The domain of the launch: default or remote.
+            10 => at_most(1)?,
+            // Clusters of the other size are right where these cannot be had, and here always are.
+            11 => asked.preferred_cluster = size(),
+            // Shared memory in percent of the cache.
+            14 => at_most(100)?,
+            // Scheduling by the use of links.
+            16 => at_most(1)?,
             // Events of the kernel's beginning: its end is later and will do.
-            7 | 12 => asked.events.push(event::get(first)?),
+            7 | 12 => asked.events.push(event_of(&attribute.value)?),
             // A node of a graph.
             13 => return Err(Error::NotSupported),
             _ => return Err(Error::InvalidValue),
         }
     }
     Ok(asked)
+}
+
+/// What a launch's configuration says, and the events to be recorded.
+pub(super) fn shape(function: &Function, config: &LaunchConfig) -> Result<(Config, Vec<Arc<Event>>)> {
+    let domains = function.device().attribute(attribute::MEM_SYNC_DOMAIN_COUNT)?;
+    let asked = attributes(config.attributes, config.attribute_count, domains.max(0) as u64)?;
+    let shape = Config {
+        grid: config.grid,
+        block: config.block,
+        dynamic_shared: config.shared,
+        cooperative: asked.cooperative,
+        cluster: asked.cluster,
+        preferred_cluster: asked.preferred_cluster,
+    };
+    Ok((shape, asked.events))
 }
 
 fn launch_with(
@@ -127,17 +168,10 @@ fn launch_with(
 ) -> Result<()> {
     let config = config.get()?;
     let function = function_or_kernel(handle, current)?;
-    let asked = attributes(config.attributes, config.attribute_count)?;
+    let (shape, events) = shape(&function, &config)?;
     let stream = stream(config.stream, own)?;
-    let shape = Config {
-        grid: config.grid,
-        block: config.block,
-        dynamic_shared: config.shared,
-        cooperative: asked.cooperative,
-        cluster: asked.cluster,
-    };
     go(function, shape, pointers, extra, &stream)?;
-    asked.events.iter().for_each(|event| event.record(&stream));
+    events.iter().for_each(|event| event.record(&stream));
     Ok(())
 }
 
@@ -161,6 +195,7 @@ fn launch_on_all(list: In<FunctionLaunchParams>, count: u32, flags: u32) -> Resu
             dynamic_shared: one.shared,
             cooperative: true,
             cluster: None,
+            preferred_cluster: None,
         };
         launch::check(&function, &mut config)?;
         let params = params(&function, one.params, In::at_address(0))?;
@@ -204,6 +239,7 @@ fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) ->
         dynamic_shared: legacy.shared,
         cooperative: false,
         cluster: None,
+        preferred_cluster: None,
     };
     launch::check(&function, &mut config)?;
     let mut params = legacy.params;
@@ -224,6 +260,7 @@ api! {
             dynamic_shared: shared,
             cooperative: false,
             cluster: None,
+            preferred_cluster: None,
         };
         go(function, config, pointers, extra, &stream(in_stream, own)?)
     }
@@ -245,6 +282,7 @@ api! {
             dynamic_shared: shared,
             cooperative: true,
             cluster: None,
+            preferred_cluster: None,
         };
         go(function, config, pointers, In::at_address(0), &stream(in_stream, own)?)
     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use driver::device::attribute;
+use driver::cluster;
+use driver::launch::Config;
 use driver::library::function_or_kernel;
 use driver::module::Function;
 use driver::{Error, Result, occupancy};
@@ -20,6 +21,17 @@ type SharedOfBlock = extern "C" fn(i32) -> usize;
 
 fn of(handle: Handle) -> Result<Arc<Function>> {
     function_or_kernel(handle, current)
+}
+
+/// A function and a launch of it; no function is a wrong value here.
+fn cluster_launch(handle: Handle, config: In<LaunchConfig>) -> Result<(Arc<Function>, Config)> {
+    let config = config.get()?;
+    if handle == 0 {
+        return Err(Error::InvalidValue);
+    }
+    let function = of(handle)?;
+    let config = super::launch::shape(&function, &config)?.0;
+    Ok((function, config))
 }
 
 fn blocks(out: Out<i32>, handle: Handle, block: i32, shared: usize, flags: u32) -> Result<()> {
@@ -82,22 +94,15 @@ api! {
         Ok(())
     }
 
-    /// Clusters are of one block.
     Context fn cuOccupancyMaxPotentialClusterSize(out: Out<i32>, handle: Handle, config: In<LaunchConfig>) {
-        of(handle)?;
-        config.get()?;
-        out.required()?.set(1);
+        let (function, config) = cluster_launch(handle, config)?;
+        out.required()?.set(cluster::max_potential_size(&function, &config)? as i32);
         Ok(())
     }
 
-    /// Clusters are of one block.
     Context fn cuOccupancyMaxActiveClusters(out: Out<i32>, handle: Handle, config: In<LaunchConfig>) {
-        let function = of(handle)?;
-        let config = config.get()?;
-        let threads = config.block.iter().fold(1u32, |n, b| n.saturating_mul(*b));
-        let each = occupancy::max_active_blocks(&function, threads, u64::from(config.shared));
-        let multiprocessors = function.device().attribute(attribute::MULTIPROCESSOR_COUNT)?;
-        out.required()?.set((each as i32).saturating_mul(multiprocessors));
+        let (function, config) = cluster_launch(handle, config)?;
+        out.required()?.set(cluster::max_active(&function, &config)? as i32);
         Ok(())
     }
 }

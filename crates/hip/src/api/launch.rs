@@ -134,6 +134,7 @@ impl Launch {
             dynamic_shared: self.shared as u32,
             cooperative: self.cooperative,
             cluster: None,
+            preferred_cluster: None,
         };
         if self.cooperative {
             let per = occupancy::max_active_blocks(function, threads as u32, self.shared);

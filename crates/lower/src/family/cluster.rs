@@ -5,7 +5,7 @@
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
 use wave::abi::WINDOW_BITS;
-use wave::op::{BarMode, IntOp, Op, ShiftOp, Space};
+use wave::op::{BarMode, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
 use wave::{Ty, Value};
 
 use crate::function::{Lower, Result};
@@ -52,4 +52,14 @@ pub fn rank(l: &mut Lower, i: &Instruction) -> Result<()> {
     let v = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I64), &[v, bits]);
     let v = l.resize(v, Ty::I32, false);
     l.write_dest(&i.operands[0], v, false)
+}
+
+/// Whether a generic address of shared memory is in the own block's.
+pub fn is_own(l: &mut Lower, address: Value) -> Value {
+    let v = l.op1(Op::FromGeneric(Space::Shared), &[address]);
+    let bits = l.constant(Ty::I32, WINDOW_BITS.into());
+    let whose = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I64), &[v, bits]);
+    let rank = l.op1(Op::Special(SReg::ClusterRank), &[]);
+    let rank = l.resize(rank, Ty::I64, false);
+    l.op1(Op::IntCmp(IntCmp::Eq, Ty::I64), &[whose, rank])
 }

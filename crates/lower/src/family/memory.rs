@@ -99,7 +99,11 @@ pub fn cvta(l: &mut Lower, i: &Instruction) -> Result<()> {
 pub fn isspacep(l: &mut Lower, i: &Instruction) -> Result<()> {
     let Some(space) = l.space(i.space()) else { return l.unsupported(i, "") };
     let a = l.value(&i.operands[1], ScalarType::B64)?;
-    let v = l.op1(Op::IsSpace(space), &[a]);
+    let mut v = l.op1(Op::IsSpace(space), &[a]);
+    if matches!(i.space(), Some(ptx::Space::Shared | ptx::Space::SharedCta)) && l.has_clusters() {
+        let own = super::cluster::is_own(l, a);
+        v = l.op1(Op::Int(wave::op::IntOp::And, Ty::I1), &[v, own]);
+    }
     l.write_dest(&i.operands[0], v, false)
 }
 
