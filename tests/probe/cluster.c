@@ -242,6 +242,8 @@ void group_launchattr(void)
     for (int own = 0; own < 2; own++) {
         c.hStream = own ? s : NULL;
         R(cuMemsetD8, p, 0, 16);
+        /* The stream does not wait for what sets memory. */
+        R(cuCtxSynchronize);
         c.numAttrs = 0;
         T(N("programmatic.%d.first", own), cuLaunchKernelEx, &c, depends, args, NULL);
         c.numAttrs = 1;
