@@ -13,6 +13,7 @@ mod memory;
 mod narrow;
 mod sync;
 mod texture;
+mod video;
 
 use ptx::Opcode;
 use ptx::ast::Instruction;
@@ -56,6 +57,9 @@ static TABLE: &[Row] = table! {
     pure Shl Shr => integer::shift;
     pure Shf => integer::funnel;
     pure Prmt => integer::permute;
+    pure Vadd Vsub Vabsdiff Vmin Vmax Vshl Vshr Vmad Vset => video::video;
+    pure Vadd2 Vsub2 Vavrg2 Vabsdiff2 Vmin2 Vmax2 Vset2 => video::video;
+    pure Vadd4 Vsub4 Vavrg4 Vabsdiff4 Vmin4 Vmax4 Vset4 => video::video;
     pure Testp => float::testp;
     pure Copysign => float::copysign;
     pure Rcp Sqrt Rsqrt Sin Cos Lg2 Ex2 Tanh => float::function;

@@ -3,6 +3,7 @@
 mod call;
 mod operand;
 mod space;
+mod video;
 
 use crate::ast::Instruction;
 use crate::diagnostic::{Diagnostic, ErrorKind};
@@ -51,6 +52,7 @@ impl Parser<'_> {
                     None => {
                         self.check_space(instruction);
                         self.check_call(instruction);
+                        self.check_video(instruction);
                         return;
                     }
                     Some(diagnostic) => (usize::MAX, diagnostic),

@@ -214,7 +214,9 @@ fn component(word: &str) -> Option<Component> {
     match (rest.len(), halves, digits[0]) {
         (1, true, half @ 0..=1) => Some(Component::Half(half)),
         (1, false, byte @ 0..=3) => Some(Component::Byte(byte)),
-        (2, true, _) | (4, false, _) => Some(Component::Lanes { halves, digits, count: rest.len() as u8 }),
+        (2, true, _) | (2..=4, false, _) => {
+            Some(Component::Lanes { halves, digits, count: rest.len() as u8 })
+        }
         _ => None,
     }
 }

@@ -1,0 +1,310 @@
+//! Video instructions (PTX ISA 9.7.17): parts of registers, computed exactly in a wider type, clamped, combined with a third operand.
+
+use ptx::ast::{Component, Instruction, Operand, OperandKind};
+use ptx::{Modifier as M, Opcode, ScalarType};
+use wave::op::{IntCmp, IntOp, Op, ShiftOp};
+use wave::{Ty, Value};
+
+use crate::error::ErrorClass;
+use crate::function::{Lower, Result};
+
+/// What is done with two parts.
+#[derive(Clone, Copy)]
+enum Step {
+    Add,
+    Sub,
+    /// The absolute difference.
+    Difference,
+    Min,
+    Max,
+    /// Half of the sum, ties away from zero.
+    Average,
+    Shl,
+    Shr,
+    /// 1 where the comparison holds.
+    Compare,
+}
+
+/// Opcode, parts computed at once, what is done.
+const STEPS: &[(Opcode, u32, Step)] = &[
+    (Opcode::Vadd, 1, Step::Add),
+    (Opcode::Vsub, 1, Step::Sub),
+    (Opcode::Vabsdiff, 1, Step::Difference),
+    (Opcode::Vmin, 1, Step::Min),
+    (Opcode::Vmax, 1, Step::Max),
+    (Opcode::Vshl, 1, Step::Shl),
+    (Opcode::Vshr, 1, Step::Shr),
+    (Opcode::Vset, 1, Step::Compare),
+    (Opcode::Vadd2, 2, Step::Add),
+    (Opcode::Vsub2, 2, Step::Sub),
+    (Opcode::Vavrg2, 2, Step::Average),
+    (Opcode::Vabsdiff2, 2, Step::Difference),
+    (Opcode::Vmin2, 2, Step::Min),
+    (Opcode::Vmax2, 2, Step::Max),
+    (Opcode::Vset2, 2, Step::Compare),
+    (Opcode::Vadd4, 4, Step::Add),
+    (Opcode::Vsub4, 4, Step::Sub),
+    (Opcode::Vavrg4, 4, Step::Average),
+    (Opcode::Vabsdiff4, 4, Step::Difference),
+    (Opcode::Vmin4, 4, Step::Min),
+    (Opcode::Vmax4, 4, Step::Max),
+    (Opcode::Vset4, 4, Step::Compare),
+];
+
+/// The types of destination and sources: comparisons give unsigned numbers and do not write their destination's type.
+struct Types {
+    d_signed: bool,
+    a_signed: bool,
+    b_signed: bool,
+}
+
+impl Types {
+    fn of(i: &Instruction, step: Step) -> Types {
+        let signed = |n| i.ty(n).is_some_and(|t: ScalarType| t.is_signed());
+        match step {
+            Step::Compare => Types { d_signed: false, a_signed: signed(0), b_signed: signed(1) },
+            _ => Types { d_signed: signed(0), a_signed: signed(1), b_signed: signed(2) },
+        }
+    }
+}
+
+/// `vadd` and its like, by the opcode's row.
+pub fn video(l: &mut Lower, i: &Instruction) -> Result<()> {
+    match STEPS.iter().find(|row| row.0 == i.opcode) {
+        Some(&(_, 1, step)) => scalar(l, i, step),
+        Some(&(_, parts, step)) => simd(l, i, parts, step),
+        None => multiply_add(l, i),
+    }
+}
+
+/// The part that a selector of a byte or a half names: its type and its number.
+fn part_of(component: Option<Component>) -> (Ty, usize) {
+    match component {
+        Some(Component::Byte(n)) => (Ty::I8, usize::from(n)),
+        Some(Component::Half(n)) => (Ty::I16, usize::from(n)),
+        _ => (Ty::I32, 0),
+    }
+}
+
+/// Splits 32 bits in parts.
+fn split(l: &mut Lower, part: Ty, v: Value) -> Vec<Value> {
+    if part == Ty::I32 { vec![v] } else { l.op(Op::Unpack { part, whole: Ty::I32 }, &[v]) }
+}
+
+/// A register or constant without its selector, and the selector; whether it is negated.
+fn source(l: &mut Lower, operand: &Operand) -> Result<(Value, Option<Component>, bool)> {
+    Ok(match operand.kind {
+        OperandKind::Component(r, part) => (l.read_reg(r, 0), Some(part), false),
+        OperandKind::Negated(r, part) => (l.read_reg(r, 0), part, true),
+        _ => (l.value(operand, ScalarType::B32)?, None, false),
+    })
+}
+
+/// The part of `operand` that its selector names, extended to `wide`; whether it is negated.
+fn selected(l: &mut Lower, operand: &Operand, signed: bool, wide: Ty) -> Result<(Value, bool)> {
+    let (v, component, negated) = source(l, operand)?;
+    let (part, n) = part_of(component);
+    let v = split(l, part, v)[n];
+    Ok((l.resize(v, wide, signed), negated))
+}
+
+/// One step on values that `ty` holds with a bit to spare.
+fn apply(l: &mut Lower, i: &Instruction, step: Step, ty: Ty, a: Value, b: Value) -> Value {
+    let int = |o| Op::Int(o, ty);
+    match step {
+        Step::Add => l.op1(int(IntOp::Add), &[a, b]),
+        Step::Sub => l.op1(int(IntOp::Sub), &[a, b]),
+        Step::Min => l.op1(int(IntOp::MinS), &[a, b]),
+        Step::Max => l.op1(int(IntOp::MaxS), &[a, b]),
+        Step::Difference => {
+            let (low, high) = (l.op1(int(IntOp::MinS), &[a, b]), l.op1(int(IntOp::MaxS), &[a, b]));
+            l.op1(int(IntOp::Sub), &[high, low])
+        }
+        Step::Average => {
+            let sum = l.op1(int(IntOp::Add), &[a, b]);
+            let (zero, one) = (l.constant(ty, 0), l.constant(Ty::I32, 1));
+            let up = l.op1(Op::IntCmp(IntCmp::GeS, ty), &[sum, zero]);
+            let up = l.resize(up, ty, false);
+            let sum = l.op1(int(IntOp::Add), &[sum, up]);
+            l.op1(Op::Shift(ShiftOp::ShrS, ty), &[sum, one])
+        }
+        Step::Shl | Step::Shr => {
+            let amount = l.resize(b, Ty::I32, false);
+            let (op, limit) = if i.has(M::Wrap) { (IntOp::And, 31) } else { (IntOp::MinU, 32) };
+            let limit = l.constant(Ty::I32, limit);
+            let amount = l.op1(Op::Int(op, Ty::I32), &[amount, limit]);
+            let shift = if matches!(step, Step::Shl) { ShiftOp::Shl } else { ShiftOp::ShrS };
+            l.op1(Op::Shift(shift, ty), &[a, amount])
+        }
+        Step::Compare => {
+            let cmp = match i.compare() {
+                Some(M::Eq) => IntCmp::Eq,
+                Some(M::Ne) => IntCmp::Ne,
+                Some(M::Lt) => IntCmp::LtS,
+                Some(M::Le) => IntCmp::LeS,
+                Some(M::Gt) => IntCmp::GtS,
+                _ => IntCmp::GeS,
+            };
+            let p = l.op1(Op::IntCmp(cmp, ty), &[a, b]);
+            l.resize(p, ty, false)
+        }
+    }
+}
+
+/// `v` clamped to the range of `to`, which may be narrower than what it is returned in.
+fn clamped(l: &mut Lower, v: Value, to: Ty, signed: bool) -> Value {
+    let from = l.ty(v);
+    l.op1(Op::IntSat { from, from_signed: true, to, to_signed: signed }, &[v])
+}
+
+/// `vadd.d.a.b{.sat} d, a, b`, with a second operation on c, or written over a part of c.
+fn scalar(l: &mut Lower, i: &Instruction, step: Step) -> Result<()> {
+    let types = Types::of(i, step);
+    // Sums and differences of 32 bits, signed or not, and shifts by up to 32 fit in 64.
+    let (a, _) = selected(l, &i.operands[1], types.a_signed, Ty::I64)?;
+    let (b, _) = selected(l, &i.operands[2], types.b_signed, Ty::I64)?;
+    let v = apply(l, i, step, Ty::I64, a, b);
+    let (register, component) = destination(&i.operands[0]);
+    let (part, n) = part_of(component);
+    let v = if i.has(M::Sat) { clamped(l, v, part, types.d_signed) } else { l.resize(v, part, false) };
+    let Some(c) = i.operands.get(3) else { return write(l, register, v) };
+    let c = l.value(c, ScalarType::B32)?;
+    if part != Ty::I32 {
+        let mut parts = split(l, part, c);
+        parts[n] = v;
+        let v = l.op1(Op::Pack { part, whole: Ty::I32 }, &parts);
+        return write(l, register, v);
+    }
+    let second = match i.one_of(&[M::Add, M::Min, M::Max]) {
+        Some(M::Add) => IntOp::Add,
+        Some(M::Min) => {
+            if types.d_signed {
+                IntOp::MinS
+            } else {
+                IntOp::MinU
+            }
+        }
+        Some(M::Max) => {
+            if types.d_signed {
+                IntOp::MaxS
+            } else {
+                IntOp::MaxU
+            }
+        }
+        _ => return write(l, register, v),
+    };
+    let v = l.op1(Op::Int(second, Ty::I32), &[v, c]);
+    write(l, register, v)
+}
+
+/// The destination's register and its selector.
+fn destination(operand: &Operand) -> (&Operand, Option<Component>) {
+    match operand.kind {
+        OperandKind::Component(_, part) => (operand, Some(part)),
+        _ => (operand, None),
+    }
+}
+
+/// Writes all 32 bits of the destination's register, whatever part of it the instruction names.
+fn write(l: &mut Lower, operand: &Operand, v: Value) -> Result<()> {
+    match operand.kind {
+        OperandKind::Component(r, _) => {
+            let (var, ty) = l.reg_var(r, 0);
+            let v = l.resize(v, ty, false);
+            l.write(var, v);
+            Ok(())
+        }
+        _ => l.write_dest(operand, v, false),
+    }
+}
+
+/// The parts that a selector of several names, lowest first; `first` is the number of the lowest where none is written.
+fn lanes_of(component: Option<Component>, parts: u32, first: u8) -> Vec<u8> {
+    match component {
+        Some(Component::Lanes { digits, count, .. }) => digits.into_iter().take(count.into()).rev().collect(),
+        Some(Component::Byte(n) | Component::Half(n)) => vec![n],
+        _ => (first..).take(parts as usize).collect(),
+    }
+}
+
+/// `vadd2`, `vadd4` and their like: parts of a and b, picked from both, and merged into or added to c.
+fn simd(l: &mut Lower, i: &Instruction, parts: u32, step: Step) -> Result<()> {
+    let types = Types::of(i, step);
+    let part = if parts == 2 { Ty::I16 } else { Ty::I8 };
+    let (a, a_lanes, _) = source(l, &i.operands[1])?;
+    let (b, b_lanes, _) = source(l, &i.operands[2])?;
+    let c = l.value(&i.operands[3], ScalarType::B32)?;
+    let mut pool = split(l, part, a);
+    pool.extend(split(l, part, b));
+    let (_, mask) = destination(&i.operands[0]);
+    let mask = lanes_of(mask, parts, 0);
+    let a_lanes = lanes_of(a_lanes, parts, 0);
+    let b_lanes = lanes_of(b_lanes, parts, parts as u8);
+    let mut results = Vec::new();
+    for (&x, &y) in a_lanes.iter().zip(&b_lanes) {
+        let (Some(&x), Some(&y)) = (pool.get(usize::from(x)), pool.get(usize::from(y))) else {
+            return l.fail(ErrorClass::Invalid, i.span, "a selector names a part that is not there");
+        };
+        let x = l.resize(x, Ty::I32, types.a_signed);
+        let y = l.resize(y, Ty::I32, types.b_signed);
+        results.push(apply(l, i, step, Ty::I32, x, y));
+    }
+    if i.has(M::Add) {
+        let mut sum = c;
+        for &n in &mask {
+            sum = l.op1(Op::Int(IntOp::Add, Ty::I32), &[sum, results[usize::from(n)]]);
+        }
+        return write(l, &i.operands[0], sum);
+    }
+    let mut merged = split(l, part, c);
+    for &n in &mask {
+        let v = results[usize::from(n)];
+        merged[usize::from(n)] =
+            if i.has(M::Sat) { clamped(l, v, part, types.d_signed) } else { l.resize(v, part, false) };
+    }
+    let v = l.op1(Op::Pack { part, whole: Ty::I32 }, &merged);
+    write(l, &i.operands[0], v)
+}
+
+/// `vmad`: a product and an addend, either negated, or one more than their sum; shifted, then clamped.
+fn multiply_add(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let signed = |n| i.ty(n).is_some_and(|t: ScalarType| t.is_signed());
+    let (a_signed, b_signed) = (signed(1), signed(2));
+    let negated = |n: usize| matches!(i.operands[n].kind, OperandKind::Negated(..));
+    let negate_product = negated(1) != negated(2);
+    let result_signed = a_signed || b_signed || negate_product || negated(3);
+    // A negated product of two unsigned numbers needs a sign beside 64 bits.
+    let ty = if result_signed && !a_signed && !b_signed { Ty::I128 } else { Ty::I64 };
+    let int = |o| Op::Int(o, ty);
+    let (a, _) = selected(l, &i.operands[1], a_signed, ty)?;
+    let (b, _) = selected(l, &i.operands[2], b_signed, ty)?;
+    let (c, _, negate_c) = source(l, &i.operands[3])?;
+    let c = l.resize(c, ty, result_signed);
+    let product = l.op1(int(IntOp::Mul), &[a, b]);
+    let mut v = match (negate_product, negate_c) {
+        (true, _) => l.op1(int(IntOp::Sub), &[c, product]),
+        (false, true) => l.op1(int(IntOp::Sub), &[product, c]),
+        (false, false) => l.op1(int(IntOp::Add), &[product, c]),
+    };
+    if i.has(M::Po) {
+        let one = l.constant(ty, 1);
+        v = l.op1(int(IntOp::Add), &[v, one]);
+    }
+    let down = match i.one_of(&[M::Shr7, M::Shr15]) {
+        Some(M::Shr7) => 7,
+        Some(_) => 15,
+        None => 0,
+    };
+    if down > 0 {
+        let amount = l.constant(Ty::I32, down);
+        let shift = if result_signed { ShiftOp::ShrS } else { ShiftOp::ShrU };
+        v = l.op1(Op::Shift(shift, ty), &[v, amount]);
+    }
+    let v = if i.has(M::Sat) {
+        let kind = Op::IntSat { from: ty, from_signed: result_signed, to: Ty::I32, to_signed: result_signed };
+        l.op1(kind, &[v])
+    } else {
+        l.resize(v, Ty::I32, false)
+    };
+    l.write_dest(&i.operands[0], v, false)
+}
