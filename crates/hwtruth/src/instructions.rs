@@ -76,12 +76,12 @@ impl Form {
     }
 }
 
-/// The PTX module of some forms' kernels, for a target of compute capability `capability` (times ten).
+/// The PTX module of some forms' kernels, of a version (`8.6`) and for a target (`sm_90`).
 ///
 /// Each kernel takes `(.param .u64 in, .param .u64 out, .param .u64 mem)`: the [`Form::input_bytes`], a zeroed buffer of
 /// [`Form::output_size`], and [`INPUTS`] × [`SLOT`] zeroed bytes.
-pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>, capability: u32) -> String {
-    let mut text = format!(".version 8.6\n.target sm_{capability}\n.address_size 64\n");
+pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>, version: &str, target: &str) -> String {
+    let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
     for form in forms {
         kernel::write(&mut text, form);
     }

@@ -31,8 +31,6 @@ const LATER: &[(&str, &[&str])] = &[
     ("tensor copies", &["cp.bulk.tensor", "tensormap"]),
     ("memory of several devices", &["multimem"]),
     ("stack allocation", &["alloca", "stacksave", "stackrestore"]),
-    ("stochastic rounding", &["cvt.rs"]),
-    ("formats of scales", &["cvt.ue8m0x2", "cvt.s2f6x2"]),
 ];
 
 fn later(form: &Form, modifiers: &[String]) -> Option<&'static str> {

@@ -53,7 +53,7 @@ const DOUBLE: Option<Float> = Some(Float { exponent: 11, mantissa: 52, bias: 102
 
 impl InputType {
     /// The type of a name in `forms.tsv`.
-    pub(super) fn from_name(name: &str) -> Option<InputType> {
+    pub fn from_name(name: &str) -> Option<InputType> {
         Some(match name {
             "i16" => InputType::I16,
             "i32" => InputType::I32,

@@ -8,6 +8,7 @@ use wave::{Ty, Value};
 
 use super::float::round;
 use super::narrow::{self, Narrow};
+use super::scale;
 use crate::function::{Lower, Result};
 use crate::link::ty_of;
 use crate::operand::fmt_of;
@@ -25,7 +26,10 @@ pub fn cvt(l: &mut Lower, i: &Instruction) -> Result<()> {
         return to_tf32(l, i);
     }
     if i.rounding() == Some(M::Rs) {
-        return l.unsupported(i, "stochastic rounding");
+        return narrow::stochastic(l, i, d);
+    }
+    if scale::converts(d, s) {
+        return scale::cvt(l, i, d, s);
     }
     if Narrow::of_pair(d).is_some() {
         return narrow::to_pair(l, i, d, s);

@@ -11,6 +11,7 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod narrow;
+mod scale;
 mod sync;
 mod texture;
 mod video;

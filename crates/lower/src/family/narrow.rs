@@ -1,13 +1,14 @@
-//! `cvt` with formats of 8, 6 and 4 bits (PTX ISA 9.7.9.22, tables of alternate formats): made of integer and f16/f32 operations.
+//! `cvt` with formats of 8, 6 and 4 bits, and with stochastic rounding (PTX ISA 9.7.9.22): made of integer and f16/f32 operations.
 
 use ptx::ScalarType;
-use ptx::ast::Instruction;
+use ptx::ast::{Instruction, Operand};
 use ptx::{Modifier as M, ScalarType as S};
 use wave::op::{FloatCmp, FloatMode, FloatOp, IntCmp, IntOp, Op, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
 use super::convert::finite;
+use super::scale;
 use crate::function::{Lower, Result};
 use crate::link::ty_of;
 use crate::operand::fmt_of;
@@ -24,6 +25,18 @@ pub struct Narrow {
     nan: Option<u128>,
 }
 
+/// How a code is chosen between two neighbours.
+#[derive(Clone, Copy)]
+enum Rounding {
+    /// To nearest, ties to even.
+    Nearest,
+    /// Away from zero where the random bits, an i64, added to the discarded ones carry out.
+    Stochastic(Value),
+}
+
+/// Random bits of a value, which are added to the highest of the discarded bits.
+const RANDOM_BITS: u32 = 16;
+
 const fn narrow(exponent: u32, fraction: u32, bias: u32, largest: u128, nan: Option<u128>) -> Narrow {
     Narrow { exponent, fraction, bias, largest, nan }
 }
@@ -33,6 +46,8 @@ const E5M2: Narrow = narrow(5, 2, 15, 0x7b, Some(0x7f));
 const E3M2: Narrow = narrow(3, 2, 3, 0x1f, None);
 const E2M3: Narrow = narrow(2, 3, 1, 0x1f, None);
 const E2M1: Narrow = narrow(2, 1, 1, 0x7, None);
+const F16: Narrow = narrow(5, 10, 15, 0x7bff, Some(0x7fff));
+const BF16: Narrow = narrow(8, 7, 127, 0x7f7f, Some(0x7fff));
 
 impl Narrow {
     /// The format of the elements of a pair, and the bits that one takes in it.
@@ -47,25 +62,36 @@ impl Narrow {
         })
     }
 
+    /// The format of the elements of what `cvt.rs` gives, and the bits that one takes in it.
+    fn of_group(t: ScalarType) -> Option<(Narrow, u32)> {
+        Some(match t {
+            S::F16x2 => (F16, 16),
+            S::Bf16x2 => (BF16, 16),
+            S::E4m3x4 => (E4M3, 8),
+            S::E5m2x4 => (E5M2, 8),
+            S::E3m2x4 => (E3M2, 8),
+            S::E2m3x4 => (E2M3, 8),
+            S::E2m1x4 => (E2M1, 4),
+            _ => return None,
+        })
+    }
+
     fn sign_shift(self) -> u32 {
         self.exponent + self.fraction
     }
 
-    /// An f32 (exact) as this format's code in an i32: to nearest even, too large ones as the largest finite number.
-    fn encode(self, l: &mut Lower, x: Value, relu: bool) -> Value {
+    /// The magnitude of an f32, rounded to nearest, as a code that may be beyond the largest.
+    fn nearest(self, l: &mut Lower, magnitude: Value) -> Value {
         let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
         let int = |o| Op::Int(o, Ty::I32);
-        let shift = |o| Op::Shift(o, Ty::I32);
-        let magnitude_mask = c(l, 0x7fff_ffff);
-        let magnitude = l.op1(int(IntOp::And), &[x, magnitude_mask]);
         // Normal: the fraction is rounded in place, which may carry into the exponent; then the bias is changed.
         let cut = c(l, 23 - self.fraction);
         let (one, half) = (c(l, 1), c(l, (1 << (22 - self.fraction)) - 1));
-        let kept = l.op1(shift(ShiftOp::ShrU), &[magnitude, cut]);
+        let kept = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[magnitude, cut]);
         let odd = l.op1(int(IntOp::And), &[kept, one]);
         let sum = l.op1(int(IntOp::Add), &[magnitude, half]);
         let sum = l.op1(int(IntOp::Add), &[sum, odd]);
-        let rounded = l.op1(shift(ShiftOp::ShrU), &[sum, cut]);
+        let rounded = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[sum, cut]);
         let rebias = c(l, (127 - self.bias) << self.fraction);
         let normal = l.op1(int(IntOp::Sub), &[rounded, rebias]);
         // Subnormal: added to a number whose last place is the smallest subnormal, the sum's low bits are the rounded quotient.
@@ -74,18 +100,68 @@ impl Narrow {
         let subnormal = l.op1(int(IntOp::Sub), &[sum, anchor]);
         let smallest_normal = c(l, (128 - self.bias) << 23);
         let small = l.op1(Op::IntCmp(IntCmp::LtU, Ty::I32), &[magnitude, smallest_normal]);
-        let code = l.op1(Op::Select(Ty::I32), &[small, subnormal, normal]);
-        let largest = l.constant(Ty::I32, self.largest);
-        let code = l.op1(int(IntOp::MinU), &[code, largest]);
+        l.op1(Op::Select(Ty::I32), &[small, subnormal, normal])
+    }
+
+    /// The magnitude of an f32, rounded by random bits: they are added below the last place that stays, and what carries stays.
+    fn stochastic(self, l: &mut Lower, magnitude: Value, random: Value) -> Value {
+        let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
+        let int = |o| Op::Int(o, Ty::I32);
+        let wide = |o| Op::Int(o, Ty::I64);
+        let (places, mask) = (c(l, 23), c(l, (1 << 23) - 1));
+        let exponent = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[magnitude, places]);
+        let fraction = l.op1(int(IntOp::And), &[magnitude, mask]);
+        // Subnormal f32 have the exponent of the smallest normal, without the leading one.
+        let (zero, one, leading) = (c(l, 0), c(l, 1), c(l, 1 << 23));
+        let subnormal = l.op1(Op::IntCmp(IntCmp::Eq, Ty::I32), &[exponent, zero]);
+        let leading = l.op1(Op::Select(Ty::I32), &[subnormal, zero, leading]);
+        let significand = l.op1(int(IntOp::Or), &[fraction, leading]);
+        let exponent = l.op1(int(IntOp::MaxU), &[exponent, one]);
+        // How far below this format's smallest normal number the value lies: so many more bits are discarded.
+        let smallest = c(l, 128 - self.bias);
+        let at_least = l.op1(int(IntOp::MaxU), &[exponent, smallest]);
+        let below = l.op1(int(IntOp::Sub), &[at_least, exponent]);
+        // 24 bits are all discarded, and nothing carries, from 17 + 24 bits on.
+        let (cut, limit) = (c(l, 23 - self.fraction), c(l, RANDOM_BITS + 25));
+        let cut = l.op1(int(IntOp::Add), &[below, cut]);
+        let cut = l.op1(int(IntOp::MinU), &[cut, limit]);
+        let bits = c(l, RANDOM_BITS);
+        let significand = l.resize(significand, Ty::I64, false);
+        // In units of the last random bit, so that it may lie below the last bit of the significand.
+        let significand = l.op1(Op::Shift(ShiftOp::Shl, Ty::I64), &[significand, bits]);
+        let random = l.op1(Op::Shift(ShiftOp::Shl, Ty::I64), &[random, cut]);
+        let sum = l.op1(wide(IntOp::Add), &[significand, random]);
+        let down = l.op1(int(IntOp::Add), &[cut, bits]);
+        let kept = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I64), &[sum, down]);
+        let kept = l.resize(kept, Ty::I32, false);
+        // The leading one of a normal number counts as one more in the exponent.
+        let steps = l.op1(int(IntOp::Sub), &[at_least, smallest]);
+        let place = c(l, self.fraction);
+        let steps = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[steps, place]);
+        l.op1(int(IntOp::Add), &[kept, steps])
+    }
+
+    /// An f32 (exact) as this format's code in an i32; too large ones give `limit`.
+    fn encode(self, l: &mut Lower, x: Value, relu: bool, rounding: Rounding, limit: u128) -> Value {
+        let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
+        let int = |o| Op::Int(o, Ty::I32);
+        let magnitude_mask = c(l, 0x7fff_ffff);
+        let magnitude = l.op1(int(IntOp::And), &[x, magnitude_mask]);
+        let code = match rounding {
+            Rounding::Nearest => self.nearest(l, magnitude),
+            Rounding::Stochastic(random) => self.stochastic(l, magnitude, random),
+        };
+        let limit = l.constant(Ty::I32, limit);
+        let code = l.op1(int(IntOp::MinU), &[code, limit]);
         let top = c(l, 31);
-        let sign = l.op1(shift(ShiftOp::ShrU), &[x, top]);
+        let sign = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[x, top]);
         let code = if relu {
             let zero = c(l, 0);
             let negative = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I32), &[sign, zero]);
             l.op1(Op::Select(Ty::I32), &[negative, zero, code])
         } else {
             let place = c(l, self.sign_shift());
-            let sign = l.op1(shift(ShiftOp::Shl), &[sign, place]);
+            let sign = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[sign, place]);
             l.op1(int(IntOp::Or), &[code, sign])
         };
         // A format without NaN gives its largest number.
@@ -146,20 +222,75 @@ pub fn to_pair(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> 
             Fmt::F32 => x,
             _ => l.op1(Op::FloatToFloat { from, mode: FloatMode::rn(Fmt::F32), relu: false }, &[x]),
         };
-        codes.push(format.encode(l, wide, i.has(M::Relu)));
+        codes.push(format.encode(l, wide, i.has(M::Relu), Rounding::Nearest, format.largest));
     }
-    let up = l.constant(Ty::I32, u128::from(bits));
-    let upper = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[codes[1], up]);
-    let v = l.op1(Op::Int(IntOp::Or, Ty::I32), &[codes[0], upper]);
+    let v = join(l, &codes, bits);
     let v = l.resize(v, ty_of(d), false);
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// `cvt` from a pair of narrow floats to a pair of 16-bit ones.
+/// Codes in i32 one above the other, the first lowest.
+fn join(l: &mut Lower, codes: &[Value], bits: u32) -> Value {
+    let up = l.constant(Ty::I32, u128::from(bits));
+    let zero = l.constant(Ty::I32, 0);
+    codes.iter().rev().fold(zero, |all, &code| {
+        let all = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[all, up]);
+        l.op1(Op::Int(IntOp::Or, Ty::I32), &[all, code])
+    })
+}
+
+/// `cvt.rs`: f32 rounded by random bits. Of two, each has its half of them (13 for f16). Of four, two and two share 16 bits: the manual's
+/// text says which, but not how the two divide them, so that here both are rounded by all.
+pub fn stochastic(l: &mut Lower, i: &Instruction, d: ScalarType) -> Result<()> {
+    let Some((format, bits)) = Narrow::of_group(d) else { return l.unsupported(i, "this format") };
+    let sources: Vec<&Operand> = match i.operands.as_slice() {
+        [_, a, b, _] => vec![a, b],
+        [_, group, _] => group.elements().iter().collect(),
+        _ => return l.unsupported(i, "this form"),
+    };
+    let Some(last) = i.operands.last() else { return l.unsupported(i, "this form") };
+    let random = l.value(last, ScalarType::B32)?;
+    let field = |l: &mut Lower, position: u128, length: u128, up: u128| {
+        let (position, length, up) =
+            (l.constant(Ty::I32, position), l.constant(Ty::I32, length), l.constant(Ty::I32, up));
+        let v = l.op1(Op::Bfe { signed: false, ty: Ty::I32 }, &[random, position, length]);
+        l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[v, up])
+    };
+    let halves = match d {
+        // The first source is the upper one.
+        S::F16x2 => [field(l, 16, 13, 3), field(l, 0, 13, 3)],
+        // The upper bytes of both halves of the random bits, and the lower ones.
+        S::E2m1x4 => [(24, 8), (16, 0)].map(|(high, low)| {
+            let (high, low) = (field(l, high, 8, 8), field(l, low, 8, 0));
+            l.op1(Op::Int(IntOp::Or, Ty::I32), &[high, low])
+        }),
+        _ => [field(l, 16, 16, 0), field(l, 0, 16, 0)],
+    };
+    let halves = halves.map(|v| l.resize(v, Ty::I64, false));
+    let limit = match format.nan {
+        // The code after the largest number is infinity's.
+        Some(_) if !i.has(M::Satfinite) => format.largest + 1,
+        _ => format.largest,
+    };
+    let each = sources.len() / 2;
+    let mut codes = Vec::new();
+    for (n, source) in sources.iter().enumerate() {
+        let x = l.value(source, ScalarType::F32)?;
+        let random = halves[usize::from(n >= each)];
+        codes.push(format.encode(l, x, i.has(M::Relu), Rounding::Stochastic(random), limit));
+    }
+    codes.reverse();
+    let v = join(l, &codes, bits);
+    let v = l.resize(v, ty_of(d), false);
+    l.write_dest(&i.operands[0], v, false)
+}
+
+/// `cvt` from a pair of narrow floats to a pair of 16-bit ones, times a scale each where one is given.
 pub fn from_pair(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> Result<()> {
     let (Some((format, bits)), Some(to), 2) = (Narrow::of_pair(s), fmt_of(d), d.lanes()) else {
         return l.unsupported(i, "this format");
     };
+    let factors = scale::factors(l, i)?;
     let both = l.value(&i.operands[1], s)?;
     let both = l.resize(both, Ty::I16, false);
     let down = l.constant(Ty::I32, u128::from(bits));
@@ -169,8 +300,14 @@ pub fn from_pair(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -
     let mut halves = Vec::new();
     for code in [lower, upper] {
         let mut v = format.decode(l, code, i.has(M::Relu));
-        if to != Fmt::F16 {
-            v = l.op1(Op::FloatToFloat { from: Fmt::F16, mode: FloatMode::rn(to), relu: false }, &[v]);
+        if let Some(factors) = &factors {
+            let wide = FloatMode::rn(Fmt::F32);
+            v = l.op1(Op::FloatToFloat { from: Fmt::F16, mode: wide, relu: false }, &[v]);
+            v = l.op1(Op::Float(FloatOp::Mul, wide), &[v, factors[halves.len()]]);
+        }
+        let from = if factors.is_some() { Fmt::F32 } else { Fmt::F16 };
+        if to != from {
+            v = l.op1(Op::FloatToFloat { from, mode: FloatMode::rn(to), relu: false }, &[v]);
         }
         if i.has(M::Satfinite) {
             v = finite(l, to, v);

@@ -1,0 +1,87 @@
+//! Floating-point formats by the list of their numbers: the plainest model of conversions. Doubles hold every number here exactly, and
+//! every boundary between two of them.
+
+/// A format: a sign above exponent and fraction.
+#[derive(Clone, Copy)]
+pub struct Format {
+    exponent: u32,
+    fraction: u32,
+    bias: i32,
+    /// The largest finite code.
+    largest: u64,
+    /// The code of NaN; none: the largest is given instead.
+    nan: Option<u64>,
+}
+
+pub const F16: Format = Format { exponent: 5, fraction: 10, bias: 15, largest: 0x7bff, nan: Some(0x7fff) };
+pub const BF16: Format = Format { exponent: 8, fraction: 7, bias: 127, largest: 0x7f7f, nan: Some(0x7fff) };
+pub const E4M3: Format = Format { exponent: 4, fraction: 3, bias: 7, largest: 0x7e, nan: Some(0x7f) };
+pub const E5M2: Format = Format { exponent: 5, fraction: 2, bias: 15, largest: 0x7b, nan: Some(0x7f) };
+pub const E3M2: Format = Format { exponent: 3, fraction: 2, bias: 3, largest: 0x1f, nan: None };
+pub const E2M3: Format = Format { exponent: 2, fraction: 3, bias: 1, largest: 0x1f, nan: None };
+pub const E2M1: Format = Format { exponent: 2, fraction: 1, bias: 1, largest: 0x7, nan: None };
+
+/// Which neighbour a value becomes.
+#[derive(Clone, Copy)]
+pub enum Rounding {
+    /// The nearer, the even one of two as near.
+    Nearest,
+    /// The one away from zero if these bits, added to what lies beyond the lower neighbour in units of the last place, carry.
+    Random { value: u64, bits: i32 },
+}
+
+impl Format {
+    /// The bits of a code.
+    pub fn mask(self) -> u64 {
+        (1 << (self.exponent + self.fraction + 1)) - 1
+    }
+
+    /// What a code without its sign stands for, were it a finite number.
+    fn number(self, code: u64) -> f64 {
+        let fraction = (code & ((1 << self.fraction) - 1)) as f64;
+        let exponent = (code >> self.fraction) as i32;
+        let lead = if exponent == 0 { 0.0 } else { (1u64 << self.fraction) as f64 };
+        (lead + fraction) * 2f64.powi(exponent.max(1) - self.bias - self.fraction as i32)
+    }
+
+    /// What a code stands for.
+    pub fn decode(self, code: u64) -> f64 {
+        let magnitude = code & (self.mask() >> 1);
+        let sign = if magnitude == code { 1.0 } else { -1.0 };
+        // Formats of 16 bits and e5m2 have an infinity after their largest number; beyond are NaNs.
+        let infinite = self.nan.is_some_and(|nan| nan > self.largest + 1);
+        match magnitude {
+            m if m <= self.largest => sign * self.number(m),
+            m if m == self.largest + 1 && infinite => sign * f64::INFINITY,
+            _ => f64::NAN,
+        }
+    }
+
+    /// The code of a number.
+    pub fn encode(self, x: f64, rounding: Rounding, relu: bool, satfinite: bool) -> u64 {
+        if x.is_nan() {
+            return self.nan.unwrap_or(self.largest);
+        }
+        let size = x.abs();
+        let limit = if satfinite { self.largest } else { self.largest + 1 };
+        // The last code whose number is not above the value.
+        let codes: Vec<u64> = (0..=self.largest).collect();
+        let lower = codes.partition_point(|&c| self.number(c) <= size) as u64 - 1;
+        let (below, above) = (self.number(lower), self.number(lower + 1));
+        let up = match rounding {
+            Rounding::Nearest => {
+                let middle = (below + above) / 2.0;
+                size > middle || size == middle && lower % 2 == 1
+            }
+            Rounding::Random { value, bits } => {
+                size >= above - (above - below) * value as f64 * 2f64.powi(-bits)
+            }
+        };
+        let code = (lower + u64::from(up)).min(limit);
+        match (x.is_sign_negative(), relu) {
+            (true, true) => 0,
+            (true, false) => code | (self.mask() + 1) >> 1,
+            (false, _) => code,
+        }
+    }
+}
