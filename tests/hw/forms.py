@@ -580,7 +580,281 @@ def control():
          "JOIN: or.b32 %d, %d, 32;")
 
 
-for make in [integer, logic, compare, single, double, half, convert, warp, memory, blocks, control]:
+def sample(seed, count, *words):
+    """`count` combinations of words, always the same ones, in which every word stands about as often as the others of its place."""
+    state, columns = seed, []
+    for place in words:
+        column = [place[i % len(place)] for i in range(count)]
+        for i in range(count - 1, 0, -1):
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2 ** 64
+            j = (state >> 33) % (i + 1)
+            column[i], column[j] = column[j], column[i]
+        columns.append(column)
+    return list(dict.fromkeys(zip(*columns)))
+
+
+def video():
+    """Parts of registers: types, selectors, saturation, and what is done with a third source."""
+    g = "video"
+    sign, parts = ["u32", "s32"], ["", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"]
+
+    def scalar(op, words, d, a, b, third=""):
+        name = f"{op}{words}" + "".join(k + sel[1:] for k, sel in [(".d", d), (".a", a), (".b", b)] if sel)
+        ins = ["i32", "i32"] + (["i32"] if third else [])
+        if d:
+            # Other bits of the destination are the third source's; those of the register before are not looked at.
+            form(g, name, ins, ["b32"], f"mov.b32 %d, 0x5a5a5a5a; {op}{words} %d{d}, %a{a}, %b{b}{third};")
+        else:
+            form(g, name, ins, ["b32"], f"{op}{words} %d, %a{a}, %b{b}{third};")
+
+    for n, op in enumerate(["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset"]):
+        shift, compare = op in ("vshl", "vshr"), op == "vset"
+        last = ["u32"] if shift else sign
+        mode = [".clamp", ".wrap"] if shift else ["." + c for c in ["eq", "ne", "lt", "le", "gt", "ge"]] if compare else [""]
+        sat = [""] if compare else ["", ".sat"]
+
+        def words(d, a, b, s, m):
+            return f".{a}.{b}{m}" if compare else f".{d}.{a}.{b}{s}{m}"
+
+        whole = [(d, a, b, s, m) for d in (["u32"] if compare else sign) for a in sign for b in last for s in sat for m in mode]
+        for w in whole:
+            scalar(op, words(*w), "", "", "")
+        for d, a, b, s, m, sa, sb in sample(n + 1, 14, sign, sign, last, sat, mode, parts[1:], parts[1:]):
+            scalar(op, words(d, a, b, s, m), "", sa, sb)
+        for d, a, b, s, m, o in sample(n + 101, 12, sign, sign, last, sat, mode, [".add", ".min", ".max"]):
+            scalar(op, words(d, a, b, s, m) + o, "", "", "", ", %c")
+        for d, a, b, s, m, sd, sa, sb in sample(n + 201, 12, sign, sign, last, sat, mode, parts[1:], parts, parts):
+            scalar(op, words(d, a, b, s, m), sd, sa, sb, ", %c")
+    signs = [("", "", ""), ("-", "", ""), ("", "-", ""), ("", "", "-"), ("-", "-", ""), ("-", "-", "-")]
+    for d, a, b, s, scale, (na, nb, nc), sa, sb in sample(301, 30, sign, sign, sign, ["", ".sat"], ["", ".shr7", ".shr15"], signs, parts, parts):
+        name = f"vmad.{d}.{a}.{b}{s}{scale}" + "".join(f".n{k}" for k, x in [("a", na), ("b", nb), ("c", nc)] if x)
+        name += "".join(k + sel[1:] for k, sel in [(".a", sa), (".b", sb)] if sel)
+        form(g, name, ["i32", "i32", "i32"], ["b32"], f"vmad.{d}.{a}.{b}{s}{scale} %d, {na}%a{sa}, {nb}%b{sb}, {nc}%c;")
+    for a, b, s, scale, (na, nb, nc) in [(a, b, s, c, n) for a in sign for b in sign for s in ["", ".sat"] for c in ["", ".shr7"] for n in signs[:4] if s or not c]:
+        name = f"vmad.s32.{a}.{b}{s}{scale}" + "".join(f".n{k}" for k, x in [("a", na), ("b", nb), ("c", nc)] if x)
+        if name not in SEEN:
+            form(g, name, ["i32", "i32", "i32"], ["b32"], f"vmad.s32.{a}.{b}{s}{scale} %d, {na}%a, {nb}%b, {nc}%c;")
+    for a, b, s, scale, sa, sb in sample(302, 14, sign, sign, ["", ".sat"], ["", ".shr7", ".shr15"], parts, parts):
+        name = f"vmad.u32.{a}.{b}.po{s}{scale}" + "".join(k + sel[1:] for k, sel in [(".a", sa), (".b", sb)] if sel)
+        form(g, name, ["i32", "i32", "i32"], ["b32"], f"vmad.u32.{a}.{b}.po{s}{scale} %d, %a{sa}, %b{sb}, %c;")
+    for n, lanes in [(400, 2), (500, 4)]:
+        picks = [".h10", ".h32", ".h00", ".h23", ".h13", ".h30"] if lanes == 2 else [".b3210", ".b7654", ".b0000", ".b0246", ".b7531", ".b1526"]
+        masks = ["", ".h0", ".h1", ".h10"] if lanes == 2 else ["", ".b0", ".b3", ".b10", ".b32", ".b20", ".b31", ".b210", ".b310", ".b321", ".b3210"]
+        for k, op in enumerate(["vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"]):
+            for d, a, b in [(d, a, b) for d in sign for a in sign for b in sign]:
+                for more in [[".sat"], [".sat", ".add"], [".add", ""]][(k + (d + a + b).count("s")) % 3]:
+                    form(g, f"{op}{lanes}.{d}.{a}.{b}{more}", ["i32", "i32", "i32"], ["b32"], f"{op}{lanes}.{d}.{a}.{b}{more} %d, %a, %b, %c;")
+            for d, a, b, more, sd, sa, sb in sample(n + k, 11, sign, sign, sign, ["", ".sat", ".add"], masks, picks, picks):
+                form(g, f"{op}{lanes}.{d}.{a}.{b}{more}" + "".join(x + sel[1:] for x, sel in [(".d", sd), (".a", sa), (".b", sb)] if sel),
+                     ["i32", "i32", "i32"], ["b32"], f"{op}{lanes}.{d}.{a}.{b}{more} %d{sd}, %a{sa}, %b{sb}, %c;")
+        for a, b, cmp, more in sample(n + 10, 24, sign, sign, ["eq", "ne", "lt", "le", "gt", "ge"], ["", ".add"]):
+            form(g, f"vset{lanes}.{a}.{b}.{cmp}{more}", ["i32", "i32", "i32"], ["b32"], f"vset{lanes}.{a}.{b}.{cmp}{more} %d, %a, %b, %c;")
+        for a, b, cmp, more, sd, sa, sb in sample(n + 11, 11, sign, sign, ["eq", "ne", "lt", "ge"], ["", ".add"], masks, picks, picks):
+            name = f"vset{lanes}.{a}.{b}.{cmp}{more}" + "".join(x + sel[1:] for x, sel in [(".d", sd), (".a", sa), (".b", sb)] if sel)
+            form(g, name, ["i32", "i32", "i32"], ["b32"], f"vset{lanes}.{a}.{b}.{cmp}{more} %d{sd}, %a{sa}, %b{sb}, %c;")
+
+
+def wide():
+    """128 bits: registers, memory, atomics."""
+    g = "wide"
+    in64, both, apart = ["i64", "i64"], "mov.b128 %w0, {%a, %b};", "mov.b128 {%d, %x}, "
+    reg = "{ .reg .b128 %w<4>; "
+    form(g, "mov.b128.pack", in64, ["b64", "b64"], f"{reg}{both} {apart}%w0; }}")
+    form(g, "mov.b128.copy", in64, ["b64", "b64"], f"{reg}{both} mov.b128 %w1, %w0; {apart}%w1; }}")
+    form(g, "mov.b128.words", ["i32", "i32", "i32", "i32"], ["b64", "b64"], f"{reg}mov.b128 %w0, {{%a, %b, %c, %e}}; {apart}%w0; }}")
+    form(g, "mov.b128.swap", in64, ["b64", "b64"], f"{reg}mov.b128 %w0, {{%b, %a}}; {apart}%w0; }}")
+    form(g, "mov.b128.predicated", in64, ["b64", "b64"],
+         f"{reg}{both} mov.b128 %w1, {{%b, %b}}; setp.lt.s64 %p0, %a, %b; @%p0 mov.b128 %w1, %w0; {apart}%w1; }}")
+    for space, at in [("global", "%m"), ("shared", "%s"), ("local", "%l")]:
+        form(g, f"st.{space}.b128", in64, ["b64", "b64"], f"{reg}{both} st.{space}.b128 [{at}], %w0; ld.{space}.v2.b64 {{%d, %x}}, [{at}]; }}")
+        form(g, f"ld.{space}.b128", in64, ["b64", "b64"], f"{reg}st.{space}.v2.b64 [{at}+16], {{%a, %b}}; ld.{space}.b128 %w0, [{at}+16]; {apart}%w0; }}")
+        q = ".volatile" if space != "local" else ""
+        if q:
+            form(g, f"ld.volatile.{space}.b128", in64, ["b64", "b64"],
+                 f"{reg}{both} st.volatile.{space}.b128 [{at}], %w0; ld.volatile.{space}.b128 %w1, [{at}]; {apart}%w1; }}")
+    for scope in ["cta", "gpu", "sys"]:
+        form(g, f"ld.acquire.{scope}.global.b128", in64, ["b64", "b64"],
+             f"{reg}{both} st.release.{scope}.global.b128 [%m], %w0; ld.acquire.{scope}.global.b128 %w1, [%m]; {apart}%w1; }}", 70)
+    start = "st.{0}.v2.b64 [{1}], {{%a, %b}}; "
+    for space, at in [("global", "%m"), ("shared", "%s")]:
+        begin = start.format(space, at)
+        form(g, f"atom.{space}.exch.b128", ["i64", "i64", "i64"], ["b64", "b64", "b64"],
+             f"{reg}{begin}mov.b128 %w1, {{%c, %a}}; atom.{space}.exch.b128 %w2, [{at}], %w1; {apart}%w2; ld.{space}.b64 %y, [{at}]; }}", 90)
+        form(g, f"atom.{space}.cas.b128.hit", ["i64", "i64", "i64"], ["b64", "b64", "b64"],
+             f"{reg}{begin}{both} mov.b128 %w1, {{%c, %b}}; atom.{space}.cas.b128 %w2, [{at}], %w0, %w1; {apart}%w2; ld.{space}.b64 %y, [{at}]; }}", 90)
+        form(g, f"atom.{space}.cas.b128", ["i64", "i64", "i64", "i64"], ["b64", "b64", "b64"],
+             f"{reg}{begin}mov.b128 %w0, {{%c, %b}}; mov.b128 %w1, {{%e, %a}}; atom.{space}.cas.b128 %w2, [{at}], %w0, %w1; {apart}%w2; "
+             f"ld.{space}.b64 %y, [{at}]; }}", 90)
+    form(g, "atom.generic.exch.b128", ["i64", "i64", "i64"], ["b64", "b64", "b64"],
+         f"{reg}st.v2.b64 [%m], {{%a, %b}}; mov.b128 %w1, {{%c, %a}}; atom.acq_rel.gpu.exch.b128 %w2, [%m], %w1; {apart}%w2; ld.b64 %y, [%m]; }}", 90)
+
+
+def masks():
+    """Warp instructions among some lanes: in branches, under masks that differ from warp to warp, in loops that lanes leave one by one."""
+    g = "masks"
+    # %t8: the lanes whose %a is odd; %t9: the others; %t10: the lane.
+    begin = ("and.b32 %t0, %a, 1; setp.ne.u32 %p0, %t0, 0; vote.sync.ballot.b32 %t8, %p0, -1; not.b32 %t9, %t8; mov.u32 %t10, %laneid; mov.u32 %d, 0; ")
+
+    def parted(name, ins, outs, body, sm=50):
+        """The same among the odd and, apart from them, among the even ones; `MASK` stands for those lanes."""
+        form(g, name, ins, outs, begin + "@%p0 bra ODD; " + body.replace("MASK", "%t9") + " bra END; ODD: " + body.replace("MASK", "%t8") + " END:", sm)
+
+    def some(name, ins, outs, body, sm=50):
+        """Among the odd ones only; the others leave the second result as it was, which is nothing."""
+        if len(outs) == 1:
+            form(g, name, ins, outs, begin + "@!%p0 bra END; " + body.replace("MASK", "%t8") + " END:", sm)
+
+    for wrap in [parted, some]:
+        tail = "" if wrap is parted else ".some"
+        for t, body in [("all", "vote.sync.all.pred %p2, %p1, MASK; selp.u32 %d, 1, 2, %p2;"), ("any", "vote.sync.any.pred %p2, %p1, MASK; selp.u32 %d, 1, 2, %p2;"),
+                        ("uni", "vote.sync.uni.pred %p2, %p1, MASK; selp.u32 %d, 1, 2, %p2;"), ("ballot", "vote.sync.ballot.b32 %d, %p1, MASK;")]:
+            wrap(f"vote.sync.{t}.varying{tail}", ["i32", "i32"], ["b32"], "and.b32 %t1, %b, 3; setp.ne.u32 %p1, %t1, 0; " + body)
+        for b, v in [("b32", "%t1"), ("b64", "%q0")]:
+            key = "and.b32 %t1, %b, 3; cvt.u64.u32 %q0, %t1; shl.b64 %q0, %q0, 40; "
+            wrap(f"match.any.sync.{b}.varying{tail}", ["i32", "i32"], ["b32"], key + f"match.any.sync.{b} %d, {v}, MASK;", 70)
+            wrap(f"match.all.sync.{b}.varying{tail}", ["i32", "i32"], ["b32", "b32"],
+                 key + f"match.all.sync.{b} %d|%p1, {v}, MASK; selp.u32 %x, 1, 2, %p1;", 70)
+        for op, t in [(o, t) for o in ["add", "min", "max"] for t in ["u32", "s32"]] + [(o, "b32") for o in ["and", "or", "xor"]]:
+            wrap(f"redux.sync.{op}.{t}.varying{tail}", ["i32", "i32"], ["b32"], f"redux.sync.{op}.{t} %d, %b, MASK;", 80)
+        # From lanes that are among them: the first, the last, and for steps those where the source is one.
+        wrap(f"shfl.sync.idx.varying{tail}", ["i32", "i32"], ["b32", "b32"],
+             "bfind.u32 %t1, MASK; shfl.sync.idx.b32 %d|%p1, %b, %t1, 31, MASK; selp.u32 %x, 1, 2, %p1;")
+        for m, c in [("up", 0), ("down", 31), ("bfly", 31)]:
+            wrap(f"shfl.sync.{m}.varying{tail}", ["i32", "i32", "sh"], ["b32", "b32"],
+                 f"and.b32 %t1, %c, 31; bfind.u32 %t2, MASK; shfl.sync.idx.b32 %t1, %t1, %t2, 31, MASK; shfl.sync.{m}.b32 %d|%p1, %b, %t1, {c}, MASK; "
+                 + {"up": "sub.u32 %t3, %t10, %t1;", "down": "add.u32 %t3, %t10, %t1;", "bfly": "xor.b32 %t3, %t10, %t1;"}[m] +
+                 " selp.u32 %t3, %t3, %t10, %p1; shr.u32 %t4, MASK, %t3; and.b32 %t4, %t4, 1; setp.ne.u32 %p2, %t4, 0; selp.b32 %d, %d, 0, %p2; selp.u32 %x, 1, 2, %p1;")
+        wrap(f"elect.sync.varying{tail}", ["i32"], ["b32", "b32"], "elect.sync %d|%p1, MASK; selp.u32 %x, 1, 2, %p1;", 90)
+        wrap(f"bar.warp.sync.varying{tail}", ["i32", "i32"], ["b32"],
+             "st.shared.u32 [%s], %b; bar.warp.sync MASK; bfind.u32 %t1, MASK; sub.u32 %t1, %t1, %t10; shl.b32 %t1, %t1, 5; add.u32 %t1, %s, %t1; "
+             "ld.shared.u32 %d, [%t1]; bar.warp.sync MASK;", 70)
+    # Lanes leave a loop after 1 to 8 rounds; those that remain go on among themselves.
+    for name, body, sm in [("vote", "and.b32 %t3, %b, %t2; setp.ne.u32 %p1, %t3, 0; vote.sync.ballot.b32 %t4, %p1, %t1;", 50),
+                           ("redux", "redux.sync.add.u32 %t4, %b, %t1;", 80), ("match", "and.b32 %t3, %b, %t2; match.any.sync.b32 %t4, %t3, %t1;", 70),
+                           ("shfl", "bfind.u32 %t3, %t1; shfl.sync.idx.b32 %t4, %b, %t3, 31, %t1;", 50)]:
+        form(g, f"loop.{name}", ["i32", "i32"], ["b32"],
+             f"and.b32 %t0, %a, 7; mov.u32 %t1, -1; mov.u32 %t2, 0; mov.u32 %d, 0; LOOP: {body} shf.l.wrap.b32 %d, %d, %d, 3; xor.b32 %d, %d, %t4; "
+             "setp.lt.u32 %p0, %t2, %t0; vote.sync.ballot.b32 %t1, %p0, %t1; add.u32 %t2, %t2, 1; @%p0 bra LOOP;", sm)
+    # Three ways, nested, with the lanes of each counted before.
+    form(g, "nested.redux", ["i32", "i32"], ["b32"],
+         begin + "and.b32 %t1, %a, 2; setp.ne.u32 %p1, %t1, 0; vote.sync.ballot.b32 %t2, %p1, -1; @!%p0 bra EVEN; @!%p1 bra B; and.b32 %t3, %t8, %t2; "
+         "redux.sync.add.u32 %d, %b, %t3; bra JOIN; B: not.b32 %t4, %t2; and.b32 %t3, %t8, %t4; redux.sync.xor.b32 %d, %b, %t3; JOIN: redux.sync.max.u32 %d, %d, %t8; "
+         "bra END; EVEN: redux.sync.min.s32 %d, %b, %t9; END: bar.warp.sync -1; redux.sync.or.b32 %t5, %d, -1; xor.b32 %d, %d, %t5;", 80)
+    form(g, "exited.lanes", ["i32", "i32"], ["b32"],
+         begin + "@%p0 bra GONE; redux.sync.add.u32 %d, %b, %t9; bra END; GONE: exit; END:", 80)
+    form(g, "barrier.sync.parted", ["i32", "i32"], ["b32"],
+         "and.b32 %t0, %a, 1; setp.ne.u32 %p0, %t0, 0; st.shared.u32 [%s], %b; @%p0 bra ODD; barrier.sync 1; bra END; ODD: barrier.sync 1; END: mov.u32 %t1, %tid.x; "
+         "shl.b32 %t2, %t1, 5; sub.u32 %t2, %s, %t2; sub.u32 %t1, 127, %t1; shl.b32 %t1, %t1, 5; add.u32 %t2, %t2, %t1; ld.shared.u32 %d, [%t2];", 70)
+    form(g, "guarded.vote", ["i32", "i32"], ["b32"], begin + "setp.lt.s32 %p1, %b, 0; @%p0 vote.sync.ballot.b32 %d, %p1, %t8;")
+    form(g, "guarded.redux", ["i32", "i32"], ["b32"], begin + "@%p0 redux.sync.add.u32 %d, %b, %t8; @!%p0 redux.sync.max.s32 %d, %b, %t9;", 80)
+    form(g, "guarded.match", ["i32", "i32"], ["b32"], begin + "and.b32 %t1, %b, 7; @%p0 match.any.sync.b32 %d, %t1, %t8;", 70)
+    # Masks narrower than the warp, one after the other for each quarter.
+    form(g, "quarters.redux", ["i32"], ["b32"],
+         "mov.u32 %t10, %laneid; and.b32 %t0, %t10, 24; shl.b32 %t1, 255, %t0; redux.sync.add.u32 %d, %a, %t1;".replace("shl.b32 %t1, 255, %t0", "mov.u32 %t2, 255; shl.b32 %t1, %t2, %t0"), 80)
+    form(g, "quarters.match", ["i32"], ["b32"],
+         "mov.u32 %t10, %laneid; and.b32 %t0, %t10, 24; mov.u32 %t2, 255; shl.b32 %t1, %t2, %t0; and.b32 %t3, %a, 3; match.any.sync.b32 %d, %t3, %t1;", 70)
+
+
+def packed():
+    """Comparisons of halves and pairs beyond the plain ones."""
+    g = "packed"
+    cmps = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]
+    bools = ["and", "or", "xor"]
+    first = lambda name: name not in SEEN  # Some are in the group `compare`.
+    third = "and.b32 %t0, %c, 1; setp.ne.u32 %p0, %t0, 0; "
+    kinds = [("f16", 90, False), ("bf16", 90, False), ("f16x2", 90, True), ("bf16x2", 90, True)]
+    for n, (t, sm, pair) in enumerate(kinds):
+        ftz = ["", ".ftz"] if t.startswith("f") else [""]
+        to = [t, "u32", "s32"] + ([] if pair else ["u16", "s16"])
+        for cmp, op, f, neg, d in sample(600 + n, 15, cmps, bools, ftz, ["", "!"], to):
+            form(g, f"set.{cmp}.{op}{f}.{d}.{t}{'.not' if neg else ''}", [t, t, "p"], ["b16" if d in ("f16", "bf16", "u16", "s16") else "b32"],
+                 third + f"set.{cmp}.{op}{f}.{d}.{t} %d, %a, %b, {neg}%p0;", sm)
+        if not pair:
+            for cmp, f, d in sample(620 + n, 14, cmps, ftz, ["u16", "s16", "s32"]):
+                if first(f"set.{cmp}{f}.{d}.{t}"):
+                    form(g, f"set.{cmp}{f}.{d}.{t}", [t, t], ["b32" if d == "s32" else "b16"], f"set.{cmp}{f}.{d}.{t} %d, %a, %b;", sm)
+        for cmp, op, f, neg in sample(640 + n, 14, cmps, bools, ftz, ["", "!"]):
+            second = "|%p2" if pair else ""
+            tail = "selp.u32 %d, 1, 0, %p1; selp.u32 %x, 1, 0, %p2;" if pair else "selp.u32 %d, 1, 0, %p1;"
+            form(g, f"setp.{cmp}.{op}{f}.{t}{'.not' if neg else ''}", [t, t, "p"], ["b32", "b32"] if pair else ["b32"],
+                 third + f"setp.{cmp}.{op}{f}.{t} %p1{second}, %a, %b, {neg}%p0; {tail}", sm)
+    # Results of 16 bits from wider operands.
+    for n, d in enumerate(["f16", "bf16"]):
+        for t in ["b16", "b32", "b64", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"]:
+            of = ["eq", "ne"] if t[0] == "b" else cmps if t[0] == "f" else cmps[:6] + (["lo", "ls", "hi", "hs"] if t[0] == "u" else [])
+            for cmp, op in sample(660 + n, 3, of, bools):
+                if first(f"set.{cmp}.{d}.{t}"):
+                    form(g, f"set.{cmp}.{d}.{t}", [in_of(t), in_of(t)], ["b16"], f"set.{cmp}.{d}.{t} %d, %a, %b;", 90)
+                if first(f"set.{cmp}.{op}.{d}.{t}"):
+                    form(g, f"set.{cmp}.{op}.{d}.{t}", [in_of(t), in_of(t), "p"], ["b16"], third + f"set.{cmp}.{op}.{d}.{t} %d, %a, %b, %p0;", 90)
+    for r in IROUND:
+        simple(g, f"cvt.{r}.bf16.bf16", ["bf16"], "b16", 90)
+    for t, k in [("f16", "%h"), ("f32", "%t"), ("f64", "%q")]:
+        # A number and what follows it, lane by lane: moves of vectors.
+        form(g, f"mov.v2.{t}", [t, t], [out_of(t), out_of(t)], f"{{ .reg .v2 .b{SIZE[t]} %v; mov.v2.b{SIZE[t]} %v, {{%b, %a}}; mov.b{SIZE[t]} %d, %v.x; mov.b{SIZE[t]} %x, %v.y; }}")
+    form(g, "mov.v4.b32", ["i32", "i32", "i32", "i32"], ["b32", "b32", "b32"],
+         "{ .reg .v4 .b32 %v; mov.v4.b32 %v, {%d, %b, %a, %e}; mov.v4.b32 {%d, %d, %x, %y}, %v; }".replace("{%d, %b", "{%c, %b"))
+
+
+def hints():
+    """What only advises the memory, and what orders it: values are as without."""
+    g = "hints"
+    for t in ["b32", "u8", "s16", "f64"]:
+        form(g, f"ldu.global.{t}", ["i64"], ["b64"], f"mov.b64 %d, 0; ld.global.u64 %d, [%m]; ldu.global.{t} %d, [%v0];".replace("ld.global.u64 %d, [%m]; ", "")
+             if SIZE.get(t, 0) == 64 or t == "f64" else f"{{ .reg .b64 %w; ldu.global.{t} %w, [%v0]; mov.b64 %d, %w; }}")
+    form(g, "ldu.global.v2.u32", ["i64"], ["b32", "b32"], "ldu.global.v2.u32 {%d, %x}, [%v0];")
+    for words in ["nc", "ca.nc", "cg.nc", "cs.nc", "nc.L1::evict_last", "nc.L1::no_allocate", "nc.L2::128B", "nc.L1::evict_first.L2::256B"]:
+        form(g, f"ld.global.{words}.u32".replace("::", ""), ["i64"], ["b32"], f"ld.global.{words}.u32 %d, [%v0];", 80)
+    form(g, "ld.global.nc.v4.s16", ["i64"], ["b32", "b32", "b32"], "ld.global.nc.v4.s16 {%d, %x, %y, %t0}, [%v0]; xor.b32 %y, %y, %t0;", 80)
+    policy = [("fractional.evict_last", "createpolicy.fractional.L2::evict_last.b64 %q0, 0f3F000000;"),
+              ("fractional.two", "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %q0;"),
+              ("range", "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %q0, [%m], 4096, 65536;"),
+              ("cvt", "mov.b64 %q1, 0x10F0000000000000; createpolicy.cvt.L2.b64 %q0, %q1;")]
+    for name, make in policy:
+        form(g, f"createpolicy.{name}", ["i32", "i32"], ["b32", "b32"],
+             make + " st.global.L2::cache_hint.b32 [%m], %a, %q0; ld.global.L2::cache_hint.b32 %d, [%m], %q0; atom.global.add.L2::cache_hint.u32 %x, [%m], %b, %q0; "
+             "red.global.xor.L2::cache_hint.b32 [%m], %a, %q0; ld.global.b32 %t0, [%m]; xor.b32 %x, %x, %t0;", 80)
+    for name, act in [("prefetch.global.L1", "prefetch.global.L1 [%m];"), ("prefetch.L2", "prefetch.L2 [%m];"), ("prefetchu.L1", "prefetchu.L1 [%m];"),
+                      ("prefetch.global.L2evict_last", "prefetch.global.L2::evict_last [%m];"), ("prefetch.local.L1", "mov.b64 %q0, %l; prefetch.local.L1 [%l];"),
+                      ("applypriority", "and.b64 %q0, %m, -128; applypriority.global.L2::evict_normal [%q0], 128;"),
+                      ("membar.proxy.alias", "membar.proxy.alias;"), ("fence.proxy.alias", "fence.proxy.alias;"), ("fence.proxy.async", "fence.proxy.async;"),
+                      ("fence.proxy.async.global", "fence.proxy.async.global;"), ("fence.proxy.async.shared", "fence.proxy.async.shared::cta;"),
+                      ("fence.mbarrier_init", "fence.mbarrier_init.release.cluster;"), ("fence.proxy.tensormap.release", "fence.proxy.tensormap::generic.release.gpu;"),
+                      ("fence.proxy.tensormap.acquire", "and.b64 %q0, %m, -128; fence.proxy.tensormap::generic.acquire.gpu [%q0], 128;"), ("pmevent", "pmevent 3;"),
+                      ("pmevent.mask", "pmevent.mask 9;"), ("griddepcontrol.wait", "griddepcontrol.wait;"), ("griddepcontrol.launch", "griddepcontrol.launch_dependents;"),
+                      ("brkpt.not", "setp.ne.u32 %p0, %a, %a; @%p0 brkpt;")]:
+        form(g, name, ["i32"], ["b32"], f"st.global.b32 [%m], %a; {act} ld.global.b32 %d, [%m];", 90)
+    for words in ["ld.mmio.relaxed.sys.global", "ld.relaxed.gpu.global.L1::evict_last", "ld.acquire.sys.global.L2::128B", "ld.weak.global.L1::evict_first",
+                  "ld.volatile.global.L2::64B", "ld.weak.global.cg", "ld.global.L1::no_allocate.L2::256B"]:
+        st = "st.mmio.relaxed.sys.global" if "mmio" in words else "st.weak.global.L1::evict_last" if "weak" in words else "st.release.gpu.global" if "acquire" in words else "st.global"
+        form(g, f"{words}.u32".replace("::", ""), ["i32"], ["b32"], f"{st}.u32 [%m], %a; {words}.u32 %d, [%m];", 80)
+    # Vectors of atomics.
+    for op, t, n, k in [("add", "f32", 2, "b32"), ("add", "f32", 4, "b32"), ("add.noftz", "f16", 2, "b16"), ("add.noftz", "f16", 8, "b16"), ("min.noftz", "f16", 4, "b16"),
+                        ("max.noftz", "bf16", 2, "b16"), ("add.noftz", "bf16", 4, "b16"), ("add.noftz", "f16x2", 2, "b32"), ("min.noftz", "bf16x2", 4, "b32"),
+                        ("max.noftz", "f16x2", 2, "b32")]:
+        ops = ", ".join(["%a", "%b", "%b", "%a", "%b", "%a", "%a", "%b"][:n])
+        size = int(k[1:]) // 8
+        fill = " ".join(f"st.global.{k} [%m+{i * size}], {'%b' if i % 2 else '%a'};" for i in range(n))
+        out = ", ".join((["%d", "%x"] + [f"%{'h' if k == 'b16' else 't'}{i}" for i in range(8)])[:n])
+        back = f"ld.global.{k} %y, [%m+{(n - 1) * size}];"
+        form(g, f"atom.global.v{n}.{op}.{t}", [t, t], [k, k, k], f"{fill} atom.global.v{n}.{op}.{t} {{{out}}}, [%m], {{{ops}}}; {back}".replace(f".v{n}.{op}", f".{op}.v{n}"), 90)
+        form(g, f"red.global.v{n}.{op}.{t}", [t, t], [k, k], f"{fill} red.global.{op}.v{n}.{t} [%m], {{{ops}}}; ld.global.{k} %d, [%m]; ld.global.{k} %x, [%m+{(n - 1) * size}];", 90)
+    for t in ["f16", "f16x2", "bf16", "bf16x2"]:
+        k = out_of(t)
+        form(g, f"red.global.add.noftz.{t}", [t, t], [k], f"st.global.{k} [%m], %a; red.global.add.noftz.{t} [%m], %b; ld.global.{k} %d, [%m];", 90)
+    form(g, "barrier.arrive", ["i32"], ["b32"],
+         "mov.u32 %t0, %tid.x; shl.b32 %t1, %t0, 5; sub.u32 %t1, %s, %t1; mov.u32 %d, %a; setp.ge.u32 %p0, %t0, 64; @%p0 bra TAKE; st.shared.u32 [%s], %a; "
+         "barrier.arrive 4, 128; bra END; TAKE: barrier.sync 4, 128; sub.u32 %t2, %t0, 64; shl.b32 %t2, %t2, 5; add.u32 %t2, %t1, %t2; ld.shared.u32 %d, [%t2]; END:", 70)
+    for op in ["and", "or"]:
+        form(g, f"barrier.red.{op}.pred", ["i32"], ["b32"],
+             f"shr.u32 %t0, %i, 7; and.b32 %t0, %t0, 1; setp.ne.u32 %p0, %t0, 0; barrier.red.{op}.pred %p1, 2, %p0; selp.u32 %d, 1, 2, %p1;", 70)
+    form(g, "mapa.own", ["i32"], ["b32"],
+         "st.shared.u32 [%s], %a; mapa.shared::cluster.u32 %t0, %s, 0; ld.shared::cluster.u32 %d, [%t0]; cvt.u64.u32 %q0, %s; cvta.shared.u64 %q0, %q0; "
+         "mapa.u64 %q1, %q0, 0; ld.u32 %t1, [%q1]; xor.b32 %t1, %t1, %d; add.u32 %d, %d, %t1;", 90)
+    form(g, "getctarank.own", ["i32"], ["b32"], "getctarank.shared::cluster.u32 %d, %s; cvt.u64.u32 %q0, %s; cvta.shared.u64 %q0, %q0; getctarank.u64 %t0, %q0; add.u32 %d, %d, %t0;", 90)
+
+
+for make in [integer, logic, compare, single, double, half, convert, warp, memory, blocks, control, video, wide, masks, packed, hints]:
     make()
 out = open(sys.argv[1] if len(sys.argv) > 1 else "forms.tsv", "w")
 out.write("# Written by forms.py. group, name, least capability, check, inputs, outputs, body\n")

@@ -112,12 +112,14 @@ macro_rules! engine {
     };
 }
 
-groups! { approx atom block compare control convert f32 f64 half integer logic memory warp }
+groups! {
+    approx atom block compare control convert f32 f64 half hints integer logic masks memory packed video warp wide
+}
 
 /// Groups whose operations are emitted otherwise where each lane goes on for itself.
 #[test]
 fn lane_by_lane() {
-    for group in ["block", "control", "warp"] {
+    for group in ["block", "control", "masks", "warp"] {
         check_in_mode(Some("native"), group, true);
     }
 }

@@ -204,9 +204,11 @@ pub fn function(l: &mut Lower, i: &Instruction) -> Result<()> {
     let fmt = format(l, i, t)?;
     let m = mode(l, i, fmt);
     let args = vec![l.value(&i.operands[1], t)?];
+    // `rcp.f64` and `sqrt.f64` of the first versions: to nearest.
+    let plain = fmt == Fmt::F64 && !i.has(M::Approx);
     let exact = match i.opcode {
-        Opcode::Rcp if i.rounding().is_some() => Some(FloatUnOp::Rcp),
-        Opcode::Sqrt if i.rounding().is_some() => Some(FloatUnOp::Sqrt),
+        Opcode::Rcp if i.rounding().is_some() || plain => Some(FloatUnOp::Rcp),
+        Opcode::Sqrt if i.rounding().is_some() || plain => Some(FloatUnOp::Sqrt),
         _ => None,
     };
     let op = match i.opcode {

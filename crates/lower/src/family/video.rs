@@ -1,4 +1,7 @@
-//! Video instructions (PTX ISA 9.7.17): parts of registers, computed exactly in a wider type, clamped, combined with a third operand.
+//! Video instructions (PTX ISA 9.7.17): parts of registers, computed in a wider type, clamped, combined with a third operand.
+//!
+//! Devices since capability 7.0 have no such units, so that what NVIDIA's assembler writes instead is what hardware computes. Where that
+//! is not the manual's pseudo-code, the recordings of `tests/hw` decide; such places say so.
 
 use ptx::ast::{Component, Instruction, Operand, OperandKind};
 use ptx::{Modifier as M, Opcode, ScalarType};
@@ -51,7 +54,7 @@ const STEPS: &[(Opcode, u32, Step)] = &[
     (Opcode::Vset4, 4, Step::Compare),
 ];
 
-/// The types of destination and sources: comparisons give unsigned numbers and do not write their destination's type.
+/// The types of destination and sources.
 struct Types {
     d_signed: bool,
     a_signed: bool,
@@ -62,7 +65,8 @@ impl Types {
     fn of(i: &Instruction, step: Step) -> Types {
         let signed = |n| i.ty(n).is_some_and(|t: ScalarType| t.is_signed());
         match step {
-            Step::Compare => Types { d_signed: false, a_signed: signed(0), b_signed: signed(1) },
+            // As the hardware answers: the manual has an unsigned result.
+            Step::Compare => Types { d_signed: signed(0), a_signed: signed(0), b_signed: signed(1) },
             _ => Types { d_signed: signed(0), a_signed: signed(1), b_signed: signed(2) },
         }
     }
@@ -151,10 +155,35 @@ fn apply(l: &mut Lower, i: &Instruction, step: Step, ty: Ty, a: Value, b: Value)
     }
 }
 
-/// `v` clamped to the range of `to`, which may be narrower than what it is returned in.
+/// `v` clamped to the range of `to`, which it is returned in.
 fn clamped(l: &mut Lower, v: Value, to: Ty, signed: bool) -> Value {
     let from = l.ty(v);
     l.op1(Op::IntSat { from, from_signed: true, to, to_signed: signed }, &[v])
+}
+
+/// `.sat` of one part: an i64 to an i64, as the hardware answers.
+fn saturated(l: &mut Lower, step: Step, v: Value, part: Ty, signed: bool) -> Value {
+    let int = |o| Op::Int(o, Ty::I64);
+    if matches!(step, Step::Shl | Step::Shr) {
+        // Shifts keep 34 bits, and are clamped to 32 whatever the part.
+        let spare = l.constant(Ty::I32, 30);
+        let up = l.op1(Op::Shift(ShiftOp::Shl, Ty::I64), &[v, spare]);
+        let v = l.op1(Op::Shift(ShiftOp::ShrS, Ty::I64), &[up, spare]);
+        let v = clamped(l, v, Ty::I32, signed);
+        return l.resize(v, Ty::I64, signed);
+    }
+    if part != Ty::I32 {
+        // Negative results count as too large ones.
+        let limit = l.constant(Ty::I64, if signed { part.mask() >> 1 } else { part.mask() });
+        return l.op1(int(IntOp::MinU), &[v, limit]);
+    }
+    if signed {
+        let v = clamped(l, v, Ty::I32, true);
+        return l.resize(v, Ty::I64, true);
+    }
+    // Only below: of a result that has more than 32 bits the lower ones are written.
+    let zero = l.constant(Ty::I64, 0);
+    l.op1(int(IntOp::MaxS), &[v, zero])
 }
 
 /// `vadd.d.a.b{.sat} d, a, b`, with a second operation on c, or written over a part of c.
@@ -163,37 +192,48 @@ fn scalar(l: &mut Lower, i: &Instruction, step: Step) -> Result<()> {
     // Sums and differences of 32 bits, signed or not, and shifts by up to 32 fit in 64.
     let (a, _) = selected(l, &i.operands[1], types.a_signed, Ty::I64)?;
     let (b, _) = selected(l, &i.operands[2], types.b_signed, Ty::I64)?;
-    let v = apply(l, i, step, Ty::I64, a, b);
+    let mut v = apply(l, i, step, Ty::I64, a, b);
     let (register, component) = destination(&i.operands[0]);
     let (part, n) = part_of(component);
-    let v = if i.has(M::Sat) { clamped(l, v, part, types.d_signed) } else { l.resize(v, part, false) };
-    let Some(c) = i.operands.get(3) else { return write(l, register, v) };
+    if i.has(M::Sat) {
+        v = saturated(l, step, v, part, types.d_signed);
+    }
+    let low = l.resize(v, Ty::I32, false);
+    let Some(c) = i.operands.get(3) else { return write(l, register, low) };
     let c = l.value(c, ScalarType::B32)?;
     if part != Ty::I32 {
+        let source = split(l, part, low);
         let mut parts = split(l, part, c);
-        parts[n] = v;
+        // The upper half is written from the upper half, every other part from the lowest bits (as the hardware answers).
+        let from = if part == Ty::I16 { n } else { 0 };
+        parts[n] = source[from];
         let v = l.op1(Op::Pack { part, whole: Ty::I32 }, &parts);
         return write(l, register, v);
     }
-    let second = match i.one_of(&[M::Add, M::Min, M::Max]) {
-        Some(M::Add) => IntOp::Add,
-        Some(M::Min) => {
-            if types.d_signed {
-                IntOp::MinS
-            } else {
-                IntOp::MinU
-            }
-        }
-        Some(M::Max) => {
-            if types.d_signed {
-                IntOp::MaxS
-            } else {
-                IntOp::MaxU
-            }
-        }
-        _ => return write(l, register, v),
+    let Some(second) = i.one_of(&[M::Add, M::Min, M::Max]) else { return write(l, register, low) };
+    if second == M::Add {
+        let v = l.op1(Op::Int(IntOp::Add, Ty::I32), &[low, c]);
+        return write(l, register, v);
+    }
+    // The comparison has 64 bits: of sums and clamped shifts the lower 32, extended by the sign even where they have none (as the
+    // hardware answers), of the others all.
+    let cut = match step {
+        Step::Add | Step::Sub => true,
+        Step::Shl | Step::Shr => i.has(M::Sat),
+        _ => false,
     };
-    let v = l.op1(Op::Int(second, Ty::I32), &[v, c]);
+    if cut {
+        v = l.resize(low, Ty::I64, true);
+    }
+    let c = l.resize(c, Ty::I64, types.d_signed);
+    let op = match (second, types.d_signed) {
+        (M::Min, true) => IntOp::MinS,
+        (M::Min, false) => IntOp::MinU,
+        (_, true) => IntOp::MaxS,
+        (_, false) => IntOp::MaxU,
+    };
+    let v = l.op1(Op::Int(op, Ty::I64), &[v, c]);
+    let v = l.resize(v, Ty::I32, false);
     write(l, register, v)
 }
 
@@ -266,20 +306,20 @@ fn simd(l: &mut Lower, i: &Instruction, parts: u32, step: Step) -> Result<()> {
     write(l, &i.operands[0], v)
 }
 
-/// `vmad`: a product and an addend, either negated, or one more than their sum; shifted, then clamped.
+/// `vmad`: a product and an addend, either negated, or one more than their sum; shifted, then clamped. Whole registers are signed
+/// numbers, whatever their types (as the hardware answers).
 fn multiply_add(l: &mut Lower, i: &Instruction) -> Result<()> {
     let signed = |n| i.ty(n).is_some_and(|t: ScalarType| t.is_signed());
     let (a_signed, b_signed) = (signed(1), signed(2));
     let negated = |n: usize| matches!(i.operands[n].kind, OperandKind::Negated(..));
     let negate_product = negated(1) != negated(2);
     let result_signed = a_signed || b_signed || negate_product || negated(3);
-    // A negated product of two unsigned numbers needs a sign beside 64 bits.
-    let ty = if result_signed && !a_signed && !b_signed { Ty::I128 } else { Ty::I64 };
+    let ty = Ty::I64;
     let int = |o| Op::Int(o, ty);
-    let (a, _) = selected(l, &i.operands[1], a_signed, ty)?;
-    let (b, _) = selected(l, &i.operands[2], b_signed, ty)?;
+    let a = factor(l, &i.operands[1], a_signed)?;
+    let b = factor(l, &i.operands[2], b_signed)?;
     let (c, _, negate_c) = source(l, &i.operands[3])?;
-    let c = l.resize(c, ty, result_signed);
+    let c = l.resize(c, ty, true);
     let product = l.op1(int(IntOp::Mul), &[a, b]);
     let mut v = match (negate_product, negate_c) {
         (true, _) => l.op1(int(IntOp::Sub), &[c, product]),
@@ -300,11 +340,13 @@ fn multiply_add(l: &mut Lower, i: &Instruction) -> Result<()> {
         let shift = if result_signed { ShiftOp::ShrS } else { ShiftOp::ShrU };
         v = l.op1(Op::Shift(shift, ty), &[v, amount]);
     }
-    let v = if i.has(M::Sat) {
-        let kind = Op::IntSat { from: ty, from_signed: result_signed, to: Ty::I32, to_signed: result_signed };
-        l.op1(kind, &[v])
-    } else {
-        l.resize(v, Ty::I32, false)
-    };
+    let v = if i.has(M::Sat) { clamped(l, v, Ty::I32, result_signed) } else { l.resize(v, Ty::I32, false) };
     l.write_dest(&i.operands[0], v, false)
+}
+
+/// A factor of [`multiply_add`].
+fn factor(l: &mut Lower, operand: &Operand, signed: bool) -> Result<Value> {
+    let (_, component, _) = source(l, operand)?;
+    let whole = part_of(component).0 == Ty::I32;
+    Ok(selected(l, operand, signed || whole, Ty::I64)?.0)
 }

@@ -76,19 +76,34 @@ fn slots(head: &str, sets: &HashMap<String, Vec<String>>) -> Vec<Slot> {
     slots
 }
 
-/// Every form of the grammar.
-pub fn forms() -> Vec<Form> {
+/// A line of the grammar.
+pub enum Line {
+    /// What the lines after it are about: the manual's section.
+    Title(String),
+    /// A set of words, as it is written.
+    Set(String),
+    /// An instruction as it is written, and its forms: two where a group of modifiers may be left out.
+    Instruction(String, Vec<Form>),
+}
+
+/// Every line of every file of the grammar, in order.
+pub fn lines() -> Vec<Line> {
     let (all, _) = words();
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder().join("forms"))
         .expect("the grammar has forms")
         .map(|e| e.expect("an entry").path())
         .collect();
     files.sort();
-    let mut forms = Vec::new();
+    let mut lines = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a text");
         let mut sets: HashMap<String, Vec<String>> = HashMap::new();
-        for line in text.lines().map(|l| l.split('#').next().unwrap_or_default().trim()) {
+        for line in text.lines() {
+            if let Some(title) = line.strip_prefix("# ") {
+                lines.push(Line::Title(title.to_owned()));
+                continue;
+            }
+            let line = line.split('#').next().unwrap_or_default().trim();
             if let Some((name, list)) = line.split_once('=').filter(|_| line.starts_with('.')) {
                 let expand = |w: &str| match w.trim_start_matches('.').split_once('*') {
                     Some((head, tail)) => {
@@ -98,12 +113,29 @@ pub fn forms() -> Vec<Form> {
                 };
                 let name = name.trim().trim_start_matches('.').to_owned();
                 sets.insert(name, list.split_whitespace().flat_map(expand).collect());
+                lines.push(Line::Set(squeeze(line)));
             } else if !line.is_empty() {
-                forms.extend(groups(line).iter().map(|l| form(l, &sets)));
+                let forms = groups(line).iter().map(|l| form(l, &sets)).collect();
+                lines.push(Line::Instruction(squeeze(line), forms));
             }
         }
     }
-    forms
+    lines
+}
+
+/// Every form of the grammar.
+pub fn forms() -> Vec<Form> {
+    lines()
+        .into_iter()
+        .flat_map(|line| match line {
+            Line::Instruction(_, forms) => forms,
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
@@ -121,7 +153,7 @@ fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
             .map(|o| o.trim().trim_end_matches('}').to_owned())
             .filter(|o| !o.is_empty())
             .collect(),
-        text: line.split_whitespace().collect::<Vec<_>>().join(" "),
+        text: squeeze(line),
         gone: notes.split_once('<').map(|(_, gone)| {
             let number = |s: &str| s.trim().parse::<u32>().expect("a number");
             let (version, arch) = gone.split_once('/').expect("a version and an architecture");
@@ -133,6 +165,25 @@ fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
 }
 
 impl Form {
+    /// Whether an instruction's modifiers are these: each in a place of its own, and none of a place that must be filled missing.
+    pub fn takes(&self, modifiers: &[String]) -> bool {
+        fn fill(slots: &[Slot], left: &mut Vec<&String>) -> bool {
+            let Some((slot, rest)) = slots.split_first() else { return left.is_empty() };
+            for n in 0..left.len() {
+                if slot.words.contains(left[n]) {
+                    let word = left.remove(n);
+                    let done = fill(rest, left);
+                    left.insert(n, word);
+                    if done {
+                        return true;
+                    }
+                }
+            }
+            slot.optional && fill(rest, left)
+        }
+        modifiers.len() <= self.slots.len() && fill(&self.slots, &mut modifiers.iter().collect())
+    }
+
     /// Modifiers to try: every word of every slot, with the other slots at each of their first words or left out; and all
     /// pairs of types.
     pub fn spellings(&self) -> Vec<Vec<String>> {

@@ -1,0 +1,187 @@
+//! `docs/ptx.md`: every instruction form of the grammar, whether it is interpreted and compiled, and in how many spellings the hardware's
+//! answers were recorded (`tests/hw`) and are held by tests. `UPDATE_EXPECT=1` writes it anew.
+
+#[path = "../../lower/tests/support/grammar.rs"]
+mod grammar;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use cpu::{Engine, Program, Source};
+use grammar::{Form, Line};
+use hwtruth::instructions::{Recording, forms, module};
+
+/// How far instructions get.
+#[derive(Default)]
+struct Reach {
+    legal: usize,
+    lowered: usize,
+    compiled: usize,
+    /// Why the first that is not lowered or not compiled is not.
+    why: String,
+}
+
+fn load(form: &Form, instruction: &str) -> Result<Program, String> {
+    let text = grammar::module(form, instruction);
+    Program::load(&[Source { name: &form.text, text: &text }], Engine::Compiled).map_err(|e| e.log)
+}
+
+/// Whether the code generator takes the kernel.
+fn compiles(program: &Program) -> Result<(), String> {
+    let id = program.module().function("k").ok_or("no kernel")?;
+    let kernel = program.kernel(id, [1, 1, 1], [32, 1, 1]).ok_or("no code")?;
+    match (&kernel.report, &kernel.refused) {
+        (Some(_), _) => Ok(()),
+        (None, refused) => Err(refused.clone().unwrap_or_default()),
+    }
+}
+
+fn reach(forms: &[Form]) -> Reach {
+    let mut reach = Reach::default();
+    for form in forms {
+        let mut lowered = Vec::new();
+        let mut tried = BTreeSet::new();
+        for modifiers in form.spellings() {
+            for optional in [false, true] {
+                let Some(instruction) = form.instruction(&modifiers, optional) else { continue };
+                let fresh = tried.insert(instruction.clone());
+                if !fresh || ptx::parse(&grammar::module(form, &instruction)).is_err() {
+                    continue;
+                }
+                reach.legal += 1;
+                match load(form, &instruction) {
+                    Ok(_) => lowered.push(instruction),
+                    Err(log) if reach.why.is_empty() => reach.why = reason(&log),
+                    Err(_) => {}
+                }
+            }
+        }
+        reach.lowered += lowered.len();
+        // All in one kernel; one by one only if that is refused.
+        match load(form, &lowered.join("\n  ")).and_then(|p| compiles(&p)) {
+            Ok(()) => reach.compiled += lowered.len(),
+            Err(_) => {
+                for instruction in &lowered {
+                    match load(form, instruction).and_then(|p| compiles(&p)) {
+                        Ok(()) => reach.compiled += 1,
+                        Err(why) if reach.why.is_empty() => reach.why = why,
+                        Err(_) => {}
+                    }
+                }
+            }
+        }
+    }
+    reach
+}
+
+/// What a module's log says of an instruction, without the instruction.
+fn reason(log: &str) -> String {
+    let line = log.lines().next().unwrap_or_default();
+    // "… : instruction 'x' is not supported yet: why"
+    let message = line.rsplit_once("' ").map_or(line, |(_, m)| m);
+    message.trim_start_matches("is not supported yet").trim_start_matches(": ").to_owned()
+}
+
+/// Opcode and modifiers of every instruction in the kernels that were recorded.
+fn recorded() -> BTreeSet<(String, Vec<String>)> {
+    let all = forms().expect("the table");
+    let mut groups: BTreeMap<String, Recording> = BTreeMap::new();
+    let mut found = BTreeSet::new();
+    for form in &all {
+        let recording = groups
+            .entry(form.group.clone())
+            .or_insert_with(|| Recording::of_group(&form.group).expect("the recording"));
+        if recording.results(&form.name).is_none() {
+            continue;
+        }
+        let text = module([form], "8.6", "sm_90");
+        let tree = ptx::parse(&text).unwrap_or_else(|e| panic!("{}", ptx::log(&e, &form.name, &text)));
+        let bodies = tree.functions.iter().filter_map(|f| f.body.as_ref());
+        for statement in bodies.flat_map(|b| &b.statements) {
+            if let ptx::ast::StatementKind::Instruction(i) = &statement.kind {
+                let words = i.modifiers.iter().map(|m| m.to_string().trim_start_matches('.').to_owned());
+                found.insert((i.opcode.name().to_owned(), words.collect()));
+            }
+        }
+    }
+    found
+}
+
+fn count(some: usize, all: usize, why: &str) -> String {
+    match (some, all) {
+        (0, 0) => "–".to_owned(),
+        (a, b) if a == b => "yes".to_owned(),
+        (a, b) => {
+            let much = if a == 0 { "no".to_owned() } else { format!("{a} of {b}") };
+            if why.is_empty() { much } else { format!("{much}: {why}") }
+        }
+    }
+}
+
+fn document() -> String {
+    let recorded = recorded();
+    let mut out = String::from(HEAD);
+    let mut table = false;
+    let mut listed = 0;
+    let mut sets = String::new();
+    for line in grammar::lines() {
+        match line {
+            Line::Title(title) => {
+                let _ = write!(out, "\n## {title}\n");
+                (table, sets) = (false, String::new());
+            }
+            Line::Set(set) => {
+                table = false;
+                let _ = writeln!(sets, "{set}");
+            }
+            Line::Instruction(text, forms) => {
+                if !table {
+                    if !sets.is_empty() {
+                        let _ = write!(out, "\n```text\n{sets}```\n");
+                    }
+                    out += "\n| form | interpreted | compiled | recorded |\n|---|---|---|---:|\n";
+                    (table, sets) = (true, String::new());
+                }
+                listed += forms.len();
+                let reach = reach(&forms);
+                let matching = recorded
+                    .iter()
+                    .filter(|(opcode, words)| forms.iter().any(|f| f.opcode == *opcode && f.takes(words)));
+                let _ = writeln!(
+                    out,
+                    "| `{}` | {} | {} | {} |",
+                    text.replace('|', "\\|"),
+                    count(reach.lowered, reach.legal, &reach.why),
+                    count(reach.compiled, reach.legal, &reach.why),
+                    matching.count()
+                );
+            }
+        }
+    }
+    assert_eq!(listed, grammar::forms().len(), "every form has its row");
+    out
+}
+
+const HEAD: &str = "# PTX instructions\n
+Every form of the grammar (`crates/ptx/grammar`, whose README explains the notation; after `|` the PTX version and the architecture from
+which it is legal), in the manual's order. Written by `UPDATE_EXPECT=1 cargo test -p cpu --test manual`; a test fails when it is old.\n
+- *interpreted*: the form is lowered to wave IR, all of which the interpreter runs; in how many of the spellings that were tried, where not in all.
+- *compiled*: the code generator takes it; what it refuses is interpreted, with a warning. `–`: the test writes no operands for this form.
+- *recorded*: in how many spellings (modifiers, types) an H200 ran it in a kernel whose results tests hold ours against, `tests/hw`.
+";
+
+#[test]
+fn the_list_of_instructions_is_what_the_code_does() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ptx.md");
+    let current = document();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        return std::fs::write(&path, &current).expect("docs/ptx.md can be written");
+    }
+    let text = std::fs::read_to_string(&path).expect("docs/ptx.md");
+    let differs = text.lines().zip(current.lines()).find(|(a, b)| a != b);
+    assert!(
+        text == current,
+        "docs/ptx.md is old ({differs:?}): UPDATE_EXPECT=1 cargo test -p cpu --test manual"
+    );
+}
