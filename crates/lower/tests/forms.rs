@@ -7,7 +7,7 @@ mod support {
 
 use ptx::ScalarType;
 use ptx::ast::SpecialReg;
-use support::grammar::{self, Form};
+use support::grammar::{self, Form, Line};
 
 /// Families that are not lowered yet: what they are, and the words that tell them: an opcode, or an opcode with modifiers.
 const LATER: &[(&str, &[&str])] = &[
@@ -66,7 +66,18 @@ fn lower(form: &Form, instruction: &str) -> Outcome {
 #[test]
 fn every_form_is_lowered_or_named_as_a_later_one() {
     let mut wrong = Vec::new();
-    for form in grammar::forms() {
+    let (mut section, mut sets) = (String::new(), String::new());
+    let mut forms = Vec::new();
+    for line in grammar::lines() {
+        match line {
+            Line::Title(title) => (section, sets) = (title, String::new()),
+            Line::Set(set) => sets += &format!("{set}; "),
+            Line::Instruction(text, of_line) => {
+                forms.extend(of_line.into_iter().map(|f| (f, format!("{text} ({section}; {sets})"))));
+            }
+        }
+    }
+    for (form, place) in forms {
         let mut legal = 0;
         let mut illegal = String::new();
         for modifiers in form.spellings() {
@@ -87,7 +98,7 @@ fn every_form_is_lowered_or_named_as_a_later_one() {
             }
         }
         if legal == 0 && form.spellings().iter().all(|m| later(&form, m).is_none()) {
-            wrong.push(format!("no legal spelling of {}: {illegal}", form.text));
+            wrong.push(format!("no legal spelling of {} in {place}: {illegal}", form.text));
         }
     }
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));

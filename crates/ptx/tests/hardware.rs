@@ -261,7 +261,7 @@ fn instructions_that_ran_on_the_hardware_are_taken() {
         let [_, name, _, _, inputs, outputs, body] = columns[..] else { panic!("{line}") };
         let mut source = String::from(
             ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in) {\n\
-             .reg .b16 %h<8>; .reg .b32 %t<16>, %i, %s; .reg .b64 %q<16>, %m, %l; .reg .pred %p<4>;\n",
+             .reg .b16 %h<8>; .reg .b32 %t<16>, %i, %s; .reg .b64 %q<16>, %m, %l, %v0; .reg .pred %p<4>;\n",
         );
         let operands = inputs.split(',').zip(["%a", "%b", "%c", "%e"]);
         for (ty, register) in operands.chain(outputs.split(',').zip(["%d", "%x", "%y"])) {

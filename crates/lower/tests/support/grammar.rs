@@ -123,17 +123,6 @@ pub fn lines() -> Vec<Line> {
     lines
 }
 
-/// Every form of the grammar.
-pub fn forms() -> Vec<Form> {
-    lines()
-        .into_iter()
-        .flat_map(|line| match line {
-            Line::Instruction(_, forms) => forms,
-            _ => Vec::new(),
-        })
-        .collect()
-}
-
 fn squeeze(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -165,25 +154,6 @@ fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
 }
 
 impl Form {
-    /// Whether an instruction's modifiers are these: each in a place of its own, and none of a place that must be filled missing.
-    pub fn takes(&self, modifiers: &[String]) -> bool {
-        fn fill(slots: &[Slot], left: &mut Vec<&String>) -> bool {
-            let Some((slot, rest)) = slots.split_first() else { return left.is_empty() };
-            for n in 0..left.len() {
-                if slot.words.contains(left[n]) {
-                    let word = left.remove(n);
-                    let done = fill(rest, left);
-                    left.insert(n, word);
-                    if done {
-                        return true;
-                    }
-                }
-            }
-            slot.optional && fill(rest, left)
-        }
-        modifiers.len() <= self.slots.len() && fill(&self.slots, &mut modifiers.iter().collect())
-    }
-
     /// Modifiers to try: every word of every slot, with the other slots at each of their first words or left out; and all
     /// pairs of types.
     pub fn spellings(&self) -> Vec<Vec<String>> {
