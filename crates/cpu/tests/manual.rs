@@ -3,6 +3,8 @@
 
 #[path = "../../lower/tests/support/grammar.rs"]
 mod grammar;
+#[path = "../../lower/tests/support/matrix.rs"]
+mod matrix;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,7 +12,7 @@ use std::path::Path;
 
 use cpu::{Engine, Program, Source};
 use grammar::{Form, Line, Slot};
-use hwtruth::instructions::{Recording, forms, module};
+use hwtruth::{instructions, matrix as matrices};
 
 /// How far instructions get.
 #[derive(Default)]
@@ -83,26 +85,43 @@ fn reason(log: &str) -> String {
     message.trim_start_matches("is not supported yet").trim_start_matches(": ").to_owned()
 }
 
-/// Opcode and modifiers of every instruction in the kernels that were recorded.
-fn recorded() -> BTreeSet<(String, Vec<String>)> {
-    let all = forms().expect("the table");
-    let mut groups: BTreeMap<String, Recording> = BTreeMap::new();
-    let mut found = BTreeSet::new();
-    for form in &all {
+/// The texts of the kernels that were recorded.
+fn recorded_texts() -> Vec<String> {
+    let mut groups: BTreeMap<String, instructions::Recording> = BTreeMap::new();
+    let mut of_matrices: BTreeMap<String, matrices::Recording> = BTreeMap::new();
+    let mut texts = Vec::new();
+    for form in instructions::forms().expect("the table of instructions") {
         let recording = groups
             .entry(form.group.clone())
-            .or_insert_with(|| Recording::of_group(&form.group).expect("the recording"));
-        if recording.results(&form.name).is_none() {
-            continue;
-        }
-        let text = module([form], "8.6", "sm_90");
-        let tree = ptx::parse(&text).unwrap_or_else(|e| panic!("{}", ptx::log(&e, &form.name, &text)));
-        let bodies = tree.functions.iter().filter_map(|f| f.body.as_ref());
-        for statement in bodies.flat_map(|b| &b.statements) {
-            if let ptx::ast::StatementKind::Instruction(i) = &statement.kind {
-                let words = i.modifiers.iter().map(|m| m.to_string().trim_start_matches('.').to_owned());
-                found.insert((i.opcode.name().to_owned(), words.collect()));
-            }
+            .or_insert_with(|| instructions::Recording::of_group(&form.group).expect("the recording"));
+        texts.extend(recording.results(&form.name).map(|_| form.body));
+    }
+    for form in matrices::forms().expect("the table of matrix instructions") {
+        let recording = of_matrices
+            .entry(form.group.clone())
+            .or_insert_with(|| matrices::Recording::of_group(&form.group).expect("the recording"));
+        texts.extend(recording.results(&form.name).map(|_| form.body));
+    }
+    for file in RECORDED {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(file);
+        texts.push(std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{file}: {e}")));
+    }
+    texts
+}
+
+/// Files of `tests/` whose kernels were all recorded.
+const RECORDED: &[&str] = &["cluster/cases.txt"];
+
+/// Opcode and modifiers of every instruction in the kernels that were recorded.
+fn recorded() -> BTreeSet<(String, Vec<String>)> {
+    let mut found = BTreeSet::new();
+    for text in recorded_texts() {
+        for statement in text.split([';', '{', '}', '\n']) {
+            // Behind labels and a guard.
+            let words = statement.split_whitespace().skip_while(|w| w.ends_with(':') || w.starts_with('@'));
+            let Some(word) = words.into_iter().next() else { continue };
+            let mut parts = word.split('.').map(str::to_owned);
+            found.extend(parts.next().map(|opcode| (opcode, parts.collect())));
         }
     }
     found
@@ -181,7 +200,8 @@ Every form of the grammar (`crates/ptx/grammar`, whose README explains the notat
 which it is legal), in the manual's order. Written by `UPDATE_EXPECT=1 cargo test -p cpu --test manual`; a test fails when it is old.\n
 - *interpreted*: the form is lowered to wave IR, all of which the interpreter runs; in how many of the spellings that were tried, where not in all.
 - *compiled*: the code generator takes it; what it refuses is interpreted, with a warning. `–`: the test writes no operands for this form.
-- *recorded*: in how many spellings (modifiers, types) an H200 ran it in a kernel whose results tests hold ours against, `tests/hw`.
+- *recorded*: in how many spellings (modifiers, types) an H200 ran it in a kernel whose results tests hold ours against (`tests/hw`,
+  `tests/cluster`). Textures and surfaces are recorded case by case in `tests/texture`, which is not counted here.
 ";
 
 #[test]
