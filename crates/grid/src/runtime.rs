@@ -4,6 +4,7 @@
 //! may hold locks, so they must not be left midway.
 
 mod bulk;
+mod cancel;
 mod mbarrier;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -172,6 +173,7 @@ unsafe extern "C" fn builtin(
             c.warp.sleep = lanes(mask).map(|l| operands.get(0, l) as u32).max().unwrap_or(0);
             true
         }
+        Some(Builtin::ClusterCancel) => cancel::run(c, mask, &operands),
         Some(Builtin::Mbarrier) => mbarrier::update(c, mask, &operands, give),
         Some(Builtin::StackOverflow) => {
             c.fault(FaultKind::StackOverflow, Some(mask), None, TOO_DEEP);

@@ -27,7 +27,6 @@ const LATER: &[(&str, &[&str])] = &[
             "txq.addr_mode_2",
         ],
     ),
-    ("clusters", &["clusterlaunchcontrol"]),
     ("tensor copies", &["cp.bulk.tensor", "tensormap"]),
     ("memory of several devices", &["multimem"]),
     ("stack allocation", &["alloca", "stacksave", "stackrestore"]),

@@ -1,11 +1,12 @@
-//! Clusters of blocks: their barrier, and addresses in each other's shared memory (PTX ISA 9.7.13.4, 9.7.9.23, 9.7.9.24).
+//! Clusters of blocks: their barrier, addresses in each other's shared memory (PTX ISA 9.7.13.4, 9.7.9.23, 9.7.9.24), and work taken from
+//! clusters that have not begun (`clusterlaunchcontrol`).
 //!
 //! A shared address holds the rank of its block from bit 24 on, as the hardware's do: another block's address is a matter of arithmetic.
 
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
 use wave::abi::WINDOW_BITS;
-use wave::op::{BarMode, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
+use wave::op::{BarMode, Builtin, IntCmp, IntOp, Op, SReg, ShiftOp, Space};
 use wave::{Ty, Value};
 
 use crate::function::{Lower, Result};
@@ -62,4 +63,28 @@ pub fn is_own(l: &mut Lower, address: Value) -> Value {
     let rank = l.op1(Op::Special(SReg::ClusterRank), &[]);
     let rank = l.resize(rank, Ty::I64, false);
     l.op1(Op::IntCmp(IntCmp::Eq, Ty::I64), &[whose, rank])
+}
+
+/// `clusterlaunchcontrol.try_cancel.async [response], [barrier]`, and what is asked of a response, whose format is ours alone.
+pub fn launch_control(l: &mut Lower, i: &Instruction) -> Result<()> {
+    if i.has(M::TryCancel) {
+        let address = super::mbarrier::shared_address(l, i, &i.operands[0])?;
+        let barrier = super::mbarrier::shared_address(l, i, &i.operands[1])?;
+        let all = l.constant(Ty::I32, u128::from(i.has(M::MulticastClusterAll)));
+        l.op(Op::Builtin(Builtin::ClusterCancel), &[address, barrier, all]);
+        return Ok(());
+    }
+    let response = l.value(&i.operands[1], ScalarType::B128)?;
+    let words = l.op(Op::Unpack { part: Ty::I32, whole: Ty::I128 }, &[response]);
+    if i.has(M::IsCanceled) {
+        let none = l.constant(Ty::I32, 0);
+        let v = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I32), &[words[3], none]);
+        return l.write_dest(&i.operands[0], v, false);
+    }
+    if i.has(M::GetFirstCtaid) {
+        // The fourth element is not defined.
+        return i.operands[0].elements().iter().zip(words).try_for_each(|(to, v)| l.write_dest(to, v, false));
+    }
+    let axis = [M::GetFirstCtaidX, M::GetFirstCtaidY, M::GetFirstCtaidZ].iter().position(|m| i.has(*m));
+    l.write_dest(&i.operands[0], words[axis.unwrap_or(0)], false)
 }

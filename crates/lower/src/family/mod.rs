@@ -78,6 +78,7 @@ static TABLE: &[Row] = table! {
     acts Discard => memory::hint;
     acts Cp => copy::cp;
     pure Createpolicy => copy::policy;
+    acts Clusterlaunchcontrol => cluster::launch_control;
     pure Mapa => cluster::mapa;
     pure Getctarank => cluster::rank;
     acts Mbarrier => mbarrier::mbarrier;
