@@ -1,4 +1,4 @@
-//! No bytes make the PTX parser panic, and what it prints it can read.
+//! No bytes make the PTX parser panic, what it prints it can read, and it reads bodies by themselves as it reads them in place.
 //!
 //! How to run it: CONTRIBUTING.md, "Fuzzing".
 #![no_main]
@@ -7,7 +7,10 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let source = ptx::text_of(bytes);
-    match ptx::parse(&source) {
+    let read = ptx::parse(&source);
+    let backwards = |count: usize, work: &(dyn Fn(usize) + Sync)| (0..count).rev().for_each(work);
+    assert!(ptx::parse_by(&source, &backwards) == read, "bodies by themselves are read otherwise");
+    match read {
         Ok(module) => {
             let printed = module.to_string();
             assert!(ptx::parse(&printed).is_ok(), "printed text is illegal:\n{printed}");

@@ -21,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("capi", &["driver", "image"]),
     ("hip", &["capi", "driver", "image"]),
     ("cuda", &["capi", "hip", "driver", "image", "cpu"]),
-    ("cli", &["cuda", "cpu", "driver", "ptx", "lower", "wave", "simd", "hipify"]),
+    ("cli", &["cuda", "cpu", "driver", "image", "ptx", "lower", "wave", "simd", "hipify"]),
 ];
 
 /// Names in the tables `[dependencies]` and `[build-dependencies]` of a manifest; tests may look wherever they like.

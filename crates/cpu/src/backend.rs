@@ -19,6 +19,7 @@ use simd::Specialisation;
 use wave::FuncId;
 
 use crate::info;
+use crate::keep;
 use crate::program::{self, Engine, Rules, Source};
 
 /// The CPU as a device.
@@ -113,6 +114,7 @@ impl Backend for Cpu {
             symbols: request.options.symbols.clone(),
             ..rules(request.device, Engine::from_environment())
         };
+        keep::texts(&sources);
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
         program.expect_launches();
         let loaded = Module::new(program, Arc::clone(&self.machine), &request.options);

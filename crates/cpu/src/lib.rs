@@ -11,7 +11,9 @@ pub mod backend;
 mod beside;
 mod code;
 pub mod info;
+mod keep;
 pub mod program;
+mod share;
 mod tell;
 
 pub use backend::Cpu;

@@ -10,6 +10,7 @@ use wave::{FuncId, Module};
 
 use crate::beside;
 use crate::code::{Codes, Kernel, Maker};
+use crate::share;
 
 /// One PTX text.
 #[derive(Clone, Copy, Debug)]
@@ -170,9 +171,12 @@ impl Program {
 
     /// Loads and links PTX texts by the rules of a device.
     pub fn load_by(sources: &[Source], rules: &Rules) -> Result<Program, LoadError> {
+        let threads = share::threads(sources.iter().map(|s| s.text.len()).sum());
+        let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
+        let parse = |text: &str| if threads > 1 { ptx::parse_by(text, &each) } else { ptx::parse(text) };
         let mut trees = Vec::new();
         for (unit, source) in sources.iter().enumerate() {
-            let tree = ptx::parse(source.text).map_err(|d| failure(sources, unit, &d, None))?;
+            let tree = parse(source.text).map_err(|d| failure(sources, unit, &d, None))?;
             if let (Some(capability), Some(target)) = (rules.capability, target(&tree))
                 && !suits(capability, target)
             {
@@ -190,7 +194,7 @@ impl Program {
             .zip(&trees)
             .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
             .collect();
-        let options = lower::Options { complete: rules.complete, symbols: &rules.symbols };
+        let options = lower::Options { complete: rules.complete, symbols: &rules.symbols, each: &each };
         let module = lower::lower_by(&units, options).map_err(|mut errors| {
             // What is missing may come with another text; everything else is wrong for good and told first.
             errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);

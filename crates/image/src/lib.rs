@@ -1,7 +1,8 @@
 //! Containers of device code.
 //!
 //! [`detect`] tells what a block of bytes is, [`texts`] gives the PTX in it: of a fatbin the one entry that suits the device, of a linked
-//! image ([`linked`]) every text of the link. [`library`] finds the device code in archives of host objects.
+//! image ([`linked`]) every text of the link. [`library`] finds the device code in archives of host objects, [`search_fatbins`] and
+//! [`search_texts`] anywhere in a file.
 //!
 //! **Architecture invariant:** knows containers, not what the code in them means. No input makes it panic, and what it unpacks is bounded.
 
@@ -10,6 +11,7 @@
 mod bundle;
 mod fatbin;
 mod library;
+mod search;
 
 pub use bundle::{
     BUNDLE_MAGIC, Bundled, COMPRESSED_HEADER, COMPRESSED_MAGIC, bundle_size, bundled, compressed_size,
@@ -19,6 +21,7 @@ pub use fatbin::{
     Entry, EntryKind, FATBIN_MAGIC, FATBIN_MAGIC_OLD, FATBIN_WRAPPER_MAGIC, HEADER_SIZE, entries, total_size,
 };
 pub use library::{Member, library};
+pub use search::{Piece, search_fatbins, search_texts};
 
 /// The largest text that is unpacked.
 pub const MAX_TEXT: usize = 512 << 20;

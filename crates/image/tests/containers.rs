@@ -1,6 +1,6 @@
 //! Containers made here by hand from the layout's description, and random bytes.
 
-use image::{Error, Kind, detect, entries, linked, linked_size, texts};
+use image::{Error, Kind, detect, entries, linked, linked_size, search_fatbins, search_texts, texts};
 use proptest::prelude::*;
 
 const PTX: &[u8] = b"\n.version 7.0\n.target sm_50\n.address_size 64\n";
@@ -107,4 +107,34 @@ proptest! {
         let _ = texts(&all, 86);
         let _ = image::total_size(&all);
     }
+}
+
+/// Some bytes of a program, then what it holds, at an odd place.
+fn inside_program(pieces: &[&[u8]]) -> Vec<u8> {
+    let mut file = b"\x7fELF some code".to_vec();
+    for piece in pieces {
+        file.extend([0, 1, 2]);
+        file.extend(*piece);
+    }
+    file
+}
+
+#[test]
+fn fatbins_are_found_anywhere() {
+    let one = fatbin(&[entry(1, 75, 0x11, PTX, 0, 80), entry(2, 80, 0x11, b"machine code", 0, 64)]);
+    let other = fatbin(&[entry(1, 90, 0x11, PTX, 0, 80)]);
+    let broken = &one[..40];
+    let file = inside_program(&[&one, &other, broken]);
+    let found = search_fatbins(&file);
+    assert_eq!(found.iter().map(|p| p.bytes).collect::<Vec<_>>(), [&one[..], &other[..]]);
+    assert_eq!(found[0].offset, file.windows(4).position(|w| w == &one[..4]).unwrap());
+}
+
+#[test]
+fn texts_are_found_as_they_are() {
+    let text = b".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n";
+    // What a compiler prints such lines from is no text.
+    let file = inside_program(&[b".version ", text, b"\0", b".version %d.%d\n.target ", text, b"\x01"]);
+    let found: Vec<&[u8]> = search_texts(&file).iter().map(|p| p.bytes).collect();
+    assert_eq!(found, [&text[..], &text[..]]);
 }

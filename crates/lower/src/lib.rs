@@ -17,9 +17,13 @@ mod link;
 mod operand;
 mod ssa;
 
+use std::sync::OnceLock;
+
 use ptx::LineIndex;
 
 pub use error::{Error, ErrorClass};
+/// How functions are shared out: this crate knows no threads.
+pub use wave::verify::Each;
 
 /// One PTX text of a link.
 #[derive(Clone, Copy, Debug)]
@@ -32,46 +36,65 @@ pub struct Unit<'a> {
     pub source: &'a str,
 }
 
-/// How strict linking is.
-#[derive(Clone, Copy, Debug)]
+/// [`Each`] on the thread that asks.
+pub fn one_by_one(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).for_each(work);
+}
+
+/// How strict linking is, and who does the work.
+#[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// A variable that is declared `.extern` and that no text defines is an error, as it is to the linker. Otherwise its address is null, as
     /// loading one text alone takes it.
     pub complete: bool,
     /// Addresses of variables that no text defines.
     pub symbols: &'a [(String, u64)],
+    /// How functions are shared out.
+    pub each: Each<'a>,
 }
 
 /// Lowers and links `units`; all errors of all units come together, by unit and place. Every symbol must be defined.
 pub fn lower(units: &[Unit]) -> Result<wave::Module, Vec<Error>> {
-    lower_by(units, Options { complete: true, symbols: &[] })
+    lower_by(units, Options { complete: true, symbols: &[], each: &one_by_one })
 }
 
 /// As [`lower`], with options.
 pub fn lower_by(units: &[Unit], options: Options) -> Result<wave::Module, Vec<Error>> {
     let (mut linked, mut errors) = link::link(units, options);
+    let lines: Vec<LineIndex> = units.iter().map(|u| LineIndex::new(u.source)).collect();
+    let owned = |unit: usize, id: usize, f: &ptx::ast::Function| f.body.is_some() && linked.owns(unit, id);
+    let mut jobs = Vec::new();
     for (index, unit) in units.iter().enumerate() {
-        let lines = LineIndex::new(unit.source);
-        for (id, function) in unit.module.functions.iter().enumerate() {
-            if function.body.is_none() || !linked.owns(index, id) {
-                continue;
-            }
-            match function::lower(&linked, index, unit, &lines, function) {
-                Ok(body) => linked.set_body(index, id, body),
-                Err(mut e) => errors.append(&mut e),
-            }
+        let functions = unit.module.functions.iter().enumerate();
+        jobs.extend(functions.filter(|(id, f)| owned(index, *id, f)).map(|(id, f)| (index, id, f)));
+    }
+    let done: Vec<OnceLock<_>> = jobs.iter().map(|_| OnceLock::new()).collect();
+    (options.each)(jobs.len(), &|n| {
+        let Some(&(index, _, function)) = jobs.get(n) else { return };
+        let (Some(unit), Some(lines), Some(place)) = (units.get(index), lines.get(index), done.get(n)) else {
+            return;
+        };
+        let mut body = function::lower(&linked, index, unit, lines, function);
+        if let Ok(body) = &mut body {
+            ssa::remove_redundant_params(body);
+        }
+        // Each number comes once.
+        let _ = place.set(body);
+    });
+    for (&(index, id, _), place) in jobs.iter().zip(done) {
+        match place.into_inner() {
+            Some(Ok(body)) => linked.set_body(index, id, body),
+            Some(Err(mut e)) => errors.append(&mut e),
+            None => {}
         }
     }
     if !errors.is_empty() {
         return Err(errors);
     }
     let mut module = linked.finish();
-    for f in &mut module.functions {
-        ssa::remove_redundant_params(f);
-    }
     wave::layout::assign_shared(&mut module);
     // A module that breaks the IR's rules is a mistake of this crate; it is told here, not run.
-    wave::verify::verify(&module)
+    wave::verify::verify_by(&module, options.each)
         .map_err(|problems| problems.iter().map(Error::internal).collect::<Vec<_>>())?;
     Ok(module)
 }

@@ -3,7 +3,7 @@
 //! Reading a register that the block has not written asks the block's only predecessor, or makes a block parameter whose
 //! arguments are filled in when all blocks are there. Registers that nobody wrote are zero.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use wave::op::Op;
 use wave::{Block, Function, Inst, Loc, Ty, Value};
@@ -95,7 +95,7 @@ impl Ssa {
     pub fn complete(&mut self, func: &mut Function) {
         // Finding an argument may make parameters of other blocks, so arguments are collected first and appended in the order of
         // the parameters at the end.
-        let mut found: HashMap<(Block, Value), Value> = HashMap::new();
+        let mut found: HashMap<(Block, Value), Value> = HashMap::with_capacity(4 * self.open.len());
         while let Some((block, var, param)) = self.open.pop() {
             let ty = func.ty(param);
             for pred in self.preds[block.index()].clone() {

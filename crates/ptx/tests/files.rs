@@ -20,6 +20,18 @@ fn updating() -> bool {
     std::env::var_os("UPDATE_EXPECT").is_some()
 }
 
+/// The function bodies of a text by themselves, the last first.
+fn backwards(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).rev().for_each(work);
+}
+
+#[test]
+fn bodies_by_themselves_are_read_as_in_their_places() {
+    for (path, source) in texts("good").into_iter().chain(texts("bad")) {
+        assert_eq!(ptx::parse_by(&source, &backwards), ptx::parse(&source), "{}", path.display());
+    }
+}
+
 /// A tree's debug text without places.
 fn without_spans(module: &ptx::ast::Module) -> String {
     let text = format!("{module:?}");

@@ -53,7 +53,10 @@ const WORDS: [&str; 40] = [
 ];
 
 fn holds(source: &str) {
-    match ptx::parse(source) {
+    let read = ptx::parse(source);
+    let backwards = |count: usize, work: &(dyn Fn(usize) + Sync)| (0..count).rev().for_each(work);
+    assert!(ptx::parse_by(source, &backwards) == read, "bodies by themselves are read otherwise");
+    match read {
         Ok(module) => {
             let printed = module.to_string();
             if let Err(errors) = ptx::parse(&printed) {

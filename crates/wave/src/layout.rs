@@ -1,6 +1,6 @@
 //! Places that depend on the whole call graph: shared variables of a kernel, stack frames of functions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::func::Function;
 use crate::module::{FuncId, Module, RelocTarget, SharedId};
@@ -24,48 +24,83 @@ pub fn frame(func: &Function) -> (u64, Vec<u64>) {
 
 /// Functions whose handle is taken anywhere: what an indirect call may reach.
 pub fn address_taken(module: &Module) -> BTreeSet<FuncId> {
-    let mut set = BTreeSet::new();
-    for inst in module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts) {
-        if let Op::FuncAddr(f) = inst.op {
-            set.insert(f);
-        }
-    }
-    for reloc in module.globals.iter().flat_map(|g| &g.relocs) {
-        if let RelocTarget::Func(f) = reloc.target {
-            set.insert(f);
-        }
-    }
-    set
-}
-
-/// Functions that `f` may call directly or, through a handle, indirectly.
-pub fn callees(module: &Module, f: FuncId, taken: &BTreeSet<FuncId>) -> BTreeSet<FuncId> {
-    let mut set = BTreeSet::new();
-    for inst in module.functions[f.index()].blocks.iter().flat_map(|b| &b.insts) {
-        match inst.op {
-            Op::Call(g) => {
-                set.insert(g);
-            }
-            Op::CallIndirect { .. } => set.extend(taken.iter().copied()),
-            _ => {}
-        }
-    }
-    set
+    CallGraph::new(module).taken
 }
 
 /// `f` and everything it may reach, in ascending order.
 pub fn reachable(module: &Module, f: FuncId) -> BTreeSet<FuncId> {
-    let taken = address_taken(module);
-    let mut seen = BTreeSet::from([f]);
-    let mut todo = vec![f];
-    while let Some(g) = todo.pop() {
-        for h in callees(module, g, &taken) {
-            if seen.insert(h) {
-                todo.push(h);
+    CallGraph::new(module).reachable(f)
+}
+
+/// What a function calls.
+#[derive(Debug, Default)]
+struct Calls {
+    direct: Vec<FuncId>,
+    /// Through a handle: any function whose handle is taken.
+    indirect: bool,
+}
+
+/// Who calls whom: made once for questions about several functions of a module.
+#[derive(Debug)]
+pub struct CallGraph {
+    calls: Vec<Calls>,
+    taken: BTreeSet<FuncId>,
+}
+
+impl CallGraph {
+    /// Of all functions.
+    pub fn new(module: &Module) -> CallGraph {
+        let mut taken = BTreeSet::new();
+        for reloc in module.globals.iter().flat_map(|g| &g.relocs) {
+            if let RelocTarget::Func(f) = reloc.target {
+                taken.insert(f);
             }
         }
+        let mut of = |f: &Function| {
+            let mut calls = Calls::default();
+            for inst in f.blocks.iter().flat_map(|b| &b.insts) {
+                match inst.op {
+                    Op::Call(g) => calls.direct.push(g),
+                    Op::CallIndirect { .. } => calls.indirect = true,
+                    Op::FuncAddr(g) => drop(taken.insert(g)),
+                    _ => {}
+                }
+            }
+            calls.direct.sort_unstable();
+            calls.direct.dedup();
+            calls
+        };
+        let calls = module.functions.iter().map(&mut of).collect();
+        CallGraph { calls, taken }
     }
-    seen
+
+    /// Functions that `f` may call directly or, through a handle, indirectly; some perhaps twice.
+    fn callees(&self, f: FuncId) -> impl Iterator<Item = FuncId> {
+        let calls = self.calls.get(f.index());
+        let taken = calls.filter(|c| c.indirect).map(|_| &self.taken);
+        calls.into_iter().flat_map(|c| &c.direct).chain(taken.into_iter().flatten()).copied()
+    }
+
+    /// `f` and everything it may reach, in ascending order.
+    pub fn reachable(&self, f: FuncId) -> BTreeSet<FuncId> {
+        let mut seen = BTreeSet::from([f]);
+        let mut todo = vec![f];
+        // What handles lead to is the same everywhere.
+        let mut through_handles = false;
+        while let Some(g) = todo.pop() {
+            let calls = self.calls.get(g.index());
+            let mut visit = |h: FuncId| {
+                if seen.insert(h) {
+                    todo.push(h);
+                }
+            };
+            calls.into_iter().flat_map(|c| &c.direct).copied().for_each(&mut visit);
+            if calls.is_some_and(|c| c.indirect) && !std::mem::replace(&mut through_handles, true) {
+                self.taken.iter().copied().for_each(&mut visit);
+            }
+        }
+        seen
+    }
 }
 
 /// Bytes of local memory a thread of `kernel` needs; [`RECURSION_STACK`] more where calls may recurse.
@@ -85,48 +120,54 @@ pub fn keeps_stack(func: &Function) -> bool {
     func.blocks.iter().flat_map(|b| &b.insts).any(|i| matches!(i.op, Op::Special(SReg::LocalSize64)))
 }
 
+/// Bytes of stack slots on the deepest way through the calls of `kernel`, where a way ends at a function that it has been through; and
+/// whether there is such a way.
 fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
-    let taken = address_taken(module);
-    let (mut path, mut recursive) = (Vec::new(), false);
-    let depth = deepest(module, kernel, &taken, &mut path, &mut recursive);
-    (depth, recursive)
-}
-
-fn deepest(
-    module: &Module,
-    f: FuncId,
-    taken: &BTreeSet<FuncId>,
-    path: &mut Vec<FuncId>,
-    recursive: &mut bool,
-) -> u64 {
-    if path.contains(&f) || path.len() > 64 {
-        *recursive = true;
-        return 0;
+    let graph = CallGraph::new(module);
+    let own = |f: FuncId| module.functions.get(f.index()).map_or(0, |f| frame(f).0);
+    let (mut recursive, mut open) = (false, BTreeSet::from([kernel]));
+    let mut done: BTreeMap<FuncId, u64> = BTreeMap::new();
+    let mut path = vec![(kernel, graph.callees(kernel).collect::<Vec<_>>(), 0)];
+    while let Some((f, rest, below)) = path.last_mut() {
+        if let Some(g) = rest.pop() {
+            if let Some(depth) = done.get(&g) {
+                *below = (*below).max(*depth);
+            } else if open.insert(g) {
+                path.push((g, graph.callees(g).collect(), 0));
+            } else {
+                recursive = true;
+            }
+            continue;
+        }
+        let (f, depth) = (*f, own(*f) + *below);
+        recursive |= module.functions.get(f.index()).is_some_and(keeps_stack);
+        open.remove(&f);
+        done.insert(f, depth);
+        path.pop();
+        if let Some((_, _, below)) = path.last_mut() {
+            *below = (*below).max(depth);
+        }
     }
-    *recursive |= keeps_stack(&module.functions[f.index()]);
-    path.push(f);
-    let below = callees(module, f, taken)
-        .into_iter()
-        .map(|g| deepest(module, g, taken, path, recursive))
-        .max()
-        .unwrap_or(0);
-    path.pop();
-    frame(&module.functions[f.index()]).0 + below
+    (done.get(&kernel).copied().unwrap_or(0), recursive)
 }
 
 /// Gives every kernel the offsets of the shared variables that it and its callees use: static ones in order, dynamic ones (size 0)
 /// after them, all at the same place.
 pub fn assign_shared(module: &mut Module) {
+    if module.shared.is_empty() {
+        return;
+    }
     let kernels: Vec<FuncId> = module.kernels().map(|(id, _)| id).collect();
+    let graph = CallGraph::new(module);
+    let names = |f: &Function| -> BTreeSet<SharedId> {
+        let insts = f.blocks.iter().flat_map(|b| &b.insts);
+        insts.filter_map(|i| if let Op::SharedAddr(id, _) = i.op { Some(id) } else { None }).collect()
+    };
+    let named: Vec<BTreeSet<SharedId>> = module.functions.iter().map(names).collect();
     for kernel in kernels {
-        let mut used: BTreeSet<SharedId> = BTreeSet::new();
-        for f in reachable(module, kernel) {
-            for inst in module.functions[f.index()].blocks.iter().flat_map(|b| &b.insts) {
-                if let Op::SharedAddr(id, _) = inst.op {
-                    used.insert(id);
-                }
-            }
-        }
+        let reached = graph.reachable(kernel);
+        let used: BTreeSet<SharedId> =
+            reached.iter().filter_map(|f| named.get(f.index())).flatten().copied().collect();
         let mut size = 0u64;
         let mut places = Vec::new();
         let (fixed, dynamic): (Vec<_>, Vec<_>) =

@@ -1,8 +1,10 @@
 //! One file a subcommand.
 
 pub mod cache;
+pub mod check;
 pub mod compile;
 pub mod demo;
+pub mod extract;
 pub mod hipify;
 pub mod info;
 pub mod run;

@@ -8,6 +8,12 @@ use crate::lexer::Kind;
 use crate::scope::Name;
 use crate::types::{Space, Version};
 
+/// What may follow the declaration of a function, which needs no semicolon.
+const MODULE_DIRECTIVES: [&str; 14] = [
+    "visible", "extern", "weak", "common", "entry", "func", "global", "const", "shared", "tex", "alias",
+    "file", "section", "loc",
+];
+
 impl<'s> Parser<'s> {
     /// `.entry` or `.func`, after its linkage.
     pub fn function(&mut self, linkage: Linkage) -> Parsed<()> {
@@ -46,13 +52,18 @@ impl<'s> Parser<'s> {
             self.check_kernel(&function);
         }
         if !self.token.is(b'{') {
-            self.expect(b';')?;
+            // The assembler wants it after kernels only.
+            if is_entry {
+                self.expect(b';')?;
+            } else {
+                self.eat(b';');
+            }
             function.head = Head {
                 regs: std::mem::take(&mut self.current.body.regs),
                 vars: std::mem::take(&mut self.current.body.vars),
             };
             let id = self.declare_function(name, function, false)?;
-            self.module.directives.push(Directive::Declaration(id));
+            self.module.to_mut().directives.push(Directive::Declaration(id));
             return Ok(());
         }
         if linkage == Linkage::Extern {
@@ -67,10 +78,13 @@ impl<'s> Parser<'s> {
         // While its body is read a function looks declared, so that it can call itself.
         function.head = Head { regs: self.current.body.regs.clone(), vars: self.current.body.vars.clone() };
         let id = self.declare_function(name, function, true)?;
-        self.module.directives.push(Directive::Definition(id));
+        self.module.to_mut().directives.push(Directive::Definition(id));
+        if self.put_off(id) {
+            return Ok(());
+        }
         let result = self.body();
         let body = std::mem::take(&mut self.current).body;
-        if let Some(function) = self.module.functions.get_mut(id.index()) {
+        if let Some(function) = self.module.to_mut().functions.get_mut(id.index()) {
             function.head = Head::default();
             function.body = Some(body);
         }
@@ -117,14 +131,14 @@ impl<'s> Parser<'s> {
         let id = match self.names.get(name) {
             None => {
                 let id = FuncId(self.module.functions.len() as u32);
-                self.module.functions.push(function);
-                self.names.insert(name, ModuleName::Func(id));
+                self.module.to_mut().functions.push(function);
+                self.names.to_mut().insert(name, ModuleName::Func(id));
                 return Ok(id);
             }
             Some(ModuleName::Func(id)) => *id,
             Some(ModuleName::Global(_)) => return Err(self.duplicate(name, function.span)),
         };
-        let Some(old) = self.module.functions.get_mut(id.index()) else { return Ok(id) };
+        let Some(old) = self.module.to_mut().functions.get_mut(id.index()) else { return Ok(id) };
         if defines && old.body.is_some() {
             let message = format!("Duplicate definition of function '{name}'");
             return Err(self.error(ErrorKind::Semantic, function.span, message, "defined already"));
@@ -193,6 +207,9 @@ impl<'s> Parser<'s> {
         let mut directives = Vec::new();
         while self.token.kind == Kind::Word {
             let word = self.word();
+            if MODULE_DIRECTIVES.contains(&word) {
+                break;
+            }
             if word == "pragma" {
                 directives.push(D::Pragma(self.pragma()?));
                 continue;

@@ -23,7 +23,10 @@ impl<'s> Parser<'s> {
         };
         let modifiers = self.modifiers()?;
         let operands = self.operands(opcode)?;
-        let instruction = Instruction { guard, opcode, modifiers, operands, span: self.since(start) };
+        let mut instruction = Instruction { guard, opcode, modifiers, operands, span: self.since(start) };
+        if matches!(opcode, Opcode::Ld | Opcode::Ldu | Opcode::St) && instruction.vec() == 1 {
+            instruction.operands.iter_mut().for_each(without_braces);
+        }
         self.check(&instruction, span.to(self.head_end(span)));
         Ok(instruction)
     }
@@ -186,6 +189,16 @@ impl<'s> Parser<'s> {
             }
         }
         Ok(Operand { kind: OperandKind::List(items), span: self.since(start) })
+    }
+}
+
+/// `{a}` where memory is read or written is `a`: the assembler takes it, and inline assembly of libraries has it.
+fn without_braces(operand: &mut Operand) {
+    if let OperandKind::Vector(items) = &mut operand.kind
+        && items.len() == 1
+        && let Some(only) = items.pop()
+    {
+        *operand = only;
     }
 }
 

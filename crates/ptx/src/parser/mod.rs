@@ -3,6 +3,7 @@
 //! It never recurses without a bound: nested scopes are a counter, and constant expressions and initial values count
 //! their depth.
 
+mod bodies;
 mod body;
 mod expr;
 mod function;
@@ -18,6 +19,9 @@ use crate::scope::Scopes;
 use crate::span::Span;
 use crate::types::Version;
 use hashbrown::HashMap;
+use std::borrow::Cow;
+
+pub use bodies::{Each, parse_by};
 
 /// After this many errors the rest is not reported.
 pub const MAX_ERRORS: usize = 20;
@@ -67,8 +71,13 @@ pub(crate) struct Parser<'s> {
     /// The end of the last token taken.
     pub last_end: u32,
     pub diagnostics: Vec<Diagnostic>,
-    pub module: Module,
-    pub names: HashMap<&'s str, ModuleName>,
+    /// Borrowed where a body is read apart from its module.
+    pub module: Cow<'s, Module>,
+    pub names: Cow<'s, HashMap<&'s str, ModuleName>>,
+    /// Names of module scope that may be used: of the variables and the functions so many.
+    visible: (u32, u32),
+    /// Bodies to be read later, where that is wanted.
+    later: Option<Vec<bodies::Later<'s>>>,
     pub current: Current<'s>,
     /// Which forms the instructions seen so far have.
     pub memo: crate::check::Memo,
@@ -88,7 +97,7 @@ pub fn parse(source: &str) -> Result<Module, Vec<Diagnostic>> {
     let mut parser = Parser::new(source);
     parser.module();
     if parser.diagnostics.is_empty() {
-        return Ok(parser.module);
+        return Ok(parser.module.into_owned());
     }
     parser.diagnostics.sort_by_key(|d| d.span.start);
     Err(parser.diagnostics)
@@ -113,6 +122,24 @@ pub fn text_of(source: &[u8]) -> std::borrow::Cow<'_, str> {
 
 impl<'s> Parser<'s> {
     fn new(source: &'s str) -> Self {
+        let module = Module {
+            version: Version::new(0, 0),
+            target: Vec::new(),
+            address_size: 64,
+            address_size_written: false,
+            directives: Vec::new(),
+            globals: Vec::new(),
+            functions: Vec::new(),
+        };
+        Parser::within(source, Cow::Owned(module), Cow::default())
+    }
+
+    /// A parser of text in a module of which this is known.
+    fn within(
+        source: &'s str,
+        module: Cow<'s, Module>,
+        names: Cow<'s, HashMap<&'s str, ModuleName>>,
+    ) -> Self {
         let mut lexer = Lexer::new(source);
         let (token, next) = (lexer.next(), lexer.next());
         Parser {
@@ -122,16 +149,10 @@ impl<'s> Parser<'s> {
             next,
             last_end: 0,
             diagnostics: Vec::new(),
-            module: Module {
-                version: Version::new(0, 0),
-                target: Vec::new(),
-                address_size: 64,
-                address_size_written: false,
-                directives: Vec::new(),
-                globals: Vec::new(),
-                functions: Vec::new(),
-            },
-            names: HashMap::new(),
+            module,
+            names,
+            visible: (u32::MAX, u32::MAX),
+            later: None,
             current: Current::default(),
             open_vectors: 0,
             memo: crate::check::Memo::default(),
@@ -299,6 +320,15 @@ impl<'s> Parser<'s> {
     pub fn reg(&self, id: RegId) -> (crate::types::ScalarType, u8) {
         let reg = self.current.body.regs.get(id.index());
         reg.map_or((crate::types::ScalarType::B32, 1), |r| (r.ty, r.vector))
+    }
+
+    /// What a name of module scope means here.
+    pub fn module_name(&self, name: &str) -> Option<ModuleName> {
+        let (globals, functions) = self.visible;
+        self.names.get(name).copied().filter(|n| match n {
+            ModuleName::Global(id) => id.0 < globals,
+            ModuleName::Func(id) => id.0 < functions,
+        })
     }
 
     pub fn variable(&self, variable: crate::ast::VariableRef) -> Option<&Variable> {

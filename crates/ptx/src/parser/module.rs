@@ -80,7 +80,7 @@ impl<'s> Parser<'s> {
             let range = format!("versions {} to {} are supported", Version::OLDEST, Version::NEWEST);
             return Err(self.report(diagnostic.label(range)));
         }
-        self.module.version = version;
+        self.module.to_mut().version = version;
         Ok(())
     }
 
@@ -101,7 +101,7 @@ impl<'s> Parser<'s> {
                 let label = format!("from .version {since} on");
                 return Err(self.error(ErrorKind::UnsupportedTarget, span, message, &label));
             }
-            self.module.target.push(target);
+            self.module.to_mut().target.push(target);
             if !self.eat(b',') {
                 return Ok(());
             }
@@ -114,13 +114,13 @@ impl<'s> Parser<'s> {
             "address_size" => self.address_size(),
             "file" => {
                 let file = self.file()?;
-                self.module.directives.push(Directive::File(file));
+                self.module.to_mut().directives.push(Directive::File(file));
                 Ok(())
             }
             "section" => self.section(),
             "pragma" => {
                 let pragma = self.pragma()?;
-                self.module.directives.push(Directive::Pragma(pragma));
+                self.module.to_mut().directives.push(Directive::Pragma(pragma));
                 Ok(())
             }
             "alias" => self.alias(start),
@@ -141,14 +141,14 @@ impl<'s> Parser<'s> {
             }
             "loc" => {
                 let loc = self.loc()?;
-                self.module.directives.push(Directive::Loc(loc));
+                self.module.to_mut().directives.push(Directive::Loc(loc));
                 Ok(())
             }
             "" if self.token.kind == Kind::Punct2(b'@', b'@') => {
                 let end = self.line_end(self.token.span.start);
                 let line = self.source.get(self.token.span.end as usize..end as usize).unwrap_or("");
                 let text = line.trim_start().trim_start_matches("DWARF").trim().to_owned();
-                self.module.directives.push(Directive::Dwarf(text));
+                self.module.to_mut().directives.push(Directive::Dwarf(text));
                 self.seek(end);
                 Ok(())
             }
@@ -182,7 +182,7 @@ impl<'s> Parser<'s> {
         let span = self.token.span;
         match self.expect_int("64")? {
             64 => {
-                self.module.address_size_written = true;
+                self.module.to_mut().address_size_written = true;
                 Ok(())
             }
             32 => {
@@ -240,7 +240,7 @@ impl<'s> Parser<'s> {
         };
         let text = self.text(Span::new(open, close)).trim().to_owned();
         let span = self.since(start);
-        self.module.directives.push(Directive::Section { name, text, span });
+        self.module.to_mut().directives.push(Directive::Section { name, text, span });
         Ok(())
     }
 
@@ -251,15 +251,15 @@ impl<'s> Parser<'s> {
         let aliasee = self.function_name()?;
         self.expect(b';')?;
         let span = self.since(start);
-        self.module.directives.push(Directive::Alias { alias, aliasee, span });
+        self.module.to_mut().directives.push(Directive::Alias { alias, aliasee, span });
         Ok(())
     }
 
     /// The name of a function that is already declared.
     pub fn function_name(&mut self) -> Parsed<FuncId> {
         let (name, span) = self.expect_ident("a function's name")?;
-        match self.names.get(name) {
-            Some(ModuleName::Func(id)) => Ok(*id),
+        match self.module_name(name) {
+            Some(ModuleName::Func(id)) => Ok(id),
             Some(ModuleName::Global(_)) => {
                 let message = format!("'{name}' is not a function");
                 Err(self.error(ErrorKind::Semantic, span, message, "a variable"))

@@ -71,9 +71,9 @@ impl<'s> Parser<'s> {
                 });
             }
             Some(Name::Var(id)) => Symbol::Var(id),
-            None => match self.names.get(text) {
-                Some(ModuleName::Global(id)) => Symbol::Global(*id),
-                Some(ModuleName::Func(id)) => Symbol::Func(*id),
+            None => match self.module_name(text) {
+                Some(ModuleName::Global(id)) => Symbol::Global(id),
+                Some(ModuleName::Func(id)) => Symbol::Func(id),
                 None => return self.special(text, span),
             },
         };

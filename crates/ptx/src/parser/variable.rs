@@ -321,9 +321,9 @@ impl<'s> Parser<'s> {
         if let Some(Found::Name(Name::Var(id))) = self.current.scopes.find(name) {
             return Some(Symbol::Var(id));
         }
-        self.names.get(name).map(|n| match n {
-            ModuleName::Global(id) => Symbol::Global(*id),
-            ModuleName::Func(id) => Symbol::Func(*id),
+        self.module_name(name).map(|n| match n {
+            ModuleName::Global(id) => Symbol::Global(id),
+            ModuleName::Func(id) => Symbol::Func(id),
         })
     }
 
@@ -356,13 +356,13 @@ impl<'s> Parser<'s> {
             // The name is known in its own initial value.
             let id = self.declare_global(name, variable.clone())?;
             self.initialiser(&mut variable)?;
-            if let Some(slot) = self.module.globals.get_mut(id.index()) {
+            if let Some(slot) = self.module.to_mut().globals.get_mut(id.index()) {
                 let defines = linkage != Linkage::Extern;
                 if defines || slot.linkage == Linkage::Extern {
                     *slot = variable;
                 }
             }
-            self.module.directives.push(Directive::Variable(id));
+            self.module.to_mut().directives.push(Directive::Variable(id));
             if !self.eat(b',') {
                 self.expect(b';')?;
                 return Ok(());
@@ -394,8 +394,8 @@ impl<'s> Parser<'s> {
             Some(ModuleName::Func(_)) => Err(self.duplicate(name, variable.span)),
             None => {
                 let id = GlobalId(self.module.globals.len() as u32);
-                self.module.globals.push(variable);
-                self.names.insert(name, ModuleName::Global(id));
+                self.module.to_mut().globals.push(variable);
+                self.names.to_mut().insert(name, ModuleName::Global(id));
                 Ok(id)
             }
         }

@@ -8,6 +8,7 @@ mod dominance;
 mod function;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use crate::func::{Block, Loc};
 use crate::module::{Global, GlobalId, Module, RelocTarget};
@@ -48,16 +49,34 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
+/// Calls a function for every number below the first argument, in any order, from whatever threads: how a caller shares out work on
+/// functions.
+pub type Each<'a> = &'a dyn Fn(usize, &(dyn Fn(usize) + Sync));
+
 /// Checks a module.
 ///
 /// # Errors
 /// Every rule that it breaks, the module's first, then by function and place.
 pub fn verify(module: &Module) -> Result<(), Vec<Problem>> {
+    verify_by(module, &|count, work| (0..count).for_each(work))
+}
+
+/// As [`verify`], with functions shared out by `each`.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_by(module: &Module, each: Each) -> Result<(), Vec<Problem>> {
     let mut problems = Vec::new();
     variables(module, &mut problems);
-    for f in &module.functions {
-        function::check(module, f, &mut problems);
-    }
+    let found: Vec<OnceLock<Vec<Problem>>> = module.functions.iter().map(|_| OnceLock::new()).collect();
+    each(found.len(), &|n| {
+        let (Some(f), Some(place)) = (module.functions.get(n), found.get(n)) else { return };
+        let mut of_function = Vec::new();
+        function::check(module, f, &mut of_function);
+        // Each number comes once.
+        let _ = place.set(of_function);
+    });
+    problems.extend(found.into_iter().filter_map(OnceLock::into_inner).flatten());
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 

@@ -1,0 +1,123 @@
+//! `anywarp check`: whether PTX files load and their kernels compile, and how long that takes.
+//!
+//! The work is done in children of this program ([`child`]), which are told a file a line and answer a line a kernel ([`row`]): a compiler
+//! that crashes or goes on for ever costs one kernel.
+
+mod child;
+mod pool;
+mod row;
+mod summary;
+
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use row::Row;
+
+/// Check whole folders of PTX: does every module load, does every kernel compile, in what time
+///
+/// Nothing is run, and the cache is not asked. What fails is grouped by reason, the most frequent first. Modules are taken whatever device
+/// their targets name, except that nothing is made of what no device has.
+#[derive(clap::Args)]
+#[command(after_help = "The processor that code is made for is that of ANYWARP_CPU.\n\
+                        Example: anywarp check ptx --limit 60 --rows kernels.tsv")]
+pub struct Args {
+    /// PTX files, and folders with such files (*.ptx) at any depth
+    #[arg(required_unless_present = "child", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Load modules only; compile no kernel
+    #[arg(long)]
+    load: bool,
+    /// Compile about so many kernels in a hundred, the same ones every time
+    #[arg(long, value_name = "PERCENT", default_value_t = 100)]
+    sample: u32,
+    /// Seconds after which a module or a kernel is given up
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    limit: u64,
+    /// Modules that are checked at the same time; as many as there are processors
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Write a line of tab-separated values for each module and kernel into this file
+    #[arg(long, value_name = "FILE")]
+    rows: Option<PathBuf>,
+    /// Fail where a module takes longer to load, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    max_load: Option<f64>,
+    /// Fail where a kernel takes longer to compile, in processor seconds
+    #[arg(long, value_name = "SECONDS")]
+    max_compile: Option<f64>,
+    /// Answer files on standard input
+    #[arg(long, hide = true)]
+    child: bool,
+}
+
+/// The PTX files of a path, in order.
+fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
+    if !path.is_dir() {
+        into.push(path.to_owned());
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut entries: Vec<PathBuf> = entries.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() || entry.extension().is_some_and(|e| e == "ptx") {
+            files(&entry, into)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the subcommand; 1 where anything failed.
+pub fn run(args: &Args) -> Result<ExitCode> {
+    let work = child::Work { compile: !args.load, sample: args.sample };
+    if args.child {
+        child::run(work)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut all = Vec::new();
+    for path in &args.paths {
+        files(path, &mut all)?;
+    }
+    if all.is_empty() {
+        bail!("no PTX file is there");
+    }
+    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    let mut out = match &args.rows {
+        None => None,
+        Some(path) => {
+            let file = fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+            let mut out = BufWriter::new(file);
+            writeln!(out, "{}", row::HEADINGS.join("\t"))?;
+            Some(out)
+        }
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    let limit = Duration::from_secs(args.limit.max(1));
+    pool::check(all, work, limit, jobs.max(1), &mut |row| {
+        if let Some(out) = &mut out {
+            writeln!(out, "{}", row.line())?;
+            out.flush()?;
+        }
+        rows.push(row);
+        Ok(())
+    })?;
+    let summary = summary::Summary::new(&rows);
+    print!("{summary}");
+    let mut good = summary.is_clean();
+    let bounds = [
+        ("loading a module", args.max_load, summary.slowest_load()),
+        ("compiling a kernel", args.max_compile, summary.slowest_compile()),
+    ];
+    for (what, bound, slowest) in bounds {
+        if let Some(bound) = bound.filter(|b| slowest > *b) {
+            println!("{what} took {slowest:.2} s; {bound} s were allowed");
+            good = false;
+        }
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,120 @@
+//! The side that does the work: a file a line comes in, a line a kernel goes out.
+//!
+//! A line in is the number of kernels to pass over, a tab, and the file. Lines out are `module`'s row, then for each kernel `begin` with its name
+//! and its row, then `done`.
+
+use std::io::{BufRead, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use cpu::{Engine, Program, Rules, Source, Specialisation};
+use simd::Compiled;
+use wave::{FuncId, Function};
+
+use super::row::{Outcome, Row};
+
+/// Told before a kernel is begun.
+pub const BEGIN: &str = "begin\t";
+/// Told after a module.
+pub const DONE: &str = "done";
+
+/// What is done with a module.
+#[derive(Clone, Copy)]
+pub struct Work {
+    /// Its kernels are compiled.
+    pub compile: bool,
+    /// So many in a hundred of them.
+    pub sample: u32,
+}
+
+/// Seconds that the processor worked: of all threads, or of this one.
+fn processor(clock: libc::clockid_t) -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a clock that every Linux has, and a place for its time.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Whether a kernel is one of those that a sample takes: by its name alone (FNV-1a).
+fn sampled(name: &str, percent: u32) -> bool {
+    let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step) % 100 < u64::from(percent)
+}
+
+/// The launch that a kernel is compiled for: the block it requires, or 256 threads, or as many as it takes.
+fn specialisation(function: &Function) -> Specialisation {
+    let info = function.kernel.as_ref();
+    let required = info.map(|k| k.required_block).filter(|b| b.iter().all(|&n| n != 0));
+    let most = info.map(|k| k.max_threads).filter(|&n| n != 0).unwrap_or(256);
+    Specialisation::of_launch([1, 1, 1], required.unwrap_or([most.min(256), 1, 1]))
+}
+
+fn compile(program: &Program, id: FuncId, function: &Function, mut row: Row) -> Row {
+    let request = program.request(id, specialisation(function));
+    let (start, before) = (Instant::now(), processor(libc::CLOCK_THREAD_CPUTIME_ID));
+    match Compiled::new(&request, None, &|| ()) {
+        Ok(made) if made.report.per_lane => row.outcome = Outcome::PerLane,
+        Ok(_) => row.outcome = Outcome::Compiled,
+        Err(error) => (row.outcome, row.reason) = (Outcome::Interpreted, error.to_string()),
+    }
+    (row.seconds, row.processor) =
+        (start.elapsed().as_secs_f64(), processor(libc::CLOCK_THREAD_CPUTIME_ID) - before);
+    row
+}
+
+fn check(path: &str, skip: usize, work: Work, out: &mut impl Write) -> Result<()> {
+    let bytes = std::fs::read(Path::new(path)).with_context(|| format!("cannot read {path}"))?;
+    let text = ptx::text_of(&bytes);
+    let rules = Rules { engine: Engine::Compiled, complete: false, ..Rules::default() };
+    let (start, before) = (Instant::now(), processor(libc::CLOCK_PROCESS_CPUTIME_ID));
+    let loaded = Program::load_by(&[Source { name: path, text: &text }], &rules);
+    let mut row = Row {
+        module: path.into(),
+        kernel: String::new(),
+        outcome: Outcome::Loaded,
+        size: text.bytes().filter(|&b| b == b';').count() as u64,
+        seconds: start.elapsed().as_secs_f64(),
+        processor: processor(libc::CLOCK_PROCESS_CPUTIME_ID) - before,
+        reason: String::new(),
+    };
+    let program = match loaded {
+        Ok(program) => program,
+        Err(error) => {
+            row.outcome = Outcome::Refused;
+            row.reason = error.findings.first().map_or(error.log, |d| d.message.clone());
+            writeln!(out, "{}", row.line())?;
+            return Ok(());
+        }
+    };
+    if skip == 0 {
+        writeln!(out, "{}", row.line())?;
+    }
+    for (id, function) in program.module().kernels().skip(skip) {
+        let size = function.blocks.iter().map(|b| b.insts.len() as u64).sum();
+        let (kernel, outcome) = (function.name.clone(), Outcome::Skipped);
+        let row = Row { kernel, outcome, size, seconds: 0.0, processor: 0.0, ..row.clone() };
+        writeln!(out, "{BEGIN}{}", row.kernel)?;
+        out.flush()?;
+        let row = if work.compile && sampled(&row.kernel, work.sample) {
+            compile(&program, id, function, row)
+        } else {
+            row
+        };
+        writeln!(out, "{}", row.line())?;
+    }
+    Ok(())
+}
+
+/// Answers until its input ends.
+pub fn run(work: Work) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let (skip, path) = line.split_once('\t').context("a line is a number, a tab and a file")?;
+        check(path, skip.parse()?, work, &mut out)?;
+        writeln!(out, "{DONE}")?;
+        out.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! The side that hands out the work: children that are replaced where they end or take too long.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::child::{BEGIN, DONE, Work};
+use super::row::{Outcome, Row};
+
+/// A child with its ends; ended when it is dropped.
+struct Worker {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+}
+
+impl Worker {
+    fn new(work: Work) -> Result<Worker> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["check", "--child", "--sample", &work.sample.to_string()]);
+        if !work.compile {
+            command.arg("--load");
+        }
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let input = child.stdin.take().context("the child's input is a pipe")?;
+        let output = child.stdout.take().context("the child's output is a pipe")?;
+        let (send, lines) = mpsc::channel();
+        // Ends with the pipe, which ends with the child.
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(|line| line.ok()) {
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Worker { child, input, lines })
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// How the answers about one module ended.
+enum End {
+    Done,
+    /// At the kernel that was begun last, if any had been.
+    Broken(Outcome),
+}
+
+/// A module that is being checked.
+struct Progress {
+    path: String,
+    /// Kernels that are known.
+    known: usize,
+    /// The kernel that was begun last.
+    begun: Option<String>,
+}
+
+impl Progress {
+    fn follow(&mut self, worker: &mut Worker, limit: Duration, rows: &Sender<Row>) -> Result<End> {
+        self.begun = None;
+        if writeln!(worker.input, "{}\t{}", self.known, self.path).is_err() {
+            return Ok(End::Broken(Outcome::Crashed));
+        }
+        loop {
+            let line = match worker.lines.recv_timeout(limit) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) => return Ok(End::Broken(Outcome::Late)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(End::Broken(Outcome::Crashed)),
+            };
+            if line == DONE {
+                return Ok(End::Done);
+            }
+            if let Some(kernel) = line.strip_prefix(BEGIN) {
+                self.begun = Some(kernel.into());
+                continue;
+            }
+            let row = Row::read(&line).with_context(|| format!("a child said `{line}`"))?;
+            self.known += usize::from(!row.kernel.is_empty());
+            self.begun = None;
+            // Nobody listens any more where the whole check has failed.
+            let _ = rows.send(row);
+        }
+    }
+}
+
+fn module(
+    path: PathBuf,
+    work: Work,
+    limit: Duration,
+    slot: &mut Option<Worker>,
+    rows: &Sender<Row>,
+) -> Result<()> {
+    let mut progress = Progress { path: path.display().to_string(), known: 0, begun: None };
+    loop {
+        let worker = match slot {
+            Some(worker) => worker,
+            None => slot.insert(Worker::new(work)?),
+        };
+        let End::Broken(outcome) = progress.follow(worker, limit, rows)? else { return Ok(()) };
+        *slot = None;
+        let kernel = progress.begun.take();
+        let whole_module = kernel.is_none();
+        let reason = match outcome {
+            Outcome::Late => format!("more than {} s", limit.as_secs()),
+            _ => "the process that did it ended".into(),
+        };
+        let _ = rows.send(Row {
+            module: progress.path.clone(),
+            kernel: kernel.unwrap_or_default(),
+            outcome,
+            size: 0,
+            seconds: if outcome == Outcome::Late { limit.as_secs_f64() } else { 0.0 },
+            processor: 0.0,
+            reason,
+        });
+        if whole_module {
+            return Ok(());
+        }
+        progress.known += 1;
+    }
+}
+
+/// Checks files, the largest first, so many at a time, and gives each row to `take` as it comes.
+pub fn check(
+    mut files: Vec<PathBuf>,
+    work: Work,
+    limit: Duration,
+    jobs: usize,
+    take: &mut dyn FnMut(Row) -> Result<()>,
+) -> Result<()> {
+    files.sort_by_key(|f| std::cmp::Reverse(f.metadata().map_or(0, |m| m.len())));
+    let queue = Mutex::new(VecDeque::from(files));
+    let (send, rows) = mpsc::channel();
+    let job = |send: Sender<Row>| {
+        let mut slot = None;
+        loop {
+            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some(path) = next else { return Ok(()) };
+            module(path, work, limit, &mut slot, &send)?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let start = |send: Sender<Row>| scope.spawn(|| job(send));
+        let threads: Vec<_> = (0..jobs).map(|_| start(send.clone())).collect();
+        drop(send);
+        for row in rows {
+            take(row)?;
+        }
+        let ended = |t: std::thread::ScopedJoinHandle<Result<()>>| {
+            t.join().unwrap_or_else(|_| bail!("a thread has panicked"))
+        };
+        threads.into_iter().try_for_each(ended)
+    })
+}

@@ -1,0 +1,135 @@
+//! `anywarp extract`: the device code in programs, libraries and archives.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use image::EntryKind;
+
+use crate::table;
+
+/// List the device code in any file, and extract its PTX
+///
+/// Programs, shared libraries, objects, archives and bare containers are searched from end to end for fatbins and for PTX texts; packed ones
+/// (LZ4, zstd) are unpacked. Machine code is listed, not extracted.
+#[derive(clap::Args)]
+#[command(after_help = "Example: anywarp extract libnccl.so.2 -o ptx")]
+pub struct Args {
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Write the PTX texts into this folder, each once, as NAME.NUMBER.sm_ARCH.ptx
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// A piece of device code.
+struct Item {
+    /// Where it, or the container that has it, begins in its file.
+    offset: usize,
+    kind: EntryKind,
+    /// 90 for sm_90; `None`: the text tells it.
+    arch: Option<u32>,
+    /// Bytes in the file.
+    packed: usize,
+    /// The PTX text; `None` for machine code, and for what cannot be unpacked.
+    text: Option<Vec<u8>>,
+}
+
+/// The number after `.target sm_`.
+fn target(text: &[u8]) -> Option<u32> {
+    let head = String::from_utf8_lossy(text.get(..4096).unwrap_or(text)).into_owned();
+    let after = head.split_once(".target")?.1.trim_start().strip_prefix("sm_")?.to_owned();
+    after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn items(bytes: &[u8]) -> Vec<Item> {
+    let mut items = Vec::new();
+    let fatbins = image::search_fatbins(bytes);
+    for piece in &fatbins {
+        for entry in image::entries(piece.bytes) {
+            let text = (entry.kind == EntryKind::Ptx).then(|| entry.unpack()).flatten();
+            let text = text.map(|t| image::until_nul(&t).trim_ascii_start().to_vec());
+            let (kind, arch) = (entry.kind, Some(entry.arch));
+            items.push(Item { offset: piece.offset, kind, arch, packed: entry.payload.len(), text });
+        }
+    }
+    for piece in image::search_texts(bytes) {
+        let inside = |f: &image::Piece| (f.offset..f.offset + f.bytes.len()).contains(&piece.offset);
+        if !fatbins.iter().any(inside) {
+            let (text, packed) = (Some(piece.bytes.to_vec()), piece.bytes.len());
+            items.push(Item { offset: piece.offset, kind: EntryKind::Ptx, arch: None, packed, text });
+        }
+    }
+    items.sort_by_key(|i| i.offset);
+    items
+}
+
+fn row(item: &Item) -> Vec<String> {
+    let arch = item.arch.or_else(|| item.text.as_deref().and_then(target));
+    let what = match (item.kind, &item.text) {
+        (EntryKind::Ptx, Some(text)) => format!("PTX, {}", table::bytes(text.len() as u64)),
+        (EntryKind::Ptx, None) => "PTX that cannot be unpacked".into(),
+        (EntryKind::Elf, _) => "machine code".into(),
+        (EntryKind::Other(kind), _) => format!("unknown, kind {kind}"),
+    };
+    vec![
+        format!("{:#x}", item.offset),
+        arch.map_or("-".into(), |a| format!("sm_{a}")),
+        table::bytes(item.packed as u64),
+        what,
+    ]
+}
+
+/// Writes texts that have not been written before; how many.
+fn write(file: &Path, items: &[Item], folder: &Path, written: &mut BTreeMap<Vec<u8>, PathBuf>) -> Result<()> {
+    let stem = file.file_name().map_or("stdin".into(), |n| n.to_string_lossy().into_owned());
+    let mut number = 0;
+    for item in items {
+        let Some(text) = &item.text else { continue };
+        if written.contains_key(text) {
+            continue;
+        }
+        number += 1;
+        let arch = item.arch.or_else(|| target(text)).unwrap_or(0);
+        let path = folder.join(format!("{stem}.{number}.sm_{arch}.ptx"));
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        written.insert(text.clone(), path);
+    }
+    Ok(())
+}
+
+/// Runs the subcommand; 1 where no file has device code.
+pub fn run(args: &Args) -> Result<ExitCode> {
+    if let Some(folder) = &args.output {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    let (mut found, mut written) = (0, BTreeMap::new());
+    let mut out = std::io::stdout().lock();
+    for file in &args.files {
+        let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let items = items(&bytes);
+        found += items.len();
+        let texts = items.iter().filter(|i| i.text.is_some()).count();
+        let mut report = format!("{}: {texts} PTX texts, {} others\n", file.display(), items.len() - texts);
+        match &args.output {
+            Some(folder) => write(file, &items, folder, &mut written)?,
+            None if items.is_empty() => {}
+            None => {
+                let rows: Vec<_> = items.iter().map(row).collect();
+                report += &table::columns(&["offset", "for", "in the file", "what"], &rows);
+            }
+        }
+        match out.write_all(report.as_bytes()) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
+            done => done?,
+        }
+    }
+    if let Some(folder) = &args.output {
+        writeln!(out, "{}: {} texts that differ", folder.display(), written.len())?;
+    }
+    Ok(if found == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,53 @@
+//! The PTX that programs load, kept for whoever wants to see it: `ANYWARP_KEEP_PTX` names a folder.
+
+use std::path::{Path, PathBuf};
+
+use crate::program::Source;
+
+/// Writes each text of a module, whether it loads or not, as a file named by its first kernel and its digest, once.
+pub(crate) fn texts(sources: &[Source]) {
+    let Some(folder) = std::env::var_os("ANYWARP_KEEP_PTX").filter(|f| !f.is_empty()).map(PathBuf::from)
+    else {
+        return;
+    };
+    for source in sources {
+        if let Err(error) = write(&folder, source.text) {
+            tracing::warn!(%error, folder = %folder.display(), "ANYWARP_KEEP_PTX: a module's PTX is not kept");
+        }
+    }
+}
+
+/// What a text is called: the name after its first `.entry`, as far as file names take it, and a digest.
+fn name(text: &str) -> String {
+    let after = text.split_once(".entry").map_or("", |(_, rest)| rest.trim_start());
+    let kernel = after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').take(60);
+    let kernel: String = kernel.collect();
+    let digest = blake3::hash(text.as_bytes()).to_hex();
+    let digest = digest.get(..16).unwrap_or_default();
+    if kernel.is_empty() { format!("{digest}.ptx") } else { format!("{kernel}.{digest}.ptx") }
+}
+
+fn write(folder: &Path, text: &str) -> std::io::Result<()> {
+    let file = folder.join(name(text));
+    if file.exists() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder)?;
+    // Other processes may load the same module at this time: each writes its own file, which then gets the name.
+    let own = folder.join(format!("{}.{}.part", name(text), std::process::id()));
+    std::fs::write(&own, text)?;
+    std::fs::rename(own, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_by_kernel_and_contents() {
+        let (one, other) = (name(".visible .entry add(.param .u64 p) {}"), name("// nothing"));
+        assert!(one.starts_with("add.") && one.ends_with(".ptx"), "{one}");
+        assert_eq!(other.len(), "0123456789abcdef.ptx".len(), "{other}");
+        assert_ne!(one, name(".visible .entry add(.param .u32 p) {}"));
+    }
+}

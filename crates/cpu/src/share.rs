@@ -1,0 +1,57 @@
+//! Work on a module's functions, shared out over the processors.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of text below which a thread costs more than it gains.
+const SMALL: usize = 256 << 10;
+
+/// Threads for texts of so many bytes: this one, and more for large texts.
+pub(crate) fn threads(bytes: usize) -> usize {
+    if bytes < SMALL {
+        return 1;
+    }
+    std::thread::available_parallelism().map_or(1, |n| n.get()).min(bytes / SMALL + 1)
+}
+
+/// Calls `work` for every number below `count`, on so many threads; this one is among them.
+pub(crate) fn each(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            if n >= count {
+                return;
+            }
+            work(n);
+        }
+    };
+    if threads < 2 || count < 2 {
+        return run();
+    }
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where no thread can be had, the others do its share.
+            let _ = std::thread::Builder::new().name("anywarp-load".into()).spawn_scoped(scope, || {
+                driver::stream::block_signals();
+                run();
+            });
+        }
+        run();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_comes_once() {
+        for (threads, count) in [(1, 0), (1, 5), (4, 0), (4, 1), (4, 1000)] {
+            let seen: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+            each(threads, count, &|n| {
+                seen[n].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(seen.iter().all(|s| s.load(Ordering::Relaxed) == 1), "{threads} threads, {count}");
+        }
+    }
+}

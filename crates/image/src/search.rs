@@ -1,0 +1,66 @@
+//! Device code anywhere in a file: programs, libraries, archives, what a package manager unpacks. No section table is asked: stripped
+//! files have the containers too.
+
+use memchr::memmem::Finder;
+
+use crate::fatbin::{self, FATBIN_MAGIC, FATBIN_MAGIC_OLD};
+use crate::until_nul;
+
+/// Bytes after a text's version within which its target must follow.
+const HEAD: usize = 4096;
+
+/// A piece of a file that holds device code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// Where it begins in the file.
+    pub offset: usize,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
+/// All fatbins ([`crate::entries`] takes them apart) in the order of the file. Of two that overlap, the first counts.
+pub fn search_fatbins(file: &[u8]) -> Vec<Piece<'_>> {
+    let places = |magic: u32| Finder::new(&magic.to_le_bytes()).find_iter(file).collect::<Vec<_>>();
+    let mut at: Vec<usize> = places(FATBIN_MAGIC).into_iter().chain(places(FATBIN_MAGIC_OLD)).collect();
+    at.sort_unstable();
+    let mut found: Vec<Piece> = Vec::new();
+    for offset in at {
+        let end = found.last().map_or(0, |p| p.offset + p.bytes.len());
+        let rest = file.get(offset..).unwrap_or(&[]);
+        let size = fatbin::total_size(rest).and_then(|n| usize::try_from(n).ok());
+        let Some(bytes) = size.and_then(|n| rest.get(..n)).filter(|_| offset >= end) else { continue };
+        if !fatbin::entries(bytes).is_empty() {
+            found.push(Piece { offset, bytes });
+        }
+    }
+    found
+}
+
+/// All PTX texts that lie in the file as they are, each from its `.version` to the first byte that is no text.
+pub fn search_texts(file: &[u8]) -> Vec<Piece<'_>> {
+    let mut found: Vec<Piece> = Vec::new();
+    for offset in Finder::new(b".version ").find_iter(file) {
+        let end = found.last().map_or(0, |p| p.offset + p.bytes.len());
+        let rest = file.get(offset..).unwrap_or(&[]);
+        if offset < end || !begins_text(rest) {
+            continue;
+        }
+        let text = until_nul(rest);
+        let length = text.iter().position(|&b| b < b' ' && !b.is_ascii_whitespace()).unwrap_or(text.len());
+        found.push(Piece { offset, bytes: text.get(..length).unwrap_or(text) });
+    }
+    found
+}
+
+/// `.version 8.0`, then soon `.target sm_`: not the pieces from which a compiler prints such lines.
+fn begins_text(bytes: &[u8]) -> bool {
+    let head = until_nul(bytes.get(..HEAD).unwrap_or(bytes));
+    let number = head.strip_prefix(b".version ").unwrap_or(&[]).trim_ascii_start();
+    let digits = number.iter().take_while(|b| b.is_ascii_digit()).count();
+    let minor = number.get(digits..).and_then(|r| r.strip_prefix(b".")).and_then(<[u8]>::first);
+    let target = || {
+        let after = Finder::new(b".target").find(head).and_then(|at| head.get(at + b".target".len()..));
+        after.is_some_and(|r| r.trim_ascii_start().starts_with(b"sm_"))
+    };
+    digits > 0 && minor.is_some_and(u8::is_ascii_digit) && target()
+}
