@@ -299,7 +299,10 @@ impl Program for Module {
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             host: &around,
         };
-        self.machine.workers().run(&launch).map_err(|fault| fault_of(&fault))
+        self.machine.workers().run(&launch).map_err(|mut fault| {
+            fault.source = fault.line.and_then(|line| self.program.source_of(line));
+            fault_of(&fault)
+        })
     }
 
     fn prepare(&self, kernel: usize) {

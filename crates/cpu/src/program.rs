@@ -260,6 +260,20 @@ impl Program {
         &self.module
     }
 
+    /// File and line of the source that a line of the module's text was made from (`.loc`). None: the module does not say, or several texts were
+    /// linked and more than one has such a line.
+    pub fn source_of(&self, line: u32) -> Option<String> {
+        let blocks = self.module.functions.iter().flat_map(|f| &f.blocks);
+        let places = blocks.flat_map(|b| b.insts.iter().map(|i| i.loc).chain([b.term_loc]));
+        let mut found = places.filter(|l| l.line == line && l.file != 0).map(|l| (l.file, l.source_line));
+        let (file, source_line) = found.next()?;
+        if found.any(|other| other != (file, source_line)) {
+            return None;
+        }
+        let file = self.module.files.get(file as usize - 1)?;
+        Some(format!("{file}:{source_line}"))
+    }
+
     /// The image's first contents when it lies at `base`.
     pub fn image(&self, base: u64) -> Vec<u8> {
         let mut bytes = vec![0u8; self.module.image_size as usize];

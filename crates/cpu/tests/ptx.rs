@@ -64,6 +64,12 @@ fn launch(program: &Program, workers: &Workers, run: &Run, how: How) -> Result<(
         (Some(want), Err(fault)) if &format!("{:?}", fault.kind) != want => {
             return Err(format!("{:?} instead of {want}: {fault}", fault.kind));
         }
+        (Some(_), Err(fault)) if run.source.is_some() => {
+            let source = fault.line.and_then(|line| program.source_of(line));
+            if source != run.source {
+                return Err(format!("{fault} at {source:?} instead of {:?}", run.source));
+            }
+        }
         _ => {}
     }
     let mut printed: Vec<String> = memory.printed().lines().map(String::from).collect();

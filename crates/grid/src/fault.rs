@@ -74,6 +74,8 @@ pub struct Fault {
     pub thread: Option<[u32; 3]>,
     /// Line in the module's text ([`wave::Loc::line`]).
     pub line: Option<u32>,
+    /// File and line of the source that the line was made from, where the module has debug data.
+    pub source: Option<String>,
     /// The address, for memory faults.
     pub address: Option<u64>,
     /// The rest, in words.
@@ -91,6 +93,7 @@ impl Fault {
             lanes: None,
             thread: None,
             line: None,
+            source: None,
             address: None,
             detail: detail.into(),
         }
@@ -112,6 +115,9 @@ impl fmt::Display for Fault {
         write!(f, " in kernel `{}`", self.kernel)?;
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
+        }
+        if let Some(source) = &self.source {
+            write!(f, " ({source})")?;
         }
         if let Some([x, y, z]) = self.block {
             write!(f, ", block ({x}, {y}, {z})")?;
@@ -145,13 +151,14 @@ mod tests {
         fault = Fault::new(FaultKind::IllegalAddress, "k", "write of 4 bytes");
         fault.address = Some(0x10);
         fault.line = Some(7);
+        fault.source = Some("scale.cu:3".into());
         fault.block = Some([1, 2, 3]);
         fault.thread = Some([4, 0, 0]);
         fault.warp = Some(0);
         fault.lanes = Some(0x10);
         assert_eq!(
             fault.to_string(),
-            "illegal address 0x10 in kernel `k`, line 7, block (1, 2, 3), thread (4, 0, 0), warp 0, lanes 0x00000010: write of 4 bytes"
+            "illegal address 0x10 in kernel `k`, line 7 (scale.cu:3), block (1, 2, 3), thread (4, 0, 0), warp 0, lanes 0x00000010: write of 4 bytes"
         );
     }
 

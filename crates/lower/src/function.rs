@@ -56,6 +56,8 @@ pub struct Lower<'a> {
     ssa: Ssa,
     labels: Vec<Option<Block>>,
     vars: Vec<VarPlace>,
+    /// The slot of [`Lower::stack_slot`].
+    stack: Option<u32>,
     errors: Vec<Error>,
     /// While a guarded pure instruction is lowered: results are selected under it.
     select: Option<Value>,
@@ -108,6 +110,7 @@ pub fn lower(
         ssa: Ssa::default(),
         labels: Vec::new(),
         vars: Vec::new(),
+        stack: None,
         errors: Vec::new(),
         select: None,
     };
@@ -230,7 +233,7 @@ impl Lower<'_> {
                     }
                 }
                 StatementKind::Loc(l) => {
-                    let file = self.module.file(l.file).map_or(0, |_| l.file);
+                    let file = self.linked.file(self.unit, l.file);
                     self.loc = Loc { file, source_line: l.line, ..self.loc };
                 }
                 StatementKind::Instruction(i) => {
@@ -294,6 +297,17 @@ impl Lower<'_> {
         let size = v.size_bytes().min(u64::from(u32::MAX)) as u32;
         self.out.slots.push(Slot { name: v.name.clone(), size, align: v.alignment() });
         VarPlace::Slot(self.out.slots.len() as u32 - 1)
+    }
+
+    /// The slot of the memory that the function takes while it runs, `size` bytes at a multiple of at least `align`.
+    pub fn stack_slot(&mut self, size: u32, align: u32) -> u32 {
+        let slots = &mut self.out.slots;
+        let slot = *self.stack.get_or_insert_with(|| {
+            slots.push(Slot { name: "alloca".into(), size, align });
+            slots.len() as u32 - 1
+        });
+        slots[slot as usize].align = slots[slot as usize].align.max(align);
+        slot
     }
 
     fn head(&mut self) {

@@ -33,6 +33,8 @@ pub struct Linked {
     functions: Vec<Vec<FuncId>>,
     /// Who gives each function its body.
     owners: Vec<Option<(usize, usize)>>,
+    /// By unit: which of the module's files the number of a `.file` means.
+    files: Vec<HashMap<u32, u32>>,
 }
 
 impl Linked {
@@ -45,6 +47,11 @@ impl Linked {
     pub fn set_body(&mut self, unit: usize, id: usize, body: wave::Function) {
         let f = self.functions[unit][id];
         self.module.functions[f.index()] = body;
+    }
+
+    /// The number of a unit's `.file` as [`wave::Loc::file`] has it; 0 for one that no directive names.
+    pub fn file(&self, unit: usize, number: u32) -> u32 {
+        self.files.get(unit).and_then(|files| files.get(&number)).copied().unwrap_or(0)
     }
 
     /// The function that unit `unit` means.
@@ -85,12 +92,30 @@ pub fn link(units: &[Unit], options: Options) -> (Linked, Vec<Error>) {
     let mut linked = Linked::default();
     let mut errors = Vec::new();
     linked.module.name = units.first().map(|u| u.name.to_string()).unwrap_or_default();
+    link_files(units, &mut linked);
     link_functions(units, &mut linked, &mut errors);
     link_variables(units, options, &mut linked, &mut errors);
     linked.place_function_variables(units);
     linked.module.image_align =
         linked.module.globals.iter().map(|g| u64::from(g.align)).max().unwrap_or(1).max(16);
     (linked, errors)
+}
+
+/// Source files, each once however many units name it.
+fn link_files(units: &[Unit], linked: &mut Linked) {
+    let mut known: HashMap<&str, u32> = HashMap::new();
+    for unit in units {
+        let mut numbers = HashMap::new();
+        for directive in &unit.module.directives {
+            let ast::Directive::File(file) = directive else { continue };
+            let here = *known.entry(&file.name).or_insert_with(|| {
+                linked.module.files.push(file.name.clone());
+                linked.module.files.len() as u32
+            });
+            numbers.insert(file.index, here);
+        }
+        linked.files.push(numbers);
+    }
 }
 
 fn link_functions(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) {

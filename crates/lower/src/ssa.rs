@@ -19,6 +19,8 @@ pub enum Var {
     Carry,
     /// The counter of a loop that lowering made.
     Count,
+    /// Bytes of [`crate::function::Lower::stack_slot`] that are taken.
+    Stack,
 }
 
 /// The state of the construction.

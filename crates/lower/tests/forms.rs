@@ -29,7 +29,6 @@ const LATER: &[(&str, &[&str])] = &[
     ),
     ("tensor copies", &["cp.bulk.tensor", "tensormap"]),
     ("memory of several devices", &["multimem"]),
-    ("stack allocation", &["alloca", "stacksave", "stackrestore"]),
 ];
 
 fn later(form: &Form, modifiers: &[String]) -> Option<&'static str> {
@@ -123,4 +122,24 @@ fn every_special_register_is_lowered() {
             assert_eq!(lower(&form, &instruction), Outcome::Lowered, "{instruction}");
         }
     }
+}
+
+#[test]
+fn tensor_memory_is_refused_with_its_place() {
+    let form = grammar::lines().into_iter().find_map(|line| match line {
+        Line::Instruction(_, forms) => forms.into_iter().find(|f| f.opcode == "tcgen05"),
+        _ => None,
+    });
+    let text = grammar::module(&form.expect("a form"), "tcgen05.wait::ld.sync.aligned;");
+    let tree = ptx::parse(&text).expect("a text");
+    let unit = lower::Unit { name: "form", module: &tree, source: &text };
+    let errors = lower::lower(&[unit]).expect_err("no tensor memory");
+    assert_eq!(errors.len(), 1);
+    let place = &text[errors[0].span.start as usize..errors[0].span.end as usize];
+    assert_eq!(place, "tcgen05.wait::ld.sync.aligned");
+    assert_eq!(
+        errors[0].message,
+        "instruction 'tcgen05.wait::ld.sync.aligned' is not supported yet: there is no tensor memory here; code for sm_90a or sm_120 does \
+         without it"
+    );
 }

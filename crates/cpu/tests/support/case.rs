@@ -6,6 +6,7 @@
 //! // n: u32 = 100                   an argument: a scalar
 //! // expect a[i] = i < 100 ? a[i] + 1 : a[i]      `a` on the right is the first contents
 //! // fault IllegalAddress           the launch must fail so
+//! // source scale.cu:7              … and the fault name this place of the source
 //! // prints hello 3                 a line of the launch's output, in any order
 //! ```
 //!
@@ -111,6 +112,8 @@ pub struct Run {
     pub expect: Vec<(String, String)>,
     /// The fault that must come.
     pub fault: Option<String>,
+    /// The place of the source that the fault must name.
+    pub source: Option<String>,
     /// Lines printed.
     pub prints: Vec<String>,
 }
@@ -176,6 +179,8 @@ pub fn parse(text: &str) -> Result<Vec<Run>, String> {
             run.expect.push((name.to_string(), right.trim().to_string()));
         } else if let Some(rest) = comment.strip_prefix("fault ") {
             run.fault = Some(rest.trim().to_string());
+        } else if let Some(rest) = comment.strip_prefix("source ") {
+            run.source = Some(rest.trim().to_string());
         } else if let Some(rest) = comment.strip_prefix("prints ") {
             run.prints.push(rest.to_string());
         } else if let Some((name, rest)) = comment.split_once(": ")

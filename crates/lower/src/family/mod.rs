@@ -12,6 +12,7 @@ mod mbarrier;
 mod memory;
 mod narrow;
 mod scale;
+mod stack;
 mod sync;
 mod texture;
 mod video;
@@ -101,6 +102,10 @@ static TABLE: &[Row] = table! {
     acts Sured => texture::reduce;
     acts Mma => matrix::mma;
     acts Call => call::call;
+    pure Alloca => stack::alloca;
+    pure Stacksave => stack::save;
+    pure Stackrestore => stack::restore;
+    acts Tcgen05 => tensor_memory;
     acts Ret Exit Trap => sync::nothing;
 };
 
@@ -124,4 +129,9 @@ fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
         Some(t) if t.is_float() => float::arithmetic(l, i),
         _ => integer::arithmetic(l, i),
     }
+}
+
+/// `tcgen05`: matrix products in a memory of their own, which only devices of capability 10 have.
+fn tensor_memory(l: &mut Lower, i: &Instruction) -> Result<()> {
+    l.unsupported(i, "there is no tensor memory here; code for sm_90a or sm_120 does without it")
 }
