@@ -5,12 +5,12 @@
 
 mod bulk;
 mod cancel;
+mod matrix;
 mod mbarrier;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-use tensor::Mma;
 use texture::{Access, Descriptor, Lanes, table};
 use wave::LANES;
 use wave::abi::{BULK, BlockCtx, Runtime, TEXTURE, WarpCtx};
@@ -25,7 +25,7 @@ use crate::machine::Link;
 use crate::memory::copy_guarded;
 
 /// The functions.
-pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessible, matrix };
+pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessible, matrix: matrix::matrix };
 
 /// Stack that a runtime function may need, bytes.
 const ROOM: usize = 64 << 10;
@@ -183,39 +183,6 @@ unsafe extern "C" fn builtin(
             c.fault(FaultKind::Internal, Some(mask), None, format!("there is no builtin {which}"));
             false
         }
-    })
-}
-
-/// A matrix instruction.
-unsafe extern "C" fn matrix(
-    warp: *mut WarpCtx,
-    number: u64,
-    mask: u32,
-    args: *const u32,
-    results: *mut u32,
-) -> u32 {
-    // SAFETY: the contract of `MatrixFn`.
-    let caller = unsafe { Caller::new(warp) };
-    caller.guard(mask, |c| {
-        let Some(mma) = Mma::of_number(number) else {
-            c.fault(
-                FaultKind::Internal,
-                Some(mask),
-                None,
-                format!("there is no matrix instruction {number:#x}"),
-            );
-            return false;
-        };
-        let words = |bits: Vec<u32>| bits.iter().map(|b| b / 32).sum::<u32>() as usize * LANES;
-        // SAFETY: `MatrixFn` promises all lanes of each register of the operands and results.
-        let (args, results) = unsafe {
-            (
-                std::slice::from_raw_parts(args, words(mma.operands())),
-                std::slice::from_raw_parts_mut(results, words(mma.results())),
-            )
-        };
-        tensor::run(&mma, args, results);
-        true
     })
 }
 

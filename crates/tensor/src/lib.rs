@@ -24,16 +24,22 @@ macro_rules! names {
     };
 }
 
+mod fast;
 pub mod format;
 mod fragment;
+mod matrix;
 mod mma;
+mod movement;
 mod sparse;
 mod sum;
 mod warp;
+mod wgmma;
 
 pub use format::Format;
+pub use matrix::{Fault, Matrix, Shared};
 pub use mma::{Bits, Mma, Round, shape};
-pub use warp::run;
+pub use movement::{Action, Movement, Rows, Source};
+pub use wgmma::Wgmma;
 
 /// Lanes of a warp.
 pub const LANES: usize = 32;

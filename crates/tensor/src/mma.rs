@@ -161,19 +161,22 @@ impl Mma {
         if self.sparse { self.k / 2 } else { self.k }
     }
 
-    /// Registers of a lane for `elements` of a format in all lanes together.
-    fn registers(elements: u16, format: Format) -> usize {
-        (u32::from(elements) * format.bits() / 32).div_ceil(format.bits().max(32)) as usize
+    /// Registers of a lane for a matrix of this size in all lanes together.
+    fn registers(elements: [u16; 2], format: Format) -> usize {
+        let [x, y] = elements.map(u32::from);
+        (x * y * format.bits() / 32).div_ceil(format.bits().max(32)) as usize
     }
 
     /// Registers of `a`, `b`, `c` and `d`; of 32 bits, or 64 for f64.
     pub fn counts(&self) -> [usize; 4] {
-        let quad = if self.is_quad() { 4 } else { 1 };
+        // Four products lie in the lanes of a warp.
+        let m = if self.is_quad() { 4 * self.m } else { self.m };
+        let n = if self.is_quad() { 4 * self.n } else { self.n };
         [
-            Mma::registers(quad * self.m * self.stored_k(), self.a),
-            Mma::registers(quad * self.n * self.k, self.b),
-            Mma::registers(quad * self.m * self.n, self.c),
-            Mma::registers(quad * self.m * self.n, self.d),
+            Mma::registers([m, self.stored_k()], self.a),
+            Mma::registers([n, self.k], self.b),
+            Mma::registers([m, self.n], self.c),
+            Mma::registers([m, self.n], self.d),
         ]
     }
 
@@ -228,6 +231,11 @@ impl Mma {
 
     /// The instruction of a number; none of one that is none.
     pub fn of_number(number: u64) -> Option<Mma> {
+        Mma::fields_of_number(number).filter(Mma::is_legal)
+    }
+
+    /// The fields of a number, whatever they say.
+    pub(crate) fn fields_of_number(number: u64) -> Option<Mma> {
         let mut x = Mma::default();
         let mut left = 52u32;
         macro_rules! take {
@@ -249,7 +257,7 @@ impl Mma {
             };
         }
         fields!(take, x);
-        (left == 0 && number >> 52 == 0 && x.is_legal()).then_some(x)
+        (left == 0 && number >> 52 == 0).then_some(x)
     }
 
     /// The spelling; [`Mma::of_name`] reads it back.
@@ -267,6 +275,11 @@ impl Mma {
 
     /// The instruction of a spelling.
     pub fn of_name(name: &str) -> Option<Mma> {
+        Mma::fields_of_name(name).filter(Mma::is_legal)
+    }
+
+    /// The fields of a spelling, whatever they say.
+    pub(crate) fn fields_of_name(name: &str) -> Option<Mma> {
         let mut words = name.split('.');
         let (m, n, k) = shape(words.next()?)?;
         let mut format = || Format::of_name(words.next()?);
@@ -289,7 +302,7 @@ impl Mma {
                 }
             }
         }
-        (x.is_legal() && x.name() == name).then_some(x)
+        (x.name() == name).then_some(x)
     }
 }
 

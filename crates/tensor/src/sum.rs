@@ -8,26 +8,30 @@ use rustc_apfloat::ieee::Double;
 
 use crate::format::{Float, Format};
 use crate::mma::{Bits, Mma, Round};
+use crate::warp::Unit;
 
 /// The NaN that float sums give.
 const NAN: u32 = 0x7fff_ffff;
 
 /// Fraction bits that are kept where terms are aligned.
-const KEPT: i32 = 25;
+fn kept(x: &Mma, unit: Unit) -> i32 {
+    match unit {
+        Unit::Warpgroup if x.a.bits() == 8 => 13,
+        _ => 25,
+    }
+}
 
-/// The steps of a sum: the numbers of the products that are summed at once.
-fn steps(x: &Mma, count: usize) -> Vec<Vec<usize>> {
+/// The steps of a sum, and whether a product belongs to one.
+fn steps(x: &Mma, unit: Unit) -> usize {
     match x.a {
         // Bytes become halves: the lower two of each register first, then the upper two.
-        Format::E4M3 | Format::E5M2 => {
-            (0..2).map(|half| (0..count).filter(|k| k / 2 % 2 == half).collect()).collect()
-        }
-        _ => vec![(0..count).collect()],
+        Format::E4M3 | Format::E5M2 if unit == Unit::Warp => 2,
+        _ => 1,
     }
 }
 
 /// ± `magnitude` × 2^`exponent`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Term {
     negative: bool,
     magnitude: u64,
@@ -92,31 +96,44 @@ fn product(specials: &mut Specials, a: Float, b: Float, fraction: i32) -> Option
     }
 }
 
+/// Terms of a step at most: 32 products and the sum so far.
+const TERMS: usize = 33;
+
 /// `c` plus the products of `a` and `b`, in the format of `d`.
-pub fn floats(x: &Mma, a: &[u64], b: &[u64], c: u64) -> u64 {
+pub fn floats(x: &Mma, unit: Unit, a: &[Float], b: &[Float], c: u64) -> u64 {
     let (Some(la), Some(lb)) = (x.a.layout(), x.b.layout()) else { return 0 };
-    let fraction = (la.fraction + lb.fraction) as i32;
+    let products = (la.fraction + lb.fraction) as i32;
     // The sum of bytes begins with zero; what was there before is added at the end as any float would be.
-    let bytes = x.a.bits() == 8;
+    let bytes = unit == Unit::Warp && x.a.bits() == 8;
     let (mut sum, mut format) = if bytes { (0, x.d) } else { (c, x.c) };
-    for step in steps(x, a.len()) {
+    let steps = steps(x, unit);
+    for step in 0..steps {
         let mut specials = Specials::default();
-        let mut terms: Vec<Term> = step
-            .iter()
-            .filter_map(|&k| product(&mut specials, element(x.a, a[k]), element(x.b, b[k]), fraction))
-            .collect();
+        let mut terms = [Term::default(); TERMS];
+        let mut count = 0;
+        let mut add = |term: Term| {
+            if let Some(to) = terms.get_mut(count) {
+                *to = term;
+                count += 1;
+            }
+        };
+        for (k, (&a, &b)) in a.iter().zip(b).enumerate() {
+            if steps == 1 || k / 2 % 2 == step {
+                product(&mut specials, a, b, products).into_iter().for_each(&mut add);
+            }
+        }
         let fraction = format.layout().map_or(0, |l| l.fraction as i32);
         match format.float(sum) {
             Float::Number { significand: 0, .. } => {}
             Float::Number { negative, exponent, significand } => {
-                terms.push(Term { negative, magnitude: significand, exponent, fraction });
+                add(Term { negative, magnitude: significand, exponent, fraction });
             }
             Float::Infinite { negative } => specials.infinite(negative),
             Float::Nan => specials.nan = true,
         }
         format = x.d;
         sum = match specials.value() {
-            None => aligned(&terms, x.d),
+            None => aligned(&terms[..count], kept(x, unit), x.d),
             Some(special) => encode(special, x.d),
         };
     }
@@ -124,10 +141,10 @@ pub fn floats(x: &Mma, a: &[u64], b: &[u64], c: u64) -> u64 {
 }
 
 /// An element of `a` or `b`. Bytes become halves first, where the least numbers of e4m3 are not subnormal.
-fn element(format: Format, bits: u64) -> Float {
+pub fn element(format: Format, unit: Unit, bits: u64) -> Float {
     match format.float(bits) {
         Float::Number { negative, mut exponent, mut significand }
-            if format == Format::E4M3 && significand != 0 =>
+            if unit == Unit::Warp && format == Format::E4M3 && significand != 0 =>
         {
             while significand < 8 {
                 significand <<= 1;
@@ -150,15 +167,16 @@ fn encode(special: Float, format: Format) -> u64 {
 }
 
 /// The sum of terms, each cut below the largest exponent; an f32 is cut too, an f16 rounded to nearest.
-fn aligned(terms: &[Term], format: Format) -> u64 {
+fn aligned(terms: &[Term], kept: i32, format: Format) -> u64 {
     let Some(top) = terms.iter().map(|t| t.exponent).max() else { return 0 };
-    let total: i128 = terms
+    let total: i64 = terms
         .iter()
         .map(|t| {
-            // The term's unit is 2^(exponent - fraction), the sum's 2^(top - KEPT).
-            let shift = t.exponent - t.fraction - (top - KEPT);
-            let magnitude = i128::from(t.magnitude);
-            let cut = if shift >= 0 { magnitude << shift.min(64) } else { magnitude >> (-shift).min(127) };
+            // The term's unit is 2^(exponent - fraction), the sum's 2^(top - kept).
+            let shift = t.exponent - t.fraction - (top - kept);
+            // Products and sums have at most 24 bits above the last that is kept.
+            let magnitude = t.magnitude as i64;
+            let cut = if shift >= 0 { magnitude << shift.min(32) } else { magnitude >> (-shift).min(63) };
             if t.negative { -cut } else { cut }
         })
         .sum();
@@ -168,16 +186,18 @@ fn aligned(terms: &[Term], format: Format) -> u64 {
     }
     if format == Format::F16 {
         // What becomes zero has no sign.
-        let bits = round_to_f16(magnitude as u64, top - KEPT);
+        let bits = round_to_f16(magnitude, top - kept);
         let sign = if total < 0 && bits != 0 { 0x8000 } else { 0 };
         return u64::from(bits | sign);
     }
-    u64::from(cut_to_f32(magnitude, top - KEPT) | u32::from(total < 0) << 31)
+    // An f32 has no more fraction bits than were kept.
+    let fewer = (1u32 << (23 - kept).max(0)) - 1;
+    u64::from(cut_to_f32(magnitude, top - kept) & !fewer | u32::from(total < 0) << 31)
 }
 
 /// `magnitude` × 2^`exponent` as an f32 without sign, cut.
-fn cut_to_f32(magnitude: u128, exponent: i32) -> u32 {
-    let length = 128 - magnitude.leading_zeros() as i32;
+fn cut_to_f32(magnitude: u64, exponent: i32) -> u32 {
+    let length = 64 - magnitude.leading_zeros() as i32;
     // The exponent of the leading bit, and of the last bit that an f32 keeps.
     let leading = length - 1 + exponent;
     if leading > 127 {
@@ -185,7 +205,8 @@ fn cut_to_f32(magnitude: u128, exponent: i32) -> u32 {
     }
     let last = (leading - 23).max(-149);
     let shift = last - exponent;
-    let significand = if shift >= 0 { magnitude >> shift.min(127) } else { magnitude << -shift } as u32;
+    let significand =
+        if shift >= 0 { magnitude >> shift.min(63) } else { magnitude << (-shift).min(63) } as u32;
     if leading < -126 {
         return significand;
     }

@@ -1,83 +1,150 @@
-//! A whole instruction, by its plain meaning.
+//! Products by their plain meaning.
 
 use crate::LANES;
-use crate::format::Format;
+use crate::format::{Float, Format};
 use crate::fragment;
 use crate::mma::Mma;
-use crate::{sparse, sum};
+use crate::{fast, sparse, sum};
 
-/// Computes an instruction for a warp. `args` holds the operands' registers one after the other, each with all lanes: 32 words, of f64 64
-/// (low word first); `results` likewise. What is missing in `args` is zero.
-pub fn run(x: &Mma, args: &[u32], results: &mut [u32]) {
+/// What computes a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// `mma`.
+    Warp,
+    /// `wgmma`.
+    Warpgroup,
+}
+
+/// Elements of the three matrices: row by row of `a` (what is there), column by column of `b`, row by row of `c`.
+pub(crate) struct Tile {
+    pub a: Vec<u64>,
+    pub b: Vec<u64>,
+    pub c: Vec<u64>,
+    /// Columns.
+    pub n: usize,
+    /// Rows of `b`.
+    pub k: usize,
+    /// Columns of `a` that are there.
+    pub stored: usize,
+}
+
+impl Tile {
+    pub(crate) fn new(x: &Mma) -> Tile {
+        let (m, n, k) = (usize::from(x.m), usize::from(x.n), usize::from(x.k));
+        let stored = usize::from(x.stored_k());
+        Tile { a: vec![0; m * stored], b: vec![0; n * k], c: vec![0; m * n], n, k, stored }
+    }
+
+    /// Takes the elements of `c`.
+    pub(crate) fn read_c(&mut self, x: &Mma, registers: &[u32]) {
+        for lane in 0..LANES {
+            for e in 0..self.c.len() / LANES {
+                let (row, column) = fragment::c(x, x.c, lane, e);
+                self.c[row * self.n + column] = fragment::get(registers, x.c, lane, e);
+            }
+        }
+    }
+}
+
+/// `mma` for a warp, see [`crate::Matrix::run`].
+pub(crate) fn run(x: &Mma, args: &[u32], results: &mut [u32]) {
+    if !fast::run(x, args, results) {
+        plain(x, args, results);
+    }
+}
+
+/// By the plain meaning.
+pub(crate) fn plain(x: &Mma, args: &[u32], results: &mut [u32]) {
     let [a, b, c, _] = x.counts();
     let words = |registers: usize, format: Format| registers * LANES * (format.bits().max(32) / 32) as usize;
     let split = |from: usize, len: usize| args.get(from..from + len).unwrap_or_default();
     let (a_len, b_len, c_len) = (words(a, x.a), words(b, x.b), words(c, x.c));
-    let operands = Operands {
-        a: split(0, a_len),
-        b: split(a_len, b_len),
-        c: split(a_len + b_len, c_len),
-        metadata: split(a_len + b_len + c_len, LANES),
-    };
+    let (a, b, c) = (split(0, a_len), split(a_len, b_len), split(a_len + b_len, c_len));
+    let metadata = split(a_len + b_len + c_len, LANES);
     results.fill(0);
     for quad in 0..if x.is_quad() { 4 } else { 1 } {
-        product(x, &operands, quad, results);
+        let lanes = || (0..LANES).filter(|&l| fragment::quad(x, l) == quad);
+        let mut t = Tile::new(x);
+        for lane in lanes() {
+            for e in 0..each(x, t.a.len()) {
+                let (row, column) = fragment::a(x, lane, e);
+                t.a[row * t.stored + column] = fragment::get(a, x.a, lane, e);
+            }
+            for e in 0..each(x, t.b.len()) {
+                let (row, column) = fragment::b(x, lane, e);
+                t.b[column * t.k + row] = fragment::get(b, x.b, lane, e);
+            }
+            for e in 0..each(x, t.c.len()) {
+                let (row, column) = fragment::c(x, x.c, lane, e);
+                t.c[row * t.n + column] = fragment::get(c, x.c, lane, e);
+            }
+        }
+        multiply_for(x, &t, metadata, Unit::Warp, lanes(), results);
     }
 }
 
-/// The registers of an instruction.
-struct Operands<'a> {
-    a: &'a [u32],
-    b: &'a [u32],
-    c: &'a [u32],
-    metadata: &'a [u32],
-}
-
-/// Elements of a lane for a matrix of `count` in all lanes together.
+/// Elements of a lane for a matrix of `count`.
 fn each(x: &Mma, count: usize) -> usize {
     count / if x.is_quad() { 8 } else { LANES }
 }
 
-fn product(x: &Mma, o: &Operands, quad: usize, results: &mut [u32]) {
-    let (m, n, k) = (usize::from(x.m), usize::from(x.n), usize::from(x.k));
-    let lanes = || (0..LANES).filter(|&l| fragment::quad(x, l) == quad);
-    let stored = usize::from(x.stored_k());
-    // Row by row of a (what is there), column by column of b, row by row of c.
-    let (mut a, mut b, mut c) = (vec![0u64; m * stored], vec![0u64; n * k], vec![0u64; m * n]);
-    let columns: Vec<Vec<usize>> =
-        (0..if x.sparse { m } else { 0 }).map(|row| sparse::columns(x, o.metadata, row)).collect();
-    for lane in lanes() {
-        for e in 0..each(x, m * stored) {
-            let (row, column) = fragment::a(x, lane, e);
-            a[row * stored + column] = fragment::get(o.a, x.a, lane, e);
-        }
-        for e in 0..each(x, k * n) {
-            let (row, column) = fragment::b(x, lane, e);
-            b[column * k + row] = fragment::get(o.b, x.b, lane, e);
-        }
-        for e in 0..each(x, m * n) {
-            let (row, column) = fragment::c(x, x.c, lane, e);
-            c[row * n + column] = fragment::get(o.c, x.c, lane, e);
-        }
+/// Computes a product and puts it where all lanes have it.
+pub(crate) fn multiply(x: &Mma, t: &Tile, metadata: &[u32], unit: Unit, results: &mut [u32]) {
+    multiply_for(x, t, metadata, unit, 0..LANES, results);
+}
+
+fn multiply_for(
+    x: &Mma,
+    t: &Tile,
+    metadata: &[u32],
+    unit: Unit,
+    lanes: impl Iterator<Item = usize>,
+    results: &mut [u32],
+) {
+    let columns: Vec<Vec<usize>> = (0..if x.sparse { usize::from(x.m) } else { 0 })
+        .map(|row| sparse::columns(x, metadata, row))
+        .collect();
+    let floats = !matches!(x.a, Format::F64) && !x.is_quad() && x.a.layout().is_some();
+    if floats {
+        let decoded = |format: Format, from: &[u64]| -> Vec<Float> {
+            from.iter().map(|&bits| sum::element(format, unit, bits)).collect()
+        };
+        let (a, b) = (decoded(x.a, &t.a), decoded(x.b, &t.b));
+        return each_sum(x, t, [&a, &b], &columns, lanes, results, |a, b, c| sum::floats(x, unit, a, b, c));
     }
-    let sum = match x.a {
-        Format::F64 => sum::doubles,
-        Format::B1 => sum::bits,
-        Format::F16 if x.is_quad() => sum::chained,
-        f if f.layout().is_none() => sum::integers,
-        _ => sum::floats,
+    let sum = |a: &[u64], b: &[u64], c: u64| match x.a {
+        Format::F64 => sum::doubles(x, a, b, c),
+        Format::B1 => sum::bits(x, a, b, c),
+        Format::F16 => sum::chained(x, a, b, c),
+        _ => sum::integers(x, a, b, c),
     };
-    for lane in lanes() {
-        for e in 0..each(x, m * n) {
+    each_sum(x, t, [&t.a, &t.b], &columns, lanes, results, sum);
+}
+
+/// Sums products of rows of `a` and columns of `b` for all elements of `d` that these lanes have.
+fn each_sum<T: Copy>(
+    x: &Mma,
+    t: &Tile,
+    [a, b]: [&[T]; 2],
+    columns: &[Vec<usize>],
+    lanes: impl Iterator<Item = usize>,
+    results: &mut [u32],
+    sum: impl Fn(&[T], &[T], u64) -> u64,
+) {
+    let mut met = Vec::with_capacity(t.stored);
+    for lane in lanes {
+        for e in 0..each(x, t.c.len()) {
             let (row, column) = fragment::c(x, x.d, lane, e);
-            let (a, b) = (&a[row * stored..][..stored], &b[column * k..][..k]);
+            let (a, b) = (&a[row * t.stored..][..t.stored], &b[column * t.k..][..t.k]);
+            let c = t.c[row * t.n + column];
             let value = match columns.get(row) {
                 // The elements of b that meet those of a that are there.
                 Some(columns) => {
-                    let b: Vec<u64> = columns.iter().map(|&c| b[c % k]).collect();
-                    sum(x, a, &b, c[row * n + column])
+                    met.clear();
+                    met.extend(columns.iter().map(|&c| b[c % t.k]));
+                    sum(a, &met, c)
                 }
-                None => sum(x, a, b, c[row * n + column]),
+                None => sum(a, b, c),
             };
             fragment::put(results, x.d, lane, e, value);
         }

@@ -217,8 +217,8 @@ pub type BuiltinFn = unsafe extern "C" fn(
     results: *mut u64,
 ) -> u32;
 
-/// Signature of a matrix instruction: the warp, [`tensor::Mma::number`], the lanes that call, operands and results as `[register][lane]`
-/// ([`tensor::run`]). Answers 0 to go on; otherwise the code must stop with [`Stop::Fault`].
+/// Signature of a matrix instruction: the warp, [`tensor::Matrix::number`], the lanes that call, operands and results as `[register][lane]`
+/// ([`tensor::Matrix::run`]). Answers 0 to go on; otherwise the code must stop with [`Stop::Fault`].
 pub type MatrixFn = unsafe extern "C" fn(
     warp: *mut WarpCtx,
     number: u64,

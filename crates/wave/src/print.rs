@@ -265,7 +265,7 @@ pub(crate) fn spell(op: &Op) -> Spelling {
         Op::Builtin(builtin) => format!("builtin.{}", builtin.name()),
         Op::Bulk(bulk) => format!("bulk.{bulk}"),
         Op::Texture(access) => format!("texture.{}", access.name()),
-        Op::Mma(mma) => format!("mma.{}", mma.name()),
+        Op::Matrix(matrix) => format!("matrix.{}", matrix.name()),
         Op::Yield => "yield".into(),
         Op::Nop => "nop".into(),
     };

@@ -1,16 +1,16 @@
-//! Matrix instructions of a warp (PTX ISA 9.7.14).
+//! Matrix instructions of a warp and of a warpgroup (PTX ISA 9.7.14 and 9.7.15), but for `wmma`.
 
 use ptx::ast::{Instruction, Operand, OperandKind};
 use ptx::{Modifier as M, ScalarType};
-use tensor::{Bits, Format, Mma, shape};
-use wave::op::Op;
+use tensor::{Action, Bits, Format, Matrix, Mma, Movement, Rows, Source, Wgmma, shape};
+use wave::op::{Op, SReg, Space};
 use wave::{Ty, Value};
 
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result};
 
 /// The registers of a fragment.
-fn fragment(operand: &Operand) -> &[Operand] {
+pub fn fragment(operand: &Operand) -> &[Operand] {
     match operand.kind {
         OperandKind::Vector(_) => operand.elements(),
         _ => std::slice::from_ref(operand),
@@ -18,7 +18,7 @@ fn fragment(operand: &Operand) -> &[Operand] {
 }
 
 /// Reads `count` registers of `bits` bits.
-fn read(l: &mut Lower, operand: &Operand, name: &str, count: usize, bits: u32) -> Result<Vec<Value>> {
+pub fn read(l: &mut Lower, operand: &Operand, name: &str, count: usize, bits: u32) -> Result<Vec<Value>> {
     let registers = fragment(operand);
     if registers.len() != count {
         let given = registers.len();
@@ -33,7 +33,7 @@ fn read(l: &mut Lower, operand: &Operand, name: &str, count: usize, bits: u32) -
 }
 
 /// Writes the registers of a result.
-fn write(l: &mut Lower, operand: &Operand, values: &[Value]) -> Result<()> {
+pub fn write(l: &mut Lower, operand: &Operand, values: &[Value]) -> Result<()> {
     let registers = fragment(operand);
     if registers.len() != values.len() {
         let (count, given) = (values.len(), registers.len());
@@ -74,10 +74,14 @@ fn named(l: &mut Lower, i: &Instruction) -> Result<Mma> {
 }
 
 /// Emits the operation on registers.
-fn product(l: &mut Lower, mma: Mma, mut registers: Vec<Value>) -> Vec<Value> {
+pub fn product(l: &mut Lower, mma: Mma, registers: Vec<Value>) -> Vec<Value> {
+    emit(l, Matrix::Mma(mma), registers)
+}
+
+fn emit(l: &mut Lower, matrix: Matrix, mut registers: Vec<Value>) -> Vec<Value> {
     let members = l.constant(Ty::I32, 0xffff_ffff);
     registers.push(members);
-    l.op(Op::Mma(mma), &registers)
+    l.op(Op::Matrix(matrix), &registers)
 }
 
 /// `mma.sync` and `mma.sp.sync`: d, a, b, c{, metadata, selector}.
@@ -118,5 +122,117 @@ fn immediate(l: &mut Lower, operand: Option<&Operand>, limit: u8) -> Result<u8> 
             let least = limit.saturating_sub(1);
             l.fail(ErrorClass::Invalid, operand.span, format!("a number from 0 to {least} is expected"))
         }
+    }
+}
+
+/// The address operand as an offset in shared memory.
+fn row_address(l: &mut Lower, i: &Instruction, operand: &Operand) -> Result<Value> {
+    let (base, offset, implied) = l.address(operand)?;
+    let address = l.offset(base, offset);
+    let shared = i.space().is_some() || implied == Some(Space::Shared);
+    let address = if shared { address } else { l.op1(Op::FromGeneric(Space::Shared), &[address]) };
+    Ok(l.resize(address, Ty::I32, false))
+}
+
+/// What `ldmatrix` and `stmatrix` move.
+fn movement(l: &mut Lower, i: &Instruction, action: Action) -> Result<Movement> {
+    let named = |words: &[&str]| i.modifiers.iter().find_map(|m| words.iter().position(|w| *w == m.name()));
+    let rows = i.modifiers.iter().find_map(|m| Rows::of_name(m.name())).unwrap_or_default();
+    let source = i.modifiers.iter().find_map(|m| Source::of_name(m.name())).unwrap_or_default();
+    let count = named(&["x1", "x2", "x4"]).unwrap_or(0) as u8;
+    // Elements of m8n8 are halves, those of the other shapes bytes.
+    let bytes = !i.modifiers.iter().any(|m| m.name() == "b16");
+    let movement = Movement { action, rows, count, transposed: i.has(M::Trans), source };
+    if !movement.is_legal() || bytes != (rows != Rows::M8n8) {
+        return l.fail(ErrorClass::Invalid, i.span, "this shape is not moved so");
+    }
+    Ok(movement)
+}
+
+pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let movement = movement(l, i, Action::Load)?;
+    let address = row_address(l, i, &i.operands[1])?;
+    let values = emit(l, Matrix::Move(movement), vec![address]);
+    write(l, &i.operands[0], &values)
+}
+
+pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let movement = movement(l, i, Action::Store)?;
+    let mut operands = vec![row_address(l, i, &i.operands[0])?];
+    operands.extend(read(l, &i.operands[1], "the matrices", movement.registers(), 32)?);
+    emit(l, Matrix::Move(movement), operands);
+    Ok(())
+}
+
+pub fn transpose(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let movement = Movement { action: Action::Transpose, transposed: true, ..Movement::default() };
+    let v = l.value(&i.operands[1], ScalarType::B32)?;
+    let values = emit(l, Matrix::Move(movement), vec![v]);
+    write(l, &i.operands[0], &values)
+}
+
+/// `wgmma.mma_async`: d, a, b{, metadata, selector}, scale-d{, scale-a, scale-b{, trans-a}{, trans-b}}. It is done at once: what orders
+/// memory around it (`wgmma.fence`, barriers) has come before, and waiting for it is nothing.
+pub fn warpgroup(l: &mut Lower, i: &Instruction) -> Result<()> {
+    if !i.modifiers.iter().any(|m| m.name() == "mma_async") {
+        return Ok(());
+    }
+    let mut formats = i.modifiers.iter().filter_map(|m| Format::of_name(m.name()));
+    let found = i.modifiers.iter().find_map(|m| shape(m.name()));
+    let (Some((_, n, k)), Some(d), Some(a), Some(b)) =
+        (found, formats.next(), formats.next(), formats.next())
+    else {
+        return l.unsupported(i, "a product has a shape and three types");
+    };
+    let sparse = i.modifiers.iter().any(|m| m.name().starts_with("sp"));
+    let mut product =
+        Mma { m: 16, n, k, a, b, c: d, d, sparse, saturate: i.has(M::Satfinite), ..Mma::default() };
+    let a_in_shared = !matches!(i.operands[1].kind, OperandKind::Vector(_));
+    let after = if sparse { 5 } else { 3 };
+    if sparse {
+        product.selector = immediate(l, i.operands.get(4), product.selectors())?;
+    }
+    let mut rest = i.operands.iter().skip(after + 1);
+    let (mut negate_a, mut negate_b) = (false, false);
+    if a.layout().is_some() {
+        negate_a = is_minus(l, rest.next())?;
+        negate_b = is_minus(l, rest.next())?;
+    }
+    if matches!(a, Format::F16 | Format::BF16) {
+        if a_in_shared {
+            product.a_by_column = immediate(l, rest.next(), 2)? == 1;
+        }
+        product.b_by_row = immediate(l, rest.next(), 2)? == 1;
+    }
+    let wgmma = Wgmma { product, a_in_shared, negate_a, negate_b };
+    if let (false, _) | (_, Some(_)) = (wgmma.is_legal(), rest.next()) {
+        return l.fail(ErrorClass::Invalid, i.span, "this shape does not have these types or operands");
+    }
+    let [ra, _, _, rd] = product.counts();
+    let mut operands = vec![l.op1(Op::Special(SReg::WarpId), &[])];
+    if a_in_shared {
+        operands.push(l.value(&i.operands[1], ScalarType::B64)?);
+    } else {
+        operands.extend(read(l, &i.operands[1], "a", ra, 32)?);
+    }
+    operands.push(l.value(&i.operands[2], ScalarType::B64)?);
+    if sparse {
+        operands.push(l.value(&i.operands[3], ScalarType::B32)?);
+    }
+    let Some(scale) = i.operands.get(after) else { return l.unsupported(i, "") };
+    let scale = l.value(scale, ScalarType::Pred)?;
+    operands.push(l.resize(scale, Ty::I32, false));
+    operands.extend(read(l, &i.operands[0], "d", rd, 32)?);
+    let values = emit(l, Matrix::Wgmma(wgmma), operands);
+    write(l, &i.operands[0], &values)
+}
+
+/// Whether a factor is −1; it is 1 otherwise.
+fn is_minus(l: &mut Lower, operand: Option<&Operand>) -> Result<bool> {
+    let Some(operand) = operand else { return Ok(false) };
+    match operand.kind {
+        OperandKind::Int(v) if v.value() == 1 => Ok(false),
+        OperandKind::Int(v) if v.value() == -1 => Ok(true),
+        _ => l.fail(ErrorClass::Invalid, operand.span, "1 or -1 is expected"),
     }
 }

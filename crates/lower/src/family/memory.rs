@@ -108,7 +108,7 @@ pub fn isspacep(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 /// A memory operand: base, constant offset, mode.
-fn memory(
+pub fn memory(
     l: &mut Lower,
     i: &Instruction,
     operand: &Operand,

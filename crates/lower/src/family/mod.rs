@@ -16,6 +16,7 @@ mod stack;
 mod sync;
 mod texture;
 mod video;
+mod wmma;
 
 use ptx::Opcode;
 use ptx::ast::Instruction;
@@ -101,6 +102,11 @@ static TABLE: &[Row] = table! {
     acts Sust => texture::store;
     acts Sured => texture::reduce;
     acts Mma => matrix::mma;
+    acts Ldmatrix => matrix::load;
+    acts Stmatrix => matrix::store;
+    acts Movmatrix => matrix::transpose;
+    acts Wgmma => matrix::warpgroup;
+    acts Wmma => wmma::wmma;
     acts Call => call::call;
     pure Alloca => stack::alloca;
     pure Stacksave => stack::save;

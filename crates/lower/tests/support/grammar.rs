@@ -43,10 +43,23 @@ fn words() -> (Vec<String>, Vec<String>) {
             if section == "type" {
                 types.push(word.clone());
             }
-            all.push(word);
+            all.extend(series(&word));
         }
     }
     (all, types)
+}
+
+/// `m64n{8..256+8}k16` stands for a word a step.
+fn series(word: &str) -> Vec<String> {
+    let parts = word.split_once('{').and_then(|(head, rest)| {
+        let (range, tail) = rest.split_once('}')?;
+        let (from, rest) = range.split_once("..")?;
+        let (to, step) = rest.split_once('+').unwrap_or((rest, "1"));
+        let number = |s: &str| s.parse::<usize>().ok();
+        Some((head, number(from)?, number(to)?, number(step)?, tail))
+    });
+    let Some((head, from, to, step, tail)) = parts else { return vec![word.to_owned()] };
+    (from..=to).step_by(step).map(|n| format!("{head}{n}{tail}")).collect()
 }
 
 /// `{.x.y}` stands for both with and without.
@@ -191,7 +204,7 @@ impl Form {
         let first = types.first().map_or("b32", |t| t.as_str());
         let last = types.last().map_or("b32", |t| t.as_str());
         let has = |w: &str| modifiers.iter().any(|m| m == w);
-        if let Some(operands) = super::matrix::operands(&self.opcode, modifiers) {
+        if let Some(operands) = super::matrix::operands(&self.opcode, modifiers, optional) {
             let dots: String = modifiers.iter().map(|m| format!(".{m}")).collect();
             return (!operands.is_empty()).then(|| format!("{}{dots} {operands};", self.opcode));
         }

@@ -48,7 +48,7 @@ fn answer(op: &Op) -> Answer {
         Op::Atom { ty: AtomTy::F32, mem, .. } if mem.space != Space::Global => Answer::Wrong,
         // Coordinates are floats to the runtime.
         // Other formats are summed in a way that does not depend on it.
-        Op::Mma(mma) if mma.of_doubles() => Answer::Wrong,
+        Op::Matrix(matrix) if matrix.of_doubles() => Answer::Wrong,
         Op::Builtin(Builtin::Vprintf) | Op::Texture(_) => Answer::Wrong,
         Op::Bulk(bulk) if bulk.effect != Effect::Copy => Answer::Wrong,
         _ => Answer::Same,

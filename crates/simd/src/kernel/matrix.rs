@@ -19,7 +19,8 @@ impl Kernel<'_> {
         };
         let sizes = [size(self, &inst.args), size(self, &inst.results)];
         let most = self.matrices.get_or_insert(sizes);
-        *most = [most[0].max(sizes[0]), most[1].max(sizes[1])];
+        // Never nothing: the places must be there.
+        *most = [most[0].max(sizes[0]).max(1), most[1].max(sizes[1]).max(1)];
         let mut at = 0;
         for &a in &inst.args[..inst.args.len().saturating_sub(1)] {
             let v = self.vector(a);

@@ -11,7 +11,7 @@ use wave::{Block, BlockCall, BlockData, Function, Inst, Terminator, Ty, Value};
 /// The operand that names the lanes an operation waits for.
 pub fn members_operand(op: &Op) -> Option<usize> {
     match op {
-        Op::Mma(mma) => Some(mma.operands().len()),
+        Op::Matrix(matrix) => Some(matrix.operands().len()),
         Op::Shfl { sync: true, .. } => Some(3),
         Op::Vote { sync: true, .. } | Op::Match(..) | Op::Redux(_) => Some(1),
         Op::Elect | Op::WarpSync => Some(0),

@@ -584,7 +584,7 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
         | Op::Redux(_)
         | Op::Elect
         | Op::Builtin(_)
-        | Op::Mma(_)
+        | Op::Matrix(_)
         | Op::Bulk(_)
         | Op::Texture(_) => Shape::varying(),
         Op::Call(_) | Op::CallIndirect { .. } => Shape::varying(),

@@ -48,7 +48,7 @@ impl Kernel<'_> {
             Op::Redux(op) => self.redux(inst, *op),
             Op::Match(mode, ty) => self.matching(inst, *mode, *ty),
             Op::Shfl { mode, .. } => self.shuffle(inst, *mode),
-            Op::Mma(mma) => self.matrix(inst, mma.number()),
+            Op::Matrix(matrix) => self.matrix(inst, matrix.number()),
             other => Err(Unsupported(format!("{other:?}"))),
         }
     }

@@ -204,7 +204,9 @@ impl Machine<'_> {
                     self.warp.sleep = 0;
                     return Stop::Yield;
                 }
-                self.release_parked(true);
+                if !self.release_parked(true) {
+                    return Stop::Fault;
+                }
                 continue;
             }
             if let Some(stop) = self.step(group) {

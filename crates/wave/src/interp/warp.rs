@@ -1,8 +1,9 @@
 //! Operations between lanes.
 
 use crate::LANES;
+use crate::abi::Stop;
 use crate::func::Inst;
-use crate::op::{MatchMode, Mma, Op, ReduxOp, ShflMode, VoteMode};
+use crate::op::{MatchMode, Matrix, Op, ReduxOp, ShflMode, VoteMode};
 
 use super::int;
 use super::machine::{Flow, Machine, Status, lanes_of};
@@ -11,7 +12,7 @@ use crate::types::Ty;
 /// Operand that names the members, if the operation waits for them.
 fn members_operand(op: &Op) -> Option<usize> {
     match op {
-        Op::Mma(mma) => Some(mma.operands().len()),
+        Op::Matrix(matrix) => Some(matrix.operands().len()),
         Op::Shfl { sync: true, .. } => Some(3),
         Op::Vote { sync: true, .. } | Op::Match(..) | Op::Redux(_) => Some(1),
         Op::Elect | Op::WarpSync => Some(0),
@@ -23,14 +24,13 @@ impl Machine<'_> {
     /// A convergent operation reached by `group`: those without members run at once, the others park.
     pub(super) fn converge(&mut self, group: u32, inst: &Inst) -> Flow {
         if members_operand(&inst.op).is_none() {
-            self.exchange(group, group, &vec![inst.clone(); LANES]);
-            return Flow::Next;
+            let ok = self.exchange(group, group, &vec![inst.clone(); LANES]);
+            return if ok { Flow::Next } else { Flow::Stop(Stop::Fault) };
         }
         for lane in lanes_of(group) {
             self.state.lanes[lane].status = Status::Parked;
         }
-        self.release_parked(false);
-        Flow::Placed
+        if self.release_parked(false) { Flow::Placed } else { Flow::Stop(Stop::Fault) }
     }
 
     fn parked_inst(&self, lane: usize) -> Option<Inst> {
@@ -47,8 +47,8 @@ impl Machine<'_> {
     }
 
     /// Lets parked lanes go whose members are all there (or, `anyway`, the first parked lane with whoever is there). Those meet that do the same
-    /// operation and name the same members; they may stand at different places.
-    pub(super) fn release_parked(&mut self, anyway: bool) {
+    /// operation and name the same members; they may stand at different places. False: the launch has failed.
+    pub(super) fn release_parked(&mut self, anyway: bool) -> bool {
         let mut force = anyway;
         loop {
             let mut left = self.with_status(Status::Parked);
@@ -70,7 +70,7 @@ impl Machine<'_> {
                     break;
                 }
             }
-            let Some((together, first)) = ready else { return };
+            let Some((together, first)) = ready else { return true };
             force = false;
             let insts: Vec<Inst> = (0..LANES)
                 .map(|lane| if together >> lane & 1 == 1 { self.parked_inst(lane) } else { None })
@@ -79,7 +79,9 @@ impl Machine<'_> {
             for lane in lanes_of(together) {
                 self.state.lanes[lane].status = Status::Running;
             }
-            self.exchange(together, together, &insts);
+            if !self.exchange(together, together, &insts) {
+                return false;
+            }
             self.advance(together);
         }
     }
@@ -90,11 +92,12 @@ impl Machine<'_> {
     }
 
     /// Runs an operation between the lanes of `group`; each lane has its own instruction (they may stand at different places).
-    fn exchange(&mut self, group: u32, active: u32, insts: &[Inst]) {
-        let Some(leader) = lanes_of(group).next() else { return };
+    /// False: the launch has failed.
+    fn exchange(&mut self, group: u32, active: u32, insts: &[Inst]) -> bool {
+        let Some(leader) = lanes_of(group).next() else { return true };
         let op = insts[leader].op.clone();
-        if let Op::Mma(mma) = op {
-            return self.matrix(group, insts, &mma);
+        if let Op::Matrix(matrix) = op {
+            return self.matrix(group, insts, &matrix);
         }
         let mut out = [[0u128; 2]; LANES];
         match op {
@@ -182,19 +185,20 @@ impl Machine<'_> {
                 self.set(l, r, out[l][i.min(1)]);
             }
         }
+        true
     }
 
-    /// A matrix product: the registers of lanes that are not there count as zeros.
-    fn matrix(&mut self, group: u32, insts: &[Inst], mma: &Mma) {
+    /// A matrix instruction: the registers of lanes that are not there count as zeros. False: the launch has failed.
+    fn matrix(&mut self, group: u32, insts: &[Inst], matrix: &Matrix) -> bool {
         let place = |bits: &[u32]| {
             let mut at = 0;
             let words = |bits: u32| LANES * (bits / 32) as usize;
             let starts: Vec<usize> = bits.iter().map(|&b| (at, at += words(b)).0).collect();
             (starts, at)
         };
-        let (operands, results) = (mma.operands(), mma.results());
+        let (operands, results) = (matrix.operands(), matrix.results());
         let (from, size) = place(&operands);
-        let mut args = vec![0u32; size];
+        let mut args = vec![0u32; size.max(1)];
         for l in lanes_of(group) {
             for (i, &bits) in operands.iter().enumerate() {
                 let v = self.get(l, insts[l].args[i]);
@@ -207,8 +211,16 @@ impl Machine<'_> {
             }
         }
         let (to, size) = place(&results);
-        let mut out = vec![0u32; size];
-        tensor::run(mma, &args, &mut out);
+        let mut out = vec![0u32; size.max(1)];
+        let call = {
+            // SAFETY: the runtime is valid for the launch.
+            unsafe { (*self.block_ctx().runtime).matrix }
+        };
+        // SAFETY: the arrays have all lanes of each operand and result.
+        let code = unsafe { call(self.warp, matrix.number(), group, args.as_ptr(), out.as_mut_ptr()) };
+        if code != 0 {
+            return false;
+        }
         for l in lanes_of(group) {
             for (i, &bits) in results.iter().enumerate() {
                 let word = |at: usize| u128::from(out[to[i] + at]);
@@ -216,6 +228,7 @@ impl Machine<'_> {
                 self.set(l, insts[l].results[i], v);
             }
         }
+        true
     }
 }
 

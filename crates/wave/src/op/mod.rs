@@ -9,7 +9,7 @@
 use crate::module::{FuncId, GlobalId, SharedId};
 use crate::types::{Fmt, Ty};
 
-pub use tensor::Mma;
+pub use tensor::Matrix;
 pub use texture::Access;
 
 /// Declares an enumeration whose members have one spelling each in the text form.
@@ -312,9 +312,9 @@ pub enum Op {
     /// A texture or surface access: `(handle: i64, coordinates and what follows: i32…) -> (values…)`, as
     /// [`Access::operands`] and [`Access::results`] list them.
     Texture(Access),
-    /// A matrix product by the whole warp: `(registers of the operands…, members: i32) -> (registers of the result…)`, as
-    /// [`Mma::operands`] and [`Mma::results`] list them. PTX wants all lanes here; what others give is what their registers hold.
-    Mma(Mma),
+    /// A matrix instruction of the whole warp: `(registers of the operands…, members: i32) -> (registers of the result…)`, as
+    /// [`Matrix::operands`] and [`Matrix::results`] list them; addresses are offsets in shared memory. PTX wants all lanes here; what others give is what their registers hold.
+    Matrix(Matrix),
     /// A bulk copy of each lane; [`Bulk`] lists its operands.
     Bulk(Bulk),
     /// Nothing but a place where the warp lets other warps run; inserted at the back edges of loops that wait
@@ -414,9 +414,9 @@ impl Op {
                 let types = |bits: Vec<u32>| bits.into_iter().filter_map(Ty::of_bits).collect();
                 (types(access.operands()), types(access.results()))
             }
-            Op::Mma(mma) => {
+            Op::Matrix(matrix) => {
                 let types = |bits: Vec<u32>| bits.into_iter().filter_map(Ty::of_bits);
-                (types(mma.operands()).chain([I32]).collect(), types(mma.results()).collect())
+                (types(matrix.operands()).chain([I32]).collect(), types(matrix.results()).collect())
             }
         };
         Some(Signature { args, results })
@@ -443,7 +443,7 @@ impl Op {
                 | Op::CallIndirect { .. }
                 | Op::Builtin(_)
                 | Op::Texture(_)
-                | Op::Mma(_)
+                | Op::Matrix(_)
                 | Op::Bulk(_)
                 | Op::Yield
                 | Op::Special(SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64)
@@ -461,7 +461,7 @@ impl Op {
                 | Op::Elect
                 | Op::ActiveMask
                 | Op::WarpSync
-                | Op::Mma(_)
+                | Op::Matrix(_)
                 | Op::Bar { .. }
         )
     }

@@ -106,7 +106,7 @@ fn access(name: &str) -> Option<Op> {
         Some(MemMode { space, order, scope })
     };
     let op = match words.next()? {
-        "mma" => return Mma::of_name(name.split_once('.')?.1).map(Op::Mma),
+        "matrix" => return Matrix::of_name(name.split_once('.')?.1).map(Op::Matrix),
         "texture" => return Access::of_name(name.split_once('.')?.1).map(Op::Texture),
         "fence" => {
             let (order, scope) = ordering(&mut words)?;

@@ -1,0 +1,127 @@
+//! All matrix instructions of a warp, and what they need of its shared memory.
+
+use crate::mma::Mma;
+use crate::movement::Movement;
+use crate::wgmma::Wgmma;
+
+/// An instruction: everything but its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Matrix {
+    /// A product of fragments.
+    Mma(Mma),
+    /// A matrix between shared memory and registers, or between registers.
+    Move(Movement),
+    /// A warp's part of a product whose operands lie in shared memory.
+    Wgmma(Wgmma),
+}
+
+/// The shared memory of a warp's block, by offsets in it.
+pub trait Shared {
+    /// Copies bytes out; false where they are not all there.
+    fn read(&self, at: u64, to: &mut [u8]) -> bool;
+    /// Copies bytes in; false where there is no place for all of them.
+    fn write(&self, at: u64, from: &[u8]) -> bool;
+}
+
+/// Why an instruction cannot be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A row, or an element, of the block's shared memory that is not there, and the lane that asked for it.
+    Outside(u64, u32),
+    /// A row does not begin at a multiple of its size.
+    Misaligned(u64, u32),
+}
+
+/// Bits of a number that say which kind of instruction it is.
+const KIND: u32 = 61;
+
+impl Matrix {
+    /// The instruction as a number.
+    pub fn number(&self) -> u64 {
+        let (kind, number) = match self {
+            Matrix::Mma(x) => (0, x.number()),
+            Matrix::Move(x) => (1, u64::from(x.number())),
+            Matrix::Wgmma(x) => (2, x.number()),
+        };
+        kind << KIND | number
+    }
+
+    /// The instruction of a number; none of one that is none.
+    pub fn of_number(number: u64) -> Option<Matrix> {
+        let rest = number & ((1 << KIND) - 1);
+        match number >> KIND {
+            0 => Mma::of_number(rest).map(Matrix::Mma),
+            1 => Movement::of_number(u32::try_from(rest).ok()?).map(Matrix::Move),
+            2 => Wgmma::of_number(rest).map(Matrix::Wgmma),
+            _ => None,
+        }
+    }
+
+    /// The spelling; [`Matrix::of_name`] reads it back.
+    pub fn name(&self) -> String {
+        match self {
+            Matrix::Mma(x) => format!("mma.{}", x.name()),
+            Matrix::Move(x) => x.name(),
+            Matrix::Wgmma(x) => format!("wgmma.{}", x.name()),
+        }
+    }
+
+    /// The instruction of a spelling.
+    pub fn of_name(name: &str) -> Option<Matrix> {
+        match name.split_once('.') {
+            Some(("mma", rest)) => Mma::of_name(rest).map(Matrix::Mma),
+            Some(("wgmma", rest)) => Wgmma::of_name(rest).map(Matrix::Wgmma),
+            _ => Movement::of_name(name).map(Matrix::Move),
+        }
+    }
+
+    /// The bits of each operand: 32 or 64.
+    pub fn operands(&self) -> Vec<u32> {
+        match self {
+            Matrix::Mma(x) => x.operands(),
+            Matrix::Move(x) => vec![32; x.operands()],
+            Matrix::Wgmma(x) => x.operands(),
+        }
+    }
+
+    /// The bits of each result.
+    pub fn results(&self) -> Vec<u32> {
+        match self {
+            Matrix::Mma(x) => x.results(),
+            Matrix::Move(x) => vec![32; x.results()],
+            Matrix::Wgmma(x) => x.product.results(),
+        }
+    }
+
+    /// Whether its elements are f64.
+    pub fn of_doubles(&self) -> bool {
+        matches!(self, Matrix::Mma(x) if x.of_doubles())
+    }
+
+    /// Words that the registers of `bits` take in all lanes.
+    pub fn words(bits: &[u32]) -> usize {
+        bits.iter().map(|b| (b / 32) as usize * crate::LANES).sum()
+    }
+
+    /// Runs the instruction for the lanes of `mask`. `args` holds the operands' registers one after the other, each with all lanes: 32 words, or
+    /// 64 where it has 64 bits (low word first); `results` likewise. What is missing in `args` is zero.
+    ///
+    /// # Errors
+    /// Shared memory is not as the operands say.
+    pub fn run(
+        &self,
+        mask: u32,
+        args: &[u32],
+        results: &mut [u32],
+        shared: &dyn Shared,
+    ) -> Result<(), Fault> {
+        match self {
+            Matrix::Mma(x) => {
+                crate::warp::run(x, args, results);
+                Ok(())
+            }
+            Matrix::Move(x) => x.run(mask, args, results, shared),
+            Matrix::Wgmma(x) => x.run(mask, args, results, shared),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! `wgmma`: products of a warpgroup whose operands lie in shared memory (PTX ISA 9.7.15).
+//!
+//! Four warps compute 64 rows, each warp the 16 rows that its registers of `d` hold; so each does its part by itself.
+
+use crate::LANES;
+use crate::format::Format;
+use crate::fragment;
+use crate::matrix::{Fault, Matrix, Shared};
+use crate::mma::Mma;
+use crate::warp::{self, Tile};
+
+/// A warp's part of a product. Operands: the warp's number (the warpgroup's first has a multiple of four), `a`'s registers or its descriptor, `b`'s descriptor,
+/// the metadata where `a` is sparse, whether `d` is added to (1) or begins with zero (0), and the registers of `d`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Wgmma {
+    /// Shapes and formats of a warp's part, `m` is 16. `a_by_column` and `b_by_row` say that rows in shared memory run along `m` and `n`.
+    pub product: Mma,
+    /// `a` lies in shared memory.
+    pub a_in_shared: bool,
+    /// `a` is multiplied by −1.
+    pub negate_a: bool,
+    /// `b` is multiplied by −1.
+    pub negate_b: bool,
+}
+
+/// Bits of the product's number.
+const PRODUCT: u32 = 52;
+
+impl Wgmma {
+    /// Whether there is such an instruction.
+    pub fn is_legal(&self) -> bool {
+        use Format::*;
+        let x = &self.product;
+        let (k, b, sums): (u16, &[Format], &[Format]) = match x.a {
+            F16 => (16, &[F16], &[F16, F32]),
+            BF16 => (16, &[BF16], &[F32]),
+            TF32 => (8, &[TF32], &[F32]),
+            E4M3 | E5M2 => (32, &[E4M3, E5M2], &[F16, F32]),
+            S8 | U8 => (32, &[S8, U8], &[S32]),
+            B1 => (256, &[B1], &[S32]),
+            _ => return false,
+        };
+        let integers = sums == [S32];
+        let halves = matches!(x.a, F16 | BF16);
+        let columns = x.n >= 8 && x.n <= 256 && x.n % 8 == 0;
+        let columns = columns && (!integers || x.n <= 24 || x.n % 16 == 0);
+        (x.m, x.k) == (16, if x.sparse { 2 * k } else { k })
+            && columns
+            && b.contains(&x.b)
+            && sums.contains(&x.d)
+            && x.c == x.d
+            && (halves || !x.a_by_column && !x.b_by_row)
+            && (self.a_in_shared || !x.a_by_column)
+            && !(integers && (self.negate_a || self.negate_b))
+            && !(x.a == B1 && (x.sparse || x.saturate))
+            && x.selector < x.selectors()
+    }
+
+    /// The instruction as a number.
+    pub fn number(&self) -> u64 {
+        let flags =
+            u64::from(self.a_in_shared) | u64::from(self.negate_a) << 1 | u64::from(self.negate_b) << 2;
+        flags << PRODUCT | self.product.number()
+    }
+
+    /// The instruction of a number; none of one that is none.
+    pub fn of_number(number: u64) -> Option<Wgmma> {
+        let flag = |n: u32| number >> (PRODUCT + n) & 1 == 1;
+        let x = Wgmma {
+            product: Mma::fields_of_number(number & ((1 << PRODUCT) - 1))?,
+            a_in_shared: flag(0),
+            negate_a: flag(1),
+            negate_b: flag(2),
+        };
+        (number >> (PRODUCT + 3) == 0 && x.is_legal()).then_some(x)
+    }
+
+    /// The spelling; [`Wgmma::of_name`] reads it back.
+    pub fn name(&self) -> String {
+        let mut name = self.product.name();
+        for (flag, word) in [(self.a_in_shared, ".sa"), (self.negate_a, ".na"), (self.negate_b, ".nb")] {
+            name += if flag { word } else { "" };
+        }
+        name
+    }
+
+    /// The instruction of a spelling.
+    pub fn of_name(name: &str) -> Option<Wgmma> {
+        let mut x = Wgmma::default();
+        let mut product = Vec::new();
+        for word in name.split('.') {
+            match word {
+                "sa" => x.a_in_shared = true,
+                "na" => x.negate_a = true,
+                "nb" => x.negate_b = true,
+                _ => product.push(word),
+            }
+        }
+        x.product = Mma::fields_of_name(&product.join("."))?;
+        (x.is_legal() && x.name() == name).then_some(x)
+    }
+
+    /// The bits of each operand.
+    pub fn operands(&self) -> Vec<u32> {
+        let [a, _, _, d] = self.product.counts();
+        let mut bits = vec![32];
+        bits.extend(if self.a_in_shared { vec![64] } else { vec![32; a] });
+        bits.push(64);
+        bits.extend(self.product.sparse.then_some(32));
+        bits.push(32);
+        bits.extend(std::iter::repeat_n(32, d));
+        bits
+    }
+
+    /// Runs the instruction.
+    pub(crate) fn run(
+        &self,
+        mask: u32,
+        args: &[u32],
+        results: &mut [u32],
+        shared: &dyn Shared,
+    ) -> Result<(), Fault> {
+        let x = &self.product;
+        let Some(lane) = (0..LANES).find(|l| mask >> l & 1 == 1) else { return Ok(()) };
+        let bits = self.operands();
+        let mut starts = Vec::with_capacity(bits.len());
+        let mut at = 0;
+        for b in &bits {
+            starts.push(at);
+            at += Matrix::words(&[*b]);
+        }
+        let word = |operand: usize| {
+            let at = starts.get(operand).map_or(usize::MAX, |s| s + lane);
+            args.get(at).copied().unwrap_or(0)
+        };
+        let wide = |operand: usize| {
+            let at = starts.get(operand).map_or(0, |s| s + 2 * lane);
+            let half = |at: usize| u64::from(args.get(at).copied().unwrap_or(0));
+            half(at) | half(at + 1) << 32
+        };
+        let [registers, _, _, d] = x.counts();
+        let after_a = if self.a_in_shared { 2 } else { 1 + registers };
+        let metadata = after_a + 1;
+        let scale = metadata + usize::from(x.sparse);
+        let mut tile = Tile::new(x);
+        let source = |operand: usize, by_mn: bool, format: Format| {
+            Descriptor::of(wide(operand), by_mn, format, shared, lane)
+        };
+        if self.a_in_shared {
+            let from = source(1, x.a_by_column, x.a);
+            let first = word(0) as usize % 4 * 16;
+            for row in 0..16 {
+                for k in 0..tile.stored {
+                    tile.a[row * tile.stored + k] = from.element(first + row, k)?;
+                }
+            }
+        } else {
+            let registers = args.get(starts[1]..starts[after_a]).unwrap_or_default();
+            for lane in 0..LANES {
+                for e in 0..16 * tile.stored / LANES {
+                    let (row, column) = fragment::a(x, lane, e);
+                    tile.a[row * tile.stored + column] = fragment::get(registers, x.a, lane, e);
+                }
+            }
+        }
+        let from = source(after_a, x.b_by_row, x.b);
+        for column in 0..tile.n {
+            for k in 0..tile.k {
+                tile.b[column * tile.k + k] = from.element(column, k)?;
+            }
+        }
+        negate(&mut tile.a, x.a, self.negate_a);
+        negate(&mut tile.b, x.b, self.negate_b);
+        if word(scale) & 1 == 1 {
+            tile.read_c(x, args.get(starts[scale + 1]..).unwrap_or_default());
+        }
+        let metadata = args.get(starts[metadata]..).unwrap_or_default();
+        let _ = d;
+        results.fill(0);
+        warp::multiply(x, &tile, metadata, warp::Unit::Warpgroup, results);
+        Ok(())
+    }
+}
+
+fn negate(elements: &mut [u64], format: Format, negative: bool) {
+    let Some(layout) = format.layout().filter(|_| negative) else { return };
+    // A tf32 keeps its sign where an f32 does.
+    let sign = if format == Format::TF32 { 31 } else { layout.exponent + layout.fraction };
+    elements.iter_mut().for_each(|v| *v ^= 1 << sign);
+}
+
+/// A matrix in shared memory (PTX ISA 9.7.15.5.1).
+struct Descriptor<'a> {
+    start: u64,
+    leading: u64,
+    stride: u64,
+    /// Bytes of a row whose units of 16 bytes are exchanged; 16 where none are.
+    swizzle: u64,
+    /// Rows run along `m` or `n`.
+    by_mn: bool,
+    bits: u64,
+    shared: &'a dyn Shared,
+    lane: usize,
+}
+
+/// Bytes of a unit that stays together.
+const UNIT: u64 = 16;
+
+impl Descriptor<'_> {
+    fn of(bits: u64, by_mn: bool, format: Format, shared: &dyn Shared, lane: usize) -> Descriptor<'_> {
+        let field = |at: u32| (bits >> at & 0x3fff) << 4;
+        let swizzle = match bits >> 62 {
+            1 => 128,
+            2 => 64,
+            3 => 32,
+            _ => 16,
+        };
+        Descriptor {
+            start: field(0),
+            leading: field(16),
+            stride: field(32),
+            swizzle,
+            by_mn,
+            bits: u64::from(format.bits()),
+            shared,
+            lane,
+        }
+    }
+
+    /// Where an element is, by its row or column outside and its place along `k`.
+    fn address(&self, mn: u64, k: u64) -> u64 {
+        let per_unit = UNIT * 8 / self.bits;
+        let at = match (self.by_mn, self.swizzle) {
+            (false, 16) => mn / 8 * self.stride + mn % 8 * UNIT + k / per_unit * self.leading,
+            (false, row) => mn / 8 * self.stride + mn % 8 * row + k / per_unit * UNIT,
+            (true, 16) => mn / per_unit * self.stride + k / 8 * self.leading + k % 8 * UNIT,
+            (true, row) => {
+                let (unit, units) = (mn / per_unit, row / UNIT);
+                unit / units * self.leading + unit % units * UNIT + k % 8 * row + k / 8 * self.stride
+            }
+        };
+        let along = if self.by_mn { mn } else { k };
+        let at = self.start + at + along % per_unit * self.bits / 8;
+        at ^ (at >> 7 & (self.swizzle / UNIT - 1)) << 4
+    }
+
+    fn element(&self, mn: usize, k: usize) -> Result<u64, Fault> {
+        let at = self.address(mn as u64, k as u64);
+        let mut bytes = [0u8; 4];
+        let size = (self.bits as usize).div_ceil(8).min(4);
+        if !self.shared.read(at, &mut bytes[..size]) {
+            return Err(Fault::Outside(at, 1 << self.lane));
+        }
+        let value = u64::from(u32::from_le_bytes(bytes));
+        // Single bits from the low end of the byte.
+        Ok(if self.bits < 8 { value >> (k as u64 * self.bits % 8) & ((1 << self.bits) - 1) } else { value })
+    }
+}
