@@ -217,6 +217,14 @@ impl Host for Around<'_> {
         }
     }
 
+    fn multicast_count(&self, address: u64, size: u32) -> Option<u32> {
+        driver::memory::multicast::count(address, u64::from(size))
+    }
+
+    fn multicast_place(&self, address: u64, size: u32, index: u32) -> Option<u64> {
+        driver::memory::multicast::place(address, u64::from(size), index)
+    }
+
     fn print(&self, text: &[u8]) {
         print(text);
     }

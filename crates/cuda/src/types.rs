@@ -64,6 +64,17 @@ pub struct LaunchAttribute {
     pub value: [u64; 8],
 }
 
+/// `CUmulticastObjectProp`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct MulticastProp {
+    pub devices: u32,
+    pub size: usize,
+    pub handle_types: u64,
+    pub flags: u64,
+}
+
 /// `CUlaunchConfig`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

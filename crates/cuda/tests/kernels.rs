@@ -4,6 +4,7 @@ mod ahead;
 mod exit;
 mod libraries;
 mod library;
+mod multicast;
 mod support;
 
 use std::ffi::{CString, c_void};

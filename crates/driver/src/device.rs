@@ -84,6 +84,8 @@ pub mod attribute {
     pub const RESERVED_SHARED_MEMORY_PER_BLOCK: i32 = 111;
     /// Clusters of blocks.
     pub const CLUSTER_LAUNCH: i32 = 120;
+    /// Memory of several devices behind one address.
+    pub const MULTICAST_SUPPORTED: i32 = 132;
     /// Domains that fences of launches order apart.
     pub const MEM_SYNC_DOMAIN_COUNT: i32 = 126;
 }
@@ -334,10 +336,14 @@ pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
     });
     let capability = setting("ANYWARP_COMPUTE_CAPABILITY", "a capability such as 8.6", parse_capability);
     let memory = setting("ANYWARP_MEMORY", "a size such as 8G", parse_size);
-    (0..count.unwrap_or(1))
+    let count = count.unwrap_or(1);
+    (0..count)
         .map(|i: u32| {
             let mut info = base.clone();
             info.compute_capability = capability.unwrap_or(info.compute_capability);
+            if count > 1 && info.compute_capability >= (9, 0) {
+                info.attributes.push((attribute::MULTICAST_SUPPORTED, 1));
+            }
             info.total_memory = memory.unwrap_or(info.total_memory);
             info.pci.1 = info.pci.1.wrapping_add(i);
             if let Some(last) = info.uuid.last_mut() {

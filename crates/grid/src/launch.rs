@@ -24,6 +24,18 @@ pub trait Host: Send + Sync {
     /// The heap of `malloc` and `free`.
     fn heap(&self) -> &Heap;
 
+    /// How many devices have the `size` bytes behind a multicast address; none: it is none.
+    fn multicast_count(&self, address: u64, size: u32) -> Option<u32> {
+        let _ = (address, size);
+        None
+    }
+
+    /// Where the bytes of the device with number `index` behind a multicast address are.
+    fn multicast_place(&self, address: u64, size: u32, index: u32) -> Option<u64> {
+        let _ = (address, size, index);
+        None
+    }
+
     /// Takes messages of failed assertions; hardware writes them to stderr.
     fn print_error(&self, text: &[u8]) {
         use std::io::Write;

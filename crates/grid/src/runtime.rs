@@ -173,6 +173,9 @@ unsafe extern "C" fn builtin(
             c.warp.sleep = lanes(mask).map(|l| operands.get(0, l) as u32).max().unwrap_or(0);
             true
         }
+        Some(which @ (Builtin::MulticastCount | Builtin::MulticastPlace)) => {
+            multicast(c, mask, &operands, *which == Builtin::MulticastCount, give)
+        }
         Some(Builtin::ClusterCancel) => cancel::run(c, mask, &operands),
         Some(Builtin::Mbarrier) => mbarrier::update(c, mask, &operands, give),
         Some(Builtin::StackOverflow) => {
@@ -247,6 +250,28 @@ fn readable(c: &Caller, descriptor: &Descriptor) -> bool {
             return false;
         }
         (at, size) = (at.wrapping_add(part), size - part);
+    }
+    true
+}
+
+/// What is behind multicast addresses: the number of devices, or the place of one's memory.
+fn multicast(c: &mut Caller, mask: u32, operands: &Operands, count: bool, give: impl Fn(u32, u64)) -> bool {
+    let host = c.job.launch.host;
+    for lane in lanes(mask) {
+        let (address, bytes) = (operands.get(0, lane), operands.get(1, lane) as u32);
+        let answer = if count {
+            host.multicast_count(address, bytes).map(u64::from)
+        } else {
+            host.multicast_place(address, bytes, operands.get(2, lane) as u32)
+        };
+        match answer {
+            Some(value) => give(lane, value),
+            None => {
+                let detail = "multimem: no multicast object with memory of all its devices is mapped there";
+                c.fault(FaultKind::IllegalAddress, Some(1 << lane), Some(address), detail);
+                return false;
+            }
+        }
     }
     true
 }

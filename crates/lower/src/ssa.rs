@@ -21,6 +21,8 @@ pub enum Var {
     Count,
     /// Bytes of [`crate::function::Lower::stack_slot`] that are taken.
     Stack,
+    /// What such a loop reduces, by number.
+    Reduced(u8),
 }
 
 /// The state of the construction.

@@ -28,7 +28,17 @@ const LATER: &[(&str, &[&str])] = &[
         ],
     ),
     ("tensor copies", &["cp.bulk.tensor", "tensormap"]),
-    ("memory of several devices", &["multimem"]),
+    (
+        "memory of several devices, of 8-bit floats",
+        &[
+            "multimem.e5m2",
+            "multimem.e5m2x2",
+            "multimem.e5m2x4",
+            "multimem.e4m3",
+            "multimem.e4m3x2",
+            "multimem.e4m3x4",
+        ],
+    ),
 ];
 
 fn later(form: &Form, modifiers: &[String]) -> Option<&'static str> {

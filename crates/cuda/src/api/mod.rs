@@ -18,6 +18,7 @@ pub mod link;
 pub mod managed;
 pub mod memory;
 pub mod module;
+pub mod multicast;
 pub mod occupancy;
 pub mod pointer;
 pub mod pool;

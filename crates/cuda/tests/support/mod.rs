@@ -54,6 +54,18 @@ functions! {
     cuLibraryUnload(P);
     cuMemAlloc_v2(*mut P, usize);
     cuMemAllocManaged(*mut P, usize, u32);
+    cuMemCreate(*mut P, usize, *const AllocationProp, u64);
+    cuMemRelease(P);
+    cuMemAddressReserve(*mut P, usize, usize, P, u64);
+    cuMemMap(P, usize, usize, P, u64);
+    cuMemUnmap(P, usize);
+    cuMemSetAccess(P, usize, *const AccessDesc, usize);
+    cuMulticastCreate(*mut P, *const MulticastProp);
+    cuMulticastAddDevice(P, i32);
+    cuMulticastBindMem(P, usize, P, usize, usize, u64);
+    cuMulticastBindAddr(P, usize, P, usize, u64);
+    cuMulticastUnbind(P, i32, usize, usize);
+    cuMulticastGetGranularity(*mut usize, *const MulticastProp, u32);
     cuMemHostAlloc(*mut *mut c_void, usize, u32);
     cuMemcpyHtoD_v2(P, *const c_void, usize);
     cuMemcpyDtoH_v2(*mut c_void, P, usize);
@@ -70,6 +82,33 @@ functions! {
     cuGLMapBufferObject(*mut P, *mut usize, u32);
     cuLaunchCooperativeKernelMultiDevice(*const LaunchParams, u32, u32);
     cuLaunchCooperativeKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void);
+}
+
+/// `CUmemAllocationProp`: pinned memory of a device.
+#[repr(C)]
+pub struct AllocationProp {
+    pub kind: u32,
+    pub handle_types: u32,
+    pub location: [u32; 2],
+    pub meta_data: u64,
+    pub flags: [u8; 8],
+}
+
+/// `CUmemAccessDesc`.
+#[repr(C)]
+pub struct AccessDesc {
+    pub location: [u32; 2],
+    pub flags: u32,
+}
+
+/// `CUmulticastObjectProp`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MulticastProp {
+    pub devices: u32,
+    pub size: usize,
+    pub handle_types: u64,
+    pub flags: u64,
 }
 
 /// `CUlaunchConfig`.

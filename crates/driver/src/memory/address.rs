@@ -15,6 +15,7 @@ use crate::handle::{Handle, Table, lock};
 use crate::shared;
 
 use super::managed::Location;
+use super::multicast::{self, Object};
 use super::{Kind, Owner, give_back, insert, remove, take};
 
 /// What sizes and addresses are multiples of.
@@ -48,15 +49,45 @@ pub struct Memory {
     device: u32,
 }
 
+impl Memory {
+    /// The device whose memory it takes.
+    pub(super) fn device(&self) -> u32 {
+        self.device
+    }
+
+    /// Maps a part of it at another address, to be given back by [`unmap`].
+    pub(super) fn map_again(&self, offset: u64, size: u64) -> Result<u64> {
+        let at = map_nothing(0, size, false).ok_or(Error::OutOfMemory)?;
+        let offset = libc::off_t::try_from(offset).map_err(|_| Error::InvalidValue)?;
+        // SAFETY: the addresses have just been taken, and nothing else is mapped there.
+        let done = unsafe {
+            let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
+            libc::mmap(at as *mut libc::c_void, size as usize, access, flags, self.file.as_raw_fd(), offset)
+        };
+        if done == libc::MAP_FAILED {
+            unmap(at, size);
+            return Err(Error::OutOfMemory);
+        }
+        Ok(at)
+    }
+}
+
 impl Drop for Memory {
     fn drop(&mut self) {
         give_back(self.device, self.size);
     }
 }
 
+/// What is mapped.
+enum Backing {
+    Memory(Arc<Memory>),
+    /// A multicast object, from an offset on: nothing that plain accesses reach.
+    Multicast(Arc<Object>, u64),
+}
+
 struct Mapping {
     size: u64,
-    memory: Arc<Memory>,
+    backing: Backing,
     access: u32,
 }
 
@@ -81,7 +112,7 @@ fn map_nothing(hint: u64, size: u64, fixed: bool) -> Option<u64> {
     (at != libc::MAP_FAILED).then_some(at as u64)
 }
 
-fn unmap(start: u64, size: u64) {
+pub(super) fn unmap(start: u64, size: u64) {
     if size > 0 {
         // SAFETY: the range was mapped by `map_nothing` and nothing uses it any more.
         unsafe { libc::munmap(start as *mut libc::c_void, size as usize) };
@@ -168,6 +199,10 @@ pub fn get(handle: Handle) -> Result<Arc<Memory>> {
 
 /// One holder less; the last one ends the handle, though not the memory as long as it is mapped.
 pub fn release(handle: Handle) -> Result<()> {
+    if let Ok(object) = multicast::get(handle) {
+        multicast::release(&object);
+        return Ok(());
+    }
     if get(handle)?.holders.fetch_sub(1, Ordering::AcqRel) <= 1 {
         MEMORY.remove(handle);
     }
@@ -178,37 +213,79 @@ pub fn release(handle: Handle) -> Result<()> {
 pub fn retain(address: u64) -> Result<Handle> {
     let space = lock(&SPACE);
     let (start, mapping) = space.mapped.range(..=address).next_back().ok_or(Error::InvalidValue)?;
-    if address - start >= mapping.size || MEMORY.get(mapping.memory.handle).is_none() {
+    let Backing::Memory(memory) = &mapping.backing else { return Err(Error::InvalidValue) };
+    if address - start >= mapping.size || MEMORY.get(memory.handle).is_none() {
         return Err(Error::InvalidValue);
     }
-    mapping.memory.holders.fetch_add(1, Ordering::AcqRel);
-    Ok(mapping.memory.handle)
+    memory.holders.fetch_add(1, Ordering::AcqRel);
+    Ok(memory.handle)
+}
+
+/// The memory that `size` bytes from an address on are mapped from, and where in it they begin.
+pub fn behind(address: u64, size: u64) -> Result<(Arc<Memory>, u64)> {
+    let space = lock(&SPACE);
+    let (start, mapping) = space.mapped.range(..=address).next_back().ok_or(Error::InvalidValue)?;
+    match &mapping.backing {
+        Backing::Memory(memory) if address - start + size <= mapping.size => {
+            Ok((Arc::clone(memory), address - start))
+        }
+        _ => Err(Error::InvalidValue),
+    }
+}
+
+/// The multicast object that is mapped at an address to be read and written, and the place in it.
+pub(super) fn multicast_at(address: u64) -> Option<(Arc<Object>, u64)> {
+    let space = lock(&SPACE);
+    let (start, mapping) = space.mapped.range(..=address).next_back()?;
+    match &mapping.backing {
+        Backing::Multicast(object, offset)
+            if address - start < mapping.size && mapping.access == access::READ_WRITE =>
+        {
+            Some((Arc::clone(object), offset + (address - start)))
+        }
+        _ => None,
+    }
 }
 
 /// Maps memory at reserved addresses; it cannot be accessed yet.
 pub fn map(start: u64, size: u64, offset: u64, handle: Handle) -> Result<()> {
-    let memory = get(handle)?;
-    if offset != 0 {
-        return Err(Error::NotSupported);
-    }
+    let (backing, whole) = match multicast::get(handle) {
+        Ok(object) if !offset.is_multiple_of(GRANULARITY) || offset > object.size => {
+            return Err(Error::InvalidValue);
+        }
+        Ok(object) => {
+            let rest = object.size - offset;
+            (Backing::Multicast(object, offset), rest)
+        }
+        Err(_) => {
+            let memory = get(handle)?;
+            if offset != 0 {
+                return Err(Error::NotSupported);
+            }
+            let size = memory.size;
+            (Backing::Memory(memory), size)
+        }
+    };
     check_size(size)?;
     let end = start.checked_add(size).ok_or(Error::InvalidValue)?;
     let mut space = lock(&SPACE);
     let inside = space.reserved.range(..=start).next_back().is_some_and(|(s, length)| end <= s + length);
     let free = space.mapped.range(..end).next_back().is_none_or(|(s, m)| s + m.size <= start);
-    if !inside || !free || size > memory.size || !start.is_multiple_of(GRANULARITY) {
+    if !inside || !free || size > whole || !start.is_multiple_of(GRANULARITY) {
         return Err(Error::InvalidValue);
     }
-    // SAFETY: the addresses are reserved by us and nothing is mapped there.
-    let at = unsafe {
-        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
-        let at = start as *mut libc::c_void;
-        libc::mmap(at, size as usize, libc::PROT_NONE, flags, memory.file.as_raw_fd(), 0)
-    };
-    if at == libc::MAP_FAILED {
-        return Err(Error::OutOfMemory);
+    if let Backing::Memory(memory) = &backing {
+        // SAFETY: the addresses are reserved by us and nothing is mapped there.
+        let at = unsafe {
+            let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+            let at = start as *mut libc::c_void;
+            libc::mmap(at, size as usize, libc::PROT_NONE, flags, memory.file.as_raw_fd(), 0)
+        };
+        if at == libc::MAP_FAILED {
+            return Err(Error::OutOfMemory);
+        }
     }
-    space.mapped.insert(start, Mapping { size, memory, access: access::NONE });
+    space.mapped.insert(start, Mapping { size, backing, access: access::NONE });
     Ok(())
 }
 
@@ -256,16 +333,17 @@ pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
     if mapped != size {
         return Err(Error::InvalidValue);
     }
-    // SAFETY: the whole range is mapped by us.
-    if unsafe { libc::mprotect(start as *mut libc::c_void, size as usize, protection) } != 0 {
-        return Err(Error::OutOfMemory);
-    }
     for at in starts {
         let Some(mapping) = space.mapped.get_mut(&at) else { continue };
         mapping.access = access;
+        let Backing::Memory(memory) = &mapping.backing else { continue };
+        // SAFETY: the range is mapped by us.
+        if unsafe { libc::mprotect(at as *mut libc::c_void, mapping.size as usize, protection) } != 0 {
+            return Err(Error::OutOfMemory);
+        }
         remove(at, |a| a.kind == Kind::Mapped);
         if access != access::NONE {
-            let owner = Owner { device: mapping.memory.device, context: (0, 0), pool: 0 };
+            let owner = Owner { device: memory.device, context: (0, 0), pool: 0 };
             insert(Kind::Mapped, at, mapping.size, &owner, 0, false);
         }
     }

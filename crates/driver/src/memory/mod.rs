@@ -7,6 +7,7 @@ pub mod address;
 pub mod array;
 pub mod copy;
 pub mod managed;
+pub mod multicast;
 pub mod pool;
 pub mod share;
 mod space;

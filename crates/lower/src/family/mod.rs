@@ -10,6 +10,7 @@ mod integer;
 mod matrix;
 mod mbarrier;
 mod memory;
+mod multimem;
 mod narrow;
 mod scale;
 mod stack;
@@ -80,6 +81,7 @@ static TABLE: &[Row] = table! {
     acts Discard => memory::hint;
     acts Cp => copy::cp;
     pure Createpolicy => copy::policy;
+    acts Multimem => multimem::multimem;
     acts Clusterlaunchcontrol => cluster::launch_control;
     pure Mapa => cluster::mapa;
     pure Getctarank => cluster::rank;

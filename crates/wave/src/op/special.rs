@@ -115,6 +115,10 @@ pub enum Builtin {
     /// `mbarrier(address, bytes, arrivals, dropped) -> state before`: one operation on a barrier in memory, at an offset in shared memory;
     /// [`crate::mbarrier::Update`] says what it does.
     Mbarrier = "mbarrier",
+    /// `multicast_count(address, bytes) -> devices`: how many devices have memory behind a multicast address; a fault where it is none.
+    MulticastCount = "multicast_count",
+    /// `multicast_place(address, bytes, number) -> address`: one device's memory behind a multicast address.
+    MulticastPlace = "multicast_place",
     /// `cluster_cancel(address, barrier, all)`: takes the next cluster that has not begun from those that are to run, writes 16 bytes about it to an
     /// offset in shared memory (its first block in x, y and z, and 1; zeros where there is none), and completes so many on a barrier there; in
     /// every block of the cluster where `all` is not 0.
@@ -133,6 +137,8 @@ impl Builtin {
             Builtin::NanoSleep => (&[I32], &[]),
             Builtin::StackOverflow => (&[], &[]),
             Builtin::Mbarrier => (&[I64, I32, I32, I32], &[I64]),
+            Builtin::MulticastCount => (&[I64, I32], &[I32]),
+            Builtin::MulticastPlace => (&[I64, I32, I32], &[I64]),
             Builtin::ClusterCancel => (&[I64, I64, I32], &[]),
         }
     }

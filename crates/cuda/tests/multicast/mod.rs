@@ -1,0 +1,178 @@
+//! Multicast objects over two virtual devices, and the instructions on them, with what the PTX manual says must come of them.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use crate::call;
+use crate::support::status::INVALID_VALUE;
+use crate::support::{AccessDesc, AllocationProp, Cuda, MulticastProp, P, everywhere};
+
+const SIZE: usize = 4 << 20;
+const HALF: usize = SIZE / 2;
+const INVALID_DEVICE: u32 = 101;
+
+/// Words that the kernel leaves: what it read, reduced over the devices.
+const KERNEL: &str = r#"
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry all(.param .u64 many, .param .u64 out) {
+    .reg .b32 %r<12>; .reg .b64 %d<6>; .reg .f32 %f<6>; .reg .b16 %h<4>;
+    ld.param.u64 %d0, [many]; ld.param.u64 %d1, [out];
+    multimem.ld_reduce.relaxed.sys.global.add.u32 %r0, [%d0];
+    multimem.ld_reduce.weak.global.min.s32 %r1, [%d0+4];
+    multimem.ld_reduce.acquire.gpu.global.or.b32 %r2, [%d0+8];
+    multimem.ld_reduce.relaxed.gpu.global.add.u64 %d2, [%d0+16];
+    multimem.ld_reduce.weak.global.add.v4.f32 {%f0, %f1, %f2, %f3}, [%d0+32];
+    multimem.ld_reduce.weak.global.add.acc::f32.v2.f16x2 {%r3, %r4}, [%d0+48];
+    multimem.ld_reduce.weak.global.max.bf16x2 %r5, [%d0+56];
+    st.global.v4.u32 [%d1], {%r0, %r1, %r2, %r3};
+    st.global.v2.u32 [%d1+16], {%r4, %r5};
+    st.global.u64 [%d1+24], %d2;
+    st.global.v4.f32 [%d1+32], {%f0, %f1, %f2, %f3};
+    mov.u32 %r6, 7;
+    multimem.red.release.sys.global.add.u32 [%d0+64], %r6;
+    multimem.red.relaxed.gpu.global.max.s32 [%d0+68], %r6;
+    mov.f32 %f4, 0f3FC00000;
+    multimem.red.relaxed.gpu.global.add.v2.f32 [%d0+72], {%f4, %f4};
+    mov.u32 %r7, 0x1234;
+    multimem.st.weak.global.u32 [%d0+80], %r7;
+    multimem.st.release.sys.global.v4.f32 [%d0+96], {%f4, %f4, %f4, %f4};
+    ret;
+}
+.visible .entry plain(.param .u64 many) {
+    .reg .b32 %r<2>; .reg .b64 %d<2>;
+    ld.param.u64 %d0, [many]; multimem.st.weak.global.u32 [%d0], 1; ret;
+}
+"#;
+
+fn memory(cuda: &Cuda, device: u32) -> P {
+    let mut handle = 0;
+    let location = [1, device];
+    let properties = AllocationProp { kind: 1, handle_types: 0, location, meta_data: 0, flags: [0; 8] };
+    call!(cuda.cuMemCreate(&raw mut handle, SIZE, &raw const properties, 0));
+    handle
+}
+
+/// Maps a handle somewhere, to be read and written.
+fn map(cuda: &Cuda, handle: P) -> P {
+    let mut at = 0;
+    call!(cuda.cuMemAddressReserve(&raw mut at, SIZE, 0, 0, 0));
+    call!(cuda.cuMemMap(at, SIZE, 0, handle, 0));
+    let access = AccessDesc { location: [1, 0], flags: 3 };
+    call!(cuda.cuMemSetAccess(at, SIZE, &raw const access, 1));
+    at
+}
+
+fn write(cuda: &Cuda, at: P, words: &[u32]) {
+    call!(cuda.cuMemcpyHtoD_v2(at, words.as_ptr().cast(), words.len() * 4));
+}
+
+fn read<const N: usize>(cuda: &Cuda, at: P) -> [u32; N] {
+    let mut words = [0u32; N];
+    call!(cuda.cuMemcpyDtoH_v2(words.as_mut_ptr().cast(), at, N * 4));
+    words
+}
+
+#[test]
+fn two_devices_behind_one_address() {
+    let devices = [("ANYWARP_DEVICES", "2"), ("ANYWARP_COMPUTE_CAPABILITY", "9.0")];
+    everywhere("multicast::two_devices_behind_one_address", &devices, two_devices);
+}
+
+fn two_devices() {
+    let cuda = &Cuda::open();
+    let (mut context, mut module) = (0, 0);
+    call!(cuda.cuInit(0));
+    call!(cuda.cuDevicePrimaryCtxRetain(&raw mut context, 0));
+    call!(cuda.cuCtxSetCurrent(context));
+
+    let right = MulticastProp { devices: 2, size: SIZE, handle_types: 0, flags: 0 };
+    let (mut granularity, mut object) = (0, 0);
+    call!(cuda.cuMulticastGetGranularity(&raw mut granularity, &raw const right, 0));
+    assert_eq!(granularity, 2 << 20);
+    for wrong in [
+        MulticastProp { devices: 0, ..right },
+        MulticastProp { devices: 3, ..right },
+        MulticastProp { size: 0, ..right },
+        MulticastProp { size: 4096, ..right },
+        MulticastProp { flags: 1, ..right },
+    ] {
+        call!(cuda.cuMulticastCreate(&raw mut object, &raw const wrong) => INVALID_VALUE);
+    }
+    call!(cuda.cuMulticastCreate(&raw mut object, &raw const right));
+    let (first, second) = (memory(cuda, 0), memory(cuda, 1));
+    call!(cuda.cuMulticastAddDevice(object, 0));
+    call!(cuda.cuMulticastAddDevice(object, 0) => INVALID_VALUE);
+    call!(cuda.cuMulticastAddDevice(object, 2) => INVALID_DEVICE);
+    call!(cuda.cuMulticastBindMem(object, 0, second, 0, SIZE, 0) => INVALID_DEVICE);
+    call!(cuda.cuMulticastBindMem(object, 0, first, 0, SIZE, 0) => INVALID_VALUE);
+    call!(cuda.cuMulticastAddDevice(object, 1));
+    let (a, b) = (map(cuda, first), map(cuda, second));
+    // The first device's memory by its handle, the second one's by its address, its halves the other way round.
+    call!(cuda.cuMulticastBindMem(object, 0, first, 0, SIZE, 0));
+    call!(cuda.cuMulticastBindMem(object, HALF, first, 0, HALF, 0) => INVALID_VALUE);
+    call!(cuda.cuMulticastBindMem(object, 0, second, 4096, HALF, 0) => INVALID_VALUE);
+    call!(cuda.cuMulticastBindAddr(object, 0, b + HALF as u64, HALF, 0));
+    call!(cuda.cuMulticastBindAddr(object, HALF, b, HALF, 0));
+    call!(cuda.cuMulticastBindAddr(object, 0, b, HALF, 1) => INVALID_VALUE);
+    let b = b + HALF as u64;
+    let many = map(cuda, object);
+
+    let float = |v: f32| v.to_bits();
+    // Halves: 1, 2, 3 and 4; as bf16, 1 and -2 against 3 and -4.
+    write(cuda, a, &[5, -3i32 as u32, 0xf0, 0, 1, 1, 0, 0, float(1.0), float(2.0), float(-3.0), float(0.5)]);
+    write(
+        cuda,
+        a + 48,
+        &[0x4000_3c00, 0x4400_4200, 0xc000_3f80, 0, 100, 9, float(1.0), float(2.0), 1, 0, 0, 0],
+    );
+    write(cuda, b, &[6, 4, 0x0f, 0, 0xffff_ffff, 2, 0, 0, float(10.0), float(20.0), float(3.0), float(0.25)]);
+    write(
+        cuda,
+        b + 48,
+        &[0x4000_3c00, 0x4400_4200, 0xc080_4040, 0, 200, 3, float(-1.0), float(0.0), 2, 0, 0, 0],
+    );
+    let mut out = 0;
+    call!(cuda.cuMemAlloc_v2(&raw mut out, 256));
+    call!(cuda.cuModuleLoadData(&raw mut module, format!("{KERNEL}\0").as_ptr().cast::<c_void>()));
+    let mut function = 0;
+    call!(cuda.cuModuleGetFunction(&raw mut function, module, c"all".as_ptr()));
+    let mut values = [many, out];
+    let mut params: Vec<*mut c_void> = values.iter_mut().map(|v| (&raw mut *v).cast()).collect();
+    call!(cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, params.as_mut_ptr(), null_mut()));
+    call!(cuda.cuCtxSynchronize());
+    // 2 + 2 and so on, as halves; the greater of each pair.
+    assert_eq!(
+        read(cuda, out),
+        [
+            11,
+            -3i32 as u32,
+            0xff,
+            0x4400_4000,
+            0x4800_4600,
+            0xc000_4040,
+            0,
+            4,
+            float(11.0),
+            float(22.0),
+            0,
+            float(0.75)
+        ]
+    );
+    assert_eq!(read(cuda, a + 64), [107, 9, float(2.5), float(3.5), 0x1234]);
+    assert_eq!(read(cuda, b + 64), [207, 7, float(0.5), float(1.5), 0x1234]);
+    assert_eq!(read(cuda, a + 96), [float(1.5); 4]);
+    assert_eq!(read(cuda, b + 96), [float(1.5); 4]);
+
+    // What is bound needs no mapping of its own.
+    call!(cuda.cuMemUnmap(a, SIZE));
+    // Without one device's memory there is nothing to work on.
+    call!(cuda.cuMulticastUnbind(object, 1, 0, SIZE) => INVALID_VALUE);
+    call!(cuda.cuMulticastUnbind(object, 1, 0, HALF));
+    call!(cuda.cuMemRelease(object));
+    call!(cuda.cuMulticastAddDevice(object, 0) => INVALID_VALUE);
+    call!(cuda.cuModuleGetFunction(&raw mut function, module, c"plain".as_ptr()));
+    call!(cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, params.as_mut_ptr(), null_mut()));
+    call!(cuda.cuCtxSynchronize() => 700);
+}

@@ -1,0 +1,187 @@
+//! Memory of several devices behind one address (PTX ISA 9.7.9.14, 9.7.9.15): a loop over the devices that have some.
+
+use ptx::ast::Instruction;
+use ptx::{Modifier as M, ScalarType};
+use wave::op::{AtomOp, Builtin, FloatMode, FloatOp, IntOp, MemMode, Op, Order, Scope, Space};
+use wave::types::Fmt;
+use wave::{Ty, Value};
+
+use super::memory::{atomic_kind, order, scope};
+use crate::error::ErrorClass;
+use crate::function::{Lower, Result};
+use crate::link::ty_of;
+use crate::operand::{bits_type, fmt_of};
+use crate::ssa::Var;
+
+/// A place that all devices have.
+#[derive(Clone, Copy)]
+struct Place {
+    address: Value,
+    /// Bytes of an access.
+    bytes: Value,
+    mem: MemMode,
+}
+
+impl Place {
+    /// One device's memory there.
+    fn of(self, l: &mut Lower, device: Value) -> Value {
+        l.op1(Op::Builtin(Builtin::MulticastPlace), &[self.address, self.bytes, device])
+    }
+
+    /// How many devices there are.
+    fn devices(self, l: &mut Lower) -> Value {
+        l.op1(Op::Builtin(Builtin::MulticastCount), &[self.address, self.bytes])
+    }
+}
+
+/// `multimem.ld_reduce d, [a]`, `multimem.st [a], b` and `multimem.red [a], b`.
+pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let t = i.ty(0).unwrap_or(ScalarType::B32);
+    if matches!(t.bits(), 8) || fmt_of(t).is_none() && t.is_float() {
+        return l.unsupported(i, "floats of 8 bits");
+    }
+    let reads = i.has(M::LdReduce);
+    let (base, offset, _) = l.address(&i.operands[usize::from(reads)])?;
+    let address = l.offset(base, offset);
+    let count = i.vec();
+    let bytes = l.constant(Ty::I32, u128::from(t.bits() / 8 * u32::from(count)));
+    let order = order(i, if i.has(M::Red) { Order::Relaxed } else { Order::Weak });
+    let scope = if order == Order::Weak { Scope::Sys } else { scope(i) };
+    let place = Place { address, bytes, mem: MemMode { space: Space::Global, order, scope } };
+    if reads {
+        return load_reduced(l, i, t, place);
+    }
+    let b = i.operands[1].elements();
+    if b.len() != usize::from(count) {
+        return l.fail(
+            ErrorClass::Invalid,
+            i.operands[1].span,
+            "as many elements as the access has are expected",
+        );
+    }
+    let wide = if t.is_float() { t } else { bits_type(ty_of(t)) };
+    let values = b.iter().map(|o| l.value(o, wide)).collect::<Result<Vec<_>>>()?;
+    let kind = atomic_kind(i, t);
+    let devices = place.devices(l);
+    l.count_to(devices, |l, device| {
+        let at = place.of(l, device);
+        let ty = ty_of(t);
+        match kind.filter(|_| i.has(M::Red)) {
+            Some((op, ty)) => {
+                let width = ty.ty().bytes() as i32;
+                for (v, n) in values.iter().zip(0..) {
+                    l.op(Op::Atom { op, ty, mem: place.mem, offset: width * n }, &[at, *v]);
+                }
+            }
+            None => {
+                let args: Vec<Value> = std::iter::once(at).chain(values.iter().copied()).collect();
+                l.op(Op::Store { mem: place.mem, ty, count, offset: 0 }, &args);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// How elements are summed up: the format of floats, and in which they are added.
+#[derive(Clone, Copy)]
+struct Sum {
+    op: AtomOp,
+    ty: Ty,
+    signed: bool,
+    float: Option<(Fmt, Fmt)>,
+}
+
+impl Sum {
+    /// An element as the sum is kept.
+    fn enter(self, l: &mut Lower, v: Value) -> Value {
+        match self.float {
+            Some((from, to)) if from != to => convert(l, v, from, to),
+            _ => v,
+        }
+    }
+
+    /// And back.
+    fn leave(self, l: &mut Lower, v: Value) -> Value {
+        match self.float {
+            Some((from, to)) if from != to => convert(l, v, to, from),
+            _ => v,
+        }
+    }
+
+    fn add(self, l: &mut Lower, a: Value, b: Value) -> Value {
+        let op = match (self.float, self.op, self.signed) {
+            (Some((_, fmt)), AtomOp::Min, _) => Op::Float(FloatOp::Min, FloatMode::rn(fmt)),
+            (Some((_, fmt)), AtomOp::Max, _) => Op::Float(FloatOp::Max, FloatMode::rn(fmt)),
+            (Some((_, fmt)), ..) => Op::Float(FloatOp::Add, FloatMode::rn(fmt)),
+            (None, AtomOp::Min, true) => Op::Int(IntOp::MinS, self.ty),
+            (None, AtomOp::Min, false) => Op::Int(IntOp::MinU, self.ty),
+            (None, AtomOp::Max, true) => Op::Int(IntOp::MaxS, self.ty),
+            (None, AtomOp::Max, false) => Op::Int(IntOp::MaxU, self.ty),
+            (None, AtomOp::And, _) => Op::Int(IntOp::And, self.ty),
+            (None, AtomOp::Or, _) => Op::Int(IntOp::Or, self.ty),
+            (None, AtomOp::Xor, _) => Op::Int(IntOp::Xor, self.ty),
+            (None, ..) => Op::Int(IntOp::Add, self.ty),
+        };
+        l.op1(op, &[a, b])
+    }
+}
+
+fn convert(l: &mut Lower, v: Value, from: Fmt, to: Fmt) -> Value {
+    l.op1(Op::FloatToFloat { from, mode: FloatMode::rn(to), relu: false }, &[v])
+}
+
+/// The devices' elements reduced, the first device's first.
+fn load_reduced(l: &mut Lower, i: &Instruction, t: ScalarType, place: Place) -> Result<()> {
+    let Some((op, _)) = atomic_kind(i, t) else { return l.unsupported(i, "") };
+    let float = fmt_of(t).map(|fmt| (fmt, if i.has(M::AccF32) { Fmt::F32 } else { fmt }));
+    let whole = ty_of(t);
+    let part = float.map_or(whole, |(fmt, _)| fmt.ty());
+    let pairs = whole != part;
+    let kept = float.map_or(part, |(_, to)| to.ty());
+    let sum = Sum { op, ty: part, signed: t.is_signed(), float };
+    let load = |l: &mut Lower, device: Value| -> Vec<Value> {
+        let at = place.of(l, device);
+        let words = l.op(Op::Load { mem: place.mem, ty: whole, count: i.vec(), offset: 0 }, &[at]);
+        let mut elements = words.clone();
+        if pairs {
+            elements = words.iter().flat_map(|w| l.op(Op::Unpack { part, whole }, &[*w])).collect();
+        }
+        elements.into_iter().map(|v| sum.enter(l, v)).collect()
+    };
+    let devices = place.devices(l);
+    let (zero, one) = (l.constant(Ty::I32, 0), l.constant(Ty::I32, 1));
+    let first = load(l, zero);
+    let elements = first.len() as u8;
+    for (n, v) in (0..).zip(first) {
+        l.write(Var::Reduced(n), v);
+    }
+    let others = l.op1(Op::Int(IntOp::Sub, Ty::I32), &[devices, one]);
+    l.count_to(others, |l, n| {
+        let one = l.constant(Ty::I32, 1);
+        let device = l.op1(Op::Int(IntOp::Add, Ty::I32), &[n, one]);
+        for (n, v) in (0..).zip(load(l, device)) {
+            let before = l.read(Var::Reduced(n), kept);
+            let after = sum.add(l, before, v);
+            l.write(Var::Reduced(n), after);
+        }
+        Ok(())
+    })?;
+    let mut results: Vec<Value> = (0..elements)
+        .map(|n| {
+            let v = l.read(Var::Reduced(n), kept);
+            sum.leave(l, v)
+        })
+        .collect();
+    if pairs {
+        results = results.chunks(2).map(|pair| l.op1(Op::Pack { part, whole }, pair)).collect();
+    }
+    let to = i.operands[0].elements();
+    if to.len() != results.len() {
+        return l.fail(
+            ErrorClass::Invalid,
+            i.operands[0].span,
+            "as many elements as the access has are expected",
+        );
+    }
+    to.iter().zip(results).try_for_each(|(o, v)| l.write_dest(o, v, t.is_signed()))
+}
