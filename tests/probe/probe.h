@@ -67,7 +67,8 @@ extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link
     G(recover_release) G(recover_created) G(sticky) G(misc) \
     G(fork) G(forkinit) G(atexit) G(visible) G(ipc_shared) G(crossctx) \
     G(texobject) G(texdesc) G(surfobject) G(texref) G(texrefget) G(texrefrun) G(surfref) G(mipmap) G(texformats) G(surftrap) G(surfmisaligned) G(texbadhandle) \
-    G(clusterattr) G(clusterlaunch) G(clusterocc) G(launchattr)
+    G(clusterattr) G(clusterlaunch) G(clusterocc) G(launchattr) \
+    G(blocks) G(blockcopy) G(blockview) G(planar) G(sampler)
 #define G(name) void group_##name(void);
 GROUPS(G)
 #undef G

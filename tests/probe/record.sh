@@ -2,11 +2,11 @@
 # Builds the probe and records what a CUDA driver library answers.
 #   record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME [PART...]]
 # LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h; writes NAME.txt and NAME-PART (NAME: h200-580; parts: main, texture,
-# cluster, procaddr; all of them where none is named).
+# cluster, formats, procaddr; all of them where none is named).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 library=${1:?library} include=${2:?include folder} out=${3:?output folder} name=${4:-h200-580}
-parts='main texture cluster procaddr'
+parts='main texture cluster formats procaddr'
 if [ $# -gt 4 ]; then
     shift 4
     parts=$*
@@ -23,13 +23,15 @@ driver=$( (nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/d
 header="# What a CUDA driver answers: $driver; recorded $(date -u +%Y-%m-%d) by tests/probe/record.sh. Never edited by hand."
 texture='texobject texdesc surfobject texref texrefget texrefrun surfref mipmap texformats surftrap surfmisaligned texbadhandle'
 cluster='clusterattr clusterlaunch clusterocc launchattr'
+formats='blocks blockcopy blockview planar sampler'
 of() { for group in $1; do "$work/probe" "$library" --group "$group"; done; }
-others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster)")
+others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats)")
 for part in $parts; do
     case $part in
     main) { echo "$header"; of "$others"; } >"$out/$name.txt" ;;
     texture) { echo "$header"; of "$texture"; } >"$out/$name-texture.txt" ;;
     cluster) { echo "$header"; of "$cluster"; } >"$out/$name-cluster.txt" ;;
+    formats) { echo "$header"; of "$formats"; } >"$out/$name-formats.txt" ;;
     procaddr)
         { echo "$header"
           printf '# name\tflags\tfirst version\tstatus\tquery result\texported symbols\n'

@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct texcase cases[1024];
+struct texcase cases[2048];
 int case_count;
 
-/* A new case: a copy of another under a name of its own. */
-static struct texcase *add(const struct texcase *like, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static struct texcase *add(const struct texcase *like, const char *format, ...)
+struct texcase *add_case(const struct texcase *like, const char *format, ...)
 {
     va_list args;
     if (case_count == (int)(sizeof cases / sizeof *cases))
@@ -23,8 +21,7 @@ static struct texcase *add(const struct texcase *like, const char *format, ...)
     return c;
 }
 
-static void op(struct texcase *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void op(struct texcase *c, const char *format, ...)
+void set_op(struct texcase *c, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -51,17 +48,17 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 static const char *const address_name[] = {"wrap", "clamp", "mirror", "border"};
 static const char *const filter_name[] = {"point", "linear"};
 
-static void address(struct texcase *c, int mode)
+void set_address(struct texcase *c, int mode)
 {
     c->texture.addressMode[0] = c->texture.addressMode[1] = c->texture.addressMode[2] = (CUaddress_mode)mode;
 }
 
-static struct texcase basic(void)
+struct texcase basic_case(void)
 {
     struct texcase c = {.results = 4, .place = ARRAY, .format = CU_AD_FORMAT_FLOAT, .channels = 1, .levels = 1, .width = 16, .height = 8,
                         .where = EDGES, .dims = 2, .count = 128};
-    op(&c, "tex.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}];");
-    address(&c, CU_TR_ADDRESS_MODE_CLAMP);
+    set_op(&c, "tex.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}];");
+    set_address(&c, CU_TR_ADDRESS_MODE_CLAMP);
     return c;
 }
 
@@ -75,18 +72,18 @@ static void format_cases(void)
             if (formats[f].channels && formats[f].channels != channels)
                 continue;
             for (size_t r = 0; r < sizeof reads / sizeof *reads; r++) {
-                struct texcase b = basic(), *c = add(&b, "format.%s.%u.%s", formats[f].name, channels, reads[r].name);
+                struct texcase b = basic_case(), *c = add_case(&b, "format.%s.%u.%s", formats[f].name, channels, reads[r].name);
                 c->format = formats[f].format;
                 c->channels = channels;
                 c->where = INTEGERS;
                 c->width = 32;
                 c->count = 64;
                 c->texture.flags = reads[r].flags;
-                op(c, "tex.2d.v4.%s.s32 " R4 ", [%%h, {%%c0, %%c1}];", reads[r].type);
+                set_op(c, "tex.2d.v4.%s.s32 " R4 ", [%%h, {%%c0, %%c1}];", reads[r].type);
             }
             if (channel_bytes(formats[f].format) < 4 || formats[f].format == CU_AD_FORMAT_FLOAT) {
                 for (int srgb = 0; srgb < 2; srgb++) {
-                    struct texcase b = basic(), *c = add(&b, "format.%s.%u.linear%s", formats[f].name, channels, srgb ? ".srgb" : "");
+                    struct texcase b = basic_case(), *c = add_case(&b, "format.%s.%u.linear%s", formats[f].name, channels, srgb ? ".srgb" : "");
                     c->format = formats[f].format;
                     c->channels = channels;
                     c->where = SCATTER;
@@ -101,7 +98,7 @@ static void format_cases(void)
     static const int all[] = {0, 3, 6, 1, 4};
     for (size_t k = 0; k < 5; k++)
         for (int srgb = 0; srgb < (k == 0 ? 2 : 1); srgb++) {
-            struct texcase b = basic(), *c = add(&b, "all.%s%s", formats[all[k]].name, srgb ? ".srgb" : "");
+            struct texcase b = basic_case(), *c = add_case(&b, "all.%s%s", formats[all[k]].name, srgb ? ".srgb" : "");
             c->format = formats[all[k]].format;
             c->channels = 1;
             c->width = channel_bytes(c->format) == 1 ? 256 : 1024;
@@ -116,12 +113,12 @@ static void format_cases(void)
             c->results = 1;
             c->count = (int)c->width;
             c->texture.flags = srgb ? CU_TRSF_SRGB : 0;
-            op(c, "{ .reg .b32 %%w<3>; tex.1d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, {%%c0}]; }");
+            set_op(c, "{ .reg .b32 %%w<3>; tex.1d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, {%%c0}]; }");
         }
     /* Special values. */
     for (int half = 0; half < 2; half++)
         for (int linear = 0; linear < 2; linear++) {
-            struct texcase b = basic(), *c = add(&b, "special.%s.%s", half ? "f16" : "f32", filter_name[linear]);
+            struct texcase b = basic_case(), *c = add_case(&b, "special.%s.%s", half ? "f16" : "f32", filter_name[linear]);
             c->format = half ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
             c->fill = SPECIAL;
             c->where = SCATTER;
@@ -131,13 +128,13 @@ static void format_cases(void)
     /* Halves as results. */
     for (int k = 0; k < 4; k++) {
         static const int of[] = {7, 6, 0, 1};
-        struct texcase b = basic(), *c = add(&b, "f16x2.%s", formats[of[k]].name);
+        struct texcase b = basic_case(), *c = add_case(&b, "f16x2.%s", formats[of[k]].name);
         c->format = formats[of[k]].format;
         c->channels = 4;
         c->results = 2;
         c->where = SCATTER;
         c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
-        op(c, "tex.2d.v2.f16x2.f32 {%%r0, %%r1}, [%%h, {%%c0, %%c1}];");
+        set_op(c, "tex.2d.v2.f16x2.f32 {%%r0, %%r1}, [%%h, {%%c0, %%c1}];");
     }
 }
 
@@ -147,7 +144,7 @@ static void sweep_cases(void)
     for (size_t k = 0; k < 6; k++)
         for (int dims = 1; dims <= 3; dims++)
             for (int random = 0; random < 2; random++) {
-                struct texcase b = basic(), *c = add(&b, "sweep.%s.%s.%s", of[k].name, geometry[dims - 1], random ? "random" : "step");
+                struct texcase b = basic_case(), *c = add_case(&b, "sweep.%s.%s.%s", of[k].name, geometry[dims - 1], random ? "random" : "step");
                 c->format = formats[of[k].format].format;
                 c->width = 8;
                 c->height = dims > 1 ? 8 : 0;
@@ -160,7 +157,7 @@ static void sweep_cases(void)
                 c->count = dims == 1 && !random ? 2048 : 1024;
                 c->results = 1;
                 c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
-                op(c, "{ .reg .b32 %%w<3>; tex.%s.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, %s]; }", geometry[dims - 1], at[dims - 1]);
+                set_op(c, "{ .reg .b32 %%w<3>; tex.%s.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, %s]; }", geometry[dims - 1], at[dims - 1]);
             }
     /* How coordinates become texels: an odd and an even width, normalized or not, near and far. */
     static const struct { size_t width; int normalized; double from, step; int linear; const char *name; } of_x[] = {
@@ -173,7 +170,7 @@ static void sweep_cases(void)
         for (int mode = 0; mode < 2; mode++) {
             if (mode == 0 && !of_x[k].normalized)
                 continue;
-            struct texcase b = basic(), *c = add(&b, "place.%s.%s", of_x[k].name, address_name[mode]);
+            struct texcase b = basic_case(), *c = add_case(&b, "place.%s.%s", of_x[k].name, address_name[mode]);
             c->width = of_x[k].width;
             c->height = 0;
             c->dims = 1;
@@ -185,8 +182,8 @@ static void sweep_cases(void)
             c->results = 1;
             c->texture.filterMode = (CUfilter_mode)of_x[k].linear;
             c->texture.flags = of_x[k].normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0;
-            address(c, mode);
-            op(c, "{ .reg .b32 %%w<3>; tex.1d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, {%%c0}]; }");
+            set_address(c, mode);
+            set_op(c, "{ .reg .b32 %%w<3>; tex.1d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, {%%c0}]; }");
         }
 }
 
@@ -197,7 +194,7 @@ static void address_cases(void)
             for (int normalized = 0; normalized < 2; normalized++)
                 for (int linear = 0; linear < 2; linear++)
                     for (int format = 0; format < (dims == 2 ? 2 : 1); format++) {
-                        struct texcase b = basic(), *c = add(&b, "address.%s.%s.%s.%s.%s", geometry[dims - 1], address_name[mode], normalized ? "norm" : "texels",
+                        struct texcase b = basic_case(), *c = add_case(&b, "address.%s.%s.%s.%s.%s", geometry[dims - 1], address_name[mode], normalized ? "norm" : "texels",
                                                              filter_name[linear], format ? "u8" : "f32");
                         c->dims = dims;
                         c->channels = format ? 4 : 1;
@@ -207,49 +204,49 @@ static void address_cases(void)
                         c->count = 256;
                         c->texture.filterMode = (CUfilter_mode)linear;
                         c->texture.flags = normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0;
-                        address(c, mode);
+                        set_address(c, mode);
                         static const float border[] = {0.25f, -2.5f, 3.75f, 0.625f};
                         memcpy(c->texture.borderColor, border, sizeof border);
-                        op(c, "tex.%s.v4.f32.f32 " R4 ", [%%h, %s];", geometry[dims - 1], at[dims - 1]);
+                        set_op(c, "tex.%s.v4.f32.f32 " R4 ", [%%h, %s];", geometry[dims - 1], at[dims - 1]);
                     }
     /* Modes that differ by the axis, borders in integers, integer coordinates, sizes of one. */
     for (int linear = 0; linear < 2; linear++) {
-        struct texcase b = basic(), *c = add(&b, "address.mixed.%s", filter_name[linear]);
+        struct texcase b = basic_case(), *c = add_case(&b, "address.mixed.%s", filter_name[linear]);
         c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
         c->texture.filterMode = (CUfilter_mode)linear;
         c->texture.addressMode[0] = CU_TR_ADDRESS_MODE_WRAP;
         c->texture.addressMode[1] = CU_TR_ADDRESS_MODE_BORDER;
         c->count = 256;
-        c = add(c, "address.odd.%s", filter_name[linear]);
+        c = add_case(c, "address.odd.%s", filter_name[linear]);
         c->width = 13;
         c->height = 5;
         c->texture.addressMode[1] = CU_TR_ADDRESS_MODE_MIRROR;
-        c = add(c, "address.one.%s", filter_name[linear]);
+        c = add_case(c, "address.one.%s", filter_name[linear]);
         c->width = 1;
         c->height = 1;
     }
     for (int f = 0; f < 6; f++) {
-        struct texcase b = basic(), *c = add(&b, "border.%s", formats[f].name);
+        struct texcase b = basic_case(), *c = add_case(&b, "border.%s", formats[f].name);
         static const float border[] = {0.25f, -2.5f, 300.75f, 0.625f};
         c->format = formats[f].format;
         c->channels = f & 1 ? 2 : 4;
         memcpy(c->texture.borderColor, border, sizeof border);
-        address(c, CU_TR_ADDRESS_MODE_BORDER);
+        set_address(c, CU_TR_ADDRESS_MODE_BORDER);
         c->texture.flags = CU_TRSF_READ_AS_INTEGER;
         c->count = 64;
-        op(c, "tex.2d.v4.%s.f32 " R4 ", [%%h, {%%c0, %%c1}];", f < 3 ? "u32" : "s32");
+        set_op(c, "tex.2d.v4.%s.f32 " R4 ", [%%h, {%%c0, %%c1}];", f < 3 ? "u32" : "s32");
         if (f == 2 || f == 5)
             continue;
-        c = add(c, "border.%s.linear", formats[f].name);
+        c = add_case(c, "border.%s.linear", formats[f].name);
         c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
         c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
         c->count = 128;
-        op(c, "tex.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}];");
+        set_op(c, "tex.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}];");
     }
     for (int mode = 0; mode < 4; mode++)
         for (int dims = 1; dims <= 3; dims++)
             for (int normalized = 0; normalized < 2; normalized++) {
-                struct texcase b = basic(), *c = add(&b, "integers.%s.%s.%s", geometry[dims - 1], address_name[mode], normalized ? "norm" : "texels");
+                struct texcase b = basic_case(), *c = add_case(&b, "integers.%s.%s.%s", geometry[dims - 1], address_name[mode], normalized ? "norm" : "texels");
                 c->dims = dims;
                 c->height = dims > 1 ? 8 : 0;
                 c->depth = dims > 2 ? 4 : 0;
@@ -257,21 +254,21 @@ static void address_cases(void)
                 c->fill = RAMP;
                 c->texture.flags = normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0;
                 c->texture.filterMode = normalized ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
-                address(c, mode);
-                op(c, "tex.%s.v4.f32.s32 " R4 ", [%%h, %s];", geometry[dims - 1], at[dims - 1]);
+                set_address(c, mode);
+                set_op(c, "tex.%s.v4.f32.s32 " R4 ", [%%h, %s];", geometry[dims - 1], at[dims - 1]);
             }
     for (int dims = 1; dims <= 3; dims++) {
-        struct texcase b = basic(), *c = add(&b, "offset.%s", geometry[dims - 1]);
+        struct texcase b = basic_case(), *c = add_case(&b, "offset.%s", geometry[dims - 1]);
         c->dims = dims;
         c->height = dims > 1 ? 8 : 0;
         c->depth = dims > 2 ? 4 : 0;
         c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
-        op(c, "tex.%s.v4.f32.f32 " R4 ", [%%h, %s], %s;", geometry[dims - 1], at[dims - 1], dims == 1 ? "{-3}" : dims == 2 ? "{2, -1}" : "{1, 3, -2, 0}");
+        set_op(c, "tex.%s.v4.f32.f32 " R4 ", [%%h, %s], %s;", geometry[dims - 1], at[dims - 1], dims == 1 ? "{-3}" : dims == 2 ? "{2, -1}" : "{1, 3, -2, 0}");
     }
     /* Memory that is no array. */
     for (int f = 0; f < 8; f++)
         for (int mode = 0; mode < 4; mode += f == 7 ? 1 : 4) {
-            struct texcase b = basic(), *c = add(&b, "linear.%s.%s", formats[f].name, address_name[mode]);
+            struct texcase b = basic_case(), *c = add_case(&b, "linear.%s.%s", formats[f].name, address_name[mode]);
             c->place = LINEAR;
             c->format = formats[f].format;
             c->channels = f % 2 ? 4 : 2;
@@ -280,12 +277,12 @@ static void address_cases(void)
             c->dims = 1;
             c->where = INTEGERS;
             c->texture.flags = f < 6 ? CU_TRSF_READ_AS_INTEGER : 0;
-            address(c, mode);
-            op(c, "tex.1d.v4.%s.s32 " R4 ", [%%h, {%%c0}];", f < 3 ? "u32" : f < 6 ? "s32" : "f32");
+            set_address(c, mode);
+            set_op(c, "tex.1d.v4.%s.s32 " R4 ", [%%h, {%%c0}];", f < 3 ? "u32" : f < 6 ? "s32" : "f32");
         }
     for (int linear = 0; linear < 2; linear++)
         for (int mode = 0; mode < 4; mode++) {
-            struct texcase b = basic(), *c = add(&b, "pitch.%s.%s", address_name[mode], filter_name[linear]);
+            struct texcase b = basic_case(), *c = add_case(&b, "pitch.%s.%s", address_name[mode], filter_name[linear]);
             c->place = PITCH;
             c->format = CU_AD_FORMAT_UNSIGNED_INT8;
             c->channels = 4;
@@ -294,7 +291,7 @@ static void address_cases(void)
             c->count = 256;
             c->texture.flags = mode % 2 == 0 ? CU_TRSF_NORMALIZED_COORDINATES : 0;
             c->texture.filterMode = (CUfilter_mode)linear;
-            address(c, mode);
+            set_address(c, mode);
         }
 }
 
@@ -303,7 +300,7 @@ static void layer_cases(void)
     for (int dims = 1; dims <= 2; dims++)
         for (int linear = 0; linear < 2; linear++)
             for (int integer = 0; integer < 2; integer++) {
-                struct texcase b = basic(), *c = add(&b, "layers.%s.%s.%s", geometry[dims - 1], filter_name[linear], integer ? "s32" : "f32");
+                struct texcase b = basic_case(), *c = add_case(&b, "layers.%s.%s.%s", geometry[dims - 1], filter_name[linear], integer ? "s32" : "f32");
                 c->dims = dims;
                 c->layered = 1;
                 c->array_flags = CUDA_ARRAY3D_LAYERED;
@@ -312,12 +309,12 @@ static void layer_cases(void)
                 c->where = integer ? INTEGERS : EDGES;
                 c->texture.flags = integer || !linear ? 0 : CU_TRSF_NORMALIZED_COORDINATES;
                 c->texture.filterMode = (CUfilter_mode)linear;
-                op(c, "tex.a%s.v4.f32.%s " R4 ", [%%h, %s];", geometry[dims - 1], integer ? "s32" : "f32", at_layer[dims - 1]);
+                set_op(c, "tex.a%s.v4.f32.%s " R4 ", [%%h, %s];", geometry[dims - 1], integer ? "s32" : "f32", at_layer[dims - 1]);
             }
     for (int layered = 0; layered < 2; layered++)
         for (int linear = 0; linear < 2; linear++)
             for (int seamless = 0; seamless < 2; seamless++) {
-                struct texcase b = basic(), *c = add(&b, "cube.%s.%s%s", layered ? "layers" : "one", filter_name[linear], seamless ? ".seamless" : "");
+                struct texcase b = basic_case(), *c = add_case(&b, "cube.%s.%s%s", layered ? "layers" : "one", filter_name[linear], seamless ? ".seamless" : "");
                 c->dims = 3;
                 c->layered = layered;
                 c->array_flags = CUDA_ARRAY3D_CUBEMAP | (layered ? CUDA_ARRAY3D_LAYERED : 0);
@@ -327,9 +324,9 @@ static void layer_cases(void)
                 c->count = 512;
                 c->texture.filterMode = (CUfilter_mode)linear;
                 c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES | (seamless ? CU_TRSF_SEAMLESS_CUBEMAP : 0);
-                op(c, layered ? "tex.acube.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}];" : "tex.cube.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}];");
+                set_op(c, layered ? "tex.acube.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}];" : "tex.cube.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}];");
             }
-    struct texcase b = basic(), *c = add(&b, "cube.level");
+    struct texcase b = basic_case(), *c = add_case(&b, "cube.level");
     c->place = MIPMAP;
     c->levels = 4;
     c->dims = 3;
@@ -342,14 +339,14 @@ static void layer_cases(void)
     c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
     c->texture.mipmapFilterMode = CU_TR_FILTER_MODE_LINEAR;
     c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
-    op(c, "tex.level.cube.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}], %%c4;");
+    set_op(c, "tex.level.cube.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}], %%c4;");
 }
 
 static void level_cases(void)
 {
     for (int dims = 1; dims <= 3; dims++)
         for (int filter = 0; filter < 4; filter++) {
-            struct texcase b = basic(), *c = add(&b, "level.%s.%s.%s", geometry[dims - 1], filter_name[filter & 1], filter_name[filter >> 1]);
+            struct texcase b = basic_case(), *c = add_case(&b, "level.%s.%s.%s", geometry[dims - 1], filter_name[filter & 1], filter_name[filter >> 1]);
             c->place = MIPMAP;
             c->levels = 5;
             c->width = 32;
@@ -365,7 +362,7 @@ static void level_cases(void)
             c->texture.mipmapFilterMode = (CUfilter_mode)(filter >> 1);
             c->texture.maxMipmapLevelClamp = 10;
             c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
-            op(c, "{ .reg .b32 %%w<3>; tex.level.%s.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, %s], %%c4; }", geometry[dims - 1], at[dims - 1]);
+            set_op(c, "{ .reg .b32 %%w<3>; tex.level.%s.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, %s], %%c4; }", geometry[dims - 1], at[dims - 1]);
         }
     static const struct { const char *name; float bias, least, most; int levels; } of[] = {
         {"fine", 0, 0, 10, 0}, {"bias", 0.75f, 0, 10, 0}, {"bias.down", -1.3f, 0, 10, 0}, {"bias.huge", 40, 0, 10, 0}, {"clamp", 0, 0.6f, 2.3f, 0},
@@ -373,7 +370,7 @@ static void level_cases(void)
     for (int linear = 0; linear < 2; linear++)
         for (size_t k = 0; k < sizeof of / sizeof *of; k++)
             for (int grad = 0; grad < 2; grad++) {
-                struct texcase b = basic(), *c = add(&b, "lod.%s.%s.%s", grad ? "grad" : "level", of[k].name, filter_name[linear]);
+                struct texcase b = basic_case(), *c = add_case(&b, "lod.%s.%s.%s", grad ? "grad" : "level", of[k].name, filter_name[linear]);
                 c->place = MIPMAP;
                 c->levels = 5;
                 c->width = c->height = 16;
@@ -388,12 +385,12 @@ static void level_cases(void)
                 c->texture.minMipmapLevelClamp = of[k].least;
                 c->texture.maxMipmapLevelClamp = of[k].most;
                 c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
-                op(c, grad ? "{ .reg .b32 %%w<3>; tex.grad.2d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, {%%c0, %%c1}], {%%c4, %%c5}, {%%c8, %%c9}; }"
+                set_op(c, grad ? "{ .reg .b32 %%w<3>; tex.grad.2d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, {%%c0, %%c1}], {%%c4, %%c5}, {%%c8, %%c9}; }"
                            : "{ .reg .b32 %%w<3>; tex.level.2d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, {%%c0, %%c1}], %%c4; }");
             }
-    struct texcase b = basic(), *c;
+    struct texcase b = basic_case(), *c;
     for (int k = 0; k < 3; k++) {
-        c = add(&b, "lod.grad.%s", (const char *[]){"along", "slant", "pair"}[k]);
+        c = add_case(&b, "lod.grad.%s", (const char *[]){"along", "slant", "pair"}[k]);
         c->place = MIPMAP;
         c->levels = 5;
         c->width = c->height = 16;
@@ -406,35 +403,35 @@ static void level_cases(void)
         c->texture.mipmapFilterMode = CU_TR_FILTER_MODE_LINEAR;
         c->texture.maxMipmapLevelClamp = 10;
         c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
-        op(c, "{ .reg .b32 %%w<3>; tex.grad.2d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, {%%c0, %%c1}], {%%c4, %%c5}, {%%c8, %%c9}; }");
+        set_op(c, "{ .reg .b32 %%w<3>; tex.grad.2d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, {%%c0, %%c1}], {%%c4, %%c5}, {%%c8, %%c9}; }");
     }
-    c = add(&b, "level.base");
+    c = add_case(&b, "level.base");
     c->place = MIPMAP;
     c->levels = 4;
     c->texture.maxMipmapLevelClamp = 4;
     c->texture.minMipmapLevelClamp = 1;
     c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
     c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
-    c = add(c, "level.base.bias");
+    c = add_case(c, "level.base.bias");
     c->texture.minMipmapLevelClamp = 0;
     c->texture.mipmapLevelBias = 2;
-    c = add(c, "level.base.anisotropy");
+    c = add_case(c, "level.base.anisotropy");
     c->texture.maxAnisotropy = 16;
-    c = add(c, "level.s32");
+    c = add_case(c, "level.s32");
     c->texture.maxAnisotropy = 0;
     c->texture.mipmapLevelBias = 0;
     c->texture.flags = 0;
     c->texture.filterMode = CU_TR_FILTER_MODE_POINT;
     c->where = INTEGERS;
-    op(c, "tex.level.2d.v4.f32.s32 " R4 ", [%%h, {%%c0, %%c1}], %%c4;");
-    c = add(c, "level.of.plain");
+    set_op(c, "tex.level.2d.v4.f32.s32 " R4 ", [%%h, {%%c0, %%c1}], %%c4;");
+    c = add_case(c, "level.of.plain");
     c->where = LEVELS;
     c->from = 0;
     c->step = 0.125;
-    op(c, "tex.level.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}], %%c4;");
+    set_op(c, "tex.level.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}], %%c4;");
     c->place = ARRAY;
     c->levels = 1;
-    c = add(c, "level.layers");
+    c = add_case(c, "level.layers");
     c->place = MIPMAP;
     c->levels = 4;
     c->depth = 3;
@@ -442,7 +439,7 @@ static void level_cases(void)
     c->layered = 1;
     c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
     c->texture.mipmapFilterMode = CU_TR_FILTER_MODE_LINEAR;
-    op(c, "tex.level.a2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}], %%c4;");
+    set_op(c, "tex.level.a2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}], %%c4;");
 }
 
 static void gather_cases(void)
@@ -454,34 +451,34 @@ static void gather_cases(void)
             for (int r = 0; r < 4; r++) {
                 if (r && mode != 1)
                     continue;
-                struct texcase b = basic(), *c = add(&b, "gather.%s.%s.%c", formats[of[k].format].name, address_name[mode], "rgba"[r]);
+                struct texcase b = basic_case(), *c = add_case(&b, "gather.%s.%s.%c", formats[of[k].format].name, address_name[mode], "rgba"[r]);
                 c->format = formats[of[k].format].format;
                 c->channels = of[k].channels;
                 c->array_flags = CUDA_ARRAY3D_TEXTURE_GATHER;
                 c->texture.flags = of[k].flags | (mode % 2 ? 0 : CU_TRSF_NORMALIZED_COORDINATES);
                 c->texture.filterMode = of[k].flags & CU_TRSF_READ_AS_INTEGER ? CU_TR_FILTER_MODE_POINT : CU_TR_FILTER_MODE_LINEAR;
-                address(c, mode);
+                set_address(c, mode);
                 c->count = 256;
-                op(c, "tld4.%c.2d.v4.%s.f32 " R4 ", [%%h, {%%c0, %%c1}];", "rgba"[r], of[k].type);
+                set_op(c, "tld4.%c.2d.v4.%s.f32 " R4 ", [%%h, {%%c0, %%c1}];", "rgba"[r], of[k].type);
             }
-    struct texcase b = basic(), *c = add(&b, "gather.sweep");
+    struct texcase b = basic_case(), *c = add_case(&b, "gather.sweep");
     c->array_flags = CUDA_ARRAY3D_TEXTURE_GATHER;
     c->fill = RAMP;
     c->where = SWEEP;
     c->from = 2.5 - 1.0 / 128;
     c->step = 1.0 / 32768;
     c->count = 512;
-    op(c, "tld4.r.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}];");
-    c = add(c, "gather.offset");
+    set_op(c, "tld4.r.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}];");
+    c = add_case(c, "gather.offset");
     c->where = EDGES;
     c->count = 128;
-    op(c, "tld4.r.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}], {3, -2};");
-    c = add(c, "gather.layers");
+    set_op(c, "tld4.r.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}], {3, -2};");
+    c = add_case(c, "gather.layers");
     c->array_flags = CUDA_ARRAY3D_LAYERED;
     c->depth = 3;
     c->layered = 1;
-    op(c, "tld4.r.a2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}];");
-    c = add(c, "gather.cube");
+    set_op(c, "tld4.r.a2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}];");
+    c = add_case(c, "gather.cube");
     c->array_flags = CUDA_ARRAY3D_CUBEMAP;
     c->width = c->height = 8;
     c->depth = 6;
@@ -490,7 +487,7 @@ static void gather_cases(void)
     c->where = CUBE;
     c->count = 256;
     c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
-    op(c, "tld4.r.cube.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}];");
+    set_op(c, "tld4.r.cube.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1, %%c2, %%c3}];");
 }
 
 static void query_cases(void)
@@ -508,7 +505,7 @@ static void query_cases(void)
                 /* What the driver does not tell: asked once. */
                 if ((surface && of[k].place != ARRAY) || (q > 2 && k != 1) || (q > 2 && surface && q != 3))
                     continue;
-                struct texcase b = basic(), *c = add(&b, "%s.%s.%s", surface ? "suq" : "txq", of[k].name, queries[q]);
+                struct texcase b = basic_case(), *c = add_case(&b, "%s.%s.%s", surface ? "suq" : "txq", of[k].name, queries[q]);
                 c->surface = surface;
                 c->place = of[k].place;
                 c->width = of[k].w;
@@ -522,21 +519,21 @@ static void query_cases(void)
                 c->where = QUERY;
                 c->count = 1;
                 c->results = 1;
-                op(c, "%s.%s.b32 %%r0, [%%h];", surface ? "suq" : "txq", queries[q]);
+                set_op(c, "%s.%s.b32 %%r0, [%%h];", surface ? "suq" : "txq", queries[q]);
                 if (!surface && q < 3) {
-                    c = add(c, "txq.%s.%s.level", of[k].name, queries[q]);
+                    c = add_case(c, "txq.%s.%s.level", of[k].name, queries[q]);
                     c->count = 4;
-                    op(c, "txq.level.%s.b32 %%r0, [%%h], %%c4;", queries[q]);
+                    set_op(c, "txq.level.%s.b32 %%r0, [%%h], %%c4;", queries[q]);
                 }
             }
     static const char *const kinds[] = {"texref", "samplerref", "surfref"};
     for (int k = 0; k < 3; k++)
         for (int surface = 0; surface < 2; surface++) {
-            struct texcase b = basic(), *c = add(&b, "istypep.%s.of.%s", kinds[k], surface ? "surface" : "texture");
+            struct texcase b = basic_case(), *c = add_case(&b, "istypep.%s.of.%s", kinds[k], surface ? "surface" : "texture");
             c->surface = surface;
             c->where = QUERY;
             c->count = c->results = 1;
-            op(c, "istypep.%s %%p1, %%h; selp.b32 %%r0, 1, 0, %%p1;", kinds[k]);
+            set_op(c, "istypep.%s %%p1, %%h; selp.b32 %%r0, 1, 0, %%p1;", kinds[k]);
         }
 }
 
@@ -561,13 +558,13 @@ static void surface_cases(void)
         {"b64", "{%q0}", "mov.b64 {%r0, %r1}, %q0;", 2, 7, 2, "mov.b64 %q0, {%c4, %c5};"},
         {"v2.b64", "{%q0, %q1}", "mov.b64 {%r0, %r1}, %q0; mov.b64 {%r2, %r3}, %q1;", 4, 7, 4, "mov.b64 %q0, {%c4, %c5}; mov.b64 %q1, {%c6, %c7};"}};
     enum { WIDTHS = sizeof widths / sizeof *widths };
-    struct texcase b = basic();
+    struct texcase b = basic_case();
     b.where = BYTES;
     b.surface = 1;
     for (int s = 0; s < 5; s++)
         for (int m = 0; m < 2; m++)
             for (int w = 0; w < WIDTHS; w += s == 1 ? 1 : 3) {
-                struct texcase *c = add(&b, "suld.%s.%s.%s", shapes[s].geometry, widths[w].bits, clamps[m]);
+                struct texcase *c = add_case(&b, "suld.%s.%s.%s", shapes[s].geometry, widths[w].bits, clamps[m]);
                 c->dims = shapes[s].dims;
                 c->layered = shapes[s].layered;
                 c->height = shapes[s].h;
@@ -576,28 +573,28 @@ static void surface_cases(void)
                 c->format = formats[widths[w].format].format;
                 c->channels = widths[w].channels;
                 c->results = widths[w].results;
-                op(c, "suld.b.%s.%s.%s %s, [%%h, %s]; %s", shapes[s].geometry, widths[w].bits, clamps[m], widths[w].into, shapes[s].at, widths[w].after);
-                c = add(c, "sust.%s.%s.%s", shapes[s].geometry, widths[w].bits, clamps[m]);
+                set_op(c, "suld.b.%s.%s.%s %s, [%%h, %s]; %s", shapes[s].geometry, widths[w].bits, clamps[m], widths[w].into, shapes[s].at, widths[w].after);
+                c = add_case(c, "sust.%s.%s.%s", shapes[s].geometry, widths[w].bits, clamps[m]);
                 c->surface = 2;
                 c->count = 192;
                 c->results = 1;
-                op(c, "%s sust.b.%s.%s.%s [%%h, %s], %s; mov.b32 %%r0, 1;", widths[w].from, shapes[s].geometry, widths[w].bits, clamps[m], shapes[s].at, widths[w].into);
+                set_op(c, "%s sust.b.%s.%s.%s [%%h, %s], %s; mov.b32 %%r0, 1;", widths[w].from, shapes[s].geometry, widths[w].bits, clamps[m], shapes[s].at, widths[w].into);
             }
     /* An element of another size than the instruction's. */
     static const int other[][2] = {{6, 0}, {0, 2}, {3, 2}, {8, 0}, {6, 5}};
     for (size_t k = 0; k < 5; k++) {
-        struct texcase *c = add(&b, "suld.mixed.%s.of.%s", widths[other[k][0]].bits, widths[other[k][1]].bits);
+        struct texcase *c = add_case(&b, "suld.mixed.%s.of.%s", widths[other[k][0]].bits, widths[other[k][1]].bits);
         c->format = formats[widths[other[k][1]].format].format;
         c->channels = widths[other[k][1]].channels;
         c->results = widths[other[k][0]].results;
-        op(c, "suld.b.2d.%s.zero %s, [%%h, {%%c0, %%c1}]; %s", widths[other[k][0]].bits, widths[other[k][0]].into, widths[other[k][0]].after);
+        set_op(c, "suld.b.2d.%s.zero %s, [%%h, {%%c0, %%c1}]; %s", widths[other[k][0]].bits, widths[other[k][0]].into, widths[other[k][0]].after);
     }
     for (int w = 1; w < 4; w++) {
-        struct texcase *c = add(&b, "suld.misaligned.%s", widths[w].bits);
+        struct texcase *c = add_case(&b, "suld.misaligned.%s", widths[w].bits);
         c->format = formats[widths[w].format].format;
         c->channels = widths[w].channels;
         c->results = widths[w].results;
-        op(c, "suld.b.2d.%s.zero %s, [%%h, {%%c0, %%c1}]; %s", widths[w].bits, widths[w].into, widths[w].after);
+        set_op(c, "suld.b.2d.%s.zero %s, [%%h, {%%c0, %%c1}]; %s", widths[w].bits, widths[w].into, widths[w].after);
     }
     /* Formatted stores: coordinates in elements, values converted. */
     static const char *const stores[] = {"f32", "u32", "s32", "b32"};
@@ -608,7 +605,7 @@ static void surface_cases(void)
                     continue;
                 if (t != 3) /* only .b32 is legal */
                     continue;
-                struct texcase *c = add(&b, "sust.p.%s%s.to.%s", v ? "" : "v4.", stores[t], formats[f].name);
+                struct texcase *c = add_case(&b, "sust.p.%s%s.to.%s", v ? "" : "v4.", stores[t], formats[f].name);
                 c->surface = 2;
                 c->format = formats[f].format;
                 c->channels = v ? 1 : f % 2 ? 4 : 2;
@@ -616,9 +613,9 @@ static void surface_cases(void)
                 c->results = 1;
                 int first = t == 0 ? 8 : 4;
                 if (v)
-                    op(c, "sust.p.2d.%s.zero [%%h, {%%c0, %%c1}], {%%c%d}; mov.b32 %%r0, 1;", stores[t], first);
+                    set_op(c, "sust.p.2d.%s.zero [%%h, {%%c0, %%c1}], {%%c%d}; mov.b32 %%r0, 1;", stores[t], first);
                 else
-                    op(c, "sust.p.2d.v4.%s.zero [%%h, {%%c0, %%c1}], {%%c%d, %%c%d, %%c%d, %%c%d}; mov.b32 %%r0, 1;", stores[t], first, first + 1, first + 2, first + 3);
+                    set_op(c, "sust.p.2d.v4.%s.zero [%%h, {%%c0, %%c1}], {%%c%d, %%c%d, %%c%d, %%c%d}; mov.b32 %%r0, 1;", stores[t], first, first + 1, first + 2, first + 3);
             }
     /* Reductions; several threads meet at an element. */
     static const char *const operations[] = {"add", "min", "max", "and", "or"};
@@ -630,17 +627,17 @@ static void surface_cases(void)
                 /* .p takes .b32 alone, adds take no .s64, and or take no .b64 */
                 if ((bit && t != 2) || (!bit && t % 3 == 2 && !p) || (p && t != 2) || (o == 0 && t == 4))
                     continue;
-                struct texcase *c = add(&b, "sured.%c.%s.%s", "bp"[p], operations[o], types[t]);
+                struct texcase *c = add_case(&b, "sured.%c.%s.%s", "bp"[p], operations[o], types[t]);
                 c->surface = 2;
                 c->format = t % 3 == 1 ? CU_AD_FORMAT_SIGNED_INT32 : CU_AD_FORMAT_UNSIGNED_INT32;
                 c->channels = t > 2 ? 2 : 1;
                 c->count = 256;
                 c->results = 1;
-                op(c, "mov.b64 %%q0, {%%c4, %%c5}; sured.%c.%s.2d.%s.%s [%%h, {%%c0, %%c1}], %s; mov.b32 %%r0, 1;", "bp"[p], operations[o], p && bit ? "b32" : types[t],
+                set_op(c, "mov.b64 %%q0, {%%c4, %%c5}; sured.%c.%s.2d.%s.%s [%%h, {%%c0, %%c1}], %s; mov.b32 %%r0, 1;", "bp"[p], operations[o], p && bit ? "b32" : types[t],
                    clamps[o % 2], t > 2 ? "%q0" : "%c4");
             }
     for (int s = 0; s < 3; s++) {
-        struct texcase *c = add(&b, "sured.%s", shapes[s].geometry);
+        struct texcase *c = add_case(&b, "sured.%s", shapes[s].geometry);
         c->surface = 2;
         c->dims = shapes[s].dims;
         c->layered = shapes[s].layered;
@@ -649,7 +646,7 @@ static void surface_cases(void)
         c->array_flags = shapes[s].flags;
         c->format = CU_AD_FORMAT_UNSIGNED_INT32;
         c->results = 1;
-        op(c, "sured.b.add.%s.u32.zero [%%h, %s], %%c4; mov.b32 %%r0, 1;", shapes[s].geometry, shapes[s].at);
+        set_op(c, "sured.b.add.%s.u32.zero [%%h, %s], %%c4; mov.b32 %%r0, 1;", shapes[s].geometry, shapes[s].at);
     }
 }
 
@@ -660,21 +657,21 @@ static void view_cases(void)
         {0, 4, CU_RES_VIEW_FORMAT_UINT_1X32, "u8x4.as.u32", "u32", CU_TRSF_READ_AS_INTEGER}, {2, 1, CU_RES_VIEW_FORMAT_FLOAT_1X32, "u32.as.f32", "f32", 0},
         {2, 2, CU_RES_VIEW_FORMAT_FLOAT_4X16, "u32x2.as.f16x4", "f32", 0}, {7, 4, CU_RES_VIEW_FORMAT_FLOAT_4X32, "f32x4.as.f32x4", "f32", 0}};
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
-        struct texcase b = basic(), *c = add(&b, "view.%s", of[k].name);
+        struct texcase b = basic_case(), *c = add_case(&b, "view.%s", of[k].name);
         c->format = formats[of[k].format].format;
         c->channels = of[k].channels;
         c->view = of[k].view;
         c->texture.flags = of[k].flags;
         c->where = INTEGERS;
         c->count = 64;
-        op(c, "tex.2d.v4.%s.s32 " R4 ", [%%h, {%%c0, %%c1}];", of[k].type);
+        set_op(c, "tex.2d.v4.%s.s32 " R4 ", [%%h, {%%c0, %%c1}];", of[k].type);
     }
     /* A value to compare with has no effect. */
-    struct texcase b = basic(), *c = add(&b, "compare");
+    struct texcase b = basic_case(), *c = add_case(&b, "compare");
     c->where = SCATTER;
-    op(c, "tex.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}], 0f3F000000;");
-    c = add(c, "resident");
-    op(c, "tex.2d.v4.f32.f32 " R4 "|%%p1, [%%h, {%%c0, %%c1}]; selp.b32 %%r3, 7, 8, %%p1;");
+    set_op(c, "tex.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}], 0f3F000000;");
+    c = add_case(c, "resident");
+    set_op(c, "tex.2d.v4.f32.f32 " R4 "|%%p1, [%%h, {%%c0, %%c1}]; selp.b32 %%r3, 7, 8, %%p1;");
 }
 
 void make_cases(void)
@@ -688,4 +685,5 @@ void make_cases(void)
     query_cases();
     surface_cases();
     view_cases();
+    make_format_cases();
 }

@@ -169,6 +169,34 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
             at[0] += i == 5;
         break;
     }
+    case TEXELS: /* every texel, row by row */
+        at[0] = (uint32_t)(i % (int)c->width);
+        at[1] = (uint32_t)(i / (int)c->width);
+        break;
+    case BLOCKS: { /* two texels of every block: the third and the fourth of its first row */
+        int row = (int)c->width / 4;
+        at[0] = (uint32_t)(i / 2 % row * 4 + 2 + i % 2);
+        at[1] = (uint32_t)(i / 2 / row * 4);
+        break;
+    }
+    case BETWEEN: { /* the pairs of a row, at four weights */
+        static const double weights[] = {128, 64, 255, 1};
+        int pairs = (int)c->width / 2;
+        at[0] = bits(2 * (i % pairs) + 0.5 + weights[i / pairs / 4 % 4] / 256);
+        at[1] = bits(i / pairs % 4 + 0.5);
+        break;
+    }
+    case CENTRES: { /* the middle of every texel, later a quarter aside by axis */
+        int size[3] = {(int)extent(c, 0), (int)extent(c, 1), (int)extent(c, 2)}, left = i;
+        for (int k = 0; k < c->dims; k++) {
+            p[k] = left % size[k] + 0.5;
+            left /= size[k];
+        }
+        for (int k = 0; k < c->dims; k++)
+            at[k] = bits((p[k] + (left >> k & 1) * 0.25) / (normalized ? (double)size[k] : 1));
+        words[4] = bits(left % 5 * 0.5);
+        break;
+    }
     case QUERY:
         words[4] = (uint32_t)i;
         break;
@@ -188,9 +216,86 @@ unsigned channel_bytes(CUarray_format format)
     }
 }
 
+/* Blocks of 8 and of 16 bytes: BC1, BC4; the others. */
+static unsigned block_bytes(const struct texcase *c)
+{
+    unsigned number = (unsigned)c->format;
+    if (c->view >= 0x19)
+        return c->view == 0x19 || c->view == 0x1c || c->view == 0x1d ? 8 : 16;
+    if (number < 0x91 || number > 0x9e)
+        return 0;
+    return number < 0x93 || number == 0x97 || number == 0x98 ? 8 : 16;
+}
+
+unsigned block_side(const struct texcase *c)
+{
+    return block_bytes(c) ? 4 : 1;
+}
+
+unsigned element_bytes(const struct texcase *c)
+{
+    if (block_bytes(c))
+        return block_bytes(c);
+    return (int)c->format == 0x50 ? 4 : channel_bytes(c->format) * c->channels;
+}
+
+size_t units(const struct texcase *c, size_t texels)
+{
+    return (texels + block_side(c) - 1) / block_side(c);
+}
+
+/* The family of a compressed format: 1 to 7. */
+static int family(const struct texcase *c)
+{
+    static const int of_view[] = {1, 2, 3, 4, 4, 5, 5, 6, 6, 7}, of_format[] = {1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7};
+    return c->view >= 0x19 ? of_view[c->view - 0x19] : of_format[(int)c->format - 0x91];
+}
+
+static void fill_blocks(const struct texcase *c, unsigned level, size_t blocks, unsigned char *bytes)
+{
+    unsigned size = block_bytes(c);
+    int of = family(c);
+    for (size_t n = 0; n < blocks; n++) {
+        unsigned char *b = bytes + n * size;
+        for (unsigned k = 0; k < size / 8; k++) {
+            uint64_t h = word_hash(n * 2 + k, 2000 + level);
+            memcpy(b + 8 * k, &h, 8);
+        }
+        unsigned char *colours = of == 1 ? b : b + 8;
+        if (of <= 3 && c->fill == ENDPOINTS) { /* every pair of greens and of blues, in both orders; every index of alpha */
+            unsigned a = n & 63, e = n >> 6 & 63, order = n >> 12 & 1;
+            unsigned first = (order ? 0 : 31u << 11) | a << 5 | (a & 31), second = (order ? 31u << 11 : 0) | e << 5 | (e & 31);
+            uint32_t select = 0xe4e4e4e4;
+            uint16_t both[2] = {(uint16_t)first, (uint16_t)second};
+            memcpy(colours, both, 4);
+            memcpy(colours + 4, &select, 4);
+        }
+        if (of >= 3 && of <= 5 && n % 8 == 7) /* equal ends, and the least of signed ones */
+            b[1] = n % 16 == 7 ? b[0] : 0x80, b[0] = n % 32 == 15 ? 0x81 : b[0];
+        if (of == 7) /* a mode each, and none */
+            b[0] = (unsigned char)(n % 9 == 8 ? 0 : (b[0] | 1) << n % 9);
+        if (of == 6)
+            b[0] = (unsigned char)((b[0] & 0xe0) | n % 32);
+    }
+}
+
 static uint16_t half(uint64_t h)
 {
     return (uint16_t)((h & 0x83ff) | (12 + (h >> 20) % 6) << 10);
+}
+
+/* Pairs: every value and, by the row, itself, nothing, the most, any. The format of ten bits has random ones otherwise. */
+static void fill_pairs(const struct texcase *c, unsigned level, size_t elements, size_t width, unsigned char *bytes)
+{
+    int tens = (int)c->format == 0x50;
+    for (size_t n = 0; n < elements; n++) {
+        size_t x = n % width, value = x / 2;
+        uint32_t h = (uint32_t)word_hash(n, 3000 + level), most = tens ? 0xffffffff : c->format == CU_AD_FORMAT_SIGNED_INT8 ? 0x7f : 0xff;
+        uint32_t own = tens ? (uint32_t)(value | (value ^ 0x155) << 10 | (1023 - value) << 20 | value << 30) : (uint32_t)value;
+        const uint32_t other[] = {own, 0, most, h};
+        uint32_t word = c->fill != PAIRS ? h : x & 1 ? other[n / width % 4] : own;
+        memcpy(bytes + n * (tens ? 4 : 1), &word, tens ? 4 : 1);
+    }
 }
 
 void fill_texels(const struct texcase *c, unsigned level, size_t elements, size_t width, unsigned char *bytes)
@@ -199,6 +304,14 @@ void fill_texels(const struct texcase *c, unsigned level, size_t elements, size_
                                        0xff800000, 0x7fc00000, 0x7f800001, 0xffffffff, 0x40490fdb, 0x33800000};
     static const uint16_t special16[] = {0, 0x8000, 1, 0x83ff, 0x0400, 0x3c00, 0xbc01, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0xffff, 0x4248, 0x3555};
     unsigned size = channel_bytes(c->format);
+    if (block_bytes(c)) {
+        fill_blocks(c, level, elements, bytes);
+        return;
+    }
+    if ((int)c->format == 0x50 || c->fill == PAIRS) {
+        fill_pairs(c, level, elements, width, bytes);
+        return;
+    }
     for (size_t n = 0; n < elements * c->channels; n++) {
         uint64_t h = word_hash(n, 1000 + level);
         size_t e = n / c->channels, x = e % width, y = e / width;

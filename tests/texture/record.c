@@ -50,7 +50,7 @@ static char *kernel(const struct texcase *c)
     char *text;
     size_t size;
     FILE *o = open_memstream(&text, &size);
-    fprintf(o, ".version 8.6\n.target sm_86\n.address_size 64\n");
+    fprintf(o, ".version 8.6\n.target sm_86%s\n.address_size 64\n%s", c->samplers ? ", texmode_independent" : "", c->samplers ? c->samplers : "");
     fprintf(o, ".visible .entry k(.param .u64 handle, .param .u64 in, .param .u64 out, .param .u32 n)\n{\n");
     fprintf(o, "    .reg .b64 %%h, %%v<4>, %%q<8>; .reg .b32 %%c<%d>, %%r<8>, %%i, %%n, %%u<4>; .reg .b16 %%s<8>; .reg .pred %%p<4>;\n", WORDS);
     fprintf(o, "    mov.u32 %%u0, %%ctaid.x; mov.u32 %%u1, %%ntid.x; mov.u32 %%u2, %%tid.x; mad.lo.u32 %%i, %%u0, %%u1, %%u2;\n");
@@ -96,8 +96,9 @@ static int *next_case;
 
 static CUresult copy(const struct texcase *c, CUarray array, size_t w, size_t h, size_t d, unsigned char *host, int back)
 {
-    size_t row = w * channel_bytes(c->format) * c->channels;
+    size_t row = units(c, w) * element_bytes(c);
     CUDA_MEMCPY3D m;
+    h = units(c, h);
     memset(&m, 0, sizeof m);
     m.srcMemoryType = back ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST;
     m.dstMemoryType = back ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY;
@@ -121,13 +122,13 @@ static CUresult copy(const struct texcase *c, CUarray array, size_t w, size_t h,
 /* The texels: gives 0, or the first status that is none of success. */
 static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOURCE_DESC *resource)
 {
-    unsigned element = channel_bytes(c->format) * c->channels;
+    unsigned element = element_bytes(c), of_view = c->view ? block_side(c) : 1;
     size_t w = c->width, h = at_least_one(c->height), d = at_least_one(c->depth);
     unsigned char *host = malloc(w * h * d * element);
     CUresult status;
     memset(resource, 0, sizeof *resource);
     if (c->place == ARRAY || c->place == MIPMAP) {
-        CUDA_ARRAY3D_DESCRIPTOR a = {.Width = c->width, .Height = c->height, .Depth = c->depth, .Format = c->format, .NumChannels = c->channels,
+        CUDA_ARRAY3D_DESCRIPTOR a = {.Width = c->width / of_view, .Height = c->height / of_view, .Depth = c->depth, .Format = c->format, .NumChannels = c->channels,
                                      .Flags = c->array_flags | (c->surface ? CUDA_ARRAY3D_SURFACE_LDST : 0)};
         if (c->place == ARRAY) {
             if ((status = FN("cuArray3DCreate_v2", (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), &run->array, &a)))
@@ -146,7 +147,7 @@ static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOU
             size_t lw = at_least_one(w >> level), lh = at_least_one(h >> level), ld = stays ? d : at_least_one(d >> level);
             if (c->place == MIPMAP)
                 CALL("cuMipmappedArrayGetLevel", (CUarray *, CUmipmappedArray, unsigned), &array, run->mipmap, level);
-            fill_texels(c, level, lw * lh * ld, lw, host);
+            fill_texels(c, level, units(c, lw) * units(c, lh) * ld, units(c, lw), host);
             if ((status = copy(c, array, lw, lh, ld, host, 0)))
                 return status;
         }
@@ -179,6 +180,19 @@ static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOU
     return CUDA_SUCCESS;
 }
 
+/* Binds the module's reference to the case's array; it is read as the case's object. */
+static CUresult bind(const struct texcase *c, struct run *run, CUmodule module)
+{
+    CUtexref t;
+    CALL("cuModuleGetTexRef", (CUtexref *, CUmodule, const char *), &t, module, "t");
+    CALL("cuTexRefSetArray", (CUtexref, CUarray, unsigned), t, run->array, CU_TRSA_OVERRIDE_FORMAT);
+    CALL("cuTexRefSetFlags", (CUtexref, unsigned), t, c->texture.flags);
+    CALL("cuTexRefSetFilterMode", (CUtexref, CUfilter_mode), t, c->texture.filterMode);
+    for (int k = 0; k < 2; k++)
+        CALL("cuTexRefSetAddressMode", (CUtexref, int, CUaddress_mode), t, k, c->texture.addressMode[k]);
+    return CUDA_SUCCESS;
+}
+
 static CUresult make_object(const struct texcase *c, struct run *run, const CUDA_RESOURCE_DESC *resource)
 {
     CUDA_RESOURCE_VIEW_DESC view;
@@ -203,7 +217,7 @@ static CUresult load(const struct texcase *c, CUmodule *module)
     static struct { const struct texcase *of; CUmodule module; } known[1024];
     static int count;
     for (int i = 0; i < count; i++)
-        if (known[i].of->results == c->results && !strcmp(known[i].of->op, c->op)) {
+        if (known[i].of->results == c->results && known[i].of->samplers == c->samplers && !strcmp(known[i].of->op, c->op)) {
             *module = known[i].module;
             return CUDA_SUCCESS;
         }
@@ -233,6 +247,8 @@ static CUresult run_case(const struct texcase *c, struct run *run, const char **
     if (!(status = make_texels(c, run, &resource))) {
         *stage = "object";
         status = make_object(c, run, &resource);
+        if (!status && c->reference)
+            status = bind(c, run, module);
     }
     if (!status) {
         *stage = "run";

@@ -5,16 +5,17 @@
 #include <cuda.h>
 #include <stdint.h>
 
-enum { WORDS = 12, MAX_COUNT = 4096 };
+enum { WORDS = 12, MAX_COUNT = 16384 };
 
 /* Where the texels lie. */
 enum place { ARRAY, MIPMAP, LINEAR, PITCH };
 
-/* What the texels hold: random bits (finite values in float formats), 0 and 1 in turn, special values, the level's number, x + 16 y. */
-enum fill { RANDOM, STEP, SPECIAL, LEVEL, RAMP };
+/* What the texels hold: random bits (finite values in float formats; blocks of every mode), 0 and 1 in turn, special values, the level's
+ * number, x + 16 y, pairs of values; blocks with every pair of endpoints. */
+enum fill { RANDOM, STEP, SPECIAL, LEVEL, RAMP, PAIRS, ENDPOINTS };
 
 /* How a case's coordinates are made (coordinates.c). */
-enum where { EDGES, SWEEP, SCATTER, INTEGERS, CUBE, LEVELS, GRADIENTS, ALONG, SLANT, PAIR, BYTES, QUERY };
+enum where { EDGES, SWEEP, SCATTER, INTEGERS, CUBE, LEVELS, GRADIENTS, ALONG, SLANT, PAIR, BYTES, QUERY, TEXELS, BLOCKS, BETWEEN, CENTRES };
 
 struct texcase {
     char name[64];
@@ -32,8 +33,17 @@ struct texcase {
     int count;                /* threads */
     double from, step;        /* of SWEEP, LEVELS and GRADIENTS */
     CUDA_TEXTURE_DESC texture;
-    CUresourceViewFormat view; /* and of all of the resource */
+    CUresourceViewFormat view; /* and of all of the resource; of a compressed one width and height are the view's */
+    const char *samplers;     /* the module has samplers of its own: their declarations */
+    int reference;            /* the module's .texref `t` is bound to the array, too */
 };
+
+/* A new case: a copy of another under a name of its own. */
+struct texcase *add_case(const struct texcase *like, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void set_op(struct texcase *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void set_address(struct texcase *c, int mode);
+struct texcase basic_case(void);
+void make_format_cases(void);
 
 extern struct texcase cases[];
 extern int case_count;
@@ -44,5 +54,10 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS]);
 /* The bytes of a level. */
 void fill_texels(const struct texcase *c, unsigned level, size_t elements, size_t width, unsigned char *bytes);
 unsigned channel_bytes(CUarray_format format);
+/* Bytes of an element or of a block, and texels on its side; the latter of what is read, a view too. */
+unsigned element_bytes(const struct texcase *c);
+unsigned block_side(const struct texcase *c);
+/* A number of elements or blocks that hold as many texels. */
+size_t units(const struct texcase *c, size_t texels);
 
 #endif

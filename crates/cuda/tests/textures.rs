@@ -7,37 +7,17 @@ use std::path::Path;
 
 use hwtruth::textures::{Outcome, Recorder, recorded};
 
-/// The distance of two neighbouring signed fractions of 16 bits, and the rounding of both.
-const ONE_OF_16_BITS: f32 = 3.06e-5;
-
 /// How far results that are floats may lie from the hardware's: cases whose name begins and ends so, the bound, why.
 const BOUNDS: &[(&str, &str, f32, &str)] = &[
-    (
-        "format.s",
-        ".linear",
-        ONE_OF_16_BITS,
-        "mixed 8-bit signed fractions: their widening to 16 bits is not known",
-    ),
-    ("format.s", ".linear.srgb", ONE_OF_16_BITS, "the same"),
-    ("sweep.s8.", "", ONE_OF_16_BITS, "the same"),
-    ("border.s8.", "", ONE_OF_16_BITS, "the same"),
-    (
-        "format.u",
-        ".linear.srgb",
-        1.0 / 128.0,
-        "mixed sRGB colours: which bits of dark ones are cut is not known",
-    ),
-    ("sweep.f32.3d.random", "", 2e-10, "one texel of 1,024 is rounded otherwise"),
-    ("level.3d.linear.linear", "", 4e-9, "one texel of 512 is rounded otherwise"),
-    ("lod.grad.", "linear", 0.25, "the hardware's length of gradients is an approximation"),
-    ("lod.grad.along", "", 0.25, "the same"),
-    ("lod.grad.slant", "", 0.25, "the same"),
-    ("lod.grad.pair", "", 0.25, "the same"),
+    ("bc6n.mip", "", 1e-3, "one texel of 192 is rounded otherwise"),
+    ("lod.grad.", "linear", 2.0 / 256.0, "how the hardware cuts the lengths of gradients is not known"),
+    ("lod.grad.slant", "", 2.0 / 256.0, "the same"),
+    ("lod.grad.pair", "", 2.0 / 256.0, "the same"),
     ("lod.grad.", "point", 1.0, "the same, and the nearest level is the next one"),
 ];
 
 /// What the hardware's driver refuses and ours answers, or refuses with another status.
-const REFUSED: &[&str] = &["txq.2d.", "suq.2d."];
+const REFUSED: &[&str] = &["txq.2d.", "suq.2d.", "sampler"];
 
 fn bound(name: &str) -> Option<f32> {
     let fits = |b: &&(&str, &str, f32, &str)| name.starts_with(b.0) && name.ends_with(b.1);
@@ -90,7 +70,7 @@ fn every_texture_is_read_as_on_the_hardware() {
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
     let recorder = Recorder::build(&include).expect("the recorder");
     let hardware = recorded().expect("the recording");
-    assert!(hardware.len() > 800, "{} cases", hardware.len());
+    assert!(hardware.len() > 1400, "{} cases", hardware.len());
     let library = library::built();
     let mut wrong = Vec::new();
     for setting in

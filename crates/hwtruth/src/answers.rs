@@ -51,8 +51,12 @@ pub fn lines(text: &str) -> Vec<Line> {
 }
 
 /// Where the answers lie.
-const RECORDINGS: &[&str] =
-    &["probe/h200-580.txt", "probe/h200-580-texture.txt", "probe/h200-580-cluster.txt"];
+const RECORDINGS: &[&str] = &[
+    "probe/h200-580.txt",
+    "probe/h200-580-texture.txt",
+    "probe/h200-580-cluster.txt",
+    "probe/h200-580-formats.txt",
+];
 
 /// Groups that are asked of a device of the recording one's capability.
 const NEWER: &[&str] = &["cluster", "clusterattr", "clusterlaunch", "clusterocc", "launchattr"];

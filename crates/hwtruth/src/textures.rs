@@ -106,7 +106,7 @@ impl Recorder {
             .arg(&program)
             .arg("-I")
             .arg(include)
-            .args(["cases.c", "coordinates.c", "record.c"].map(|file| folder.join(file)))
+            .args(["cases.c", "coordinates.c", "formats.c", "record.c"].map(|file| folder.join(file)))
             .args(["-ldl", "-lm"])
             .output()
             .map_err(|e| fail("cc", e.to_string()))?;

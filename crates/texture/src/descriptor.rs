@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use crate::block::{Block, SIDE};
+
 /// What the bits of a channel are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
@@ -18,21 +20,56 @@ pub enum Channel {
     Float,
 }
 
+/// How the channels of a texel lie in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// One after another.
+    #[default]
+    Plain,
+    /// Three channels of ten bits and one of two, the first lowest.
+    Tens,
+    /// Blocks of texels.
+    Block(Block),
+}
+
 /// The format of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
     /// What the bits are.
     pub channel: Channel,
-    /// Bytes of a channel: 1, 2 or 4.
+    /// Bytes of a channel, once it is read: 1, 2 or 4.
     pub bytes: u8,
-    /// Channels: 1, 2 or 4.
+    /// Channels: 1 to 4.
     pub channels: u8,
+    /// How they lie in memory.
+    pub code: Code,
+    /// The first three channels are sRGB whatever the sampler says.
+    pub srgb: bool,
+    /// A fourth channel that it has not is 1 instead of 0.
+    pub opaque: bool,
 }
 
 impl Format {
-    /// Bytes of an element.
+    /// A format whose channels lie one after another.
+    pub const fn plain(channel: Channel, bytes: u8, channels: u8) -> Format {
+        Format { channel, bytes, channels, code: Code::Plain, srgb: false, opaque: false }
+    }
+
+    /// Bytes of an element, or of a block of them.
     pub const fn element(self) -> u64 {
-        self.bytes as u64 * self.channels as u64
+        match self.code {
+            Code::Plain => self.bytes as u64 * self.channels as u64,
+            Code::Tens => 4,
+            Code::Block(block) => block.bytes(),
+        }
+    }
+
+    /// Texels on a side of what [`Format::element`] measures.
+    pub const fn side(self) -> u32 {
+        match self.code {
+            Code::Block(_) => SIDE,
+            _ => 1,
+        }
     }
 }
 
@@ -88,7 +125,7 @@ pub struct Plane {
     pub height: u32,
     /// Slices; at least 1. Layers and faces are none.
     pub depth: u32,
-    /// Bytes from a row to the next.
+    /// Bytes from a row, or a row of blocks, to the next.
     pub pitch: u64,
     /// Bytes from a slice, layer or face to the next.
     pub slice: u64,

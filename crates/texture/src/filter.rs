@@ -1,6 +1,6 @@
 //! Weights of texels, and how they are mixed.
 
-use crate::format::{Class, half_to_float, signed, srgb};
+use crate::format::{Class, EXACT, half_to_float, signed, srgb, srgb_reach};
 
 /// Rounds to 256ths.
 fn eighth(product: u32) -> u32 {
@@ -35,13 +35,18 @@ pub fn mix(class: Class, taps: &[(u32, u32)]) -> u32 {
     let sum = |value: fn(u32) -> i64| taps.iter().map(|&(w, raw)| i64::from(w) * value(raw)).sum::<i64>();
     match class {
         Class::Bits => taps.iter().find(|t| t.0 != 0).map_or(0, |t| t.1),
+        Class::Unorm2 => unorm(sum(|raw| exact_or(raw, |v| v * 0x5555))),
         Class::Unorm8 => unorm(sum(|raw| i64::from(raw) * 257)),
+        Class::Unorm10 => unorm(sum(|raw| exact_or(raw, |v| v << 6 | v >> 4))),
         Class::Unorm16 => unorm(sum(i64::from)),
-        Class::Snorm8 => snorm((sum(|raw| i64::from(signed(raw, 127))) * 32767 * 2 + 127) / 254),
+        Class::Snorm8 => snorm8(sum(|raw| i64::from(raw as i32))),
         Class::Snorm16 => snorm(sum(|raw| i64::from(signed(raw, 32767)))),
-        Class::Srgb => float(taps, srgb, COLOUR),
-        Class::Half => float(taps, |raw| half_to_float(raw as u16), HALF),
-        Class::Float => float(taps, |raw| raw, SINGLE),
+        Class::Srgb => float(taps, srgb, srgb_reach, COLOUR),
+        Class::Half => {
+            let value = |raw| half_to_float(raw as u16);
+            float(taps, value, value, HALF)
+        }
+        Class::Float => float(taps, |raw| raw, |raw| raw, SINGLE),
     }
 }
 
@@ -54,15 +59,28 @@ struct Precision {
     least: i32,
     /// Bits of a texel's fraction, from the greatest exponent of the slice on.
     kept: i32,
+    /// Bits of a slice's sum below those, when slices are added: 26 bits or 36 in all, of which the weights are 8.
+    extra: i32,
 }
 
-const HALF: Precision = Precision { bits: 11, least: -14, kept: 15 };
-const SINGLE: Precision = Precision { bits: 24, least: -126, kept: 28 };
-const COLOUR: Precision = Precision { bits: 11, least: -14, kept: 8 };
+const HALF: Precision = Precision { bits: 11, least: -14, kept: 15, extra: 3 };
+const SINGLE: Precision = Precision { bits: 24, least: -126, kept: 28, extra: 0 };
+const COLOUR: Precision = Precision { bits: 11, least: -14, kept: 8, extra: 10 };
 
 /// A sum of 256ths of 65535ths, rounded to 65535ths.
 fn unorm(sum: i64) -> u32 {
     (((sum + 128) >> 8) as f32 / 65535.0).to_bits()
+}
+
+/// A fraction of 65535: a border's as it is, or a texel's widened.
+fn exact_or(raw: u32, widened: fn(u32) -> u32) -> i64 {
+    i64::from(if raw & EXACT != 0 { raw & !EXACT } else { widened(raw) })
+}
+
+/// A sum of 256ths of 127ths: what is added to it for 32767ths grows in steps, and is half a unit in the middle.
+fn snorm8(sum: i64) -> u32 {
+    let widened = (129 * sum + 64 + 16 * (sum >> 12)) >> 7;
+    (widened.clamp(-32767, 32767) as f32 / 32767.0).to_bits()
 }
 
 /// A sum of 256ths of 32767ths, rounded to 32767ths.
@@ -70,53 +88,49 @@ fn snorm(sum: i64) -> u32 {
     (((sum + 128) >> 8) as f32 / 32767.0).to_bits()
 }
 
-/// Bits that the sum of a slice is kept with below its least, when slices are added.
-const EXTRA: i32 = 16;
-
 /// Mixes floats: the texels of a slice are cut to the bits that are kept below the greatest exponent, the sum is exact, and is
-/// rounded to the format's bits, ties away from zero.
-fn float(taps: &[(u32, u32)], value: impl Fn(u32) -> u32, format: Precision) -> u32 {
+/// rounded to the format's bits, ties away from zero. `reach`: a float whose exponent counts for a texel's.
+fn float(
+    taps: &[(u32, u32)],
+    value: impl Fn(u32) -> u32,
+    reach: impl Fn(u32) -> u32,
+    format: Precision,
+) -> u32 {
     let values = || taps.iter().filter(|t| t.0 != 0).map(|&(w, raw)| (w, value(raw)));
-    let mut special = false;
-    let (mut count, mut only) = (0, 0);
-    for (_, bits) in values() {
-        special |= bits >> 23 & 255 == 255;
-        only = bits;
-        count += 1;
-    }
-    if count < 2 {
-        return only;
-    }
-    if special {
+    if values().any(|(_, bits)| bits >> 23 & 255 == 255) {
         return infinite(values(), format);
     }
-    // Sums of slices so far, in units of 2^unit.
-    let (mut total, mut unit) = (0i64, i32::MIN);
-    for slice in taps.chunks(SLICE) {
-        let Some((sum, own)) = slice_sum(slice, &value, format) else { continue };
-        let sum = sum << EXTRA;
-        if unit == i32::MIN {
-            (total, unit) = (sum, own);
-        } else if own >= unit {
-            total = shift_down(total, own - unit) + sum;
-            unit = own;
-        } else {
-            total += shift_down(sum, unit - own);
-        }
+    // Nothing at all has a sign only if all of it has.
+    let zero = if values().all(|(_, bits)| bits >> 31 != 0) { 1 << 31 } else { 0 };
+    // The sums of slices are brought to the greatest of their units, and added.
+    let sums = || taps.chunks(SLICE).filter_map(|slice| slice_sum(slice, &value, &reach, format));
+    let Some(unit) = sums().map(|(_, unit)| unit).max() else { return zero };
+    match sums().map(|(sum, own)| shift_down(sum << format.extra, unit - own)).sum() {
+        0 => zero,
+        total => round(total, unit - format.extra, format),
     }
-    if unit == i32::MIN { 0 } else { round(total, unit - EXTRA, format) }
 }
 
+/// A number in units of 2^`by`, to nearest, ties to even.
 fn shift_down(value: i64, by: i32) -> i64 {
-    let magnitude = value.unsigned_abs().checked_shr(by as u32).unwrap_or(0) as i64;
-    if value < 0 { -magnitude } else { magnitude }
+    let by = by.clamp(0, 62) as u32;
+    let (whole, rest) = (value >> by, value & ((1 << by) - 1));
+    let twice = 2 * rest;
+    whole + i64::from(twice > 1 << by || (twice == 1 << by && whole & 1 == 1))
 }
 
 /// The sum of a slice and its unit as a power of two; none if all of it is zero.
-fn slice_sum(taps: &[(u32, u32)], value: impl Fn(u32) -> u32, format: Precision) -> Option<(i64, i32)> {
-    let values = || taps.iter().filter(|t| t.0 != 0).map(|&(w, raw)| (w, value(raw)));
+fn slice_sum(
+    taps: &[(u32, u32)],
+    value: impl Fn(u32) -> u32,
+    reach: impl Fn(u32) -> u32,
+    format: Precision,
+) -> Option<(i64, i32)> {
+    let weighty = || taps.iter().filter(|t| t.0 != 0);
+    let values = || weighty().map(|&(w, raw)| (w, value(raw)));
     let exponent = |bits: u32| ((bits >> 23 & 255) as i32).max(1);
-    let greatest = values().filter(|(_, bits)| bits << 1 != 0).map(|(_, bits)| exponent(bits)).max()?;
+    let something = weighty().filter(|t| value(t.1) << 1 != 0);
+    let greatest = something.map(|t| exponent(reach(t.1))).max()?;
     // Fractions have 24 bits; with four more no bit that is kept is lost.
     let drop = 28 - format.kept;
     let mut sum = 0i64;
@@ -152,10 +166,7 @@ fn infinite(taps: impl Iterator<Item = (u32, u32)>, format: Precision) -> u32 {
 /// `sum × 2^unit` as a float of a format, ties away from zero.
 fn round(sum: i64, unit: i32, format: Precision) -> u32 {
     let sign = if sum < 0 { 1u32 << 31 } else { 0 };
-    let magnitude = sum.unsigned_abs();
-    if magnitude == 0 {
-        return 0;
-    }
+    let magnitude = sum.unsigned_abs().max(1);
     let exponent = (unit + 63 - magnitude.leading_zeros() as i32).max(format.least);
     // The bit of weight 1 of the rounded number.
     let last = exponent - (format.bits - 1);

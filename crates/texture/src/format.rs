@@ -1,14 +1,18 @@
 //! Texels as numbers: what a filter mixes, and what it gives.
 
-use crate::descriptor::{Channel, Format, Sampler};
+use crate::descriptor::{Channel, Code, Format, Sampler};
 
 /// How a channel of a texel becomes a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Bits as they are; never mixed.
     Bits,
+    /// Unsigned fractions of 3.
+    Unorm2,
     /// Unsigned fractions of 255.
     Unorm8,
+    /// Unsigned fractions of 1023.
+    Unorm10,
     /// Unsigned fractions of 65535.
     Unorm16,
     /// Signed fractions of 127.
@@ -28,12 +32,15 @@ impl Class {
     pub fn of(format: Format, sampler: &Sampler, channel: usize) -> Class {
         let colour = channel == 0 || (format.channels == 4 && channel < 3);
         let norm = matches!(format.channel, Channel::Unorm | Channel::Snorm);
+        if format.code == Code::Tens {
+            return if channel < 3 { Class::Unorm10 } else { Class::Unorm2 };
+        }
         match (format.channel, format.bytes) {
             (Channel::Float, 2) => Class::Half,
             (Channel::Float, _) => Class::Float,
             (_, 4..) => Class::Bits,
             _ if sampler.integers && !norm => Class::Bits,
-            (Channel::Unsigned | Channel::Unorm, 1) if sampler.srgb && colour => Class::Srgb,
+            (Channel::Unsigned | Channel::Unorm, 1) if (sampler.srgb || format.srgb) && colour => Class::Srgb,
             (Channel::Unsigned | Channel::Unorm, 1) => Class::Unorm8,
             (Channel::Unsigned | Channel::Unorm, _) => Class::Unorm16,
             (Channel::Signed | Channel::Snorm, 1) => Class::Snorm8,
@@ -45,7 +52,10 @@ impl Class {
     pub fn read(self, raw: u32) -> u32 {
         match self {
             Class::Bits | Class::Float => raw,
+            Class::Unorm2 if raw & EXACT != 0 => ((raw & !EXACT) as f32 / 65535.0).to_bits(),
+            Class::Unorm2 => (raw as f32 / 3.0).to_bits(),
             Class::Unorm8 => (raw as f32 / 255.0).to_bits(),
+            Class::Unorm10 => (raw as f32 / 1023.0).to_bits(),
             Class::Unorm16 => (raw as f32 / 65535.0).to_bits(),
             Class::Snorm8 => (signed(raw, 127) as f32 / 127.0).to_bits(),
             Class::Snorm16 => (signed(raw, 32767) as f32 / 32767.0).to_bits(),
@@ -96,9 +106,17 @@ pub fn float_to_half(bits: u32) -> u16 {
     sign | (base + rounded) as u16
 }
 
-/// The linear value of an sRGB byte.
+/// Marks a fraction of 65535 where those of fewer bits stand: a border's.
+pub const EXACT: u32 = 1 << 31;
+
+/// The linear value of an sRGB byte. What is none is a border's: the float as it is.
 pub fn srgb(byte: u32) -> u32 {
-    u32::from(SRGB.get(byte as usize & 255).copied().unwrap_or_default()) << 16
+    SRGB.get(byte as usize).map_or(byte, |upper| u32::from(*upper) << 16)
+}
+
+/// The float whose exponent a filter takes for that of an sRGB byte: the greatest of the eight bytes with the same upper bits.
+pub fn srgb_reach(byte: u32) -> u32 {
+    srgb(if byte < 256 { byte | 7 } else { byte })
 }
 
 /// The upper halves of the floats: the hardware keeps eight significant bits, fewer of small ones.

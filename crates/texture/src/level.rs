@@ -46,11 +46,43 @@ pub fn choose(descriptor: &Descriptor, detail: Detail) -> Levels {
     }
 }
 
-/// The level of detail of derivatives in texels: of the longer axis of the ellipse that they span. The hardware comes close to it.
+/// The level of detail of derivatives in texels. The hardware takes the longest of both, of their sum and of their difference (these at
+/// 11/16, for they lie apart by a square root of two), with lengths of its own making.
 pub fn of_gradients(across: [f32; 3], down: [f32; 3]) -> f32 {
-    let dot =
-        |a: [f32; 3], b: [f32; 3]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(y)).sum::<f64>();
-    let (a, b, both) = (dot(across, across), dot(down, down), dot(across, down));
-    let longest = 0.5 * (a + b + ((a - b) * (a - b) + 4.0 * both * both).sqrt());
-    (longest.log2() * 0.5) as f32
+    let both = |sign: f64| length(std::array::from_fn(|k| f64::from(across[k]) + sign * f64::from(down[k])));
+    let (across, down) = (length(across.map(f64::from)), length(down.map(f64::from)));
+    logarithm(across.max(down).max(both(1.0).max(both(-1.0)) * (11.0 / 16.0)))
 }
+
+/// The greatest component, and 11/32 of the others.
+fn length(v: [f64; 3]) -> f64 {
+    let [x, y, z] = v.map(f64::abs);
+    let greatest = x.max(y).max(z);
+    greatest + (x + y + z - greatest) * (11.0 / 32.0)
+}
+
+/// The logarithm to base 2, of the eight bits behind the first.
+fn logarithm(length: f64) -> f32 {
+    if !length.is_normal() {
+        return length.log2() as f32;
+    }
+    let bits = length.to_bits();
+    let (exponent, fraction) = ((bits >> 52) as i32 - 1023, (bits >> 44) as usize & 255);
+    exponent as f32 + f32::from(FRACTIONS[fraction]) / 256.0
+}
+
+/// 256ths of the logarithms of 1, 257/256, 258/256, …, as the hardware has them: roughly those of the middle of each step.
+static FRACTIONS: [u8; 256] = [
+    0, 2, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 22, 23, 24, 26, 27, 28, 30, 31, 32, 34, 35, 36, 38,
+    39, 40, 42, 43, 44, 45, 47, 48, 49, 50, 52, 53, 54, 55, 57, 58, 59, 60, 62, 63, 64, 65, 66, 68, 69, 70,
+    71, 72, 74, 75, 76, 77, 78, 79, 81, 82, 83, 84, 85, 86, 88, 89, 90, 91, 92, 93, 94, 95, 97, 98, 99, 100,
+    101, 102, 103, 104, 105, 106, 107, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122,
+    123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 135, 136, 137, 137, 138, 139, 140, 141, 142, 143,
+    144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 162, 163,
+    164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 173, 174, 175, 176, 177, 178, 179, 180, 181, 181, 182,
+    183, 184, 185, 186, 187, 188, 188, 189, 190, 191, 192, 193, 194, 195, 195, 196, 197, 198, 199, 200, 200,
+    201, 202, 203, 204, 205, 205, 206, 207, 208, 209, 210, 210, 211, 212, 213, 214, 214, 215, 216, 217, 218,
+    218, 219, 220, 221, 222, 222, 223, 224, 225, 226, 226, 227, 228, 229, 229, 230, 231, 232, 233, 233, 234,
+    235, 236, 236, 237, 238, 239, 239, 240, 241, 242, 242, 243, 244, 245, 245, 246, 247, 248, 248, 249, 250,
+    251, 251, 252, 253, 253, 254, 255, 255,
+];

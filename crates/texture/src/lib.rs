@@ -10,6 +10,7 @@
 //! **Architecture invariant:** knows memory only through a descriptor; no PTX, no IR, no API.
 
 pub mod access;
+pub mod block;
 mod cube;
 pub mod descriptor;
 mod filter;

@@ -3,7 +3,7 @@
 use crate::access::{Access, Geometry, Level, Operation};
 use crate::descriptor::{Address, Channel, Descriptor, Format, Plane, Sampler};
 use crate::filter::{SLICE, mix, weights};
-use crate::format::{Class, float_to_half};
+use crate::format::{Class, EXACT, float_to_half};
 use crate::level::{self, Detail, Levels};
 use crate::place::{Axis, Tap};
 use crate::{Lanes, cube, lanes, texel};
@@ -160,13 +160,11 @@ fn at(descriptor: &Descriptor, plane: &Plane, point: &Point, [x, y, z]: [i32; 3]
             return None;
         }
         let (face, [x, y]) = cube::beyond(point.face, x.into(), y.into(), plane.width);
-        let address =
-            texel::address(plane, descriptor.format, x, y, slice(descriptor, &Point { face, ..*point }, z));
-        return Some(texel::read(descriptor.format, address));
+        let slice = slice(descriptor, &Point { face, ..*point }, z);
+        return Some(texel::read(plane, descriptor.format, x, y, slice));
     }
     let slice = slice(descriptor, point, z);
-    let address = texel::address(plane, descriptor.format, x as u32, y as u32, slice);
-    Some(texel::read(descriptor.format, address))
+    Some(texel::read(plane, descriptor.format, x as u32, y as u32, slice))
 }
 
 /// Three faces meet at a corner of a cube: what would be a fourth texel there is a third of each of the others.
@@ -181,10 +179,23 @@ fn close_corners(texels: &mut [(u32, Option<[u32; 4]>)]) {
     }
 }
 
-/// The border's channel as a raw texel would be.
-fn border(format: Format, class: Class, sampler: &Sampler, channel: usize) -> u32 {
+/// What a channel gives that a format has not: nothing, but arrays of compressed formats are opaque.
+fn absent(format: Format, channel: usize) -> u32 {
+    if channel == 3 && format.opaque { 1f32.to_bits() } else { 0 }
+}
+
+/// What there is where no texel is.
+fn nothing(format: Format) -> [u32; 4] {
+    std::array::from_fn(
+        |channel| if channel < usize::from(format.channels) { 0 } else { absent(format, channel) },
+    )
+}
+
+/// The border's channel as a raw texel would be. `mixed`: for a filter, which takes ten bits as sixteen.
+fn border(format: Format, class: Class, sampler: &Sampler, channel: usize, mixed: bool) -> u32 {
     let colour = sampler.border.get(channel).copied().unwrap_or_default();
-    let fraction = |low: f32, most: f32| (colour.clamp(low, 1.0) * most).round_ties_even() as i32 as u32;
+    let fraction = |most: f32| (colour.clamp(0.0, 1.0) * most).round_ties_even() as u32;
+    let signed_fraction = |most: f32| (colour.clamp(-1.0, 1.0) * most + 0.5).floor() as i32 as u32;
     match class {
         // Of the float's bits those that the channel has.
         Class::Bits => match (format.bytes, format.channel) {
@@ -196,18 +207,24 @@ fn border(format: Format, class: Class, sampler: &Sampler, channel: usize) -> u3
         },
         Class::Float => colour.to_bits(),
         Class::Half => u32::from(float_to_half(colour.to_bits())),
-        Class::Unorm8 | Class::Srgb => fraction(0.0, 255.0),
-        Class::Unorm16 => fraction(0.0, 65535.0),
-        Class::Snorm8 => fraction(-1.0, 127.0),
-        Class::Snorm16 => fraction(-1.0, 32767.0),
+        // Of two bits it always has sixteen.
+        Class::Unorm2 => fraction(65535.0) | EXACT,
+        Class::Unorm10 if mixed => fraction(65535.0) | EXACT,
+        Class::Unorm8 => fraction(255.0),
+        // It is linear already.
+        Class::Srgb => colour.clamp(0.0, 1.0).to_bits(),
+        Class::Unorm16 => fraction(65535.0),
+        Class::Unorm10 => fraction(1023.0),
+        Class::Snorm8 => signed_fraction(127.0),
+        Class::Snorm16 => signed_fraction(32767.0),
     }
 }
 
 fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
     let Levels { first, fraction } = if access.integers && access.level == Level::Level {
-        let Detail::Level(level) = point.detail else { return [0; 4] };
+        let Detail::Level(level) = point.detail else { return nothing(descriptor.format) };
         if level < 0.0 || level >= descriptor.levels.len() as f32 {
-            return [0; 4];
+            return nothing(descriptor.format);
         }
         Levels { first: level as usize, fraction: 0 }
     } else {
@@ -220,14 +237,17 @@ fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
     // An array of one dimension has no texels by number.
     let numberless = access.integers && access.geometry == Geometry::D1 && !descriptor.borrowed;
     if numberless || point.outside {
-        return [0; 4];
+        return nothing(format);
     }
     // Each texel with its weight, by level and slice.
     let mut texels = [(0u32, None::<[u32; 4]>); 16];
     let (mut end, mut weighty, mut only) = (0, 0, 0);
+    // A filter changes texels that it mixes with nothing, too.
+    let levels_mix = sampler.linear_levels && !access.integers && descriptor.levels.len() > 1;
+    let filters = linear || (levels_mix && Class::of(format, sampler, 0) != Class::Bits);
     for (step, share) in [256 - fraction, fraction].into_iter().enumerate() {
         let Some(plane) = descriptor.levels.get(first + step).filter(|_| share != 0) else { continue };
-        let Some([x, y, z]) = taps(access, descriptor, plane, point, linear) else { return [0; 4] };
+        let Some([x, y, z]) = taps(access, descriptor, plane, point, linear) else { return nothing(format) };
         for (corner, weight) in weights(share, [x.fraction, y.fraction, z.fraction]).into_iter().enumerate() {
             if weight != 0 {
                 let place = [x.texels[corner & 1], y.texels[corner >> 1 & 1], z.texels[corner >> 2]];
@@ -241,14 +261,14 @@ fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
     if access.geometry.cube() && sampler.seamless {
         close_corners(&mut texels[..end]);
     }
-    let mut result = [0; 4];
+    let mut result = nothing(format);
     for (channel, value) in result.iter_mut().enumerate().take(usize::from(format.channels)) {
         let class = Class::of(format, sampler, channel);
         let raw = |t: &(u32, Option<[u32; 4]>)| match t.1 {
             Some(channels) => channels[channel],
-            None => border(format, class, sampler, channel),
+            None => border(format, class, sampler, channel, filters),
         };
-        *value = if weighty == 1 {
+        *value = if weighty == 1 && !filters {
             class.read(raw(&texels[only]))
         } else {
             let mut taps = [(0, 0); 16];
@@ -268,12 +288,16 @@ fn gather(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
     let channel = usize::from(access.channel & 3);
     let class = Class::of(descriptor.format, &descriptor.sampler, channel);
     if channel >= usize::from(descriptor.format.channels) {
-        return [0; 4];
+        return [absent(descriptor.format, channel); 4];
     }
+    // Fractions pass through the filter's 16 bits.
+    let fractions = !matches!(class, Class::Bits | Class::Float | Class::Half | Class::Srgb);
     // Counter-clockwise from the lower left.
     [[0, 1], [1, 1], [1, 0], [0, 0]].map(|[right, down]: [usize; 2]| {
         let place = [x.texels[right], y.texels[down], 0];
         let raw = at(descriptor, plane, point, place).map(|c| c[channel]);
-        class.read(raw.unwrap_or_else(|| border(descriptor.format, class, &descriptor.sampler, channel)))
+        let border = || border(descriptor.format, class, &descriptor.sampler, channel, fractions);
+        let raw = raw.unwrap_or_else(border);
+        if fractions { mix(class, &[(256, raw)]) } else { class.read(raw) }
     })
 }

@@ -100,7 +100,7 @@ mod tests {
     fn descriptor(width: u32) -> Descriptor {
         Descriptor {
             surface: false,
-            format: Format { channel: Channel::Float, bytes: 4, channels: 1 },
+            format: Format::plain(Channel::Float, 4, 1),
             sampler: Sampler::default(),
             levels: vec![],
             extent: [width, 0, 0],

@@ -1,9 +1,10 @@
 //! Reading and writing elements of memory.
 
-use crate::descriptor::{Channel, Format, Plane};
+use crate::descriptor::{Channel, Code, Format, Plane};
 
-/// The address of an element of a plane. Inside it if the indices are.
+/// The address of an element of a plane, or of the block that it is in. Inside the plane if the indices are.
 pub fn address(plane: &Plane, format: Format, x: u32, y: u32, slice: u32) -> u64 {
+    let (x, y) = (x / format.side(), y / format.side());
     plane
         .base
         .wrapping_add(u64::from(slice) * plane.slice)
@@ -32,11 +33,31 @@ fn channel(format: Format, at: u64, index: u64) -> u32 {
     }
 }
 
-/// The channels of an element; those that it has not are 0.
-pub fn read(format: Format, at: u64) -> [u32; 4] {
-    let mut channels = [0; 4];
-    for (index, c) in channels.iter_mut().enumerate().take(usize::from(format.channels)) {
-        *c = channel(format, at, index as u64);
+/// Eight bytes at an address.
+fn word(at: u64) -> u64 {
+    // SAFETY: as for `channel`.
+    unsafe { (at as *const u64).read_unaligned() }
+}
+
+/// The channels of the element at `x`, `y` of a slice; those that its format has not are 0.
+pub fn read(plane: &Plane, format: Format, x: u32, y: u32, slice: u32) -> [u32; 4] {
+    let at = address(plane, format, x, y, slice);
+    match format.code {
+        Code::Plain => {
+            let mut channels = [0; 4];
+            for (index, c) in channels.iter_mut().enumerate().take(usize::from(format.channels)) {
+                *c = channel(format, at, index as u64);
+            }
+            channels
+        }
+        Code::Tens => {
+            // SAFETY: as for `channel`.
+            let all = unsafe { (at as *const u32).read_unaligned() };
+            [all & 1023, all >> 10 & 1023, all >> 20 & 1023, all >> 30]
+        }
+        Code::Block(block) => {
+            let second = if block.bytes() > 8 { word(at.wrapping_add(8)) } else { 0 };
+            block.texel([word(at), second], x, y)
+        }
     }
-    channels
 }

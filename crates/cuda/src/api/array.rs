@@ -40,18 +40,19 @@ api! {
         array::destroy(handle)
     }
 
+    /// Only arrays whose memory is mapped later tell, and there are none of them.
     Context fn cuArrayGetMemoryRequirements(out: Out<ArrayRequirements>, handle: Handle, device: i32) {
-        let array = array::get(handle)?;
-        driver::driver()?.device(device)?;
-        out.required()?.set(ArrayRequirements { size: array.size() as usize, alignment: 512, reserved: [0; 4] });
-        Ok(())
-    }
-
-    /// No array has planes of its own: the planar formats are not supported.
-    Context fn cuArrayGetPlane(out: Out<Handle>, handle: Handle, _plane: u32) {
         array::get(handle)?;
+        driver::driver()?.device(device)?;
         out.required()?;
         Err(Error::InvalidValue)
+    }
+
+    Context fn cuArrayGetPlane(out: Out<Handle>, handle: Handle, plane: u32) {
+        array::get(handle)?;
+        out.required()?;
+        out.set(array::plane(handle, plane)?);
+        Ok(())
     }
 
     Context fn cuMipmappedArrayCreate(out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32) {

@@ -8,7 +8,8 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Pointers};
 
-use super::{give_back, space, take};
+use super::{format, give_back, planar, space, take};
+use texture::descriptor::{Code, Format};
 
 static ARRAYS: Pointers<Array> = Pointers::new();
 static MIPMAPS: Pointers<Mipmap> = Pointers::new();
@@ -47,6 +48,8 @@ pub mod flag {
     pub const SPARSE: u32 = 0x40;
     /// Its memory is mapped later.
     pub const DEFERRED_MAPPING: u32 = 0x80;
+    /// For encoders and decoders of video.
+    pub const VIDEO: u32 = 0x100;
     /// Every flag there is.
     pub const MASK: u32 = 0x1ff;
 }
@@ -68,50 +71,6 @@ pub struct Descriptor {
     pub flags: u32,
 }
 
-/// Formats: the number, bytes of a channel, the channels where the format fixes them.
-const FORMATS: &[(u32, u64, Option<u32>)] = &[
-    (0x01, 1, None),
-    (0x02, 2, None),
-    (0x03, 4, None),
-    (0x08, 1, None),
-    (0x09, 2, None),
-    (0x0a, 4, None),
-    (0x10, 2, None),
-    (0x20, 4, None),
-    (0xc0, 1, Some(1)),
-    (0xc1, 1, Some(2)),
-    (0xc2, 1, Some(4)),
-    (0xc3, 2, Some(1)),
-    (0xc4, 2, Some(2)),
-    (0xc5, 2, Some(4)),
-    (0xc6, 1, Some(1)),
-    (0xc7, 1, Some(2)),
-    (0xc8, 1, Some(4)),
-    (0xc9, 2, Some(1)),
-    (0xca, 2, Some(2)),
-    (0xcb, 2, Some(4)),
-];
-
-/// The compressed formats, which are not supported: the numbers of BC1 to BC7, and their channels.
-const COMPRESSED: &[(std::ops::RangeInclusive<u32>, u32)] =
-    &[(0x91..=0x96, 4), (0x97..=0x98, 1), (0x99..=0x9a, 2), (0x9b..=0x9c, 3), (0x9d..=0x9e, 4)];
-/// Ten bits of three channels and two of the fourth: not supported.
-const PACKED: u32 = 0x50;
-
-/// Bytes of an element.
-fn element(format: u32, channels: u32) -> Result<u64> {
-    match FORMATS.iter().find(|f| f.0 == format) {
-        Some((_, bytes, None)) if matches!(channels, 1 | 2 | 4) => Ok(bytes * u64::from(channels)),
-        Some((_, bytes, Some(fixed))) if channels == *fixed => Ok(bytes * u64::from(channels)),
-        None if COMPRESSED.iter().any(|(range, c)| range.contains(&format) && channels == *c)
-            || (format, channels) == (PACKED, 4) =>
-        {
-            Err(Error::NotSupported)
-        }
-        _ => Err(Error::InvalidValue),
-    }
-}
-
 impl Descriptor {
     /// The most elements, rows and slices by the shape.
     fn bounds(&self) -> [u64; 3] {
@@ -126,7 +85,17 @@ impl Descriptor {
         }
     }
 
-    fn check(&self) -> Result<u64> {
+    fn check(&self) -> Result<Format> {
+        self.check_shape()?;
+        let format = format::format(self.format, self.channels)?;
+        match format.code {
+            Code::Block(_) if self.flags & flag::SURFACE != 0 => Err(Error::NotSupported),
+            Code::Block(_) if self.height == 0 => Err(Error::InvalidValue),
+            _ => Ok(format),
+        }
+    }
+
+    fn check_shape(&self) -> Result<()> {
         let [width, height, depth] = self.bounds();
         if self.flags & !flag::MASK != 0
             || !(1..=width).contains(&self.width)
@@ -150,7 +119,7 @@ impl Descriptor {
         if self.flags & (flag::SPARSE | flag::DEFERRED_MAPPING) != 0 {
             return Err(Error::NotSupported);
         }
-        element(self.format, self.channels)
+        Ok(())
     }
 
     /// The shape of a level of a mipmap: halved at each, but never nothing.
@@ -171,11 +140,15 @@ pub struct Array {
     pub descriptor: Descriptor,
     /// Its first byte.
     pub base: u64,
-    /// Bytes of a row, rows of a slice, slices.
+    /// Bytes of a row, rows of a slice, slices. Of a compressed format: of a row of blocks, and rows of blocks.
     pub extent: [u64; 3],
     context: u64,
     device: u32,
-    /// It is a mipmap's.
+    /// Bytes of a block, if the format is compressed: copies begin and end at blocks.
+    pub block: Option<u64>,
+    /// The arrays of its planes, if it has several; it has no memory then.
+    planes: Vec<Handle>,
+    /// It is a mipmap's or a plane.
     level: bool,
 }
 
@@ -186,8 +159,21 @@ impl Array {
     }
 
     fn make(context: &Context, descriptor: Descriptor, level: bool) -> Result<Arc<Array>> {
-        let element = descriptor.check()?;
-        let extent = [descriptor.width * element, descriptor.height.max(1), descriptor.depth.max(1)];
+        let format = descriptor.check()?;
+        let side = u64::from(format.side());
+        let (row, rows) = (descriptor.width.div_ceil(side), descriptor.height.max(1).div_ceil(side));
+        let extent = [row * format.element(), rows, descriptor.depth.max(1)];
+        let block = matches!(format.code, Code::Block(_)).then_some(format.element());
+        Array::alloc(context, descriptor, extent, block, level)
+    }
+
+    fn alloc(
+        context: &Context,
+        descriptor: Descriptor,
+        extent: [u64; 3],
+        block: Option<u64>,
+        level: bool,
+    ) -> Result<Arc<Array>> {
         let size = extent[0] * extent[1] * extent[2];
         take(&context.device, size)?;
         let device = context.device.ordinal;
@@ -195,13 +181,16 @@ impl Array {
             give_back(device, size);
             return Err(Error::OutOfMemory);
         };
-        Ok(Arc::new(Array { descriptor, base, extent, context: context.id(), device, level }))
+        let (context, planes) = (context.id(), Vec::new());
+        Ok(Arc::new(Array { descriptor, base, extent, context, device, block, planes, level }))
     }
 }
 
 impl Drop for Array {
     fn drop(&mut self) {
-        space::free(self.base);
+        if self.base != 0 {
+            space::free(self.base);
+        }
         give_back(self.device, self.size());
     }
 }
@@ -238,7 +227,31 @@ fn insert(array: Arc<Array>) -> Result<Handle> {
 
 /// Makes an array.
 pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
-    insert(Array::make(context, descriptor, false)?)
+    let Some(planes) = planar::planes(&descriptor)? else {
+        return insert(Array::make(context, descriptor, false)?);
+    };
+    descriptor.check_shape()?;
+    let planes: Result<Vec<_>> = planes.into_iter().map(|p| Array::make(context, p, true)).collect();
+    let planes = planes?.into_iter().map(insert).collect::<Result<Vec<_>>>()?;
+    let whole = Array {
+        descriptor,
+        base: 0,
+        extent: [0; 3],
+        context: context.id(),
+        device: context.device.ordinal,
+        block: None,
+        planes,
+        level: false,
+    };
+    insert(Arc::new(whole))
+}
+
+/// The array of a plane.
+///
+/// # Errors
+/// [`Error::InvalidHandle`]: no array; [`Error::InvalidValue`]: it has no such plane.
+pub fn plane(handle: Handle, plane: u32) -> Result<Handle> {
+    get(handle)?.planes.get(plane as usize).copied().ok_or(Error::InvalidValue)
 }
 
 /// The array of a handle.
@@ -246,12 +259,16 @@ pub fn get(handle: Handle) -> Result<Arc<Array>> {
     ARRAYS.get(handle).ok_or(Error::InvalidHandle)
 }
 
-/// Ends an array; its memory goes when the last copy has ended. A mipmap's level stays, as on the hardware.
+/// Ends an array; its memory goes when the last copy has ended. A mipmap's level stays, as on the hardware, and so does a plane.
 pub fn destroy(handle: Handle) -> Result<()> {
     if get(handle)?.level {
         return Ok(());
     }
-    ARRAYS.remove(handle).map(|_| ()).ok_or(Error::InvalidHandle)
+    let array = ARRAYS.remove(handle).ok_or(Error::InvalidHandle)?;
+    for plane in &array.planes {
+        ARRAYS.remove(*plane);
+    }
+    Ok(())
 }
 
 /// Makes a mipmap of as many levels, but not more than it takes to come to one element.
@@ -303,21 +320,12 @@ mod tests {
     }
 
     #[test]
-    fn elements_have_the_bytes_of_their_channels() {
-        assert_eq!(element(0x20, 4), Ok(16));
-        assert_eq!(element(0x10, 2), Ok(4));
-        assert_eq!(element(0xc5, 4), Ok(8));
-        assert_eq!(element(0xc5, 2), Err(Error::InvalidValue));
-        assert_eq!(element(0x20, 3), Err(Error::InvalidValue));
-        assert_eq!(element(0x91, 4), Err(Error::NotSupported));
-    }
-
-    #[test]
     fn shapes_are_bounded_by_their_kind() {
-        assert_eq!(shape(131_072, 0, 0, 0).check(), Ok(8));
+        let fits = |s: Descriptor| s.check().map(Format::element);
+        assert_eq!(fits(shape(131_072, 0, 0, 0)), Ok(8));
         assert_eq!(shape(131_073, 0, 0, 0).check(), Err(Error::InvalidValue));
         assert_eq!(shape(16_385, 1, 1, 0).check(), Err(Error::InvalidValue));
-        assert_eq!(shape(8, 8, 6, flag::CUBEMAP).check(), Ok(8));
+        assert_eq!(fits(shape(8, 8, 6, flag::CUBEMAP)), Ok(8));
         assert_eq!(shape(8, 8, 5, flag::CUBEMAP).check(), Err(Error::InvalidValue));
         assert_eq!(shape(8, 4, 0, flag::LAYERED).check(), Err(Error::InvalidValue));
     }

@@ -6,8 +6,10 @@
 pub mod address;
 pub mod array;
 pub mod copy;
+pub mod format;
 pub mod managed;
 pub mod multicast;
+mod planar;
 pub mod pool;
 pub mod share;
 mod space;

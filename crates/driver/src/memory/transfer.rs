@@ -101,7 +101,8 @@ impl Side {
         if let Place::Array(handle) = self.place {
             let array = array::get(handle).map_err(|_| Error::InvalidValue)?;
             let [width, height, depth] = array.extent;
-            if right > width || bottom > height || back > depth {
+            let whole = array.block.is_none_or(|b| x.is_multiple_of(b) && right.is_multiple_of(b));
+            if right > width || bottom > height || back > depth || !whole {
                 return Err(Error::InvalidValue);
             }
             let pitch = [width, width.saturating_mul(height)];

@@ -9,52 +9,11 @@ use ::texture::descriptor::{Address, Channel, Format, Plane, Sampler};
 use super::{LONGEST, OFFSET_ALIGNMENT, PITCH_ALIGNMENT, Resource, Sampling, View, WIDEST, flag};
 use crate::error::{Error, Result};
 use crate::memory::array::{self, Array, flag as shape};
+use crate::memory::format;
 
-/// The format of a number; the channels must be right for it.
-pub fn format(number: u32, channels: u32) -> Result<Format> {
-    use Channel as C;
-    let (channel, bytes) = match number {
-        0x01 => (C::Unsigned, 1),
-        0x02 => (C::Unsigned, 2),
-        0x03 => (C::Unsigned, 4),
-        0x08 => (C::Signed, 1),
-        0x09 => (C::Signed, 2),
-        0x0a => (C::Signed, 4),
-        0x10 => (C::Float, 2),
-        0x20 => (C::Float, 4),
-        0xc0..=0xc2 => (C::Unorm, 1),
-        0xc3..=0xc5 => (C::Unorm, 2),
-        0xc6..=0xc8 => (C::Snorm, 1),
-        0xc9..=0xcb => (C::Snorm, 2),
-        _ => return Err(Error::InvalidValue),
-    };
-    match channels {
-        1 | 2 | 4 => Ok(Format { channel, bytes, channels: channels as u8 }),
-        _ => Err(Error::InvalidValue),
-    }
-}
-
-/// The format of plain memory: the normalised ones are for arrays alone.
+/// The format of plain memory.
 fn plain_format(number: u32, channels: u32) -> Result<Format> {
-    format(number, channels).and_then(|f| if number < 0xc0 { Ok(f) } else { Err(Error::InvalidValue) })
-}
-
-/// The format of a view: three numbers (1, 2 and 4 channels) a type, in this order.
-fn view_format(number: u32) -> Result<Format> {
-    use Channel as C;
-    const TYPES: [(Channel, u8); 8] = [
-        (C::Unsigned, 1),
-        (C::Signed, 1),
-        (C::Unsigned, 2),
-        (C::Signed, 2),
-        (C::Unsigned, 4),
-        (C::Signed, 4),
-        (C::Float, 2),
-        (C::Float, 4),
-    ];
-    let index = number.checked_sub(1).ok_or(Error::InvalidValue)?;
-    let (channel, bytes) = *TYPES.get(index as usize / 3).ok_or(Error::InvalidValue)?;
-    Ok(Format { channel, bytes, channels: 1 << (index % 3) })
+    if format::is_plain(number) { format::format(number, channels) } else { Err(Error::InvalidValue) }
 }
 
 /// What is said of memory alone.
@@ -89,7 +48,7 @@ fn arrays(all: Vec<Arc<Array>>) -> Result<Shape> {
         })
         .collect();
     Ok(Shape {
-        format: format(first.format, first.channels)?,
+        format: format::format(first.format, first.channels)?,
         levels,
         extent: [first.width as u32, first.height as u32, first.depth as u32],
         layers: layers as u32,
@@ -157,8 +116,17 @@ fn look_through(shape: &mut Shape, view: &View) -> Result<()> {
     if shape.borrowed {
         return Ok(());
     }
-    let format = view_format(view.format)?;
-    let same = [view.width, view.height] == [u64::from(shape.extent[0]), u64::from(shape.extent[1])];
+    let format = format::view(view.format)?;
+    let blocks = format.side() != 1;
+    // Blocks may stand for integers of 32 bits; what is compressed is nothing else.
+    if shape.format.side() != 1
+        || (blocks && (shape.format.channel, shape.format.bytes) != (Channel::Unsigned, 4))
+    {
+        return Err(Error::InvalidValue);
+    }
+    let side = format.side();
+    let [width, height, _] = shape.extent.map(|n| n.saturating_mul(side));
+    let same = [view.width, view.height] == [width, height].map(u64::from);
     let slices = if shape.layered { 0 } else { u64::from(shape.extent[2]) };
     let levels = view.first_level <= view.last_level && (view.last_level as usize) < shape.levels.len();
     let layers = view.first_layer <= view.last_layer && view.last_layer < shape.layers;
@@ -166,6 +134,10 @@ fn look_through(shape: &mut Shape, view: &View) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     shape.format = format;
+    (shape.extent[0], shape.extent[1]) = (width, height);
+    for plane in &mut shape.levels {
+        (plane.width, plane.height) = (plane.width.saturating_mul(side), plane.height.saturating_mul(side));
+    }
     shape.levels.truncate(view.last_level as usize + 1);
     shape.levels.drain(..view.first_level as usize);
     if shape.layered {
@@ -226,6 +198,10 @@ pub fn texture(resource: &Resource, sampling: &Sampling, view: Option<&View>) ->
     if let Some(view) = view {
         look_through(&mut shape, view)?;
     }
+    // A format that is sRGB has to be read so.
+    if shape.format.srgb && !sampler.srgb {
+        return Err(Error::InvalidValue);
+    }
     Ok(whole(shape, sampler, false))
 }
 
@@ -235,7 +211,11 @@ pub fn texture(resource: &Resource, sampling: &Sampling, view: Option<&View>) ->
 /// As for [`texture`].
 pub fn surface(resource: &Resource) -> Result<Descriptor> {
     match resource {
-        Resource::Array(_) => Ok(whole(shape_of(resource)?, Sampler::default(), true)),
+        Resource::Array(_) => match shape_of(resource)? {
+            // Blocks cannot be written one texel at a time.
+            shape if shape.format.side() != 1 => Err(Error::InvalidValue),
+            shape => Ok(whole(shape, Sampler::default(), true)),
+        },
         _ => Err(Error::InvalidValue),
     }
 }

@@ -8,7 +8,7 @@ use super::{LONGEST, OFFSET_ALIGNMENT, PITCH_ALIGNMENT, Resource, Sampling, desc
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Pointers, lock};
-use crate::memory::array;
+use crate::memory::{array, format};
 
 static REFERENCES: Pointers<Reference> = Pointers::new();
 
@@ -144,7 +144,7 @@ impl Reference {
             return Ok(0);
         }
         let (format, channels) = self.state().format;
-        let element = describe::format(format, channels).map_or(1, |f| f.element());
+        let element = format::format(format, channels).map_or(1, |f| f.element());
         if size / element > LONGEST {
             return Err(Error::InvalidValue);
         }
@@ -170,7 +170,7 @@ impl Reference {
     ) -> Result<()> {
         let resource =
             Resource::Pitch { address, format: format.0, channels: format.1, width, height, pitch };
-        let element = describe::format(format.0, format.1).map_or(1, |f| f.element());
+        let element = format::format(format.0, format.1).map_or(1, |f| f.element());
         let aligned = misalignment(address) == 0 && pitch.is_multiple_of(PITCH_ALIGNMENT);
         if !aligned || pitch < width.saturating_mul(element) {
             return Err(Error::InvalidValue);

@@ -85,7 +85,8 @@ fn coordinates(
 ) -> Result<Vec<Value>> {
     let [place] = parts else {
         let independent = parts.len() == 2;
-        let why = "a sampler of its own (texmode_independent): no call of the interface makes one";
+        let why =
+            "a sampler of its own (texmode_independent): such modules do not load on the hardware either";
         return match independent {
             true => l.unsupported(i, why),
             false => l.fail(ErrorClass::Invalid, i.span, "coordinates are expected in the brackets"),

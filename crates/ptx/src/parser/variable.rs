@@ -198,6 +198,16 @@ impl<'s> Parser<'s> {
             return Ok(());
         }
         let start = self.token.span.start;
+        if matches!(variable.ty, ScalarType::Texref | ScalarType::Samplerref | ScalarType::Surfref) {
+            let message = format!("Initial state of {} '{}' is not supported", variable.ty, variable.name);
+            let label = match variable.ty {
+                ScalarType::Samplerref => {
+                    "modules with samplers of their own do not load on the hardware either"
+                }
+                _ => "the interface's functions set it",
+            };
+            return Err(self.error(ErrorKind::Semantic, self.token.span, message, label));
+        }
         let value = if self.token.kind == Kind::Text { self.text_value()? } else { self.value(0)? };
         let span = self.since(start);
         if let ([None, ..], InitValue::List(values)) = (variable.dims.as_mut_slice(), &value) {

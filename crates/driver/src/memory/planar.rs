@@ -1,0 +1,74 @@
+//! Arrays of several planes: pictures whose colours lie apart and are often coarser than their brightness.
+//!
+//! A program copies to and reads from their planes, which are arrays of their own; the whole has no texture.
+
+use super::array::{Descriptor, flag};
+use crate::error::{Error, Result};
+
+/// A plane: the format and channels of its elements, and by which powers of two it is narrower and lower than the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Plane(u32, u32, [u32; 2]);
+
+const BYTE: u32 = 0x01;
+const WORD: u32 = 0x02;
+const FULL: [u32; 2] = [0, 0];
+const HALF_WIDTH: [u32; 2] = [1, 0];
+const HALF: [u32; 2] = [1, 1];
+
+/// Formats of several planes by their numbers; all of them have three channels.
+const PLANAR: &[(u32, &[Plane])] = &[
+    (0x9f, &[Plane(WORD, 1, FULL), Plane(WORD, 2, HALF)]),
+    (0xa1, &[Plane(WORD, 1, FULL), Plane(WORD, 2, HALF)]),
+    (0xa2, &[Plane(BYTE, 1, FULL), Plane(BYTE, 2, HALF_WIDTH)]),
+    (0xa3, &[Plane(WORD, 1, FULL), Plane(WORD, 2, HALF_WIDTH)]),
+    (0xa4, &[Plane(WORD, 1, FULL), Plane(WORD, 2, HALF_WIDTH)]),
+    (0xb0, &[Plane(BYTE, 1, FULL), Plane(BYTE, 2, HALF)]),
+    (0xb2, &[Plane(BYTE, 1, FULL), Plane(BYTE, 1, FULL), Plane(BYTE, 1, FULL)]),
+    (0xb3, &[Plane(WORD, 1, FULL), Plane(WORD, 1, FULL), Plane(WORD, 1, FULL)]),
+    (0xb4, &[Plane(BYTE, 1, FULL), Plane(BYTE, 2, FULL)]),
+    (0xb5, &[Plane(WORD, 1, FULL), Plane(WORD, 2, FULL)]),
+];
+
+/// Formats whose colours lie together for two elements, which are not supported: number and channels.
+const PACKED: &[(u32, u32)] = &[(0xa5, 4), (0xa6, 2), (0xa7, 2), (0xa8, 4), (0xa9, 1), (0xb1, 4)];
+
+/// The planes of an array of several; none of any other array.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: the flag for video is missing or the shape has no planes; [`Error::NotSupported`]: a packed format.
+pub fn planes(whole: &Descriptor) -> Result<Option<Vec<Descriptor>>> {
+    let video = whole.flags & flag::VIDEO != 0;
+    if video && PACKED.contains(&(whole.format, whole.channels)) {
+        return Err(Error::NotSupported);
+    }
+    let Some((_, planes)) = PLANAR.iter().find(|p| p.0 == whole.format) else { return Ok(None) };
+    if !video || whole.channels != 3 || whole.height == 0 || whole.depth != 0 {
+        return Err(Error::InvalidValue);
+    }
+    let plane = |p: &Plane| Descriptor {
+        width: whole.width.div_ceil(1 << p.2[0]),
+        height: whole.height.div_ceil(1 << p.2[1]),
+        format: p.0,
+        channels: p.1,
+        ..*whole
+    };
+    Ok(Some(planes.iter().map(plane).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_of_nv12_are_half_as_wide_and_high() {
+        let whole =
+            Descriptor { width: 16, height: 8, depth: 0, format: 0xb0, channels: 3, flags: flag::VIDEO };
+        let shapes = |planes: Vec<Descriptor>| {
+            planes.iter().map(|p| (p.width, p.height, p.format, p.channels)).collect::<Vec<_>>()
+        };
+        let planes = planes(&whole).map(|p| p.map(shapes));
+        assert_eq!(planes, Ok(Some(vec![(16, 8, 0x01, 1), (8, 4, 0x01, 2)])));
+        assert_eq!(super::planes(&Descriptor { flags: 0, ..whole }), Err(Error::InvalidValue));
+        assert_eq!(super::planes(&Descriptor { format: 0x20, channels: 1, ..whole }), Ok(None));
+    }
+}
