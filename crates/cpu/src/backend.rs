@@ -141,6 +141,7 @@ pub fn rules(device: &DeviceInfo, engine: Engine) -> Rules {
         capability: Some(major * 10 + minor),
         max_shared: shared.map_or(u64::MAX, |s| s.max(0) as u64),
         symbols: Vec::new(),
+        exact: program::exact_from_environment(),
     }
 }
 

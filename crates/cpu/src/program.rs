@@ -45,6 +45,18 @@ impl Engine {
     }
 }
 
+/// Whether `ANYWARP_EXACT` asks for the hardware's bits of the approximate functions.
+pub fn exact_from_environment() -> bool {
+    match std::env::var("ANYWARP_EXACT").as_deref() {
+        Ok("1") => true,
+        Ok("0" | "") | Err(_) => false,
+        Ok(other) => {
+            tracing::warn!("ANYWARP_EXACT={other} is not known; 0 and 1 are");
+            false
+        }
+    }
+}
+
 /// Why a module cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
@@ -82,6 +94,8 @@ pub struct Rules {
     pub max_shared: u64,
     /// Addresses of variables that no text defines.
     pub symbols: Vec<(String, u64)>,
+    /// The approximate functions give the hardware's bits (`ANYWARP_EXACT`).
+    pub exact: bool,
 }
 
 impl Default for Rules {
@@ -92,6 +106,7 @@ impl Default for Rules {
             capability: None,
             max_shared: u64::MAX,
             symbols: Vec::new(),
+            exact: false,
         }
     }
 }
@@ -194,7 +209,7 @@ impl Program {
             .zip(&trees)
             .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
             .collect();
-        let options = lower::Options { complete: rules.complete, symbols: &rules.symbols, each: &each };
+        let options = lower::Options { complete: rules.complete, symbols: &rules.symbols, each: &each, exact: rules.exact };
         let module = lower::lower_by(&units, options).map_err(|mut errors| {
             // What is missing may come with another text; everything else is wrong for good and told first.
             errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);
@@ -235,6 +250,7 @@ impl Program {
             digest.update(&(s.text.len() as u64).to_le_bytes());
             digest.update(s.text.as_bytes());
         }
+        digest.update(&[u8::from(rules.exact)]);
         for (name, address) in &rules.symbols {
             digest.update(name.as_bytes());
             digest.update(&address.to_le_bytes());

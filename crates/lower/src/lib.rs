@@ -51,11 +51,13 @@ pub struct Options<'a> {
     pub symbols: &'a [(String, u64)],
     /// How functions are shared out.
     pub each: Each<'a>,
+    /// The approximate functions give the hardware's bits instead of what is quick and inside the manual's bounds.
+    pub exact: bool,
 }
 
 /// Lowers and links `units`; all errors of all units come together, by unit and place. Every symbol must be defined.
 pub fn lower(units: &[Unit]) -> Result<wave::Module, Vec<Error>> {
-    lower_by(units, Options { complete: true, symbols: &[], each: &one_by_one })
+    lower_by(units, Options { complete: true, symbols: &[], each: &one_by_one, exact: false })
 }
 
 /// As [`lower`], with options.

@@ -35,6 +35,8 @@ pub struct Linked {
     owners: Vec<Option<(usize, usize)>>,
     /// By unit: which of the module's files the number of a `.file` means.
     files: Vec<HashMap<u32, u32>>,
+    /// As [`Options::exact`].
+    pub exact: bool,
 }
 
 impl Linked {
@@ -89,7 +91,7 @@ fn rank(linkage: Linkage, defined: bool) -> u8 {
 
 /// Places all variables, including those that functions declare, and matches names.
 pub fn link(units: &[Unit], options: Options) -> (Linked, Vec<Error>) {
-    let mut linked = Linked::default();
+    let mut linked = Linked { exact: options.exact, ..Linked::default() };
     let mut errors = Vec::new();
     linked.module.name = units.first().map(|u| u.name.to_string()).unwrap_or_default();
     link_files(units, &mut linked);

@@ -23,6 +23,7 @@ pub mod op;
 mod print;
 pub mod read;
 pub mod recurse;
+pub mod sfu;
 pub mod types;
 pub mod verify;
 

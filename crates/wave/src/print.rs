@@ -194,6 +194,7 @@ pub(crate) fn spell(op: &Op) -> Spelling {
         Op::Fma(m) => format!("fma{}", mode(m)),
         Op::FloatUn(op, m) => format!("{}{}", op.name(), mode(m)),
         Op::Approx { op, fmt, ftz } => format!("{}{}.{}", op.name(), flag(*ftz, ".ftz"), fmt.name()),
+        Op::Sfu(op) => op.name().into(),
         Op::FloatCmp { cmp, fmt, ftz } => format!("fcmp.{}{}.{}", cmp.name(), flag(*ftz, ".ftz"), fmt.name()),
         Op::CopySign(fmt) => format!("copysign.{}", fmt.name()),
         Op::Sext { from, to } => format!("sext.{to}.{from}"),

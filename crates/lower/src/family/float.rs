@@ -7,6 +7,7 @@ use wave::types::Fmt;
 use wave::{Ty, Value};
 
 use super::integer::lanes;
+use super::special;
 use crate::function::{Lower, Result};
 use crate::operand::fmt_of;
 
@@ -82,14 +83,19 @@ pub fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 fn divide(l: &mut Lower, i: &Instruction, fmt: Fmt, m: FloatMode, a: &[Value]) -> Value {
-    let approx = |op| Op::Approx { op, fmt, ftz: m.ftz };
     if i.has(M::Approx) {
-        l.op1(approx(ApproxOp::Div), a)
+        approximate(l, ApproxOp::Div, fmt, m.ftz, a)
     } else if i.has(M::Full) {
-        l.op1(approx(ApproxOp::DivFull), a)
+        approximate(l, ApproxOp::DivFull, fmt, m.ftz, a)
     } else {
         l.op1(Op::Float(FloatOp::Div, m), a)
     }
+}
+
+/// An approximate function: inside the manual's bounds, or to the hardware's bit where that is asked for.
+fn approximate(l: &mut Lower, op: ApproxOp, fmt: Fmt, ftz: bool, a: &[Value]) -> Value {
+    let exact = if l.linked.exact { special::exact(l, op, fmt, ftz, a) } else { None };
+    exact.unwrap_or_else(|| l.op1(Op::Approx { op, fmt, ftz }, a))
 }
 
 /// `min` and `max`, of two operands or three, with `.NaN` and `.xorsign.abs`.
@@ -224,7 +230,7 @@ pub fn function(l: &mut Lower, i: &Instruction) -> Result<()> {
     let v = lanes(l, t, &args, &mut |l, _, a| {
         Ok(match exact {
             Some(op) => l.op1(Op::FloatUn(op, m), a),
-            None => l.op1(Op::Approx { op, fmt, ftz: m.ftz }, a),
+            None => approximate(l, op, fmt, m.ftz, a),
         })
     })?;
     l.write_dest(dest(i), v, false)

@@ -13,6 +13,7 @@ mod memory;
 mod multimem;
 mod narrow;
 mod scale;
+mod special;
 mod stack;
 mod sync;
 mod texture;

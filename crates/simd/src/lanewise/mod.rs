@@ -8,6 +8,7 @@ mod convert;
 mod float;
 mod int;
 mod round;
+mod sfu;
 
 use wave::op::Op;
 use wave::{LANES, Ty};
@@ -115,6 +116,7 @@ pub fn emit(e: &mut Emit, op: &Op, args: &[String]) -> Result<Vec<String>> {
         Op::Fma(mode) => float::fma(e, mode, a(0), a(1), a(2))?,
         Op::FloatUn(o, mode) => float::unary(e, o, mode, a(0))?,
         Op::Approx { op, fmt, ftz } => approx::emit(e, op, fmt, ftz, a(0), a(1))?,
+        Op::Sfu(op) => sfu::emit(e, op, a(0)),
         Op::FloatCmp { cmp, fmt, ftz } => float::compare(e, cmp, fmt, ftz, a(0), a(1)),
         Op::CopySign(fmt) => float::copysign(e, fmt, a(0), a(1)),
         Op::Sext { from, to } => e.cast("sext", from, to, a(0)),

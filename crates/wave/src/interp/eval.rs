@@ -42,6 +42,7 @@ pub fn eval(op: &Op, args: &[u128]) -> Option<Results> {
         Op::Fma(mode) => float::fma(mode, a, b, c),
         Op::FloatUn(o, mode) => float::unary(o, mode, a),
         Op::Approx { op, fmt, ftz } => approx::eval(op, fmt, ftz, a, b),
+        Op::Sfu(op) => u128::from(crate::sfu::eval(op, a as u32)),
         Op::FloatCmp { cmp, fmt, ftz } => u128::from(float::compare(cmp, fmt, ftz, a, b)),
         Op::CopySign(fmt) => float::copysign(fmt, a, b),
         Op::Sext { from, to } => int::signed(from, a) as u128 & to.mask(),

@@ -225,6 +225,27 @@ pub enum ApproxOp {
 }}
 
 names! {
+/// Operations of the special function unit on an f32, to the bit as [`crate::sfu`] describes them. Subnormal operands and results are zeros.
+pub enum SfuOp {
+    /// Reciprocal.
+    Rcp = "sfu_rcp",
+    /// Square root.
+    Sqrt = "sfu_sqrt",
+    /// Reciprocal of the square root.
+    Rsqrt = "sfu_rsqrt",
+    /// Sine of a number of turns.
+    Sin = "sfu_sin",
+    /// Cosine of a number of turns.
+    Cos = "sfu_cos",
+    /// Logarithm to base 2.
+    Lg2 = "sfu_lg2",
+    /// Power of 2.
+    Ex2 = "sfu_ex2",
+    /// Hyperbolic tangent.
+    Tanh = "sfu_tanh",
+}}
+
+names! {
 /// `prmt` modes.
 pub enum PrmtMode {
     /// Selector nibbles choose bytes; the nibble's top bit replicates the sign.

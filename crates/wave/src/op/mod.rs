@@ -41,7 +41,7 @@ mod warp;
 
 pub use arith::{
     ApproxOp, CountOp, FloatCmp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, IntUnOp, PrmtMode, Round,
-    ShiftOp,
+    SfuOp, ShiftOp,
 };
 pub use bulk::{Bulk, Effect, Extent, Extra, Walk, Way};
 pub use memory::{AtomOp, AtomTy, MemMode, Order, Scope, Space};
@@ -126,6 +126,8 @@ pub enum Op {
         /// Subnormals flushed.
         ftz: bool,
     },
+    /// `(a: i32) -> i32`.
+    Sfu(SfuOp),
     /// `(a, b) -> i1`.
     FloatCmp {
         /// The relation.
@@ -358,6 +360,7 @@ impl Op {
                 let n = if matches!(op, ApproxOp::Div | ApproxOp::DivFull) { 2 } else { 1 };
                 (vec![fmt.ty(); n], vec![fmt.ty()])
             }
+            Op::Sfu(_) => (vec![I32], vec![I32]),
             Op::FloatCmp { fmt, .. } => (vec![fmt.ty(); 2], vec![I1]),
             Op::CopySign(f) => (vec![f.ty(); 2], vec![f.ty()]),
             Op::Sext { from, to } | Op::Zext { from, to } | Op::IntSat { from, to, .. } => {

@@ -67,6 +67,7 @@ pub(crate) fn every() -> Vec<Op> {
         ops.extend(ShflMode::ALL.iter().map(|&mode| Op::Shfl { mode, sync: a }));
         ops.extend(VoteMode::ALL.iter().map(|&mode| Op::Vote { mode, sync: a }));
     }
+    ops.extend(SfuOp::ALL.iter().map(|&o| Op::Sfu(o)));
     ops.extend(ReduxOp::ALL.iter().map(|&o| Op::Redux(o)));
     ops.extend(BarMode::ALL.iter().map(|&mode| Op::Bar { mode }));
     ops.extend(PrmtMode::ALL.iter().map(|&m| Op::Prmt(m)));
