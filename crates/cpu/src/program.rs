@@ -209,7 +209,12 @@ impl Program {
             .zip(&trees)
             .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
             .collect();
-        let options = lower::Options { complete: rules.complete, symbols: &rules.symbols, each: &each, exact: rules.exact };
+        let options = lower::Options {
+            complete: rules.complete,
+            symbols: &rules.symbols,
+            each: &each,
+            exact: rules.exact,
+        };
         let module = lower::lower_by(&units, options).map_err(|mut errors| {
             // What is missing may come with another text; everything else is wrong for good and told first.
             errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use cpu::{Engine, Program, Source, Target};
+use cpu::{Engine, Program, Rules, Source, Target};
 use grid::Workers;
-use hwtruth::instructions::{Form, Mismatch, Recording, forms, module};
+use hwtruth::instructions::{Check, Form, Mismatch, Recording, forms, module};
 use run::run;
 
 #[path = "support/run.rs"]
@@ -18,18 +18,28 @@ const TARGET: (&str, &str) = ("8.6", "sm_90");
 enum How {
     Interpreted,
     Compiled(Target),
+    /// The approximate functions to the bit.
+    Exact(Option<Target>),
 }
+
+/// No operation of the special function unit alone.
+const NOT_EXACT: &str = "rsqrt.approx.f64";
 
 fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) -> Result<(), String> {
     let text = module([form], TARGET.0, TARGET.1);
     let (engine, target) = match how {
         How::Interpreted => (Engine::Interpreter, Target::native()),
-        How::Compiled(target) => (Engine::Compiled, target.clone()),
+        How::Compiled(target) | How::Exact(Some(target)) => (Engine::Compiled, target.clone()),
+        How::Exact(None) => (Engine::Interpreter, Target::native()),
     };
-    let program = Program::load(&[Source { name: &form.name, text: &text }], engine)
+    let exact = matches!(how, How::Exact(_));
+    let rules = Rules { engine, exact, ..Rules::default() };
+    let program = Program::load_by(&[Source { name: &form.name, text: &text }], &rules)
         .map_err(|e| e.log)?
         .for_target(target);
     let out = run(&program, workers, form, engine == Engine::Compiled)?;
+    let to_the_bit = Form { check: Check::Exact, ..form.clone() };
+    let form = if exact && form.name != NOT_EXACT { &to_the_bit } else { form };
     let mut wrong = recording.compare(form, &out).ok_or("not recorded")?;
     if engine == Engine::Compiled {
         wrong.retain(|m| !another_nan(form, m));
@@ -114,6 +124,24 @@ macro_rules! engine {
 
 groups! {
     approx atom block compare control convert f32 f64 half hints integer logic masks memory packed video warp wide
+}
+
+/// The approximate functions with `exact`: the hardware's bits.
+#[test]
+fn exact() {
+    let forms = forms().expect("the table");
+    let recording = Recording::of_group("approx").expect("the recording");
+    let workers = Workers::new(2);
+    let targets = ["x86-64-v4", "x86-64-v3"].into_iter().filter_map(|name| Target::named(name).ok());
+    let mut failures = Vec::new();
+    for how in targets.map(Some).chain([None]).map(How::Exact) {
+        for form in forms.iter().filter(|f| f.group == "approx") {
+            failures.extend(
+                check_form(&how, &workers, form, &recording).err().map(|e| format!("{}: {e}", form.name)),
+            );
+        }
+    }
+    assert!(failures.is_empty(), "not as on the hardware:\n{}", failures.join("\n"));
 }
 
 /// Groups whose operations are emitted otherwise where each lane goes on for itself.

@@ -8,7 +8,6 @@ pub use input::InputType;
 
 use crate::{Error, read_text, tests_folder, text_error};
 use std::collections::HashMap;
-use std::io::Read;
 
 /// Inputs of a form, and so threads of its kernel.
 pub const INPUTS: usize = 2048;
@@ -166,17 +165,9 @@ impl Recording {
     pub fn of_group(group: &str) -> Result<Recording, Error> {
         let path = tests_folder(&format!("hw/{group}.hw.zst"));
         let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
-        let file = std::fs::File::open(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
-        let mut bytes = Vec::new();
-        ruzstd::decoding::StreamingDecoder::new(file)
-            .map_err(|e| damaged(e.to_string()))?
-            .read_to_end(&mut bytes)
-            .map_err(|e| damaged(e.to_string()))?;
-        let end = bytes
-            .windows(5)
-            .position(|w| w == b"\nend\n")
-            .ok_or_else(|| damaged("the header has no line `end`".to_owned()))?;
-        let header = std::str::from_utf8(&bytes[..end]).map_err(|e| damaged(e.to_string()))?;
+        let bytes = crate::decompressed(&path)?;
+        let (header, mut rest) =
+            crate::split_header(&bytes).ok_or_else(|| damaged("the header has no line `end`".to_owned()))?;
         let mut lines = header.lines();
         let mut line =
             |what: &str| lines.next().ok_or_else(|| damaged(format!("the header ends before {what}")));
@@ -187,7 +178,6 @@ impl Recording {
         if line("the inputs")? != format!("inputs {INPUTS}") {
             return Err(damaged(format!("not a recording of {INPUTS} inputs")));
         }
-        let mut rest = &bytes[end + 5..];
         let mut results = HashMap::new();
         for line in lines {
             let mut words = line.split(' ');

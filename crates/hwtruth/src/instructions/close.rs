@@ -3,40 +3,7 @@
 //! Ours and the hardware's may each be off by the bound that the PTX manual states, so twice the bound is allowed.
 
 use super::{Form, InputType};
-
-/// The bounds of one function: an error within either is allowed.
-struct Bound {
-    relative: f64,
-    absolute: f64,
-}
-
-/// The bound that the manual states (PTX ISA 9.0, 9.7.3 and 9.7.4), for arguments `x`.
-fn bound(form: &Form, x: f64) -> Bound {
-    let name = form.name.as_str();
-    let (mut relative, mut absolute) = (0.0, 0.0);
-    let two = |power: f64| power.exp2();
-    match name.split('.').next().unwrap_or_default() {
-        "sin" | "cos" => {
-            absolute = match x.abs() {
-                x if x <= 2.0 * std::f64::consts::PI => two(-20.5),
-                x if x <= 100.0 * std::f64::consts::PI => two(-14.7),
-                // No bound is stated: the range of the function.
-                _ => 2.0,
-            }
-        }
-        "lg2" if (0.5..=2.0).contains(&x) => absolute = two(-22.0),
-        "tanh" if name.ends_with(".f32") => relative = two(-11.0),
-        "tanh" => absolute = if name.contains("bf16") { two(-8.0) } else { two(-10.987) },
-        "ex2" if name.contains("bf16") => relative = two(-7.0),
-        "ex2" if name.contains("f16") => relative = two(-9.9),
-        "rcp" | "rsqrt" if name.ends_with("f64") => relative = two(-20.0),
-        "rsqrt" => relative = two(-22.9),
-        "rcp" | "sqrt" => relative = two(-23.0),
-        // Division and ex2 within two units in the last place, lg2 elsewhere within 2^-22.
-        _ => relative = two(-22.0),
-    }
-    Bound { relative: 2.0 * relative, absolute: 2.0 * absolute }
-}
+use crate::manual;
 
 /// Whether `got` may stand for the hardware's `expected`.
 pub(super) fn close(form: &Form, inputs: &[u64], expected: u64, got: u64) -> bool {
@@ -68,11 +35,12 @@ fn element_close(form: &Form, t: InputType, input: u64, expected: u64, got: u64)
         let finite = if e.is_infinite() { g } else { e };
         return e.signum() == g.signum() && finite.abs() >= 0.999 * format.largest();
     }
-    let bound = bound(form, x);
+    let bounds = manual::bounds(&form.name);
+    // Where no bound is stated (sin and cos): the range of the function.
+    let allowed = bounds.iter().find(|b| b.covers(x)).map_or(2.0, |b| 2.0 * b.allowed(e));
     let error = (e - g).abs();
     // Two steps of the smallest format there is; and results below the normal range may be flushed to zero.
-    error <= bound.absolute
-        || error <= bound.relative * e.abs()
+    error <= allowed
         || error <= 2.0 * format.step(e)
         || e.abs().max(g.abs()) <= format.smallest_normal() && form.name.contains(".ftz")
 }

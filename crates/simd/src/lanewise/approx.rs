@@ -365,11 +365,11 @@ fn sine(e: &mut Emit, x: &str, cosine: bool) -> String {
         let c = constant(e, -part);
         r = fma(e, &k, &c, &r);
     }
-    // What is too large for the reduction stays within [-1, 1]; infinities have become NaN.
-    let r = clamp(e, &r, -1.58, 1.58);
     let r2 = e.fbin("fmul", Fmt::F32, &r, &r);
     let s = polynomial(e, &r2, &SINE);
     let s = e.fbin("fmul", Fmt::F32, &s, &r);
+    // At its ends the polynomial rounds to more than 1, and of what is too large for the reduction r is anything; infinities have become NaN.
+    let s = clamp(e, &s, -1.0, 1.0);
     let n = if cosine {
         let ones = e.lit(ty, ty.mask());
         e.bin("xor", ty, &bits, &ones)

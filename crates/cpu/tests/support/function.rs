@@ -1,0 +1,175 @@
+//! Runs the functions of `tests/hw/functions.tsv`, and measures their errors.
+
+use cpu::{Engine, Program, Rules, Source, Target};
+use grid::{Heap, Host, Launch, Workers};
+use hwtruth::functions::{BLOCK, Function};
+use hwtruth::manual::{self, Bound};
+
+/// What runs a function.
+#[derive(Clone, Debug)]
+pub struct How {
+    pub engine: Engine,
+    pub target: Target,
+    pub exact: bool,
+}
+
+struct Memory {
+    start: u64,
+    size: u64,
+    heap: Heap,
+}
+
+impl Host for Memory {
+    fn accessible(&self, address: u64, size: u32, _write: bool) -> bool {
+        address >= self.start && address.saturating_add(size.into()) <= self.start + self.size
+    }
+
+    fn print(&self, _: &[u8]) {}
+
+    fn heap(&self) -> &Heap {
+        &self.heap
+    }
+}
+
+/// A function, ready to run.
+pub struct Runner {
+    function: Function,
+    program: Program,
+    workers: Workers,
+}
+
+impl Runner {
+    pub fn new(function: &Function, how: &How, workers: u32) -> Runner {
+        let text = function.module().expect("the template");
+        let rules = Rules { engine: how.engine, exact: how.exact, ..Rules::default() };
+        let program = Program::load_by(&[Source { name: &function.name, text: &text }], &rules)
+            .unwrap_or_else(|e| panic!("{}", e.log))
+            .for_target(how.target.clone());
+        Runner { function: function.clone(), program, workers: Workers::new(workers) }
+    }
+
+    /// Runs one of the function's kernels.
+    pub fn run(&self, kind: &str, out: &mut [u64], blocks: u32, arguments: [u32; 2]) {
+        let name = self.function.kernel(kind);
+        let id = self.program.module().function(&name).expect("the kernel");
+        let memory =
+            Memory { start: out.as_mut_ptr() as u64, size: 8 * out.len() as u64, heap: Heap::new(1 << 16) };
+        let mut params = memory.start.to_le_bytes().to_vec();
+        arguments.iter().for_each(|a| params.extend(a.to_le_bytes()));
+        let (grid, block) = ([blocks, 1, 1], [BLOCK, 1, 1]);
+        let kernel = self.program.kernel(id, grid, block).expect("code");
+        let launch = Launch {
+            name: &name,
+            code: &*kernel.code,
+            grid,
+            block,
+            params: &params,
+            image: 0,
+            shared: [0, 0],
+            stack: 0,
+            cluster: None,
+            cooperative: false,
+            id: 1,
+            host: &memory,
+        };
+        self.workers.run(&launch).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+    }
+
+    /// The results for `first` and every `step`-th operand after it.
+    pub fn values(&self, first: u32, step: u32, count: usize) -> Vec<u32> {
+        let blocks = count.div_ceil(BLOCK as usize);
+        let mut out = vec![0u64; blocks * BLOCK as usize / 2];
+        self.run("values", &mut out, blocks as u32, [first, step]);
+        let words = out.iter().flat_map(|&w| [w as u32, (w >> 32) as u32]);
+        words.take(count).collect()
+    }
+}
+
+/// The largest error inside one bound's range.
+#[derive(Clone, Debug)]
+pub struct Worst {
+    pub bound: Bound,
+    pub error: f64,
+    pub operand: f32,
+}
+
+/// What was seen of a function.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    name: String,
+    of: fn(f64) -> f64,
+    ftz: bool,
+    pub worst: Vec<Worst>,
+    /// Operands whose result is wrong in kind: a number for a NaN, another infinity or zero, and the first of them.
+    pub wrong: u64,
+    pub first_wrong: Option<(u32, u32)>,
+}
+
+impl Survey {
+    /// Of a function of one f32; `None` for others.
+    pub fn new(name: &str) -> Option<Survey> {
+        let worst =
+            manual::bounds(name).into_iter().map(|bound| Worst { bound, error: 0.0, operand: 0.0 }).collect();
+        Some(Survey {
+            name: name.into(),
+            of: manual::function(name)?,
+            ftz: name.contains(".ftz"),
+            worst,
+            wrong: 0,
+            first_wrong: None,
+        })
+    }
+
+    /// Looks at one result.
+    pub fn add(&mut self, bits: u32, got: u32) {
+        let mut x = f32::from_bits(bits);
+        if self.ftz && x.is_subnormal() {
+            x = 0f32.copysign(x);
+        }
+        let (x, result) = (f64::from(x), f64::from(f32::from_bits(got)));
+        let exact = (self.of)(x);
+        let tiny = f64::from(f32::MIN_POSITIVE);
+        let flushed = self.ftz
+            && exact.abs() < tiny
+            && got << 1 == 0
+            && result.is_sign_negative() == exact.is_sign_negative();
+        let right = if exact.is_nan() {
+            got == 0x7fff_ffff
+        } else if exact.is_infinite() || exact == 0.0 {
+            result.to_bits() == exact.to_bits()
+        } else if flushed {
+            true
+        } else if let Some(worst) = self.worst.iter_mut().find(|w| w.bound.covers(x)) {
+            let error = worst.bound.error(exact, result);
+            if error > worst.error {
+                (worst.error, worst.operand) = (error, x as f32);
+            }
+            !error.is_nan()
+        } else {
+            // No bound is stated: the range of sine and cosine.
+            result.abs() <= 1.0
+        };
+        if !right {
+            self.wrong += 1;
+            self.first_wrong.get_or_insert((bits, got));
+        }
+    }
+
+    /// What breaks the manual's rules.
+    pub fn complaints(&self) -> Vec<String> {
+        let mut list = Vec::new();
+        if let Some((x, got)) = self.first_wrong {
+            list.push(format!(
+                "{}: {} results of the wrong kind, first {got:#x} for {x:#x}",
+                self.name, self.wrong
+            ));
+        }
+        for w in self.worst.iter().filter(|w| w.error > w.bound.most) {
+            list.push(format!(
+                "{}: an error of {:e} for {:e}, where {:e} ({:?}) is allowed",
+                self.name, w.error, w.operand, w.bound.most, w.bound.measure
+            ));
+        }
+        list
+    }
+}
