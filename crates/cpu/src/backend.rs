@@ -112,11 +112,11 @@ impl Backend for Cpu {
         let rules = Rules {
             complete: request.complete,
             symbols: request.options.symbols.clone(),
+            launches: true,
             ..rules(request.device, Engine::from_environment())
         };
         keep::texts(&sources);
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
-        program.expect_launches();
         let loaded = Module::new(program, Arc::clone(&self.machine), &request.options);
         let info = if request.options.verbose {
             info::log(loaded.kernels(), loaded.globals(), major * 10 + minor)
@@ -142,6 +142,7 @@ pub fn rules(device: &DeviceInfo, engine: Engine) -> Rules {
         max_shared: shared.map_or(u64::MAX, |s| s.max(0) as u64),
         symbols: Vec::new(),
         exact: program::exact_from_environment(),
+        launches: false,
     }
 }
 
@@ -284,7 +285,7 @@ impl Program for Module {
             return Err(internal(format!("there is no kernel {}", launch.kernel)));
         };
         let spec = Specialisation::of_launch(launch.grid, launch.block).in_clusters(launch.cluster.is_some());
-        let made = self.program.kernel_and_others(id, spec);
+        let made = self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
         let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
             machine: &self.machine,
@@ -325,9 +326,15 @@ impl Program for Module {
 
     fn prepare_launch(&self, kernel: usize, grid: [u32; 3], block: [u32; 3], clusters: bool) {
         if let Some(&id) = self.ids.get(kernel) {
-            self.program.kernel_for(id, Specialisation::of_launch(grid, block).in_clusters(clusters));
+            let spec = Specialisation::of_launch(grid, block).in_clusters(clusters);
+            self.program.kernel_soon(id, spec, threads(grid, block));
         }
     }
+}
+
+/// Threads of a launch.
+fn threads(grid: [u32; 3], block: [u32; 3]) -> u64 {
+    grid.iter().chain(&block).fold(1, |n, &count| n.saturating_mul(u64::from(count)))
 }
 
 fn fault_of(fault: &grid::Fault) -> Fault {

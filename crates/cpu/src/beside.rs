@@ -1,12 +1,13 @@
 //! What a program is likely to wait for next, done on other threads: LLVM is opened when a module is loaded, and the other kernels of a module
 //! are compiled beside the first.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use driver::handle::lock;
 use simd::llvm::Ahead;
-use simd::{Specialisation, Target};
-use wave::FuncId;
+use simd::{Rest, Specialisation, Target};
+use wave::{FuncId, Function, Op};
 
 use crate::program::Program;
 
@@ -41,14 +42,56 @@ impl Drop for Counted {
     }
 }
 
+/// Threads of a launch that is brief, at most: of a kernel that runs straight to its end, and of one that may stay in a loop. Code that was
+/// made in a hurry takes some six times as long in a loop.
+const FEW: u64 = 1 << 16;
+const FEW_IN_LOOPS: u64 = 1024;
+
+/// Whether a launch of a kernel by so many threads is brief, and its code soon made.
+pub(crate) fn brief(program: &Program, kernel: FuncId, threads: u64) -> bool {
+    let Some(function) = program.module().functions.get(kernel.index()) else { return false };
+    let few = if runs_straight(function) { FEW } else { FEW_IN_LOOPS };
+    threads <= few && size(function) <= SMALL
+}
+
+fn size(function: &Function) -> usize {
+    function.blocks.len() + function.values.len()
+}
+
+/// Whether no block is run twice, and nothing is called.
+fn runs_straight(function: &Function) -> bool {
+    let calls = |op: &Op| matches!(op, Op::Call(_) | Op::CallIndirect { .. });
+    if function.blocks.iter().flat_map(|block| &block.insts).any(|inst| calls(&inst.op)) {
+        return false;
+    }
+    // Blocks whose predecessors have all been taken away can be taken away; those of a loop stay.
+    let mut entries = vec![0usize; function.blocks.len()];
+    for block in function.block_ids() {
+        for to in function.successors(block) {
+            entries[to.index()] += 1;
+        }
+    }
+    let mut free: Vec<_> = function.block_ids().filter(|block| entries[block.index()] == 0).collect();
+    let mut taken = 0;
+    while let Some(block) = free.pop() {
+        taken += 1;
+        for to in function.successors(block) {
+            entries[to.index()] -= 1;
+            if entries[to.index()] == 0 {
+                free.push(to);
+            }
+        }
+    }
+    taken == function.blocks.len()
+}
+
 /// The small kernels that follow `kernel` in the module, round its end, and have no code for `spec`.
 fn others(program: &Program, kernel: FuncId, spec: Specialisation) -> Vec<FuncId> {
     let module = program.module();
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for (id, function) in module.kernels().filter(|(id, _)| *id != kernel) {
         let fixed = function.kernel.as_ref().map_or([0; 3], |k| k.required_block);
-        let size = function.blocks.len() + function.values.len();
-        if size <= SMALL && (fixed == [0; 3] || fixed == spec.block) {
+        if size(function) <= SMALL && (fixed == [0; 3] || fixed == spec.block) {
             if id.index() < kernel.index() { before.push(id) } else { after.push(id) }
         }
     }
@@ -58,7 +101,7 @@ fn others(program: &Program, kernel: FuncId, spec: Specialisation) -> Vec<FuncId
 /// Compiles them, each on a thread of its own, as many as processors are left for it, so that they are ready when the
 /// launched kernel is. Whatever
 /// keeps it from happening costs only the overlap.
-pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisation) {
+pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisation, brief: bool) {
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
     for other in others(program, kernel, spec) {
         let (counted, before) = Counted::with_others();
@@ -69,9 +112,30 @@ pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisati
         // Where no thread can be had, each kernel is compiled by its own launch.
         let _ = std::thread::Builder::new().name("anywarp-compile".into()).spawn(move || {
             driver::stream::block_signals();
-            drop(counted);
-            program.make(other, spec, &|| ());
+            if let Some((_, Some(rest))) = program.make(other, spec, brief, Some(counted), &|| ()) {
+                program.finish(other, spec, rest);
+            }
         });
+    }
+}
+
+/// Makes the code that takes the place of a kernel's first, on another thread where one can be had.
+pub(crate) fn finish(program: &Arc<Program>, kernel: FuncId, spec: Specialisation, rest: Rest) {
+    let counted = Counted::new();
+    // A closure that no thread takes is lost with what it holds: the rest waits where this thread can get at it again.
+    let rest = Arc::new(Mutex::new(Some(rest)));
+    let (theirs, shared) = (Arc::clone(&rest), Arc::clone(program));
+    let started = std::thread::Builder::new().name("anywarp-compile".into()).spawn(move || {
+        driver::stream::block_signals();
+        let _counted = counted;
+        if let Some(rest) = lock(&theirs).take() {
+            shared.finish(kernel, spec, rest);
+        }
+    });
+    if started.is_err()
+        && let Some(rest) = lock(&rest).take()
+    {
+        program.finish(kernel, spec, rest);
     }
 }
 

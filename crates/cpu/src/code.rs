@@ -1,12 +1,12 @@
 //! A kernel's code: made at the first launch of a shape, and kept.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use simd::cache::Cache;
 use simd::llvm::LlvmError;
-use simd::{Compiled, Error, Report, Request, Specialisation, Target};
+use simd::{Compiled, Error, Made, Report, Request, Rest, Specialisation, Target};
 use wave::abi::Code;
 use wave::interp::Interpreter;
 use wave::{FuncId, Module};
@@ -29,14 +29,19 @@ pub struct Kernel {
     _range: Option<grid::CodeRange>,
 }
 
-/// Code for one specialisation.
-type Made = (Specialisation, Arc<Kernel>);
+/// Code of one kernel for one specialisation.
+struct Entry {
+    code: Arc<Kernel>,
+    /// Better code is being made.
+    first: bool,
+}
 
 /// Code of one kernel, by what it is specialised on.
 #[derive(Default)]
 pub(crate) struct Codes {
-    last: RwLock<Option<Made>>,
-    all: Mutex<HashMap<Specialisation, Arc<Kernel>>>,
+    last: RwLock<Option<(Specialisation, Arc<Kernel>)>>,
+    all: Mutex<HashMap<Specialisation, Entry>>,
+    better: Condvar,
 }
 
 impl Codes {
@@ -49,24 +54,59 @@ impl Codes {
         }
     }
 
-    /// The code for `spec`, made if it is not there.
-    pub fn get(&self, spec: Specialisation, make: impl FnOnce() -> Option<Kernel>) -> Option<Arc<Kernel>> {
+    /// The code for `spec`, made if it is not there, and what is left to do where that is not the best. Who is not `brief` waits for the best.
+    pub fn get(
+        &self,
+        spec: Specialisation,
+        brief: bool,
+        make: impl FnOnce() -> Option<(Kernel, Option<Rest>)>,
+    ) -> Option<(Arc<Kernel>, Option<Rest>)> {
         if let Some((last, code)) = &*self.last.read().unwrap_or_else(PoisonError::into_inner)
             && *last == spec
         {
-            return Some(code.clone());
+            return Some((code.clone(), None));
         }
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let code = match all.get(&spec) {
-            Some(code) => code.clone(),
-            None => {
-                let code = Arc::new(make()?);
-                all.insert(spec, code.clone());
-                code
+        if !all.contains_key(&spec) {
+            let (code, rest) = make()?;
+            let code = Arc::new(code);
+            all.insert(spec, Entry { code: code.clone(), first: rest.is_some() });
+            if rest.is_some() {
+                return Some((code, rest));
             }
-        };
-        *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some((spec, code.clone()));
-        Some(code)
+        }
+        let worse = |all: &mut HashMap<_, Entry>| !brief && all.get(&spec).is_some_and(|entry| entry.first);
+        let all = self.better.wait_while(all, worse).unwrap_or_else(PoisonError::into_inner);
+        let Entry { code, first } = all.get(&spec)?;
+        if !first {
+            *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some((spec, code.clone()));
+        }
+        Some((code.clone(), None))
+    }
+
+    /// Puts better code in the place of the first; `None`: the first is the best that there will be.
+    fn replace(&self, spec: Specialisation, better: Option<Kernel>) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = all.get_mut(&spec) {
+            if let Some(better) = better {
+                entry.code = Arc::new(better);
+            }
+            entry.first = false;
+        }
+        self.better.notify_all();
+    }
+}
+
+/// Ends the wait for better code when it is dropped, also where making it has failed.
+pub(crate) struct Done<'a> {
+    pub codes: &'a Codes,
+    pub spec: Specialisation,
+    pub better: Option<Kernel>,
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.codes.replace(self.spec, self.better.take());
     }
 }
 
@@ -75,6 +115,8 @@ pub(crate) struct Maker {
     engine: Engine,
     target: Target,
     cache: Option<Cache>,
+    /// Code is made in a hurry, and stays.
+    hurried: bool,
     /// Digest of everything that the module was made of.
     unit: [u8; 32],
 }
@@ -86,12 +128,17 @@ impl Maker {
             tracing::warn!(%error, "code is made for this machine instead");
             Target::native()
         });
-        Maker { engine, target, cache: Cache::from_environment(), unit }
+        Maker { engine, target, cache: Cache::from_environment(), hurried: false, unit }
     }
 
     /// For this processor, without a cache.
     pub fn for_target(self, target: Target) -> Maker {
         Maker { target, cache: None, ..self }
+    }
+
+    /// That makes code in a hurry, and no better.
+    pub fn hurried(self) -> Maker {
+        Maker { hurried: true, ..self }
     }
 
     /// Whether launches are likely to be compiled: a compiler is asked for, and the cache has not seen the texts. To be asked once a load.
@@ -111,32 +158,29 @@ impl Maker {
     }
 
     /// Makes code: machine code if that is asked for and can be, else the interpreter's. `missed` is called where there is something to compile.
+    /// Where the code is `brief`, it may be such as better code is to take the place of ([`finish`]).
     pub fn make(
         &self,
         module: &Arc<Module>,
         kernel: FuncId,
         spec: Specialisation,
+        brief: bool,
         missed: &dyn Fn(),
-    ) -> Option<Kernel> {
+    ) -> Option<(Kernel, Option<Rest>)> {
         let start = Instant::now();
         let name = module.functions.get(kernel.index())?.name.as_str();
         let mut refused = None;
         if self.engine == Engine::Compiled {
-            match Compiled::new(&self.request(module, kernel, spec), self.cache.as_ref(), missed) {
-                Ok(compiled) => {
-                    let (first, end) = compiled.range();
-                    let lines = compiled.lines();
-                    let place = move |at| Some(grid::Place { line: lines(at)?, detail: String::new() });
-                    tracing::info!(kernel = name, cached = compiled.cached, time = ?compiled.time, "compiled");
-                    return Some(Kernel {
-                        report: Some(compiled.report),
-                        refused: None,
-                        cached: compiled.cached,
-                        time: compiled.time,
-                        _range: grid::register_code_range(first, end, Some(Box::new(place))),
-                        code: Box::new(compiled),
-                    });
-                }
+            let request = self.request(module, kernel, spec);
+            let cache = self.cache.as_ref();
+            let made = match brief {
+                _ if self.hurried => Compiled::first(&request).map(Made::Whole),
+                true => Compiled::soon(&request, cache, missed),
+                false => Compiled::whole(&request, cache, missed),
+            };
+            match made {
+                Ok(Made::Whole(code)) => return Some((machine_code(name, code), None)),
+                Ok(Made::First(code, rest)) => return Some((machine_code(name, code), Some(rest))),
                 Err(Error::Llvm(LlvmError::Ending)) => {
                     tracing::debug!(kernel = name, "interpreted: the process is ending")
                 }
@@ -147,18 +191,47 @@ impl Maker {
             }
         }
         match Interpreter::new(module.clone(), kernel) {
-            Ok(code) => Some(Kernel {
-                code: Box::new(code),
-                report: None,
-                refused,
-                cached: false,
-                time: start.elapsed(),
-                _range: None,
-            }),
+            Ok(code) => {
+                let kernel = Kernel {
+                    code: Box::new(code),
+                    report: None,
+                    refused,
+                    cached: false,
+                    time: start.elapsed(),
+                    _range: None,
+                };
+                Some((kernel, None))
+            }
             Err(error) => {
                 tracing::error!(kernel = name, %error, "a kernel cannot be interpreted");
                 None
             }
         }
+    }
+}
+
+/// The code that takes the place of a kernel's first; `None` where there will be none.
+pub(crate) fn finish(name: &str, rest: Rest) -> Option<Kernel> {
+    match rest.make() {
+        Ok(code) => Some(machine_code(name, code)),
+        Err(error) => {
+            tracing::debug!(kernel = name, %error, "the first code stays");
+            None
+        }
+    }
+}
+
+fn machine_code(name: &str, compiled: Compiled) -> Kernel {
+    let (first, end) = compiled.range();
+    let lines = compiled.lines();
+    let place = move |at| Some(grid::Place { line: lines(at)?, detail: String::new() });
+    tracing::info!(kernel = name, cached = compiled.cached, time = ?compiled.time, "compiled");
+    Kernel {
+        report: Some(compiled.report),
+        refused: None,
+        cached: compiled.cached,
+        time: compiled.time,
+        _range: grid::register_code_range(first, end, Some(Box::new(place))),
+        code: Box::new(compiled),
     }
 }

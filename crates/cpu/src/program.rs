@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lower::ErrorClass;
-use simd::{Request, Specialisation, Target};
+use simd::{Request, Rest, Specialisation, Target};
 use wave::module::RelocTarget;
 use wave::{FuncId, Module};
 
 use crate::beside;
-use crate::code::{Codes, Kernel, Maker};
+use crate::code::{self, Codes, Kernel, Maker};
 use crate::share;
 
 /// One PTX text.
@@ -96,6 +96,8 @@ pub struct Rules {
     pub symbols: Vec<(String, u64)>,
     /// The approximate functions give the hardware's bits (`ANYWARP_EXACT`).
     pub exact: bool,
+    /// Launches are to be expected of what loads: LLVM may be opened meanwhile.
+    pub launches: bool,
 }
 
 impl Default for Rules {
@@ -107,6 +109,7 @@ impl Default for Rules {
             max_shared: u64::MAX,
             symbols: Vec::new(),
             exact: false,
+            launches: false,
         }
     }
 }
@@ -186,6 +189,21 @@ impl Program {
 
     /// Loads and links PTX texts by the rules of a device.
     pub fn load_by(sources: &[Source], rules: &Rules) -> Result<Program, LoadError> {
+        let mut digest = blake3::Hasher::new();
+        for s in sources {
+            digest.update(&(s.text.len() as u64).to_le_bytes());
+            digest.update(s.text.as_bytes());
+        }
+        digest.update(&[u8::from(rules.exact)]);
+        for (name, address) in &rules.symbols {
+            digest.update(name.as_bytes());
+            digest.update(&address.to_le_bytes());
+        }
+        let maker = Maker::from_environment(rules.engine, *digest.finalize().as_bytes());
+        let kernels = |s: &Source| s.text.contains(".entry");
+        if rules.launches && sources.iter().any(kernels) && maker.expects_work() {
+            beside::open_llvm(maker.target());
+        }
         let threads = share::threads(sources.iter().map(|s| s.text.len()).sum());
         let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
         let parse = |text: &str| if threads > 1 { ptx::parse_by(text, &each) } else { ptx::parse(text) };
@@ -250,25 +268,7 @@ impl Program {
             }
             _ => module.kernels().map(|(id, f)| (id, of(&f.name))).collect(),
         };
-        let mut digest = blake3::Hasher::new();
-        for s in sources {
-            digest.update(&(s.text.len() as u64).to_le_bytes());
-            digest.update(s.text.as_bytes());
-        }
-        digest.update(&[u8::from(rules.exact)]);
-        for (name, address) in &rules.symbols {
-            digest.update(name.as_bytes());
-            digest.update(&address.to_le_bytes());
-        }
-        let maker = Maker::from_environment(rules.engine, *digest.finalize().as_bytes());
         Ok(Program { module: Arc::new(module), codes, targets, maker })
-    }
-
-    /// Lets LLVM be opened while the program goes on, where the cache is not likely to serve its launches.
-    pub(crate) fn expect_launches(&self) {
-        if self.module.kernels().next().is_some() && self.maker.expects_work() {
-            beside::open_llvm(self.maker.target());
-        }
     }
 
     /// The `.target` of a kernel's text as a number: 52 for `sm_52`.
@@ -327,6 +327,13 @@ impl Program {
         self
     }
 
+    /// Makes the code that brief launches of a new process are content with, and no better: for tests.
+    #[must_use]
+    pub fn in_a_hurry(mut self) -> Program {
+        self.maker = self.maker.hurried();
+        self
+    }
+
     /// The code of `kernel` for a launch of this shape; made now if it is not there. `None` if `kernel` is none.
     pub fn kernel(&self, kernel: FuncId, grid: [u32; 3], block: [u32; 3]) -> Option<Arc<Kernel>> {
         self.kernel_for(kernel, Specialisation::of_launch(grid, block))
@@ -334,13 +341,44 @@ impl Program {
 
     /// As [`Program::kernel`], for what a launch's code is specialised on.
     pub fn kernel_for(&self, kernel: FuncId, spec: Specialisation) -> Option<Arc<Kernel>> {
-        self.make(kernel, spec, &|| ())
+        self.make(kernel, spec, false, None, &|| ()).map(|made| made.0)
     }
 
-    /// As [`Program::kernel`]. Where the kernel has to be compiled, those that follow it in the module are compiled meanwhile on another thread
+    /// As [`Program::kernel_for`], for a launch of so many threads. One that is soon done is content with code that was made in a hurry, while better
+    /// code is being made.
+    pub fn kernel_soon(
+        self: &Arc<Self>,
+        kernel: FuncId,
+        spec: Specialisation,
+        threads: u64,
+    ) -> Option<Arc<Kernel>> {
+        self.soon(kernel, spec, beside::brief(self, kernel, threads), &|| ())
+    }
+
+    /// As [`Program::kernel_soon`]. Where the kernel has to be compiled, those that follow it in the module are compiled meanwhile on another thread
     /// for the same shape of launch: a program that launches one kernel of a module soon launches the others.
-    pub fn kernel_and_others(self: &Arc<Self>, kernel: FuncId, spec: Specialisation) -> Option<Arc<Kernel>> {
-        self.make(kernel, spec, &|| beside::compile(self, kernel, spec))
+    pub fn kernel_and_others(
+        self: &Arc<Self>,
+        kernel: FuncId,
+        spec: Specialisation,
+        threads: u64,
+    ) -> Option<Arc<Kernel>> {
+        let brief = beside::brief(self, kernel, threads);
+        self.soon(kernel, spec, brief, &|| beside::compile(self, kernel, spec, brief))
+    }
+
+    fn soon(
+        self: &Arc<Self>,
+        kernel: FuncId,
+        spec: Specialisation,
+        brief: bool,
+        missed: &dyn Fn(),
+    ) -> Option<Arc<Kernel>> {
+        let (code, rest) = self.make(kernel, spec, brief, None, missed)?;
+        if let Some(rest) = rest {
+            beside::finish(self, kernel, spec, rest);
+        }
+        Some(code)
     }
 
     /// Whether the code of `kernel` for a launch of this shape has been made or is being made.
@@ -352,17 +390,28 @@ impl Program {
         self.codes.get(kernel.index()).and_then(Option::as_ref).is_some_and(|codes| codes.has(spec))
     }
 
+    /// The code of `kernel`, and what is left to do where it was made in a hurry. `counted`: the compilation is counted already.
     pub(crate) fn make(
         &self,
         kernel: FuncId,
         spec: Specialisation,
+        brief: bool,
+        counted: Option<beside::Counted>,
         missed: &dyn Fn(),
-    ) -> Option<Arc<Kernel>> {
+    ) -> Option<(Arc<Kernel>, Option<Rest>)> {
         let codes = self.codes.get(kernel.index())?.as_ref()?;
-        codes.get(spec, || {
-            let _counted = beside::Counted::new();
-            self.maker.make(&self.module, kernel, spec, missed)
+        codes.get(spec, brief, || {
+            let _counted = counted.unwrap_or_else(beside::Counted::new);
+            self.maker.make(&self.module, kernel, spec, brief, missed)
         })
+    }
+
+    /// Makes the code that takes the place of a kernel's first.
+    pub(crate) fn finish(&self, kernel: FuncId, spec: Specialisation, rest: Rest) {
+        let Some(codes) = self.codes.get(kernel.index()).and_then(Option::as_ref) else { return };
+        let name = self.module.functions.get(kernel.index()).map_or("", |f| f.name.as_str());
+        let mut done = code::Done { codes, spec, better: None };
+        done.better = code::finish(name, rest);
     }
 
     /// What the compiler is asked for.

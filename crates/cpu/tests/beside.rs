@@ -37,7 +37,8 @@ fn small_kernels_that_fit_the_launch_are_compiled() {
         kernel("large", 600, ""),
     ]);
     let (grid, block) = ([1; 3], [32, 1, 1]);
-    let made = program.kernel_and_others(ids[1], Specialisation::of_launch(grid, block)).expect("a kernel");
+    let made =
+        program.kernel_and_others(ids[1], Specialisation::of_launch(grid, block), 32).expect("a kernel");
     assert!(made.report.is_some(), "{:?}", made.refused);
     // One for each processor that is left, those that follow first.
     let room = std::thread::available_parallelism().map_or(0, |n| n.get() - 1);
@@ -58,6 +59,6 @@ fn a_kernel_that_has_code_brings_no_others() {
     let (program, ids) = load(&[kernel("one", 2, ""), kernel("two", 2, "")]);
     let (grid, block) = ([1; 3], [64, 1, 1]);
     program.kernel(ids[0], grid, block).expect("a kernel");
-    program.kernel_and_others(ids[0], Specialisation::of_launch(grid, block)).expect("a kernel");
+    program.kernel_and_others(ids[0], Specialisation::of_launch(grid, block), 32).expect("a kernel");
     assert!(!program.has(ids[1], grid, block));
 }

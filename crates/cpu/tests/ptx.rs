@@ -117,13 +117,15 @@ enum How {
     Compiled(&'static str),
     /// In the per-lane mode, needed or not.
     PerLane(&'static str),
+    /// With the code that is there first.
+    InAHurry(&'static str),
 }
 
 impl How {
     fn engine(self) -> Engine {
         match self {
             How::Interpreted | How::WithoutCalls => Engine::Interpreter,
-            How::Compiled(_) | How::PerLane(_) => Engine::Compiled,
+            How::Compiled(_) | How::PerLane(_) | How::InAHurry(_) => Engine::Compiled,
         }
     }
 }
@@ -132,7 +134,7 @@ fn run_all(how: How, workers: u32) {
     let workers = Workers::new(workers);
     let engine = how.engine();
     let target = match how {
-        How::Compiled(name) | How::PerLane(name) => match Target::named(name) {
+        How::Compiled(name) | How::PerLane(name) | How::InAHurry(name) => match Target::named(name) {
             Ok(target) => Target { per_lane: matches!(how, How::PerLane(_)), ..target },
             Err(error) => {
                 eprintln!("not run: {error}");
@@ -149,6 +151,7 @@ fn run_all(how: How, workers: u32) {
         let text = std::fs::read_to_string(&file).expect("a text");
         let runs = case::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         let program = match Program::load(&[Source { name: &name, text: &text }], engine) {
+            Ok(p) if matches!(how, How::InAHurry(_)) => p.for_target(target.clone()).in_a_hurry(),
             Ok(p) => p.for_target(target.clone()),
             Err(e) => {
                 failures.push(format!("{name}: {}", e.rendered));
@@ -163,6 +166,16 @@ fn run_all(how: How, workers: u32) {
         }
     }
     assert!(failures.is_empty(), "{} of {count} launches failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn in_a_hurry_for_this_machine() {
+    run_all(How::InAHurry("native"), 2);
+}
+
+#[test]
+fn in_a_hurry_for_avx2() {
+    run_all(How::InAHurry("x86-64-v3"), 1);
 }
 
 #[test]

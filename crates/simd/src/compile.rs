@@ -1,6 +1,7 @@
 //! From a kernel to code that runs.
 
 use std::mem::transmute;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use wave::abi::{BlockCtx, Code, Stop, WarpCtx};
@@ -9,7 +10,7 @@ use wave::{FuncId, Module};
 use crate::cache::{Cache, Key};
 use crate::kernel::shape::Specialisation;
 use crate::kernel::{self, RESUME, RUN_BLOCKS, Report};
-use crate::llvm::{Llvm, LlvmError};
+use crate::llvm::{Effort, Llvm, LlvmError, Ticket};
 use crate::object::{LoadError, Loaded};
 use crate::target::Target;
 
@@ -97,26 +98,100 @@ pub(crate) struct Facts {
     pub report: Report,
 }
 
+/// Whether LLVM has made whole code of a kernel in this process: its own code and tables are there then.
+static WARM: AtomicBool = AtomicBool::new(false);
+
+/// What [`Compiled::soon`] gives.
+#[derive(Debug)]
+pub enum Made {
+    /// The code.
+    Whole(Compiled),
+    /// Code that does the same and was made in the quickest way, and what there is to do for better.
+    First(Compiled, Rest),
+}
+
+/// Whole code that is to be made yet.
+#[derive(Debug)]
+pub struct Rest {
+    ir: String,
+    effort: Effort,
+    facts: Facts,
+    target: Target,
+    keep: Option<(Cache, Key, Ticket)>,
+}
+
+impl Rest {
+    /// Makes it, and keeps it in the cache. Where there is one, the end of the process waits for it.
+    ///
+    /// # Errors
+    /// LLVM refuses, or the process is ending.
+    pub fn make(self) -> Result<Compiled, Error> {
+        let start = Instant::now();
+        let Rest { ir, effort, facts, target, keep } = self;
+        let object = match &keep {
+            Some((.., ticket)) => Llvm::get()?.object_by(ticket, &ir, &target, effort)?,
+            None => Llvm::get()?.object(&ir, &target, effort)?,
+        };
+        WARM.store(true, Ordering::Relaxed);
+        if let Some((cache, key, _)) = &keep {
+            cache.put(key, &facts, &object);
+        }
+        Compiled::load(&object, facts, false, start)
+    }
+}
+
 impl Compiled {
     /// Compiles a kernel, or takes it from the cache. `missed` is called where the cache has none, before the work begins.
     ///
     /// # Errors
     /// The kernel is not supported (interpret it), or there is no LLVM.
     pub fn new(request: &Request, cache: Option<&Cache>, missed: &dyn Fn()) -> Result<Compiled, Error> {
+        match Compiled::whole(request, cache, missed)? {
+            Made::Whole(whole) | Made::First(whole, _) => Ok(whole),
+        }
+    }
+
+    /// The first code alone, however warm LLVM is: for tests.
+    ///
+    /// # Errors
+    /// As of [`Compiled::new`].
+    pub fn first(request: &Request) -> Result<Compiled, Error> {
+        match Compiled::made(request, None, &|| (), true)? {
+            Made::Whole(code) | Made::First(code, _) => Ok(code),
+        }
+    }
+
+    /// [`Compiled::new`] in the form of [`Compiled::soon`].
+    ///
+    /// # Errors
+    /// As of [`Compiled::new`].
+    pub fn whole(request: &Request, cache: Option<&Cache>, missed: &dyn Fn()) -> Result<Made, Error> {
+        Compiled::made(request, cache, missed, false)
+    }
+
+    /// The same for a kernel that is to run soon and little: while LLVM is slow because it is new to the process, there is code first that takes
+    /// less to make than to wait for the whole.
+    ///
+    /// # Errors
+    /// As of [`Compiled::new`].
+    pub fn soon(request: &Request, cache: Option<&Cache>, missed: &dyn Fn()) -> Result<Made, Error> {
+        Compiled::made(request, cache, missed, !WARM.load(Ordering::Relaxed))
+    }
+
+    fn made(request: &Request, cache: Option<&Cache>, missed: &dyn Fn(), first: bool) -> Result<Made, Error> {
         let start = Instant::now();
         let name = &request.module.functions[request.kernel.index()].name;
         let key = Key::new(request, name);
         if let Some((facts, object)) = cache.and_then(|c| c.get(&key))
             && let Ok(compiled) = Compiled::load(&object, facts, true, start)
         {
-            return Ok(compiled);
+            return Ok(Made::Whole(compiled));
         }
         if !request.target.has_vectors() {
             return Err(Error::Unsupported("a processor without AVX2".into()));
         }
         missed();
         let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
-        let object = Llvm::get()?.object(&emitted.ir, request.target, emitted.effort)?;
         let facts = Facts {
             frame: emitted.frame as u64,
             local: emitted.local,
@@ -124,10 +199,17 @@ impl Compiled {
             suspends: emitted.suspends,
             report: emitted.report,
         };
-        if let Some(cache) = cache {
-            cache.put(&key, &facts, &object);
+        let keep = match cache {
+            Some(cache) => Some((cache.clone(), key, Ticket::new().ok_or(LlvmError::Ending)?)),
+            None => None,
+        };
+        let rest =
+            Rest { ir: emitted.ir, effort: emitted.effort, facts, target: request.target.clone(), keep };
+        if first && rest.effort == Effort::Full {
+            let object = Llvm::get()?.object(&rest.ir, request.target, Effort::First)?;
+            return Ok(Made::First(Compiled::load(&object, facts, false, start)?, rest));
         }
-        Compiled::load(&object, facts, false, start)
+        Ok(Made::Whole(Compiled { time: start.elapsed(), ..rest.make()? }))
     }
 
     fn load(object: &[u8], facts: Facts, cached: bool, start: Instant) -> Result<Compiled, Error> {

@@ -13,7 +13,7 @@ mod seen;
 mod target;
 mod text;
 
-pub use compile::{Compiled, Error, Request, assembly, ir};
+pub use compile::{Compiled, Error, Made, Request, Rest, assembly, ir};
 pub use kernel::Report;
 pub use kernel::shape::Specialisation;
 pub use object::LoadError;

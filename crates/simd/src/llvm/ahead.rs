@@ -4,6 +4,7 @@
 //! by page. Where a compilation is to be expected, another thread does that while the program goes on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::ending::{self, Opening};
 use super::{ASKED, Effort, LLVM, Llvm};
@@ -14,6 +15,9 @@ pub struct Ahead(Opening);
 
 /// What is compiled to have been through LLVM. A whole kernel is no better: it takes so long that the program's own comes meanwhile.
 const FUNCTION: &str = "define i32 @nothing() { ret i32 0 }";
+
+/// How long after the opening those have asked who waited for it.
+const PAUSE: Duration = Duration::from_micros(500);
 
 impl Ahead {
     /// The right, if nobody has opened LLVM or is about to. To be taken before a thread is started for it: the process does not end before
@@ -29,10 +33,12 @@ impl Ahead {
         // Where there is no LLVM, the first compilation will say so.
         let Ok(llvm) = Llvm::opened() else { return };
         drop(self.0);
+        // Threads that began meanwhile waited for the loader's lock: they come to ask now.
+        std::thread::sleep(PAUSE);
         if ASKED.load(Ordering::Relaxed) {
             return;
         }
-        if let Err(error) = llvm.object(FUNCTION, target, Effort::Full) {
+        if let Err(error) = llvm.object(FUNCTION, target, Effort::First) {
             tracing::debug!(%error, "LLVM could not be tried out");
         }
     }
@@ -46,7 +52,7 @@ mod tests {
     fn the_function_compiles_on_every_processor() {
         for target in ["native", "x86-64-v3"] {
             let target = Target::named(target).expect("this machine runs it");
-            let object = Llvm::get().and_then(|llvm| llvm.object(FUNCTION, &target, Effort::Full));
+            let object = Llvm::get().and_then(|llvm| llvm.object(FUNCTION, &target, Effort::First));
             assert_eq!(object.map(|o| o.starts_with(b"\x7fELF")), Ok(true), "{}", target.cpu);
         }
     }

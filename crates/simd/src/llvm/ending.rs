@@ -59,6 +59,39 @@ impl Drop for Stay {
     }
 }
 
+/// A compilation that the end of the process waits for, whether it has begun or not: what it makes is to be kept.
+#[derive(Debug)]
+pub struct Ticket(());
+
+impl Ticket {
+    /// One; `None` where the process is ending.
+    pub fn new() -> Option<Ticket> {
+        let ticket = Ticket(());
+        (STATE.fetch_add(1, Ordering::AcqRel) & ENDING == 0).then_some(ticket)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        STATE.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// This thread's stay inside LLVM for a ticket, which is what is counted.
+pub(super) struct Inside(());
+
+/// Enters LLVM for a ticket.
+pub(super) fn inside_by_ticket() -> Inside {
+    inside(1);
+    Inside(())
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        inside(1u32.wrapping_neg());
+    }
+}
+
 /// LLVM is being opened, or is about to be.
 pub(super) struct Opening(());
 

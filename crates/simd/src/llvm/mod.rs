@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::target::Target;
 pub use ahead::Ahead;
-pub use ending::watch_thread;
+pub use ending::{Ticket, watch_thread};
 use sys::Functions;
 
 static LLVM: OnceLock<Result<Llvm, LlvmError>> = OnceLock::new();
@@ -64,6 +64,9 @@ const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no
 const LIGHT_PASSES: &str =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
+/// For code that is wanted at once and runs little: what the emitter leaves to every pass.
+const FIRST_PASSES: &str = "function(sroa,early-cse,simplifycfg)";
+
 /// How hard LLVM tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
@@ -73,6 +76,8 @@ pub enum Effort {
     Light,
     /// Besides, code is chosen and registers are given out in the quickest way.
     Least,
+    /// The quickest of all, for code that better code takes the place of.
+    First,
 }
 
 /// LLVM's own options, behind a program's name. Sinking moves chains of vector operations behind branches that are never taken, where they
@@ -186,11 +191,25 @@ impl Llvm {
 
     /// An ELF object made of IR text.
     pub fn object(&self, ir: &str, target: &Target, effort: Effort) -> Result<Vec<u8>, LlvmError> {
+        let _stay = ending::enter().ok_or(LlvmError::Ending)?;
+        self.compile(ir, target, effort, OBJECT)
+    }
+
+    /// The same, even at the end of the process, which waits for the ticket.
+    pub fn object_by(
+        &self,
+        _: &Ticket,
+        ir: &str,
+        target: &Target,
+        effort: Effort,
+    ) -> Result<Vec<u8>, LlvmError> {
+        let _inside = ending::inside_by_ticket();
         self.compile(ir, target, effort, OBJECT)
     }
 
     /// Assembly made of IR text.
     pub fn assembly(&self, ir: &str, target: &Target, effort: Effort) -> Result<String, LlvmError> {
+        let _stay = ending::enter().ok_or(LlvmError::Ending)?;
         Ok(String::from_utf8_lossy(&self.compile(ir, target, effort, ASSEMBLY)?).into_owned())
     }
 
@@ -210,7 +229,6 @@ impl Llvm {
     }
 
     fn compile(&self, ir: &str, target: &Target, effort: Effort, kind: i32) -> Result<Vec<u8>, LlvmError> {
-        let _stay = ending::enter().ok_or(LlvmError::Ending)?;
         let f = &self.functions;
         let refused = |text: String| LlvmError::Refused(text);
         let triple = c"x86_64-unknown-linux-gnu";
@@ -221,6 +239,7 @@ impl Llvm {
         let passes = match effort {
             Effort::Full => format!("{INLINE}{PASSES}"),
             Effort::Light | Effort::Least => LIGHT_PASSES.into(),
+            Effort::First => FIRST_PASSES.into(),
         };
         let passes = CString::new(passes).unwrap_or_default();
         // SAFETY: LLVM's C interface used as its headers say: every handle is one that LLVM gave, strings live through the calls, the module
@@ -265,7 +284,7 @@ impl Llvm {
                 return Err(LlvmError::Refused(self.message(message)));
             }
             // Position-independent code, default code model.
-            let level = if effort == Effort::Least { 0 } else { 2 };
+            let level = if matches!(effort, Effort::Least | Effort::First) { 0 } else { 2 };
             let machine = (f.LLVMCreateTargetMachine)(
                 target,
                 triple.as_ptr(),
