@@ -246,6 +246,10 @@ fn launches_are_checked_in_hips_order() {
         ("another end", run(fill, one, one, 0, 0, none, endless.as_ptr()), INVALID_VALUE),
     ];
     check(rows);
+    let ext_in_5 =
+        hip._Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j;
+    let hcc_in_5 =
+        hip._Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_;
     let ext = |f, work: u32, block: u32, stream| {
         (hip.hipExtModuleLaunchKernel)(f, work, 1, 1, block, 1, 1, 0, stream, ok, none, 0, 0, 0)
     };
@@ -263,6 +267,9 @@ fn launches_are_checked_in_hips_order() {
             INVALID_HANDLE,
         ),
         ("of old", (hip.hipHccModuleLaunchKernel)(fill, 64, 1, 1, 32, 1, 1, 0, 0, ok, none, 0, 0), 0),
+        ("by HIP 5's name", ext_in_5(fill, 96, 1, 1, 32, 1, 1, 0, 0, ok, none, 0, 0, 0), 0),
+        ("wrong by HIP 5's name", ext_in_5(0, 96, 1, 1, 32, 1, 1, 0, 0, ok, none, 0, 0, 0), INVALID_HANDLE),
+        ("of old by HIP 5's name", hcc_in_5(fill, 64, 1, 1, 32, 1, 1, 0, 0, ok, none, 0, 0), 0),
     ];
     check(rows);
     let coop = |f, grid: u32, block: u32, stream| {
@@ -442,6 +449,15 @@ fn registered_kernels_and_variables_work() {
     assert_eq!((grid.0, block.0, shared, stream), (3, 32, 0, 0));
     assert_eq!((hip.hipLaunchKernel)(stub, grid, block, params.as_ptr(), shared, stream), 0);
     sums(&mut out, 3005);
+    // HIP 5's inner way.
+    let (a, b) = (7u32, 8u64);
+    let params = [&raw const a as P, &raw const b as P];
+    let inner = hip._ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv;
+    inner(stub, &d(3), &d(32), 0, 0, params.as_ptr());
+    assert_eq!((hip.hipGetLastError)(), 0);
+    sums(&mut out, 7008);
+    inner(stranger, &d(3), &d(32), 0, 0, params.as_ptr());
+    assert_eq!((hip.hipGetLastError)(), INVALID_DEVICE_FUNCTION);
     // The way of old: arguments one by one.
     let (a, b) = (4u32, 6u64);
     assert_eq!((hip.hipConfigureCall)(d(3), d(32), 0, 0), 0);

@@ -397,6 +397,20 @@ const MAX_LIST: usize = 4096;
 pub use self::hipExtModuleLaunchKernel as _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j;
 pub use self::hipHccModuleLaunchKernel as _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_;
 
+/// `hip_impl::hipLaunchKernelGGLImpl`, which HIP 5 exports by its C++ name: [`hipLaunchKernel`] with a stub's address, sizes by reference, and the
+/// error left to hipGetLastError.
+pub extern "C" fn _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(
+    host: u64,
+    grid: In<Dim3>,
+    block: In<Dim3>,
+    shared: u32,
+    stream: Handle,
+    params: In<u64>,
+) {
+    let size = |size: In<Dim3>| size.get().unwrap_or_default();
+    hipLaunchKernel(host, size(grid), size(block), params, shared as usize, stream);
+}
+
 api! {
     Driver fn hipModuleLaunchKernel(
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,

@@ -130,6 +130,9 @@ fn viewable(resource: &Resource) -> Result<()> {
     }
 }
 
+pub use self::hipCreateSurfaceObject as _Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc;
+pub use self::hipDestroySurfaceObject as _Z23hipDestroySurfaceObjectP13__hip_surface;
+
 api! {
     Context fn hipTexObjectCreate(
         out: Out<u64>, memory: In<ResourceDescriptor>, texture: In<TextureDescriptor>, part: In<ViewDescriptor>,

@@ -11,6 +11,12 @@ pub extern "C" fn hipApiName(id: u32) -> *const c_char {
     c"unknown".as_ptr()
 }
 
+/// `hipGetCmdName` of HIP 5: the name of a number of its tracer's commands, as [`hipApiName`].
+pub extern "C" fn hipGetCmdName(id: u32) -> *const c_char {
+    tell("hipGetCmdName", &[("id", &id)], || 0);
+    c"unknown".as_ptr()
+}
+
 /// `hipRegisterTracerCallback`: the function would be told of every call by AMD's tracer numbers. It is never called;
 /// `ANYWARP_LOG=trace` tells the calls instead.
 pub extern "C" fn hipRegisterTracerCallback(function: u64) {

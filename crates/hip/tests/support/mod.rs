@@ -76,6 +76,13 @@ functions! {
     hipModuleLaunchKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *const P, *const P);
     hipExtModuleLaunchKernel(P, u32, u32, u32, u32, u32, u32, usize, P, *const P, *const P, P, P, u32);
     hipHccModuleLaunchKernel(P, u32, u32, u32, u32, u32, u32, usize, P, *const P, *const P, P, P);
+    _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(
+        P, u32, u32, u32, u32, u32, u32, usize, P, *const P, *const P, P, P, u32
+    );
+    _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_(
+        P, u32, u32, u32, u32, u32, u32, usize, P, *const P, *const P, P, P
+    );
+    _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(P, *const Dim3, *const Dim3, u32, P, *const P);
     hipModuleLaunchCooperativeKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *const P);
     hipModuleLaunchCooperativeKernelMultiDevice(*const FunctionLaunch, u32, u32);
     hipLaunchCooperativeKernelMultiDevice(*const StubLaunch, i32, u32);
