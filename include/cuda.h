@@ -1424,6 +1424,11 @@ typedef enum CUtensorMapFloatOOBfill_enum {
     CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
 } CUtensorMapFloatOOBfill;
 
+typedef enum CUtensorMapIm2ColWideMode_enum {
+    CU_TENSOR_MAP_IM2COL_WIDE_MODE_W = 0,
+    CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128 = 1
+} CUtensorMapIm2ColWideMode;
+
 /* ---- Streams, events and memory operations ------------------------------------------------------------------------------------ */
 
 typedef enum CUstream_flags_enum {
@@ -2215,6 +2220,13 @@ CUresult CUDAAPI cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapData
                                          const cuuint32_t *elementStrides, CUtensorMapInterleave interleave,
                                          CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
                                          CUtensorMapFloatOOBfill oobFill);
+CUresult CUDAAPI cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank,
+                                             void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
+                                             int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth,
+                                             cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn,
+                                             const cuuint32_t *elementStrides, CUtensorMapInterleave interleave,
+                                             CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+                                             CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill);
 CUresult CUDAAPI cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress);
 CUresult CUDAAPI cuGraphicsMapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream);
 CUresult CUDAAPI cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource *resources, CUstream hStream);

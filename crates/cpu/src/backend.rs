@@ -352,28 +352,37 @@ fn fault_of(fault: &grid::Fault) -> Fault {
     Fault { kind, message: fault.to_string() }
 }
 
-/// A parameter buffer at a multiple of 16.
-struct Aligned(Vec<u128>);
+/// A parameter buffer at a multiple of 16, or of 64 where a tensor map may be in it.
+struct Aligned(Vec<Line>);
+
+/// What the widest parameters are aligned to.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct Line([u8; 64]);
+
+/// Bytes of a tensor map.
+const TENSOR_MAP: usize = 128;
 
 impl Aligned {
     /// A copy, if the bytes do not lie well.
     fn of(bytes: &[u8]) -> Aligned {
-        if bytes.as_ptr().addr().is_multiple_of(16) || bytes.is_empty() {
+        let multiple = if bytes.len() < TENSOR_MAP { 16 } else { 64 };
+        if bytes.as_ptr().addr().is_multiple_of(multiple) || bytes.is_empty() {
             return Aligned(Vec::new());
         }
-        let words = bytes.chunks(16).map(|chunk| {
-            let mut word = [0; 16];
-            word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
-            u128::from_ne_bytes(word)
+        let lines = bytes.chunks(64).map(|chunk| {
+            let mut line = Line([0; 64]);
+            line.0.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+            line
         });
-        Aligned(words.collect())
+        Aligned(lines.collect())
     }
 
     fn bytes<'a>(&'a self, original: &'a [u8]) -> &'a [u8] {
         if self.0.is_empty() {
             return original;
         }
-        // SAFETY: the words hold the original's bytes, padded at the end.
+        // SAFETY: the lines hold the original's bytes, padded at the end.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), original.len()) }
     }
 }

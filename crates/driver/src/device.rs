@@ -43,7 +43,9 @@ impl DeviceInfo {
             attribute::COMPUTE_CAPABILITY_MAJOR => self.compute_capability.0 as i32,
             attribute::COMPUTE_CAPABILITY_MINOR => self.compute_capability.1 as i32,
             attribute::MEM_SYNC_DOMAIN_COUNT if self.compute_capability >= (9, 0) => 4,
-            attribute::CLUSTER_LAUNCH => i32::from(self.compute_capability >= (9, 0)),
+            attribute::CLUSTER_LAUNCH | attribute::TENSOR_MAPS => {
+                i32::from(self.compute_capability >= (9, 0))
+            }
             _ => return ATTRIBUTES.iter().find(|a| a.0 == number).map(|a| a.1).ok_or(Error::InvalidValue),
         };
         Ok(value)
@@ -88,6 +90,8 @@ pub mod attribute {
     pub const MULTICAST_SUPPORTED: i32 = 132;
     /// Domains that fences of launches order apart.
     pub const MEM_SYNC_DOMAIN_COUNT: i32 = 126;
+    /// Whether kernels copy through tensor maps.
+    pub const TENSOR_MAPS: i32 = 127;
 }
 
 /// Attributes of a device of capability 8.6 by number, from 1 without a gap. Where the hardware of that capability has what this driver does
@@ -220,7 +224,6 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (124, 0), // dma buf supported
     (125, 0), // ipc event supported
     (126, 1), // mem sync domain count
-    (127, 0), // tensor map access supported
     (128, 0), // handle type fabric supported
     (129, 1), // unified function pointers
     (130, 0), // numa config

@@ -7,6 +7,7 @@ mod bulk;
 mod cancel;
 mod matrix;
 mod mbarrier;
+mod tensor_map;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -178,6 +179,7 @@ unsafe extern "C" fn builtin(
         }
         Some(Builtin::ClusterCancel) => cancel::run(c, mask, &operands),
         Some(Builtin::Mbarrier) => mbarrier::update(c, mask, &operands, give),
+        Some(Builtin::TensormapReplace) => tensor_map::replace(c, mask, &operands),
         Some(Builtin::StackOverflow) => {
             c.fault(FaultKind::StackOverflow, Some(mask), None, TOO_DEEP);
             false

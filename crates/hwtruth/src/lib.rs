@@ -8,6 +8,7 @@
 //! - [`answers`]: the driver's answers to some three thousand calls, right and wrong, and which exported symbol
 //!   `cuGetProcAddress` gives by version (`tests/probe`).
 //!
+//! - [`copies`]: what asynchronous copies do, and the bits of tensor maps (`tests/async`).
 //! - [`textures`]: what textures and surfaces give (`tests/texture`).
 //! - [`clusters`]: what clusters of blocks do (`tests/cluster`).
 //!
@@ -15,6 +16,7 @@
 
 pub mod answers;
 pub mod clusters;
+pub mod copies;
 pub mod functions;
 pub mod instructions;
 pub mod manual;

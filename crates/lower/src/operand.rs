@@ -1,6 +1,6 @@
 //! Operands: reading them as values of a width, writing results.
 
-use ptx::ast::{AddressBase, Component, Operand, OperandKind, SpecialReg, Symbol, VariableRef};
+use ptx::ast::{Address, AddressBase, Component, Operand, OperandKind, SpecialReg, Symbol, VariableRef};
 use ptx::{ScalarType, Space as PtxSpace};
 use wave::op::{IntCmp, IntOp, MemMode, Op, SReg, Space};
 use wave::types::Fmt;
@@ -231,6 +231,11 @@ impl Lower<'_> {
                 "an address of several parts is not supported yet",
             );
         }
+        self.first_part(a, operand)
+    }
+
+    /// As [`Lower::address`], of what stands before the first comma of an address.
+    pub fn first_part(&mut self, a: &Address, operand: &Operand) -> Result<(Value, i64, Option<Space>)> {
         Ok(match a.base {
             AddressBase::Reg(r) => {
                 let v = self.read_reg(r, 0);

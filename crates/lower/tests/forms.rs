@@ -27,7 +27,7 @@ const LATER: &[(&str, &[&str])] = &[
             "txq.addr_mode_2",
         ],
     ),
-    ("tensor copies", &["cp.bulk.tensor", "tensormap"]),
+    ("rows of images", &["cp.im2col::w", "cp.im2col::w::128"]),
     (
         "memory of several devices, of 8-bit floats",
         &[

@@ -25,6 +25,7 @@ pub mod pool;
 pub mod refused;
 pub mod stream;
 pub mod surface;
+pub mod tensor_map;
 pub mod texture;
 pub mod texture_reference;
 

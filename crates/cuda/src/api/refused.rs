@@ -106,13 +106,6 @@ api! {
         dump_setting("cuCoredumpGetAttributeGlobal", setting, value, size)
     }
 
-    Nothing fn cuTensorMapEncodeTiled(
-        map: u64, _kind: u32, _rank: u32, _address: u64, _sizes: u64, _strides: u64, _box: u64, _element_strides: u64, _interleave: u32,
-        _swizzle: u32, _promotion: u32, _fill: u32,
-    ) {
-        refuse_all_but_null("cuTensorMapEncodeTiled", map)
-    }
-
     /// Nothing writes from afar: there is nothing to wait for.
     Context fn cuFlushGPUDirectRDMAWrites(target: u32, scope: u32) {
         if target == 0 && matches!(scope, 100 | 200) { Ok(()) } else { Err(Error::InvalidValue) }

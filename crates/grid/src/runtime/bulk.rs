@@ -75,7 +75,7 @@ impl Copying<'_, '_> {
                     // SAFETY: both ranges have just been checked.
                     Effect::Copy => unsafe { std::ptr::copy(from, to, size as usize) },
                     // SAFETY: as above; places are aligned to more than any element.
-                    Effect::Reduce(op, ty) => unsafe { reduce(op, ty, false, to as u64, from, size) },
+                    Effect::Reduce(op, ty) => unsafe { reduce(op, ty, Kept::Shared, to as u64, from, size) },
                     Effect::ReduceElements(_) => return self.malformed(),
                 }
                 self.complete(barrier, size)
@@ -94,12 +94,13 @@ impl Copying<'_, '_> {
                     (Effect::Reduce(op, ty), &[]) => {
                         self.writable(to, size)?;
                         // SAFETY: both ranges have just been checked.
-                        unsafe { reduce(op, ty, true, to, from, size) };
+                        unsafe { reduce(op, ty, Kept::Subnormals, to, from, size) };
                         Some(())
                     }
                     _ => self.malformed(),
                 }
             }
+            (Extent::Tensor(rank, walk), _, values) => self.tensor(rank, walk, values),
             _ => self.malformed(),
         }
     }
@@ -108,11 +109,11 @@ impl Copying<'_, '_> {
         format!("bulk copy ({})", self.bulk)
     }
 
-    fn tell(&self, kind: FaultKind, address: u64, detail: &str) {
+    pub(super) fn tell(&self, kind: FaultKind, address: u64, detail: &str) {
         self.c.fault(kind, Some(1 << self.lane), Some(address), format!("{}: {detail}", self.what()));
     }
 
-    fn malformed<T>(&self) -> Option<T> {
+    pub(super) fn malformed<T>(&self) -> Option<T> {
         self.tell(FaultKind::Internal, 0, "operands are missing");
         None
     }
@@ -170,11 +171,23 @@ impl Copying<'_, '_> {
     }
 }
 
+/// What becomes of subnormals and NaNs in sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// As atomics in shared memory.
+    Shared,
+    /// As atomics in global memory, but sums of f32 keep subnormals.
+    Subnormals,
+    /// As atomics in global memory.
+    Global,
+}
+
 /// Updates elements with others, each in one step.
 ///
 /// # Safety
 /// Both ranges have `size` bytes, and the destination is aligned for the elements.
-pub(super) unsafe fn reduce(op: AtomOp, ty: AtomTy, global: bool, to: u64, from: *const u8, size: u64) {
+pub(super) unsafe fn reduce(op: AtomOp, ty: AtomTy, kept: Kept, to: u64, from: *const u8, size: u64) {
+    let global = kept == Kept::Global || kept == Kept::Subnormals && ty != AtomTy::F32;
     let bytes = ty.ty().bytes();
     for n in (0..size / u64::from(bytes)).map(|n| n * u64::from(bytes)) {
         // SAFETY: by the caller's promise.

@@ -8,7 +8,7 @@ use wave::op::{Bulk, Effect, Extent, Extra, Op, Way};
 use wave::{Ty, Value};
 
 use super::mbarrier::shared_address;
-use super::memory;
+use super::{memory, tensor_map};
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result};
 
@@ -31,7 +31,7 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
         return Ok(());
     }
     if i.has(M::Tensor) {
-        return l.unsupported(i, "");
+        return tensor_map::cp(l, i);
     }
     if i.has(M::Prefetch) {
         // Only the place must make sense.
@@ -79,14 +79,14 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 /// An operand that what the instruction says asks for.
-fn operand<'a>(l: &mut Lower, i: &'a Instruction, n: usize) -> Result<&'a Operand> {
+pub fn operand<'a>(l: &mut Lower, i: &'a Instruction, n: usize) -> Result<&'a Operand> {
     match i.operands.get(n) {
         Some(o) => Ok(o),
         None => l.fail(ErrorClass::Invalid, i.span, "an operand is missing that the modifiers ask for"),
     }
 }
 
-fn mask(l: &mut Lower, i: &Instruction, n: usize) -> Result<Value> {
+pub fn mask(l: &mut Lower, i: &Instruction, n: usize) -> Result<Value> {
     let o = operand(l, i, n)?;
     let v = l.value(o, ScalarType::B16)?;
     Ok(l.resize(v, Ty::I32, false))

@@ -16,6 +16,7 @@ mod scale;
 mod special;
 mod stack;
 mod sync;
+mod tensor_map;
 mod texture;
 mod video;
 mod wmma;
@@ -87,6 +88,7 @@ static TABLE: &[Row] = table! {
     pure Mapa => cluster::mapa;
     pure Getctarank => cluster::rank;
     acts Mbarrier => mbarrier::mbarrier;
+    acts Tensormap => tensor_map::tensormap;
     acts Membar Fence => sync::fence;
     acts Bar Barrier => sync::barrier;
     acts Shfl => sync::shuffle;

@@ -233,6 +233,8 @@ impl Form {
                 (_, "any") if self.opcode == "call" => return None,
                 ("imm", _) if self.opcode == "cp" => "16".to_owned(),
                 ("imm", _) => "1".to_owned(),
+                ("[t]", _) => tensor(modifiers),
+                ("x", "any") if modifiers.iter().any(|m| m == "tensor") => offsets(modifiers),
                 ("[a]" | "[d]" | "[s]" | "[m]", _) => address(modifiers).to_owned(),
                 ("p" | "q", "") => "%p1".to_owned(),
                 (_, "mem") if count > 1 => vector(last, count, n),
@@ -305,6 +307,23 @@ fn register(t: &str, n: usize) -> String {
 fn vector(t: &str, count: usize, n: usize) -> String {
     let one = register(t, n);
     format!("{{{}}}", vec![one; count].join(", "))
+}
+
+/// Dimensions of a tensor.
+fn rank(modifiers: &[String]) -> usize {
+    ["1d", "2d", "3d", "4d", "5d"].iter().position(|d| modifiers.iter().any(|m| m == d)).map_or(1, |n| n + 1)
+}
+
+/// A tensor map with the coordinates that the modifiers ask for.
+fn tensor(modifiers: &[String]) -> String {
+    let rows = modifiers.iter().any(|m| m.ends_with("gather4") || m.ends_with("scatter4"));
+    format!("[%r64_9, {}]", vector("b32", if rows { 5 } else { rank(modifiers) }, 5))
+}
+
+/// The offsets of an image.
+fn offsets(modifiers: &[String]) -> String {
+    let row = modifiers.iter().any(|m| m.starts_with("im2col::w"));
+    vector("b16", if row { 2 } else { rank(modifiers).saturating_sub(2) }, 1)
 }
 
 /// An address in the space that the modifiers name.

@@ -45,7 +45,7 @@ pub use arith::{
 };
 pub use bulk::{Bulk, Effect, Extent, Extra, Walk, Way};
 pub use memory::{AtomOp, AtomTy, MemMode, Order, Scope, Space};
-pub use special::{Builtin, SReg};
+pub use special::{Builtin, MapField, SReg};
 pub use warp::{BarMode, MatchMode, ReduxOp, ShflMode, VoteMode};
 
 /// One operation. `ty` fields are the operand width where it is not implied.

@@ -123,6 +123,36 @@ pub enum Builtin {
     /// offset in shared memory (its first block in x, y and z, and 1; zeros where there is none), and completes so many on a barrier there; in
     /// every block of the cluster where `all` is not 0.
     ClusterCancel = "cluster_cancel",
+    /// `tensormap_replace(generic address, field, value)`: writes a field of a tensor map; the field is its place in [`MapField::ALL`], and the
+    /// dimension, if it has one, times 256.
+    TensormapReplace = "tensormap_replace",
+}}
+
+names! {
+/// Fields of a tensor map (PTX ISA 9.7.9.28).
+pub enum MapField {
+    /// The address.
+    GlobalAddress = "global_address",
+    /// The rank, less one.
+    Rank = "rank",
+    /// Elements of the box in a dimension.
+    BoxDim = "box_dim",
+    /// Elements in a dimension.
+    GlobalDim = "global_dim",
+    /// Bytes between elements of a dimension.
+    GlobalStride = "global_stride",
+    /// The step in a dimension.
+    ElementStride = "element_stride",
+    /// The elements' type.
+    ElemType = "elemtype",
+    /// The interleaved layout.
+    InterleaveLayout = "interleave_layout",
+    /// How parts are exchanged.
+    SwizzleMode = "swizzle_mode",
+    /// In parts of which size.
+    SwizzleAtomicity = "swizzle_atomicity",
+    /// What lies outside.
+    FillMode = "fill_mode",
 }}
 
 impl Builtin {
@@ -140,6 +170,7 @@ impl Builtin {
             Builtin::MulticastCount => (&[I64, I32], &[I32]),
             Builtin::MulticastPlace => (&[I64, I32, I32], &[I64]),
             Builtin::ClusterCancel => (&[I64, I64, I32], &[]),
+            Builtin::TensormapReplace => (&[I64, I32, I64], &[]),
         }
     }
 }

@@ -1,0 +1,111 @@
+//! Tensor maps, which are made on the host alone.
+
+use driver::Error;
+use tensormap::{Element, Interleave, Map, Shape, Swizzle, WORDS};
+
+use crate::abi::{In, Out};
+use crate::api;
+
+/// `CUtensorMap` is aligned to this.
+const ALIGNMENT: u64 = 64;
+
+/// What the three encodings have in common.
+struct Common {
+    element: u32,
+    rank: u32,
+    address: u64,
+    sizes: In<u64>,
+    strides: In<u64>,
+    steps: In<u32>,
+    interleave: u32,
+    swizzle: u32,
+    promotion: u32,
+    fill: u32,
+}
+
+/// As many values as the rank says, and what stands for the rest.
+fn list<T: Copy, const N: usize>(values: In<T>, count: usize, rest: T) -> driver::Result<[T; N]> {
+    let mut all = [rest; N];
+    for (slot, value) in all.iter_mut().zip(values.list(count)?) {
+        *slot = value;
+    }
+    Ok(all)
+}
+
+impl Common {
+    /// Checks and encodes, with the shape that a rank gives.
+    fn encode(
+        self,
+        to: Out<[u64; WORDS]>,
+        shape: impl FnOnce(usize) -> driver::Result<Shape>,
+    ) -> driver::Result<()> {
+        to.required()?;
+        let rank = self.rank as usize;
+        if !(1..=5).contains(&rank) || !to.address().is_multiple_of(ALIGNMENT) {
+            return Err(Error::InvalidValue);
+        }
+        let map = Map {
+            element: Element::of(self.element).ok_or(Error::InvalidValue)?,
+            rank,
+            address: self.address,
+            dims: list(self.sizes, rank, 1)?,
+            strides: list(self.strides, rank - 1, 0)?,
+            steps: list(self.steps, rank, 1)?,
+            shape: shape(rank)?,
+            interleave: Interleave::of(self.interleave).ok_or(Error::InvalidValue)?,
+            swizzle: Swizzle::of(self.swizzle).ok_or(Error::InvalidValue)?,
+            promotion: if self.promotion < 4 { self.promotion } else { return Err(Error::InvalidValue) },
+            nan: match self.fill {
+                0 => false,
+                1 => true,
+                _ => return Err(Error::InvalidValue),
+            },
+        };
+        map.check().map_err(|_| Error::InvalidValue)?;
+        to.set(map.encode());
+        Ok(())
+    }
+}
+
+api! {
+    Nothing fn cuTensorMapEncodeTiled(
+        map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, size: In<u32>, steps: In<u32>,
+        interleave: u32, swizzle: u32, promotion: u32, fill: u32,
+    ) {
+        let common = Common { element, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill };
+        common.encode(map, |rank| Ok(Shape::Tiled(list(size, rank, 1)?)))
+    }
+
+    Nothing fn cuTensorMapEncodeIm2col(
+        map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, lower: In<i32>, upper: In<i32>,
+        channels: u32, pixels: u32, steps: In<u32>, interleave: u32, swizzle: u32, promotion: u32, fill: u32,
+    ) {
+        let common = Common { element, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill };
+        common.encode(map, |rank| {
+            let spatial = rank.saturating_sub(2);
+            Ok(Shape::Im2col { lower: list(lower, spatial, 0)?, upper: list(upper, spatial, 0)?, channels, pixels })
+        })
+    }
+
+    /// To the hardware that has no such mode it is the other with a box as high and deep as the tensor.
+    Nothing fn cuTensorMapEncodeIm2colWide(
+        map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, lower: i32, upper: i32,
+        channels: u32, pixels: u32, steps: In<u32>, interleave: u32, mode: u32, swizzle: u32, promotion: u32, fill: u32,
+    ) {
+        if mode > 1 {
+            return Err(Error::InvalidValue);
+        }
+        let common = Common { element, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill };
+        common.encode(map, |_| Ok(Shape::Im2col { lower: [lower, 0, 0], upper: [upper, 0, 0], channels, pixels }))
+    }
+
+    Nothing fn cuTensorMapReplaceAddress(map: Out<[u64; WORDS]>, address: u64) {
+        let mut words = map.read()?;
+        if Map::decode(&words).is_none() || address == 0 || !tensormap::is_address(address) {
+            return Err(Error::InvalidValue);
+        }
+        tensormap::replace_address(&mut words, address);
+        map.set(words);
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! Barriers in memory, bulk copies and tensor maps, against what a real H200 gave (`tests/async/README.md`): the recorder runs on our library, on
+//! the interpreter and on both kinds of processor, and every case must be equal.
+
+mod library;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hwtruth::copies::{Outcome, Recorder, recorded};
+
+/// Cases that the hardware refuses and ours answers: how their names begin, why.
+const ANSWERED: &[(&str, &str)] = &[
+    (
+        "copy.bulk.shared.",
+        "the hardware reaches a block's own memory as the cluster's only in launches of clusters",
+    ),
+    ("copy.bulk.across", "the same"),
+    ("copy.st", "the same"),
+];
+
+/// Cases whose barrier waits for fewer bytes than come: whether it is seen open or over is a matter of time.
+const RACES: &[&str] = &["copy.load.step", "copy.load.interleave"];
+
+/// A case's name without what is a matter of time.
+fn settled(name: &str) -> &str {
+    let open = RACES.iter().any(|r| name.starts_with(r)).then(|| name.strip_suffix(".open"));
+    open.flatten().unwrap_or(name)
+}
+
+/// Why two outcomes differ; none: they are equal, or the hardware refuses what ours answers.
+fn difference(name: &str, hardware: &Outcome, ours: &Outcome) -> Option<String> {
+    if hardware == ours {
+        return None;
+    }
+    if hardware.status != ours.status {
+        let answered = ours.status == 0 && ANSWERED.iter().any(|(start, _)| name.starts_with(start));
+        return (!answered).then(|| format!("{name}: status {}, ours {}", hardware.status, ours.status));
+    }
+    let pairs = || hardware.bytes.as_bytes().chunks(2).zip(ours.bytes.as_bytes().chunks(2));
+    let first = pairs().position(|(a, b)| a != b).unwrap_or(hardware.bytes.len() / 2);
+    let count = pairs().filter(|(a, b)| a != b).count();
+    Some(format!("{name}: {count} bytes differ, the first is {first}"))
+}
+
+#[test]
+fn every_copy_is_as_on_the_hardware() {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
+    let recorder = Recorder::build(&include).expect("the recorder");
+    let hardware = recorded().expect("the recording");
+    assert!(hardware.len() > 7_000, "{} cases", hardware.len());
+    let library = library::built();
+    let mut wrong = Vec::new();
+    // All cases on the interpreter; compiled code, which calls the same runtime, with one of each instruction.
+    for (setting, groups) in [
+        (("ANYWARP_ENGINE", "interpreter"), None),
+        (("ANYWARP_CPU", "native"), Some("barrier,plain")),
+        (("ANYWARP_CPU", "x86-64-v3"), Some("barrier,plain")),
+    ] {
+        let ours = recorder.record(&library, &[setting], groups).expect("a recording of ours");
+        let least = if groups.is_none() { hardware.len() } else { 300 };
+        assert!(ours.len() >= least, "{} cases with {}={}", ours.len(), setting.0, setting.1);
+        let ours: BTreeMap<&str, &Outcome> = ours.iter().map(|(name, o)| (settled(name), o)).collect();
+        for (name, outcome) in &hardware {
+            let told = match ours.get(settled(name)) {
+                Some(own) => difference(name, outcome, own),
+                None if groups.is_some() => None,
+                None => Some(format!("{name}: ours has no such case")),
+            };
+            wrong.extend(told.map(|t| format!("  {}: {t}\n", setting.1)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} cases differ from the hardware's:\n{}", wrong.len(), wrong.concat());
+}

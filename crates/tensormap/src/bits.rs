@@ -1,0 +1,312 @@
+//! A tensor map's 128 bytes.
+//!
+//! | bits | what |
+//! |---|---|
+//! | 0 to 63 | the address |
+//! | 64 | im2col |
+//! | 68 to 70 | rank - 1 |
+//! | 71 to 74 | element type |
+//! | 75, 76 | interleave |
+//! | 77, 78 | swizzle |
+//! | 79 | NaN outside |
+//! | 80 | tf32 |
+//! | 81, 82 | promotion |
+//! | 96 to 223 | strides / 16, their lower 32 bits |
+//! | 224 to 239 | strides / 16, 4 further bits of each |
+//! | 256 to 415 | dimensions - 1, 32 bits each |
+//! | 416 to 430 | steps - 1, 3 bits each |
+//! | 440 to 447 | elements of the innermost dimension - 1 |
+//! | 448 to 479 | tiled: the others - 1, 8 bits each; im2col: the lower corner in the first half, the upper one in the second: 16 bits, two of 8 or three of 5 |
+//! | 480 to 489 | im2col: pixels - 1 |
+//! | 512 to 543 | bytes of a box |
+//! | 576 to 607 | what a box in shared memory is aligned to |
+
+use crate::map::{Element, Interleave, Map, Shape, Swizzle};
+
+/// Bytes of a map.
+pub const BYTES: usize = 128;
+
+/// 64-bit words of a map.
+pub const WORDS: usize = BYTES / 8;
+
+/// The types' codes in the bits, by the driver's numbers.
+const CODES: [u64; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8];
+
+fn get(words: &[u64; WORDS], at: usize, bits: usize) -> u64 {
+    let (word, shift) = (at / 64, at % 64);
+    let low = words.get(word).copied().unwrap_or(0) >> shift;
+    if bits == 64 { low } else { low & ((1 << bits) - 1) }
+}
+
+fn put(words: &mut [u64; WORDS], at: usize, bits: usize, value: u64) {
+    let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+    if let Some(word) = words.get_mut(at / 64) {
+        *word = *word & !(mask << (at % 64)) | (value & mask) << (at % 64);
+    }
+}
+
+fn signed(value: u64, bits: usize) -> i32 {
+    let unused = 64 - bits;
+    ((value << unused) as i64 >> unused) as i32
+}
+
+/// Bits of one coordinate of a corner.
+pub(crate) fn corner_bits(rank: usize) -> usize {
+    match rank {
+        ..=3 => 16,
+        4 => 8,
+        _ => 5,
+    }
+}
+
+impl Map {
+    /// The map's words. The map has been checked.
+    pub fn encode(&self) -> [u64; WORDS] {
+        let mut w = [0; WORDS];
+        let w = &mut w;
+        put(w, 0, 64, self.address);
+        put(w, 68, 3, self.rank as u64 - 1);
+        put(w, 71, 4, CODES.get(self.element as usize).copied().unwrap_or(0));
+        put(w, 75, 2, self.interleave as u64);
+        put(w, 77, 2, self.swizzle as u64);
+        put(w, 79, 1, u64::from(self.nan));
+        put(w, 80, 1, u64::from(matches!(self.element, Element::Tf32 | Element::Tf32Ftz)));
+        put(w, 81, 2, u64::from(self.promotion));
+        for (d, (&size, &step)) in self.dims.iter().zip(&self.steps).enumerate().take(self.rank) {
+            put(w, 256 + 32 * d, 32, size.wrapping_sub(1));
+            put(w, 416 + 3 * d, 3, u64::from(step.wrapping_sub(1)));
+        }
+        for (d, stride) in self.strides.iter().map(|s| s >> 4).enumerate().take(self.rank.saturating_sub(1)) {
+            put(w, 96 + 32 * d, 32, stride);
+            put(w, 224 + 4 * d, 4, stride >> 32);
+        }
+        put(w, 440, 8, u64::from(self.inner().wrapping_sub(1)));
+        match self.shape {
+            Shape::Tiled(size) => {
+                for (d, &n) in size.iter().enumerate().take(self.rank).skip(1) {
+                    put(w, 440 + 8 * d, 8, u64::from(n.wrapping_sub(1)));
+                }
+            }
+            Shape::Im2col { lower, upper, pixels, .. } => {
+                put(w, 64, 1, 1);
+                let bits = corner_bits(self.rank);
+                for d in 0..self.rank.saturating_sub(2).min(3) {
+                    put(w, 448 + bits * d, bits, lower[d] as u64);
+                    put(w, 464 + bits * d, bits, upper[d] as u64);
+                }
+                put(w, 480, 10, u64::from(pixels.wrapping_sub(1)));
+            }
+        }
+        put(w, 512, 32, self.bytes());
+        put(w, 576, 32, if self.swizzle == Swizzle::None { 16 } else { 8 * self.swizzle.span() });
+        *w
+    }
+
+    /// What words say; none if they are no map.
+    pub fn decode(w: &[u64; WORDS]) -> Option<Map> {
+        let rank = get(w, 68, 3) as usize + 1;
+        let (code, tf32) = (get(w, 71, 4), get(w, 80, 1) != 0);
+        let element = match (code, tf32) {
+            (7, true) => Element::Tf32,
+            (8, true) => Element::Tf32Ftz,
+            _ => Element::of(CODES.iter().position(|&c| c == code)? as u32)?,
+        };
+        if rank > 5 {
+            return None;
+        }
+        let mut dims = [1; 5];
+        let mut steps = [1; 5];
+        for d in 0..rank {
+            dims[d] = get(w, 256 + 32 * d, 32) + 1;
+            steps[d] = get(w, 416 + 3 * d, 3) as u32 + 1;
+        }
+        let mut strides = [0; 4];
+        for (d, stride) in strides.iter_mut().enumerate().take(rank - 1) {
+            *stride = (get(w, 96 + 32 * d, 32) | get(w, 224 + 4 * d, 4) << 32) << 4;
+        }
+        let inner = get(w, 440, 8) as u32 + 1;
+        let shape = if get(w, 64, 1) == 0 {
+            let mut size = [1; 5];
+            for (d, n) in size.iter_mut().enumerate().take(rank) {
+                *n = get(w, 440 + 8 * d, 8) as u32 + 1;
+            }
+            Shape::Tiled(size)
+        } else {
+            let bits = corner_bits(rank);
+            let corner = |at: usize| {
+                let mut all = [0; 3];
+                for (d, one) in all.iter_mut().enumerate().take(rank.saturating_sub(2)) {
+                    *one = signed(get(w, at + bits * d, bits), bits);
+                }
+                all
+            };
+            Shape::Im2col {
+                lower: corner(448),
+                upper: corner(464),
+                channels: inner,
+                pixels: get(w, 480, 10) as u32 + 1,
+            }
+        };
+        Some(Map {
+            element,
+            rank,
+            address: get(w, 0, 64),
+            dims,
+            strides,
+            steps,
+            shape,
+            interleave: Interleave::of(get(w, 75, 2) as u32)?,
+            swizzle: Swizzle::of(get(w, 77, 2) as u32)?,
+            promotion: get(w, 81, 2) as u32,
+            nan: get(w, 79, 1) != 0,
+        })
+    }
+}
+
+/// Puts another address into a map's words.
+pub fn replace_address(words: &mut [u64; WORDS], address: u64) {
+    put(words, 0, 64, address);
+}
+
+/// A field that `tensormap.replace` writes (PTX ISA 9.7.9.28), where it lies in the first 64 bytes, and what becomes of the new value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The address.
+    GlobalAddress,
+    /// The rank, less one.
+    Rank,
+    /// Elements of the box in a dimension.
+    BoxDim(u8),
+    /// Elements in a dimension.
+    GlobalDim(u8),
+    /// Bytes from one element to the next, of the dimension after this one.
+    GlobalStride(u8),
+    /// The step in a dimension.
+    ElementStride(u8),
+    /// The type, in the numbers of the PTX manual.
+    ElemType,
+    /// The interleaved layout.
+    InterleaveLayout,
+    /// The exchange of parts.
+    SwizzleMode,
+    /// What stands for what lies outside.
+    FillMode,
+}
+
+/// The types of `tensormap.replace`, as codes and whether they are tf32.
+const PTX_TYPES: [(u64, u64); 13] =
+    [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 0), (9, 0), (10, 0), (7, 1), (8, 1)];
+
+/// Replaces a field.
+pub fn replace(w: &mut [u64; WORDS], field: Field, value: u64) {
+    match field {
+        Field::GlobalAddress => replace_address(w, value),
+        Field::Rank => put(w, 68, 3, value),
+        Field::BoxDim(d) => put(w, 440 + 8 * usize::from(d), 8, value.wrapping_sub(1)),
+        Field::GlobalDim(d) => put(w, 256 + 32 * usize::from(d), 32, value.wrapping_sub(1)),
+        Field::GlobalStride(d) => {
+            put(w, 96 + 32 * usize::from(d), 32, value >> 4);
+            put(w, 224 + 4 * usize::from(d), 4, value >> 36);
+        }
+        Field::ElementStride(d) => put(w, 416 + 3 * usize::from(d), 3, value.wrapping_sub(1)),
+        Field::ElemType => {
+            let (code, tf32) = PTX_TYPES.get(value as usize).copied().unwrap_or((value, 0));
+            put(w, 71, 4, code);
+            put(w, 80, 1, tf32);
+        }
+        Field::InterleaveLayout => put(w, 75, 2, value),
+        Field::SwizzleMode => put(w, 77, 2, value),
+        Field::FillMode => put(w, 79, 1, value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map() -> Map {
+        Map {
+            element: Element::F32,
+            rank: 3,
+            address: 0x7f12_3456_7000,
+            dims: [64, 40, 24, 1, 1],
+            strides: [256, 10240, 0, 0],
+            steps: [1; 5],
+            shape: Shape::Tiled([32, 8, 4, 1, 1]),
+            interleave: Interleave::None,
+            swizzle: Swizzle::None,
+            promotion: 0,
+            nan: false,
+        }
+    }
+
+    /// The driver's own words for the same (`encode.tiled.base.3` in `tests/async`).
+    #[test]
+    fn bits_are_the_hardware_s() {
+        let words = map().encode();
+        let expected = [
+            0x0000_7f12_3456_7000,
+            0x0000_0010_0000_03a0,
+            0x280,
+            0,
+            0x0000_0027_0000_003f,
+            0x17,
+            0x1f00_0000_0000_0000,
+            0x307,
+            0x1000,
+            16,
+        ];
+        assert_eq!(words[..10], expected);
+        assert!(words[10..].iter().all(|&w| w == 0));
+        assert_eq!(Map::decode(&words), Some(map()));
+    }
+
+    #[test]
+    fn pixels_come_back() {
+        let shape = Shape::Im2col { lower: [-16, 15, -1], upper: [-2, 0, 7], channels: 8, pixels: 1024 };
+        let image = Map {
+            element: Element::Tf32,
+            rank: 5,
+            dims: [1 << 32, 2, 3, 4, 5],
+            strides: [16, 32, 48, (1 << 40) - 16],
+            steps: [1, 2, 3, 8, 1],
+            shape,
+            swizzle: Swizzle::Bytes128,
+            promotion: 3,
+            nan: true,
+            ..map()
+        };
+        assert_eq!(Map::decode(&image.encode()), Some(image));
+    }
+
+    #[test]
+    fn fields_are_replaced() {
+        let mut words = map().encode();
+        for (field, value) in [
+            (Field::GlobalAddress, 0x1000),
+            (Field::Rank, 3),
+            (Field::BoxDim(3), 2),
+            (Field::GlobalDim(3), 12),
+            (Field::GlobalStride(2), 1 << 36),
+            (Field::ElementStride(1), 8),
+            (Field::ElemType, 9),
+            (Field::SwizzleMode, 2),
+            (Field::FillMode, 1),
+        ] {
+            replace(&mut words, field, value);
+        }
+        let expected = Map {
+            element: Element::F64,
+            rank: 4,
+            address: 0x1000,
+            dims: [64, 40, 24, 12, 1],
+            strides: [256, 10240, 1 << 36, 0],
+            steps: [1, 8, 1, 1, 1],
+            shape: Shape::Tiled([32, 8, 4, 2, 1]),
+            swizzle: Swizzle::Bytes64,
+            nan: true,
+            ..map()
+        };
+        assert_eq!(Map::decode(&words), Some(expected));
+    }
+}

@@ -1,0 +1,130 @@
+//! What the driver refuses, as an H200's answers.
+
+use crate::bits::corner_bits;
+use crate::map::{Interleave, Map, Shape, Swizzle};
+
+/// Most bytes of a box: what a block may have of shared memory.
+pub const MOST_BYTES: u64 = 227 << 10;
+
+/// Why a map cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invalid {
+    /// The rank is not 1 to 5, or below 3 for im2col and interleaved layouts.
+    Rank,
+    /// The address is not aligned, or too large.
+    Address,
+    /// A dimension is 0 or above 2³².
+    Dimension(usize),
+    /// A stride is not aligned, or 2⁴⁰ or more.
+    Stride(usize),
+    /// A step is not 1 to 8.
+    Step(usize),
+    /// A box's size is not 1 to 256 in a dimension, channels are not 1 to 256, or pixels not 1 to 1024.
+    Size,
+    /// A box's row is no multiple of 16 bytes, or longer than the swizzle spans.
+    Row,
+    /// A box has more than [`MOST_BYTES`].
+    Bytes,
+    /// A corner does not fit its bits.
+    Corner,
+    /// The bounding box is empty.
+    Empty,
+    /// NaN is asked for of what is no float.
+    Fill,
+}
+
+impl std::fmt::Display for Invalid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Invalid::Rank => f.write_str("the rank is not one of this encoding"),
+            Invalid::Address => f.write_str("the address is not aligned"),
+            Invalid::Dimension(d) => write!(f, "dimension {d} is not 1 to 2^32"),
+            Invalid::Stride(d) => write!(f, "stride {d} is not aligned, or 2^40 or more"),
+            Invalid::Step(d) => write!(f, "element stride {d} is not 1 to 8"),
+            Invalid::Size => f.write_str("a size of the box is out of range"),
+            Invalid::Row => f.write_str("a row of the box does not suit 16 bytes or the swizzle"),
+            Invalid::Bytes => write!(f, "the box has more than {MOST_BYTES} bytes"),
+            Invalid::Corner => f.write_str("a corner is out of range"),
+            Invalid::Empty => f.write_str("the bounding box is empty"),
+            Invalid::Fill => f.write_str("NaN outside of a tensor that is not of floats"),
+        }
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// Addresses have this many bits.
+const ADDRESS_BITS: u32 = 57;
+
+/// Whether an address can be that of a tensor that is not interleaved in slices of 32 bytes.
+pub const fn is_address(address: u64) -> bool {
+    address.is_multiple_of(16) && address >> ADDRESS_BITS == 0
+}
+
+impl Map {
+    /// Whether the driver takes it.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<(), Invalid> {
+        let interleaved = self.interleave != Interleave::None;
+        let least = if interleaved || matches!(self.shape, Shape::Im2col { .. }) { 3 } else { 1 };
+        if !(least..=5).contains(&self.rank) {
+            return Err(Invalid::Rank);
+        }
+        let unit = if self.interleave == Interleave::Bytes32 { 32 } else { 16 };
+        if !self.address.is_multiple_of(unit) || !is_address(self.address) {
+            return Err(Invalid::Address);
+        }
+        let dims = self.dims.iter().take(self.rank);
+        if let Some(d) = dims.clone().position(|n| !(1..=1 << 32).contains(n)) {
+            return Err(Invalid::Dimension(d));
+        }
+        let bad = |s: &u64| !s.is_multiple_of(unit) || *s >> 40 != 0;
+        if let Some(d) = self.strides.iter().take(self.rank - 1).position(bad) {
+            return Err(Invalid::Stride(d));
+        }
+        if let Some(d) = self.steps.iter().take(self.rank).position(|s| !(1..=8).contains(s)) {
+            return Err(Invalid::Step(d));
+        }
+        self.check_shape()?;
+        let row = u64::from(self.inner()) * self.element.bytes();
+        if !interleaved && (row % 16 != 0 || self.swizzle != Swizzle::None && row > self.swizzle.span()) {
+            return Err(Invalid::Row);
+        }
+        if self.bytes() > MOST_BYTES {
+            return Err(Invalid::Bytes);
+        }
+        if self.nan && !self.element.is_float() {
+            return Err(Invalid::Fill);
+        }
+        Ok(())
+    }
+
+    fn check_shape(&self) -> Result<(), Invalid> {
+        match self.shape {
+            Shape::Tiled(size) => {
+                let good = size.iter().take(self.rank).all(|n| (1..=256).contains(n));
+                good.then_some(()).ok_or(Invalid::Size)
+            }
+            Shape::Im2col { lower, upper, channels, pixels } => {
+                if !(1..=256).contains(&channels) || !(1..=1024).contains(&pixels) {
+                    return Err(Invalid::Size);
+                }
+                let bound = 1 << (corner_bits(self.rank) - 1);
+                let spatial = self.rank - 2;
+                let fits = |c: &i32| (-bound..bound).contains(c);
+                if !lower.iter().chain(&upper).all(fits) {
+                    return Err(Invalid::Corner);
+                }
+                // Interleaved channels are not the first dimension to the driver. It computes with 32 bits.
+                let first = usize::from(self.interleave == Interleave::None);
+                let dims = self.dims.iter().skip(first).take(spatial);
+                let empty = dims
+                    .zip(lower.iter().zip(&upper))
+                    .any(|(&size, (&lower, &upper))| (size as i32).wrapping_add(upper) <= lower);
+                if empty { Err(Invalid::Empty) } else { Ok(()) }
+            }
+        }
+    }
+}

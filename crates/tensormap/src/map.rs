@@ -1,0 +1,209 @@
+//! What a tensor map says.
+
+/// Declares an enumeration with the driver's numbers.
+macro_rules! numbered {
+    ($(#[$m:meta])* pub enum $n:ident { $($(#[$vm:meta])* $k:ident = $v:literal,)* }) => {
+        $(#[$m])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        pub enum $n { $($(#[$vm])* $k = $v,)* }
+        impl $n {
+            /// The member of a number.
+            pub const fn of(number: u32) -> Option<$n> {
+                match number { $($v => Some($n::$k),)* _ => None }
+            }
+        }
+    };
+}
+
+numbered! {
+/// The elements' type, with the driver's numbers.
+pub enum Element {
+    /// `u8`.
+    #[default]
+    U8 = 0,
+    /// `u16`.
+    U16 = 1,
+    /// `u32`.
+    U32 = 2,
+    /// `i32`.
+    I32 = 3,
+    /// `u64`.
+    U64 = 4,
+    /// `i64`.
+    I64 = 5,
+    /// `f16`.
+    F16 = 6,
+    /// `f32`.
+    F32 = 7,
+    /// `f64`.
+    F64 = 8,
+    /// `bf16`.
+    Bf16 = 9,
+    /// `f32`, subnormals flushed.
+    F32Ftz = 10,
+    /// `tf32`.
+    Tf32 = 11,
+    /// `tf32`, subnormals flushed.
+    Tf32Ftz = 12,
+}}
+
+numbered! {
+/// How channels lie in memory.
+pub enum Interleave {
+    /// One after another.
+    #[default]
+    None = 0,
+    /// In slices of 16 bytes.
+    Bytes16 = 1,
+    /// In slices of 32 bytes.
+    Bytes32 = 2,
+}}
+
+numbered! {
+/// How 16-byte parts of a box are exchanged in shared memory.
+pub enum Swizzle {
+    /// Not.
+    #[default]
+    None = 0,
+    /// Within 32 bytes.
+    Bytes32 = 1,
+    /// Within 64 bytes.
+    Bytes64 = 2,
+    /// Within 128 bytes.
+    Bytes128 = 3,
+}}
+
+impl Element {
+    /// Bytes of one.
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Element::U8 => 1,
+            Element::U16 | Element::F16 | Element::Bf16 => 2,
+            Element::U64 | Element::I64 | Element::F64 => 8,
+            _ => 4,
+        }
+    }
+
+    /// Whether it is a float.
+    pub const fn is_float(self) -> bool {
+        !matches!(
+            self,
+            Element::U8 | Element::U16 | Element::U32 | Element::I32 | Element::U64 | Element::I64
+        )
+    }
+
+    /// What a load makes of an element: `tf32` is rounded to its 10 bits of fraction, all others keep their bits.
+    pub fn loaded(self, bytes: &mut [u8]) {
+        if !matches!(self, Element::Tf32 | Element::Tf32Ftz) {
+            return;
+        }
+        for word in bytes.as_chunks_mut().0 {
+            let bits = u32::from_le_bytes(*word);
+            let special = bits & 0x7f80_0000 == 0x7f80_0000;
+            let rounded = if special { bits } else { bits.wrapping_add(0x1000) };
+            *word = (rounded & !0x1fff).to_le_bytes();
+        }
+    }
+}
+
+/// Each two bytes of what lies outside of a tensor whose fill is NaN.
+pub const NAN: u16 = 0x7ff7;
+
+impl Swizzle {
+    /// Bytes within which parts are exchanged.
+    pub const fn span(self) -> u64 {
+        16 << self as u64
+    }
+
+    /// Where the byte at a shared address goes: bits 4 to 6 of it are combined with those of its 128-byte line's number.
+    pub const fn place(self, address: u64) -> u64 {
+        let parts = (1 << self as u64) - 1;
+        address ^ (address >> 7 & parts) << 4
+    }
+}
+
+/// Which places of the tensor a copy touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A box: elements in each dimension.
+    Tiled([u32; 5]),
+    /// Pixels inside a bounding box.
+    Im2col {
+        /// The first pixel, W first, from the tensor's first.
+        lower: [i32; 3],
+        /// The end, from the tensor's end.
+        upper: [i32; 3],
+        /// Channels of a pixel.
+        channels: u32,
+        /// Pixels.
+        pixels: u32,
+    },
+}
+
+/// A tensor in global memory, and the parts of it that a copy moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Map {
+    /// The elements.
+    pub element: Element,
+    /// Dimensions in use, 1 to 5.
+    pub rank: usize,
+    /// Where the tensor begins.
+    pub address: u64,
+    /// Elements in each dimension, the innermost first.
+    pub dims: [u64; 5],
+    /// Bytes from one element to the next in each dimension but the innermost.
+    pub strides: [u64; 4],
+    /// Every how manieth element of each dimension is moved.
+    pub steps: [u32; 5],
+    /// What is moved.
+    pub shape: Shape,
+    /// How channels lie.
+    pub interleave: Interleave,
+    /// How parts are exchanged.
+    pub swizzle: Swizzle,
+    /// Bytes that the hardware's cache is to fetch: a hint, 0 to 3.
+    pub promotion: u32,
+    /// What lies outside of the tensor is NaN, not zero.
+    pub nan: bool,
+}
+
+impl Map {
+    /// Elements of a row of a box.
+    pub const fn inner(&self) -> u32 {
+        match self.shape {
+            Shape::Tiled(size) => size[0],
+            Shape::Im2col { channels, .. } => channels,
+        }
+    }
+
+    /// Bytes of what the innermost coordinate counts: an element, or of an interleaved layout a slice of channels.
+    pub const fn unit(&self) -> u64 {
+        match self.interleave {
+            Interleave::None => self.element.bytes(),
+            Interleave::Bytes16 => 16,
+            Interleave::Bytes32 => 32,
+        }
+    }
+
+    /// Bytes from one row of a box in shared memory to the next.
+    pub const fn pitch(&self) -> u64 {
+        let row = self.inner() as u64 * self.unit();
+        match (self.swizzle, self.interleave) {
+            (Swizzle::None, _) | (_, Interleave::Bytes16 | Interleave::Bytes32) => row,
+            _ => self.swizzle.span(),
+        }
+    }
+
+    /// Bytes of a whole box, as the driver counts them: of a dimension of which only some elements are moved, no more than whole steps.
+    pub fn bytes(&self) -> u64 {
+        let elements = match self.shape {
+            Shape::Tiled(size) => size
+                .iter()
+                .zip(self.steps)
+                .take(self.rank)
+                .fold(1u64, |n, (&size, step)| n.saturating_mul(u64::from(size / step.max(1)))),
+            Shape::Im2col { channels, pixels, .. } => u64::from(channels) * u64::from(pixels),
+        };
+        elements.saturating_mul(self.element.bytes())
+    }
+}
