@@ -200,11 +200,13 @@ impl Program {
             digest.update(&address.to_le_bytes());
         }
         let maker = Maker::from_environment(rules.engine, *digest.finalize().as_bytes());
+        let threads = share::threads(sources.iter().map(|s| s.text.len()).sum());
         let kernels = |s: &Source| s.text.contains(".entry");
-        if rules.launches && sources.iter().any(kernels) && maker.expects_work() {
+        let launches = rules.launches && sources.iter().any(kernels) && maker.expects_work();
+        // Threads that begin while LLVM is opened wait for the loader's lock: where some share this load, it is opened after.
+        if launches && threads <= 1 {
             beside::open_llvm(maker.target());
         }
-        let threads = share::threads(sources.iter().map(|s| s.text.len()).sum());
         let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
         let parse = |text: &str| if threads > 1 { ptx::parse_by(text, &each) } else { ptx::parse(text) };
         let mut trees = Vec::new();
@@ -268,6 +270,9 @@ impl Program {
             }
             _ => module.kernels().map(|(id, f)| (id, of(&f.name))).collect(),
         };
+        if launches && threads > 1 {
+            beside::open_llvm(maker.target());
+        }
         Ok(Program { module: Arc::new(module), codes, targets, maker })
     }
 
