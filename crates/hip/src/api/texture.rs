@@ -216,6 +216,3 @@ api! {
         Ok(())
     }
 }
-
-pub use self::hipCreateSurfaceObject as _Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc;
-pub use self::hipDestroySurfaceObject as _Z23hipDestroySurfaceObjectP13__hip_surface;
