@@ -89,7 +89,9 @@ impl Map {
         }
         self.check_shape()?;
         let row = u64::from(self.inner()) * self.element.bytes();
-        if !interleaved && (row % 16 != 0 || self.swizzle != Swizzle::None && row > self.swizzle.span()) {
+        if !interleaved
+            && (!row.is_multiple_of(16) || self.swizzle != Swizzle::None && row > self.swizzle.span())
+        {
             return Err(Invalid::Row);
         }
         if self.bytes() > MOST_BYTES {

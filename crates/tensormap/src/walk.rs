@@ -185,8 +185,8 @@ impl Map {
                     }
                     // The next pixel of the bounding box; behind the last, the next image.
                     let last = self.rank - 1;
-                    for d in 1..=last {
-                        pixel[d] += i64::from(self.steps[d]);
+                    for (d, &step) in self.steps.iter().enumerate().take(self.rank).skip(1) {
+                        pixel[d] += i64::from(step);
                         if d == last || pixel[d] < bounds(d).1 {
                             break;
                         }
