@@ -224,6 +224,7 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (124, 0), // dma buf supported
     (125, 0), // ipc event supported
     (126, 1), // mem sync domain count
+    (127, 0), // tensor map access supported
     (128, 0), // handle type fabric supported
     (129, 1), // unified function pointers
     (130, 0), // numa config

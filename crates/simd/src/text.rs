@@ -1,6 +1,6 @@
 //! LLVM IR as text: numbered temporaries, declarations on demand.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use wave::Ty;
@@ -28,6 +28,8 @@ pub struct Text {
     pub places: BTreeSet<u32>,
     /// Declarations of intrinsics.
     pub declarations: BTreeSet<String>,
+    /// Places of loads, by name.
+    loads: HashMap<String, u32>,
 }
 
 impl Text {
@@ -52,10 +54,18 @@ impl Text {
 
     /// `%tN = expression`; the name.
     pub fn def(&mut self, expression: impl AsRef<str>) -> String {
+        let expression = expression.as_ref();
         let name = format!("%t{}", self.next);
         self.next += 1;
-        let place = self.noted();
-        let _ = writeln!(self.out, "  {name} = {}{place}", expression.as_ref());
+        if self.place != 0 && expression.starts_with("load ") {
+            self.loads.insert(name.clone(), self.place);
+        }
+        let place = match self.loads.get(recast(expression)) {
+            // The code generator makes one load of a load and a cast, at the cast's place.
+            Some(&load) if self.place == 0 => format!(", !dbg !{}", Self::metadata(load)),
+            _ => self.noted(),
+        };
+        let _ = writeln!(self.out, "  {name} = {expression}{place}");
         name
     }
 
@@ -92,6 +102,12 @@ impl Text {
         let one = self.def(format!("insertelement {v} poison, i{} {scalar}, i32 0", ty.bits()));
         self.def(format!("shufflevector {v} {one}, {v} poison, <32 x i32> zeroinitializer"))
     }
+}
+
+/// What a `bitcast` casts; nothing of other expressions.
+fn recast(expression: &str) -> &str {
+    let operand = expression.strip_prefix("bitcast ").and_then(|rest| rest.split_once(" to "));
+    operand.and_then(|(typed, _)| typed.rsplit(' ').next()).unwrap_or_default()
 }
 
 /// Whether an operand is a literal.

@@ -192,7 +192,8 @@ fn handles_point_to_the_structures_of_hips_headers() {
     let seen = look(array);
     assert_eq!((seen.channels, seen.size), (Channels([16, 16, 0, 0], 0), [5, 3, 0]));
     // The format's number, channels, not made by the driver's calls, hipTextureType2D.
-    assert_eq!((seen.kind, seen.last), (0, [9, 2, 0, 2]));
+    let [format, count, driver, texture] = seen.last;
+    assert_eq!((seen.kind, format, count, driver as u8, texture), (0, 9, 2, 0, 2));
     assert_eq!((hip.hipFreeArray)(array), 0);
     // One that CUDA's call makes is HIP's, too: width, height, format, channels.
     assert_eq!((cuda.cuArrayCreate_v2)(&mut array, &[7, 0, 0x20 | 4 << 32]), 0);
