@@ -344,3 +344,74 @@ fn fixed_point_in_64ths() {
         }
     }
 }
+
+/// Name, inputs, and two instructions or sequences of them, which must leave the same in `%d` and in `%x`; the second one's instructions
+/// are recorded. `ROUND` stands for each rounding.
+const ALIKE: &[(&str, &[&str], &str, &str)] = &[
+    ("add.f32x2", &["i64", "i64"], "add.ROUND.f32x2 %d, %a, %b;", PAIRWISE_ADD),
+    ("sub.ftz.f32x2", &["i64", "i64"], "sub.ROUND.ftz.f32x2 %d, %a, %b;", PAIRWISE_SUB),
+    ("mul.f32x2", &["i64", "i64"], "mul.ROUND.f32x2 %d, %a, %b;", PAIRWISE_MUL),
+    ("fma.f32x2", &["i64", "i64", "i64"], "fma.ROUND.f32x2 %d, %a, %b, %c;", PAIRWISE_FMA),
+    (
+        "add.f32.f16",
+        &["f16", "f32"],
+        "add.ROUND.f32.f16 %d, %a, %b;",
+        "cvt.f32.f16 %t0, %a; add.ROUND.f32 %x, %t0, %b;",
+    ),
+    (
+        "sub.sat.f32.bf16",
+        &["bf16", "f32"],
+        "sub.ROUND.sat.f32.bf16 %d, %a, %b;",
+        "cvt.f32.bf16 %t0, %a; sub.ROUND.sat.f32 %x, %t0, %b;",
+    ),
+    (
+        "fma.f32.f16",
+        &["f16", "f16", "f32"],
+        "fma.ROUND.f32.f16 %d, %a, %b, %c;",
+        "cvt.f32.f16 %t0, %a; cvt.f32.f16 %t1, %b; fma.ROUND.f32 %x, %t0, %t1, %c;",
+    ),
+    (
+        "min.three",
+        &["f32", "f32", "f32"],
+        "min.f32 %d, %a, %b, %c;",
+        "min.f32 %t0, %a, %b; min.f32 %x, %t0, %c;",
+    ),
+    (
+        "max.three.NaN",
+        &["f32", "f32", "f32"],
+        "max.ftz.NaN.f32 %d, %a, %b, %c;",
+        "max.ftz.NaN.f32 %t0, %a, %b; max.ftz.NaN.f32 %x, %t0, %c;",
+    ),
+    (
+        "ld.v4.b64",
+        &["i64", "i64"],
+        "st.global.v4.b64 [%m], {%a, %b, %b, %a}; ld.global.v8.b32 {%t0, %t1, %t2, %t3, %t4, %t5, %t6, %t7}, [%m]; mov.b64 %d, {%t4, %t7};",
+        "mov.b64 {%t0, %t1}, %a; mov.b64 {%t2, %t3}, %b; mov.b64 %x, {%t2, %t1};",
+    ),
+];
+
+const HALVES: &str = "mov.b64 {%t0, %t1}, %a; mov.b64 {%t2, %t3}, %b; ";
+const PAIRWISE_ADD: &str =
+    "add.ROUND.f32 %t0, %t0, %t2; add.ROUND.f32 %t1, %t1, %t3; mov.b64 %x, {%t0, %t1};";
+const PAIRWISE_SUB: &str =
+    "sub.ROUND.ftz.f32 %t0, %t0, %t2; sub.ROUND.ftz.f32 %t1, %t1, %t3; mov.b64 %x, {%t0, %t1};";
+const PAIRWISE_MUL: &str =
+    "mul.ROUND.f32 %t0, %t0, %t2; mul.ROUND.f32 %t1, %t1, %t3; mov.b64 %x, {%t0, %t1};";
+const PAIRWISE_FMA: &str = "mov.b64 {%t4, %t5}, %c; fma.ROUND.f32 %t0, %t0, %t2, %t4; fma.ROUND.f32 %t1, %t1, %t3, %t5; \
+                            mov.b64 %x, {%t0, %t1};";
+
+#[test]
+fn forms_give_what_recorded_ones_give() {
+    for (name, inputs, first, second) in ALIKE {
+        let roundings: &[&str] = if first.contains("ROUND") { &["rn", "rz", "rm", "rp"] } else { &[""] };
+        let before = if second.contains("mov.b64 %x, {%t0, %t1}") { HALVES } else { "" };
+        let bits = if inputs[0] == "i64" { 64 } else { 32 };
+        for round in roundings {
+            let body = format!("{first} {before}{second}").replace("ROUND", round);
+            let f = form(&format!("{name}.{round}x"), inputs, &[bits, bits], &body);
+            for (engine, values) in outputs(&f) {
+                assert_eq!(values[0], values[1], "{name}, {round}, {engine}");
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The tensor core: `d = a × b + c` on small matrices whose elements lie spread over the registers of a warp.
 //!
-//! [`Mma`] says what is asked; [`run`] computes it for a whole warp. Layouts of fragments are the PTX manual's (9.7.14.5), sums are those
+//! [`Matrix`] says what is asked; [`Matrix::run`] computes it for a whole warp. Layouts of fragments are the PTX manual's (9.7.14.5), sums are those
 //! of an H200 to the bit, as recorded in `tests/hw/matrix`.
 
 /// Declares an enumeration whose members have a spelling and a number.

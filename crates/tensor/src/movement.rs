@@ -234,7 +234,7 @@ impl Movement {
         let at = u64::from(address);
         match () {
             () if mask & lane == 0 => Ok(()),
-            () if address as usize % self.width() != 0 => Err(Fault::Misaligned(at, lane)),
+            () if !(address as usize).is_multiple_of(self.width()) => Err(Fault::Misaligned(at, lane)),
             () if !moved(at) => Err(Fault::Outside(at, lane)),
             () => Ok(()),
         }

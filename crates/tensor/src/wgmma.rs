@@ -42,8 +42,8 @@ impl Wgmma {
         };
         let integers = sums == [S32];
         let halves = matches!(x.a, F16 | BF16);
-        let columns = x.n >= 8 && x.n <= 256 && x.n % 8 == 0;
-        let columns = columns && (!integers || x.n <= 24 || x.n % 16 == 0);
+        let columns = x.n >= 8 && x.n <= 256 && x.n.is_multiple_of(8);
+        let columns = columns && (!integers || x.n <= 24 || x.n.is_multiple_of(16));
         (x.m, x.k) == (16, if x.sparse { 2 * k } else { k })
             && columns
             && b.contains(&x.b)
@@ -138,7 +138,7 @@ impl Wgmma {
             let half = |at: usize| u64::from(args.get(at).copied().unwrap_or(0));
             half(at) | half(at + 1) << 32
         };
-        let [registers, _, _, d] = x.counts();
+        let [registers, ..] = x.counts();
         let after_a = if self.a_in_shared { 2 } else { 1 + registers };
         let metadata = after_a + 1;
         let scale = metadata + usize::from(x.sparse);
@@ -175,7 +175,6 @@ impl Wgmma {
             tile.read_c(x, args.get(starts[scale + 1]..).unwrap_or_default());
         }
         let metadata = args.get(starts[metadata]..).unwrap_or_default();
-        let _ = d;
         results.fill(0);
         warp::multiply(x, &tile, metadata, warp::Unit::Warpgroup, results);
         Ok(())

@@ -325,9 +325,9 @@ fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
 fn multiply(l: &mut Lower, i: &Instruction) -> Result<()> {
     use Format::*;
     let formats: Vec<Format> = i.modifiers.iter().filter_map(|m| Format::of_name(m.name())).collect();
-    let (d, a, b, c) = match formats.as_slice() {
-        &[d, c] => (d, F16, F16, c),
-        &[d, a, b, c] => (d, a, b, c),
+    let (d, a, b, c) = match *formats.as_slice() {
+        [d, c] => (d, F16, F16, c),
+        [d, a, b, c] => (d, a, b, c),
         _ => return l.unsupported(i, "a product has two types or four"),
     };
     let Some((m, n, k)) = i.modifiers.iter().find_map(|x| shape(x.name())) else {

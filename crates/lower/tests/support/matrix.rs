@@ -94,9 +94,9 @@ fn wmma_move(modifiers: &[String], optional: bool) -> Option<String> {
 
 fn wmma(modifiers: &[String]) -> Option<String> {
     let (m, n, k) = modifiers.iter().find_map(|m| shape(m))?;
-    let (d, a, b, c) = match formats(modifiers).as_slice() {
-        &[d, c] => (d, Format::F16, Format::F16, c),
-        &[d, a, b, c] => (d, a, b, c),
+    let (d, a, b, c) = match *formats(modifiers).as_slice() {
+        [d, c] => (d, Format::F16, Format::F16, c),
+        [d, a, b, c] => (d, a, b, c),
         _ => return None,
     };
     let all = [
