@@ -1,6 +1,6 @@
 //! A kernel's code: made at the first launch of a shape, and kept.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -67,10 +67,10 @@ impl Codes {
             return Some((code.clone(), None));
         }
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        if !all.contains_key(&spec) {
+        if let hash_map::Entry::Vacant(entry) = all.entry(spec) {
             let (code, rest) = make()?;
             let code = Arc::new(code);
-            all.insert(spec, Entry { code: code.clone(), first: rest.is_some() });
+            entry.insert(Entry { code: code.clone(), first: rest.is_some() });
             if rest.is_some() {
                 return Some((code, rest));
             }

@@ -300,7 +300,7 @@ mod tests {
         let z = z ^ (z >> 31);
         let kind = z >> 56;
         let raw = z as u32;
-        let pair = |near: u32, keep: u32, step: u32| near + (z >> 40 & 7) as u32 * step | raw & keep;
+        let pair = |near: u32, keep: u32, step: u32| (near + (z >> 40 & 7) as u32 * step) | raw & keep;
         match format {
             _ if specials && kind < 3 => raw,
             _ if kind < 40 => 0,
