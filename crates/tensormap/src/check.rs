@@ -89,9 +89,9 @@ impl Map {
         }
         self.check_shape()?;
         let row = u64::from(self.inner()) * self.element.bytes();
-        if !interleaved
-            && (!row.is_multiple_of(16) || self.swizzle != Swizzle::None && row > self.swizzle.span())
-        {
+        // Interleaved boxes, too: their rows count as elements here, though they are copied as whole slices.
+        let whole = row.is_multiple_of(16) || interleaved && !matches!(self.shape, Shape::Tiled(_));
+        if !whole || !interleaved && self.swizzle != Swizzle::None && row > self.swizzle.span() {
             return Err(Invalid::Row);
         }
         if self.bytes() > MOST_BYTES {

@@ -92,15 +92,19 @@ impl Element {
         )
     }
 
-    /// What a load makes of an element: `tf32` is rounded to its 10 bits of fraction, all others keep their bits.
+    /// What a load makes of an element: `tf32` is rounded to its 10 bits of fraction, ties to even, and a NaN is the one of all ones before
+    /// that; all others keep their bits.
     pub fn loaded(self, bytes: &mut [u8]) {
         if !matches!(self, Element::Tf32 | Element::Tf32Ftz) {
             return;
         }
         for word in bytes.as_chunks_mut().0 {
             let bits = u32::from_le_bytes(*word);
-            let special = bits & 0x7f80_0000 == 0x7f80_0000;
-            let rounded = if special { bits } else { bits.wrapping_add(0x1000) };
+            let rounded = match bits & 0x7fff_ffff {
+                0x7f80_0000 => bits,
+                0x7f80_0001.. => 0x7fff_ffff,
+                _ => bits.wrapping_add(0xfff + (bits >> 13 & 1)),
+            };
             *word = (rounded & !0x1fff).to_le_bytes();
         }
     }
