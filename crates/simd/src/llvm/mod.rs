@@ -81,9 +81,8 @@ pub enum Effort {
 }
 
 /// LLVM's own options, behind a program's name. Sinking moves chains of vector operations behind branches that are never taken, where they
-/// fill the stack; what belongs there is emitted there. The fast instruction selection folds loads into arithmetic and loses their places.
-const OPTIONS: [&CStr; 4] =
-    [c"anywarp", c"-instcombine-code-sinking=0", c"-disable-machine-sink", c"-fast-isel=0"];
+/// fill the stack; what belongs there is emitted there.
+const OPTIONS: [&CStr; 3] = [c"anywarp", c"-instcombine-code-sinking=0", c"-disable-machine-sink"];
 
 /// Passes that inline the warp into the loop over warps first.
 const INLINE: &str = "always-inline,";
