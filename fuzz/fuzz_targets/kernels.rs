@@ -8,6 +8,8 @@ use libfuzzer_sys::fuzz_target;
 mod compare;
 #[path = "../../crates/cpu/tests/support/generator.rs"]
 mod generator;
+#[path = "../../crates/cpu/tests/support/launch.rs"]
+mod launch;
 #[path = "../../crates/cpu/tests/support/memory.rs"]
 mod memory;
 

@@ -5,6 +5,10 @@
 
 #[path = "../tests/support/function.rs"]
 mod function;
+#[path = "../tests/support/launch.rs"]
+mod launch;
+#[path = "../tests/support/memory.rs"]
+mod memory;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,10 @@
 
 #[path = "support/formats.rs"]
 mod formats;
+#[path = "support/launch.rs"]
+mod launch;
+#[path = "support/memory.rs"]
+mod memory;
 #[path = "support/run.rs"]
 mod run;
 

@@ -3,6 +3,10 @@
 
 #[path = "support/function.rs"]
 mod function;
+#[path = "support/launch.rs"]
+mod launch;
+#[path = "support/memory.rs"]
+mod memory;
 
 use cpu::{Engine, Target};
 use function::{How, Runner, Survey};

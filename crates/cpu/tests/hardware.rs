@@ -1,14 +1,19 @@
 //! Every instruction form that ran on the hardware (`tests/hw`), run by us on the same inputs.
 
-use std::collections::BTreeSet;
+#[macro_use]
+#[path = "support/groups.rs"]
+mod groups;
+#[path = "support/launch.rs"]
+mod launch;
+#[path = "support/memory.rs"]
+mod memory;
+#[path = "support/run.rs"]
+mod run;
 
 use cpu::{Engine, Program, Rules, Source, Target};
 use grid::Workers;
 use hwtruth::instructions::{Check, Form, Mismatch, Recording, forms, module};
 use run::run;
-
-#[path = "support/run.rs"]
-mod run;
 
 /// The target that the forms are compiled for: the recording device's.
 const TARGET: (&str, &str) = ("8.6", "sm_90");
@@ -61,65 +66,25 @@ fn another_nan(form: &Form, m: &Mismatch) -> bool {
         && [m.got, m.expected].iter().all(|v| nans.contains(v))
 }
 
-/// Runs the forms of a group.
-fn check_group(processor: Option<&str>, name: &str) {
-    check_in_mode(processor, name, false);
-}
-
-fn check_in_mode(processor: Option<&str>, name: &str, per_lane: bool) {
-    let how = match processor.map(Target::named) {
-        None => How::Interpreted,
-        Some(Ok(target)) => How::Compiled(Target { per_lane, ..target }),
-        Some(Err(error)) => {
-            eprintln!("not run: {error}");
-            return;
-        }
+/// Runs the forms of a group. `per_lane`: in the per-lane mode, needed or not.
+fn check_in_mode(processor: Option<&str>, group: &str, per_lane: bool) {
+    let how = match groups::engine(processor) {
+        None => return,
+        Some((Engine::Interpreter, _)) => How::Interpreted,
+        Some((Engine::Compiled, target)) => How::Compiled(Target { per_lane, ..target }),
     };
     let workers = Workers::new(2);
+    let recording = Recording::of_group(group).expect("the recording");
     let forms = forms().expect("the table");
-    let recording = Recording::of_group(name).expect("the recording");
-    let of_group: Vec<&Form> = forms.iter().filter(|f| f.group == name).collect();
-    assert!(!of_group.is_empty(), "no forms in {name}");
-    let failures: Vec<String> = of_group
-        .iter()
-        .filter_map(|f| check_form(&how, &workers, f, &recording).err().map(|e| format!("{}: {e}", f.name)))
-        .collect();
-    assert!(
-        failures.is_empty(),
-        "{} of {} forms are not as on the hardware:\n{}",
-        failures.len(),
-        of_group.len(),
-        failures.join("\n")
+    groups::hold(
+        forms.iter().filter(|f| f.group == group),
+        |f| &f.name,
+        |f| check_form(&how, &workers, f, &recording),
     );
 }
 
-/// One test a group and engine, so that they run side by side.
-macro_rules! groups {
-    ($($group:ident)*) => {
-        engine! { interpreter None; $($group)* }
-        engine! { avx512 Some("x86-64-v4"); $($group)* }
-        engine! { avx2 Some("x86-64-v3"); $($group)* }
-
-        #[test]
-        fn no_group_is_left_out() {
-            let tested = BTreeSet::from([$(stringify!($group).to_owned()),*]);
-            let recorded: BTreeSet<String> = forms().expect("the table").into_iter().map(|f| f.group).collect();
-            assert_eq!(tested, recorded);
-        }
-    };
-}
-
-macro_rules! engine {
-    ($name:ident $engine:expr; $($group:ident)*) => {
-        mod $name {
-            use super::*;
-
-            $(#[test]
-            fn $group() {
-                check_group($engine, stringify!($group));
-            })*
-        }
-    };
+fn check_group(processor: Option<&str>, group: &str) {
+    check_in_mode(processor, group, false);
 }
 
 groups! {

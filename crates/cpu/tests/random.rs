@@ -7,6 +7,8 @@
 mod compare;
 #[path = "support/generator.rs"]
 mod generator;
+#[path = "support/launch.rs"]
+mod launch;
 #[path = "support/memory.rs"]
 mod memory;
 

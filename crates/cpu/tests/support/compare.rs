@@ -1,10 +1,11 @@
 //! Runs a random kernel on every engine and compares what it leaves.
 
 use cpu::{Engine, Program, Source, Target};
-use grid::{Launch, Workers};
+use grid::Workers;
 
 use super::generator::{Case, INPUTS, OUTPUTS, SHARED};
-use super::memory::{Aligned, Memory};
+use super::launch::{Shape, launch};
+use super::memory::Aligned;
 
 /// Processors that a kernel is compiled for.
 const PROCESSORS: [&str; 2] = ["native", "x86-64-v3"];
@@ -28,40 +29,14 @@ const TRIES: usize = 150;
 
 /// What a kernel leaves: a word a thread and output, and the words that all threads update.
 fn run(program: &Program, workers: &Workers, case: &Case, compiled: bool) -> Result<Vec<u32>, String> {
-    let id = program.module().function("k").ok_or("no kernel")?;
-    let info = program.module().functions[id.index()].kernel.as_ref().ok_or("no kernel")?;
     let words = |list: &[u32]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
     let input = Aligned::new(&words(&case.inputs()));
     let threads = (case.grid * case.block) as usize;
-    let mut out = Aligned::new(&words(&vec![0; threads * OUTPUTS]));
+    let mut out = Aligned::zeroed(threads * OUTPUTS * 4);
     let mut all = Aligned::new(&words(&[0, u32::MAX, 0, 0, 0, u32::MAX].repeat(SHARED)[..SHARED]));
     assert_eq!(input.range().1 as usize, INPUTS * 4);
-    let mut params: Vec<u8> = [&input, &out, &all].iter().flat_map(|b| b.address().to_le_bytes()).collect();
-    params.extend(3u32.to_le_bytes());
-    params.resize(info.param_size as usize, 0);
-    let memory = Memory::new([&input, &out, &all].map(Aligned::range).to_vec());
-    let (grid, block) = ([case.grid, 1, 1], [case.block, 1, 1]);
-    let kernel = program.kernel(id, grid, block).ok_or("no code")?;
-    if compiled && kernel.report.is_none() {
-        return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
-    }
-    workers
-        .run(&Launch {
-            name: "k",
-            code: &*kernel.code,
-            grid,
-            block,
-            params: &params,
-            image: 0,
-            shared: [info.shared_size as u32, 0],
-            stack: 1024,
-            cluster: None,
-            cooperative: false,
-            id: 1,
-            host: &memory,
-        })
-        .map_err(|fault| format!("fault: {fault}"))?;
-    assert_eq!(memory.printed(), "", "no kernel prints");
+    let shape = Shape { kernel: "k", blocks: case.grid, threads: case.block, compiled };
+    launch(program, workers, &shape, &[&input, &out, &all], &3u32.to_le_bytes())?;
     let bytes = [out.bytes(), all.bytes()].concat();
     Ok(bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
 }

@@ -1,9 +1,12 @@
 //! Runs the functions of `tests/hw/functions.tsv`, and measures their errors.
 
 use cpu::{Engine, Program, Rules, Source, Target};
-use grid::{Heap, Host, Launch, Workers};
+use grid::Workers;
 use hwtruth::functions::{BLOCK, Function};
 use hwtruth::manual::{self, Bound};
+
+use super::launch::{Shape, launch};
+use super::memory::Aligned;
 
 /// What runs a function.
 #[derive(Clone, Debug)]
@@ -13,29 +16,12 @@ pub struct How {
     pub exact: bool,
 }
 
-struct Memory {
-    start: u64,
-    size: u64,
-    heap: Heap,
-}
-
-impl Host for Memory {
-    fn accessible(&self, address: u64, size: u32, _write: bool) -> bool {
-        address >= self.start && address.saturating_add(size.into()) <= self.start + self.size
-    }
-
-    fn print(&self, _: &[u8]) {}
-
-    fn heap(&self) -> &Heap {
-        &self.heap
-    }
-}
-
 /// A function, ready to run.
 pub struct Runner {
     function: Function,
     program: Program,
     workers: Workers,
+    compiled: bool,
 }
 
 impl Runner {
@@ -45,34 +31,25 @@ impl Runner {
         let program = Program::load_by(&[Source { name: &function.name, text: &text }], &rules)
             .unwrap_or_else(|e| panic!("{}", e.log))
             .for_target(how.target.clone());
-        Runner { function: function.clone(), program, workers: Workers::new(workers) }
+        Runner {
+            function: function.clone(),
+            program,
+            workers: Workers::new(workers),
+            compiled: how.engine == Engine::Compiled,
+        }
     }
 
     /// Runs one of the function's kernels.
     pub fn run(&self, kind: &str, out: &mut [u64], blocks: u32, arguments: [u32; 2]) {
-        let name = self.function.kernel(kind);
-        let id = self.program.module().function(&name).expect("the kernel");
-        let memory =
-            Memory { start: out.as_mut_ptr() as u64, size: 8 * out.len() as u64, heap: Heap::new(1 << 16) };
-        let mut params = memory.start.to_le_bytes().to_vec();
-        arguments.iter().for_each(|a| params.extend(a.to_le_bytes()));
-        let (grid, block) = ([blocks, 1, 1], [BLOCK, 1, 1]);
-        let kernel = self.program.kernel(id, grid, block).expect("code");
-        let launch = Launch {
-            name: &name,
-            code: &*kernel.code,
-            grid,
-            block,
-            params: &params,
-            image: 0,
-            shared: [0, 0],
-            stack: 0,
-            cluster: None,
-            cooperative: false,
-            id: 1,
-            host: &memory,
-        };
-        self.workers.run(&launch).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        let kernel = self.function.kernel(kind);
+        let mut memory = Aligned::new(&vec![0; 8 * out.len()]);
+        let shape = Shape { kernel: &kernel, blocks, threads: BLOCK, compiled: self.compiled };
+        let scalars: Vec<u8> = arguments.iter().flat_map(|a| a.to_le_bytes()).collect();
+        launch(&self.program, &self.workers, &shape, &[&memory], &scalars)
+            .unwrap_or_else(|error| panic!("{kernel}: {error}"));
+        for (word, bytes) in out.iter_mut().zip(memory.bytes().as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
     }
 
     /// The results for `first` and every `step`-th operand after it.

@@ -50,10 +50,16 @@ pub struct Aligned {
 impl Aligned {
     /// A copy of bytes.
     pub fn new(bytes: &[u8]) -> Self {
-        let mut a = Aligned { room: vec![0; bytes.len() / 16 + 33], start: 0, len: bytes.len() };
-        a.start = (256 - a.room.as_ptr() as usize % 256) % 256;
+        let mut a = Aligned::zeroed(bytes.len());
         a.bytes().copy_from_slice(bytes);
         a
+    }
+
+    /// So many zeroes.
+    pub fn zeroed(len: usize) -> Self {
+        let room = vec![0; len / 16 + 33];
+        let start = (256 - room.as_ptr() as usize % 256) % 256;
+        Aligned { room, start, len }
     }
 
     /// The bytes.

@@ -1,0 +1,58 @@
+//! Launches a kernel by its name.
+
+use cpu::Program;
+use grid::{Launch, Workers};
+
+use super::memory::{Aligned, Memory};
+
+/// What is launched: blocks and their threads in a row, and whether compiled code has to run.
+pub struct Shape<'a> {
+    pub kernel: &'a str,
+    pub blocks: u32,
+    pub threads: u32,
+    pub compiled: bool,
+}
+
+/// Runs a kernel whose parameters are the addresses of `buffers`, the memory that it may touch, and `scalars` after them.
+///
+/// # Errors
+/// The kernel is missing, faults, prints, or is not compiled though it has to be.
+pub fn launch(
+    program: &Program,
+    workers: &Workers,
+    shape: &Shape,
+    buffers: &[&Aligned],
+    scalars: &[u8],
+) -> Result<(), String> {
+    let id = program.module().function(shape.kernel).ok_or("no such kernel")?;
+    let info = program.module().functions[id.index()].kernel.as_ref().ok_or("not a kernel")?;
+    let mut params: Vec<u8> = buffers.iter().flat_map(|b| b.address().to_le_bytes()).collect();
+    params.extend(scalars);
+    params.resize(info.param_size as usize, 0);
+    let memory = Memory::new(buffers.iter().map(|b| b.range()).collect());
+    let (grid, block) = ([shape.blocks, 1, 1], [shape.threads, 1, 1]);
+    let kernel = program.kernel(id, grid, block).ok_or("no code")?;
+    if shape.compiled && kernel.report.is_none() {
+        return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
+    }
+    workers
+        .run(&Launch {
+            name: shape.kernel,
+            code: &*kernel.code,
+            grid,
+            block,
+            params: &params,
+            image: 0,
+            shared: [info.shared_size as u32, 0],
+            stack: 1024,
+            cluster: None,
+            cooperative: false,
+            id: 1,
+            host: &memory,
+        })
+        .map_err(|fault| format!("fault: {fault}"))?;
+    match memory.printed().as_str() {
+        "" => Ok(()),
+        text => Err(format!("printed {text:?}")),
+    }
+}
