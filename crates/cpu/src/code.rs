@@ -54,6 +54,12 @@ impl Codes {
         }
     }
 
+    /// The code that was asked for last, where it is for `spec` and the best that there will be.
+    pub fn known(&self, spec: Specialisation) -> Option<Arc<Kernel>> {
+        let last = self.last.read().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|(of, _)| *of == spec).map(|(_, code)| code.clone())
+    }
+
     /// The code for `spec`, made if it is not there, and what is left to do where that is not the best. Who is not `brief` waits for the best.
     pub fn get(
         &self,
@@ -61,10 +67,8 @@ impl Codes {
         brief: bool,
         make: impl FnOnce() -> Option<(Kernel, Option<Rest>)>,
     ) -> Option<(Arc<Kernel>, Option<Rest>)> {
-        if let Some((last, code)) = &*self.last.read().unwrap_or_else(PoisonError::into_inner)
-            && *last == spec
-        {
-            return Some((code.clone(), None));
+        if let Some(code) = self.known(spec) {
+            return Some((code, None));
         }
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let hash_map::Entry::Vacant(entry) = all.entry(spec) {

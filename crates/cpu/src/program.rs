@@ -357,7 +357,10 @@ impl Program {
         spec: Specialisation,
         threads: u64,
     ) -> Option<Arc<Kernel>> {
-        self.soon(kernel, spec, beside::brief(self, kernel, threads), &|| ())
+        self.known(kernel, spec).or_else(|| {
+            let brief = beside::brief(self, kernel, threads);
+            self.soon(kernel, spec, brief, &|| ())
+        })
     }
 
     /// As [`Program::kernel_soon`]. Where the kernel has to be compiled, those that follow it in the module are compiled meanwhile on another thread
@@ -368,8 +371,15 @@ impl Program {
         spec: Specialisation,
         threads: u64,
     ) -> Option<Arc<Kernel>> {
-        let brief = beside::brief(self, kernel, threads);
-        self.soon(kernel, spec, brief, &|| beside::compile(self, kernel, spec, brief))
+        self.known(kernel, spec).or_else(|| {
+            let brief = beside::brief(self, kernel, threads);
+            self.soon(kernel, spec, brief, &|| beside::compile(self, kernel, spec, brief))
+        })
+    }
+
+    /// The code of the kernel's last launch, where it fits: what nearly every launch finds, so nothing else may be asked before.
+    fn known(&self, kernel: FuncId, spec: Specialisation) -> Option<Arc<Kernel>> {
+        self.codes.get(kernel.index())?.as_ref()?.known(spec)
     }
 
     fn soon(

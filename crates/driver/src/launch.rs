@@ -109,33 +109,48 @@ pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream:
         }
     }
     let limits = module.context.kernel_limits();
-    stream.enqueue_launch(Prepared { function, config: *config, params, limits });
+    let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
+    stream.enqueue_launch(Prepared {
+        function,
+        grid,
+        block,
+        dynamic_shared,
+        cooperative,
+        cluster: cluster.map(|size| size.map(|blocks| blocks as u8)),
+        params,
+        limits,
+    });
     Ok(())
 }
 
-/// A launch that has been checked, on its way to whoever runs it.
+/// A launch that has been checked, on its way to whoever runs it. It is moved into a queue and out of it: each byte counts.
 pub(crate) struct Prepared {
     function: Arc<Function>,
-    config: Config,
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared: u32,
+    cooperative: bool,
+    /// No cluster that passes [`check`] has more than 16 blocks.
+    cluster: Option<[u8; 3]>,
     params: Params,
     limits: Limits,
 }
 
 impl Prepared {
     /// Runs it; a fault is told and is the context's end.
-    pub(crate) fn run(self) -> Result<()> {
-        let Prepared { function, config, params, limits } = self;
+    pub(crate) fn run(&self) -> Result<()> {
+        let function = &self.function;
         let module = &function.module;
         let launch = Launch {
             kernel: function.index,
-            grid: config.grid,
-            block: config.block,
-            dynamic_shared: config.dynamic_shared,
-            params: params.bytes(),
+            grid: self.grid,
+            block: self.block,
+            dynamic_shared: self.dynamic_shared,
+            params: self.params.bytes(),
             image_base: module.image_base,
-            limits,
-            cluster: config.cluster,
-            cooperative: config.cooperative,
+            limits: self.limits,
+            cluster: self.cluster.map(|size| size.map(u32::from)),
+            cooperative: self.cooperative,
             context: module.context_id,
             device: module.context.device.ordinal,
         };
