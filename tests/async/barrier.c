@@ -52,18 +52,17 @@ static void trace(const char *name, const struct step *steps, uint32_t count)
     static CUdeviceptr in, out;
     if (!module) {
         char *text = kernel();
-        MUST("cuModuleLoadData", (CUmodule *, const void *), &module, text);
+        MUST(cuModuleLoadData, &module, text);
         free(text);
-        MUST("cuModuleGetFunction", (CUfunction *, CUmodule, const char *), &function, module, "k");
-        MUST("cuMemAlloc_v2", (CUdeviceptr *, size_t), &in, MOST * sizeof *steps);
-        MUST("cuMemAlloc_v2", (CUdeviceptr *, size_t), &out, MOST * 8);
+        MUST(cuModuleGetFunction, &function, module, "k");
+        MUST(cuMemAlloc, &in, MOST * sizeof *steps);
+        MUST(cuMemAlloc, &out, MOST * 8);
     }
     uint64_t results[MOST];
-    MUST("cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t), in, steps, count * sizeof *steps);
+    MUST(cuMemcpyHtoD, in, steps, count * sizeof *steps);
     void *args[] = { &in, &out, &count };
-    MUST("cuLaunchKernel", (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **),
-         function, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL);
-    CUresult status = FN("cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t), results, out, count * 8);
+    must(name, launch(function, 1, 1, args));
+    CUresult status = FN(cuMemcpyDtoH, results, out, count * 8);
     line(name, status, results, count * 8);
 }
 
@@ -91,11 +90,11 @@ void record_barriers(void)
         char name[32];
         uint64_t n = (uint64_t)i << 16 | 1ull << 60;
         /* Only what PTX defines: no more arrivals than are pending, bytes within their range, and none but those expected at the end. */
-        uint32_t expected = 1 + word(n++) % 6, pending = expected;
+        uint32_t expected = 1 + splitmix(n++) % 6, pending = expected;
         int64_t bytes = 0;
         steps[0] = (struct step){ INIT, expected };
         for (int k = 1; k < MOST; k++) {
-            struct step s = { word(n++) % NO_COMPLETE, 0 };
+            struct step s = { splitmix(n++) % NO_COMPLETE, 0 };
             uint32_t arrivals = 0, drops = 0;
             int64_t more = 0;
             switch (s.op) {
@@ -104,24 +103,24 @@ void record_barriers(void)
                 s.op = PENDING;
                 break;
             case PARITY:
-                s.n = word(n++) & 1;
+                s.n = splitmix(n++) & 1;
                 break;
             case EXPECT:
-                more = s.n = 1 + word(n++) % 5000;
+                more = s.n = 1 + splitmix(n++) % 5000;
                 break;
             case COMPLETE:
-                s.n = bytes > 0 ? (pending ? 1 + word(n++) % (uint64_t)bytes : (uint64_t)bytes) : 1 + word(n++) % 50;
+                s.n = bytes > 0 ? (pending ? 1 + splitmix(n++) % (uint64_t)bytes : (uint64_t)bytes) : 1 + splitmix(n++) % 50;
                 more = -(int64_t)s.n;
                 break;
             case ARRIVE_EXPECT:
             case DROP_EXPECT:
-                more = s.n = word(n++) % 1000;
+                more = s.n = splitmix(n++) % 1000;
                 arrivals = 1;
                 drops = s.op == DROP_EXPECT;
                 break;
             case ARRIVE_COUNT:
             case DROP_COUNT:
-                arrivals = s.n = 1 + word(n++) % 3;
+                arrivals = s.n = 1 + splitmix(n++) % 3;
                 drops = s.op == DROP_COUNT ? s.n : 0;
                 break;
             case ARRIVE:

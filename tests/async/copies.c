@@ -13,7 +13,7 @@ enum contents { NUMBERS, RANDOM, FLOATS, TIES };
 static void fill(unsigned char *bytes, size_t size, enum contents contents, int element, uint64_t seed)
 {
     for (size_t i = 0; i < size; i += 8) {
-        uint64_t w = word(seed << 32 | i / 8);
+        uint64_t w = splitmix(seed << 32 | i / 8);
         if (contents == NUMBERS) {
             w = 0;
             for (size_t k = 0; k < 4; k++)
@@ -34,7 +34,7 @@ static void fill(unsigned char *bytes, size_t size, enum contents contents, int 
     if (contents != FLOATS)
         return;
     for (size_t i = 0; i < size; i += formats[element].bytes) {
-        uint64_t w = 0, r = word(seed << 40 | i), mask = (1ull << formats[element].bits) - 1;
+        uint64_t w = 0, r = splitmix(seed << 40 | i), mask = (1ull << formats[element].bits) - 1;
         memcpy(&w, bytes + i, formats[element].bytes);
         if (r & 3)
             w = (w & ~(mask << formats[element].at)) | (formats[element].bias - 3 + (r >> 8) % 7) << formats[element].at;
@@ -107,9 +107,9 @@ static void run(const struct copy *c)
     CUmodule module;
     CUfunction function;
     if (!buffer) {
-        MUST("cuMemAlloc_v2", (CUdeviceptr *, size_t), &buffer, BUFFER);
-        MUST("cuMemAlloc_v2", (CUdeviceptr *, size_t), &room, ROOM);
-        MUST("cuMemAlloc_v2", (CUdeviceptr *, size_t), &out, 2 * (ROOM + 16));
+        MUST(cuMemAlloc, &buffer, BUFFER);
+        MUST(cuMemAlloc, &room, ROOM);
+        MUST(cuMemAlloc, &out, 2 * (ROOM + 16));
     }
     _Alignas(64) unsigned char map[128] = { 0 };
     if (c->has_map) {
@@ -122,7 +122,7 @@ static void run(const struct copy *c)
         }
     }
     char *text = kernel(c);
-    CUresult status = FN("cuModuleLoadData", (CUmodule *, const void *), &module, text);
+    CUresult status = FN(cuModuleLoadData, &module, text);
     if (status) {
         line(c->name, status, NULL, 0);
         if (getenv("ASYNC_SHOW"))
@@ -131,16 +131,15 @@ static void run(const struct copy *c)
         return;
     }
     free(text);
-    MUST("cuModuleGetFunction", (CUfunction *, CUmodule, const char *), &function, module, "k");
+    MUST(cuModuleGetFunction, &function, module, "k");
     fill(bytes_, BUFFER, c->buffer, c->element, 1);
-    MUST("cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t), buffer, bytes_, BUFFER);
+    MUST(cuMemcpyHtoD, buffer, bytes_, BUFFER);
     fill(bytes_, ROOM, c->room, c->element, 2);
-    MUST("cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t), room, bytes_, ROOM);
-    MUST("cuMemsetD8_v2", (CUdeviceptr, unsigned char, size_t), out, 0, 2 * (ROOM + 16));
+    MUST(cuMemcpyHtoD, room, bytes_, ROOM);
+    MUST(cuMemsetD8, out, 0, 2 * (ROOM + 16));
     void *args[] = { map, &buffer, &room, &out };
-    MUST("cuLaunchKernel", (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **),
-         function, c->cluster ? 2 : 1, 1, 1, 128, 1, 1, 0, NULL, args, NULL);
-    status = FN("cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t), bytes_, out, 2 * (ROOM + 16));
+    must(c->name, launch(function, c->cluster ? 2 : 1, 128, args));
+    status = FN(cuMemcpyDtoH, bytes_, out, 2 * (ROOM + 16));
     if (status) {
         line(c->name, status, NULL, 0);
         exit(1);
@@ -153,12 +152,12 @@ static void run(const struct copy *c)
         snprintf(name, sizeof name, "%s.second", c->name);
         line(name, 0, bytes_ + ROOM + 32 + c->from, c->size);
     } else if (c->writes) {
-        MUST("cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t), bytes_, buffer, BUFFER);
+        MUST(cuMemcpyDtoH, bytes_, buffer, BUFFER);
         line(name, 0, bytes_ + c->from, c->size);
     } else {
         line(name, 0, bytes_ + 16 + c->from, c->size);
     }
-    MUST("cuModuleUnload", (CUmodule), module);
+    MUST(cuModuleUnload, module);
 }
 
 __attribute__((format(printf, 2, 3))) static void say(char *to, const char *format, ...)

@@ -8,23 +8,13 @@ CUresult encode(const struct map *m, void *to)
     void *address = (void *)(uintptr_t)m->address;
     switch (m->encoding) {
     case TILED:
-        return FN("cuTensorMapEncodeTiled",
-                  (void *, int, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, int, int,
-                   int, int),
-                  to, m->type, (cuuint32_t)m->rank, address, m->dim, m->stride, m->box, m->step, m->interleave, m->swizzle, m->promotion,
-                  m->fill);
+        return FN(cuTensorMapEncodeTiled, to, m->type, m->rank, address, m->dim, m->stride, m->box, m->step, m->interleave, m->swizzle, m->promotion, m->fill);
     case IM2COL:
-        return FN("cuTensorMapEncodeIm2col",
-                  (void *, int, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const int *, const int *, cuuint32_t, cuuint32_t,
-                   const cuuint32_t *, int, int, int, int),
-                  to, m->type, (cuuint32_t)m->rank, address, m->dim, m->stride, m->lower, m->upper, m->channels, m->pixels, m->step,
+        return FN(cuTensorMapEncodeIm2col, to, m->type, m->rank, address, m->dim, m->stride, m->lower, m->upper, m->channels, m->pixels, m->step,
                   m->interleave, m->swizzle, m->promotion, m->fill);
     default:
-        return FN("cuTensorMapEncodeIm2colWide",
-                  (void *, int, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, int, int, cuuint32_t, cuuint32_t,
-                   const cuuint32_t *, int, int, int, int, int),
-                  to, m->type, (cuuint32_t)m->rank, address, m->dim, m->stride, m->lower[0], m->upper[0], m->channels, m->pixels, m->step,
-                  m->interleave, m->mode, m->swizzle, m->promotion, m->fill);
+        return FN(cuTensorMapEncodeIm2colWide, to, m->type, m->rank, address, m->dim, m->stride, m->lower[0], m->upper[0], m->channels, m->pixels,
+                  m->step, m->interleave, m->mode, m->swizzle, m->promotion, m->fill);
     }
 }
 
@@ -157,7 +147,7 @@ static void types(enum encoding encoding)
 
 static uint64_t random_below(uint64_t *n, uint64_t limit)
 {
-    return word((*n)++) % limit;
+    return splitmix((*n)++) % limit;
 }
 
 static void at_random(enum encoding encoding, int count)
@@ -222,7 +212,7 @@ static void pointers(void)
             n.interleave = interleave;
             n.swizzle = interleave == 2;
             must("encode", encode(&n, bytes));
-            CUresult status = FN("cuTensorMapReplaceAddress", (void *, void *), bytes, (void *)(uintptr_t)addresses[i]);
+            CUresult status = FN(cuTensorMapReplaceAddress, (void *)bytes, (void *)(uintptr_t)addresses[i]);
             snprintf(name, sizeof name, "encode.replace.i%d.%zu", interleave, i);
             line(name, status, bytes, status ? 0 : 128);
         }

@@ -2,23 +2,11 @@
 #ifndef ANYWARP_ASYNC_RECORD_H
 #define ANYWARP_ASYNC_RECORD_H
 
-#include <cuda.h>
-#include <stdint.h>
+#include "driver.h"
 #include <stdio.h>
-
-/* A function of the library under test; the program ends where there is none. */
-void *symbol(const char *name);
-#define FN(fn, type, ...) ((CUresult(*) type)symbol(fn))(__VA_ARGS__)
-/* A call that must succeed for the recording to make sense. */
-#define MUST(fn, type, ...) must(fn, FN(fn, type, __VA_ARGS__))
-void must(const char *what, CUresult status);
-void die(const char *format, ...);
 
 /* A case's line: its name, a status, bytes in hexadecimal. */
 void line(const char *name, CUresult status, const void *bytes, size_t size);
-
-/* splitmix64 of a counter. */
-uint64_t word(uint64_t i);
 
 /* A description of a tensor map, as the three functions take it. */
 enum encoding { TILED, IM2COL, IM2COL_WIDE };

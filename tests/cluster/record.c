@@ -1,26 +1,13 @@
 /* record LIBRARY CASES DEVICE DATE [CASE]: runs each case on a CUDA driver library and writes the recording to standard output. README.md
  * has the formats. With CASE only the cases whose names begin so; with `--ptx CASES` the kernels are printed. */
-#include <cuda.h>
-#include <dlfcn.h>
-#include <stdarg.h>
+#include "driver.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST = 512, WORDS = 40 };
-
-static void die(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    exit(1);
-}
 
 /* A kernel, and a launch of it. */
 struct kernel {
@@ -42,21 +29,18 @@ static void sides(const char *text, unsigned side[3])
 {
     side[0] = side[1] = side[2] = 1;
     if (sscanf(text, "%ux%ux%u", &side[0], &side[1], &side[2]) < 1)
-        die("record: `%s` is no size", text);
+        die("`%s` is no size", text);
 }
 
 static void read_cases(const char *path)
 {
-    FILE *file = fopen(path, "r");
-    if (!file)
-        die("record: cannot read %s", path);
     struct kernel *k = NULL;
-    size_t room = 0;
-    char line[1024], *text = NULL;
+    size_t size, room = 0;
+    char *text = NULL, *lines = read_file(path, &size);
     FILE *body = NULL;
-    while (fgets(line, sizeof line, file)) {
+    for (char *line; (line = strsep(&lines, "\n"));) {
         char *rest = NULL, *word;
-        if (line[0] == '#' || line[0] == '\n')
+        if (line[0] == '#' || !line[0])
             continue;
         if (!strncmp(line, "kernel", 6)) {
             if (body)
@@ -67,27 +51,27 @@ static void read_cases(const char *path)
             strcpy(k->version, "8.0");
             k->words = 1;
             body = open_memstream(&text, &room);
-            strtok_r(line, " \n", &rest);
-            while ((word = strtok_r(NULL, " \n", &rest))) {
+            strtok_r(line, " ", &rest);
+            while ((word = strtok_r(NULL, " ", &rest))) {
                 if (sscanf(word, "words=%u", &k->words) == 1 || sscanf(word, "target=%31s", k->target) == 1 ||
                     sscanf(word, "version=%15s", k->version) == 1)
                     continue;
                 if (word[0] != '.')
-                    die("record: kernel: `%s`", word);
+                    die("kernel: `%s`", word);
                 /* A directive with its numbers ends the line. */
                 snprintf(k->directives, sizeof k->directives, "%s %s", word, rest);
                 break;
             }
             if (k->words > WORDS || kernel_count == MOST)
-                die("record: too much");
+                die("too much");
         } else if (!strncmp(line, "run ", 4)) {
             struct launch *l = &launches[launch_count++];
             memset(l, 0, sizeof *l);
             l->kernel = k;
             sides("1", l->grid), sides("32", l->block);
-            strtok_r(line, " \n", &rest);
-            snprintf(l->name, sizeof l->name, "%s", strtok_r(NULL, " \n", &rest));
-            while ((word = strtok_r(NULL, " \n", &rest))) {
+            strtok_r(line, " ", &rest);
+            snprintf(l->name, sizeof l->name, "%s", strtok_r(NULL, " ", &rest));
+            while ((word = strtok_r(NULL, " ", &rest))) {
                 if (!strncmp(word, "grid=", 5))
                     sides(word + 5, l->grid);
                 else if (!strncmp(word, "block=", 6))
@@ -97,17 +81,17 @@ static void read_cases(const char *path)
                 else if (!strcmp(word, "large"))
                     l->large = 1;
                 else if (sscanf(word, "shared=%u", &l->shared) != 1)
-                    die("record: run: `%s`", word);
+                    die("run: `%s`", word);
             }
         } else if (line[0] == ' ') {
-            fputs(line, body);
+            fprintf(body, "%s\n", line);
         } else if (k) {
-            strncat(k->head, line, sizeof k->head - strlen(k->head) - 1);
+            size_t held = strlen(k->head);
+            snprintf(k->head + held, sizeof k->head - held, "%s\n", line);
         }
     }
     if (body)
         fclose(body), k->body = text;
-    fclose(file);
 }
 
 /* Thread %i of the grid runs the body and stores %o0, %o1, ... */
@@ -136,21 +120,12 @@ static char *text_of(const struct kernel *k)
     return text;
 }
 
-static void *library;
 static const struct launch *current;
 
-static void *symbol(const char *name)
-{
-    void *s = dlsym(library, name);
-    if (!s)
-        die("record: the library has no %s", name);
-    return s;
-}
-#define FN(fn, type, ...) ((CUresult(*) type)symbol(fn))(__VA_ARGS__)
 /* A call that must succeed: else the case's answer is where, and the status. */
-#define CALL(where, fn, type, ...) \
+#define CALL(where, fn, ...) \
     do { \
-        CUresult r_ = FN(fn, type, __VA_ARGS__); \
+        CUresult r_ = FN(fn, __VA_ARGS__); \
         if (r_) { \
             printf("%s %s %d\n", current->name, where, (int)r_); \
             return r_; \
@@ -172,20 +147,16 @@ static CUresult run(const struct launch *l)
     if (strstr(l->kernel->directives, "blocksareclusters"))
         words *= 16;
     char *text = text_of(l->kernel);
-    char log[4096] = "";
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)(size_t)sizeof log};
-    CUresult loaded = FN("cuModuleLoadDataEx", (CUmodule *, const void *, unsigned, CUjit_option *, void **), &module, text, 2, options, values);
+    CUresult loaded = load_ptx(&module, text);
     if (loaded) {
-        fprintf(stderr, "record: %s: %s\n", l->name, log);
         printf("%s module %d\n", l->name, (int)loaded);
         return loaded;
     }
-    CALL("function", "cuModuleGetFunction", (CUfunction *, CUmodule, const char *), &f, module, "k");
+    CALL("function", cuModuleGetFunction, &f, module, "k");
     if (l->large)
-        CALL("large", "cuFuncSetAttribute", (CUfunction, CUfunction_attribute, int), f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-    CALL("memory", "cuMemAlloc_v2", (CUdeviceptr *, size_t), &out, words * 4);
-    CALL("memory", "cuMemsetD8_v2", (CUdeviceptr, unsigned char, size_t), out, 0, words * 4);
+        CALL("large", cuFuncSetAttribute, f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    CALL("memory", cuMemAlloc, &out, words * 4);
+    CALL("memory", cuMemsetD8, out, 0, words * 4);
     void *args[] = {&out};
     CUlaunchAttribute at;
     memset(&at, 0, sizeof at);
@@ -194,10 +165,10 @@ static CUresult run(const struct launch *l)
     CUlaunchConfig c = {.gridDimX = l->grid[0], .gridDimY = l->grid[1], .gridDimZ = l->grid[2], .blockDimX = l->block[0],
                         .blockDimY = l->block[1], .blockDimZ = l->block[2], .sharedMemBytes = l->shared,
                         .attrs = &at, .numAttrs = l->has_cluster};
-    CALL("launch", "cuLaunchKernelEx", (const CUlaunchConfig *, CUfunction, void **, void **), &c, f, args, NULL);
-    CALL("run", "cuCtxSynchronize", (void), );
+    CALL("launch", cuLaunchKernelEx, &c, f, args, NULL);
+    CALL("run", cuCtxSynchronize);
     unsigned *host = malloc(words * 4);
-    CALL("copy", "cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t), host, out, words * 4);
+    CALL("copy", cuMemcpyDtoH, host, out, words * 4);
     printf("%s ok", l->name);
     /* Equal words in a row are written once, with their number. */
     for (size_t i = 0; i < words;) {
@@ -208,8 +179,8 @@ static CUresult run(const struct launch *l)
         i += n;
     }
     printf("\n");
-    FN("cuMemFree_v2", (CUdeviceptr), out);
-    FN("cuModuleUnload", (CUmodule), module);
+    FN(cuMemFree, out);
+    FN(cuModuleUnload, module);
     free(host), free(text);
     return CUDA_SUCCESS;
 }
@@ -223,23 +194,17 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc < 5)
-        die("record LIBRARY CASES DEVICE DATE [CASE]");
+        die("usage: record LIBRARY CASES DEVICE DATE [CASE]");
     read_cases(argv[2]);
     printf("anywarp-cluster 1\n%s\n%s\n", argv[3], argv[4]);
     fflush(stdout);
     /* A fault ends the child that it happens in; the next one goes on behind it. */
-    volatile int *next = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    volatile int *next = shared_memory(sizeof *next);
     while (*next < launch_count) {
         pid_t child = fork();
         if (child == 0) {
-            CUdevice device;
-            CUcontext context;
-            library = dlopen(argv[1], RTLD_NOW);
-            if (!library)
-                die("record: %s", dlerror());
-            if (FN("cuInit", (unsigned), 0) || FN("cuDeviceGet", (CUdevice *, int), &device, 0) ||
-                FN("cuDevicePrimaryCtxRetain", (CUcontext *, CUdevice), &context, device) || FN("cuCtxSetCurrent", (CUcontext), context))
-                die("record: no device");
+            open_library(argv[1]);
+            begin_device();
             while (*next < launch_count) {
                 current = &launches[(*next)++];
                 if (argc > 5 && strncmp(current->name, argv[5], strlen(argv[5])))

@@ -2,11 +2,8 @@
 # Records what clusters do on a device: record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME]
 # LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.txt (h200).
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-library=${1:?library} include=${2:?include folder} out=${3:?output folder} name=${4:-h200}
-mkdir -p "$out"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -I "$include" -o "$work/record" "$here/record.c" -ldl
-device=$( (nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo "$library") | head -n 1)
-"$work/record" "$library" "$here/cases.txt" "$device" "$(date -u +%Y-%m-%d)" >"$out/$name.txt"
+record=$(dirname "$0")/../record
+. "$record/common.sh"
+build record "$here"/*.c
+into "${3:-}"
+"$work/record" "$library" "$here/cases.txt" "$device" "$today" >"$out/${4:-h200}.txt"

@@ -2,18 +2,14 @@
 #ifndef ANYWARP_HW_INPUTS_H
 #define ANYWARP_HW_INPUTS_H
 
-#include <stdint.h>
+#include "splitmix.h"
 #include <string.h>
 
 enum { HW_N = 2048 };
 
-/* The splitmix64 finaliser of a counter. */
 static inline uint64_t hw_word(uint64_t index, uint64_t operand)
 {
-    uint64_t z = (index * 4 + operand + 1) * 0x9e3779b97f4a7c15ULL;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
+    return splitmix(index * 4 + operand);
 }
 
 static const uint64_t hw_i16[] = {0, 1, 2, 3, 7, 8, 0xf, 0x10, 0x7f, 0x80, 0xff, 0x100, 0x5555, 0xaaaa, 0x7ffe, 0x7fff, 0x8000, 0x8001, 0xfffe, 0xffff};

@@ -1,11 +1,10 @@
 /* The probe's runner: a process a group, a library by path. */
 #define _GNU_SOURCE
+#include "driver.h"
 #include "probe.h"
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +14,6 @@ enum { GROUP_SECONDS = 30, MAX_SKIPS = 24 };
 #include "api.h"
 #undef F
 
-static const char *library = "libcuda.so.1";
-static void *handle;
 static const char *group_name;
 static FILE *out;
 
@@ -92,7 +89,7 @@ void M(const char *name, const char *format, ...)
 
 void *S(const char *symbol)
 {
-    return dlsym(handle, symbol);
+    return find(symbol);
 }
 
 CUcontext setup(void)
@@ -176,18 +173,10 @@ static CUresult missing(void)
     return (CUresult)100000;
 }
 
-static void open_library(void)
+static void find_functions(void)
 {
-    handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        fprintf(out, "%s: no library: %s\n", group_name, dlerror());
-        fflush(out);
-        _exit(3);
-    }
-#define STRING_(x) #x
-#define STRING(x) STRING_(x)
 #define F(name) \
-    p_##name = (__typeof__(name) *)dlsym(handle, STRING(name)); \
+    p_##name = (__typeof__(name) *)find(STRING(name)); \
     if (!p_##name) \
         p_##name = (__typeof__(name) *)(void *)missing;
 #include "api.h"
@@ -202,26 +191,23 @@ static const struct group groups[] = {
 };
 
 /* Runs a group in a child; its lines come back in *text. Gives the signal that ended it, or 0; -1: exit status not 0. */
-static int run_once(const struct group *g, char **text, size_t *size)
+static int run_once(const char *library, const struct group *g, char **text, size_t *size)
 {
     int ends[2];
-    if (pipe(ends)) {
-        perror("pipe");
-        exit(2);
-    }
+    if (pipe(ends))
+        die("no pipe");
     fflush(NULL);
     pid_t child = fork();
-    if (child < 0) {
-        perror("fork");
-        exit(2);
-    }
+    if (child < 0)
+        die("no process");
     if (child == 0) {
         close(ends[0]);
         out = fdopen(ends[1], "w");
         group_name = g->name;
         shared->at = 0;
         alarm(GROUP_SECONDS);
-        open_library();
+        open_library(library);
+        find_functions();
         g->run();
         fflush(out);
         _exit(0);
@@ -242,13 +228,13 @@ static int run_once(const struct group *g, char **text, size_t *size)
     return WEXITSTATUS(status) ? -1 : 0;
 }
 
-static int run_group(const struct group *g)
+static int run_group(const char *library, const struct group *g)
 {
     char *text;
     size_t size;
     int ended;
     shared->skips = 0;
-    while ((ended = run_once(g, &text, &size)) > 0 && shared->skips < MAX_SKIPS && shared->at > 0) {
+    while ((ended = run_once(library, g, &text, &size)) > 0 && shared->skips < MAX_SKIPS && shared->at > 0) {
         int again = 0;
         for (int i = 0; i < shared->skips; i++)
             again |= shared->skip[i].index == shared->at;
@@ -261,6 +247,8 @@ static int run_group(const struct group *g)
     fwrite(text, 1, size, stdout);
     if (ended > 0)
         printf("%s: signal %d\n", g->name, ended);
+    else if (ended < 0)
+        fprintf(stderr, "probe: the group %s ended early\n", g->name);
     fflush(stdout);
     free(text);
     return ended < 0;
@@ -268,7 +256,7 @@ static int run_group(const struct group *g)
 
 int main(int argc, char **argv)
 {
-    const char *only = NULL;
+    const char *library = "libcuda.so.1", *only = NULL;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--list")) {
             for (size_t g = 0; g < COUNT(groups); g++)
@@ -276,28 +264,21 @@ int main(int argc, char **argv)
             return 0;
         } else if (!strcmp(argv[i], "--group") && i + 1 < argc)
             only = argv[++i];
-        else if (argv[i][0] == '-') {
-            fprintf(stderr, "usage: probe [LIBRARY] [--group NAME | --list]\n");
-            return 2;
-        } else
+        else if (argv[i][0] == '-')
+            die("usage: probe [LIBRARY] [--group NAME | --list]");
+        else
             library = argv[i];
     }
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) {
-        perror("mmap");
-        return 2;
-    }
+    shared = shared_memory(sizeof *shared);
     /* A cached module has no compiler log. */
     setenv("CUDA_CACHE_DISABLE", "1", 1);
     int found = 0, failed = 0;
     for (size_t g = 0; g < COUNT(groups); g++)
         if (!only || !strcmp(only, groups[g].name)) {
             found = 1;
-            failed |= run_group(&groups[g]);
+            failed |= run_group(library, &groups[g]);
         }
-    if (!found) {
-        fprintf(stderr, "probe: no group named %s (see --list)\n", only);
-        return 2;
-    }
+    if (!found)
+        die("no group named %s (see --list)", only);
     return failed;
 }

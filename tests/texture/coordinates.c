@@ -5,10 +5,7 @@
 
 uint64_t word_hash(uint64_t i, uint64_t k)
 {
-    uint64_t z = (i * 16 + k + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix(i * 16 + k);
 }
 
 static uint32_t bits(double value)

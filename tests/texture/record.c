@@ -1,48 +1,25 @@
 /* record LIBRARY DEVICE DATE [CASE]: runs each case on a CUDA driver library and writes the recording to standard output. README.md has
  * the formats. With CASE only the cases whose names begin so. */
 #include "record.h"
-#include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { BLOCK = 128 };
 
-static void die(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    exit(1);
-}
-
-static void *library;
-#define FN(fn, type, ...) ((CUresult(*) type)symbol(fn))(__VA_ARGS__)
 /* A call that must succeed: else its status is the case's. */
-#define CALL(fn, type, ...) \
+#define CALL(fn, ...) \
     do { \
-        CUresult r_ = FN(fn, type, __VA_ARGS__); \
+        CUresult r_ = FN(fn, __VA_ARGS__); \
         if (r_) { \
-            fprintf(stderr, "record: %s: %s: %d\n", current->name, fn, (int)r_); \
+            fprintf(stderr, "record: %s: %s: %d\n", current->name, STRING(fn), (int)r_); \
             return r_; \
         } \
     } while (0)
 
 static const struct texcase *current;
-
-static void *symbol(const char *name)
-{
-    void *s = dlsym(library, name);
-    if (!s)
-        die("record: the library has no %s", name);
-    return s;
-}
 
 /* The kernel of a case: thread i loads its words, and stores what the instruction gives. */
 static char *kernel(const struct texcase *c)
@@ -116,7 +93,7 @@ static CUresult copy(const struct texcase *c, CUarray array, size_t w, size_t h,
     m.WidthInBytes = row;
     m.Height = h;
     m.Depth = d;
-    return FN("cuMemcpy3D_v2", (const CUDA_MEMCPY3D *), &m);
+    return FN(cuMemcpy3D, &m);
 }
 
 /* The texels: gives 0, or the first status that is none of success. */
@@ -131,12 +108,12 @@ static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOU
         CUDA_ARRAY3D_DESCRIPTOR a = {.Width = c->width / of_view, .Height = c->height / of_view, .Depth = c->depth, .Format = c->format, .NumChannels = c->channels,
                                      .Flags = c->array_flags | (c->surface ? CUDA_ARRAY3D_SURFACE_LDST : 0)};
         if (c->place == ARRAY) {
-            if ((status = FN("cuArray3DCreate_v2", (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), &run->array, &a)))
+            if ((status = FN(cuArray3DCreate, &run->array, &a)))
                 return status;
             resource->resType = CU_RESOURCE_TYPE_ARRAY;
             resource->res.array.hArray = run->array;
         } else {
-            if ((status = FN("cuMipmappedArrayCreate", (CUmipmappedArray *, const CUDA_ARRAY3D_DESCRIPTOR *, unsigned), &run->mipmap, &a, c->levels)))
+            if ((status = FN(cuMipmappedArrayCreate, &run->mipmap, &a, c->levels)))
                 return status;
             resource->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
             resource->res.mipmap.hMipmappedArray = run->mipmap;
@@ -146,7 +123,7 @@ static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOU
             int stays = (c->array_flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
             size_t lw = at_least_one(w >> level), lh = at_least_one(h >> level), ld = stays ? d : at_least_one(d >> level);
             if (c->place == MIPMAP)
-                CALL("cuMipmappedArrayGetLevel", (CUarray *, CUmipmappedArray, unsigned), &array, run->mipmap, level);
+                CALL(cuMipmappedArrayGetLevel, &array, run->mipmap, level);
             fill_texels(c, level, units(c, lw) * units(c, lh) * ld, units(c, lw), host);
             if ((status = copy(c, array, lw, lh, ld, host, 0)))
                 return status;
@@ -154,12 +131,12 @@ static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOU
     } else {
         size_t pitch = w * element;
         if (c->place == PITCH)
-            CALL("cuMemAllocPitch_v2", (CUdeviceptr *, size_t *, size_t, size_t, unsigned), &run->memory, &pitch, w * element, h, 16);
+            CALL(cuMemAllocPitch, &run->memory, &pitch, w * element, h, 16);
         else
-            CALL("cuMemAlloc_v2", (CUdeviceptr *, size_t), &run->memory, w * element);
+            CALL(cuMemAlloc, &run->memory, w * element);
         fill_texels(c, 0, w * h, w, host);
         for (size_t y = 0; y < h; y++)
-            CALL("cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t), run->memory + y * pitch, host + y * w * element, w * element);
+            CALL(cuMemcpyHtoD, run->memory + y * pitch, host + y * w * element, w * element);
         if (c->place == PITCH) {
             resource->resType = CU_RESOURCE_TYPE_PITCH2D;
             resource->res.pitch2D.devPtr = run->memory;
@@ -184,12 +161,12 @@ static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOU
 static CUresult bind(const struct texcase *c, struct run *run, CUmodule module)
 {
     CUtexref t;
-    CALL("cuModuleGetTexRef", (CUtexref *, CUmodule, const char *), &t, module, "t");
-    CALL("cuTexRefSetArray", (CUtexref, CUarray, unsigned), t, run->array, CU_TRSA_OVERRIDE_FORMAT);
-    CALL("cuTexRefSetFlags", (CUtexref, unsigned), t, c->texture.flags);
-    CALL("cuTexRefSetFilterMode", (CUtexref, CUfilter_mode), t, c->texture.filterMode);
+    CALL(cuModuleGetTexRef, &t, module, "t");
+    CALL(cuTexRefSetArray, t, run->array, CU_TRSA_OVERRIDE_FORMAT);
+    CALL(cuTexRefSetFlags, t, c->texture.flags);
+    CALL(cuTexRefSetFilterMode, t, c->texture.filterMode);
     for (int k = 0; k < 2; k++)
-        CALL("cuTexRefSetAddressMode", (CUtexref, int, CUaddress_mode), t, k, c->texture.addressMode[k]);
+        CALL(cuTexRefSetAddressMode, t, k, c->texture.addressMode[k]);
     return CUDA_SUCCESS;
 }
 
@@ -197,7 +174,7 @@ static CUresult make_object(const struct texcase *c, struct run *run, const CUDA
 {
     CUDA_RESOURCE_VIEW_DESC view;
     if (c->surface)
-        return FN("cuSurfObjectCreate", (CUsurfObject *, const CUDA_RESOURCE_DESC *), &run->handle, resource);
+        return FN(cuSurfObjectCreate, &run->handle, resource);
     memset(&view, 0, sizeof view);
     view.format = c->view;
     view.width = c->width;
@@ -207,8 +184,7 @@ static CUresult make_object(const struct texcase *c, struct run *run, const CUDA
     view.lastLayer = c->array_flags & CUDA_ARRAY3D_LAYERED ? (unsigned)c->depth - 1 : 0;
     if (c->array_flags & CUDA_ARRAY3D_LAYERED)
         view.depth = 0;
-    return FN("cuTexObjectCreate", (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *, const CUDA_RESOURCE_VIEW_DESC *), &run->handle, resource,
-              &c->texture, c->view ? &view : NULL);
+    return FN(cuTexObjectCreate, &run->handle, resource, &c->texture, c->view ? &view : NULL);
 }
 
 /* The module of a case's kernel; cases of one instruction share it. */
@@ -222,7 +198,7 @@ static CUresult load(const struct texcase *c, CUmodule *module)
             return CUDA_SUCCESS;
         }
     char *text = kernel(c);
-    CUresult status = FN("cuModuleLoadData", (CUmodule *, const void *), module, text);
+    CUresult status = FN(cuModuleLoadData, module, text);
     free(text);
     if (!status && count < (int)(sizeof known / sizeof *known)) {
         known[count].of = c;
@@ -259,47 +235,39 @@ static CUresult run_case(const struct texcase *c, struct run *run, const char **
         *arena_used += size + texels;
         for (int i = 0; i < c->count; i++)
             coordinates(c, i, words + i * WORDS);
-        CALL("cuModuleGetFunction", (CUfunction *, CUmodule, const char *), &function, module, "k");
-        CALL("cuMemAlloc_v2", (CUdeviceptr *, size_t), &in, sizeof words);
-        CALL("cuMemAlloc_v2", (CUdeviceptr *, size_t), &out, size + 4);
-        CALL("cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t), in, words, (size_t)c->count * WORDS * 4);
-        CALL("cuMemsetD8_v2", (CUdeviceptr, unsigned char, size_t), out, 0, size + 4);
+        CALL(cuModuleGetFunction, &function, module, "k");
+        CALL(cuMemAlloc, &in, sizeof words);
+        CALL(cuMemAlloc, &out, size + 4);
+        CALL(cuMemcpyHtoD, in, words, (size_t)c->count * WORDS * 4);
+        CALL(cuMemsetD8, out, 0, size + 4);
         void *args[] = {&run->handle, &in, &out, &n};
-        CALL("cuLaunchKernel", (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **), function,
-             (n + BLOCK - 1) / BLOCK, 1, 1, BLOCK, 1, 1, 0, NULL, args, NULL);
-        if ((status = ((CUresult(*)(void))symbol("cuCtxSynchronize"))()))
+        if ((status = launch(function, (n + BLOCK - 1) / BLOCK, BLOCK, args)) || (status = FN(cuCtxSynchronize)))
             return status;
-        CALL("cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t), run->result, out, size);
+        CALL(cuMemcpyDtoH, run->result, out, size);
         if (texels && (status = copy(c, run->array, c->width, at_least_one(c->height), at_least_one(c->depth), run->result + size, 1)))
             return status;
         run->bytes = size + texels;
-        CALL("cuMemFree_v2", (CUdeviceptr), in);
-        CALL("cuMemFree_v2", (CUdeviceptr), out);
+        CALL(cuMemFree, in);
+        CALL(cuMemFree, out);
         if (c->surface)
-            CALL("cuSurfObjectDestroy", (CUsurfObject), run->handle);
+            CALL(cuSurfObjectDestroy, run->handle);
         else
-            CALL("cuTexObjectDestroy", (CUtexObject), run->handle);
+            CALL(cuTexObjectDestroy, run->handle);
     }
     if (run->array)
-        CALL("cuArrayDestroy", (CUarray), run->array);
+        CALL(cuArrayDestroy, run->array);
     if (run->mipmap)
-        CALL("cuMipmappedArrayDestroy", (CUmipmappedArray), run->mipmap);
+        CALL(cuMipmappedArrayDestroy, run->mipmap);
     if (run->memory)
-        CALL("cuMemFree_v2", (CUdeviceptr), run->memory);
+        CALL(cuMemFree, run->memory);
     return status;
 }
 
 /* Runs cases from *next_case on until one faults, or the last. */
 static CUresult run_cases(const char *path, const char *only)
 {
-    static struct texcase none = {.name = "begin"};
-    CUcontext context;
-    current = &none;
-    if (!(library = dlopen(path, RTLD_NOW)))
-        die("record: %s", dlerror());
-    CALL("cuInit", (unsigned), 0);
-    CALL("cuDevicePrimaryCtxRetain", (CUcontext *, CUdevice), &context, 0);
-    CALL("cuCtxSetCurrent", (CUcontext), context);
+    open_library(path);
+    begin_device();
     while (*next_case < case_count) {
         struct run *run = &runs[*next_case];
         current = &cases[(*next_case)++];
@@ -315,33 +283,25 @@ static CUresult run_cases(const char *path, const char *only)
     return CUDA_SUCCESS;
 }
 
-static void *shared(size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        die("record: no memory");
-    return memory;
-}
-
 int main(int argc, char **argv)
 {
     if (argc != 4 && argc != 5)
         die("usage: record LIBRARY DEVICE DATE [CASE]");
     make_cases();
-    arena = shared(ARENA);
-    arena_used = shared(sizeof *arena_used);
-    runs = shared(sizeof *runs * (size_t)case_count);
-    next_case = shared(sizeof *next_case);
+    arena = shared_memory(ARENA);
+    arena_used = shared_memory(sizeof *arena_used);
+    runs = shared_memory(sizeof *runs * (size_t)case_count);
+    next_case = shared_memory(sizeof *next_case);
     while (*next_case < case_count) {
         int before = *next_case;
         pid_t child = fork();
         if (child < 0)
-            die("record: no process");
+            die("no process");
         if (child == 0)
             _exit(run_cases(argv[1], argc == 5 ? argv[4] : "") != CUDA_SUCCESS);
         waitpid(child, NULL, 0);
         if (*next_case == before)
-            die("record: the driver does not begin");
+            die("the driver does not begin");
     }
     printf("anywarp-texture 1\n%s\n%s\n", argv[2], argv[3]);
     for (int i = 0; i < case_count; i++)

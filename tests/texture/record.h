@@ -2,8 +2,7 @@
 #ifndef ANYWARP_TEXTURE_RECORD_H
 #define ANYWARP_TEXTURE_RECORD_H
 
-#include <cuda.h>
-#include <stdint.h>
+#include "driver.h"
 
 enum { WORDS = 12, MAX_COUNT = 16384 };
 

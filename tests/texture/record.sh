@@ -2,14 +2,10 @@
 # Records what textures and surfaces give on a device: record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME]
 # LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.tex (h200), compressed to NAME.tex.zst where zstd is installed.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-library=${1:?library} include=${2:?include folder} out=${3:?output folder} name=${4:-h200}
-mkdir -p "$out"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -ffp-contract=off -I "$include" -o "$work/record" "$here"/*.c -ldl -lm
-device=$( (nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo "$library") | head -n 1)
-"$work/record" "$library" "$device" "$(date -u +%Y-%m-%d)" >"$out/$name.tex"
-if command -v zstd >/dev/null; then
-    zstd -q -19 -f --rm "$out/$name.tex"
-fi
+record=$(dirname "$0")/../record
+. "$record/common.sh"
+build record -ffp-contract=off "$here"/*.c
+into "${3:-}"
+result=$out/${4:-h200}.tex
+"$work/record" "$library" "$device" "$today" >"$result"
+compress "$result"

@@ -1,4 +1,4 @@
-//! `include/cuda.h`: every C takes it, the examples and the probe compile with it, and what it declares is exported.
+//! `include/cuda.h`: every C takes it, the examples and the recorders compile with it, and what it declares is exported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -54,14 +54,29 @@ fn the_examples_compile() {
     }
 }
 
+/// Folders of programs that ask a driver library.
+const RECORDERS: [&str; 8] = [
+    "tests/async",
+    "tests/cluster",
+    "tests/hw",
+    "tests/hw/matrix",
+    "tests/probe",
+    "tests/probe/procaddr",
+    "tests/record",
+    "tests/texture",
+];
+
 #[test]
-fn the_probe_compiles() {
-    let probe = root().join("tests/probe");
-    let texts = format!("-Wa,-I,{}", probe.display());
-    for file in c_files("tests/probe") {
-        // The probe calls every function through one type, and deprecated ones too.
-        let flags = ["-std=gnu11", "-Wno-cast-function-type", "-Wno-deprecated-declarations", &texts];
-        assert_compiles(&flags, &file);
+fn the_recorders_compile() {
+    let shared = format!("-I{}", root().join("tests/record").display());
+    for folder in RECORDERS {
+        let texts = format!("-Wa,-I,{}", root().join(folder).display());
+        for file in c_files(folder) {
+            // The probe calls every function through one type, and deprecated ones too.
+            let flags =
+                ["-std=gnu11", "-Wno-cast-function-type", "-Wno-deprecated-declarations", &texts, &shared];
+            assert_compiles(&flags, &file);
+        }
     }
 }
 

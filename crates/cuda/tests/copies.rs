@@ -56,7 +56,7 @@ fn every_copy_is_as_on_the_hardware() {
         (("ANYWARP_CPU", "native"), Some("barrier,plain")),
         (("ANYWARP_CPU", "x86-64-v3"), Some("barrier,plain")),
     ] {
-        let ours = recorder.record(&library, &[setting], groups).expect("a recording of ours");
+        let ours = recorder.record(&library, setting, groups).expect("a recording of ours");
         let least = if groups.is_none() { hardware.len() } else { 280 };
         assert!(ours.len() >= least, "{} cases with {}={}", ours.len(), setting.0, setting.1);
         let ours: BTreeMap<&str, &Outcome> = ours.iter().map(|(name, o)| (settled(name), o)).collect();

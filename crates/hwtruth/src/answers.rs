@@ -1,10 +1,9 @@
 //! The driver's recorded answers (`tests/probe/README.md` has the formats).
 
-use crate::{Error, read_text, tests_folder, text_error};
+use crate::{Error, read_text, recorder, rows, tests_folder};
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::Path;
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a probe's line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +67,7 @@ const NEWER: &[&str] = &["cluster", "clusterattr", "clusterlaunch", "clusterocc"
 pub fn recorded() -> Result<Vec<Line>, Error> {
     let mut all = Vec::new();
     for file in RECORDINGS {
-        all.extend(lines(&read_text(&tests_folder(file))?));
+        all.extend(lines(&read_text(file)?));
     }
     Ok(all)
 }
@@ -92,15 +91,7 @@ pub struct Difference {
 /// # Errors
 /// A recording is absent or not as its README says.
 pub fn differences(ours: &str) -> Result<Vec<Difference>, Error> {
-    let path = tests_folder("probe/exceptions.tsv");
-    let text = read_text(&path)?;
-    let mut exceptions = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
-        let (pattern, _reason) = line
-            .split_once('\t')
-            .ok_or_else(|| text_error(&path, number + 1, "a name, a tab and a reason expected"))?;
-        exceptions.push(pattern.to_owned());
-    }
+    let exceptions: Vec<String> = rows("probe/exceptions.tsv", |[pattern, _reason]| Ok(pattern.to_owned()))?;
     let excepted = |name: &str| {
         exceptions.iter().any(|pattern| match pattern.strip_suffix('*') {
             Some(prefix) => name.starts_with(prefix),
@@ -129,46 +120,18 @@ pub fn differences(ours: &str) -> Result<Vec<Difference>, Error> {
     Ok(differences)
 }
 
-/// The probe, built; its file goes with it.
-pub struct Probe {
-    program: std::path::PathBuf,
-}
-
-fn fail(what: &str, reason: String) -> Error {
-    Error::Probe(format!("{what}: {reason}"))
-}
+/// The probe, built.
+pub struct Probe(recorder::Recorder);
 
 impl Probe {
-    /// Builds the probe with `cc` against the `cuda.h` of `include`.
+    /// Builds the probe against the `cuda.h` of `include`.
     ///
     /// # Errors
-    /// The compiler cannot be run, or says no.
+    /// There is no compiler, or it says no.
     pub fn build(include: &Path) -> Result<Probe, Error> {
-        static BUILT: AtomicUsize = AtomicUsize::new(0);
-        let folder = tests_folder("probe");
-        let number = BUILT.fetch_add(1, Ordering::Relaxed);
-        let program = std::env::temp_dir().join(format!("anywarp-probe-{}-{number}", std::process::id()));
-        let sources = std::fs::read_dir(&folder)
-            .map_err(|source| Error::Read { path: folder.clone(), source })?
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| {
-                path.extension().is_some_and(|e| e == "c") && path.file_stem().is_some_and(|s| s != "table")
-            });
-        let output = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
-            .args(["-std=gnu11", "-O1", "-w", "-o"])
-            .arg(&program)
-            .arg("-I")
-            .arg(include)
-            .arg(format!("-Wa,-I,{}", folder.display()))
-            .args(sources)
-            .args(["-ldl", "-lpthread"])
-            .output()
-            .map_err(|e| fail("cc", e.to_string()))?;
-        if output.status.success() {
-            Ok(Probe { program })
-        } else {
-            Err(fail("the probe does not build", String::from_utf8_lossy(&output.stderr).into_owned()))
-        }
+        // The assembler takes the kernels' texts out of the folder.
+        let texts = format!("-Wa,-I,{}", tests_folder("probe").display());
+        recorder::Recorder::build(include, "probe", &[&texts, "-w"]).map(Probe)
     }
 
     /// The groups it can ask.
@@ -176,38 +139,25 @@ impl Probe {
     /// # Errors
     /// The probe cannot be run.
     pub fn groups(&self) -> Result<Vec<String>, Error> {
-        let output = Command::new(&self.program).arg("--list").output();
-        let output = output.map_err(|e| fail("probe", e.to_string()))?;
-        Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+        Ok(self.text(&[], &[&"--list"])?.lines().map(str::to_owned).collect())
     }
 
-    /// Asks `library`; `group`: one group alone. Where a group ends early its lines are missing.
+    /// Asks `library`; `group`: one group alone.
     ///
     /// # Errors
-    /// The probe cannot be run.
+    /// The probe cannot be run, or it has not the group.
     pub fn ask(&self, library: &Path, group: Option<&str>) -> Result<String, Error> {
-        let mut probe = Command::new(&self.program);
-        probe.env("ANYWARP_CACHE_DIR", "off");
-        probe.arg(library);
-        if let Some(group) = group {
-            probe.args(["--group", group]);
-            if NEWER.contains(&group) {
-                probe.env("ANYWARP_COMPUTE_CAPABILITY", "9.0");
+        match &group {
+            Some(group) => {
+                let newer = NEWER.contains(group).then_some(recorder::CAPABILITY);
+                self.text(newer.as_slice(), &[&library, &"--group", group])
             }
-        }
-        let output = probe.output().map_err(|e| fail("probe", e.to_string()))?;
-        if output.status.code().is_some_and(|code| code < 2) {
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-        } else {
-            Err(fail("probe", String::from_utf8_lossy(&output.stderr).into_owned()))
+            None => self.text(&[], &[&library]),
         }
     }
-}
 
-impl Drop for Probe {
-    fn drop(&mut self) {
-        // A leftover in the temporary folder does no harm.
-        let _ = std::fs::remove_file(&self.program);
+    fn text(&self, variables: &[(&str, &str)], arguments: &[&dyn AsRef<OsStr>]) -> Result<String, Error> {
+        self.0.run(variables, arguments, |bytes| Ok(String::from_utf8_lossy(bytes).into_owned()))
     }
 }
 
@@ -231,22 +181,13 @@ pub struct ProcAddress {
 /// # Errors
 /// The recording is absent or not as its README says.
 pub fn proc_addresses() -> Result<Vec<ProcAddress>, Error> {
-    let path = tests_folder("probe/h200-580-procaddr.tsv");
-    let text = read_text(&path)?;
-    let mut rows = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
-        let fail = || {
-            text_error(&path, number + 1, "name, flags, version, status, query result and symbols expected")
-        };
-        let columns: Vec<&str> = line.split('\t').collect();
-        let [name, flags, version, _status, query, symbols] = columns.as_slice() else { return Err(fail()) };
-        rows.push(ProcAddress {
-            name: (*name).to_owned(),
-            flags: flags.parse().map_err(|_| fail())?,
-            version: version.parse().map_err(|_| fail())?,
-            query: query.parse().map_err(|_| fail())?,
+    rows("probe/h200-580-procaddr.tsv", |[name, flags, version, _status, query, symbols]| {
+        Ok(ProcAddress {
+            name: name.to_owned(),
+            flags: flags.parse().map_err(|_| "the flags are no number")?,
+            version: version.parse().map_err(|_| "the version is no number")?,
+            query: query.parse().map_err(|_| "the query's result is no number")?,
             symbols: symbols.split(',').filter(|s| *s != "-").map(str::to_owned).collect(),
-        });
-    }
-    Ok(rows)
+        })
+    })
 }

@@ -6,7 +6,8 @@ mod kernel;
 
 pub use input::InputType;
 
-use crate::{Error, read_text, tests_folder, text_error};
+use crate::recording::{Header, load};
+use crate::{Error, rows};
 use std::collections::HashMap;
 
 /// Inputs of a form, and so threads of its kernel.
@@ -92,34 +93,24 @@ pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>, version: &str, targ
 /// # Errors
 /// The table is absent or not as its README says.
 pub fn forms() -> Result<Vec<Form>, Error> {
-    let path = tests_folder("hw/forms.tsv");
-    let text = read_text(&path)?;
-    let mut forms = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
-        let fail = |reason: &str| text_error(&path, number + 1, reason);
-        let columns: Vec<&str> = line.split('\t').collect();
-        let [group, name, capability, check, inputs, outputs, body] = columns.as_slice() else {
-            return Err(fail("seven columns expected"));
-        };
-        let check = match *check {
-            "exact" => Check::Exact,
-            "approx" => Check::Approx,
-            _ => return Err(fail("a check is `exact` or `approx`")),
-        };
+    rows("hw/forms.tsv", |[group, name, capability, check, inputs, outputs, body]| {
         let inputs: Option<Vec<_>> = inputs.split(',').map(InputType::from_name).collect();
         let outputs: Result<Vec<u32>, _> =
             outputs.split(',').map(|o| o.trim_start_matches('b').parse()).collect();
-        forms.push(Form {
-            group: (*group).to_owned(),
-            name: (*name).to_owned(),
-            capability: capability.parse().map_err(|_| fail("the capability is no number"))?,
-            check,
-            inputs: inputs.ok_or_else(|| fail("an unknown input type"))?,
-            outputs: outputs.map_err(|_| fail("an output is b16, b32 or b64"))?,
-            body: (*body).to_owned(),
-        });
-    }
-    Ok(forms)
+        Ok(Form {
+            group: group.to_owned(),
+            name: name.to_owned(),
+            capability: capability.parse().map_err(|_| "the capability is no number")?,
+            check: match check {
+                "exact" => Check::Exact,
+                "approx" => Check::Approx,
+                _ => return Err("a check is `exact` or `approx`".to_owned()),
+            },
+            inputs: inputs.ok_or("an unknown input type")?,
+            outputs: outputs.map_err(|_| "an output is b16, b32 or b64")?,
+            body: body.to_owned(),
+        })
+    })
 }
 
 /// The results of one group on a device.
@@ -163,37 +154,26 @@ impl Recording {
     /// # Errors
     /// The file is absent, damaged or not as its README says.
     pub fn of_group(group: &str) -> Result<Recording, Error> {
-        let path = tests_folder(&format!("hw/{group}.hw.zst"));
-        let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
-        let bytes = crate::decompressed(&path)?;
-        let (header, mut rest) =
-            crate::split_header(&bytes).ok_or_else(|| damaged("the header has no line `end`".to_owned()))?;
-        let mut lines = header.lines();
-        let mut line =
-            |what: &str| lines.next().ok_or_else(|| damaged(format!("the header ends before {what}")));
-        if line("the format")? != "anywarp-hw 1" {
-            return Err(damaged("the first line is not `anywarp-hw 1`".to_owned()));
-        }
-        let (device, date) = (line("the device")?.to_owned(), line("the date")?.to_owned());
-        if line("the inputs")? != format!("inputs {INPUTS}") {
-            return Err(damaged(format!("not a recording of {INPUTS} inputs")));
+        load(&format!("hw/{group}.hw.zst"), Recording::read)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Recording, String> {
+        let mut header = Header::read("anywarp-hw 1", bytes)?;
+        if header.lines.next() != Some(&format!("inputs {INPUTS}")) {
+            return Err(format!("not a recording of {INPUTS} inputs"));
         }
         let mut results = HashMap::new();
-        for line in lines {
+        for line in header.lines.clone() {
             let mut words = line.split(' ');
             let name = words.next().unwrap_or_default();
             let mut outputs = Vec::new();
             for bits in words {
-                let size = bits.parse::<usize>().map_err(|e| damaged(e.to_string()))? / 8;
-                let (array, tail) = rest
-                    .split_at_checked(size * INPUTS)
-                    .ok_or_else(|| damaged(format!("it ends within {name}")))?;
-                outputs.push(elements(array, size));
-                rest = tail;
+                let size = bits.parse::<usize>().map_err(|e| format!("{name}: {e}"))? / 8;
+                outputs.push(elements(header.take(name, size * INPUTS)?, size));
             }
             results.insert(name.to_owned(), outputs);
         }
-        Ok(Recording { device, date, results })
+        Ok(Recording { device: header.device.to_owned(), date: header.date.to_owned(), results })
     }
 
     /// The results of a form: for each output, a value a thread. None: the form was not recorded.

@@ -7,10 +7,11 @@
 //!   manual allows them.
 //! - [`answers`]: the driver's answers to some three thousand calls, right and wrong, and which exported symbol
 //!   `cuGetProcAddress` gives by version (`tests/probe`).
-//!
 //! - [`copies`]: what asynchronous copies do, and the bits of tensor maps (`tests/async`).
 //! - [`textures`]: what textures and surfaces give (`tests/texture`).
 //! - [`clusters`]: what clusters of blocks do (`tests/cluster`).
+//!
+//! The last four also build the program that made their recording (`recorder`), so that it asks our library the same.
 //!
 //! Only tests use this crate; it knows none of the others.
 
@@ -21,9 +22,10 @@ pub mod functions;
 pub mod instructions;
 pub mod manual;
 pub mod matrix;
+mod recorder;
+mod recording;
 pub mod textures;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Why a recording could not be read.
@@ -55,9 +57,9 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// The probe could not be built or run.
+    /// A recorder could not be built or run.
     #[error("{0}")]
-    Probe(String),
+    Recorder(String),
 }
 
 /// A folder of the repository's `tests`.
@@ -65,28 +67,34 @@ fn tests_folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name)
 }
 
-fn read_text(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })
+/// A text of `tests`.
+fn read_text(name: &str) -> Result<String, Error> {
+    let path = tests_folder(name);
+    std::fs::read_to_string(&path).map_err(|source| Error::Read { path, source })
 }
 
-/// A file's contents before zstd.
-fn decompressed(path: &Path) -> Result<Vec<u8>, Error> {
-    let damaged = |reason: String| Error::Damaged { path: path.to_owned(), reason };
-    let file = std::fs::File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    let mut bytes = Vec::new();
-    ruzstd::decoding::StreamingDecoder::new(file)
-        .map_err(|e| damaged(e.to_string()))?
-        .read_to_end(&mut bytes)
-        .map_err(|e| damaged(e.to_string()))?;
-    Ok(bytes)
+/// The rows of a table of `tests`, as `row` understands their N columns by tabs; comments are passed over.
+fn rows<T, const N: usize>(
+    name: &str,
+    row: impl Fn([&str; N]) -> Result<T, String>,
+) -> Result<Vec<T>, Error> {
+    let text = read_text(name)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
+    lines
+        .map(|(number, line)| {
+            let columns: Vec<&str> = line.split('\t').collect();
+            <[&str; N]>::try_from(columns)
+                .map_err(|columns| format!("{N} columns expected, there are {}", columns.len()))
+                .and_then(&row)
+                .map_err(|reason| Error::Text { path: tests_folder(name), line: number + 1, reason })
+        })
+        .collect()
 }
 
-/// The lines of a recording before `end`, and what comes after it.
-fn split_header(bytes: &[u8]) -> Option<(&str, &[u8])> {
-    let end = bytes.windows(5).position(|w| w == b"\nend\n")?;
-    Some((std::str::from_utf8(bytes.get(..end)?).ok()?, bytes.get(end + 5..)?))
-}
-
-fn text_error(path: &Path, line: usize, reason: impl Into<String>) -> Error {
-    Error::Text { path: path.to_owned(), line, reason: reason.into() }
+/// The word of a counter, as `tests/record/splitmix.h` has it in C.
+fn splitmix(counter: u64) -> u64 {
+    let z = counter.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
 }

@@ -4,10 +4,10 @@ mod fragment;
 
 pub use fragment::FragmentType;
 
-use crate::{Error, read_text, tests_folder, text_error};
+use crate::recording::{Header, load};
+use crate::{Error, rows};
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::Read;
 
 /// Warps of a form's kernel.
 pub const WARPS: usize = 1024;
@@ -161,31 +161,22 @@ fn write_kernel(o: &mut String, f: &Form) -> std::fmt::Result {
 /// # Errors
 /// The table is absent or not as its README says.
 pub fn forms() -> Result<Vec<Form>, Error> {
-    let path = tests_folder("hw/matrix/forms.tsv");
-    let text = read_text(&path)?;
-    let mut forms = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
-        let fail = |reason: &str| text_error(&path, number + 1, reason);
-        let columns: Vec<&str> = line.split('\t').collect();
-        let [group, name, inputs, result, body] = columns.as_slice() else {
-            return Err(fail("five columns expected"));
-        };
+    rows("hw/matrix/forms.tsv", |[group, name, inputs, result, body]| {
         let inputs: Option<Vec<Input>> = inputs.split(',').map(input).collect();
         let (bits, count) = result
             .strip_prefix('b')
             .and_then(|r| r.split_once('*'))
             .and_then(|(bits, count)| Some((bits.parse().ok()?, count.parse().ok()?)))
-            .ok_or_else(|| fail("a result is b32*N or b64*N"))?;
-        forms.push(Form {
-            group: (*group).to_owned(),
-            name: (*name).to_owned(),
-            inputs: inputs.ok_or_else(|| fail("an input is LETTER:TYPE*N"))?,
+            .ok_or("a result is b32*N or b64*N")?;
+        Ok(Form {
+            group: group.to_owned(),
+            name: name.to_owned(),
+            inputs: inputs.ok_or("an input is LETTER:TYPE*N")?,
             bits,
             count,
-            body: (*body).to_owned(),
-        });
-    }
-    Ok(forms)
+            body: body.to_owned(),
+        })
+    })
 }
 
 fn input(text: &str) -> Option<Input> {
@@ -240,15 +231,7 @@ impl Recording {
     /// # Errors
     /// The file is absent, damaged or not as its README says.
     pub fn of_group(group: &str) -> Result<Recording, Error> {
-        let path = tests_folder(&format!("hw/matrix/{group}.hw.zst"));
-        let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
-        let file = std::fs::File::open(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
-        let mut bytes = Vec::new();
-        ruzstd::decoding::StreamingDecoder::new(file)
-            .map_err(|e| damaged(e.to_string()))?
-            .read_to_end(&mut bytes)
-            .map_err(|e| damaged(e.to_string()))?;
-        Recording::read(&bytes).map_err(damaged)
+        load(&format!("hw/matrix/{group}.hw.zst"), Recording::read)
     }
 
     /// Reads a recording as the recorder wrote it.
@@ -256,36 +239,26 @@ impl Recording {
     /// # Errors
     /// Why it is none.
     pub fn read(bytes: &[u8]) -> Result<Recording, String> {
-        let end = bytes.windows(5).position(|w| w == b"\nend\n").ok_or("the header has no line `end`")?;
-        let header = std::str::from_utf8(&bytes[..end]).map_err(|e| e.to_string())?;
-        let mut lines = header.lines();
-        let mut line = |what: &str| lines.next().ok_or_else(|| format!("the header ends before {what}"));
-        if line("the format")? != "anywarp-hw matrix 1" {
-            return Err("the first line is not `anywarp-hw matrix 1`".to_owned());
-        }
-        let (device, date) = (line("the device")?.to_owned(), line("the date")?.to_owned());
-        let whole: usize = line("the warps")?
+        let mut header = Header::read("anywarp-hw matrix 1", bytes)?;
+        let warps = header.lines.next().unwrap_or_default();
+        let whole: usize = warps
             .strip_prefix(&format!("warps {WARPS} whole "))
             .and_then(|n| n.parse().ok())
             .ok_or_else(|| format!("not a recording of {WARPS} warps"))?;
-        let mut rest = &bytes[end + 5..];
         let mut results = HashMap::new();
-        for line in lines {
+        for line in header.lines.clone() {
             let (name, shape) = line.split_once(" b").ok_or("a form has no result")?;
             let size: Option<(usize, usize)> =
                 shape.split_once('*').and_then(|(b, n)| Some((b.parse().ok()?, n.parse().ok()?)));
             let (bits, count) = size.ok_or("a result has no size")?;
             let mut take = |words: usize| {
-                let (head, tail) =
-                    rest.split_at_checked(words * 4).ok_or_else(|| format!("it ends within {name}"))?;
-                rest = tail;
                 let word = |c: &[u8]| c.iter().rev().fold(0, |v, &b| v << 8 | u32::from(b));
-                Ok::<Vec<u32>, String>(head.chunks_exact(4).map(word).collect())
+                Ok::<Vec<u32>, String>(header.take(name, words * 4)?.chunks_exact(4).map(word).collect())
             };
             let first: Result<Vec<_>, _> = (0..whole).map(|_| take(count * bits)).collect();
             results.insert(name.to_owned(), Results { whole: first?, hashes: take(WARPS)? });
         }
-        Ok(Recording { device, date, results })
+        Ok(Recording { device: header.device.to_owned(), date: header.date.to_owned(), results })
     }
 
     /// The results of a form. None: it was not recorded.

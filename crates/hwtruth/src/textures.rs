@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use crate::{Error, tests_folder};
+use crate::Error;
+use crate::recorder;
+use crate::recording::{Header, load};
 
 /// What a case gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,35 +34,24 @@ impl fmt::Display for Outcome {
 /// Outcomes by the names of cases.
 pub type Recording = BTreeMap<String, Outcome>;
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Recording, Error> {
-    let damaged = |reason: &str| Error::Damaged { path: path.to_owned(), reason: reason.to_owned() };
-    let end = bytes.windows(5).position(|w| w == b"\nend\n").ok_or_else(|| damaged("no line `end`"))?;
-    let (head, rest) = bytes.split_at(end);
-    let text = std::str::from_utf8(head).map_err(|_| damaged("the header is no text"))?;
-    let mut lines = text.lines();
-    if lines.next() != Some("anywarp-texture 1") {
-        return Err(damaged("the first line is not `anywarp-texture 1`"));
-    }
-    let mut at = "\nend\n".len();
+fn read(bytes: &[u8]) -> Result<Recording, String> {
+    let mut header = Header::read("anywarp-texture 1", bytes)?;
     let mut all = Recording::new();
-    // Behind the device and the date.
-    for line in lines.skip(2) {
+    for line in header.lines.clone() {
         let words: Vec<&str> = line.split(' ').collect();
         let (name, outcome) = match words.as_slice() {
             [name, "ok", _, _, size] => {
-                let size: usize = size.parse().map_err(|_| damaged("a size is no number"))?;
-                let results = rest.get(at..at + size).ok_or_else(|| damaged("results are missing"))?;
-                at += size;
-                (name, Outcome::Results(results.to_vec()))
+                let size = size.parse().map_err(|_| format!("{name}: the size is no number"))?;
+                (name, Outcome::Results(header.take(name, size)?.to_vec()))
             }
             [name, stage, code] => {
-                let code = code.parse().map_err(|_| damaged("a status is no number"))?;
+                let code = code.parse().map_err(|_| format!("{name}: the status is no number"))?;
                 (name, Outcome::Status { stage: (*stage).to_owned(), code })
             }
-            _ => return Err(damaged("a line of another shape")),
+            _ => return Err(format!("a line of another shape: {line:.60}")),
         };
         if all.insert((*name).to_owned(), outcome).is_some() {
-            return Err(damaged("a case's name occurs twice"));
+            return Err(format!("{name} occurs twice"));
         }
     }
     Ok(all)
@@ -73,48 +62,19 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Recording, Error> {
 /// # Errors
 /// The recording is absent or not as its README says.
 pub fn recorded() -> Result<Recording, Error> {
-    let path = tests_folder("texture/h200.tex.zst");
-    let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
-    let file = std::fs::File::open(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
-    let mut bytes = Vec::new();
-    ruzstd::decoding::StreamingDecoder::new(file)
-        .map_err(|e| damaged(e.to_string()))?
-        .read_to_end(&mut bytes)
-        .map_err(|e| damaged(e.to_string()))?;
-    parse(&path, &bytes)
+    load("texture/h200.tex.zst", read)
 }
 
-/// The recorder, built; its file goes with it.
-pub struct Recorder {
-    program: PathBuf,
-}
-
-fn fail(what: &str, reason: String) -> Error {
-    Error::Probe(format!("{what}: {reason}"))
-}
+/// The recorder, built.
+pub struct Recorder(recorder::Recorder);
 
 impl Recorder {
-    /// Builds the recorder with `cc` against the `cuda.h` of `include`.
+    /// Builds the recorder against the `cuda.h` of `include`.
     ///
     /// # Errors
-    /// The compiler cannot be run, or says no.
+    /// There is no compiler, or it says no.
     pub fn build(include: &Path) -> Result<Recorder, Error> {
-        let folder = tests_folder("texture");
-        let program = std::env::temp_dir().join(format!("anywarp-texture-{}", std::process::id()));
-        let output = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
-            .args(["-std=gnu11", "-O1", "-w", "-ffp-contract=off", "-o"])
-            .arg(&program)
-            .arg("-I")
-            .arg(include)
-            .args(["cases.c", "coordinates.c", "formats.c", "record.c"].map(|file| folder.join(file)))
-            .args(["-ldl", "-lm"])
-            .output()
-            .map_err(|e| fail("cc", e.to_string()))?;
-        if output.status.success() {
-            Ok(Recorder { program })
-        } else {
-            Err(fail("the recorder does not build", String::from_utf8_lossy(&output.stderr).into_owned()))
-        }
+        recorder::Recorder::build(include, "texture", &["-ffp-contract=off"]).map(Recorder)
     }
 
     /// Records what `library` gives, with a variable set.
@@ -122,24 +82,6 @@ impl Recorder {
     /// # Errors
     /// The recorder cannot be run, or the library does not begin.
     pub fn record(&self, library: &Path, setting: (&str, &str)) -> Result<Recording, Error> {
-        let output = Command::new(&self.program)
-            .env("ANYWARP_CACHE_DIR", "off")
-            .env(setting.0, setting.1)
-            .arg(library)
-            .args(["ours", "today"])
-            .output()
-            .map_err(|e| fail("the recorder", e.to_string()))?;
-        if output.status.success() {
-            parse(&self.program, &output.stdout)
-        } else {
-            Err(fail("the recorder", String::from_utf8_lossy(&output.stderr).into_owned()))
-        }
-    }
-}
-
-impl Drop for Recorder {
-    fn drop(&mut self) {
-        // A leftover in the temporary folder does no harm.
-        let _ = std::fs::remove_file(&self.program);
+        self.0.run(&[setting], &[&library, &"ours", &"today"], read)
     }
 }

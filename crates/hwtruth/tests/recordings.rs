@@ -133,3 +133,32 @@ fn names_lead_to_their_symbols() {
     assert_eq!(at("cuMemcpyHtoD", 3010, 0).as_deref(), Some("cuMemcpyHtoD"));
     assert_eq!(at("cuGetProcAddress", 11030, 0).as_deref(), Some("cuGetProcAddress"));
 }
+
+#[test]
+fn what_is_no_recording_is_said_to_be_none() {
+    use hwtruth::matrix::Recording;
+    let good = "anywarp-hw matrix 1\ndevice\nday\nwarps 1024 whole 0\nx b32*1\nend\n";
+    for (text, reason) in [
+        ("", "the header has no line `end`"),
+        ("anywarp-hw 1\ndevice\nday\nend\n", "the first line is not `anywarp-hw matrix 1`"),
+        ("anywarp-hw matrix 1\ndevice\nend\n", "the header ends before the date"),
+        ("anywarp-hw matrix 1\ndevice\nday\nwarps 3 whole 0\nend\n", "not a recording of 1024 warps"),
+        (good, "it ends within x"),
+    ] {
+        assert_eq!(Recording::read(text.as_bytes()).expect_err(text), reason);
+    }
+    let read = Recording::read(&[good.as_bytes(), &[0; 4096]].concat()).expect("a recording");
+    assert_eq!((read.device.as_str(), read.date.as_str()), ("device", "day"));
+    assert_eq!(read.results("x").map(|r| r.hashes.len()), Some(1024));
+}
+
+#[test]
+fn a_recorder_that_cannot_begin_says_why() {
+    use hwtruth::clusters::Recorder;
+    let include = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
+    let recorder = Recorder::build(&include).expect("the recorder");
+    let error =
+        recorder.record(std::path::Path::new("/no/such/library.so"), ("X", "1")).expect_err("no library");
+    let text = error.to_string();
+    assert!(text.contains("tests/cluster") && text.contains("/no/such/library.so"), "{text}");
+}

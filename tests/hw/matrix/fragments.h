@@ -2,19 +2,11 @@
 #ifndef ANYWARP_HW_FRAGMENTS_H
 #define ANYWARP_HW_FRAGMENTS_H
 
-#include <stdint.h>
+#include "splitmix.h"
+#include <stddef.h>
 #include <string.h>
 
 enum { HW_WARPS = 1024, HW_THREADS = HW_WARPS * 32 };
-
-/* The splitmix64 finaliser of a counter. */
-static inline uint64_t hw_mix(uint64_t n)
-{
-    uint64_t z = (n + 1) * 0x9e3779b97f4a7c15ULL;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-}
 
 struct hw_type {
     const char *name;
@@ -93,11 +85,11 @@ static inline uint64_t hw_register(const struct hw_type *t, unsigned operand, un
     if (t->exponent) {
         for (unsigned e = 0; e < (t->bits < 32 ? 32 / t->bits : 1); e++) {
             uint64_t n = first + e;
-            value |= hw_float(t, mode, operand == 2, hw_mix(2 * n), hw_mix(2 * n + 1)) << (e * t->bits);
+            value |= hw_float(t, mode, operand == 2, splitmix(2 * n), splitmix(2 * n + 1)) << (e * t->bits);
         }
         return value;
     }
-    uint64_t u = hw_mix(2 * first), v = hw_mix(2 * first + 1);
+    uint64_t u = splitmix(2 * first), v = splitmix(2 * first + 1);
     if (!strcmp(t->name, "int"))
         return mode == 3 ? extremes[u % 6] : mode == 4 ? v & 0x03030303 : (uint32_t)v;
     if (!strcmp(t->name, "s32")) {

@@ -1,10 +1,7 @@
 /* record LIBRARY FORMS GROUP DEVICE DATE: runs each form of a group on a CUDA driver library and writes the recording to standard output.
  * record --ptx FORMS GROUP: writes the PTX of the group's kernels instead. Formats: README.md. */
+#include "forms.h"
 #include "fragments.h"
-#include <cuda.h>
-#include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_FORMS = 2048, OPERANDS = 4, BLOCK = 128, TILE = 36864, REGISTERS = 256 };
@@ -22,17 +19,6 @@ struct form {
 };
 
 static struct form forms[MAX_FORMS];
-static int form_count;
-
-static void die(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    exit(1);
-}
 
 /* NAME:TYPE*COUNT, or of a result bBITS*COUNT. */
 static struct operand read_operand(const struct form *f, const char *text, int input)
@@ -40,7 +26,7 @@ static struct operand read_operand(const struct form *f, const char *text, int i
     struct operand o = {0};
     const char *star = strchr(text, '*');
     if (!star)
-        die("record: %s: an operand without a number of registers", f->name);
+        die("%s: an operand without a number of registers", f->name);
     o.count = (unsigned)atoi(star + 1);
     if (!input) {
         o.name = 'd';
@@ -50,52 +36,25 @@ static struct operand read_operand(const struct form *f, const char *text, int i
     o.name = *text;
     o.type = hw_type(text + 2, (size_t)(star - text - 2));
     if (!o.type)
-        die("record: %s: unknown type in %s", f->name, text);
+        die("%s: unknown type in %s", f->name, text);
     o.bits = o.type->bits == 64 ? 64 : 32;
     return o;
 }
 
-static void read_forms(const char *path, const char *group)
+static void read_form(int i, char **column)
 {
-    FILE *file = fopen(path, "r");
-    static char line[65536];
-    if (!file)
-        die("record: cannot read %s", path);
-    while (fgets(line, sizeof line, file)) {
-        char *column[5], *rest = line;
-        if (*line == '#')
-            continue;
-        line[strcspn(line, "\n")] = 0;
-        for (int i = 0; i < 5; i++)
-            if (!(column[i] = strsep(&rest, "\t")))
-                die("record: a line of %s has fewer than five columns", path);
-        if (strcmp(column[0], group))
-            continue;
-        struct form *f = &forms[form_count++];
-        f->name = strdup(column[1]);
-        f->body = strdup(column[4]);
-        for (char *t; (t = strsep(&column[2], ",")) && *t;)
-            f->in[f->ins++] = read_operand(f, t, 1);
-        f->out = read_operand(f, column[3], 0);
-    }
-    fclose(file);
-    if (!form_count)
-        die("record: no forms of group %s", group);
+    struct form *f = &forms[i];
+    f->name = column[1];
+    f->body = column[4];
+    for (char *t; (t = strsep(&column[2], ",")) && *t;)
+        f->in[f->ins++] = read_operand(f, t, 1);
+    f->out = read_operand(f, column[3], 0);
 }
 
-static void kernel_name(char *name, const struct form *f)
+static void write_kernel(FILE *o, int i)
 {
-    sprintf(name, "t_%s", f->name);
-    for (char *c = name; *c; c++)
-        if (*c == '.')
-            *c = '_';
-}
-
-static void write_kernel(FILE *o, const struct form *f)
-{
-    char name[128];
-    kernel_name(name, f);
-    fprintf(o, ".visible .entry %s(.param .u64 in, .param .u64 out)\n{\n", name);
+    const struct form *f = &forms[i];
+    fprintf(o, ".visible .entry %s(.param .u64 in, .param .u64 out)\n{\n", entry_name("t_", f->name));
     fprintf(o, "    .reg .b16 %%h<8>; .reg .b32 %%t<16>; .reg .b64 %%q<8>; .reg .pred %%p<4>;\n");
     fprintf(o, "    .reg .b32 %%i, %%l, %%s, %%w, %%u<3>; .reg .b64 %%v<4>;\n");
     if (strstr(f->body, "%s") || strstr(f->body, "%w"))
@@ -121,27 +80,6 @@ static void write_kernel(FILE *o, const struct form *f)
         fprintf(o, "    st.global.b%u [%%v2+%zu], %%d%u;\n", f->out.bits, (size_t)r * HW_THREADS * f->out.bits / 8, r);
     fprintf(o, "    ret;\n}\n");
 }
-
-static char *group_ptx(void)
-{
-    char *text;
-    size_t size;
-    FILE *o = open_memstream(&text, &size);
-    fprintf(o, ".version 8.7\n.target sm_90a\n.address_size 64\n");
-    for (int i = 0; i < form_count; i++)
-        write_kernel(o, &forms[i]);
-    fclose(o);
-    return text;
-}
-
-static void *library;
-#define CALL(fn, type, ...) \
-    do { \
-        CUresult(*f_) type = (CUresult(*) type)dlsym(library, fn); \
-        CUresult r_ = f_ ? f_(__VA_ARGS__) : (CUresult)-1; \
-        if (r_) \
-            die("record: %s: %d", fn, (int)r_); \
-    } while (0)
 
 static uint64_t words[REGISTERS * HW_THREADS];
 static uint32_t host[2 * REGISTERS * HW_THREADS];
@@ -177,58 +115,49 @@ static void write_results(const struct form *f, unsigned whole)
     fwrite(hashes, 4, HW_WARPS, stdout);
 }
 
+static CUdeviceptr in, out;
+static unsigned whole = 8;
+
+static void begin(void)
+{
+    /* HW_WHOLE: warps whose results are kept whole. */
+    const char *wanted = getenv("HW_WHOLE");
+    if (wanted)
+        whole = (unsigned)atoi(wanted);
+    MUST(cuMemAlloc, &in, sizeof words);
+    MUST(cuMemAlloc, &out, sizeof host);
+    printf("warps %d whole %u\n", HW_WARPS, whole);
+}
+
+static void describe(int i)
+{
+    printf("%s b%u*%u\n", forms[i].name, forms[i].out.bits, forms[i].out.count);
+}
+
+static void run(CUmodule module, int i)
+{
+    const struct form *f = &forms[i];
+    void *args[] = {&in, &out};
+    size_t size = (size_t)f->out.count * HW_THREADS * f->out.bits / 8;
+    MUST(cuMemcpyHtoD, in, words, fill(f));
+    MUST(cuMemsetD8, out, 0, size);
+    run_kernel(module, entry_name("t_", f->name), HW_THREADS / BLOCK, BLOCK, args);
+    MUST(cuMemcpyDtoH, host, out, size);
+    write_results(f, whole);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc == 4 && !strcmp(argv[1], "--ptx")) {
-        read_forms(argv[2], argv[3]);
-        fputs(group_ptx(), stdout);
-        return 0;
-    }
-    if (argc != 6)
-        die("usage: record LIBRARY FORMS GROUP DEVICE DATE, or record --ptx FORMS GROUP");
-    read_forms(argv[2], argv[3]);
-    if (!(library = dlopen(argv[1], RTLD_NOW)))
-        die("record: %s", dlerror());
-    CUcontext context;
-    CUmodule module;
-    CUdeviceptr in, out;
-    CALL("cuInit", (unsigned), 0);
-    CALL("cuDevicePrimaryCtxRetain", (CUcontext *, CUdevice), &context, 0);
-    CALL("cuCtxSetCurrent", (CUcontext), context);
-    static char log[65536];
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)sizeof log};
-    CUresult (*load)(CUmodule *, const void *, unsigned, CUjit_option *, void **) =
-        (CUresult(*)(CUmodule *, const void *, unsigned, CUjit_option *, void **))dlsym(library, "cuModuleLoadDataEx");
-    if (!load || load(&module, group_ptx(), 2, options, values))
-        die("record: the group %s does not load: %s", argv[3], log);
-    CALL("cuMemAlloc_v2", (CUdeviceptr *, size_t), &in, sizeof words);
-    CALL("cuMemAlloc_v2", (CUdeviceptr *, size_t), &out, sizeof host);
-    /* HW_WHOLE: warps whose results are kept whole. */
-    const char *whole_text = getenv("HW_WHOLE");
-    unsigned whole = whole_text ? (unsigned)atoi(whole_text) : 8;
-    printf("anywarp-hw matrix 1\n%s\n%s\nwarps %d whole %u\n", argv[4], argv[5], HW_WARPS, whole);
-    for (int i = 0; i < form_count; i++)
-        printf("%s b%u*%u\n", forms[i].name, forms[i].out.bits, forms[i].out.count);
-    printf("end\n");
-    for (int i = 0; i < form_count; i++) {
-        const struct form *f = &forms[i];
-        CUfunction function;
-        char name[128];
-        kernel_name(name, f);
-        void *args[] = {&in, &out};
-        size_t size = (size_t)f->out.count * HW_THREADS * f->out.bits / 8;
-        CALL("cuModuleGetFunction", (CUfunction *, CUmodule, const char *), &function, module, name);
-        CALL("cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t), in, words, fill(f));
-        CALL("cuMemsetD8_v2", (CUdeviceptr, unsigned char, size_t), out, 0, size);
-        CALL("cuLaunchKernel", (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **),
-             function, HW_THREADS / BLOCK, 1, 1, BLOCK, 1, 1, 0, NULL, args, NULL);
-        CUresult (*sync)(void) = (CUresult(*)(void))dlsym(library, "cuCtxSynchronize");
-        CUresult status = sync();
-        if (status)
-            die("record: %s: %d", f->name, (int)status);
-        CALL("cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t), host, out, size);
-        write_results(f, whole);
-    }
-    return 0;
+    static const struct forms own = {
+        .format = "anywarp-hw matrix 1",
+        .head = ".version 8.7\n.target sm_90a\n.address_size 64\n",
+        .columns = 5,
+        .most = MAX_FORMS,
+        .read = read_form,
+        .write_kernel = write_kernel,
+        .begin = begin,
+        .describe = describe,
+        .run = run,
+    };
+    return record_forms(&own, argc, argv);
 }

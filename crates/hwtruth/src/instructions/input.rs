@@ -1,5 +1,7 @@
 //! The inputs of the forms: a function of type, operand and index, as `tests/hw/inputs.h` has it in C.
 
+use crate::splitmix;
+
 /// A type of input: which values it takes, and the size of its register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputType {
@@ -97,12 +99,8 @@ impl InputType {
     }
 }
 
-/// The splitmix64 finaliser of a counter.
 fn word(index: u64, operand: u64) -> u64 {
-    let z = (index * 4 + operand + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
+    splitmix(index * 4 + operand)
 }
 
 fn pick(table: &[u64], at: u64) -> u64 {

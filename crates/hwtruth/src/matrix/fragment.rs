@@ -1,5 +1,7 @@
 //! The inputs of the matrix forms: a function of type, operand, register and thread, as `tests/hw/matrix/fragments.h` has it in C.
 
+use crate::splitmix;
+
 /// What the registers of an input hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FragmentType {
@@ -22,14 +24,6 @@ pub enum FragmentType {
     Two4,
     /// Metadata that names one of two.
     One2,
-}
-
-/// The splitmix64 finaliser of a counter.
-fn mix(n: u64) -> u64 {
-    let z = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 impl FragmentType {
@@ -68,11 +62,12 @@ impl FragmentType {
             let elements = (32 / bits).max(1);
             return (0..elements).fold(0, |value, e| {
                 let n = first + u64::from(e);
-                let element = float((exponent, mantissa), mode, operand == 2, mix(2 * n), mix(2 * n + 1));
+                let (u, v) = (splitmix(2 * n), splitmix(2 * n + 1));
+                let element = float((exponent, mantissa), mode, operand == 2, u, v);
                 value | element << (e * bits)
             });
         }
-        let (u, v) = (mix(2 * first), mix(2 * first + 1));
+        let (u, v) = (splitmix(2 * first), splitmix(2 * first + 1));
         let low = v & 0xffff_ffff;
         let nibbles =
             |of: &dyn Fn(u64) -> u64| (0..8).fold(0, |value, i| value | of(v >> (8 * i) & 255) << (4 * i));

@@ -1,9 +1,8 @@
-/* procaddr-table LIBRARY EXPORTS: for each base name of the exports, which exported symbol cuGetProcAddress gives by version.
+/* table LIBRARY EXPORTS: for each base name of the exports, which exported symbol cuGetProcAddress gives by version.
  *
  * One line a change: name, flags, the first version that gives it, the exported symbols at that address (or the status).
  * Versions asked: 2.0 to the driver's own, by tenths. */
-#include <cuda.h>
-#include <dlfcn.h>
+#include "driver.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,33 +25,18 @@ static size_t base_length(const char *name)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: procaddr-table LIBRARY EXPORTS\n");
-        return 2;
-    }
-    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    FILE *names = fopen(argv[2], "r");
-    if (!library || !names) {
-        fprintf(stderr, "procaddr-table: %s\n", library ? argv[2] : dlerror());
-        return 1;
-    }
-    char line[256];
-    while (count < MAX && fgets(line, sizeof line, names)) {
-        line[strcspn(line, "\r\n")] = 0;
-        if (strncmp(line, "cu", 2))
-            continue;
-        exports[count] = strdup(line);
-        addresses[count++] = dlsym(library, line);
-    }
-    CUresult (*get)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) =
-        (CUresult(*)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *))dlsym(library, "cuGetProcAddress_v2");
-    CUresult (*init)(unsigned) = (CUresult(*)(unsigned))dlsym(library, "cuInit");
-    CUresult (*driver_version)(int *) = (CUresult(*)(int *))dlsym(library, "cuDriverGetVersion");
+    if (argc != 3)
+        die("usage: table LIBRARY EXPORTS");
+    open_library(argv[1]);
+    size_t size;
+    for (char *name, *rest = read_file(argv[2], &size); count < MAX && next_row(&rest, argv[2], &name, 1);)
+        if (!strncmp(name, "cu", 2)) {
+            exports[count] = name;
+            addresses[count++] = find(name);
+        }
     int newest = 0;
-    if (!get || !init || !driver_version || init(0) || driver_version(&newest)) {
-        fprintf(stderr, "procaddr-table: no driver\n");
-        return 1;
-    }
+    MUST(cuInit, 0);
+    MUST(cuDriverGetVersion, &newest);
     static int versions[2048], n;
     for (int major = 2; major <= 13; major++)
         for (int minor = 0; minor <= 9; minor++)
@@ -77,7 +61,7 @@ int main(int argc, char **argv)
             for (int v = 0; v < n; v++) {
                 void *f = NULL;
                 CUdriverProcAddressQueryResult q = 99;
-                int status = (int)get(base, &f, versions[v], (cuuint64_t)flags, &q);
+                int status = (int)FN(cuGetProcAddress, base, &f, versions[v], (cuuint64_t)flags, &q);
                 if (f == before && status == status_before && (int)q == query_before)
                     continue;
                 printf("%s\t%d\t%d\t%d\t%d\t", base, flags, versions[v], status, (int)q);
