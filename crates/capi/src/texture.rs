@@ -1,7 +1,10 @@
 //! Descriptions of textures as both driver interfaces lay them out (`CUDA_RESOURCE_DESC` and `HIP_RESOURCE_DESC`, and so on).
 
-use driver::texture::{Resource, Sampling, View};
+use driver::context::Context;
+use driver::texture::{Resource, Sampling, View, object};
 use driver::{Error, Result};
+
+use crate::In;
 
 /// `CUDA_RESOURCE_DESC`, `HIP_RESOURCE_DESC`.
 #[repr(C)]
@@ -179,4 +182,19 @@ impl From<View> for ViewDescriptor {
             reserved: [0; 16],
         }
     }
+}
+
+/// Makes the texture object of `cuTexObjectCreate` and `hipTexObjectCreate`; `part` may be null.
+///
+/// # Errors
+/// A required place is null, or something described is wrong or dead.
+pub fn create(
+    context: &Context,
+    memory: In<ResourceDescriptor>,
+    texture: In<TextureDescriptor>,
+    part: In<ViewDescriptor>,
+) -> Result<u64> {
+    let (memory, texture) = (Resource::try_from(memory.get()?)?, Sampling::try_from(texture.get()?)?);
+    let part = if part.is_null() { None } else { Some(View::from(part.get()?)) };
+    object::create_texture(context, memory, texture, part)
 }

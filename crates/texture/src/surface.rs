@@ -157,34 +157,28 @@ fn convert(format: Format, value: u32) -> u32 {
 
 fn reduce(access: Access, at: u64, value: u64) {
     let signed = access.signed;
-    if access.width >= 6 {
-        let change = |old: u64| match access.reduction {
-            Reduction::Add => old.wrapping_add(value),
-            Reduction::Min if signed => (old as i64).min(value as i64) as u64,
-            Reduction::Max if signed => (old as i64).max(value as i64) as u64,
-            Reduction::Min => old.min(value),
-            Reduction::Max => old.max(value),
-            Reduction::And => old & value,
-            Reduction::Or => old | value,
-        };
-        // SAFETY: as for `load`, and `place` has seen to the alignment: rows of arrays begin at multiples of their elements.
-        let cell = unsafe { AtomicU64::from_ptr(at as *mut u64) };
-        let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(change(old)));
-        return;
-    }
-    let value = value as u32;
-    let change = |old: u32| match access.reduction {
+    let change = |old: u64, value: u64| match access.reduction {
         Reduction::Add => old.wrapping_add(value),
-        Reduction::Min if signed => (old as i32).min(value as i32) as u32,
-        Reduction::Max if signed => (old as i32).max(value as i32) as u32,
+        Reduction::Min if signed => (old as i64).min(value as i64) as u64,
+        Reduction::Max if signed => (old as i64).max(value as i64) as u64,
         Reduction::Min => old.min(value),
         Reduction::Max => old.max(value),
         Reduction::And => old & value,
         Reduction::Or => old | value,
     };
-    // SAFETY: as above.
-    let cell = unsafe { AtomicU32::from_ptr(at as *mut u32) };
-    let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(change(old)));
+    if access.width >= 6 {
+        // SAFETY: as for `load`, and `place` has seen to the alignment: rows of arrays begin at multiples of their elements.
+        let cell = unsafe { AtomicU64::from_ptr(at as *mut u64) };
+        let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(change(old, value)));
+    } else {
+        // The lower half of what 64 bits give, where the order is that of 32.
+        let wide = |word: u32| if signed { i64::from(word as i32) as u64 } else { u64::from(word) };
+        // SAFETY: as above.
+        let cell = unsafe { AtomicU32::from_ptr(at as *mut u32) };
+        let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| {
+            Some(change(wide(old), wide(value as u32)) as u32)
+        });
+    }
 }
 
 /// The half of a float, cut; not beyond the greatest.

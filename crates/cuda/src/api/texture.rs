@@ -1,8 +1,8 @@
 //! Texture objects.
 
-use capi::texture::{ResourceDescriptor, TextureDescriptor, ViewDescriptor};
+use capi::texture::{ResourceDescriptor, TextureDescriptor, ViewDescriptor, create};
 use driver::Error;
-use driver::texture::{Resource, Sampling, View, object};
+use driver::texture::object;
 
 use crate::abi::{In, Out};
 use crate::api;
@@ -15,10 +15,7 @@ api! {
         texture: In<TextureDescriptor>,
         part: In<ViewDescriptor>,
     ) {
-        out.required()?;
-        let (memory, texture) = (Resource::try_from(memory.get()?)?, Sampling::try_from(texture.get()?)?);
-        let part = if part.is_null() { None } else { Some(View::from(part.get()?)) };
-        out.set(object::create_texture(&*current()?, memory, texture, part)?);
+        out.required()?.set(create(&*current()?, memory, texture, part)?);
         Ok(())
     }
 

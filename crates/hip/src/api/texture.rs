@@ -1,6 +1,6 @@
 //! Texture and surface objects, in the driver's form and in the runtime's.
 
-use capi::texture::{ResourceDescriptor, TextureDescriptor, ViewDescriptor, kind};
+use capi::texture::{ResourceDescriptor, TextureDescriptor, ViewDescriptor, create, kind};
 use driver::texture::{Resource, Sampling, View, flag, object};
 
 use crate::abi::{In, Out};
@@ -137,10 +137,7 @@ api! {
     Context fn hipTexObjectCreate(
         out: Out<u64>, memory: In<ResourceDescriptor>, texture: In<TextureDescriptor>, part: In<ViewDescriptor>,
     ) {
-        out.required()?;
-        let (memory, texture) = (Resource::try_from(memory.get()?)?, Sampling::try_from(texture.get()?)?);
-        let part = if part.is_null() { None } else { Some(View::from(part.get()?)) };
-        out.set(object::create_texture(&*current::context()?, memory, texture, part)?);
+        out.required()?.set(create(&*current::context()?, memory, texture, part)?);
         Ok(())
     }
 

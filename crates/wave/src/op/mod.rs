@@ -428,29 +428,21 @@ impl Op {
     /// Whether the operation does nothing but compute its results from its operands, lane by lane, so that it
     /// may be removed, repeated, or run for lanes that are not active.
     pub fn is_pure(&self) -> bool {
-        !matches!(
+        let acts = matches!(
             self,
             Op::Load { .. }
                 | Op::Store { .. }
                 | Op::Atom { .. }
                 | Op::Fence { .. }
-                | Op::Shfl { .. }
-                | Op::Vote { .. }
-                | Op::Match(..)
-                | Op::Redux(_)
-                | Op::Elect
-                | Op::ActiveMask
-                | Op::WarpSync
-                | Op::Bar { .. }
                 | Op::Call(_)
                 | Op::CallIndirect { .. }
                 | Op::Builtin(_)
                 | Op::Texture(_)
-                | Op::Matrix(_)
                 | Op::Bulk(_)
                 | Op::Yield
                 | Op::Special(SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64)
-        )
+        );
+        !acts && !self.is_convergent()
     }
 
     /// Whether lanes exchange something here, so that the set of lanes that run it together matters.
