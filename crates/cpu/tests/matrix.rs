@@ -22,7 +22,8 @@ fn run(
     compiled: bool,
     blocks: u32,
 ) -> Result<Vec<u8>, String> {
-    let (input, mut out) = (Aligned::new(&form.input_bytes()), Aligned::zeroed(form.output_size()));
+    let (input, mut out) =
+        (Aligned::new(&form.input_bytes(blocks as usize * BLOCK)), Aligned::zeroed(form.output_size()));
     let kernel = form.kernel_name();
     let shape = Shape { kernel: &kernel, blocks, threads: BLOCK as u32, compiled };
     launch(program, workers, &shape, &[&input, &out], &[])?;

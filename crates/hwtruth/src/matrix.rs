@@ -47,15 +47,19 @@ pub struct Form {
 }
 
 impl Form {
-    /// The buffer that the kernel's parameter `in` points to: for each register of each input, an array of all threads.
-    pub fn input_bytes(&self) -> Vec<u8> {
+    /// The buffer that the kernel's parameter `in` points to: for each register of each input, an array of all threads. Where only the first
+    /// `threads` run, the others' elements are zeros.
+    pub fn input_bytes(&self, threads: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (operand, input) in self.inputs.iter().enumerate() {
+            let size = input.ty.bytes();
             for register in 0..input.count {
-                for thread in 0..THREADS {
+                let end = bytes.len() + THREADS * size;
+                for thread in 0..threads.min(THREADS) {
                     let v = input.ty.register(operand as u64, register as u64, thread as u64);
-                    bytes.extend_from_slice(&v.to_le_bytes()[..input.ty.bytes()]);
+                    bytes.extend_from_slice(&v.to_le_bytes()[..size]);
                 }
+                bytes.resize(end, 0);
             }
         }
         bytes
