@@ -81,8 +81,15 @@ pub enum Effort {
 }
 
 /// LLVM's own options, behind a program's name. Sinking moves chains of vector operations behind branches that are never taken, where they
-/// fill the stack; what belongs there is emitted there.
-const OPTIONS: [&CStr; 3] = [c"anywarp", c"-instcombine-code-sinking=0", c"-disable-machine-sink"];
+/// fill the stack; what belongs there is emitted there. The scheduler compares each access of memory in a block with each other one: scattered
+/// registers make a thousand of them, so it is to give up the exact order in parts of 150 from 300 on, not in parts of 500 from 1000 on.
+const OPTIONS: [&CStr; 5] = [
+    c"anywarp",
+    c"-instcombine-code-sinking=0",
+    c"-disable-machine-sink",
+    c"-dag-maps-huge-region=300",
+    c"-dag-maps-reduction-size=150",
+];
 
 /// Passes that inline the warp into the loop over warps first.
 const INLINE: &str = "always-inline,";
