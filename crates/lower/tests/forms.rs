@@ -12,10 +12,6 @@ use support::grammar::{self, Form, Line};
 /// Families that are not lowered yet: what they are, and the words that tell them: an opcode, or an opcode with modifiers.
 const LATER: &[(&str, &[&str])] = &[
     ("fifth-generation tensor core", &["tcgen05"]),
-    (
-        "matrix instructions of sm_120",
-        &["mma.kind::f8f6f4", "mma.kind::mxf8f6f4", "mma.kind::mxf4", "mma.kind::mxf4nvf4"],
-    ),
     ("multisampled textures", &["tex.2dms", "tex.a2dms"]),
     (
         "queries of samplers",

@@ -17,6 +17,7 @@ struct Form {
     operands: Vec<String>,
     since: (u8, u8, u16),
     specific: bool,
+    exact: bool,
     gone: (u8, u8, u16),
     text: String,
 }
@@ -147,7 +148,8 @@ fn form(
         opcode,
         slots,
         operands,
-        specific: since.ends_with('a'),
+        specific: since.trim_end_matches('!').ends_with('a'),
+        exact: since.ends_with('!'),
         since: if since.is_empty() { (1, 0, 0) } else { crate::words::since(since) },
         gone: if gone.is_empty() { (255, 0, 0) } else { crate::words::since(&gone.replace('/', " ")) },
         text: syntax.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -232,11 +234,12 @@ fn emit(forms: &[Form], tables: &Tables<'_>, opcodes: usize) -> String {
         );
         operands.extend(form.operands.iter().cloned());
         rows.push(format!(
-            "Form {{ slots: ({slot}, {}), operands: ({operand}, {}), since: {:?}, specific: {}, gone: {:?}, text: {:?} }}",
+            "Form {{ slots: ({slot}, {}), operands: ({operand}, {}), since: {:?}, specific: {}, exact: {}, gone: {:?}, text: {:?} }}",
             slots.len(),
             operands.len(),
             form.since,
             form.specific,
+            form.exact,
             form.gone,
             form.text
         ));

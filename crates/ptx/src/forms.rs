@@ -12,6 +12,8 @@ pub(crate) struct Form {
     pub since: (u8, u8, u16),
     /// Needs an architecture with suffix `a` or `f`.
     pub specific: bool,
+    /// Needs the suffix `a`: `f` will not do.
+    pub exact: bool,
     /// PTX version and architecture from which, both together, it is illegal.
     pub gone: (u8, u8, u16),
     /// As `grammar/` writes it.

@@ -31,7 +31,7 @@ pub fn a(x: &Mma, lane: usize, element: usize) -> (usize, usize) {
             true => (element + upper, lane % 4),
         };
     }
-    row_and_k(usize::from(x.m), x.a, lane, element)
+    row_and_k(usize::from(x.m), x.held(x.a), lane, element)
 }
 
 /// The row (along `k`) and the column of `b`'s element.
@@ -43,7 +43,7 @@ pub fn b(x: &Mma, lane: usize, element: usize) -> (usize, usize) {
             true => (lane % 4, element + upper),
         };
     }
-    let (column, k) = row_and_k(8, x.b, lane, element);
+    let (column, k) = row_and_k(8, x.held(x.b), lane, element);
     (k, column)
 }
 

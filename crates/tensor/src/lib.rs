@@ -30,6 +30,7 @@ mod fragment;
 mod matrix;
 mod mma;
 mod movement;
+mod scale;
 mod sparse;
 mod sum;
 mod warp;
@@ -37,7 +38,7 @@ mod wgmma;
 
 pub use format::Format;
 pub use matrix::{Fault, Matrix, Shared};
-pub use mma::{Bits, Mma, Round, shape};
+pub use mma::{Bits, Kind, Mma, Round, shape};
 pub use movement::{Action, Movement, Rows, Source};
 pub use wgmma::Wgmma;
 

@@ -26,8 +26,44 @@ pub enum Bits {
     Xor = "xor",
 }}
 
+names! {
+/// The kinds of sm_120's products of floats below 16 bits.
+pub enum Kind {
+    /// None: the products of other architectures.
+    #[default]
+    Plain = "plain",
+    /// Elements of eight, six and four bits, each in a byte.
+    F8f6f4 = "f8f6f4",
+    /// The same; each 32 along `k` have a factor (ue8m0).
+    Mxf8f6f4 = "mxf8f6f4",
+    /// Elements of four bits; each 32 along `k` have a factor (ue8m0).
+    Mxf4 = "mxf4",
+    /// Elements of four bits; each 16 along `k` have a factor (ue8m0).
+    Mxf4Fine = "mxf4fine",
+    /// Elements of four bits; each 16 along `k` have a factor (ue4m3).
+    Nvf4 = "nvf4",
+}}
+
+impl Kind {
+    /// Factors along `k` of a product whose elements are all there; 0: it has none.
+    pub fn factors(self) -> usize {
+        match self {
+            Kind::Plain | Kind::F8f6f4 => 0,
+            Kind::Mxf8f6f4 => 1,
+            Kind::Mxf4 => 2,
+            Kind::Mxf4Fine | Kind::Nvf4 => 4,
+        }
+    }
+
+    /// Whether elements have four bits in registers; else they have a byte.
+    fn is_packed(self) -> bool {
+        matches!(self, Kind::Mxf4 | Kind::Mxf4Fine | Kind::Nvf4)
+    }
+}
+
 /// `d = a × b + c` by a warp: shapes and formats. The operands are the registers of each lane: those of `a`, of `b` and of `c`, then
-/// the metadata where `a` is sparse.
+/// the metadata where `a` is sparse; then, of kinds with factors, those of `a`, those of `b`, and the bytes and lanes that hold them: 4 times the lane plus the byte, of `a`,
+/// and from bit 8 on of `b`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mma {
     /// Rows of `a`, `c` and `d`: 8 or 16.
@@ -54,6 +90,8 @@ pub struct Mma {
     pub round: Round,
     /// How single bits are multiplied.
     pub bits: Bits,
+    /// Which kind of small floats.
+    pub kind: Kind,
     /// Half of the elements of `a` are zeros that are not there.
     pub sparse: bool,
     /// Of a sparse `a`: which lanes of each four hold the metadata.
@@ -103,6 +141,9 @@ impl Mma {
     /// Whether there is such an instruction.
     pub fn is_legal(&self) -> bool {
         use Format::*;
+        if self.kind != Kind::Plain {
+            return self.is_legal_kind();
+        }
         let shape = SHAPES.iter().any(|s| {
             (self.m, self.n, self.sparse) == (s.m, s.n, s.sparse)
                 && s.k.contains(&self.k)
@@ -122,6 +163,34 @@ impl Mma {
         };
         let layouts = self.is_quad() || !(self.a_by_column || self.b_by_row);
         shape && formats && layouts && self.selector < self.selectors()
+    }
+
+    fn is_legal_kind(&self) -> bool {
+        use Format::*;
+        let small = |f| matches!(f, E4M3 | E5M2 | E3M2 | E2M3 | E2M1);
+        let packed = self.kind.is_packed();
+        let elements = if packed { (self.a, self.b) == (E2M1, E2M1) } else { small(self.a) && small(self.b) };
+        let halves = self.kind == Kind::F8f6f4 && (self.c, self.d) == (F16, F16);
+        let k = if packed { 64 } else { 32 };
+        (self.m, self.n, self.k) == (16, 8, if self.sparse { 2 * k } else { k })
+            && elements
+            && (halves || (self.c, self.d) == (F32, F32))
+            && !(self.a_by_column || self.b_by_row || self.saturate)
+            && self.selector < self.selectors()
+    }
+
+    /// The format of an element of `a` or `b` as registers hold it.
+    pub(crate) fn held(&self, format: Format) -> Format {
+        match self.kind {
+            Kind::F8f6f4 | Kind::Mxf8f6f4 => Format::U8,
+            _ => format,
+        }
+    }
+
+    /// An element's bits out of those that registers hold: four bits stand in the middle of a byte.
+    pub(crate) fn unpadded(&self, format: Format, bits: u64) -> u64 {
+        let padded = matches!(self.kind, Kind::F8f6f4 | Kind::Mxf8f6f4) && format == Format::E2M1;
+        if padded { bits >> 2 & 15 } else { bits }
     }
 
     /// Whether it is four products of 8×4 and 4×8, each by two groups of four lanes.
@@ -151,6 +220,7 @@ impl Mma {
         let group = match self.a {
             Format::TF32 => 2,
             Format::S4 | Format::U4 => 8,
+            Format::E2M1 if self.kind.is_packed() => 8,
             _ => 4,
         };
         (self.k / group * 4 * 16 / 8 / 32).max(1) as u8
@@ -173,8 +243,8 @@ impl Mma {
         let m = if self.is_quad() { 4 * self.m } else { self.m };
         let n = if self.is_quad() { 4 * self.n } else { self.n };
         [
-            Mma::registers([m, self.stored_k()], self.a),
-            Mma::registers([n, self.k], self.b),
+            Mma::registers([m, self.stored_k()], self.held(self.a)),
+            Mma::registers([n, self.k], self.held(self.b)),
             Mma::registers([m, self.n], self.c),
             Mma::registers([m, self.n], self.d),
         ]
@@ -186,6 +256,7 @@ impl Mma {
         let mut bits = vec![self.a.bits().max(32); a + b];
         bits.extend(std::iter::repeat_n(self.c.bits().max(32), c));
         bits.extend(self.sparse.then_some(32));
+        bits.extend(if self.kind.factors() > 0 { vec![32; 3] } else { vec![] });
         bits
     }
 
@@ -210,12 +281,16 @@ macro_rules! fields {
         $do!($x, saturate, 1);
         $do!($x, round, 2, Round);
         $do!($x, bits, 1, Bits);
+        $do!($x, kind, 3, Kind);
         $do!($x, sparse, 1);
         $do!($x, selector, 2, u8);
     };
 }
 
 impl Mma {
+    /// Bits of the number of an instruction.
+    pub(crate) const BITS: u32 = 55;
+
     /// The instruction as a number.
     pub fn number(self) -> u64 {
         let mut number = 0u64;
@@ -237,7 +312,7 @@ impl Mma {
     /// The fields of a number, whatever they say.
     pub(crate) fn fields_of_number(number: u64) -> Option<Mma> {
         let mut x = Mma::default();
-        let mut left = 52u32;
+        let mut left = Mma::BITS;
         macro_rules! take {
             ($x:ident, $f:ident, $bits:literal, u8) => {
                 left -= $bits;
@@ -257,7 +332,7 @@ impl Mma {
             };
         }
         fields!(take, x);
-        (left == 0 && number >> 52 == 0).then_some(x)
+        (left == 0 && number >> Mma::BITS == 0).then_some(x)
     }
 
     /// The spelling; [`Mma::of_name`] reads it back.
@@ -269,6 +344,7 @@ impl Mma {
         words.extend(self.saturate.then(|| "sat".to_owned()));
         words.extend((self.round != Round::Rn).then(|| self.round.name().to_owned()));
         words.extend((self.bits != Bits::And).then(|| self.bits.name().to_owned()));
+        words.extend((self.kind != Kind::Plain).then(|| self.kind.name().to_owned()));
         words.extend(self.sparse.then(|| format!("sp{}", self.selector)));
         words.join(".")
     }
@@ -293,6 +369,8 @@ impl Mma {
                 _ => {
                     if let Some(round) = Round::of_name(word) {
                         x.round = round;
+                    } else if let Some(kind) = Kind::of_name(word) {
+                        x.kind = kind;
                     } else if let Some(bits) = Bits::of_name(word) {
                         x.bits = bits;
                     } else {
@@ -326,6 +404,8 @@ mod tests {
             "m16n8k256.s32.b1.b1.s32.xor",
             "m8n8k4.f64.f64.f64.f64.rz",
             "m16n8k32.f32.bf16.bf16.f32.sp1",
+            "m16n8k32.f16.e3m2.e2m1.f16.f8f6f4",
+            "m16n8k128.f32.e2m1.e2m1.f32.nvf4.sp0",
         ];
         for name in names {
             let x = Mma::of_name(name).unwrap_or_else(|| panic!("{name}"));
@@ -354,6 +434,8 @@ mod tests {
         assert_eq!(counts("m8n8k4.f32.f16.f16.f32"), [2, 2, 8, 8]);
         assert_eq!(counts("m16n8k16.f64.f64.f64.f64"), [8, 4, 4, 4]);
         assert_eq!(counts("m16n8k64.f32.e4m3.e5m2.f32.sp0"), [4, 4, 4, 4]);
+        assert_eq!(counts("m16n8k32.f32.e2m1.e2m3.f32.mxf8f6f4"), [4, 2, 4, 4]);
+        assert_eq!(counts("m16n8k64.f32.e2m1.e2m1.f32.mxf4"), [4, 2, 4, 4]);
         assert_eq!(counts("m16n8k256.s32.b1.b1.s32"), [4, 2, 4, 4]);
     }
 }

@@ -7,7 +7,7 @@ use crate::mma::Mma;
 /// The column that each stored element of a row stands at. `metadata` has a word a lane.
 pub fn columns(x: &Mma, metadata: &[u32], row: usize) -> Vec<usize> {
     let bits = row_bits(x, metadata, row);
-    (0..usize::from(x.stored_k())).map(|stored| column(x.a, bits, stored)).collect()
+    (0..usize::from(x.stored_k())).map(|stored| column(x.held(x.a), bits, stored)).collect()
 }
 
 /// The column of a stored element by the metadata of its row.
@@ -17,7 +17,7 @@ fn column(format: Format, bits: u64, stored: usize) -> usize {
         // One of two: the four bits say the halves of the one that is there.
         Format::TF32 => stored * 2 + at(2 * stored) / 2,
         // Two pairs of four pairs.
-        Format::S4 | Format::U4 => {
+        Format::S4 | Format::U4 | Format::E2M1 => {
             let pair = stored / 2;
             pair / 2 * 8 + at(pair) * 2 + stored % 2
         }

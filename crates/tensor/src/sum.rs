@@ -7,7 +7,8 @@ use rustc_apfloat::Float as _;
 use rustc_apfloat::ieee::Double;
 
 use crate::format::{Float, Format};
-use crate::mma::{Bits, Mma, Round};
+use crate::mma::{Bits, Kind, Mma, Round};
+use crate::scale;
 use crate::warp::Unit;
 
 /// The NaN that float sums give.
@@ -25,7 +26,7 @@ fn kept(x: &Mma, unit: Unit) -> i32 {
 fn steps(x: &Mma, unit: Unit) -> usize {
     match x.a {
         // Bytes become halves: the lower two of each register first, then the upper two.
-        Format::E4M3 | Format::E5M2 if unit == Unit::Warp => 2,
+        Format::E4M3 | Format::E5M2 if unit == Unit::Warp && x.kind == Kind::Plain => 2,
         _ => 1,
     }
 }
@@ -96,15 +97,15 @@ fn product(specials: &mut Specials, a: Float, b: Float, fraction: i32) -> Option
     }
 }
 
-/// Terms of a step at most: 32 products and the sum so far.
-const TERMS: usize = 33;
+/// Terms of a step at most: 64 products and the sum so far.
+const TERMS: usize = 65;
 
 /// `c` plus the products of `a` and `b`, in the format of `d`.
 pub fn floats(x: &Mma, unit: Unit, a: &[Float], b: &[Float], c: u64) -> u64 {
     let (Some(la), Some(lb)) = (x.a.layout(), x.b.layout()) else { return 0 };
-    let products = (la.fraction + lb.fraction) as i32;
+    let products = (la.fraction + lb.fraction) as i32 + 2 * scale::fraction(x);
     // The sum of bytes begins with zero; what was there before is added at the end as any float would be.
-    let bytes = unit == Unit::Warp && x.a.bits() == 8;
+    let bytes = unit == Unit::Warp && x.kind == Kind::Plain && x.a.bits() == 8;
     let (mut sum, mut format) = if bytes { (0, x.d) } else { (c, x.c) };
     let steps = steps(x, unit);
     for step in 0..steps {

@@ -4,7 +4,7 @@ use crate::LANES;
 use crate::format::{Float, Format};
 use crate::fragment;
 use crate::mma::Mma;
-use crate::{fast, sparse, sum};
+use crate::{fast, scale, sparse, sum};
 
 /// What computes a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,12 @@ pub(crate) fn plain(x: &Mma, args: &[u32], results: &mut [u32]) {
     let [a, b, c, _] = x.counts();
     let words = |registers: usize, format: Format| registers * LANES * (format.bits().max(32) / 32) as usize;
     let split = |from: usize, len: usize| args.get(from..from + len).unwrap_or_default();
-    let (a_len, b_len, c_len) = (words(a, x.a), words(b, x.b), words(c, x.c));
+    let (a_len, b_len) = (words(a, x.held(x.a)), words(b, x.held(x.b)));
+    let c_len = words(c, x.c);
     let (a, b, c) = (split(0, a_len), split(a_len, b_len), split(a_len + b_len, c_len));
-    let metadata = split(a_len + b_len + c_len, LANES);
+    let after_c = a_len + b_len + c_len;
+    let metadata = split(after_c, LANES);
+    let factors = split(after_c + if x.sparse { LANES } else { 0 }, 3 * LANES);
     results.fill(0);
     for quad in 0..if x.is_quad() { 4 } else { 1 } {
         let lanes = || (0..LANES).filter(|&l| fragment::quad(x, l) == quad);
@@ -68,18 +71,18 @@ pub(crate) fn plain(x: &Mma, args: &[u32], results: &mut [u32]) {
         for lane in lanes() {
             for e in 0..each(x, t.a.len()) {
                 let (row, column) = fragment::a(x, lane, e);
-                t.a[row * t.stored + column] = fragment::get(a, x.a, lane, e);
+                t.a[row * t.stored + column] = x.unpadded(x.a, fragment::get(a, x.held(x.a), lane, e));
             }
             for e in 0..each(x, t.b.len()) {
                 let (row, column) = fragment::b(x, lane, e);
-                t.b[column * t.k + row] = fragment::get(b, x.b, lane, e);
+                t.b[column * t.k + row] = x.unpadded(x.b, fragment::get(b, x.held(x.b), lane, e));
             }
             for e in 0..each(x, t.c.len()) {
                 let (row, column) = fragment::c(x, x.c, lane, e);
                 t.c[row * t.n + column] = fragment::get(c, x.c, lane, e);
             }
         }
-        multiply_for(x, &t, metadata, Unit::Warp, lanes(), results);
+        multiply_for(x, &t, [metadata, factors], Unit::Warp, lanes(), results);
     }
 }
 
@@ -90,13 +93,13 @@ fn each(x: &Mma, count: usize) -> usize {
 
 /// Computes a product and puts it where all lanes have it.
 pub(crate) fn multiply(x: &Mma, t: &Tile, metadata: &[u32], unit: Unit, results: &mut [u32]) {
-    multiply_for(x, t, metadata, unit, 0..LANES, results);
+    multiply_for(x, t, [metadata, &[]], unit, 0..LANES, results);
 }
 
 fn multiply_for(
     x: &Mma,
     t: &Tile,
-    metadata: &[u32],
+    [metadata, factors]: [&[u32]; 2],
     unit: Unit,
     lanes: impl Iterator<Item = usize>,
     results: &mut [u32],
@@ -109,7 +112,17 @@ fn multiply_for(
         let decoded = |format: Format, from: &[u64]| -> Vec<Float> {
             from.iter().map(|&bits| sum::element(format, unit, bits)).collect()
         };
-        let (a, b) = (decoded(x.a, &t.a), decoded(x.b, &t.b));
+        let (mut a, mut b) = (decoded(x.a, &t.a), decoded(x.b, &t.b));
+        if x.kind.factors() > 0 {
+            for (at, v) in a.iter_mut().enumerate() {
+                let (row, stored) = (at / t.stored, at % t.stored);
+                let column = columns.get(row).map_or(stored, |c| c[stored]);
+                *v = scale::of_a(x, factors, row, column).times(*v);
+            }
+            for (at, v) in b.iter_mut().enumerate() {
+                *v = scale::of_b(x, factors, at / t.k, at % t.k).times(*v);
+            }
+        }
         return each_sum(x, t, [&a, &b], &columns, lanes, results, |a, b, c| sum::floats(x, unit, a, b, c));
     }
     let sum = |a: &[u64], b: &[u64], c: u64| match x.a {

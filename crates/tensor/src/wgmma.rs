@@ -24,7 +24,7 @@ pub struct Wgmma {
 }
 
 /// Bits of the product's number.
-const PRODUCT: u32 = 52;
+const PRODUCT: u32 = Mma::BITS;
 
 impl Wgmma {
     /// Whether there is such an instruction.

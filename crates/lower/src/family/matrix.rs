@@ -2,8 +2,8 @@
 
 use ptx::ast::{Instruction, Operand, OperandKind};
 use ptx::{Modifier as M, ScalarType};
-use tensor::{Action, Bits, Format, Matrix, Mma, Movement, Rows, Source, Wgmma, shape};
-use wave::op::{Op, SReg, Space};
+use tensor::{Action, Bits, Format, Kind, Matrix, Mma, Movement, Rows, Source, Wgmma, shape};
+use wave::op::{IntOp, Op, SReg, ShiftOp, Space};
 use wave::{Ty, Value};
 
 use crate::error::ErrorClass;
@@ -86,13 +86,11 @@ fn emit(l: &mut Lower, matrix: Matrix, mut registers: Vec<Value>) -> Vec<Value> 
 
 /// `mma.sync` and `mma.sp.sync`: d, a, b, c{, metadata, selector}.
 pub fn mma(l: &mut Lower, i: &Instruction) -> Result<()> {
-    if i.modifiers.iter().any(|m| m.name().starts_with("kind::")) {
-        return l.unsupported(i, "matrix instructions of sm_120 with a kind");
-    }
     let mut mma = named(l, i)?;
+    mma.kind = kind(i);
     mma.sparse = i.modifiers.iter().any(|m| m.name().starts_with("sp"));
     if mma.sparse {
-        mma.selector = immediate(l, i.operands.get(5), mma.selectors())?;
+        mma.selector = immediate(l, i.operands.get(5), mma.selectors().max(1))?;
     }
     if !mma.is_legal() {
         return l.fail(ErrorClass::Invalid, i.span, "this shape does not have these types");
@@ -102,11 +100,68 @@ pub fn mma(l: &mut Lower, i: &Instruction) -> Result<()> {
     for (operand, name, count, format) in [(1, "a", a, mma.a), (2, "b", b, mma.b), (3, "c", c, mma.c)] {
         registers.extend(read(l, &i.operands[operand], name, count, format.bits())?);
     }
+    let mut after = 4;
     if mma.sparse {
         registers.push(l.value(&i.operands[4], ScalarType::B32)?);
+        after = 6;
+    }
+    if mma.kind.factors() > 0 {
+        factors(l, i, mma, &i.operands[after..], &mut registers)?;
     }
     let d = product(l, mma, registers);
     write(l, &i.operands[0], &d)
+}
+
+/// The kind of a product of small floats.
+fn kind(i: &Instruction) -> Kind {
+    let has = |word: &str| i.modifiers.iter().any(|m| m.name() == word);
+    match () {
+        () if has("kind::f8f6f4") => Kind::F8f6f4,
+        () if has("kind::mxf8f6f4") => Kind::Mxf8f6f4,
+        () if has("kind::mxf4") => Kind::Mxf4,
+        () if has("kind::mxf4nvf4") && has("ue4m3") => Kind::Nvf4,
+        () if has("kind::mxf4nvf4") && has("scale_vec::4X") => Kind::Mxf4Fine,
+        () if has("kind::mxf4nvf4") => Kind::Mxf4,
+        () => Kind::Plain,
+    }
+}
+
+/// `scale-a, {byte, lane}, scale-b, {byte, lane}`; the bytes and lanes are constants or 16-bit registers.
+fn factors(l: &mut Lower, i: &Instruction, mma: Mma, operands: &[Operand], to: &mut Vec<Value>) -> Result<()> {
+    let [a, a_at, b, b_at] = operands else {
+        return l.fail(ErrorClass::Invalid, i.span, "the factors of a and b are missing");
+    };
+    let mut ids = l.constant(Ty::I32, 0);
+    for (name, words, at, shift, lanes) in [("a", a, a_at, 0, 2), ("b", b, b_at, 8, 4)] {
+        to.extend(read(l, words, &format!("{name}'s factors"), 1, 32)?);
+        let [byte, lane] = fragment(at) else {
+            return l.fail(ErrorClass::Invalid, at.span, "a byte and a lane are expected: {0, 0}");
+        };
+        let byte = selector(l, byte, 4, mma.kind.factors() as u8)?;
+        let lane = selector(l, lane, lanes, 1)?;
+        for (value, up) in [(byte, shift), (lane, shift + 2)] {
+            let up = l.constant(Ty::I32, up);
+            let value = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[value, up]);
+            ids = l.op1(Op::Int(IntOp::Or, Ty::I32), &[ids, value]);
+        }
+    }
+    to.push(ids);
+    Ok(())
+}
+
+/// A number below `limit` that is a multiple of `step`: a constant, which is checked, or a register, of which only the bits of such numbers count.
+fn selector(l: &mut Lower, operand: &Operand, limit: u8, step: u8) -> Result<Value> {
+    if let OperandKind::Int(_) = operand.kind {
+        let value = immediate(l, Some(operand), limit)?;
+        if value % step != 0 {
+            return l.fail(ErrorClass::Invalid, operand.span, format!("a multiple of {step} is expected here"));
+        }
+        return Ok(l.constant(Ty::I32, u128::from(value)));
+    }
+    let value = l.value(operand, ScalarType::U16)?;
+    let value = l.resize(value, Ty::I32, false);
+    let bits = l.constant(Ty::I32, u128::from(limit - step));
+    Ok(l.op1(Op::Int(IntOp::And, Ty::I32), &[value, bits]))
 }
 
 /// An immediate below `limit`.

@@ -162,7 +162,7 @@ fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
             let (major, minor) = version.split_once('.').expect("a version");
             (number(major), number(minor), number(arch))
         }),
-        suffix: since.ends_with('a').then(|| since.to_owned()),
+        suffix: since.contains('a').then(|| since.trim_end_matches('!').to_owned()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Operands of matrix instructions: fragments of as many registers as shape and types ask for.
 
-use tensor::{Format, Mma, Wgmma, shape};
+use tensor::{Format, Kind, Mma, Wgmma, shape};
 
 fn fragment(registers: usize, bits: u32) -> String {
     let one = format!("%r{}_1", bits.max(32));
@@ -34,17 +34,24 @@ fn mma(modifiers: &[String]) -> Option<String> {
     let sparse = modifiers.iter().any(|m| m.starts_with("sp"));
     let &[d, a, b, c] = formats(modifiers).as_slice() else { return None };
     let (m, n, k) = modifiers.iter().find_map(|m| shape(m))?;
-    let x = Mma { m, n, k, a, b, c, d, sparse, ..Mma::default() };
-    if modifiers.iter().any(|m| m.starts_with("kind")) {
-        return Some("%r32_1, %r32_1, %r32_1, %r32_1".into());
-    }
+    let fine = has(modifiers, "scale_vec::4X");
+    let kind = match modifiers.iter().find_map(|m| m.strip_prefix("kind::")) {
+        None => Kind::Plain,
+        Some("f8f6f4") => Kind::F8f6f4,
+        Some("mxf8f6f4") => Kind::Mxf8f6f4,
+        Some(_) if has(modifiers, "ue4m3") => Kind::Nvf4,
+        Some(_) if fine => Kind::Mxf4Fine,
+        Some(_) => Kind::Mxf4,
+    };
+    let x = Mma { m, n, k, a, b, c, d, sparse, kind, ..Mma::default() };
     if !x.is_legal() {
         return None;
     }
     let [ra, rb, rc, rd] = x.counts();
     let metadata = if sparse { ", %r32_2, 0" } else { "" };
     let all = [(rd, d), (ra, a), (rb, b), (rc, c)].map(|(n, f)| fragment(n, f.bits())).join(", ");
-    Some(all + metadata)
+    let factors = if kind.factors() > 0 { ", %r32_1, {0, 1}, {%r32_2}, {%r16_1, %r16_2}" } else { "" };
+    Some(all + metadata + factors)
 }
 
 /// The types of `a` and `b`, and of `c` and `d`, by shape (PTX ISA 9.7.14.1).

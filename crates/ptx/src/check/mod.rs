@@ -94,10 +94,12 @@ impl Parser<'_> {
                 return Some(error(message).label(format!("the module is of .version {version}")));
             }
             let specific = modifier.is_none() && form.specific;
-            if arch < sm || (specific && suffix == ArchSuffix::None) {
+            let lacks = suffix == ArchSuffix::None || form.exact && suffix == ArchSuffix::Family;
+            if arch < sm || specific && lacks {
                 let letter = if specific { "a" } else { "" };
                 let message = format!("{} requires .target sm_{sm}{letter} or higher", what());
-                return Some(error(message).label(format!("the module is for sm_{arch}")));
+                let module = Target::Arch { number: arch, suffix };
+                return Some(error(message).label(format!("the module is for {module}")));
             }
         }
         None
