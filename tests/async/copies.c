@@ -191,7 +191,7 @@ static unsigned box_bytes(const struct map *m, int up)
 {
     unsigned n = m->interleave ? 16 << (m->interleave - 1) : sizes[m->type];
     if (m->encoding != TILED)
-        return n * m->channels * m->pixels;
+        return n * (m->interleave ? 1 : m->channels) * m->pixels;
     for (int d = 0; d < m->rank; d++)
         n *= d == 0 ? m->box[0] : up ? (m->box[d] + m->step[d] - 1) / m->step[d] : m->box[d] / m->step[d];
     return n;
@@ -342,6 +342,68 @@ void record_interleaved(void)
                 }
 }
 
+/* Pixels of an interleaved layout: W, H and D, then slices of channels, then images. */
+static void interleaved_images(void)
+{
+    static const int size[] = { 6, 5, 3 };
+    static const struct {
+        int lower[3], upper[3], at[5], offsets[3];
+        cuuint32_t step[5];
+        int channels, pixels, fill;
+    } cases[] = {
+        { { 0 }, { 0 }, { 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 8, 12, 0 },
+        { { 0 }, { 0 }, { 2, 1, 1, 1, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 16, 20, 0 },
+        { { 0 }, { 0 }, { 1, 0, 2, 2, 1 }, { 0 }, { 1, 1, 1, 1, 1 }, 3, 9, 0 },
+        { { -1, -1, -1 }, { -1, -1, -1 }, { -1, -1, -1, 0, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 8, 30, 0 },
+        { { -1, -1, -1 }, { -1, -1, -1 }, { 1, 0, 1, 1, 1 }, { 2, 0, 2 }, { 1, 1, 1, 1, 1 }, 8, 40, 1 },
+        { { -2, -1, 0 }, { 0, -1, 1 }, { 0, 0, 0, 0, 0 }, { 2, 1, 0 }, { 2, 1, 1, 1, 1 }, 8, 24, 0 },
+        { { -1, 0, 0 }, { 1, 1, 0 }, { -1, 0, 0, 0, 0 }, { 0, 1, 0 }, { 2, 2, 2, 1, 1 }, 8, 24, 0 },
+        { { -1, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0, 2, 0 }, { 1, 1, 1 }, { 1, 1, 1, 2, 1 }, 4, 16, 0 },
+        { { 0 }, { 0 }, { 0, 0, 0, 0, 0 }, { 0 }, { 3, 1, 1, 1, 2 }, 8, 24, 0 },
+        { { 0 }, { 0 }, { 0, 0, 0, 3, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 8, 12, 1 },
+        { { 0 }, { 0 }, { 0, 0, 0, -1, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 8, 12, 0 },
+        { { 1, 1, 1 }, { 1, 1, 1 }, { 1, 1, 1, 1, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 64, 16, 0 },
+        /* The last begins behind the bounding box. */
+        { { 0 }, { 0 }, { 7, 0, 0, 0, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 8, 12, 0 },
+    };
+    static const int types[] = { 6, 0, 2 };
+    char name[64];
+    for (int layout = 1; layout <= 2; layout++)
+        for (int t = 0; t < 3; t++)
+            for (int rank = 3; rank <= 5; rank++)
+                for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                    int last = i + 1 == sizeof cases / sizeof *cases, spatial = rank - 2;
+                    if (t ? i % 3 || last : last && layout == 2)
+                        continue;
+                    struct map m = { .encoding = IM2COL, .type = types[t], .rank = rank, .interleave = layout, .swizzle = layout == 2 };
+                    int at[5] = { 0 };
+                    uint64_t stride = 16 * layout;
+                    for (int d = 0; d < 5; d++) {
+                        m.dim[d] = d < spatial ? size[d] : d == spatial ? 3 : d == spatial + 1 ? 2 : 1;
+                        stride *= m.dim[d];
+                        if (d < 4)
+                            m.stride[d] = stride;
+                        int from = d < spatial ? d : d == spatial ? 3 : 4;
+                        m.step[d] = cases[i].step[from];
+                        at[d] = cases[i].at[from];
+                    }
+                    memcpy(m.lower, cases[i].lower, sizeof m.lower);
+                    memcpy(m.upper, cases[i].upper, sizeof m.upper);
+                    m.channels = cases[i].channels;
+                    m.pixels = cases[i].pixels;
+                    m.fill = cases[i].fill && types[t] >= 6;
+                    snprintf(name, sizeof name, "im2col.interleave%d.type%d.r%d.%zu", layout, types[t], rank, i);
+                    load(name, &m, at, cases[i].offsets, 0, NUMBERS, 0);
+                    /* A store whose box is not the image is refused: once. */
+                    int whole_image = !m.lower[0] && !m.upper[0] && !m.lower[1] && !m.upper[1];
+                    if (t || last || !(whole_image || (i == 3 && layout == 1 && rank == 4)))
+                        continue;
+                    for (int d = 0; d < rank; d++)
+                        at[d] = at[d] < 0 ? 0 : at[d];
+                    store(name, &m, at, 0, NULL, NUMBERS);
+                }
+}
+
 void record_images(void)
 {
     static const int dims[] = { 24, 6, 5, 3, 2 };
@@ -389,6 +451,7 @@ void record_images(void)
                 at[d] = at[d] < 0 ? 0 : at[d];
             store(name, &m, at, 0, NULL, NUMBERS);
         }
+    interleaved_images();
 }
 
 void record_reductions(void)

@@ -5,6 +5,7 @@ mod exit;
 mod libraries;
 mod library;
 mod multicast;
+mod rows;
 mod support;
 
 use std::ffi::{CString, c_void};

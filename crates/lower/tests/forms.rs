@@ -13,28 +13,7 @@ use support::grammar::{self, Form, Line};
 const LATER: &[(&str, &[&str])] = &[
     ("fifth-generation tensor core", &["tcgen05"]),
     ("multisampled textures", &["tex.2dms", "tex.a2dms"]),
-    (
-        "queries of samplers",
-        &[
-            "txq.force_unnormalized_coords",
-            "txq.filter_mode",
-            "txq.addr_mode_0",
-            "txq.addr_mode_1",
-            "txq.addr_mode_2",
-        ],
-    ),
-    ("rows of images", &["cp.im2col::w", "cp.im2col::w::128"]),
-    (
-        "memory of several devices, of 8-bit floats",
-        &[
-            "multimem.e5m2",
-            "multimem.e5m2x2",
-            "multimem.e5m2x4",
-            "multimem.e4m3",
-            "multimem.e4m3x2",
-            "multimem.e4m3x4",
-        ],
-    ),
+    ("samplers of their own", &["txq.force_unnormalized_coords"]),
 ];
 
 fn later(form: &Form, modifiers: &[String]) -> Option<&'static str> {

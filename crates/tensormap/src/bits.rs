@@ -4,6 +4,7 @@
 //! |---|---|
 //! | 0 to 63 | the address |
 //! | 64 | im2col |
+//! | 65 | of rows (`im2col::w`); no hardware has shown its bits, these are ours |
 //! | 68 to 70 | rank - 1 |
 //! | 71 to 74 | element type |
 //! | 75, 76 | interleave |
@@ -16,7 +17,7 @@
 //! | 256 to 415 | dimensions - 1, 32 bits each |
 //! | 416 to 430 | steps - 1, 3 bits each |
 //! | 440 to 447 | elements of the innermost dimension - 1 |
-//! | 448 to 479 | tiled: the others - 1, 8 bits each; im2col: the lower corner in the first half, the upper one in the second: 16 bits, two of 8 or three of 5 |
+//! | 448 to 479 | tiled: the others - 1, 8 bits each; im2col: the lower corner in the first half, the upper one in the second: 16 bits (of rows always), two of 8 or three of 5 |
 //! | 480 to 489 | im2col: pixels - 1 |
 //! | 512 to 543 | bytes of a box |
 //! | 576 to 607 | what a box in shared memory is aligned to |
@@ -51,12 +52,18 @@ fn signed(value: u64, bits: usize) -> i32 {
 }
 
 /// Bits of one coordinate of a corner.
-pub(crate) fn corner_bits(rank: usize) -> usize {
+pub(crate) fn corner_bits(rank: usize, wide: bool) -> usize {
     match rank {
+        _ if wide => 16,
         ..=3 => 16,
         4 => 8,
         _ => 5,
     }
+}
+
+/// Coordinates of a corner.
+fn corners(rank: usize, wide: bool) -> usize {
+    if wide { 1 } else { rank.saturating_sub(2).min(3) }
 }
 
 impl Map {
@@ -87,10 +94,11 @@ impl Map {
                     put(w, 440 + 8 * d, 8, u64::from(n.wrapping_sub(1)));
                 }
             }
-            Shape::Im2col { lower, upper, pixels, .. } => {
+            Shape::Im2col { lower, upper, pixels, wide, .. } => {
                 put(w, 64, 1, 1);
-                let bits = corner_bits(self.rank);
-                for d in 0..self.rank.saturating_sub(2).min(3) {
+                put(w, 65, 1, u64::from(wide));
+                let bits = corner_bits(self.rank, wide);
+                for d in 0..corners(self.rank, wide) {
                     put(w, 448 + bits * d, bits, lower[d] as u64);
                     put(w, 464 + bits * d, bits, upper[d] as u64);
                 }
@@ -132,10 +140,11 @@ impl Map {
             }
             Shape::Tiled(size)
         } else {
-            let bits = corner_bits(rank);
+            let wide = get(w, 65, 1) != 0;
+            let bits = corner_bits(rank, wide);
             let corner = |at: usize| {
                 let mut all = [0; 3];
-                for (d, one) in all.iter_mut().enumerate().take(rank.saturating_sub(2)) {
+                for (d, one) in all.iter_mut().enumerate().take(corners(rank, wide)) {
                     *one = signed(get(w, at + bits * d, bits), bits);
                 }
                 all
@@ -145,6 +154,7 @@ impl Map {
                 upper: corner(464),
                 channels: inner,
                 pixels: get(w, 480, 10) as u32 + 1,
+                wide,
             }
         };
         Some(Map {
@@ -263,7 +273,8 @@ mod tests {
 
     #[test]
     fn pixels_come_back() {
-        let shape = Shape::Im2col { lower: [-16, 15, -1], upper: [-2, 0, 7], channels: 8, pixels: 1024 };
+        let shape =
+            Shape::Im2col { lower: [-16, 15, -1], upper: [-2, 0, 7], channels: 8, pixels: 1024, wide: false };
         let image = Map {
             element: Element::Tf32,
             rank: 5,
@@ -277,6 +288,10 @@ mod tests {
             ..map()
         };
         assert_eq!(Map::decode(&image.encode()), Some(image));
+        let shape =
+            Shape::Im2col { lower: [-32768, 0, 0], upper: [32767, 0, 0], channels: 64, pixels: 5, wide: true };
+        let rows = Map { shape, ..image };
+        assert_eq!(Map::decode(&rows.encode()), Some(rows));
     }
 
     #[test]

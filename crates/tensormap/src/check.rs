@@ -29,6 +29,8 @@ pub enum Invalid {
     Corner,
     /// The bounding box is empty.
     Empty,
+    /// Pixels of rows are swizzled and not interleaved.
+    Layout,
     /// NaN is asked for of what is no float.
     Fill,
 }
@@ -46,6 +48,7 @@ impl std::fmt::Display for Invalid {
             Invalid::Bytes => write!(f, "the box has more than {MOST_BYTES} bytes"),
             Invalid::Corner => f.write_str("a corner is out of range"),
             Invalid::Empty => f.write_str("the bounding box is empty"),
+            Invalid::Layout => f.write_str("pixels of rows are swizzled and not interleaved"),
             Invalid::Fill => f.write_str("NaN outside of a tensor that is not of floats"),
         }
     }
@@ -88,10 +91,13 @@ impl Map {
             return Err(Invalid::Step(d));
         }
         self.check_shape()?;
+        let rows = matches!(self.shape, Shape::Im2col { wide: true, .. });
+        if rows && (interleaved || self.swizzle == Swizzle::None) {
+            return Err(Invalid::Layout);
+        }
         let row = u64::from(self.inner()) * self.element.bytes();
         // Interleaved boxes, too: their rows count as elements here, though they are copied as whole slices.
-        let whole = row.is_multiple_of(16) || interleaved && !matches!(self.shape, Shape::Tiled(_));
-        if !whole || !interleaved && self.swizzle != Swizzle::None && row > self.swizzle.span() {
+        if !row.is_multiple_of(16) || !interleaved && self.swizzle != Swizzle::None && row > self.swizzle.span() {
             return Err(Invalid::Row);
         }
         if self.bytes() > MOST_BYTES {
@@ -109,12 +115,12 @@ impl Map {
                 let good = size.iter().take(self.rank).all(|n| (1..=256).contains(n));
                 good.then_some(()).ok_or(Invalid::Size)
             }
-            Shape::Im2col { lower, upper, channels, pixels } => {
+            Shape::Im2col { lower, upper, channels, pixels, wide } => {
                 if !(1..=256).contains(&channels) || !(1..=1024).contains(&pixels) {
                     return Err(Invalid::Size);
                 }
-                let bound = 1 << (corner_bits(self.rank) - 1);
-                let spatial = self.rank - 2;
+                let bound = 1 << (corner_bits(self.rank, wide) - 1);
+                let spatial = if wide { 1 } else { self.rank - 2 };
                 let fits = |c: &i32| (-bound..bound).contains(c);
                 if !lower.iter().chain(&upper).all(fits) {
                     return Err(Invalid::Corner);

@@ -141,6 +141,8 @@ pub enum Shape {
         channels: u32,
         /// Pixels.
         pixels: u32,
+        /// They are those of rows: the bounding box is as high and deep as one pixel, where a copy says.
+        wide: bool,
     },
 }
 
@@ -189,9 +191,17 @@ impl Map {
         }
     }
 
+    /// How many of these a row of a copy has: of interleaved pixels one slice, whatever the channels.
+    pub const fn row_units(&self) -> u32 {
+        match (self.shape, self.interleave) {
+            (Shape::Im2col { .. }, Interleave::Bytes16 | Interleave::Bytes32) => 1,
+            _ => self.inner(),
+        }
+    }
+
     /// Bytes from one row of a box in shared memory to the next.
     pub const fn pitch(&self) -> u64 {
-        let row = self.inner() as u64 * self.unit();
+        let row = self.row_units() as u64 * self.unit();
         match (self.swizzle, self.interleave) {
             (Swizzle::None, _) | (_, Interleave::Bytes16 | Interleave::Bytes32) => row,
             _ => self.swizzle.span(),

@@ -1,6 +1,8 @@
 //! The rows that a copy through a tensor map touches.
 
-use crate::map::{Interleave, Map, Shape};
+use std::ops::Range;
+
+use crate::map::{Interleave, Map, Shape, Swizzle};
 
 /// A row of the box: neighbours in the innermost dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +26,21 @@ pub enum Part<'a> {
     Tile(&'a [i32]),
     /// Pixels from these coordinates on, each moved by these offsets.
     Im2col(&'a [i32], &'a [u32]),
+    /// Pixels of rows from these coordinates on.
+    Wide(&'a [i32], Wide),
     /// Four rows of a matrix: the column, then each row.
     Rows(&'a [i32]),
+}
+
+/// How pixels of rows are read (PTX ISA 5.5.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wide {
+    /// Pixels after the last one.
+    pub halo: u32,
+    /// How far the bounding box and the first pixel are moved.
+    pub offset: u32,
+    /// 128 pixels, with a halo after each 32 of them; what follows the pixels is then the first of each halo, the second of each, and so on.
+    pub quarters: bool,
 }
 
 /// What does not go together.
@@ -35,8 +50,8 @@ pub enum Mismatch {
     Rank,
     /// The map is for the other mode.
     Mode,
-    /// Pixels of interleaved layouts are not walked over yet.
-    Interleave,
+    /// Pixels of rows are neither interleaved, nor without a swizzle.
+    Layout,
     /// The innermost coordinate is no multiple of 16 bytes.
     Misaligned,
     /// What is stored begins before the tensor.
@@ -50,7 +65,7 @@ impl std::fmt::Display for Mismatch {
         f.write_str(match self {
             Mismatch::Rank => "the tensor map has another rank",
             Mismatch::Mode => "the tensor map is for another mode",
-            Mismatch::Interleave => "pixels of interleaved layouts are not supported",
+            Mismatch::Layout => "pixels of rows are not interleaved, and they are swizzled",
             Mismatch::Misaligned => "the first coordinate is no multiple of 16 bytes",
             Mismatch::Negative => "what is stored begins before the tensor",
             Mismatch::Outside => "the first pixel, or for a store the bounding box, is outside of the image",
@@ -72,7 +87,7 @@ impl Map {
     /// The row at `at` in the box whose first element is at `place`, the innermost coordinate first.
     fn row(&self, at: u64, place: &[i64; 5]) -> Row {
         let size = self.unit();
-        let count = i64::from(self.inner());
+        let count = i64::from(self.row_units());
         let bytes = count as u64 * size;
         let outside = (1..self.rank).any(|d| place[d] < 0 || place[d] as u64 >= self.dims[d]);
         let first = place[0].clamp(0, self.dims[0] as i64);
@@ -103,6 +118,19 @@ impl Map {
         Ok(())
     }
 
+    /// Goes to the next pixel of the bounding box, behind the last one to the next image.
+    fn next_pixel(&self, pixel: &mut [i64; 5], spatial: Range<usize>, bounds: impl Fn(usize) -> [i64; 2]) {
+        for d in spatial {
+            pixel[d] += i64::from(self.steps[d]);
+            if pixel[d] < bounds(d)[1] {
+                return;
+            }
+            pixel[d] = bounds(d)[0];
+        }
+        let image = self.rank - 1;
+        pixel[image] += i64::from(self.steps[image]);
+    }
+
     /// Calls `f` with each row of a part, until it gives nothing; `store`: the part is written.
     ///
     /// # Errors
@@ -113,8 +141,10 @@ impl Map {
         store: bool,
         mut f: impl FnMut(Row) -> Option<()>,
     ) -> Result<Option<()>, Mismatch> {
-        let (Part::Tile(place) | Part::Im2col(place, _) | Part::Rows(place)) = part;
+        let (Part::Tile(place) | Part::Im2col(place, _) | Part::Wide(place, _) | Part::Rows(place)) = part;
         self.check_place(place, store && !matches!(part, Part::Rows(_)))?;
+        let start =
+            |place: &[i32]| -> [i64; 5] { std::array::from_fn(|d| place.get(d).map_or(0, |&c| i64::from(c))) };
         let mut at = 0;
         let mut give = |place: &[i64; 5]| {
             let row = self.row(at, place);
@@ -135,7 +165,7 @@ impl Map {
                     d if d == slices => size[d].div_ceil(per_slice),
                     d => size[d].div_ceil(self.steps[d]),
                 });
-                let start: [i64; 5] = std::array::from_fn(|d| place.get(d).map_or(0, |&c| i64::from(c)));
+                let start = start(place);
                 let mut index = [0u32; 5];
                 loop {
                     let place =
@@ -159,38 +189,64 @@ impl Map {
                     }
                 }
             }
-            (Part::Im2col(place, offsets), Shape::Im2col { lower, upper, pixels, .. }) => {
+            (Part::Im2col(place, offsets), Shape::Im2col { lower, upper, pixels, wide: false, .. }) => {
                 if place.len() != self.rank || offsets.len() > self.rank.saturating_sub(2) {
                     return Err(Mismatch::Rank);
                 }
-                if self.interleave != Interleave::None {
-                    return Err(Mismatch::Interleave);
-                }
-                let mut pixel: [i64; 5] = std::array::from_fn(|d| place.get(d).map_or(0, |&c| i64::from(c)));
+                // Channels come first; interleaved, their slices are the last dimension but one.
+                let first = usize::from(self.interleave == Interleave::None);
+                let spatial = first..first + self.rank.saturating_sub(2);
                 let bounds =
-                    |d: usize| (i64::from(lower[d - 1]), self.dims[d] as i64 + i64::from(upper[d - 1]));
-                let mut spatial = 1..self.rank - 1;
-                let begins = |d: usize| (bounds(d).0..bounds(d).1).contains(&pixel[d]);
-                let whole = |d: usize| bounds(d) == (0, self.dims[d] as i64);
-                if !spatial.clone().all(begins) || store && !spatial.all(whole) {
+                    |d: usize| [i64::from(lower[d - first]), self.dims[d] as i64 + i64::from(upper[d - first])];
+                let mut pixel = start(place);
+                let begins = |d: usize| (bounds(d)[0]..bounds(d)[1]).contains(&pixel[d]);
+                let whole = |d: usize| bounds(d) == [0, self.dims[d] as i64];
+                if !spatial.clone().all(begins) || store && !spatial.clone().all(whole) {
                     return Err(Mismatch::Outside);
                 }
                 for _ in 0..pixels {
                     let moved = std::array::from_fn(|d| {
-                        let offset = d.checked_sub(1).and_then(|d| offsets.get(d)).copied().unwrap_or(0);
+                        let offset = d.checked_sub(first).and_then(|d| offsets.get(d)).copied().unwrap_or(0);
                         pixel[d] + i64::from(offset)
                     });
                     if give(&moved).is_none() {
                         return Ok(None);
                     }
-                    // The next pixel of the bounding box; behind the last, the next image.
-                    let last = self.rank - 1;
-                    for (d, &step) in self.steps.iter().enumerate().take(self.rank).skip(1) {
-                        pixel[d] += i64::from(step);
-                        if d == last || pixel[d] < bounds(d).1 {
-                            break;
+                    self.next_pixel(&mut pixel, spatial.clone(), bounds);
+                }
+            }
+            (Part::Wide(place, how), Shape::Im2col { lower, upper, pixels, wide: true, .. }) => {
+                if place.len() != self.rank {
+                    return Err(Mismatch::Rank);
+                }
+                if self.interleave != Interleave::None || self.swizzle == Swizzle::None {
+                    return Err(Mismatch::Layout);
+                }
+                let offset = i64::from(how.offset);
+                let bounds = [i64::from(lower[0]) + offset, self.dims[1] as i64 + i64::from(upper[0]) + offset];
+                let mut pixel = start(place);
+                pixel[1] += offset;
+                // It may begin before the bounding box.
+                if pixel[1] >= bounds[1] {
+                    return Err(Mismatch::Outside);
+                }
+                let (parts, each) = if how.quarters { (4, 32) } else { (1, pixels) };
+                let mut halos = Vec::new();
+                for _ in 0..parts {
+                    for _ in 0..each {
+                        if give(&pixel).is_none() {
+                            return Ok(None);
                         }
-                        pixel[d] = bounds(d).0;
+                        self.next_pixel(&mut pixel, 1..2, |_| bounds);
+                    }
+                    halos.push(pixel);
+                }
+                for _ in 0..how.halo {
+                    for pixel in &mut halos {
+                        if give(pixel).is_none() {
+                            return Ok(None);
+                        }
+                        self.next_pixel(pixel, 1..2, |_| bounds);
                     }
                 }
             }
@@ -203,7 +259,7 @@ impl Map {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::{Element, Swizzle};
+    use crate::map::Element;
 
     /// A matrix of 5 rows of 6 words, 32 bytes apart, and boxes of 3 rows of 4.
     fn matrix() -> Map {
@@ -252,7 +308,7 @@ mod tests {
 
     #[test]
     fn pixels_go_on_in_the_next_row_and_image() {
-        let shape = Shape::Im2col { lower: [0, 0, 0], upper: [-1, 0, 0], channels: 4, pixels: 6 };
+        let shape = Shape::Im2col { lower: [0; 3], upper: [-1, 0, 0], channels: 4, pixels: 6, wide: false };
         let image = Map { rank: 4, dims: [4, 3, 2, 2, 1], strides: [16, 48, 96, 0], shape, ..matrix() };
         let all = rows(&image, Part::Im2col(&[0, 1, 0, 0], &[1, 0]), false).unwrap();
         let places: Vec<u64> = all.iter().map(|r| (r.address - 1024) / 16).collect();

@@ -158,6 +158,14 @@ pub enum Query {
     Samples = "num_samples",
     /// The memory's layout.
     Layout = "memory_layout",
+    /// Which texels a fetch takes.
+    Filter = "filter_mode",
+    /// What happens outside, in x.
+    Address0 = "addr_mode_0",
+    /// In y.
+    Address1 = "addr_mode_1",
+    /// In z.
+    Address2 = "addr_mode_2",
 }}
 
 /// A texture or surface access: everything but its operands.

@@ -1,7 +1,7 @@
 //! Queries.
 
 use crate::access::{Access, Level, Query};
-use crate::descriptor::{Channel, Descriptor, Format};
+use crate::descriptor::{Address, Channel, Descriptor, Format};
 use crate::{Lanes, lanes};
 
 /// The number of a channel's type.
@@ -19,6 +19,17 @@ fn data_type(format: Format) -> u32 {
         (Channel::Unsigned, _) => 0x10dc,
         (Channel::Float, 2) => 0x10dd,
         (Channel::Float, _) => 0x10de,
+    }
+}
+
+/// The number of an address mode in the manual's list: wrap, mirror, clamp_ogl, clamp_to_edge, clamp_to_border (PTX ISA 9.7.10.5; the hardware's
+/// driver refuses such queries).
+fn address_mode(mode: Address) -> u32 {
+    match mode {
+        Address::Wrap => 0,
+        Address::Mirror => 1,
+        Address::Clamp => 3,
+        Address::Border => 4,
     }
 }
 
@@ -53,6 +64,10 @@ fn answer(descriptor: &Descriptor, query: Query, level: u32) -> u32 {
         Query::Levels => descriptor.levels.len() as u32,
         Query::Samples => 1,
         Query::Layout => 0,
+        Query::Filter => u32::from(descriptor.sampler.linear),
+        Query::Address0 => address_mode(descriptor.sampler.address[0]),
+        Query::Address1 => address_mode(descriptor.sampler.address[1]),
+        Query::Address2 => address_mode(descriptor.sampler.address[2]),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Floating-point formats by the list of their numbers: the plainest model of conversions. Doubles hold every number here exactly, and
 //! every boundary between two of them.
 
+#![allow(dead_code, reason = "each of the tests that include this needs a part of it")]
+
 /// A format: a sign above exponent and fraction.
 #[derive(Clone, Copy)]
 pub struct Format {

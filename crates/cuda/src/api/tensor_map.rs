@@ -1,6 +1,6 @@
 //! Tensor maps, which are made on the host alone.
 
-use driver::Error;
+use driver::{Error, driver};
 use tensormap::{Element, Interleave, Map, Shape, Swizzle, WORDS};
 
 use crate::abi::{In, Out};
@@ -67,6 +67,12 @@ impl Common {
     }
 }
 
+/// Whether the first device reads pixels of rows (`im2col::w`).
+fn has_rows() -> bool {
+    let device = driver().and_then(|d| d.device(0).map(|d| d.info.compute_capability));
+    device.is_ok_and(|c| c >= (10, 0))
+}
+
 api! {
     Nothing fn cuTensorMapEncodeTiled(
         map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, size: In<u32>, steps: In<u32>,
@@ -83,11 +89,12 @@ api! {
         let common = Common { element, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill };
         common.encode(map, |rank| {
             let spatial = rank.saturating_sub(2);
-            Ok(Shape::Im2col { lower: list(lower, spatial, 0)?, upper: list(upper, spatial, 0)?, channels, pixels })
+            let (lower, upper) = (list(lower, spatial, 0)?, list(upper, spatial, 0)?);
+            Ok(Shape::Im2col { lower, upper, channels, pixels, wide: false })
         })
     }
 
-    /// To the hardware that has no such mode it is the other with a box as high and deep as the tensor.
+    /// To a device that has no such mode it is the other with a box as high and deep as the tensor.
     Nothing fn cuTensorMapEncodeIm2colWide(
         map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, lower: i32, upper: i32,
         channels: u32, pixels: u32, steps: In<u32>, interleave: u32, mode: u32, swizzle: u32, promotion: u32, fill: u32,
@@ -96,7 +103,8 @@ api! {
             return Err(Error::InvalidValue);
         }
         let common = Common { element, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill };
-        common.encode(map, |_| Ok(Shape::Im2col { lower: [lower, 0, 0], upper: [upper, 0, 0], channels, pixels }))
+        let wide = has_rows();
+        common.encode(map, |_| Ok(Shape::Im2col { lower: [lower, 0, 0], upper: [upper, 0, 0], channels, pixels, wide }))
     }
 
     Nothing fn cuTensorMapReplaceAddress(map: Out<[u64; WORDS]>, address: u64) {

@@ -1,9 +1,13 @@
 //! Multicast objects over two virtual devices, and the instructions on them, with what the PTX manual says must come of them.
 
+#[path = "../../../cpu/tests/support/formats.rs"]
+mod formats;
+
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use crate::call;
+use crate::support::Argument::U64;
 use crate::support::status::INVALID_VALUE;
 use crate::support::{AccessDesc, AllocationProp, Cuda, MulticastProp, P, everywhere};
 
@@ -72,6 +76,82 @@ fn read<const N: usize>(cuda: &Cuda, at: P) -> [u32; N] {
     let mut words = [0u32; N];
     call!(cuda.cuMemcpyDtoH_v2(words.as_mut_ptr().cast(), at, N * 4));
     words
+}
+
+/// All pairs of floats of eight bits, four at a time: reduced, and stored again.
+const BYTES: &str = r#"
+.version 8.6
+.target sm_100a
+.address_size 64
+.visible .entry all(.param .u64 many, .param .u64 out) {
+    .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .b16 %h<8>;
+    ld.param.u64 %d0, [many]; ld.param.u64 %d1, [out];
+    mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r0, %r0, %r1, %r2;
+    mad.wide.u32 %d0, %r0, 4, %d0; mad.wide.u32 %d1, %r0, 4, %d1;
+    multimem.ld_reduce.weak.global.add.TYPEx4 %r1, [%d0];
+    st.global.b32 [%d1], %r1;
+    multimem.ld_reduce.relaxed.sys.global.add.acc::f16.TYPEx4 %r2, [%d0];
+    st.global.b32 [%d1+65536], %r2;
+    multimem.ld_reduce.acquire.gpu.global.min.v2.TYPEx2 {%h0, %h1}, [%d0];
+    st.global.v2.b16 [%d1+131072], {%h0, %h1};
+    multimem.ld_reduce.weak.global.max.v4.TYPE {%h2, %h3, %h4, %h5}, [%d0];
+    st.global.v4.b8 [%d1+196608], {%h2, %h3, %h4, %h5};
+    multimem.st.weak.global.v4.TYPE [%d0+65536], {%h2, %h3, %h4, %h5};
+    ret;
+}
+"#;
+
+#[test]
+fn floats_of_eight_bits() {
+    let devices = [("ANYWARP_DEVICES", "2"), ("ANYWARP_COMPUTE_CAPABILITY", "10.0")];
+    everywhere("multicast::floats_of_eight_bits", &devices, || {
+        let cuda = &Cuda::start();
+        let [many, a, b] = two_places(cuda);
+        let pairs = || (0..1u32 << 16).map(|n| (n as u8, (n >> 8) as u8));
+        let words = |bytes: Vec<u8>| -> Vec<u32> {
+            bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect()
+        };
+        write(cuda, a, &words(pairs().map(|p| p.0).collect()));
+        write(cuda, b, &words(pairs().map(|p| p.1).collect()));
+        let out = cuda.upload(&vec![0u32; 4 << 14]);
+        for (name, format) in [("e4m3", formats::E4M3), ("e5m2", formats::E5M2)] {
+            let function = cuda.function(cuda.module(&BYTES.replace("TYPE", name)), "all");
+            assert_eq!(cuda.launch(function, 64, 256, 0, &[U64(many), U64(out)]), 0);
+            call!(cuda.cuCtxSynchronize());
+            let got: Vec<u8> = cuda.download(out, 4 << 16);
+            let stored: [Vec<u8>; 2] = [a, b].map(|at| cuda.download(at + 65536, 1 << 16));
+            for (n, (x, y)) in pairs().enumerate() {
+                let [x, y] = [x, y].map(|code| format.decode(u64::from(code)));
+                // Of a number and a NaN the number; of zeros the negative one is less.
+                let least = |x: f64, y: f64| match () {
+                    () if x.is_nan() || y < x => y,
+                    () if x == y && y.is_sign_negative() => y,
+                    () => x,
+                };
+                let wanted = [x + y, x + y, least(x, y), -least(-x, -y)];
+                for (op, x) in wanted.into_iter().enumerate() {
+                    // An e4m3 has no infinity: what is too large stays finite.
+                    let wanted = format.encode(x, formats::Rounding::Nearest, false, name == "e4m3") as u8;
+                    assert_eq!(got[op << 16 | n], wanted, "{name}, operation {op}, pair {n:#x}");
+                }
+                assert_eq!(stored.each_ref().map(|s| s[n]), [got[3 << 16 | n]; 2], "{name}, stored {n:#x}");
+            }
+        }
+    });
+}
+
+/// An object of two devices, and where each has its memory.
+fn two_places(cuda: &Cuda) -> [P; 3] {
+    let properties = MulticastProp { devices: 2, size: SIZE, handle_types: 0, flags: 0 };
+    let mut object = 0;
+    call!(cuda.cuMulticastCreate(&raw mut object, &raw const properties));
+    call!(cuda.cuMulticastAddDevice(object, 0));
+    call!(cuda.cuMulticastAddDevice(object, 1));
+    let both = [0, 1].map(|device| memory(cuda, device));
+    for handle in both {
+        call!(cuda.cuMulticastBindMem(object, 0, handle, 0, SIZE, 0));
+    }
+    [object, both[0], both[1]].map(|handle| map(cuda, handle))
 }
 
 #[test]

@@ -79,6 +79,9 @@ functions! {
     cuLaunchHostFunc(P, Option<extern "C" fn(*mut c_void)>, *mut c_void);
     cuLaunchKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void, *mut *mut c_void);
     cuLaunchKernelEx(*const LaunchConfig, P, *mut *mut c_void, *mut *mut c_void);
+    cuTensorMapEncodeIm2colWide(
+        *mut u64, i32, u32, P, *const u64, *const u64, i32, i32, u32, u32, *const u32, i32, i32, i32, i32, i32,
+    );
     cuGLMapBufferObject(*mut P, *mut usize, u32);
     cuLaunchCooperativeKernelMultiDevice(*const LaunchParams, u32, u32);
     cuLaunchCooperativeKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void);

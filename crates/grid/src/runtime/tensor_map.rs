@@ -1,6 +1,6 @@
 //! Bulk copies through tensor maps, and the maps' fields.
 
-use tensormap::walk::{Part, Row};
+use tensormap::walk::{Part, Row, Wide};
 use tensormap::{BYTES, Element, Field, Map, NAN, WORDS};
 use wave::op::{AtomOp, AtomTy, Effect, Extra, MapField, Walk, Way};
 
@@ -61,9 +61,13 @@ impl Copying<'_, '_> {
         let part = match walk {
             Walk::Tile => Part::Tile(&place),
             Walk::Gather4 | Walk::Scatter4 => Part::Rows(&place),
-            Walk::Im2col | Walk::Im2colNoOffs | Walk::Im2colW | Walk::Im2colW128 => {
-                Part::Im2col(&place, &offsets)
-            }
+            Walk::Im2col | Walk::Im2colNoOffs => Part::Im2col(&place, &offsets),
+            Walk::Im2colW | Walk::Im2colW128 => match *offsets.as_slice() {
+                [halo, offset] => {
+                    Part::Wide(&place, Wide { halo, offset, quarters: walk == Walk::Im2colW128 })
+                }
+                _ => return self.malformed(),
+            },
         };
         let store = self.bulk.way == Way::Store;
         let go = |f: &mut dyn FnMut(Row) -> Option<()>| match map.walk(part, store, f) {

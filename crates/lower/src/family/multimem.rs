@@ -7,6 +7,7 @@ use wave::types::Fmt;
 use wave::{Ty, Value};
 
 use super::memory::{atomic_kind, order, scope};
+use super::narrow::Narrow;
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result};
 use crate::link::ty_of;
@@ -37,9 +38,6 @@ impl Place {
 /// `multimem.ld_reduce d, [a]`, `multimem.st [a], b` and `multimem.red [a], b`.
 pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::B32);
-    if matches!(t.bits(), 8) || fmt_of(t).is_none() && t.is_float() {
-        return l.unsupported(i, "floats of 8 bits");
-    }
     let reads = i.has(M::LdReduce);
     let (base, offset, _) = l.address(&i.operands[usize::from(reads)])?;
     let address = l.offset(base, offset);
@@ -82,37 +80,64 @@ pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
     })
 }
 
-/// How elements are summed up: the format of floats, and in which they are added.
+/// How elements are summed up.
 #[derive(Clone, Copy)]
 struct Sum {
     op: AtomOp,
     ty: Ty,
     signed: bool,
-    float: Option<(Fmt, Fmt)>,
+    kind: Kind,
+}
+
+/// What elements are.
+#[derive(Clone, Copy)]
+enum Kind {
+    Integer,
+    /// A format, and the one in which they are added.
+    Float(Fmt, Fmt),
+    /// Eight bits, which are added as f16; whether each sum is rounded to eight bits.
+    Narrow(Narrow, bool),
+}
+
+impl Kind {
+    fn of(i: &Instruction, t: ScalarType) -> Kind {
+        match (Narrow::of_bytes(t), fmt_of(t)) {
+            (Some(format), _) => Kind::Narrow(format, !i.has(M::AccF16)),
+            (None, Some(fmt)) => Kind::Float(fmt, if i.has(M::AccF32) { Fmt::F32 } else { fmt }),
+            (None, None) => Kind::Integer,
+        }
+    }
 }
 
 impl Sum {
     /// An element as the sum is kept.
     fn enter(self, l: &mut Lower, v: Value) -> Value {
-        match self.float {
-            Some((from, to)) if from != to => convert(l, v, from, to),
+        match self.kind {
+            Kind::Float(from, to) if from != to => convert(l, v, from, to),
+            Kind::Narrow(format, _) => format.widened(l, v),
             _ => v,
         }
     }
 
     /// And back.
     fn leave(self, l: &mut Lower, v: Value) -> Value {
-        match self.float {
-            Some((from, to)) if from != to => convert(l, v, to, from),
+        match self.kind {
+            Kind::Float(from, to) if from != to => convert(l, v, to, from),
+            Kind::Narrow(format, _) => format.narrowed(l, v),
             _ => v,
         }
     }
 
     fn add(self, l: &mut Lower, a: Value, b: Value) -> Value {
-        let op = match (self.float, self.op, self.signed) {
-            (Some((_, fmt)), AtomOp::Min, _) => Op::Float(FloatOp::Min, FloatMode::rn(fmt)),
-            (Some((_, fmt)), AtomOp::Max, _) => Op::Float(FloatOp::Max, FloatMode::rn(fmt)),
-            (Some((_, fmt)), ..) => Op::Float(FloatOp::Add, FloatMode::rn(fmt)),
+        let fmt = match self.kind {
+            Kind::Integer => None,
+            Kind::Float(_, fmt) => Some(fmt),
+            Kind::Narrow(..) => Some(Fmt::F16),
+        };
+        let op = match (fmt, self.op, self.signed) {
+            (Some(fmt), AtomOp::Min, _) => Op::Float(FloatOp::Min, FloatMode::rn(fmt)),
+            (Some(fmt), AtomOp::Max, _) => Op::Float(FloatOp::Max, FloatMode::rn(fmt)),
+            (Some(fmt), ..) => Op::Float(FloatOp::Add, FloatMode::rn(fmt)),
             (None, AtomOp::Min, true) => Op::Int(IntOp::MinS, self.ty),
             (None, AtomOp::Min, false) => Op::Int(IntOp::MinU, self.ty),
             (None, AtomOp::Max, true) => Op::Int(IntOp::MaxS, self.ty),
@@ -122,7 +147,15 @@ impl Sum {
             (None, AtomOp::Xor, _) => Op::Int(IntOp::Xor, self.ty),
             (None, ..) => Op::Int(IntOp::Add, self.ty),
         };
-        l.op1(op, &[a, b])
+        let sum = l.op1(op, &[a, b]);
+        match self.kind {
+            // An f16 has enough bits that rounding twice is rounding once.
+            Kind::Narrow(format, true) => {
+                let code = format.narrowed(l, sum);
+                format.widened(l, code)
+            }
+            _ => sum,
+        }
     }
 }
 
@@ -132,18 +165,27 @@ fn convert(l: &mut Lower, v: Value, from: Fmt, to: Fmt) -> Value {
 
 /// The devices' elements reduced, the first device's first.
 fn load_reduced(l: &mut Lower, i: &Instruction, t: ScalarType, place: Place) -> Result<()> {
-    let Some((op, _)) = atomic_kind(i, t) else { return l.unsupported(i, "") };
-    let float = fmt_of(t).map(|fmt| (fmt, if i.has(M::AccF32) { Fmt::F32 } else { fmt }));
-    let whole = ty_of(t);
-    let part = float.map_or(whole, |(fmt, _)| fmt.ty());
-    let pairs = whole != part;
-    let kept = float.map_or(part, |(_, to)| to.ty());
-    let sum = Sum { op, ty: part, signed: t.is_signed(), float };
+    let op = match i.one_of(&[M::Min, M::Max, M::And, M::Or, M::Xor]) {
+        Some(M::Min) => AtomOp::Min,
+        Some(M::Max) => AtomOp::Max,
+        Some(M::And) => AtomOp::And,
+        Some(M::Or) => AtomOp::Or,
+        Some(M::Xor) => AtomOp::Xor,
+        _ => AtomOp::Add,
+    };
+    let (whole, kind) = (ty_of(t), Kind::of(i, t));
+    let (part, kept) = match kind {
+        Kind::Integer => (whole, whole),
+        Kind::Float(fmt, to) => (fmt.ty(), to.ty()),
+        Kind::Narrow(..) => (Ty::I8, Ty::I16),
+    };
+    let sum = Sum { op, ty: part, signed: t.is_signed(), kind };
+    let packed = (whole.bits() / part.bits()) as usize;
     let load = |l: &mut Lower, device: Value| -> Vec<Value> {
         let at = place.of(l, device);
         let words = l.op(Op::Load { mem: place.mem, ty: whole, count: i.vec(), offset: 0 }, &[at]);
         let mut elements = words.clone();
-        if pairs {
+        if packed > 1 {
             elements = words.iter().flat_map(|w| l.op(Op::Unpack { part, whole }, &[*w])).collect();
         }
         elements.into_iter().map(|v| sum.enter(l, v)).collect()
@@ -172,8 +214,8 @@ fn load_reduced(l: &mut Lower, i: &Instruction, t: ScalarType, place: Place) -> 
             sum.leave(l, v)
         })
         .collect();
-    if pairs {
-        results = results.chunks(2).map(|pair| l.op1(Op::Pack { part, whole }, pair)).collect();
+    if packed > 1 {
+        results = results.chunks(packed).map(|pair| l.op1(Op::Pack { part, whole }, pair)).collect();
     }
     let to = i.operands[0].elements();
     if to.len() != results.len() {

@@ -62,6 +62,31 @@ impl Narrow {
         })
     }
 
+    /// The format of floats of eight bits, or of a pair or four of them.
+    pub fn of_bytes(t: ScalarType) -> Option<Narrow> {
+        Some(match t {
+            S::E4m3 | S::E4m3x2 | S::E4m3x4 => E4M3,
+            S::E5m2 | S::E5m2x2 | S::E5m2x4 => E5M2,
+            _ => return None,
+        })
+    }
+
+    /// A code in an i8 as an f16.
+    pub fn widened(self, l: &mut Lower, code: Value) -> Value {
+        let code = l.resize(code, Ty::I16, false);
+        self.decode(l, code, false)
+    }
+
+    /// An f16 as a code in an i8: to nearest; what is too large becomes an infinity, or the largest number where there is none.
+    pub fn narrowed(self, l: &mut Lower, half: Value) -> Value {
+        let wide = Op::FloatToFloat { from: Fmt::F16, mode: FloatMode::rn(Fmt::F32), relu: false };
+        let wide = l.op1(wide, &[half]);
+        let infinite = self.nan.is_some_and(|nan| nan > self.largest + 1);
+        let limit = self.largest + u128::from(infinite);
+        let code = self.encode(l, wide, false, Rounding::Nearest, limit);
+        l.resize(code, Ty::I8, false)
+    }
+
     /// The format of the elements of what `cvt.rs` gives, and the bits that one takes in it.
     fn of_group(t: ScalarType) -> Option<(Narrow, u32)> {
         Some(match t {

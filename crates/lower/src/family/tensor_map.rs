@@ -12,25 +12,17 @@ use crate::function::{Lower, Result};
 
 const B32: ScalarType = ScalarType::B32;
 
-/// How an instruction walks over the tensor; none where that is not supported.
-fn walk(i: &Instruction) -> Option<Walk> {
-    Some(
-        match i.one_of(&[
-            M::TileGather4,
-            M::TileScatter4,
-            M::Im2col,
-            M::Im2colNoOffs,
-            M::Im2colW,
-            M::Im2colW128,
-        ]) {
-            Some(M::TileGather4) => Walk::Gather4,
-            Some(M::TileScatter4) => Walk::Scatter4,
-            Some(M::Im2col) => Walk::Im2col,
-            Some(M::Im2colNoOffs) => Walk::Im2colNoOffs,
-            Some(_) => return None,
-            None => Walk::Tile,
-        },
-    )
+/// How an instruction walks over the tensor.
+fn walk(i: &Instruction) -> Walk {
+    let walks = [
+        (M::TileGather4, Walk::Gather4),
+        (M::TileScatter4, Walk::Scatter4),
+        (M::Im2col, Walk::Im2col),
+        (M::Im2colNoOffs, Walk::Im2colNoOffs),
+        (M::Im2colW, Walk::Im2colW),
+        (M::Im2colW128, Walk::Im2colW128),
+    ];
+    walks.iter().find(|(m, _)| i.has(*m)).map_or(Walk::Tile, |(_, walk)| *walk)
 }
 
 /// A generic address that names a variable or is in a register.
@@ -84,7 +76,7 @@ fn reduction(i: &Instruction) -> Option<AtomOp> {
 
 /// `cp.async.bulk.tensor`, its prefetch and its reductions.
 pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
-    let Some(walk) = walk(i) else { return l.unsupported(i, "rows of images") };
+    let walk = walk(i);
     let dims = [M::X1d, M::X2d, M::X3d, M::X4d, M::X5d];
     let rank = dims.iter().position(|&d| i.has(d)).map_or(1, |d| d as u8 + 1);
     let load = i.has(M::MbarrierCompleteTxBytes);
