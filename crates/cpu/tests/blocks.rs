@@ -4,6 +4,10 @@
 
 #[path = "support/formats.rs"]
 mod formats;
+#[path = "support/launch.rs"]
+mod launch;
+#[path = "support/memory.rs"]
+mod memory;
 #[path = "support/warps.rs"]
 mod warps;
 
@@ -211,8 +215,7 @@ impl Case {
             format!("{{{}}}", (from..from + n).map(|r| format!("%{name}{r}")).collect::<Vec<_>>().join(", "))
         };
         let bs = if self.sparse { 4 } else { 2 };
-        let mut operands =
-            vec![list("d", 0, d), list("r", 0, 4), list("r", 4, bs), list("r", 4 + bs, d)];
+        let mut operands = vec![list("d", 0, d), list("r", 0, 4), list("r", 4, bs), list("r", 4 + bs, d)];
         let mut next = 4 + bs + d;
         if self.sparse {
             operands.extend([format!("%r{next}"), "0x0".to_owned()]);
@@ -220,7 +223,11 @@ impl Case {
         }
         if self.factors.is_some() {
             let [a, b, c, d] = self.ids;
-            let ids = if in_registers { ["{%h0, %h1}".into(), "{%h2, %h3}".into()] } else { [format!("{{{a}, {b}}}"), format!("{{{c}, {d}}}")] };
+            let ids = if in_registers {
+                ["{%h0, %h1}".into(), "{%h2, %h3}".into()]
+            } else {
+                [format!("{{{a}, {b}}}"), format!("{{{c}, {d}}}")]
+            };
             operands.push(format!("%r{next}"));
             operands.push(ids[0].clone());
             operands.push(format!("{{%r{}}}", next + 1));
@@ -239,17 +246,15 @@ impl Case {
     fn check(&self, elements: [&Elements; 2], seed: u64) {
         let mut random = Random(seed << 32);
         let products: Vec<Product> = (0..WARPS).map(|_| self.product(elements, &mut random)).collect();
-        let lanes: Vec<Vec<u32>> = products
-            .iter()
-            .flat_map(|p| (0..32).map(|l| self.registers(elements, p, l)))
-            .collect();
+        let lanes: Vec<Vec<u32>> =
+            products.iter().flat_map(|p| (0..32).map(|l| self.registers(elements, p, l))).collect();
         let count = lanes[0].len();
         let input: Vec<u32> = (0..count).flat_map(|r| lanes.iter().map(move |l| l[r])).collect();
         let instruction = self.instruction(elements, seed % 2 == 1);
         let text = kernel(&instruction, count, self.ids, if self.halves { 2 } else { 4 });
         let wanted: Vec<Vec<Vec<f64>>> = products.iter().map(|p| self.sums(elements, p)).collect();
         for engine in warps::ENGINES {
-            let Some(out) = warps::words(&text, engine, [1, 32 * WARPS as u32], &input, 128 * WARPS) else {
+            let Some(out) = warps::words(&text, engine, 32 * WARPS, &input, 128 * WARPS) else {
                 continue;
             };
             for thread in 0..32 * WARPS {
@@ -266,7 +271,11 @@ impl Case {
                     };
                     // A sum that is zero is positive.
                     let bits = if x == 0.0 { 0 } else { bits };
-                    assert_eq!(got, bits, "{instruction} {}: thread {thread}, element {i}: {x} wanted", engine.0);
+                    assert_eq!(
+                        got, bits,
+                        "{instruction} {}: thread {thread}, element {i}: {x} wanted",
+                        engine.0
+                    );
                 }
             }
         }
@@ -316,7 +325,13 @@ fn every_pair_of_formats() {
                 for halves in [false, true] {
                     Case { sparse, halves, ..PLAIN }.check([a, b], seed);
                 }
-                let case = scaled("kind::mxf8f6f4.block_scale", false, 1, UE8M0, [seed % 4, n as u64 % 2, m as u64 % 4, 3]);
+                let case = scaled(
+                    "kind::mxf8f6f4.block_scale",
+                    false,
+                    1,
+                    UE8M0,
+                    [seed % 4, n as u64 % 2, m as u64 % 4, 3],
+                );
                 Case { sparse, ..case }.check([a, b], seed);
             }
         }
@@ -383,10 +398,16 @@ fn what_is_no_number_and_the_ends_of_the_ranges() {
         );
         let text = kernel(&instruction, 12, [0; 4], 4);
         for engine in warps::ENGINES {
-            let Some(out) = warps::words(&text, engine, [1, 32 * WARPS as u32], &input, 128 * WARPS) else { continue };
+            let Some(out) = warps::words(&text, engine, 32 * WARPS, &input, 128 * WARPS) else {
+                continue;
+            };
             let got = f32::from_bits(out[0]);
             let same = got.to_bits() == f32::to_bits(wanted) || got.is_nan() && wanted.is_nan();
-            assert!(same, "{a} {code_a:#x} × {b} {code_b:#x} × {factors:?}, {}: {got} for {wanted}", engine.0);
+            assert!(
+                same,
+                "{a} {code_a:#x} × {b} {code_b:#x} × {factors:?}, {}: {got} for {wanted}",
+                engine.0
+            );
         }
     }
 }

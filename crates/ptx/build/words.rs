@@ -47,7 +47,11 @@ pub fn since(text: &str) -> (u8, u8, u16) {
     let mut parts = text.split_whitespace();
     let (major, minor) = parts.next().and_then(|v| v.split_once('.')).expect("a version");
     let number = |s: &str| s.parse::<u16>().unwrap_or_else(|_| panic!("{text}: not a number"));
-    (number(major) as u8, number(minor) as u8, number(parts.next().unwrap_or("0").trim_end_matches(['a', '!'])))
+    (
+        number(major) as u8,
+        number(minor) as u8,
+        number(parts.next().unwrap_or("0").trim_end_matches(['a', '!'])),
+    )
 }
 
 /// `a{8..24+8}b` becomes a8b, a16b, a24b.

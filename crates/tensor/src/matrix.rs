@@ -103,6 +103,16 @@ impl Matrix {
         bits.iter().map(|b| (b / 32) as usize * crate::LANES).sum()
     }
 
+    /// [`Matrix::words`] of the operands and of the results.
+    pub fn sizes(&self) -> [usize; 2] {
+        let words = match self {
+            Matrix::Mma(x) => x.words(),
+            Matrix::Move(x) => [x.operands(), x.results()],
+            Matrix::Wgmma(x) => x.words(),
+        };
+        words.map(|n| n * crate::LANES)
+    }
+
     /// Runs the instruction for the lanes of `mask`. `args` holds the operands' registers one after the other, each with all lanes: 32 words, or
     /// 64 where it has 64 bits (low word first); `results` likewise. What is missing in `args` is zero.
     ///

@@ -250,6 +250,15 @@ impl Mma {
         ]
     }
 
+    /// Words of a lane's operands and results.
+    pub(crate) fn words(&self) -> [usize; 2] {
+        let [a, b, c, d] = self.counts();
+        let each = |format: Format| format.bits().max(32) as usize / 32;
+        let factors = if self.kind.factors() > 0 { 3 } else { 0 };
+        let sums = c * each(self.c) + usize::from(self.sparse) + factors;
+        [(a + b) * each(self.a) + sums, d * each(self.d)]
+    }
+
     /// The bits of each operand.
     pub fn operands(&self) -> Vec<u32> {
         let [a, b, c, _] = self.counts();
@@ -394,6 +403,7 @@ pub fn shape(word: &str) -> Option<(u16, u16, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Matrix;
 
     #[test]
     fn numbers_and_names_lead_back() {
@@ -437,5 +447,23 @@ mod tests {
         assert_eq!(counts("m16n8k32.f32.e2m1.e2m3.f32.mxf8f6f4"), [4, 2, 4, 4]);
         assert_eq!(counts("m16n8k64.f32.e2m1.e2m1.f32.mxf4"), [4, 2, 4, 4]);
         assert_eq!(counts("m16n8k256.s32.b1.b1.s32"), [4, 2, 4, 4]);
+    }
+
+    #[test]
+    fn words_are_those_of_the_registers() {
+        for name in [
+            "mma.m16n8k16.f64.f64.f64.f64",
+            "mma.m8n8k4.f32.f16.f16.f32",
+            "mma.m16n8k64.f32.e4m3.e5m2.f32.sp0",
+            "mma.m16n8k32.f32.e2m1.e2m3.f32.mxf8f6f4",
+            "mma.m16n8k128.f32.e2m1.e2m1.f32.nvf4.sp0",
+            "wgmma.m16n64k16.f32.f16.f16.f32",
+            "wgmma.m16n64k32.f16.f16.f16.f16.sp1.sa",
+            "ldmatrix.m16n16.x2.trans",
+            "stmatrix.m8n8.x4",
+        ] {
+            let x = Matrix::of_name(name).expect("an instruction");
+            assert_eq!(x.sizes(), [Matrix::words(&x.operands()), Matrix::words(&x.results())], "{name}");
+        }
     }
 }

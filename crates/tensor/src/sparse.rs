@@ -5,9 +5,9 @@ use crate::format::Format;
 use crate::mma::Mma;
 
 /// The column that each stored element of a row stands at. `metadata` has a word a lane.
-pub fn columns(x: &Mma, metadata: &[u32], row: usize) -> Vec<usize> {
-    let bits = row_bits(x, metadata, row);
-    (0..usize::from(x.stored_k())).map(|stored| column(x.held(x.a), bits, stored)).collect()
+pub fn columns(x: &Mma, metadata: &[u32], row: usize) -> impl Iterator<Item = usize> {
+    let (bits, format) = (row_bits(x, metadata, row), x.held(x.a));
+    (0..usize::from(x.stored_k())).map(move |stored| column(format, bits, stored))
 }
 
 /// The column of a stored element by the metadata of its row.

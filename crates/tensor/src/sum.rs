@@ -15,7 +15,7 @@ use crate::warp::Unit;
 const NAN: u32 = 0x7fff_ffff;
 
 /// Fraction bits that are kept where terms are aligned.
-fn kept(x: &Mma, unit: Unit) -> i32 {
+pub(crate) fn kept(x: &Mma, unit: Unit) -> i32 {
     match unit {
         Unit::Warpgroup if x.a.bits() == 8 => 13,
         _ => 25,
@@ -23,7 +23,7 @@ fn kept(x: &Mma, unit: Unit) -> i32 {
 }
 
 /// The steps of a sum, and whether a product belongs to one.
-fn steps(x: &Mma, unit: Unit) -> usize {
+pub(crate) fn steps(x: &Mma, unit: Unit) -> usize {
     match x.a {
         // Bytes become halves: the lower two of each register first, then the upper two.
         Format::E4M3 | Format::E5M2 if unit == Unit::Warp && x.kind == Kind::Plain => 2,

@@ -105,7 +105,7 @@ fn multiply_for(
     results: &mut [u32],
 ) {
     let columns: Vec<Vec<usize>> = (0..if x.sparse { usize::from(x.m) } else { 0 })
-        .map(|row| sparse::columns(x, metadata, row))
+        .map(|row| sparse::columns(x, metadata, row).collect())
         .collect();
     let floats = !matches!(x.a, Format::F64) && !x.is_quad() && x.a.layout().is_some();
     if floats {

@@ -3,9 +3,10 @@
 //! Four warps compute 64 rows, each warp the 16 rows that its registers of `d` hold; so each does its part by itself.
 
 use crate::LANES;
+use crate::fast::{self, Register};
 use crate::format::Format;
 use crate::fragment;
-use crate::matrix::{Fault, Matrix, Shared};
+use crate::matrix::{Fault, Shared};
 use crate::mma::Mma;
 use crate::warp::{self, Tile};
 
@@ -100,6 +101,13 @@ impl Wgmma {
         (x.is_legal() && x.name() == name).then_some(x)
     }
 
+    /// Words of a lane's operands and results.
+    pub(crate) fn words(&self) -> [usize; 2] {
+        let [a, _, _, d] = self.product.counts();
+        let own = if self.a_in_shared { 2 } else { a };
+        [1 + own + 2 + usize::from(self.product.sparse) + 1 + d, d]
+    }
+
     /// The bits of each operand.
     pub fn operands(&self) -> Vec<u32> {
         let [a, _, _, d] = self.product.counts();
@@ -122,40 +130,20 @@ impl Wgmma {
     ) -> Result<(), Fault> {
         let x = &self.product;
         let Some(lane) = (0..LANES).find(|l| mask >> l & 1 == 1) else { return Ok(()) };
-        let bits = self.operands();
-        let mut starts = Vec::with_capacity(bits.len());
-        let mut at = 0;
-        for b in &bits {
-            starts.push(at);
-            at += Matrix::words(&[*b]);
+        let given = Given::of(self, args, lane);
+        if self.by_simd(&given, results, shared) {
+            return Ok(());
         }
-        let word = |operand: usize| {
-            let at = starts.get(operand).map_or(usize::MAX, |s| s + lane);
-            args.get(at).copied().unwrap_or(0)
-        };
-        let wide = |operand: usize| {
-            let at = starts.get(operand).map_or(0, |s| s + 2 * lane);
-            let half = |at: usize| u64::from(args.get(at).copied().unwrap_or(0));
-            half(at) | half(at + 1) << 32
-        };
-        let [registers, ..] = x.counts();
-        let after_a = if self.a_in_shared { 2 } else { 1 + registers };
-        let metadata = after_a + 1;
-        let scale = metadata + usize::from(x.sparse);
         let mut tile = Tile::new(x);
-        let source = |operand: usize, by_mn: bool, format: Format| {
-            Descriptor::of(wide(operand), by_mn, format, shared, lane)
-        };
         if self.a_in_shared {
-            let from = source(1, x.a_by_column, x.a);
-            let first = word(0) as usize % 4 * 16;
+            let from = given.descriptor(given.a, x.a_by_column, x.a, shared);
             for row in 0..16 {
                 for k in 0..tile.stored {
-                    tile.a[row * tile.stored + k] = from.element(first + row, k)?;
+                    tile.a[row * tile.stored + k] = from.element(given.first_row() + row, k)?;
                 }
             }
         } else {
-            let registers = args.get(starts[1]..starts[after_a]).unwrap_or_default();
+            let registers = given.from(given.a);
             for lane in 0..LANES {
                 for e in 0..16 * tile.stored / LANES {
                     let (row, column) = fragment::a(x, lane, e);
@@ -163,7 +151,7 @@ impl Wgmma {
                 }
             }
         }
-        let from = source(after_a, x.b_by_row, x.b);
+        let from = given.descriptor(given.b, x.b_by_row, x.b, shared);
         for column in 0..tile.n {
             for k in 0..tile.k {
                 tile.b[column * tile.k + k] = from.element(column, k)?;
@@ -171,13 +159,95 @@ impl Wgmma {
         }
         negate(&mut tile.a, x.a, self.negate_a);
         negate(&mut tile.b, x.b, self.negate_b);
-        if word(scale) & 1 == 1 {
-            tile.read_c(x, args.get(starts[scale + 1]..).unwrap_or_default());
+        if given.is_added_to() {
+            tile.read_c(x, given.from(given.d));
         }
-        let metadata = args.get(starts[metadata]..).unwrap_or_default();
         results.fill(0);
-        warp::multiply(x, &tile, metadata, warp::Unit::Warpgroup, results);
+        warp::multiply(x, &tile, given.from(given.metadata), warp::Unit::Warpgroup, results);
         Ok(())
+    }
+
+    /// By SIMD; false where that is not possible, or memory is not there.
+    fn by_simd(&self, given: &Given, results: &mut [u32], shared: &dyn Shared) -> bool {
+        let x = &self.product;
+        let [ra, _, _, rd] = x.counts();
+        let blocks = usize::from(x.n / 8);
+        let (to, _) = results.as_chunks_mut::<LANES>();
+        let (Some(to), true) = (to.get_mut(..rd), fast::suits(x)) else { return false };
+        let registers = |at: usize, count: usize| given.from(at).as_chunks::<LANES>().0.get(..count);
+        let own;
+        let a = if self.a_in_shared {
+            let from = given.descriptor(given.a, x.a_by_column, x.a, shared);
+            let row = |r: usize| given.first_row() + 8 * (r % 2);
+            let Some(all) = (0..ra).map(|r| from.register(row(r), r / 2)).collect::<Option<Vec<_>>>() else {
+                return false;
+            };
+            own = all;
+            own.as_slice()
+        } else {
+            let Some(a) = registers(given.a, ra) else { return false };
+            a
+        };
+        let from = given.descriptor(given.b, x.b_by_row, x.b, shared);
+        let [_, each, _, _] = Mma { n: 8, ..*x }.counts();
+        let b = (0..blocks * each).map(|r| from.register(8 * (r / each), r % each));
+        let Some(b) = b.collect::<Option<Vec<_>>>() else { return false };
+        let c = if given.is_added_to() { registers(given.d, rd) } else { Some(&[][..]) };
+        let Some(c) = c else { return false };
+        let operands = fast::Operands {
+            unit: warp::Unit::Warpgroup,
+            a,
+            b: &b,
+            c,
+            metadata: given.from(given.metadata),
+            negative: self.negate_a != self.negate_b,
+        };
+        fast::multiply(x, &operands, to)
+    }
+}
+
+/// The operands of a warp: where each begins.
+struct Given<'a> {
+    args: &'a [u32],
+    /// The lane whose descriptors count.
+    lane: usize,
+    a: usize,
+    b: usize,
+    metadata: usize,
+    scale: usize,
+    d: usize,
+}
+
+impl<'a> Given<'a> {
+    fn of(x: &Wgmma, args: &'a [u32], lane: usize) -> Given<'a> {
+        let [ra, ..] = x.product.counts();
+        let a = LANES;
+        let b = a + LANES * if x.a_in_shared { 2 } else { ra };
+        let metadata = b + 2 * LANES;
+        let scale = metadata + if x.product.sparse { LANES } else { 0 };
+        Given { args, lane, a, b, metadata, scale, d: scale + LANES }
+    }
+
+    fn from(&self, at: usize) -> &'a [u32] {
+        self.args.get(at..).unwrap_or_default()
+    }
+
+    fn word(&self, at: usize) -> u32 {
+        self.args.get(at).copied().unwrap_or(0)
+    }
+
+    /// The first of the warp's rows.
+    fn first_row(&self) -> usize {
+        self.word(self.lane) as usize % 4 * 16
+    }
+
+    fn is_added_to(&self) -> bool {
+        self.word(self.scale + self.lane) & 1 == 1
+    }
+
+    fn descriptor(&self, at: usize, by_mn: bool, format: Format, shared: &'a dyn Shared) -> Descriptor<'a> {
+        let half = |n: usize| u64::from(self.word(at + 2 * self.lane + n));
+        Descriptor::of(half(0) | half(1) << 32, by_mn, format, shared, self.lane)
     }
 }
 
@@ -241,6 +311,28 @@ impl Descriptor<'_> {
         let along = if self.by_mn { mn } else { k };
         let at = self.start + at + along % per_unit * self.bits / 8;
         at ^ (at >> 7 & (self.swizzle / UNIT - 1)) << 4
+    }
+
+    /// A register of a fragment: eight rows or columns from `mn` on, and the units of each that stand at `unit`; none where memory is not there.
+    fn register(&self, mn: usize, unit: usize) -> Option<Register> {
+        let mut bytes = [[0u8; UNIT as usize]; 8];
+        let per_unit = (UNIT * 8 / self.bits) as usize;
+        for (n, to) in bytes.iter_mut().enumerate() {
+            let (mn, k) = if self.by_mn { (mn, 8 * unit + n) } else { (mn + n, unit * per_unit) };
+            if !self.shared.read(self.address(mn as u64, k as u64), to) {
+                return None;
+            }
+        }
+        let half =
+            |mn: usize, k: usize| u32::from(u16::from_le_bytes([bytes[k][2 * mn], bytes[k][2 * mn + 1]]));
+        Some(std::array::from_fn(|lane| {
+            let (group, own) = (lane / 4, lane % 4);
+            if self.by_mn {
+                return half(group, 2 * own) | half(group, 2 * own + 1) << 16;
+            }
+            let word = &bytes[group][4 * own..][..4];
+            u32::from_le_bytes([word[0], word[1], word[2], word[3]])
+        }))
     }
 
     fn element(&self, mn: usize, k: usize) -> Result<u64, Fault> {

@@ -288,8 +288,13 @@ mod tests {
             ..map()
         };
         assert_eq!(Map::decode(&image.encode()), Some(image));
-        let shape =
-            Shape::Im2col { lower: [-32768, 0, 0], upper: [32767, 0, 0], channels: 64, pixels: 5, wide: true };
+        let shape = Shape::Im2col {
+            lower: [-32768, 0, 0],
+            upper: [32767, 0, 0],
+            channels: 64,
+            pixels: 5,
+            wide: true,
+        };
         let rows = Map { shape, ..image };
         assert_eq!(Map::decode(&rows.encode()), Some(rows));
     }

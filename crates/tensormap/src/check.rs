@@ -97,7 +97,9 @@ impl Map {
         }
         let row = u64::from(self.inner()) * self.element.bytes();
         // Interleaved boxes, too: their rows count as elements here, though they are copied as whole slices.
-        if !row.is_multiple_of(16) || !interleaved && self.swizzle != Swizzle::None && row > self.swizzle.span() {
+        if !row.is_multiple_of(16)
+            || !interleaved && self.swizzle != Swizzle::None && row > self.swizzle.span()
+        {
             return Err(Invalid::Row);
         }
         if self.bytes() > MOST_BYTES {

@@ -143,8 +143,9 @@ impl Map {
     ) -> Result<Option<()>, Mismatch> {
         let (Part::Tile(place) | Part::Im2col(place, _) | Part::Wide(place, _) | Part::Rows(place)) = part;
         self.check_place(place, store && !matches!(part, Part::Rows(_)))?;
-        let start =
-            |place: &[i32]| -> [i64; 5] { std::array::from_fn(|d| place.get(d).map_or(0, |&c| i64::from(c))) };
+        let start = |place: &[i32]| -> [i64; 5] {
+            std::array::from_fn(|d| place.get(d).map_or(0, |&c| i64::from(c)))
+        };
         let mut at = 0;
         let mut give = |place: &[i64; 5]| {
             let row = self.row(at, place);
@@ -196,8 +197,9 @@ impl Map {
                 // Channels come first; interleaved, their slices are the last dimension but one.
                 let first = usize::from(self.interleave == Interleave::None);
                 let spatial = first..first + self.rank.saturating_sub(2);
-                let bounds =
-                    |d: usize| [i64::from(lower[d - first]), self.dims[d] as i64 + i64::from(upper[d - first])];
+                let bounds = |d: usize| {
+                    [i64::from(lower[d - first]), self.dims[d] as i64 + i64::from(upper[d - first])]
+                };
                 let mut pixel = start(place);
                 let begins = |d: usize| (bounds(d)[0]..bounds(d)[1]).contains(&pixel[d]);
                 let whole = |d: usize| bounds(d) == [0, self.dims[d] as i64];
@@ -223,7 +225,8 @@ impl Map {
                     return Err(Mismatch::Layout);
                 }
                 let offset = i64::from(how.offset);
-                let bounds = [i64::from(lower[0]) + offset, self.dims[1] as i64 + i64::from(upper[0]) + offset];
+                let bounds =
+                    [i64::from(lower[0]) + offset, self.dims[1] as i64 + i64::from(upper[0]) + offset];
                 let mut pixel = start(place);
                 pixel[1] += offset;
                 // It may begin before the bounding box.

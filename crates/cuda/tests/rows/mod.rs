@@ -59,7 +59,16 @@ const CASES: &[Case] = {
         Case { at: [0, 0, 7, 0, 0], ..first },
         Case { rank: 3, steps: [1, 2], halo: 3, ..first },
         Case { rank: 5, size: [6, 3, 2], at: [8, 1, 1, 1, 1], halo: 1, ..first },
-        Case { rank: 3, lower: -2, upper: 1, at: [0, -2, 0, 0, 0], halo: 3, offset: 1, quarters: true, ..first },
+        Case {
+            rank: 3,
+            lower: -2,
+            upper: 1,
+            at: [0, -2, 0, 0, 0],
+            halo: 3,
+            offset: 1,
+            quarters: true,
+            ..first
+        },
         Case { steps: [2, 3], at: [0, 4, 1, 0, 1], halo: 7, quarters: true, nan: true, ..first },
     ]
 };
@@ -99,10 +108,13 @@ impl Case {
         let [sw, sh, sd] = std::array::from_fn(|n| if n < self.rank - 2 { self.size[n] } else { 1 });
         let inside = |v: i64, size: usize| (0..size as i64).contains(&v);
         let channel = self.at[0] as usize + channel;
-        if channel >= CHANNELS || !inside(w, sw) || !inside(h, sh) || !inside(d, sd) || !inside(image, IMAGES) {
+        if channel >= CHANNELS || !inside(w, sw) || !inside(h, sh) || !inside(d, sd) || !inside(image, IMAGES)
+        {
             return if self.nan { 0x7ff7 } else { 0 };
         }
-        content(channel + CHANNELS * (w as usize + sw * (h as usize + sh * (d as usize + sd * image as usize))))
+        content(
+            channel + CHANNELS * (w as usize + sw * (h as usize + sh * (d as usize + sd * image as usize))),
+        )
     }
 
     /// The rows of the box, one after another.
@@ -116,9 +128,8 @@ impl Case {
     }
 
     fn kernel(&self) -> String {
-        let registers = |from: usize| {
-            (from..from + self.rank).map(|n| format!("%c{n}")).collect::<Vec<_>>().join(", ")
-        };
+        let registers =
+            |from: usize| (from..from + self.rank).map(|n| format!("%c{n}")).collect::<Vec<_>>().join(", ");
         let values: String =
             self.place().iter().enumerate().map(|(n, v)| format!("mov.s32 %c{n}, {v}; ")).collect();
         let mode = if self.quarters { "im2col::w::128" } else { "im2col::w" };
@@ -210,7 +221,10 @@ fn pixels_of_rows() {
                     let byte = row * 64 + channel * 2;
                     let at = (byte ^ (byte >> 7 & 3) << 4) / 2;
                     let wanted = case.element(channel, w, image);
-                    assert_eq!(got[at], wanted, "case {n}, row {row} (W {w} of image {image}), channel {channel}");
+                    assert_eq!(
+                        got[at], wanted,
+                        "case {n}, row {row} (W {w} of image {image}), channel {channel}"
+                    );
                 }
             }
         }

@@ -52,12 +52,10 @@ pub(super) unsafe extern "C" fn matrix(
             );
             return false;
         };
+        let [given, wanted] = matrix.sizes();
         // SAFETY: `MatrixFn` promises all lanes of each register of the operands and results.
         let (args, results) = unsafe {
-            (
-                std::slice::from_raw_parts(args, Matrix::words(&matrix.operands())),
-                std::slice::from_raw_parts_mut(results, Matrix::words(&matrix.results())),
-            )
+            (std::slice::from_raw_parts(args, given), std::slice::from_raw_parts_mut(results, wanted))
         };
         let Err(fault) = matrix.run(mask, args, results, &Tile(c.block)) else { return true };
         let (kind, at, lanes, what) = match fault {

@@ -127,7 +127,13 @@ fn kind(i: &Instruction) -> Kind {
 }
 
 /// `scale-a, {byte, lane}, scale-b, {byte, lane}`; the bytes and lanes are constants or 16-bit registers.
-fn factors(l: &mut Lower, i: &Instruction, mma: Mma, operands: &[Operand], to: &mut Vec<Value>) -> Result<()> {
+fn factors(
+    l: &mut Lower,
+    i: &Instruction,
+    mma: Mma,
+    operands: &[Operand],
+    to: &mut Vec<Value>,
+) -> Result<()> {
     let [a, a_at, b, b_at] = operands else {
         return l.fail(ErrorClass::Invalid, i.span, "the factors of a and b are missing");
     };
@@ -154,7 +160,11 @@ fn selector(l: &mut Lower, operand: &Operand, limit: u8, step: u8) -> Result<Val
     if let OperandKind::Int(_) = operand.kind {
         let value = immediate(l, Some(operand), limit)?;
         if value % step != 0 {
-            return l.fail(ErrorClass::Invalid, operand.span, format!("a multiple of {step} is expected here"));
+            return l.fail(
+                ErrorClass::Invalid,
+                operand.span,
+                format!("a multiple of {step} is expected here"),
+            );
         }
         return Ok(l.constant(Ty::I32, u128::from(value)));
     }

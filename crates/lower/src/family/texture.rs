@@ -218,7 +218,10 @@ pub fn gather(l: &mut Lower, i: &Instruction) -> Result<()> {
 
 pub fn query(l: &mut Lower, i: &Instruction) -> Result<()> {
     let Some(query) = named(i, Query::ALL, Query::name) else {
-        return l.unsupported(i, "samplers of their own (texmode_independent) have it, which the hardware does not load either");
+        return l.unsupported(
+            i,
+            "samplers of their own (texmode_independent) have it, which the hardware does not load either",
+        );
     };
     let surface = i.opcode == ptx::Opcode::Suq;
     let mut access = Access {

@@ -366,7 +366,7 @@ impl Kernel<'_> {
     }
 
     /// Where a guard decides between two ways: emits both, `fast` under the condition.
-    fn either(&mut self, guard: &str, fast: impl FnOnce(&mut Self), slow: impl FnOnce(&mut Self)) {
+    pub fn either(&mut self, guard: &str, fast: impl FnOnce(&mut Self), slow: impl FnOnce(&mut Self)) {
         if guard == "true" {
             return fast(self);
         }
@@ -432,7 +432,7 @@ impl Kernel<'_> {
     }
 
     /// Joins vectors of `n` elements into one of 32.
-    fn concat(&mut self, ty: Ty, mut n: usize, mut parts: Vec<String>) -> String {
+    pub fn concat(&mut self, ty: Ty, mut n: usize, mut parts: Vec<String>) -> String {
         while parts.len() > 1 {
             let t = wide(n, ty);
             let list = indices(0..2 * n);

@@ -48,7 +48,7 @@ impl Kernel<'_> {
             Op::Redux(op) => self.redux(inst, *op),
             Op::Match(mode, ty) => self.matching(inst, *mode, *ty),
             Op::Shfl { mode, .. } => self.shuffle(inst, *mode),
-            Op::Matrix(matrix) => self.matrix(inst, matrix.number()),
+            Op::Matrix(matrix) => self.matrix(inst, matrix),
             other => Err(Unsupported(format!("{other:?}"))),
         }
     }

@@ -10,6 +10,11 @@ use crate::module::{FuncId, GlobalId, SharedId};
 use crate::types::{Fmt, Ty};
 
 pub use tensor::Matrix;
+
+/// What a matrix instruction that moves a matrix says.
+pub mod movement {
+    pub use tensor::{Action, Movement, Rows, Source};
+}
 pub use texture::Access;
 
 /// Declares an enumeration whose members have one spelling each in the text form.

@@ -1,0 +1,102 @@
+//! Every way gives what the plain way gives, and ordinary numbers go this way.
+
+use super::*;
+use crate::warp;
+
+/// A word of a sequence; floats of it have exponents from all over their range, most of them near one.
+fn word(n: u64, format: Format, specials: bool) -> u32 {
+    let mut z = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let z = z ^ (z >> 31);
+    let kind = z >> 56;
+    let raw = z as u32;
+    let pair = |near: u32, keep: u32, step: u32| (near + (z >> 40 & 7) as u32 * step) | raw & keep;
+    match format {
+        _ if format.layout().is_none() => raw,
+        _ if specials && kind < 3 => raw,
+        _ if kind < 40 => 0,
+        Format::F16 if kind < 120 => raw & 0xbbff_bbff,
+        Format::F16 => pair(0x3000_3000, 0x83ff_83ff, 0x0400_0400),
+        Format::BF16 => pair(0x3c80_3c80, 0x807f_807f, 0x0080_0080),
+        // Without the highest bit of the exponent there is neither infinity nor NaN.
+        Format::E4M3 | Format::E5M2 => raw & 0xbfbf_bfbf,
+        _ => pair(0x3c80_0000, 0x807f_ffff, 0x0080_0000),
+    }
+}
+
+/// Metadata that name two of four, or one of two, for each group.
+fn metadata(n: u64, format: Format) -> u32 {
+    let choices: &[u32] = if format == Format::TF32 { &[0x4, 0xe] } else { &[0x4, 0x8, 0x9, 0xc, 0xd, 0xe] };
+    (0..8).fold(0, |w, g| {
+        let z = word(n << 3 | g, Format::S8, false) as usize;
+        w << 4 | choices[z % choices.len()]
+    })
+}
+
+const NAMES: [&str; 22] = [
+    "m16n8k16.f32.f16.f16.f32",
+    "m16n8k16.f16.f16.f16.f16",
+    "m16n8k8.f32.f16.f16.f32",
+    "m16n8k8.f16.f16.f16.f16",
+    "m16n8k16.f32.bf16.bf16.f32",
+    "m16n8k8.f32.bf16.bf16.f32",
+    "m16n8k8.f32.tf32.tf32.f32",
+    "m16n8k4.f32.tf32.tf32.f32",
+    "m16n8k32.f32.f16.f16.f32.sp1",
+    "m16n8k16.f32.tf32.tf32.f32.sp0",
+    "m16n8k32.f32.e4m3.e5m2.f32",
+    "m16n8k32.f16.e5m2.e4m3.f16",
+    "m16n8k16.f32.e5m2.e5m2.f32",
+    "m16n8k64.f32.e4m3.e4m3.f32.sp0",
+    "m16n8k32.s32.s8.s8.s32",
+    "m16n8k32.s32.u8.s8.s32.sat",
+    "m16n8k16.s32.u8.u8.s32",
+    "m16n8k64.s32.s8.u8.s32.sp0",
+    "m16n8k32.s32.s4.u4.s32",
+    "m16n8k64.s32.u4.s4.s32.sat",
+    "m16n8k64.s32.s4.s4.s32.sp1",
+    "m16n8k128.s32.u4.u4.s32.sat.sp0",
+];
+
+#[test]
+fn all_ways_lead_to_the_same_bits() {
+    for name in NAMES {
+        let x = Mma::of_name(name).expect("an instruction");
+        let [a, b, c, d] = x.counts();
+        for round in 0..200u64 {
+            let specials = round % 4 == 3;
+            let words = |from: usize, count: usize, format: Format| -> Vec<u32> {
+                let first = round << 20 | (from as u64) << 10;
+                (0..count * LANES).map(|i| word(first + i as u64, format, specials)).collect()
+            };
+            let mut args = [words(0, a, x.a), words(a, b, x.b), words(a + b, c, x.c)].concat();
+            if x.sparse {
+                args.extend((0..LANES as u64).map(|lane| metadata(round << 8 | lane, x.a)));
+            }
+            let mut wanted = vec![0; d * LANES];
+            warp::plain(&x, &args, &mut wanted);
+            let from = operands(&x, &args).expect("operands");
+            let check = |how: &str, way: &dyn Fn(&mut [Register]) -> bool| {
+                let mut got = vec![[0u32; LANES]; d];
+                let taken = way(&mut got);
+                assert!(taken || specials, "{name} {how}: ordinary numbers do not go this way");
+                if taken {
+                    assert_eq!(got.concat(), wanted, "{name} {how}, round {round}");
+                }
+            };
+            check("portable", &|to| computed::<false>(&x, &from, to));
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                // SAFETY: the processor has these features.
+                check("avx2", &|to| unsafe { x86::avx2(&x, &from, to) });
+            }
+            check("as detected", &|to| {
+                let mut flat = vec![0; d * LANES];
+                let taken = run(&x, &args, &mut flat);
+                to.iter_mut().zip(flat.chunks(LANES)).for_each(|(t, f)| t.copy_from_slice(f));
+                taken
+            });
+        }
+    }
+}
