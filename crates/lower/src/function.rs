@@ -373,7 +373,17 @@ impl Lower<'_> {
         if guard.negated { self.not(p) } else { p }
     }
 
+    /// Lowers an instruction. Every finding in it names it.
     fn instruction(&mut self, i: &Instruction) -> Result<()> {
+        let before = self.errors.len();
+        let done = self.lower_instruction(i);
+        for error in self.errors.iter_mut().skip(before).filter(|e| !e.message.contains(i.opcode.name())) {
+            error.message += &format!(", in instruction '{}'", i.opcode);
+        }
+        done
+    }
+
+    fn lower_instruction(&mut self, i: &Instruction) -> Result<()> {
         match i.opcode {
             Opcode::Bra => return self.branch(i),
             Opcode::Brx => return self.branch_table(i),

@@ -9,16 +9,30 @@ struct Slot {
     set: usize,
     optional: bool,
     is_type: bool,
+    /// Of the words whose order tells them apart, which: see `ORDERED`.
+    order: usize,
 }
+
+/// Kinds of words of which the first written belongs to the first place of the form, and so on.
+const ORDERED: [&str; 3] = ["type", "space", "layout"];
+
+/// PTX version and architecture from which something is legal.
+type Since = (u8, u8, u16);
+/// Words, and from when they are legal where a set says it.
+type Words = Vec<(usize, Option<Since>)>;
 
 struct Form {
     opcode: usize,
     slots: Vec<Slot>,
+    /// How many of the slots are parts of the instruction's name.
+    name: usize,
     operands: Vec<String>,
-    since: (u8, u8, u16),
-    specific: bool,
-    exact: bool,
-    gone: (u8, u8, u16),
+    since: (u8, u8),
+    /// Architectures and their suffix, as Rust: any of them will do.
+    arches: Vec<String>,
+    /// Words that are legal in this form only from some version and architecture on.
+    words: Vec<(usize, Since)>,
+    gone: Since,
     text: String,
 }
 
@@ -55,6 +69,11 @@ impl Tables<'_> {
     fn is_type(&self, words: &[usize]) -> bool {
         words.iter().all(|w| self.modifiers[*w].kind == "type")
     }
+
+    fn order(&self, words: &[usize]) -> usize {
+        let all = |kind: &str| words.iter().all(|w| self.modifiers[*w].kind == kind);
+        ORDERED.iter().position(|k| all(k)).unwrap_or(ORDERED.len())
+    }
 }
 
 /// The tables as Rust.
@@ -67,7 +86,7 @@ pub fn generate(
     let mut tables = Tables { modifiers, index, sets: Vec::new() };
     let mut forms = Vec::new();
     for (path, text) in files {
-        let mut sets: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut sets: HashMap<String, Words> = HashMap::new();
         for (number, line) in text.lines().enumerate() {
             let at = format!("{path}:{}", number + 1);
             let line = line.split('#').next().unwrap_or("").trim();
@@ -75,7 +94,14 @@ pub fn generate(
                 continue;
             }
             if let Some((name, words)) = line.split_once('=').filter(|_| line.starts_with('.')) {
-                let words = words.split_whitespace().flat_map(|w| tables.words(w, &at)).collect();
+                let of = |w: &str| {
+                    let (word, since) = match w.split_once('@') {
+                        Some((word, since)) => (word, Some(crate::words::since(&since.replace(':', " ")))),
+                        None => (w, None),
+                    };
+                    tables.words(word, &at).into_iter().map(move |i| (i, since)).collect::<Vec<_>>()
+                };
+                let words = words.split_whitespace().flat_map(of).collect();
                 sets.insert(name.trim().trim_start_matches('.').to_owned(), words);
                 continue;
             }
@@ -114,46 +140,81 @@ fn groups(line: &str) -> Vec<String> {
 fn form(
     line: &str,
     at: &str,
-    sets: &HashMap<String, Vec<usize>>,
+    sets: &HashMap<String, Words>,
     opcodes: &[String],
     tables: &mut Tables<'_>,
 ) -> Form {
     let (syntax, notes) = line.split_once(" |").unwrap_or((line, ""));
     let syntax = syntax.trim();
-    let (head, operands) = syntax.split_once(char::is_whitespace).unwrap_or((syntax, ""));
+    let (head, operands_text) = syntax.split_once(char::is_whitespace).unwrap_or((syntax, ""));
     let end = head.find(['.', '{']).unwrap_or(head.len());
     let (name, mut rest) = head.split_at(end);
     let opcode =
         opcodes.iter().position(|o| o == name).unwrap_or_else(|| panic!("{at}: {name} is no opcode"));
     let mut slots = Vec::new();
+    let mut named = 0;
+    let mut dated = Vec::new();
     while !rest.is_empty() {
+        if let Some(tail) = rest.strip_prefix('/') {
+            (named, rest) = (slots.len(), tail);
+            continue;
+        }
         let optional = rest.starts_with('{');
         let body = rest.trim_start_matches('{').trim_start_matches('.');
-        let end = body.find(['.', '{', '}']).unwrap_or(body.len());
+        let end = body.find(['.', '{', '}', '/']).unwrap_or(body.len());
         let (word, tail) = body.split_at(end);
         rest = if optional {
             tail.strip_prefix('}').unwrap_or_else(|| panic!("{at}: {{ is open"))
         } else {
             tail
         };
-        let words = sets.get(word).cloned().unwrap_or_else(|| tables.words(word, at));
-        let is_type = tables.is_type(&words);
-        slots.push(Slot { set: tables.set(words), optional, is_type });
+        let plain = || tables.words(word, at).into_iter().map(|w| (w, None)).collect();
+        let words = sets.get(word).cloned().unwrap_or_else(plain);
+        dated.extend(words.iter().filter_map(|(w, since)| Some((*w, (*since)?))));
+        let words: Vec<usize> = words.into_iter().map(|(w, _)| w).collect();
+        let (is_type, order) = (tables.is_type(&words), tables.order(&words));
+        slots.push(Slot { set: tables.set(words), optional, is_type, order });
     }
     let types = slots.iter().filter(|s| s.is_type && !s.optional).count();
-    let operands = operands_of(operands).iter().enumerate().map(|(i, o)| operand(i, o, types, at)).collect();
+    let operands =
+        operands_of(operands_text).iter().enumerate().map(|(i, o)| operand(i, o, types, at)).collect();
     let (since, gone) = notes.split_once('<').unwrap_or((notes, ""));
     let since = since.trim();
     Form {
         opcode,
         slots,
+        name: named,
         operands,
-        specific: since.trim_end_matches('!').ends_with('a'),
-        exact: since.ends_with('!'),
-        since: if since.is_empty() { (1, 0, 0) } else { crate::words::since(since) },
+        since: if since.is_empty() { (1, 0) } else { crate::words::version(since) },
+        arches: since.split_whitespace().nth(1).unwrap_or("0").split(',').map(|a| arch(a, at)).collect(),
+        words: dated,
         gone: if gone.is_empty() { (255, 0, 0) } else { crate::words::since(&gone.replace('/', " ")) },
-        text: syntax.split_whitespace().collect::<Vec<_>>().join(" "),
+        text: shown(head, operands_text),
     }
+}
+
+/// A form as messages show it: without the marks that say what is legal from when on.
+fn shown(head: &str, operands: &str) -> String {
+    let words = operands.split_whitespace().map(|word| {
+        let (word, dated) = word.split_once('@').unwrap_or((word, ""));
+        let close = if dated.contains('}') { "}" } else { "" };
+        let comma = if dated.ends_with(',') { "," } else { "" };
+        format!("{word}{close}{comma}")
+    });
+    std::iter::once(head.replace('/', "")).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// `90`, `90a` or `100f` as Rust.
+fn arch(text: &str, at: &str) -> String {
+    let number = text.trim_end_matches(['a', 'f']);
+    let suffix = match &text[number.len()..] {
+        "" => "None",
+        "a" => "Specific",
+        "f" => "Family",
+        _ => panic!("{at}: {text} is no architecture"),
+    };
+    assert!(number.parse::<u16>().is_ok(), "{at}: {text} is no architecture");
+    format!("({number}, ArchSuffix::{suffix})")
 }
 
 /// The operands of a form with their braces: `a`, `{, b}`, `{!}c`.
@@ -164,6 +225,7 @@ fn operands_of(text: &str) -> Vec<String> {
         .replace(['}'], "}")
         .replace("{!}", "!")
         .replace("{|p}", "|")
+        .replace("{|p@", "|@")
         .replace("{|q}", "|");
     text.split(',').map(|o| o.trim().trim_end_matches('}').to_owned()).filter(|o| !o.is_empty()).collect()
 }
@@ -174,40 +236,88 @@ fn operand(index: usize, text: &str, types: usize, at: &str) -> String {
     let text = text.trim_start_matches('?');
     let negate = text.starts_with('!');
     let text = text.trim_start_matches('!');
-    let pair = text.ends_with('|');
-    let text = text.trim_end_matches('|');
+    let since = |text: &str| crate::words::since(&text.replace(':', " "));
+    // From when the operand is legal if it may be left out, or its predicate.
+    let (text, since) = match text.split_once('@') {
+        Some((text, from)) => (text, since(from)),
+        None => (text, (1, 0, 0)),
+    };
+    let paired = text.ends_with("|p");
+    let pair = text.ends_with('|') || paired;
+    let text = text.trim_end_matches("|p").trim_end_matches('|');
+    let (text, values) = match text.strip_suffix(')').and_then(|t| t.split_once('(')) {
+        Some((text, values)) => (text, ranges(values, at)),
+        None => (text, String::new()),
+    };
     let slot = |n: usize| {
         assert!(n < types, "{at}: operand {text} has no type");
         format!("TypeRef::Written({n})")
     };
     let last = || slot(types.saturating_sub(1));
+    let fixed = |name: &str| format!("TypeRef::Fixed(ScalarType::{})", variant(name));
+    let hint = text.starts_with("policy:") && optional;
     let dest = index == 0 && matches!(text.split(':').next(), Some("d" | "f" | "p" | "r"));
+    let none = || "TypeRef::None".to_owned();
+    // How many registers in braces: 0 where `.v2`, `.v4` and `.v8` say it, or what the shape of matrices does.
+    let mut count = 0;
     // A word in one class may look like another's name; a class after a colon decides.
     let (class, ty) = match text.split_once(':') {
-        None if text.starts_with('[') => ("Address", "TypeRef::None".to_owned()),
+        None if text == "[t]" => ("Coordinates", none()),
+        None if text.starts_with('[') => ("Address", none()),
         None => match text {
-            "p" | "q" => ("Value", "TypeRef::Fixed(ScalarType::Pred)".to_owned()),
-            "imm" => ("Immediate", "TypeRef::None".to_owned()),
-            "label" => ("Label", "TypeRef::None".to_owned()),
+            "p" | "q" => ("Value", fixed("pred")),
+            "imm" => ("Immediate", none()),
+            "label" => ("Label", none()),
             "d" | "f" if index == 0 => ("Value", slot(0)),
             "a" | "b" | "c" | "d" | "e" | "t" => ("Value", last()),
             _ => panic!("{at}: what is operand {text}?"),
         },
         Some((_, class)) => match class {
-            "any" => ("Any", "TypeRef::None".to_owned()),
+            "any" => ("Any", none()),
+            "sink" => ("Sink", none()),
+            "imm" => ("Immediate", none()),
             "mov" => ("Mov", slot(0)),
             "mem" => ("Memory", last()),
+            "mem256" => ("Memory256", last()),
             "cvt" => ("Convert", if dest { slot(0) } else { last() }),
-            "video" => ("Video", "TypeRef::Fixed(ScalarType::B32)".to_owned()),
+            "video" => ("Video", fixed("b32")),
+            "offsets" => ("Offsets", none()),
+            "gradient" => ("Gradient", none()),
             "wide" => ("Value", slot(0).replace("Written", "Wide")),
             "1" => ("Value", slot(0)),
             "2" => ("Value", slot(1)),
-            fixed => ("Value", format!("TypeRef::Fixed(ScalarType::{})", variant(fixed))),
+            "vec" => ("Vector", last()),
+            "vec1" => ("Vector", slot(0)),
+            _ => match (class.strip_prefix("frag"), class.split_once('*'), class.strip_suffix('!')) {
+                (Some(of), ..) => {
+                    ("Fragment", of.parse::<usize>().map_or_else(|_| fixed(of), |n| slot(n - 1)))
+                }
+                (_, Some((ty, n)), _) => {
+                    count = n.parse().unwrap_or_else(|_| panic!("{at}: {class} has no number"));
+                    ("Vector", fixed(ty))
+                }
+                (.., Some(ty)) => ("Register", fixed(ty)),
+                _ => ("Value", fixed(class)),
+            },
         },
     };
     format!(
-        "OperandForm {{ class: Class::{class}, ty: {ty}, optional: {optional}, pair: {pair}, negate: {negate}, dest: {dest} }}"
+        "OperandForm {{ class: Class::{class}, ty: {ty}, count: {count}, values: &[{values}], optional: {optional}, pair: {pair}, \
+         paired: {paired}, negate: {negate}, dest: {dest}, hint: {hint}, since: {since:?} }}"
     )
+}
+
+/// `0..15`, `32..1024/32`, `-1|1` as Rust: first, last and step of each.
+fn ranges(text: &str, at: &str) -> String {
+    let number = |s: &str| s.parse::<i64>().unwrap_or_else(|_| panic!("{at}: {s} is no number"));
+    let one = |range: &str| {
+        let (range, step) = range.split_once('/').unwrap_or((range, "1"));
+        let (first, last) = range.split_once("..").unwrap_or((range, range));
+        let last = if last.is_empty() { i64::MAX } else { number(last) };
+        let first = if first.is_empty() { i64::MIN } else { number(first) };
+        format!("({first}, {last}, {})", number(step))
+    };
+    text.split('|').map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn emit(forms: &[Form], tables: &Tables<'_>, opcodes: usize) -> String {
@@ -228,18 +338,19 @@ fn emit(forms: &[Form], tables: &Tables<'_>, opcodes: usize) -> String {
         range.1 = i + 1;
         let (slot, operand) = (slots.len(), operands.len());
         slots.extend(
-            form.slots.iter().map(|s| {
-                format!("Slot {{ set: {}, optional: {}, is_type: {} }}", s.set, s.optional, s.is_type)
-            }),
+            form.slots
+                .iter()
+                .map(|s| format!("Slot {{ set: {}, optional: {}, order: {} }}", s.set, s.optional, s.order)),
         );
         operands.extend(form.operands.iter().cloned());
         rows.push(format!(
-            "Form {{ slots: ({slot}, {}), operands: ({operand}, {}), since: {:?}, specific: {}, exact: {}, gone: {:?}, text: {:?} }}",
+            "Form {{ slots: ({slot}, {}), name: {}, operands: ({operand}, {}), since: {:?}, arches: &[{}], words: &[{}], gone: {:?}, text: {:?} }}",
             slots.len(),
+            form.name,
             operands.len(),
             form.since,
-            form.specific,
-            form.exact,
+            form.arches.join(", "),
+            form.words.iter().map(|(w, s)| format!("(Modifier::{}, {s:?})", variant(&tables.modifiers[*w].name))).collect::<Vec<_>>().join(", "),
             form.gone,
             form.text
         ));

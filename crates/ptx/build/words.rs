@@ -9,6 +9,8 @@ include!("../src/word_hash.rs");
 pub struct Modifier {
     pub name: String,
     pub kind: String,
+    /// Writing it twice says nothing more.
+    pub again: bool,
     /// PTX version (major, minor) and architecture from which it is legal.
     pub since: (u8, u8, u16),
 }
@@ -35,7 +37,8 @@ pub fn modifiers(text: &str) -> Vec<Modifier> {
                 Some((word, since)) => (word, self::since(&since.replace(':', " "))),
                 None => (word, (1, 0, 0)),
             };
-            let one = |name| Modifier { name, kind: kind.clone(), since };
+            let (word, again) = word.strip_suffix('+').map_or((word, false), |w| (w, true));
+            let one = |name| Modifier { name, kind: kind.clone(), again, since };
             out.extend(expand(word).into_iter().map(one));
         }
     }
@@ -44,14 +47,16 @@ pub fn modifiers(text: &str) -> Vec<Modifier> {
 
 /// `7.8 90`: version and architecture.
 pub fn since(text: &str) -> (u8, u8, u16) {
-    let mut parts = text.split_whitespace();
-    let (major, minor) = parts.next().and_then(|v| v.split_once('.')).expect("a version");
-    let number = |s: &str| s.parse::<u16>().unwrap_or_else(|_| panic!("{text}: not a number"));
-    (
-        number(major) as u8,
-        number(minor) as u8,
-        number(parts.next().unwrap_or("0").trim_end_matches(['a', '!'])),
-    )
+    let (major, minor) = version(text);
+    let arch = text.split_whitespace().nth(1).unwrap_or("0");
+    (major, minor, arch.parse().unwrap_or_else(|_| panic!("{text}: not a number")))
+}
+
+/// The version of `7.8 90`.
+pub fn version(text: &str) -> (u8, u8) {
+    let (major, minor) = text.split_whitespace().next().and_then(|v| v.split_once('.')).expect("a version");
+    let number = |s: &str| s.parse().unwrap_or_else(|_| panic!("{text}: not a number"));
+    (number(major), number(minor))
 }
 
 /// `a{8..24+8}b` becomes a8b, a16b, a24b.
@@ -131,6 +136,7 @@ fn kinds(out: &mut String, modifiers: &[Modifier]) {
         let _ = writeln!(out, "pub(crate) static MODIFIER_{name}: [{ty}; {count}] = [{values}];");
     };
     table("KINDS", "ModifierKind", &|m| format!("ModifierKind::{}", variant(&m.kind)));
+    table("AGAIN", "bool", &|m| m.again.to_string());
     table("SINCE", "(u8, u8, u16)", &|m| format!("{:?}", m.since));
     for (kind, ty) in [("type", "ScalarType"), ("space", "Space")] {
         let name = format!("{}S", kind.to_ascii_uppercase());

@@ -124,8 +124,13 @@ impl Diagnostic {
             _ => "fatal  ",
         };
         let (line, _) = lines.line_column(self.span.start);
-        let separator = if self.label.is_empty() { "" } else { ": " };
-        format!("ptxas {file}, line {line}; {name} : {}{separator}{}", self.message, self.label)
+        let mut out = format!("ptxas {file}, line {line}; {name} : {}", self.message);
+        let label = Some(&self.label).filter(|l| !l.is_empty());
+        for (n, more) in label.into_iter().chain(&self.notes).chain(&self.help).enumerate() {
+            out.push_str(if n == 0 { ": " } else { "; " });
+            out.push_str(more);
+        }
+        out
     }
 }
 

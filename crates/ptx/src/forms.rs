@@ -1,19 +1,21 @@
 //! The table of instruction forms, made from `grammar/forms/` by the build script.
 
-use crate::types::{ScalarType, Version};
-use crate::words::{Modifier, Opcode};
+use crate::types::{ArchSuffix, ScalarType, Version};
+use crate::words::{Modifier, ModifierKind, Opcode};
 
 /// A way to write an instruction.
 #[derive(Debug)]
 pub(crate) struct Form {
     slots: (u32, u32),
+    /// How many of the slots are parts of the instruction's name, which stand first and in order.
+    name: u32,
     operands: (u32, u32),
-    /// PTX version and architecture from which it is legal.
-    pub since: (u8, u8, u16),
-    /// Needs an architecture with suffix `a` or `f`.
-    pub specific: bool,
-    /// Needs the suffix `a`: `f` will not do.
-    pub exact: bool,
+    /// PTX version from which it is legal.
+    pub since: (u8, u8),
+    /// Architectures that have it: one of them has to [include](crate::types::has_arch) the module's.
+    pub arches: &'static [(u16, ArchSuffix)],
+    /// Words that are legal in this form only from a version and an architecture on.
+    pub words: &'static [(Modifier, (u8, u8, u16))],
     /// PTX version and architecture from which, both together, it is illegal.
     pub gone: (u8, u8, u16),
     /// As `grammar/` writes it.
@@ -25,7 +27,21 @@ pub(crate) struct Form {
 pub(crate) struct Slot {
     set: u16,
     pub optional: bool,
-    is_type: bool,
+    /// Of the kinds of words whose order counts, which it is; [`ORDERED`] if none.
+    order: u8,
+}
+
+/// Kinds of words whose order counts: types, state spaces, layouts.
+const ORDERED: u8 = 3;
+
+/// Of the kinds of words whose order counts, which this is.
+fn order(modifier: Modifier) -> u8 {
+    match modifier.kind() {
+        ModifierKind::Type => 0,
+        ModifierKind::Space => 1,
+        ModifierKind::Layout => 2,
+        _ => ORDERED,
+    }
 }
 
 /// What an operand has to be.
@@ -37,14 +53,30 @@ pub(crate) enum Class {
     Mov,
     /// What `ld` and `st` take: registers may be wider than the type; vectors.
     Memory,
+    /// The same of 256 bits.
+    Memory256,
     /// What `cvt` takes: registers may be wider than the type; special registers.
     Convert,
     /// A register with a selector, in video instructions.
     Video,
+    /// A register, no constant.
+    Register,
+    /// Registers in braces: [`OperandForm::count`] of them, or as many as `.v2`, `.v4` and `.v8` say.
+    Vector,
+    /// Registers in braces that hold a part of a matrix of elements of the type; lowering knows how many.
+    Fragment,
+    /// `_`
+    Sink,
     /// An integer constant.
     Immediate,
-    /// `[…]`
+    /// `[…]` without coordinates.
     Address,
+    /// `[…]` with the coordinates that geometry or dimensions ask for.
+    Coordinates,
+    /// Offsets of coordinates.
+    Offsets,
+    /// Gradients of coordinates.
+    Gradient,
     /// A label.
     Label,
     /// Not checked by the table.
@@ -67,12 +99,22 @@ pub(crate) enum TypeRef {
 pub(crate) struct OperandForm {
     pub class: Class,
     pub ty: TypeRef,
+    /// Registers of a vector, if the form fixes them; else 0.
+    pub count: u8,
+    /// The constants that are legal, as first, last and step; all if there are none.
+    pub values: &'static [(i64, i64, i64)],
     pub optional: bool,
-    /// `d|p`
+    /// `d|p` is legal.
     pub pair: bool,
+    /// `d|p` is needed.
+    pub paired: bool,
     /// `!a`
     pub negate: bool,
     pub dest: bool,
+    /// Stands exactly where `.L2::cache_hint` does.
+    pub hint: bool,
+    /// Version and architecture from which it is legal if it may be left out, or the predicate of a pair.
+    pub since: (u8, u8, u16),
 }
 
 include!(concat!(env!("OUT_DIR"), "/forms.rs"));
@@ -103,22 +145,35 @@ impl Form {
         OPERANDS.get(self.operands.0 as usize..self.operands.1 as usize).unwrap_or(&[])
     }
 
-    /// Gives each modifier a slot: types in the order of the form, others in any order.
+    /// Gives each modifier a slot: first those of the instruction's name, then words of a kind whose order counts in the order of the form,
+    /// others in any order.
     pub fn assign(&self, modifiers: &[Modifier]) -> Assignment {
         let slots = self.slots();
+        let named = self.name as usize;
         let mut filled = 0_u64;
-        let mut next_type = 0;
+        let mut next = [0; ORDERED as usize + 1];
         let mut left = Vec::new();
-        for modifier in modifiers {
-            let from = if modifier.scalar_type().is_some() { next_type } else { 0 };
+        let mut rest = modifiers;
+        for (i, slot) in slots.iter().enumerate().take(named) {
+            match rest.split_first() {
+                Some((first, tail)) if slot.takes(*first) => {
+                    filled |= 1 << i;
+                    rest = tail;
+                }
+                _ if slot.optional => {}
+                _ => break,
+            }
+        }
+        for modifier in rest {
+            let order = order(*modifier);
+            let from = if order < ORDERED { next[usize::from(order)] } else { 0 }.max(named);
             let mut open = slots.iter().enumerate().skip(from).filter(|(i, _)| filled & (1 << i) == 0);
             match open.find(|(_, s)| s.takes(*modifier)) {
                 Some((i, slot)) => {
                     filled |= 1 << i;
-                    if slot.is_type {
-                        next_type = i + 1;
-                    }
+                    next[usize::from(slot.order)] = i + 1;
                 }
+                None if modifier.may_repeat() && modifiers.iter().filter(|m| *m == modifier).count() > 1 => {}
                 None => left.push(*modifier),
             }
         }

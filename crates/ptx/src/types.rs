@@ -150,6 +150,11 @@ impl ScalarType {
         matches!(self.kind(), TypeKind::Float)
     }
 
+    /// `.texref`, `.samplerref`, `.surfref`
+    pub const fn is_opaque(self) -> bool {
+        matches!(self.kind(), TypeKind::Opaque)
+    }
+
     /// `.b*`
     pub const fn is_bits(self) -> bool {
         matches!(self.kind(), TypeKind::Bits)
@@ -244,6 +249,19 @@ pub enum ArchSuffix {
     Specific,
     /// `sm_100f`: features of this family of architectures.
     Family,
+}
+
+/// Whether a module for architecture `module` has what architecture `needed` has: with suffix `a` that one alone, with `f` those from it on
+/// in its family that have a suffix, without any from it on (PTX ISA 11.1.2).
+pub(crate) fn has_arch(needed: (u16, ArchSuffix), module: (u16, ArchSuffix)) -> bool {
+    // The same architecture by its name before and after PTX 9.0.
+    let renamed = |number| if number == 101 { 110 } else { number };
+    let (from, number) = (renamed(needed.0), renamed(module.0));
+    match needed.1 {
+        ArchSuffix::None => number >= from,
+        ArchSuffix::Specific => module.1 == ArchSuffix::Specific && number == from,
+        ArchSuffix::Family => module.1 != ArchSuffix::None && number / 10 == from / 10 && number >= from,
+    }
 }
 
 /// One word of the `.target` directive.

@@ -56,6 +56,11 @@ impl Modifier {
         MODIFIER_KINDS[self as usize]
     }
 
+    /// Whether it may be written twice, which then says nothing more.
+    pub(crate) fn may_repeat(self) -> bool {
+        MODIFIER_AGAIN[self as usize]
+    }
+
     /// PTX version (major, minor) and architecture from which it is legal.
     pub(crate) fn since(self) -> (u8, u8, u16) {
         MODIFIER_SINCE[self as usize]

@@ -297,7 +297,7 @@ fn is_minus(l: &mut Lower, operand: Option<&Operand>) -> Result<bool> {
     let Some(operand) = operand else { return Ok(false) };
     match operand.kind {
         OperandKind::Int(v) if v.value() == 1 => Ok(false),
-        OperandKind::Int(v) if v.value() == -1 => Ok(true),
+        OperandKind::Int(v) if v.bits as i64 == -1 => Ok(true),
         _ => l.fail(ErrorClass::Invalid, operand.span, "1 or -1 is expected"),
     }
 }

@@ -1,6 +1,6 @@
 //! Data movement (PTX ISA 9.7.9) and atomics (9.7.13.5, 9.7.13.7).
 
-use ptx::ast::{Instruction, Operand, OperandKind, VariableRef};
+use ptx::ast::{AddressBase, Instruction, Operand, OperandKind, VariableRef};
 use ptx::{Modifier as M, Opcode, ScalarType};
 use wave::op::{AtomOp, AtomTy, MemMode, Op, Order, Scope, Space};
 use wave::{Ty, Value};
@@ -224,6 +224,10 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::B32);
     let count = i.vec();
     let ty = ty_of(t);
+    let in_register = i.operands[0].address().is_some_and(|a| matches!(a.base, AddressBase::Reg(_)));
+    if in_register && matches!(i.space(), Some(ptx::Space::Param | ptx::Space::ParamFunc)) {
+        return l.unsupported(i, "a parameter is written by its name");
+    }
     if let Some((var, own, offset)) = scalar_param(l, &i.operands[0]) {
         let v = l.value(&i.operands[1], t)?;
         if offset == 0 && ty.bits() >= own.bits() {
@@ -248,6 +252,18 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     let Some(sources) = elements(l, &i.operands[1], count) else {
         return l.fail(ErrorClass::Invalid, i.span, "the source has not as many elements as the access");
     };
+    let left_out = |e: &Element| matches!(e, Element::Operand(o) if o.kind == OperandKind::Sink);
+    if sources.iter().any(left_out) {
+        // What is left out is not written.
+        for (e, source) in sources.into_iter().enumerate() {
+            if !left_out(&source) {
+                let offset = offset.wrapping_add(ty.bytes() as i32 * e as i32);
+                let args = [base, read_element(l, source, t)?];
+                l.op(Op::Store { mem, ty, count: 1, offset }, &args);
+            }
+        }
+        return Ok(());
+    }
     let mut args = vec![base];
     for source in sources {
         args.push(read_element(l, source, t)?);

@@ -39,7 +39,7 @@ fn words() -> (Vec<String>, Vec<String>) {
             continue;
         }
         for word in line.split_whitespace() {
-            let word = word.split('@').next().unwrap_or(word).to_owned();
+            let word = word.split('@').next().unwrap_or(word).trim_end_matches('+').to_owned();
             if section == "type" {
                 types.push(word.clone());
             }
@@ -80,9 +80,9 @@ fn slots(head: &str, sets: &HashMap<String, Vec<String>>) -> Vec<Slot> {
     while !rest.is_empty() {
         let optional = rest.starts_with('{');
         let body = rest.trim_start_matches('{').trim_start_matches('.');
-        let end = body.find(['.', '{', '}']).unwrap_or(body.len());
+        let end = body.find(['.', '{', '}', '/']).unwrap_or(body.len());
         let word = &body[..end];
-        rest = body[end..].trim_start_matches('}');
+        rest = body[end..].trim_start_matches(['}', '/']);
         slots
             .push(Slot { words: sets.get(word).cloned().unwrap_or_else(|| vec![word.to_owned()]), optional });
     }
@@ -125,7 +125,9 @@ pub fn lines() -> Vec<Line> {
                     None => vec![w.trim_start_matches('.').to_owned()],
                 };
                 let name = name.trim().trim_start_matches('.').to_owned();
-                sets.insert(name, list.split_whitespace().flat_map(expand).collect());
+                // From when a word is legal is not of interest here.
+                let words = list.split_whitespace().map(|w| w.split('@').next().unwrap_or(w));
+                sets.insert(name, words.flat_map(expand).collect());
                 lines.push(Line::Set(squeeze(line)));
             } else if !line.is_empty() {
                 let forms = groups(line).iter().map(|l| form(l, &sets)).collect();
@@ -136,8 +138,23 @@ pub fn lines() -> Vec<Line> {
     lines
 }
 
+/// Operands without what says from when on they are legal.
+fn undated(operands: &str) -> String {
+    let mut parts = operands.split('@');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(part.find('}').map_or("", |end| &part[end..]));
+    }
+    out
+}
+
+/// The line with single blanks, without the mark after an instruction's name.
 fn squeeze(line: &str) -> String {
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    if let Some(head) = words.first_mut() {
+        *head = head.replace('/', "");
+    }
+    undated(&words.join(" "))
 }
 
 fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
@@ -146,7 +163,7 @@ fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
     let end = head.find(['.', '{']).unwrap_or(head.len());
     let since = notes.split('<').next().unwrap_or_default().split_whitespace().nth(1).unwrap_or_default();
     let operands =
-        operands.replace("{, ", ", ?").replace("{!}", "").replace("{|p}", "|").replace("{|q}", "|");
+        undated(operands).replace("{, ", ", ?").replace("{!}", "").replace("{|p}", "|").replace("{|q}", "|");
     Form {
         opcode: head[..end].to_owned(),
         slots: slots(&head[end..], sets),
@@ -162,11 +179,25 @@ fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
             let (major, minor) = version.split_once('.').expect("a version");
             (number(major), number(minor), number(arch))
         }),
-        suffix: since.contains('a').then(|| since.trim_end_matches('!').to_owned()),
+        suffix: since.split(',').next().filter(|s| s.ends_with(['a', 'f'])).map(str::to_owned),
     }
 }
 
 impl Form {
+    /// Of a form that went: a version and an architecture that have it.
+    pub fn home(&self) -> Option<(String, String)> {
+        // Before the version where it went, or else on an architecture before.
+        self.gone.map(|gone| match gone {
+            (1, 0, arch) => ("1.2".to_owned(), if arch <= 20 { "13" } else { "60" }.to_owned()),
+            (major, minor, arch) => {
+                let since = self.text.split(" | ").nth(1).and_then(|n| n.split_whitespace().nth(1));
+                let since = since.and_then(|a| a.parse::<u32>().ok()).unwrap_or(0);
+                let target = if arch <= 10 { "10".to_owned() } else { since.max(60).to_string() };
+                (format!("{major}.{}", minor - 1), target)
+            }
+        })
+    }
+
     /// Modifiers to try: every word of every slot, with the other slots at each of their first words or left out; and all
     /// pairs of types.
     pub fn spellings(&self) -> Vec<Vec<String>> {
@@ -222,26 +253,39 @@ impl Form {
             if operand.starts_with("policy") && self.opcode != "createpolicy" && !has("L2::cache_hint") {
                 continue;
             }
-            let pair = operand.ends_with('|');
-            let name = operand.trim_end_matches('|');
+            let paired = operand.ends_with("|p");
+            let pair = operand.ends_with('|') || paired;
+            let name = operand.trim_end_matches("|p").trim_end_matches('|');
+            let (name, _) = name.split_once('(').unwrap_or((name, ""));
             let (name, class) = name.split_once(':').unwrap_or((name, ""));
+            let class = class.trim_end_matches('!');
             let dest = n == 0 && ["d", "f", "p", "r"].contains(&name);
             let text = match (name, class) {
+                (_, _) if operand.contains("(32../32)") => "64".to_owned(),
                 ("label", _) if self.opcode == "brx" => "targets".to_owned(),
                 ("label", _) => "label".to_owned(),
                 (_, "any") if self.opcode == "call" && n == 0 => "callee".to_owned(),
                 (_, "any") if self.opcode == "call" => return None,
                 ("imm", _) if self.opcode == "cp" => "16".to_owned(),
-                ("imm", _) => "1".to_owned(),
+                (_, "imm") if operand.contains("(128)") => "128".to_owned(),
+                (_, "imm") if operand.contains("(0)") => "0".to_owned(),
+                (_, "imm") if operand.contains("(24..") => "24".to_owned(),
+                ("imm", _) | (_, "imm") => "1".to_owned(),
                 ("[t]", _) => tensor(modifiers),
-                ("x", "any") if modifiers.iter().any(|m| m == "tensor") => offsets(modifiers),
+                (_, "offsets") => offsets(modifiers),
+                ("[a]", _) if self.opcode == "tcgen05" => "[%r32_9]".to_owned(),
                 ("[a]" | "[d]" | "[s]" | "[m]", _) => address(modifiers).to_owned(),
                 ("p" | "q", "") => "%p1".to_owned(),
-                (_, "mem") if count > 1 => vector(last, count, n),
+                (_, "mem" | "mem256") if count > 1 => vector(last, count, n),
                 (_, "mem") => register(last, n),
                 (_, "mov") => register(first, n),
-                (_, "any") if count > 1 => vector(last, count, n),
-                (_, "any") if last.starts_with("e2m1") || first.starts_with("e2m1") => "%r8_1".to_owned(),
+                (_, "any" | "vec") if count > 1 => vector(last, count, n),
+                (_, "vec") => register(last, n),
+                (_, "sink") => "_".to_owned(),
+                (_, counted) if counted.contains('*') => {
+                    let (ty, count) = counted.split_once('*')?;
+                    vector(ty, count.parse().ok()?, n)
+                }
                 (_, "any") => register("b64", n),
                 (_, "cvt") => register(if dest { first } else { last }, n),
                 (_, "video") => register("b32", n),
@@ -252,7 +296,7 @@ impl Form {
                 (_, "") => register(last, n),
                 (_, fixed) => register(fixed, n),
             };
-            operands.push(if pair && optional { format!("{text}|%p2") } else { text });
+            operands.push(if paired || (pair && optional) { format!("{text}|%p2") } else { text });
         }
         let dots: String = modifiers.iter().map(|m| format!(".{m}")).collect();
         Some(format!("{}{dots} {};", self.opcode, operands.join(", ")))
@@ -268,23 +312,33 @@ impl Form {
         last: &str,
         count: usize,
     ) -> Option<String> {
-        let has = |w: &str| modifiers.iter().any(|m| m == w);
+        if !["tex", "tld4", "suld", "sust", "sured"].contains(&self.opcode.as_str()) {
+            return None;
+        }
         let four = "{%r32_5, %r32_5, %r32_5, %r32_5}";
-        let place = format!("[%r64_9, {four}]");
-        let value = if count > 1 { vector(last, count, 1) } else { register(last, 1) };
-        let texel = format!("{}{}", vector("b32", count, 0), if optional { "|%p2" } else { "" });
-        let level = match () {
-            () if has("level") => ", %r32_1".to_owned(),
-            () if has("grad") => format!(", {four}, {four}"),
-            () => String::new(),
-        };
-        let rest = if optional { format!(", {four}, %r32_2") } else { String::new() };
-        Some(match self.opcode.as_str() {
-            "tex" | "tld4" => format!("{texel}, {place}{level}{rest}"),
-            "suld" => format!("{value}, {place}"),
-            "sust" | "sured" => format!("{place}, {value}"),
-            _ => return None,
-        })
+        let first =
+            modifiers.iter().find_map(|m| ["u32", "s32", "f32", "f16", "f16x2"].iter().find(|t| *t == m));
+        let places = rank(modifiers).next_power_of_two();
+        let mut operands = Vec::new();
+        for operand in &self.operands {
+            if operand.starts_with('?') && !optional {
+                continue;
+            }
+            operands.push(match operand.trim_start_matches('?').split_once(':') {
+                None if operand == "[t]" => format!("[%r64_9, {four}]"),
+                None => register(last, 1),
+                Some((_, "vec1|")) => {
+                    let value = vector(first.unwrap_or(&"b32"), count, 0);
+                    if optional { value + "|%p2" } else { value }
+                }
+                Some((_, "mem")) if count > 1 => vector(last, count, 1),
+                Some((_, "mem")) => register(last, 1),
+                Some((_, "gradient")) => vector("f32", places, 2),
+                Some((_, "offsets")) => vector("s32", if places > 2 { 4 } else { 2 }, 5),
+                Some(_) => "%r32_1".to_owned(),
+            });
+        }
+        Some(operands.join(", "))
     }
 }
 
@@ -301,7 +355,8 @@ fn register(t: &str, n: usize) -> String {
         t if t.starts_with(['e', 'u']) && t.contains('m') || t.starts_with("s2f6") => 8,
         _ => digits.parse::<usize>().unwrap_or(32),
     };
-    format!("%r{}_{n}", (element * lanes).next_power_of_two().max(16))
+    let least = if t.starts_with('e') || t == "b8" { 8 } else { 16 };
+    format!("%r{}_{n}", (element * lanes).next_power_of_two().max(least))
 }
 
 fn vector(t: &str, count: usize, n: usize) -> String {
@@ -309,9 +364,13 @@ fn vector(t: &str, count: usize, n: usize) -> String {
     format!("{{{}}}", vec![one; count].join(", "))
 }
 
-/// Dimensions of a tensor.
+/// Dimensions of a tensor or a texture.
 fn rank(modifiers: &[String]) -> usize {
-    ["1d", "2d", "3d", "4d", "5d"].iter().position(|d| modifiers.iter().any(|m| m == d)).map_or(1, |n| n + 1)
+    let dimensions = modifiers.iter().find_map(|m| match m.trim_start_matches('a') {
+        "cube" => Some(3),
+        d => ["1d", "2d", "3d", "4d", "5d"].iter().position(|name| *name == d).map(|n| n + 1),
+    });
+    dimensions.unwrap_or(1)
 }
 
 /// A tensor map with the coordinates that the modifiers ask for.
@@ -342,12 +401,8 @@ fn address(modifiers: &[String]) -> &'static str {
 
 /// A module whose kernel holds `instruction`.
 pub fn module(form: &Form, instruction: &str) -> String {
-    let (version, target) = match (&form.suffix, form.gone) {
-        // Before the version where it went, or else on an architecture before.
-        (_, Some((1, 0, arch))) => ("1.2".to_owned(), if arch <= 20 { "13" } else { "60" }.to_owned()),
-        (_, Some((major, minor, arch))) => {
-            (format!("{major}.{}", minor - 1), if arch <= 10 { "10" } else { "60" }.to_owned())
-        }
+    let (version, target) = match (&form.suffix, form.home()) {
+        (_, Some((version, target))) => (version, target),
         (Some(suffix), None) => ("9.2".to_owned(), suffix.clone()),
         (None, None) => ("9.2".to_owned(), "100".to_owned()),
     };

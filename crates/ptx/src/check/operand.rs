@@ -6,19 +6,19 @@ use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::forms::{Class, Form, OperandForm, TypeRef};
 use crate::parser::Parser;
 use crate::span::Span;
-use crate::types::{ScalarType, TypeKind};
-use crate::words::Opcode;
+use crate::types::{ScalarType, Space, TypeKind};
+use crate::words::{Modifier, Opcode};
 
 /// Why an operand does not fit: where, the general finding, and the particular one.
-struct Mismatch {
+pub(super) struct Mismatch {
     span: Span,
     message: Option<String>,
     label: String,
 }
 
-type Fit = Result<(), Mismatch>;
+pub(super) type Fit = Result<(), Mismatch>;
 
-fn no(operand: &Operand, label: impl Into<String>) -> Fit {
+pub(super) fn no(operand: &Operand, label: impl Into<String>) -> Fit {
     Err(Mismatch { span: operand.span, message: None, label: label.into() })
 }
 
@@ -45,10 +45,29 @@ impl Parser<'_> {
             return Err((0, Diagnostic::error(ErrorKind::Semantic, head, message()).label(label).note(note)));
         }
         let mut spare = given - required;
+        let hinted = instruction.has(Modifier::L2CacheHint);
+        // The policy is the last: it is no other operand that may be left out.
+        let kept = usize::from(hinted && forms.iter().any(|f| f.hint));
         let mut operands = instruction.operands.iter();
         for (rank, form_of) in forms.iter().enumerate() {
+            if form_of.hint && (spare > 0) != hinted {
+                let (message, label) = match hinted {
+                    true => (message(), "`.L2::cache_hint` asks for a policy as the last operand"),
+                    false => {
+                        let message = format!(
+                            ".L2::cache_hint modifier required for instruction '{opcode}' with {given} arguments"
+                        );
+                        (message, "a policy goes with `.L2::cache_hint`")
+                    }
+                };
+                let note = format!("the form is `{}`", form.text);
+                return Err((
+                    rank,
+                    Diagnostic::error(ErrorKind::Semantic, head, message).label(label).note(note),
+                ));
+            }
             if form_of.optional {
-                if spare == 0 {
+                if spare <= if form_of.hint { 0 } else { kept } {
                     continue;
                 }
                 spare -= 1;
@@ -70,11 +89,14 @@ impl Parser<'_> {
             if !form.pair {
                 return no(operand, "only one destination is legal here");
             }
-            self.predicate(&pair.1)?;
-            if matches!(pair.0.kind, OperandKind::Sink) {
+            self.predicate(instruction.opcode, &pair.1)?;
+            if matches!(pair.0.kind, OperandKind::Sink) && takes_first_sink(instruction.opcode) {
                 return Ok(());
             }
-            return self.fits(instruction, &pair.0, form);
+            return self.fits(instruction, &pair.0, &OperandForm { paired: false, ..*form });
+        }
+        if form.paired {
+            return no(operand, "a predicate has to follow, as in `d|p`");
         }
         let ty = match form.ty {
             TypeRef::None => None,
@@ -82,8 +104,15 @@ impl Parser<'_> {
             TypeRef::Written(n) => instruction.ty(n.into()),
             TypeRef::Wide(n) => instruction.ty(n.into()).map(wide),
         };
+        if let OperandKind::Int(value) = operand.kind {
+            among(operand, value.bits as i64, form.values)?;
+        }
         match (form.class, ty) {
             (Class::Any, _) => Ok(()),
+            (Class::Sink, _) => match operand.kind {
+                OperandKind::Sink => Ok(()),
+                _ => no(operand, "there is no result in another block's shared memory: expected `_`"),
+            },
             (Class::Immediate, _) => match operand.kind {
                 OperandKind::Int(_) => Ok(()),
                 _ => no(operand, "must be an integer constant"),
@@ -92,29 +121,116 @@ impl Parser<'_> {
                 OperandKind::Symbol(s) if matches!(s.symbol, Symbol::Label(_)) => Ok(()),
                 _ => no(operand, "must be a label"),
             },
-            (Class::Address, _) => self.address_fits(operand),
-            (Class::Memory, Some(ty)) => self.memory_fits(instruction, operand, ty, form),
-            (Class::Mov, Some(ty)) => self.mov_fits(operand, ty, form),
+            (Class::Address, _) => self.address_fits(instruction, operand),
+            (Class::Coordinates, _) => self.coordinates_fit(instruction, operand),
+            (Class::Offsets, _) => self.offsets_fit(instruction, operand),
+            (Class::Gradient, _) => self.gradient_fits(instruction, operand),
+            (Class::Memory | Class::Memory256, Some(ty)) => self.memory_fits(instruction, operand, ty, form),
+            (Class::Mov, Some(ty)) => self.mov_fits(instruction, operand, ty, form),
             (Class::Convert, Some(ty)) => match operand.kind {
-                OperandKind::Special(special, _) if !form.dest => self.typed(operand, special.ty(), ty, true),
+                OperandKind::Special(special, _)
+                    if !form.dest && instruction.types().iter().all(|t| t.is_integer()) =>
+                {
+                    self.typed(operand, special.ty(), ty, true)
+                }
                 _ => self.value_fits(instruction, operand, ty, form, true),
             },
-            (Class::Video, _) => self.video_fits(operand),
+            (Class::Video, _) => self.video_fits(operand, form),
             (Class::Value, Some(ty)) => self.value_fits(instruction, operand, ty, form, false),
+            (Class::Register, Some(ty)) => match operand.kind {
+                OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_) => {
+                    no(operand, format!("a constant, expected {}", expected(ty, false)))
+                }
+                _ => self.value_fits(instruction, operand, ty, form, false),
+            },
+            (Class::Vector, Some(ty)) => {
+                let count = if form.count > 0 { form.count } else { instruction.vec() };
+                self.vector_fits(instruction, operand, ty, form, Some(count))
+            }
+            (Class::Fragment, Some(ty)) => {
+                let ty = packed(instruction.opcode, ty);
+                self.vector_fits(instruction, operand, ty, form, None)
+            }
             (_, None) => Ok(()),
         }
     }
 
-    fn predicate(&self, operand: &Operand) -> Fit {
+    /// Registers in braces that each hold a value of the type; of any number where there is no `count`.
+    pub(super) fn vector_fits(
+        &self,
+        instruction: &Instruction,
+        operand: &Operand,
+        ty: ScalarType,
+        form: &OperandForm,
+        count: Option<u8>,
+    ) -> Fit {
+        if count.is_some_and(|n| u32::from(n) * ty.bits() > 128) {
+            return no(operand, "vectors have at most 128 bits here");
+        }
+        if count == Some(1) && !matches!(operand.kind, OperandKind::Vector(_)) {
+            return self.value_fits(instruction, operand, ty, form, false);
+        }
+        self.vector_typed(operand)?;
+        match &operand.kind {
+            OperandKind::Vector(items) if count.is_none_or(|n| items.len() == usize::from(n)) => {
+                items.iter().try_for_each(|item| match item.kind {
+                    OperandKind::Sink if form.dest => Ok(()),
+                    // Constants take the vector's type, which registers give.
+                    OperandKind::Int(_)
+                        if !form.dest && (form.count > 0 || items.iter().any(|i| i.reg().is_some())) =>
+                    {
+                        Ok(())
+                    }
+                    OperandKind::F32(_)
+                        if !form.dest
+                            && ty.bits() == 32
+                            && ty != ScalarType::F16x2
+                            && items.iter().any(|i| i.reg().is_some()) =>
+                    {
+                        Ok(())
+                    }
+                    OperandKind::Int(_) => no(item, "expected a register in at least one place"),
+                    _ => self.value_fits(instruction, item, ty, form, false),
+                })
+            }
+            OperandKind::Vector(items) => {
+                no(operand, format!("{} elements, expected {}", items.len(), count.unwrap_or(0)))
+            }
+            OperandKind::Reg(reg) if self.reg(*reg).1 > 1 && count.is_some() => match self.reg(*reg) {
+                (found, n) if count.is_none_or(|c| c == n) => self.typed(operand, found, ty, false),
+                (_, n) => no(operand, format!("{n} elements, expected {}", count.unwrap_or(0))),
+            },
+            OperandKind::Sink if form.dest && takes_sink(instruction.opcode) => Ok(()),
+            _ => no(operand, format!("expected registers in braces, each {}", expected(ty, false))),
+        }
+    }
+
+    /// Registers in braces have one width, and one of them is there to tell it.
+    fn vector_typed(&self, operand: &Operand) -> Fit {
+        let OperandKind::Vector(items) = &operand.kind else { return Ok(()) };
+        let mut widths = items.iter().filter_map(|i| i.reg()).map(|r| self.reg(r).0.bits());
+        let Some(first) = widths.next() else {
+            return match items.iter().all(|i| matches!(i.kind, OperandKind::Sink)) {
+                true => no(operand, "expected a register in at least one place"),
+                false => Ok(()),
+            };
+        };
+        match widths.find(|w| *w != first) {
+            Some(other) => no(operand, format!("registers of {first} and {other} bits, expected one width")),
+            None => Ok(()),
+        }
+    }
+
+    fn predicate(&self, opcode: Opcode, operand: &Operand) -> Fit {
         match operand.kind {
             OperandKind::Reg(reg) if self.reg(reg).0 == ScalarType::Pred => Ok(()),
-            OperandKind::Sink => Ok(()),
+            OperandKind::Sink if matches!(opcode, Opcode::Setp | Opcode::Shfl | Opcode::Match) => Ok(()),
             _ => no(operand, "must be a `.pred` register"),
         }
     }
 
     /// A register's type against what it has to hold.
-    fn typed(&self, operand: &Operand, reg: ScalarType, ty: ScalarType, wider: bool) -> Fit {
+    pub(super) fn typed(&self, operand: &Operand, reg: ScalarType, ty: ScalarType, wider: bool) -> Fit {
         if register_fits(reg, ty, wider) {
             return Ok(());
         }
@@ -133,6 +249,9 @@ impl Parser<'_> {
         let opcode = instruction.opcode;
         match &operand.kind {
             OperandKind::Reg(reg) => match self.reg(*reg) {
+                (ScalarType::F16x2, 1) if ty.is_integer() && is_plain(form) => {
+                    no(operand, format!("a `.f16x2` register, expected {}", expected(ty, wider)))
+                }
                 (found, 1) => self.typed(operand, found, ty, wider),
                 (found, n) => no(operand, format!("a `.v{n} {found}` register, expected one value")),
             },
@@ -172,9 +291,24 @@ impl Parser<'_> {
         }
     }
 
-    fn mov_fits(&self, operand: &Operand, ty: ScalarType, form: &OperandForm) -> Fit {
+    fn mov_fits(
+        &self,
+        instruction: &Instruction,
+        operand: &Operand,
+        ty: ScalarType,
+        form: &OperandForm,
+    ) -> Fit {
         match &operand.kind {
             OperandKind::Vector(items) => {
+                self.vector_typed(operand)?;
+                if !form.dest
+                    && matches!(
+                        instruction.operands.first(),
+                        Some(Operand { kind: OperandKind::Vector(_), .. })
+                    )
+                {
+                    return no(operand, "expected one register: the destination is in braces");
+                }
                 if !ty.is_bits() {
                     return no(operand, format!("only `.b` types are packed and unpacked, not `{ty}`"));
                 }
@@ -220,12 +354,17 @@ impl Parser<'_> {
             OperandKind::Reg(reg) => {
                 let (found, n) = self.reg(*reg);
                 match found {
-                    _ if n > 1 && found.bits() * u32::from(n) == ty.bits() => Ok(()),
+                    _ if n > 1 && ty.is_bits() && found.bits() * u32::from(n) == ty.bits() => Ok(()),
                     _ if n > 1 => no(operand, format!("a `.v{n} {found}` register, expected one value")),
                     found => self.typed(operand, found, ty, false),
                 }
             }
-            OperandKind::Component(reg, _) => self.typed(operand, self.reg(*reg).0, ty, false),
+            OperandKind::Component(reg, part) => match (self.reg(*reg), part) {
+                ((found, n), Component::Element(i)) if *i < n && n > 1 => {
+                    self.typed(operand, found, ty, false)
+                }
+                _ => no(operand, "the register has no such element"),
+            },
             OperandKind::Int(_) if !form.dest && !ty.is_float() => Ok(()),
             OperandKind::F32(_) if !form.dest && (ty.is_float() || ty == ScalarType::B32) => Ok(()),
             OperandKind::F64(_) if !form.dest && (ty.is_float() || ty == ScalarType::B64) => Ok(()),
@@ -245,19 +384,17 @@ impl Parser<'_> {
             return self.value_fits(instruction, operand, ty, form, true);
         }
         let bits = ty.bits() * u32::from(wanted);
-        let whole = wanted == 8 && ty.bits() == 32 || wanted == 4 && ty.bits() == 64;
-        if bits > 256 || (wanted == 8 || bits > 128) && !whole {
-            return no(
-                operand,
-                format!(
-                    "`.v{wanted}` of `{ty}` is {bits} bits; vectors have at most 128, or 256 in `.v8.b32` and `.v4.b64`"
-                ),
-            );
+        let most = if form.class == Class::Memory256 { 256 } else { 128 };
+        if bits > most {
+            let most = "vectors have at most 128, or 256 in `.v8.b32` and `.v4.b64` of global memory";
+            return no(operand, format!("`.v{wanted}` of `{ty}` is {bits} bits; {most}"));
         }
+        self.vector_typed(operand)?;
         match &operand.kind {
             OperandKind::Vector(items) if items.len() == usize::from(wanted) => {
                 items.iter().try_for_each(|item| match item.kind {
-                    OperandKind::Sink if form.dest => Ok(()),
+                    OperandKind::Sink if form.dest || form.class == Class::Memory256 => Ok(()),
+                    OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_) if !form.dest => Ok(()),
                     _ => self.value_fits(instruction, item, ty, form, true),
                 })
             }
@@ -274,25 +411,70 @@ impl Parser<'_> {
         }
     }
 
-    fn video_fits(&self, operand: &Operand) -> Fit {
+    fn video_fits(&self, operand: &Operand, form: &OperandForm) -> Fit {
         match operand.kind {
             OperandKind::Reg(reg) | OperandKind::Component(reg, _) | OperandKind::Negated(reg, _) => {
-                self.typed(operand, self.reg(reg).0, ScalarType::U32, false)
+                match self.reg(reg) {
+                    (found, 1) => self.typed(operand, found, ScalarType::U32, false),
+                    (found, _) => no(operand, format!("a `{found}` register, expected one 32-bit integer")),
+                }
             }
-            OperandKind::Int(_) => Ok(()),
+            OperandKind::Int(_) if !form.dest => Ok(()),
             _ => no(operand, "expected a 32-bit register"),
         }
     }
 
-    fn address_fits(&self, operand: &Operand) -> Fit {
-        let reg = match &operand.kind {
-            OperandKind::Address(address) => match address.base {
-                AddressBase::Reg(reg) | AddressBase::Component(reg, _) => self.reg(reg).0,
+    /// An address without coordinates.
+    fn address_fits(&self, instruction: &Instruction, operand: &Operand) -> Fit {
+        let OperandKind::Address(address) = &operand.kind else {
+            return no(operand, "expected an address in brackets");
+        };
+        if matches!(instruction.opcode, Opcode::Txq | Opcode::Suq) {
+            return self.handle_fits(instruction, operand, address);
+        }
+        if !address.parts.is_empty() {
+            return no(
+                operand,
+                "expected one register or variable in the brackets: there are no coordinates",
+            );
+        }
+        let reg = match address.base {
+            AddressBase::Reg(reg) => match self.reg(reg) {
+                (found, 1) => found,
+                (found, n) => {
+                    return no(operand, format!("a `.v{n} {found}` register, expected one value"));
+                }
+            },
+            AddressBase::Component(..) => return no(operand, "a part of a register is no address"),
+            AddressBase::Var(variable) => match self.variable(variable).map(|v| v.ty.kind()) {
+                Some(TypeKind::Opaque)
+                    if matches!(instruction.opcode, Opcode::Ld | Opcode::Ldu | Opcode::St) =>
+                {
+                    return no(operand, "a texture, sampler or surface is no memory");
+                }
                 _ => return Ok(()),
             },
-            _ => return no(operand, "expected an address in brackets"),
+            AddressBase::Func(_) => return no(operand, "a function is no memory"),
+            AddressBase::Absolute if instruction.space() == Some(Space::Local) => return Ok(()),
+            AddressBase::Absolute => {
+                return Err(Mismatch {
+                    span: operand.span,
+                    message: Some("Immediate addresses allowed only for .local state space".to_owned()),
+                    label: "expected a register or a variable".into(),
+                });
+            }
         };
         match reg.kind() {
+            _ if reg.bits() < 32 && needs_whole_address(instruction) => {
+                no(operand, format!("a `{reg}` register is too narrow for an address"))
+            }
+            _ if reg.bits() < 64
+                && instruction.opcode == Opcode::Multimem
+                && instruction.has(Modifier::Red) =>
+            {
+                no(operand, format!("a `{reg}` register, expected an address of 64 bits"))
+            }
+            _ if reg.bits() > 64 => no(operand, format!("a `{reg}` register is too wide for an address")),
             TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits => Ok(()),
             _ => no(operand, format!("a `{reg}` register cannot hold an address")),
         }
@@ -301,7 +483,58 @@ impl Parser<'_> {
 
 /// Instructions whose result may be thrown away with `_`.
 fn takes_sink(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::Atom | Opcode::Setp | Opcode::Mbarrier | Opcode::Elect)
+    matches!(opcode, Opcode::Atom | Opcode::Setp | Opcode::Mbarrier | Opcode::Elect | Opcode::Lop3)
+}
+
+/// Instructions that do not extend a narrow address.
+fn needs_whole_address(instruction: &Instruction) -> bool {
+    use Opcode as O;
+    matches!(instruction.opcode, O::Createpolicy | O::Ldmatrix | O::Stmatrix | O::Wmma | O::Tensormap)
+        || instruction.opcode == O::St && instruction.has(Modifier::Async)
+}
+
+/// Instructions with two results whose first may be thrown away.
+fn takes_first_sink(opcode: Opcode) -> bool {
+    !matches!(opcode, Opcode::Shfl)
+}
+
+/// Whether registers of packed halves are no integers there: where the type is not written.
+fn is_plain(form: &OperandForm) -> bool {
+    matches!(form.ty, TypeRef::Fixed(_)) || form.class == Class::Fragment
+}
+
+/// Whether a constant is one of these.
+fn among(operand: &Operand, value: i64, legal: &[(i64, i64, i64)]) -> Fit {
+    let fits = |(first, last, step): &(i64, i64, i64)| {
+        let from = if *first == i64::MIN { 0 } else { *first };
+        (*first..=*last).contains(&value) && (i128::from(value) - i128::from(from)) % i128::from(*step) == 0
+    };
+    if legal.is_empty() || legal.iter().any(fits) {
+        return Ok(());
+    }
+    let names = legal.iter().map(|(first, last, step)| match (first == last, *last, *step) {
+        (true, ..) => first.to_string(),
+        (_, last, step) if *first == i64::MIN => match last {
+            i64::MAX => format!("a multiple of {step}"),
+            last => format!("a multiple of {step} up to {last}"),
+        },
+        (_, i64::MAX, 1) => format!("{first} or more"),
+        (_, i64::MAX, step) => format!("a multiple of {step} from {first} on"),
+        (_, last, 1) => format!("{first} to {last}"),
+        (_, last, step) => format!("{first} to {last} in steps of {step}"),
+    });
+    no(operand, format!("{value}, expected {}", names.collect::<Vec<_>>().join(" or ")))
+}
+
+/// The type of the registers that hold elements of a type, as many as fit.
+fn packed(opcode: Opcode, ty: ScalarType) -> ScalarType {
+    match ty {
+        ty if opcode == Opcode::Wmma && ty.bits() < 32 && !ty.is_float() => ScalarType::U32,
+        ScalarType::F16 => ScalarType::F16x2,
+        ScalarType::Bf16 => ScalarType::Bf16x2,
+        ty if ty.bits() < 32 => ScalarType::B32,
+        ty => ty,
+    }
 }
 
 /// Types that floating-point constants have.
@@ -330,14 +563,13 @@ pub(super) fn register_fits(reg: ScalarType, ty: ScalarType, wider: bool) -> boo
     match ty.kind() {
         TypeKind::Bits => size,
         // The assembler takes a register of packed halves as 32 untyped bits.
+        TypeKind::Unsigned | TypeKind::Signed if ty.lanes() > 1 => reg == ty || size && reg.is_bits(),
         TypeKind::Unsigned | TypeKind::Signed => {
             size && (reg.is_integer() || reg.is_bits() || reg == ScalarType::F16x2)
         }
         TypeKind::Float if wider && ty != ScalarType::Bf16 => reg == ty || (size && reg.is_bits()),
         // Formats that are no types of registers go in untyped ones.
-        TypeKind::Float => {
-            reg == ty || (reg.is_bits() && reg.bits() == ty.bits().next_power_of_two().max(16))
-        }
+        TypeKind::Float => reg == ty || (reg.is_bits() && reg.bits() == ty.bits().next_power_of_two().max(8)),
         TypeKind::Predicate | TypeKind::Opaque => reg == ty,
     }
 }

@@ -4,39 +4,100 @@ use crate::ast::{AddressBase, Instruction, Operand, OperandKind, VariableRef};
 use crate::diagnostic::ErrorKind;
 use crate::parser::Parser;
 use crate::types::Space;
-use crate::words::Opcode;
+use crate::words::{Modifier, Opcode};
 
 impl Parser<'_> {
     /// Reports a variable that is addressed in another space than its own.
     pub(super) fn check_space(&mut self, instruction: &Instruction) {
         let opcode = instruction.opcode;
-        if !matches!(opcode, Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red) {
-            return;
-        }
-        let Some((operand, variable)) = instruction.operands.iter().find_map(|o| Some((o, addressed(o)?)))
-        else {
-            return;
-        };
-        let Some(found) = self.variable(variable).map(|v| v.space) else { return };
-        let legal = match instruction.space() {
-            None => found != Space::Param,
-            Some(Space::SharedCta | Space::SharedCluster) => found == Space::Shared,
-            Some(Space::ParamEntry | Space::ParamFunc) => found == Space::Param,
-            Some(space) => found == space,
-        };
-        if !legal {
-            let message =
-                format!("State space mismatch between instruction and address in instruction '{opcode}'");
-            let label = format!("this variable is in `{found}`");
-            self.error(ErrorKind::Semantic, operand.span, message, &label);
-        } else if let (Opcode::St, VariableRef::Var(id)) = (opcode, variable)
-            && self.current.inputs.contains(&id.0)
-        {
-            let message =
-                format!("Illegal to write to function input parameter '{}'", self.text(operand.span));
-            self.error(ErrorKind::Semantic, operand.span, message, "an input");
+        let named: Vec<Space> = instruction.modifiers.iter().filter_map(|m| m.space()).collect();
+        let addresses = instruction.operands.iter().filter(|o| o.address().is_some()).enumerate();
+        for (n, operand) in addresses {
+            let Some(variable) = addressed(operand) else { continue };
+            let Some((found, opaque)) = self.variable(variable).map(|v| (v.space, v.ty.is_opaque())) else {
+                continue;
+            };
+            let legal = match expected(instruction, &named, n) {
+                // A texture's own instructions look at what it is.
+                _ if opaque => true,
+                Place::Any => true,
+                Place::Map => matches!(found, Space::Global | Space::Const | Space::Param),
+                Place::Generic => !matches!(found, Space::Param | Space::Const),
+                Place::In(Space::SharedCta | Space::SharedCluster) => found == Space::Shared,
+                Place::In(Space::ParamEntry | Space::ParamFunc) => found == Space::Param,
+                Place::In(space) => found == space,
+            };
+            if !legal {
+                let message =
+                    format!("State space mismatch between instruction and address in instruction '{opcode}'");
+                let label = format!("this variable is in `{found}`");
+                self.error(ErrorKind::Semantic, operand.span, message, &label);
+                return;
+            }
+            let private = matches!(found, Space::Local | Space::Const);
+            if matches!(opcode, Opcode::Atom | Opcode::Red) && private && n == 0 {
+                let message =
+                    format!("Illegal address for instruction '{opcode}': this memory has no atomics");
+                let label = "expected global or shared memory";
+                self.error(ErrorKind::Semantic, operand.span, message, label);
+                return;
+            }
+            if let (Opcode::St, VariableRef::Var(id)) = (opcode, variable)
+                && self.current.inputs.contains(&id.0)
+            {
+                let message =
+                    format!("Illegal to write to function input parameter '{}'", self.text(operand.span));
+                self.error(ErrorKind::Semantic, operand.span, message, "an input");
+                return;
+            }
         }
     }
+}
+
+/// Where an address may point.
+enum Place {
+    Any,
+    /// Where a tensor map may be.
+    Map,
+    /// Anywhere but to parameters and constants.
+    Generic,
+    In(Space),
+}
+
+/// Where address `n` of an instruction that names these spaces may point.
+fn expected(instruction: &Instruction, named: &[Space], n: usize) -> Place {
+    use Opcode as O;
+    match (instruction.opcode, named.get(n)) {
+        // These name no space of their operands, or it is that of the tensor map.
+        (
+            O::Call
+            | O::Cvta
+            | O::Isspacep
+            | O::Txq
+            | O::Suq
+            | O::Tex
+            | O::Tld4
+            | O::Suld
+            | O::Sust
+            | O::Sured,
+            _,
+        ) => Place::Any,
+        (O::Prefetch, _) if instruction.has(Modifier::Tensormap) => Place::Any,
+        (O::Cp, _) if is_map(instruction, n) => Place::Map,
+        // The barrier.
+        (O::Cp, None) if n > 0 => Place::In(Space::Shared),
+        (O::Cp, Some(space)) => Place::In(*space),
+        (_, Some(space)) if n == 0 => Place::In(*space),
+        (O::Mbarrier, None) => Place::In(Space::Shared),
+        (O::Tensormap, Some(space)) => Place::In(*space),
+        _ => Place::Generic,
+    }
+}
+
+/// Whether address `n` of `cp` has coordinates.
+fn is_map(instruction: &Instruction, n: usize) -> bool {
+    let mut addresses = instruction.operands.iter().filter_map(|o| o.address());
+    addresses.nth(n).is_some_and(|a| !a.parts.is_empty())
 }
 
 fn addressed(operand: &Operand) -> Option<VariableRef> {

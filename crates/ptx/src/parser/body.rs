@@ -316,7 +316,7 @@ impl<'s> Parser<'s> {
                     ErrorKind::Semantic,
                     span,
                     message,
-                    "no label of this name in this scope or around it",
+                    "there is no label of this name in the scope of the `bra`, `brx` or table, or around it",
                 );
             }
             found.push(label.unwrap_or(LabelId(0)));

@@ -12,8 +12,29 @@ use crate::words::{Modifier, Opcode};
 use smallvec::SmallVec;
 
 impl<'s> Parser<'s> {
-    /// An instruction, without its semicolon.
+    /// An instruction, without its semicolon. Every finding in it names it.
     pub fn instruction(&mut self) -> Parsed<Instruction> {
+        let (start, before) = (self.token.span.start, self.diagnostics.len());
+        let done = self.checked_instruction();
+        if self.diagnostics.len() > before {
+            let text = self.source.get(start as usize..).unwrap_or("");
+            let text = match text.strip_prefix('@').and_then(|t| t.split_once(char::is_whitespace)) {
+                Some((_, rest)) => rest.trim_start(),
+                None => text,
+            };
+            let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':');
+            let head = shorten(text.split(|c| !is_word(c)).next().unwrap_or(""));
+            let opcode = head.split('.').next().unwrap_or("").to_owned();
+            for diagnostic in self.diagnostics.iter_mut().skip(before) {
+                if !opcode.is_empty() && !diagnostic.message.contains(&format!("'{opcode}")) {
+                    diagnostic.notes.push(format!("in instruction '{head}'"));
+                }
+            }
+        }
+        done
+    }
+
+    fn checked_instruction(&mut self) -> Parsed<Instruction> {
         self.open_vectors = 0;
         let start = self.token.span.start;
         let guard = if self.eat(b'@') { Some(self.guard()?) } else { None };
@@ -24,7 +45,9 @@ impl<'s> Parser<'s> {
         let modifiers = self.modifiers()?;
         let operands = self.operands(opcode)?;
         let mut instruction = Instruction { guard, opcode, modifiers, operands, span: self.since(start) };
-        if matches!(opcode, Opcode::Ld | Opcode::Ldu | Opcode::St) && instruction.vec() == 1 {
+        if matches!(opcode, Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Suld | Opcode::Sust)
+            && instruction.vec() == 1
+        {
             instruction.operands.iter_mut().for_each(without_braces);
         }
         self.check(&instruction, span.to(self.head_end(span)));

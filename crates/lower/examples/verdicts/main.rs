@@ -1,0 +1,244 @@
+//! What NVIDIA's assembler accepts and refuses, against what loading a module here does: over the grammar's forms, the recorded ones, and
+//! changes of them. `tests/judge/README.md` tells how to use it.
+
+#[path = "../../tests/support/grammar.rs"]
+#[allow(dead_code)]
+mod grammar;
+#[path = "../../tests/support/matrix.rs"]
+mod matrix;
+
+mod case;
+mod change;
+mod differences;
+mod ours;
+mod ptxas;
+mod source;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use case::{Case, Setting, hash};
+use ours::Verdict;
+use ptxas::Ptxas;
+
+/// Instructions of one call of the assembler.
+const BATCH: usize = 800;
+/// Differences of a form that the report shows.
+const SHOWN: usize = 3;
+
+/// What the command line asks for.
+struct Asked {
+    ptxas: PathBuf,
+    /// One case of so many is tried.
+    share: u64,
+    seed: u64,
+    /// Only instructions that contain this.
+    only: String,
+    /// Where to write every difference.
+    out: Option<PathBuf>,
+    assemble: bool,
+    /// No changes of instructions.
+    plain: bool,
+    /// Only names the cases.
+    list: bool,
+    /// Differences that are not in the table and are let pass.
+    at_most: usize,
+}
+
+const USAGE: &str = "usage: verdicts PTXAS [--share N] [--seed N] [--only TEXT] [--out FILE] [--plain] [--assemble] [--list] [--at-most N]";
+
+fn asked() -> Option<Asked> {
+    let mut words = std::env::args().skip(1);
+    let ptxas = words.next().filter(|w| !w.starts_with('-'))?.into();
+    let mut asked = Asked {
+        ptxas,
+        share: 1,
+        seed: 1,
+        only: String::new(),
+        out: None,
+        assemble: false,
+        plain: false,
+        list: false,
+        at_most: 0,
+    };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--share" => asked.share = words.next()?.parse().ok().filter(|n| *n > 0)?,
+            "--seed" => asked.seed = words.next()?.parse().ok()?,
+            "--only" => asked.only = words.next()?,
+            "--out" => asked.out = Some(words.next()?.into()),
+            "--assemble" => asked.assemble = true,
+            "--plain" => asked.plain = true,
+            "--list" => asked.list = true,
+            "--at-most" => asked.at_most = words.next()?.parse().ok()?,
+            _ => return None,
+        }
+    }
+    Some(asked)
+}
+
+/// Both verdicts of a case.
+struct Compared {
+    case: Case,
+    ours: Verdict,
+    ptxas: Option<String>,
+}
+
+impl Compared {
+    fn ptxas_word(&self) -> &'static str {
+        if self.ptxas.is_some() { "refused" } else { "accepted" }
+    }
+
+    /// What is not supported is refused by name, and so agrees with a refusal.
+    fn agree(&self) -> bool {
+        (self.ours == Verdict::Accepted) == self.ptxas.is_none()
+    }
+}
+
+fn compare(ptxas: &Ptxas, cases: Vec<Case>) -> Vec<Compared> {
+    let mut by_setting: BTreeMap<Setting, Vec<Case>> = BTreeMap::new();
+    for case in cases {
+        by_setting.entry(case.setting.clone()).or_default().push(case);
+    }
+    let batches: Vec<(&Setting, &[Case])> =
+        by_setting.iter().flat_map(|(s, list)| list.chunks(BATCH).map(move |b| (s, b))).collect();
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for worker in 0..workers {
+            let (next, done, batches) = (&next, &done, &batches);
+            scope.spawn(move || {
+                while let Some((setting, batch)) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let list: Vec<&Case> = batch.iter().collect();
+                    let theirs = ptxas.judge(worker, setting, &list);
+                    let pairs = batch.iter().zip(theirs);
+                    let mut both: Vec<Compared> = pairs
+                        .map(|(case, ptxas)| Compared { case: case.clone(), ours: ours::judge(case), ptxas })
+                        .collect();
+                    // Some messages name another line than theirs: where we differ, the case stands alone.
+                    for c in both.iter_mut().filter(|c| !c.agree()) {
+                        c.ptxas = ptxas.judge(worker, setting, &[&c.case]).pop().flatten();
+                    }
+                    done.lock().expect("no worker panics").extend(both);
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("no worker panics");
+    done.sort_by_cached_key(|c: &Compared| (c.case.origin.clone(), c.case.name()));
+    done
+}
+
+fn run(asked: &Asked) -> Result<bool, String> {
+    let folder = std::env::temp_dir().join(format!("anywarp-verdicts-{}", std::process::id()));
+    let ptxas = Ptxas::new(&asked.ptxas, folder.clone(), asked.assemble)?;
+    let mut cases = source::cases(ptxas.newest, asked.seed, asked.plain);
+    cases.retain(|c| {
+        let name = c.name();
+        name.contains(&asked.only)
+            && (asked.share == 1 || hash(asked.seed, &name).is_multiple_of(asked.share))
+    });
+    if asked.list {
+        cases.iter().for_each(|c| println!("{}", c.name()));
+        return Ok(true);
+    }
+    let rows = differences::read()?;
+    let examples = compare(&ptxas, rows.iter().map(|r| r.example.clone()).collect());
+    let compared = compare(&ptxas, cases);
+    let _ = std::fs::remove_dir_all(&folder);
+    let mut right = true;
+    for row in &rows {
+        let found = examples.iter().find(|c| c.case.name() == row.example.name());
+        if !found.is_some_and(|c| c.ours.word() == row.ours && c.ptxas_word() == row.ptxas) {
+            right = false;
+            println!("differences.tsv:{}: the example is no longer so", row.line);
+            if let Some(c) = found {
+                println!("    ours: {} {}", c.ours.word(), c.ours.message());
+                println!("    ptxas: {} {}", c.ptxas_word(), c.ptxas.as_deref().unwrap_or_default());
+            }
+        }
+    }
+    right &= report(asked, &rows, &compared)?;
+    Ok(right)
+}
+
+/// Prints what is different and not in the table. False: something is.
+fn report(asked: &Asked, rows: &[differences::Row], compared: &[Compared]) -> Result<bool, String> {
+    let mut file = match &asked.out {
+        Some(path) => Some(std::fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()))?),
+        None => None,
+    };
+    let (mut agreed, mut deliberate) = (0usize, vec![0usize; rows.len()]);
+    let (mut differ, mut untold) =
+        (BTreeMap::<_, Vec<&Compared>>::new(), BTreeMap::<_, Vec<&Compared>>::new());
+    for c in compared {
+        if let Verdict::Refused { untold: Some(what), .. } = &c.ours {
+            untold.entry(*what).or_default().push(c);
+        }
+        if c.agree() {
+            agreed += 1;
+            continue;
+        }
+        let name = c.case.name();
+        let row = rows.iter().position(|r| {
+            r.ours == c.ours.word() && r.ptxas == c.ptxas_word() && differences::matches(&r.pattern, &name)
+        });
+        if let Some(n) = row {
+            deliberate[n] += 1;
+            continue;
+        }
+        differ.entry((c.ptxas_word(), c.case.origin.clone())).or_default().push(c);
+        if let Some(file) = &mut file {
+            let ours = format!("{}\t{}", c.ours.word(), c.ours.message());
+            let ptxas = format!("{}\t{}", c.ptxas_word(), c.ptxas.as_deref().unwrap_or_default());
+            writeln!(
+                file,
+                "{}\t{}\t{}\t{ours}\t{ptxas}\t{}",
+                c.case.setting, c.case.instruction, c.case.change, c.case.origin
+            )
+            .map_err(|e| e.to_string())?;
+        }
+    }
+    for ((word, origin), list) in &differ {
+        println!("ptxas {word}, of `{origin}`, {}:", list.len());
+        for c in list.iter().take(SHOWN) {
+            println!("    {}", c.case.name());
+            println!("        ours: {} {}", c.ours.word(), c.ours.message());
+            println!("        ptxas: {} {}", c.ptxas_word(), c.ptxas.as_deref().unwrap_or_default());
+        }
+    }
+    for (what, list) in &untold {
+        println!("refused without telling {what}, {}:", list.len());
+        for c in list.iter().take(SHOWN) {
+            println!("    {}\n        {}", c.case.name(), c.ours.message());
+        }
+    }
+    let count = |list: &BTreeMap<_, Vec<&Compared>>| list.values().map(Vec::len).sum::<usize>();
+    let differing: usize = differ.values().map(Vec::len).sum();
+    println!(
+        "{} verdicts: {agreed} agree, {} differ as the table says, {differing} differ otherwise; {} refusals tell too little",
+        compared.len(),
+        deliberate.iter().sum::<usize>(),
+        count(&untold),
+    );
+    Ok(differing <= asked.at_most && untold.is_empty())
+}
+
+fn main() -> ExitCode {
+    let Some(asked) = asked() else {
+        eprintln!("{USAGE}");
+        return ExitCode::FAILURE;
+    };
+    match run(&asked) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
