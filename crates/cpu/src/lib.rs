@@ -19,5 +19,6 @@ mod tell;
 pub use backend::Cpu;
 pub use code::Kernel;
 pub use program::{Engine, LoadError, Program, Rules, Source};
+pub use simd::effort::Effort;
 pub use simd::{Specialisation, Target};
 pub use tell::tell_through_log;

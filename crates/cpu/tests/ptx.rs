@@ -5,7 +5,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cpu::{Engine, Program, Source, Specialisation, Target};
+use cpu::{Effort, Engine, Program, Source, Specialisation, Target};
 use grid::{Launch, Workers};
 use support::case::{self, Run};
 use support::memory::{Aligned, Memory};
@@ -119,13 +119,15 @@ enum How {
     PerLane(&'static str),
     /// With the code that is there first.
     InAHurry(&'static str),
+    /// As a large kernel.
+    Large(&'static str, Effort),
 }
 
 impl How {
     fn engine(self) -> Engine {
         match self {
             How::Interpreted | How::WithoutCalls => Engine::Interpreter,
-            How::Compiled(_) | How::PerLane(_) | How::InAHurry(_) => Engine::Compiled,
+            How::Compiled(_) | How::PerLane(_) | How::InAHurry(_) | How::Large(..) => Engine::Compiled,
         }
     }
 }
@@ -134,13 +136,18 @@ fn run_all(how: How, workers: u32) {
     let workers = Workers::new(workers);
     let engine = how.engine();
     let target = match how {
-        How::Compiled(name) | How::PerLane(name) | How::InAHurry(name) => match Target::named(name) {
-            Ok(target) => Target { per_lane: matches!(how, How::PerLane(_)), ..target },
-            Err(error) => {
-                eprintln!("not run: {error}");
-                return;
+        How::Compiled(name) | How::PerLane(name) | How::InAHurry(name) | How::Large(name, _) => {
+            match Target::named(name) {
+                Ok(target) => {
+                    let effort = if let How::Large(_, effort) = how { Some(effort) } else { None };
+                    Target { per_lane: matches!(how, How::PerLane(_)), effort, ..target }
+                }
+                Err(error) => {
+                    eprintln!("not run: {error}");
+                    return;
+                }
             }
-        },
+        }
         How::Interpreted | How::WithoutCalls => Target::native(),
     };
     let mut failures = Vec::new();
@@ -221,4 +228,24 @@ fn lane_by_lane_for_this_machine_with_several_workers() {
 #[test]
 fn lane_by_lane_for_avx2_with_one_worker() {
     run_all(How::PerLane("x86-64-v3"), 1);
+}
+
+#[test]
+fn as_large_kernels_for_this_machine() {
+    run_all(How::Large("native", Effort::Light), 2);
+}
+
+#[test]
+fn as_large_kernels_for_avx2() {
+    run_all(How::Large("x86-64-v3", Effort::Light), 1);
+}
+
+#[test]
+fn as_the_largest_kernels_for_this_machine() {
+    run_all(How::Large("native", Effort::Least), 1);
+}
+
+#[test]
+fn as_the_largest_kernels_for_avx2() {
+    run_all(How::Large("x86-64-v3", Effort::Least), 3);
 }

@@ -180,6 +180,13 @@ unsafe extern "C" fn builtin(
         Some(Builtin::ClusterCancel) => cancel::run(c, mask, &operands),
         Some(Builtin::Mbarrier) => mbarrier::update(c, mask, &operands, give),
         Some(Builtin::TensormapReplace) => tensor_map::replace(c, mask, &operands),
+        Some(Builtin::GraphSetConditional) => {
+            // Graphs have no conditional nodes here, so that nobody was given such a handle.
+            let (first, detail) =
+                (mask.trailing_zeros(), "cudaGraphSetConditional: no conditional node has this handle");
+            c.fault(FaultKind::IllegalAddress, Some(mask), Some(operands.get(0, first)), detail);
+            false
+        }
         Some(Builtin::StackOverflow) => {
             c.fault(FaultKind::StackOverflow, Some(mask), None, TOO_DEEP);
             false

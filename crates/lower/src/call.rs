@@ -194,6 +194,7 @@ fn builtin(name: &str) -> Option<Builtin> {
         "__assertfail" => Builtin::AssertFail,
         "malloc" => Builtin::Malloc,
         "free" => Builtin::Free,
+        "cudaGraphSetConditional" => Builtin::GraphSetConditional,
         _ => return None,
     })
 }

@@ -78,7 +78,7 @@ impl Linked {
 }
 
 /// Functions that the driver provides.
-pub const BUILTINS: &[&str] = &["vprintf", "__assertfail", "malloc", "free"];
+pub const BUILTINS: &[&str] = &["vprintf", "__assertfail", "malloc", "free", "cudaGraphSetConditional"];
 
 fn rank(linkage: Linkage, defined: bool) -> u8 {
     match (defined, linkage) {

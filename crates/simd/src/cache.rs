@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
 use crate::compile::{Facts, Request};
+use crate::effort::Effort;
 use crate::kernel::Report;
 
 /// Bytes that the folder may hold.
@@ -39,6 +40,7 @@ impl Key {
             u8::from(request.spec.clusters),
             u8::from(request.target.avx512),
             u8::from(request.target.per_lane),
+            request.target.effort.map_or(u8::MAX, |e| e as u8),
         ]);
         h.update(request.target.cpu.as_bytes());
         h.update(request.target.features.as_bytes());
@@ -199,7 +201,7 @@ fn encode(facts: &Facts, object: &[u8]) -> Vec<u8> {
     body.extend(facts.frame.to_le_bytes());
     body.extend(facts.local.to_le_bytes());
     let flags = [facts.suspends, facts.keeps_stack, r.per_lane];
-    let flags = flags.iter().rev().fold(0, |all, &f| all << 1 | u64::from(f));
+    let flags = flags.iter().rev().fold(r.effort as u64, |all, &f| all << 1 | u64::from(f));
     body.extend(flags.to_le_bytes());
     [r.uniform, r.vector, r.wide, r.scattered].iter().for_each(|n| body.extend(n.to_le_bytes()));
     body.extend(object);
@@ -223,6 +225,7 @@ fn decode(bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
         wide: u32_at(32)?,
         scattered: u32_at(36)?,
         per_lane: flags & 4 != 0,
+        effort: *Effort::ALL.get(usize::try_from(flags >> 3).ok()?)?,
     };
     let facts = Facts { frame, local, keeps_stack: flags & 2 != 0, suspends: flags & 1 != 0, report };
     Some((facts, body.get(40..)?.to_vec()))
@@ -246,7 +249,14 @@ mod tests {
             local: 48,
             keeps_stack: true,
             suspends: true,
-            report: Report { uniform: 1, vector: 2, wide: 3, scattered: 4, per_lane: true },
+            report: Report {
+                uniform: 1,
+                vector: 2,
+                wide: 3,
+                scattered: 4,
+                per_lane: true,
+                effort: Effort::Least,
+            },
         };
         assert!(cache.get(&key).is_none());
         cache.put(&key, &facts, b"object");

@@ -8,9 +8,10 @@ use wave::abi::{BlockCtx, Code, Stop, WarpCtx};
 use wave::{FuncId, Module};
 
 use crate::cache::{Cache, Key};
+use crate::effort::Effort;
 use crate::kernel::shape::Specialisation;
 use crate::kernel::{self, RESUME, RUN_BLOCKS, Report};
-use crate::llvm::{Effort, Llvm, LlvmError, Ticket};
+use crate::llvm::{Llvm, LlvmError, Ticket};
 use crate::object::{LoadError, Loaded};
 use crate::target::Target;
 
@@ -114,7 +115,6 @@ pub enum Made {
 #[derive(Debug)]
 pub struct Rest {
     ir: String,
-    effort: Effort,
     facts: Facts,
     target: Target,
     keep: Option<(Cache, Key, Ticket)>,
@@ -127,7 +127,8 @@ impl Rest {
     /// LLVM refuses, or the process is ending.
     pub fn make(self) -> Result<Compiled, Error> {
         let start = Instant::now();
-        let Rest { ir, effort, facts, target, keep } = self;
+        let Rest { ir, facts, target, keep } = self;
+        let effort = facts.report.effort;
         let object = match &keep {
             Some((.., ticket)) => Llvm::get()?.object_by(ticket, &ir, &target, effort)?,
             None => Llvm::get()?.object(&ir, &target, effort)?,
@@ -203,13 +204,13 @@ impl Compiled {
             Some(cache) => Some((cache.clone(), key, Ticket::new().ok_or(LlvmError::Ending)?)),
             None => None,
         };
-        let rest =
-            Rest { ir: emitted.ir, effort: emitted.effort, facts, target: request.target.clone(), keep };
-        if first && rest.effort == Effort::Full {
+        let rest = Rest { ir: emitted.ir, facts, target: request.target.clone(), keep };
+        if first && facts.report.effort == Effort::Full {
             let object = Llvm::get()?.object(&rest.ir, request.target, Effort::First)?;
             return Ok(Made::First(Compiled::load(&object, facts, false, start)?, rest));
         }
-        Ok(Made::Whole(Compiled { time: start.elapsed(), ..rest.make()? }))
+        let whole = rest.make()?;
+        Ok(Made::Whole(Compiled { time: start.elapsed(), ..whole }))
     }
 
     fn load(object: &[u8], facts: Facts, cached: bool, start: Instant) -> Result<Compiled, Error> {
@@ -285,5 +286,5 @@ pub fn ir(request: &Request) -> Result<String, Error> {
 /// The kernel is not supported, or there is no LLVM.
 pub fn assembly(request: &Request) -> Result<String, Error> {
     let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
-    Ok(Llvm::get()?.assembly(&emitted.ir, request.target, emitted.effort)?)
+    Ok(Llvm::get()?.assembly(&emitted.ir, request.target, emitted.report.effort)?)
 }

@@ -5,6 +5,7 @@
 
 pub mod cache;
 mod compile;
+pub mod effort;
 mod kernel;
 mod lanewise;
 pub mod llvm;

@@ -26,7 +26,11 @@ impl Cache {
         let mut h = blake3::Hasher::new();
         h.update(env!("ANYWARP_COMPILER").as_bytes());
         h.update(unit);
-        h.update(&[u8::from(target.avx512), u8::from(target.per_lane)]);
+        h.update(&[
+            u8::from(target.avx512),
+            u8::from(target.per_lane),
+            target.effort.map_or(u8::MAX, |e| e as u8),
+        ]);
         h.update(target.cpu.as_bytes());
         h.update(target.features.as_bytes());
         let [mark, place] = *h.finalize().as_bytes().as_chunks::<16>().0 else { return false };

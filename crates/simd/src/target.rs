@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::effort::Effort;
+
 /// What code may use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
@@ -13,6 +15,8 @@ pub struct Target {
     pub avx512: bool,
     /// Every kernel is compiled in the per-lane mode, also those that need not be: so that tests can compare.
     pub per_lane: bool,
+    /// Every kernel is compiled with this effort, as large ones are: so that tests can compare.
+    pub effort: Option<Effort>,
 }
 
 /// `ANYWARP_CPU` names nothing that this machine can run.
@@ -58,7 +62,8 @@ impl Target {
 
     /// By name: `native`, `x86-64-v3` (AVX2) or `x86-64-v4` (AVX-512).
     pub fn named(name: &str) -> Result<Target, UnknownTarget> {
-        let plain = |cpu, avx512| Target { cpu, features: String::new(), avx512, per_lane: false };
+        let plain =
+            |cpu, avx512| Target { cpu, features: String::new(), avx512, per_lane: false, effort: None };
         match name {
             "x86-64-v4" if has_avx512() => Ok(plain("x86-64-v4", true)),
             "x86-64-v3" if has_avx2() => Ok(plain("x86-64-v3", false)),
@@ -93,6 +98,7 @@ impl Target {
             features: String::new(),
             avx512: false,
             per_lane: false,
+            effort: None,
         })
     }
 

@@ -11,8 +11,8 @@ use crate::module::{FuncId, Module};
 use crate::op::{IntCmp, MemMode, Op, Space};
 use crate::types::Ty;
 
-/// Instructions that a function may grow to.
-const LIMIT: usize = 200_000;
+/// Instructions that a function may grow to: more take longer to compile than a kernel may take.
+const LIMIT: usize = 500_000;
 
 /// `kernel` with every call in place that can be: calls that would never end (recursion) stay, as do those to functions without a body.
 pub fn inlined(module: &Module, kernel: FuncId) -> Function {
@@ -74,6 +74,7 @@ pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncI
 /// Moves what follows instruction `at` of block `b` to a new block whose parameters are the call's results.
 pub(crate) fn split(func: &mut Function, b: usize, at: usize) -> Block {
     let insts = func.blocks[b].insts.split_off(at + 1);
+    func.blocks[b].insts.shrink_to_fit();
     let params = func.blocks[b].insts[at].results.to_vec();
     let term_loc = func.blocks[b].term_loc;
     let term = std::mem::replace(&mut func.blocks[b].term, Terminator::Trap);

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use cpu::{Cpu, Engine, Program, Source, Specialisation, backend, info};
+use cpu::{Cpu, Effort, Engine, Program, Source, Specialisation, backend, info};
 use driver::backend::{Backend, LoadOptions};
 use wave::op::Op;
 use wave::{FuncId, Module};
@@ -111,14 +111,15 @@ impl Unit<'_> {
             let info = info::kernel(module, function, self.program.target(id), &options);
             let made = self.program.kernel(id, [1, 1, 1], self.specialisation(id).block)?;
             let count = |n: Option<u32>| n.map_or("-".into(), |n| n.to_string());
-            let mode = if made.report.is_some_and(|r| r.per_lane) {
-                "compiled in per-lane mode"
-            } else {
-                "compiled"
+            let mode = match made.report {
+                Some(r) if r.per_lane => "compiled in per-lane mode",
+                _ => "compiled",
             };
+            let effort = made.report.map(|r| r.effort).filter(|e| *e != Effort::Full);
+            let effort = effort.map_or(String::new(), |e| format!(", with {} effort", e.name()));
             let code = match (&made.report, &made.refused) {
-                (Some(_), _) if made.cached => format!("{mode}, from the cache"),
-                (Some(_), _) => format!("{mode} in {:.1} ms", made.time.as_secs_f64() * 1e3),
+                (Some(_), _) if made.cached => format!("{mode}{effort}, from the cache"),
+                (Some(_), _) => format!("{mode} in {:.1} ms{effort}", made.time.as_secs_f64() * 1e3),
                 (None, Some(reason)) => format!("interpreted: {reason}"),
                 (None, None) => "interpreted".into(),
             };

@@ -1,26 +1,30 @@
 //! Runs a random kernel on every engine and compares what it leaves.
 
-use cpu::{Engine, Program, Source, Target};
+use cpu::{Effort, Engine, Program, Source, Target};
 use grid::Workers;
 
 use super::generator::{Case, INPUTS, OUTPUTS, SHARED};
 use super::launch::{Shape, launch};
 use super::memory::Aligned;
 
-/// Processors that a kernel is compiled for.
-const PROCESSORS: [&str; 2] = ["native", "x86-64-v3"];
-
 /// How a kernel is compiled, and the workers that run it.
-const WAYS: [Way; 4] = [
-    Way { processor: "native", per_lane: false, workers: &[1, 3] },
-    Way { processor: "x86-64-v3", per_lane: false, workers: &[1, 3] },
-    Way { processor: "native", per_lane: true, workers: &[3] },
-    Way { processor: "x86-64-v3", per_lane: true, workers: &[1] },
+const WAYS: [Way; 8] = [
+    Way { turn: (1, 0), processor: "native", per_lane: false, effort: None, workers: &[1, 3] },
+    Way { turn: (1, 0), processor: "x86-64-v3", per_lane: false, effort: None, workers: &[1, 3] },
+    Way { turn: (2, 0), processor: "native", per_lane: true, effort: None, workers: &[3] },
+    Way { turn: (2, 1), processor: "x86-64-v3", per_lane: true, effort: None, workers: &[1] },
+    Way { turn: (4, 0), processor: "x86-64-v3", per_lane: false, effort: Some(Effort::Light), workers: &[1] },
+    Way { turn: (4, 1), processor: "native", per_lane: false, effort: Some(Effort::Light), workers: &[3] },
+    Way { turn: (4, 2), processor: "x86-64-v3", per_lane: false, effort: Some(Effort::Least), workers: &[3] },
+    Way { turn: (4, 3), processor: "native", per_lane: false, effort: Some(Effort::Least), workers: &[1] },
 ];
 
 struct Way {
+    /// Of so many cases one, with this remainder of its number.
+    turn: (u32, u32),
     processor: &'static str,
     per_lane: bool,
+    effort: Option<Effort>,
     workers: &'static [u32],
 }
 
@@ -53,13 +57,16 @@ pub fn check(case: &Case) -> Result<(), String> {
     };
     let expected = run(&load(Engine::Interpreter)?, &Workers::new(1), case, false)
         .map_err(|e| format!("interpreted: {e}"))?;
-    // In the per-lane mode, for one of the processors by turns.
-    let turn = PROCESSORS[case.seed as usize % 2];
-    for way in WAYS.iter().filter(|way| !way.per_lane || way.processor == turn) {
+    for way in WAYS.iter().filter(|way| case.seed % way.turn.0 == way.turn.1) {
         let Ok(target) = Target::named(way.processor) else { continue };
-        let program = load(Engine::Compiled)?.for_target(Target { per_lane: way.per_lane, ..target });
+        let target = Target { per_lane: way.per_lane, effort: way.effort, ..target };
+        let program = load(Engine::Compiled)?.for_target(target);
         for &workers in way.workers {
-            let mode = if way.per_lane { " lane by lane" } else { "" };
+            let mode = match way.effort {
+                _ if way.per_lane => " lane by lane",
+                Some(effort) => &format!(" with {} effort", effort.name()),
+                None => "",
+            };
             let way = format!("{}{mode}, {workers} workers", way.processor);
             let got = run(&program, &Workers::new(workers), case, true).map_err(|e| format!("{way}: {e}"))?;
             let wrong: Vec<usize> = (0..got.len()).filter(|&i| got[i] != expected[i]).collect();

@@ -276,67 +276,37 @@ impl Kernel<'_> {
         used: bool,
     ) -> Result<()> {
         let t = ty.ty();
-        let bytes = t.bytes() as usize;
-        let put = |k: &mut Self, ty: Ty, v: &str| {
-            let slot = k.scratch(&vector(ty));
-            k.text.line(format!("store {} {v}, ptr {slot}, align 64", vector(ty)));
-            slot
-        };
         let addresses = self.real_vector(inst.args[0], mem.space, i64::from(offset));
-        let addresses = put(self, Ty::I64, &addresses);
+        let addresses = self.put("addresses", Ty::I64, &addresses);
         let mut operands = Vec::new();
-        for &v in &inst.args[1..] {
+        for (i, &v) in inst.args[1..].iter().enumerate() {
             // Uniform operands need no array.
             operands.push(if self.shapes.values[v.index()].is_uniform() {
                 Err(self.first_lane(v))
             } else {
                 let w = self.vector(v);
-                Ok(put(self, t, &w))
+                Ok(self.put(&format!("values{i}"), t, &w))
             });
         }
-        let results = used.then(|| put(self, t, "zeroinitializer"));
-        let left = self.scratch("i32");
-        let bits = self.mask_bits();
-        self.text.line(format!("store i32 {bits}, ptr {left}"));
-        let (one, end) = (self.text.fresh("lane"), self.text.fresh("lanes.end"));
-        self.text.line(format!("br label %{one}"));
-        self.text.label(&one);
-        let m = self.text.def(format!("load i32, ptr {left}"));
-        let lane = self.text.intrinsic(
-            "i32",
-            "llvm.cttz.i32",
-            &[("i32".into(), m.clone()), ("i1".into(), "true".into())],
-        );
-        let lane = self.text.def(format!("zext i32 {lane} to i64"));
-        let element = |k: &mut Self, slot: &str, bytes: usize| {
-            let at = k.text.def(format!("mul i64 {lane}, {bytes}"));
-            k.text.def(format!("getelementptr i8, ptr {slot}, i64 {at}"))
-        };
-        let p = element(self, &addresses, 8);
-        let at = self.text.def(format!("load i64, ptr {p}"));
-        let mut values = Vec::new();
-        for o in &operands {
-            values.push(match o {
-                Err(s) => s.clone(),
-                Ok(slot) => {
-                    let p = element(self, slot, bytes);
-                    self.text.def(format!("load i{}, ptr {p}", t.bits()))
-                }
-            });
-        }
-        let b = values.first().cloned().unwrap_or_else(|| "0".into());
-        let c = values.get(1).cloned().unwrap_or_else(|| "0".into());
-        let old = self.update(op, ty, mem.space, &at, &b, &c)?;
-        if let Some(slot) = &results {
-            let p = element(self, slot, bytes);
-            self.text.line(format!("store i{} {old}, ptr {p}", t.bits()));
-        }
-        let minus = self.text.def(format!("sub i32 {m}, 1"));
-        let next = self.text.def(format!("and i32 {m}, {minus}"));
-        self.text.line(format!("store i32 {next}, ptr {left}"));
-        let more = self.text.def(format!("icmp ne i32 {next}, 0"));
-        self.text.line(format!("br i1 {more}, label %{one}, label %{end}"));
-        self.text.label(&end);
+        let results = used.then(|| self.put("results", t, "zeroinitializer"));
+        self.each_lane(|k, lane| -> Result<()> {
+            let at = k.get(&addresses, Ty::I64, lane);
+            let mut values = Vec::new();
+            for o in &operands {
+                values.push(match o {
+                    Err(s) => s.clone(),
+                    Ok(room) => k.get(room, t, lane),
+                });
+            }
+            let b = values.first().cloned().unwrap_or_else(|| "0".into());
+            let c = values.get(1).cloned().unwrap_or_else(|| "0".into());
+            let old = k.update(op, ty, mem.space, &at, &b, &c)?;
+            if let Some(room) = &results {
+                let p = k.element(room, t, lane);
+                k.text.line(format!("store i{} {old}, ptr {p}", t.bits()));
+            }
+            Ok(())
+        })?;
         if let (Some(slot), Some(&r)) = (results, inst.results.first()) {
             let v = self.text.def(format!("load {}, ptr {slot}, align 64", vector(t)));
             self.define(r, Rep::Vector(v))?;

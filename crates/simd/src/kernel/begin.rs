@@ -7,15 +7,16 @@
 use std::collections::BTreeMap;
 
 use super::Kernel;
+use super::value::MASK;
 
 impl Kernel<'_> {
     /// The closest dominator of a block whose rounds are also the block's: lanes that leave a loop in different rounds meet outside of it. `None`
     /// is the function's start. With `whole`, it lies outside of all divergent loops around the block.
     fn beginning(&self, b: usize, whole: bool) -> Option<usize> {
         let leaves = |d: usize| {
-            let loops = self.cfg.loops.iter().zip(&self.shapes.divergent_loop);
-            let mut around = loops.filter(|(l, _)| l.contains[d]);
-            around.find(|(l, divergent)| !l.contains[b] || whole && **divergent).map(|(l, _)| l.header)
+            let mut around = self.cfg.around(d);
+            let ends = |i: usize| whole && self.shapes.divergent_loop[i];
+            around.find(|(i, l)| !l.contains[b] || ends(*i)).map(|(_, l)| l.header)
         };
         let mut d = self.cfg.idom[b]?;
         while let Some(header) = leaves(d) {
@@ -29,10 +30,11 @@ impl Kernel<'_> {
         let mut texts: BTreeMap<Option<usize>, String> = BTreeMap::new();
         for &b in &self.cfg.order {
             if self.shapes.masked[b] {
-                let clear = format!("  store <32 x i1> zeroinitializer, ptr %m{b}\n");
+                let (ty, none) = if self.in_frame { ("i32", "0") } else { (MASK, "zeroinitializer") };
+                let clear = self.set_at_start(&format!("%m{b}"), ty, none);
                 let at = self.beginning(b, false);
-                // A warp that is resumed comes by other ways.
-                if self.suspends && at.is_some() {
+                // A warp that is resumed comes by other ways; in its frame all masks are as they were.
+                if self.suspends && !self.in_frame && at.is_some() {
                     texts.entry(None).or_default().push_str(&clear);
                 }
                 texts.entry(at).or_default().push_str(&clear);
@@ -44,7 +46,7 @@ impl Kernel<'_> {
             for (&v, whole) in
                 joined.map(|v| (v, self.shapes.escaping[v.index()])).chain(escaping.map(|v| (v, true)))
             {
-                if !self.slotted.contains(&v) {
+                if !self.slotted.contains(&v) || self.in_frame {
                     continue;
                 }
                 if let Some(at) = self.beginning(b, whole) {

@@ -1,5 +1,7 @@
 //! The control-flow graph of a function: dominators, loops, and an order in which loops are contiguous.
 
+use std::collections::BTreeSet;
+
 use wave::{Block, Function};
 
 /// A natural loop.
@@ -9,6 +11,8 @@ pub struct Loop {
     pub header: usize,
     /// Whether each block (by number) belongs to it.
     pub contains: Vec<bool>,
+    /// The blocks that belong to it, by number.
+    pub blocks: Vec<usize>,
     /// Position of its last block in the order.
     pub last: usize,
 }
@@ -30,6 +34,8 @@ pub struct Cfg {
     pub ipdom: Vec<Option<usize>>,
     /// Loops, outer ones before inner ones.
     pub loops: Vec<Loop>,
+    /// The loops around each block, as places in `loops`: few, however many loops there are.
+    around: Vec<Vec<usize>>,
 }
 
 /// Why the graph cannot be linearised.
@@ -117,26 +123,19 @@ impl Cfg {
         post.iter().enumerate().for_each(|(i, &b)| number[b] = i);
         let mut loops: Vec<Loop> = Vec::new();
         for &b in &post {
-            for &s in &succs[b] {
-                if dominates(s, b) {
-                    add_back_edge(&mut loops, n, &preds, s, b);
-                } else if number[s] >= number[b] {
+            // Whatever dominates a block comes after it in post-order.
+            for &s in succs[b].iter().filter(|&&s| number[s] >= number[b]) {
+                if !dominates(s, b) {
                     return Err("a loop with several entries");
                 }
+                add_back_edge(&mut loops, n, &preds, s, b);
             }
         }
-        // Outer loops first: an outer one has more blocks.
-        loops.sort_by_key(|l| std::cmp::Reverse(l.contains.iter().filter(|c| **c).count()));
-        let mut depth = vec![0usize; n];
-        for l in &loops {
-            for b in (0..n).filter(|&b| l.contains[b]) {
-                depth[b] += 1;
-            }
-        }
+        let around = settle(&mut loops, n);
         // Successors that leave loops are visited first, so that in reverse post-order they come last.
         let by_depth = |b: usize| {
             let mut s = succs[b].clone();
-            s.sort_by_key(|&s| depth[s]);
+            s.sort_by_key(|&s| around[s].len());
             s
         };
         let mut order = post_order(0, n, &by_depth);
@@ -149,14 +148,16 @@ impl Cfg {
             else {
                 continue;
             };
-            if let Some(part) = order.get_mut(first..=last) {
+            if let Some(part) = order.get_mut(first..=last)
+                && part.len() > l.blocks.len()
+            {
                 part.sort_by_key(|&b| !l.contains[b]);
             }
         }
         let mut position = vec![None; n];
         order.iter().enumerate().for_each(|(i, &b)| position[b] = Some(i));
         for l in &mut loops {
-            let places: Vec<usize> = (0..n).filter(|&b| l.contains[b]).filter_map(|b| position[b]).collect();
+            let places: Vec<usize> = l.blocks.iter().filter_map(|&b| position[b]).collect();
             let (first, last) = (places.iter().min().copied(), places.iter().max().copied());
             let (Some(first), Some(last)) = (first, last) else { continue };
             if last - first + 1 != places.len() || position[l.header] != Some(first) {
@@ -165,7 +166,7 @@ impl Cfg {
             l.last = last;
         }
         let ipdom = post_dominators(n, &succs, &reachable);
-        Ok(Cfg { succs, preds, order, position, idom, ipdom, loops })
+        Ok(Cfg { succs, preds, order, position, idom, ipdom, loops, around })
     }
 
     /// A graph of any shape, in reverse post-order. A loop is what an edge against that order closes: the blocks that are on a way round
@@ -188,14 +189,19 @@ impl Cfg {
             post_order(l.header, n, &|b| succs[b].clone()).into_iter().for_each(|b| after[b] = true);
             l.contains.iter_mut().zip(after).for_each(|(inside, after)| *inside &= after);
         }
-        loops.sort_by_key(|l| std::cmp::Reverse(l.contains.iter().filter(|c| **c).count()));
+        let around = settle(&mut loops, n);
         let idom = dominators(&post, n, &|b| preds[b].clone());
-        Cfg { succs, preds, order, position, idom, ipdom: vec![None; n], loops }
+        Cfg { succs, preds, order, position, idom, ipdom: vec![None; n], loops, around }
     }
 
     /// Whether an edge goes back to the header of a loop around it.
     pub fn is_back_edge(&self, from: usize, to: usize) -> bool {
-        self.loops.iter().any(|l| l.header == to && l.contains[from])
+        self.around(from).any(|(_, l)| l.header == to)
+    }
+
+    /// The loops around a block with their places in the list, outer ones first.
+    pub fn around(&self, b: usize) -> impl Iterator<Item = (usize, &Loop)> {
+        self.around[b].iter().map(|&i| (i, &self.loops[i]))
     }
 
     /// Blocks where lanes that a branch in `b` parted meet again, without going round a loop: each block carries the name of the place where all
@@ -204,11 +210,17 @@ impl Cfg {
         let mut name: Vec<Option<usize>> = vec![None; self.succs.len()];
         self.succs[b].iter().filter(|&&s| !self.is_back_edge(b, s)).for_each(|&s| name[s] = Some(s));
         let mut found = Vec::new();
-        let start = self.position[b].unwrap_or(0);
-        for &r in &self.order[start..] {
-            if r == b {
-                continue;
-            }
+        let next = |from: usize| {
+            self.succs[from]
+                .iter()
+                .filter(move |&&s| !self.is_back_edge(from, s))
+                .filter_map(|&s| self.position[s])
+        };
+        // Blocks by their places in the order that lanes come to yet.
+        let mut ahead: BTreeSet<usize> = next(b).collect();
+        while let Some(place) = ahead.pop_first() {
+            let r = self.order[place];
+            let all_are_here = ahead.is_empty();
             let mut names: Vec<usize> = name[r].into_iter().collect();
             for &p in self.preds[r].iter().filter(|&&p| p != b && !self.is_back_edge(p, r)) {
                 names.extend(name[p].filter(|n| !names.contains(n)));
@@ -221,6 +233,10 @@ impl Cfg {
                     found.push(r);
                 }
             }
+            if all_are_here {
+                break;
+            }
+            ahead.extend(next(r));
         }
         found
     }
@@ -279,11 +295,24 @@ impl Graph {
     }
 }
 
+/// Lists the blocks of loops that are whole, sorts them (an outer one has more blocks), and tells which are around each block.
+fn settle(loops: &mut [Loop], n: usize) -> Vec<Vec<usize>> {
+    for l in loops.iter_mut() {
+        l.blocks = (0..n).filter(|&b| l.contains[b]).collect();
+    }
+    loops.sort_by_key(|l| std::cmp::Reverse(l.blocks.len()));
+    let mut around = vec![Vec::new(); n];
+    for (i, l) in loops.iter().enumerate() {
+        l.blocks.iter().for_each(|&b| around[b].push(i));
+    }
+    around
+}
+
 fn add_back_edge(loops: &mut Vec<Loop>, n: usize, preds: &[Vec<usize>], header: usize, latch: usize) {
     let at = loops.iter().position(|l| l.header == header).unwrap_or_else(|| {
         let mut contains = vec![false; n];
         contains[header] = true;
-        loops.push(Loop { header, contains, last: 0 });
+        loops.push(Loop { header, contains, blocks: Vec::new(), last: 0 });
         loops.len() - 1
     });
     let mut todo = vec![latch];

@@ -6,13 +6,12 @@
 //! `2 * position` for blocks and `2 * last position + 1` for latches.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use wave::op::Op;
 use wave::{BlockCall, BlockData, Function, Terminator, Value};
 
 use super::cfg::Cfg;
-use super::value::Rep;
+use super::value::{MASK, Rep};
 use super::{Kernel, Result, Unsupported, offset, stop};
 
 /// Values that need slots: block parameters, and what is used in another block than it is made in.
@@ -51,8 +50,8 @@ impl Kernel<'_> {
 
     /// The divergent loops around an edge that ends their round: it leaves them or goes back.
     fn latches(&self, from: usize, to: usize) -> Vec<usize> {
-        let ends = |l: &super::cfg::Loop| l.contains[from] && (!l.contains[to] || l.header == to);
-        let loops = self.cfg.loops.iter().enumerate();
+        let ends = |l: &super::cfg::Loop| !l.contains[to] || l.header == to;
+        let loops = self.cfg.around(from);
         loops
             .filter(|(i, l)| self.shapes.divergent_loop[*i] && ends(l))
             .map(|(_, l)| 2 * l.last + 1)
@@ -73,29 +72,29 @@ impl Kernel<'_> {
 
     /// Emits all blocks.
     pub fn body(&mut self) -> Result<()> {
+        self.begin_frame();
         for v in self.slotted.clone() {
             self.declare_slot(v);
         }
         for b in 0..self.func.blocks.len() {
             if self.shapes.masked[b] {
-                let _ = writeln!(
-                    self.slots,
-                    "  %m{b} = alloca <32 x i1>, align 64\n  %c{b} = alloca <32 x i1>, align 64"
-                );
+                self.place_slot(&format!("%m{b}"), MASK);
+                self.place_slot(&format!("%c{b}"), MASK);
             }
         }
-        let live = stop::live_in(&self.func, &self.cfg);
-        if self.suspends {
+        // Only stops ask what lives on.
+        let live =
+            if self.suspends && !self.in_frame { stop::live_in(&self.func, &self.cfg) } else { Vec::new() };
+        if self.suspends && !self.in_frame {
             self.make_homes(&live);
         }
         self.begin = self.beginnings();
         let order = self.cfg.order.clone();
         for (position, &b) in order.iter().enumerate() {
             self.block(b, &live)?;
-            let ending: Vec<usize> = (0..self.cfg.loops.len())
-                .rev()
-                .filter(|&i| self.cfg.loops[i].last == position && self.shapes.divergent_loop[i])
-                .collect();
+            let loops =
+                self.cfg.around(b).filter(|(i, l)| l.last == position && self.shapes.divergent_loop[*i]);
+            let ending: Vec<usize> = loops.map(|(i, _)| i).collect();
             if ending.len() > 1 {
                 return Err(Unsupported("divergent loops that end together".into()));
             }
@@ -106,14 +105,21 @@ impl Kernel<'_> {
         Ok(())
     }
 
+    /// The lanes that have come to a block, which are in hand there from now on.
+    fn take_mask(&mut self, b: usize) -> String {
+        let (coming, here) = (format!("%m{b}"), format!("%c{b}"));
+        let m = self.load_slot(&coming, MASK);
+        self.store_slot(&here, MASK, &m);
+        self.store_slot(&coming, MASK, "zeroinitializer");
+        m
+    }
+
     fn latch(&mut self, index: usize) {
         let (header, last) = (self.cfg.loops[index].header, self.cfg.loops[index].last);
         let place = 2 * last + 1;
         let set = self.pending.get(&place).cloned().unwrap_or_default();
         self.text.label(&format!("p{place}"));
-        let m = self.text.def(format!("load <32 x i1>, ptr %m{header}"));
-        self.text.line(format!("store <32 x i1> {m}, ptr %c{header}"));
-        self.text.line(format!("store <32 x i1> zeroinitializer, ptr %m{header}"));
+        let m = self.take_mask(header);
         let bits = self.text.def(format!("bitcast <32 x i1> {m} to i32"));
         let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
         let next = self.go(&set);
@@ -129,13 +135,11 @@ impl Kernel<'_> {
         self.lanes.clear();
         self.text.label(&format!("p{place}"));
         if self.shapes.masked[b] {
-            let m = self.text.def(format!("load <32 x i1>, ptr %m{b}"));
-            self.text.line(format!("store <32 x i1> {m}, ptr %c{b}"));
-            self.text.line(format!("store <32 x i1> zeroinitializer, ptr %m{b}"));
+            let m = self.take_mask(b);
             let cheap = data.insts.len() <= 6
                 && data.insts.iter().all(|i| i.op.is_pure())
                 && matches!(data.term, Terminator::Jump(_))
-                && !self.cfg.loops.iter().any(|l| l.header == b);
+                && !self.cfg.around(b).any(|(_, l)| l.header == b);
             if cheap {
                 self.text.line(format!("br label %body{b}"));
             } else {
@@ -145,7 +149,7 @@ impl Kernel<'_> {
                 self.text.line(format!("br i1 {any}, label %body{b}, label %{skip}"));
             }
             self.text.label(&format!("body{b}"));
-            self.mask = self.text.def(format!("load <32 x i1>, ptr %c{b}"));
+            self.mask = self.load_slot(&format!("%c{b}"), MASK);
         } else {
             self.text.line(format!("br label %body{b}"));
             self.text.label(&format!("body{b}"));
@@ -188,11 +192,12 @@ impl Kernel<'_> {
                 && !self.shapes.values[i.args[0].index()].is_uniform()
         };
         let loops = self.in_divergent_loop(b) && data.insts.len() >= 4;
-        data.insts.len() <= 400 && (data.insts.iter().any(vectors) || loops)
+        // A large kernel has no room for it.
+        !self.in_frame && data.insts.len() <= 400 && (data.insts.iter().any(vectors) || loops)
     }
 
     pub fn in_divergent_loop(&self, b: usize) -> bool {
-        self.cfg.loops.iter().enumerate().any(|(i, l)| l.contains[b] && self.shapes.divergent_loop[i])
+        self.cfg.around(b).any(|(i, _)| self.shapes.divergent_loop[i])
     }
 
     /// A block's operations and its end.
@@ -262,9 +267,10 @@ impl Kernel<'_> {
             self.join_word(&format!("%m{target}"), &bits);
         } else if self.shapes.masked[target] {
             let m = mask.unwrap_or(&own).to_string();
-            let old = self.text.def(format!("load <32 x i1>, ptr %m{target}"));
+            let slot = format!("%m{target}");
+            let old = self.load_slot(&slot, MASK);
             let new = self.text.def(format!("or <32 x i1> {old}, {m}"));
-            self.text.line(format!("store <32 x i1> {new}, ptr %m{target}"));
+            self.store_slot(&slot, MASK, &new);
         }
         Ok(())
     }
@@ -294,13 +300,8 @@ impl Kernel<'_> {
         let latches = self.latches(from, to);
         set.extend(&latches);
         let back = self.cfg.is_back_edge(from, to);
-        let header_waits = back
-            && self
-                .cfg
-                .loops
-                .iter()
-                .enumerate()
-                .any(|(i, l)| l.header == to && self.shapes.divergent_loop[i]);
+        let header_waits =
+            back && self.cfg.around(to).any(|(i, l)| l.header == to && self.shapes.divergent_loop[i]);
         if back && !header_waits {
             // A uniform loop: straight back, with no more pending than the header knows.
             let known = self.pending.get(&self.place(to)).cloned().unwrap_or_default();

@@ -18,10 +18,7 @@ pub fn named(inst: &Inst) -> Option<Value> {
 impl Kernel<'_> {
     /// The instruction that makes a value.
     fn maker(&self, v: Value) -> Option<(usize, &Inst)> {
-        let blocks = self.cfg.order.iter().map(|&b| (b, &self.func.blocks[b]));
-        blocks
-            .flat_map(|(b, data)| data.insts.iter().map(move |i| (b, i)))
-            .find(|(_, i)| i.results.contains(&v))
+        self.defs.get(&v).map(|(b, inst)| (*b, inst)).filter(|(b, _)| self.cfg.position[*b].is_some())
     }
 
     /// A predicate without the negations around it, and whether there is an odd number of them.

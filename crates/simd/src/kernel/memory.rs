@@ -1,8 +1,8 @@
 //! Loads and stores: scalars for uniform addresses, whole vectors for rows of consecutive elements, rows by groups of lanes, and
 //! gathers for the rest.
 
-use wave::op::{MemMode, Order, Space};
-use wave::{Inst, LANES, Ty, Value};
+use wave::op::{MemMode, Op, Order, Space};
+use wave::{Function, Inst, LANES, Ty, Value};
 
 use super::value::Rep;
 use super::{Kernel, Result, constant_vector};
@@ -49,6 +49,21 @@ impl Access {
 pub fn indices(list: impl Iterator<Item = usize>) -> String {
     let list: Vec<String> = list.map(|i| format!("i32 {i}")).collect();
     format!("<{} x i32> <{}>", list.len(), list.join(", "))
+}
+
+/// Loads and stores for which the processor may have no instruction where lanes' addresses are not known.
+pub fn done_by_lanes(func: &Function, avx512: bool) -> usize {
+    let by_lanes = |inst: &&Inst| match inst.op {
+        Op::Load { ty, .. } => !has_instruction(ty, false, avx512),
+        Op::Store { ty, .. } => !has_instruction(ty, true, avx512),
+        _ => false,
+    };
+    func.blocks.iter().flat_map(|b| &b.insts).filter(by_lanes).count()
+}
+
+/// Whether the processor gathers or scatters elements of a type, as far as LLVM uses it. Narrow ones are gathered as parts of words.
+fn has_instruction(ty: Ty, stores: bool, avx512: bool) -> bool {
+    avx512 && (matches!(ty, Ty::I32 | Ty::I64) || !stores && matches!(ty, Ty::I8 | Ty::I16))
 }
 
 fn wide(n: usize, ty: Ty) -> String {
@@ -296,25 +311,78 @@ impl Kernel<'_> {
         self.text.def(format!("inttoptr <32 x i64> {a} to <32 x ptr>"))
     }
 
+    /// As [`has_instruction`], of the processor that code is made for.
+    pub fn has_instruction(&self, ty: Ty, stores: bool) -> bool {
+        has_instruction(ty, stores, self.avx512)
+    }
+
     fn gather(&mut self, a: Access, addresses: &str) -> Vec<String> {
         self.report.scattered += 1;
+        if self.in_loops(a.ty, false) {
+            return self.load_each(a, addresses);
+        }
+        if self.avx512 && matches!(a.ty, Ty::I8 | Ty::I16) {
+            return self.gather_words(a, addresses);
+        }
         let t = vector(a.ty);
-        let name = format!("llvm.masked.gather.v32i{}.v32p0", a.ty.bits());
-        self.text.declarations.insert(format!("declare {t} @{name}(<32 x ptr>, <32 x i1>, {t})"));
-        let m = self.mask.clone();
         (0..a.count)
             .map(|i| {
                 let p = self.pointers(addresses, i * a.ty.bytes() as usize);
-                let align = a.ty.bytes();
-                self.text.def(format!(
-                    "call {t} @{name}(<32 x ptr> align {align} {p}, <32 x i1> {m}, {t} zeroinitializer)"
-                ))
+                self.gather_from(a.ty, &p, &t)
+            })
+            .collect()
+    }
+
+    fn gather_from(&mut self, ty: Ty, pointers: &str, t: &str) -> String {
+        let name = format!("llvm.masked.gather.v32i{}.v32p0", ty.bits());
+        self.text.declarations.insert(format!("declare {t} @{name}(<32 x ptr>, <32 x i1>, {t})"));
+        let (m, align) = (self.mask.clone(), ty.bytes());
+        self.text.def(format!(
+            "call {t} @{name}(<32 x ptr> align {align} {pointers}, <32 x i1> {m}, {t} zeroinitializer)"
+        ))
+    }
+
+    /// Gathers narrow elements by the words of 32 bits that they lie in, for which there is an instruction. A word lies in one page, so that
+    /// what can be read is the same; an access is aligned, so that it lies in one word or begins with one.
+    fn gather_words(&mut self, a: Access, addresses: &str) -> Vec<String> {
+        let (bytes, t) = (a.ty.bytes() as usize, vector(Ty::I32));
+        let inside = a.size() < 4;
+        let first = if inside {
+            self.text.def(format!("and <32 x i64> {addresses}, splat (i64 -4)"))
+        } else {
+            addresses.to_string()
+        };
+        let words: Vec<String> = (0..a.size().div_ceil(4))
+            .map(|i| {
+                let p = self.pointers(&first, i * 4);
+                self.gather_from(Ty::I32, &p, &t)
+            })
+            .collect();
+        let shift = inside.then(|| {
+            let low = self.text.def(format!("trunc <32 x i64> {addresses} to {t}"));
+            let low = self.text.def(format!("and {t} {low}, splat (i32 3)"));
+            self.text.def(format!("shl {t} {low}, splat (i32 3)"))
+        });
+        (0..a.count)
+            .map(|i| {
+                let at = i * bytes;
+                let mut word = words.get(at / 4).cloned().unwrap_or_else(|| "zeroinitializer".into());
+                if let Some(shift) = &shift {
+                    word = self.text.def(format!("lshr {t} {word}, {shift}"));
+                }
+                if at % 4 != 0 {
+                    word = self.text.def(format!("lshr {t} {word}, splat (i32 {})", at % 4 * 8));
+                }
+                self.text.def(format!("trunc {t} {word} to {}", vector(a.ty)))
             })
             .collect()
     }
 
     fn scatter(&mut self, a: Access, addresses: &str, values: &[String]) {
         self.report.scattered += 1;
+        if self.in_loops(a.ty, true) {
+            return self.store_each(a, addresses, values);
+        }
         let t = vector(a.ty);
         let name = format!("llvm.masked.scatter.v32i{}.v32p0", a.ty.bits());
         self.text.declarations.insert(format!("declare void @{name}({t}, <32 x ptr>, <32 x i1>)"));
@@ -325,6 +393,16 @@ impl Kernel<'_> {
             self.text
                 .line(format!("call void @{name}({t} {v}, <32 x ptr> align {align} {p}, <32 x i1> {m})"));
         }
+    }
+
+    /// One lane's element `i`, at its address.
+    pub fn load_plain(&mut self, a: Access, at: &str, i: usize) -> String {
+        self.load_one(Access { order: Order::Weak, ..a }, at, i)
+    }
+
+    /// The same for a store.
+    pub fn store_plain(&mut self, a: Access, at: &str, i: usize, value: &str) {
+        self.store_one(Access { order: Order::Weak, ..a }, at, i, value);
     }
 
     /// `load` with the words that its ordering asks for.

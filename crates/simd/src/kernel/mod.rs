@@ -10,6 +10,7 @@ pub mod cfg;
 mod control;
 mod flush;
 mod groups;
+mod lanes;
 mod matrix;
 mod members;
 mod memory;
@@ -26,16 +27,15 @@ mod tidy;
 mod value;
 mod warp;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use wave::abi::{BULK, TEXTURE, WINDOW_BITS};
 use wave::module::KernelInfo;
 use wave::op::{Builtin, Op, SReg, Scope};
 use wave::{Block, FuncId, Function, Inst, LANES, Module, Terminator, Ty, Value};
 
+use crate::effort::{self, Effort};
 use crate::lanewise;
-use crate::llvm::Effort;
 use crate::target::Target;
 use crate::text::{Lanes, Text, vector};
 use cfg::Cfg;
@@ -69,6 +69,8 @@ pub struct Report {
     pub scattered: u32,
     /// Each lane goes on for itself: control flow that is not linearised, or lanes that wait for one another.
     pub per_lane: bool,
+    /// How hard LLVM tries.
+    pub effort: Effort,
 }
 
 /// A kernel's IR.
@@ -84,10 +86,8 @@ pub struct Emitted {
     pub keeps_stack: bool,
     /// Whether it is a coroutine.
     pub suspends: bool,
-    /// What became vectors.
+    /// What became vectors, and how hard LLVM is to try.
     pub report: Report,
-    /// How hard LLVM is to try.
-    pub effort: Effort,
 }
 
 /// Names of the entry points.
@@ -149,8 +149,8 @@ struct Kernel<'a> {
     env: BTreeMap<Value, Rep>,
     /// Why the kernel cannot be emitted after all, where the one who found it could not say so at once.
     refused: Option<String>,
-    /// The operation that makes each value.
-    defs: BTreeMap<Value, Inst>,
+    /// The block where each value is made, and the operation that makes it.
+    defs: BTreeMap<Value, (usize, Inst)>,
     /// Guards of the block in hand, for values held as vectors.
     guards: BTreeMap<Value, String>,
     /// Single lanes' values of the block in hand, see [`groups`].
@@ -159,8 +159,10 @@ struct Kernel<'a> {
     homes: BTreeMap<Value, stop::Home>,
     /// Values with slots.
     slotted: BTreeSet<Value>,
-    /// Declarations of slots, for the entry block.
+    /// Declarations of slots on the stack, for the entry block.
     slots: String,
+    /// Places of slots in the warp's frame.
+    places: HashMap<String, usize>,
     /// Bytes of the operands and of the results of matrix instructions, at most.
     matrices: Option<[usize; 2]>,
     /// What is stored before the first block, in the per-lane mode.
@@ -182,6 +184,10 @@ struct Kernel<'a> {
     before_stop: Vec<bool>,
     /// Values that anything uses.
     used: BTreeSet<Value>,
+    /// Loads and stores that the processor does lane by lane where their addresses are not known, at most.
+    by_lanes: usize,
+    /// Rooms on the stack, see [`lanes`].
+    rooms: BTreeSet<String>,
     constants: BTreeMap<Value, u128>,
     /// What is known about each thread, once something asked.
     threads: Option<threads::Threads>,
@@ -256,17 +262,39 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         return Err(Unsupported("a call of what is not there, or is too much to be put in its place".into()));
     }
     let unit = Unit { module, info, spec, target };
-    if target.per_lane {
-        return unit.apart(func);
-    }
-    match unit.together(func.clone()) {
-        Err(Unsupported(reason)) => {
-            let emitted = unit.apart(func)?;
-            tracing::debug!(kernel = source.name, reason, "compiled so that each lane goes on for itself");
-            Ok(emitted)
-        }
+    let large = target.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
+    let bounded = |make: &dyn Fn(bool) -> Result<Emitted>| match make(large) {
+        // Only its text shows how much there is to compile.
+        Ok(emitted) if !large && !effort::allows(emitted.report.effort, emitted.ir.len()) => make(true),
         done => done,
+    };
+    let checked = |emitted: Emitted| match effort::allows(emitted.report.effort, emitted.ir.len()) {
+        _ if target.effort.is_some() => Ok(emitted),
+        true => Ok(emitted),
+        false => {
+            let size = emitted.ir.len() >> 20;
+            Err(Unsupported(format!(
+                "{size} MiB of LLVM IR: making code of it takes longer than a kernel may take"
+            )))
+        }
+    };
+    let apart = || bounded(&|large| unit.apart(func.clone(), large));
+    if target.per_lane {
+        return apart().and_then(checked);
     }
+    match bounded(&|large| unit.together(func.clone(), large)) {
+        Err(Unsupported(reason)) => {
+            let emitted = apart()?;
+            tracing::debug!(kernel = source.name, reason, "compiled so that each lane goes on for itself");
+            checked(emitted)
+        }
+        done => done.and_then(checked),
+    }
+}
+
+/// Operations of a function.
+fn size(func: &Function) -> usize {
+    func.blocks.iter().map(|b| b.insts.len()).sum()
 }
 
 /// What a block that is its whole cluster reads of the cluster, as far as it is always the same.
@@ -290,8 +318,8 @@ struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// With lanes that run together where their ways meet.
-    fn together(self, mut func: Function) -> Result<Emitted> {
+    /// With lanes that run together where their ways meet; values of a `large` kernel lie in the warp's frame between blocks.
+    fn together(self, mut func: Function, large: bool) -> Result<Emitted> {
         let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
         tidy::without_copies(&mut func, &cfg);
         tidy::one_way_back(&mut func, &cfg);
@@ -307,13 +335,19 @@ impl<'a> Unit<'a> {
         let mut k = self.kernel(func, cfg, shapes);
         k.before_stop = before_stop;
         k.always_full = always_full;
+        k.in_frame = large;
+        k.suspends |= large;
+        if large {
+            k.slotted.retain(|v| !k.constants.contains_key(v));
+        }
         k.body()?;
         k.emitted(self.target)
     }
 
-    /// With lanes that each go on for themselves.
-    fn apart(self, mut func: Function) -> Result<Emitted> {
+    /// With lanes that each go on for themselves, likewise.
+    fn apart(self, mut func: Function, large: bool) -> Result<Emitted> {
         let cfg = Cfg::of_any_shape(&func);
+        tidy::without_copies(&mut func, &cfg);
         spin::mark(&mut func, &cfg);
         let waits = rendezvous::isolate(&mut func);
         let cfg = Cfg::of_any_shape(&func);
@@ -322,7 +356,7 @@ impl<'a> Unit<'a> {
         k.slotted.retain(|v| !k.constants.contains_key(v));
         k.per_lane = true;
         k.waits = waits;
-        k.in_frame = per_lane::in_frame(k.suspends, k.slotted.len());
+        k.in_frame = large || per_lane::in_frame(k.suspends, k.slotted.len());
         k.suspends = k.in_frame;
         k.report.per_lane = true;
         k.per_lane_body()?;
@@ -335,7 +369,10 @@ impl<'a> Unit<'a> {
         let constants = insts()
             .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
             .collect();
-        let defs = insts().flat_map(|i| i.results.iter().map(|&r| (r, i.clone()))).collect();
+        let made = |(b, data): (usize, &wave::BlockData)| -> Vec<(Value, (usize, Inst))> {
+            data.insts.iter().flat_map(|i| i.results.iter().map(move |&r| (r, (b, i.clone())))).collect()
+        };
+        let defs = func.blocks.iter().enumerate().flat_map(made).collect();
         let (local_frame, slot_offsets) = wave::layout::frame(&func);
         let keeps_stack = wave::layout::keeps_stack(&func);
         Kernel {
@@ -351,6 +388,7 @@ impl<'a> Unit<'a> {
             homes: BTreeMap::new(),
             slotted: control::crossing(&func, &cfg),
             slots: String::new(),
+            places: HashMap::new(),
             matrices: None,
             start: String::new(),
             begin: BTreeMap::new(),
@@ -362,6 +400,8 @@ impl<'a> Unit<'a> {
             always_full: false,
             before_stop: vec![false; func.blocks.len()],
             used: used_values(&func),
+            rooms: BTreeSet::new(),
+            by_lanes: memory::done_by_lanes(&func, self.target.avx512),
             constants,
             threads: None,
             raw: nan::raw(&func, &cfg),
@@ -390,14 +430,14 @@ impl Kernel<'_> {
         }
         let ir = self.finish(target);
         let frame = self.frame.next_multiple_of(64);
-        let effort = match self.in_frame {
-            true if ir.len() > per_lane::LONG => Effort::Least,
-            true => Effort::Light,
-            false => Effort::Full,
+        self.report.effort = match target.effort {
+            _ if !self.in_frame => Effort::Full,
+            Some(effort) => effort,
+            None => effort::in_frame(ir.len()),
         };
         let keeps_stack = self.local_size.is_none();
         let local = self.local_frame + if keeps_stack { wave::layout::RECURSION_STACK } else { 0 };
-        Ok(Emitted { ir, frame, local, keeps_stack, suspends: self.suspends, report: self.report, effort })
+        Ok(Emitted { ir, frame, local, keeps_stack, suspends: self.suspends, report: self.report })
     }
 
     fn emitter(&mut self, lanes: Lanes) -> lanewise::Emit<'_> {
@@ -693,10 +733,9 @@ impl Kernel<'_> {
 
     /// Calls the runtime with operands as arrays of 32.
     fn call_runtime(&mut self, inst: &Inst, number: u32) -> Result<()> {
-        let room = (inst.args.len().max(1), inst.results.len().max(1));
-        let (args, results) = (self.text.fresh("%args"), self.text.fresh("%results"));
-        let _ = writeln!(self.slots, "  {args} = alloca [{} x i64], align 64", room.0 * LANES);
-        let _ = writeln!(self.slots, "  {results} = alloca [{} x i64], align 64", room.1 * LANES);
+        let words = |values: usize| format!("[{} x i64]", values.max(1) * LANES);
+        let args = self.room("args", &words(inst.args.len()));
+        let results = self.room("results", &words(inst.results.len()));
         for (i, &a) in inst.args.iter().enumerate() {
             let v = self.vector(a);
             let ty = self.func_ty(a);

@@ -58,9 +58,10 @@ impl Kernel<'_> {
             }
         };
         let start = match (self.per_lane, masked_entry) {
-            (true, _) => self.start.as_str(),
-            (false, true) => "  store <32 x i1> %lanes.mask, ptr %m0\n",
-            (false, false) => "",
+            (true, _) => self.start.clone(),
+            (false, true) if self.in_frame => self.set_at_start("%m0", "i32", "%lanes"),
+            (false, true) => self.set_at_start("%m0", "<32 x i1>", "%lanes.mask"),
+            (false, false) => String::new(),
         };
         if self.suspends {
             let _ = writeln!(

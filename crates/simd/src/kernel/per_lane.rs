@@ -16,14 +16,11 @@ use wave::{Inst, LANES, Terminator, Ty};
 
 use super::rendezvous::members_operand;
 use super::value::Rep;
-use super::{Kernel, Result, Unsupported, offset, stop};
+use super::{Kernel, Result, Unsupported, offset};
 use crate::text::vector;
 
 /// Slots beyond which values lie in the warp's frame even where the warp never stops: LLVM's time grows faster than their number.
 const MANY: usize = 96;
-
-/// Bytes of IR beyond which LLVM's better ways to give out registers take seconds.
-pub const LONG: usize = 1 << 20;
 
 /// Whether values should lie in the frame.
 pub fn in_frame(suspends: bool, slots: usize) -> bool {
@@ -36,14 +33,20 @@ impl Kernel<'_> {
     }
 
     fn word(&mut self, name: &str) -> String {
-        self.text.def(format!("load i32, ptr {name}"))
+        let p = self.slot(name);
+        self.text.def(format!("load i32, ptr {p}"))
+    }
+
+    fn set_word(&mut self, name: &str, bits: &str) {
+        let p = self.slot(name);
+        self.text.line(format!("store i32 {bits}, ptr {p}"));
     }
 
     /// Adds lanes to a set.
     pub fn join_word(&mut self, name: &str, bits: &str) {
         let old = self.word(name);
         let new = self.text.def(format!("or i32 {old}, {bits}"));
-        self.text.line(format!("store i32 {new}, ptr {name}"));
+        self.set_word(name, &new);
     }
 
     fn without(&mut self, all: &str, bits: &str) -> String {
@@ -55,24 +58,12 @@ impl Kernel<'_> {
     fn leave_word(&mut self, name: &str, bits: &str) {
         let old = self.word(name);
         let new = self.without(&old, bits);
-        self.text.line(format!("store i32 {new}, ptr {name}"));
+        self.set_word(name, &new);
     }
 
     fn branch_if_any(&mut self, bits: &str, then: &str, els: &str) {
         let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
         self.text.line(format!("br i1 {any}, label %{then}, label %{els}"));
-    }
-
-    /// A place in the warp's frame, or on the stack where the kernel never stops.
-    pub fn place_slot(&mut self, name: &str, ty: &str) {
-        if !self.in_frame {
-            let _ = writeln!(self.slots, "  {name} = alloca {ty}, align 64");
-            return;
-        }
-        let size = stop::type_size(ty);
-        self.frame = self.frame.next_multiple_of(size.clamp(4, 64));
-        let _ = writeln!(self.slots, "  {name} = getelementptr i8, ptr %frame, i64 {}", self.frame);
-        self.frame += size;
     }
 
     /// Emits all blocks, one sweep after the other.
@@ -83,13 +74,13 @@ impl Kernel<'_> {
         let order = self.cfg.order.clone();
         for &b in &order {
             self.place_slot(&format!("%m{b}"), "i32");
-            let _ = writeln!(self.start, "  store i32 0, ptr %m{b}");
+            self.start += &self.set_at_start(&format!("%m{b}"), "i32", "0");
         }
         for &b in &self.waits.stops.clone() {
             self.place_slot(&format!("%w{b}"), "i32");
-            let _ = writeln!(self.start, "  store i32 0, ptr %w{b}");
+            self.start += &self.set_at_start(&format!("%w{b}"), "i32", "0");
         }
-        self.start += "  store i32 %lanes, ptr %m0\n";
+        self.start += &self.set_at_start("%m0", "i32", "%lanes");
         for name in ["ran", "spun", "force", "left"] {
             let _ = writeln!(self.slots, "  %{name} = alloca i32\n  store i32 0, ptr %{name}");
         }
@@ -123,7 +114,7 @@ impl Kernel<'_> {
         } else {
             self.branch_if_any(&here, &body, &format!("p{next}"));
             self.text.label(&body);
-            self.text.line(format!("store i32 0, ptr %m{b}"));
+            self.set_word(&format!("%m{b}"), "0");
             here
         };
         self.mask = self.mask_from(&bits);
@@ -246,7 +237,7 @@ impl Kernel<'_> {
                 self.text.def(format!("select <32 x i1> {own}, <32 x i32> {ns}, <32 x i32> zeroinitializer"));
             let ns = self.text.intrinsic("i32", "llvm.vector.reduce.umax.v32i32", &[(vector(Ty::I32), ns)]);
             self.set_field(offset::W_SLEEP, &ns);
-            self.text.line(format!("store i32 0, ptr %m{b}"));
+            self.set_word(&format!("%m{b}"), "0");
             self.edge(b, next, Some(&own))?;
             self.leave(2);
             return Ok(());

@@ -60,6 +60,7 @@ fn split(func: &mut Function, b: usize, at: usize) {
     let next = Block(func.blocks.len() as u32);
     let data = &mut func.blocks[b];
     let insts = data.insts.split_off(at);
+    data.insts.shrink_to_fit();
     let term = std::mem::replace(&mut data.term, Terminator::Jump(BlockCall::to(next)));
     let term_loc = data.term_loc;
     func.blocks.push(BlockData { params: vec![], insts, term, term_loc });

@@ -359,15 +359,15 @@ impl Places {
     /// as a parameter when it leaves does not count.
     fn escapes(&self, cfg: &Cfg, s: &Shapes, v: wave::Value) -> bool {
         let (made, used) = (self.made[v.index()], &self.used[v.index()]);
-        let mut divergent = cfg.loops.iter().zip(&s.divergent_loop).filter(|(l, d)| **d && l.contains[made]);
-        divergent.any(|(l, _)| used.iter().any(|&u| !l.contains[u]))
+        let mut divergent = cfg.around(made).filter(|(i, _)| s.divergent_loop[*i]);
+        divergent.any(|(_, l)| used.iter().any(|&u| !l.contains[u]))
     }
 
     /// Whether lanes bring a value along an edge at different times: they leave a divergent loop that makes it.
     fn leaves(&self, cfg: &Cfg, s: &Shapes, from: usize, to: usize, v: wave::Value) -> bool {
         let made = self.made[v.index()];
-        let mut divergent = cfg.loops.iter().zip(&s.divergent_loop).filter(|(_, d)| **d);
-        divergent.any(|(l, _)| l.contains[made] && l.contains[from] && !l.contains[to])
+        let mut divergent = cfg.around(from).filter(|(i, _)| s.divergent_loop[*i]);
+        divergent.any(|(_, l)| l.contains[made] && !l.contains[to])
     }
 }
 
@@ -388,8 +388,8 @@ impl Shapes {
                 joins[t] |= seen.contains(&t);
                 seen.push(t);
             }
-            for (i, l) in cfg.loops.iter().enumerate() {
-                if l.contains[b] && cfg.ipdom[b].is_none_or(|p| !l.contains[p] || p == l.header) {
+            for (i, l) in cfg.around(b) {
+                if cfg.ipdom[b].is_none_or(|p| !l.contains[p] || p == l.header) {
                     s.divergent_loop[i] = true;
                 }
             }
@@ -404,20 +404,15 @@ impl Shapes {
             if !self.divergent_loop[i] {
                 continue;
             }
-            let exits: Vec<(usize, usize)> = (0..n)
-                .filter(|&b| l.contains[b])
-                .flat_map(|b| cfg.succs[b].iter().map(move |&s| (b, s)))
-                .filter(|&(_, s)| !l.contains[s])
-                .collect();
-            (0..n).filter(|&b| l.contains[b]).for_each(|b| self.masked[b] = true);
-            for (_, s) in exits {
-                joins[s] = true;
+            for &b in &l.blocks {
+                self.masked[b] = true;
+                cfg.succs[b].iter().filter(|&&s| !l.contains[s]).for_each(|&s| joins[s] = true);
             }
         }
         // A header with several ways back meets lanes of one round.
         for l in &cfg.loops {
             let backs = cfg.preds[l.header].iter().filter(|p| l.contains[**p]).count();
-            if backs > 1 && (0..n).any(|b| l.contains[b] && self.divergent[b]) {
+            if backs > 1 && l.blocks.iter().any(|&b| self.divergent[b]) {
                 joins[l.header] = true;
             }
         }

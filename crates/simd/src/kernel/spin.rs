@@ -13,7 +13,8 @@ use super::cfg::{Cfg, Loop};
 
 /// Puts [`Op::Yield`] before the back edges of loops that wait; which blocks got one.
 pub fn mark(func: &mut Function, cfg: &Cfg) -> Vec<usize> {
-    let waiting: Vec<&Loop> = cfg.loops.iter().filter(|l| waits(func, cfg, l)).collect();
+    let made = Made::new(func, cfg);
+    let waiting: Vec<&Loop> = cfg.loops.iter().filter(|l| waits(func, cfg, &made, l)).collect();
     let mut blocks = BTreeSet::new();
     for l in waiting {
         blocks.extend(cfg.preds[l.header].iter().copied().filter(|&b| l.contains[b]));
@@ -26,66 +27,91 @@ pub fn mark(func: &mut Function, cfg: &Cfg) -> Vec<usize> {
     blocks.into_iter().collect()
 }
 
-fn waits(func: &Function, cfg: &Cfg, l: &Loop) -> bool {
-    let leaves = |b: usize| cfg.succs[b].iter().any(|&s| !l.contains[s]);
-    let inside = || cfg.order.iter().copied().filter(|&b| l.contains[b]);
-    let from: Vec<Value> =
-        inside().filter(|&b| leaves(b)).filter_map(|b| func.blocks[b].term.condition()).collect();
-    let slice = slice(func, cfg, l, from);
-    inside().flat_map(|b| &func.blocks[b].insts).filter(|i| i.results.iter().any(|r| slice.contains(r))).any(
-        |i| match &i.op {
+/// Where values are made.
+struct Made {
+    /// By value: the block, and the place in it; of a parameter, the place behind the instructions.
+    places: Vec<Option<(usize, usize)>>,
+}
+
+impl Made {
+    fn new(func: &Function, cfg: &Cfg) -> Made {
+        let mut places = vec![None; func.values.len()];
+        for &b in &cfg.order {
+            let data = &func.blocks[b];
+            let results =
+                data.insts.iter().enumerate().flat_map(|(at, i)| i.results.iter().map(move |r| (at, r)));
+            let params = data.params.iter().enumerate().map(|(at, p)| (data.insts.len() + at, p));
+            results.chain(params).for_each(|(at, v)| places[v.index()] = Some((b, at)));
+        }
+        Made { places }
+    }
+
+    /// The block of a loop where a value is made, and the instruction that makes it or the parameter that it is.
+    fn inside<'f>(&self, func: &'f Function, l: &Loop, v: Value) -> Option<(usize, Result<&'f Inst, usize>)> {
+        let (b, at) = self.places[v.index()].filter(|(b, _)| l.contains[*b])?;
+        let insts = &func.blocks[b].insts;
+        Some((b, insts.get(at).ok_or_else(|| at - insts.len())))
+    }
+}
+
+fn waits(func: &Function, cfg: &Cfg, made: &Made, l: &Loop) -> bool {
+    let leaves = |b: &&usize| cfg.succs[**b].iter().any(|&s| !l.contains[s]);
+    let reached = l.blocks.iter().filter(|&&b| cfg.position[b].is_some());
+    let from: Vec<Value> = reached.filter(leaves).filter_map(|&b| func.blocks[b].term.condition()).collect();
+    slice(func, cfg, made, l, from).into_iter().any(|v| match made.inside(func, l, v) {
+        Some((_, Ok(i))) => match &i.op {
             Op::Load { mem, .. } => mem.order != Order::Weak,
             Op::Atom { op: AtomOp::Exch, .. } => true,
-            Op::Atom { op: AtomOp::Cas, .. } => fixed(func, cfg, l, i.args[1]),
-            Op::Atom { op, ty, .. } => match constant(func, i.args[1]) {
+            Op::Atom { op: AtomOp::Cas, .. } => fixed(func, cfg, made, l, i.args[1]),
+            Op::Atom { op, ty, .. } => match made.constant(func, i.args[1]) {
                 Some(0) => !matches!(op, AtomOp::And | AtomOp::Min),
                 Some(bits) => *op == AtomOp::And && bits == ty.ty().mask(),
                 None => false,
             },
             _ => false,
         },
-    )
+        _ => false,
+    })
 }
 
-fn constant(func: &Function, v: Value) -> Option<u128> {
-    func.blocks.iter().flat_map(|b| &b.insts).find(|i| i.results.contains(&v)).and_then(|i| match i.op {
-        Op::Const { bits, .. } => Some(bits),
-        _ => None,
-    })
+impl Made {
+    fn constant(&self, func: &Function, v: Value) -> Option<u128> {
+        let (b, at) = self.places[v.index()]?;
+        match func.blocks[b].insts.get(at)?.op {
+            Op::Const { bits, .. } => Some(bits),
+            _ => None,
+        }
+    }
 }
 
 /// Whether a value depends on nothing that changes in the loop: on no parameter of its blocks, and on nothing read in it.
-fn fixed(func: &Function, cfg: &Cfg, l: &Loop, v: Value) -> bool {
-    let slice = slice(func, cfg, l, vec![v]);
-    cfg.order.iter().copied().filter(|&b| l.contains[b]).all(|b| {
-        let data = &func.blocks[b];
-        !data.params.iter().any(|p| slice.contains(p))
-            && data
-                .insts
-                .iter()
-                .filter(|i| i.results.iter().any(|r| slice.contains(r)))
-                .all(|i| i.op.is_pure())
+fn fixed(func: &Function, cfg: &Cfg, made: &Made, l: &Loop, v: Value) -> bool {
+    slice(func, cfg, made, l, vec![v]).into_iter().all(|v| match made.inside(func, l, v) {
+        Some((_, Ok(inst))) => inst.op.is_pure(),
+        Some((_, Err(_))) => false,
+        None => true,
     })
 }
 
-/// Everything inside the loop that the values depend on, by data and by the branches that choose between data.
-fn slice(func: &Function, cfg: &Cfg, l: &Loop, mut todo: Vec<Value>) -> BTreeSet<Value> {
+/// Everything inside the loop that the values depend on, by data and by the branches that choose between data; and what that depends on outside.
+fn slice(func: &Function, cfg: &Cfg, made: &Made, l: &Loop, mut todo: Vec<Value>) -> BTreeSet<Value> {
     let mut seen = BTreeSet::new();
     while let Some(v) = todo.pop() {
         if !seen.insert(v) {
             continue;
         }
-        for &b in cfg.order.iter().filter(|&&b| l.contains[b]) {
-            let data = &func.blocks[b];
-            if let Some(i) = data.insts.iter().find(|i| i.results.contains(&v)) {
-                todo.extend(&i.args);
+        match made.inside(func, l, v) {
+            Some((_, Ok(inst))) => todo.extend(&inst.args),
+            Some((b, Err(at))) => {
+                for &p in cfg.preds[b].iter().filter(|&&p| l.contains[p]) {
+                    let term = &func.blocks[p].term;
+                    todo.extend(term.condition());
+                    todo.extend(
+                        term.targets().filter(|t| t.block.index() == b).filter_map(|t| t.args.get(at)),
+                    );
+                }
             }
-            let Some(at) = data.params.iter().position(|&p| p == v) else { continue };
-            for &p in cfg.preds[b].iter().filter(|&&p| l.contains[p]) {
-                let term = &func.blocks[p].term;
-                todo.extend(term.condition());
-                todo.extend(term.targets().filter(|t| t.block.index() == b).filter_map(|t| t.args.get(at)));
-            }
+            None => {}
         }
     }
     seen

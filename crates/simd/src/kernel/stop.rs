@@ -37,6 +37,8 @@ pub fn split_at_stops(func: &Function) -> Function {
             && (at + 1 < data.insts.len() || !matches!(data.term, Terminator::Jump(_)) || needed(at))
         {
             let rest = out.blocks[b].insts.split_off(at + 1);
+            // What stays keeps the room of all, which after many stops is much.
+            out.blocks[b].insts.shrink_to_fit();
             let next = Block(out.blocks.len() as u32);
             let term = std::mem::replace(&mut out.blocks[b].term, Terminator::Jump(BlockCall::to(next)));
             let term_loc = out.blocks[b].term_loc;
@@ -76,8 +78,16 @@ pub fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
 }
 
 impl Kernel<'_> {
-    /// Values that a stop before `target` keeps.
+    /// The frame's first word is the mask of live lanes.
+    pub fn begin_frame(&mut self) {
+        self.frame = 4;
+    }
+
+    /// Values that a stop before `target` keeps. Those that lie in the frame stay there.
     fn kept(&self, target: usize, result: Option<Value>, live: &[BTreeSet<Value>]) -> Vec<Value> {
+        if self.in_frame {
+            return Vec::new();
+        }
         let mut keep: BTreeSet<Value> = live[target].clone();
         keep.extend(&self.block_data(target).params);
         keep.into_iter().filter(|v| Some(*v) != result && self.slotted.contains(v)).collect()
@@ -86,7 +96,7 @@ impl Kernel<'_> {
     /// Gives every value that lives across a stop its home. A value is written there where it is made, unless that is deeper in loops than
     /// every stop it lives across.
     pub fn make_homes(&mut self, live: &[BTreeSet<Value>]) {
-        let depth = |b: usize| self.cfg.loops.iter().filter(|l| l.contains[b]).count();
+        let depth = |b: usize| self.cfg.around(b).count();
         let mut made: BTreeMap<Value, usize> = BTreeMap::new();
         let mut deepest: BTreeMap<Value, usize> = BTreeMap::new();
         for &b in &self.cfg.order {
@@ -109,8 +119,7 @@ impl Kernel<'_> {
                 }
             }
         }
-        // The first word is the mask of live lanes.
-        let mut frame = 4;
+        let mut frame = self.frame;
         for (v, stop) in deepest {
             let mut at = Vec::new();
             for (_, ty) in self.slot_parts(v) {
@@ -217,7 +226,7 @@ impl Kernel<'_> {
         if self.shapes.masked[target] {
             // All live lanes go on.
             let m = self.text.def("load <32 x i1>, ptr %live");
-            self.text.line(format!("store <32 x i1> {m}, ptr %m{target}"));
+            self.store_slot(&format!("%m{target}"), MASK, &m);
         }
         if let Some(r) = result {
             let id = self.field("%warp", offset::W_BAR_ID, "i32");

@@ -84,7 +84,7 @@ impl Kernel<'_> {
         }
         while let Some(v) = todo.pop() {
             if wanted.insert(v)
-                && let Some(inst) = self.defs.get(&v)
+                && let Some((_, inst)) = self.defs.get(&v)
                 && inst.op.is_pure()
             {
                 todo.extend(inst.args.iter().copied());

@@ -1,7 +1,6 @@
 //! Changes to a function's graph that tell more of what is uniform.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use wave::{Block, BlockCall, BlockData, Function, Terminator, Ty, Value};
 
@@ -26,7 +25,7 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
         data.params.iter().chain(results).for_each(|v| made[v.index()] = b);
     }
     // What lanes take along out of a loop stays a parameter: inside the loop it may be one value for all lanes, outside it is not.
-    let leaves = |v: Value, b: usize| cfg.loops.iter().any(|l| l.contains[made[v.index()]] && !l.contains[b]);
+    let leaves = |v: Value, b: usize| cfg.around(made[v.index()]).any(|(_, l)| !l.contains[b]);
     let mut changed = true;
     while changed {
         changed = false;
@@ -72,7 +71,7 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
 pub fn one_way_back(func: &mut Function, cfg: &Cfg) {
     for l in &cfg.loops {
         let header = Block(l.header as u32);
-        let inside: Vec<usize> = (0..l.contains.len()).filter(|&b| l.contains[b]).collect();
+        let inside = l.blocks.clone();
         let back =
             |func: &Function, b: usize| func.blocks[b].term.targets().filter(|t| t.block == header).count();
         if inside.iter().map(|&b| back(func, b)).sum::<usize>() < 2 {
@@ -96,47 +95,54 @@ pub fn one_way_back(func: &mut Function, cfg: &Cfg) {
 /// Gives what a loop makes and code behind it uses to that code as a parameter, where the loop has one way out: inside the loop the value may be
 /// one for all lanes in every round, though lanes leave in different rounds.
 pub fn close_loops(func: &mut Function, cfg: &Cfg) {
+    // The blocks that use each value; a block may be there several times.
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); func.values.len()];
+    for &b in &cfg.order {
+        let data = &func.blocks[b];
+        let uses = data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses());
+        uses.for_each(|v| users[v.index()].push(b));
+    }
     // Inner loops first: what they hand out may leave the outer ones, too.
     for l in cfg.loops.iter().rev() {
-        let inside = |b: usize| l.contains[b];
-        let mut exits: Vec<usize> = Vec::new();
-        for &b in cfg.order.iter().filter(|&&b| inside(b)) {
-            exits.extend(cfg.succs[b].iter().copied().filter(|&s| !inside(s)));
-        }
+        let mut exits: Vec<usize> =
+            l.blocks.iter().flat_map(|&b| &cfg.succs[b]).copied().filter(|&s| !l.contains[s]).collect();
         exits.sort_unstable();
         exits.dedup();
         let [exit] = exits[..] else { continue };
-        if !cfg.preds[exit].iter().all(|&p| inside(p)) {
+        if !cfg.preds[exit].iter().all(|&p| l.contains[p]) {
             continue;
         }
-        let mut made = vec![false; func.values.len()];
-        for &b in cfg.order.iter().filter(|&&b| inside(b)) {
-            let data = &func.blocks[b];
-            let results = data.insts.iter().flat_map(|i| i.results.iter());
-            data.params.iter().chain(results).for_each(|v| made[v.index()] = true);
-        }
-        // In the order of the parameters, and to look up.
+        let made = l.blocks.iter().map(|&b| &func.blocks[b]);
+        let made: Vec<Value> = made
+            .flat_map(|data| data.params.iter().chain(data.insts.iter().flat_map(|i| i.results.iter())))
+            .copied()
+            .collect();
+        // In the order of the parameters, and by the blocks that are to use those.
         let mut order: Vec<Value> = Vec::new();
-        let mut handed: BTreeMap<Value, Value> = BTreeMap::new();
-        for &b in cfg.order.iter().filter(|&&b| !inside(b)) {
-            let data = &func.blocks[b];
-            let uses = data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses());
-            for v in uses.filter(|v| made[v.index()]).collect::<Vec<_>>() {
-                if let Entry::Vacant(place) = handed.entry(v) {
-                    let ty = func.ty(v);
-                    place.insert(func.new_param(Block(exit as u32), ty));
-                    order.push(v);
-                }
+        let mut handed: BTreeMap<usize, BTreeMap<Value, Value>> = BTreeMap::new();
+        for v in made {
+            let (inside, outside): (Vec<usize>, Vec<usize>) =
+                std::mem::take(&mut users[v.index()]).into_iter().partition(|&b| l.contains[b]);
+            users[v.index()] = inside;
+            if outside.is_empty() {
+                continue;
+            }
+            let ty = func.ty(v);
+            let param = func.new_param(Block(exit as u32), ty);
+            outside.iter().for_each(|&b| {
+                handed.entry(b).or_default().insert(v, param);
+            });
+            users.push(outside);
+            order.push(v);
+        }
+        for &b in &l.blocks {
+            for t in func.blocks[b].term.targets_mut().filter(|t| t.block.index() == exit) {
+                t.args.extend(&order);
+                order.iter().for_each(|v| users[v.index()].push(b));
             }
         }
-        for &b in &cfg.order {
-            if inside(b) {
-                for t in func.blocks[b].term.targets_mut().filter(|t| t.block.index() == exit) {
-                    t.args.extend(&order);
-                }
-            } else {
-                rename(&mut func.blocks[b], |v| handed.get(&v).copied().unwrap_or(v));
-            }
+        for (b, values) in handed {
+            rename(&mut func.blocks[b], |v| values.get(&v).copied().unwrap_or(v));
         }
     }
 }

@@ -44,17 +44,17 @@ impl Kernel<'_> {
         }
         let (ty, shape) = (self.func_ty(v), self.shapes.values[v.index()].clone());
         let n = v.0;
-        if self.per_lane
+        if (self.per_lane || self.in_frame)
             && let Some(&bits) = self.constants.get(&v)
         {
             return Rep::Uniform(crate::text::literal(ty, Lanes::One, bits));
         }
         let rep = if shape.is_uniform() {
-            Rep::Uniform(self.text.def(format!("load {}, ptr %s{n}", int(ty, Lanes::One))))
+            Rep::Uniform(self.load_slot(&format!("%s{n}"), &int(ty, Lanes::One)))
         } else if shape.is_pattern() {
-            let base = self.text.def(format!("load {}, ptr %s{n}", int(ty, Lanes::One)));
+            let base = self.load_slot(&format!("%s{n}"), &int(ty, Lanes::One));
             let guarded = shape.needs_guard().then(|| {
-                let g = self.text.def(format!("load i1, ptr %g{n}"));
+                let g = self.load_slot(&format!("%g{n}"), "i1");
                 let w = self.load_slot(&format!("%v{n}"), &vector(ty));
                 (g, Some(w))
             });
@@ -68,20 +68,7 @@ impl Kernel<'_> {
 
     /// Declares a value's slots.
     pub fn declare_slot(&mut self, v: Value) {
-        let (ty, shape) = (self.func_ty(v), self.shapes.values[v.index()].clone());
-        let n = v.0;
-        let scalar = shape.is_uniform() || shape.is_pattern();
-        let lanes = if scalar { Lanes::One } else { Lanes::Warp };
-        if self.per_lane {
-            return self.slot_parts(v).iter().for_each(|(name, ty)| self.place_slot(name, ty));
-        }
-        let _ = writeln!(self.slots, "  %s{n} = alloca {}, align 64", int(ty, lanes));
-        if shape.needs_guard() {
-            let _ = writeln!(self.slots, "  %g{n} = alloca i1");
-        }
-        if shape.needs_guard() && scalar {
-            let _ = writeln!(self.slots, "  %v{n} = alloca {}, align 64", vector(ty));
-        }
+        self.slot_parts(v).iter().for_each(|(name, ty)| self.place_slot(name, ty));
     }
 
     /// The slots of a value as `(name, type)`.
@@ -110,7 +97,7 @@ impl Kernel<'_> {
         if let Some(g) = self.guards.get(&v) {
             return Some(g.clone());
         }
-        let g = self.text.def(format!("load i1, ptr %g{}", v.0));
+        let g = self.load_slot(&format!("%g{}", v.0), "i1");
         self.guards.insert(v, g.clone());
         Some(g)
     }
@@ -154,8 +141,41 @@ impl Kernel<'_> {
         }
     }
 
+    /// Gives a slot a place in the warp's frame, or on the stack.
+    pub fn place_slot(&mut self, name: &str, ty: &str) {
+        if !self.in_frame {
+            let _ = writeln!(self.slots, "  {name} = alloca {ty}, align 64");
+            return;
+        }
+        let size = super::stop::type_size(ty);
+        self.frame = self.frame.next_multiple_of(size.clamp(4, 64));
+        self.places.insert(name.into(), self.frame);
+        self.frame += size;
+    }
+
+    /// A slot's address. One in the frame is computed in each block that asks, where it becomes a part of the access: from the function's
+    /// start, all of them would be alive everywhere.
+    pub fn slot(&mut self, name: &str) -> String {
+        match self.places.get(name) {
+            Some(at) => self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}")),
+            None => name.into(),
+        }
+    }
+
+    /// Text that writes a value to a slot, for one place of the function.
+    pub fn set_at_start(&self, name: &str, ty: &str, value: &str) -> String {
+        match self.places.get(name) {
+            Some(at) => {
+                let p = format!("{name}.{}", value.trim_start_matches('%'));
+                format!("  {p} = getelementptr i8, ptr %frame, i64 {at}\n  store {ty} {value}, ptr {p}\n")
+            }
+            None => format!("  store {ty} {value}, ptr {name}\n"),
+        }
+    }
+
     /// Reads a slot; one in the warp's frame is no more aligned than the frame, and masks lie there as words.
-    fn load_slot(&mut self, slot: &str, ty: &str) -> String {
+    pub fn load_slot(&mut self, name: &str, ty: &str) -> String {
+        let slot = self.slot(name);
         match (self.in_frame, ty) {
             (true, MASK) => {
                 let bits = self.text.def(format!("load i32, ptr {slot}"));
@@ -166,7 +186,9 @@ impl Kernel<'_> {
         }
     }
 
-    fn store_slot(&mut self, slot: &str, ty: &str, value: &str) {
+    /// Writes it.
+    pub fn store_slot(&mut self, name: &str, ty: &str, value: &str) {
+        let slot = self.slot(name);
         match (self.in_frame, ty) {
             (true, MASK) => {
                 let bits = self.text.def(format!("bitcast {MASK} {value} to i32"));
@@ -201,7 +223,7 @@ impl Kernel<'_> {
 
     /// The vector of a guarded pattern that has none in hand: its operation again, on vectors.
     fn recomputed(&mut self, v: Value) -> String {
-        let again = self.defs.get(&v).cloned().and_then(|inst| {
+        let again = self.defs.get(&v).cloned().and_then(|(_, inst)| {
             let args: Vec<String> = inst.args.iter().map(|&a| self.vector(a)).collect();
             let (op, space) = match inst.op {
                 Op::ToGeneric(space) => ("add", space),

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::ending::{self, Opening};
-use super::{ASKED, Effort, LLVM, Llvm};
+use super::{ASKED, LLVM, Llvm};
+use crate::effort::Effort;
 use crate::target::Target;
 
 /// The right to open LLVM ahead, which is given once.

@@ -15,6 +15,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::effort::Effort;
 use crate::target::Target;
 pub use ahead::Ahead;
 pub use ending::{Ticket, watch_thread};
@@ -66,19 +67,6 @@ const LIGHT_PASSES: &str =
 
 /// For code that is wanted at once and runs little: what the emitter leaves to every pass.
 const FIRST_PASSES: &str = "function(sroa,early-cse,simplifycfg)";
-
-/// How hard LLVM tries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// Values are followed through the whole kernel.
-    Full,
-    /// Blocks are tidied each for itself.
-    Light,
-    /// Besides, code is chosen and registers are given out in the quickest way.
-    Least,
-    /// The quickest of all, for code that better code takes the place of.
-    First,
-}
 
 /// LLVM's own options, behind a program's name. Sinking moves chains of vector operations behind branches that are never taken, where they
 /// fill the stack; what belongs there is emitted there. The scheduler compares each access of memory in a block with each other one: scattered

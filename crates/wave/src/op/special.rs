@@ -126,6 +126,8 @@ pub enum Builtin {
     /// `tensormap_replace(generic address, field, value)`: writes a field of a tensor map; the field is its place in [`MapField::ALL`], and the
     /// dimension, if it has one, times 256.
     TensormapReplace = "tensormap_replace",
+    /// `graph_set_conditional(handle, value)`: sets the value of a graph's conditional node.
+    GraphSetConditional = "graph_set_conditional",
 }}
 
 names! {
@@ -171,6 +173,7 @@ impl Builtin {
             Builtin::MulticastPlace => (&[I64, I32, I32], &[I64]),
             Builtin::ClusterCancel => (&[I64, I64, I32], &[]),
             Builtin::TensormapReplace => (&[I64, I32, I64], &[]),
+            Builtin::GraphSetConditional => (&[I64, I32], &[]),
         }
     }
 }

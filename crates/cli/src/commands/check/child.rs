@@ -54,8 +54,10 @@ fn compile(program: &Program, id: FuncId, function: &Function, mut row: Row) -> 
     let request = program.request(id, specialisation(function));
     let (start, before) = (Instant::now(), processor(libc::CLOCK_THREAD_CPUTIME_ID));
     match Compiled::new(&request, None, &|| ()) {
-        Ok(made) if made.report.per_lane => row.outcome = Outcome::PerLane,
-        Ok(_) => row.outcome = Outcome::Compiled,
+        Ok(made) => {
+            row.outcome = if made.report.per_lane { Outcome::PerLane } else { Outcome::Compiled };
+            row.effort = made.report.effort.name().into();
+        }
         Err(error) => (row.outcome, row.reason) = (Outcome::Interpreted, error.to_string()),
     }
     (row.seconds, row.processor) =
@@ -73,6 +75,7 @@ fn check(path: &str, skip: usize, work: Work, out: &mut impl Write) -> Result<()
         module: path.into(),
         kernel: String::new(),
         outcome: Outcome::Loaded,
+        effort: String::new(),
         size: text.bytes().filter(|&b| b == b';').count() as u64,
         seconds: start.elapsed().as_secs_f64(),
         processor: processor(libc::CLOCK_PROCESS_CPUTIME_ID) - before,

@@ -120,6 +120,7 @@ fn module(
             module: progress.path.clone(),
             kernel: kernel.unwrap_or_default(),
             outcome,
+            effort: String::new(),
             size: 0,
             seconds: if outcome == Outcome::Late { limit.as_secs_f64() } else { 0.0 },
             processor: 0.0,

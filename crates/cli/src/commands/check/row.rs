@@ -44,8 +44,8 @@ impl Outcome {
 }
 
 /// The columns.
-pub const HEADINGS: [&str; 7] =
-    ["module", "kernel", "outcome", "size", "seconds", "processor seconds", "reason"];
+pub const HEADINGS: [&str; 8] =
+    ["module", "kernel", "outcome", "effort", "size", "seconds", "processor seconds", "reason"];
 
 /// A module, or one of its kernels.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +56,8 @@ pub struct Row {
     pub kernel: String,
     /// What came of it.
     pub outcome: Outcome,
+    /// How hard the compiler tried; empty where it made nothing.
+    pub effort: String,
     /// A module's PTX statements, a kernel's wave operations (without what it calls).
     pub size: u64,
     /// How long loading or compiling took, by the clock.
@@ -71,10 +73,11 @@ impl Row {
     pub fn line(&self) -> String {
         let plain = |text: &str| text.replace(['\t', '\n', '\r'], " ");
         format!(
-            "{}\t{}\t{}\t{}\t{:.4}\t{:.4}\t{}",
+            "{}\t{}\t{}\t{}\t{}\t{:.4}\t{:.4}\t{}",
             plain(&self.module),
             plain(&self.kernel),
             self.outcome.name(),
+            self.effort,
             self.size,
             self.seconds,
             self.processor,
@@ -90,6 +93,7 @@ impl Row {
             module: next()?.into(),
             kernel: next()?.into(),
             outcome: Outcome::named(next()?)?,
+            effort: next()?.into(),
             size: next()?.parse().ok()?,
             seconds: next()?.parse().ok()?,
             processor: next()?.parse().ok()?,
@@ -109,6 +113,7 @@ mod tests {
                 module: "a b.ptx".into(),
                 kernel: "k".into(),
                 outcome,
+                effort: "least".into(),
                 size: 7,
                 seconds: 0.25,
                 processor: 0.5,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use cpu::Effort;
+
 use super::row::{Outcome, Row};
 use crate::table;
 
@@ -98,6 +100,14 @@ impl fmt::Display for Summary<'_> {
             count(&mut self.modules())
         )?;
         writeln!(f, "kernels: {}; compiled in {compile:.1} processor seconds", count(&mut self.kernels()))?;
+        let mut efforts: BTreeMap<&str, usize> = BTreeMap::new();
+        self.kernels()
+            .filter(|r| !r.effort.is_empty())
+            .for_each(|r| *efforts.entry(&r.effort).or_default() += 1);
+        if efforts.keys().any(|name| *name != Effort::Full.name()) {
+            let list: Vec<String> = efforts.iter().map(|(name, n)| format!("{n} {name}")).collect();
+            writeln!(f, "efforts: {}", list.join(", "))?;
+        }
         let failures = self.failures();
         if !failures.is_empty() {
             let row = |(why, n, row): &(String, usize, &Row)| {
