@@ -58,7 +58,11 @@ pub const BOUNDS: [Bound; 3] = [
         bytes: 6 << 20,
         why: "up to 1.5 s a MiB: scheduling and giving out registers",
     },
-    Bound { effort: Effort::Least, bytes: 32 << 20, why: "up to 0.5 s a MiB: choosing instructions" },
+    Bound {
+        effort: Effort::Least,
+        bytes: 24 << 20,
+        why: "up to 0.6 s a MiB: choosing instructions, and values of loops over lanes",
+    },
 ];
 
 /// Operations beyond which a kernel is not tried with the full effort.
