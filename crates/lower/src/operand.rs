@@ -1,6 +1,8 @@
 //! Operands: reading them as values of a width, writing results.
 
-use ptx::ast::{Address, AddressBase, Component, Operand, OperandKind, SpecialReg, Symbol, VariableRef};
+use ptx::ast::{
+    Address, AddressBase, Component, ElementRef, Operand, OperandKind, SpecialReg, Symbol, VariableRef,
+};
 use ptx::{ScalarType, Space as PtxSpace};
 use wave::op::{IntCmp, IntOp, MemMode, Op, SReg, Space};
 use wave::types::Fmt;
@@ -91,6 +93,10 @@ impl Lower<'_> {
                 // The address of a function's parameter is one in local memory (PTX ISA 5.1.6.4).
                 let v =
                     if self.is_pointer(s.symbol) { self.op1(Op::FromGeneric(Space::Local), &[v]) } else { v };
+                self.resize(v, ty, false)
+            }
+            OperandKind::Element(element) => {
+                let (v, _) = self.element(element, operand)?;
                 self.resize(v, ty, false)
             }
             OperandKind::Vector(parts) => self.pack(parts, ty, operand)?,
@@ -208,6 +214,24 @@ impl Lower<'_> {
         }
     }
 
+    /// The address of an element that a register chooses, and its space.
+    fn element(&mut self, element: &ElementRef, at: &Operand) -> Result<(Value, Space)> {
+        let symbol = match element.array {
+            VariableRef::Global(g) => Symbol::Global(g),
+            VariableRef::Var(v) => Symbol::Var(v),
+        };
+        let (base, space) = self.symbol_address(symbol, 0, at)?;
+        // The assembler counts bytes in 32 bits without a sign, whatever the register's type.
+        let index = self.read_reg(element.index, 0);
+        let index = self.resize(index, Ty::I32, false);
+        let plus = self.constant(Ty::I32, u128::from(element.plus as u32));
+        let index = self.op1(Op::Int(IntOp::Add, Ty::I32), &[index, plus]);
+        let size = self.constant(Ty::I32, element.size.into());
+        let bytes = self.op1(Op::Int(IntOp::Mul, Ty::I32), &[index, size]);
+        let bytes = self.resize(bytes, Ty::I64, false);
+        Ok((self.op1(Op::Int(IntOp::Add, Ty::I64), &[base, bytes]), space))
+    }
+
     /// `base + bytes`.
     pub fn offset(&mut self, base: Value, bytes: i64) -> Value {
         if bytes == 0 {
@@ -249,6 +273,10 @@ impl Lower<'_> {
                 return self.fail(ErrorClass::Invalid, operand.span, "a part of a register is no address");
             }
             AddressBase::Absolute => (self.constant(Ty::I64, a.offset as u64 as u128), 0, None),
+            AddressBase::Element(element) => {
+                let (v, s) = self.element(&element, operand)?;
+                (v, a.offset, Some(s))
+            }
             AddressBase::Func(f) => {
                 let (v, s) = self.symbol_address(Symbol::Func(f), 0, operand)?;
                 (v, a.offset, Some(s))

@@ -10,7 +10,8 @@ mod variable;
 
 pub use instruction::{CallParts, Guard, Instruction};
 pub use operand::{
-    Address, AddressBase, Component, Integer, Operand, OperandKind, Symbol, SymbolRef, VariableRef,
+    Address, AddressBase, Component, ElementRef, Integer, Operand, OperandKind, Symbol, SymbolRef,
+    VariableRef,
 };
 pub use special::SpecialReg;
 pub use variable::{Image, InitValue, Linkage, PtrAttribute, Relocation, Variable};

@@ -33,6 +33,8 @@ pub enum OperandKind {
     F64(u64),
     /// The address of a variable or a function, or a label, with a constant added.
     Symbol(SymbolRef),
+    /// `x[%r1]`: the address of an element that a register chooses.
+    Element(ElementRef),
     /// `{a, b, _}`
     Vector(Vec<Operand>),
     /// `p|q`
@@ -81,6 +83,19 @@ pub struct SymbolRef {
     pub symbol: Symbol,
     /// Bytes added to its address.
     pub offset: i64,
+}
+
+/// An element of an array that a register chooses (PTX ISA 6.4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ElementRef {
+    /// The array.
+    pub array: VariableRef,
+    /// The element's number.
+    pub index: RegId,
+    /// Added to the number.
+    pub plus: i64,
+    /// Bytes of an element: of the scalar type that the array was declared with, also where its elements are vectors.
+    pub size: u32,
 }
 
 /// A variable of either scope.
@@ -134,6 +149,8 @@ pub enum AddressBase {
     Component(RegId, Component),
     /// `[x]`
     Var(VariableRef),
+    /// `x[%r1]` in the place of an address in brackets.
+    Element(ElementRef),
     /// `[f]`: a function's address.
     Func(FuncId),
     /// `[16]`: the constant is [`Address::offset`].

@@ -80,7 +80,7 @@ impl Parser<'_> {
             AddressBase::Var(variable) => self.variable(variable).is_none_or(|v| {
                 v.ty == wanted || v.space == crate::types::Space::Param && v.size_bytes() == 8
             }),
-            AddressBase::Func(_) | AddressBase::Absolute => false,
+            AddressBase::Element(_) | AddressBase::Func(_) | AddressBase::Absolute => false,
         };
         if fits { Ok(()) } else { no(operand, label) }
     }

@@ -343,6 +343,7 @@ impl Parser<'_> {
                 let found = if short && ty.bits() == 16 { ScalarType::U16 } else { special.ty() };
                 self.typed(operand, found, ty, false)
             }
+            OperandKind::Element(_) if !form.dest && !ty.is_float() && ty.bits() >= 32 => Ok(()),
             OperandKind::Symbol(s) if !form.dest => match s.symbol {
                 Symbol::Label(_) => no(operand, "a label has no address"),
                 _ if ty.is_float() || ty.bits() < 32 => {
@@ -454,6 +455,7 @@ impl Parser<'_> {
                 }
                 _ => return Ok(()),
             },
+            AddressBase::Element(_) => return Ok(()),
             AddressBase::Func(_) => return no(operand, "a function is no memory"),
             AddressBase::Absolute if instruction.space() == Some(Space::Local) => return Ok(()),
             AddressBase::Absolute => {

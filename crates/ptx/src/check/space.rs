@@ -104,6 +104,7 @@ fn addressed(operand: &Operand) -> Option<VariableRef> {
     match &operand.kind {
         OperandKind::Address(address) => match address.base {
             AddressBase::Var(variable) => Some(variable),
+            AddressBase::Element(element) => Some(element.array),
             _ => None,
         },
         _ => None,

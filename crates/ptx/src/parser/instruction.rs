@@ -154,6 +154,12 @@ impl<'s> Parser<'s> {
 
     /// `x[3]` where memory is read or written is the address `[x+12]`.
     fn element_address(&self, operand: &mut Operand) {
+        if let OperandKind::Element(element) = operand.kind {
+            let base = AddressBase::Element(element);
+            let address = Address { base, offset: 0, parts: Vec::new(), unified: false };
+            operand.kind = OperandKind::Address(Box::new(address));
+            return;
+        }
         let OperandKind::Symbol(SymbolRef { symbol, offset }) = operand.kind else { return };
         let variable = match symbol {
             Symbol::Global(id) => VariableRef::Global(id),

@@ -3,7 +3,8 @@
 use super::expr::Constant;
 use super::{MAX_DEPTH, ModuleName, Parsed, Parser};
 use crate::ast::{
-    Address, AddressBase, Component, Operand, OperandKind, RegId, SpecialReg, Symbol, SymbolRef, VariableRef,
+    Address, AddressBase, Component, ElementRef, Operand, OperandKind, RegId, SpecialReg, Symbol, SymbolRef,
+    VariableRef,
 };
 use crate::diagnostic::ErrorKind;
 use crate::lexer::Kind;
@@ -79,18 +80,50 @@ impl<'s> Parser<'s> {
         };
         let mut offset = 0_i64;
         while self.eat(b'[') {
+            let array = self.array(symbol, span)?;
+            // Elements of vectors are counted in scalars, as the assembler does.
+            let size = self.variable(array).map_or(1, |v| v.ty.size_bytes());
+            if self.token.kind == Kind::Ident && !self.at_constant() {
+                let index = self.index()?;
+                let plus = self.offset()?;
+                self.expect(b']')?;
+                return Ok(OperandKind::Element(ElementRef { array, index, plus, size }));
+            }
             let index = self.constant_int()?;
             self.expect(b']')?;
-            let variable = match symbol {
-                Symbol::Global(id) => self.variable(VariableRef::Global(id)),
-                Symbol::Var(id) => self.variable(VariableRef::Var(id)),
-                _ => None,
-            };
-            let size = variable.map_or(1, |v| v.element_bytes()) as i64;
-            offset = offset.wrapping_add((index.bits as i64).wrapping_mul(size));
+            offset = offset.wrapping_add((index.bits as i64).wrapping_mul(i64::from(size)));
         }
         offset = offset.wrapping_add(self.offset()?);
         Ok(OperandKind::Symbol(SymbolRef { symbol, offset }))
+    }
+
+    /// What is indexed, which has to be an array.
+    fn array(&mut self, symbol: Symbol, span: Span) -> Parsed<VariableRef> {
+        let array = match symbol {
+            Symbol::Global(id) => Some(VariableRef::Global(id)),
+            Symbol::Var(id) => Some(VariableRef::Var(id)),
+            Symbol::Func(_) | Symbol::Label(_) => None,
+        };
+        match array.filter(|a| self.variable(*a).is_some_and(|v| !v.dims.is_empty())) {
+            Some(array) => Ok(array),
+            None => {
+                Err(self.error(ErrorKind::Semantic, span, "Array indexing on non-array", "this is no array"))
+            }
+        }
+    }
+
+    /// The register that chooses an element.
+    fn index(&mut self) -> Parsed<RegId> {
+        let span = self.token.span;
+        let reg = self.register()?;
+        let (ty, vector) = self.reg(reg);
+        if vector == 1 && ty.bits() <= 64 && (ty.is_integer() || ty.is_bits()) {
+            return Ok(reg);
+        }
+        let name = self.text(span);
+        let message =
+            format!("Illegal to use symbol '{name}' of type {ty} as array index. Use integer or bit only.");
+        Err(self.error(ErrorKind::Semantic, span, message, "expected an integer of at most 64 bits"))
     }
 
     fn special(&mut self, text: &'s str, span: Span) -> Parsed<OperandKind> {

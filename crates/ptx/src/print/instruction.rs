@@ -1,7 +1,9 @@
 //! Instructions and operands.
 
 use super::{Names, Offset, Shown, separated};
-use crate::ast::{Address, AddressBase, Instruction, Operand, OperandKind, RegId, Symbol, VariableRef};
+use crate::ast::{
+    Address, AddressBase, ElementRef, Instruction, Operand, OperandKind, RegId, Symbol, VariableRef,
+};
 use std::fmt::{self, Display, Formatter, Write as _};
 
 impl<'a> Names<'a> {
@@ -46,6 +48,7 @@ impl Display for Shown<'_, Operand> {
             OperandKind::F32(bits) => write!(f, "0f{bits:08X}"),
             OperandKind::F64(bits) => write!(f, "0d{bits:016X}"),
             OperandKind::Symbol(s) => write!(f, "{}{}", names.symbol(s.symbol), Offset(s.offset)),
+            OperandKind::Element(element) => write!(f, "{}", Shown(element, *names)),
             OperandKind::Vector(items) => {
                 f.write_char('{')?;
                 separated(f, ", ", items.iter().map(show))?;
@@ -63,9 +66,23 @@ impl Display for Shown<'_, Operand> {
     }
 }
 
+impl Display for Shown<'_, ElementRef> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Shown(element, names) = self;
+        let symbol = match element.array {
+            VariableRef::Global(id) => Symbol::Global(id),
+            VariableRef::Var(id) => Symbol::Var(id),
+        };
+        write!(f, "{}[{}{}]", names.symbol(symbol), names.reg(element.index), Offset(element.plus))
+    }
+}
+
 impl Display for Shown<'_, Address> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Shown(address, names) = self;
+        if let AddressBase::Element(element) = &address.base {
+            return write!(f, "{}", Shown(element, *names));
+        }
         f.write_char('[')?;
         match address.base {
             AddressBase::Reg(reg) => write!(f, "{}{}", names.reg(reg), Offset(address.offset))?,
@@ -83,6 +100,7 @@ impl Display for Shown<'_, Address> {
                 write!(f, "{}{}", names.symbol(Symbol::Func(id)), Offset(address.offset))?;
             }
             AddressBase::Absolute => write!(f, "{}", address.offset)?,
+            AddressBase::Element(_) => {}
         }
         address.parts.iter().try_for_each(|p| write!(f, ", {}", Shown(p, *names)))?;
         f.write_str(if address.unified { "].unified" } else { "]" })
