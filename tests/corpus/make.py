@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes PTX with the compilers that programs bring along: python3 make.py DIR [GENERATOR ...]
+"""Makes PTX with the compilers that programs bring along: python3 make.py DIR [GENERATOR ...] [--sample]
 
-Each generator is a file of `generators/`: a program that writes PTX files into the folder that it is given. It runs in the Python of this
-script, which needs the packages of requirements.txt; nothing needs a GPU. A generator whose compiler is missing says so and fails."""
+Each generator is a file of `generators/`: a program that writes PTX files into the folder that it is given, for fewer targets where `--sample` follows.
+It runs in the Python of this script, which needs the packages of requirements.txt; nothing needs a GPU. A generator whose compiler is missing
+says so and fails."""
 import argparse
 import pathlib
 import subprocess
@@ -16,12 +17,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("generator", nargs="*", help=f"of {', '.join(names)}; all")
+    parser.add_argument("--sample", action="store_true", help="for fewer targets")
     arguments = parser.parse_args()
     failed = []
     for name in arguments.generator or names:
         folder = (arguments.folder / name).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, GENERATORS / f"{name}.py", folder]
+        command = [sys.executable, GENERATORS / f"{name}.py", folder, *["--sample"] * arguments.sample]
         if subprocess.run(command).returncode != 0:
             failed.append(name)
         print(f"{name}: {len(list(folder.glob('*.ptx')))} texts", flush=True)

@@ -12,7 +12,8 @@ LEVELS = ["-O0", "-O1", "-O3"]
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    for source, (arch, version), level in itertools.product(SOURCES, TARGETS, LEVELS):
+    targets = TARGETS[::2] if "--sample" in sys.argv else TARGETS
+    for source, (arch, version), level in itertools.product(SOURCES, targets, LEVELS):
         output = folder / f"{source.stem}.{arch}.ptx{version}.{level[1:]}.ptx"
         subprocess.run(
             ["clang++-19", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-device-only", f"--cuda-gpu-arch={arch}", "-Xclang",

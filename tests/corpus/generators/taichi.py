@@ -1,0 +1,16 @@
+"""taichi's kernels and runtime, from programs that `anywarp run` runs on devices of several capabilities."""
+import pathlib
+import sys
+
+from _clients import keep
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    keep(folder, "fields.py", ["taichi"], ["7.5", "9.0"])
+    if "--sample" not in sys.argv:
+        keep(folder, "fields.py", ["taichi", "checks"], ["8.0"])
+
+
+if __name__ == "__main__":
+    main()
