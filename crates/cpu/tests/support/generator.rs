@@ -202,6 +202,7 @@ impl Generator<'_, '_> {
                     "bfe.u32",
                     "bfe.s32",
                 ]);
+                let [b, c] = if op.starts_with("bfe") { [place(b), place(c)] } else { [b, c] };
                 format!("{op} {d}, {a}, {b}, {c};")
             }
             6 => format!("lop3.b32 {d}, {a}, {b}, {c}, {};", self.choices.below(256)),
@@ -226,7 +227,7 @@ impl Generator<'_, '_> {
             9 => format!("selp.b32 {d}, {a}, {b}, %p{};", self.pred()),
             10 => {
                 let e = self.reg();
-                format!("bfi.b32 {d}, {a}, {e}, {b}, {c};")
+                format!("bfi.b32 {d}, {a}, {e}, {}, {};", place(b), place(c))
             }
             11 => {
                 let op = self.choices.of(&[
@@ -703,4 +704,10 @@ fn remove(body: &mut Vec<Statement>, at: &mut usize, keep_inside: bool) -> bool 
         }
     }
     false
+}
+
+/// An operand that names a bit or counts bits, which a constant may do up to 255 only.
+fn place(operand: String) -> String {
+    let is_register = operand.starts_with('%');
+    if is_register || operand.parse::<u8>().is_ok() { operand } else { "255".into() }
 }

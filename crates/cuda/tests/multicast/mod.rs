@@ -84,7 +84,7 @@ const BYTES: &str = r#"
 .target sm_100a
 .address_size 64
 .visible .entry all(.param .u64 many, .param .u64 out) {
-    .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .b16 %h<8>;
+    .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .b16 %h<2>; .reg .b8 %b<4>;
     ld.param.u64 %d0, [many]; ld.param.u64 %d1, [out];
     mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r0, %r0, %r1, %r2;
     mad.wide.u32 %d0, %r0, 4, %d0; mad.wide.u32 %d1, %r0, 4, %d1;
@@ -94,9 +94,9 @@ const BYTES: &str = r#"
     st.global.b32 [%d1+65536], %r2;
     multimem.ld_reduce.acquire.gpu.global.min.v2.TYPEx2 {%h0, %h1}, [%d0];
     st.global.v2.b16 [%d1+131072], {%h0, %h1};
-    multimem.ld_reduce.weak.global.max.v4.TYPE {%h2, %h3, %h4, %h5}, [%d0];
-    st.global.v4.b8 [%d1+196608], {%h2, %h3, %h4, %h5};
-    multimem.st.weak.global.v4.TYPE [%d0+65536], {%h2, %h3, %h4, %h5};
+    multimem.ld_reduce.weak.global.max.v4.TYPE {%b0, %b1, %b2, %b3}, [%d0];
+    st.global.v4.b8 [%d1+196608], {%b0, %b1, %b2, %b3};
+    multimem.st.weak.global.v4.TYPE [%d0+65536], {%b0, %b1, %b2, %b3};
     ret;
 }
 "#;
