@@ -357,10 +357,7 @@ impl Program {
         spec: Specialisation,
         threads: u64,
     ) -> Option<Arc<Kernel>> {
-        self.known(kernel, spec).or_else(|| {
-            let brief = beside::brief(self, kernel, threads);
-            self.soon(kernel, spec, brief, &|| ())
-        })
+        self.soon(kernel, spec, threads, |_| ())
     }
 
     /// As [`Program::kernel_soon`]. Where the kernel has to be compiled, those that follow it in the module are compiled meanwhile on another thread
@@ -371,25 +368,24 @@ impl Program {
         spec: Specialisation,
         threads: u64,
     ) -> Option<Arc<Kernel>> {
-        self.known(kernel, spec).or_else(|| {
-            let brief = beside::brief(self, kernel, threads);
-            self.soon(kernel, spec, brief, &|| beside::compile(self, kernel, spec, brief))
-        })
+        self.soon(kernel, spec, threads, |brief| beside::compile(self, kernel, spec, brief))
     }
 
-    /// The code of the kernel's last launch, where it fits: what nearly every launch finds, so nothing else may be asked before.
-    fn known(&self, kernel: FuncId, spec: Specialisation) -> Option<Arc<Kernel>> {
-        self.codes.get(kernel.index())?.as_ref()?.known(spec)
-    }
-
+    /// `missed` is called where the kernel has to be compiled, and told whether the launch is brief.
     fn soon(
         self: &Arc<Self>,
         kernel: FuncId,
         spec: Specialisation,
-        brief: bool,
-        missed: &dyn Fn(),
+        threads: u64,
+        missed: impl Fn(bool),
     ) -> Option<Arc<Kernel>> {
-        let (code, rest) = self.make(kernel, spec, brief, None, missed)?;
+        // The code of the kernel's last launch is what nearly every launch finds: nothing else may be asked before.
+        let codes = self.codes.get(kernel.index())?.as_ref()?;
+        if let Some(code) = codes.known(spec) {
+            return Some(code);
+        }
+        let brief = beside::brief(self, kernel, threads);
+        let (code, rest) = self.make(kernel, spec, brief, None, &|| missed(brief))?;
         if let Some(rest) = rest {
             beside::finish(self, kernel, spec, rest);
         }

@@ -2,7 +2,7 @@
 //! changes of them. `tests/judge/README.md` tells how to use it.
 
 #[path = "../../tests/support/grammar.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the tests that share it need the rest")]
 mod grammar;
 #[path = "../../tests/support/matrix.rs"]
 mod matrix;
