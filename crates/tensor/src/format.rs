@@ -1,7 +1,10 @@
 //! Formats of matrix elements.
 
+use names::names;
+
 names! {
 /// A format of elements.
+#[derive(Default)]
 pub enum Format {
     /// IEEE half precision.
     #[default]

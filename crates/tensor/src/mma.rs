@@ -1,9 +1,12 @@
 //! What a matrix instruction of a warp asks.
 
+use names::names;
+
 use crate::format::Format;
 
 names! {
 /// How a float sum is rounded; how bits are combined.
+#[derive(Default)]
 pub enum Round {
     /// To nearest, ties to even.
     #[default]
@@ -18,6 +21,7 @@ pub enum Round {
 
 names! {
 /// How single bits are multiplied.
+#[derive(Default)]
 pub enum Bits {
     /// Both are set.
     #[default]
@@ -28,6 +32,7 @@ pub enum Bits {
 
 names! {
 /// The kinds of sm_120's products of floats below 16 bits.
+#[derive(Default)]
 pub enum Kind {
     /// None: the products of other architectures.
     #[default]
@@ -367,7 +372,7 @@ impl Mma {
     pub(crate) fn fields_of_name(name: &str) -> Option<Mma> {
         let mut words = name.split('.');
         let (m, n, k) = shape(words.next()?)?;
-        let mut format = || Format::of_name(words.next()?);
+        let mut format = || Format::from_name(words.next()?);
         let (d, a, b, c) = (format()?, format()?, format()?, format()?);
         let mut x = Mma { m, n, k, a, b, c, d, ..Mma::default() };
         for word in words {
@@ -376,11 +381,11 @@ impl Mma {
                 "brow" => x.b_by_row = true,
                 "sat" => x.saturate = true,
                 _ => {
-                    if let Some(round) = Round::of_name(word) {
+                    if let Some(round) = Round::from_name(word) {
                         x.round = round;
-                    } else if let Some(kind) = Kind::of_name(word) {
+                    } else if let Some(kind) = Kind::from_name(word) {
                         x.kind = kind;
-                    } else if let Some(bits) = Bits::of_name(word) {
+                    } else if let Some(bits) = Bits::from_name(word) {
                         x.bits = bits;
                     } else {
                         x.sparse = true;

@@ -1,10 +1,13 @@
 //! `ldmatrix`, `stmatrix` and `movmatrix`: matrices of 8 × 8 halves, or of bytes, whose rows lie in shared memory (PTX ISA 9.7.14.5.15 on).
 
+use names::names;
+
 use crate::LANES;
 use crate::matrix::{Fault, Shared};
 
 names! {
 /// What is done.
+#[derive(Default)]
 pub enum Action {
     /// `ldmatrix`.
     #[default]
@@ -17,6 +20,7 @@ pub enum Action {
 
 names! {
 /// The rows of a matrix.
+#[derive(Default)]
 pub enum Rows {
     /// 8 rows of 8 halves.
     #[default]
@@ -31,6 +35,7 @@ pub enum Rows {
 
 names! {
 /// What elements are in memory.
+#[derive(Default)]
 pub enum Source {
     /// As in registers.
     #[default]
@@ -126,15 +131,15 @@ impl Movement {
     pub fn of_name(name: &str) -> Option<Movement> {
         let mut words = name.split('.');
         let mut x = Movement {
-            action: Action::of_name(words.next()?)?,
-            rows: Rows::of_name(words.next()?)?,
+            action: Action::from_name(words.next()?)?,
+            rows: Rows::from_name(words.next()?)?,
             count: words.next()?.strip_prefix('x')?.parse::<u32>().ok()?.checked_ilog2()? as u8,
             ..Movement::default()
         };
         for word in words {
             match word {
                 "trans" => x.transposed = true,
-                _ => x.source = Source::of_name(word)?,
+                _ => x.source = Source::from_name(word)?,
             }
         }
         (x.is_legal() && x.name() == name).then_some(x)

@@ -1,24 +1,10 @@
 //! What a texture or surface instruction asks.
 
-/// Declares an enumeration whose members have a spelling and a number.
-macro_rules! names {
-    ($(#[$m:meta])* $v:vis enum $n:ident { $($(#[$vm:meta])* $k:ident = $s:literal,)* }) => {
-        $(#[$m])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        $v enum $n { $($(#[$vm])* $k,)* }
-        impl $n {
-            /// Every member, in order of its number.
-            pub const ALL: &'static [$n] = &[$($n::$k,)*];
-            /// The spelling.
-            pub const fn name(self) -> &'static str {
-                match self { $($n::$k => $s,)* }
-            }
-        }
-    };
-}
+use names::names;
 
 names! {
 /// What is done.
+#[derive(Default)]
 pub enum Operation {
     /// `tex`.
     #[default]
@@ -55,6 +41,7 @@ impl Operation {
 
 names! {
 /// The shape that the coordinates are for.
+#[derive(Default)]
 pub enum Geometry {
     /// One coordinate.
     #[default]
@@ -96,6 +83,7 @@ impl Geometry {
 
 names! {
 /// Which level of a mipmap is read.
+#[derive(Default)]
 pub enum Level {
     /// The first.
     #[default]
@@ -108,6 +96,7 @@ pub enum Level {
 
 names! {
 /// What a surface access outside does.
+#[derive(Default)]
 pub enum Clamp {
     /// Stops the kernel.
     #[default]
@@ -120,6 +109,7 @@ pub enum Clamp {
 
 names! {
 /// What `sured` does.
+#[derive(Default)]
 pub enum Reduction {
     /// Sum.
     #[default]
@@ -136,6 +126,7 @@ pub enum Reduction {
 
 names! {
 /// What a query asks.
+#[derive(Default)]
 pub enum Query {
     /// Elements of a row.
     #[default]

@@ -48,7 +48,7 @@ pub fn write(l: &mut Lower, operand: &Operand, values: &[Value]) -> Result<()> {
 
 /// The shape and the formats that an instruction names; in the order of d, a, b, c.
 fn named(l: &mut Lower, i: &Instruction) -> Result<Mma> {
-    let mut formats = i.modifiers.iter().filter_map(|m| Format::of_name(m.name()));
+    let mut formats = i.modifiers.iter().filter_map(|m| Format::from_name(m.name()));
     let mut format = || formats.next();
     let found = i.modifiers.iter().find_map(|m| shape(m.name()));
     let (Some((m, n, k)), Some(d), Some(a), Some(b), Some(c)) =
@@ -202,8 +202,8 @@ fn row_address(l: &mut Lower, i: &Instruction, operand: &Operand) -> Result<Valu
 /// What `ldmatrix` and `stmatrix` move.
 fn movement(l: &mut Lower, i: &Instruction, action: Action) -> Result<Movement> {
     let named = |words: &[&str]| i.modifiers.iter().find_map(|m| words.iter().position(|w| *w == m.name()));
-    let rows = i.modifiers.iter().find_map(|m| Rows::of_name(m.name())).unwrap_or_default();
-    let source = i.modifiers.iter().find_map(|m| Source::of_name(m.name())).unwrap_or_default();
+    let rows = i.modifiers.iter().find_map(|m| Rows::from_name(m.name())).unwrap_or_default();
+    let source = i.modifiers.iter().find_map(|m| Source::from_name(m.name())).unwrap_or_default();
     let count = named(&["x1", "x2", "x4"]).unwrap_or(0) as u8;
     // Elements of m8n8 are halves, those of the other shapes bytes.
     let bytes = !i.modifiers.iter().any(|m| m.name() == "b16");
@@ -242,7 +242,7 @@ pub fn warpgroup(l: &mut Lower, i: &Instruction) -> Result<()> {
     if !i.modifiers.iter().any(|m| m.name() == "mma_async") {
         return Ok(());
     }
-    let mut formats = i.modifiers.iter().filter_map(|m| Format::of_name(m.name()));
+    let mut formats = i.modifiers.iter().filter_map(|m| Format::from_name(m.name()));
     let found = i.modifiers.iter().find_map(|m| shape(m.name()));
     let (Some((_, n, k)), Some(d), Some(a), Some(b)) =
         (found, formats.next(), formats.next(), formats.next())

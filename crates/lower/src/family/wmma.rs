@@ -116,7 +116,7 @@ struct Moved {
 
 fn moved(l: &mut Lower, i: &Instruction) -> Result<Moved> {
     let found = i.modifiers.iter().find_map(|m| shape(m.name()));
-    let format = i.modifiers.iter().find_map(|m| Format::of_name(m.name()));
+    let format = i.modifiers.iter().find_map(|m| Format::from_name(m.name()));
     let (Some((m, n, k)), Some(format)) = (found, format) else {
         return l.unsupported(i, "a matrix has a shape and a type");
     };
@@ -324,7 +324,7 @@ fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
 /// `wmma.mma d, a, b, c`.
 fn multiply(l: &mut Lower, i: &Instruction) -> Result<()> {
     use Format::*;
-    let formats: Vec<Format> = i.modifiers.iter().filter_map(|m| Format::of_name(m.name())).collect();
+    let formats: Vec<Format> = i.modifiers.iter().filter_map(|m| Format::from_name(m.name())).collect();
     let (d, a, b, c) = match *formats.as_slice() {
         [d, c] => (d, F16, F16, c),
         [d, a, b, c] => (d, a, b, c),
@@ -349,7 +349,7 @@ fn multiply(l: &mut Lower, i: &Instruction) -> Result<()> {
         c: inner,
         d: inner,
         saturate: i.has(M::Satfinite) && !halves,
-        round: i.modifiers.iter().find_map(|m| Round::of_name(m.name())).unwrap_or_default(),
+        round: i.modifiers.iter().find_map(|m| Round::from_name(m.name())).unwrap_or_default(),
         bits: if i.has(M::Xor) { Bits::Xor } else { Bits::And },
         ..Mma::default()
     };

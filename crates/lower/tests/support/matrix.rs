@@ -12,7 +12,7 @@ fn has(modifiers: &[String], word: &str) -> bool {
 }
 
 fn formats(modifiers: &[String]) -> Vec<Format> {
-    modifiers.iter().filter_map(|m| Format::of_name(m)).collect()
+    modifiers.iter().filter_map(|m| Format::from_name(m)).collect()
 }
 
 /// The operands of an instruction with these modifiers; an empty text where no such instruction is legal. None: no matrix instruction.

@@ -1,5 +1,7 @@
 //! Arithmetic: integers, floats, bits.
 
+use names::names;
+
 use crate::types::Fmt;
 
 names! {

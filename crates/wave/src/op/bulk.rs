@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use names::names;
+
 use super::{AtomOp, AtomTy};
 use crate::types::Ty;
 

@@ -1,5 +1,7 @@
 //! Accesses to memory: state spaces, ordering, atomic operations.
 
+use names::names;
+
 use crate::types::Ty;
 
 names! {

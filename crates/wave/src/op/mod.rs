@@ -1,6 +1,6 @@
 //! The operations and their exact meaning.
 //!
-//! Every enumeration that appears in the text form is declared through `names!`, which gives each
+//! Every enumeration that appears in the text form is declared through [`names::names!`], which gives each
 //! member its one spelling; printer, parser and documentation read the same table.
 //!
 //! Operand and result types are fixed by [`Op::signature`]; the verifier, the text form and the
@@ -16,27 +16,6 @@ pub mod movement {
     pub use tensor::{Action, Movement, Rows, Source};
 }
 pub use texture::Access;
-
-/// Declares an enumeration whose members have one spelling each in the text form.
-macro_rules! names {
-    ($(#[$m:meta])* $v:vis enum $n:ident { $($(#[$vm:meta])* $k:ident = $s:literal,)* }) => {
-        $(#[$m])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        $v enum $n { $($(#[$vm])* $k,)* }
-        impl $n {
-            /// Every member, in order of declaration.
-            pub const ALL: &'static [$n] = &[$($n::$k,)*];
-            /// The spelling in the text form.
-            pub const fn name(self) -> &'static str {
-                match self { $($n::$k => $s,)* }
-            }
-            /// The member spelled `s`.
-            pub fn from_name(s: &str) -> Option<$n> {
-                match s { $($s => Some($n::$k),)* _ => None }
-            }
-        }
-    };
-}
 
 mod arith;
 mod bulk;

@@ -1,5 +1,7 @@
 //! What a thread knows about its launch, and what the runtime does for it.
 
+use names::names;
+
 use crate::types::Ty;
 
 names! {

@@ -1,5 +1,7 @@
 //! Operations between lanes, and barriers.
 
+use names::names;
+
 names! {
 /// Shuffle modes (`shfl`, PTX manual).
 pub enum ShflMode {
