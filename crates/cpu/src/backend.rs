@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use driver::backend::{
     Backend, Fault, FaultKind, GlobalInfo, ImageLayout, KernelInfo, Launch, LoadError, LoadErrorKind,
-    LoadOptions, LoadRequest, Loaded, Program, ReferenceInfo,
+    LoadOptions, LoadRequest, Loaded, Program, ReferenceInfo, Usage,
 };
 use driver::device::{DeviceInfo, attribute, virtual_devices};
 use grid::{Config, Heap, Host, Workers};
@@ -119,7 +119,7 @@ impl Backend for Cpu {
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
         let loaded = Module::new(program, Arc::clone(&self.machine), &request.options);
         let info = if request.options.verbose {
-            info::log(loaded.kernels(), loaded.globals(), major * 10 + minor)
+            info::log(loaded.kernels(), |kernel| loaded.usage(kernel), loaded.globals(), major * 10 + minor)
         } else {
             String::new()
         };
@@ -163,6 +163,9 @@ struct Module {
     machine: Arc<Machine>,
     ids: Vec<FuncId>,
     kernels: Vec<KernelInfo>,
+    /// By kernel, where somebody has asked.
+    usage: Vec<OnceLock<Usage>>,
+    options: LoadOptions,
     globals: Vec<GlobalInfo>,
     references: Vec<ReferenceInfo>,
 }
@@ -170,10 +173,11 @@ struct Module {
 impl Module {
     fn new(program: program::Program, machine: Arc<Machine>, options: &LoadOptions) -> Module {
         let module = Arc::clone(program.module());
-        let (ids, kernels) = module
+        let (ids, kernels): (Vec<_>, Vec<_>) = module
             .kernels()
-            .map(|(id, function)| (id, info::kernel(&module, function, program.target(id), options)))
+            .map(|(id, function)| (id, info::kernel(function, program.target(id), options)))
             .unzip();
+        let usage = ids.iter().map(|_| OnceLock::new()).collect();
         let references = module.globals.iter().filter_map(|g| {
             let surface = g.reference? == wave::module::Reference::Surface;
             g.exported.then(|| ReferenceInfo { name: g.name.clone(), offset: g.offset, surface })
@@ -188,7 +192,16 @@ impl Module {
             managed: g.managed,
         });
         let globals = globals.collect();
-        Module { program: Arc::new(program), machine, ids, kernels, globals, references }
+        Module {
+            program: Arc::new(program),
+            machine,
+            ids,
+            kernels,
+            usage,
+            options: options.clone(),
+            globals,
+            references,
+        }
     }
 }
 
@@ -259,6 +272,17 @@ fn print(text: &[u8]) {
 impl Program for Module {
     fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
+    }
+
+    fn usage(&self, kernel: usize) -> Usage {
+        let (Some(&id), Some(known)) = (self.ids.get(kernel), self.usage.get(kernel)) else {
+            return Usage::default();
+        };
+        *known.get_or_init(|| {
+            let module = self.program.module_of(id);
+            let function = module.functions.get(id.index());
+            function.map_or(Usage::default(), |f| info::usage(module, f, &self.options))
+        })
     }
 
     fn globals(&self) -> &[GlobalInfo] {

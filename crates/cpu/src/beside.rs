@@ -17,6 +17,9 @@ const MOST: usize = 4;
 /// Blocks and values of a kernel that is compiled though nobody has asked for it: at most some ten milliseconds.
 const SMALL: usize = 500;
 
+/// Bytes of text that such a kernel has at most.
+const SMALL_TEXT: usize = 64 * SMALL;
+
 /// Compilations under way and those about to begin beside them.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
@@ -49,9 +52,25 @@ const FEW_IN_LOOPS: u64 = 1024;
 
 /// Whether a launch of a kernel by so many threads is brief, and its code soon made.
 pub(crate) fn brief(program: &Program, kernel: FuncId, threads: u64) -> bool {
-    let Some(function) = program.module().functions.get(kernel.index()) else { return false };
+    if !maybe_small(program, kernel) {
+        return false;
+    }
+    let Some(function) = program.module_of(kernel).functions.get(kernel.index()) else { return false };
     let few = if runs_straight(function) { FEW } else { FEW_IN_LOOPS };
     threads <= few && size(function) <= SMALL
+}
+
+/// Whether a kernel may be small, which is known where its code has been read.
+fn maybe_small(program: &Program, kernel: FuncId) -> bool {
+    match program.text_size(kernel) {
+        Some(bytes) => bytes <= SMALL_TEXT,
+        None => is_small(program, kernel),
+    }
+}
+
+/// Whether a kernel is small.
+fn is_small(program: &Program, kernel: FuncId) -> bool {
+    program.module_of(kernel).functions.get(kernel.index()).is_some_and(|f| size(f) <= SMALL)
 }
 
 fn size(function: &Function) -> usize {
@@ -91,7 +110,7 @@ fn others(program: &Program, kernel: FuncId, spec: Specialisation) -> Vec<FuncId
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for (id, function) in module.kernels().filter(|(id, _)| *id != kernel) {
         let fixed = function.kernel.as_ref().map_or([0; 3], |k| k.required_block);
-        if size(function) <= SMALL && (fixed == [0; 3] || fixed == spec.block) {
+        if maybe_small(program, id) && (fixed == [0; 3] || fixed == spec.block) {
             if id.index() < kernel.index() { before.push(id) } else { after.push(id) }
         }
     }
@@ -112,6 +131,9 @@ pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisati
         // Where no thread can be had, each kernel is compiled by its own launch.
         let _ = std::thread::Builder::new().name("anywarp-compile".into()).spawn(move || {
             driver::stream::block_signals();
+            if !is_small(&program, other) {
+                return;
+            }
             if let Some((_, Some(rest))) = program.make(other, spec, brief, Some(counted), &|| ()) {
                 program.finish(other, spec, rest);
             }

@@ -11,7 +11,7 @@ use wave::abi::Code;
 use wave::interp::Interpreter;
 use wave::{FuncId, Module};
 
-use crate::program::Engine;
+use crate::program::{Engine, Program};
 
 /// A kernel ready to run, and how it came about.
 pub struct Kernel {
@@ -165,18 +165,24 @@ impl Maker {
     /// Where the code is `brief`, it may be such as better code is to take the place of ([`finish`]).
     pub fn make(
         &self,
-        module: &Arc<Module>,
+        program: &Program,
         kernel: FuncId,
         spec: Specialisation,
         brief: bool,
         missed: &dyn Fn(),
     ) -> Option<(Kernel, Option<Rest>)> {
         let start = Instant::now();
-        let name = module.functions.get(kernel.index())?.name.as_str();
+        let name = program.module().functions.get(kernel.index())?.name.as_str();
         let mut refused = None;
         if self.engine == Engine::Compiled {
-            let request = self.request(module, kernel, spec);
             let cache = self.cache.as_ref();
+            // What the cache has need not be lowered.
+            if let (Some(cache), true) = (cache, program.is_deferred(kernel))
+                && let Some(code) = Compiled::cached(&self.request(program.module(), kernel, spec), cache)
+            {
+                return Some((machine_code(name, code), None));
+            }
+            let request = self.request(program.module_of(kernel), kernel, spec);
             let made = match brief {
                 _ if self.hurried => Compiled::first(&request).map(Made::Whole),
                 true => Compiled::soon(&request, cache, missed),
@@ -194,7 +200,7 @@ impl Maker {
                 }
             }
         }
-        match Interpreter::new(module.clone(), kernel) {
+        match Interpreter::new(Arc::clone(program.module_of(kernel)), kernel) {
             Ok(code) => {
                 let kernel = Kernel {
                     code: Box::new(code),

@@ -3,24 +3,19 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use driver::backend::{GlobalInfo, KernelInfo, LoadOptions, ParamInfo};
+use driver::backend::{GlobalInfo, KernelInfo, LoadOptions, ParamInfo, Usage};
 use wave::op::Op;
 use wave::{Function, Module, Value};
 
-/// What the driver wants to know of a kernel.
-pub fn kernel(module: &Module, function: &Function, target: u32, options: &LoadOptions) -> KernelInfo {
+/// What the driver wants to know of a kernel, from its head alone.
+pub fn kernel(function: &Function, target: u32, options: &LoadOptions) -> KernelInfo {
     let info = function.kernel.clone().unwrap_or_default();
     let required = Some(info.required_block).filter(|b| b.iter().any(|&n| n != 0));
-    let local = function.slots.iter().fold(0u32, |at, s| {
-        at.checked_next_multiple_of(s.align.max(1)).unwrap_or(u32::MAX).saturating_add(s.size)
-    });
     KernelInfo {
         name: function.name.clone(),
         params: info.params.iter().map(|p| ParamInfo { offset: p.offset, size: p.size }).collect(),
         param_size: info.params.last().map_or(0, |p| p.offset.saturating_add(p.size)),
         static_shared: u32::try_from(info.shared_size).unwrap_or(u32::MAX),
-        local_bytes: local,
-        const_bytes: const_bytes(module, function),
         // The hardware's driver does not count the one shape a block must have as a bound.
         max_threads: least(if required.is_some() { 0 } else { info.max_threads }, options.max_threads),
         required_block: required,
@@ -28,8 +23,20 @@ pub fn kernel(module: &Module, function: &Function, target: u32, options: &LoadO
         max_cluster: info.max_cluster,
         explicit_cluster: info.explicit_cluster,
         blocks_are_clusters: info.blocks_are_clusters,
-        registers: registers(function, least(info.max_registers, options.max_registers)),
         target,
+    }
+}
+
+/// What a kernel's code takes.
+pub fn usage(module: &Module, function: &Function, options: &LoadOptions) -> Usage {
+    let local = function.slots.iter().fold(0u32, |at, s| {
+        at.checked_next_multiple_of(s.align.max(1)).unwrap_or(u32::MAX).saturating_add(s.size)
+    });
+    let most = function.kernel.as_ref().map_or(0, |k| k.max_registers);
+    Usage {
+        local_bytes: local,
+        const_bytes: const_bytes(module, function),
+        registers: registers(function, least(most, options.max_registers)),
     }
 }
 
@@ -97,7 +104,12 @@ fn registers(function: &Function, limit: u32) -> u32 {
 }
 
 /// What a verbose assembler says of a module.
-pub fn log(kernels: &[KernelInfo], globals: &[GlobalInfo], capability: u32) -> String {
+pub fn log(
+    kernels: &[KernelInfo],
+    usage: impl Fn(usize) -> Usage,
+    globals: &[GlobalInfo],
+    capability: u32,
+) -> String {
     let bytes =
         |constant: bool| globals.iter().filter(|g| g.constant == constant).map(|g| g.size).sum::<u64>();
     let mut out = format!("ptxas info    : {} bytes gmem", bytes(false));
@@ -105,15 +117,16 @@ pub fn log(kernels: &[KernelInfo], globals: &[GlobalInfo], capability: u32) -> S
         let _ = write!(out, ", {} bytes cmem[3]", bytes(true));
     }
     out.push('\n');
-    for k in kernels {
+    for (n, k) in kernels.iter().enumerate() {
+        let usage = usage(n);
         let _ = writeln!(out, "ptxas info    : Compiling entry function '{}' for 'sm_{capability}'", k.name);
         let _ = writeln!(out, "ptxas info    : Function properties for {}", k.name);
         let _ = writeln!(
             out,
             "    {} bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
-            k.local_bytes
+            usage.local_bytes
         );
-        let _ = write!(out, "ptxas info    : Used {} registers", k.registers);
+        let _ = write!(out, "ptxas info    : Used {} registers", usage.registers);
         if k.static_shared > 0 {
             let _ = write!(out, ", {} bytes smem", k.static_shared);
         }

@@ -12,6 +12,7 @@ mod beside;
 mod code;
 pub mod info;
 mod keep;
+mod modules;
 pub mod program;
 mod share;
 mod tell;

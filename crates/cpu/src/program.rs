@@ -10,6 +10,7 @@ use wave::{FuncId, Module};
 
 use crate::beside;
 use crate::code::{self, Codes, Kernel, Maker};
+use crate::modules::Modules;
 use crate::share;
 
 /// One PTX text.
@@ -114,9 +115,9 @@ impl Default for Rules {
     }
 }
 
-/// A module, lowered and ready to make code.
+/// A module, ready to make code.
 pub struct Program {
-    module: Arc<Module>,
+    modules: Modules,
     /// By the function's number; kernels have them.
     codes: Vec<Option<Codes>>,
     targets: HashMap<FuncId, u32>,
@@ -181,6 +182,46 @@ fn suits(capability: u32, (number, suffix): (u32, ptx::ArchSuffix)) -> bool {
     }
 }
 
+/// A newer target than the device's is refused.
+fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError> {
+    if let (Some(capability), Some(target)) = (rules.capability, target(tree))
+        && !suits(capability, target)
+    {
+        let (major, minor) = (capability / 10, capability % 10);
+        return Err(refusal(format!(
+            "{APPLICATION}, fatal   : .target sm_{} is for newer or other devices than this one of capability \
+             {major}.{minor} (ANYWARP_COMPUTE_CAPABILITY changes it)",
+            target.0
+        )));
+    }
+    Ok(())
+}
+
+/// Kernels that declare more shared memory than there is are refused.
+fn check_shared(module: &Module, rules: &Rules) -> Result<(), LoadError> {
+    for (_, kernel) in module.kernels() {
+        let shared = kernel.kernel.as_ref().map_or(0, |k| k.shared_size);
+        if shared > rules.max_shared {
+            return Err(refusal(format!(
+                "error   : Entry function '{}' uses too much shared data ({shared:#x} bytes, {:#x} max)",
+                kernel.name, rules.max_shared
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What lowering is held against.
+fn options<'a>(rules: &'a Rules, each: lower::Each<'a>) -> lower::Options<'a> {
+    lower::Options { complete: rules.complete, symbols: &rules.symbols, each, exact: rules.exact }
+}
+
+/// A text whose kernels are lowered later; `None` where something is wrong with it.
+fn deferred(source: &Source, rules: &Rules, threads: usize) -> Option<lower::Deferred> {
+    let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
+    lower::Deferred::new(source.name, source.text, options(rules, &each))
+}
+
 impl Program {
     /// Loads and links PTX texts.
     pub fn load(sources: &[Source], engine: Engine) -> Result<Program, LoadError> {
@@ -207,21 +248,47 @@ impl Program {
         if launches && threads <= 1 {
             beside::open_llvm(maker.target());
         }
+        let program = match sources {
+            // What is wrong with a text is told when it is lowered as a whole.
+            [one] if share::is_large(one.text.len()) => match deferred(one, rules, threads) {
+                Some(text) => Program::deferred(text, rules, threads, maker)?,
+                None => Program::whole_of(sources, rules, threads, maker)?,
+            },
+            _ => Program::whole_of(sources, rules, threads, maker)?,
+        };
+        if launches && threads > 1 {
+            beside::open_llvm(program.maker.target());
+        }
+        Ok(program)
+    }
+
+    /// A large text, whose kernels are lowered when they are asked for.
+    fn deferred(
+        text: lower::Deferred,
+        rules: &Rules,
+        threads: usize,
+        maker: Maker,
+    ) -> Result<Program, LoadError> {
+        check_target(text.text(), rules)?;
+        check_shared(text.heads(), rules)?;
+        let number = target(text.text()).map_or(0, |t| t.0);
+        let targets = text.heads().kernels().map(|(id, _)| (id, number)).collect();
+        Ok(Program::new(Modules::later(text, threads), targets, maker))
+    }
+
+    /// Texts that are lowered now.
+    fn whole_of(
+        sources: &[Source],
+        rules: &Rules,
+        threads: usize,
+        maker: Maker,
+    ) -> Result<Program, LoadError> {
         let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
         let parse = |text: &str| if threads > 1 { ptx::parse_by(text, &each) } else { ptx::parse(text) };
         let mut trees = Vec::new();
         for (unit, source) in sources.iter().enumerate() {
             let tree = parse(source.text).map_err(|d| failure(sources, unit, &d, None))?;
-            if let (Some(capability), Some(target)) = (rules.capability, target(&tree))
-                && !suits(capability, target)
-            {
-                let (major, minor) = (capability / 10, capability % 10);
-                return Err(refusal(format!(
-                    "{APPLICATION}, fatal   : .target sm_{} is for newer or other devices than this one of capability \
-                     {major}.{minor} (ANYWARP_COMPUTE_CAPABILITY changes it)",
-                    target.0
-                )));
-            }
+            check_target(&tree, rules)?;
             trees.push(tree);
         }
         let units: Vec<lower::Unit> = sources
@@ -229,13 +296,7 @@ impl Program {
             .zip(&trees)
             .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
             .collect();
-        let options = lower::Options {
-            complete: rules.complete,
-            symbols: &rules.symbols,
-            each: &each,
-            exact: rules.exact,
-        };
-        let module = lower::lower_by(&units, options).map_err(|mut errors| {
+        let module = lower::lower_by(&units, options(rules, &each)).map_err(|mut errors| {
             // What is missing may come with another text; everything else is wrong for good and told first.
             errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);
             let first = errors.first().map(|e| (e.unit, e.class == ErrorClass::Unresolved, e.class));
@@ -249,16 +310,7 @@ impl Program {
             };
             failure(sources, unit, &of_unit, Some(class))
         })?;
-        for (_, kernel) in module.kernels() {
-            let shared = kernel.kernel.as_ref().map_or(0, |k| k.shared_size);
-            if shared > rules.max_shared {
-                return Err(refusal(format!(
-                    "error   : Entry function '{}' uses too much shared data ({shared:#x} bytes, {:#x} max)",
-                    kernel.name, rules.max_shared
-                )));
-            }
-        }
-        let codes = module.functions.iter().map(|f| f.kernel.is_some().then(Codes::default)).collect();
+        check_shared(&module, rules)?;
         let of = |name: &str| {
             let owner = trees.iter().find(|t| t.function(name).is_some_and(|f| f.1.body.is_some()));
             owner.and_then(target).map_or(0, |t| t.0)
@@ -270,10 +322,13 @@ impl Program {
             }
             _ => module.kernels().map(|(id, f)| (id, of(&f.name))).collect(),
         };
-        if launches && threads > 1 {
-            beside::open_llvm(maker.target());
-        }
-        Ok(Program { module: Arc::new(module), codes, targets, maker })
+        Ok(Program::new(Modules::Whole(Arc::new(module)), targets, maker))
+    }
+
+    fn new(modules: Modules, targets: HashMap<FuncId, u32>, maker: Maker) -> Program {
+        let functions = modules.heads().functions.iter();
+        let codes = functions.map(|f| f.kernel.is_some().then(Codes::default)).collect();
+        Program { modules, codes, targets, maker }
     }
 
     /// The `.target` of a kernel's text as a number: 52 for `sm_52`.
@@ -281,36 +336,59 @@ impl Program {
         self.targets.get(&kernel).copied().unwrap_or(0)
     }
 
-    /// The lowered module.
+    /// What the module declares: variables, and functions with all that is known of kernels. Of a large text functions have their code only in
+    /// [`Program::module_of`] and [`Program::whole`].
     pub fn module(&self) -> &Arc<Module> {
-        &self.module
+        self.modules.heads()
+    }
+
+    /// The module in which a kernel, and whatever it may reach, has its code.
+    pub fn module_of(&self, kernel: FuncId) -> &Arc<Module> {
+        self.modules.of(kernel)
+    }
+
+    /// The module in which all functions have their code.
+    pub fn whole(&self) -> &Arc<Module> {
+        self.modules.whole()
+    }
+
+    /// Whether a kernel has not been lowered yet.
+    pub(crate) fn is_deferred(&self, kernel: FuncId) -> bool {
+        self.modules.is_deferred(kernel)
+    }
+
+    /// Bytes of the text of a kernel that has not been lowered yet.
+    pub(crate) fn text_size(&self, kernel: FuncId) -> Option<usize> {
+        self.modules.text_size(kernel)
     }
 
     /// File and line of the source that a line of the module's text was made from (`.loc`). None: the module does not say, or several texts were
     /// linked and more than one has such a line.
     pub fn source_of(&self, line: u32) -> Option<String> {
-        let blocks = self.module.functions.iter().flat_map(|f| &f.blocks);
+        let module = self.modules.at(line);
+        let blocks = module.functions.iter().flat_map(|f| &f.blocks);
         let places = blocks.flat_map(|b| b.insts.iter().map(|i| i.loc).chain([b.term_loc]));
         let mut found = places.filter(|l| l.line == line && l.file != 0).map(|l| (l.file, l.source_line));
         let (file, source_line) = found.next()?;
         if found.any(|other| other != (file, source_line)) {
             return None;
         }
-        let file = self.module.files.get(file as usize - 1)?;
+        let file = module.files.get(file as usize - 1)?;
         Some(format!("{file}:{source_line}"))
     }
 
     /// The image's first contents when it lies at `base`.
     pub fn image(&self, base: u64) -> Vec<u8> {
-        let mut bytes = vec![0u8; self.module.image_size as usize];
-        for g in &self.module.globals {
+        let module = self.module();
+        let mut bytes = vec![0u8; module.image_size as usize];
+        for g in module.globals.iter() {
             let start = g.offset as usize;
             if let Some(to) = bytes.get_mut(start..start + g.init.len()) {
                 to.copy_from_slice(&g.init);
             }
             for r in &g.relocs {
                 let address = match r.target {
-                    RelocTarget::Global(t) => base.wrapping_add(self.module.globals[t.index()].offset),
+                    RelocTarget::Global(t) => base.wrapping_add(module.globals[t.index()].offset),
                     RelocTarget::Func(f) => Module::func_handle(f),
                     RelocTarget::Shared(_) => 0,
                 };
@@ -413,20 +491,20 @@ impl Program {
         let codes = self.codes.get(kernel.index())?.as_ref()?;
         codes.get(spec, brief, || {
             let _counted = counted.unwrap_or_else(beside::Counted::new);
-            self.maker.make(&self.module, kernel, spec, brief, missed)
+            self.maker.make(self, kernel, spec, brief, missed)
         })
     }
 
     /// Makes the code that takes the place of a kernel's first.
     pub(crate) fn finish(&self, kernel: FuncId, spec: Specialisation, rest: Rest) {
         let Some(codes) = self.codes.get(kernel.index()).and_then(Option::as_ref) else { return };
-        let name = self.module.functions.get(kernel.index()).map_or("", |f| f.name.as_str());
+        let name = self.module().functions.get(kernel.index()).map_or("", |f| f.name.as_str());
         let mut done = code::Done { codes, spec, better: None };
         done.better = code::finish(name, rest);
     }
 
     /// What the compiler is asked for.
     pub fn request(&self, kernel: FuncId, spec: Specialisation) -> Request<'_> {
-        self.maker.request(&self.module, kernel, spec)
+        self.maker.request(self.module_of(kernel), kernel, spec)
     }
 }

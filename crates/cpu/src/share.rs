@@ -5,9 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Bytes of text below which a thread costs more than it gains.
 const SMALL: usize = 256 << 10;
 
+/// Whether so many bytes of text are many: work on them is shared out, and put off.
+pub(crate) fn is_large(bytes: usize) -> bool {
+    bytes >= SMALL
+}
+
 /// Threads for texts of so many bytes: this one, and more for large texts.
 pub(crate) fn threads(bytes: usize) -> usize {
-    if bytes < SMALL {
+    if !is_large(bytes) {
         return 1;
     }
     std::thread::available_parallelism().map_or(1, |n| n.get()).min(bytes / SMALL + 1)

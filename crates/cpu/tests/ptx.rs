@@ -92,7 +92,7 @@ fn without_calls(module: &Module, id: FuncId) -> Result<Interpreter, String> {
     if let Some(call) = call {
         return Err(format!("the call at line {} stays", call.loc.line));
     }
-    module.functions[id.index()] = func;
+    module.functions[id.index()] = Arc::new(func);
     wave::verify::verify(&module).map_err(|p| p.iter().map(|p| format!("{p}\n")).collect::<String>())?;
     Interpreter::new(Arc::new(module), id).map_err(|e| e.to_string())
 }

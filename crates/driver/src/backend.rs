@@ -121,6 +121,12 @@ pub trait Program: Send + Sync {
     /// The kernels, in the order of the text.
     fn kernels(&self) -> &[KernelInfo];
 
+    /// What the code of a kernel takes, by its place among [`Program::kernels`].
+    fn usage(&self, kernel: usize) -> Usage {
+        let _ = kernel;
+        Usage::default()
+    }
+
     /// The variables in global and constant memory that have a name for the host.
     fn globals(&self) -> &[GlobalInfo];
 
@@ -170,10 +176,6 @@ pub struct KernelInfo {
     pub param_size: u32,
     /// Bytes of statically sized shared memory of a block.
     pub static_shared: u32,
-    /// Bytes of local memory of a thread.
-    pub local_bytes: u32,
-    /// Bytes of constant memory the user declared that the kernel reads.
-    pub const_bytes: u32,
     /// The product of `.maxntid`; 0: not given.
     pub max_threads: u32,
     /// `.reqntid`: the one shape a block may have.
@@ -186,10 +188,19 @@ pub struct KernelInfo {
     pub explicit_cluster: bool,
     /// `.blocksareclusters`: a launch counts clusters where others count blocks.
     pub blocks_are_clusters: bool,
-    /// Registers of a thread, as an assembler would report them (an estimate).
-    pub registers: u32,
     /// The `.target` of its text as a number: 52 for sm_52.
     pub target: u32,
+}
+
+/// What a kernel's code takes, which may not be known before somebody asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of local memory of a thread.
+    pub local_bytes: u32,
+    /// Bytes of constant memory the user declared that the kernel reads.
+    pub const_bytes: u32,
+    /// Registers of a thread, as an assembler would report them (an estimate).
+    pub registers: u32,
 }
 
 /// A kernel parameter.

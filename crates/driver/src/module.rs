@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::backend::{
-    GlobalInfo, Input, KernelInfo, LoadError, LoadErrorKind, LoadOptions, LoadRequest, Program, ReferenceInfo,
+    GlobalInfo, Input, KernelInfo, LoadError, LoadErrorKind, LoadOptions, LoadRequest, Program,
+    ReferenceInfo, Usage,
 };
 use crate::context::Context;
 use crate::device::{Device, attribute};
@@ -215,6 +216,11 @@ impl Module {
         self.program.kernels()
     }
 
+    /// What a kernel's code takes, by its place among [`Module::kernels`].
+    pub fn usage(&self, kernel: usize) -> Usage {
+        self.program.usage(kernel)
+    }
+
     /// A kernel's function, by its name.
     pub fn function(self: &Arc<Self>, name: &[u8]) -> Result<Arc<Function>> {
         let index = self.kernels().iter().position(|k| k.name.as_bytes() == name).ok_or(Error::NotFound)?;
@@ -347,15 +353,12 @@ static NO_KERNEL: KernelInfo = KernelInfo {
     params: Vec::new(),
     param_size: 0,
     static_shared: 0,
-    local_bytes: 0,
-    const_bytes: 0,
     max_threads: 0,
     required_block: None,
     required_cluster: None,
     max_cluster: 0,
     explicit_cluster: false,
     blocks_are_clusters: false,
-    registers: 0,
     target: 0,
 };
 
@@ -363,6 +366,11 @@ impl Function {
     /// What is known of the kernel.
     pub fn info(&self) -> &KernelInfo {
         self.module.kernels().get(self.index).unwrap_or(&NO_KERNEL)
+    }
+
+    /// What the kernel's code takes.
+    pub fn usage(&self) -> Usage {
+        self.module.usage(self.index)
     }
 
     /// The device it runs on.
@@ -406,9 +414,9 @@ impl Function {
         let value = match number {
             0 => self.max_threads(),
             1 => info.static_shared,
-            2 => info.const_bytes,
-            3 => info.local_bytes,
-            4 => info.registers,
+            2 => self.usage().const_bytes,
+            3 => self.usage().local_bytes,
+            4 => self.usage().registers,
             5 => info.target,
             6 => {
                 let (major, minor) = self.device().info.compute_capability;

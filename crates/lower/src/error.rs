@@ -33,12 +33,13 @@ pub struct Error {
 impl Error {
     /// What the verifier says about a lowered module.
     pub(crate) fn internal(problem: &wave::verify::Problem) -> Error {
-        Error {
-            unit: 0,
-            class: ErrorClass::Internal,
-            span: Span::default(),
-            message: format!("internal error in lowering: {problem}"),
-        }
+        Error::mistake(problem.to_string())
+    }
+
+    /// What only a mistake of this crate can bring about.
+    pub(crate) fn mistake(message: String) -> Error {
+        let message = format!("internal error in lowering: {message}");
+        Error { unit: 0, class: ErrorClass::Internal, span: Span::default(), message }
     }
 
     /// The finding as a diagnostic of the PTX crate, to be rendered with the unit's source.

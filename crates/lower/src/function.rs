@@ -98,24 +98,58 @@ pub fn lower(
     lines: &LineIndex,
     function: &ast::Function,
 ) -> std::result::Result<Function, Vec<Error>> {
-    let mut state = Lower {
-        linked,
-        unit,
-        module: source.module,
-        function,
-        lines,
-        out: Function { name: function.name.clone(), ..Function::default() },
-        block: Block(0),
-        loc: Loc::default(),
-        ssa: Ssa::default(),
-        labels: Vec::new(),
-        vars: Vec::new(),
-        stack: None,
-        errors: Vec::new(),
-        select: None,
-    };
-    state.run();
-    if state.errors.is_empty() { Ok(state.out) } else { Err(state.errors) }
+    Lower::new(linked, unit, source, lines, function).lowered(None)
+}
+
+/// Lowers some of a body's statements, those of these numbers, which ascend, and leaves the others out: whether they can be lowered.
+pub fn lower_some(
+    linked: &Linked,
+    unit: usize,
+    source: &Unit,
+    lines: &LineIndex,
+    function: &ast::Function,
+    statements: &[u32],
+) -> std::result::Result<Function, Vec<Error>> {
+    Lower::new(linked, unit, source, lines, function).lowered(Some(statements))
+}
+
+/// A function with a body as a declaration: what callers and launches ask of it.
+pub fn declaration(function: &ast::Function) -> Function {
+    let kernel = function.is_entry.then(|| kernel_info(function));
+    let results = if function.is_entry { Vec::new() } else { signature(function).1 };
+    Function { name: function.name.clone(), kernel, results, external: true, ..Function::default() }
+}
+
+impl<'a> Lower<'a> {
+    fn new(
+        linked: &'a Linked,
+        unit: usize,
+        source: &Unit<'a>,
+        lines: &'a LineIndex,
+        function: &'a ast::Function,
+    ) -> Self {
+        Lower {
+            linked,
+            unit,
+            module: source.module,
+            function,
+            lines,
+            out: Function { name: function.name.clone(), ..Function::default() },
+            block: Block(0),
+            loc: Loc::default(),
+            ssa: Ssa::default(),
+            labels: Vec::new(),
+            vars: Vec::new(),
+            stack: None,
+            errors: Vec::new(),
+            select: None,
+        }
+    }
+
+    fn lowered(mut self, only: Option<&[u32]>) -> std::result::Result<Function, Vec<Error>> {
+        self.run(only);
+        if self.errors.is_empty() { Ok(self.out) } else { Err(self.errors) }
+    }
 }
 
 impl Lower<'_> {
@@ -212,7 +246,8 @@ impl Lower<'_> {
         self.ssa.seal(self.block);
     }
 
-    fn run(&mut self) {
+    /// Lowers all statements, or only those of these numbers, which ascend.
+    fn run(&mut self, only: Option<&[u32]>) {
         let entry = self.new_block();
         self.ssa.seal(entry);
         self.place_variables();
@@ -224,7 +259,14 @@ impl Lower<'_> {
                 self.labels[i] = Some(self.new_block());
             }
         }
-        for statement in &body.statements {
+        let mut chosen = only.map(|numbers| numbers.iter().copied().peekable());
+        for (n, statement) in body.statements.iter().enumerate() {
+            if let Some(chosen) = &mut chosen
+                && matches!(statement.kind, StatementKind::Instruction(_))
+                && chosen.next_if_eq(&(n as u32)).is_none()
+            {
+                continue;
+            }
             match &statement.kind {
                 StatementKind::Label(l) => {
                     if let Some(to) = self.labels[l.index()] {
@@ -262,14 +304,13 @@ impl Lower<'_> {
         };
         for (i, v) in function.vars().iter().enumerate() {
             let place = match v.space {
-                ptx::Space::Shared | ptx::Space::SharedCta => self
-                    .linked
-                    .shared_of_function(self.unit, &function.name, v)
-                    .map_or(VarPlace::Pointer, VarPlace::Shared),
+                ptx::Space::Shared | ptx::Space::SharedCta => {
+                    self.linked.shared_of_function(self.unit, v).map_or(VarPlace::Pointer, VarPlace::Shared)
+                }
                 ptx::Space::Global | ptx::Space::Const => {
                     let space = if v.space == ptx::Space::Const { Space::Const } else { Space::Global };
                     self.linked
-                        .global_of_function(self.unit, &function.name, v)
+                        .global_of_function(self.unit, v)
                         .map_or(VarPlace::Pointer, |g| VarPlace::Global(g, space))
                 }
                 _ if function.is_entry && formal(i) => {
@@ -544,7 +585,7 @@ impl Lower<'_> {
 }
 
 /// The variables whose names stand for addresses: as operands of anything but calls.
-fn addresses_taken(function: &ast::Function) -> HashSet<VarId> {
+pub fn addresses_taken(function: &ast::Function) -> HashSet<VarId> {
     let statements = function.body.iter().flat_map(|b| &b.statements);
     let operands = statements.filter_map(|s| match &s.kind {
         StatementKind::Instruction(i) if i.opcode != Opcode::Call => Some(&i.operands),

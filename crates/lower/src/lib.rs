@@ -10,17 +10,21 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod deferred;
 mod error;
 pub mod family;
 mod function;
 mod link;
 mod operand;
+mod shape;
 mod ssa;
+mod uses;
 
 use std::sync::OnceLock;
 
 use ptx::LineIndex;
 
+pub use deferred::Deferred;
 pub use error::{Error, ErrorClass};
 /// How functions are shared out: this crate knows no threads.
 pub use wave::verify::Each;
@@ -62,7 +66,12 @@ pub fn lower(units: &[Unit]) -> Result<wave::Module, Vec<Error>> {
 
 /// As [`lower`], with options.
 pub fn lower_by(units: &[Unit], options: Options) -> Result<wave::Module, Vec<Error>> {
-    let (mut linked, mut errors) = link::link(units, options);
+    let named: Vec<OnceLock<Vec<bool>>> = units.iter().map(|_| OnceLock::new()).collect();
+    let is_named = |u: usize, function: usize| {
+        let (Some(unit), Some(named)) = (units.get(u), named.get(u)) else { return false };
+        named.get_or_init(|| link::named(unit)).get(function) == Some(&true)
+    };
+    let (mut linked, mut errors) = link::link(units, &is_named, options);
     let lines: Vec<LineIndex> = units.iter().map(|u| LineIndex::new(u.source)).collect();
     let owned = |unit: usize, id: usize, f: &ptx::ast::Function| f.body.is_some() && linked.owns(unit, id);
     let mut jobs = Vec::new();

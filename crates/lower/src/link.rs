@@ -1,14 +1,16 @@
 //! Symbols across texts, and where variables lie.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use ptx::ast::{self, Linkage, Symbol};
+use wave::layout::{self, CallGraph};
 use wave::module::{Global, Reference, Reloc, RelocTarget, SharedVar};
 use wave::{FuncId, GlobalId, SharedId, Ty};
 
 use crate::error::{Error, ErrorClass};
 use crate::function::parameter_ty;
-use crate::{Options, Unit};
+use crate::{Options, Unit, uses};
 
 /// What a module-scope variable is in the linked module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub struct Linked {
     functions: Vec<Vec<FuncId>>,
     /// Who gives each function its body.
     owners: Vec<Option<(usize, usize)>>,
+    /// Variables that functions declare, by unit and the place of the name.
+    of_functions: HashMap<(usize, u32), Place>,
     /// By unit: which of the module's files the number of a `.file` means.
     files: Vec<HashMap<u32, u32>>,
     /// As [`Options::exact`].
@@ -48,7 +52,7 @@ impl Linked {
     /// Stores a lowered body, keeping what linking knew.
     pub fn set_body(&mut self, unit: usize, id: usize, body: wave::Function) {
         let f = self.functions[unit][id];
-        self.module.functions[f.index()] = body;
+        self.module.functions[f.index()] = Arc::new(body);
     }
 
     /// The number of a unit's `.file` as [`wave::Loc::file`] has it; 0 for one that no directive names.
@@ -71,7 +75,17 @@ impl Linked {
         &self.module
     }
 
-    /// A shared variable of a function.
+    /// Who gives a function its body: unit, and number in it.
+    pub fn owner(&self, function: FuncId) -> Option<(usize, usize)> {
+        self.owners.get(function.index()).copied().flatten()
+    }
+
+    /// Gives every kernel its shared variables, by what is known of its functions.
+    pub fn assign_shared(&mut self, graph: &CallGraph, named: &[BTreeSet<SharedId>]) {
+        layout::assign_shared_by(&mut self.module, graph, named);
+    }
+
+    /// The module.
     pub fn finish(self) -> wave::Module {
         self.module
     }
@@ -89,13 +103,18 @@ fn rank(linkage: Linkage, defined: bool) -> u8 {
     }
 }
 
-/// Places all variables, including those that functions declare, and matches names.
-pub fn link(units: &[Unit], options: Options) -> (Linked, Vec<Error>) {
+/// Places all variables, including those that functions declare, and matches names. `is_named` says of a unit's function whether an
+/// instruction names it.
+pub fn link(
+    units: &[Unit],
+    is_named: &dyn Fn(usize, usize) -> bool,
+    options: Options,
+) -> (Linked, Vec<Error>) {
     let mut linked = Linked { exact: options.exact, ..Linked::default() };
     let mut errors = Vec::new();
     linked.module.name = units.first().map(|u| u.name.to_string()).unwrap_or_default();
     link_files(units, &mut linked);
-    link_functions(units, &mut linked, &mut errors);
+    link_functions(units, is_named, &mut linked, &mut errors);
     link_variables(units, options, &mut linked, &mut errors);
     linked.place_function_variables(units);
     linked.module.image_align =
@@ -111,7 +130,7 @@ fn link_files(units: &[Unit], linked: &mut Linked) {
         for directive in &unit.module.directives {
             let ast::Directive::File(file) = directive else { continue };
             let here = *known.entry(&file.name).or_insert_with(|| {
-                linked.module.files.push(file.name.clone());
+                Arc::make_mut(&mut linked.module.files).push(file.name.clone());
                 linked.module.files.len() as u32
             });
             numbers.insert(file.index, here);
@@ -120,7 +139,12 @@ fn link_files(units: &[Unit], linked: &mut Linked) {
     }
 }
 
-fn link_functions(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) {
+fn link_functions(
+    units: &[Unit],
+    is_named: &dyn Fn(usize, usize) -> bool,
+    linked: &mut Linked,
+    errors: &mut Vec<Error>,
+) {
     let mut by_name: HashMap<&str, (FuncId, u8)> = HashMap::new();
     for (u, unit) in units.iter().enumerate() {
         let mut ids = Vec::new();
@@ -147,11 +171,11 @@ fn link_functions(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) 
                 }
                 None => {
                     let id = FuncId(linked.module.functions.len() as u32);
-                    linked.module.functions.push(wave::Function {
+                    linked.module.functions.push(Arc::new(wave::Function {
                         name: f.name.clone(),
                         external: true,
                         ..wave::Function::default()
-                    });
+                    }));
                     linked.owners.push(defined.then_some((u, i)));
                     if !private {
                         by_name.insert(&f.name, (id, strength));
@@ -164,14 +188,11 @@ fn link_functions(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) 
         linked.functions.push(ids);
     }
     alias_functions(units, linked);
-    compare_prototypes(units, linked, errors);
+    compare_prototypes(units, is_named, linked, errors);
     for (u, unit) in units.iter().enumerate() {
         for (i, f) in unit.module.functions.iter().enumerate() {
             let id = linked.functions[u][i];
-            if linked.owners[id.index()].is_none()
-                && !BUILTINS.contains(&f.name.as_str())
-                && is_called(unit, i)
-            {
+            if linked.owners[id.index()].is_none() && !BUILTINS.contains(&f.name.as_str()) && is_named(u, i) {
                 errors.push(Error {
                     unit: u,
                     class: ErrorClass::Unresolved,
@@ -184,7 +205,12 @@ fn link_functions(units: &[Unit], linked: &mut Linked, errors: &mut Vec<Error>) 
 }
 
 /// A function that is called must be defined with the parameters and results that the caller declares, as far as their sizes go.
-fn compare_prototypes(units: &[Unit], linked: &Linked, errors: &mut Vec<Error>) {
+fn compare_prototypes(
+    units: &[Unit],
+    is_named: &dyn Fn(usize, usize) -> bool,
+    linked: &Linked,
+    errors: &mut Vec<Error>,
+) {
     let formals = |f: &ast::Function| {
         let of = |list: &[ast::Parameter]| list.iter().map(|p| parameter_ty(f, *p)).collect::<Vec<_>>();
         (of(&f.params), of(&f.returns))
@@ -194,7 +220,7 @@ fn compare_prototypes(units: &[Unit], linked: &Linked, errors: &mut Vec<Error>) 
             let owner = linked.owners[linked.functions[u][i].index()].filter(|(owner, _)| *owner != u);
             let Some((unit_of, index)) = owner else { continue };
             let definition = &units[unit_of].module.functions[index];
-            if formals(f) != formals(definition) && is_called(unit, i) {
+            if formals(f) != formals(definition) && is_named(u, i) {
                 errors.push(Error {
                     unit: unit_of,
                     class: ErrorClass::Duplicate,
@@ -220,22 +246,20 @@ fn alias_functions(units: &[Unit], linked: &mut Linked) {
     }
 }
 
-/// Whether any instruction or initial value of the unit names the function: a declaration alone needs no definition.
-fn is_called(unit: &Unit, function: usize) -> bool {
-    fn names(operand: &ast::Operand, function: usize) -> bool {
-        use ast::OperandKind as K;
-        match &operand.kind {
-            K::Symbol(s) => s.symbol == Symbol::Func(ast::FuncId(function as u32)),
-            K::Vector(v) | K::List(v) => v.iter().any(|o| names(o, function)),
-            _ => false,
+/// The functions of a unit that an instruction names, by number: a declaration alone needs no definition.
+pub fn named(unit: &Unit) -> Vec<bool> {
+    let mut named = vec![false; unit.module.functions.len()];
+    let bodies = unit.module.functions.iter().filter_map(|f| f.body.as_ref());
+    for statement in bodies.flat_map(|b| &b.statements) {
+        if let ast::StatementKind::Instruction(instruction) = &statement.kind {
+            uses::functions(instruction, &mut |f| {
+                if let Some(named) = named.get_mut(f.index()) {
+                    *named = true;
+                }
+            });
         }
     }
-    unit.module.functions.iter().filter_map(|f| f.body.as_ref()).flat_map(|b| &b.statements).any(|s| match &s
-        .kind
-    {
-        ast::StatementKind::Instruction(i) => i.operands.iter().any(|o| names(o, function)),
-        _ => false,
-    })
+    named
 }
 
 fn link_variables(units: &[Unit], options: Options, linked: &mut Linked, errors: &mut Vec<Error>) {
@@ -315,7 +339,7 @@ impl VariableExt for ast::Variable {
 impl Linked {
     fn new_place(&mut self, v: &ast::Variable) -> Place {
         if v.space_is_shared() {
-            self.module.shared.push(SharedVar {
+            Arc::make_mut(&mut self.module.shared).push(SharedVar {
                 name: v.name.clone(),
                 size: v.size_bytes(),
                 align: v.alignment(),
@@ -327,7 +351,7 @@ impl Linked {
         }
         // `.tex .u32 t` is an older spelling of `.global .texref t` (PTX ISA 5.1.8).
         let (size, align) = if v.space == ptx::Space::Tex { (8, 8) } else { (v.size_bytes(), v.alignment()) };
-        self.module.globals.push(Global {
+        Arc::make_mut(&mut self.module.globals).push(Global {
             name: v.name.clone(),
             offset: 0,
             size,
@@ -343,22 +367,26 @@ impl Linked {
     }
 
     /// A shared variable that a function declares.
-    pub fn shared_of_function(&self, unit: usize, function: &str, v: &ast::Variable) -> Option<SharedId> {
-        let name = local_name(unit, function, &v.name, v.span.start);
-        self.module.shared.iter().position(|s| s.name == name).map(|i| SharedId(i as u32))
+    pub fn shared_of_function(&self, unit: usize, v: &ast::Variable) -> Option<SharedId> {
+        match self.of_functions.get(&(unit, v.span.start))? {
+            Place::Shared(id) => Some(*id),
+            _ => None,
+        }
     }
 
     /// A global or constant variable that a function declares.
-    pub fn global_of_function(&self, unit: usize, function: &str, v: &ast::Variable) -> Option<GlobalId> {
-        let name = local_name(unit, function, &v.name, v.span.start);
-        self.module.globals.iter().position(|g| g.name == name).map(|i| GlobalId(i as u32))
+    pub fn global_of_function(&self, unit: usize, v: &ast::Variable) -> Option<GlobalId> {
+        match self.of_functions.get(&(unit, v.span.start))? {
+            Place::Global(id) => Some(*id),
+            _ => None,
+        }
     }
 
     /// A variable has no definition and needs no memory.
     fn undefine(&mut self, unit: usize, variable: usize, address: u64) {
         let Some(place) = self.places.get_mut(unit).and_then(|p| p.get_mut(variable)) else { return };
         if let Place::Global(id) = *place {
-            let g = &mut self.module.globals[id.index()];
+            let g = &mut Arc::make_mut(&mut self.module.globals)[id.index()];
             (g.size, g.exported) = (0, false);
         }
         *place = Place::Address(address);
@@ -368,14 +396,14 @@ impl Linked {
     fn define(&mut self, unit: usize, v: &ast::Variable, place: Place) {
         match place {
             Place::Shared(id) => {
-                let s = &mut self.module.shared[id.index()];
+                let s = &mut Arc::make_mut(&mut self.module.shared)[id.index()];
                 s.size = s.size.max(v.size_bytes());
                 s.align = s.align.max(v.alignment());
             }
             Place::Global(id) => {
                 let image = if v.init.is_some() { v.image() } else { ast::Image::default() };
                 let relocs = image.relocations.iter().filter_map(|r| self.reloc(unit, r)).collect();
-                let g = &mut self.module.globals[id.index()];
+                let g = &mut Arc::make_mut(&mut self.module.globals)[id.index()];
                 g.size = if v.space == ptx::Space::Tex { 8 } else { v.size_bytes() };
                 g.align = g.align.max(v.alignment());
                 g.constant = v.space == ptx::Space::Const;
@@ -404,7 +432,7 @@ impl Linked {
     /// Offsets in the image, largest alignment kept.
     fn lay_out(&mut self) {
         let mut at = 0u64;
-        for g in &mut self.module.globals {
+        for g in Arc::make_mut(&mut self.module.globals) {
             // As the hardware's loader does, variables begin at 4 bytes at least; that also keeps narrow ones apart.
             at = at.next_multiple_of(u64::from(g.align.max(4)));
             g.offset = at;
@@ -419,13 +447,14 @@ impl Linked {
             for f in &unit.module.functions {
                 let Some(body) = &f.body else { continue };
                 for v in &body.vars {
-                    let mut v = v.clone();
-                    v.name = local_name(u, &f.name, &v.name, v.span.start);
                     if v.space_is_shared() || matches!(v.space, ptx::Space::Global | ptx::Space::Const) {
+                        let mut v = v.clone();
+                        v.name = local_name(u, &f.name, &v.name, v.span.start);
                         let place = self.new_place(&v);
                         self.define(u, &v, place);
+                        self.of_functions.insert((u, v.span.start), place);
                         if let Place::Global(id) = place {
-                            self.module.globals[id.index()].exported = false;
+                            Arc::make_mut(&mut self.module.globals)[id.index()].exported = false;
                         }
                     }
                 }

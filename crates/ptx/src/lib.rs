@@ -49,7 +49,7 @@ mod words;
 
 pub use diagnostic::{Diagnostic, ErrorKind, Severity, log};
 pub use layout::{ParamLayout, ParamSlot};
-pub use parser::{Each, MAX_ERRORS, parse, parse_by, parse_bytes, text_of};
+pub use parser::{Each, MAX_ERRORS, Outline, parse, parse_by, parse_bytes, text_of};
 pub use span::{LineIndex, Span};
 pub use types::{ArchSuffix, ScalarType, Space, Target, TypeKind, Version};
 pub use words::{Modifier, ModifierKind, Opcode};

@@ -53,6 +53,14 @@ pub(crate) enum Found {
 }
 
 impl<'s> Scopes<'s> {
+    /// No names, as at first; the memory is kept.
+    pub fn clear(&mut self) {
+        self.names.clear();
+        self.families.clear();
+        self.open.clear();
+        self.nested_families = 0;
+    }
+
     pub fn depth(&self) -> usize {
         self.open.len()
     }

@@ -26,9 +26,11 @@ impl Span {
     }
 }
 
-/// Finds lines and columns of byte offsets in one text.
+/// Finds lines and columns of byte offsets in one text, or in some lines of one.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
+    /// The number of the first of the lines.
+    first: u32,
     starts: Vec<u32>,
     len: u32,
 }
@@ -36,8 +38,14 @@ pub struct LineIndex {
 impl LineIndex {
     /// Reads the line ends of `source`.
     pub fn new(source: &str) -> Self {
-        let ends = source.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
-        LineIndex { starts: std::iter::once(0).chain(ends).collect(), len: source.len() as u32 }
+        LineIndex::within(source, Span::new(0, source.len() as u32), 1)
+    }
+
+    /// Reads the line ends of a part of `source` that begins on the line of this number.
+    pub fn within(source: &str, part: Span, first: u32) -> Self {
+        let ends = part.text(source).bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let starts = ends.map(|(i, _)| part.start + i as u32 + 1);
+        LineIndex { first, starts: std::iter::once(part.start).chain(starts).collect(), len: part.end }
     }
 
     /// Line and column of a byte offset, both from 1; the column counts bytes.
@@ -45,11 +53,12 @@ impl LineIndex {
         let offset = offset.min(self.len);
         let line = self.starts.partition_point(|s| *s <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or(0);
-        (line as u32, offset - start + 1)
+        (self.first + line as u32 - 1, offset.saturating_sub(start) + 1)
     }
 
     /// The text of a line (from 1), without its line end.
     pub fn line<'s>(&self, source: &'s str, line: u32) -> &'s str {
+        let line = (line + 1).saturating_sub(self.first);
         let at = |n: u32| self.starts.get(n as usize).copied().unwrap_or(self.len) as usize;
         source.get(at(line.saturating_sub(1))..at(line)).unwrap_or("").trim_end_matches(['\n', '\r'])
     }

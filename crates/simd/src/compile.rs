@@ -152,6 +152,14 @@ impl Compiled {
         }
     }
 
+    /// A kernel's code from the cache, for which the module need not have any.
+    pub fn cached(request: &Request, cache: &Cache) -> Option<Compiled> {
+        let start = Instant::now();
+        let name = &request.module.functions.get(request.kernel.index())?.name;
+        let (facts, object) = cache.get(&Key::new(request, name))?;
+        Compiled::load(&object, facts, true, start).ok()
+    }
+
     /// The first code alone, however warm LLVM is: for tests.
     ///
     /// # Errors

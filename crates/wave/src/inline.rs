@@ -21,7 +21,7 @@ pub fn inlined(module: &Module, kernel: FuncId) -> Function {
 
 /// As [`inlined`], but calls to the functions in `keep` stay as well.
 pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncId>) -> Function {
-    let mut func = module.functions[kernel.index()].clone();
+    let mut func = Function::clone(&module.functions[kernel.index()]);
     let taken: Vec<FuncId> = layout::address_taken(module).into_iter().collect();
     // The functions that a block's code was inlined from.
     let mut origin: BTreeMap<usize, Vec<FuncId>> = BTreeMap::new();

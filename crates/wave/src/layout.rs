@@ -1,6 +1,7 @@
 //! Places that depend on the whole call graph: shared variables of a kernel, stack frames of functions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::func::Function;
 use crate::module::{FuncId, Module, RelocTarget, SharedId};
@@ -33,11 +34,12 @@ pub fn reachable(module: &Module, f: FuncId) -> BTreeSet<FuncId> {
 }
 
 /// What a function calls.
-#[derive(Debug, Default)]
-struct Calls {
-    direct: Vec<FuncId>,
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// By name, each once.
+    pub direct: Vec<FuncId>,
     /// Through a handle: any function whose handle is taken.
-    indirect: bool,
+    pub indirect: bool,
 }
 
 /// Who calls whom: made once for questions about several functions of a module.
@@ -70,7 +72,12 @@ impl CallGraph {
             calls.direct.dedup();
             calls
         };
-        let calls = module.functions.iter().map(&mut of).collect();
+        let calls = module.functions.iter().map(|f| of(f)).collect();
+        CallGraph { calls, taken }
+    }
+
+    /// Of functions whose code is not there: what each calls, by number, and those whose handle is taken anywhere.
+    pub fn of(calls: Vec<Calls>, taken: BTreeSet<FuncId>) -> CallGraph {
         CallGraph { calls, taken }
     }
 
@@ -79,6 +86,11 @@ impl CallGraph {
         let calls = self.calls.get(f.index());
         let taken = calls.filter(|c| c.indirect).map(|_| &self.taken);
         calls.into_iter().flat_map(|c| &c.direct).chain(taken.into_iter().flatten()).copied()
+    }
+
+    /// Whether any of these functions calls through a handle.
+    pub fn through_handles(&self, functions: &BTreeSet<FuncId>) -> bool {
+        functions.iter().any(|f| self.calls.get(f.index()).is_some_and(|c| c.indirect))
     }
 
     /// `f` and everything it may reach, in ascending order.
@@ -140,7 +152,7 @@ fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
             continue;
         }
         let (f, depth) = (*f, own(*f) + *below);
-        recursive |= module.functions.get(f.index()).is_some_and(keeps_stack);
+        recursive |= module.functions.get(f.index()).is_some_and(|f| keeps_stack(f));
         open.remove(&f);
         done.insert(f, depth);
         path.pop();
@@ -157,13 +169,18 @@ pub fn assign_shared(module: &mut Module) {
     if module.shared.is_empty() {
         return;
     }
-    let kernels: Vec<FuncId> = module.kernels().map(|(id, _)| id).collect();
     let graph = CallGraph::new(module);
-    let names = |f: &Function| -> BTreeSet<SharedId> {
+    let names = |f: &Arc<Function>| -> BTreeSet<SharedId> {
         let insts = f.blocks.iter().flat_map(|b| &b.insts);
         insts.filter_map(|i| if let Op::SharedAddr(id, _) = i.op { Some(id) } else { None }).collect()
     };
     let named: Vec<BTreeSet<SharedId>> = module.functions.iter().map(names).collect();
+    assign_shared_by(module, &graph, &named);
+}
+
+/// As [`assign_shared`], where it is known of each function, by number, which shared variables it names.
+pub fn assign_shared_by(module: &mut Module, graph: &CallGraph, named: &[BTreeSet<SharedId>]) {
+    let kernels: Vec<FuncId> = module.kernels().map(|(id, _)| id).collect();
     for kernel in kernels {
         let reached = graph.reachable(kernel);
         let used: BTreeSet<SharedId> =
@@ -181,7 +198,7 @@ pub fn assign_shared(module: &mut Module) {
         let align = dynamic.iter().map(|id| module.shared[id.index()].align.max(1)).max().unwrap_or(1);
         let start = size.next_multiple_of(u64::from(align));
         places.extend(dynamic.into_iter().map(|id| (id, start)));
-        if let Some(info) = &mut module.functions[kernel.index()].kernel {
+        if let Some(info) = &mut Arc::make_mut(&mut module.functions[kernel.index()]).kernel {
             info.shared = places;
             info.shared_size = size;
         }

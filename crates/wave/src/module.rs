@@ -1,5 +1,7 @@
 //! A module: functions, variables and their places.
 
+use std::sync::Arc;
+
 use crate::func::Function;
 use crate::types::Ty;
 
@@ -30,19 +32,19 @@ id!(
     SharedId
 );
 
-/// What a module's bytes become: everything that is needed to interpret or compile its kernels.
+/// What a module's bytes become: everything that is needed to interpret or compile its kernels. Copies share their functions and variables.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     /// For messages.
     pub name: String,
     /// Functions, by [`FuncId`].
-    pub functions: Vec<Function>,
+    pub functions: Vec<Arc<Function>>,
     /// Variables in the image, by [`GlobalId`].
-    pub globals: Vec<Global>,
+    pub globals: Arc<Vec<Global>>,
     /// Shared variables, by [`SharedId`].
-    pub shared: Vec<SharedVar>,
+    pub shared: Arc<Vec<SharedVar>>,
     /// Source files named by the debug data, for [`crate::func::Loc::file`] (which counts from 1).
-    pub files: Vec<String>,
+    pub files: Arc<Vec<String>>,
     /// Bytes of the image that holds all globals.
     pub image_size: u64,
     /// Alignment of the image.
@@ -174,7 +176,7 @@ impl Module {
             .iter()
             .enumerate()
             .filter(|(_, f)| f.kernel.is_some())
-            .map(|(i, f)| (FuncId(i as u32), f))
+            .map(|(i, f)| (FuncId(i as u32), &**f))
     }
 
     /// Handle of a function for indirect calls: not an address, so that a stray one is told from a real one.

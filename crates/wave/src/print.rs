@@ -473,11 +473,11 @@ impl Display for Module {
             writeln!(f, "image: size {}, align {}", self.image_size, self.image_align)?;
         }
         self.files.iter().try_for_each(|file| writeln!(f, "file {file}"))?;
-        for global in &self.globals {
+        for global in self.globals.iter() {
             writeln!(f, "{global}")?;
             initial_value(f, global, names)?;
         }
-        for shared in &self.shared {
+        for shared in self.shared.iter() {
             writeln!(f, "{shared}")?;
         }
         let mut apart = !(self.globals.is_empty() && self.shared.is_empty() && self.files.is_empty());
@@ -502,6 +502,7 @@ impl Module {
 #[cfg(test)]
 pub(crate) mod tests {
     use std::collections::HashSet;
+    use std::sync::Arc;
 
     use super::*;
     use crate::func::{Builder, Slot};
@@ -579,8 +580,8 @@ pub(crate) mod tests {
 
         Module {
             name: "sample".into(),
-            functions: vec![f, callee],
-            globals: vec![Global {
+            functions: vec![f.into(), callee.into()],
+            globals: Arc::new(vec![Global {
                 name: "table".into(),
                 offset: 0,
                 size: 16,
@@ -597,9 +598,9 @@ pub(crate) mod tests {
                     target: RelocTarget::Func(FuncId(1)),
                     addend: 0,
                 }],
-            }],
-            shared: vec![SharedVar { name: "tile".into(), size: 64, align: 4 }],
-            files: vec!["scale.cu".into()],
+            }]),
+            shared: Arc::new(vec![SharedVar { name: "tile".into(), size: 64, align: 4 }]),
+            files: Arc::new(vec!["scale.cu".into()]),
             image_size: 16,
             image_align: 8,
         }

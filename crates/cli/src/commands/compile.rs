@@ -104,11 +104,12 @@ impl Unit<'_> {
     }
 
     fn table(&self) -> String {
-        let module = self.program.module();
         let options = LoadOptions::default();
         let row = |&id: &FuncId| {
+            let module = self.program.module_of(id);
             let function = module.functions.get(id.index())?;
-            let info = info::kernel(module, function, self.program.target(id), &options);
+            let info = info::kernel(function, self.program.target(id), &options);
+            let usage = info::usage(module, function, &options);
             let made = self.program.kernel(id, [1, 1, 1], self.specialisation(id).block)?;
             let count = |n: Option<u32>| n.map_or("-".into(), |n| n.to_string());
             let mode = match made.report {
@@ -126,9 +127,9 @@ impl Unit<'_> {
             let r = made.report;
             Some(vec![
                 info.name,
-                info.registers.to_string(),
+                usage.registers.to_string(),
                 table::bytes(info.static_shared.into()),
-                table::bytes(info.local_bytes.into()),
+                table::bytes(usage.local_bytes.into()),
                 barriers(module, id).to_string(),
                 table::bytes(info.param_size.into()),
                 count(r.map(|r| r.uniform)),
@@ -167,10 +168,15 @@ impl Unit<'_> {
         };
         match stage {
             Stage::Ast => Ok(ptx::parse(text).map(|tree| tree.to_string()).unwrap_or_default()),
-            Stage::Wave if self.kernels.len() == module.kernels().count() => Ok(module.to_string()),
+            Stage::Wave if self.kernels.len() == module.kernels().count() => {
+                Ok(self.program.whole().to_string())
+            }
             Stage::Wave => {
-                let functions = self.kernels.iter().filter_map(|id| module.functions.get(id.index()));
-                Ok(functions.map(|f| module.shown(f).to_string()).collect())
+                let shown = |id: &FuncId| {
+                    let module = self.program.module_of(*id);
+                    Some(module.shown(module.functions.get(id.index())?).to_string())
+                };
+                Ok(self.kernels.iter().filter_map(shown).collect())
             }
             Stage::Llvm => each(&simd::ir),
             Stage::Asm => each(&simd::assembly),

@@ -5,11 +5,17 @@
 //! told by that pass alone.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Current, Parser, parse};
-use crate::ast::{Body, FuncId, Head, Module};
+use hashbrown::HashMap;
+
+use super::{Current, ModuleName, Parser, parse};
+use crate::ast::{Body, FuncId, Function, GlobalId, Head, Module, RegId, VarId, Variable};
 use crate::diagnostic::Diagnostic;
+use crate::scope::Name;
+use crate::span::Span;
 
 /// Calls a function for every number below the first argument, in any order, from whatever threads: how the caller shares out work, since
 /// this crate knows no threads.
@@ -22,11 +28,11 @@ const CHUNK: u32 = 64 << 10;
 const STATEMENT: u32 = 32;
 
 /// A body that was skipped.
-#[derive(Debug)]
-pub(crate) struct Later<'s> {
+#[derive(Clone, Debug)]
+pub(crate) struct Later {
     function: FuncId,
-    /// What the function's head declares.
-    current: Current<'s>,
+    /// Ids of the `.param` variables that the function takes.
+    inputs: Range<u32>,
     /// Offsets of the opening brace and after the closing one.
     open: u32,
     end: u32,
@@ -38,55 +44,173 @@ pub(crate) struct Later<'s> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_by(source: &str, each: Each) -> Result<Module, Vec<Diagnostic>> {
-    if u32::try_from(source.len()).is_err() {
-        return parse(source);
-    }
     apart(source, each).map_or_else(|| parse(source), Ok)
 }
 
 /// The module; `None` where anything is wrong with the text or unusual.
 fn apart(source: &str, each: Each) -> Option<Module> {
-    let mut parser = Parser::new(source);
-    parser.later = Some(Vec::new());
-    parser.module();
-    let Parser { later: Some(later), names, module, diagnostics, .. } = parser else { return None };
-    let mut owners: Vec<FuncId> = later.iter().map(|l| l.function).collect();
-    owners.sort_unstable();
-    if !diagnostics.is_empty() || owners.windows(2).any(|w| w.first() == w.last()) {
-        return None;
-    }
-    let mut chunks: Vec<(u32, Vec<Later>)> = Vec::new();
-    for one in later {
-        let size = one.end - one.open;
-        match chunks.last_mut().filter(|c| c.0 < CHUNK) {
-            Some((total, list)) => {
-                *total += size;
-                list.push(one);
-            }
-            None => chunks.push((size, vec![one])),
-        }
-    }
-    let chunks: Vec<Mutex<Vec<Later>>> = chunks.into_iter().map(|c| Mutex::new(c.1)).collect();
-    let done: Vec<OnceLock<Vec<(FuncId, Body)>>> = chunks.iter().map(|_| OnceLock::new()).collect();
-    each(chunks.len(), &|n| {
-        let (Some(chunk), Some(place)) = (chunks.get(n), done.get(n)) else { return };
-        let chunk = std::mem::take(&mut *chunk.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut parser = Parser::within(source, Cow::Borrowed(&module), Cow::Borrowed(&names));
-        if let Some(bodies) = chunk.into_iter().map(|one| parser.body_of(one)).collect() {
-            // Each number comes once.
-            let _ = place.set(bodies);
+    let mut outline = Outline::new(source)?;
+    let bodies: Vec<OnceLock<Body>> = outline.module.functions.iter().map(|_| OnceLock::new()).collect();
+    let whole = outline.bodies(source, each, &|function, body| {
+        if let Some(place) = bodies.get(function.index()) {
+            // Each function comes once.
+            let _ = place.set(std::mem::take(body));
         }
     });
-    let bodies: Vec<Vec<(FuncId, Body)>> =
-        done.into_iter().map(OnceLock::into_inner).collect::<Option<_>>()?;
-    let mut module = module.into_owned();
-    for (function, body) in bodies.into_iter().flatten() {
-        if let Some(function) = module.functions.get_mut(function.index()) {
+    if !whole {
+        return None;
+    }
+    for (function, body) in outline.module.functions.iter_mut().zip(bodies) {
+        if let Some(body) = body.into_inner() {
             function.head = Head::default();
             function.body = Some(body);
         }
     }
-    Some(module)
+    Some(outline.module)
+}
+
+/// A module without what stands in its functions' bodies, which are read when they are asked for.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    module: Module,
+    /// The bodies, in the order of the text.
+    later: Vec<Later>,
+    /// By function: which of the bodies is its.
+    place: Vec<Option<u32>>,
+}
+
+impl Outline {
+    /// Reads everything but bodies. `None` where anything is wrong with it, or unusual: [`parse`] says what.
+    pub fn new(source: &str) -> Option<Outline> {
+        u32::try_from(source.len()).ok()?;
+        let mut parser = Parser::new(source);
+        parser.later = Some(Vec::new());
+        parser.module();
+        let Parser { later: Some(later), module, diagnostics, .. } = parser else { return None };
+        let module = module.into_owned();
+        let mut place = vec![None; module.functions.len()];
+        for (n, one) in later.iter().enumerate() {
+            if place.get_mut(one.function.index())?.replace(u32::try_from(n).ok()?).is_some() {
+                return None;
+            }
+        }
+        diagnostics.is_empty().then_some(Outline { module, later, place })
+    }
+
+    /// The module. Functions that are defined have no body until [`Outline::declare`] gives them one: they look declared.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// Gives a function that is defined a body of no statements with these variables, parameters first: its own, as they were read. What
+    /// bodies that are read from now on see is the same.
+    pub fn declare(&mut self, function: FuncId, vars: Vec<Variable>) {
+        if let Some(function) = self.module.functions.get_mut(function.index()) {
+            let regs = function.head.regs.clone();
+            function.body = Some(Body { vars, regs, ..Body::default() });
+        }
+    }
+
+    /// Where a function's body stands in the text, braces included.
+    pub fn text_of(&self, function: FuncId) -> Option<Span> {
+        let later = self.later_of(function)?;
+        Some(Span::new(later.open, later.end))
+    }
+
+    /// By function, the line on which its body begins; 0 where it has none.
+    pub fn first_lines(&self, source: &str) -> Vec<u32> {
+        let mut lines = vec![0; self.place.len()];
+        let (mut at, mut line) = (0, 1);
+        for later in &self.later {
+            let between = Span::new(at, later.open).text(source);
+            line += between.bytes().filter(|b| *b == b'\n').count() as u32;
+            at = later.open;
+            if let Some(place) = lines.get_mut(later.function.index()) {
+                *place = line;
+            }
+        }
+        lines
+    }
+
+    fn later_of(&self, function: FuncId) -> Option<&Later> {
+        self.later.get(self.place.get(function.index()).copied().flatten()? as usize)
+    }
+
+    /// Reads the bodies of some functions of the text that this is the outline of. `None` where one is not as it should be, or not there.
+    pub fn read(&self, source: &str, functions: &[FuncId]) -> Option<Vec<Body>> {
+        let names = self.names();
+        let mut parser = Parser::within(source, Cow::Borrowed(&self.module), Cow::Borrowed(&names));
+        let mut one = |function: &FuncId| {
+            let whole = parser.body_of(&self.module, self.later_of(*function)?);
+            whole.then(|| std::mem::take(&mut parser.current.body))
+        };
+        functions.iter().map(&mut one).collect()
+    }
+
+    /// Reads all bodies, shared out by `each`, and shows each to `take`, which may keep it. False, and perhaps before all were shown: one is
+    /// not as it should be.
+    pub fn bodies(&self, source: &str, each: Each, take: &(dyn Fn(FuncId, &mut Body) + Sync)) -> bool {
+        let names = self.names();
+        let mut chunks: Vec<(u32, Vec<&Later>)> = Vec::new();
+        for one in &self.later {
+            let size = one.end - one.open;
+            match chunks.last_mut().filter(|c| c.0 < CHUNK) {
+                Some((total, list)) => {
+                    *total += size;
+                    list.push(one);
+                }
+                None => chunks.push((size, vec![one])),
+            }
+        }
+        let whole = AtomicBool::new(true);
+        each(chunks.len(), &|n| {
+            let Some((_, chunk)) = chunks.get(n) else { return };
+            if !whole.load(Ordering::Relaxed) {
+                return;
+            }
+            let mut parser = Parser::within(source, Cow::Borrowed(&self.module), Cow::Borrowed(&names));
+            for later in chunk {
+                if !parser.body_of(&self.module, later) {
+                    whole.store(false, Ordering::Relaxed);
+                    return;
+                }
+                take(later.function, &mut parser.current.body);
+            }
+        });
+        whole.into_inner()
+    }
+
+    /// What the module's names mean.
+    fn names(&self) -> HashMap<&str, ModuleName> {
+        let functions = self.module.functions.iter().enumerate();
+        let functions = functions.map(|(i, f)| (f.name.as_str(), ModuleName::Func(FuncId(i as u32))));
+        let globals = self.module.globals.iter().enumerate();
+        let globals = globals.map(|(i, v)| (v.name.as_str(), ModuleName::Global(GlobalId(i as u32))));
+        functions.chain(globals).collect()
+    }
+}
+
+impl<'s> Current<'s> {
+    /// Begins the body of a function whose head has been read, in the memory of the body before. False: names clash.
+    fn begin(&mut self, function: &'s Function, inputs: Range<u32>) -> bool {
+        let Current { scopes, body, labels, parents, scope, pending, inputs: of_function, patches } = self;
+        scopes.clear();
+        labels.clear();
+        pending.clear();
+        patches.clear();
+        parents.clear();
+        parents.push(0);
+        (*scope, *of_function) = (0, inputs);
+        body.statements.clear();
+        body.labels.clear();
+        body.regs.clone_from(&function.head.regs);
+        body.vars.clone_from(&function.head.vars);
+        let regs = function.head.regs.iter().enumerate();
+        let regs = regs.map(|(i, r)| (r.name.as_str(), Name::Reg(RegId(i as u32))));
+        let vars = function.head.vars.iter().enumerate();
+        let vars = vars.map(|(i, v)| (v.name.as_str(), Name::Var(VarId(i as u32))));
+        regs.chain(vars).all(|(text, name)| text == "_" || scopes.declare(text, name))
+    }
 }
 
 impl<'s> Parser<'s> {
@@ -100,8 +224,8 @@ impl<'s> Parser<'s> {
         let Some((mut later, end)) = self.later.take().zip(self.closing_brace(open)) else { return false };
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let visible = (count(self.module.globals.len()), count(self.module.functions.len()));
-        let current = std::mem::take(&mut self.current);
-        later.push(Later { function, current, open, end, visible });
+        let inputs = std::mem::take(&mut self.current).inputs;
+        later.push(Later { function, inputs, open, end, visible });
         self.later = Some(later);
         self.seek(end);
         true
@@ -147,15 +271,15 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The body of a function that was skipped; `None` if it is not as it should be.
-    fn body_of(&mut self, later: Later<'s>) -> Option<(FuncId, Body)> {
+    /// Reads the body of a function that was skipped; false if it is not as it should be.
+    fn body_of(&mut self, module: &'s Module, later: &Later) -> bool {
+        let Some(function) = module.functions.get(later.function.index()) else { return false };
+        if !self.current.begin(function, later.inputs.clone()) {
+            return false;
+        }
         self.seek(later.open);
         self.visible = later.visible;
-        self.current = later.current;
         self.current.body.statements.reserve(((later.end - later.open) / STATEMENT) as usize);
-        let read = self.body();
-        let body = std::mem::take(&mut self.current).body;
-        let whole = read.is_ok() && self.diagnostics.is_empty() && self.last_end == later.end;
-        whole.then_some((later.function, body))
+        self.body().is_ok() && self.diagnostics.is_empty() && self.last_end == later.end
     }
 }

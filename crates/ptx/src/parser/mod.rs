@@ -21,7 +21,7 @@ use crate::types::Version;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 
-pub use bodies::{Each, parse_by};
+pub use bodies::{Each, Outline, parse_by};
 
 /// After this many errors the rest is not reported.
 pub const MAX_ERRORS: usize = 20;
@@ -77,7 +77,7 @@ pub(crate) struct Parser<'s> {
     /// Names of module scope that may be used: of the variables and the functions so many.
     visible: (u32, u32),
     /// Bodies to be read later, where that is wanted.
-    later: Option<Vec<bodies::Later<'s>>>,
+    later: Option<Vec<bodies::Later>>,
     pub current: Current<'s>,
     /// Which forms the instructions seen so far have.
     pub memo: crate::check::Memo,

@@ -9,6 +9,7 @@ pub(crate) mod op;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::module::{FuncId, Global, GlobalId, Module, Reference, Reloc, RelocTarget, SharedId, SharedVar};
 use crate::types::Ty;
@@ -130,24 +131,24 @@ fn item(module: &mut Module, names: &Names, lines: &mut Lines, line: &str) -> Fo
             c.end()
         }
         "file" => {
-            module.files.push(rest.to_owned());
+            Arc::make_mut(&mut module.files).push(rest.to_owned());
             Ok(())
         }
         "global" | "const" => {
             let global = global(names, lines, c, kind == "const")?;
-            module.globals.push(global);
+            Arc::make_mut(&mut module.globals).push(global);
             Ok(())
         }
         "shared" => {
             c.expect("@")?;
             let name = c.head().to_owned();
             let (size, align) = (c.field(" size")?, c.field(", align")?);
-            module.shared.push(SharedVar { name, size, align });
+            Arc::make_mut(&mut module.shared).push(SharedVar { name, size, align });
             c.end()
         }
         "kernel" | "function" => {
             let function = function::read(names, lines, c, kind == "kernel")?;
-            module.functions.push(function);
+            module.functions.push(Arc::new(function));
             Ok(())
         }
         _ => Err(format!("a variable or a function expected at `{line}`")),

@@ -10,7 +10,7 @@ mod function;
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::func::{Block, Loc};
+use crate::func::{Block, Function, Loc};
 use crate::module::{Global, GlobalId, Module, RelocTarget};
 
 /// A rule that a module breaks.
@@ -77,6 +77,19 @@ pub fn verify_by(module: &Module, each: Each) -> Result<(), Vec<Problem>> {
         let _ = place.set(of_function);
     });
     problems.extend(found.into_iter().filter_map(OnceLock::into_inner).flatten());
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Checks some functions of a module, and not the others.
+///
+/// # Errors
+/// As [`verify`], of these functions.
+pub fn verify_functions<'a>(
+    module: &Module,
+    functions: impl IntoIterator<Item = &'a Function>,
+) -> Result<(), Vec<Problem>> {
+    let mut problems = Vec::new();
+    functions.into_iter().for_each(|f| function::check(module, f, &mut problems));
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::func::{BlockCall, Builder, Function, Terminator, Value};
 use crate::module::{FuncId, KernelInfo, Reloc, SharedId};
@@ -24,7 +26,7 @@ fn counting() -> Module {
         els: BlockCall::to(end),
     });
     Builder::new(&mut f, end).terminate(Terminator::Exit);
-    Module { functions: vec![f], ..Module::default() }
+    Module { functions: vec![f.into()], ..Module::default() }
 }
 
 fn found(module: &Module) -> Vec<String> {
@@ -34,7 +36,7 @@ fn found(module: &Module) -> Vec<String> {
 /// What the verifier says when the counting kernel is changed like this.
 fn after(change: impl FnOnce(&mut Function)) -> Vec<String> {
     let mut m = counting();
-    change(&mut m.functions[0]);
+    change(Arc::make_mut(&mut m.functions[0]));
     found(&m)
 }
 
@@ -172,7 +174,7 @@ fn operations_keep_their_rules() {
     ];
     for (op, message) in cases {
         let mut m = counting();
-        let f = &mut m.functions[0];
+        let f = Arc::make_mut(&mut m.functions[0]);
         let signature = op.signature().unwrap_or(Signature { args: vec![], results: vec![] });
         let mut b = Builder::new(f, Block(END as u32));
         let args: Vec<Value> = signature.args.iter().map(|&ty| b.iconst(ty, 0)).collect();
@@ -216,12 +218,13 @@ fn variables_lie_in_the_image() {
         relocs: vec![],
     };
     let mut m = Module {
-        globals: vec![global("a", 0, 8), global("b", 4, 8), global("c", 14, 8)],
+        globals: Arc::new(vec![global("a", 0, 8), global("b", 4, 8), global("c", 14, 8)]),
         image_size: 16,
         ..Module::default()
     };
-    m.globals[0].init = vec![0; 9];
-    m.globals[1].relocs =
+    let globals = Arc::make_mut(&mut m.globals);
+    globals[0].init = vec![0; 9];
+    globals[1].relocs =
         vec![Reloc { at: 4, size: 8, shift: 0, target: RelocTarget::Func(FuncId(0)), addend: 0 }];
     assert_eq!(
         found(&m),

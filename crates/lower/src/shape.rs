@@ -1,0 +1,262 @@
+//! Instructions that are alike: whether one can be lowered says whether the others can.
+//!
+//! A shape is all that lowering's refusals look at: opcode and modifiers, the kinds of the operands with the types of their registers and
+//! the places of their variables, and constants where a family reads them. Which register it is, and which of the function's own variables
+//! of a kind, makes no difference.
+
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+
+use ptx::Opcode;
+use ptx::ast::{
+    Address, AddressBase, Component, Function, Instruction, LabelKind, Operand, OperandKind, Parameter,
+    RegId, Symbol, VarId, VariableRef,
+};
+
+/// The shape of an instruction as words.
+pub type Shape = Box<[u32]>;
+
+/// Writes shapes of one function's instructions.
+pub struct Shapes<'a> {
+    function: &'a Function,
+    /// Variables whose names stand for addresses.
+    taken: &'a HashSet<VarId>,
+    words: Vec<u32>,
+}
+
+/// Constants are nothing but values there: no refusal depends on which.
+fn takes_any_constant(opcode: Opcode) -> bool {
+    use Opcode as O;
+    matches!(
+        opcode,
+        O::Abs
+            | O::Add
+            | O::Addc
+            | O::And
+            | O::Atom
+            | O::Bar
+            | O::Barrier
+            | O::Bfe
+            | O::Bfi
+            | O::Bra
+            | O::Call
+            | O::Cvt
+            | O::Cvta
+            | O::Div
+            | O::Fma
+            | O::Ld
+            | O::Lop3
+            | O::Mad
+            | O::Madc
+            | O::Max
+            | O::Min
+            | O::Mov
+            | O::Mul
+            | O::Neg
+            | O::Not
+            | O::Or
+            | O::Prmt
+            | O::Red
+            | O::Rem
+            | O::Selp
+            | O::Set
+            | O::Setp
+            | O::Shf
+            | O::Shfl
+            | O::Shl
+            | O::Shr
+            | O::Slct
+            | O::St
+            | O::Sub
+            | O::Subc
+            | O::Vote
+            | O::Xor
+    )
+}
+
+/// What is not like anything else.
+struct Unlike;
+
+impl<'a> Shapes<'a> {
+    /// Of a function with its body, and the variables whose names stand for addresses in it.
+    pub fn new(function: &'a Function, taken: &'a HashSet<VarId>) -> Self {
+        Shapes { function, taken, words: Vec::with_capacity(64) }
+    }
+
+    /// The shape of an instruction, until the next is asked for; `None`: it is to be looked at by itself.
+    pub fn of(&mut self, i: &Instruction) -> Option<&[u32]> {
+        self.words.clear();
+        let is_entry = u32::from(self.function.is_entry) << 16;
+        let guard = u32::from(i.guard.is_some()) << 17;
+        self.words.push(i.opcode as u32 | is_entry | guard);
+        self.words.push(i.modifiers.len() as u32 | (i.operands.len() as u32) << 8);
+        self.words.extend(i.modifiers.iter().map(|m| *m as u32));
+        let constants = !takes_any_constant(i.opcode);
+        for operand in &i.operands {
+            self.operand(i.opcode, operand, constants).ok()?;
+        }
+        Some(&self.words)
+    }
+
+    /// A kind with a small number beside it.
+    fn put(&mut self, kind: u32, detail: u32) {
+        self.words.push(kind | detail << 8);
+    }
+
+    fn wide(&mut self, n: u64) {
+        self.words.extend([n as u32, (n >> 32) as u32]);
+    }
+
+    fn hashed(&mut self, thing: &impl Hash) {
+        thing.hash(&mut Words(&mut self.words));
+    }
+
+    fn register(&mut self, kind: u32, reg: RegId) {
+        let found = self.function.regs().get(reg.index());
+        self.put(kind, found.map_or(0, |r| r.ty as u32 | u32::from(r.vector) << 8));
+    }
+
+    fn operand(&mut self, opcode: Opcode, operand: &Operand, constants: bool) -> Result<(), Unlike> {
+        use OperandKind as K;
+        match &operand.kind {
+            K::Reg(reg) => self.register(1, *reg),
+            K::Component(reg, part) => self.component(2, *reg, Some(*part)),
+            K::Not(reg) => self.register(3, *reg),
+            K::Negated(reg, part) => self.component(4, *reg, *part),
+            K::Special(special, part) => {
+                self.put(5, 0);
+                self.hashed(&(special, part));
+            }
+            K::Int(n) => {
+                self.put(6, u32::from(n.unsigned && constants));
+                if constants {
+                    self.wide(n.bits);
+                }
+            }
+            K::F32(bits) => {
+                self.put(7, 0);
+                if constants {
+                    self.words.push(*bits);
+                }
+            }
+            K::F64(bits) => {
+                self.put(8, 0);
+                if constants {
+                    self.wide(*bits);
+                }
+            }
+            K::Symbol(s) => {
+                self.symbol(9, opcode, s.symbol)?;
+                if constants {
+                    self.wide(s.offset as u64);
+                }
+            }
+            K::Element(e) => {
+                self.variable(10, e.array);
+                self.register(0, e.index);
+                if constants {
+                    self.wide(e.plus as u64);
+                    self.words.push(e.size);
+                }
+            }
+            K::Vector(list) => self.list(11, opcode, list, constants)?,
+            K::List(list) => self.list(12, opcode, list, constants)?,
+            K::Pair(pair) => {
+                self.put(13, 0);
+                self.operand(opcode, &pair.0, constants)?;
+                self.operand(opcode, &pair.1, constants)?;
+            }
+            K::Sink => self.put(14, 0),
+            K::Address(address) => self.address(opcode, address, constants)?,
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, kind: u32, opcode: Opcode, list: &[Operand], constants: bool) -> Result<(), Unlike> {
+        self.put(kind, list.len() as u32);
+        list.iter().try_for_each(|o| self.operand(opcode, o, constants))
+    }
+
+    fn address(&mut self, opcode: Opcode, address: &Address, constants: bool) -> Result<(), Unlike> {
+        self.put(15, u32::from(address.unified));
+        match address.base {
+            AddressBase::Reg(reg) => self.register(1, reg),
+            AddressBase::Component(reg, part) => self.component(2, reg, Some(part)),
+            AddressBase::Var(variable) => self.variable(9, variable),
+            AddressBase::Element(e) => {
+                self.variable(10, e.array);
+                self.register(0, e.index);
+                if constants {
+                    self.wide(e.plus as u64);
+                    self.words.push(e.size);
+                }
+            }
+            AddressBase::Func(f) => self.symbol(9, opcode, Symbol::Func(f))?,
+            AddressBase::Absolute => self.put(14, 0),
+        }
+        if constants {
+            self.wide(address.offset as u64);
+        }
+        self.list(12, opcode, &address.parts, constants)
+    }
+
+    fn component(&mut self, kind: u32, reg: RegId, part: Option<Component>) {
+        self.register(kind, reg);
+        self.hashed(&part);
+    }
+
+    fn symbol(&mut self, kind: u32, opcode: Opcode, symbol: Symbol) -> Result<(), Unlike> {
+        match symbol {
+            Symbol::Global(g) => self.variable(kind, VariableRef::Global(g)),
+            Symbol::Var(v) => self.variable(kind, VariableRef::Var(v)),
+            Symbol::Func(f) => {
+                self.put(kind, 2);
+                self.words.push(f.0);
+            }
+            Symbol::Label(l) => {
+                let label = self.function.body.as_ref().and_then(|b| b.labels.get(l.index()));
+                if opcode != Opcode::Bra || label.is_none_or(|l| !matches!(l.kind, LabelKind::Code)) {
+                    return Err(Unlike);
+                }
+                self.put(kind, 3);
+            }
+        }
+        Ok(())
+    }
+
+    fn variable(&mut self, kind: u32, variable: VariableRef) {
+        match variable {
+            VariableRef::Global(g) => {
+                self.put(kind, 0);
+                self.words.push(g.0);
+            }
+            VariableRef::Var(v) => {
+                self.put(kind, 1);
+                let Some(found) = self.function.vars().get(v.index()) else { return };
+                let parameter = Parameter::Var(v);
+                let formal =
+                    self.function.params.contains(&parameter) || self.function.returns.contains(&parameter);
+                let flags = u32::from(formal) | u32::from(self.taken.contains(&v)) << 1;
+                self.words.push(found.space as u32 | (found.ty as u32) << 8 | u32::from(found.vector) << 16);
+                self.put(flags, found.dims.len() as u32);
+            }
+        }
+    }
+}
+
+/// Keeps what is hashed.
+struct Words<'a>(&'a mut Vec<u32>);
+
+impl Hasher for Words<'_> {
+    fn finish(&self) -> u64 {
+        0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes.iter().map(|b| u32::from(*b)));
+    }
+
+    fn write_isize(&mut self, n: isize) {
+        self.0.push(n as u32);
+    }
+}

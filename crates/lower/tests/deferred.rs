@@ -1,0 +1,141 @@
+//! A text that is lowered when it is asked for is the same as one that is lowered as a whole, and is refused where that is.
+
+mod support {
+    #[allow(dead_code, reason = "the tests that share it need the rest")]
+    pub mod grammar;
+    pub mod matrix;
+}
+
+use std::fs;
+use std::path::Path;
+
+use lower::{Deferred, Options, Unit, one_by_one};
+use support::grammar::{self, Line};
+use wave::Module;
+
+fn options() -> Options<'static> {
+    Options { complete: false, symbols: &[], each: &one_by_one, exact: false }
+}
+
+/// Lowered as a whole; `None` where it is refused.
+fn at_once(text: &str) -> Option<Module> {
+    let tree = ptx::parse(text).ok()?;
+    lower::lower_by(&[Unit { name: "text", module: &tree, source: text }], options()).ok()
+}
+
+fn deferred(text: &str) -> Option<Deferred> {
+    Deferred::new("text", text, options())
+}
+
+/// Whether both ways take a text, and give the same code for every kernel and as a whole.
+fn compare(text: &str) -> Result<(), String> {
+    let (want, got) = match (at_once(text), deferred(text)) {
+        (Some(want), Some(got)) => (want, got),
+        (None, None) => return Ok(()),
+        (want, _) => return Err(format!("taken at once: {}, later: {}", want.is_some(), want.is_none())),
+    };
+    for (id, kernel) in want.kernels() {
+        let name = &kernel.name;
+        let head = &got.heads().functions[id.index()];
+        if (&head.name, &head.kernel) != (name, &kernel.kernel) {
+            return Err(format!("{name} is declared as {:?}, expected {:?}", head.kernel, kernel.kernel));
+        }
+        let module = got.reached_from(id, &one_by_one).map_err(|e| format!("{name}: {e:?}"))?;
+        for f in wave::layout::reachable(&want, id) {
+            if module.function_text(f) != want.function_text(f) {
+                return Err(format!("{name} reaches something else"));
+            }
+        }
+    }
+    let whole = got.whole(&one_by_one).map_err(|e| format!("{e:?}"))?;
+    if whole.to_string() != want.to_string() {
+        return Err("differs as a whole".to_owned());
+    }
+    wave::verify::verify(&whole).map_err(|p| format!("{p:?}"))
+}
+
+#[test]
+fn kernels_are_the_same() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut seen = 0;
+    for folder in ["tests/ptx", "bench/kernels"].map(|f| root.join(f)) {
+        for entry in fs::read_dir(folder).expect("the folder can be read") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|e| e == "ptx") {
+                let text = fs::read_to_string(&path).expect("a text");
+                assert_eq!(compare(&text), Ok(()), "{}", path.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 10);
+}
+
+#[test]
+fn every_form_is_taken_or_refused_alike() {
+    let mut wrong = Vec::new();
+    for line in grammar::lines() {
+        let Line::Instruction(_, forms) = line else { continue };
+        for form in forms {
+            for modifiers in form.spellings() {
+                let instructions = [false, true].map(|optional| form.instruction(&modifiers, optional));
+                for instruction in instructions.into_iter().flatten() {
+                    let found = compare(&grammar::module(&form, &instruction));
+                    wrong.extend(found.err().map(|why| format!("{instruction} {why}")));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What is refused for a constant, a variable or a declaration is refused behind others that look like it, and told by the whole.
+#[test]
+fn what_is_not_alike_is_looked_at() {
+    const HEAD: &str = ".version 9.0\n.target sm_120a\n.address_size 64\n.shared .b8 tile[64];\n\
+        .func (.param .b32 r) one(.param .b32 a) { ret; }\n.func two(.param .b32 a, .param .b32 b) { ret; }\n";
+    const REGISTERS: &str = ".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<9>; .param .b32 x;";
+    let cases = [
+        ("alloca.u64 %rd1, %rd2, 16;", "alloca.u64 %rd1, %rd2, 24;"),
+        ("cp.async.ca.shared.global [%rd1], [%rd2], 4;", "cp.async.ca.shared.global [%rd1], [%rd2], 5;"),
+        ("call (x), one, (x);", "call (x), two, (x);"),
+        ("mov.u32 %r1, %laneid;", "mov.u32 %r1, %nosuch;"),
+        ("bra end;", "bra nowhere;"),
+    ];
+    for (right, wrong) in cases {
+        let text = |last: &str| {
+            let kernels = [right, right, last].into_iter().enumerate();
+            let kernels = kernels.map(|(n, i)| format!(".entry k{n}() {{ {REGISTERS} {i} end: ret; }}\n"));
+            HEAD.to_owned() + &kernels.collect::<String>()
+        };
+        assert_eq!(compare(&text(right)), Ok(()), "{right}");
+        assert!(at_once(&text(right)).is_some(), "{right} is right");
+        assert!(at_once(&text(wrong)).is_none(), "{wrong} is wrong");
+        assert!(deferred(&text(wrong)).is_none(), "{wrong} is wrong behind {right}");
+    }
+}
+
+/// A kernel that calls through a handle may reach a function whose handle another one takes.
+#[test]
+fn handles_reach_what_others_name() {
+    let text = ".version 9.0\n.target sm_80\n.address_size 64\n\
+        .shared .align 4 .b32 a;\n.shared .align 4 .b32 b[4];\n.global .u64 place;\n\
+        .func f() { .reg .b32 %r<2>; ld.shared.u32 %r1, [b]; st.shared.u32 [a], %r1; ret; }\n\
+        .func g() { .shared .b32 own[2]; .reg .b32 %r<2>; ld.shared.u32 %r1, [own]; ret; }\n\
+        .func h() { call g; ret; }\n\
+        .entry takes() { .reg .b64 %rd<2>; mov.u64 %rd1, f; st.global.u64 [place], %rd1; ret; }\n\
+        .entry calls() { .reg .b64 %rd<2>; ld.global.u64 %rd1, [place]; p: .callprototype _ (); \
+        call %rd1, p; ret; }\n\
+        .entry straight() { call h; ret; }\n";
+    assert_eq!(compare(text), Ok(()));
+    let deferred = deferred(text).expect("a text");
+    let size = |name: &str| {
+        let id = deferred.heads().function(name).expect("a kernel");
+        deferred.heads().functions[id.index()].kernel.as_ref().map(|k| k.shared_size)
+    };
+    assert_eq!([size("takes"), size("calls"), size("straight")], [Some(0), Some(20), Some(8)]);
+    let straight = deferred.heads().function("straight").expect("a kernel");
+    let module = deferred.reached_from(straight, &one_by_one).expect("its code");
+    let with_code = module.functions.iter().filter(|f| !f.external).map(|f| f.name.as_str());
+    assert_eq!(with_code.collect::<Vec<_>>(), ["g", "h", "straight"]);
+}
