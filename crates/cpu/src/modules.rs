@@ -1,11 +1,15 @@
 //! The wave IR of a program: of a small text one module, lowered when it was loaded; of a large one a module for each kernel that is asked for.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use lower::Deferred;
 use wave::{FuncId, Module};
 
 use crate::share;
+
+/// Functions that the modules of single kernels may list, all together: where more kernels are asked for, all are lowered.
+const LISTED: usize = 1 << 21;
 
 /// Where a program's kernels have their code.
 pub(crate) enum Modules {
@@ -22,6 +26,8 @@ pub(crate) struct Later {
     /// By the function's number.
     reached: Vec<OnceLock<Arc<Module>>>,
     whole: OnceLock<Arc<Module>>,
+    /// Kernels that were asked for.
+    asked: AtomicUsize,
     threads: usize,
 }
 
@@ -30,7 +36,8 @@ impl Modules {
     pub fn later(text: Deferred, threads: usize) -> Modules {
         let heads = Arc::new(text.heads().clone());
         let reached = heads.functions.iter().map(|_| OnceLock::new()).collect();
-        Modules::Later(Box::new(Later { text, heads, reached, whole: OnceLock::new(), threads }))
+        let (whole, asked) = (OnceLock::new(), AtomicUsize::new(0));
+        Modules::Later(Box::new(Later { text, heads, reached, whole, asked, threads }))
     }
 
     /// What the module declares; its functions may be without code.
@@ -56,11 +63,7 @@ impl Modules {
     pub fn whole(&self) -> &Arc<Module> {
         match self {
             Modules::Whole(module) => module,
-            Modules::Later(later) => later.whole.get_or_init(|| {
-                let each =
-                    |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(later.threads, count, work);
-                later.made(later.text.whole(&each))
-            }),
+            Modules::Later(later) => later.whole(),
         }
     }
 
@@ -92,9 +95,17 @@ impl Modules {
 }
 
 impl Later {
+    fn whole(&self) -> &Arc<Module> {
+        self.whole.get_or_init(|| {
+            let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(self.threads, count, work);
+            self.made(self.text.whole(&each))
+        })
+    }
+
     fn reached_from(&self, kernel: FuncId) -> Arc<Module> {
-        if let Some(whole) = self.whole.get() {
-            return Arc::clone(whole);
+        let listed = self.asked.fetch_add(1, Ordering::Relaxed).saturating_mul(self.heads.functions.len());
+        if listed > LISTED || self.whole.get().is_some() {
+            return Arc::clone(self.whole());
         }
         let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(self.threads, count, work);
         self.made(self.text.reached_from(kernel, &each))
