@@ -97,8 +97,8 @@ impl Backend for Cpu {
         // Whoever loads modules may call `exit` while they are compiled.
         simd::llvm::watch_thread();
         // Bytes that are not ASCII have no place in PTX; the hardware's driver refuses them even in comments.
-        let bad = request.inputs.iter().find_map(|i| Some((i, i.text.iter().position(|b| !b.is_ascii())?)));
-        if let Some((input, at)) = bad {
+        if let Some(input) = request.inputs.iter().find(|i| !i.text.is_ascii()) {
+            let at = input.text.iter().position(|b| !b.is_ascii()).unwrap_or(0);
             let line = 1 + input.text.iter().take(at).filter(|b| **b == b'\n').count();
             let byte = input.text.get(at).copied().unwrap_or(0);
             let message = format!("Unexpected non-ASCII character encountered on line {line} ({byte:#04x})");

@@ -3,6 +3,7 @@
 //! [`lower`] takes one or more parsed PTX texts, links them (an `.extern` symbol of one is defined in another) and gives one
 //! [`wave::Module`]. Registers become SSA values (`ssa`), variables get their places (`link`), and each instruction goes through
 //! the row of [`family::of`] that names its lowering.
+//! [`Deferred`] is a large text whose functions are lowered when they are asked for.
 //!
 //! **Architecture invariant:** knows PTX and wave, not how wave is run. Every instruction that cannot be lowered is an error with its
 //! place; none is dropped.
