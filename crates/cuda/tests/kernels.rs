@@ -6,6 +6,7 @@ mod libraries;
 mod library;
 mod multicast;
 mod rows;
+mod shared;
 mod support;
 
 use std::ffi::{CString, c_void};

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::capability;
 use crate::context::Primary;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -40,13 +41,11 @@ impl DeviceInfo {
             attribute::PCI_BUS_ID => self.pci.1 as i32,
             attribute::PCI_DEVICE_ID => self.pci.2 as i32,
             attribute::PCI_DOMAIN_ID => self.pci.0 as i32,
-            attribute::COMPUTE_CAPABILITY_MAJOR => self.compute_capability.0 as i32,
-            attribute::COMPUTE_CAPABILITY_MINOR => self.compute_capability.1 as i32,
-            attribute::MEM_SYNC_DOMAIN_COUNT if self.compute_capability >= (9, 0) => 4,
-            attribute::CLUSTER_LAUNCH | attribute::TENSOR_MAPS => {
-                i32::from(self.compute_capability >= (9, 0))
+            _ => {
+                let follows = capability::attribute(self.compute_capability, number);
+                let fixed = || ATTRIBUTES.iter().find(|a| a.0 == number).map(|a| a.1);
+                return follows.or_else(fixed).ok_or(Error::InvalidValue);
             }
-            _ => return ATTRIBUTES.iter().find(|a| a.0 == number).map(|a| a.1).ok_or(Error::InvalidValue),
         };
         Ok(value)
     }
@@ -60,6 +59,8 @@ pub mod attribute {
     pub const MAX_BLOCK_DIM_Z: i32 = 4;
     /// Static and dynamic shared memory of a block, without asking for more.
     pub const MAX_SHARED_MEMORY_PER_BLOCK: i32 = 8;
+    /// Registers of a block.
+    pub const MAX_REGISTERS_PER_BLOCK: i32 = 12;
     /// Clock in kHz.
     pub const CLOCK_RATE: i32 = 13;
     /// Multiprocessors.
@@ -78,6 +79,8 @@ pub mod attribute {
     pub const COMPUTE_CAPABILITY_MINOR: i32 = 76;
     /// Shared memory of a multiprocessor.
     pub const MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: i32 = 81;
+    /// How many times as fast single precision is as double precision.
+    pub const SINGLE_TO_DOUBLE_RATIO: i32 = 87;
     /// Shared memory of a block when asked for.
     pub const MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: i32 = 97;
     /// Blocks that a multiprocessor holds.
@@ -94,8 +97,9 @@ pub mod attribute {
     pub const TENSOR_MAPS: i32 = 127;
 }
 
-/// Attributes of a device of capability 8.6 by number, from 1 without a gap. Where the hardware of that capability has what this driver does
-/// not do (textures apart, which keep their documented limits), the answer is the truth: no.
+/// Attributes of a device by number, from 1 without a gap; those that follow from its capability ([`capability`]), here as of 8.6, and what the
+/// backend says come before. Where the hardware has what this driver does not do (textures apart, which keep their documented limits), the
+/// answer is the truth: no.
 #[rustfmt::skip]
 const ATTRIBUTES: &[(i32, i32)] = &[
     (1, 1024), // max threads per block
@@ -136,7 +140,7 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (36, 6001000), // memory clock rate
     (37, 384), // global memory bus width
     (38, 6291456), // l2 cache size
-    (39, 2048), // max threads per multiprocessor
+    (39, 1536), // max threads per multiprocessor
     (40, 2), // async engine count
     (41, 1), // unified addressing
     (42, 32768), // maximum texture1d layered width
@@ -172,8 +176,8 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (72, 2097120), // maximum texture2d linear pitch
     (73, 32768), // maximum texture2d mipmapped width
     (74, 32768), // maximum texture2d mipmapped height
-    (75, 9), // compute capability major
-    (76, 0), // compute capability minor
+    (75, 8), // compute capability major
+    (76, 6), // compute capability minor
     (77, 32768), // maximum texture1d mipmapped width
     (78, 1), // stream priorities supported
     (79, 1), // global l1 cache supported
@@ -203,7 +207,7 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (103, 0), // handle type posix file descriptor supported
     (104, 0), // handle type win32 handle supported
     (105, 0), // handle type win32 kmt handle supported
-    (106, 32), // max blocks per multiprocessor
+    (106, 16), // max blocks per multiprocessor
     (107, 0), // generic compression supported
     (108, 0), // max persisting l2 cache size
     (109, 0), // max access policy window size
@@ -395,6 +399,14 @@ mod tests {
             assert_eq!(*number, i as i32 + 1);
         }
         assert_eq!(ATTRIBUTES.len(), 147);
+    }
+
+    #[test]
+    fn attributes_are_those_of_the_usual_capability() {
+        for &(number, value) in ATTRIBUTES {
+            let follows = capability::attribute((8, 6), number);
+            assert!(follows.is_none_or(|f| f == value), "{number}: {follows:?}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! tables of objects and the one driver that [`initialize`] makes.
 
 pub mod backend;
+mod capability;
 pub mod cluster;
 pub mod context;
 pub mod device;

@@ -38,6 +38,10 @@ functions! {
     cuCtxDestroy_v2(P);
     cuCtxSetCurrent(P);
     cuCtxSynchronize();
+    cuDeviceGetAttribute(*mut i32, i32, i32);
+    cuFuncGetAttribute(*mut i32, i32, P);
+    cuFuncSetAttribute(P, i32, i32);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut i32, P, i32, usize);
     cuDevicePrimaryCtxRetain(*mut P, i32);
     cuDevicePrimaryCtxReset_v2(i32);
     cuModuleLoadData(*mut P, *const c_void);
