@@ -18,6 +18,25 @@ pub fn face(direction: [f32; 3]) -> (u32, [f32; 2]) {
     (face, [place(s), place(t)])
 }
 
+/// How far a direction moves on the cube, of half a side of 2, when something is added to it: along a face and, across an edge, on along the
+/// next, unfolded. The third number is of moves to the face on the other side.
+pub fn moved(from: [f32; 3], by: [f32; 3]) -> [f32; 3] {
+    let onto = |v: [f64; 3]| {
+        let [x, y, z] = v.map(f64::abs);
+        let axis = if z >= x && z >= y { 2 } else { usize::from(y >= x) };
+        (axis, v.map(|c| c / v[axis].abs()))
+    };
+    let from = from.map(f64::from);
+    let (major, start) = onto(from);
+    let (next, end) = onto(std::array::from_fn(|k| from[k] + f64::from(by[k])));
+    let mut moved: [f64; 3] = std::array::from_fn(|k| end[k] - start[k]);
+    if next != major {
+        moved[next] += moved[major].abs().copysign(end[next]);
+        moved[major] = 0.0;
+    }
+    moved.map(|v| v as f32)
+}
+
 /// The direction of a place on a face, which may lie beyond its edges.
 fn direction(face: u32, s: f32, t: f32) -> [f32; 3] {
     let (s, t) = (2.0 * s - 1.0, 2.0 * t - 1.0);

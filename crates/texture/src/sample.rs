@@ -48,7 +48,9 @@ fn point(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize) -
     let geometry = access.geometry;
     if geometry.layered() {
         let word = next();
-        point.outside = access.integers && word >= descriptor.layers;
+        // Of a level that the instruction names, the last layer; else nothing outside.
+        let plain = access.integers && access.level != Level::Level;
+        point.outside = plain && word >= descriptor.layers;
         point.layer = layer(word, descriptor.layers);
     }
     let count = geometry.coordinates();
@@ -73,14 +75,16 @@ fn point(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize) -
             *offset = next() as i32;
         }
     }
+    let direction = point.words.map(f32::from_bits);
     if geometry.cube() {
-        let (face, [s, t]) = cube::face(point.words.map(f32::from_bits));
+        let (face, [s, t]) = cube::face(direction);
         point.face = face;
         point.words = [s.to_bits(), t.to_bits(), 0];
     }
     if access.level == Level::Gradient {
         let plane = descriptor.levels.first().copied().unwrap_or_default();
         let sizes = if geometry.cube() {
+            derivatives = derivatives.map(|d| cube::moved(direction, d));
             [plane.width as f32 / 2.0; 3]
         } else if descriptor.sampler.normalized {
             [plane.width as f32, plane.height as f32, plane.depth as f32]

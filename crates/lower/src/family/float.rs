@@ -83,7 +83,9 @@ pub fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 fn divide(l: &mut Lower, i: &Instruction, fmt: Fmt, m: FloatMode, a: &[Value]) -> Value {
-    if i.has(M::Approx) {
+    // Without a rounding, as PTX before 1.4 has it, f32 are divided approximately.
+    let plain = fmt == Fmt::F32 && i.rounding().is_none() && !i.has(M::Full);
+    if i.has(M::Approx) || plain {
         approximate(l, ApproxOp::Div, fmt, m.ftz, a)
     } else if i.has(M::Full) {
         approximate(l, ApproxOp::DivFull, fmt, m.ftz, a)

@@ -141,15 +141,16 @@ fn write_texel(l: &mut Lower, i: &Instruction, values: Vec<Value>, halves: bool)
     }
 }
 
-/// Offsets, where they are given. A value to compare depths with is taken and has no effect, as on the hardware: no call of the
-/// interface makes textures of depths.
+/// Offsets, where they are given, and whether there is a value to compare depths with. That has no effect, as on the hardware: no call of
+/// the interface makes textures of depths.
 fn rest(
     l: &mut Lower,
     i: &Instruction,
     operands: &[Operand],
     access: &mut Access,
     args: &mut Vec<Value>,
-) -> Result<()> {
+) -> Result<bool> {
+    let mut compared = false;
     for operand in operands {
         match &operand.kind {
             OperandKind::Vector(_) => {
@@ -158,10 +159,11 @@ fn rest(
             }
             _ => {
                 l.value(operand, ScalarType::F32)?;
+                compared = true;
             }
         }
     }
-    Ok(())
+    Ok(compared)
 }
 
 pub fn fetch(l: &mut Lower, i: &Instruction) -> Result<()> {
@@ -195,8 +197,13 @@ pub fn fetch(l: &mut Lower, i: &Instruction) -> Result<()> {
         let (n, t) = if access.level == Level::Level { (1, from) } else { (count, ScalarType::F32) };
         args.extend(words(l, i, detail, n, t)?);
     }
-    rest(l, i, others, &mut access, &mut args)?;
-    let values = l.op(Op::Texture(access), &args);
+    let compared = rest(l, i, others, &mut access, &mut args)?;
+    let mut values = l.op(Op::Texture(access), &args);
+    // The hardware gives nothing where there are derivatives along the one dimension, too.
+    if compared && access.level == Level::Gradient && access.geometry == Geometry::D1 {
+        let zero = l.constant(Ty::I32, 0);
+        values.fill(zero);
+    }
     write_texel(l, i, values, to == ScalarType::F16)
 }
 

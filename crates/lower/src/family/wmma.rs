@@ -6,7 +6,7 @@
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
 use tensor::{Bits, Format, Mma, Round, shape};
-use wave::op::{FloatCmp, FloatMode, FloatOp, IntOp, Op, Order, SReg, ShiftOp};
+use wave::op::{FloatMode, IntOp, Op, Order, SReg, ShiftOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -380,10 +380,9 @@ fn multiply(l: &mut Lower, i: &Instruction) -> Result<()> {
         results.extend(sum);
     }
     if d != inner {
-        results = narrowed(l, &results);
-    }
-    if i.has(M::Satfinite) && halves {
-        results = finite(l, &results, d);
+        // Of halves the hardware keeps no result within a range: sums that become narrower are cut instead of rounded, others are as without.
+        let round = if i.has(M::Satfinite) { wave::op::Round::Rz } else { wave::op::Round::Rn };
+        results = narrowed(l, &results, round);
     }
     write(l, &i.operands[0], &results)
 }
@@ -400,41 +399,12 @@ fn widened(l: &mut Lower, pairs: &[Value]) -> Vec<Value> {
     all
 }
 
-/// f32 as pairs of halves, to nearest.
-fn narrowed(l: &mut Lower, values: &[Value]) -> Vec<Value> {
-    let mode = FloatMode::rn(Fmt::F16);
+/// f32 as pairs of halves.
+fn narrowed(l: &mut Lower, values: &[Value], round: wave::op::Round) -> Vec<Value> {
+    let mode = FloatMode { round, ..FloatMode::rn(Fmt::F16) };
     let halves: Vec<Value> =
         values.iter().map(|&v| l.op1(Op::FloatToFloat { from: Fmt::F32, mode, relu: false }, &[v])).collect();
     halves.chunks(2).map(|pair| l.op1(Op::Pack { part: Ty::I16, whole: Ty::I32 }, pair)).collect()
-}
-
-/// Within the range of numbers; NaN is zero.
-fn finite(l: &mut Lower, values: &[Value], format: Format) -> Vec<Value> {
-    let (fmt, largest) = if format == Format::F16 { (Fmt::F16, 0x7bff) } else { (Fmt::F32, 0x7f7f_ffff) };
-    let ty = fmt.ty();
-    let mut all = Vec::new();
-    for &v in values {
-        let parts =
-            if format == Format::F16 { l.op(Op::Unpack { part: ty, whole: Ty::I32 }, &[v]) } else { vec![v] };
-        let clamped: Vec<Value> = parts
-            .into_iter()
-            .map(|v| {
-                let sign = 1u128 << (ty.bits() - 1);
-                let (high, low) = (l.constant(ty, largest), l.constant(ty, largest | sign));
-                let mode = FloatMode::rn(fmt);
-                let below = l.op1(Op::Float(FloatOp::Min, mode), &[v, high]);
-                let inside = l.op1(Op::Float(FloatOp::Max, mode), &[below, low]);
-                let (nan, zero) =
-                    (l.op1(Op::FloatCmp { cmp: FloatCmp::Nan, fmt, ftz: false }, &[v, v]), l.constant(ty, 0));
-                l.op1(Op::Select(ty), &[nan, zero, inside])
-            })
-            .collect();
-        all.extend(match format {
-            Format::F16 => vec![l.op1(Op::Pack { part: ty, whole: Ty::I32 }, &clamped)],
-            _ => clamped,
-        });
-    }
-    all
 }
 
 /// `wmma.load`, `wmma.store` and `wmma.mma`.

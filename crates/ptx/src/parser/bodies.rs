@@ -193,14 +193,16 @@ impl Outline {
 impl<'s> Current<'s> {
     /// Begins the body of a function whose head has been read, in the memory of the body before. False: names clash.
     fn begin(&mut self, function: &'s Function, inputs: Range<u32>) -> bool {
-        let Current { scopes, body, labels, parents, scope, pending, inputs: of_function, patches } = self;
+        let Current { scopes, body, labels, parents, scope, pending, inputs: of_function, patches, listless } =
+            self;
         scopes.clear();
         labels.clear();
         pending.clear();
         patches.clear();
         parents.clear();
         parents.push(0);
-        (*scope, *of_function) = (0, inputs);
+        // Whose parameters stand in the body is not put off.
+        (*scope, *of_function, *listless) = (0, inputs, false);
         body.statements.clear();
         body.labels.clear();
         body.regs.clone_from(&function.head.regs);

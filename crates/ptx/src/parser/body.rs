@@ -126,8 +126,18 @@ impl<'s> Parser<'s> {
         loop {
             let (name, mut variable) = self.declarator(&head)?;
             variable.linkage = linkage;
+            let param = variable.space == Space::Param;
             let id = self.declare_var(name, variable.clone())?;
             self.initialiser(&mut variable)?;
+            // They stand before all other variables, one after another.
+            if self.current.listless && param && id.0 == self.current.inputs.end {
+                self.current.inputs.end += 1;
+                if !self.eat(b',') {
+                    self.expect(b';')?;
+                    return Ok(());
+                }
+                continue;
+            }
             if let Some(slot) = self.current.body.vars.get_mut(id.index()) {
                 *slot = variable;
             }

@@ -1,7 +1,7 @@
 //! Heads of functions and kernels.
 
 use super::{Current, ModuleName, Parsed, Parser};
-use crate::ast::{Directive, FuncId, Function, FunctionDirective, Head, Linkage, Parameter, Register};
+use crate::ast::{Directive, FuncId, Function, FunctionDirective, Head, Linkage, Parameter, Register, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::layout::ParamLayout;
 use crate::lexer::Kind;
@@ -33,8 +33,10 @@ impl<'s> Parser<'s> {
         let returns = if !is_entry && self.token.is(b'(') { self.parameters()? } else { Vec::new() };
         let (name, span) = self.expect_ident("a function's name")?;
         let first_input = self.current.body.vars.len() as u32;
-        let params = if self.token.is(b'(') { self.parameters()? } else { Vec::new() };
+        let listed = self.token.is(b'(');
+        let params = if listed { self.parameters()? } else { Vec::new() };
         self.current.inputs = first_input..self.current.body.vars.len() as u32;
+        self.current.listless = is_entry && !listed && self.module.version < Version::new(1, 4);
         let mut directives = self.function_directives()?;
         directives.extend(unified.map(|(a, b)| FunctionDirective::Unified(a, b)));
         let mut function = Function {
@@ -79,14 +81,18 @@ impl<'s> Parser<'s> {
         function.head = Head { regs: self.current.body.regs.clone(), vars: self.current.body.vars.clone() };
         let id = self.declare_function(name, function, true)?;
         self.module.to_mut().directives.push(Directive::Definition(id));
-        if self.put_off(id) {
+        // Its body has to tell what a kernel without a list takes.
+        if !self.current.listless && self.put_off(id) {
             return Ok(());
         }
         let result = self.body();
-        let body = std::mem::take(&mut self.current).body;
+        let current = std::mem::take(&mut self.current);
         if let Some(function) = self.module.to_mut().functions.get_mut(id.index()) {
             function.head = Head::default();
-            function.body = Some(body);
+            if current.listless {
+                function.params = current.inputs.map(|n| Parameter::Var(VarId(n))).collect();
+            }
+            function.body = Some(current.body);
         }
         result
     }
