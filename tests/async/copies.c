@@ -1,14 +1,8 @@
-/* Bulk copies: what they leave in shared and in global memory. A case is a kernel around one instruction; README.md has its text. */
-#include "record.h"
+/* Bulk copies: what they leave in shared and in global memory. */
+#include "copies.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ROOM = 8192, BUFFER = 32768, BASE = 1024 };
-
-/* What memory holds first: the number of each two bytes; random bits; floats that are near to each other and special ones; f32 between two
- * neighbours of ten bits of fraction, special ones too. */
-enum contents { NUMBERS, RANDOM, FLOATS, TIES };
 
 static void fill(unsigned char *bytes, size_t size, enum contents contents, int element, uint64_t seed)
 {
@@ -24,6 +18,11 @@ static void fill(unsigned char *bytes, size_t size, enum contents contents, int 
             uint64_t exponent = i % 32 == 8 ? 0x7f800000ull : i % 32 == 24 ? 0 : 0x40000000ull;
             w &= 0x807fe000ffffe000;
             w |= ends[i / 8 % 4] << 32 | ends[(i / 8 + 1) % 4] | exponent << 32;
+        }
+        if (contents == EDGES && w & 3) {
+            static const uint64_t ends[] = { 0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff, 0x80000001, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0x8000000000000001,
+                0xfffffffe, 0x100000000, 0x7fffffff80000000, 0xffffffff00000000, 0x55555555aaaaaaaa };
+            w = ends[w >> 8 & 15] ^ (w & 4 ? ends[w >> 12 & 15] : 0);
         }
         memcpy(bytes + i, &w, 8);
     }
@@ -46,19 +45,6 @@ static void fill(unsigned char *bytes, size_t size, enum contents contents, int 
     }
 }
 
-struct copy {
-    char name[96];
-    char text[1024];     /* %m the map's generic address, %r the room, %b the barrier, %g the buffer; %c<8> %o<4> %x<4> scratch */
-    struct map map;
-    int has_map;
-    unsigned bytes;      /* the barrier waits for these; none: a group is waited for */
-    enum contents room, buffer;
-    int element;
-    int writes;          /* the buffer is recorded, not the room */
-    int cluster;
-    size_t from, size;   /* what is recorded */
-};
-
 static CUdeviceptr buffer, room, out;
 
 static char *kernel(const struct copy *c)
@@ -66,7 +52,7 @@ static char *kernel(const struct copy *c)
     char *text;
     size_t size;
     FILE *o = open_memstream(&text, &size);
-    fprintf(o, ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .align 64 .b8 map[128], .param .u64 pg, .param .u64 pi, .param .u64 po)\n");
+    fprintf(o, ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .align 64 .b8 map[128], .param .u64 pg, .param .u64 pi, .param .u64 po)\n");
     if (c->cluster)
         fprintf(o, ".explicitcluster .reqnctapercluster 2, 1, 1\n");
     fprintf(o, "{\n.shared .align 1024 .b8 room[%d]; .shared .align 8 .b64 bar;\n", ROOM);
@@ -79,11 +65,14 @@ static char *kernel(const struct copy *c)
     fprintf(o, "mov.u32 %%k, 1; @%%q bra ready; mbarrier.init.shared.b64 [%%b], 1; mbarrier.arrive.expect_tx.shared.b64 _, [%%b], %u;\nready: fence.proxy.async; bar.sync 0;\n", c->bytes);
     if (c->cluster)
         fprintf(o, "barrier.cluster.arrive; barrier.cluster.wait;\n");
-    fprintf(o, "@%%q bra done;\n%s\n", c->text);
+    if (c->warp)
+        fprintf(o, "setp.ge.u32 %%p, %%t, 32; @%%p bra done;\n%s\n", c->text);
+    else
+        fprintf(o, "@%%q bra done;\n%s\n", c->text);
     if (c->bytes)
         fprintf(o, "mov.u32 %%n, 0; wait: mbarrier.test_wait.parity.shared.b64 %%p, [%%b], 0; selp.u32 %%k, 1, 0, %%p; @%%p bra done; add.u32 %%n, %%n, 1; setp.lt.u32 %%p, %%n, 4000; @%%p bra wait;\n");
     else
-        fprintf(o, "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n");
+        fprintf(o, "cp.async.bulk.commit_group; cp.async.bulk.wait_group%s 0;\n", c->read ? ".read" : "");
     fprintf(o, "done: bar.sync 0;\n@!%%q st.global.u32 [%%o], %%k; mul.lo.u32 %%n, %%t, 16;\n");
     fprintf(o, "give: add.u32 %%a, %%r, %%n; ld.shared.v2.b64 {%%x0, %%x1}, [%%a]; cvt.u64.u32 %%w, %%n; add.u64 %%w, %%o, %%w; st.global.v2.b64 [%%w+16], {%%x0, %%x1};\n");
     fprintf(o, "add.u32 %%n, %%n, 2048; setp.lt.u32 %%p, %%n, %d; @%%p bra give;\n", ROOM);
@@ -96,8 +85,14 @@ static char *kernel(const struct copy *c)
 
 static unsigned char bytes_[2 * (ROOM + 16) > BUFFER ? 2 * (ROOM + 16) : BUFFER];
 
-static void run(const struct copy *c)
+void run_copy(const struct copy *c)
 {
+    if (only_ptx) {
+        char *text = kernel(c);
+        printf("// %s\n%s", c->name, text);
+        free(text);
+        return;
+    }
     static int begun, before = -1;
     if (before < 0)
         before = *copies_done;
@@ -160,21 +155,21 @@ static void run(const struct copy *c)
     MUST(cuModuleUnload, module);
 }
 
-__attribute__((format(printf, 2, 3))) static void say(char *to, const char *format, ...)
+void say(char *to, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(to + strlen(to), 1024 - strlen(to), format, args);
+    if (vsnprintf(to + strlen(to), TEXT - strlen(to), format, args) >= (int)(TEXT - strlen(to)))
+        die("a case's text is longer than %d", TEXT);
     va_end(args);
 }
 
-static const int sizes[] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4 };
+const int type_sizes[] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4 };
 
-/* A map over the buffer: rows padded to 16 bytes, everything after packed. */
-static struct map over(int type, int rank, const int *dims, const int *box)
+struct map over(int type, int rank, const int *dims, const int *box)
 {
     struct map m = { .encoding = TILED, .type = type, .rank = rank };
-    uint64_t stride = (uint64_t)(dims[0] * sizes[type] + 15) / 16 * 16;
+    uint64_t stride = (uint64_t)(dims[0] * type_sizes[type] + 15) / 16 * 16;
     for (int d = 0; d < 5; d++) {
         m.dim[d] = d < rank ? dims[d] : 1;
         m.box[d] = d < rank ? box[d] : 1;
@@ -187,9 +182,9 @@ static struct map over(int type, int rank, const int *dims, const int *box)
     return m;
 }
 
-static unsigned box_bytes(const struct map *m, int up)
+unsigned box_bytes(const struct map *m, int up)
 {
-    unsigned n = m->interleave ? 16 << (m->interleave - 1) : sizes[m->type];
+    unsigned n = m->interleave ? 16 << (m->interleave - 1) : type_sizes[m->type];
     if (m->encoding != TILED)
         return n * (m->interleave ? 1 : m->channels) * m->pixels;
     for (int d = 0; d < m->rank; d++)
@@ -197,14 +192,13 @@ static unsigned box_bytes(const struct map *m, int up)
     return n;
 }
 
-/* Moves coordinates to registers, and names them. */
-static void coordinates(char *text, const struct map *m, const int *at)
+void coordinates(char *text, const struct map *m, const int *at)
 {
     for (int d = 0; d < m->rank; d++)
         say(text, "mov.s32 %%c%d, %d; ", d, at[d]);
 }
 
-static void place(char *text, const struct map *m)
+void place(char *text, const struct map *m)
 {
     say(text, "[%%m, {");
     for (int d = 0; d < m->rank; d++)
@@ -212,7 +206,7 @@ static void place(char *text, const struct map *m)
     say(text, "}]");
 }
 
-static size_t whole(unsigned bytes)
+size_t whole(unsigned bytes)
 {
     size_t n = (bytes + 127) / 128 * 128 + 128;
     return n < ROOM ? n : ROOM;
@@ -240,7 +234,7 @@ static void load(const char *name, const struct map *m, const int *at, const int
     say(c.text, ";");
     c.from = 0;
     c.size = whole(to + c.bytes);
-    run(&c);
+    run_copy(&c);
 }
 
 static void store(const char *name, const struct map *m, const int *at, unsigned from, const char *op, enum contents contents)
@@ -256,7 +250,7 @@ static void store(const char *name, const struct map *m, const int *at, unsigned
         say(c.text, "cp.async.bulk.tensor.%dd.global.shared::cta.%s.bulk_group ", m->rank, m->encoding == TILED ? "tile" : "im2col_no_offs");
     place(c.text, m);
     say(c.text, ", [%s];", from ? "%a" : "%r");
-    run(&c);
+    run_copy(&c);
 }
 
 void record_tiles(void)
@@ -278,7 +272,7 @@ void record_tiles(void)
         }
     for (int type = 0; type < 13; type++)
         for (int nan = 0; nan <= (type >= 6); nan++) {
-            int n = 16 / sizes[type], d[] = { 3 * n + 1, 5 }, b[] = { 2 * n, 4 }, at[] = { -n, -1 }, inside[] = { 2 * n, 2 };
+            int n = 16 / type_sizes[type], d[] = { 3 * n + 1, 5 }, b[] = { 2 * n, 4 }, at[] = { -n, -1 }, inside[] = { 2 * n, 2 };
             struct map m = over(type, 2, d, b);
             m.fill = nan;
             snprintf(name, sizeof name, "type%d.%d", type, nan);
@@ -485,12 +479,12 @@ void record_reductions(void)
                 } else {
                     say(c.text, "cp.reduce.async.bulk.global.shared::cta.bulk_group.%s.%s [%%g], [%%r], 1024;", ops[o], global[t].type);
                 }
-                run(&c);
+                run_copy(&c);
             }
     static const int types[] = { 2, 3, 4, 5, 6, 7, 8, 9, 10 };
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (int o = 0; o < 8; o++) {
-            int type = types[t], n = 16 / sizes[type], d[] = { 4 * n + 1, 7 }, b[] = { 4 * n, 6 }, at[] = { n, 3 };
+            int type = types[t], n = 16 / type_sizes[type], d[] = { 4 * n + 1, 7 }, b[] = { 4 * n, 6 }, at[] = { n, 3 };
             /* What the manual has: no bits of floats, sums of unsigned, increments of 32 bits. */
             if ((type >= 6 && o >= 3) || ((o == 3 || o == 4) && type != 2) || ((type == 7 || type == 8 || type == 10) && o) || (type == 5 && !o))
                 continue;
@@ -513,7 +507,7 @@ void record_reductions(void)
                 "mov.u32 %%n, %%cluster_ctarank; mapa.shared::cluster.u32 %%a, %%r, %%n; mapa.shared::cluster.u32 %%c1, %%b, %%n; mov.u32 %%n, 0; each: ld.shared::cluster.b%d %s, [%%a+128]; red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.%s.%s [%%a], %s, [%%c1]; "
                 "add.u32 %%a, %%a, %d; add.u32 %%n, %%n, 1; setp.lt.u32 %%p, %%n, 16; @%%p bra each;",
                 w * 8, reg, ops[o], words[t], reg, w);
-            run(&c);
+            run_copy(&c);
         }
 }
 
@@ -521,48 +515,48 @@ void record_plain(void)
 {
     struct copy c = { .name = "copy.bulk.load", .bytes = 512, .size = 768, .element = 0 };
     say(c.text, "cp.async.bulk.prefetch.L2.global [%%g+16], 512; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%r], [%%g+16], 512, [%%b];");
-    run(&c);
+    run_copy(&c);
     c = (struct copy){ .name = "copy.bulk.across", .bytes = 48, .size = 768 };
     say(c.text, "add.u32 %%a, %%r, 512; cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%%a], [%%r+16], 48, [%%b];");
-    run(&c);
+    run_copy(&c);
     c = (struct copy){ .name = "copy.bulk.store", .writes = 1, .size = 768 };
     say(c.text, "cp.async.bulk.global.shared::cta.bulk_group [%%g+32], [%%r+16], 512;");
-    run(&c);
+    run_copy(&c);
     c = (struct copy){ .name = "copy.st", .bytes = 40, .size = 256 };
     say(c.text, "mov.u32 %%c0, 1; mov.u32 %%c1, 2; mov.u32 %%c2, 3; mov.u32 %%c3, 4; mov.u64 %%x0, 5; mov.u64 %%x1, 6; "
                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%%r], {%%c0, %%c1, %%c2, %%c3}, [%%b]; "
                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u64 [%%r+32], {%%x0, %%x1}, [%%b]; "
                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.s64 [%%r+64], %%x1, [%%b];");
-    run(&c);
+    run_copy(&c);
     /* To the other block of a cluster, whose barrier it is. */
     static const char peer[] = "mov.u32 %n, %cluster_ctarank; setp.ne.u32 %p, %n, 0; @%p bra only; mapa.shared::cluster.u32 %c0, %r, 1; mapa.shared::cluster.u32 %c1, %b, 1; ";
     c = (struct copy){ .name = "copy.peer.copy", .bytes = 48, .size = 256, .cluster = 1 };
     say(c.text, "%s cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%%c0], [%%r+16], 48, [%%c1]; only:", peer);
-    run(&c);
+    run_copy(&c);
     c = (struct copy){ .name = "copy.peer.own", .bytes = 48, .size = 256, .cluster = 1 };
     say(c.text, "%s mapa.shared::cluster.u32 %%c0, %%r, 0; mapa.shared::cluster.u32 %%c1, %%b, 0; "
                 "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%%c0+128], [%%r+16], 48, [%%c1]; only:", peer);
-    run(&c);
+    run_copy(&c);
     c = (struct copy){ .name = "copy.peer.st", .bytes = 16, .size = 256, .cluster = 1 };
     say(c.text, "%s mov.u64 %%x0, 5; mov.u64 %%x1, 6; st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u64 [%%c0+32], {%%x0, %%x1}, [%%c1]; only:", peer);
-    run(&c);
+    run_copy(&c);
     c = (struct copy){ .name = "copy.peer.red", .bytes = 4, .size = 256, .cluster = 1 };
     say(c.text, "%s mov.u32 %%n, 5; red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%%c0+32], %%n, [%%c1]; only:", peer);
-    run(&c);
+    run_copy(&c);
     static const char *const sums[][2] = { { "and", "b32" }, { "or", "b32" }, { "xor", "b32" }, { "add", "u32" }, { "add", "s32" }, { "add", "u64" }, { "inc", "u32" },
         { "dec", "u32" }, { "min", "u32" }, { "min", "s32" }, { "max", "u32" }, { "max", "s32" } };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         c = (struct copy){ .bytes = 1024, .size = 2048, .cluster = 1, .room = RANDOM };
         snprintf(c.name, sizeof c.name, "copy.peer.%s.%s", sums[i][0], sums[i][1]);
         say(c.text, "%s cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.%s.%s [%%c0+1024], [%%r], 1024, [%%c1]; only:", peer, sums[i][0], sums[i][1]);
-        run(&c);
+        run_copy(&c);
     }
     /* Where a row may begin. */
     for (int t = 0; t < 3; t++)
         for (int k = 0; k < 4; k++) {
             static const int kinds[] = { 0, 7, 5 }, begins[][4] = { { 0, 1, 8, 16 }, { -4, -1, 1, 4 }, { -2, 1, 2, 4 } };
             int at = begins[t][k];
-            int n = 16 / sizes[kinds[t]], dim[] = { 8 * n, 4 }, box[] = { 2 * n, 2 }, p[] = { at, 1 };
+            int n = 16 / type_sizes[kinds[t]], dim[] = { 8 * n, 4 }, box[] = { 2 * n, 2 }, p[] = { at, 1 };
             struct map m = over(kinds[t], 2, dim, box);
             char name[32];
             snprintf(name, sizeof name, "begin.type%d.%d", kinds[t], at);
@@ -572,11 +566,11 @@ void record_plain(void)
     c = (struct copy){ .name = "copy.multicast.tile", .bytes = 128, .size = 256, .map = over(1, 2, d, b), .has_map = 1, .cluster = 1 };
     say(c.text, "mov.u32 %%c0, 8; mov.u32 %%c1, 2; mov.u16 %%h0, 3; mov.u32 %%n, %%cluster_ctarank; setp.ne.u32 %%p, %%n, 0; @%%p bra only; "
                 "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%%r], [%%m, {%%c0, %%c1}], [%%b], %%h0; only:");
-    run(&c);
+    run_copy(&c);
     c = (struct copy){ .name = "copy.multicast.bulk", .bytes = 64, .size = 256, .cluster = 1 };
     say(c.text, "mov.u16 %%h0, 3; mov.u32 %%n, %%cluster_ctarank; setp.ne.u32 %%p, %%n, 1; @%%p bra only; add.u32 %%a, %%r, 16; "
                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%%a], [%%g+48], 64, [%%b], %%h0; only:");
-    run(&c);
+    run_copy(&c);
     /* A map in shared memory, each field replaced. */
     static const struct {
         const char *name, *text;
@@ -613,6 +607,6 @@ void record_plain(void)
         for (int w = 0; w < 16; w++)
             say(c.text, "ld.u64 %%x0, [%%m+%d]; st.shared.u64 [%%r+%d], %%x0; ", 8 * w, 8 * w);
         say(c.text, "%s", fields[i].text);
-        run(&c);
+        run_copy(&c);
     }
 }

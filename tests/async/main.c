@@ -1,11 +1,10 @@
 /* record LIBRARY DEVICE DATE [GROUP,...]: runs each case on a CUDA driver library and writes the recording to standard output. README.md has the
- * formats. */
+ * formats. record --ptx: prints the kernels. */
 #include "record.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 
 void line(const char *name, CUresult status, const void *bytes, size_t size)
 {
@@ -16,7 +15,7 @@ void line(const char *name, CUresult status, const void *bytes, size_t size)
     fflush(stdout);
 }
 
-int *copies_done;
+int *copies_done, only_ptx;
 
 static int in_a_process(void (*record)(void))
 {
@@ -41,9 +40,16 @@ int main(int argc, char **argv)
     } groups[] = {
         { "encode", record_encodings },       { "barrier", record_barriers }, { "tile", record_tiles },   { "im2col", record_images },
         { "reduce", record_reductions },      { "plain", record_plain },      { "interleave", record_interleaved },
+        { "spelling", record_spellings },
     };
+    if (argc == 2 && !strcmp(argv[1], "--ptx")) {
+        only_ptx = 1;
+        for (size_t i = 1; i < sizeof groups / sizeof *groups; i++) /* the first has no kernels */
+            groups[i].record();
+        return 0;
+    }
     if (argc < 4)
-        die("usage: record LIBRARY DEVICE DATE [GROUP,...]");
+        die("usage: record LIBRARY DEVICE DATE [GROUP,...], or record --ptx");
     open_library(argv[1]);
     printf("anywarp-async 1\n%s\n%s\n", argv[2], argv[3]);
     /* A process a group, and another one behind a copy that went wrong, since nothing works in a process after it. */

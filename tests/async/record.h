@@ -22,6 +22,9 @@ struct map {
 };
 CUresult encode(const struct map *m, void *to);
 
+/* Kernels are printed, behind a line `// NAME` with the case's name, and nothing is run. */
+extern int only_ptx;
+
 /* Copies of a group that have been begun, in all its processes. */
 extern int *copies_done;
 
@@ -32,5 +35,6 @@ void record_interleaved(void);
 void record_images(void);
 void record_reductions(void);
 void record_plain(void);
+void record_spellings(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* record LIBRARY CASES DEVICE DATE [CASE]: runs each case on a CUDA driver library and writes the recording to standard output. README.md
- * has the formats. With CASE only the cases whose names begin so; with `--ptx CASES` the kernels are printed. */
+ * has the formats. With CASE only the cases whose names begin so; with `--ptx CASES` the kernels are printed,
+ * behind lines `// NAME`. */
 #include "driver.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,8 +190,8 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "--ptx")) {
         read_cases(argv[2]);
-        for (int k = 0; k < kernel_count; k++)
-            printf("%s\n", text_of(&kernels[k]));
+        for (int l = 0; l < launch_count; l++)
+            printf("// %s\n%s", launches[l].name, text_of(launches[l].kernel));
         return 0;
     }
     if (argc < 5)

@@ -822,12 +822,19 @@ def hints():
                       ("fence.mbarrier_init", "fence.mbarrier_init.release.cluster;"), ("fence.proxy.tensormap.release", "fence.proxy.tensormap::generic.release.gpu;"),
                       ("fence.proxy.tensormap.acquire", "and.b64 %q0, %m, -128; fence.proxy.tensormap::generic.acquire.gpu [%q0], 128;"), ("pmevent", "pmevent 3;"),
                       ("pmevent.mask", "pmevent.mask 9;"), ("griddepcontrol.wait", "griddepcontrol.wait;"), ("griddepcontrol.launch", "griddepcontrol.launch_dependents;"),
+                      ("fence.acquire.restrict", "fence.acquire.sync_restrict::shared::cluster.cluster;"), ("fence.release.restrict", "fence.release.sync_restrict::shared::cta.cluster;"),
+                      ("fence.proxy.acquire.restrict", "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"),
+                      ("fence.proxy.release.restrict", "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"),
                       ("brkpt.not", "setp.ne.u32 %p0, %a, %a; @%p0 brkpt;")]:
         form(g, name, ["i32"], ["b32"], f"st.global.b32 [%m], %a; {act} ld.global.b32 %d, [%m];", 90)
     for words in ["ld.mmio.relaxed.sys.global", "ld.relaxed.gpu.global.L1::evict_last", "ld.acquire.sys.global.L2::128B", "ld.weak.global.L1::evict_first",
                   "ld.volatile.global.L2::64B", "ld.weak.global.cg", "ld.global.L1::no_allocate.L2::256B"]:
         st = "st.mmio.relaxed.sys.global" if "mmio" in words else "st.weak.global.L1::evict_last" if "weak" in words else "st.release.gpu.global" if "acquire" in words else "st.global"
         form(g, f"{words}.u32".replace("::", ""), ["i32"], ["b32"], f"{st}.u32 [%m], %a; {words}.u32 %d, [%m];", 80)
+    # Four threads have 128 bytes; what is written after they were discarded is there.
+    for words in ["discard.global.L2", "discard.L2"]:
+        form(g, words, ["i32"], ["b32"],
+             f"and.b64 %q0, %m, -128; and.b32 %t0, %i, 3; setp.eq.u32 %p0, %t0, 0; bar.sync 0; @%p0 {words} [%q0], 128; bar.sync 0; st.global.b32 [%m], %a; ld.global.b32 %d, [%m];", 80)
     # Vectors of atomics.
     for op, t, n, k in [("add", "f32", 2, "b32"), ("add", "f32", 4, "b32"), ("add.noftz", "f16", 2, "b16"), ("add.noftz", "f16", 8, "b16"), ("min.noftz", "f16", 4, "b16"),
                         ("max.noftz", "bf16", 2, "b16"), ("add.noftz", "bf16", 4, "b16"), ("add.noftz", "f16x2", 2, "b32"), ("min.noftz", "bf16x2", 4, "b32"),
@@ -854,7 +861,137 @@ def hints():
     form(g, "getctarank.own", ["i32"], ["b32"], "getctarank.shared::cluster.u32 %d, %s; cvt.u64.u32 %q0, %s; cvta.shared.u64 %q0, %q0; getctarank.u64 %t0, %q0; add.u32 %d, %d, %t0;", 90)
 
 
-for make in [integer, logic, compare, single, double, half, convert, warp, memory, blocks, control, video, wide, masks, packed, hints]:
+def copies():
+    """Copies of threads from global to shared memory: sizes, rests of zeros, copies that are left out, what waits for them."""
+    g = "copies"
+    from_a = {4: "mov.b64 %q0, %v0;", 8: "mov.b64 %q0, %v0;", 16: "and.b64 %q0, %v0, -16;"}  # a thread of 8 bytes, or both of a pair
+    filled = "mov.b64 %q3, 0x5a5a5a5a5a5a5a5a; st.shared.v2.b64 [%s], {%q3, %q3}; "
+    policy = "createpolicy.fractional.L2::evict_first.b64 %q4; "
+    waits = ["cp.async.wait_all;", "cp.async.commit_group; cp.async.wait_group 0;"]
+    rest = " ld.shared.v2.b64 {%d, %x}, [%s];"
+    guards = {"": "", "p": ", %p0", "np": ", !%p0"}
+    n = 0
+    for size in [4, 8, 16]:
+        for cop in ["ca"] + (["cg"] if size == 16 else []):
+            for ss, hint, far in sample(700 + size, 8, ["shared", "shared::cta"], ["", ".L2::cache_hint"], ["", ".L2::64B", ".L2::128B", ".L2::256B"]):
+                for rule in ["", "size", "p", "np"]:
+                    op = f"cp.async.{cop}.{ss}.global{hint}{far}"
+                    last = {"": "", "size": ", %t0"}.get(rule, guards.get(rule)) + (", %q4" if hint else "")
+                    form(g, f"{op}.{size}{'.' + rule if rule else ''}".replace("::", ""), ["i64", "sh"], ["b64", "b64"],
+                         f"{filled}{policy if hint else ''}{from_a[size]} rem.u32 %t0, %b, {size + 1}; and.b32 %t1, %b, 1; setp.ne.u32 %p0, %t1, 0; "
+                         f"{op} [%s], [%q0], {size}{last}; {waits[n % 2]}{rest}", 80)
+                    n += 1
+    # Lanes that leave theirs out; parts of one line; groups of which the first are waited for.
+    form(g, "cp.async.some", ["i64", "i32"], ["b64", "b64"],
+         f"{filled}and.b32 %t0, %b, 3; setp.lt.u32 %p0, %t0, 3; setp.eq.u32 %p1, %t0, 1; and.b64 %q0, %v0, -16; @%p0 cp.async.ca.shared.global [%s], [%q0], 16; "
+         f"@%p1 cp.async.ca.shared.global [%s+20], [%v0], 4; cp.async.wait_all;{rest} ld.shared.b32 %t2, [%s+20]; cvt.u64.u32 %q1, %t2; @%p1 xor.b64 %d, %d, %q1;", 80)
+    form(g, "cp.async.parted", ["i64", "i32"], ["b64", "b64"],
+         f"{filled}and.b32 %t0, %b, 3; setp.eq.u32 %p0, %t0, 1; setp.eq.u32 %p1, %t0, 2; @%p0 bra A; @%p1 bra B; cp.async.ca.shared.global [%s+8], [%v0], 8; bra END; "
+         "A: cp.async.ca.shared.global [%s], [%v0+4], 4, 2; bra END; B: cp.async.ca.shared.global [%s+4], [%v0], 4; cp.async.wait_all; END: cp.async.wait_all;" + rest, 80)
+    form(g, "cp.async.pieces", ["i64", "i64"], ["b64", "b64"],
+         filled + "cp.async.ca.shared.global [%s], [%v0+4], 4; cp.async.ca.shared.global [%s+4], [%v0], 4, 3; cp.async.ca.shared.global [%s+8], [%v0+16384], 8, 5; "
+         "cp.async.commit_group; cp.async.wait_all;" + rest, 80)
+    for left in range(4):
+        read = " ".join(f"ld.shared.b32 %t{k}, [%s+{4 * k}]; xor.b32 %d, %d, %t{k}; shf.l.wrap.b32 %d, %d, %d, 5;" for k in range(4 - left))
+        form(g, f"cp.async.wait_group.{left}", ["i64", "i64"], ["b32", "b64"],
+             filled + "cp.async.ca.shared.global [%s], [%v0], 4; cp.async.commit_group; cp.async.ca.shared.global [%s+4], [%v0+4], 4; cp.async.commit_group; "
+             "cp.async.ca.shared.global [%s+8], [%v0+16384], 4; cp.async.commit_group; cp.async.ca.shared.global [%s+12], [%v0+16388], 4; cp.async.commit_group; "
+             f"cp.async.wait_group {left}; mov.b32 %d, 0; {read} cp.async.wait_group 0; ld.shared.b64 %x, [%s+8];", 80)
+    # A barrier that is arrived at when what was copied is there: counted already, or one more.
+    for ss in ["", ".shared", ".shared::cta"]:
+        for counted in ["", ".noinc"]:
+            # Generic addresses without a space.
+            at = "%q5" if not ss else "%t4"
+            after = "" if counted else f"mbarrier.arrive.shared.b64 %q6, [%t4]; "
+            form(g, f"cp.async.mbarrier.arrive{counted}{ss}".replace("::", ""), ["i64", "i64"], ["b64", "b32"],
+                 "add.u32 %t4, %s, 24; cvt.u64.u32 %q5, %t4; cvta.shared.u64 %q5, %q5; mbarrier.init.shared.b64 [%t4], 1; cp.async.ca.shared.global [%s], [%v0], 8; "
+                 f"cp.async.mbarrier.arrive{counted}{ss}.b64 [{at}]; {after}mov.u32 %x, 1; LOOP: mbarrier.test_wait.parity.shared.b64 %p0, [%t4], 0; @!%p0 bra LOOP; "
+                 "ld.shared.b64 %d, [%s]; mbarrier.arrive.shared.b64 %q6, [%t4]; mbarrier.pending_count.b64 %x, %q6;", 80)
+    # A block's: every thread's copy counts as an arrival; each reads its neighbour's word.
+    form(g, "cp.async.mbarrier.arrive.block", ["i64", "i64"], ["b64"],
+         "mov.u32 %t0, %tid.x; shl.b32 %t1, %t0, 5; sub.u32 %t1, %s, %t1; setp.ne.u32 %p0, %t0, 0; @%p0 bra READY; mbarrier.init.shared.b64 [%t1+8], 128; READY: bar.sync 0; "
+         "cp.async.ca.shared.global [%s], [%v0], 8; cp.async.mbarrier.arrive.noinc.shared.b64 [%t1+8]; LOOP: mbarrier.test_wait.parity.shared.b64 %p1, [%t1+8], 0; @!%p1 bra LOOP; "
+         "xor.b32 %t2, %t0, 33; shl.b32 %t2, %t2, 5; add.u32 %t2, %t1, %t2; ld.shared.b64 %d, [%t2];", 80)
+
+
+def stack():
+    """Memory of a thread whose size is known only when it runs."""
+    g = "stack"
+    for at, name in [("", ""), (", 4", ".4"), (", 16", ".16"), (", 64", ".64"), (", 256", ".256")]:
+        form(g, f"alloca.u64{name}", ["i32", "i32"], ["b32", "b32"],
+             f"and.b32 %t0, %b, 127; add.u32 %t0, %t0, 8; cvt.u64.u32 %q0, %t0; alloca.u64 %q1, %q0{at}; st.local.b32 [%q1], %a; alloca.u64 %q2, %q0{at}; st.local.b32 [%q2], %b; "
+             f"st.local.b32 [%q2+4], %i; ld.local.b32 %d, [%q1]; ld.local.b32 %x, [%q2]; ld.local.b32 %t1, [%q2+4]; add.u32 %x, %x, %t1; and.b64 %q3, %q1, {max(1, int(at[2:] or 8)) - 1}; "
+             "cvt.u32.u64 %t2, %q3; add.u32 %d, %d, %t2;", 70)
+    form(g, "stacksave.u64", ["i32", "i32"], ["b32", "b32"],
+         "and.b32 %t0, %a, 15; mov.u32 %t1, 0; mov.u32 %d, 0; LOOP: stacksave.u64 %q0; shl.b32 %t2, %t1, 4; add.u32 %t2, %t2, 16; cvt.u64.u32 %q1, %t2; alloca.u64 %q2, %q1; "
+         "st.local.b32 [%q2+12], %b; st.local.b32 [%q2], %t1; ld.local.b32 %t3, [%q2+12]; xor.b32 %d, %d, %t3; shf.l.wrap.b32 %d, %d, %d, 3; stackrestore.u64 %q0; stacksave.u64 %q3; "
+         "setp.eq.u64 %p0, %q0, %q3; selp.u32 %x, 1, 2, %p0; add.u32 %t1, %t1, 1; setp.lt.u32 %p1, %t1, %t0; @%p1 bra LOOP;", 70)
+    form(g, "stack.parted", ["i32", "i32"], ["b32"],
+         "and.b32 %t0, %a, 3; setp.eq.u32 %p0, %t0, 0; stacksave.u64 %q0; mov.u32 %d, %b; @%p0 bra END; mul.lo.u32 %t1, %t0, 20; cvt.u64.u32 %q1, %t1; alloca.u64 %q2, %q1, 4; "
+         "st.local.b32 [%q2+4], %a; cvta.local.u64 %q3, %q2; ld.b32 %d, [%q3+4]; setp.eq.u32 %p1, %t0, 2; @%p1 stackrestore.u64 %q0; END: add.u32 %d, %d, 1;", 70)
+
+
+def calls():
+    """Calls and returns. What stands before ` ## ` is outside of the kernel."""
+    g = "calls"
+    twice = ".func (.reg .b32 %z) NAME(.reg .b32 %y) {{ .reg .pred %p; setp.lt.s32 %p, %y, 0; @%p bra LESS; add.u32 %z, %y, %y; {ret}; LESS: not.b32 %z, %y; {ret}; }}"
+    param = (".func (.param .b64 z) NAME(.param .b32 y, .param .align 8 .b8 w[8]) {{ .reg .b32 %y; .reg .b64 %w, %z; ld.param.b32 %y, [y]; ld.param.b64 %w, [w]; "
+             "mad.wide.u32 %z, %y, 3, %w; st.param.b64 [z], %z; {ret}; }}")
+    gives = " {{ .param .b32 y; .param .align 8 .b8 w[8]; .param .b64 z; st.param.b32 [y], %a; st.param.b64 [w], %b; {call}; ld.param.b64 %d, [z]; }}"
+    for uni in ["", ".uni"]:
+        # Names of a module are its own: one a form.
+        form(g, f"call{uni}.registers", ["i32"], ["b32"], f"{twice.format(ret='ret' + uni)} ## call{uni} (%d), NAME, (%a);".replace("NAME", "twice" + uni[1:]), 50)
+        form(g, f"call{uni}.params", ["i32", "i64"], ["b64"], (param.format(ret="ret" + uni) + " ##" + gives.format(call=f"call{uni} (z), NAME, (y, w)")).replace("NAME", "thrice" + uni[1:]), 50)
+        form(g, f"call{uni}.nothing", ["i32"], ["b32"],
+             f".global .align 4 .b8 seen{uni[1:]}[4]; .func NAME {{ .reg .b32 %v; ld.global.b32 %v, [seen{uni[1:]}]; ret{uni}; }} ## call{uni} NAME; mov.b32 %d, %a;".replace("NAME", "nothing" + uni[1:]), 50)
+        form(g, f"call{uni}.pointer", ["i32", "i64"], ["b64"],
+             (param.format(ret="ret" + uni) + " ## mov.u64 %q0, NAME; SHAPE: .callprototype (.param .b64 _) _ (.param .b32 _, .param .align 8 .b8 _[8]);" +
+              gives.format(call=f"call{uni} (z), %q0, (y, w), SHAPE")).replace("NAME", "pointed" + uni[1:]), 50)
+    form(g, "call.some", ["i32", "i32"], ["b32"],
+         f"{twice.format(ret='ret')} ## and.b32 %t0, %b, 1; setp.ne.u32 %p0, %t0, 0; mov.b32 %d, %b; @%p0 call (%d), NAME, (%a); @!%p0 call (%d), NAME, (%d);".replace("NAME", "some"), 50)
+    form(g, "call.parted", ["i32", "i32"], ["b32"],
+         f"{twice.format(ret='ret')} ## and.b32 %t0, %b, 3; setp.eq.u32 %p0, %t0, 1; setp.eq.u32 %p1, %t0, 2; mov.b32 %d, %b; @%p0 bra A; @%p1 bra END; call (%d), NAME, (%a); bra END; "
+         "A: xor.b32 %d, %a, %b; call (%d), NAME, (%d); call (%d), NAME, (%d); END:".replace("NAME", "parted"), 50)
+    form(g, "call.targets", ["i32", "i32"], ["b32"],
+         ".func (.reg .b32 %z) one(.reg .b32 %y) { add.u32 %z, %y, 1; ret; } .func (.reg .b32 %z) two(.reg .b32 %y) { mul.lo.u32 %z, %y, %y; ret; } ## "
+         "and.b32 %t0, %b, 1; setp.ne.u32 %p0, %t0, 0; mov.u64 %q0, one; mov.u64 %q1, two; selp.b64 %q0, %q0, %q1, %p0; ALL: .calltargets one, two; call (%d), %q0, (%a), ALL;", 50)
+    form(g, "call.deep", ["i32"], ["b32"],
+         ".func (.param .b32 z) gcd(.param .b32 y, .param .b32 x) { .reg .pred %p; .reg .b32 %x, %y; ld.param.b32 %y, [y]; ld.param.b32 %x, [x]; setp.eq.u32 %p, %x, 0; "
+         "@%p st.param.b32 [z], %y; @%p ret; rem.u32 %y, %y, %x; { .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %x; st.param.b32 [b], %y; call (c), gcd, (a, b); "
+         "ld.param.b32 %x, [c]; } st.param.b32 [z], %x; ret; } ## { .param .b32 y; .param .b32 x; .param .b32 z; and.b32 %t0, %a, 0xffff; shr.u32 %t1, %a, 16; st.param.b32 [y], %t0; "
+         "st.param.b32 [x], %t1; call (z), gcd, (y, x); ld.param.b32 %d, [z]; }", 50)
+    form(g, "ret.some", ["i32"], ["b32"], "mov.b32 %d, %a; and.b32 %t0, %a, 3; setp.eq.u32 %p0, %t0, 2; @%p0 ret; setp.eq.u32 %p1, %t0, 1; @%p1 ret;")
+
+
+def ptx1():
+    """What PTX had before 1.4: functions without a rounding. The group's kernels are of PTX 1.3 for sm_13."""
+    g = "ptx1"
+    for op in ["mad", "mad.sat"]:
+        simple(g, f"{op}.f32", ["f32"] * 3, "b32", 10, name=f"ptx1.{op}.f32")
+    simple(g, "mad.f64", ["f64"] * 3, "b64", 13, name="ptx1.mad.f64")
+    for t in ["f32", "f64"]:
+        simple(g, f"div.{t}", [t, t], out_of(t), 13, "approx" if t == "f32" else "exact", name=f"ptx1.div.{t}")
+        for op in ["rcp", "sqrt", "rsqrt"] if t == "f32" else ["sqrt", "rsqrt"]:
+            simple(g, f"{op}.{t}", [t], out_of(t), 13, "approx" if t == "f32" or op == "rsqrt" else "exact", name=f"ptx1.{op}.{t}")
+    for op in ["sin", "cos", "lg2", "ex2"]:
+        simple(g, f"{op}.f32", ["f32"], "b32", 10, "approx", name=f"ptx1.{op}.f32")
+
+
+def ptx6():
+    """Votes and shuffles without a mask, which went with PTX 6.4 and sm_70. The group's kernels are of PTX 6.3 for sm_60."""
+    g = "ptx6"
+    for mode in ["all", "any", "uni"]:
+        for neg in ["", "!"]:
+            for k, test in [("bits", "and.b32 %t0, %a, 1; setp.ne.u32 %p0, %t0, 0;"), ("rare", "setp.eq.u32 %p0, %a, 1;"), ("same", "shr.u32 %t0, %i, 5; and.b32 %t0, %t0, 1; setp.ne.u32 %p0, %t0, 0;")]:
+                form(g, f"vote.{mode}.pred{'.not' if neg else ''}.{k}", ["i32"], ["b32"], f"{test} vote.{mode}.pred %p1, {neg}%p0; selp.u32 %d, 1, 2, %p1;", 60)
+    for neg in ["", "!"]:
+        form(g, f"vote.ballot.b32{'.not' if neg else ''}", ["i32"], ["b32"], f"and.b32 %t0, %a, 1; setp.ne.u32 %p0, %t0, 0; vote.ballot.b32 %d, {neg}%p0;", 60)
+    for mode in ["up", "down", "bfly", "idx"]:
+        form(g, f"shfl.{mode}.b32", ["i32", "sh", "sh"], ["b32"], f"shl.b32 %t0, %c, 4; shfl.{mode}.b32 %d, %a, %b, %c;".replace("shl.b32 %t0, %c, 4; ", ""), 60)
+        form(g, f"shfl.{mode}.b32.pair", ["i32", "sh", "i32"], ["b32", "b32"], f"shfl.{mode}.b32 %d|%p0, %a, %b, %c; selp.u32 %x, 1, 2, %p0;", 60)
+
+
+for make in [integer, logic, compare, single, double, half, convert, warp, memory, blocks, control, video, wide, masks, packed, hints, copies, stack, calls, ptx1, ptx6]:
     make()
 out = open(sys.argv[1] if len(sys.argv) > 1 else "forms.tsv", "w")
 out.write("# Written by forms.py. group, name, least capability, check, inputs, outputs, body\n")

@@ -22,12 +22,12 @@ static int read_group(const struct forms *f, const char *path, const char *group
     return count;
 }
 
-static char *module_text(const struct forms *f, int count)
+static char *module_text(const struct forms *f, const char *group, int count)
 {
     char *text;
     size_t size;
     FILE *o = open_memstream(&text, &size);
-    fputs(f->head, o);
+    fputs(f->head(group), o);
     for (int i = 0; i < count; i++)
         f->write_kernel(o, i);
     fclose(o);
@@ -40,7 +40,7 @@ int record_forms(const struct forms *f, int argc, char **argv)
     if (!ptx && argc != 6)
         die("usage: record LIBRARY FORMS GROUP DEVICE DATE, or record --ptx FORMS GROUP");
     int count = read_group(f, argv[2], argv[3]);
-    char *text = module_text(f, count);
+    char *text = module_text(f, argv[3], count);
     if (ptx) {
         fputs(text, stdout);
         return 0;

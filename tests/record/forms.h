@@ -8,7 +8,7 @@
 /* What is a recorder's own. Forms have numbers from 0. */
 struct forms {
     const char *format; /* a recording's first line */
-    const char *head;   /* a module's first lines */
+    const char *(*head)(const char *group); /* a module's first lines */
     int columns, most;  /* of the table, of which the first is the group; forms of a group */
     void (*read)(int form, char **columns);
     void (*write_kernel)(FILE *o, int form);

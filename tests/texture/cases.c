@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct texcase cases[2048];
+struct texcase cases[4096];
 int case_count;
 
 struct texcase *add_case(const struct texcase *like, const char *format, ...)
@@ -686,4 +686,5 @@ void make_cases(void)
     surface_cases();
     view_cases();
     make_format_cases();
+    make_spelling_cases();
 }

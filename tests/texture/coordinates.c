@@ -61,6 +61,8 @@ static uint32_t layer(const struct texcase *c, int i)
     static const int32_t odd[] = {-1, 1000, (int32_t)0x80000000, 0x7fffffff};
     int faces = c->array_flags & CUDA_ARRAY3D_CUBEMAP ? 6 : 1;
     int layers = (int)extent(c, 2) / faces;
+    if (c->where == INSIDE)
+        return (uint32_t)(i % layers);
     if (i % 16 == 15)
         return (uint32_t)odd[i / 16 % 4];
     return (uint32_t)(i % 17 % (layers + 1));
@@ -145,6 +147,7 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
             at[k] = i < 2 * WHOLE ? (uint32_t)whole[(i + k * 5 * (i >= WHOLE)) % WHOLE] : (uint32_t)(word_hash((uint64_t)i, (uint64_t)k) % (extent(c, k) + 4)) - 2;
         words[4] = i % 5 == 4 ? (uint32_t)-1 : (uint32_t)(i % 5);
         break;
+    case INSIDE:
     case BYTES: { /* x in bytes: whole elements, some outside */
         unsigned element = channel_bytes(c->format) * c->channels;
         uint64_t layer = words[0] & 0xffff, key = c->layered ? layer < extent(c, 2) ? layer : extent(c, 2) - 1 : 0;
@@ -152,7 +155,9 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
             int64_t n = (int64_t)extent(c, k), v = (int64_t)(word_hash((uint64_t)i, (uint64_t)k) % (uint64_t)(n + 4)) - 2;
             if (c->surface == 2 && i < (int)(c->width * extent(c, 1))) /* every element of a slice once */
                 v = k == 0 ? i % (int)c->width : k == 1 ? i / (int)c->width : v;
-            if (i % 32 == 31)
+            if (c->where == INSIDE)
+                v = v < 0 ? 0 : v < n ? v : n - 1;
+            else if (i % 32 == 31)
                 v = whole[i / 32 % WHOLE];
             key = key * 1024 + (uint64_t)(v < 0 ? 0 : v < n ? v : n - 1);
             at[k] = (uint32_t)(k == 0 && !strstr(c->op, ".p.") ? v * element : v);

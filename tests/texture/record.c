@@ -1,5 +1,5 @@
 /* record LIBRARY DEVICE DATE [CASE]: runs each case on a CUDA driver library and writes the recording to standard output. README.md has
- * the formats. With CASE only the cases whose names begin so. */
+ * the formats. With CASE only the cases whose names begin so. record --ptx: prints the kernels, behind lines `// NAME`. */
 #include "record.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +28,8 @@ static char *kernel(const struct texcase *c)
     size_t size;
     FILE *o = open_memstream(&text, &size);
     fprintf(o, ".version 8.6\n.target sm_86%s\n.address_size 64\n%s", c->samplers ? ", texmode_independent" : "", c->samplers ? c->samplers : "");
+    if (c->reference && !c->samplers)
+        fprintf(o, ".global .%s t;\n", c->surface ? "surfref" : "texref");
     fprintf(o, ".visible .entry k(.param .u64 handle, .param .u64 in, .param .u64 out, .param .u32 n)\n{\n");
     fprintf(o, "    .reg .b64 %%h, %%v<4>, %%q<8>; .reg .b32 %%c<%d>, %%r<8>, %%i, %%n, %%u<4>; .reg .b16 %%s<8>; .reg .pred %%p<4>;\n", WORDS);
     fprintf(o, "    mov.u32 %%u0, %%ctaid.x; mov.u32 %%u1, %%ntid.x; mov.u32 %%u2, %%tid.x; mad.lo.u32 %%i, %%u0, %%u1, %%u2;\n");
@@ -161,6 +163,12 @@ static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOU
 static CUresult bind(const struct texcase *c, struct run *run, CUmodule module)
 {
     CUtexref t;
+    if (c->surface) {
+        CUsurfref s;
+        CALL(cuModuleGetSurfRef, &s, module, "t");
+        CALL(cuSurfRefSetArray, s, run->array, 0);
+        return CUDA_SUCCESS;
+    }
     CALL(cuModuleGetTexRef, &t, module, "t");
     CALL(cuTexRefSetArray, t, run->array, CU_TRSA_OVERRIDE_FORMAT);
     CALL(cuTexRefSetFlags, t, c->texture.flags);
@@ -190,10 +198,10 @@ static CUresult make_object(const struct texcase *c, struct run *run, const CUDA
 /* The module of a case's kernel; cases of one instruction share it. */
 static CUresult load(const struct texcase *c, CUmodule *module)
 {
-    static struct { const struct texcase *of; CUmodule module; } known[1024];
+    static struct { const struct texcase *of; CUmodule module; } known[4096];
     static int count;
     for (int i = 0; i < count; i++)
-        if (known[i].of->results == c->results && known[i].of->samplers == c->samplers && !strcmp(known[i].of->op, c->op)) {
+        if (known[i].of->results == c->results && known[i].of->samplers == c->samplers && known[i].of->reference == c->reference && !strcmp(known[i].of->op, c->op)) {
             *module = known[i].module;
             return CUDA_SUCCESS;
         }
@@ -285,8 +293,17 @@ static CUresult run_cases(const char *path, const char *only)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "--ptx")) {
+        make_cases();
+        for (int i = 0; i < case_count; i++) {
+            char *text = kernel(&cases[i]);
+            printf("// %s\n%s", cases[i].name, text);
+            free(text);
+        }
+        return 0;
+    }
     if (argc != 4 && argc != 5)
-        die("usage: record LIBRARY DEVICE DATE [CASE]");
+        die("usage: record LIBRARY DEVICE DATE [CASE], or record --ptx");
     make_cases();
     arena = shared_memory(ARENA);
     arena_used = shared_memory(sizeof *arena_used);

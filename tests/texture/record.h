@@ -14,7 +14,7 @@ enum place { ARRAY, MIPMAP, LINEAR, PITCH };
 enum fill { RANDOM, STEP, SPECIAL, LEVEL, RAMP, PAIRS, ENDPOINTS };
 
 /* How a case's coordinates are made (coordinates.c). */
-enum where { EDGES, SWEEP, SCATTER, INTEGERS, CUBE, LEVELS, GRADIENTS, ALONG, SLANT, PAIR, BYTES, QUERY, TEXELS, BLOCKS, BETWEEN, CENTRES };
+enum where { EDGES, SWEEP, SCATTER, INTEGERS, CUBE, LEVELS, GRADIENTS, ALONG, SLANT, PAIR, BYTES, QUERY, TEXELS, BLOCKS, BETWEEN, CENTRES, INSIDE };
 
 struct texcase {
     char name[64];
@@ -34,7 +34,7 @@ struct texcase {
     CUDA_TEXTURE_DESC texture;
     CUresourceViewFormat view; /* and of all of the resource; of a compressed one width and height are the view's */
     const char *samplers;     /* the module has samplers of its own: their declarations */
-    int reference;            /* the module's .texref `t` is bound to the array, too */
+    int reference;            /* the module's reference `t` is bound to the array, too; without `samplers` it is declared */
 };
 
 /* A new case: a copy of another under a name of its own. */
@@ -43,6 +43,7 @@ void set_op(struct texcase *c, const char *format, ...) __attribute__((format(pr
 void set_address(struct texcase *c, int mode);
 struct texcase basic_case(void);
 void make_format_cases(void);
+void make_spelling_cases(void);
 
 extern struct texcase cases[];
 extern int case_count;

@@ -28,6 +28,7 @@ fn form(name: &str, inputs: &[&str], outputs: &[u32], body: &str) -> Form {
         inputs: inputs.iter().map(of_name).collect(),
         outputs: outputs.to_vec(),
         body: body.into(),
+        outside: String::new(),
     }
 }
 

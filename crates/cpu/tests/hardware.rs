@@ -12,11 +12,8 @@ mod run;
 
 use cpu::{Engine, Program, Rules, Source, Target};
 use grid::Workers;
-use hwtruth::instructions::{Check, Form, Mismatch, Recording, forms, module};
+use hwtruth::instructions::{Check, Form, Mismatch, Recording, forms, home, module};
 use run::run;
-
-/// The target that the forms are compiled for: the recording device's.
-const TARGET: (&str, &str) = ("8.6", "sm_90");
 
 /// How kernels are run: interpreted, or compiled for a processor.
 #[derive(Clone)]
@@ -31,7 +28,8 @@ enum How {
 const NOT_EXACT: &str = "rsqrt.approx.f64";
 
 fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) -> Result<(), String> {
-    let text = module([form], TARGET.0, TARGET.1);
+    let (version, ptx_target) = home(&form.group);
+    let text = module([form], version, ptx_target);
     let (engine, target) = match how {
         How::Interpreted => (Engine::Interpreter, Target::native()),
         How::Compiled(target) | How::Exact(Some(target)) => (Engine::Compiled, target.clone()),
@@ -60,7 +58,7 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
 fn another_nan(form: &Form, m: &Mismatch) -> bool {
     let quiet = |v: u64| f64::from_bits(v).is_nan().then_some(v | 1 << 51);
     let nans: Vec<u64> = m.inputs.iter().filter_map(|&v| quiet(v)).collect();
-    let free = ["sub.", "fma.", "mad."].iter().any(|op| form.name.starts_with(op));
+    let free = ["sub.", "fma.", "mad."].iter().any(|op| form.instruction().starts_with(op));
     free && form.name.ends_with(".f64")
         && nans.len() > 1
         && [m.got, m.expected].iter().all(|v| nans.contains(v))
@@ -88,7 +86,8 @@ fn check_group(processor: Option<&str>, group: &str) {
 }
 
 groups! {
-    approx atom block compare control convert f32 f64 half hints integer logic masks memory packed video warp wide
+    approx atom block calls compare control convert copies f32 f64 half hints integer logic masks memory packed ptx1 ptx6 stack video warp
+    wide
 }
 
 /// The approximate functions with `exact`: the hardware's bits.
@@ -112,7 +111,7 @@ fn exact() {
 /// Groups whose operations are emitted otherwise where each lane goes on for itself.
 #[test]
 fn lane_by_lane() {
-    for group in ["block", "control", "masks", "warp"] {
+    for group in ["block", "calls", "control", "copies", "masks", "ptx6", "stack", "warp"] {
         check_in_mode(Some("native"), group, true);
     }
 }

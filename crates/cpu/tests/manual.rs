@@ -1,18 +1,19 @@
 //! `docs/ptx.md`: every instruction form of the grammar, whether it is interpreted and compiled, and in how many spellings the hardware's
-//! answers were recorded (`tests/hw`) and are held by tests. `UPDATE_EXPECT=1` writes it anew.
+//! answers were recorded (`tests/hw`, `async`, `texture`, `cluster`) and are held by tests. `UPDATE_EXPECT=1` writes it anew.
 
 #[path = "../../lower/tests/support/grammar.rs"]
 mod grammar;
 #[path = "../../lower/tests/support/matrix.rs"]
 mod matrix;
+#[path = "support/recorded.rs"]
+mod recorded;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
 use cpu::{Engine, Program, Source};
-use grammar::{Form, Line, Slot};
-use hwtruth::{instructions, matrix as matrices};
+use grammar::{Form, Line};
 
 /// How far instructions get.
 #[derive(Default)]
@@ -85,64 +86,6 @@ fn reason(log: &str) -> String {
     message.trim_start_matches("is not supported yet").trim_start_matches(": ").to_owned()
 }
 
-/// The texts of the kernels that were recorded.
-fn recorded_texts() -> Vec<String> {
-    let mut groups: BTreeMap<String, instructions::Recording> = BTreeMap::new();
-    let mut of_matrices: BTreeMap<String, matrices::Recording> = BTreeMap::new();
-    let mut texts = Vec::new();
-    for form in instructions::forms().expect("the table of instructions") {
-        let recording = groups
-            .entry(form.group.clone())
-            .or_insert_with(|| instructions::Recording::of_group(&form.group).expect("the recording"));
-        texts.extend(recording.results(&form.name).map(|_| form.body));
-    }
-    for form in matrices::forms().expect("the table of matrix instructions") {
-        let recording = of_matrices
-            .entry(form.group.clone())
-            .or_insert_with(|| matrices::Recording::of_group(&form.group).expect("the recording"));
-        texts.extend(recording.results(&form.name).map(|_| form.body));
-    }
-    for file in RECORDED {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(file);
-        texts.push(std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{file}: {e}")));
-    }
-    texts
-}
-
-/// Files of `tests/` whose kernels were all recorded.
-const RECORDED: &[&str] = &["cluster/cases.txt"];
-
-/// Opcode and modifiers of every instruction in the kernels that were recorded.
-fn recorded() -> BTreeSet<(String, Vec<String>)> {
-    let mut found = BTreeSet::new();
-    for text in recorded_texts() {
-        for statement in text.split([';', '{', '}', '\n']) {
-            // Behind labels and a guard.
-            let words = statement.split_whitespace().skip_while(|w| w.ends_with(':') || w.starts_with('@'));
-            let Some(word) = words.into_iter().next() else { continue };
-            let mut parts = word.split('.').map(str::to_owned);
-            found.extend(parts.next().map(|opcode| (opcode, parts.collect())));
-        }
-    }
-    found
-}
-
-/// Whether these modifiers fill the places of a form: each one of its own, and none that must be filled left.
-fn takes(slots: &[Slot], left: &mut Vec<&String>) -> bool {
-    let Some((slot, rest)) = slots.split_first() else { return left.is_empty() };
-    for n in 0..left.len() {
-        if slot.words.contains(left[n]) {
-            let word = left.remove(n);
-            let done = takes(rest, left);
-            left.insert(n, word);
-            if done {
-                return true;
-            }
-        }
-    }
-    slot.optional && left.len() <= rest.len() && takes(rest, left)
-}
-
 fn count(some: usize, all: usize, why: &str) -> String {
     match (some, all) {
         (0, 0) => "–".to_owned(),
@@ -155,7 +98,7 @@ fn count(some: usize, all: usize, why: &str) -> String {
 }
 
 fn document() -> String {
-    let recorded = recorded();
+    let recorded = recorded::instructions();
     let mut out = String::from(HEAD);
     let mut table = false;
     let mut sets = String::new();
@@ -178,9 +121,9 @@ fn document() -> String {
                     (table, sets) = (true, String::new());
                 }
                 let reach = reach(&forms);
-                let matching = recorded.iter().filter(|(opcode, words)| {
-                    forms.iter().any(|f| f.opcode == *opcode && takes(&f.slots, &mut words.iter().collect()))
-                });
+                // Spellings are counted once, whatever their operands are.
+                let matching: BTreeSet<&Vec<String>> =
+                    recorded.iter().filter(|i| forms.iter().any(|f| i.is_of(f))).map(|i| &i.words).collect();
                 let _ = writeln!(
                     out,
                     "| `{}` | {} | {} | {} |",
@@ -192,7 +135,7 @@ fn document() -> String {
                         reach.legal,
                         if reach.lowered < reach.legal { "" } else { &reach.why }
                     ),
-                    matching.count()
+                    matching.len()
                 );
             }
         }
@@ -206,7 +149,7 @@ which it is legal), in the manual's order. Written by `UPDATE_EXPECT=1 cargo tes
 - *interpreted*: the form is lowered to wave IR, all of which the interpreter runs; in how many of the spellings that were tried, where not in all.
 - *compiled*: the code generator takes it; what it refuses is interpreted, with a warning. `–`: the test writes no operands for this form.
 - *recorded*: in how many spellings (modifiers, types) an H200 ran it in a kernel whose results tests hold ours against (`tests/hw`,
-  `tests/cluster`). Textures and surfaces are recorded case by case in `tests/texture`, which is not counted here.
+  `tests/async`, `tests/texture`, `tests/cluster`).
 ";
 
 #[test]

@@ -83,7 +83,7 @@ fn check_group(processor: Option<&str>, group: &str) {
     check_in_mode(processor, group, false, if processor == Some("x86-64-v4") { ALL } else { SOME });
 }
 
-groups! { matrix mma mma_sparse wgmma wmma }
+groups! { matrix mma mma_sparse wgmma wmma wmma6 }
 
 /// Where each lane goes on for itself, matrix instructions wait for all lanes.
 #[test]

@@ -10,6 +10,8 @@ use hwtruth::textures::{Outcome, Recorder, recorded};
 /// How far results that are floats may lie from the hardware's: cases whose name begins and ends so, the bound, why.
 const BOUNDS: &[(&str, &str, f32, &str)] = &[
     ("bc6n.mip", "", 1e-3, "one texel of 192 is rounded otherwise"),
+    ("tex.level.3d.v4.f32.f32", "", 2e-8, "one texel of 512: slices that nearly cancel"),
+    ("tex.grad.3d.v4.f32.f32", "", 2e-10, "the same"),
     ("lod.grad.", "linear", 2.0 / 256.0, "how the hardware cuts the lengths of gradients is not known"),
     ("lod.grad.slant", "", 2.0 / 256.0, "the same"),
     ("lod.grad.pair", "", 2.0 / 256.0, "the same"),
@@ -17,7 +19,7 @@ const BOUNDS: &[(&str, &str, f32, &str)] = &[
 ];
 
 /// What the hardware's driver refuses and ours answers, or refuses with another status.
-const REFUSED: &[&str] = &["txq.2d.", "suq.2d.", "sampler"];
+const REFUSED: &[&str] = &["txq.2d.", "txq.reference.", "suq.2d.", "suq.reference.", "sampler"];
 
 fn bound(name: &str) -> Option<f32> {
     let fits = |b: &&(&str, &str, f32, &str)| name.starts_with(b.0) && name.ends_with(b.1);
@@ -70,7 +72,7 @@ fn every_texture_is_read_as_on_the_hardware() {
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
     let recorder = Recorder::build(&include).expect("the recorder");
     let hardware = recorded().expect("the recording");
-    assert!(hardware.len() > 1400, "{} cases", hardware.len());
+    assert!(hardware.len() > 2200, "{} cases", hardware.len());
     let library = library::built();
     let mut wrong = Vec::new();
     for setting in

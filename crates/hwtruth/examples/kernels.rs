@@ -3,6 +3,7 @@
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let group = std::env::args().nth(1).ok_or("usage: kernels GROUP")?;
     let forms = hwtruth::instructions::forms()?;
-    print!("{}", hwtruth::instructions::module(forms.iter().filter(|f| f.group == group), "8.6", "sm_90"));
+    let (version, target) = hwtruth::instructions::home(&group);
+    print!("{}", hwtruth::instructions::module(forms.iter().filter(|f| f.group == group), version, target));
     Ok(())
 }

@@ -51,6 +51,14 @@ impl Recorder {
         recorder::Recorder::build(include, "cluster", &[]).map(Recorder)
     }
 
+    /// The kernels of all cases.
+    ///
+    /// # Errors
+    /// The recorder cannot be run.
+    pub fn kernels(&self) -> Result<Vec<recorder::Kernel>, Error> {
+        self.0.kernels(&[&"--ptx", &tests_folder("cluster/cases.txt")])
+    }
+
     /// Records what `library` gives on a device of the recording one's capability, with a variable set.
     ///
     /// # Errors

@@ -56,6 +56,14 @@ impl Recorder {
         recorder::Recorder::build(include, "async", &[]).map(Recorder)
     }
 
+    /// The kernels of all cases.
+    ///
+    /// # Errors
+    /// The recorder cannot be run.
+    pub fn kernels(&self) -> Result<Vec<recorder::Kernel>, Error> {
+        self.0.kernels(&[&"--ptx"])
+    }
+
     /// Records what `library` gives on a device of the recording one's capability, with a variable set; only some groups, by commas, or all.
     ///
     /// # Errors

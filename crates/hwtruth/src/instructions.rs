@@ -43,6 +43,17 @@ pub struct Form {
     pub outputs: Vec<u32>,
     /// PTX statements.
     pub body: String,
+    /// What stands outside of the kernel: functions that it calls.
+    pub outside: String,
+}
+
+/// The PTX version and the target of a group's kernels: the recording device's, but for what no version has any more.
+pub fn home(group: &str) -> (&'static str, &'static str) {
+    match group {
+        "ptx1" => ("1.3", "sm_13"),
+        "ptx6" => ("6.3", "sm_60"),
+        _ => ("8.6", "sm_90"),
+    }
 }
 
 impl Form {
@@ -70,6 +81,11 @@ impl Form {
         self.outputs.iter().map(|&bits| bits as usize / 8 * INPUTS).sum()
     }
 
+    /// The name without the group's, with which it may begin: mostly the instruction itself.
+    pub fn instruction(&self) -> &str {
+        self.name.strip_prefix(&self.group).and_then(|n| n.strip_prefix('.')).unwrap_or(&self.name)
+    }
+
     /// The kernel's name in [`module`].
     pub fn kernel_name(&self) -> String {
         format!("t_{}", self.name.replace('.', "_"))
@@ -81,9 +97,12 @@ impl Form {
 /// Each kernel takes `(.param .u64 in, .param .u64 out, .param .u64 mem)`: the [`Form::input_bytes`], a zeroed buffer of
 /// [`Form::output_size`], and [`INPUTS`] × [`SLOT`] zeroed bytes.
 pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>, version: &str, target: &str) -> String {
-    let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
+    // Before 1.4 kernels have no list of parameters, and addresses no size.
+    let old = version.starts_with("1.");
+    let size = if old { "" } else { ".address_size 64\n" };
+    let mut text = format!(".version {version}\n.target {target}\n{size}");
     for form in forms {
-        kernel::write(&mut text, form);
+        kernel::write(&mut text, form, old);
     }
     text
 }
@@ -97,6 +116,7 @@ pub fn forms() -> Result<Vec<Form>, Error> {
         let inputs: Option<Vec<_>> = inputs.split(',').map(InputType::from_name).collect();
         let outputs: Result<Vec<u32>, _> =
             outputs.split(',').map(|o| o.trim_start_matches('b').parse()).collect();
+        let (outside, body) = body.split_once(" ## ").unwrap_or(("", body));
         Ok(Form {
             group: group.to_owned(),
             name: name.to_owned(),
@@ -109,6 +129,7 @@ pub fn forms() -> Result<Vec<Form>, Error> {
             inputs: inputs.ok_or("an unknown input type")?,
             outputs: outputs.map_err(|_| "an output is b16, b32 or b64")?,
             body: body.to_owned(),
+            outside: outside.to_owned(),
         })
     })
 }

@@ -26,6 +26,8 @@ mod recorder;
 mod recording;
 pub mod textures;
 
+pub use recorder::Kernel;
+
 use std::path::{Path, PathBuf};
 
 /// Why a recording could not be read.

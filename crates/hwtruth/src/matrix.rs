@@ -103,9 +103,13 @@ impl Form {
     }
 }
 
-/// The PTX module of some forms' kernels. Each takes `(.param .u64 in, .param .u64 out)`.
+/// The PTX module of some forms' kernels, of one group. Each takes `(.param .u64 in, .param .u64 out)`.
 pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>) -> String {
-    let mut text = String::from(".version 8.7\n.target sm_90a\n.address_size 64\n");
+    let mut forms = forms.into_iter().peekable();
+    // What went with PTX 6.5 and sm_70 is a group of its own.
+    let (version, target) =
+        if forms.peek().is_some_and(|f| f.group == "wmma6") { ("6.4", "sm_70") } else { ("8.7", "sm_90a") };
+    let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
     for form in forms {
         // Writing to a string cannot fail.
         let _ = write_kernel(&mut text, form);

@@ -12,6 +12,15 @@ use crate::{Error, tests_folder};
 /// The variable with which our library has the device that recordings are of.
 pub(crate) const CAPABILITY: (&str, &str) = ("ANYWARP_COMPUTE_CAPABILITY", "9.0");
 
+/// The module of a case.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The case's name.
+    pub case: String,
+    /// PTX.
+    pub text: String,
+}
+
 /// A recorder, built; its folder goes with it.
 pub(crate) struct Recorder {
     /// Where its sources are, for messages.
@@ -80,6 +89,24 @@ impl Recorder {
             return Err(fail(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))));
         }
         read(&output.stdout).map_err(fail)
+    }
+
+    /// The kernels that the program runs, as it prints them: each behind a line `// NAME`.
+    ///
+    /// # Errors
+    /// The program cannot be run, or prints something else.
+    pub fn kernels(&self, arguments: &[&dyn AsRef<OsStr>]) -> Result<Vec<Kernel>, Error> {
+        self.run(&[], arguments, |bytes| {
+            let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
+            // The first line has nothing before it.
+            let text = format!("\n{text}");
+            let kernel = |part: &str| {
+                let (case, text) = part.split_once('\n')?;
+                Some(Kernel { case: case.to_owned(), text: text.to_owned() })
+            };
+            let parts = text.split("\n// ").skip(1);
+            parts.map(|p| kernel(p).ok_or("a kernel without a text".to_owned())).collect()
+        })
     }
 }
 

@@ -77,6 +77,14 @@ impl Recorder {
         recorder::Recorder::build(include, "texture", &["-ffp-contract=off"]).map(Recorder)
     }
 
+    /// The kernels of all cases.
+    ///
+    /// # Errors
+    /// The recorder cannot be run.
+    pub fn kernels(&self) -> Result<Vec<recorder::Kernel>, Error> {
+        self.0.kernels(&[&"--ptx"])
+    }
+
     /// Records what `library` gives, with a variable set.
     ///
     /// # Errors

@@ -258,10 +258,16 @@ fn instructions_that_ran_on_the_hardware_are_taken() {
     let mut count = 0;
     for line in FORMS.lines().filter(|l| !l.starts_with('#')) {
         let columns: Vec<&str> = line.split('\t').collect();
-        let [_, name, _, _, inputs, outputs, body] = columns[..] else { panic!("{line}") };
-        let mut source = String::from(
-            ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in) {\n\
-             .reg .b16 %h<8>; .reg .b32 %t<16>, %i, %s; .reg .b64 %q<16>, %m, %l, %v0; .reg .pred %p<4>;\n",
+        let [group, name, _, _, inputs, outputs, body] = columns[..] else { panic!("{line}") };
+        let (outside, body) = body.split_once(" ## ").unwrap_or(("", body));
+        let (head, kernel) = match group {
+            "ptx1" => (".version 1.3\n.target sm_13\n", ".entry k {\n.param .u64 in;"),
+            "ptx6" => (".version 6.3\n.target sm_60\n.address_size 64\n", ".entry k(.param .u64 in) {"),
+            _ => (".version 8.6\n.target sm_90\n.address_size 64\n", ".entry k(.param .u64 in) {"),
+        };
+        let mut source = format!(
+            "{head}{outside}\n.visible {kernel}\n\
+             .reg .b16 %h<8>; .reg .b32 %t<16>, %i, %s; .reg .b64 %q<16>, %m, %l, %v0; .reg .pred %p<4>;\n"
         );
         let operands = inputs.split(',').zip(["%a", "%b", "%c", "%e"]);
         for (ty, register) in operands.chain(outputs.split(',').zip(["%d", "%x", "%y"])) {

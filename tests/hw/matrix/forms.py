@@ -194,6 +194,18 @@ def wmma():
                     form(g, text.replace(".sync.aligned", ""), inputs, f"{width(d)}*{rd}", f"{text} {operands};")
 
 
+def wmma6():
+    """Products of halves that keep to the range of finite numbers, which went with PTX 6.5: the group's kernels are of PTX 6.4 for sm_70."""
+    for shape in ((16, 16, 16), (8, 32, 16), (32, 8, 16)):
+        for d in ("f16", "f32"):
+            for c in ("f16", "f32"):
+                for layout in ("row.col", "col.row", "row.row", "col.col"):
+                    rc, rd = wmma_registers(shape, "c", c), wmma_registers(shape, "d", d)
+                    text = "wmma.mma.sync.aligned.{}.m{}n{}k{}.{}.{}.satfinite".format(layout, *shape, d, c)
+                    form("wmma6", text.replace(".sync.aligned", ""), ["a:f16*8", "b:f16*8", f"c:{c}*{rc}"], f"b32*{rd}",
+                         f"{text} {', '.join([vector('d', rd), vector('a', 8), vector('b', 8), vector('c', rc)])};")
+
+
 def matrix():
     g = "matrix"
     for num in (1, 2, 4):
@@ -307,7 +319,7 @@ def warpgroup():
 
 
 def main():
-    for add in (dense, sparse, wmma, matrix, warpgroup):
+    for add in (dense, sparse, wmma, wmma6, matrix, warpgroup):
         add()
     with open(sys.argv[1] if len(sys.argv) > 1 else "forms.tsv", "w") as out:
         out.write("# group\tname\tinputs\tresult\tbody\n")

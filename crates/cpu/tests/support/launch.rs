@@ -29,7 +29,11 @@ pub fn launch(
     let mut params: Vec<u8> = buffers.iter().flat_map(|b| b.address().to_le_bytes()).collect();
     params.extend(scalars);
     params.resize(info.param_size as usize, 0);
-    let memory = Memory::new(buffers.iter().map(|b| b.range()).collect());
+    // The module's own variables.
+    let mut image = Aligned::zeroed(program.module().image_size as usize);
+    let base = image.address();
+    image.bytes().copy_from_slice(&program.image(base));
+    let memory = Memory::new(buffers.iter().map(|b| b.range()).chain([image.range()]).collect());
     let (grid, block) = ([shape.blocks, 1, 1], [shape.threads, 1, 1]);
     let kernel = program.kernel(id, grid, block).ok_or("no code")?;
     if shape.compiled && kernel.report.is_none() {
@@ -42,7 +46,7 @@ pub fn launch(
             grid,
             block,
             params: &params,
-            image: 0,
+            image: base,
             shared: [info.shared_size as u32, 0],
             stack: 1024,
             cluster: None,

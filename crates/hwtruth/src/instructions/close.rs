@@ -35,7 +35,7 @@ fn element_close(form: &Form, t: InputType, input: u64, expected: u64, got: u64)
         let finite = if e.is_infinite() { g } else { e };
         return e.signum() == g.signum() && finite.abs() >= 0.999 * format.largest();
     }
-    let bounds = manual::bounds(&form.name);
+    let bounds = manual::bounds(form.instruction());
     // Where no bound is stated (sin and cos): the range of the function.
     let allowed = bounds.iter().find(|b| b.covers(x)).map_or(2.0, |b| 2.0 * b.allowed(e));
     let error = (e - g).abs();

@@ -6,20 +6,24 @@ use std::fmt::Write;
 const INPUT_NAMES: [char; 4] = ['a', 'b', 'c', 'e'];
 const OUTPUT_NAMES: [char; 3] = ['d', 'x', 'y'];
 
-/// Appends the kernel's text.
-pub(super) fn write(text: &mut String, form: &Form) {
+/// Appends the kernel's text; `old`: as PTX before 1.4 has it.
+pub(super) fn write(text: &mut String, form: &Form, old: bool) {
     // Writing to a string cannot fail.
-    let _ = try_write(text, form);
+    let _ = try_write(text, form, old);
 }
 
-fn try_write(o: &mut String, form: &Form) -> std::fmt::Result {
+fn try_write(o: &mut String, form: &Form, old: bool) -> std::fmt::Result {
     let shared = form.body.contains("%s");
     let local = ["%l]", "%l+", "%l;"].iter().any(|use_of| form.body.contains(use_of));
-    writeln!(
-        o,
-        ".visible .entry {}(.param .u64 in, .param .u64 out, .param .u64 mem)\n{{",
-        form.kernel_name()
-    )?;
+    if !form.outside.is_empty() {
+        writeln!(o, "{}", form.outside)?;
+    }
+    let name = form.kernel_name();
+    if old {
+        writeln!(o, ".visible .entry {name}\n{{\n    .param .u64 in; .param .u64 out; .param .u64 mem;")?;
+    } else {
+        writeln!(o, ".visible .entry {name}(.param .u64 in, .param .u64 out, .param .u64 mem)\n{{")?;
+    }
     writeln!(o, "    .reg .b16 %h<8>; .reg .b32 %t<16>; .reg .b64 %q<16>; .reg .pred %p<4>;")?;
     writeln!(o, "    .reg .b32 %i, %s, %u<3>; .reg .b64 %m, %l, %v<3>;")?;
     if shared {
@@ -34,11 +38,15 @@ fn try_write(o: &mut String, form: &Form) -> std::fmt::Result {
     for (bits, name) in form.outputs.iter().zip(OUTPUT_NAMES) {
         writeln!(o, "    .reg .b{bits} %{name};")?;
     }
-    writeln!(
-        o,
-        "    mov.u32 %u0, %ctaid.x; mov.u32 %u1, %ntid.x; mov.u32 %u2, %tid.x; mad.lo.u32 %i, %u0, %u1, %u2;"
-    )?;
-    writeln!(o, "    ld.param.u64 %v0, [in]; cvta.to.global.u64 %v0, %v0; mad.wide.u32 %v0, %i, 8, %v0;")?;
+    let number = if old {
+        ".reg .u16 %w<3>; mov.u16 %w0, %ctaid.x; mov.u16 %w1, %ntid.x; mov.u16 %w2, %tid.x; cvt.u32.u16 %u2, %w2; \
+         mad.wide.u16 %i, %w0, %w1, %u2;"
+    } else {
+        "mov.u32 %u0, %ctaid.x; mov.u32 %u1, %ntid.x; mov.u32 %u2, %tid.x; mad.lo.u32 %i, %u0, %u1, %u2;"
+    };
+    let global = |v: &str| if old { String::new() } else { format!(" cvta.to.global.u64 {v}, {v};") };
+    writeln!(o, "    {number}")?;
+    writeln!(o, "    ld.param.u64 %v0, [in];{} mad.wide.u32 %v0, %i, 8, %v0;", global("%v0"))?;
     writeln!(o, "    ld.param.u64 %m, [mem]; mad.wide.u32 %m, %i, {SLOT}, %m;")?;
     if shared {
         writeln!(o, "    mov.u32 %s, slots; mad.lo.u32 %s, %u2, {SLOT}, %s;")?;
@@ -50,7 +58,7 @@ fn try_write(o: &mut String, form: &Form) -> std::fmt::Result {
         writeln!(o, "    ld.global.b{} %{name}, [%v0+{}];", input.bits(), k * INPUTS * 8)?;
     }
     writeln!(o, "    {}", form.body)?;
-    writeln!(o, "    ld.param.u64 %v1, [out]; cvta.to.global.u64 %v1, %v1;")?;
+    writeln!(o, "    ld.param.u64 %v1, [out];{}", global("%v1"))?;
     let mut offset = 0;
     for (&bits, name) in form.outputs.iter().zip(OUTPUT_NAMES) {
         let size = bits as usize / 8;
