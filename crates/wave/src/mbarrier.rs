@@ -2,7 +2,7 @@
 //!
 //! | bits | what |
 //! |---|---|
-//! | 0 | always 0 |
+//! | 0 | the layout: 1 after `mbarrier.init.layout::v1` |
 //! | 1 to 20 | minus the arrivals that a phase expects |
 //! | 21 to 41 | minus the bytes of asynchronous copies that the phase still waits for, signed |
 //! | 42 | always 0 |
@@ -13,6 +13,8 @@
 //! (`tests/async`) show the upper half; `ptxas` computes the word of `mbarrier.init`, and what `mbarrier.pending_count` takes from a state, in the
 //! open. What a plain load sees of a barrier is not defined.
 
+/// Where the layout is: what reports of copies need, which change nothing else here, since nothing is reported.
+pub const LAYOUT: u32 = 0;
 /// Where the expected arrivals begin.
 pub const EXPECTED: u32 = 1;
 /// Where the bytes begin.

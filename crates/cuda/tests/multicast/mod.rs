@@ -140,6 +140,87 @@ fn floats_of_eight_bits() {
     });
 }
 
+/// Bulk copies and reductions of what 16 words of shared memory hold, and stores that complete by themselves, to every device's memory.
+const COPIES: &str = r#"
+.version 9.5
+.target sm_100a
+.address_size 64
+.visible .entry all(.param .u64 many, .param .u64 in) {
+    .shared .align 16 .b8 words[64];
+    .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .b16 %h<2>; .reg .pred %p;
+    ld.param.u64 %d0, [many]; ld.param.u64 %d1, [in];
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, words;
+    mad.lo.u32 %r2, %r0, 4, %r1;
+    mad.wide.u32 %d1, %r0, 4, %d1;
+    ld.global.b32 %r3, [%d1];
+    st.shared.b32 [%r2], %r3;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    setp.ne.u32 %p, %r0, 0;
+    @%p bra end;
+    multimem.cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1], 64;
+    mov.u32 %r4, 32;
+    multimem.cp.async.bulk.relaxed.sys.global.shared::cta.bulk_group.b128 [%d0+64], [%r1+16], %r4;
+    mov.b16 %h0, 0x8421;
+    multimem.cp.async.bulk.weak.global.shared::cta.bulk_group.cp_mask [%d0+128], [%r1], 64, %h0;
+    multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d0+192], [%r1], 64;
+    multimem.cp.reduce.async.bulk.relaxed.gpu.global.shared::cta.bulk_group.min.s32 [%d0+256], [%r1], 64;
+    multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b64 [%d0+320], [%r1], 64;
+    multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f32 [%d0+384], [%r1], 64;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group.sync_restrict::proxy::async 0;
+    mov.u32 %r5, 0xabcd1234;
+    multimem.st.async.release.sys.global.u32 [%d0+448], %r5;
+    multimem.st.async.release.gpu.b16 [%d0+452], %r5;
+    mov.u64 %d2, 0x100000002;
+    multimem.red.async.release.sys.global.add.u64 [%d0+456], %d2;
+    multimem.red.async.release.gpu.add.s32 [%d0+464], -5;
+end:
+    ret;
+}
+"#;
+
+#[test]
+fn copies_of_bytes() {
+    let devices = [("ANYWARP_DEVICES", "2"), ("ANYWARP_COMPUTE_CAPABILITY", "10.0")];
+    everywhere("multicast::copies_of_bytes", &devices, || {
+        let cuda = &Cuda::start();
+        let [many, a, b] = two_places(cuda);
+        // Whole numbers as floats, subnormals among them as sums of their bits.
+        let from: Vec<u32> =
+            (0..16).map(|n| if n % 5 == 0 { n + 1 } else { (n as f32 - 4.0).to_bits() }).collect();
+        let before: [Vec<u32>; 2] = [3u32, 11].map(|f| (0..120).map(|n| n * f).collect());
+        write(cuda, a, &before[0]);
+        write(cuda, b, &before[1]);
+        let input = cuda.upload(&from);
+        let function = cuda.function(cuda.module(COPIES), "all");
+        assert_eq!(cuda.launch(function, 1, 16, 0, &[U64(many), U64(input)]), 0);
+        call!(cuda.cuCtxSynchronize());
+        for (at, old) in [a, b].into_iter().zip(&before) {
+            let mut wanted = old.clone();
+            wanted[..16].copy_from_slice(&from);
+            wanted[16..24].copy_from_slice(&from[4..12]);
+            for byte in (0..64).filter(|n| 0x8421 >> (n % 16) & 1 != 0) {
+                let (word, shift) = (32 + byte / 4, byte % 4 * 8);
+                wanted[word] = wanted[word] & !(0xff << shift) | from[byte / 4] & 0xff << shift;
+            }
+            for (n, &x) in from.iter().enumerate() {
+                wanted[48 + n] = old[48 + n].wrapping_add(x);
+                wanted[64 + n] = (old[64 + n] as i32).min(x as i32) as u32;
+                wanted[80 + n] = old[80 + n] ^ x;
+                wanted[96 + n] = (f32::from_bits(old[96 + n]) + f32::from_bits(x)).to_bits();
+            }
+            wanted[112] = 0xabcd_1234;
+            wanted[113] = old[113] & 0xffff_0000 | 0x1234;
+            wanted[114] = old[114].wrapping_add(2);
+            wanted[115] = old[115].wrapping_add(1);
+            wanted[116] = old[116].wrapping_sub(5);
+            assert_eq!(cuda.download::<u32>(at, 120), wanted);
+        }
+    });
+}
+
 /// An object of two devices, and where each has its memory.
 fn two_places(cuda: &Cuda) -> [P; 3] {
     let properties = MulticastProp { devices: 2, size: SIZE, handle_types: 0, flags: 0 };

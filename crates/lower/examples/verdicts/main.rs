@@ -47,9 +47,11 @@ struct Asked {
     list: bool,
     /// Differences that are not in the table and are let pass.
     at_most: usize,
+    /// A file that `--out` wrote: its cases are tried again, and no others.
+    again: Option<PathBuf>,
 }
 
-const USAGE: &str = "usage: verdicts PTXAS [--share N] [--seed N] [--only TEXT] [--out FILE] [--plain] [--assemble] [--list] [--at-most N]";
+const USAGE: &str = "usage: verdicts PTXAS [--share N] [--seed N] [--only TEXT] [--out FILE] [--plain] [--assemble] [--list] [--at-most N] [--again FILE]";
 
 fn asked() -> Option<Asked> {
     let mut words = std::env::args().skip(1);
@@ -64,6 +66,7 @@ fn asked() -> Option<Asked> {
         plain: false,
         list: false,
         at_most: 0,
+        again: None,
     };
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -74,6 +77,7 @@ fn asked() -> Option<Asked> {
             "--assemble" => asked.assemble = true,
             "--plain" => asked.plain = true,
             "--list" => asked.list = true,
+            "--again" => asked.again = Some(words.next()?.into()),
             "--at-most" => asked.at_most = words.next()?.parse().ok()?,
             _ => return None,
         }
@@ -133,10 +137,30 @@ fn compare(ptxas: &Ptxas, cases: Vec<Case>) -> Vec<Compared> {
     done
 }
 
+/// The cases of a file of differences.
+fn again(path: &std::path::Path) -> Result<Vec<Case>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let case = |line: &str| {
+        let mut columns = line.split('\t');
+        let (version, target) = columns.next()?.split_once(' ')?;
+        let (major, minor) = version.split_once('.')?;
+        let setting = Setting::new((major.parse().ok()?, minor.parse().ok()?), target);
+        let instruction = columns.next()?.to_owned();
+        let origin = columns.last()?.into();
+        Some(Case { setting, instruction, origin, change: "again" })
+    };
+    text.lines()
+        .map(|l| case(l).ok_or_else(|| format!("{}: no line of `--out`: {l}", path.display())))
+        .collect()
+}
+
 fn run(asked: &Asked) -> Result<bool, String> {
     let folder = std::env::temp_dir().join(format!("anywarp-verdicts-{}", std::process::id()));
     let ptxas = Ptxas::new(&asked.ptxas, folder.clone(), asked.assemble)?;
-    let mut cases = source::cases(ptxas.newest, asked.seed, asked.plain);
+    let mut cases = match &asked.again {
+        Some(path) => again(path)?,
+        None => source::cases(ptxas.newest, asked.seed, asked.plain),
+    };
     cases.retain(|c| {
         let name = c.name();
         name.contains(&asked.only)
@@ -146,7 +170,9 @@ fn run(asked: &Asked) -> Result<bool, String> {
         cases.iter().for_each(|c| println!("{}", c.name()));
         return Ok(true);
     }
-    let rows = differences::read()?;
+    // Rows of PTX that the assembler does not know yet say nothing.
+    let mut rows = differences::read()?;
+    rows.retain(|r| r.example.setting.version <= ptxas.newest);
     let examples = compare(&ptxas, rows.iter().map(|r| r.example.clone()).collect());
     let compared = compare(&ptxas, cases);
     let _ = std::fs::remove_dir_all(&folder);

@@ -23,6 +23,13 @@ fn forms() -> Vec<Form> {
         .collect()
 }
 
+/// The PTX version from which a form is there.
+fn since(form: &Form) -> Option<Version> {
+    let (_, notes) = form.text.split_once(" | ")?;
+    let (major, minor) = notes.split_whitespace().next()?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
 /// A setting that has the form.
 fn home(form: &Form, newest: Version) -> Setting {
     if let Some((version, arch)) = form.home() {
@@ -126,7 +133,9 @@ fn of_recordings(newest: Version) -> Vec<Base> {
 
 /// All cases, in an order that does not change. `plain`: without changes of the instructions.
 pub fn cases(newest: Version, seed: u64, plain: bool) -> Vec<Case> {
-    let forms = forms();
+    let mut forms = forms();
+    // What the assembler does not know yet, it cannot judge.
+    forms.retain(|f| since(f).is_none_or(|s| s <= newest));
     let mut words: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for form in &forms {
         let own = words.entry(form.opcode.clone()).or_default();

@@ -37,21 +37,9 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
         // Only the place must make sense.
         return global_address(l, &i.operands[0]).map(|_| ());
     }
-    let to_shared = i.has(M::MbarrierCompleteTxBytes);
-    let way = match (to_shared, i.has(M::Global)) {
-        (true, true) => Way::Load,
-        (true, false) => Way::Across,
-        _ => Way::Store,
-    };
-    let reduce = memory::atomic_kind(i, i.ty(0).unwrap_or(B32))
-        .filter(|_| i.opcode == ptx::Opcode::Cp && i.has(M::Reduce));
-    let effect = reduce.map_or(Effect::Copy, |(op, ty)| Effect::Reduce(op, ty));
-    let extra = match () {
-        () if i.has(M::MulticastCluster) => Extra::Multicast,
-        () if i.has(M::CpMask) => Extra::Mask,
-        () if i.has(M::IgnoreOob) => Extra::Ignore,
-        () => Extra::Nothing,
-    };
+    let copy = operation(i);
+    let Bulk { way, extra, .. } = copy;
+    let to_shared = way != Way::Store;
     let place = |l: &mut Lower, n: usize, shared: bool| {
         if shared { shared_address(l, i, &i.operands[n]) } else { global_address(l, &i.operands[n]) }
     };
@@ -74,8 +62,26 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
             }
         }
     }
-    l.op(Op::Bulk(Bulk { way, extent: Extent::Bytes, effect, extra }), &args);
+    l.op(Op::Bulk(copy), &args);
     Ok(())
+}
+
+/// What a copy of bytes does. An order of its accesses adds nothing: it is done at once.
+pub fn operation(i: &Instruction) -> Bulk {
+    let way = match (i.has(M::MbarrierCompleteTxBytes), i.has(M::Global)) {
+        (true, true) => Way::Load,
+        (true, false) => Way::Across,
+        _ => Way::Store,
+    };
+    let reduce = memory::atomic_kind(i, i.ty(0).unwrap_or(B32)).filter(|_| i.has(M::Reduce));
+    let effect = reduce.map_or(Effect::Copy, |(op, ty)| Effect::Reduce(op, ty));
+    let extra = match () {
+        () if i.has(M::MulticastCluster) => Extra::Multicast,
+        () if i.has(M::CpMask) => Extra::Mask,
+        () if i.has(M::IgnoreOob) => Extra::Ignore,
+        () => Extra::Nothing,
+    };
+    Bulk { way, extent: Extent::Bytes, effect, extra }
 }
 
 /// An operand that what the instruction says asks for.

@@ -2,7 +2,7 @@
 
 use ptx::ast::{Instruction, Operand};
 use ptx::{Modifier as M, Opcode, ScalarType};
-use wave::op::{ApproxOp, FloatCmp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, Op, Round};
+use wave::op::{ApproxOp, FloatCmp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, Op, Round, SfuOp};
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
@@ -212,6 +212,12 @@ pub fn function(l: &mut Lower, i: &Instruction) -> Result<()> {
     let fmt = format(l, i, t)?;
     let m = mode(l, i, fmt);
     let args = vec![l.value(&i.operands[1], t)?];
+    if i.has(M::X2pi) {
+        // Of turns rather than of radians: the unit's own operation.
+        let unit = if i.opcode == Opcode::Sin { SfuOp::Sin } else { SfuOp::Cos };
+        let v = l.op1(Op::Sfu(unit), &args);
+        return l.write_dest(dest(i), v, false);
+    }
     // `rcp.f64` and `sqrt.f64` of the first versions: to nearest.
     let plain = fmt == Fmt::F64 && !i.has(M::Approx);
     let exact = match i.opcode {

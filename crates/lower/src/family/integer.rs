@@ -59,6 +59,7 @@ pub fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
     let v = lanes(l, t, &args, &mut |l, ty, a| {
         let int = |o: IntOp| Op::Int(o, ty);
         let v = match op {
+            Opcode::Add | Opcode::Sub if sat && !signed => saturated(l, op, ty, a),
             Opcode::Add => l.op1(int(if sat { IntOp::AddSatS } else { IntOp::Add }), a),
             Opcode::Sub => l.op1(int(if sat { IntOp::SubSatS } else { IntOp::Sub }), a),
             Opcode::Div => l.op1(int(if signed { IntOp::DivS } else { IntOp::DivU }), a),
@@ -75,6 +76,57 @@ pub fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
         Ok(v)
     })?;
     l.write_dest(dest(i), v, signed)
+}
+
+/// An unsigned sum or difference that stays in its range.
+fn saturated(l: &mut Lower, op: Opcode, ty: Ty, a: &[Value]) -> Value {
+    let (add, mask) = (op == Opcode::Add, ty.mask());
+    let r = l.op1(Op::Int(if add { IntOp::Add } else { IntOp::Sub }, ty), a);
+    // It has wrapped where it is on the wrong side of the first operand.
+    let cmp = if add { IntCmp::LtU } else { IntCmp::GtU };
+    let wrapped = l.op1(Op::IntCmp(cmp, ty), &[r, a[0]]);
+    let limit = l.constant(ty, if add { mask } else { 0 });
+    l.op1(Op::Select(ty), &[wrapped, limit, r])
+}
+
+/// `clmad.lo`, `clmad.hi`: the product of polynomials over two elements, and a sum.
+pub fn carryless(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let args = sources(l, i, ScalarType::U64)?;
+    let &[a, b, c] = args.as_slice() else { return l.unsupported(i, "it has three sources") };
+    let reversed = |l: &mut Lower, v| l.op1(Op::IntUn(IntUnOp::Brev, Ty::I64), &[v]);
+    let product = if i.has(M::Hi) {
+        // The product of the mirror images is the mirror image of the product's 127 bits.
+        let (a, b) = (reversed(l, a), reversed(l, b));
+        let mirrored = polynomial(l, a, b);
+        let upper = reversed(l, mirrored);
+        let one = l.constant(Ty::I32, 1);
+        l.op1(Op::Shift(ShiftOp::ShrU, Ty::I64), &[upper, one])
+    } else {
+        polynomial(l, a, b)
+    };
+    let v = l.op1(Op::Int(IntOp::Xor, Ty::I64), &[product, c]);
+    l.write_dest(dest(i), v, false)
+}
+
+/// The lower half of a product without carries. Every fourth bit of a factor leaves room for the carries of a product of integers: up to
+/// the sixteenth of such bits no more than 16 ones are added at a place, and what they carry out of the last is not of this half.
+fn polynomial(l: &mut Lower, a: Value, b: Value) -> Value {
+    let int = |l: &mut Lower, op, a, b| l.op1(Op::Int(op, Ty::I64), &[a, b]);
+    let masks: Vec<Value> =
+        (0..4).map(|n| l.constant(Ty::I64, u128::from(0x1111_1111_1111_1111_u64 << n))).collect();
+    let part = |l: &mut Lower, v| masks.iter().map(|m| int(l, IntOp::And, v, *m)).collect::<Vec<_>>();
+    let (a, b) = (part(l, a), part(l, b));
+    let mut whole = l.constant(Ty::I64, 0);
+    for (n, mask) in masks.iter().enumerate() {
+        let mut sum = l.constant(Ty::I64, 0);
+        for (m, x) in a.iter().enumerate() {
+            let product = int(l, IntOp::Mul, *x, b[(n + 4 - m) % 4]);
+            sum = int(l, IntOp::Xor, sum, product);
+        }
+        let kept = int(l, IntOp::And, sum, *mask);
+        whole = int(l, IntOp::Or, whole, kept);
+    }
+    whole
 }
 
 /// The product in the part that the instruction asks for.

@@ -2,9 +2,9 @@
 //!
 //! Waiting reads the word as an acquiring load does, so that a loop around it is one that waits for memory, as any other.
 
-use ptx::ast::{Instruction, Operand};
+use ptx::ast::{Instruction, Operand, OperandKind};
 use ptx::{Modifier as M, ScalarType};
-use wave::mbarrier::{COUNT_BITS, EXPECTED, PENDING, PHASE};
+use wave::mbarrier::{COUNT_BITS, EXPECTED, LAYOUT, PENDING, PHASE};
 use wave::op::{Builtin, IntCmp, IntOp, IntUnOp, MemMode, Op, Order, Scope, ShiftOp, Space};
 use wave::{Ty, Value};
 
@@ -80,6 +80,9 @@ pub fn mbarrier(l: &mut Lower, i: &Instruction) -> Result<()> {
     if i.has(M::TestWait) || i.has(M::TryWait) {
         return wait(l, i);
     }
+    if i.has(M::CheckLayout) {
+        return check_layout(l, i);
+    }
     if i.has(M::Arrive) || i.has(M::ArriveDrop) {
         let address = shared_address(l, i, &i.operands[1])?;
         let given = i.operands.get(2).map(|o| l.value(o, B32)).transpose()?;
@@ -107,7 +110,7 @@ pub fn mbarrier(l: &mut Lower, i: &Instruction) -> Result<()> {
     Ok(())
 }
 
-/// `mbarrier.init [a], count`: the word has minus the count twice.
+/// `mbarrier.init [a], count`: the word has minus the count twice, and the layout.
 fn init(l: &mut Lower, i: &Instruction) -> Result<()> {
     let address = shared_address(l, i, &i.operands[0])?;
     let count = l.value(&i.operands[1], B32)?;
@@ -117,7 +120,11 @@ fn init(l: &mut Lower, i: &Instruction) -> Result<()> {
     let field = int(l, IntOp::And, negated, mask);
     let (pending, expected) =
         (shift(l, ShiftOp::Shl, field, PENDING), shift(l, ShiftOp::Shl, field, EXPECTED));
-    let word = int(l, IntOp::Or, pending, expected);
+    let mut word = int(l, IntOp::Or, pending, expected);
+    if i.has(M::LayoutV1) {
+        let layout = l.constant(Ty::I64, 1 << LAYOUT);
+        word = int(l, IntOp::Or, word, layout);
+    }
     let mem = MemMode { space: Space::Shared, order: Order::Relaxed, scope: Scope::Cta };
     l.op(Op::Store { mem, ty: Ty::I64, count: 1, offset: 0 }, &[address, word]);
     Ok(())
@@ -134,10 +141,29 @@ fn pending(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], count, false)
 }
 
+/// `mbarrier.check_layout.layout p, [a]`.
+fn check_layout(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let address = shared_address(l, i, &i.operands[1])?;
+    let mem = MemMode { space: Space::Shared, order: Order::Relaxed, scope: Scope::Cta };
+    let word = l.op1(Op::Load { mem, ty: Ty::I64, count: 1, offset: 0 }, &[address]);
+    let one = l.constant(Ty::I64, 1);
+    let layout = shift(l, ShiftOp::ShrU, word, LAYOUT);
+    let layout = int(l, IntOp::And, layout, one);
+    let asked = l.constant(Ty::I64, u128::from(i.has(M::LayoutV1)));
+    let same = l.op1(Op::IntCmp(IntCmp::Eq, Ty::I64), &[layout, asked]);
+    l.write_dest(&i.operands[0], same, false)
+}
+
 /// `mbarrier.test_wait p, [a], state`, with a parity, and `try_wait`, whose time limit may be any: a phase is over when the barrier's parity is
 /// another one.
+///
+/// `.phase_type::primary p|q, r, [a], ...` also asks what copies have reported, which here is never anything (the copies that report are those
+/// of `sm_107` and the fabric's), so that conditional phases go on with the others.
 fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
-    let address = shared_address(l, i, &i.operands[1])?;
+    let Some(at) = i.operands.iter().position(|o| o.address().is_some()) else {
+        return l.unsupported(i, "it waits at an address");
+    };
+    let address = shared_address(l, i, &i.operands[at])?;
     let mem = MemMode {
         space: Space::Shared,
         order: order(i, Order::Acquire),
@@ -147,14 +173,23 @@ fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
     let parity = |l: &mut Lower, word: Value| shift(l, ShiftOp::ShrU, word, PHASE);
     let now = parity(l, word);
     let asked = if i.has(M::Parity) {
-        let given = l.value(&i.operands[2], B32)?;
+        let given = l.value(&i.operands[at + 1], B32)?;
         let given = l.resize(given, Ty::I64, false);
         let one = l.constant(Ty::I64, 1);
         int(l, IntOp::And, given, one)
     } else {
-        let state = l.value(&i.operands[2], B64)?;
+        let state = l.value(&i.operands[at + 1], B64)?;
         parity(l, state)
     };
     let over = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I64), &[now, asked]);
-    l.write_dest(&i.operands[0], over, false)
+    if at == 2 {
+        let nothing = l.constant(Ty::I8, 0);
+        l.write_dest(&i.operands[1], nothing, false)?;
+    }
+    let OperandKind::Pair(pair) = &i.operands[0].kind else {
+        return l.write_dest(&i.operands[0], over, false);
+    };
+    let nothing = l.constant(Ty::I1, 0);
+    l.write_dest(&pair.0, over, false)?;
+    l.write_dest(&pair.1, nothing, false)
 }

@@ -323,6 +323,7 @@ pub fn atomic_kind(i: &Instruction, t: ScalarType) -> Option<(AtomOp, AtomTy)> {
 pub fn atomic(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::B32);
     let Some((op, ty)) = atomic_kind(i, t) else { return l.unsupported(i, "") };
+    let ty = if ty == AtomTy::F32 && i.has(ptx::Modifier::Noftz) { AtomTy::F32Kept } else { ty };
     let red = i.opcode == Opcode::Red;
     let first = usize::from(!red);
     let (base, offset, mem) = memory(l, i, &i.operands[first], Order::Relaxed)?;

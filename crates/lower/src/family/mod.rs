@@ -50,6 +50,7 @@ static TABLE: &[Row] = table! {
     pure Add Sub Mul Mad Div Rem Abs Neg Min Max => arithmetic;
     pure Fma => float::fma;
     pure Mul24 Mad24 => integer::mul24;
+    pure Clmad => integer::carryless;
     pure Sad => integer::sad;
     pure Addc Subc Madc => integer::carry;
     pure Popc Clz Bfind => integer::count;
@@ -117,6 +118,7 @@ static TABLE: &[Row] = table! {
     pure Stacksave => stack::save;
     pure Stackrestore => stack::restore;
     acts Tcgen05 => tensor_memory;
+    acts Fabric => fabric;
     acts Ret Exit Trap => sync::nothing;
 };
 
@@ -140,6 +142,11 @@ fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
         Some(t) if t.is_float() => float::arithmetic(l, i),
         _ => integer::arithmetic(l, i),
     }
+}
+
+/// `fabric`: memory of other machines.
+fn fabric(l: &mut Lower, i: &Instruction) -> Result<()> {
+    l.unsupported(i, "there is no fabric to other machines here; memory that processes share, or multicast objects, do without it")
 }
 
 /// `tcgen05`: matrix products in a memory of their own, which only devices of capability 10 have.

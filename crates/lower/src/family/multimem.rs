@@ -6,6 +6,8 @@ use wave::op::{AtomOp, Builtin, FloatMode, FloatOp, IntOp, MemMode, Op, Order, S
 use wave::types::Fmt;
 use wave::{Ty, Value};
 
+use super::bulk;
+use super::mbarrier::shared_address;
 use super::memory::{atomic_kind, order, scope};
 use super::narrow::Narrow;
 use crate::error::ErrorClass;
@@ -35,8 +37,11 @@ impl Place {
     }
 }
 
-/// `multimem.ld_reduce d, [a]`, `multimem.st [a], b` and `multimem.red [a], b`.
+/// `multimem.ld_reduce d, [a]`, `multimem.st [a], b` and `multimem.red [a], b`, also `.async`, which are done at once; bulk copies.
 pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
+    if i.has(M::Cp) {
+        return copy(l, i);
+    }
     let t = i.ty(0).unwrap_or(ScalarType::B32);
     let reads = i.has(M::LdReduce);
     let (base, offset, _) = l.address(&i.operands[usize::from(reads)])?;
@@ -76,6 +81,28 @@ pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
                 l.op(Op::Store { mem: place.mem, ty, count, offset: 0 }, &args);
             }
         }
+        Ok(())
+    })
+}
+
+/// `multimem.cp.async.bulk [d], [s], size{, mask}`, `multimem.cp.reduce.async.bulk [d], [s], size`: to every device's memory.
+fn copy(l: &mut Lower, i: &Instruction) -> Result<()> {
+    let copy = bulk::operation(i);
+    let (base, offset, _) = l.address(&i.operands[0])?;
+    let address = l.offset(base, offset);
+    let from = shared_address(l, i, &i.operands[1])?;
+    let bytes = l.value(&i.operands[2], ScalarType::U32)?;
+    let size = l.resize(bytes, Ty::I64, false);
+    let mut rest = vec![from, size];
+    if i.has(M::CpMask) {
+        rest.push(bulk::mask(l, i, 3)?);
+    }
+    let place = Place { address, bytes, mem: MemMode::weak(Space::Global) };
+    let devices = place.devices(l);
+    l.count_to(devices, |l, device| {
+        let to = place.of(l, device);
+        let args: Vec<Value> = std::iter::once(to).chain(rest.iter().copied()).collect();
+        l.op(Op::Bulk(copy), &args);
         Ok(())
     })
 }

@@ -403,8 +403,8 @@ fn address(modifiers: &[String]) -> &'static str {
 pub fn module(form: &Form, instruction: &str) -> String {
     let (version, target) = match (&form.suffix, form.home()) {
         (_, Some((version, target))) => (version, target),
-        (Some(suffix), None) => ("9.2".to_owned(), suffix.clone()),
-        (None, None) => ("9.2".to_owned(), "100".to_owned()),
+        (Some(suffix), None) => ("9.5".to_owned(), suffix.clone()),
+        (None, None) => ("9.5".to_owned(), "100".to_owned()),
     };
     let old = version.starts_with('1');
     let mut widths = vec![8, 16, 32, 64];

@@ -47,13 +47,22 @@ impl Parser<'_> {
         let rows = instruction.one_of(&[Modifier::TileGather4, Modifier::TileScatter4]).is_some();
         if tensor {
             let count = if rows { 5 } else { places(instruction) };
-            return self.elements_fit(vector, count..=count, false, |_| ScalarType::S32);
+            if !matches!(vector.kind, OperandKind::Vector(_)) {
+                return no(operand, "expected coordinates in braces");
+            }
+            return self.elements_fit(vector, count..=count, [false; 2], |_| ScalarType::S32);
         }
         let indexed = indexed(instruction);
         let float = instruction.ty(1).is_some_and(ScalarType::is_float);
         let least =
             (places(instruction) + usize::from(indexed && places(instruction) < 3)).next_power_of_two();
-        self.elements_fit(vector, least..=4, true, |n| match float && (n > 0 || !indexed) {
+        let number = |o: &Operand| matches!(o.kind, OperandKind::F32(_) | OperandKind::F64(_));
+        if let Some(first) = vector.elements().first().filter(|f| indexed && number(f)) {
+            return no(first, "the index into an array is an integer");
+        }
+        // Gradients ask for coordinates of their own type.
+        let loose = !instruction.has(Modifier::Grad);
+        self.elements_fit(vector, least..=4, [loose, !float], |n| match float && (n > 0 || !indexed) {
             true => ScalarType::F32,
             false => ScalarType::S32,
         })
@@ -90,26 +99,34 @@ impl Parser<'_> {
         if instruction.opcode == Opcode::Cp {
             let row = instruction.one_of(&[Modifier::Im2colW, Modifier::Im2colW128]).is_some();
             let count = if row { 2 } else { places(instruction).saturating_sub(2) };
-            return self.elements_fit(operand, count..=count, false, |_| ScalarType::U16);
+            if !matches!(operand.kind, OperandKind::Vector(_)) {
+                return no(operand, "expected offsets in braces");
+            }
+            return self.elements_fit(operand, count..=count, [false; 2], |_| ScalarType::U16);
         }
-        self.elements_fit(operand, places(instruction).next_power_of_two()..=4, true, |_| ScalarType::S32)
+        self.elements_fit(operand, places(instruction).next_power_of_two()..=4, [true, false], |_| {
+            ScalarType::S32
+        })
     }
 
     /// Gradients, one for each place.
     pub(super) fn gradient_fits(&self, instruction: &Instruction, operand: &Operand) -> Fit {
         let count = places(instruction).next_power_of_two();
         match operand.kind {
-            OperandKind::Vector(_) => self.elements_fit(operand, count..=count, false, |_| ScalarType::F32),
+            OperandKind::Vector(_) => {
+                self.elements_fit(operand, count..=count, [false; 2], |_| ScalarType::F32)
+            }
             _ => no(operand, format!("expected {count} registers in braces")),
         }
     }
 
-    /// A vector, or one value where one will do. `loose`: numbers of the other kind will do too.
+    /// A vector, or one value where one will do. `loose`: numbers of the other kind will do too; `halves`: registers of two halves will
+    /// for an integer.
     fn elements_fit(
         &self,
         operand: &Operand,
         counts: std::ops::RangeInclusive<usize>,
-        loose: bool,
+        [loose, halves]: [bool; 2],
         ty: impl Fn(usize) -> ScalarType,
     ) -> Fit {
         let (least, most) = (*counts.start(), *counts.end());
@@ -122,6 +139,7 @@ impl Parser<'_> {
         }
         items.iter().enumerate().try_for_each(|(n, item)| match item.kind {
             OperandKind::Reg(reg) => match self.reg(reg) {
+                (ScalarType::F16x2, 1) if halves && ty(n) == ScalarType::S32 => Ok(()),
                 (ScalarType::F16x2, 1) => no(item, format!("expected a register of type `{}`", ty(n))),
                 (found, 1)
                     if loose && found.is_integer() && found.bits() == 32 && ty(n) == ScalarType::F32 =>

@@ -52,6 +52,7 @@ impl Parser<'_> {
                 Ok(()) => match self.check_feature(instruction, form, head) {
                     None => {
                         self.check_space(instruction);
+                        self.check_policy(instruction);
                         self.check_call(instruction);
                         self.check_video(instruction);
                         return;
@@ -67,6 +68,22 @@ impl Parser<'_> {
         }
         if let Some((_, diagnostic)) = problem {
             self.report(diagnostic);
+        }
+    }
+
+    /// Reports a policy whose part is larger than the whole.
+    fn check_policy(&mut self, instruction: &Instruction) {
+        if instruction.opcode != Opcode::Createpolicy || !instruction.has(Modifier::Range) {
+            return;
+        }
+        let number = |n: usize| instruction.operands.get(n).and_then(|o| o.int()).map(|v| v.bits as u32);
+        if let (Some(part), Some(whole)) = (number(2), number(3))
+            && part > whole
+        {
+            let message =
+                format!("Argument 3 of instruction 'createpolicy': value '{whole}' is less than the part");
+            let label = format!("expected {part} or more");
+            self.error(ErrorKind::Semantic, instruction.operands[3].span, message, &label);
         }
     }
 

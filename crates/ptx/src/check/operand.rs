@@ -1,7 +1,9 @@
 //! Operands against their form: PTX ISA 9.2 "Type Information for Instructions and Operands", 9.2.1 "Operand Size
 //! Exceeding Instruction-Type Size", as the assembler of CUDA 13 applies them.
 
-use crate::ast::{AddressBase, Component, Instruction, Operand, OperandKind, SpecialReg, Symbol};
+use crate::ast::{
+    AddressBase, Component, Instruction, Operand, OperandKind, SpecialReg, Symbol, VariableRef,
+};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::forms::{Class, Form, OperandForm, TypeRef};
 use crate::parser::Parser;
@@ -173,8 +175,14 @@ impl Parser<'_> {
         self.vector_typed(operand)?;
         match &operand.kind {
             OperandKind::Vector(items) if count.is_none_or(|n| items.len() == usize::from(n)) => {
-                items.iter().try_for_each(|item| match item.kind {
+                items.iter().enumerate().try_for_each(|(n, item)| match item.kind {
+                    OperandKind::Sink if instruction.opcode == Opcode::Tex && ty == ScalarType::F16x2 => {
+                        no(item, "both registers of a pair of halves are written: expected a register")
+                    }
                     OperandKind::Sink if form.dest => Ok(()),
+                    OperandKind::Int(_) if n == 0 && ty == ScalarType::F16x2 => {
+                        no(item, "expected a register in the first place")
+                    }
                     // Constants take the vector's type, which registers give.
                     OperandKind::Int(_)
                         if !form.dest && (form.count > 0 || items.iter().any(|i| i.reg().is_some())) =>
@@ -190,7 +198,7 @@ impl Parser<'_> {
                         Ok(())
                     }
                     OperandKind::Int(_) => no(item, "expected a register in at least one place"),
-                    _ => self.value_fits(instruction, item, ty, form, false),
+                    _ => self.element_fits(instruction, item, ty, form, false),
                 })
             }
             OperandKind::Vector(items) => {
@@ -200,8 +208,32 @@ impl Parser<'_> {
                 (found, n) if count.is_none_or(|c| c == n) => self.typed(operand, found, ty, false),
                 (_, n) => no(operand, format!("{n} elements, expected {}", count.unwrap_or(0))),
             },
-            OperandKind::Sink if form.dest && takes_sink(instruction.opcode) => Ok(()),
+            OperandKind::Sink if form.dest && takes_sink(instruction) => Ok(()),
             _ => no(operand, format!("expected registers in braces, each {}", expected(ty, false))),
+        }
+    }
+
+    /// An element of a vector: of floats, integers of the same width will do, which are moved as they are.
+    fn element_fits(
+        &self,
+        instruction: &Instruction,
+        item: &Operand,
+        ty: ScalarType,
+        form: &OperandForm,
+        wider: bool,
+    ) -> Fit {
+        match item.kind {
+            OperandKind::Reg(reg)
+                if instruction.opcode != Opcode::Wmma && form.class != Class::Fragment && form.count == 0 =>
+            {
+                let (found, n) = self.reg(reg);
+                let plain = matches!(ty, ScalarType::F32 | ScalarType::F64);
+                match n == 1 && plain && found.is_integer() && found.bits() == ty.bits() {
+                    true => Ok(()),
+                    false => self.value_fits(instruction, item, ty, form, wider),
+                }
+            }
+            _ => self.value_fits(instruction, item, ty, form, wider),
         }
     }
 
@@ -224,7 +256,11 @@ impl Parser<'_> {
     fn predicate(&self, opcode: Opcode, operand: &Operand) -> Fit {
         match operand.kind {
             OperandKind::Reg(reg) if self.reg(reg).0 == ScalarType::Pred => Ok(()),
-            OperandKind::Sink if matches!(opcode, Opcode::Setp | Opcode::Shfl | Opcode::Match) => Ok(()),
+            OperandKind::Sink
+                if matches!(opcode, Opcode::Setp | Opcode::Shfl | Opcode::Match | Opcode::Mbarrier) =>
+            {
+                Ok(())
+            }
             _ => no(operand, "must be a `.pred` register"),
         }
     }
@@ -249,8 +285,22 @@ impl Parser<'_> {
         let opcode = instruction.opcode;
         match &operand.kind {
             OperandKind::Reg(reg) => match self.reg(*reg) {
+                (ScalarType::F16x2, 1)
+                    if matches!(opcode, Opcode::Tex | Opcode::Tld4) && ty == ScalarType::B32 =>
+                {
+                    no(operand, format!("a `.f16x2` register, expected {}", expected(ty, wider)))
+                }
                 (ScalarType::F16x2, 1) if ty.is_integer() && is_plain(form) => {
                     no(operand, format!("a `.f16x2` register, expected {}", expected(ty, wider)))
+                }
+                // What no register's type is, any of its width holds.
+                (found, 1) if untyped(instruction, ty) && found != ScalarType::Pred => {
+                    match found.bits() == ty.bits().max(8) {
+                        true => Ok(()),
+                        false => {
+                            no(operand, format!("a `{found}` register, expected one of {} bits", ty.bits()))
+                        }
+                    }
                 }
                 (found, 1) => self.typed(operand, found, ty, wider),
                 (found, n) => no(operand, format!("a `.v{n} {found}` register, expected one value")),
@@ -267,16 +317,21 @@ impl Parser<'_> {
             OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_) if form.dest => {
                 no(operand, "a constant cannot be a destination")
             }
+            OperandKind::Int(_) if untyped(instruction, ty) && ty.bits() == 32 => Ok(()),
             OperandKind::Int(_) if ty.is_float() => {
                 no(operand, format!("an integer constant, expected a `{ty}` constant like 0f3F800000 or 1.0"))
             }
             OperandKind::Int(_) => Ok(()),
             OperandKind::F32(_) if takes_float(ty) || ty == ScalarType::B32 => Ok(()),
             OperandKind::F64(_) if takes_float(ty) || ty == ScalarType::B64 => Ok(()),
+            // What a texture is compared with is a number.
+            OperandKind::F64(_) if matches!(opcode, Opcode::Tex | Opcode::Tld4) && ty == ScalarType::B32 => {
+                Ok(())
+            }
             OperandKind::F32(_) | OperandKind::F64(_) => {
                 no(operand, format!("a floating-point constant, expected {}", expected(ty, wider)))
             }
-            OperandKind::Sink if form.dest && takes_sink(opcode) => Ok(()),
+            OperandKind::Sink if form.dest && takes_sink(instruction) => Ok(()),
             OperandKind::Sink => Err(Mismatch {
                 span: operand.span,
                 message: Some(format!("Result discard mode is not allowed for instruction '{opcode}'")),
@@ -301,12 +356,12 @@ impl Parser<'_> {
         match &operand.kind {
             OperandKind::Vector(items) => {
                 self.vector_typed(operand)?;
-                if !form.dest
-                    && matches!(
-                        instruction.operands.first(),
-                        Some(Operand { kind: OperandKind::Vector(_), .. })
-                    )
-                {
+                let packed = |o: &Operand| match o.kind {
+                    OperandKind::Vector(_) => true,
+                    OperandKind::Reg(reg) => self.reg(reg).1 > 1,
+                    _ => false,
+                };
+                if !form.dest && instruction.operands.first().is_some_and(packed) {
                     return no(operand, "expected one register: the destination is in braces");
                 }
                 if !ty.is_bits() {
@@ -328,6 +383,14 @@ impl Parser<'_> {
                 }
                 no(operand, format!("{bits} bits, expected {}", ty.bits()))
             }
+            OperandKind::Special(..) if instruction.opcode != Opcode::Mov => Err(Mismatch {
+                span: operand.span,
+                message: Some(format!(
+                    "Special register argument not allowed for instruction '{}'",
+                    instruction.opcode
+                )),
+                label: "move it to a register first".into(),
+            }),
             OperandKind::Special(special, part) if !form.dest => {
                 if special.is_vector() != part.is_some() {
                     return no(operand, "name an element of it, like %tid.x");
@@ -346,6 +409,12 @@ impl Parser<'_> {
             OperandKind::Element(_) if !form.dest && !ty.is_float() && ty.bits() >= 32 => Ok(()),
             OperandKind::Symbol(s) if !form.dest => match s.symbol {
                 Symbol::Label(_) => no(operand, "a label has no address"),
+                _ if instruction.opcode == Opcode::Mov
+                    && ty != ScalarType::U64
+                    && self.is_opaque(s.symbol) =>
+                {
+                    no(operand, "the name of a texture, sampler or surface is a `.u64`")
+                }
                 _ if ty.is_float() || ty.bits() < 32 => {
                     no(operand, format!("an address does not fit `{ty}`"))
                 }
@@ -373,6 +442,16 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether a name is that of a texture, a sampler or a surface.
+    fn is_opaque(&self, symbol: Symbol) -> bool {
+        let variable = match symbol {
+            Symbol::Var(id) => self.variable(VariableRef::Var(id)),
+            Symbol::Global(id) => self.variable(VariableRef::Global(id)),
+            _ => None,
+        };
+        variable.is_some_and(|v| v.ty.is_opaque())
+    }
+
     fn memory_fits(
         &self,
         instruction: &Instruction,
@@ -396,7 +475,7 @@ impl Parser<'_> {
                 items.iter().try_for_each(|item| match item.kind {
                     OperandKind::Sink if form.dest || form.class == Class::Memory256 => Ok(()),
                     OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_) if !form.dest => Ok(()),
-                    _ => self.value_fits(instruction, item, ty, form, true),
+                    _ => self.element_fits(instruction, item, ty, form, true),
                 })
             }
             OperandKind::Vector(items) => {
@@ -448,9 +527,7 @@ impl Parser<'_> {
             },
             AddressBase::Component(..) => return no(operand, "a part of a register is no address"),
             AddressBase::Var(variable) => match self.variable(variable).map(|v| v.ty.kind()) {
-                Some(TypeKind::Opaque)
-                    if matches!(instruction.opcode, Opcode::Ld | Opcode::Ldu | Opcode::St) =>
-                {
+                Some(TypeKind::Opaque) if is_memory(instruction) => {
                     return no(operand, "a texture, sampler or surface is no memory");
                 }
                 _ => return Ok(()),
@@ -484,20 +561,44 @@ impl Parser<'_> {
 }
 
 /// Instructions whose result may be thrown away with `_`.
-fn takes_sink(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::Atom | Opcode::Setp | Opcode::Mbarrier | Opcode::Elect | Opcode::Lop3)
+fn takes_sink(instruction: &Instruction) -> bool {
+    use Opcode as O;
+    match instruction.opcode {
+        O::Atom | O::Setp | O::Elect | O::Lop3 => true,
+        O::Mbarrier => !instruction.has(Modifier::TestWait) && !instruction.has(Modifier::TryWait),
+        _ => false,
+    }
+}
+
+/// Instructions that look whether a name is that of memory, rather than of a texture.
+fn is_memory(instruction: &Instruction) -> bool {
+    use Opcode as O;
+    match instruction.opcode {
+        O::Ld | O::Ldu | O::St | O::Multimem | O::Mbarrier | O::Createpolicy => true,
+        O::Red => instruction.has(Modifier::Async),
+        O::Cp => instruction.has(Modifier::Mbarrier),
+        O::Prefetch => instruction.has(Modifier::Tensormap),
+        _ => false,
+    }
+}
+
+/// Types of elements that no register is declared with, where the assembler looks at widths alone.
+fn untyped(instruction: &Instruction, ty: ScalarType) -> bool {
+    use ScalarType as S;
+    let declared = matches!(ty, S::F16 | S::F16x2 | S::F32 | S::F64);
+    instruction.opcode == Opcode::Multimem && ty.is_float() && !declared
 }
 
 /// Instructions that do not extend a narrow address.
 fn needs_whole_address(instruction: &Instruction) -> bool {
     use Opcode as O;
     matches!(instruction.opcode, O::Createpolicy | O::Ldmatrix | O::Stmatrix | O::Wmma | O::Tensormap)
-        || instruction.opcode == O::St && instruction.has(Modifier::Async)
+        || matches!(instruction.opcode, O::St | O::Red) && instruction.has(Modifier::Async)
 }
 
 /// Instructions with two results whose first may be thrown away.
 fn takes_first_sink(opcode: Opcode) -> bool {
-    !matches!(opcode, Opcode::Shfl)
+    !matches!(opcode, Opcode::Shfl | Opcode::Mbarrier)
 }
 
 /// Whether registers of packed halves are no integers there: where the type is not written.

@@ -11,8 +11,8 @@ use crate::text::{Lanes, int, vector};
 
 /// LLVM's word for an update that the processor has, or that LLVM makes a loop of.
 fn keyword(op: AtomOp, ty: AtomTy) -> Option<&'static str> {
-    let float =
-        matches!(ty, AtomTy::F16 | AtomTy::F16x2 | AtomTy::BF16 | AtomTy::BF16x2 | AtomTy::F32 | AtomTy::F64);
+    use AtomTy as T;
+    let float = matches!(ty, T::F16 | T::F16x2 | T::BF16 | T::BF16x2 | T::F32 | T::F32Kept | T::F64);
     let signed = matches!(ty, AtomTy::S32 | AtomTy::S64);
     Some(match op {
         AtomOp::Exch => "xchg",
@@ -124,6 +124,7 @@ impl Kernel<'_> {
             (_, AtomTy::F16) => float(self, Fmt::F16, old, b)?,
             (_, AtomTy::BF16) => float(self, Fmt::BF16, old, b)?,
             (_, AtomTy::F32) => float(self, Fmt::F32, old, b)?,
+            (_, AtomTy::F32Kept) => self.updated_float(op, Fmt::F32, None, old, b)?,
             (_, AtomTy::F64) => float(self, Fmt::F64, old, b)?,
             (_, AtomTy::F16x2 | AtomTy::BF16x2) => {
                 let fmt = if ty == AtomTy::F16x2 { Fmt::F16 } else { Fmt::BF16 };

@@ -44,7 +44,7 @@ fn answer(op: &Op) -> Answer {
         Op::FloatToFloat { from: Fmt::F16, .. } => Answer::Same,
         Op::FloatToFloat { mode, .. } if mode.fmt == Fmt::F16 && mode.round == Round::Rn => Answer::Same,
         Op::FloatToFloat { mode, .. } => if_flushed(mode.ftz),
-        Op::Atom { ty: AtomTy::F64 | AtomTy::BF16 | AtomTy::BF16x2, .. } => Answer::Wrong,
+        Op::Atom { ty: AtomTy::F32Kept | AtomTy::F64 | AtomTy::BF16 | AtomTy::BF16x2, .. } => Answer::Wrong,
         Op::Atom { ty: AtomTy::F32, mem, .. } if mem.space != Space::Global => Answer::Wrong,
         // Coordinates are floats to the runtime.
         // Other formats are summed in a way that does not depend on it.

@@ -66,7 +66,7 @@ impl Shape {
 
     /// Whether consecutive lanes of a group are `stride` apart.
     pub fn has_stride(&self, stride: i64) -> bool {
-        (0..LANES).all(|l| self.offsets[l] == (l % self.group) as i64 * stride)
+        (0..LANES).all(|l| self.offsets[l] == ((l % self.group) as i64).wrapping_mul(stride))
     }
 
     /// The same with smaller groups.
@@ -76,7 +76,7 @@ impl Shape {
         }
         let mut offsets = [0; LANES];
         for (l, o) in offsets.iter_mut().enumerate() {
-            *o = self.offsets[l] - self.offsets[l / group * group];
+            *o = self.offsets[l].wrapping_sub(self.offsets[l / group * group]);
         }
         Shape { group, offsets: Rc::new(offsets), zeros: 0, ..self.clone() }
     }

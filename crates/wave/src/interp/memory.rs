@@ -109,7 +109,7 @@ pub unsafe fn write(address: u64, size: u32, value: u128) {
 pub fn update(op: AtomOp, ty: AtomTy, global: bool, old: u128, b: u128, c: u128) -> u128 {
     let float_op = |fmt: Fmt, old: u128, b: u128| {
         // Global memory's own adders flush f32, and hand a NaN on as it is (as the hardware answers).
-        let mode = FloatMode { ftz: global && fmt == Fmt::F32, ..FloatMode::rn(fmt) };
+        let mode = FloatMode { ftz: global && ty == AtomTy::F32, ..FloatMode::rn(fmt) };
         if fmt == Fmt::F64
             && global
             && let Some(nan) = [b, old].into_iter().find(|&v| float::is_nan(fmt, v))
@@ -154,7 +154,7 @@ pub fn update(op: AtomOp, ty: AtomTy, global: bool, old: u128, b: u128, c: u128)
         }
         (_, AtomTy::F16) => float_op(Fmt::F16, old, b),
         (_, AtomTy::BF16) => float_op(Fmt::BF16, old, b),
-        (_, AtomTy::F32) => float_op(Fmt::F32, old, b),
+        (_, AtomTy::F32 | AtomTy::F32Kept) => float_op(Fmt::F32, old, b),
         (_, AtomTy::F64) => float_op(Fmt::F64, old, b),
         (_, AtomTy::F16x2 | AtomTy::BF16x2) => {
             let fmt = if ty == AtomTy::F16x2 { Fmt::F16 } else { Fmt::BF16 };

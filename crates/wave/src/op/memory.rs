@@ -107,6 +107,8 @@ pub enum AtomTy {
     BF16x2 = "bf16x2",
     /// Single.
     F32 = "f32",
+    /// Single, whose subnormals global memory's sums keep too.
+    F32Kept = "f32_kept",
     /// Double.
     F64 = "f64",
 }}
@@ -116,7 +118,8 @@ impl AtomTy {
     pub const fn ty(self) -> Ty {
         match self {
             AtomTy::B16 | AtomTy::F16 | AtomTy::BF16 => Ty::I16,
-            AtomTy::B32 | AtomTy::U32 | AtomTy::S32 | AtomTy::F32 | AtomTy::F16x2 | AtomTy::BF16x2 => Ty::I32,
+            AtomTy::B32 | AtomTy::U32 | AtomTy::S32 => Ty::I32,
+            AtomTy::F32 | AtomTy::F32Kept | AtomTy::F16x2 | AtomTy::BF16x2 => Ty::I32,
             AtomTy::B64 | AtomTy::U64 | AtomTy::S64 | AtomTy::F64 => Ty::I64,
             AtomTy::B128 => Ty::I128,
         }
