@@ -14,6 +14,7 @@ const LATER: &[(&str, &[&str])] = &[
     ("fifth-generation tensor core", &["tcgen05"]),
     ("multisampled textures", &["tex.2dms", "tex.a2dms"]),
     ("samplers of their own", &["txq.force_unnormalized_coords"]),
+    ("memory of other machines", &["fabric"]),
 ];
 
 fn later(form: &Form, modifiers: &[String]) -> Option<&'static str> {
