@@ -288,6 +288,7 @@ fn operand(index: usize, text: &str, types: usize, at: &str) -> String {
             "2" => ("Value", slot(1)),
             "vec" => ("Vector", last()),
             "vec1" => ("Vector", slot(0)),
+            "1!" => ("Register", slot(0)),
             _ => match (class.strip_prefix("frag"), class.split_once('*'), class.strip_suffix('!')) {
                 (Some(of), ..) => {
                     ("Fragment", of.parse::<usize>().map_or_else(|_| fixed(of), |n| slot(n - 1)))

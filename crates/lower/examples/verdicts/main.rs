@@ -27,6 +27,8 @@ use ptxas::Ptxas;
 
 /// Instructions of one call of the assembler.
 const BATCH: usize = 800;
+/// The PTX of the assembler that the older rows of differences were written with.
+const PINNED: case::Version = (9, 0);
 /// Differences of a form that the report shows.
 const SHOWN: usize = 3;
 
@@ -179,6 +181,10 @@ fn run(asked: &Asked) -> Result<bool, String> {
     let mut right = true;
     for row in &rows {
         let found = examples.iter().find(|c| c.case.name() == row.example.name());
+        // A later assembler may have come to say what the manual says.
+        if row.example.setting.version <= PINNED && ptxas.newest > PINNED {
+            continue;
+        }
         if !found.is_some_and(|c| c.ours.word() == row.ours && c.ptxas_word() == row.ptxas) {
             right = false;
             println!("differences.tsv:{}: the example is no longer so", row.line);

@@ -62,9 +62,11 @@ impl Parser<'_> {
         }
         // Gradients ask for coordinates of their own type.
         let loose = !instruction.has(Modifier::Grad);
-        self.elements_fit(vector, least..=4, [loose, !float], |n| match float && (n > 0 || !indexed) {
-            true => ScalarType::F32,
-            false => ScalarType::S32,
+        self.elements_fit(vector, least..=4, [loose, !float && instruction.opcode == Opcode::Tex], |n| {
+            match float && (n > 0 || !indexed) {
+                true => ScalarType::F32,
+                false => ScalarType::S32,
+            }
         })
     }
 

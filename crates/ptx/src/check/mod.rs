@@ -137,7 +137,15 @@ impl Parser<'_> {
             let (what, since) = addressing(instruction)?;
             after(&|| format!("{what} of instruction '{opcode}'"), since)
         };
-        problem(&whole, form.since, form.arches).or_else(of_words).or_else(of_operands).or_else(of_address)
+        // All that see 128 bits at once.
+        let of_all = || {
+            let wide = instruction.types().contains(&crate::types::ScalarType::B128)
+                && instruction.has(Modifier::Sys);
+            let what = || format!("'.sys' with '.b128' of instruction '{opcode}'");
+            wide.then(|| after(&what, (8, 4, 70))).flatten()
+        };
+        let of_whole = problem(&whole, form.since, form.arches);
+        of_whole.or_else(of_words).or_else(of_operands).or_else(of_address).or_else(of_all)
     }
 }
 
