@@ -256,6 +256,7 @@ fn operand(index: usize, text: &str, types: usize, at: &str) -> String {
     let last = || slot(types.saturating_sub(1));
     let fixed = |name: &str| format!("TypeRef::Fixed(ScalarType::{})", variant(name));
     let hint = text.starts_with("policy:") && optional;
+    let register = text.ends_with('!');
     let dest = index == 0 && matches!(text.split(':').next(), Some("d" | "f" | "p" | "r"));
     let none = || "TypeRef::None".to_owned();
     // How many registers in braces: 0 where `.v2`, `.v4` and `.v8` say it, or what the shape of matrices does.
@@ -272,7 +273,7 @@ fn operand(index: usize, text: &str, types: usize, at: &str) -> String {
             "a" | "b" | "c" | "d" | "e" | "t" => ("Value", last()),
             _ => panic!("{at}: what is operand {text}?"),
         },
-        Some((_, class)) => match class {
+        Some((_, class)) => match class.trim_end_matches('!') {
             "any" => ("Any", none()),
             "sink" => ("Sink", none()),
             "imm" => ("Immediate", none()),
@@ -288,23 +289,25 @@ fn operand(index: usize, text: &str, types: usize, at: &str) -> String {
             "2" => ("Value", slot(1)),
             "vec" => ("Vector", last()),
             "vec1" => ("Vector", slot(0)),
-            "1!" => ("Register", slot(0)),
-            _ => match (class.strip_prefix("frag"), class.split_once('*'), class.strip_suffix('!')) {
-                (Some(of), ..) => {
-                    ("Fragment", of.parse::<usize>().map_or_else(|_| fixed(of), |n| slot(n - 1)))
+            class => {
+                let of = |of: &str| of.parse::<usize>().map_or_else(|_| fixed(of), |n| slot(n - 1));
+                let after = |word: &str| class.strip_prefix(word);
+                match (after("frag"), after("each"), after("cvt"), class.split_once('*')) {
+                    (Some(ty), ..) => ("Fragment", of(ty)),
+                    (_, Some(ty), ..) => ("Each", of(ty)),
+                    (_, _, Some(ty), _) => ("Convert", fixed(ty)),
+                    (.., Some((ty, n))) => {
+                        count = n.parse().unwrap_or_else(|_| panic!("{at}: {class} has no number"));
+                        ("Vector", fixed(ty))
+                    }
+                    _ => ("Value", fixed(class)),
                 }
-                (_, Some((ty, n)), _) => {
-                    count = n.parse().unwrap_or_else(|_| panic!("{at}: {class} has no number"));
-                    ("Vector", fixed(ty))
-                }
-                (.., Some(ty)) => ("Register", fixed(ty)),
-                _ => ("Value", fixed(class)),
-            },
+            }
         },
     };
     format!(
         "OperandForm {{ class: Class::{class}, ty: {ty}, count: {count}, values: &[{values}], optional: {optional}, pair: {pair}, \
-         paired: {paired}, negate: {negate}, dest: {dest}, hint: {hint}, since: {since:?} }}"
+         paired: {paired}, negate: {negate}, register: {register}, dest: {dest}, hint: {hint}, since: {since:?} }}"
     )
 }
 

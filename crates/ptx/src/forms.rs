@@ -59,12 +59,12 @@ pub(crate) enum Class {
     Convert,
     /// A register with a selector, in video instructions.
     Video,
-    /// A register, no constant.
-    Register,
     /// Registers in braces: [`OperandForm::count`] of them, or as many as `.v2`, `.v4` and `.v8` say.
     Vector,
     /// Registers in braces that hold a part of a matrix of elements of the type; lowering knows how many.
     Fragment,
+    /// The same, each of the type for itself.
+    Each,
     /// `_`
     Sink,
     /// An integer constant.
@@ -110,6 +110,8 @@ pub(crate) struct OperandForm {
     pub paired: bool,
     /// `!a`
     pub negate: bool,
+    /// No integer constant, and no `_`.
+    pub register: bool,
     pub dest: bool,
     /// Stands exactly where `.L2::cache_hint` does.
     pub hint: bool,

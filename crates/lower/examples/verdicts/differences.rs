@@ -8,7 +8,7 @@ use crate::case::{Case, Setting};
 pub struct Row {
     pub ours: String,
     pub ptxas: String,
-    /// Of [`Case::name`]; `*` stands for anything.
+    /// Of [`Case::name`]; `*` stands for anything, `#` for a constant, `(a|b)` for either.
     pub pattern: String,
     /// A case that shows it, tried at every run.
     pub example: Case,
@@ -59,18 +59,45 @@ fn row(line: usize, text: &str) -> Option<Row> {
     })
 }
 
-/// Whether a text is as a pattern says, in which `*` stands for anything.
+/// Whether a text is as a pattern says, in which `*` stands for anything, `#` for a constant and `(a|b)` for either.
 pub fn matches(pattern: &str, text: &str) -> bool {
+    let group = pattern.split_once('(').and_then(|(head, rest)| Some((head, rest.split_once(')')?)));
+    match group {
+        Some((head, (choices, tail))) => {
+            choices.split('|').any(|choice| matches(&format!("{head}{choice}{tail}"), text))
+        }
+        None => plain(pattern, text),
+    }
+}
+
+/// The same of a pattern without choices.
+fn plain(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let Some(mut rest) = parts.next().and_then(|first| after(first, text)) else { return false };
     let mut parts: Vec<&str> = parts.collect();
     let Some(last) = parts.pop() else { return rest.is_empty() };
     for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
+        match (0..=rest.len()).find_map(|at| after(part, rest.get(at..)?)) {
+            Some(found) => rest = found,
             None => return false,
         }
     }
-    rest.ends_with(last)
+    (0..=rest.len()).any(|at| rest.get(at..).and_then(|r| after(last, r)) == Some(""))
+}
+
+/// What follows a part of a pattern at the beginning of a text.
+fn after<'t>(part: &str, text: &'t str) -> Option<&'t str> {
+    let mut pieces = part.split('#');
+    let mut rest = text.strip_prefix(pieces.next()?)?;
+    for piece in pieces {
+        let constant = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+        let end = rest.find(|c| !constant(c)).unwrap_or(rest.len());
+        let (number, tail) = rest.split_at(end);
+        let first = number.trim_start_matches('-').chars().next();
+        if !(number == "WARP_SZ" || first.is_some_and(|c| c.is_ascii_digit())) {
+            return None;
+        }
+        rest = tail.strip_prefix(piece)?;
+    }
+    Some(rest)
 }

@@ -148,7 +148,7 @@ fn again(path: &std::path::Path) -> Result<Vec<Case>, String> {
         let (major, minor) = version.split_once('.')?;
         let setting = Setting::new((major.parse().ok()?, minor.parse().ok()?), target);
         let instruction = columns.next()?.to_owned();
-        let origin = columns.last()?.into();
+        let origin = columns.next_back()?.into();
         Some(Case { setting, instruction, origin, change: "again" })
     };
     text.lines()

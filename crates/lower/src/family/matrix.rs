@@ -2,7 +2,7 @@
 
 use ptx::ast::{Instruction, Operand, OperandKind};
 use ptx::{Modifier as M, ScalarType};
-use tensor::{Action, Bits, Format, Kind, Matrix, Mma, Movement, Rows, Source, Wgmma, shape};
+use tensor::{Action, Bits, Format, Kind, Matrix, Mma, Movement, Round, Rows, Source, Wgmma, shape};
 use wave::op::{IntOp, Op, SReg, ShiftOp, Space};
 use wave::{Ty, Value};
 
@@ -68,6 +68,7 @@ fn named(l: &mut Lower, i: &Instruction) -> Result<Mma> {
         a_by_column: layouts.next() == Some(&M::Col),
         b_by_row: layouts.next() == Some(&M::Row),
         saturate: i.has(M::Satfinite),
+        round: i.modifiers.iter().find_map(|m| Round::from_name(m.name())).unwrap_or_default(),
         bits: if i.has(M::Xor) { Bits::Xor } else { Bits::And },
         ..Mma::default()
     })
@@ -89,6 +90,11 @@ pub fn mma(l: &mut Lower, i: &Instruction) -> Result<()> {
     let mut mma = named(l, i)?;
     mma.kind = kind(i);
     mma.sparse = i.modifiers.iter().any(|m| m.name().starts_with("sp"));
+    let bytes = matches!(mma.a, Format::E4M3 | Format::E5M2);
+    if (mma.kind, mma.sparse, mma.d, bytes) == (Kind::Plain, true, Format::F16, true) {
+        // Only sm_120 has these sums, with or without the kind's name.
+        mma.kind = Kind::F8f6f4;
+    }
     if mma.sparse {
         mma.selector = immediate(l, i.operands.get(5), mma.selectors().max(1))?;
     }

@@ -288,6 +288,7 @@ impl Form {
                 }
                 (_, "any") => register("b64", n),
                 (_, "cvt") => register(if dest { first } else { last }, n),
+                (_, class) if class.starts_with("cvt") => register(&class[3..], n),
                 (_, "video") => register("b32", n),
                 (_, "wide") => register(if first.ends_with("16") { "b32" } else { "b64" }, n),
                 (_, "1") => register(first, n),

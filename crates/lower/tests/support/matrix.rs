@@ -36,6 +36,7 @@ fn mma(modifiers: &[String]) -> Option<String> {
     let (m, n, k) = modifiers.iter().find_map(|m| shape(m))?;
     let fine = has(modifiers, "scale_vec::4X");
     let kind = match modifiers.iter().find_map(|m| m.strip_prefix("kind::")) {
+        None if sparse && d == Format::F16 && matches!(a, Format::E4M3 | Format::E5M2) => Kind::F8f6f4,
         None => Kind::Plain,
         Some("f8f6f4") => Kind::F8f6f4,
         Some("mxf8f6f4") => Kind::Mxf8f6f4,

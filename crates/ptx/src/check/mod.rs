@@ -2,6 +2,7 @@
 
 mod call;
 mod coordinates;
+mod fragment;
 mod operand;
 mod space;
 mod video;
@@ -53,6 +54,7 @@ impl Parser<'_> {
                     None => {
                         self.check_space(instruction);
                         self.check_policy(instruction);
+                        self.check_bits(instruction, head);
                         self.check_call(instruction);
                         self.check_video(instruction);
                         return;

@@ -131,7 +131,9 @@ impl Parser<'_> {
             (Class::Mov, Some(ty)) => self.mov_fits(instruction, operand, ty, form),
             (Class::Convert, Some(ty)) => match operand.kind {
                 OperandKind::Special(special, _)
-                    if !form.dest && instruction.types().iter().all(|t| t.is_integer()) =>
+                    if !form.dest
+                        && matches!(form.ty, TypeRef::Written(_))
+                        && instruction.types().iter().all(|t| t.is_integer()) =>
                 {
                     self.typed(operand, special.ty(), ty, true)
                 }
@@ -139,20 +141,11 @@ impl Parser<'_> {
             },
             (Class::Video, _) => self.video_fits(operand, form),
             (Class::Value, Some(ty)) => self.value_fits(instruction, operand, ty, form, false),
-            (Class::Register, Some(ty)) => match operand.kind {
-                OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_) => {
-                    no(operand, format!("a constant, expected {}", expected(ty, false)))
-                }
-                _ => self.value_fits(instruction, operand, ty, form, false),
-            },
             (Class::Vector, Some(ty)) => {
                 let count = if form.count > 0 { form.count } else { instruction.vec() };
                 self.vector_fits(instruction, operand, ty, form, Some(count))
             }
-            (Class::Fragment, Some(ty)) => {
-                let ty = packed(instruction.opcode, ty);
-                self.vector_fits(instruction, operand, ty, form, None)
-            }
+            (Class::Fragment | Class::Each, Some(ty)) => self.fragment_fits(instruction, operand, ty, form),
             (_, None) => Ok(()),
         }
     }
@@ -185,7 +178,9 @@ impl Parser<'_> {
                     }
                     // Constants take the vector's type, which registers give.
                     OperandKind::Int(_)
-                        if !form.dest && (form.count > 0 || items.iter().any(|i| i.reg().is_some())) =>
+                        if !form.dest
+                            && !form.register
+                            && (form.count > 0 || items.iter().any(|i| i.reg().is_some())) =>
                     {
                         Ok(())
                     }
@@ -238,7 +233,7 @@ impl Parser<'_> {
     }
 
     /// Registers in braces have one width, and one of them is there to tell it.
-    fn vector_typed(&self, operand: &Operand) -> Fit {
+    pub(super) fn vector_typed(&self, operand: &Operand) -> Fit {
         let OperandKind::Vector(items) = &operand.kind else { return Ok(()) };
         let mut widths = items.iter().filter_map(|i| i.reg()).map(|r| self.reg(r).0.bits());
         let Some(first) = widths.next() else {
@@ -274,7 +269,7 @@ impl Parser<'_> {
     }
 
     /// A register, a constant or a negated predicate.
-    fn value_fits(
+    pub(super) fn value_fits(
         &self,
         instruction: &Instruction,
         operand: &Operand,
@@ -316,6 +311,9 @@ impl Parser<'_> {
             OperandKind::Not(_) => no(operand, "must not be negated here"),
             OperandKind::Int(_) | OperandKind::F32(_) | OperandKind::F64(_) if form.dest => {
                 no(operand, "a constant cannot be a destination")
+            }
+            OperandKind::Int(_) if form.register || ty.lanes() > 1 && ty.is_integer() => {
+                no(operand, format!("a constant, expected {}", expected(ty, false)))
             }
             OperandKind::Int(_) if untyped(instruction, ty) && ty.bits() == 32 => Ok(()),
             OperandKind::Int(_) if ty.is_float() => {
@@ -372,6 +370,9 @@ impl Parser<'_> {
                     match item.kind {
                         OperandKind::Reg(reg) => bits += self.reg(reg).0.bits(),
                         OperandKind::Component(reg, _) => bits += self.reg(reg).0.bits(),
+                        OperandKind::Sink if !form.dest => {
+                            return no(item, "only a result is thrown away with `_`");
+                        }
                         OperandKind::Sink | OperandKind::Int(_) => {
                             bits += ty.bits() / items.len().max(1) as u32
                         }
@@ -423,7 +424,11 @@ impl Parser<'_> {
             OperandKind::Not(_) => no(operand, "must not be negated here"),
             OperandKind::Reg(reg) => {
                 let (found, n) = self.reg(*reg);
+                let second = instruction.operands.get(1).map(|o| &o.kind);
                 match found {
+                    _ if n > 1 && form.dest && matches!(second, Some(OperandKind::Vector(_))) => {
+                        no(operand, "a vector from a vector: expected a register of one value")
+                    }
                     _ if n > 1 && ty.is_bits() && found.bits() * u32::from(n) == ty.bits() => Ok(()),
                     _ if n > 1 => no(operand, format!("a `.v{n} {found}` register, expected one value")),
                     found => self.typed(operand, found, ty, false),
@@ -495,6 +500,10 @@ impl Parser<'_> {
         match operand.kind {
             OperandKind::Reg(reg) | OperandKind::Component(reg, _) | OperandKind::Negated(reg, _) => {
                 match self.reg(reg) {
+                    (ScalarType::F16x2, 1) if form.register => no(
+                        operand,
+                        format!("a `.f16x2` register, expected {}", expected(ScalarType::U32, false)),
+                    ),
                     (found, 1) => self.typed(operand, found, ScalarType::U32, false),
                     (found, _) => no(operand, format!("a `{found}` register, expected one 32-bit integer")),
                 }
@@ -575,6 +584,7 @@ fn is_memory(instruction: &Instruction) -> bool {
     use Opcode as O;
     match instruction.opcode {
         O::Ld | O::Ldu | O::St | O::Multimem | O::Mbarrier | O::Createpolicy => true,
+        O::Wmma | O::Ldmatrix | O::Stmatrix => true,
         O::Red => instruction.has(Modifier::Async),
         O::Cp => instruction.has(Modifier::Mbarrier),
         O::Prefetch => instruction.has(Modifier::Tensormap),
@@ -592,7 +602,7 @@ fn untyped(instruction: &Instruction, ty: ScalarType) -> bool {
 /// Instructions that do not extend a narrow address.
 fn needs_whole_address(instruction: &Instruction) -> bool {
     use Opcode as O;
-    matches!(instruction.opcode, O::Createpolicy | O::Ldmatrix | O::Stmatrix | O::Wmma | O::Tensormap)
+    matches!(instruction.opcode, O::Createpolicy | O::Wmma | O::Tensormap)
         || matches!(instruction.opcode, O::St | O::Red) && instruction.has(Modifier::Async)
 }
 
@@ -603,7 +613,7 @@ fn takes_first_sink(opcode: Opcode) -> bool {
 
 /// Whether registers of packed halves are no integers there: where the type is not written.
 fn is_plain(form: &OperandForm) -> bool {
-    matches!(form.ty, TypeRef::Fixed(_)) || form.class == Class::Fragment
+    matches!(form.ty, TypeRef::Fixed(_))
 }
 
 /// Whether a constant is one of these.
@@ -627,17 +637,6 @@ fn among(operand: &Operand, value: i64, legal: &[(i64, i64, i64)]) -> Fit {
         (_, last, step) => format!("{first} to {last} in steps of {step}"),
     });
     no(operand, format!("{value}, expected {}", names.collect::<Vec<_>>().join(" or ")))
-}
-
-/// The type of the registers that hold elements of a type, as many as fit.
-fn packed(opcode: Opcode, ty: ScalarType) -> ScalarType {
-    match ty {
-        ty if opcode == Opcode::Wmma && ty.bits() < 32 && !ty.is_float() => ScalarType::U32,
-        ScalarType::F16 => ScalarType::F16x2,
-        ScalarType::Bf16 => ScalarType::Bf16x2,
-        ty if ty.bits() < 32 => ScalarType::B32,
-        ty => ty,
-    }
 }
 
 /// Types that floating-point constants have.
@@ -666,7 +665,9 @@ pub(super) fn register_fits(reg: ScalarType, ty: ScalarType, wider: bool) -> boo
     match ty.kind() {
         TypeKind::Bits => size,
         // The assembler takes a register of packed halves as 32 untyped bits.
-        TypeKind::Unsigned | TypeKind::Signed if ty.lanes() > 1 => reg == ty || size && reg.is_bits(),
+        TypeKind::Unsigned | TypeKind::Signed if ty.lanes() > 1 => {
+            reg == ty || size && (reg.is_bits() || reg == ScalarType::F16x2)
+        }
         TypeKind::Unsigned | TypeKind::Signed => {
             size && (reg.is_integer() || reg.is_bits() || reg == ScalarType::F16x2)
         }
@@ -678,7 +679,7 @@ pub(super) fn register_fits(reg: ScalarType, ty: ScalarType, wider: bool) -> boo
 }
 
 /// The register types that [`register_fits`] takes, for messages.
-fn expected(ty: ScalarType, wider: bool) -> String {
+pub(super) fn expected(ty: ScalarType, wider: bool) -> String {
     const REGISTERS: [ScalarType; 15] = [
         ScalarType::Pred,
         ScalarType::B8,
