@@ -6,13 +6,25 @@ use wave::abi::{BlockCtx, WarpCtx};
 use super::Caller;
 use crate::fault::FaultKind;
 
-/// A block's shared memory.
-struct Tile<'a>(&'a BlockCtx);
+/// A block's shared memory, of which the first byte has the address `first`.
+struct Tile<'a> {
+    block: &'a BlockCtx,
+    first: u64,
+}
 
 impl Tile<'_> {
+    /// The memory that an instruction sees: rows are named by shared addresses, which begin at the block's window in its cluster; the
+    /// descriptors of `wgmma` have no bits for that, and count from the block's own memory.
+    fn of<'a>(block: &'a BlockCtx, matrix: &Matrix) -> Tile<'a> {
+        let first = if matches!(matrix, Matrix::Wgmma(_)) { 0 } else { block.cluster.window() };
+        Tile { block, first }
+    }
+
     fn place(&self, at: u64, size: usize) -> Option<*mut u8> {
-        let end = at.checked_add(size as u64)?;
-        (end <= u64::from(self.0.shared_total)).then(|| self.0.shared.wrapping_add(at as usize))
+        let offset = at.checked_sub(self.first)?;
+        let end = offset.checked_add(size as u64)?;
+        let own = self.block.shared.wrapping_add(self.block.cluster.window() as usize);
+        (end <= u64::from(self.block.shared_total)).then(|| own.wrapping_add(offset as usize))
     }
 }
 
@@ -57,7 +69,7 @@ pub(super) unsafe extern "C" fn matrix(
         let (args, results) = unsafe {
             (std::slice::from_raw_parts(args, given), std::slice::from_raw_parts_mut(results, wanted))
         };
-        let Err(fault) = matrix.run(mask, args, results, &Tile(c.block)) else { return true };
+        let Err(fault) = matrix.run(mask, args, results, &Tile::of(c.block, &matrix)) else { return true };
         let (kind, at, lanes, what) = match fault {
             Fault::Outside(at, lanes) => (FaultKind::IllegalAddress, at, lanes, "outside shared memory"),
             Fault::Misaligned(at, lanes) => (FaultKind::MisalignedAddress, at, lanes, "a row is not aligned"),

@@ -53,7 +53,14 @@ impl Kernel<'_> {
             (1..=count).filter_map(|n| inst.args.get(n)).map(|&a| self.vector(a)).collect();
         let t = format!("<{rows} x i32>");
         let list = indices(0..rows);
-        let own = self.text.def(format!("shufflevector <32 x i32> {addresses}, <32 x i32> poison, {list}"));
+        let mut own =
+            self.text.def(format!("shufflevector <32 x i32> {addresses}, <32 x i32> poison, {list}"));
+        if let Some(window) = self.window() {
+            let window = self.text.splat(Ty::I32, &window);
+            let window =
+                self.text.def(format!("shufflevector <32 x i32> {window}, <32 x i32> poison, {list}"));
+            own = self.text.def(format!("sub {t} {own}, {window}"));
+        }
         let total = self.field("%block", offset::SHARED_TOTAL, "i32");
         let end = self.text.def(format!("and i32 {total}, -{ROW}"));
         let end = self.text.def(format!("insertelement {t} poison, i32 {end}, i32 0"));

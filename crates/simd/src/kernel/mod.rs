@@ -456,6 +456,12 @@ impl Kernel<'_> {
         self.text.def(format!("load {ty}, ptr {p}"))
     }
 
+    /// Where the block's shared memory begins among its cluster's, an `i32`; none where launches have no clusters.
+    fn window(&mut self) -> Option<String> {
+        let rank = self.spec.clusters.then(|| self.field("%block", offset::CLUSTER_RANK, "i32"))?;
+        Some(self.text.def(format!("shl i32 {rank}, {WINDOW_BITS}")))
+    }
+
     /// Stores a field of the warp's context.
     fn set_field(&mut self, at: usize, v: &str) {
         let p = self.text.def(format!("getelementptr i8, ptr %warp, i64 {at}"));
@@ -501,10 +507,8 @@ impl Kernel<'_> {
             Op::SharedAddr(id, off) => {
                 let at = self.shared.get(&id.0).copied().unwrap_or(0).wrapping_add(*off as u64);
                 let mut at = (at as i64).to_string();
-                if self.spec.clusters {
-                    let rank = self.field("%block", offset::CLUSTER_RANK, "i32");
-                    let rank = self.text.def(format!("zext i32 {rank} to i64"));
-                    let window = self.text.def(format!("shl i64 {rank}, {WINDOW_BITS}"));
+                if let Some(window) = self.window() {
+                    let window = self.text.def(format!("zext i32 {window} to i64"));
                     at = self.text.def(format!("add i64 {window}, {at}"));
                 }
                 self.define(inst.results[0], Rep::Uniform(at))
