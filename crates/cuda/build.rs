@@ -23,6 +23,7 @@ const DEBUGGER_FUNCTIONS: &[&str] = &[
 fn main() {
     println!("cargo:rerun-if-changed=data/exports.txt");
     println!("cargo:rerun-if-changed=src/api");
+    println!("cargo:rerun-if-changed=data/ptxas");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libcuda.so.1");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let exports = fs::read_to_string("data/exports.txt").unwrap_or_default();
@@ -75,13 +76,18 @@ fn written() -> BTreeSet<String> {
     names
 }
 
-/// `lib-anywarp/` beside the library, with the two names that programs open, linked to it.
+/// `lib-anywarp/` beside the library, with the two names that programs open, linked to it, and what stands for NVIDIA's assembler.
 fn folder(out: &Path) {
     // OUT_DIR is target/PROFILE/build/cuda-HASH/out.
     let Some(profile) = out.ancestors().nth(3) else { return };
     let folder = profile.join("lib-anywarp");
     if fs::create_dir_all(&folder).is_err() {
         return;
+    }
+    // Another build may run the script just now: it is made beside and put in its place.
+    let (made, script) = (folder.join(format!("ptxas.{}", std::process::id())), folder.join("ptxas"));
+    if let Err(error) = fs::copy("data/ptxas", &made).and_then(|_| fs::rename(&made, &script)) {
+        println!("cargo:warning={}: {error}", script.display());
     }
     // Cargo copies the library up from `deps` only when this package is asked for by name; `deps` always has it.
     let library = Path::new("../deps/libcuda.so");

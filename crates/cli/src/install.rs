@@ -12,6 +12,9 @@ const INSTALLED: &str = "../lib/anywarp";
 /// The library that every client finally loads.
 pub const LIBCUDA: &str = "libcuda.so.1";
 
+/// What stands for NVIDIA's assembler, in the same folder: it hands PTX on as it is.
+pub const PTXAS: &str = "ptxas";
+
 /// Folders that may hold the driver, likeliest first.
 fn candidates(exe: &Path) -> Vec<PathBuf> {
     let beside = exe.parent().map(Path::to_path_buf).unwrap_or_default();

@@ -59,3 +59,31 @@ fn the_driver_is_found_by_name_and_before_other_folders() {
     assert_eq!(rest, "/elsewhere");
     assert!(lines.next().and_then(|count| count.parse().ok()).is_some_and(|count: u32| count > 0), "{text}");
 }
+
+#[test]
+fn the_stand_in_for_the_assembler_hands_ptx_on() {
+    let folder = std::env::temp_dir().join(format!("anywarp-ptxas-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("a.ptx"), ".version 8.0\n").expect("a file");
+    let told = Command::new(env!("CARGO_BIN_EXE_anywarp"))
+        .args(["run", "--", "sh", "-c"])
+        .arg(
+            "set -e; test \"$TRITON_PTXAS_PATH\" = \"$TRITON_PTXAS_BLACKWELL_PATH\"; \"$TRITON_PTXAS_PATH\" --version; \
+             \"$TRITON_PTXAS_PATH\" -lineinfo -v --gpu-name=sm_90a a.ptx -o a.cubin; cmp a.ptx a.cubin; \
+             \"$TRITON_PTXAS_PATH\" none.ptx -o b.cubin && exit 1; echo done",
+        )
+        .current_dir(&folder)
+        .env_remove("TRITON_PTXAS_PATH")
+        .env_remove("TRITON_PTXAS_BLACKWELL_PATH")
+        .output()
+        .expect("the command starts");
+    let text = String::from_utf8_lossy(&told.stdout);
+    assert!(text.contains("release 13.0") && text.ends_with("done\n"), "{told:?}");
+    let other = Command::new(env!("CARGO_BIN_EXE_anywarp"))
+        .args(["run", "--", "sh", "-c", "echo $TRITON_PTXAS_PATH"])
+        .env("TRITON_PTXAS_PATH", "/other")
+        .output()
+        .expect("the command starts");
+    assert_eq!(other.stdout, b"/other\n");
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+}

@@ -31,13 +31,23 @@ fn prepend(name: &str, first: &OsStr) -> OsString {
     value
 }
 
+/// Where Triton asks for NVIDIA's assembler, the older and the newer one: it would make machine code of its PTX.
+const ASSEMBLERS: [&str; 2] = ["TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"];
+
 /// The environment that makes a program find the libraries in `folder`: the loader's search path for what is opened by
-/// name, and a preload, since a library that is already there under its soname also wins over a program's own rpath.
+/// name, and a preload, since a library that is already there under its soname also wins over a program's own rpath;
+/// and, where the caller names no other, our stand-in for NVIDIA's assembler.
 pub fn environment(folder: &Path) -> Vec<(&'static str, OsString)> {
-    vec![
+    let mut all = vec![
         ("LD_LIBRARY_PATH", prepend("LD_LIBRARY_PATH", folder.as_os_str())),
         ("LD_PRELOAD", prepend("LD_PRELOAD", folder.join(install::LIBCUDA).as_os_str())),
-    ]
+    ];
+    let script = folder.join(install::PTXAS);
+    let free = |name: &&str| std::env::var_os(name).is_none();
+    if script.is_file() {
+        all.extend(ASSEMBLERS.into_iter().filter(free).map(|name| (name, script.clone().into_os_string())));
+    }
+    all
 }
 
 /// Runs the subcommand; returns only when the program could not be started: 127 when it was not found, 126 when it could

@@ -1,0 +1,104 @@
+"""Memory of the device for Triton without PyTorch: arrays of numpy, copied by the CUDA driver."""
+import ctypes
+
+import ml_dtypes
+import numpy as np
+
+# Triton's name of a type for numpy's.
+NAMES = {
+    np.dtype(kind): name
+    for kind, name in [
+        (np.float16, "fp16"), (np.float32, "fp32"), (np.float64, "fp64"), (ml_dtypes.bfloat16, "bf16"),
+        (ml_dtypes.float8_e4m3fn, "float8_e4m3fn"), (ml_dtypes.float8_e5m2, "float8_e5m2"),
+        (np.int8, "int8"), (np.int16, "int16"), (np.int32, "int32"), (np.int64, "int64"),
+        (np.uint8, "uint8"), (np.uint16, "uint16"), (np.uint32, "uint32"), (np.uint64, "uint64"),
+    ]
+}
+
+_cuda = ctypes.CDLL("libcuda.so.1")
+
+
+def call(name, *arguments):
+    """Calls a function of the driver."""
+    status = getattr(_cuda, name)(*arguments)
+    if status:
+        text = ctypes.c_char_p()
+        _cuda.cuGetErrorName(status, ctypes.byref(text))
+        raise RuntimeError(f"{name}: {(text.value or b'?').decode()}")
+
+
+def begin():
+    """Makes the device's primary context current, and returns the capability."""
+    context, device = ctypes.c_void_p(), ctypes.c_int()
+    call("cuInit", 0)
+    call("cuDeviceGet", ctypes.byref(device), 0)
+    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+    call("cuCtxSetCurrent", context)
+    return attribute(75) * 10 + attribute(76)
+
+
+def attribute(number):
+    """An attribute of the device."""
+    value = ctypes.c_int()
+    call("cuDeviceGetAttribute", ctypes.byref(value), number, 0)
+    return value.value
+
+
+class Kind:
+    """A type of elements, as Triton wants to see it."""
+
+    def __init__(self, kind):
+        self.name, self.itemsize = NAMES[kind], kind.itemsize
+        self.is_floating_point = self.name.startswith(("f", "bf"))
+
+    def __str__(self):
+        return self.name
+
+    def __eq__(self, other):
+        return str(self) == str(other)
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+class Tensor:
+    """An array in the device's memory."""
+
+    def __init__(self, array):
+        array = np.ascontiguousarray(array)
+        self.shape, self.kind, self.bytes = array.shape, array.dtype, array.nbytes
+        self.dtype = Kind(array.dtype)
+        self._address = ctypes.c_uint64()
+        call("cuMemAlloc_v2", ctypes.byref(self._address), ctypes.c_size_t(max(self.bytes, 1)))
+        call("cuMemcpyHtoD_v2", self._address, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(self.bytes))
+
+    def data_ptr(self):
+        return self._address.value
+
+    def stride(self, axis=None):
+        strides = [int(np.prod(self.shape[i + 1:])) for i in range(len(self.shape))]
+        return strides if axis is None else strides[axis]
+
+    def numpy(self):
+        """What the device holds, once the launches before have ended."""
+        array = np.empty(self.shape, self.kind)
+        call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), self._address, ctypes.c_size_t(self.bytes))
+        return array
+
+    def __del__(self):
+        _cuda.cuMemFree_v2(self._address)
+
+
+def empty(shape, kind):
+    """An array of NaNs or of large numbers: what a kernel leaves out is seen."""
+    kind = np.dtype(kind)
+    return Tensor(np.frombuffer(b"\x7f" * (int(np.prod(shape)) * kind.itemsize), kind).reshape(shape))
+
+
+def zeros(shape, kind):
+    return Tensor(np.zeros(shape, kind))
+
+
+def scratch(size, alignment, _stream):
+    """Memory for kernels that make tensor maps."""
+    return Tensor(np.zeros(size + alignment, np.uint8))
