@@ -231,6 +231,16 @@ fn lane_by_lane_for_avx2_with_one_worker() {
 }
 
 #[test]
+fn with_operations_as_calls_for_this_machine() {
+    run_all(How::Large("native", Effort::Full), 3);
+}
+
+#[test]
+fn with_operations_as_calls_for_avx2() {
+    run_all(How::Large("x86-64-v3", Effort::Full), 1);
+}
+
+#[test]
 fn as_large_kernels_for_this_machine() {
     run_all(How::Large("native", Effort::Light), 2);
 }

@@ -51,19 +51,36 @@ pub const BOUNDS: [Bound; 3] = [
     Bound {
         effort: Effort::Full,
         bytes: 4 << 20,
-        why: "up to 2 s a MiB, and more where many values live from block to block",
+        why: "up to 1.5 s a MiB, and more where many values live from block to block",
     },
     Bound {
         effort: Effort::Light,
-        bytes: 6 << 20,
-        why: "up to 1.5 s a MiB: scheduling and giving out registers",
+        bytes: 4 << 20,
+        why: "up to 1.5 s a MiB: giving out registers among thousands of blocks, which grows faster than they do",
     },
-    Bound {
-        effort: Effort::Least,
-        bytes: 24 << 20,
-        why: "up to 0.6 s a MiB: choosing instructions, and values of loops over lanes",
-    },
+    Bound { effort: Effort::Least, bytes: 32 << 20, why: "up to 0.5 s a MiB: choosing instructions" },
 ];
+
+/// How a kernel is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// Values lie in the warp's frame between blocks.
+    pub in_frame: bool,
+    /// Lines of LLVM IR from which an operation on vectors is a call of a function; `None`: none is.
+    pub routines: Option<usize>,
+    /// Bytes of LLVM IR, at most; of the last, what [`BOUNDS`] says.
+    pub bytes: usize,
+}
+
+/// The forms, the best code first.
+pub const FORMS: [Form; 3] = [
+    Form { in_frame: false, routines: None, bytes: 2 << 20 },
+    Form { in_frame: false, routines: Some(24), bytes: BOUNDS[0].bytes },
+    Form { in_frame: true, routines: Some(8), bytes: BOUNDS[2].bytes },
+];
+
+/// What calls shorten a kernel's text by, at most: a form is not tried whose bound that does not reach.
+pub const SHRINKS: usize = 3;
 
 /// Operations beyond which a kernel is not tried with the full effort.
 pub const MANY: usize = 100_000;

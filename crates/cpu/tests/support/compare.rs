@@ -8,7 +8,7 @@ use super::launch::{Shape, launch};
 use super::memory::Aligned;
 
 /// How a kernel is compiled, and the workers that run it.
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 10] = [
     Way { turn: (1, 0), processor: "native", per_lane: false, effort: None, workers: &[1, 3] },
     Way { turn: (1, 0), processor: "x86-64-v3", per_lane: false, effort: None, workers: &[1, 3] },
     Way { turn: (2, 0), processor: "native", per_lane: true, effort: None, workers: &[3] },
@@ -17,6 +17,8 @@ const WAYS: [Way; 8] = [
     Way { turn: (4, 1), processor: "native", per_lane: false, effort: Some(Effort::Light), workers: &[3] },
     Way { turn: (4, 2), processor: "x86-64-v3", per_lane: false, effort: Some(Effort::Least), workers: &[3] },
     Way { turn: (4, 3), processor: "native", per_lane: false, effort: Some(Effort::Least), workers: &[1] },
+    Way { turn: (4, 1), processor: "x86-64-v3", per_lane: false, effort: Some(Effort::Full), workers: &[3] },
+    Way { turn: (4, 3), processor: "native", per_lane: false, effort: Some(Effort::Full), workers: &[1] },
 ];
 
 struct Way {

@@ -18,6 +18,7 @@ mod module;
 mod nan;
 mod per_lane;
 mod rendezvous;
+mod routine;
 mod runs;
 pub mod shape;
 mod spin;
@@ -34,12 +35,13 @@ use wave::module::KernelInfo;
 use wave::op::{Builtin, Op, SReg, Scope};
 use wave::{Block, FuncId, Function, Inst, LANES, Module, Terminator, Ty, Value};
 
-use crate::effort::{self, Effort};
+use crate::effort::{self, Effort, FORMS, Form};
 use crate::lanewise;
 use crate::target::Target;
 use crate::text::{Lanes, Text, vector};
 use cfg::Cfg;
 use rendezvous::Waits;
+use routine::Routines;
 use shape::{Shapes, Specialisation};
 use value::Rep;
 
@@ -210,6 +212,8 @@ struct Kernel<'a> {
     in_frame: bool,
     /// Where lanes wait in the per-lane mode.
     waits: Waits,
+    /// Operations that are calls.
+    routines: Routines,
 }
 
 /// Whether some lanes may end while others go on. Where a stop may follow, lanes end as soon as nothing is left for them to do.
@@ -263,13 +267,24 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     }
     let unit = Unit { module, info, spec, target };
     let large = target.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
-    let bounded = |make: &dyn Fn(bool) -> Result<Emitted>| match make(large) {
+    let forced = target.effort.is_some();
+    let bounded = |make: &dyn Fn(&Form) -> Result<Emitted>| {
         // Only its text shows how much there is to compile.
-        Ok(emitted) if !large && !effort::allows(emitted.report.effort, emitted.ir.len()) => make(true),
-        done => done,
+        let mut least = 0;
+        for form in FORMS.iter().filter(|f| f.in_frame || !large && (!forced || f.routines.is_some())) {
+            if form.bytes < least {
+                continue;
+            }
+            let emitted = make(form)?;
+            if emitted.ir.len() <= form.bytes || form.in_frame || forced {
+                return Ok(emitted);
+            }
+            least = emitted.ir.len() / effort::SHRINKS;
+        }
+        Err(Unsupported("no form".into()))
     };
     let checked = |emitted: Emitted| match effort::allows(emitted.report.effort, emitted.ir.len()) {
-        _ if target.effort.is_some() => Ok(emitted),
+        _ if forced => Ok(emitted),
         true => Ok(emitted),
         false => {
             let size = emitted.ir.len() >> 20;
@@ -278,11 +293,11 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
             )))
         }
     };
-    let apart = || bounded(&|large| unit.apart(func.clone(), large));
+    let apart = || bounded(&|form| unit.apart(func.clone(), form));
     if target.per_lane {
         return apart().and_then(checked);
     }
-    match bounded(&|large| unit.together(func.clone(), large)) {
+    match bounded(&|form| unit.together(func.clone(), form)) {
         Err(Unsupported(reason)) => {
             let emitted = apart()?;
             tracing::debug!(kernel = source.name, reason, "compiled so that each lane goes on for itself");
@@ -318,8 +333,8 @@ struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// With lanes that run together where their ways meet; values of a `large` kernel lie in the warp's frame between blocks.
-    fn together(self, mut func: Function, large: bool) -> Result<Emitted> {
+    /// With lanes that run together where their ways meet.
+    fn together(self, mut func: Function, form: &Form) -> Result<Emitted> {
         let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
         tidy::without_copies(&mut func, &cfg);
         tidy::one_way_back(&mut func, &cfg);
@@ -335,9 +350,10 @@ impl<'a> Unit<'a> {
         let mut k = self.kernel(func, cfg, shapes);
         k.before_stop = before_stop;
         k.always_full = always_full;
-        k.in_frame = large;
-        k.suspends |= large;
-        if large {
+        k.in_frame = form.in_frame;
+        k.suspends |= form.in_frame;
+        k.routines = Routines::from(form.routines);
+        if form.in_frame {
             k.slotted.retain(|v| !k.constants.contains_key(v));
         }
         k.body()?;
@@ -345,7 +361,7 @@ impl<'a> Unit<'a> {
     }
 
     /// With lanes that each go on for themselves, likewise.
-    fn apart(self, mut func: Function, large: bool) -> Result<Emitted> {
+    fn apart(self, mut func: Function, form: &Form) -> Result<Emitted> {
         let cfg = Cfg::of_any_shape(&func);
         tidy::without_copies(&mut func, &cfg);
         spin::mark(&mut func, &cfg);
@@ -356,7 +372,8 @@ impl<'a> Unit<'a> {
         k.slotted.retain(|v| !k.constants.contains_key(v));
         k.per_lane = true;
         k.waits = waits;
-        k.in_frame = large || per_lane::in_frame(k.suspends, k.slotted.len());
+        k.routines = Routines::from(form.routines);
+        k.in_frame = form.in_frame || per_lane::in_frame(k.suspends, k.slotted.len());
         k.suspends = k.in_frame;
         k.report.per_lane = true;
         k.per_lane_body()?;
@@ -416,6 +433,7 @@ impl<'a> Unit<'a> {
             per_lane: false,
             in_frame: false,
             waits: Waits::default(),
+            routines: Routines::default(),
             func,
             cfg,
             shapes,
@@ -570,7 +588,7 @@ impl Kernel<'_> {
         let mut vectors = Vec::new();
         if !scalar {
             let args = self.operands(inst, raw, Lanes::Warp);
-            vectors = lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, &args)?;
+            vectors = self.on_vectors(inst, raw, &args)?;
             self.scalars_of_groups(inst)?;
             self.report.vector += 1;
         }

@@ -41,6 +41,7 @@ impl Kernel<'_> {
     pub fn finish(&mut self, target: &Target) -> String {
         self.matrix_places();
         let mut ir = self.helpers();
+        ir += &self.routines.text;
         let clear = self.begin.remove(&None).unwrap_or_default();
         let masked_entry = self.shapes.masked[0];
         let fields = |ir: &mut String| {

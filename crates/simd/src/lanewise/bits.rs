@@ -3,8 +3,8 @@
 use wave::Ty;
 use wave::op::{PrmtMode, ShiftOp};
 
-use super::Emit;
 use super::int::shift;
+use super::{Emit, known};
 use crate::text::{Lanes, int as int_type};
 
 /// A position or length: the low byte for 32-bit fields, clamped for 64-bit ones.
@@ -94,12 +94,6 @@ fn picks(mode: PrmtMode) -> Option<u64> {
     })
 }
 
-/// A selector that is known: a literal, for one lane or all.
-fn known(selector: &str) -> Option<u32> {
-    let number = selector.strip_prefix("splat (i32 ").and_then(|s| s.strip_suffix(')')).unwrap_or(selector);
-    number.parse::<u32>().ok().or_else(|| number.parse::<i32>().ok().map(|v| v as u32))
-}
-
 /// `prmt` by a known selector that replicates no sign: one shuffle of bytes.
 fn permute(e: &mut Emit, a: &str, b: &str, selector: u32) -> String {
     let lanes = if e.lanes == Lanes::One { 1 } else { 32 };
@@ -121,6 +115,66 @@ fn permute(e: &mut Emit, a: &str, b: &str, selector: u32) -> String {
     e.text.def(format!("bitcast {bytes} {r} to {t}"))
 }
 
+/// The processor's shuffle of bytes inside 16, by indices of which each element's bytes have their element's own place: `v` and `at` have 128 bytes.
+fn shuffle_bytes(e: &mut Emit, v: &str, at: &str) -> String {
+    let (name, bytes) =
+        if e.avx512 { ("llvm.x86.avx512.pshuf.b.512", 64) } else { ("llvm.x86.avx2.pshuf.b", 32) };
+    let part = format!("<{bytes} x i8>");
+    let range = |from: usize, n: usize| {
+        let list: Vec<String> = (from..from + n).map(|i| format!("i32 {i}")).collect();
+        format!("<{n} x i32> <{}>", list.join(", "))
+    };
+    let mut done: Vec<String> = Vec::new();
+    for first in (0..128).step_by(bytes) {
+        let of = |e: &mut Emit, v: &str| {
+            e.text.def(format!("shufflevector <128 x i8> {v}, <128 x i8> poison, {}", range(first, bytes)))
+        };
+        let args = [v, at].map(|v| (part.clone(), of(e, v)));
+        done.push(e.text.intrinsic(&part, name, &args));
+    }
+    let mut width = bytes;
+    while done.len() > 1 {
+        let join = |p: &[String]| {
+            format!("shufflevector <{width} x i8> {}, <{width} x i8> {}, {}", p[0], p[1], range(0, 2 * width))
+        };
+        let pairs: Vec<String> = done.chunks(2).map(join).collect();
+        done = pairs.iter().map(|p| e.text.def(p)).collect();
+        width *= 2;
+    }
+    done.swap_remove(0)
+}
+
+/// `prmt` by selectors that differ from lane to lane, four bytes at a time.
+fn pick_bytes(e: &mut Emit, a: &str, b: &str, selector: &str) -> String {
+    let t = Ty::I32;
+    // A nibble a byte.
+    let sixteen = e.lit(t, 0xffff);
+    let mut nibbles = e.bin("and", t, selector, &sixteen);
+    for (distance, mask) in [(8, 0x00ff_00ff), (4, 0x0f0f_0f0f)] {
+        let (n, m) = (e.lit(t, distance), e.lit(t, mask));
+        let up = e.bin("shl", t, &nibbles, &n);
+        let both = e.bin("or", t, &nibbles, &up);
+        nibbles = e.bin("and", t, &both, &m);
+    }
+    let three = e.lit(t, 0x0303_0303);
+    let picks = e.bin("and", t, &nibbles, &three);
+    let own: Vec<String> = (0..32u32).map(|l| format!("i32 {}", l % 4 * 0x0404_0404)).collect();
+    let at = e.bin("or", t, &picks, &format!("<{}>", own.join(", ")));
+    let bytes = |e: &mut Emit, v: &str| e.text.def(format!("bitcast <32 x i32> {v} to <128 x i8>"));
+    let [a, b, at, nibbles] = [a, b, &at, &nibbles].map(|v| bytes(e, v));
+    let (x, y) = (shuffle_bytes(e, &a, &at), shuffle_bytes(e, &b, &at));
+    let set = |e: &mut Emit, bit: u32| {
+        let m = e.text.def(format!("and <128 x i8> {nibbles}, splat (i8 {bit})"));
+        e.text.def(format!("icmp ne <128 x i8> {m}, zeroinitializer"))
+    };
+    let second = set(e, 4);
+    let byte = e.text.def(format!("select <128 x i1> {second}, <128 x i8> {y}, <128 x i8> {x}"));
+    let sign = e.text.def(format!("ashr <128 x i8> {byte}, splat (i8 7)"));
+    let copies = set(e, 8);
+    let r = e.text.def(format!("select <128 x i1> {copies}, <128 x i8> {sign}, <128 x i8> {byte}"));
+    e.text.def(format!("bitcast <128 x i8> {r} to <32 x i32>"))
+}
+
 pub fn prmt(e: &mut Emit, mode: PrmtMode, a: &str, b: &str, selector: &str) -> String {
     if let Some(table) = picks(mode) {
         let (w, t) = (Ty::I64, Ty::I32);
@@ -135,6 +189,9 @@ pub fn prmt(e: &mut Emit, mode: PrmtMode, a: &str, b: &str, selector: &str) -> S
     }
     if let Some(s) = known(selector).filter(|s| s & 0x8888 == 0) {
         return permute(e, a, b, s);
+    }
+    if e.lanes == Lanes::Warp {
+        return pick_bytes(e, a, b, selector);
     }
     let (w, t) = (Ty::I64, Ty::I32);
     let (l, h) = (e.cast("zext", t, w, a), e.cast("zext", t, w, b));

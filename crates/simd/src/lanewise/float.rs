@@ -330,6 +330,10 @@ pub fn fma(e: &mut Emit, mode: FloatMode, a: &str, b: &str, c: &str) -> Result<S
             let r = e.float_intrinsic("fma", Fmt::F64, &[&d[0], &d[1], &d[2]]);
             Ok(e.finish(mode, Fmt::F64, &r))
         }
+        Fmt::BF16 if e.avx512 => {
+            let r = round::odd_fma(e, &x[0].1, &x[1].1, &x[2].1)?;
+            Ok(e.finish(mode, Fmt::F32, &r))
+        }
         Fmt::BF16 => {
             let d = double(e);
             let p = e.fbin("fmul", Fmt::F64, &d[0], &d[1]);

@@ -4,7 +4,7 @@ use wave::Ty;
 use wave::op::{CountOp, IntCmp, IntOp, IntUnOp, ShiftOp};
 use wave::types::Fmt;
 
-use super::Emit;
+use super::{Emit, known};
 use crate::text::{Lanes, float as float_type, int as int_type};
 
 /// The `icmp` predicate of a relation.
@@ -127,6 +127,15 @@ fn multiply_high(e: &mut Emit, signed: bool, ty: Ty, a: &str, b: &str) -> String
 /// Shifts that are total: an amount of the width or more shifts everything out.
 pub fn shift(e: &mut Emit, op: ShiftOp, ty: Ty, a: &str, amount: &str) -> String {
     let bits = u128::from(ty.bits());
+    if let Some(n) = known(amount).filter(|&n| u128::from(n) < bits) {
+        let name = match op {
+            ShiftOp::Shl => "shl",
+            ShiftOp::ShrU => "lshr",
+            ShiftOp::ShrS => "ashr",
+        };
+        let n = e.lit(ty, u128::from(n));
+        return e.bin(name, ty, a, &n);
+    }
     let limit = e.lit(Ty::I32, bits);
     let last = e.lit(Ty::I32, bits - 1);
     let clamped = e.int_intrinsic("umin", Ty::I32, &[amount, &last]);
@@ -244,21 +253,26 @@ pub fn saturate(e: &mut Emit, from: Ty, from_signed: bool, to: Ty, to_signed: bo
 }
 
 pub fn pack(e: &mut Emit, part: Ty, whole: Ty, args: &[String]) -> String {
-    let mut sum = e.lit(whole, 0);
+    let mut sum: Option<String> = None;
     for (i, a) in args.iter().enumerate() {
         let x = e.cast("zext", part, whole, a);
-        let n = e.lit(whole, u128::from(part.bits()) * i as u128);
-        let x = e.bin("shl", whole, &x, &n);
-        sum = e.bin("or", whole, &sum, &x);
+        sum = Some(match sum {
+            None => x,
+            Some(sum) => {
+                let n = e.lit(whole, u128::from(part.bits()) * i as u128);
+                let x = e.bin("shl", whole, &x, &n);
+                e.bin("or", whole, &sum, &x)
+            }
+        });
     }
-    sum
+    sum.unwrap_or_else(|| e.lit(whole, 0))
 }
 
 pub fn unpack(e: &mut Emit, part: Ty, whole: Ty, a: &str) -> Vec<String> {
     (0..whole.bits() / part.bits())
         .map(|i| {
             let n = e.lit(whole, u128::from(part.bits() * i));
-            let x = e.bin("lshr", whole, a, &n);
+            let x = if i == 0 { a.to_string() } else { e.bin("lshr", whole, a, &n) };
             e.cast("zext", whole, part, &x)
         })
         .collect()

@@ -38,6 +38,12 @@ pub struct Emit<'a> {
     pub flushes: bool,
 }
 
+/// An operand of 32 bits that is known: a literal, for one lane or all.
+fn known(operand: &str) -> Option<u32> {
+    let number = operand.strip_prefix("splat (i32 ").and_then(|s| s.strip_suffix(')')).unwrap_or(operand);
+    number.parse::<u32>().ok().or_else(|| number.parse::<i32>().ok().map(|v| v as u32))
+}
+
 impl Emit<'_> {
     /// `op ty a, b`.
     pub fn bin(&mut self, op: &str, ty: Ty, a: &str, b: &str) -> String {

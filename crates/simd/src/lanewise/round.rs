@@ -141,6 +141,20 @@ pub fn odd_sum(e: &mut Emit, a: &str, b: &str) -> String {
     e.as_float(fmt, &r)
 }
 
+/// `a * b + c` of f32, rounded to odd (see [`odd_sum`]): where the neighbours below and above differ, it is the one nearer to zero with its last bit
+/// set. A difference of equals is +0, the only case in which they differ and are equal.
+pub fn odd_fma(e: &mut Emit, a: &str, b: &str, c: &str) -> Result<String> {
+    let fmt = Fmt::F32;
+    let below = directed(e, "fma", fmt, Round::Rm, &[a, b, c])?;
+    let above = directed(e, "fma", fmt, Round::Rp, &[a, b, c])?;
+    let inexact = e.fcmp("one", fmt, &below, &above);
+    let (x, y) = (e.as_bits(fmt, &below), e.as_bits(fmt, &above));
+    let inner = e.int_intrinsic("umin", Ty::I32, &[&x, &y]);
+    let odd = e.cast("zext", Ty::I1, Ty::I32, &inexact);
+    let bits = e.bin("or", Ty::I32, &inner, &odd);
+    Ok(e.as_float(fmt, &bits))
+}
+
 /// An f64 as f32, rounded to odd (see [`odd_sum`]).
 fn odd_f32(e: &mut Emit, x: &str) -> String {
     let nearest = truncate(e, Fmt::F64, Fmt::F32, x);

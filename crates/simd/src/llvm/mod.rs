@@ -65,18 +65,28 @@ const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no
 const LIGHT_PASSES: &str =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
+/// For code chosen in the quickest way, which instcombine makes longer: it moves bitcasts of vectors to where each makes instructions of its own.
+const LEAST_PASSES: &str = "function(early-cse,simplifycfg)";
+
 /// For code that is wanted at once and runs little: what the emitter leaves to every pass.
 const FIRST_PASSES: &str = "function(sroa,early-cse,simplifycfg)";
 
-/// LLVM's own options, behind a program's name. Sinking moves chains of vector operations behind branches that are never taken, where they
-/// fill the stack; what belongs there is emitted there. The scheduler compares each access of memory in a block with each other one: scattered
-/// registers make a thousand of them, so it is to give up the exact order in parts of 150 from 300 on, not in parts of 500 from 1000 on.
-const OPTIONS: [&CStr; 5] = [
+/// LLVM's own options, behind a program's name.
+///
+/// Sinking moves chains of vector operations behind branches that are never taken, where they fill the stack; what belongs there is emitted there. The
+/// machine combiner shortens chains of integers, from which chains of vectors gain nothing; it follows the depth of each instruction through the whole
+/// trace, which is half of all the time where a block has tens of thousands. The scheduler compares each access of memory in a block with each other
+/// one: scattered registers make a thousand of them, so it is to give up the exact order in parts of 150 from 300 on, not in parts of 500 from 1000 on.
+/// Where a range of values is split, the search for the blocks that are to have it in a register ends after 1,000 edges, not 10,000: beyond that it finds
+/// next to nothing, and takes half of all the time of kernels with thousands of blocks.
+const OPTIONS: [&CStr; 7] = [
     c"anywarp",
     c"-instcombine-code-sinking=0",
     c"-disable-machine-sink",
+    c"-x86-machine-combiner=0",
     c"-dag-maps-huge-region=300",
     c"-dag-maps-reduction-size=150",
+    c"-grow-region-complexity-budget=1000",
 ];
 
 /// Passes that inline the warp into the loop over warps first.
@@ -233,7 +243,8 @@ impl Llvm {
         };
         let passes = match effort {
             Effort::Full => format!("{INLINE}{PASSES}"),
-            Effort::Light | Effort::Least => LIGHT_PASSES.into(),
+            Effort::Light => LIGHT_PASSES.into(),
+            Effort::Least => LEAST_PASSES.into(),
             Effort::First => FIRST_PASSES.into(),
         };
         let passes = CString::new(passes).unwrap_or_default();

@@ -1,0 +1,109 @@
+//! Operations of many instructions as calls, where a kernel has much of them.
+//!
+//! LLVM's time grows with the instructions that it sees, and faster than they do. A conversion between narrow floats is dozens for each of
+//! the vectors that hold a warp's lanes; of a large kernel it is compiled once, as a function beside it, and called. Values in registers are saved
+//! around a call, which is little beside so many instructions.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use wave::Inst;
+use wave::op::Op;
+
+use super::{Kernel, Result};
+use crate::lanewise;
+use crate::text::{Lanes, Text, is_constant, vector};
+
+/// An operation, those of its operands that are literals, and whether its result may be any NaN.
+type Key = (Op, Vec<Option<String>>, bool);
+
+/// The functions of a kernel.
+#[derive(Debug, Default)]
+pub struct Routines {
+    /// Lines of LLVM IR from which an operation is a call; `None`: never.
+    from: Option<usize>,
+    /// The name and the result's type of each operation that is one; `None` of those that are not.
+    known: HashMap<Key, Option<(String, String)>>,
+    /// Their text.
+    pub text: String,
+}
+
+impl Routines {
+    /// For a kernel in which operations of so many lines are calls.
+    pub fn from(lines: Option<usize>) -> Routines {
+        Routines { from: lines, ..Routines::default() }
+    }
+}
+
+impl Kernel<'_> {
+    /// The results of an operation on vectors, of a call where it is one.
+    pub fn on_vectors(&mut self, inst: &Inst, raw: bool, args: &[String]) -> Result<Vec<String>> {
+        let Some(from) = self.routines.from else {
+            return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
+        };
+        let literals = args.iter().map(|a| is_constant(a).then(|| a.clone())).collect();
+        let key = (inst.op.clone(), literals, raw);
+        if !self.routines.known.contains_key(&key) {
+            let made = self.routine(inst, raw, args, from)?;
+            self.routines.known.insert(key.clone(), made);
+        }
+        let Some((name, ty)) = self.routines.known.get(&key).cloned().flatten() else {
+            return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
+        };
+        let passed = inst.args.iter().zip(args).filter(|(_, a)| !is_constant(a));
+        let passed: Vec<String> = passed.map(|(&v, a)| format!("{} {a}", vector(self.func_ty(v)))).collect();
+        let all = self.text.def(format!("call {ty} {name}({})", passed.join(", ")));
+        if inst.results.len() == 1 {
+            return Ok(vec![all]);
+        }
+        let one = |k: &mut Self, i: usize| k.text.def(format!("extractvalue {ty} {all}, {i}"));
+        Ok((0..inst.results.len()).map(|i| one(self, i)).collect())
+    }
+
+    /// Writes an operation as a function if it has at least `from` lines; its name and the type that it returns.
+    fn routine(
+        &mut self,
+        inst: &Inst,
+        raw: bool,
+        args: &[String],
+        from: usize,
+    ) -> Result<Option<(String, String)>> {
+        let mut text = Text::default();
+        let names: Vec<String> = args
+            .iter()
+            .enumerate()
+            .map(|(i, a)| if is_constant(a) { a.clone() } else { format!("%a{i}") })
+            .collect();
+        let mut emit = lanewise::Emit { text: &mut text, ..self.any_nan(Lanes::Warp, raw) };
+        let results = lanewise::emit(&mut emit, &inst.op, &names)?;
+        if text.out.lines().count() < from {
+            return Ok(None);
+        }
+        let types: Vec<String> = inst.results.iter().map(|&r| vector(self.func_ty(r))).collect();
+        let ty = match types.as_slice() {
+            [one] => one.clone(),
+            more => format!("{{ {} }}", more.join(", ")),
+        };
+        let mut given = results.first().cloned().unwrap_or_default();
+        if types.len() > 1 {
+            given = "poison".into();
+            for (i, (t, r)) in types.iter().zip(&results).enumerate() {
+                given = text.def(format!("insertvalue {ty} {given}, {t} {r}, {i}"));
+            }
+        }
+        let name = format!("@routine{}", self.routines.known.len());
+        let params = inst.args.iter().zip(&names).filter(|(_, n)| !is_constant(n));
+        let params: Vec<String> = params.map(|(&v, n)| format!("{} {n}", vector(self.func_ty(v)))).collect();
+        // Tables and control words are constants, but LLVM is told nothing of those that read them.
+        let reads = text.out.contains(" = load ") || text.out.contains(" asm ");
+        let effects = if reads { "" } else { " memory(none)" };
+        let _ = writeln!(
+            self.routines.text,
+            "define internal {ty} {name}({}) noinline willreturn{effects} #0 {{\nentry:\n{}  ret {ty} {given}\n}}",
+            params.join(", "),
+            text.out
+        );
+        self.text.declarations.append(&mut text.declarations);
+        Ok(Some((name, ty)))
+    }
+}
