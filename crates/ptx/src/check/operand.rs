@@ -613,7 +613,7 @@ fn takes_first_sink(opcode: Opcode) -> bool {
 
 /// Whether registers of packed halves are no integers there: where the type is not written.
 fn is_plain(form: &OperandForm) -> bool {
-    matches!(form.ty, TypeRef::Fixed(_))
+    matches!(form.ty, TypeRef::Fixed(_)) && form.class != Class::Convert
 }
 
 /// Whether a constant is one of these.
