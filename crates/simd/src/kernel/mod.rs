@@ -214,6 +214,10 @@ struct Kernel<'a> {
     waits: Waits,
     /// Operations that are calls.
     routines: Routines,
+    /// Vectors read from the frame since another state of memory began, where a kernel is so large that it matters.
+    row: Option<usize>,
+    /// The words that masks were made of, for AVX2.
+    words: HashMap<String, String>,
 }
 
 /// Whether some lanes may end while others go on. Where a stop may follow, lanes end as soon as nothing is left for them to do.
@@ -353,6 +357,7 @@ impl<'a> Unit<'a> {
         k.in_frame = form.in_frame;
         k.suspends |= form.in_frame;
         k.routines = Routines::from(form.routines);
+        k.row = form.in_frame.then_some(0);
         if form.in_frame {
             k.slotted.retain(|v| !k.constants.contains_key(v));
         }
@@ -365,14 +370,18 @@ impl<'a> Unit<'a> {
         let cfg = Cfg::of_any_shape(&func);
         tidy::without_copies(&mut func, &cfg);
         spin::mark(&mut func, &cfg);
-        let waits = rendezvous::isolate(&mut func);
+        let mut waits = rendezvous::isolate(&mut func);
         let cfg = Cfg::of_any_shape(&func);
+        // Nobody waits where nobody comes.
+        let reached: BTreeSet<usize> = cfg.order.iter().copied().collect();
+        waits.stops.retain(|b| reached.contains(b));
         let shapes = shape::apart(&func, &cfg, &self.spec);
         let mut k = self.kernel(func, cfg, shapes);
         k.slotted.retain(|v| !k.constants.contains_key(v));
         k.per_lane = true;
         k.waits = waits;
         k.routines = Routines::from(form.routines);
+        k.row = form.in_frame.then_some(0);
         k.in_frame = form.in_frame || per_lane::in_frame(k.suspends, k.slotted.len());
         k.suspends = k.in_frame;
         k.report.per_lane = true;
@@ -434,6 +443,8 @@ impl<'a> Unit<'a> {
             in_frame: false,
             waits: Waits::default(),
             routines: Routines::default(),
+            row: None,
+            words: HashMap::new(),
             func,
             cfg,
             shapes,

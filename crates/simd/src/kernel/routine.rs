@@ -4,11 +4,11 @@
 //! the vectors that hold a warp's lanes; of a large kernel it is compiled once, as a function beside it, and called. Values in registers are saved
 //! around a call, which is little beside so many instructions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-use wave::Inst;
 use wave::op::Op;
+use wave::{Inst, LANES, Ty, Value};
 
 use super::{Kernel, Result};
 use crate::lanewise;
@@ -24,6 +24,8 @@ pub struct Routines {
     from: Option<usize>,
     /// The name and the result's type of each operation that is one; `None` of those that are not.
     known: HashMap<Key, Option<(String, String)>>,
+    /// Types of values that a function writes under a mask.
+    kept: BTreeSet<Ty>,
     /// Their text.
     pub text: String,
 }
@@ -36,6 +38,40 @@ impl Routines {
 }
 
 impl Kernel<'_> {
+    /// Writes a value to its slot in the frame under a mask by a call, where that is less for LLVM: AVX2 has no masks, so that each use of one
+    /// spreads it over vectors of the value's width. Whether it did.
+    pub fn kept_by_call(&mut self, v: Value, new: &str, mask: &str) -> bool {
+        let ty = self.func_ty(v);
+        let fits = matches!(ty, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64);
+        if self.avx512 || !self.in_frame || self.routines.from.is_none() || !fits {
+            return false;
+        }
+        let Some(bits) = self.words.get(mask).cloned() else { return false };
+        let (t, bytes) = (vector(ty), ty.bytes());
+        let name = format!("@keep{}", ty.bits());
+        if self.routines.kept.insert(ty) {
+            let each = super::constant_vector(Ty::I32, &std::array::from_fn(|l| 1i64 << l));
+            // Slots have the alignment that the frame has.
+            let align = (LANES as u32 * bytes).min(64);
+            let _ = writeln!(
+                self.routines.text,
+                "define internal void {name}(ptr %slot, {t} %new, i32 %bits) noinline #0 {{
+  %one = insertelement <32 x i32> poison, i32 %bits, i32 0
+  %all = shufflevector <32 x i32> %one, <32 x i32> poison, <32 x i32> zeroinitializer
+  %mine = and <32 x i32> %all, {each}
+  %mask = icmp ne <32 x i32> %mine, zeroinitializer
+  %old = load {t}, ptr %slot, align {align}
+  %kept = select <32 x i1> %mask, {t} %new, {t} %old
+  store {t} %kept, ptr %slot, align {align}
+  ret void
+}}"
+            );
+        }
+        let slot = self.slot(&format!("%s{}", v.0));
+        self.text.line(format!("call void {name}(ptr {slot}, {t} {new}, i32 {bits})"));
+        true
+    }
+
     /// The results of an operation on vectors, of a call where it is one.
     pub fn on_vectors(&mut self, inst: &Inst, raw: bool, args: &[String]) -> Result<Vec<String>> {
         let Some(from) = self.routines.from else {

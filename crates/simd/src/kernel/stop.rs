@@ -11,7 +11,7 @@ use super::{Kernel, Result, Unsupported, offset};
 
 /// Vectors that are read back from the frame in a row, where more than [`MANY`] are. For each 16 or 32 bytes that it reads, LLVM's instruction
 /// selection looks at everything else that reads the same state of memory: a row of hundreds takes minutes.
-const ROW: usize = 16;
+pub const ROW: usize = 16;
 /// Vectors that are read back in one row still, so that kernels with small frames keep LLVM's freedom to order them.
 const MANY: usize = 64;
 
@@ -78,6 +78,11 @@ pub fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
 }
 
 impl Kernel<'_> {
+    /// Begins another state of memory, which is no instruction: LLVM compares each load with each other one of the same.
+    pub fn another_state(&mut self) {
+        self.text.line("fence syncscope(\"singlethread\") acq_rel");
+    }
+
     /// The frame's first word is the mask of live lanes.
     pub fn begin_frame(&mut self) {
         self.frame = 4;
@@ -218,8 +223,7 @@ impl Kernel<'_> {
             self.text.line(format!("store {ty} {v}, ptr {slot}"));
             row += usize::from(rows && wide(ty));
             if row == ROW {
-                // Begins another state of memory, and is no instruction.
-                self.text.line("fence syncscope(\"singlethread\") acq_rel");
+                self.another_state();
                 row = 0;
             }
         }

@@ -7,6 +7,7 @@ use wave::{LANES, Ty, Value};
 
 use wave::op::Op;
 
+use super::stop::ROW;
 use super::{Kernel, Result, constant_vector};
 use crate::lanewise;
 use crate::text::{Lanes, int, vector};
@@ -175,6 +176,12 @@ impl Kernel<'_> {
 
     /// Reads a slot; one in the warp's frame is no more aligned than the frame, and masks lie there as words.
     pub fn load_slot(&mut self, name: &str, ty: &str) -> String {
+        if let Some(row) = self.row.filter(|_| ty.starts_with('<') && ty != MASK) {
+            if row == ROW {
+                self.another_state();
+            }
+            self.row = Some(row % ROW + 1);
+        }
         let slot = self.slot(name);
         match (self.in_frame, ty) {
             (true, MASK) => {
@@ -207,7 +214,9 @@ impl Kernel<'_> {
         let words = self.text.splat(Ty::I32, bits);
         let each = constant_vector(Ty::I32, &std::array::from_fn(|l| 1i64 << l));
         let mine = self.text.def(format!("and <32 x i32> {words}, {each}"));
-        self.text.def(format!("icmp ne <32 x i32> {mine}, zeroinitializer"))
+        let mask = self.text.def(format!("icmp ne <32 x i32> {mine}, zeroinitializer"));
+        self.words.insert(mask.clone(), bits.into());
+        mask
     }
 
     /// With its vector, for whoever reads it in another block.
@@ -294,7 +303,14 @@ impl Kernel<'_> {
                 let mut new = w.clone();
                 let escaping = self.shapes.escaping[v.index()];
                 let own = self.mask.clone();
-                if let Some(m) = mask.or(escaping.then_some(own.as_str())) {
+                let mask = mask.or(escaping.then_some(own.as_str()));
+                if mask.is_some_and(|m| !self.homes.contains_key(&v) && self.kept_by_call(v, w, m)) {
+                    if let (Some(g), Some((slot, t))) = (guard, self.slot_parts(v).into_iter().nth(1)) {
+                        self.store_slot(&slot, &t, &g);
+                    }
+                    return;
+                }
+                if let Some(m) = mask {
                     let old = self.load_slot(&format!("%s{}", v.0), &t);
                     new = self.text.def(format!("select <32 x i1> {m}, {t} {w}, {t} {old}"));
                 }
