@@ -53,7 +53,7 @@ impl Parser<'_> {
                 Ok(()) => match self.check_feature(instruction, form, head) {
                     None => {
                         self.check_space(instruction);
-                        self.check_policy(instruction);
+                        self.check_part(instruction);
                         self.check_bits(instruction, head);
                         self.check_call(instruction);
                         self.check_video(instruction);
@@ -73,20 +73,26 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a policy whose part is larger than the whole.
-    fn check_policy(&mut self, instruction: &Instruction) {
-        if instruction.opcode != Opcode::Createpolicy || !instruction.has(Modifier::Range) {
+    /// Reports a number that counts a part of what another counts, and more than that.
+    fn check_part(&mut self, instruction: &Instruction) {
+        // Which is told, the part or the whole, is as of the assembler.
+        let (part_at, whole_at, told_at) = match instruction.opcode {
+            Opcode::Createpolicy if instruction.has(Modifier::Range) => (2, 3, 3),
+            // Bytes that are read, and bytes that are written.
+            Opcode::Cp if instruction.has(Modifier::Ca) || instruction.has(Modifier::Cg) => (3, 2, 3),
+            _ => return,
+        };
+        let number = |n: usize| instruction.operands.get(n).and_then(|o| o.int()).map(|v| v.bits as u32);
+        let (Some(part), Some(whole)) = (number(part_at), number(whole_at)) else { return };
+        if part <= whole {
             return;
         }
-        let number = |n: usize| instruction.operands.get(n).and_then(|o| o.int()).map(|v| v.bits as u32);
-        if let (Some(part), Some(whole)) = (number(2), number(3))
-            && part > whole
-        {
-            let message =
-                format!("Argument 3 of instruction 'createpolicy': value '{whole}' is less than the part");
-            let label = format!("expected {part} or more");
-            self.error(ErrorKind::Semantic, instruction.operands[3].span, message, &label);
-        }
+        let (found, label) = match told_at == whole_at {
+            true => (format!("'{whole}' is less than the part"), format!("expected {part} or more")),
+            false => (format!("'{part}' out of range"), format!("expected {whole} or less")),
+        };
+        let message = format!("Argument {told_at} of instruction '{}': value {found}", instruction.opcode);
+        self.error(ErrorKind::Semantic, instruction.operands[told_at].span, message, &label);
     }
 
     /// Whether the module's version and target have the form and its modifiers.

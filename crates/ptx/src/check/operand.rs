@@ -498,6 +498,9 @@ impl Parser<'_> {
 
     fn video_fits(&self, operand: &Operand, form: &OperandForm) -> Fit {
         match operand.kind {
+            OperandKind::Negated(..) if form.dest => {
+                no(operand, "a result is not negated: expected a 32-bit register")
+            }
             OperandKind::Reg(reg) | OperandKind::Component(reg, _) | OperandKind::Negated(reg, _) => {
                 match self.reg(reg) {
                     (ScalarType::F16x2, 1) if form.register => no(

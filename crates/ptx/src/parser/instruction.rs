@@ -128,11 +128,11 @@ impl<'s> Parser<'s> {
             return Err(self.unexpected("`;`"));
         }
         match opcode {
-            Opcode::Bra => Ok(vec![self.label_operand()?]),
+            Opcode::Bra => Ok(vec![self.last_label(opcode)?]),
             Opcode::Brx => {
                 let index = self.operand()?;
                 self.expect(b',')?;
-                Ok(vec![index, self.label_operand()?])
+                Ok(vec![index, self.last_label(opcode)?])
             }
             Opcode::Call => self.call_operands(),
             _ => {
@@ -150,6 +150,16 @@ impl<'s> Parser<'s> {
                 Ok(operands)
             }
         }
+    }
+
+    /// A label after which the instruction ends.
+    fn last_label(&mut self, opcode: Opcode) -> Parsed<Operand> {
+        let label = self.label_operand()?;
+        if self.token.is(b',') {
+            let (span, message) = (self.token.span, format!("Arguments mismatch for instruction '{opcode}'"));
+            return Err(self.error(ErrorKind::Semantic, span, message, "expected `;` after the label"));
+        }
+        Ok(label)
     }
 
     /// `x[3]` where memory is read or written is the address `[x+12]`.
