@@ -78,7 +78,8 @@ impl Parser<'_> {
         // Which is told, the part or the whole, is as of the assembler.
         let (part_at, whole_at, told_at) = match instruction.opcode {
             Opcode::Createpolicy if instruction.has(Modifier::Range) => (2, 3, 3),
-            // Bytes that are read, and bytes that are written.
+            // Bytes that are read, and bytes that are written; a policy may stand in the place of the former.
+            Opcode::Cp if instruction.has(Modifier::L2CacheHint) && instruction.operands.len() == 4 => return,
             Opcode::Cp if instruction.has(Modifier::Ca) || instruction.has(Modifier::Cg) => (3, 2, 3),
             _ => return,
         };
