@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-use wave::Ty;
 use wave::types::Fmt;
+use wave::{LANES, Ty};
 
 /// Lanes that an expression is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,4 +154,22 @@ pub fn literal(ty: Ty, lanes: Lanes, value: u128) -> String {
         Lanes::One => text,
         Lanes::Warp => format!("splat (i{} {text})", ty.bits()),
     }
+}
+
+/// 0, 1, 2 … 31.
+pub fn lane_numbers() -> String {
+    constant_vector(Ty::I32, &std::array::from_fn(|l| l as i64))
+}
+
+/// A constant of 32 values.
+pub fn constant_vector(ty: Ty, values: &[i64; LANES]) -> String {
+    let bits = ty.bits();
+    let list: Vec<String> = values
+        .iter()
+        .map(|v| {
+            let v = if bits >= 64 { *v } else { (*v as u64 & ty.mask() as u64) as i64 };
+            if ty == Ty::I1 { format!("i1 {}", v & 1 == 1) } else { format!("i{bits} {v}") }
+        })
+        .collect();
+    format!("<{}>", list.join(", "))
 }

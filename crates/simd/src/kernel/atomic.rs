@@ -5,9 +5,9 @@ use wave::types::Fmt;
 use wave::{Inst, Ty};
 
 use super::value::Rep;
-use super::{Kernel, Result, constant_vector};
+use super::{Kernel, Result};
 use crate::lanewise;
-use crate::text::{Lanes, int, vector};
+use crate::text::{Lanes, constant_vector, int, vector};
 
 /// LLVM's word for an update that the processor has, or that LLVM makes a loop of.
 fn keyword(op: AtomOp, ty: AtomTy) -> Option<&'static str> {

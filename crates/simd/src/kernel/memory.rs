@@ -5,9 +5,8 @@ use wave::op::{MemMode, Op, Order, Space};
 use wave::{Function, Inst, LANES, Ty, Value};
 
 use super::value::Rep;
-use super::{Kernel, Result, constant_vector};
-use crate::text::Lanes;
-use crate::text::{int, vector};
+use super::{Kernel, Result};
+use crate::text::{Lanes, constant_vector, int, vector};
 
 /// Where the lanes' elements lie.
 enum Where {

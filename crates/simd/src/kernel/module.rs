@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use wave::{LANES, Ty};
 
-use super::{Kernel, RESUME, RUN_BLOCKS, constant_vector, offset};
+use super::{Kernel, RESUME, RUN_BLOCKS, offset};
 use crate::target::Target;
+use crate::text::constant_vector;
 
 /// Debug information of the module, but for the lines.
 const LINE_TABLES: &str = "\

@@ -50,7 +50,7 @@ impl Kernel<'_> {
         let (t, bytes) = (vector(ty), ty.bytes());
         let name = format!("@keep{}", ty.bits());
         if self.routines.kept.insert(ty) {
-            let each = super::constant_vector(Ty::I32, &std::array::from_fn(|l| 1i64 << l));
+            let each = crate::text::constant_vector(Ty::I32, &std::array::from_fn(|l| 1i64 << l));
             // Slots have the alignment that the frame has.
             let align = (LANES as u32 * bytes).min(64);
             let _ = writeln!(

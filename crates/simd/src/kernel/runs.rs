@@ -5,9 +5,9 @@
 
 use wave::{LANES, Ty};
 
+use super::Kernel;
 use super::memory::{Access, indices};
-use super::{Kernel, constant_vector};
-use crate::text::vector;
+use crate::text::{constant_vector, vector};
 
 impl Kernel<'_> {
     /// Goes through the runs of `addresses`; `body` gets where lane 0's element would lie, and the mask of the lanes in the run.

@@ -8,9 +8,9 @@ use wave::{LANES, Ty, Value};
 use wave::op::Op;
 
 use super::stop::ROW;
-use super::{Kernel, Result, constant_vector};
+use super::{Kernel, Result};
 use crate::lanewise;
-use crate::text::{Lanes, int, vector};
+use crate::text::{Lanes, constant_vector, int, vector};
 
 /// How a value is held.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,8 @@ use wave::op::{MatchMode, Op, ReduxOp, ShflMode, VoteMode};
 use wave::{Inst, LANES, Ty, Value};
 
 use super::value::Rep;
-use super::{Kernel, Result, Unsupported, constant_vector, lane_numbers};
-use crate::text::vector;
+use super::{Kernel, Result, Unsupported};
+use crate::text::{constant_vector, lane_numbers, vector};
 
 impl Kernel<'_> {
     /// A value's constant, if it is one.

@@ -1,0 +1,268 @@
+//! From a kernel of wave IR to its text: without calls, in the form that suits how much there is of it, with lanes together or apart.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use wave::module::KernelInfo;
+use wave::op::{Op, SReg};
+use wave::{FuncId, Function, Inst, LANES, Module, Terminator, Value};
+
+use super::cfg::Cfg;
+use super::rendezvous::{self, Waits};
+use super::routine::Routines;
+use super::shape::{self, Shapes, Specialisation};
+use super::{
+    Emitted, Kernel, Report, Result, Unsupported, control, flush, memory, nan, per_lane, spin, stop, tidy,
+};
+use crate::effort::{self, Effort, FORMS, Form};
+use crate::target::Target;
+use crate::text::Text;
+
+/// Writes a kernel's IR. What cannot be linearised goes lane by lane, see [`super::per_lane`].
+pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Target) -> Result<Emitted> {
+    let source = &module.functions[kernel.index()];
+    let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
+    let mut func = wave::recurse::without_calls(module, kernel);
+    let [nx, ny, nz] = spec.block.map(u128::from);
+    wave::fold::fold(&mut func, |op| match op {
+        Op::Special(SReg::NtidX) => Some(nx),
+        Op::Special(SReg::NtidY) => Some(ny),
+        Op::Special(SReg::NtidZ) => Some(nz),
+        Op::Special(reg) if !spec.clusters => alone(*reg),
+        _ => None,
+    });
+    let calls = func
+        .blocks
+        .iter()
+        .flat_map(|b| &b.insts)
+        .any(|i| matches!(i.op, Op::Call(_) | Op::CallIndirect { .. }));
+    if calls {
+        return Err(Unsupported("a call of what is not there, or is too much to be put in its place".into()));
+    }
+    let unit = Unit { module, info, spec, target };
+    let large = target.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
+    let forced = target.effort.is_some();
+    let bounded = |make: &dyn Fn(&Form) -> Result<Emitted>| {
+        // Only its text shows how much there is to compile.
+        let mut least = 0;
+        for form in FORMS.iter().filter(|f| f.in_frame || !large && (!forced || f.routines.is_some())) {
+            if form.bytes < least {
+                continue;
+            }
+            let emitted = make(form)?;
+            if emitted.ir.len() <= form.bytes || form.in_frame || forced {
+                return Ok(emitted);
+            }
+            least = emitted.ir.len() / effort::SHRINKS;
+        }
+        Err(Unsupported("no form".into()))
+    };
+    let checked = |emitted: Emitted| match effort::allows(emitted.report.effort, emitted.ir.len()) {
+        _ if forced => Ok(emitted),
+        true => Ok(emitted),
+        false => {
+            let size = emitted.ir.len() >> 20;
+            Err(Unsupported(format!(
+                "{size} MiB of LLVM IR: making code of it takes longer than a kernel may take"
+            )))
+        }
+    };
+    let apart = || bounded(&|form| unit.apart(func.clone(), form));
+    if target.per_lane {
+        return apart().and_then(checked);
+    }
+    match bounded(&|form| unit.together(func.clone(), form)) {
+        Err(Unsupported(reason)) => {
+            let emitted = apart()?;
+            tracing::debug!(kernel = source.name, reason, "compiled so that each lane goes on for itself");
+            checked(emitted)
+        }
+        done => done.and_then(checked),
+    }
+}
+
+/// Operations of a function.
+fn size(func: &Function) -> usize {
+    func.blocks.iter().map(|b| b.insts.len()).sum()
+}
+
+/// What a block that is its whole cluster reads of the cluster, as far as it is always the same.
+fn alone(reg: SReg) -> Option<u128> {
+    match reg {
+        SReg::ClusterCtaidX | SReg::ClusterCtaidY | SReg::ClusterCtaidZ => Some(0),
+        SReg::ClusterRank | SReg::ExplicitCluster => Some(0),
+        SReg::ClusterNctaidX | SReg::ClusterNctaidY | SReg::ClusterNctaidZ => Some(1),
+        SReg::ClusterBlocks => Some(1),
+        _ => None,
+    }
+}
+
+/// What is compiled, and for what.
+#[derive(Clone, Copy)]
+struct Unit<'a> {
+    module: &'a Module,
+    info: &'a KernelInfo,
+    spec: Specialisation,
+    target: &'a Target,
+}
+
+impl<'a> Unit<'a> {
+    /// With lanes that run together where their ways meet.
+    fn together(self, mut func: Function, form: &Form) -> Result<Emitted> {
+        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+        tidy::without_copies(&mut func, &cfg);
+        tidy::one_way_back(&mut func, &cfg);
+        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+        tidy::close_loops(&mut func, &cfg);
+        spin::mark(&mut func, &cfg);
+        let func = stop::split_at_stops(&func);
+        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+        let shapes = shape::analyse(&func, &cfg, &self.spec);
+        let before_stop = before_stop(&func, &cfg);
+        let always_full = self.spec.threads().is_multiple_of(LANES as u32)
+            && !leaves_early(&func, &cfg, &shapes, &before_stop);
+        let mut k = self.kernel(func, cfg, shapes);
+        k.before_stop = before_stop;
+        k.always_full = always_full;
+        k.in_frame = form.in_frame;
+        k.suspends |= form.in_frame;
+        k.routines = Routines::from(form.routines);
+        k.row = form.in_frame.then_some(0);
+        if form.in_frame {
+            k.slotted.retain(|v| !k.constants.contains_key(v));
+        }
+        k.body()?;
+        k.emitted(self.target)
+    }
+
+    /// With lanes that each go on for themselves, likewise.
+    fn apart(self, mut func: Function, form: &Form) -> Result<Emitted> {
+        let cfg = Cfg::of_any_shape(&func);
+        tidy::without_copies(&mut func, &cfg);
+        spin::mark(&mut func, &cfg);
+        let mut waits = rendezvous::isolate(&mut func);
+        let cfg = Cfg::of_any_shape(&func);
+        // Nobody waits where nobody comes.
+        let reached: BTreeSet<usize> = cfg.order.iter().copied().collect();
+        waits.stops.retain(|b| reached.contains(b));
+        let shapes = shape::apart(&func, &cfg, &self.spec);
+        let mut k = self.kernel(func, cfg, shapes);
+        k.slotted.retain(|v| !k.constants.contains_key(v));
+        k.per_lane = true;
+        k.waits = waits;
+        k.routines = Routines::from(form.routines);
+        k.row = form.in_frame.then_some(0);
+        k.in_frame = form.in_frame || per_lane::in_frame(k.suspends, k.slotted.len());
+        k.suspends = k.in_frame;
+        k.report.per_lane = true;
+        k.per_lane_body()?;
+        k.emitted(self.target)
+    }
+
+    fn kernel(self, func: Function, cfg: Cfg, shapes: Shapes) -> Kernel<'a> {
+        let insts = || func.blocks.iter().flat_map(|b| &b.insts);
+        let suspends = insts().any(|i| i.op.suspends());
+        let constants = insts()
+            .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
+            .collect();
+        let made = |(b, data): (usize, &wave::BlockData)| -> Vec<(Value, (usize, Inst))> {
+            data.insts.iter().flat_map(|i| i.results.iter().map(move |&r| (r, (b, i.clone())))).collect()
+        };
+        let defs = func.blocks.iter().enumerate().flat_map(made).collect();
+        let (local_frame, slot_offsets) = wave::layout::frame(&func);
+        let keeps_stack = wave::layout::keeps_stack(&func);
+        Kernel {
+            module: self.module,
+            spec: self.spec,
+            avx512: self.target.avx512,
+            text: Text::default(),
+            env: BTreeMap::new(),
+            guards: BTreeMap::new(),
+            lanes: BTreeMap::new(),
+            defs,
+            refused: None,
+            homes: BTreeMap::new(),
+            slotted: control::crossing(&func, &cfg),
+            slots: String::new(),
+            places: HashMap::new(),
+            matrices: None,
+            start: String::new(),
+            begin: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            mask: String::new(),
+            frame: 0,
+            resumes: 0,
+            full: false,
+            always_full: false,
+            before_stop: vec![false; func.blocks.len()],
+            used: used_values(&func),
+            rooms: BTreeSet::new(),
+            by_lanes: memory::done_by_lanes(&func, self.target.avx512),
+            constants,
+            threads: None,
+            raw: nan::raw(&func, &cfg),
+            flushes: flush::by_processor(&func, &cfg, suspends),
+            local_frame,
+            local_size: if keeps_stack { None } else { Some(local_frame) },
+            param_size: self.info.param_size,
+            shared: self.info.shared.iter().map(|(id, offset)| (id.0, *offset)).collect(),
+            slot_offsets,
+            report: Report::default(),
+            suspends,
+            per_lane: false,
+            in_frame: false,
+            waits: Waits::default(),
+            routines: Routines::default(),
+            row: None,
+            words: HashMap::new(),
+            func,
+            cfg,
+            shapes,
+        }
+    }
+}
+
+impl Kernel<'_> {
+    fn emitted(mut self, target: &Target) -> Result<Emitted> {
+        if let Some(why) = self.refused.take() {
+            return Err(Unsupported(why));
+        }
+        let ir = self.finish(target);
+        let frame = self.frame.next_multiple_of(64);
+        self.report.effort = match target.effort {
+            _ if !self.in_frame => Effort::Full,
+            Some(effort) => effort,
+            None => effort::in_frame(ir.len()),
+        };
+        let keeps_stack = self.local_size.is_none();
+        let local = self.local_frame + if keeps_stack { wave::layout::RECURSION_STACK } else { 0 };
+        Ok(Emitted { ir, frame, local, keeps_stack, suspends: self.suspends, report: self.report })
+    }
+}
+
+/// Whether some lanes may end while others go on. Where a stop may follow, lanes end as soon as nothing is left for them to do.
+fn leaves_early(func: &Function, cfg: &Cfg, shapes: &Shapes, before_stop: &[bool]) -> bool {
+    let ends = |b: &usize| matches!(func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
+    let at_once = |b: usize| cfg.preds[b].iter().any(|&p| shapes.divergent[p] && before_stop[p]);
+    cfg.order.iter().copied().filter(ends).any(|b| shapes.masked[b] || at_once(b))
+}
+
+/// Whether a stop may come after each block.
+fn before_stop(func: &Function, cfg: &Cfg) -> Vec<bool> {
+    let stops = |b: usize| func.blocks[b].insts.iter().any(|i| i.op.suspends());
+    let mut before = vec![false; func.blocks.len()];
+    loop {
+        let mut changed = false;
+        for &b in cfg.order.iter().rev() {
+            let now = cfg.succs[b].iter().any(|&s| stops(s) || before[s]);
+            changed |= now != std::mem::replace(&mut before[b], now);
+        }
+        if !changed {
+            return before;
+        }
+    }
+}
+
+fn used_values(func: &Function) -> BTreeSet<Value> {
+    let insts = func.blocks.iter().flat_map(|b| &b.insts).flat_map(|i| i.args.iter().copied());
+    insts.chain(func.blocks.iter().flat_map(|b| b.term.uses())).collect()
+}

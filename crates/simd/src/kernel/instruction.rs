@@ -1,0 +1,173 @@
+//! One instruction: which part of the emitter writes it, and what is computed lane by lane.
+
+use wave::abi::{BULK, TEXTURE};
+use wave::op::{Builtin, Op, Scope};
+use wave::{Inst, LANES, Module, Value};
+
+use super::value::Rep;
+use super::{Kernel, Result, Unsupported, nan, shape};
+use crate::lanewise;
+use crate::text::Lanes;
+
+impl Kernel<'_> {
+    /// Writes an instruction; accesses to memory have their lines.
+    pub fn instruction(&mut self, inst: &Inst) -> Result<()> {
+        self.text.place = match inst.op {
+            Op::Load { .. } | Op::Store { .. } | Op::Atom { .. } => inst.loc.line,
+            _ => 0,
+        };
+        let done = self.operation(inst);
+        self.text.place = 0;
+        done
+    }
+
+    fn operation(&mut self, inst: &Inst) -> Result<()> {
+        match &inst.op {
+            Op::Load { mem, ty, count, offset } => self.load(inst, *mem, *ty, *count, *offset),
+            Op::Store { mem, ty, count, offset } => self.store(inst, *mem, *ty, *count, *offset),
+            Op::Atom { op, ty, mem, offset } => self.atomic(inst, *op, *ty, *mem, *offset),
+            // The warps of a block run on one thread.
+            Op::Fence { scope: Scope::Cta, .. } => {
+                self.compiler_fence();
+                Ok(())
+            }
+            Op::Fence { .. } => {
+                self.text.line("fence seq_cst");
+                Ok(())
+            }
+            Op::Special(reg) => self.special(inst, *reg),
+            Op::GlobalAddr(id, off) => {
+                let at = self.module.globals[id.index()].offset.wrapping_add(*off as u64);
+                let v = self.text.def(format!("add i64 %image, {}", at as i64));
+                self.define(inst.results[0], Rep::Uniform(v))
+            }
+            Op::SharedAddr(id, off) => {
+                let at = self.shared.get(&id.0).copied().unwrap_or(0).wrapping_add(*off as u64);
+                let mut at = (at as i64).to_string();
+                if let Some(window) = self.window() {
+                    let window = self.text.def(format!("zext i32 {window} to i64"));
+                    at = self.text.def(format!("add i64 {window}, {at}"));
+                }
+                self.define(inst.results[0], Rep::Uniform(at))
+            }
+            Op::LocalAddr(slot) => {
+                let at = self.slot_offsets.get(*slot as usize).copied().unwrap_or(0);
+                self.define(inst.results[0], Rep::Uniform(at.to_string()))
+            }
+            Op::FuncAddr(f) => {
+                self.define(inst.results[0], Rep::Uniform(Module::func_handle(*f).to_string()))
+            }
+            Op::ToGeneric(space) | Op::FromGeneric(space) => {
+                self.cast_space(inst, *space, matches!(inst.op, Op::ToGeneric(_)))
+            }
+            Op::IsSpace(space) => self.is_space(inst, *space),
+            Op::Builtin(b) if *b != Builtin::NanoSleep => self.builtin(inst, *b),
+            Op::Texture(access) => self.call_runtime(inst, TEXTURE | access.number()),
+            Op::Bulk(bulk) => match bulk.number() {
+                Some(number) => self.call_runtime(inst, BULK | number),
+                None => Err(Unsupported(format!("bulk.{bulk}"))),
+            },
+            Op::Nop => Ok(()),
+            op if op.suspends() => Err(Unsupported("a stop inside a block".into())),
+            op if op.is_convergent() => self.convergent(inst),
+            Op::Call(_) | Op::CallIndirect { .. } => Err(Unsupported("a call".into())),
+            _ => self.pure(inst),
+        }
+    }
+
+    /// As `emitter`; f32 results may be any NaN if `raw`.
+    pub fn any_nan(&mut self, lanes: Lanes, raw: bool) -> lanewise::Emit<'_> {
+        lanewise::Emit { any_nan: raw, ..self.emitter(lanes) }
+    }
+
+    /// An operation's operands; raw ones as they are if the operation or its own result cares for no NaN's bits.
+    fn operands(&mut self, inst: &Inst, raw: bool, lanes: Lanes) -> Vec<String> {
+        let tolerant = raw || nan::tolerates(&inst.op);
+        let one = |k: &mut Self, v: Value| match (lanes, tolerant) {
+            (Lanes::One, true) => k.raw_first_lane(v),
+            (Lanes::One, false) => k.first_lane(v),
+            (Lanes::Warp, true) => k.raw_vector(v),
+            (Lanes::Warp, false) => k.vector(v),
+        };
+        inst.args.iter().map(|&v| one(self, v)).collect()
+    }
+
+    /// An operation lane by lane: on scalars where the result is uniform or a pattern, else on vectors.
+    fn pure(&mut self, inst: &Inst) -> Result<()> {
+        let shapes: Vec<shape::Shape> =
+            inst.results.iter().map(|r| self.shapes.values[r.index()].clone()).collect();
+        let scalar = shapes.iter().all(|s| s.is_uniform() || s.is_pattern());
+        let raw = inst.results.first().is_some_and(|r| self.raw.contains(r));
+        let mut scalars = Vec::new();
+        if scalar {
+            let args = self.operands(inst, raw, Lanes::One);
+            scalars = lanewise::emit(&mut self.any_nan(Lanes::One, raw), &inst.op, &args)?;
+            self.report.uniform += 1;
+        }
+        let mut vectors = Vec::new();
+        if !scalar {
+            let args = self.operands(inst, raw, Lanes::Warp);
+            vectors = self.on_vectors(inst, raw, &args)?;
+            self.scalars_of_groups(inst)?;
+            self.report.vector += 1;
+        }
+        for (i, &r) in inst.results.iter().enumerate() {
+            let rep = if !scalar {
+                if shapes[i].needs_guard() {
+                    let guard = self.guard_of(inst, &shapes[i]);
+                    self.guards.insert(r, guard);
+                }
+                Rep::Vector(vectors[i].clone())
+            } else if shapes[i].is_uniform() {
+                Rep::Uniform(scalars[i].clone())
+            } else if shapes[i].needs_guard() {
+                let guard = self.guard_of(inst, &shapes[i]);
+                Rep::Pattern { base: scalars[i].clone(), guarded: Some((guard, None)) }
+            } else {
+                Rep::Pattern { base: scalars[i].clone(), guarded: None }
+            };
+            self.define(r, rep)?;
+        }
+        Ok(())
+    }
+
+    /// The condition under which a widened pattern holds: its operand does not wrap inside the warp, and its operands' guards hold.
+    fn guard_of(&mut self, inst: &Inst, shape: &shape::Shape) -> String {
+        let mut guard = "true".to_string();
+        for a in inst.args.clone() {
+            if let Some(g) = self.guard(a) {
+                guard = if guard == "true" { g } else { self.text.def(format!("and i1 {guard}, {g}")) };
+            }
+        }
+        let (Op::Sext { from, to } | Op::Zext { from, to }) = inst.op else { return guard };
+        let source = self.shapes.values[inst.args[0].index()].clone();
+        if to <= from || source.is_flat() {
+            return guard;
+        }
+        let signed = matches!(inst.op, Op::Sext { .. });
+        let (low, high) = (
+            shape.offsets.iter().min().copied().unwrap_or(0),
+            shape.offsets.iter().max().copied().unwrap_or(0),
+        );
+        let (min, max) =
+            if signed { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
+        // Every value may be the first of its group.
+        let (min, max) = (min.saturating_sub(low).max(min), max.saturating_sub(high).min(max));
+        let both = if shape.group == LANES {
+            let base = self.first_lane(inst.args[0]);
+            self.within(&base, signed, min, max)
+        } else if let Some(groups) = self.groups_within(inst.args[0], signed, min, max) {
+            groups
+        } else {
+            let v = self.vector(inst.args[0]);
+            let v = self.text.def(format!("freeze <32 x i32> {v}"));
+            let (le, ge) = if signed { ("sle", "sge") } else { ("ule", "uge") };
+            let a = self.text.def(format!("icmp {le} <32 x i32> {v}, splat (i32 {})", max as i32));
+            let b = self.text.def(format!("icmp {ge} <32 x i32> {v}, splat (i32 {})", min as i32));
+            let both = self.text.def(format!("and <32 x i1> {a}, {b}"));
+            let bits = self.text.def(format!("bitcast <32 x i1> {both} to i32"));
+            self.text.def(format!("icmp eq i32 {bits}, -1"))
+        };
+        if guard == "true" { both } else { self.text.def(format!("and i1 {guard}, {both}")) }
+    }
+}
