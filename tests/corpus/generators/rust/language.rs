@@ -1,6 +1,6 @@
 //! What the compiler must be told of the language where there is no `core`: rustup ships none for the target. Only what the
 //! kernels beside this file use.
-#![allow(dead_code, unused_macros, internal_features)]
+#![allow(dead_code, unused_macros, reason = "each of the kernels' files uses a part of it")]
 
 #[lang = "pointee_sized"]
 pub trait PointeeSized {}
