@@ -1,0 +1,351 @@
+//! Of the instructions of a large text that are alike (`src/shape.rs`) one is lowered at load: it must speak for the others.
+//!
+//! Forms of the grammar are written with operands of every kind, and each operand in ways that differ in little: another register of the
+//! type, another constant, another variable of the space, another offset. What lowering refuses of them is put behind all of its opcode and
+//! modifiers that it takes. Loading must refuse the text then: if it does not, something was alike that is not.
+
+mod support {
+    #[allow(dead_code, reason = "the tests that share it need the rest")]
+    pub mod grammar;
+    pub mod matrix;
+}
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lower::{Deferred, ErrorClass, Options, Unit, one_by_one};
+use ptx::LineIndex;
+use support::grammar::{self, Form, Line};
+
+/// Spellings of a form that are tried, at most.
+const SPELLINGS: usize = 3;
+/// Kinds of operands that are tried in the place of each operand, at most.
+const KINDS: usize = 3;
+
+/// Variables besides the grammar's, two of a kind and of different sizes.
+const GLOBALS: &str =
+    ".global .align 16 .b8 g[64];\n.global .b32 g1;\n.shared .align 16 .b8 s[64];\n.shared .b32 s1;\n";
+const LOCALS: &str = ".local .align 16 .b8 l[64];\n.local .b32 l1;\n.shared .align 16 .b8 t[64];\n.shared .b32 t1;\n\
+    .reg .f32 %f<4>;\n.reg .f64 %d<4>;\n";
+/// For calls, in PTX that has them.
+const PARAMETERS: &str = ".param .align 16 .b8 a[64];\n.param .align 16 .b8 b[8];\n.param .b32 w;\n.param .b64 x;\n\
+    proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n";
+/// What is called, likewise: two that are alike but for their names, and others.
+const FUNCTIONS: &str = ".func (.param .b32 r) one(.param .b32 p) { ret; }\n.func (.param .b32 r) twin(.param .b32 p) { ret; }\n\
+    .func (.param .align 16 .b8 r[64]) array(.param .align 16 .b8 p[64]) { ret; }\n\
+    .func two(.param .b32 p, .param .b32 q) { ret; }\n";
+
+const NUMBERS: &[&str] = &[
+    "1",
+    "0",
+    "-1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "8",
+    "16",
+    "24",
+    "31",
+    "32",
+    "33",
+    "64",
+    "128",
+    "255",
+    "256",
+    "65536",
+    "0x7fffffff",
+    "0x80000000",
+    "0xffffffff",
+    "0x100000000",
+    "-0x80000001",
+    "0xffffffffffffffff",
+];
+
+/// What may stand in the place of a value, each kind with what differs in little.
+const VALUES: &[&[&str]] = &[
+    NUMBERS,
+    &["0f3f800000", "0f00000000", "0f80000000", "0f7f800000", "0f7fffffff", "0f00000001"],
+    &["0d3ff0000000000000", "1.0", "0.0", "-2.5", "1e300", "0d7ff0000000000000", "0d7fffffffffffffff"],
+    &["%r8_1", "%r8_2"],
+    &["%r16_1", "%r16_2"],
+    &["%r32_1", "%r32_2", "-%r32_1"],
+    &["%r64_1", "%r64_2"],
+    &["%r128_1", "%r128_2"],
+    &["%f1", "%f2"],
+    &["%d1", "%d2"],
+    &["%p1", "%p2", "!%p1", "!%p2"],
+    &["g", "g1", "g+4", "g+-4", "g+0x7fffffff"],
+    &["s", "s1", "s+4", "s+1000000"],
+    &["t", "t1", "t+4", "t+1000000"],
+    &["l", "l1", "l+4", "l+1000000"],
+    &["a", "b", "w", "x", "a+4", "w+4"],
+    &["kernel_param", "kernel_param+4", "kernel_param+1000"],
+    &["table", "table+4"],
+    &["label", "other", "targets", "proto"],
+    &["one", "twin", "two", "array", "callee"],
+    &["{%r32_1, %r32_2}", "{%r32_1, 1}", "{1, 2}", "{0x10000, 0x100000000}", "{%r32_1, _}"],
+    &["{%r16_1, %r16_2}", "{%r16_1, 1}", "{0x10000, 2}"],
+    &["%r32_1|%p1", "%r32_2|%p2", "_|%p2"],
+];
+
+/// What may stand in the place of an address, likewise.
+const ADDRESSES: &[&[&str]] = &[
+    &["[%r64_1]", "[%r64_2]", "[%r64_1+4]", "[%r64_1+-1]", "[%r64_1+0x7fffffff]", "[%r64_1+0x100000000]"],
+    &["[%r32_1]", "[%r32_2]", "[%r32_1+4]", "[%r32_1+-1]"],
+    &["[g]", "[g1]", "[g+4]", "[g+1]", "[g+-4]", "[g+1000000]"],
+    &["[s]", "[s1]", "[s+4]", "[s+1]", "[s+-4]", "[s+1000000]"],
+    &["[t]", "[t1]", "[t+4]", "[t+1]", "[t+-4]", "[t+1000000]"],
+    &["[l]", "[l1]", "[l+4]", "[l+1]", "[l+-4]", "[l+1000000]"],
+    &["[a]", "[b]", "[w]", "[x]", "[a+4]", "[a+1]", "[w+4]", "[x+4]", "[a+1000000]"],
+    &["[kernel_param]", "[kernel_param+4]", "[kernel_param+1]", "[kernel_param+1000]"],
+    &["[table]", "[table+4]", "[table+1]", "[table+-4]"],
+    &["[64]", "[0]", "[1]", "[0x7fffffff]"],
+    &["t[%r32_1]", "t[%r32_2]", "g[%r32_1]", "t[%r32_1+1]"],
+];
+
+/// What may stand in the place of the arguments or the results of a call, likewise.
+const ARGUMENTS: &[&[&str]] = &[
+    &["(w)", "(x)", "(w, w)", "()"],
+    &["(a)", "(b)", "(kernel_param)", "(l)", "(t)"],
+    &["(%r32_1)", "(%r32_2)", "(%r64_1)", "(%p1)", "(_)"],
+    &["(1)", "(0x100000000)", "(0f3f800000)"],
+];
+
+/// A number that depends on the text alone (FNV-1a, then the finaliser of splitmix64).
+fn hash(text: &str) -> u64 {
+    let mut z = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// So many of a list, which the text decides.
+fn some<T: Copy>(list: &[T], count: usize, text: &str) -> Vec<T> {
+    let mut order: Vec<usize> = (0..list.len()).collect();
+    order.sort_by_key(|n| hash(&format!("{text}\t{n}")));
+    order.truncate(count);
+    order.into_iter().map(|n| list[n]).collect()
+}
+
+/// What stands between the commas outside of all brackets.
+fn split(text: &str) -> Vec<String> {
+    let (mut depth, mut out) = (0, vec![String::new()]);
+    for c in text.chars() {
+        match c {
+            '[' | '{' | '(' => depth += 1,
+            ']' | '}' | ')' => depth -= 1,
+            _ => {}
+        }
+        match out.last_mut() {
+            _ if c == ',' && depth == 0 => out.push(String::new()),
+            Some(last) => last.push(c),
+            None => {}
+        }
+    }
+    out.iter().map(|o| o.trim().to_owned()).filter(|o| !o.is_empty()).collect()
+}
+
+/// An operand in ways that differ in little, and others in its place.
+fn variants(operand: &str, place: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut chosen = match operand.as_bytes().first() {
+        Some(b'[') => some(ADDRESSES, KINDS, place),
+        Some(b'(') => ARGUMENTS.to_vec(),
+        _ => some(VALUES, KINDS, place),
+    };
+    if operand.starts_with(|c: char| c.is_ascii_digit()) {
+        chosen.push(NUMBERS);
+    }
+    out.extend(chosen.into_iter().flatten().map(|o| (*o).to_owned()));
+    // Parts of vectors, and what stands beside an address.
+    if let Some((open, inner)) = operand.split_once('{')
+        && let Some((inner, close)) = inner.split_once('}')
+    {
+        let parts = split(inner);
+        for (n, _) in parts.iter().enumerate().take(2) {
+            for other in some(NUMBERS, 4, &format!("{place} {n}")).into_iter().chain(["%r32_3", "_"]) {
+                let mut parts = parts.clone();
+                parts[n] = other.to_owned();
+                out.push(format!("{open}{{{}}}{close}", parts.join(", ")));
+            }
+        }
+    }
+    out
+}
+
+/// An instruction and its changes, one operand at a time.
+fn changes(instruction: &str) -> Vec<String> {
+    let (head, operands) = instruction.trim_end_matches(';').split_once(' ').unwrap_or((instruction, ""));
+    let operands = split(operands);
+    let mut out = vec![instruction.to_owned(), format!("@%p1 {instruction}"), format!("@!%p2 {instruction}")];
+    for (n, operand) in operands.iter().enumerate() {
+        for other in variants(operand, &format!("{instruction} {n}")) {
+            let mut operands = operands.clone();
+            operands[n] = other;
+            out.push(format!("{head} {};", operands.join(", ")));
+        }
+    }
+    out
+}
+
+/// Instructions that are written here, since the grammar does not say what stands in their lists.
+fn calls() -> (Form, Vec<String>) {
+    let form = Form {
+        opcode: "brx".into(),
+        slots: vec![],
+        operands: vec![],
+        text: String::new(),
+        gone: None,
+        suffix: None,
+    };
+    let list = [
+        "call (w), one, (w);",
+        "call (a), array, (a);",
+        "call (w), %r64_1, (w), proto;",
+        "brx.idx %r32_1, targets;",
+    ];
+    (form, list.map(str::to_owned).into())
+}
+
+/// Instructions to begin with, each list of one form.
+fn bases() -> Vec<(Form, Vec<String>)> {
+    let forms = grammar::lines().into_iter().filter_map(|line| match line {
+        Line::Instruction(_, forms) => Some(forms),
+        _ => None,
+    });
+    let written = forms.flatten().map(|form| {
+        let spellings = form.spellings();
+        let chosen = some(&spellings.iter().collect::<Vec<_>>(), SPELLINGS, &form.text);
+        let both = |m: &Vec<String>| [false, true].map(|optional| form.instruction(m, optional));
+        let mut list: Vec<String> = chosen.into_iter().flat_map(both).flatten().collect();
+        list.dedup();
+        (form, list)
+    });
+    written.chain([calls()]).collect()
+}
+
+/// A module of the form's version whose kernel, or function, holds these instructions, a line each; and the number of the first one's line.
+fn module(form: &Form, kernel: bool, instructions: &[&str]) -> (String, u32) {
+    let old = form.home().is_some_and(|(version, _)| version.starts_with('1'));
+    let parameters = if old { "" } else { PARAMETERS };
+    let mut body = format!("{LOCALS}{parameters}bra label;\nother:\n// Here\n");
+    body += &instructions.join("\n");
+    let functions = if old { "" } else { FUNCTIONS };
+    let text = grammar::module(form, &body).replacen(".entry", &format!("{GLOBALS}{functions}.entry"), 1);
+    let text = if kernel { text } else { text.replacen(".entry", ".func", 1) };
+    let first = text.lines().position(|l| l == "// Here").expect("it is there") as u32 + 2;
+    (text, first)
+}
+
+fn options() -> Options<'static> {
+    Options { complete: false, symbols: &[], each: &one_by_one, exact: false }
+}
+
+/// Whether lowering a text as a whole refuses it.
+fn refuses(text: &str) -> bool {
+    ptx::parse(text).is_ok_and(|tree| {
+        lower::lower_by(&[Unit { name: "text", module: &tree, source: text }], options()).is_err()
+    })
+}
+
+/// Which of the instructions lowering takes and which it refuses; those that are no legal PTX are left out.
+fn verdicts<'a>(form: &Form, kernel: bool, instructions: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
+    let (text, first) = module(form, kernel, instructions);
+    let lines = LineIndex::new(&text);
+    let parts = |spans: &mut dyn Iterator<Item = ptx::Span>| -> (Vec<&'a str>, Vec<&'a str>) {
+        let told: BTreeSet<u32> = spans.map(|s| lines.line_column(s.start).0).collect();
+        let (mut free, mut named) = (Vec::new(), Vec::new());
+        for (n, instruction) in instructions.iter().enumerate() {
+            if told.contains(&(first + n as u32)) { &mut named } else { &mut free }.push(*instruction);
+        }
+        (free, named)
+    };
+    match ptx::parse(&text) {
+        Ok(tree) => {
+            let unit = Unit { name: "text", module: &tree, source: &text };
+            let errors = lower::lower_by(&[unit], options()).err().unwrap_or_default();
+            let mistake = errors.iter().find(|e| e.class == ErrorClass::Internal);
+            assert_eq!(mistake, None, "{text}");
+            parts(&mut errors.iter().map(|e| e.span))
+        }
+        Err(_) if instructions.len() < 2 => (Vec::new(), Vec::new()),
+        Err(errors) => {
+            // As many as are told may not be all.
+            let (free, named) = parts(&mut errors.iter().map(|e| e.span));
+            if errors.len() < ptx::MAX_ERRORS && !named.is_empty() {
+                return verdicts(form, kernel, &free);
+            }
+            let (one, other) = instructions.split_at(instructions.len() / 2);
+            let ((mut taken, mut refused), more) =
+                (verdicts(form, kernel, one), verdicts(form, kernel, other));
+            taken.extend(more.0);
+            refused.extend(more.1);
+            (taken, refused)
+        }
+    }
+}
+
+/// What was seen of some forms.
+#[derive(Default)]
+struct Seen {
+    cases: usize,
+    refused: usize,
+    wrong: Vec<String>,
+}
+
+impl Seen {
+    /// Tries an instruction and its changes.
+    fn add(&mut self, form: &Form, instruction: &str, kernel: bool) {
+        let changes = changes(instruction);
+        let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
+        let (taken, refused) = verdicts(form, kernel, &changes);
+        self.cases += taken.len() + refused.len();
+        if taken.is_empty() {
+            return;
+        }
+        self.refused += refused.len();
+        let loads = |instructions: &[&str]| {
+            let (text, _) = module(form, kernel, instructions);
+            Deferred::new("text", &text, options()).is_some() && refuses(&text)
+        };
+        for case in refused {
+            if loads(&[taken.as_slice(), &[case]].concat()) {
+                let like = taken.iter().find(|t| loads(&[t, case]));
+                self.wrong.push(format!("{case} is refused, but not behind {like:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn one_speaks_for_all_that_are_alike() {
+    let bases = bases();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut seen = Seen::default();
+        while let Some((form, list)) = bases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for (n, instruction) in list.iter().enumerate() {
+                // What may be left out is left out in a kernel and stands in a function, or both where there is nothing of the kind.
+                for kernel in [true, false] {
+                    if list.len() == 1 || kernel == n.is_multiple_of(2) || form.text.is_empty() {
+                        seen.add(form, instruction, kernel);
+                    }
+                }
+            }
+        }
+        seen
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let seen: Vec<Seen> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|t| t.join().expect("no panic")).collect()
+    });
+    let wrong: Vec<&String> = seen.iter().flat_map(|s| &s.wrong).collect();
+    let (cases, refused) = seen.iter().fold((0, 0), |sum, s| (sum.0 + s.cases, sum.1 + s.refused));
+    println!("{cases} cases, {refused} refused");
+    assert!(wrong.is_empty(), "{}: {wrong:#?}", wrong.len());
+    assert!(cases > 10_000 && refused > 500, "{cases} cases, {refused} refused");
+}
