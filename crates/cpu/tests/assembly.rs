@@ -29,7 +29,8 @@ const KERNELS: &[Expected] = &[
 const LANE_BY_LANE: &[&str] =
     &["gather", "scatter", "vpextr", "vpinsr", "vinsertps", "vextractps", "vpcompress"];
 
-fn assembly(e: &Expected, target: Target) -> String {
+/// What the compiler is asked for gives, once the kernel is loaded.
+fn made(e: &Expected, target: Target, make: fn(&simd::Request) -> Result<String, simd::Error>) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../bench/kernels/{}.ptx", e.file));
     let text = std::fs::read_to_string(path).expect("the kernel's text");
     let program = Program::load(&[Source { name: e.file, text: &text }], Engine::Compiled)
@@ -37,7 +38,7 @@ fn assembly(e: &Expected, target: Target) -> String {
         .for_target(target);
     let id = program.module().function(e.kernel).expect("it is there");
     let spec = Specialisation::of_launch([1024, 1, 1], e.block);
-    simd::assembly(&program.request(id, spec)).expect("it compiles")
+    make(&program.request(id, spec)).expect("it compiles")
 }
 
 /// Mnemonic and operands of each instruction of the kernel's own function.
@@ -64,7 +65,7 @@ fn check(target: &str, register: &str) {
         return;
     };
     for e in KERNELS {
-        let text = assembly(e, named.clone());
+        let text = made(e, named.clone(), simd::assembly);
         let code = instructions(&text);
         for wanted in e.has {
             let there = code.iter().any(|(name, operands)| match *wanted {
@@ -109,4 +110,58 @@ fn large_frames_are_read_back_in_rows() {
     let many = rows("tests/ptx/many_values.ptx", "many", 96);
     assert!(many.iter().sum::<usize>() >= 80 && many.iter().all(|&n| n <= 16), "{many:?}");
     assert_eq!(rows("bench/kernels/reduce.ptx", "reduce", 256).len(), 1);
+}
+
+/// What the IR gives each kind of warps as their lanes.
+fn lanes_given(ir: &str) -> Vec<&str> {
+    let definition = |name: &str| {
+        let found = ir.lines().find_map(|l| l.trim().strip_prefix(name)?.strip_prefix(" = "));
+        found.unwrap_or_else(|| panic!("{name} is not defined"))
+    };
+    let calls = ir.lines().filter_map(|l| l.split_once("call i32 @warp(")?.1.split_once(')'));
+    let arguments: Vec<&str> = calls
+        .map(|(list, _)| list.rsplit_once(", i32 ").expect("the lanes come last").1)
+        .map(|lanes| if lanes.starts_with('%') { definition(lanes) } else { lanes })
+        .collect();
+    // Warps that stop are given them in memory.
+    if arguments.is_empty() { vec![definition("%lanes")] } else { arguments }
+}
+
+/// LLVM must not know the lanes of a partial warp: over sums under a constant mask its combiner of instructions may go on for ever. They come out
+/// of assembly, or from memory, neither of which it looks into.
+#[test]
+fn llvm_does_not_know_the_lanes_of_partial_warps() {
+    const ALL: &str = "-1";
+    const LOADED: &str = "load i32, ptr %lanes.p";
+    let hidden = |lanes: i32| format!("call i32 asm \"\", \"=r,0\"(i32 {lanes})");
+    let straight = [
+        (1, vec![hidden(1)]),
+        (3, vec![hidden(7)]),
+        (31, vec![hidden(i32::MAX)]),
+        (32, vec![ALL.to_owned()]),
+        (33, vec![ALL.to_owned(), hidden(1)]),
+        (64, vec![ALL.to_owned()]),
+        (95, vec![ALL.to_owned(), hidden(i32::MAX)]),
+    ];
+    for processor in ["x86-64-v4", "x86-64-v3"] {
+        let Ok(named) = Target::named(processor) else {
+            eprintln!("not run: this machine cannot run {processor}");
+            continue;
+        };
+        for per_lane in [false, true] {
+            let target = Target { per_lane, ..named.clone() };
+            for (threads, expected) in &straight {
+                for (file, kernel, stops) in [
+                    ("stream", "vecadd", false),
+                    ("mandelbrot", "mandelbrot", false),
+                    ("reduce", "reduce", true),
+                ] {
+                    let e = Expected { file, kernel, block: [*threads, 1, 1], has: &[] };
+                    let text = made(&e, target.clone(), simd::ir);
+                    let expected = if stops { &vec![LOADED.to_owned()] } else { expected };
+                    assert_eq!(&lanes_given(&text), expected, "{kernel}, {threads} threads, {target:?}");
+                }
+            }
+        }
+    }
 }
