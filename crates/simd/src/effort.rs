@@ -34,32 +34,26 @@ impl Effort {
     }
 }
 
-/// The most that one effort is spent on.
-#[derive(Clone, Copy, Debug)]
-pub struct Bound {
-    /// The effort.
-    pub effort: Effort,
-    /// Bytes of LLVM IR, at most.
-    pub bytes: usize,
-    /// Why not more.
-    pub why: &'static str,
-}
+// Bytes of LLVM IR, at most, of each effort. Times are processor seconds of one core of the machine that `docs/performance.md` describes, where
+// no kernel may take 20.
 
-/// The efforts, the best first. Times are processor seconds of one core of the machine that `docs/performance.md` describes, where no kernel
-/// may take 20.
-pub const BOUNDS: [Bound; 3] = [
-    Bound {
-        effort: Effort::Full,
-        bytes: 4 << 20,
-        why: "up to 1.5 s a MiB, and more where many values live from block to block",
-    },
-    Bound {
-        effort: Effort::Light,
-        bytes: 4 << 20,
-        why: "up to 1.5 s a MiB: giving out registers among thousands of blocks, which grows faster than they do",
-    },
-    Bound { effort: Effort::Least, bytes: 32 << 20, why: "up to 0.5 s a MiB: choosing instructions" },
-];
+/// For [`Effort::Full`]: up to 1.5 s a MiB, and more where many values live from block to block.
+pub const FULL: usize = 4 << 20;
+
+/// For [`Effort::Light`]: up to 1.5 s a MiB, for giving out registers among thousands of blocks, which grows faster than they do.
+pub const LIGHT: usize = 4 << 20;
+
+/// For [`Effort::Least`] and AVX-512: 0.5 to 0.6 s a MiB, most of it for choosing instructions, of NCCL's largest kernels (12 to 17 MiB).
+pub const LEAST_AVX512: usize = 32 << 20;
+
+/// For [`Effort::Least`] and AVX2: 0.7 to 1.0 s a MiB of the same kernels (14 to 19 MiB). Each vector of the text becomes twice as many
+/// instructions.
+pub const LEAST_AVX2: usize = 20 << 20;
+
+/// Bytes of LLVM IR of which code is made at all.
+pub fn most(avx512: bool) -> usize {
+    if avx512 { LEAST_AVX512 } else { LEAST_AVX2 }
+}
 
 /// How a kernel is written.
 #[derive(Clone, Copy, Debug)]
@@ -68,15 +62,15 @@ pub struct Form {
     pub in_frame: bool,
     /// Lines of LLVM IR from which an operation on vectors is a call of a function; `None`: none is.
     pub routines: Option<usize>,
-    /// Bytes of LLVM IR, at most; of the last, what [`BOUNDS`] says.
-    pub bytes: usize,
+    /// Bytes of LLVM IR, at most; of the last, as many as are compiled at all.
+    pub bytes: Option<usize>,
 }
 
 /// The forms, the best code first.
 pub const FORMS: [Form; 3] = [
-    Form { in_frame: false, routines: None, bytes: 2 << 20 },
-    Form { in_frame: false, routines: Some(24), bytes: BOUNDS[0].bytes },
-    Form { in_frame: true, routines: Some(8), bytes: BOUNDS[2].bytes },
+    Form { in_frame: false, routines: None, bytes: Some(2 << 20) },
+    Form { in_frame: false, routines: Some(24), bytes: Some(FULL) },
+    Form { in_frame: true, routines: Some(8), bytes: None },
 ];
 
 /// What calls shorten a kernel's text by, at most: a form is not tried whose bound that does not reach.
@@ -85,14 +79,9 @@ pub const SHRINKS: usize = 3;
 /// Operations beyond which a kernel is not tried with the full effort.
 pub const MANY: usize = 100_000;
 
-/// Whether text of so many bytes gets an effort.
-pub fn allows(effort: Effort, bytes: usize) -> bool {
-    BOUNDS.iter().any(|b| b.effort == effort && bytes <= b.bytes)
-}
-
-/// The effort for text whose values lie in the warp's frame between blocks, if any allows it.
+/// The effort for text whose values lie in the warp's frame between blocks.
 pub fn in_frame(bytes: usize) -> Effort {
-    if allows(Effort::Light, bytes) { Effort::Light } else { Effort::Least }
+    if bytes <= LIGHT { Effort::Light } else { Effort::Least }
 }
 
 #[cfg(test)]
@@ -102,8 +91,8 @@ mod tests {
     #[test]
     fn more_text_gets_less_effort() {
         assert_eq!(in_frame(1000), Effort::Light);
-        assert_eq!(in_frame(BOUNDS[1].bytes + 1), Effort::Least);
-        assert!(allows(Effort::Full, 1000) && !allows(Effort::Full, BOUNDS[0].bytes + 1));
-        assert!(!allows(Effort::Least, BOUNDS[2].bytes + 1));
+        assert_eq!(in_frame(LIGHT + 1), Effort::Least);
+        assert!(FORMS.is_sorted_by_key(|f| f.bytes.unwrap_or(usize::MAX)));
+        assert!([true, false].iter().all(|&avx512| most(avx512) > LIGHT.max(FULL)));
     }
 }

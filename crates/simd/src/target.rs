@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::effort::Effort;
+use crate::effort::{self, Effort};
 
 /// What code may use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,8 @@ pub struct Target {
     pub per_lane: bool,
     /// Every kernel is compiled with this effort, as large ones are: so that tests can compare.
     pub effort: Option<Effort>,
+    /// Bytes of LLVM IR that a kernel may have; one that has more is interpreted. [`effort::most`], unless a test sets less.
+    pub most: usize,
 }
 
 /// `ANYWARP_CPU` names nothing that this machine can run.
@@ -62,8 +64,14 @@ impl Target {
 
     /// By name: `native`, `x86-64-v3` (AVX2) or `x86-64-v4` (AVX-512).
     pub fn named(name: &str) -> Result<Target, UnknownTarget> {
-        let plain =
-            |cpu, avx512| Target { cpu, features: String::new(), avx512, per_lane: false, effort: None };
+        let plain = |cpu, avx512| Target {
+            cpu,
+            features: String::new(),
+            avx512,
+            per_lane: false,
+            effort: None,
+            most: effort::most(avx512),
+        };
         match name {
             "x86-64-v4" if has_avx512() => Ok(plain("x86-64-v4", true)),
             "x86-64-v3" if has_avx2() => Ok(plain("x86-64-v3", false)),
@@ -99,6 +107,7 @@ impl Target {
             avx512: false,
             per_lane: false,
             effort: None,
+            most: effort::most(false),
         })
     }
 

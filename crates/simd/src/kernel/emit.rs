@@ -41,43 +41,48 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     let unit = Unit { module, info, spec, target };
     let large = target.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
     let forced = target.effort.is_some();
-    let bounded = |make: &dyn Fn(&Form) -> Result<Emitted>| {
+    // In the first form whose bound it keeps; of one that keeps none, the bytes that it has.
+    let bounded = |make: &dyn Fn(&Form) -> Result<Emitted>| -> Result<Bounded> {
         // Only its text shows how much there is to compile.
-        let mut least = 0;
+        let mut bytes = 0;
         for form in FORMS.iter().filter(|f| f.in_frame || !large && (!forced || f.routines.is_some())) {
-            if form.bytes < least {
+            let most = if forced { usize::MAX } else { form.bytes.unwrap_or(target.most).min(target.most) };
+            if most < bytes / effort::SHRINKS {
                 continue;
             }
             let emitted = make(form)?;
-            if emitted.ir.len() <= form.bytes || form.in_frame || forced {
-                return Ok(emitted);
+            bytes = emitted.ir.len();
+            if bytes <= most {
+                return Ok(Ok(emitted));
             }
-            least = emitted.ir.len() / effort::SHRINKS;
         }
-        Err(Unsupported("no form".into()))
+        Ok(Err(bytes))
     };
-    let checked = |emitted: Emitted| match effort::allows(emitted.report.effort, emitted.ir.len()) {
-        _ if forced => Ok(emitted),
-        true => Ok(emitted),
-        false => {
-            let size = emitted.ir.len() >> 20;
-            Err(Unsupported(format!(
-                "{size} MiB of LLVM IR: making code of it takes longer than a kernel may take"
-            )))
-        }
-    };
+    let checked = |made: Bounded| made.map_err(|bytes| too_large(bytes, target));
     let apart = || bounded(&|form| unit.apart(func.clone(), form));
     if target.per_lane {
         return apart().and_then(checked);
     }
     match bounded(&|form| unit.together(func.clone(), form)) {
         Err(Unsupported(reason)) => {
-            let emitted = apart()?;
+            let made = apart()?;
             tracing::debug!(kernel = source.name, reason, "compiled so that each lane goes on for itself");
-            checked(emitted)
+            checked(made)
         }
         done => done.and_then(checked),
     }
+}
+
+/// A kernel's IR, or the bytes that it has where those are too many.
+type Bounded = std::result::Result<Emitted, usize>;
+
+/// Why a kernel of so many bytes of IR is interpreted.
+fn too_large(bytes: usize, target: &Target) -> Unsupported {
+    let (size, most) = (bytes.div_ceil(1024), target.most / 1024);
+    let vectors = if target.avx512 { "AVX-512" } else { "AVX2" };
+    Unsupported(format!(
+        "{size} KiB of LLVM IR: making code for {vectors} of more than {most} KiB takes longer than a kernel may take"
+    ))
 }
 
 /// Operations of a function.
