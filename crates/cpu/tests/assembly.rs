@@ -112,6 +112,20 @@ fn large_frames_are_read_back_in_rows() {
     assert_eq!(rows("bench/kernels/reduce.ptx", "reduce", 256).len(), 1);
 }
 
+/// An access whose alignment another has shown is not checked: of each kernel's, the accesses of its own and one store that are.
+#[test]
+fn alignment_is_checked_once() {
+    let text = include_str!("../../../tests/ptx/alignment.ptx");
+    let program = Program::load(&[Source { name: "alignment", text }], Engine::Compiled).expect("it loads");
+    for (kernel, accesses, checked) in [("again", 3, 2), ("wider", 2, 2), ("round", 2, 2), ("sum", 3, 2)] {
+        let id = program.module().function(kernel).expect("it is there");
+        let spec = Specialisation::of_launch([1; 3], [32, 1, 1]);
+        let ir = simd::ir(&program.request(id, spec)).expect("it compiles");
+        let checks = ir.matches("call void @misaligned").count();
+        assert_eq!(checks, checked + 1, "{kernel} has {accesses} accesses and a store");
+    }
+}
+
 /// What the IR gives each kind of warps as their lanes.
 fn lanes_given(ir: &str) -> Vec<&str> {
     let definition = |name: &str| {

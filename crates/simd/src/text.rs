@@ -1,5 +1,6 @@
 //! LLVM IR as text: numbered temporaries, declarations on demand.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
@@ -30,13 +31,61 @@ pub struct Text {
     pub declarations: BTreeSet<String>,
     /// Places of loads, by name.
     loads: HashMap<String, u32>,
+    /// Masks that are words until a line asks for the vector, and the vector's name since the last label.
+    masks: Vec<(String, Option<String>)>,
+    /// Those that are vectors now.
+    vectors: Vec<usize>,
 }
+
+/// How names of masks that are words begin; a number follows.
+const MASK: &str = "%mask.";
 
 impl Text {
     /// A line.
     pub fn line(&mut self, line: impl AsRef<str>) {
+        let line = self.with_vectors(line.as_ref());
         let place = self.noted();
-        let _ = writeln!(self.out, "  {}{place}", line.as_ref());
+        let _ = writeln!(self.out, "  {line}{place}");
+    }
+
+    /// A mask of a word's bits, the lowest the first lane's. It is made a vector once between two labels, and only where a line names it:
+    /// what is known of lanes stays in scalars where that is enough.
+    pub fn mask(&mut self, bits: &str) -> String {
+        self.masks.push((bits.into(), None));
+        format!("{MASK}{}", self.masks.len() - 1)
+    }
+
+    /// The word that a mask is.
+    pub fn word_of(&self, mask: &str) -> Option<&str> {
+        let number: usize = mask.strip_prefix(MASK)?.parse().ok()?;
+        self.masks.get(number).map(|(bits, _)| bits.as_str())
+    }
+
+    /// The line with vectors in place of the masks that it names.
+    fn with_vectors<'a>(&mut self, line: &'a str) -> Cow<'a, str> {
+        let Some(at) = line.find(MASK) else { return line.into() };
+        let (before, named) = line.split_at(at);
+        let digits = named[MASK.len()..].chars().take_while(char::is_ascii_digit).count();
+        let (name, after) = named.split_at(MASK.len() + digits);
+        let vector = self.vector_of(name);
+        let after = self.with_vectors(after);
+        format!("{before}{vector}{after}").into()
+    }
+
+    /// The vector of a mask: each lane's own bit is tested.
+    fn vector_of(&mut self, mask: &str) -> String {
+        let number = mask[MASK.len()..].parse().unwrap_or(usize::MAX);
+        let Some((bits, vector)) = self.masks.get(number).cloned() else { return mask.into() };
+        if let Some(vector) = vector {
+            return vector;
+        }
+        let words = self.splat(Ty::I32, &bits);
+        let each = constant_vector(Ty::I32, &std::array::from_fn(|l| 1i64 << l));
+        let mine = self.def(format!("and <32 x i32> {words}, {each}"));
+        let vector = self.def(format!("icmp ne <32 x i32> {mine}, zeroinitializer"));
+        self.masks[number].1 = Some(vector.clone());
+        self.vectors.push(number);
+        vector
     }
 
     fn noted(&mut self) -> String {
@@ -54,6 +103,7 @@ impl Text {
 
     /// `%tN = expression`; the name.
     pub fn def(&mut self, expression: impl AsRef<str>) -> String {
+        let expression = self.with_vectors(expression.as_ref());
         let expression = expression.as_ref();
         let name = format!("%t{}", self.next);
         self.next += 1;
@@ -77,6 +127,9 @@ impl Text {
 
     /// Begins a basic block.
     pub fn label(&mut self, name: &str) {
+        for number in self.vectors.drain(..) {
+            self.masks[number].1 = None;
+        }
         let _ = writeln!(self.out, "{name}:");
     }
 

@@ -209,7 +209,8 @@ impl Kernel<'_> {
         live: &[BTreeSet<Value>],
     ) -> Result<()> {
         let in_divergent_loop = self.in_divergent_loop(b);
-        for inst in &data.insts {
+        for (i, inst) in data.insts.iter().enumerate() {
+            self.at = (b, i);
             if inst.op.suspends() {
                 // Lanes that wait elsewhere would wait for ever.
                 if !pending.is_empty() || in_divergent_loop {
@@ -263,7 +264,7 @@ impl Kernel<'_> {
             self.write_slot(p, &rep, guard, own_mask.filter(|_| kept));
         }
         if self.per_lane {
-            let bits = self.text.def(format!("bitcast <32 x i1> {} to i32", mask.unwrap_or(&own)));
+            let bits = self.bits_of(mask.unwrap_or(&own));
             self.join_word(&format!("%m{target}"), &bits);
         } else if self.shapes.masked[target] {
             let m = mask.unwrap_or(&own).to_string();
@@ -349,11 +350,8 @@ impl Kernel<'_> {
             Terminator::Branch { cond, then, els } => {
                 let c = self.vector(*cond);
                 let own = self.mask.clone();
-                // Lanes that are not there may hold anything, even poison: a select leaves it out.
-                let yes = self
-                    .text
-                    .def(format!("select <32 x i1> {own}, <32 x i1> {c}, <32 x i1> zeroinitializer"));
-                let no = self.text.def(format!("xor <32 x i1> {own}, {yes}"));
+                let yes = self.those(&own, &c);
+                let no = self.others(&own, &yes);
                 let mut set = pending.clone();
                 for (to, m) in [(then, yes), (els, no)] {
                     if self.before_stop[b] && self.only_ends(to.block.index()) {
@@ -376,10 +374,8 @@ impl Kernel<'_> {
                         left.clone()
                     } else {
                         let hit = self.text.def(format!("icmp eq <32 x i32> {v}, splat (i32 {i})"));
-                        let m = self.text.def(format!(
-                            "select <32 x i1> {left}, <32 x i1> {hit}, <32 x i1> zeroinitializer"
-                        ));
-                        left = self.text.def(format!("xor <32 x i1> {left}, {m}"));
+                        let m = self.those(&left, &hit);
+                        left = self.others(&left, &m);
                         m
                     };
                     self.edge(b, to, Some(&m))?;

@@ -6,6 +6,7 @@ use wave::module::KernelInfo;
 use wave::op::{Op, SReg};
 use wave::{FuncId, Function, Inst, LANES, Module, Terminator, Value};
 
+use super::aligned;
 use super::cfg::Cfg;
 use super::rendezvous::{self, Waits};
 use super::routine::Routines;
@@ -173,6 +174,7 @@ impl<'a> Unit<'a> {
             data.insts.iter().flat_map(|i| i.results.iter().map(move |&r| (r, (b, i.clone())))).collect()
         };
         let defs = func.blocks.iter().enumerate().flat_map(made).collect();
+        let aligned = aligned::shown(&func, &cfg, &defs, &constants);
         let (local_frame, slot_offsets) = wave::layout::frame(&func);
         let keeps_stack = wave::layout::keeps_stack(&func);
         Kernel {
@@ -202,6 +204,8 @@ impl<'a> Unit<'a> {
             used: used_values(&func),
             rooms: BTreeSet::new(),
             by_lanes: memory::done_by_lanes(&func, self.target.avx512),
+            aligned,
+            at: (0, 0),
             constants,
             threads: None,
             raw: nan::raw(&func, &cfg),
@@ -218,7 +222,6 @@ impl<'a> Unit<'a> {
             waits: Waits::default(),
             routines: Routines::default(),
             row: None,
-            words: HashMap::new(),
             func,
             cfg,
             shapes,

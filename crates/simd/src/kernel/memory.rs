@@ -170,7 +170,7 @@ impl Kernel<'_> {
     /// they are added: LLVM then sees more.
     fn check_alignment(&mut self, inst: &Inst, a: Access, offset: i64, write: bool) {
         let size = a.size();
-        if size <= 1 || a.space == Space::Param {
+        if size <= 1 || a.space == Space::Param || self.aligned.contains(&self.at) {
             return;
         }
         let address = inst.args[0];
@@ -182,6 +182,8 @@ impl Kernel<'_> {
         if known && offset & low == 0 {
             return;
         }
+        // The address that is told is read where it is needed.
+        let mut lanes = None;
         let (bad, at) = if steps_fit {
             let s = self.first_lane(address);
             let s = if offset & low == 0 { s } else { self.text.def(format!("add i64 {s}, {offset}")) };
@@ -196,24 +198,34 @@ impl Kernel<'_> {
             } else {
                 self.text.def(format!("add <32 x i64> {v}, splat (i64 {offset})"))
             };
-            let bits = self.text.def(format!("and <32 x i64> {v}, splat (i64 {low})"));
-            let bad = self.text.def(format!("icmp ne <32 x i64> {bits}, zeroinitializer"));
-            let m = self.mask.clone();
-            let bad =
-                self.text.def(format!("select <32 x i1> {m}, <32 x i1> {bad}, <32 x i1> zeroinitializer"));
-            let bits = self.text.def(format!("bitcast <32 x i1> {bad} to i32"));
+            let bits = self.lanes_with(&v, low);
             let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
-            (any, self.text.def(format!("extractelement <32 x i64> {v}, i32 0")))
+            lanes = Some(v);
+            (any, String::new())
         };
         let (mis, fine) = (self.text.fresh("mis"), self.text.fresh("aligned"));
         self.text.line(format!("br i1 {bad}, label %{mis}, label %{fine}, !prof !1"));
         self.text.label(&mis);
+        let first = lanes.map(|v| self.text.def(format!("extractelement <32 x i64> {v}, i32 0")));
+        let at = first.unwrap_or(at);
         self.text.line(format!(
             "call void @misaligned(ptr %warp, ptr %block, i64 {at}, i32 {size}, i1 {write}, i32 {})",
             inst.loc.line
         ));
         self.text.line("br label %fault");
         self.text.label(&fine);
+    }
+
+    /// The lanes in hand whose addresses have any of these bits.
+    fn lanes_with(&mut self, addresses: &str, bits: i64) -> String {
+        if let Some(lanes) = self.lanes_with_by_call(addresses, bits) {
+            return lanes;
+        }
+        let those = self.text.def(format!("and <32 x i64> {addresses}, splat (i64 {bits})"));
+        let those = self.text.def(format!("icmp ne <32 x i64> {those}, zeroinitializer"));
+        let mask = self.mask.clone();
+        let those = self.those(&mask, &those);
+        self.bits_of(&those)
     }
 
     /// The same for an atomic.

@@ -4,6 +4,7 @@
 //! lanes reach. LLVM's first pass turns slots into SSA values, which keeps emission simple where control flow is not. Values with a
 //! uniform shape are scalars, known patterns a scalar and constant offsets, the rest vectors.
 
+mod aligned;
 mod atomic;
 mod begin;
 pub mod cfg;
@@ -153,6 +154,10 @@ struct Kernel<'a> {
     /// Rooms on the stack, see [`lanes`].
     rooms: BTreeSet<String>,
     constants: BTreeMap<Value, u128>,
+    /// Accesses that need no check of their alignment.
+    aligned: BTreeSet<aligned::Place>,
+    /// The instruction in hand.
+    at: aligned::Place,
     /// What is known about each thread, once something asked.
     threads: Option<threads::Threads>,
     /// The processor flushes subnormals, see [`flush`].
@@ -178,8 +183,6 @@ struct Kernel<'a> {
     routines: Routines,
     /// Vectors read from the frame since another state of memory began, where a kernel is so large that it matters.
     row: Option<usize>,
-    /// The words that masks were made of, for AVX2.
-    words: HashMap<String, String>,
 }
 
 impl Kernel<'_> {
@@ -214,7 +217,40 @@ impl Kernel<'_> {
     /// The mask in hand as an i32.
     fn mask_bits(&mut self) -> String {
         let m = self.mask.clone();
-        self.text.def(format!("bitcast <32 x i1> {m} to i32"))
+        self.bits_of(&m)
+    }
+
+    /// A mask as an i32.
+    fn bits_of(&mut self, mask: &str) -> String {
+        match self.text.word_of(mask) {
+            Some(bits) => bits.into(),
+            None => self.text.def(format!("bitcast <32 x i1> {mask} to i32")),
+        }
+    }
+
+    /// The lanes of a mask for which a condition holds. Where lanes are not there the condition may be anything, even poison.
+    fn those(&mut self, mask: &str, condition: &str) -> String {
+        let Some(bits) = self.text.word_of(mask).map(str::to_owned) else {
+            let those = format!("select <32 x i1> {mask}, <32 x i1> {condition}, <32 x i1> zeroinitializer");
+            return self.text.def(those);
+        };
+        let sure = match self.text.word_of(condition) {
+            Some(_) => condition.to_owned(),
+            None => self.text.def(format!("freeze <32 x i1> {condition}")),
+        };
+        let sure = self.bits_of(&sure);
+        let those = self.text.def(format!("and i32 {bits}, {sure}"));
+        self.text.mask(&those)
+    }
+
+    /// The lanes of a mask without some of them.
+    fn others(&mut self, mask: &str, those: &str) -> String {
+        let words = self.text.word_of(mask).zip(self.text.word_of(those));
+        let Some((all, some)) = words.map(|(a, b)| (a.to_owned(), b.to_owned())) else {
+            return self.text.def(format!("xor <32 x i1> {mask}, {those}"));
+        };
+        let others = self.text.def(format!("xor i32 {all}, {some}"));
+        self.text.mask(&others)
     }
 
     fn func_ty(&self, v: Value) -> Ty {

@@ -28,10 +28,6 @@ pub fn in_frame(suspends: bool, slots: usize) -> bool {
 }
 
 impl Kernel<'_> {
-    fn bits_of(&mut self, mask: &str) -> String {
-        self.text.def(format!("bitcast <32 x i1> {mask} to i32"))
-    }
-
     fn word(&mut self, name: &str) -> String {
         let p = self.slot(name);
         self.text.def(format!("load i32, ptr {p}"))
@@ -121,7 +117,8 @@ impl Kernel<'_> {
         self.full = false;
         self.join_word("%ran", &bits);
         self.leave_word("%spun", &bits);
-        for inst in &data.insts {
+        for (i, inst) in data.insts.iter().enumerate() {
+            self.at = (b, i);
             if matches!(inst.op, Op::Yield) {
                 self.set_field(offset::W_LINE, &inst.loc.line.to_string());
                 self.join_word("%spun", &bits);

@@ -26,6 +26,8 @@ pub struct Routines {
     known: HashMap<Key, Option<(String, String)>>,
     /// Types of values that a function writes under a mask.
     kept: BTreeSet<Ty>,
+    /// Whether there is a function that looks at lanes' addresses.
+    tests_lanes: bool,
     /// Their text.
     pub text: String,
 }
@@ -46,7 +48,7 @@ impl Kernel<'_> {
         if self.avx512 || !self.in_frame || self.routines.from.is_none() || !fits {
             return false;
         }
-        let Some(bits) = self.words.get(mask).cloned() else { return false };
+        let Some(bits) = self.text.word_of(mask).map(str::to_owned) else { return false };
         let (t, bytes) = (vector(ty), ty.bytes());
         let name = format!("@keep{}", ty.bits());
         if self.routines.kept.insert(ty) {
@@ -70,6 +72,28 @@ impl Kernel<'_> {
         let slot = self.slot(&format!("%s{}", v.0));
         self.text.line(format!("call void {name}(ptr {slot}, {t} {new}, i32 {bits})"));
         true
+    }
+
+    /// The lanes in hand whose addresses have any of these bits, by a call where operations are calls and masks words.
+    pub fn lanes_with_by_call(&mut self, addresses: &str, bits: i64) -> Option<String> {
+        self.routines.from.filter(|_| self.in_frame)?;
+        let mask = self.text.word_of(&self.mask)?.to_owned();
+        if !std::mem::replace(&mut self.routines.tests_lanes, true) {
+            self.routines.text.push_str(
+                "define internal i32 @lanes.with(<32 x i64> %addresses, i64 %bits, i32 %mask) noinline willreturn memory(none) #0 {
+  %one = insertelement <32 x i64> poison, i64 %bits, i32 0
+  %all = shufflevector <32 x i64> %one, <32 x i64> poison, <32 x i32> zeroinitializer
+  %some = and <32 x i64> %addresses, %all
+  %those = icmp ne <32 x i64> %some, zeroinitializer
+  %sure = freeze <32 x i1> %those
+  %word = bitcast <32 x i1> %sure to i32
+  %here = and i32 %word, %mask
+  ret i32 %here
+}
+",
+            );
+        }
+        Some(self.text.def(format!("call i32 @lanes.with(<32 x i64> {addresses}, i64 {bits}, i32 {mask})")))
     }
 
     /// The results of an operation on vectors, of a call where it is one.

@@ -124,7 +124,7 @@ impl Kernel<'_> {
     pub fn store_home(&mut self, ty: &str, value: &str, at: usize) {
         let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
         if ty == MASK {
-            let bits = self.text.def(format!("bitcast {MASK} {value} to i32"));
+            let bits = self.bits_of(value);
             self.text.line(format!("store i32 {bits}, ptr {p}"));
         } else {
             self.text.line(format!("store {ty} {value}, ptr {p}"));
@@ -198,7 +198,7 @@ impl Kernel<'_> {
         let slot = self.slot(name);
         match (self.in_frame, ty) {
             (true, MASK) => {
-                let bits = self.text.def(format!("bitcast {MASK} {value} to i32"));
+                let bits = self.bits_of(value);
                 self.text.line(format!("store i32 {bits}, ptr {slot}"));
             }
             (true, _) => self.text.line(format!("store {ty} {value}, ptr {slot}, align {}", alignment(ty))),
@@ -206,17 +206,12 @@ impl Kernel<'_> {
         }
     }
 
-    /// A word of bits as a mask. AVX2 has no way to spread bits but to test each lane's own.
+    /// A word of bits as a mask; for AVX2, which has no masks, one that stays a word where a vector is not asked for.
     pub fn mask_from(&mut self, bits: &str) -> String {
         if self.avx512 {
             return self.text.def(format!("bitcast i32 {bits} to {MASK}"));
         }
-        let words = self.text.splat(Ty::I32, bits);
-        let each = constant_vector(Ty::I32, &std::array::from_fn(|l| 1i64 << l));
-        let mine = self.text.def(format!("and <32 x i32> {words}, {each}"));
-        let mask = self.text.def(format!("icmp ne <32 x i32> {mine}, zeroinitializer"));
-        self.words.insert(mask.clone(), bits.into());
-        mask
+        self.text.mask(bits)
     }
 
     /// With its vector, for whoever reads it in another block.
