@@ -175,7 +175,10 @@ impl Form {
                     filled |= 1 << i;
                     next[usize::from(slot.order)] = i + 1;
                 }
-                None if modifier.may_repeat() && modifiers.iter().filter(|m| *m == modifier).count() > 1 => {}
+                // Written again, it finds its slot filled.
+                None if modifier.may_repeat()
+                    && modifiers.iter().filter(|m| *m == modifier).count() > 1
+                    && slots.iter().any(|s| s.takes(*modifier)) => {}
                 None => left.push(*modifier),
             }
         }

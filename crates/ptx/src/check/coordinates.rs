@@ -60,14 +60,20 @@ impl Parser<'_> {
         if let Some(first) = vector.elements().first().filter(|f| indexed && number(f)) {
             return no(first, "the index into an array is an integer");
         }
+        let array = instruction.one_of(&[Modifier::A1d, Modifier::A2d, Modifier::Acube]).is_some();
         // Gradients ask for coordinates of their own type.
         let loose = !instruction.has(Modifier::Grad);
-        self.elements_fit(vector, least..=4, [loose, !float && instruction.opcode == Opcode::Tex], |n| {
-            match float && (n > 0 || !indexed) {
-                true => ScalarType::F32,
-                false => ScalarType::S32,
-            }
-        })
+        self.elements_fit(
+            vector,
+            least..=4,
+            [loose, !float && instruction.opcode == Opcode::Tex],
+            |n| match n {
+                0 if array => ScalarType::U32,
+                0 if indexed => ScalarType::S32,
+                _ if float => ScalarType::F32,
+                _ => ScalarType::S32,
+            },
+        )
     }
 
     /// The register or variable that names a texture or a surface.

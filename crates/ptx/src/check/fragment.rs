@@ -26,11 +26,8 @@ impl Parser<'_> {
         self.vector_typed(operand)?;
         // The assembler makes some products of instructions on single registers, and then looks at each.
         let each = form.class == Class::Each || ty == ScalarType::F64;
-        if !each && let Some(first) = items.first() {
-            let mixed = items.iter().any(|i| self.type_of(i) != self.type_of(first));
-            if mixed {
-                return items.iter().try_for_each(|i| self.untyped_fits(instruction, i, ty, form));
-            }
+        if !each && self.is_mixed(operand) {
+            return items.iter().try_for_each(|i| self.untyped_fits(instruction, i, ty, form));
         }
         items.iter().try_for_each(|item| match item.kind {
             OperandKind::Int(_) if !matches!(ty, ScalarType::S32 | ScalarType::B64) => {
@@ -48,7 +45,7 @@ impl Parser<'_> {
     }
 
     /// The type of a register or of a constant.
-    fn type_of(&self, item: &Operand) -> Option<ScalarType> {
+    pub(super) fn type_of(&self, item: &Operand) -> Option<ScalarType> {
         match item.kind {
             OperandKind::Reg(reg) | OperandKind::Component(reg, Component::Element(_)) => {
                 Some(self.reg(reg).0)

@@ -166,6 +166,7 @@ impl Parser<'_> {
             return self.value_fits(instruction, operand, ty, form, false);
         }
         self.vector_typed(operand)?;
+        let mixed = instruction.opcode == Opcode::Multimem && self.is_mixed(operand);
         match &operand.kind {
             OperandKind::Vector(items) if count.is_none_or(|n| items.len() == usize::from(n)) => {
                 items.iter().enumerate().try_for_each(|(n, item)| match item.kind {
@@ -193,6 +194,7 @@ impl Parser<'_> {
                         Ok(())
                     }
                     OperandKind::Int(_) => no(item, "expected a register in at least one place"),
+                    OperandKind::Reg(reg) if mixed && self.reg(reg).0.bits() == ty.bits() => Ok(()),
                     _ => self.element_fits(instruction, item, ty, form, false),
                 })
             }
@@ -230,6 +232,13 @@ impl Parser<'_> {
             }
             _ => self.value_fits(instruction, item, ty, form, wider),
         }
+    }
+
+    /// Whether registers in braces have several types: the assembler of CUDA 13 takes them for untyped ones then.
+    pub(super) fn is_mixed(&self, operand: &Operand) -> bool {
+        let mut types = operand.elements().iter().map(|i| self.type_of(i));
+        let first = types.next();
+        types.any(|ty| Some(ty) != first)
     }
 
     /// Registers in braces have one width, and one of them is there to tell it.
@@ -465,6 +474,10 @@ impl Parser<'_> {
         form: &OperandForm,
     ) -> Fit {
         let wanted = instruction.vec();
+        if instruction.opcode == Opcode::Multimem && self.is_wider_float(operand, ty) {
+            let label = format!("floating point is not narrowed here: expected {}", expected(ty, false));
+            return no(operand, label);
+        }
         if wanted == 1 {
             return self.value_fits(instruction, operand, ty, form, true);
         }
@@ -494,6 +507,12 @@ impl Parser<'_> {
             },
             _ => no(operand, format!("expected {wanted} registers in braces")),
         }
+    }
+
+    /// Whether an operand is wider than a type, and one of the two of floating point.
+    fn is_wider_float(&self, operand: &Operand, ty: ScalarType) -> bool {
+        let found = self.type_of(operand);
+        found.is_some_and(|f| f.bits() > ty.bits() && (f.is_float() || ty.is_float()))
     }
 
     fn video_fits(&self, operand: &Operand, form: &OperandForm) -> Fit {
@@ -556,12 +575,13 @@ impl Parser<'_> {
             }
         };
         match reg.kind() {
-            _ if reg.bits() < 32 && needs_whole_address(instruction) => {
+            _ if reg.bits() < 32 && needs_whole_address(instruction, operand) => {
                 no(operand, format!("a `{reg}` register is too narrow for an address"))
             }
             _ if reg.bits() < 64
                 && instruction.opcode == Opcode::Multimem
-                && instruction.has(Modifier::Red) =>
+                && instruction.has(Modifier::Red)
+                && !instruction.has(Modifier::Async) =>
             {
                 no(operand, format!("a `{reg}` register, expected an address of 64 bits"))
             }
@@ -577,7 +597,10 @@ fn takes_sink(instruction: &Instruction) -> bool {
     use Opcode as O;
     match instruction.opcode {
         O::Atom | O::Setp | O::Elect | O::Lop3 => true,
-        O::Mbarrier => !instruction.has(Modifier::TestWait) && !instruction.has(Modifier::TryWait),
+        O::Mbarrier => {
+            use Modifier as M;
+            instruction.one_of(&[M::TestWait, M::TryWait, M::CheckLayout, M::PendingCount]).is_none()
+        }
         _ => false,
     }
 }
@@ -599,14 +622,28 @@ fn is_memory(instruction: &Instruction) -> bool {
 fn untyped(instruction: &Instruction, ty: ScalarType) -> bool {
     use ScalarType as S;
     let declared = matches!(ty, S::F16 | S::F16x2 | S::F32 | S::F64);
-    instruction.opcode == Opcode::Multimem && ty.is_float() && !declared
+    instruction.opcode == Opcode::Multimem && !instruction.has(Modifier::Red) && ty.is_float() && !declared
 }
 
 /// Instructions that do not extend a narrow address.
-fn needs_whole_address(instruction: &Instruction) -> bool {
-    use Opcode as O;
-    matches!(instruction.opcode, O::Createpolicy | O::Wmma | O::Tensormap)
-        || matches!(instruction.opcode, O::St | O::Red) && instruction.has(Modifier::Async)
+fn needs_whole_address(instruction: &Instruction, operand: &Operand) -> bool {
+    use {Modifier as M, Opcode as O};
+    let generic = instruction.space().is_none();
+    match instruction.opcode {
+        O::Createpolicy | O::Wmma | O::Tensormap => true,
+        O::St | O::Red | O::Multimem => instruction.has(M::Async),
+        // What names its space is no generic address.
+        O::Ldmatrix | O::Stmatrix => generic,
+        O::Prefetch => generic && instruction.has(M::Tensormap),
+        O::Cp if instruction.has(M::Mbarrier) => generic,
+        // The barrier of a copy to one block.
+        O::Cp => {
+            let others = [M::Tensor, M::Reduce, M::MulticastCluster, M::MulticastClusterAll];
+            let copied = instruction.operands.iter().take(2).any(|o| std::ptr::eq(o, operand));
+            instruction.has(M::MbarrierCompleteTxBytes) && instruction.one_of(&others).is_none() && !copied
+        }
+        _ => false,
+    }
 }
 
 /// Instructions with two results whose first may be thrown away.
