@@ -366,6 +366,12 @@ impl Lower<'_> {
             }
             S::Envreg(_) | S::Pm(_) => self.constant(Ty::I32, 0),
             S::Pm64(_) | S::CurrentGraphExec => self.constant(Ty::I64, 0),
+            // A device is one locality domain, the first, of which no multiprocessor is over (CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_COUNT);
+            // the assembler writes the same zeros for devices of sm_120.
+            S::LocalityDomainId | S::LocalityDomainSupplementalSm => self.constant(Ty::I32, 0),
+            // A driver that gives blocks no memory of their own says so by a size of 0 (PTX ISA 10.35), whatever `.minperctamemory` asks for.
+            S::PerCtaMemorySize => self.constant(Ty::I32, 0),
+            S::PerCtaMemoryOffset => self.constant(Ty::I64, 0),
             _ => {
                 return self.fail(
                     ErrorClass::Unsupported,

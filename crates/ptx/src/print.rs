@@ -4,8 +4,8 @@ mod body;
 mod instruction;
 
 use crate::ast::{
-    Directive, File, Function, FunctionDirective, InitValue, Linkage, Module, Parameter, Register, Symbol,
-    SymbolRef, Variable,
+    Directive, File, Function, FunctionDirective, InitValue, LANGUAGES, Linkage, Module, Parameter, Register,
+    Symbol, SymbolRef, Variable,
 };
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -273,6 +273,14 @@ impl Display for FunctionDirective {
             D::ExplicitCluster => f.write_str(".explicitcluster"),
             D::BlocksAreClusters => f.write_str(".blocksareclusters"),
             D::Unified(a, b) => write!(f, ".attribute(.unified({a}, {b}))"),
+            D::MinPerCtaMemory(n) => write!(f, ".minperctamemory {n}"),
+            D::Language(codes) => {
+                let one = |code: &u8| match LANGUAGES.get(usize::from(*code)).copied().flatten() {
+                    Some(name) => format!("\"{name}\""),
+                    None => code.to_string(),
+                };
+                write!(f, ".language {}", codes.iter().map(one).collect::<Vec<_>>().join(", "))
+            }
         }
     }
 }

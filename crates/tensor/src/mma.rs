@@ -465,6 +465,7 @@ mod tests {
             "wgmma.m16n64k16.f32.f16.f16.f32",
             "wgmma.m16n64k32.f16.f16.f16.f16.sp1.sa",
             "ldmatrix.m16n16.x2.trans",
+            "ldmatrix.m8n16.x4.s4",
             "stmatrix.m8n8.x4",
         ] {
             let x = Matrix::of_name(name).expect("an instruction");

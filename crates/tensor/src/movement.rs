@@ -1,4 +1,4 @@
-//! `ldmatrix`, `stmatrix` and `movmatrix`: matrices of 8 × 8 halves, or of bytes, whose rows lie in shared memory (PTX ISA 9.7.14.5.15 on).
+//! `ldmatrix`, `stmatrix` and `movmatrix`: matrices of 8 × 8 halves, or of bytes, whose rows lie in shared memory (PTX ISA 9.7.16.5.15 on).
 
 use names::names;
 
@@ -44,6 +44,8 @@ pub enum Source {
     B6 = "b6x16_p32",
     /// Sixteen of four bits, then 64 bits that do not count.
     B4 = "b4x16_p64",
+    /// Sixteen of four bits with a sign, which become bytes of the same value. Nothing lies between rows: they have 8 bytes and are aligned so.
+    S4 = "s4",
 }}
 
 /// A matrix that is moved. Operands: of a load each lane's address in shared memory, of a store also the registers; of a transposition the register.
@@ -150,9 +152,9 @@ impl Movement {
         if matches!(self.rows, Rows::M16n16 | Rows::M16n8) { 16 } else { 8 }
     }
 
-    /// Bytes of a row in registers.
+    /// Bytes of a row in memory, to which it is aligned.
     fn width(&self) -> usize {
-        if self.rows == Rows::M16n8 { 8 } else { 16 }
+        if self.rows == Rows::M16n8 || self.source == Source::S4 { 8 } else { 16 }
     }
 
     /// Bytes of an element in registers.
@@ -198,7 +200,8 @@ impl Movement {
             }
             Action::Load => {
                 for (row, to) in tile.iter_mut().enumerate().take(rows) {
-                    self.row(mask, row, word(row % LANES), |at| shared.read(at, to))?;
+                    let moved = &mut to[..self.width()];
+                    self.row(mask, row, word(row % LANES), |at| shared.read(at, moved))?;
                     self.unpacked(to);
                 }
             }
@@ -245,7 +248,7 @@ impl Movement {
         }
     }
 
-    /// Elements below a byte as bytes: six bits in the lower part of the byte, four bits in its middle.
+    /// Elements below a byte as bytes: six bits in the lower part of the byte, four bits in its middle, or extended by their sign.
     fn unpacked(&self, row: &mut [u8; 16]) {
         let bits = u128::from_le_bytes(*row);
         match self.source {
@@ -253,6 +256,10 @@ impl Movement {
             Source::B6 => row.iter_mut().enumerate().for_each(|(i, to)| *to = (bits >> (6 * i) & 0x3f) as u8),
             Source::B4 => {
                 row.iter_mut().enumerate().for_each(|(i, to)| *to = (bits >> (4 * i) & 0xf) as u8 * 4)
+            }
+            Source::S4 => {
+                let extended = |v: u8| ((v << 4) as i8 >> 4) as u8;
+                row.iter_mut().enumerate().for_each(|(i, to)| *to = extended((bits >> (4 * i)) as u8));
             }
         }
     }

@@ -427,8 +427,9 @@ pub fn module(form: &Form, instruction: &str) -> String {
         text += ".address_size 64\n.func callee() { ret; }\n";
     }
     text += &format!(".const .align {align} .b8 table[64];\n");
+    let memory = if instruction.contains("%perctamemory") { " .minperctamemory 16" } else { "" };
     text += &format!(
-        ".entry k(.param .align {align} .b8 kernel_param[64])\n{{\n{registers}  .reg .pred %p<16>;\n"
+        ".entry k(.param .align {align} .b8 kernel_param[64]){memory}\n{{\n{registers}  .reg .pred %p<16>;\n"
     );
     if !old {
         text += "  .param .align 32 .b8 call_param[64];\n";

@@ -191,7 +191,26 @@ pub enum FunctionDirective {
     LocalMaxNreg(u32),
     /// `.attribute(.unified(a, b))` on a function.
     Unified(u64, u64),
+    /// `.minperctamemory n`: bytes of global memory that each block of the kernel is to have for itself (PTX ISA 11.4.10).
+    MinPerCtaMemory(u32),
+    /// `.language "a", "b"`: the languages that the function was made of, as numbers that index [`LANGUAGES`] (PTX ISA 11.8.2).
+    Language(Vec<u8>),
 }
+
+/// The names that `.language` gives to its numbers; those without a name are kept for later.
+pub const LANGUAGES: [Option<&str>; 11] = [
+    Some("unknown"),
+    None,
+    None,
+    Some("ptx"),
+    Some("nvvm"),
+    Some("cuda c++"),
+    Some("cuda c++ tile"),
+    Some("tile ir"),
+    Some("python-cutile"),
+    Some("fortran"),
+    Some("optix"),
+];
 
 /// A function's body.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -399,6 +418,15 @@ impl Function {
             FunctionDirective::ReqNtid(n) => Some(*n),
             _ => None,
         })
+    }
+
+    /// `.minperctamemory`, if written: the largest, where it is written more than once.
+    pub fn min_block_memory(&self) -> Option<u32> {
+        let written = self.directives.iter().filter_map(|d| match d {
+            FunctionDirective::MinPerCtaMemory(n) => Some(*n),
+            _ => None,
+        });
+        written.max()
     }
 
     /// Whether it is declared `.noreturn`.

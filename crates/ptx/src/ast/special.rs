@@ -1,9 +1,11 @@
 //! Special registers (PTX ISA 10).
+//!
+//! From which version and architecture on a module has one is told where `ptxas` refuses it to others; the older ones are everywhere.
 
 use crate::types::ScalarType;
 
 macro_rules! special {
-    ($($variant:ident $name:literal $ty:ident $vector:literal;)*) => {
+    ($($variant:ident $name:literal $ty:ident $vector:literal $(since $since:tt)?;)*) => {
         /// A special register.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum SpecialReg {
@@ -34,6 +36,14 @@ macro_rules! special {
                     SpecialReg::Envreg(_) => ScalarType::B32,
                     SpecialReg::Pm(_) => ScalarType::U32,
                     SpecialReg::Pm64(_) => ScalarType::U64,
+                }
+            }
+
+            /// The PTX version and the architecture from which it is there.
+            pub fn since(self) -> (u8, u8, u16) {
+                match self {
+                    $($(SpecialReg::$variant => $since,)?)*
+                    _ => (1, 0, 10),
                 }
             }
 
@@ -70,13 +80,13 @@ special! {
     Smid "%smid" U32 false;
     Nsmid "%nsmid" U32 false;
     Gridid "%gridid" U64 false;
-    IsExplicitCluster "%is_explicit_cluster" Pred false;
-    Clusterid "%clusterid" U32 true;
-    Nclusterid "%nclusterid" U32 true;
-    ClusterCtaid "%cluster_ctaid" U32 true;
-    ClusterNctaid "%cluster_nctaid" U32 true;
-    ClusterCtarank "%cluster_ctarank" U32 false;
-    ClusterNctarank "%cluster_nctarank" U32 false;
+    IsExplicitCluster "%is_explicit_cluster" Pred false since (7, 8, 90);
+    Clusterid "%clusterid" U32 true since (7, 8, 90);
+    Nclusterid "%nclusterid" U32 true since (7, 8, 90);
+    ClusterCtaid "%cluster_ctaid" U32 true since (7, 8, 90);
+    ClusterNctaid "%cluster_nctaid" U32 true since (7, 8, 90);
+    ClusterCtarank "%cluster_ctarank" U32 false since (7, 8, 90);
+    ClusterNctarank "%cluster_nctarank" U32 false since (7, 8, 90);
     LanemaskEq "%lanemask_eq" U32 false;
     LanemaskLe "%lanemask_le" U32 false;
     LanemaskLt "%lanemask_lt" U32 false;
@@ -88,18 +98,27 @@ special! {
     Globaltimer "%globaltimer" U64 false;
     GlobaltimerLo "%globaltimer_lo" U32 false;
     GlobaltimerHi "%globaltimer_hi" U32 false;
-    ReservedSmemOffsetBegin "%reserved_smem_offset_begin" B32 false;
-    ReservedSmemOffsetEnd "%reserved_smem_offset_end" B32 false;
-    ReservedSmemOffsetCap "%reserved_smem_offset_cap" B32 false;
-    ReservedSmemOffset0 "%reserved_smem_offset_0" B32 false;
-    ReservedSmemOffset1 "%reserved_smem_offset_1" B32 false;
+    ReservedSmemOffsetBegin "%reserved_smem_offset_begin" B32 false since (7, 6, 80);
+    ReservedSmemOffsetEnd "%reserved_smem_offset_end" B32 false since (7, 6, 80);
+    ReservedSmemOffsetCap "%reserved_smem_offset_cap" B32 false since (7, 6, 80);
+    ReservedSmemOffset0 "%reserved_smem_offset_0" B32 false since (7, 6, 80);
+    ReservedSmemOffset1 "%reserved_smem_offset_1" B32 false since (7, 6, 80);
     TotalSmemSize "%total_smem_size" U32 false;
-    AggrSmemSize "%aggr_smem_size" U32 false;
+    AggrSmemSize "%aggr_smem_size" U32 false since (8, 1, 90);
     DynamicSmemSize "%dynamic_smem_size" U32 false;
-    CurrentGraphExec "%current_graph_exec" U64 false;
+    CurrentGraphExec "%current_graph_exec" U64 false since (8, 0, 50);
+    PerCtaMemoryOffset "%perctamemoryoffset" U64 false since (9, 4, 80);
+    PerCtaMemorySize "%perctamemorysize" U32 false since (9, 4, 80);
+    LocalityDomainId "%locality_domain_id" U32 false since (9, 5, 100);
+    LocalityDomainSupplementalSm "%locality_domain_supplemental_sm" U32 false since (9, 5, 100);
 }
 
 impl SpecialReg {
+    /// Whether a kernel that reads it has to say how much of the blocks' own global memory it needs, with `.minperctamemory`.
+    pub fn needs_block_memory(self) -> bool {
+        matches!(self, SpecialReg::PerCtaMemoryOffset | SpecialReg::PerCtaMemorySize)
+    }
+
     /// The special register spelled `name`, with its percent sign.
     pub fn from_name(name: &str) -> Option<Self> {
         if let Some(found) = Self::plain(name) {

@@ -2,17 +2,17 @@
 
 mod call;
 mod coordinates;
+mod feature;
 mod fragment;
 mod operand;
 mod space;
 mod video;
 
-use crate::ast::{AddressBase, Instruction, OperandKind};
+use crate::ast::Instruction;
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::forms::{Assignment, Form};
 use crate::parser::Parser;
 use crate::span::Span;
-use crate::types::{ArchSuffix, Target, Version, has_arch};
 use crate::words::{Modifier, ModifierKind, Opcode};
 use hashbrown::HashMap;
 use smallvec::SmallVec;
@@ -57,6 +57,7 @@ impl Parser<'_> {
                         self.check_bits(instruction, head);
                         self.check_call(instruction);
                         self.check_video(instruction);
+                        self.check_special(instruction);
                         return;
                     }
                     Some(diagnostic) => (usize::MAX, diagnostic),
@@ -95,94 +96,6 @@ impl Parser<'_> {
         let message = format!("Argument {told_at} of instruction '{}': value {found}", instruction.opcode);
         self.error(ErrorKind::Semantic, instruction.operands[told_at].span, message, &label);
     }
-
-    /// Whether the module's version and target have the form and its modifiers.
-    fn check_feature(&self, instruction: &Instruction, form: &Form, head: Span) -> Option<Diagnostic> {
-        let version = self.module.version;
-        let target = self.module.target.iter().find(|t| matches!(t, Target::Arch { .. }));
-        let arch = match target {
-            Some(Target::Arch { number, suffix }) => (*number, *suffix),
-            _ => (10, ArchSuffix::None),
-        };
-        let error = |message: String| Diagnostic::error(ErrorKind::Semantic, head, message);
-        let problem = |what: &dyn Fn() -> String, since: (u8, u8), arches: &[(u16, ArchSuffix)]| {
-            let needed = Version::new(since.0.into(), since.1.into());
-            if version < needed {
-                let message = format!("{} requires PTX ISA .version {needed} or later", what());
-                return Some(error(message).label(format!("the module is of .version {version}")));
-            }
-            if arches.iter().any(|a| has_arch(*a, arch)) {
-                return None;
-            }
-            let message = format!("{} requires .target {}", what(), targets(arches));
-            let label = match target {
-                Some(target) => format!("the module is for {target}"),
-                None => "the module names no target".to_owned(),
-            };
-            Some(error(message).label(label))
-        };
-        let whole = || format!("Instruction '{}'", self.text(head));
-        let opcode = instruction.opcode;
-        let after = |what: &dyn Fn() -> String, since: (u8, u8, u16)| {
-            problem(what, (since.0, since.1), &[(since.2, ArchSuffix::None)])
-        };
-        let of_words = || {
-            instruction.modifiers.iter().find_map(|m| {
-                let here = form.words.iter().filter(|(word, _)| word == m).map(|(_, since)| *since);
-                let what = || format!("Modifier '{m}' of instruction '{opcode}'");
-                std::iter::once(m.since()).chain(here).find_map(|since| after(&what, since))
-            })
-        };
-        let of_operands = || {
-            let operands = form.operands();
-            let extra = instruction.operands.len() > operands.iter().filter(|o| !o.optional).count();
-            let pair = instruction.operands.iter().any(|o| matches!(o.kind, OperandKind::Pair(_)));
-            let present =
-                operands.iter().filter(|o| if o.optional { extra && !o.hint } else { o.pair && pair });
-            let what = || format!("An optional operand of instruction '{opcode}'");
-            present.map(|o| o.since).find_map(|since| after(&what, since))
-        };
-        let of_address = || {
-            let (what, since) = addressing(instruction)?;
-            after(&|| format!("{what} of instruction '{opcode}'"), since)
-        };
-        // All that see 128 bits at once.
-        let of_all = || {
-            let wide = instruction.types().contains(&crate::types::ScalarType::B128)
-                && instruction.has(Modifier::Sys);
-            let what = || format!("'.sys' with '.b128' of instruction '{opcode}'");
-            wide.then(|| after(&what, (8, 4, 70))).flatten()
-        };
-        let of_whole = problem(&whole, form.since, form.arches);
-        of_whole.or_else(of_words).or_else(of_operands).or_else(of_address).or_else(of_all)
-    }
-}
-
-/// Ways to address that came later: without a state space, and textures by a register.
-fn addressing(instruction: &Instruction) -> Option<(&'static str, (u8, u8, u16))> {
-    use Opcode as O;
-    let address = instruction.operands.iter().find_map(|o| o.address())?;
-    match instruction.opcode {
-        O::Ld | O::St | O::Atom | O::Red if instruction.space().is_none() => {
-            Some(("Generic addressing", (2, 0, 20)))
-        }
-        O::Tex | O::Tld4 | O::Txq | O::Suld | O::Sust | O::Sured | O::Suq
-            if matches!(address.base, AddressBase::Reg(_)) =>
-        {
-            Some(("Indirect access", (3, 1, 20)))
-        }
-        _ => None,
-    }
-}
-
-/// `sm_80 or higher`, `sm_90a or sm_100f`.
-fn targets(arches: &[(u16, ArchSuffix)]) -> String {
-    let names = arches.iter().map(|(number, suffix)| match suffix {
-        ArchSuffix::None => format!("sm_{number} or higher"),
-        ArchSuffix::Specific => format!("sm_{number}a"),
-        ArchSuffix::Family => format!("sm_{number}f"),
-    });
-    names.collect::<Vec<_>>().join(", or ")
 }
 
 /// How far a form is from the modifiers that are written.

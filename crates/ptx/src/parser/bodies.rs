@@ -192,17 +192,18 @@ impl Outline {
 
 impl<'s> Current<'s> {
     /// Begins the body of a function whose head has been read, in the memory of the body before. False: names clash.
-    fn begin(&mut self, function: &'s Function, inputs: Range<u32>) -> bool {
-        let Current { scopes, body, labels, parents, scope, pending, inputs: of_function, patches, listless } =
-            self;
+    fn begin(&mut self, id: FuncId, function: &'s Function, inputs: Range<u32>) -> bool {
+        self.function = Some(id);
+        let Current { scopes, body, labels, parents, scope, pending, patches, .. } = self;
         scopes.clear();
         labels.clear();
         pending.clear();
         patches.clear();
         parents.clear();
         parents.push(0);
+        *scope = 0;
         // Whose parameters stand in the body is not put off.
-        (*scope, *of_function, *listless) = (0, inputs, false);
+        (self.inputs, self.listless) = (inputs, false);
         body.statements.clear();
         body.labels.clear();
         body.regs.clone_from(&function.head.regs);
@@ -276,7 +277,7 @@ impl<'s> Parser<'s> {
     /// Reads the body of a function that was skipped; false if it is not as it should be.
     fn body_of(&mut self, module: &'s Module, later: &Later) -> bool {
         let Some(function) = module.functions.get(later.function.index()) else { return false };
-        if !self.current.begin(function, later.inputs.clone()) {
+        if !self.current.begin(later.function, function, later.inputs.clone()) {
             return false;
         }
         self.seek(later.open);

@@ -257,7 +257,7 @@ impl<'s> Parser<'s> {
         let returns = if self.token.is(b'(') { self.prototype_parameters()? } else { Vec::new() };
         self.expect_ident("`_` in place of a name")?;
         let params = if self.token.is(b'(') { self.prototype_parameters()? } else { Vec::new() };
-        let directives = self.function_directives()?;
+        let directives = self.function_directives(super::function::Owner::Prototype)?;
         Ok(Prototype { returns, params, directives })
     }
 

@@ -1,7 +1,9 @@
 //! Heads of functions and kernels.
 
 use super::{Current, ModuleName, Parsed, Parser};
-use crate::ast::{Directive, FuncId, Function, FunctionDirective, Head, Linkage, Parameter, Register, VarId};
+use crate::ast::{
+    Directive, FuncId, Function, FunctionDirective, Head, LANGUAGES, Linkage, Parameter, Register, VarId,
+};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::layout::ParamLayout;
 use crate::lexer::Kind;
@@ -13,6 +15,17 @@ const MODULE_DIRECTIVES: [&str; 14] = [
     "visible", "extern", "weak", "common", "entry", "func", "global", "const", "shared", "tex", "alias",
     "file", "section", "loc",
 ];
+
+/// What directives are read of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// An `.entry`.
+    Kernel,
+    /// A `.func`.
+    Function,
+    /// A `.callprototype`.
+    Prototype,
+}
 
 impl<'s> Parser<'s> {
     /// `.entry` or `.func`, after its linkage.
@@ -37,7 +50,8 @@ impl<'s> Parser<'s> {
         let params = if listed { self.parameters()? } else { Vec::new() };
         self.current.inputs = first_input..self.current.body.vars.len() as u32;
         self.current.listless = is_entry && !listed && self.module.version < Version::new(1, 4);
-        let mut directives = self.function_directives()?;
+        let mut directives =
+            self.function_directives(if is_entry { Owner::Kernel } else { Owner::Function })?;
         directives.extend(unified.map(|(a, b)| FunctionDirective::Unified(a, b)));
         let mut function = Function {
             name: name.to_owned(),
@@ -54,6 +68,12 @@ impl<'s> Parser<'s> {
             self.check_kernel(&function);
         }
         if !self.token.is(b'{') {
+            let of_definitions = |d: &FunctionDirective| {
+                matches!(d, FunctionDirective::MinPerCtaMemory(_) | FunctionDirective::Language(_))
+            };
+            if function.directives.iter().any(of_definitions) {
+                return Err(self.unexpected("the body, which `.minperctamemory` and `.language` tell of"));
+            }
             // The assembler wants it after kernels only.
             if is_entry {
                 self.expect(b';')?;
@@ -85,6 +105,7 @@ impl<'s> Parser<'s> {
         if !self.current.listless && self.put_off(id) {
             return Ok(());
         }
+        self.current.function = Some(id);
         let result = self.body();
         let current = std::mem::take(&mut self.current);
         if let Some(function) = self.module.to_mut().functions.get_mut(id.index()) {
@@ -207,14 +228,17 @@ impl<'s> Parser<'s> {
         Ok(id)
     }
 
-    /// What stands between the head and the body, of a function or of a prototype.
-    pub fn function_directives(&mut self) -> Parsed<Vec<FunctionDirective>> {
+    /// What stands between the head and the body, or after a prototype.
+    pub fn function_directives(&mut self, owner: Owner) -> Parsed<Vec<FunctionDirective>> {
         use FunctionDirective as D;
         let mut directives = Vec::new();
         while self.token.kind == Kind::Word {
             let word = self.word();
             if MODULE_DIRECTIVES.contains(&word) {
                 break;
+            }
+            if owner == Owner::Function && matches!(directives.last(), Some(D::Language(_))) {
+                return Err(self.unexpected("the body: of a function, `.language` is the last directive"));
             }
             if word == "pragma" {
                 directives.push(D::Pragma(self.pragma()?));
@@ -247,6 +271,15 @@ impl<'s> Parser<'s> {
                 "noreturn" => D::NoReturn,
                 "explicitcluster" => D::ExplicitCluster,
                 "blocksareclusters" => D::BlocksAreClusters,
+                "minperctamemory" if owner == Owner::Kernel => {
+                    self.check_since(span, ".minperctamemory", (9, 4, 80));
+                    D::MinPerCtaMemory(self.expect_u32("a number of bytes")?)
+                }
+                // The manual has it from PTX 9.3 on, the assembler from 9.2 on.
+                "language" if owner != Owner::Prototype => {
+                    self.check_since(span, ".language", (9, 2, 10));
+                    D::Language(self.languages()?)
+                }
                 _ => {
                     let message = format!("Parsing error near '.{word}': syntax error");
                     let label = "expected a directive like `.maxntid`, or the body";
@@ -255,6 +288,44 @@ impl<'s> Parser<'s> {
             });
         }
         Ok(directives)
+    }
+
+    /// `"ptx", "cuda c++", 7`
+    fn languages(&mut self) -> Parsed<Vec<u8>> {
+        let mut codes = Vec::new();
+        loop {
+            let span = self.token.span;
+            if self.token.kind == Kind::Int {
+                let code = self.expect_u32("a number of a language")?;
+                match u8::try_from(code) {
+                    Ok(code) if usize::from(code) < LANGUAGES.len() => codes.push(code),
+                    _ => {
+                        let message = format!(
+                            "Value '{code}' for 'directive .language' out of range, expected to be in range [0..10]"
+                        );
+                        self.error(ErrorKind::Semantic, span, message, "no such language");
+                    }
+                }
+            } else {
+                let name = self.expect_string()?;
+                let same = |known: &Option<&str>| known.is_some_and(|k| k.eq_ignore_ascii_case(&name));
+                match LANGUAGES.iter().position(same) {
+                    Some(code) => codes.push(code as u8),
+                    None => {
+                        let message =
+                            format!("Parsing error near '{}': Invalid language name", super::shorten(&name));
+                        let known: Vec<&str> = LANGUAGES.iter().flatten().copied().collect();
+                        let diagnostic = Diagnostic::error(ErrorKind::Semantic, span, message)
+                            .label("no such language")
+                            .help(format!("languages are {}", known.join(", ")));
+                        self.report(diagnostic);
+                    }
+                }
+            }
+            if !self.eat(b',') {
+                return Ok(codes);
+            }
+        }
     }
 
     /// `nx{, ny{, nz}}`

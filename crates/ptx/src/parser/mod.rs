@@ -57,6 +57,8 @@ pub(crate) struct Current<'s> {
     pub pending: Vec<(&'s str, Span, u32)>,
     /// Ids of the `.param` variables that the function takes.
     pub inputs: std::ops::Range<u32>,
+    /// The function, from its body on.
+    pub function: Option<FuncId>,
     /// A kernel without a list of parameters, as PTX before 1.4 has them: the `.param` variables of its body are what it takes.
     pub listless: bool,
     /// Statements whose operands hold pending labels.
