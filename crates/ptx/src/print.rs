@@ -4,8 +4,8 @@ mod body;
 mod instruction;
 
 use crate::ast::{
-    Directive, File, Function, FunctionDirective, InitValue, LANGUAGES, Linkage, Module, Parameter, Register,
-    Symbol, SymbolRef, Variable,
+    CodeBlock, Directive, File, Function, FunctionDirective, InitValue, LANGUAGES, Linkage, Module,
+    Parameter, Register, Symbol, SymbolRef, Variable,
 };
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -90,6 +90,14 @@ impl Display for Module {
                 }
                 Directive::Section { name, text, .. } => writeln!(f, ".section {name} {{\n{text}\n}}")?,
                 Directive::Pragma(texts) => writeln!(f, "{}", Pragma(texts))?,
+                Directive::IntermediateSources(blocks) => {
+                    writeln!(f, ".nv_intermediate_source_section {{")?;
+                    for CodeBlock { language, file, text } in blocks {
+                        writeln!(f, ".code_block {{\n.ir_name: \"{language}\"\n.sourceFileName: {file}")?;
+                        writeln!(f, ".source_begin\n{text}\n.source_end\n}}")?;
+                    }
+                    writeln!(f, "}}")?;
+                }
                 Directive::Loc(loc) => writeln!(f, "{loc}")?,
                 Directive::Dwarf(text) => writeln!(f, "@@DWARF {text}")?,
             }

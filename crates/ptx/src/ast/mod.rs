@@ -98,12 +98,25 @@ pub enum Directive {
         /// Where it stands.
         span: Span,
     },
+    /// `.nv_intermediate_source_section { … }`: sources in an intermediate language (PTX ISA 11.5.6).
+    IntermediateSources(Vec<CodeBlock>),
     /// `.pragma "…";`
     Pragma(Vec<String>),
     /// `.loc` outside of functions, as old compilers wrote it.
     Loc(Loc),
     /// `@@DWARF …`: DWARF data of old compilers, kept as written, without the prefix.
     Dwarf(String),
+}
+
+/// `.code_block`: a source in an intermediate language, of which a compiler made the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeBlock {
+    /// The language.
+    pub language: String,
+    /// Number of a [`File`].
+    pub file: u32,
+    /// The lines between `.source_begin` and `.source_end`.
+    pub text: String,
 }
 
 /// `.file`: a source file that `.loc` names by number.
@@ -309,6 +322,8 @@ pub enum StatementKind {
     Variable(VarId),
     /// `.loc`
     Loc(Loc),
+    /// `.loc_intermediate`: where the instruction that follows stands in a source in an intermediate language (PTX ISA 11.5.5); never inlined.
+    IntermediateLoc(Loc),
     /// `.pragma "…";`
     Pragma(Vec<String>),
 }

@@ -96,6 +96,15 @@ impl<'s> Parser<'s> {
                 self.push(StatementKind::Loc(loc), start);
                 Ok(())
             }
+            "loc_intermediate" => {
+                self.check_since(self.token.span, ".loc_intermediate", (9, 4, 10));
+                self.bump();
+                let file = self.expect_u32("a file's number")?;
+                let line = self.expect_u32("a line")?;
+                let column = self.expect_u32("a column")?;
+                self.push(StatementKind::IntermediateLoc(Loc { file, line, column, inlined: None }), start);
+                Ok(())
+            }
             "pragma" => {
                 let pragma = self.pragma()?;
                 self.push(StatementKind::Pragma(pragma), start);

@@ -11,9 +11,22 @@ use crate::scope::Name;
 use crate::types::{Space, Version};
 
 /// What may follow the declaration of a function, which needs no semicolon.
-const MODULE_DIRECTIVES: [&str; 14] = [
-    "visible", "extern", "weak", "common", "entry", "func", "global", "const", "shared", "tex", "alias",
-    "file", "section", "loc",
+const MODULE_DIRECTIVES: [&str; 15] = [
+    "visible",
+    "extern",
+    "weak",
+    "common",
+    "entry",
+    "func",
+    "global",
+    "const",
+    "shared",
+    "tex",
+    "alias",
+    "file",
+    "section",
+    "loc",
+    "nv_intermediate_source_section",
 ];
 
 /// What directives are read of.

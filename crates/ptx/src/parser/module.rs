@@ -1,7 +1,7 @@
 //! Directives of module scope.
 
 use super::{ModuleName, Parsed, Parser};
-use crate::ast::{Directive, File, FuncId, Linkage};
+use crate::ast::{CodeBlock, Directive, File, FuncId, Linkage};
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::lexer::Kind;
 use crate::span::Span;
@@ -118,6 +118,7 @@ impl<'s> Parser<'s> {
                 Ok(())
             }
             "section" => self.section(),
+            "nv_intermediate_source_section" => self.intermediate_sources(),
             "pragma" => {
                 let pragma = self.pragma()?;
                 self.module.to_mut().directives.push(Directive::Pragma(pragma));
@@ -241,6 +242,77 @@ impl<'s> Parser<'s> {
         let text = self.text(Span::new(open, close)).trim().to_owned();
         let span = self.since(start);
         self.module.to_mut().directives.push(Directive::Section { name, text, span });
+        Ok(())
+    }
+
+    /// `.nv_intermediate_source_section { .code_block { … } … }`
+    fn intermediate_sources(&mut self) -> Parsed<()> {
+        self.check_since(self.token.span, ".nv_intermediate_source_section", (9, 4, 10));
+        self.bump();
+        self.expect(b'{')?;
+        let mut blocks = Vec::new();
+        while !self.eat(b'}') {
+            self.directive_word("code_block")?;
+            self.expect(b'{')?;
+            self.directive_word("ir_name")?;
+            self.expect(b':')?;
+            let language = self.expect_string()?;
+            self.directive_word("sourceFileName")?;
+            self.expect(b':')?;
+            let span = self.token.span;
+            let file = self.expect_u32("a file's number")?;
+            let known = |d: &Directive| matches!(d, Directive::File(f) if f.index == file);
+            if !self.module.directives.iter().any(known) {
+                let message = format!("Undefined file index #{file}");
+                self.error(ErrorKind::Semantic, span, message, "no `.file` before this place has it");
+            }
+            let text = self.raw_lines()?;
+            self.expect(b'}')?;
+            blocks.push(CodeBlock { language, file, text });
+        }
+        self.module.to_mut().directives.push(Directive::IntermediateSources(blocks));
+        Ok(())
+    }
+
+    /// The lines between `.source_begin` and `.source_end`, which stand in lines of their own: no PTX.
+    fn raw_lines(&mut self) -> Parsed<String> {
+        let begin = self.token.span;
+        if self.word() != "source_begin" {
+            return Err(self.unexpected("`.source_begin`"));
+        }
+        let source = self.source;
+        let rest = source.get(begin.end as usize..).unwrap_or_default();
+        let mut at = begin.end;
+        let mut lines = Vec::new();
+        for (number, line) in rest.split_inclusive('\n').enumerate() {
+            at += line.len() as u32;
+            match line.trim() {
+                "" if number == 0 => continue,
+                _ if number == 0 => break,
+                ".source_end" => {
+                    self.seek(at);
+                    return Ok(lines.join("\n"));
+                }
+                text if !text.is_ascii() => {
+                    let span = Span::new(at - line.len() as u32, at);
+                    let message = "Unexpected non-ASCII character encountered";
+                    let label = "a PTX text is ASCII, also in its sources";
+                    return Err(self.error(ErrorKind::Syntax, span, message, label));
+                }
+                _ => lines.push(line.trim_end_matches(['\n', '\r'])),
+            }
+        }
+        let message = "Parsing error near '.source_begin': unterminated .source_begin, expected .source_end";
+        let label = "each of the two stands in a line of its own";
+        Err(self.error(ErrorKind::Syntax, begin, message, label))
+    }
+
+    /// Takes `.word`.
+    fn directive_word(&mut self, word: &str) -> Parsed<()> {
+        if self.word() != word {
+            return Err(self.unexpected(&format!("`.{word}`")));
+        }
+        self.bump();
         Ok(())
     }
 

@@ -44,6 +44,9 @@ pub(super) fn print(f: &mut Formatter<'_>, body: &Body, names: Names<'_>) -> fmt
                 }
             }
             StatementKind::Loc(loc) => writeln!(f, "\t{loc}")?,
+            StatementKind::IntermediateLoc(Loc { file, line, column, .. }) => {
+                writeln!(f, "\t.loc_intermediate {file} {line} {column}")?;
+            }
             StatementKind::Pragma(texts) => writeln!(f, "\t{}", Pragma(texts))?,
         }
     }
