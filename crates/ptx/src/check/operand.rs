@@ -631,14 +631,14 @@ fn needs_whole_address(instruction: &Instruction, operand: &Operand) -> bool {
     let generic = instruction.space().is_none();
     match instruction.opcode {
         O::Createpolicy | O::Wmma | O::Tensormap => true,
-        O::St | O::Red | O::Multimem => instruction.has(M::Async),
+        O::St | O::Red | O::Multimem => instruction.has(M::Async) && !instruction.has(M::Bulk),
         // What names its space is no generic address.
         O::Ldmatrix | O::Stmatrix => generic,
         O::Prefetch => generic && instruction.has(M::Tensormap),
         O::Cp if instruction.has(M::Mbarrier) => generic,
-        // The barrier of a copy to one block.
+        // The barrier of a whole copy to one block.
         O::Cp => {
-            let others = [M::Tensor, M::Reduce, M::MulticastCluster, M::MulticastClusterAll];
+            let others = [M::Tensor, M::Reduce, M::MulticastCluster, M::MulticastClusterAll, M::IgnoreOob];
             let copied = instruction.operands.iter().take(2).any(|o| std::ptr::eq(o, operand));
             instruction.has(M::MbarrierCompleteTxBytes) && instruction.one_of(&others).is_none() && !copied
         }

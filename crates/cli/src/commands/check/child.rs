@@ -1,7 +1,7 @@
 //! The side that does the work: a file a line comes in, a line a kernel goes out.
 //!
-//! A line in is the number of kernels to pass over, a tab, and the file. Lines out are `module`'s row, then for each kernel `begin` with its name
-//! and its row, then `done`.
+//! A line in is a [`Share`] and the file, with tabs between. Lines out are the module's row, which the first of the shares tells at its beginning, then
+//! for each kernel `begin` with its name and its row, then `done`.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -26,6 +26,29 @@ pub struct Work {
     pub compile: bool,
     /// So many in a hundred of them.
     pub sample: u32,
+}
+
+/// Which of a module's kernels are asked for: each `of`th from number `part` on, without the first `known` of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    pub part: usize,
+    pub of: usize,
+    pub known: usize,
+}
+
+impl Share {
+    /// As a line begins with it.
+    pub fn line(self) -> String {
+        format!("{}\t{}\t{}", self.part, self.of, self.known)
+    }
+
+    /// What a line says, and the file that it names.
+    fn read(line: &str) -> Option<(Share, &str)> {
+        let mut words = line.splitn(4, '\t');
+        let mut number = || words.next()?.parse().ok();
+        let (part, of, known) = (number()?, number()?, number()?);
+        (of > 0).then_some((Share { part, of, known }, words.next()?))
+    }
 }
 
 /// Seconds that the processor worked: of all threads, or of this one.
@@ -65,7 +88,7 @@ fn compile(program: &Program, id: FuncId, function: &Function, mut row: Row) -> 
     row
 }
 
-fn check(path: &str, skip: usize, work: Work, out: &mut impl Write) -> Result<()> {
+fn check(path: &str, share: Share, work: Work, out: &mut impl Write) -> Result<()> {
     let bytes = std::fs::read(Path::new(path)).with_context(|| format!("cannot read {path}"))?;
     let text = ptx::text_of(&bytes);
     let rules = Rules { engine: Engine::Compiled, complete: false, ..Rules::default() };
@@ -81,8 +104,10 @@ fn check(path: &str, skip: usize, work: Work, out: &mut impl Write) -> Result<()
         processor: processor(libc::CLOCK_PROCESS_CPUTIME_ID) - before,
         reason: String::new(),
     };
+    let first = share.part == 0 && share.known == 0;
     let program = match loaded {
         Ok(program) => program,
+        Err(_) if !first => return Ok(()),
         Err(error) => {
             row.outcome = Outcome::Refused;
             row.reason = error.findings.first().map_or(error.log, |d| d.message.clone());
@@ -90,10 +115,11 @@ fn check(path: &str, skip: usize, work: Work, out: &mut impl Write) -> Result<()
             return Ok(());
         }
     };
-    if skip == 0 {
+    if first {
         writeln!(out, "{}", row.line())?;
     }
-    for (id, head) in program.module().kernels().skip(skip) {
+    let kernels = program.module().kernels().skip(share.part).step_by(share.of);
+    for (id, head) in kernels.skip(share.known) {
         let function = program.module_of(id).functions.get(id.index()).map_or(head, |f| &**f);
         let size = function.blocks.iter().map(|b| b.insts.len() as u64).sum();
         let (kernel, outcome) = (function.name.clone(), Outcome::Skipped);
@@ -115,10 +141,24 @@ pub fn run(work: Work) -> Result<()> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let (skip, path) = line.split_once('\t').context("a line is a number, a tab and a file")?;
-        check(path, skip.parse()?, work, &mut out)?;
+        let (share, path) = Share::read(&line).context("a line is three numbers and a file")?;
+        check(path, share, work, &mut out)?;
         writeln!(out, "{DONE}")?;
         out.flush()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_read_as_it_is_written() {
+        let share = Share { part: 3, of: 16, known: 5 };
+        assert_eq!(Share::read(&format!("{}\ta\tb.ptx", share.line())), Some((share, "a\tb.ptx")));
+        for bad in ["", "1\t2", "1\t0\t0\tx.ptx", "1\t2\tx\tx.ptx"] {
+            assert_eq!(Share::read(bad), None, "{bad:?}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::child::{BEGIN, DONE, Work};
+use super::child::{BEGIN, DONE, Share, Work};
 use super::row::{Outcome, Row};
 
 /// A child with its ends; ended when it is dropped.
@@ -58,11 +58,10 @@ enum End {
     Broken(Outcome),
 }
 
-/// A module that is being checked.
+/// A module that is being checked, or a share of its kernels.
 struct Progress {
     path: String,
-    /// Kernels that are known.
-    known: usize,
+    share: Share,
     /// The kernel that was begun last.
     begun: Option<String>,
 }
@@ -70,7 +69,7 @@ struct Progress {
 impl Progress {
     fn follow(&mut self, worker: &mut Worker, limit: Duration, rows: &Sender<Row>) -> Result<End> {
         self.begun = None;
-        if writeln!(worker.input, "{}\t{}", self.known, self.path).is_err() {
+        if writeln!(worker.input, "{}\t{}", self.share.line(), self.path).is_err() {
             return Ok(End::Broken(Outcome::Crashed));
         }
         loop {
@@ -87,7 +86,7 @@ impl Progress {
                 continue;
             }
             let row = Row::read(&line).with_context(|| format!("a child said `{line}`"))?;
-            self.known += usize::from(!row.kernel.is_empty());
+            self.share.known += usize::from(!row.kernel.is_empty());
             self.begun = None;
             // Nobody listens any more where the whole check has failed.
             let _ = rows.send(row);
@@ -95,14 +94,17 @@ impl Progress {
     }
 }
 
+/// Bytes of a module from which its kernels are shared out: loading it once more is little beside compiling them.
+const SHARED_FROM: u64 = 1 << 20;
+
 fn module(
-    path: PathBuf,
+    (path, share): (PathBuf, Share),
     work: Work,
     limit: Duration,
     slot: &mut Option<Worker>,
     rows: &Sender<Row>,
 ) -> Result<()> {
-    let mut progress = Progress { path: path.display().to_string(), known: 0, begun: None };
+    let mut progress = Progress { path: path.display().to_string(), share, begun: None };
     loop {
         let worker = match slot {
             Some(worker) => worker,
@@ -112,6 +114,10 @@ fn module(
         *slot = None;
         let kernel = progress.begun.take();
         let whole_module = kernel.is_none();
+        // The first share tells of it.
+        if whole_module && share.part > 0 {
+            return Ok(());
+        }
         let reason = match outcome {
             Outcome::Late => format!("more than {} s", limit.as_secs()),
             _ => "the process that did it ended".into(),
@@ -129,27 +135,33 @@ fn module(
         if whole_module {
             return Ok(());
         }
-        progress.known += 1;
+        progress.share.known += 1;
     }
 }
 
 /// Checks files, the largest first, so many at a time, and gives each row to `take` as it comes.
 pub fn check(
-    mut files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     work: Work,
     limit: Duration,
     jobs: usize,
     take: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {
-    files.sort_by_key(|f| std::cmp::Reverse(f.metadata().map_or(0, |m| m.len())));
-    let queue = Mutex::new(VecDeque::from(files));
+    let mut sized: Vec<(u64, PathBuf)> =
+        files.into_iter().map(|f| (f.metadata().map_or(0, |m| m.len()), f)).collect();
+    sized.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    let shares = |(bytes, path): (u64, PathBuf)| {
+        let of = if work.compile && bytes >= SHARED_FROM { jobs } else { 1 };
+        (0..of).map(move |part| (path.clone(), Share { part, of, known: 0 }))
+    };
+    let queue: Mutex<VecDeque<_>> = Mutex::new(sized.into_iter().flat_map(shares).collect());
     let (send, rows) = mpsc::channel();
     let job = |send: Sender<Row>| {
         let mut slot = None;
         loop {
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            let Some(path) = next else { return Ok(()) };
-            module(path, work, limit, &mut slot, &send)?;
+            let Some(next) = next else { return Ok(()) };
+            module(next, work, limit, &mut slot, &send)?;
         }
     };
     std::thread::scope(|scope| {
