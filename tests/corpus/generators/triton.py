@@ -6,7 +6,7 @@ import tempfile
 
 # Capabilities with the PTX version to ask for: the least that what Triton makes for them needs, or a later one. Its LLVM knows versions up to 9.0;
 # later ones differ in the first line.
-TARGETS = [(75, 78), (80, 80), (86, 81), (89, 84), (90, 83), (100, 86), (103, 88), (110, 90), (120, 87), (121, 95)]
+TARGETS = [(75, 78), (80, 80), (86, 81), (89, 84), (90, 86), (100, 86), (103, 88), (110, 90), (120, 87), (121, 95)]
 
 
 def main():
