@@ -1,5 +1,6 @@
 //! The `anywarp` command: a thin shell over the libraries. Each subcommand is one file in [`commands`].
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -53,11 +54,17 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(args),
         Command::Hipify(args) => commands::hipify::run(&args),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "anywarp", &mut std::io::stdout());
-            Ok(ExitCode::SUCCESS)
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "anywarp", &mut script);
+            io::stdout().write_all(&script).map(|()| ExitCode::SUCCESS).map_err(Into::into)
         }
     };
     result.unwrap_or_else(|error| {
+        // A reader that closes the pipe early has seen what it wanted.
+        let closed = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
+        if error.chain().filter_map(|cause| cause.downcast_ref()).any(closed) {
+            return ExitCode::SUCCESS;
+        }
         eprintln!("anywarp: {error:#}");
         ExitCode::from(failure)
     })

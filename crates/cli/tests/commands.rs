@@ -119,3 +119,27 @@ fn hipify_takes_the_files_of_a_compilation_database() {
     assert!(read("a.cu").contains("hipInit(0)") && read("a.cu.prehip").contains("cuInit(0)"));
     std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
+
+/// A reader that has seen enough closes its end: the command ends without a word.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let ptx = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/ptx/vecadd.ptx");
+    for arguments in [
+        &["info"] as &[&str],
+        &["info", "--json"],
+        &["check", "--load", ptx],
+        &["compile", ptx],
+        &["completions", "bash"],
+    ] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_anywarp"))
+            .args(arguments)
+            .env("ANYWARP_CACHE_DIR", "off")
+            .stdout(writer)
+            .output()
+            .expect("the command starts");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && told.is_empty(), "{arguments:?}: {} {told}", output.status);
+    }
+}

@@ -5,6 +5,7 @@
 //! modifiers that it takes. Loading must refuse the text then: if it does not, something was alike that is not.
 
 mod support {
+    pub mod change;
     #[allow(dead_code, reason = "the tests that share it need the rest")]
     pub mod grammar;
     pub mod matrix;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lower::{Deferred, ErrorClass, Options, Unit, one_by_one};
 use ptx::LineIndex;
+use support::change::{hash, split};
 use support::grammar::{self, Form, Line};
 
 /// Spellings of a form that are tried, at most.
@@ -112,40 +114,12 @@ const ARGUMENTS: &[&[&str]] = &[
     &["(1)", "(0x100000000)", "(0f3f800000)"],
 ];
 
-/// A number that depends on the text alone (FNV-1a, then the finaliser of splitmix64).
-fn hash(text: &str) -> u64 {
-    let mut z = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// So many of a list, which the text decides.
 fn some<T: Copy>(list: &[T], count: usize, text: &str) -> Vec<T> {
     let mut order: Vec<usize> = (0..list.len()).collect();
-    order.sort_by_key(|n| hash(&format!("{text}\t{n}")));
+    order.sort_by_key(|n| hash(0, &format!("{text}\t{n}")));
     order.truncate(count);
     order.into_iter().map(|n| list[n]).collect()
-}
-
-/// What stands between the commas outside of all brackets.
-fn split(text: &str) -> Vec<String> {
-    let (mut depth, mut out) = (0, vec![String::new()]);
-    for c in text.chars() {
-        match c {
-            '[' | '{' | '(' => depth += 1,
-            ']' | '}' | ')' => depth -= 1,
-            _ => {}
-        }
-        match out.last_mut() {
-            _ if c == ',' && depth == 0 => out.push(String::new()),
-            Some(last) => last.push(c),
-            None => {}
-        }
-    }
-    out.iter().map(|o| o.trim().to_owned()).filter(|o| !o.is_empty()).collect()
 }
 
 /// An operand in ways that differ in little, and others in its place.

@@ -1,5 +1,6 @@
 //! `anywarp cache`: the machine code that is kept on disk.
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
@@ -42,7 +43,7 @@ fn ago(time: SystemTime) -> String {
 /// Runs the subcommand.
 pub fn run(args: Args) -> Result<ExitCode> {
     let Some(cache) = Cache::from_environment() else {
-        println!("no cache: ANYWARP_CACHE_DIR says so, or there is no home folder");
+        writeln!(io::stdout(), "no cache: ANYWARP_CACHE_DIR says so, or there is no home folder")?;
         return Ok(ExitCode::SUCCESS);
     };
     let folder = cache.folder().display();
@@ -50,7 +51,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         Action::List { all } => {
             let mut items = cache.items().with_context(|| format!("cannot read {folder}"))?;
             let total = items.iter().map(|item| item.size).sum();
-            println!("{folder}: {} kernels, {}", items.len(), table::bytes(total));
+            writeln!(io::stdout(), "{folder}: {} kernels, {}", items.len(), table::bytes(total))?;
             items.sort_by_key(|item| std::cmp::Reverse(item.used));
             let rows: Vec<Vec<String>> = items
                 .iter()
@@ -61,15 +62,15 @@ pub fn run(args: Args) -> Result<ExitCode> {
                 })
                 .collect();
             if !rows.is_empty() {
-                print!("{}", table::columns(&["key", "size", "last used"], &rows));
+                write!(io::stdout(), "{}", table::columns(&["key", "size", "last used"], &rows))?;
             }
             if rows.len() < items.len() {
-                println!("and {} more (--all shows them)", items.len() - rows.len());
+                writeln!(io::stdout(), "and {} more (--all shows them)", items.len() - rows.len())?;
             }
         }
         Action::Clear => {
             let (count, size) = cache.clear().with_context(|| format!("cannot clear {folder}"))?;
-            println!("{folder}: {count} kernels removed, {}", table::bytes(size));
+            writeln!(io::stdout(), "{folder}: {count} kernels removed, {}", table::bytes(size))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -9,7 +9,7 @@ mod row;
 mod summary;
 
 use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -107,7 +107,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Ok(())
     })?;
     let summary = summary::Summary::new(&rows);
-    print!("{summary}");
+    write!(io::stdout(), "{summary}")?;
     let mut good = summary.is_clean();
     let bounds = [
         ("loading a module", args.max_load, summary.slowest_load()),
@@ -115,7 +115,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     ];
     for (what, bound, slowest) in bounds {
         if let Some(bound) = bound.filter(|b| slowest > *b) {
-            println!("{what} took {slowest:.2} s; {bound} s were allowed");
+            writeln!(io::stdout(), "{what} took {slowest:.2} s; {bound} s were allowed")?;
             good = false;
         }
     }

@@ -231,9 +231,6 @@ pub fn run(args: Args) -> Result<ExitCode> {
         Some(stage) => unit.stage(stage, &text)?,
         None => unit.table(),
     };
-    // A reader that closes the pipe early has seen what it wanted.
-    match std::io::stdout().write_all(output.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    std::io::stdout().write_all(output.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }

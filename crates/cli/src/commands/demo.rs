@@ -1,6 +1,7 @@
 //! `anywarp demo`: the CUDA guide's vector addition, from its C source to its answer.
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -70,8 +71,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if !compile.success() {
         bail!("{} could not compile vecadd.c ({compile})", args.cc);
     }
-    println!("program  examples/c/vecadd.c, compiled with {} against include/cuda.h", args.cc);
-    println!("driver   {}", folder.join(install::LIBCUDA).display());
+    writeln!(io::stdout(), "program  examples/c/vecadd.c, compiled with {} against include/cuda.h", args.cc)?;
+    writeln!(io::stdout(), "driver   {}", folder.join(install::LIBCUDA).display())?;
     let status = Command::new(&program)
         .arg(args.elements.to_string())
         .current_dir(&scratch.0)

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -337,7 +337,7 @@ fn statistics(reports: &[(Report, Duration)], format: Format) -> String {
 pub fn run(args: &Args) -> Result<ExitCode> {
     if args.versions {
         for (what, from, to) in hipify::VERSIONS {
-            println!("[HIPIFY] Supports {what} from {from} up to {to}");
+            writeln!(io::stdout(), "[HIPIFY] Supports {what} from {from} up to {to}")?;
         }
     }
     let mut files = args.files.clone();
@@ -389,7 +389,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     if args.json {
         let files = reports.into_iter().map(|(report, _)| report).collect();
-        println!("{}", serde_json::to_string_pretty(&Told { files })?);
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&Told { files })?)?;
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -161,9 +162,9 @@ fn text(info: &Info) -> String {
 pub fn run(args: Args) -> Result<ExitCode> {
     let info = gather();
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&info)?);
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&info)?)?;
     } else {
-        print!("{}", text(&info));
+        write!(io::stdout(), "{}", text(&info))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -51,15 +51,6 @@ impl Case {
     }
 }
 
-/// A number that depends on the text and the seed alone (FNV-1a, then the finaliser of splitmix64).
-pub fn hash(seed: u64, text: &str) -> u64 {
-    let start = 0xcbf2_9ce4_8422_2325_u64 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mut z = text.bytes().fold(start, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// Registers of each type that cases may name, with numbers from 0.
 const REGISTERS: u32 = 10;
 

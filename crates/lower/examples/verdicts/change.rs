@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::case::{Setting, Version, hash};
+use crate::case::{Setting, Version};
+use crate::choice::{hash, split};
 
 /// An instruction in pieces.
 #[derive(Clone, Debug)]
@@ -27,24 +28,6 @@ impl Parts {
             format!("{head} {};", self.operands.join(", "))
         }
     }
-}
-
-/// What stands between the commas outside of all brackets.
-fn split(text: &str) -> Vec<String> {
-    let (mut depth, mut out) = (0, vec![String::new()]);
-    for c in text.chars() {
-        match c {
-            '[' | '{' | '(' => depth += 1,
-            ']' | '}' | ')' => depth -= 1,
-            _ => {}
-        }
-        match out.last_mut() {
-            _ if c == ',' && depth == 0 => out.push(String::new()),
-            Some(last) => last.push(c),
-            None => {}
-        }
-    }
-    out.iter().map(|o| o.trim().to_owned()).filter(|o| !o.is_empty()).collect()
 }
 
 /// What may be put in an operand's place: registers of every type, constants, names.

@@ -1,6 +1,8 @@
 //! What NVIDIA's assembler accepts and refuses, against what loading a module here does: over the grammar's forms, the recorded ones, and
 //! changes of them. `tests/judge/README.md` tells how to use it.
 
+#[path = "../../tests/support/change.rs"]
+mod choice;
 #[path = "../../tests/support/grammar.rs"]
 #[allow(dead_code, reason = "the tests that share it need the rest")]
 mod grammar;
@@ -21,7 +23,8 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use case::{Case, Setting, hash};
+use case::{Case, Setting};
+use choice::hash;
 use ours::Verdict;
 use ptxas::Ptxas;
 

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::case::{Case, Setting, Version, hash};
+use crate::case::{Case, Setting, Version};
 use crate::change::{self, Vocabulary};
+use crate::choice::hash;
 use crate::grammar::{self, Form, Line};
 
 /// An instruction to begin with.
