@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::case::{Case, Setting};
+use crate::case::{Case, Setting, Version};
 
 /// A row.
 pub struct Row {
@@ -12,6 +12,8 @@ pub struct Row {
     pub pattern: String,
     /// A case that shows it, tried at every run.
     pub example: Case,
+    /// The PTX from which assemblers say so.
+    pub since: Version,
     pub line: usize,
 }
 
@@ -36,18 +38,29 @@ pub fn read() -> Result<Vec<Row>, String> {
     .collect()
 }
 
+/// A version like 9.5.
+fn version(text: &str) -> Option<Version> {
+    let (major, minor) = text.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
 fn row(line: usize, text: &str) -> Option<Row> {
     let columns: Vec<&str> = text.split('\t').collect();
     let [ours, ptxas, pattern, example, reason] = columns.as_slice() else { return None };
+    // Only assemblers that know this PTX say so.
+    let (ptxas, since) = match ptxas.split_once('@') {
+        Some((ptxas, since)) => (ptxas, Some(version(since)?)),
+        None => (*ptxas, None),
+    };
     let known =
-        ["accepted", "refused", "unsupported"].contains(ours) && ["accepted", "refused"].contains(ptxas);
-    let (version, rest) = example.split_once(' ')?;
+        ["accepted", "refused", "unsupported"].contains(ours) && ["accepted", "refused"].contains(&ptxas);
+    let (written, rest) = example.split_once(' ')?;
     let (target, instruction) = rest.split_once(' ')?;
-    let (major, minor) = version.split_once('.')?;
-    let setting = Setting::new((major.parse().ok()?, minor.parse().ok()?), target);
+    let setting = Setting::new(version(written)?, target);
     (known && !reason.is_empty() && matches(pattern, example)).then(|| Row {
         ours: (*ours).to_owned(),
-        ptxas: (*ptxas).to_owned(),
+        ptxas: ptxas.to_owned(),
+        since: since.unwrap_or(setting.version),
         pattern: (*pattern).to_owned(),
         example: Case {
             setting,

@@ -177,7 +177,7 @@ fn run(asked: &Asked) -> Result<bool, String> {
     }
     // Rows of PTX that the assembler does not know yet say nothing.
     let mut rows = differences::read()?;
-    rows.retain(|r| r.example.setting.version <= ptxas.newest);
+    rows.retain(|r| r.since <= ptxas.newest);
     let examples = compare(&ptxas, rows.iter().map(|r| r.example.clone()).collect());
     let compared = compare(&ptxas, cases);
     let _ = std::fs::remove_dir_all(&folder);
@@ -185,7 +185,7 @@ fn run(asked: &Asked) -> Result<bool, String> {
     for row in &rows {
         let found = examples.iter().find(|c| c.case.name() == row.example.name());
         // A later assembler may have come to say what the manual says.
-        if row.example.setting.version <= PINNED && ptxas.newest > PINNED {
+        if row.since <= PINNED && ptxas.newest > PINNED {
             continue;
         }
         if !found.is_some_and(|c| c.ours.word() == row.ours && c.ptxas_word() == row.ptxas) {
