@@ -159,6 +159,23 @@ static void sweep_cases(void)
                 c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
                 set_op(c, "{ .reg .b32 %%w<3>; tex.%s.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, %s]; }", geometry[dims - 1], at[dims - 1]);
             }
+    /* Slices that nearly cancel: what is kept of each. */
+    for (size_t k = 0; k < 6; k += 5)
+        for (int fine = 0; fine < 2; fine++) {
+            struct texcase b = basic_case(), *c = add_case(&b, "cancel.%s.%s", of[k].name, fine ? "fine" : "coarse");
+            c->format = formats[of[k].format].format;
+            c->width = c->height = 16;
+            c->depth = fine ? 2 : 4;
+            c->dims = 3;
+            c->fill = CANCELLING;
+            c->where = SWEEP;
+            c->from = 0.5;
+            c->step = fine ? 15.0 / 16384 : 15.0 / 8192;
+            c->count = 8192;
+            c->results = 1;
+            c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
+            set_op(c, "{ .reg .b32 %%w<3>; tex.3d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, %s]; }", at[2]);
+        }
     /* How coordinates become texels: an odd and an even width, normalized or not, near and far. */
     static const struct { size_t width; int normalized; double from, step; int linear; const char *name; } of_x[] = {
         {7, 1, 0.5, 6.0 / 1024, 1, "norm7"}, {100, 1, 3, 1.0 / 256, 1, "norm100"}, {1000, 1, 900, 1.0 / 512, 1, "norm1000"}, {16, 1, -40, 1.0 / 16, 1, "norm16.far"},

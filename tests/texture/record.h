@@ -10,8 +10,8 @@ enum { WORDS = 12, MAX_COUNT = 16384 };
 enum place { ARRAY, MIPMAP, LINEAR, PITCH };
 
 /* What the texels hold: random bits (finite values in float formats; blocks of every mode), 0 and 1 in turn, special values, the level's
- * number, x + 16 y, pairs of values; blocks with every pair of endpoints. */
-enum fill { RANDOM, STEP, SPECIAL, LEVEL, RAMP, PAIRS, ENDPOINTS };
+ * number, x + 16 y, pairs of values; blocks with every pair of endpoints; floats of which a slice nearly cancels the one before. */
+enum fill { RANDOM, STEP, SPECIAL, LEVEL, RAMP, PAIRS, ENDPOINTS, CANCELLING };
 
 /* How a case's coordinates are made (coordinates.c). */
 enum where { EDGES, SWEEP, SCATTER, INTEGERS, CUBE, LEVELS, GRADIENTS, ALONG, SLANT, PAIR, BYTES, QUERY, TEXELS, BLOCKS, BETWEEN, CENTRES, INSIDE };

@@ -59,11 +59,11 @@ struct Precision {
     least: i32,
     /// Bits of a texel's fraction, from the greatest exponent of the slice on.
     kept: i32,
-    /// Bits of a slice's sum below those, when slices are added: 26 bits or 36 in all, of which the weights are 8.
+    /// Bits of a slice's sum below those, when slices are added.
     extra: i32,
 }
 
-const HALF: Precision = Precision { bits: 11, least: -14, kept: 15, extra: 3 };
+const HALF: Precision = Precision { bits: 11, least: -14, kept: 15, extra: 0 };
 const SINGLE: Precision = Precision { bits: 24, least: -126, kept: 28, extra: 0 };
 const COLOUR: Precision = Precision { bits: 11, least: -14, kept: 8, extra: 10 };
 
@@ -102,24 +102,24 @@ fn float(
     }
     // Nothing at all has a sign only if all of it has.
     let zero = if values().all(|(_, bits)| bits >> 31 != 0) { 1 << 31 } else { 0 };
-    // The sums of slices are brought to the greatest of their units, and added.
+    // The sums of slices are cut to one unit and added. It is that of the slice with the greatest exponent, of which the lowest two bits do not
+    // count: places are whole digits of four bits.
     let sums = || taps.chunks(SLICE).filter_map(|slice| slice_sum(slice, &value, &reach, format));
-    let Some(unit) = sums().map(|(_, unit)| unit).max() else { return zero };
-    match sums().map(|(sum, own)| shift_down(sum << format.extra, unit - own)).sum() {
+    let Some(greatest) = sums().map(|(_, greatest)| greatest).max() else { return zero };
+    let unit = |exponent: i32| exponent - 127 - (format.kept - 1) - 8;
+    let common = unit(greatest & !3) - format.extra;
+    match sums().map(|(sum, own)| in_units(sum, unit(own) - common)).sum() {
         0 => zero,
-        total => round(total, unit - format.extra, format),
+        total => round(total, common, format),
     }
 }
 
-/// A number in units of 2^`by`, to nearest, ties to even.
-fn shift_down(value: i64, by: i32) -> i64 {
-    let by = by.clamp(0, 62) as u32;
-    let (whole, rest) = (value >> by, value & ((1 << by) - 1));
-    let twice = 2 * rest;
-    whole + i64::from(twice > 1 << by || (twice == 1 << by && whole & 1 == 1))
+/// A number of units of 2^`by` in units of 1, rounded down.
+fn in_units(value: i64, by: i32) -> i64 {
+    if by < 0 { value >> (-by).min(63) } else { value << by.min(63) }
 }
 
-/// The sum of a slice and its unit as a power of two; none if all of it is zero.
+/// The sum of a slice and the greatest exponent of its texels, biased; none if all of it is zero.
 fn slice_sum(
     taps: &[(u32, u32)],
     value: impl Fn(u32) -> u32,
@@ -140,7 +140,7 @@ fn slice_sum(
         let part = (fraction >> (greatest - exponent(bits) + drop).min(62)) * i64::from(weight);
         sum += if bits >> 31 != 0 { -part } else { part };
     }
-    Some((sum, greatest - 127 - (format.kept - 1) - 8))
+    Some((sum, greatest))
 }
 
 /// Mixes floats of which one is infinite or a NaN.
