@@ -181,6 +181,25 @@ impl Terminator {
         }
     }
 
+    /// Every value it uses, to be changed.
+    pub fn uses_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        let mut v: SmallVec<[&mut Value; 4]> = SmallVec::new();
+        match self {
+            Terminator::Jump(t) => v.extend(&mut t.args),
+            Terminator::Branch { cond, then, els } => {
+                v.push(cond);
+                v.extend(then.args.iter_mut().chain(&mut els.args));
+            }
+            Terminator::Switch { index, targets } => {
+                v.push(index);
+                v.extend(targets.iter_mut().flat_map(|t| &mut t.args));
+            }
+            Terminator::Return(values) => v.extend(values),
+            Terminator::Exit | Terminator::Trap => {}
+        }
+        v.into_iter()
+    }
+
     /// Every value it uses: the condition, the returned values, the targets' arguments.
     pub fn uses(&self) -> Vec<Value> {
         let mut v: Vec<Value> = self.condition().into_iter().collect();

@@ -12,6 +12,7 @@
 pub mod abi;
 pub mod barrier;
 pub mod cluster;
+mod dominance;
 pub mod fold;
 pub mod func;
 pub mod inline;
@@ -21,9 +22,11 @@ pub mod mbarrier;
 pub mod module;
 pub mod op;
 mod print;
+pub mod range;
 pub mod read;
 pub mod recurse;
 pub mod sfu;
+pub mod simplify;
 pub mod types;
 pub mod verify;
 

@@ -30,7 +30,7 @@ impl Kernel<'_> {
         let mut texts: BTreeMap<Option<usize>, String> = BTreeMap::new();
         for &b in &self.cfg.order {
             if self.shapes.masked[b] {
-                let (ty, none) = if self.in_frame { ("i32", "0") } else { (MASK, "zeroinitializer") };
+                let (ty, none) = if self.keeps_words() { ("i32", "0") } else { (MASK, "zeroinitializer") };
                 let clear = self.set_at_start(&format!("%m{b}"), ty, none);
                 let at = self.beginning(b, false);
                 // A warp that is resumed comes by other ways; in its frame all masks are as they were.
@@ -52,6 +52,7 @@ impl Kernel<'_> {
                 if let Some(at) = self.beginning(b, whole) {
                     for (slot, ty) in self.slot_parts(v) {
                         let text = texts.entry(Some(at)).or_default();
+                        let ty = self.slot_type(&ty);
                         text.push_str(&format!("  store {ty} undef, ptr {slot}\n"));
                     }
                 }

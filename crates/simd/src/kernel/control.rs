@@ -120,7 +120,7 @@ impl Kernel<'_> {
         let set = self.pending.get(&place).cloned().unwrap_or_default();
         self.text.label(&format!("p{place}"));
         let m = self.take_mask(header);
-        let bits = self.text.def(format!("bitcast <32 x i1> {m} to i32"));
+        let bits = self.bits_of(&m);
         let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
         let next = self.go(&set);
         self.text.line(format!("br i1 {any}, label %body{header}, label %{next}"));
@@ -143,7 +143,7 @@ impl Kernel<'_> {
             if cheap {
                 self.text.line(format!("br label %body{b}"));
             } else {
-                let bits = self.text.def(format!("bitcast <32 x i1> {m} to i32"));
+                let bits = self.bits_of(&m);
                 let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
                 let skip = self.go(&pending);
                 self.text.line(format!("br i1 {any}, label %body{b}, label %{skip}"));
@@ -153,11 +153,7 @@ impl Kernel<'_> {
         } else {
             self.text.line(format!("br label %body{b}"));
             self.text.label(&format!("body{b}"));
-            self.mask = if self.always_full {
-                "splat (i1 true)".into()
-            } else {
-                self.text.def("load <32 x i1>, ptr %live")
-            };
+            self.mask = if self.always_full { "splat (i1 true)".into() } else { self.live() };
         }
         if let Some(clear) = self.begin.remove(&Some(b)) {
             self.text.out.push_str(&clear);
@@ -168,7 +164,7 @@ impl Kernel<'_> {
         }
         // Where all lanes are there, which is most of the time, nothing need be masked or blended.
         let mask = self.mask.clone();
-        let bits = self.text.def(format!("bitcast <32 x i1> {mask} to i32"));
+        let bits = self.bits_of(&mask);
         let all = self.text.def(format!("icmp eq i32 {bits}, -1"));
         let (whole, part) = (self.text.fresh("whole"), self.text.fresh("part"));
         self.text.line(format!("br i1 {all}, label %{whole}, label %{part}"));
@@ -270,7 +266,7 @@ impl Kernel<'_> {
             let m = mask.unwrap_or(&own).to_string();
             let slot = format!("%m{target}");
             let old = self.load_slot(&slot, MASK);
-            let new = self.text.def(format!("or <32 x i1> {old}, {m}"));
+            let new = self.either_mask(&old, &m);
             self.store_slot(&slot, MASK, &new);
         }
         Ok(())
@@ -286,10 +282,9 @@ impl Kernel<'_> {
 
     /// These lanes are no more.
     fn end_lanes(&mut self, mask: &str) {
-        let alive = self.text.def("load <32 x i1>, ptr %live");
-        let not = self.text.def(format!("xor <32 x i1> {mask}, splat (i1 true)"));
-        let left = self.text.def(format!("and <32 x i1> {alive}, {not}"));
-        self.text.line(format!("store <32 x i1> {left}, ptr %live"));
+        let alive = self.live();
+        let left = self.without_lanes(&alive, mask);
+        self.store_slot("%live", MASK, &left);
     }
 
     /// What is pending after an edge.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use wave::module::KernelInfo;
 use wave::op::{Op, SReg};
+use wave::range::Ranges;
 use wave::{FuncId, Function, Inst, LANES, Module, Terminator, Value};
 
 use super::aligned;
@@ -31,6 +32,8 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         Op::Special(reg) if !spec.clusters => alone(*reg),
         _ => None,
     });
+    let registers = |reg| shape::register(reg, &spec);
+    wave::simplify::simplify(&mut func, &registers);
     let calls = func
         .blocks
         .iter()
@@ -122,11 +125,12 @@ impl<'a> Unit<'a> {
         spin::mark(&mut func, &cfg);
         let func = stop::split_at_stops(&func);
         let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
-        let shapes = shape::analyse(&func, &cfg, &self.spec);
+        let ranges = Ranges::of(&func, &|reg| shape::register(reg, &self.spec));
+        let shapes = shape::analyse(&func, &cfg, &self.spec, &ranges);
         let before_stop = before_stop(&func, &cfg);
         let always_full = self.spec.threads().is_multiple_of(LANES as u32)
             && !leaves_early(&func, &cfg, &shapes, &before_stop);
-        let mut k = self.kernel(func, cfg, shapes);
+        let mut k = self.kernel(func, cfg, shapes, ranges);
         k.before_stop = before_stop;
         k.always_full = always_full;
         k.in_frame = form.in_frame;
@@ -150,8 +154,9 @@ impl<'a> Unit<'a> {
         // Nobody waits where nobody comes.
         let reached: BTreeSet<usize> = cfg.order.iter().copied().collect();
         waits.stops.retain(|b| reached.contains(b));
-        let shapes = shape::apart(&func, &cfg, &self.spec);
-        let mut k = self.kernel(func, cfg, shapes);
+        let ranges = Ranges::of(&func, &|reg| shape::register(reg, &self.spec));
+        let shapes = shape::apart(&func, &cfg, &self.spec, &ranges);
+        let mut k = self.kernel(func, cfg, shapes, ranges);
         k.slotted.retain(|v| !k.constants.contains_key(v));
         k.per_lane = true;
         k.waits = waits;
@@ -164,7 +169,7 @@ impl<'a> Unit<'a> {
         k.emitted(self.target)
     }
 
-    fn kernel(self, func: Function, cfg: Cfg, shapes: Shapes) -> Kernel<'a> {
+    fn kernel(self, func: Function, cfg: Cfg, shapes: Shapes, ranges: Ranges) -> Kernel<'a> {
         let insts = || func.blocks.iter().flat_map(|b| &b.insts);
         let suspends = insts().any(|i| i.op.suspends());
         let constants = insts()
@@ -225,6 +230,7 @@ impl<'a> Unit<'a> {
             func,
             cfg,
             shapes,
+            ranges,
         }
     }
 }

@@ -97,6 +97,10 @@ impl Kernel<'_> {
         let shapes: Vec<shape::Shape> =
             inst.results.iter().map(|r| self.shapes.values[r.index()].clone()).collect();
         let scalar = shapes.iter().all(|s| s.is_uniform() || s.is_pattern());
+        if !scalar && let Some(mask) = self.compared_by_rows(inst).or_else(|| self.combined_masks(inst)) {
+            self.report.uniform += 1;
+            return self.define(inst.results[0], Rep::Vector(mask));
+        }
         let raw = inst.results.first().is_some_and(|r| self.raw.contains(r));
         let mut scalars = Vec::new();
         if scalar {

@@ -8,6 +8,7 @@ mod aligned;
 mod atomic;
 mod begin;
 pub mod cfg;
+mod compare;
 mod control;
 mod emit;
 mod flush;
@@ -37,6 +38,7 @@ mod warp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use wave::abi::WINDOW_BITS;
+use wave::range::Ranges;
 use wave::{Block, Function, Inst, Module, Ty, Value};
 
 use crate::effort::Effort;
@@ -107,6 +109,7 @@ struct Kernel<'a> {
     func: Function,
     cfg: Cfg,
     shapes: Shapes,
+    ranges: Ranges,
     spec: Specialisation,
     avx512: bool,
     text: Text,
@@ -220,21 +223,32 @@ impl Kernel<'_> {
         self.bits_of(&m)
     }
 
+    /// The word that a mask is; for AVX2 also that of a constant one.
+    fn mask_word(&self, mask: &str) -> Option<String> {
+        let constant = || match mask {
+            _ if self.avx512 => None,
+            "splat (i1 true)" => Some("-1".to_owned()),
+            "zeroinitializer" => Some("0".to_owned()),
+            _ => None,
+        };
+        self.text.word_of(mask).map(str::to_owned).or_else(constant)
+    }
+
     /// A mask as an i32.
     fn bits_of(&mut self, mask: &str) -> String {
-        match self.text.word_of(mask) {
-            Some(bits) => bits.into(),
+        match self.mask_word(mask) {
+            Some(bits) => bits,
             None => self.text.def(format!("bitcast <32 x i1> {mask} to i32")),
         }
     }
 
     /// The lanes of a mask for which a condition holds. Where lanes are not there the condition may be anything, even poison.
     fn those(&mut self, mask: &str, condition: &str) -> String {
-        let Some(bits) = self.text.word_of(mask).map(str::to_owned) else {
+        let Some(bits) = self.mask_word(mask) else {
             let those = format!("select <32 x i1> {mask}, <32 x i1> {condition}, <32 x i1> zeroinitializer");
             return self.text.def(those);
         };
-        let sure = match self.text.word_of(condition) {
+        let sure = match self.mask_word(condition) {
             Some(_) => condition.to_owned(),
             None => self.text.def(format!("freeze <32 x i1> {condition}")),
         };
@@ -245,12 +259,34 @@ impl Kernel<'_> {
 
     /// The lanes of a mask without some of them.
     fn others(&mut self, mask: &str, those: &str) -> String {
-        let words = self.text.word_of(mask).zip(self.text.word_of(those));
-        let Some((all, some)) = words.map(|(a, b)| (a.to_owned(), b.to_owned())) else {
+        let words = self.mask_word(mask).zip(self.mask_word(those));
+        let Some((all, some)) = words else {
             return self.text.def(format!("xor <32 x i1> {mask}, {those}"));
         };
         let others = self.text.def(format!("xor i32 {all}, {some}"));
         self.text.mask(&others)
+    }
+
+    /// The lanes of either mask.
+    fn either_mask(&mut self, a: &str, b: &str) -> String {
+        if self.avx512 {
+            return self.text.def(format!("or <32 x i1> {a}, {b}"));
+        }
+        let (a, b) = (self.bits_of(a), self.bits_of(b));
+        let both = self.text.def(format!("or i32 {a}, {b}"));
+        self.text.mask(&both)
+    }
+
+    /// The lanes of a mask but those of another, which need not be among them.
+    fn without_lanes(&mut self, mask: &str, those: &str) -> String {
+        if self.avx512 {
+            let not = self.text.def(format!("xor <32 x i1> {those}, splat (i1 true)"));
+            return self.text.def(format!("and <32 x i1> {mask}, {not}"));
+        }
+        let (mask, those) = (self.bits_of(mask), self.bits_of(those));
+        let not = self.text.def(format!("xor i32 {those}, -1"));
+        let left = self.text.def(format!("and i32 {mask}, {not}"));
+        self.text.mask(&left)
     }
 
     fn func_ty(&self, v: Value) -> Ty {

@@ -61,9 +61,15 @@ impl Kernel<'_> {
         };
         let start = match (self.per_lane, masked_entry) {
             (true, _) => self.start.clone(),
-            (false, true) if self.in_frame => self.set_at_start("%m0", "i32", "%lanes"),
+            (false, true) if self.keeps_words() => self.set_at_start("%m0", "i32", "%lanes"),
             (false, true) => self.set_at_start("%m0", "<32 x i1>", "%lanes.mask"),
             (false, false) => String::new(),
+        };
+        let live = if self.keeps_words() {
+            "  %live = alloca i32, align 64\n  store i32 %lanes, ptr %live\n"
+        } else {
+            "  %live = alloca <32 x i1>, align 64\n  %lanes.mask = bitcast i32 %lanes to <32 x i1>\n  \
+             store <32 x i1> %lanes.mask, ptr %live\n"
         };
         if self.suspends {
             let _ = writeln!(
@@ -83,8 +89,7 @@ impl Kernel<'_> {
             }
             fields(&mut ir);
             ir += &self.slots;
-            ir += "  %live = alloca <32 x i1>, align 64\n  %lanes.mask = bitcast i32 %lanes to <32 x i1>\n";
-            ir += "  store <32 x i1> %lanes.mask, ptr %live\n";
+            ir += live;
             ir += &clear;
             let cases: String = (1..=self.resumes).map(|i| format!(" i32 {i}, label %resume{i}")).collect();
             let _ = writeln!(ir, "  switch i32 %at, label %start [{cases} ]\nstart:\n{start}  br label %p0");
@@ -97,8 +102,7 @@ impl Kernel<'_> {
             );
             fields(&mut ir);
             ir += &self.slots;
-            ir += "  %live = alloca <32 x i1>, align 64\n  %lanes.mask = bitcast i32 %lanes to <32 x i1>\n";
-            ir += "  store <32 x i1> %lanes.mask, ptr %live\n";
+            ir += live;
             ir += &clear;
             let _ = writeln!(ir, "{start}  br label %p0");
             ir += &self.text.out;

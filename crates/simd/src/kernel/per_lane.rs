@@ -148,7 +148,7 @@ impl Kernel<'_> {
         let same = self.bits_of(&same);
         let together = self.text.def(format!("and i32 {same}, {left}"));
         self.leave_word("%left", &together);
-        let live = self.text.def("load <32 x i1>, ptr %live");
+        let live = self.live();
         let live = self.bits_of(&live);
         let missing = self.text.def(format!("and i32 {named}, {live}"));
         let missing = self.without(&missing, &together);
@@ -178,7 +178,7 @@ impl Kernel<'_> {
             label = none;
         }
         self.text.label(&label);
-        let live = self.text.def("load <32 x i1>, ptr %live");
+        let live = self.live();
         let live = self.bits_of(&live);
         let ran = self.word("%ran");
         let spun = self.word("%spun");
@@ -209,7 +209,7 @@ impl Kernel<'_> {
 
     /// Returns to the scheduler.
     fn leave(&mut self, code: u32) {
-        let live = self.text.def("load <32 x i1>, ptr %live");
+        let live = self.live();
         let live = self.bits_of(&live);
         self.set_field(offset::W_LIVE, &live);
         self.set_field(offset::W_RESUME, "1");
@@ -282,7 +282,7 @@ impl Kernel<'_> {
         self.text.label("resume1");
         let live = self.field("%warp", offset::W_LIVE, "i32");
         let live = self.mask_from(&live);
-        self.text.line(format!("store <32 x i1> {live}, ptr %live"));
+        self.store_slot("%live", super::value::MASK, &live);
         let waiting = self.field("%warp", offset::W_WAITING, "i32");
         for b in self.waits.stops.clone() {
             let data = self.block_data(b).clone();

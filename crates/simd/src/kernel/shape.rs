@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use wave::op::{CountOp, IntCmp, IntOp, Op, SReg, ShiftOp};
+use wave::range::{Range, Ranges};
 use wave::{Function, LANES, Terminator, Ty};
 
 use super::cfg::Cfg;
@@ -180,7 +181,7 @@ pub struct Shapes {
 }
 
 /// Analyses a function: shapes start optimistic and are lowered until nothing changes.
-pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
+pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges) -> Shapes {
     let n = func.blocks.len();
     let mut s = Shapes {
         values: vec![],
@@ -204,6 +205,7 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
                 let args: Vec<Option<u128>> = inst.args.iter().map(|a| constants[a.index()]).collect();
                 for (i, r) in inst.results.iter().enumerate() {
                     let mut shape = transfer(&inst.op, i, &shapes, &args, func.ty(*r), spec);
+                    unguard(&mut shape, &shapes, inst, b, ranges);
                     if places.escapes(cfg, &s, *r) {
                         shape = Shape::varying();
                     }
@@ -228,7 +230,7 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
 
 /// Shapes where each lane goes on for itself: lanes at one place may be there for different times, so only what is the same at all times (made
 /// of constants, special registers and parameters alone) has a shape. It is made for all lanes, also those that are elsewhere.
-pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
+pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges) -> Shapes {
     let n = func.blocks.len();
     let mut known: Vec<Option<Shape>> = vec![None; func.values.len()];
     let mut lasting = vec![false; func.values.len()];
@@ -240,7 +242,8 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
     let mut changed = true;
     while changed {
         changed = false;
-        for inst in cfg.order.iter().flat_map(|&b| &func.blocks[b].insts) {
+        let insts = cfg.order.iter().flat_map(|&b| func.blocks[b].insts.iter().map(move |inst| (b, inst)));
+        for (b, inst) in insts {
             let shapes: Option<Vec<Shape>> = inst.args.iter().map(|a| known[a.index()].clone()).collect();
             let Some(shapes) = shapes else { continue };
             let same = match &inst.op {
@@ -250,6 +253,7 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
             let args: Vec<Option<u128>> = inst.args.iter().map(|a| constants[a.index()]).collect();
             for (i, r) in inst.results.iter().enumerate() {
                 let mut shape = transfer(&inst.op, i, &shapes, &args, func.ty(*r), spec);
+                unguard(&mut shape, &shapes, inst, b, ranges);
                 if !same {
                     shape = Shape { max: shape.max, ..Shape::varying() };
                 }
@@ -265,6 +269,52 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation) -> Shapes {
         masked: vec![true; n],
         joins: vec![true; n],
         escaping: lasting.iter().map(|l| !l).collect(),
+    }
+}
+
+/// Takes the guard off a widened pattern whose operand cannot wrap between the lanes of a warp: its range, as it holds for lanes that are in the
+/// block, leaves room for the way to the first lane, which need not be there.
+fn unguard(shape: &mut Shape, operands: &[Shape], inst: &wave::Inst, block: usize, ranges: &Ranges) {
+    let (Op::Sext { from, to } | Op::Zext { from, to }) = inst.op else { return };
+    if to <= from || !shape.guarded || operands[0].guarded || shape.group == 1 {
+        return;
+    }
+    let range = ranges.at(inst.args[0], wave::Block(block as u32));
+    let all = Range::full(from);
+    let (least, greatest) = shape.offsets.iter().fold((0, 0), |(l, g), &o| (l.min(o), g.max(o)));
+    let (least, greatest) = (i128::from(least), i128::from(greatest));
+    // Each lane's value less its offset is the first lane's, if that fits.
+    let fits = match inst.op {
+        Op::Sext { .. } => range.smin - greatest >= all.smin && range.smax - least <= all.smax,
+        _ => range.umin - greatest >= all.umin && range.umax - least <= all.umax,
+    };
+    shape.guarded = !fits;
+}
+
+/// What a special register may hold in a launch of a shape.
+pub fn register(reg: SReg, spec: &Specialisation) -> Option<Range> {
+    let dims = spec.block.map(|d| i128::from(d.max(1)));
+    let below = |n: i128| Some(Range::unsigned(wave::Ty::I32, 0, n - 1));
+    // Blocks of a grid in a dimension.
+    let blocks = |axis: usize| if spec.small { (1i128 << 31) / dims[axis] } else { 1 << 32 };
+    let count = |n: i128| Some(Range::unsigned(wave::Ty::I32, 1, n.min((1 << 32) - 1)));
+    match reg {
+        SReg::TidX => below(dims[0]),
+        SReg::TidY => below(dims[1]),
+        SReg::TidZ => below(dims[2]),
+        SReg::NtidX => count(dims[0]),
+        SReg::NtidY => count(dims[1]),
+        SReg::NtidZ => count(dims[2]),
+        SReg::CtaidX => below(blocks(0)),
+        SReg::CtaidY => below(blocks(1)),
+        SReg::CtaidZ => below(blocks(2)),
+        SReg::NctaidX => count(blocks(0)),
+        SReg::NctaidY => count(blocks(1)),
+        SReg::NctaidZ => count(blocks(2)),
+        SReg::LaneId => below(LANES as i128),
+        SReg::WarpId => below(32),
+        SReg::NWarpId => count(32),
+        _ => None,
     }
 }
 

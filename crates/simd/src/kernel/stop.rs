@@ -198,16 +198,19 @@ impl Kernel<'_> {
             }
         }
         if !self.always_full {
-            saved.push(("%live".into(), "<32 x i1>".into(), 0, true));
+            saved.push(("%live".into(), MASK.into(), 0, true));
         }
         for (slot, ty, at, now) in &saved {
             if *now {
-                let v = self.text.def(format!("load {ty}, ptr {slot}"));
+                let v = match ty == MASK {
+                    true => self.load_slot(slot, MASK),
+                    false => self.text.def(format!("load {ty}, ptr {slot}")),
+                };
                 self.store_home(ty, &v, *at);
             }
         }
-        let alive = self.text.def("load <32 x i1>, ptr %live");
-        let alive = self.text.def(format!("bitcast <32 x i1> {alive} to i32"));
+        let alive = self.live();
+        let alive = self.bits_of(&alive);
         self.set_field(offset::W_LIVE, &alive);
         self.set_field(offset::W_RESUME, &number.to_string());
         self.text.line(format!("ret i32 {code}"));
@@ -220,7 +223,10 @@ impl Kernel<'_> {
         let mut row = 0;
         for (slot, ty, at, _) in &saved {
             let v = self.load_home(ty, *at);
-            self.text.line(format!("store {ty} {v}, ptr {slot}"));
+            match ty == MASK {
+                true => self.store_slot(slot, MASK, &v),
+                false => self.text.line(format!("store {ty} {v}, ptr {slot}")),
+            }
             row += usize::from(rows && wide(ty));
             if row == ROW {
                 self.another_state();
@@ -229,7 +235,7 @@ impl Kernel<'_> {
         }
         if self.shapes.masked[target] {
             // All live lanes go on.
-            let m = self.text.def("load <32 x i1>, ptr %live");
+            let m = self.live();
             self.store_slot(&format!("%m{target}"), MASK, &m);
         }
         if let Some(r) = result {

@@ -150,11 +150,5 @@ pub fn close_loops(func: &mut Function, cfg: &Cfg) {
 /// Exchanges every value that a block uses.
 fn rename(block: &mut BlockData, to: impl Fn(Value) -> Value) {
     block.insts.iter_mut().flat_map(|i| i.args.iter_mut()).for_each(|v| *v = to(*v));
-    match &mut block.term {
-        Terminator::Branch { cond, .. } => *cond = to(*cond),
-        Terminator::Switch { index, .. } => *index = to(*index),
-        Terminator::Return(values) => values.iter_mut().for_each(|v| *v = to(*v)),
-        _ => {}
-    }
-    block.term.targets_mut().flat_map(|t| t.args.iter_mut()).for_each(|v| *v = to(*v));
+    block.term.uses_mut().for_each(|v| *v = to(*v));
 }

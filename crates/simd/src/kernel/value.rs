@@ -145,6 +145,7 @@ impl Kernel<'_> {
     /// Gives a slot a place in the warp's frame, or on the stack.
     pub fn place_slot(&mut self, name: &str, ty: &str) {
         if !self.in_frame {
+            let ty = self.slot_type(ty);
             let _ = writeln!(self.slots, "  {name} = alloca {ty}, align 64");
             return;
         }
@@ -184,7 +185,7 @@ impl Kernel<'_> {
         }
         let slot = self.slot(name);
         match (self.in_frame, ty) {
-            (true, MASK) => {
+            (_, MASK) if self.keeps_words() => {
                 let bits = self.text.def(format!("load i32, ptr {slot}"));
                 self.mask_from(&bits)
             }
@@ -197,13 +198,29 @@ impl Kernel<'_> {
     pub fn store_slot(&mut self, name: &str, ty: &str, value: &str) {
         let slot = self.slot(name);
         match (self.in_frame, ty) {
-            (true, MASK) => {
+            (_, MASK) if self.keeps_words() => {
                 let bits = self.bits_of(value);
                 self.text.line(format!("store i32 {bits}, ptr {slot}"));
             }
             (true, _) => self.text.line(format!("store {ty} {value}, ptr {slot}, align {}", alignment(ty))),
             (false, _) => self.text.line(format!("store {ty} {value}, ptr {slot}")),
         }
+    }
+
+    /// Whether slots hold masks as words: in the warp's frame, where vectors of bits would go to memory one by one, and for AVX2, whose masks are
+    /// whole vectors.
+    pub fn keeps_words(&self) -> bool {
+        self.in_frame || !self.avx512
+    }
+
+    /// What a slot for a value of an LLVM type holds.
+    pub fn slot_type<'t>(&self, ty: &'t str) -> &'t str {
+        if ty == MASK && self.keeps_words() { "i32" } else { ty }
+    }
+
+    /// The lanes that have not ended.
+    pub fn live(&mut self) -> String {
+        self.load_slot("%live", MASK)
     }
 
     /// A word of bits as a mask; for AVX2, which has no masks, one that stays a word where a vector is not asked for.

@@ -10,6 +10,8 @@ mod int;
 mod round;
 mod sfu;
 
+pub use int::predicate;
+
 use wave::op::Op;
 use wave::{LANES, Ty};
 

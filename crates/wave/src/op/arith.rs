@@ -286,3 +286,38 @@ impl FloatMode {
         FloatMode { fmt, round: Round::Rn, ftz: false, sat: false }
     }
 }
+
+impl IntCmp {
+    /// The same comparison with its operands exchanged.
+    #[must_use]
+    pub fn exchanged(self) -> IntCmp {
+        match self {
+            IntCmp::Eq | IntCmp::Ne => self,
+            IntCmp::LtS => IntCmp::GtS,
+            IntCmp::LeS => IntCmp::GeS,
+            IntCmp::GtS => IntCmp::LtS,
+            IntCmp::GeS => IntCmp::LeS,
+            IntCmp::LtU => IntCmp::GtU,
+            IntCmp::LeU => IntCmp::GeU,
+            IntCmp::GtU => IntCmp::LtU,
+            IntCmp::GeU => IntCmp::LeU,
+        }
+    }
+
+    /// The comparison that holds where this one does not.
+    #[must_use]
+    pub fn opposite(self) -> IntCmp {
+        match self {
+            IntCmp::Eq => IntCmp::Ne,
+            IntCmp::Ne => IntCmp::Eq,
+            IntCmp::LtS => IntCmp::GeS,
+            IntCmp::LeS => IntCmp::GtS,
+            IntCmp::GtS => IntCmp::LeS,
+            IntCmp::GeS => IntCmp::LtS,
+            IntCmp::LtU => IntCmp::GeU,
+            IntCmp::LeU => IntCmp::GtU,
+            IntCmp::GtU => IntCmp::LeU,
+            IntCmp::GeU => IntCmp::LtU,
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The rules of one function.
 
 use super::Problem;
-use super::dominance::Dominators;
+use crate::dominance::Dominators;
 use crate::func::{Block, BlockCall, Function, Inst, Loc, Terminator, Value};
 use crate::module::Module;
 use crate::op::{AtomOp, AtomTy, Op, Signature, Space};

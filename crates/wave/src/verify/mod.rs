@@ -4,7 +4,6 @@
 //! that their operations and targets say; does every symbol exist; do variables lie in the image, apart from one another. What
 //! it finds is told with function, block and instruction.
 
-mod dominance;
 mod function;
 
 use std::fmt;

@@ -3,6 +3,7 @@
 use crate::func::{Block, Function};
 
 /// The dominator tree, with times of entering and leaving each block in a walk over it.
+#[derive(Debug)]
 pub struct Dominators {
     /// `None` for blocks that nothing leads to.
     span: Vec<Option<(u32, u32)>>,
@@ -67,7 +68,7 @@ impl Dominators {
 }
 
 /// Reached blocks, successors before their predecessors where there is no loop.
-fn postorder(func: &Function) -> Vec<Block> {
+pub fn postorder(func: &Function) -> Vec<Block> {
     let mut seen = vec![false; func.blocks.len()];
     let mut order = Vec::new();
     let mut stack = vec![(Block(0), func.successors(Block(0)))];
