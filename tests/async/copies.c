@@ -99,6 +99,8 @@ void run_copy(const struct copy *c)
     if (begun++ < before)
         return;
     *copies_done = begun;
+    if (!wanted(c->name))
+        return;
     CUmodule module;
     CUfunction function;
     if (!buffer) {

@@ -44,6 +44,9 @@ char *read_file(const char *path, size_t *size);
  * the row has other than `count` columns. */
 int next_row(char **rest, const char *path, char **columns, int count);
 
+/* Whether the case belongs to the turn of RECORD_TURN=NUMBER/OF (`crates/hwtruth/src/sample.rs`); all do where it is unset. */
+int wanted(const char *name);
+
 /* Zeroed memory that processes forked later share. */
 void *shared_memory(size_t size);
 

@@ -279,7 +279,7 @@ static CUresult run_cases(const char *path, const char *only)
     while (*next_case < case_count) {
         struct run *run = &runs[*next_case];
         current = &cases[(*next_case)++];
-        if (strncmp(current->name, only, strlen(only))) {
+        if (strncmp(current->name, only, strlen(only)) || !wanted(current->name)) {
             run->stage = "";
             continue;
         }

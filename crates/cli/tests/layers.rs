@@ -61,6 +61,62 @@ fn arrows_point_down() {
     assert_eq!(seen, ALLOWED.len(), "a crate of the table is missing");
 }
 
+/// Rust files of a folder, and of those below it.
+fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Whether a text has an example in its documentation that rustdoc would run.
+fn has_an_example(text: &str) -> bool {
+    let mut open = false;
+    text.lines().any(|line| {
+        let line = line.trim_start();
+        let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let Some(kind) = doc.and_then(|d| d.trim_start().strip_prefix("```")) else { return false };
+        open = !open;
+        open && matches!(kind.trim(), "" | "rust" | "should_panic" | "no_run" | "compile_fail")
+    })
+}
+
+/// A crate whose manifest says `test = false` or `doctest = false`, so that it is not built once more for no tests, has none.
+#[test]
+fn no_test_is_switched_off() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/");
+    let mut switched = 0;
+    for folder in ALLOWED.iter().map(|(name, _)| crates.join(name)).chain([crates.join("../bench")]) {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        let off = |word: &str| manifest.lines().any(|line| line == format!("{word} = false"));
+        let mut files = Vec::new();
+        sources(&folder.join("src"), &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).expect("a source");
+            let tests = text.lines().any(|line| line.trim() == "#[test]");
+            assert!(!(off("test") && tests), "{} has tests that cargo does not run", file.display());
+            assert!(
+                !(off("doctest") && has_an_example(&text)),
+                "{}: the example does not run",
+                file.display()
+            );
+        }
+        switched += usize::from(off("test"));
+    }
+    assert!(switched > 0, "the reader of manifests finds nothing");
+}
+
+#[test]
+fn examples_are_told_from_other_texts() {
+    assert!(has_an_example("/// ```\n/// f();\n/// ```"));
+    assert!(has_an_example("//! ```rust\n//! ```"));
+    assert!(!has_an_example("/// ```text\n/// a b\n/// ```"));
+}
+
 #[test]
 fn the_reader_of_manifests_sees_both_spellings() {
     let text = "[package]\nname = \"x\"\n[dependencies]\nwave.workspace = true\nptx = { path = \"..\" }\n[dev-dependencies]\ngrid = \"1\"";

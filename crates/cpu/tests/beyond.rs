@@ -9,8 +9,11 @@ mod launch;
 mod memory;
 #[path = "support/run.rs"]
 mod run;
+#[path = "support/warps.rs"]
+#[allow(dead_code, reason = "kernels of words are for the tests of blocks")]
+mod warps;
 
-use cpu::{Engine, Program, Source, Target};
+use cpu::{Engine, Program, Source};
 use formats::{Format, Rounding};
 use grid::Workers;
 use hwtruth::instructions::{Check, Form, INPUTS, InputType, module};
@@ -32,18 +35,11 @@ fn form(name: &str, inputs: &[&str], outputs: &[u32], body: &str) -> Form {
     }
 }
 
-/// The outputs of a form on every engine: for each, its name and a list of values an output.
+/// The outputs of a form on the engines whose turn it is: for each, its name and a list of values an output.
 fn outputs(form: &Form) -> Vec<(&'static str, Vec<Vec<u64>>)> {
     let text = module([form], VERSION, TARGET);
-    let engines = [
-        ("interpreted", Engine::Interpreter, "native"),
-        ("AVX-512", Engine::Compiled, "x86-64-v4"),
-        ("AVX2", Engine::Compiled, "x86-64-v3"),
-    ];
     let mut all = Vec::new();
-    for (name, engine, processor) in engines {
-        // A processor without AVX-512 does not run code for it.
-        let Ok(target) = Target::named(processor) else { continue };
+    for (name, engine, target) in warps::engines(&form.name) {
         let program = Program::load(&[Source { name: &form.name, text: &text }], engine)
             .unwrap_or_else(|e| panic!("{}\n{text}", e.log))
             .for_target(target);

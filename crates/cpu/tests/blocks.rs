@@ -253,10 +253,8 @@ impl Case {
         let instruction = self.instruction(elements, seed % 2 == 1);
         let text = kernel(&instruction, count, self.ids, if self.halves { 2 } else { 4 });
         let wanted: Vec<Vec<Vec<f64>>> = products.iter().map(|p| self.sums(elements, p)).collect();
-        for engine in warps::ENGINES {
-            let Some(out) = warps::words(&text, engine, 32 * WARPS, &input, 128 * WARPS) else {
-                continue;
-            };
+        for engine in warps::engines(&format!("{instruction} {seed}")) {
+            let out = warps::words(&text, &engine, 32 * WARPS, &input, 128 * WARPS);
             for thread in 0..32 * WARPS {
                 let (group, own) = (thread % 32 / 4, thread % 4);
                 for i in 0..4 {
@@ -397,10 +395,8 @@ fn what_is_no_number_and_the_ends_of_the_ranges() {
              {{%r0, %r1, %r2, %r3}}, {{%r4, %r5}}, {{%r6, %r7, %r8, %r9}}, %r10, {{0, 0}}, %r11, {{0, 0}};"
         );
         let text = kernel(&instruction, 12, [0; 4], 4);
-        for engine in warps::ENGINES {
-            let Some(out) = warps::words(&text, engine, 32 * WARPS, &input, 128 * WARPS) else {
-                continue;
-            };
+        for engine in warps::engines(&format!("{a} {code_a} {b} {code_b} {factors:?}")) {
+            let out = warps::words(&text, &engine, 32 * WARPS, &input, 128 * WARPS);
             let got = f32::from_bits(out[0]);
             let same = got.to_bits() == f32::to_bits(wanted) || got.is_nan() && wanted.is_nan();
             assert!(

@@ -11,6 +11,7 @@ mod memory;
 use cpu::{Engine, Program, Source, Target};
 use grid::Workers;
 use hwtruth::matrix::{BLOCK, Form, Recording, THREADS, WARPS, forms, module};
+use hwtruth::sample::long;
 use launch::{Shape, launch};
 use memory::Aligned;
 
@@ -74,13 +75,15 @@ fn check_in_mode(processor: Option<&str>, group: &str, per_lane: bool, blocks: u
     let forms = forms().expect("the table");
     groups::hold(
         forms.iter().filter(|f| f.group == group),
+        groups::turn(processor),
         |f| &f.name,
         |f| check_form(&how, &workers, f, &recording),
     );
 }
 
 fn check_group(processor: Option<&str>, group: &str) {
-    check_in_mode(processor, group, false, if processor == Some("x86-64-v4") { ALL } else { SOME });
+    let all = long() && processor == Some("x86-64-v4");
+    check_in_mode(processor, group, false, if all { ALL } else { SOME });
 }
 
 groups! { matrix mma mma_sparse wgmma wmma wmma6 }

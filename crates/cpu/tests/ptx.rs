@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use cpu::{Effort, Engine, Program, Source, Specialisation, Target};
 use grid::{Launch, Workers};
+use hwtruth::sample::Turn;
 use support::case::{self, Run};
 use support::memory::{Aligned, Memory};
 use wave::interp::Interpreter;
@@ -132,8 +133,9 @@ impl How {
     }
 }
 
-fn run_all(how: How, workers: u32) {
-    let workers = Workers::new(workers);
+/// Runs the cases of a turn with each number of workers.
+fn run_all(how: How, workers: &[u32], turn: Turn) {
+    let workers: Vec<Workers> = workers.iter().map(|count| Workers::new(*count)).collect();
     let engine = how.engine();
     let target = match how {
         How::Compiled(name) | How::PerLane(name) | How::InAHurry(name) | How::Large(name, _) => {
@@ -165,10 +167,13 @@ fn run_all(how: How, workers: u32) {
                 continue;
             }
         };
-        for run in runs.iter().filter(|r| format!("{name}:{}", r.kernel).contains(&only)) {
-            count += 1;
-            if let Err(e) = launch(&program, &workers, run, how) {
-                failures.push(format!("{name}:{}: {}: {e}", run.line, run.kernel));
+        let case = |run: &Run| format!("{name}:{}", run.kernel);
+        for run in runs.iter().filter(|r| turn.takes(&case(r)) && case(r).contains(&only)) {
+            for workers in &workers {
+                count += 1;
+                if let Err(e) = launch(&program, workers, run, how) {
+                    failures.push(format!("{name}:{}: {}: {e}", run.line, run.kernel));
+                }
             }
         }
     }
@@ -176,86 +181,46 @@ fn run_all(how: How, workers: u32) {
 }
 
 #[test]
-fn in_a_hurry_for_this_machine() {
-    run_all(How::InAHurry("native"), 2);
+fn interpreted() {
+    run_all(How::Interpreted, &[1, 3], Turn::ALL);
 }
 
 #[test]
-fn in_a_hurry_for_avx2() {
-    run_all(How::InAHurry("x86-64-v3"), 1);
+fn compiled_for_this_machine() {
+    run_all(How::Compiled("native"), &[1, 3], Turn::ALL);
 }
 
 #[test]
-fn interpreter_with_one_worker() {
-    run_all(How::Interpreted, 1);
+fn compiled_for_avx512() {
+    // What most machines with AVX-512 compile for themselves hardly differs.
+    run_all(How::Compiled("x86-64-v4"), &[1], Turn::new(0, 8));
 }
 
 #[test]
-fn interpreter_without_calls() {
-    run_all(How::WithoutCalls, 1);
+fn compiled_for_avx2() {
+    run_all(How::Compiled("x86-64-v3"), &[1, 3], Turn::ALL);
 }
 
-#[test]
-fn interpreter_with_several_workers() {
-    run_all(How::Interpreted, 3);
+/// Tests of the other ways to run a kernel, each with its turn: a case is run in one of them for this machine and in one for AVX2.
+macro_rules! others {
+    ($($name:ident $how:expr, $workers:expr, $turn:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            run_all($how, &[$workers], Turn::new($turn, 5));
+        })*
+    };
 }
 
-#[test]
-fn compiled_for_avx512_with_one_worker() {
-    run_all(How::Compiled("x86-64-v4"), 1);
-}
-
-#[test]
-fn compiled_for_this_machine_with_several_workers() {
-    run_all(How::Compiled("native"), 3);
-}
-
-#[test]
-fn compiled_for_avx2_with_one_worker() {
-    run_all(How::Compiled("x86-64-v3"), 1);
-}
-
-#[test]
-fn compiled_for_avx2_with_several_workers() {
-    run_all(How::Compiled("x86-64-v3"), 3);
-}
-
-#[test]
-fn lane_by_lane_for_this_machine_with_several_workers() {
-    run_all(How::PerLane("native"), 3);
-}
-
-#[test]
-fn lane_by_lane_for_avx2_with_one_worker() {
-    run_all(How::PerLane("x86-64-v3"), 1);
-}
-
-#[test]
-fn with_operations_as_calls_for_this_machine() {
-    run_all(How::Large("native", Effort::Full), 3);
-}
-
-#[test]
-fn with_operations_as_calls_for_avx2() {
-    run_all(How::Large("x86-64-v3", Effort::Full), 1);
-}
-
-#[test]
-fn as_large_kernels_for_this_machine() {
-    run_all(How::Large("native", Effort::Light), 2);
-}
-
-#[test]
-fn as_large_kernels_for_avx2() {
-    run_all(How::Large("x86-64-v3", Effort::Light), 1);
-}
-
-#[test]
-fn as_the_largest_kernels_for_this_machine() {
-    run_all(How::Large("native", Effort::Least), 1);
-}
-
-#[test]
-fn as_the_largest_kernels_for_avx2() {
-    run_all(How::Large("x86-64-v3", Effort::Least), 3);
+others! {
+    interpreted_without_calls How::WithoutCalls, 1, 0;
+    in_a_hurry_for_this_machine How::InAHurry("native"), 2, 0;
+    lane_by_lane_for_this_machine How::PerLane("native"), 3, 1;
+    with_operations_as_calls_for_this_machine How::Large("native", Effort::Full), 3, 2;
+    as_large_kernels_for_this_machine How::Large("native", Effort::Light), 2, 3;
+    as_the_largest_kernels_for_this_machine How::Large("native", Effort::Least), 1, 4;
+    in_a_hurry_for_avx2 How::InAHurry("x86-64-v3"), 1, 1;
+    lane_by_lane_for_avx2 How::PerLane("x86-64-v3"), 1, 2;
+    with_operations_as_calls_for_avx2 How::Large("x86-64-v3", Effort::Full), 1, 3;
+    as_large_kernels_for_avx2 How::Large("x86-64-v3", Effort::Light), 1, 4;
+    as_the_largest_kernels_for_avx2 How::Large("x86-64-v3", Effort::Least), 3, 0;
 }

@@ -15,8 +15,10 @@ mod memory;
 use compare::{check, reduced};
 use generator::{Case, Choices};
 
-/// Kernels that are tried unless `RANDOM_COUNT` says otherwise.
-const COUNT: u64 = 24;
+/// Kernels that are tried unless `RANDOM_COUNT` says otherwise: twice what it takes to use every way of running them, and in a long run more.
+fn count() -> u64 {
+    if hwtruth::sample::long() { 24 } else { 8 }
+}
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |v| v.parse().unwrap_or_else(|e| panic!("{name}={v}: {e}")))
@@ -26,7 +28,7 @@ fn number(name: &str, default: u64) -> u64 {
 fn random_kernels_run_alike() {
     let first = number("RANDOM_FIRST", 0);
     let mut failures = Vec::new();
-    for seed in first..first + number("RANDOM_COUNT", COUNT) {
+    for seed in first..first + number("RANDOM_COUNT", count()) {
         let case = Case::new(&mut Choices::of_seed(seed));
         if check(&case).is_err() {
             let (small, error) = reduced(&case);

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::Error;
 use crate::recorder;
 use crate::recording::{Header, load};
+use crate::sample::Turn;
 
 /// What a case gave: a status, and bytes in hexadecimal where it is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +65,8 @@ impl Recorder {
         self.0.kernels(&[&"--ptx"])
     }
 
-    /// Records what `library` gives on a device of the recording one's capability, with a variable set; only some groups, by commas, or all.
+    /// Records what `library` gives on a device of the recording one's capability, with a variable set; only some groups, by commas, or all,
+    /// and of the copies those of a turn.
     ///
     /// # Errors
     /// The recorder cannot be run, or the library does not begin.
@@ -73,11 +75,12 @@ impl Recorder {
         library: &Path,
         setting: (&str, &str),
         groups: Option<&str>,
+        turn: Turn,
     ) -> Result<Recording, Error> {
         let mut arguments: Vec<&dyn AsRef<OsStr>> = vec![&library, &"ours", &"today"];
         if let Some(groups) = &groups {
             arguments.push(groups);
         }
-        self.0.run(&[recorder::CAPABILITY, setting], &arguments, read)
+        self.0.run(&[recorder::CAPABILITY, setting, (recorder::TURN, &turn.variable())], &arguments, read)
     }
 }

@@ -13,6 +13,8 @@
 //!
 //! The last four also build the program that made their recording (`recorder`), so that it asks our library the same.
 //!
+//! [`sample`] says which of its cases a test runs.
+//!
 //! Only tests use this crate; it knows none of the others.
 
 pub mod answers;
@@ -24,6 +26,7 @@ pub mod manual;
 pub mod matrix;
 mod recorder;
 mod recording;
+pub mod sample;
 pub mod textures;
 
 pub use recorder::Kernel;

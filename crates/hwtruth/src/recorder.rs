@@ -12,6 +12,9 @@ use crate::{Error, tests_folder};
 /// The variable with which our library has the device that recordings are of.
 pub(crate) const CAPABILITY: (&str, &str) = ("ANYWARP_COMPUTE_CAPABILITY", "9.0");
 
+/// The variable that names the turn of which cases are recorded.
+pub(crate) const TURN: &str = "RECORD_TURN";
+
 /// The module of a case.
 #[derive(Clone, Debug)]
 pub struct Kernel {

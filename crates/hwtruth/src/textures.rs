@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::Error;
 use crate::recorder;
 use crate::recording::{Header, load};
+use crate::sample::Turn;
 
 /// What a case gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,11 +86,11 @@ impl Recorder {
         self.0.kernels(&[&"--ptx"])
     }
 
-    /// Records what `library` gives, with a variable set.
+    /// Records what `library` gives, with a variable set: the cases of a turn.
     ///
     /// # Errors
     /// The recorder cannot be run, or the library does not begin.
-    pub fn record(&self, library: &Path, setting: (&str, &str)) -> Result<Recording, Error> {
-        self.0.run(&[setting], &[&library, &"ours", &"today"], read)
+    pub fn record(&self, library: &Path, setting: (&str, &str), turn: Turn) -> Result<Recording, Error> {
+        self.0.run(&[setting, (recorder::TURN, &turn.variable())], &[&library, &"ours", &"today"], read)
     }
 }

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Dr.Jit's own tests of its CUDA backend: every file in a process of its own, then what failed and why. PyPI has no source distribution of
+# Dr.Jit, so the tests come from its repository at the wheel's tag. By hand: all files take some 15 processor minutes.
+#   drjit.sh [FILE...]   some files, as test_event.py
+#   ANYWARP_VENV_DRJIT   where the Python packages go; target/clients/drjit/venv by default
+#   ANYWARP              the command; the release build's by default
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+version=1.5.0
+target=${CARGO_TARGET_DIR:-$PWD/target}
+anywarp=$(realpath "${ANYWARP:-$target/release/anywarp}")
+work=$target/clients/drjit
+venv=${ANYWARP_VENV_DRJIT:-$work/venv}
+mkdir -p "$work/logs"
+test -x "$venv/bin/pip" || python3 -m venv "$venv"
+"$venv/bin/pip" -q install --disable-pip-version-check "drjit==$version" numpy pytest
+test -d "$work/source" || git clone -q --depth 1 --branch "v$version" https://github.com/mitsuba-renderer/drjit "$work/source"
+
+cd "$work/source/tests"
+test $# -gt 0 || set -- test_*.py
+status=0
+for file in "$@"; do
+    result=0
+    "$anywarp" run -- "$venv/bin/python3" -m pytest -q -p no:cacheprovider -W ignore -k cuda --tb=line "$file" > "$work/logs/$file.log" 2>&1 || result=$?
+    # 5: the file has no test of the backend.
+    case $result in 0 | 5) ;; *) status=1 ;; esac
+    printf '%-32s %3d  %s\n' "$file" "$result" "$(tail -n 1 "$work/logs/$file.log")"
+done
+printf '%s\n' "-- errors"
+# With --tb=line pytest prints `FILE:LINE: ERROR`.
+grep -hoE '^[^ ]+:[0-9]+: .*(Error|Exception).*' "$work"/logs/*.log | sed -E 's/^[^ ]+: //' | sort | uniq -c | sort -rn | head -n 20 || true
+exit $status
