@@ -1,7 +1,7 @@
 //! The C loops, compiled by gcc into a shared library.
 
 use std::ffi::c_void;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -13,7 +13,6 @@ use crate::engine::{Arg, Engine, Launch};
 /// gcc's column.
 pub struct Host {
     library: Library,
-    path: PathBuf,
     buffers: Vec<Vec<u32>>,
     first: Vec<Vec<u32>>,
     calls: Vec<Launch>,
@@ -22,7 +21,10 @@ pub struct Host {
 impl Host {
     /// Compiles `kernels/peers.c`.
     pub fn new(kernels: &Path) -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("anywarp-bench-peers-{}.so", std::process::id()));
+        // What lies there is loaded: nobody else may be able to put a file there.
+        let folder =
+            tempfile::Builder::new().prefix("anywarp-bench-").tempdir().context("no folder for peers.so")?;
+        let path = folder.path().join("peers.so");
         let flags = [
             "-O3",
             "-march=native",
@@ -46,13 +48,7 @@ impl Host {
         }
         // SAFETY: the library is our own C file; it has no initialisers beyond OpenMP's.
         let library = unsafe { Library::new(&path) }.context("cannot load the compiled peers.c")?;
-        Ok(Host { library, path, buffers: vec![], first: vec![], calls: vec![] })
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        Ok(Host { library, buffers: vec![], first: vec![], calls: vec![] })
     }
 }
 

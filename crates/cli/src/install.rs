@@ -18,7 +18,7 @@ pub const PTXAS: &str = "ptxas";
 /// Folders that may hold the driver, likeliest first.
 fn candidates(exe: &Path) -> Vec<PathBuf> {
     let beside = exe.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut list: Vec<PathBuf> = std::env::var_os("ANYWARP_LIB").map(PathBuf::from).into_iter().collect();
+    let mut list: Vec<PathBuf> = host::options::path("ANYWARP_LIB").into_iter().collect();
     list.extend([beside.join(BUILT), beside.join(INSTALLED)]);
     list
 }

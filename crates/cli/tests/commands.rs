@@ -143,3 +143,110 @@ fn a_closed_pipe_is_no_error() {
         assert!(output.status.success() && told.is_empty(), "{arguments:?}: {} {told}", output.status);
     }
 }
+
+/// What the command prints with these variables, and whether it succeeded.
+fn told(
+    program: &std::path::Path,
+    arguments: &[&str],
+    variables: &[(&str, &std::path::Path)],
+) -> (bool, String) {
+    let output = std::process::Command::new(program)
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .output()
+        .expect("the command starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.success(), text(&output.stdout) + &text(&output.stderr))
+}
+
+fn mode(path: &std::path::Path, mode: u32) {
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("ours");
+}
+
+/// What processes that died left half written is counted, listed, pruned when it is old, and cleared.
+#[test]
+fn the_cache_tells_of_unfinished_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    mode(folder.path(), 0o700);
+    let key = "0123456789abcdef".repeat(4);
+    let at = |name: String| folder.path().join(name);
+    let left = at(format!(".17-0-{key}.o"));
+    for file in [&at(format!("{key}.o")), &left, &at(format!(".17-1-{key}.o"))] {
+        std::fs::write(file, [0; 100]).expect("written");
+    }
+    let run = |action: &str| {
+        let (done, told) = told(
+            env!("CARGO_BIN_EXE_anywarp").as_ref(),
+            &["cache", action],
+            &[("ANYWARP_CACHE_DIR", folder.path())],
+        );
+        assert!(done, "{told}");
+        told
+    };
+    let listed = run("list");
+    assert!(listed.contains(": 1 kernels, 2 unfinished files, 300 B"), "{listed}");
+    assert_eq!(listed.matches(", unfinished\n").count(), 2, "{listed}");
+    let hours = std::time::SystemTime::now() - std::time::Duration::from_secs(7200);
+    std::fs::File::open(&left).and_then(|f| f.set_modified(hours)).expect("set time");
+    let pruned = run("prune");
+    assert!(pruned.contains(": 0 kernels, 1 unfinished file removed, 100 B"), "{pruned}");
+    let cleared = run("clear");
+    assert!(cleared.contains(": 1 kernels, 1 unfinished file removed, 200 B"), "{cleared}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
+}
+
+#[test]
+fn a_cache_that_others_can_write_is_told_with_the_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    mode(folder.path(), 0o777);
+    let program = env!("CARGO_BIN_EXE_anywarp").as_ref();
+    let variables = [("ANYWARP_CACHE_DIR", folder.path())];
+    for (arguments, works) in
+        [(&["cache"] as &[&str], false), (&["cache", "clear"], false), (&["info"], true)]
+    {
+        let (done, told) = told(program, arguments, &variables);
+        assert_eq!(done, works, "{arguments:?}: {told}");
+        assert!(
+            told.contains("other users can write it") && told.contains("chmod go-w"),
+            "{arguments:?}: {told}"
+        );
+    }
+}
+
+/// An installation has the command in `bin` and the driver library, with a copy of LLVM, in `lib/anywarp`.
+#[test]
+fn an_installed_command_finds_the_llvm_that_came_with_it() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let root = folder.path().canonicalize().expect("there");
+    let (bin, lib) = (root.join("bin"), root.join("lib/anywarp"));
+    for folder in [&bin, &lib, &bin.join("lib")] {
+        std::fs::create_dir_all(folder).expect("a folder");
+        mode(folder, 0o755);
+    }
+    let program = bin.join("anywarp");
+    // By another process: where this one has it open to write, a test beside this one may hand that on to its child, and
+    // the program is busy.
+    let copied =
+        std::process::Command::new("cp").args([env!("CARGO_BIN_EXE_anywarp").as_ref(), &*program]).status();
+    assert!(copied.expect("cp").success());
+    let copies = [bin.join("libLLVM.so.22.1"), bin.join("lib/libLLVM.so.22.1"), lib.join("libLLVM.so.22.1")];
+    for copy in &copies {
+        std::fs::write(copy, "").expect("written");
+        mode(copy, 0o644);
+    }
+    let found = |variables: &[(&str, &std::path::Path)]| {
+        let (done, told) = told(&program, &["info", "--json"], variables);
+        assert!(done, "{told}");
+        let info: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+        info["llvm"].as_str().map(std::path::PathBuf::from)
+    };
+    assert_eq!(found(&[]), Some(copies[2].clone()));
+    // Without it, the toolchain that built the command has one, wherever the command lies.
+    std::fs::remove_file(&copies[2]).expect("removed");
+    let built = found(&[]).expect("the toolchain's");
+    assert!(!built.starts_with(&root), "{}", built.display());
+    // Where there is none, that is told with what to do.
+    assert_eq!(found(&[("ANYWARP_LLVM", &lib)]), None);
+    let (_, told) = told(&program, &["info"], &[("ANYWARP_LLVM", &lib)]);
+    assert!(told.contains("rustup toolchain install") && told.contains("ANYWARP_LLVM"), "{told}");
+}

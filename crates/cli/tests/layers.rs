@@ -8,6 +8,7 @@ use std::path::Path;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("ptx", &[]),
     ("image", &[]),
+    ("host", &[]),
     ("hwtruth", &[]),
     ("hipify", &[]),
     ("tensormap", &[]),
@@ -16,14 +17,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tensor", &["names"]),
     ("wave", &["names", "tensor", "texture"]),
     ("lower", &["ptx", "tensor", "texture", "wave"]),
-    ("simd", &["wave"]),
-    ("grid", &["tensor", "tensormap", "texture", "wave"]),
-    ("driver", &["image", "texture"]),
-    ("cpu", &["driver", "image", "ptx", "lower", "wave", "simd", "grid"]),
+    ("simd", &["host", "wave"]),
+    ("grid", &["host", "tensor", "tensormap", "texture", "wave"]),
+    ("driver", &["host", "image", "texture"]),
+    ("cpu", &["host", "driver", "image", "ptx", "lower", "wave", "simd", "grid"]),
     ("capi", &["driver", "image"]),
-    ("hip", &["capi", "driver", "image"]),
+    ("hip", &["capi", "driver", "host", "image"]),
     ("cuda", &["capi", "hip", "driver", "image", "cpu", "tensormap"]),
-    ("cli", &["cuda", "cpu", "driver", "image", "ptx", "lower", "wave", "simd", "hipify"]),
+    ("cli", &["host", "cuda", "cpu", "driver", "image", "ptx", "lower", "wave", "simd", "hipify"]),
 ];
 
 /// Names in the tables `[dependencies]` and `[build-dependencies]` of a manifest; tests may look wherever they like.
@@ -121,4 +122,60 @@ fn examples_are_told_from_other_texts() {
 fn the_reader_of_manifests_sees_both_spellings() {
     let text = "[package]\nname = \"x\"\n[dependencies]\nwave.workspace = true\nptx = { path = \"..\" }\n[dev-dependencies]\ngrid = \"1\"";
     assert_eq!(dependencies(text), ["wave", "ptx"]);
+}
+
+/// The sources of a crate but for its tests: each file's path and text.
+fn sources(folder: &Path, list: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, list);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = fs::read_to_string(&path).expect("text");
+            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            list.push((path.display().to_string(), text.to_owned()));
+        }
+    }
+}
+
+/// What a program loads must not obey the environment of a user with fewer rights, run what `PATH` leads to, or write files that somebody may
+/// have put there: all of that is in `host`, which looks first.
+#[test]
+fn only_host_touches_the_environment_and_the_disk() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/");
+    for (name, _) in ALLOWED.iter().filter(|(name, _)| !["host", "hwtruth", "cli", "hipify"].contains(name)) {
+        let mut list = Vec::new();
+        sources(&crates.join(name).join("src"), &mut list);
+        assert!(!list.is_empty(), "{name}");
+        for (path, text) in list {
+            for call in [
+                "env::var",
+                "getenv",
+                "Command::new",
+                "temp_dir()",
+                "fs::write(",
+                "File::create(",
+                "eprintln!",
+            ] {
+                assert!(!text.contains(call), "{path}: `{call}`: the crate `host` does it safely");
+            }
+        }
+    }
+}
+
+/// The command runs programs and writes files, but reads the driver's variables as the driver does.
+#[test]
+fn the_drivers_variables_are_read_in_one_place() {
+    let mut list = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut list);
+    for (path, text) in list {
+        for call in ["var(\"ANYWARP_", "var_os(\"ANYWARP_"] {
+            assert!(!text.contains(call), "{path}: `{call}`: use host::options");
+        }
+    }
+    let readme =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).expect("README.md");
+    for name in host::options::names().filter(|name| name.starts_with("ANYWARP_")) {
+        assert!(readme.contains(&format!("| `{name}`")), "README.md's table of variables lacks {name}");
+    }
 }

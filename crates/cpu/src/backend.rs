@@ -4,7 +4,6 @@
 //! device `malloc` are kept by context.
 
 use std::fs;
-use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -256,16 +255,17 @@ unsafe extern "C" {
 
 /// Writes through C's standard output, so that what kernels and the program print stands in order.
 fn print(text: &[u8]) {
-    // SAFETY: the C library's stream is there from the program's start to its end; the call locks it.
-    let written = unsafe {
-        let out = stdout;
-        let written = libc::fwrite(text.as_ptr().cast(), 1, text.len(), out);
-        libc::fflush(out);
-        written
-    };
-    if written != text.len() {
+    let written = host::write::limited(|| {
+        // SAFETY: the C library's stream is there from the program's start to its end; the calls lock it.
+        let whole = unsafe {
+            let out = stdout;
+            libc::fwrite(text.as_ptr().cast(), 1, text.len(), out) == text.len() && libc::fflush(out) == 0
+        };
+        if whole { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    });
+    if let Err(error) = written {
         // A closed standard output is the program's choice; what cannot be written there is told here.
-        let _ = writeln!(std::io::stderr(), "anywarp: {} bytes of printf were lost", text.len() - written);
+        driver::log::tell(&format!("printf of a kernel was lost, or a part of it: {error}"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A kernel's code: made at the first launch of a shape, and kept.
 
 use std::collections::{HashMap, hash_map};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, Once, PoisonError, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use simd::cache::Cache;
@@ -195,7 +195,10 @@ impl Maker {
                     tracing::debug!(kernel = name, "interpreted: the process is ending")
                 }
                 Err(error) => {
-                    tracing::warn!(kernel = name, %error, "a kernel is interpreted, which is slow");
+                    match &error {
+                        Error::Llvm(missing @ LlvmError::NotFound(_)) => tell_missing(name, missing),
+                        _ => tracing::warn!(kernel = name, %error, "a kernel is interpreted, which is slow"),
+                    }
                     refused = Some(error.to_string());
                 }
             }
@@ -218,6 +221,15 @@ impl Maker {
             }
         }
     }
+}
+
+/// Tells that there is no LLVM: to everybody once a process, since all kernels are slow then.
+fn tell_missing(kernel: &str, missing: &LlvmError) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        tracing::error!("kernels run on the interpreter, which is slow: {missing}");
+    });
+    tracing::debug!(kernel, "a kernel is interpreted, which is slow: there is no LLVM");
 }
 
 /// The code that takes the place of a kernel's first; `None` where there will be none.

@@ -1,15 +1,15 @@
 //! The PTX that programs load, kept for whoever wants to see it: `ANYWARP_KEEP_PTX` names a folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use host::folder::Folder;
+use host::options;
 
 use crate::program::Source;
 
 /// Writes each text of a module, whether it loads or not, as a file named by its first kernel and its digest, once.
 pub(crate) fn texts(sources: &[Source]) {
-    let Some(folder) = std::env::var_os("ANYWARP_KEEP_PTX").filter(|f| !f.is_empty()).map(PathBuf::from)
-    else {
-        return;
-    };
+    let Some(folder) = options::path("ANYWARP_KEEP_PTX") else { return };
     for source in sources {
         if let Err(error) = write(&folder, source.text) {
             tracing::warn!(%error, folder = %folder.display(), "ANYWARP_KEEP_PTX: a module's PTX is not kept");
@@ -28,15 +28,13 @@ fn name(text: &str) -> String {
 }
 
 fn write(folder: &Path, text: &str) -> std::io::Result<()> {
-    let file = folder.join(name(text));
-    if file.exists() {
+    let name = name(text);
+    if folder.join(&name).exists() {
         return Ok(());
     }
     std::fs::create_dir_all(folder)?;
-    // Other processes may load the same module at this time: each writes its own file, which then gets the name.
-    let own = folder.join(format!("{}.{}.part", name(text), std::process::id()));
-    std::fs::write(&own, text)?;
-    std::fs::rename(own, file)
+    // Other processes may load the same module at this time: each writes a file of its own, which then gets the name.
+    Folder::open(folder)?.write(&name, text.as_bytes(), 0o666)
 }
 
 #[cfg(test)]

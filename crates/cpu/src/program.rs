@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use host::options;
 use lower::ErrorClass;
 use simd::{Request, Rest, Specialisation, Target};
 use wave::module::RelocTarget;
@@ -35,10 +36,10 @@ pub enum Engine {
 impl Engine {
     /// By `ANYWARP_ENGINE`: `compiled` (the default) or `interpreter`.
     pub fn from_environment() -> Self {
-        match std::env::var("ANYWARP_ENGINE").as_deref() {
-            Ok("interpreter") => Engine::Interpreter,
-            Ok("compiled") | Err(_) => Engine::Compiled,
-            Ok(other) => {
+        match options::text("ANYWARP_ENGINE").as_deref() {
+            Some("interpreter") => Engine::Interpreter,
+            Some("compiled") | None => Engine::Compiled,
+            Some(other) => {
                 tracing::warn!("ANYWARP_ENGINE={other} is not known; `compiled` and `interpreter` are");
                 Engine::Compiled
             }
@@ -48,10 +49,10 @@ impl Engine {
 
 /// Whether `ANYWARP_EXACT` asks for the hardware's bits of the approximate functions.
 pub fn exact_from_environment() -> bool {
-    match std::env::var("ANYWARP_EXACT").as_deref() {
-        Ok("1") => true,
-        Ok("0" | "") | Err(_) => false,
-        Ok(other) => {
+    match options::text("ANYWARP_EXACT").as_deref() {
+        Some("1") => true,
+        Some("0" | "") | None => false,
+        Some(other) => {
             tracing::warn!("ANYWARP_EXACT={other} is not known; 0 and 1 are");
             false
         }

@@ -8,6 +8,7 @@ mod multicast;
 mod rows;
 mod shared;
 mod support;
+mod trust;
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};

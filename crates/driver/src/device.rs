@@ -363,10 +363,10 @@ pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
 }
 
 fn setting<T>(name: &str, wanted: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-    let text = std::env::var(name).ok()?;
+    let text = host::options::text(name)?;
     let value = read(text.trim());
     if value.is_none() {
-        eprintln!("anywarp: {name}={text}: not {wanted}; the default is used");
+        crate::log::tell(&format!("{name}={text}: not {wanted}; the default is used"));
     }
     value
 }

@@ -71,11 +71,11 @@ pub fn initialize(backend: impl FnOnce() -> Arc<dyn Backend>) -> Result<()> {
     }
     let driver = DRIVER.get_or_init(|| {
         let backend = backend();
-        let variable = |name: &str| std::env::var(name).ok();
-        let (infos, refused) = match visible::visible(backend.devices(), |info| info.uuid, variable) {
-            Ok(infos) => (infos, None),
-            Err(error) => (Vec::new(), Some(error)),
-        };
+        let (infos, refused) =
+            match visible::visible(backend.devices(), |info| info.uuid, host::options::text) {
+                Ok(infos) => (infos, None),
+                Err(error) => (Vec::new(), Some(error)),
+            };
         let devices = infos.into_iter().enumerate().map(|(i, info)| Device::new(i as u32, info)).collect();
         PROCESS.store(std::process::id(), Ordering::SeqCst);
         // SAFETY: both take functions that live as long as the library, which stays loaded once it has been initialised.

@@ -1,5 +1,6 @@
 //! What the driver says on standard error: `ANYWARP_LOG` is `off`, `error` (the default), `warn`, `info` or `trace`.
 
+use std::io::Write;
 use std::sync::OnceLock;
 
 /// How much is said.
@@ -20,16 +21,14 @@ pub enum Level {
 /// The level asked for.
 pub fn level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
-    *LEVEL.get_or_init(|| match std::env::var("ANYWARP_LOG").as_deref() {
-        Err(_) | Ok("error" | "") => Level::Error,
-        Ok("off") => Level::Off,
-        Ok("warn") => Level::Warn,
-        Ok("info" | "debug") => Level::Info,
-        Ok("trace") => Level::Trace,
-        Ok(other) => {
-            eprintln!(
-                "anywarp: ANYWARP_LOG={other}: not one of off, error, warn, info, trace; error is used"
-            );
+    *LEVEL.get_or_init(|| match host::options::text("ANYWARP_LOG").as_deref() {
+        None | Some("error" | "") => Level::Error,
+        Some("off") => Level::Off,
+        Some("warn") => Level::Warn,
+        Some("info" | "debug") => Level::Info,
+        Some("trace") => Level::Trace,
+        Some(other) => {
+            tell(&format!("ANYWARP_LOG={other}: not one of off, error, warn, info, trace; error is used"));
             Level::Error
         }
     })
@@ -38,6 +37,13 @@ pub fn level() -> Level {
 /// Says something at a level.
 pub fn say(at: Level, what: impl FnOnce() -> String) {
     if at <= level() {
-        eprintln!("anywarp: {}", what());
+        tell(&what());
     }
+}
+
+/// Says something at every level.
+pub fn tell(what: &str) {
+    // One write, so that lines of several threads stay whole. A standard error that takes nothing is the program's choice.
+    let line = format!("anywarp: {what}\n");
+    let _ = host::write::limited(|| std::io::stderr().write_all(line.as_bytes()));
 }

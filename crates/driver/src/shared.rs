@@ -44,7 +44,7 @@ pub(crate) fn memory_file(size: u64) -> Result<File> {
         }
         File::from(OwnedFd::from_raw_fd(fd))
     };
-    file.set_len(size).map_err(|_| Error::OutOfMemory)?;
+    host::write::limited(|| file.set_len(size)).map_err(|_| Error::OutOfMemory)?;
     Ok(file)
 }
 

@@ -40,7 +40,7 @@ pub trait Host: Send + Sync {
     fn print_error(&self, text: &[u8]) {
         use std::io::Write;
         // A closed stderr is the program's choice.
-        let _ = std::io::stderr().write_all(text);
+        let _ = host::write::limited(|| std::io::stderr().write_all(text));
     }
 }
 

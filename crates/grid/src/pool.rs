@@ -59,7 +59,7 @@ impl Config {
     /// As the environment says: `ANYWARP_WORKERS` (threads), `ANYWARP_DETERMINISTIC` (1), `ANYWARP_WATCHDOG` (seconds). What
     /// cannot be understood is told and not used.
     pub fn from_env() -> Config {
-        Config::from_vars(|name| std::env::var(name).ok())
+        Config::from_vars(host::options::text)
     }
 
     fn from_vars(get: impl Fn(&str) -> Option<String>) -> Config {

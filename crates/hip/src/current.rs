@@ -11,6 +11,7 @@ use driver::backend::Backend;
 use driver::context::{self, Context};
 use driver::device::Device;
 use driver::stream::{self, STREAMS, Stream};
+use host::options;
 
 use crate::{Error, Result};
 
@@ -37,10 +38,10 @@ pub enum Rule {
 /// The rule of this process: `ANYWARP_HIP_CONTEXT`, `amd` or `nvidia`.
 pub fn rule() -> Rule {
     static RULE: OnceLock<Rule> = OnceLock::new();
-    *RULE.get_or_init(|| match std::env::var("ANYWARP_HIP_CONTEXT").as_deref() {
-        Ok("nvidia") => Rule::Nvidia,
-        Err(_) | Ok("" | "amd") => Rule::Amd,
-        Ok(other) => {
+    *RULE.get_or_init(|| match options::text("ANYWARP_HIP_CONTEXT").as_deref() {
+        Some("nvidia") => Rule::Nvidia,
+        None | Some("" | "amd") => Rule::Amd,
+        Some(other) => {
             driver::log::say(driver::log::Level::Error, || {
                 format!("ANYWARP_HIP_CONTEXT is \"{other}\"; it can be \"amd\" (taken now) or \"nvidia\"")
             });
@@ -52,10 +53,10 @@ pub fn rule() -> Rule {
 /// Whether this process is to see what clr leaves unwritten as clr has it: `ANYWARP_HIP_STRICT`, `1` or `0`.
 pub fn strict() -> bool {
     static STRICT: OnceLock<bool> = OnceLock::new();
-    *STRICT.get_or_init(|| match std::env::var("ANYWARP_HIP_STRICT").as_deref() {
-        Ok("1") => true,
-        Err(_) | Ok("" | "0") => false,
-        Ok(other) => {
+    *STRICT.get_or_init(|| match options::text("ANYWARP_HIP_STRICT").as_deref() {
+        Some("1") => true,
+        None | Some("" | "0") => false,
+        Some(other) => {
             driver::log::say(driver::log::Level::Error, || {
                 format!("ANYWARP_HIP_STRICT is \"{other}\"; it can be \"0\" (taken now) or \"1\"")
             });

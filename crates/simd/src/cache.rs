@@ -1,14 +1,23 @@
 //! Objects on disk, so that a program's second run compiles nothing.
 //!
-//! One file an object, named by the digest of everything that went into it: the texts, the kernel, the specialisation, the processor, and
-//! the compiler's own sources. A file is written beside its place and renamed, so that readers see whole files only; its contents carry
-//! their own digest. When the folder grows over its bound, the files used longest ago go.
+//! One file an object, named by the digest of everything that went into it: the texts, the kernel, the
+//! specialisation, the processor, and the compiler's own sources. A file is written beside its place and
+//! renamed, so that readers see whole files only; its contents carry a digest of themselves and of the name.
+//! When the folder grows over its bound, the files used longest ago go.
+//!
+//! An object is code that will run with the user's rights. The folder must belong to the user and be closed
+//! to everybody else, and an object must be the user's own file; otherwise there is no cache
+//! ([`host::folder`]).
 
 use std::fs;
-use std::io::Write;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::SystemTime;
+use std::sync::Once;
+use std::time::{Duration, SystemTime};
+
+use host::folder::{Folder, is_temporary};
+use host::options;
+use host::trust::Distrust;
 
 use crate::compile::{Facts, Request};
 use crate::effort::Effort;
@@ -17,7 +26,10 @@ use crate::kernel::Report;
 /// Bytes that the folder may hold.
 pub const BOUND: u64 = 512 << 20;
 
-const MAGIC: &[u8; 8] = b"ANYWARP3";
+/// A temporary that has not been touched for so long was left by a process that died.
+const LEFT: Duration = Duration::from_secs(3600);
+
+const MAGIC: &[u8; 8] = b"ANYWARP4";
 /// Magic, digest, frame, local memory, flags, four counts.
 const HEADER: usize = 8 + 32 + 8 + 8 + 8 + 16;
 
@@ -46,17 +58,43 @@ impl Key {
         h.update(request.target.features.as_bytes());
         Key(h.finalize().to_hex().to_string())
     }
+
+    /// The name of the object's file.
+    fn file(&self) -> String {
+        format!("{}.o", self.0)
+    }
 }
 
 /// One cached object, as the folder tells.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Its file.
-    pub path: PathBuf,
+    /// Its file's name.
+    pub name: String,
+    /// The digest that names the object.
+    pub key: String,
     /// Bytes.
     pub size: u64,
     /// When it was last used.
     pub used: SystemTime,
+    /// A temporary: a process is writing it, or died over it.
+    pub unfinished: bool,
+}
+
+impl Item {
+    /// Whether no process can be writing it any more.
+    fn is_left(&self) -> bool {
+        self.unfinished && self.used.elapsed().is_ok_and(|age| age > LEFT)
+    }
+}
+
+/// The object that a file's name is of, and whether it is a temporary; `None`: the file is none of ours.
+fn object_of(name: &std::ffi::OsStr) -> Option<(String, bool)> {
+    let temporary = is_temporary(name);
+    let object = temporary.or_else(|| name.to_str())?;
+    // Earlier versions left the ending off in temporaries.
+    let key = object.strip_suffix(".o").or(temporary)?;
+    let ours = key.len() == 2 * blake3::OUT_LEN && key.bytes().all(|b| b.is_ascii_hexdigit());
+    ours.then(|| (key.to_string(), temporary.is_some()))
 }
 
 /// A folder of objects.
@@ -66,13 +104,14 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// By `ANYWARP_CACHE_DIR` (empty or `off`: no cache), else `anywarp` under `XDG_CACHE_HOME` or `~/.cache`.
+    /// By `ANYWARP_CACHE_DIR` (empty or `off`: no cache), else `anywarp` under `XDG_CACHE_HOME` or
+    /// `~/.cache`.
     pub fn from_environment() -> Option<Cache> {
-        let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        if let Some(set) = std::env::var_os("ANYWARP_CACHE_DIR") {
+        if let Some(set) = options::raw("ANYWARP_CACHE_DIR") {
             return (!set.is_empty() && set != "off").then(|| Cache { folder: set.into() });
         }
-        let folder = var("XDG_CACHE_HOME").or_else(|| var("HOME").map(|h| h.join(".cache")))?.join("anywarp");
+        let home = || options::path("HOME").map(|h| h.join(".cache"));
+        let folder = options::path("XDG_CACHE_HOME").or_else(home)?.join("anywarp");
         Some(Cache { folder })
     }
 
@@ -86,116 +125,164 @@ impl Cache {
         &self.folder
     }
 
-    fn file(&self, key: &Key) -> PathBuf {
-        self.folder.join(format!("{}.o", key.0))
+    /// Tells, once a process, that the cache is not used, unless the reason is an everyday one, such as a
+    /// full disk.
+    pub(crate) fn tell(&self, error: &Distrust) {
+        static TOLD: Once = Once::new();
+        let folder = self.folder.display();
+        match error {
+            Distrust::System(error) => tracing::debug!(%folder, %error, "the cache cannot be used"),
+            reason => TOLD.call_once(|| {
+                tracing::error!(
+                    "the cache of compiled kernels is not used: {reason}. Its folder must be yours, with mode 700; \
+                     ANYWARP_CACHE_DIR names another (now {folder})"
+                );
+            }),
+        }
     }
 
     /// An object, if it is there and whole.
     pub(crate) fn get(&self, key: &Key) -> Option<(Facts, Vec<u8>)> {
-        let path = self.file(key);
-        let bytes = fs::read(&path).ok()?;
-        let Some(found) = decode(&bytes) else {
-            tracing::warn!(path = %path.display(), "a cached object is damaged; it is made anew");
+        let folder = match Folder::open_private(&self.folder) {
+            Ok(folder) => folder,
+            Err(error) => {
+                self.tell(&error);
+                return None;
+            }
+        };
+        let read = || -> Result<(fs::File, Vec<u8>), Distrust> {
+            let mut file = folder.read(&key.file())?;
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            Ok((file, bytes))
+        };
+        let (file, bytes) = match read() {
+            Ok(both) => both,
+            Err(Distrust::System(_)) => return None,
+            Err(reason) => {
+                tracing::warn!(folder = %self.folder.display(), %reason, "a cached object is not used; it is made anew");
+                return None;
+            }
+        };
+        let Some(found) = decode(key, &bytes) else {
+            tracing::warn!(folder = %self.folder.display(), key = key.0, "a cached object is damaged; it is made anew");
             return None;
         };
         // The time of the last use; without it the file only goes earlier.
-        let _ = fs::File::open(&path).and_then(|f| f.set_modified(SystemTime::now()));
+        let _ = file.set_modified(SystemTime::now());
         Some(found)
     }
 
-    /// Keeps an object. A full disk or a read-only folder costs the cache, not the launch.
+    /// Keeps an object. A full disk, a read-only folder or a limit on file sizes costs the cache, not the
+    /// launch.
     pub(crate) fn put(&self, key: &Key, facts: &Facts, object: &[u8]) {
         if let Err(error) = self.write(key, facts, object) {
-            tracing::debug!(folder = %self.folder.display(), %error, "cannot write to the cache");
+            self.tell(&error);
         }
     }
 
-    fn write(&self, key: &Key, facts: &Facts, object: &[u8]) -> std::io::Result<()> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        fs::create_dir_all(&self.folder)?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let beside = self.folder.join(format!(".{}-{number}-{}", std::process::id(), key.0));
-        let done = fs::File::create(&beside)
-            .and_then(|mut f| f.write_all(&encode(facts, object)))
-            .and_then(|()| fs::rename(&beside, self.file(key)));
-        if done.is_err() {
-            // What is half written must not stay; if it cannot go either, there is nothing more to do.
-            let _ = fs::remove_file(&beside);
-        }
-        done?;
-        // Reading a folder of thousands of files costs more than making a kernel: one of 64 new objects looks after it.
+    fn write(&self, key: &Key, facts: &Facts, object: &[u8]) -> Result<(), Distrust> {
+        let folder = Folder::make_private(&self.folder)?;
+        folder.write(&key.file(), &encode(key, facts, object), 0o600)?;
+        // Reading a folder of thousands of files costs more than making a kernel: one of 64 new objects looks
+        // after it.
         if key.0.starts_with(['0', '1', '2', '3']) && key.0.ends_with('0') {
-            self.prune(BOUND)
-        } else {
-            Ok(())
+            self.prune(BOUND)?;
+        }
+        Ok(())
+    }
+
+    /// The folder, to look after what is in it; `None`: it is not there.
+    fn opened(&self) -> Result<Option<Folder>, Distrust> {
+        match Folder::open_private(&self.folder) {
+            Err(Distrust::System(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            other => other.map(Some),
         }
     }
 
-    /// Every object.
+    /// Every object, and every temporary. Files that are named otherwise are none of the cache's.
     ///
     /// # Errors
-    /// The folder cannot be read; one that is not there is empty.
-    pub fn items(&self) -> std::io::Result<Vec<Item>> {
-        let entries = match fs::read_dir(&self.folder) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other?,
-        };
+    /// The folder cannot be read or is not the user's alone; one that is not there is empty.
+    pub fn items(&self) -> Result<Vec<Item>, Distrust> {
+        if self.opened()?.is_none() {
+            return Ok(Vec::new());
+        }
         let mut items = Vec::new();
-        for entry in entries {
+        for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
-            let path = entry.path();
-            if path.extension().is_none_or(|e| e != "o") {
-                continue;
-            }
+            let name = entry.file_name();
+            let Some((key, unfinished)) = object_of(&name) else { continue };
             // Another process may have removed it meanwhile.
             if let Ok(meta) = entry.metadata() {
                 items.push(Item {
-                    path,
+                    name: name.to_string_lossy().into_owned(),
+                    key,
                     size: meta.len(),
                     used: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                    unfinished,
                 });
             }
         }
         Ok(items)
     }
 
-    /// Removes every object, and what is known of texts; how many objects, and their bytes.
+    /// Removes every object, every temporary, and what is known of texts; gives what was removed.
     ///
     /// # Errors
-    /// The folder cannot be read or a file cannot be removed.
-    pub fn clear(&self) -> std::io::Result<(usize, u64)> {
+    /// The folder cannot be read or is not the user's alone, or a file cannot be removed.
+    pub fn clear(&self) -> Result<Vec<Item>, Distrust> {
+        let Some(folder) = self.opened()? else { return Ok(Vec::new()) };
         let items = self.items()?;
-        for item in &items {
-            fs::remove_file(&item.path)?;
+        for name in items.iter().map(|item| item.name.as_str()).chain([crate::seen::FILE]) {
+            match folder.remove(name) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
         }
-        match fs::remove_file(self.folder.join(crate::seen::FILE)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        Ok((items.len(), items.iter().map(|i| i.size).sum()))
+        Ok(items)
     }
 
-    fn prune(&self, bound: u64) -> std::io::Result<()> {
-        let mut items = self.items()?;
+    /// Removes temporaries that processes left when they died, and of a folder that holds more than `bound`
+    /// bytes the objects used longest ago; gives what was removed.
+    ///
+    /// # Errors
+    /// The folder cannot be read or is not the user's alone.
+    pub fn prune(&self, bound: u64) -> Result<Vec<Item>, Distrust> {
+        let Some(folder) = self.opened()? else { return Ok(Vec::new()) };
+        let (left, mut items): (Vec<Item>, Vec<Item>) = self.items()?.into_iter().partition(Item::is_left);
+        let mut removed = left;
+        removed.retain(|item| folder.remove(&item.name).is_ok());
         let mut total: u64 = items.iter().map(|i| i.size).sum();
         if total <= bound {
-            return Ok(());
+            return Ok(removed);
         }
         items.sort_by_key(|i| i.used);
         // A quarter at a time, so that a full cache is not pruned at every launch.
-        for item in items {
+        for item in items.into_iter().filter(|item| !item.unfinished) {
             if total <= bound / 4 * 3 {
                 break;
             }
-            if fs::remove_file(&item.path).is_ok() {
+            if folder.remove(&item.name).is_ok() {
                 total -= item.size;
+                removed.push(item);
             }
         }
-        Ok(())
+        Ok(removed)
     }
 }
 
-fn encode(facts: &Facts, object: &[u8]) -> Vec<u8> {
+/// A digest of an object's contents and of its name: a file that has got another object's name is not taken
+/// for it.
+fn digest(key: &Key, body: &[u8]) -> blake3::Hash {
+    let mut h = blake3::Hasher::new();
+    h.update(key.0.as_bytes());
+    h.update(&[0]);
+    h.update(body);
+    h.finalize()
+}
+
+fn encode(key: &Key, facts: &Facts, object: &[u8]) -> Vec<u8> {
     let r = facts.report;
     let mut body = Vec::with_capacity(HEADER + object.len());
     body.extend(facts.frame.to_le_bytes());
@@ -206,14 +293,14 @@ fn encode(facts: &Facts, object: &[u8]) -> Vec<u8> {
     [r.uniform, r.vector, r.wide, r.scattered].iter().for_each(|n| body.extend(n.to_le_bytes()));
     body.extend(object);
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(blake3::hash(&body).as_bytes());
+    bytes.extend(digest(key, &body).as_bytes());
     bytes.extend(body);
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
+fn decode(key: &Key, bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
     let (head, body) = bytes.split_at_checked(40)?;
-    if head.get(..8)? != MAGIC || head.get(8..)? != blake3::hash(body).as_bytes() {
+    if head.get(..8)? != MAGIC || head.get(8..)? != digest(key, body).as_bytes() {
         return None;
     }
     let u64_at = |at: usize| Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?));
@@ -234,16 +321,37 @@ fn decode(bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
-    fn scratch(name: &str) -> Cache {
-        let folder = std::env::temp_dir().join(format!("anywarp-cache-{name}-{}", std::process::id()));
-        Cache { folder }
+    /// A cache whose folder goes with it.
+    struct Scratch(tempfile::TempDir, Cache);
+
+    impl Scratch {
+        fn new() -> Scratch {
+            let folder = tempfile::tempdir().expect("a folder");
+            let cache = Cache { folder: folder.path().join("cache") };
+            Scratch(folder, cache)
+        }
+
+        fn file(&self, key: &Key) -> PathBuf {
+            self.1.folder.join(key.file())
+        }
+    }
+
+    fn key(name: &str) -> Key {
+        Key(blake3::hash(name.as_bytes()).to_hex().to_string())
+    }
+
+    fn age(path: &Path, seconds: u64) {
+        let time = SystemTime::now() - Duration::from_secs(seconds);
+        fs::File::open(path).and_then(|f| f.set_modified(time)).expect("set time");
     }
 
     #[test]
     fn objects_come_back_and_damage_is_seen() {
-        let cache = scratch("damage");
-        let key = Key("0123".into());
+        let scratch = Scratch::new();
+        let cache = &scratch.1;
+        let key = key("0123");
         let facts = Facts {
             frame: 192,
             local: 48,
@@ -261,37 +369,94 @@ mod tests {
         assert!(cache.get(&key).is_none());
         cache.put(&key, &facts, b"object");
         assert_eq!(cache.get(&key), Some((facts, b"object".to_vec())));
-        let mut bytes = fs::read(cache.file(&key)).expect("it was written");
+        let mut bytes = fs::read(scratch.file(&key)).expect("it was written");
         for cut in [0, 7, 39, bytes.len() - 1] {
-            fs::write(cache.file(&key), &bytes[..cut]).expect("writable");
+            fs::write(scratch.file(&key), &bytes[..cut]).expect("writable");
             assert!(cache.get(&key).is_none(), "{cut} bytes");
         }
         *bytes.last_mut().expect("bytes") ^= 1;
-        fs::write(cache.file(&key), &bytes).expect("writable");
+        fs::write(scratch.file(&key), &bytes).expect("writable");
         assert!(cache.get(&key).is_none());
-        assert_eq!(cache.clear().expect("clear").0, 1);
-        fs::remove_dir_all(&cache.folder).expect("remove");
+        assert_eq!(cache.clear().expect("clear").len(), 1);
+    }
+
+    #[test]
+    fn an_object_under_another_ones_name_is_not_taken() {
+        let scratch = Scratch::new();
+        let (one, other) = (key("one"), key("other"));
+        scratch.1.put(&one, &Facts::default(), b"object");
+        fs::hard_link(scratch.file(&one), scratch.file(&other)).expect("a link");
+        assert!(scratch.1.get(&one).is_some());
+        assert!(scratch.1.get(&other).is_none());
+    }
+
+    #[test]
+    fn what_others_can_write_is_not_used() {
+        let scratch = Scratch::new();
+        let (cache, key) = (&scratch.1, key("planted"));
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("ours");
+        };
+        cache.put(&key, &Facts::default(), b"object");
+        let made = fs::metadata(cache.folder()).expect("there").permissions().mode();
+        assert_eq!(made & 0o777, 0o700);
+        // A file that others can write, and a link.
+        mode(&scratch.file(&key), 0o666);
+        assert!(cache.get(&key).is_none());
+        let elsewhere = scratch.0.path().join("elsewhere");
+        fs::rename(scratch.file(&key), &elsewhere).expect("moved");
+        mode(&elsewhere, 0o600);
+        symlink(&elsewhere, scratch.file(&key)).expect("a link");
+        assert!(cache.get(&key).is_none());
+        // A folder in which others can put files: nothing is read and nothing written.
+        fs::remove_file(scratch.file(&key)).expect("removed");
+        fs::rename(&elsewhere, scratch.file(&key)).expect("moved back");
+        assert!(cache.get(&key).is_some());
+        mode(cache.folder(), 0o777);
+        assert!(cache.get(&key).is_none());
+        cache.put(&self::key("other"), &Facts::default(), b"object");
+        assert!(!cache.seen(&[7; 32], &crate::Target::native()));
+        assert!(!cache.seen(&[7; 32], &crate::Target::native()));
+        assert!(cache.items().is_err() && cache.clear().is_err() && cache.prune(0).is_err());
+        assert_eq!(fs::read_dir(cache.folder()).expect("there").count(), 1);
     }
 
     #[test]
     fn the_longest_unused_go_first() {
-        let cache = scratch("prune");
+        let scratch = Scratch::new();
+        let cache = &scratch.1;
         for (i, name) in ["a", "b", "c", "d"].iter().enumerate() {
-            let key = Key((*name).into());
-            cache.put(&key, &Facts::default(), &[0; 1000]);
-            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 + i as u64);
-            fs::File::open(cache.file(&key)).and_then(|f| f.set_modified(time)).expect("set time");
+            cache.put(&key(name), &Facts::default(), &[0; 1000]);
+            age(&scratch.file(&key(name)), 1000 - i as u64);
         }
-        cache.get(&Key("a".into())).expect("there");
-        cache.prune(4000).expect("prune");
-        let mut left: Vec<String> = cache
-            .items()
-            .expect("items")
-            .iter()
-            .map(|i| i.path.file_stem().expect("a name").to_string_lossy().into_owned())
-            .collect();
+        cache.get(&key("a")).expect("there");
+        assert_eq!(cache.prune(4000).expect("prune").len(), 2);
+        let mut left: Vec<String> = cache.items().expect("items").into_iter().map(|i| i.key).collect();
         left.sort();
-        assert_eq!(left, ["a", "d"]);
-        fs::remove_dir_all(&cache.folder).expect("remove");
+        let mut wanted = [key("a").0, key("d").0];
+        wanted.sort();
+        assert_eq!(left, wanted);
+    }
+
+    #[test]
+    fn temporaries_are_counted_pruned_when_old_and_cleared() {
+        let scratch = Scratch::new();
+        let cache = &scratch.1;
+        cache.put(&key("a"), &Facts::default(), b"object");
+        // As this version names them, and as earlier ones did.
+        let (new, old) = (format!(".1-2-{}", key("b").file()), format!(".3-4-{}", key("c").0));
+        let at = |name: &str| cache.folder().join(name);
+        for name in [&new, &old, "notes.o"] {
+            fs::write(at(name), [0; 10]).expect("written");
+        }
+        let count = |of: &[Item]| (of.len(), of.iter().filter(|item| item.unfinished).count());
+        assert_eq!(count(&cache.items().expect("items")), (3, 2));
+        assert!(cache.prune(BOUND).expect("prune").is_empty());
+        age(&at(&old), 2 * LEFT.as_secs());
+        assert_eq!(count(&cache.prune(BOUND).expect("prune")), (1, 1));
+        assert!(at(&new).exists() && !at(&old).exists());
+        assert_eq!(count(&cache.clear().expect("clear")), (2, 1));
+        assert!(cache.items().expect("items").is_empty());
+        assert!(at("notes.o").exists(), "what is not the cache's stays");
     }
 }

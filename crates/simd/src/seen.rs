@@ -4,9 +4,12 @@
 //! cache: the file `seen` has a fixed number of places, each text has one, and the last that was loaded there is in it. Readers and writers
 //! take no lock: who reads half of a text finds a stranger, and opens LLVM for nothing.
 
-use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
+
+use host::folder::Folder;
+use host::trust::Distrust;
+use host::write::limited;
 
 use crate::cache::Cache;
 use crate::target::Target;
@@ -36,23 +39,19 @@ impl Cache {
         let [mark, place] = *h.finalize().as_bytes().as_chunks::<16>().0 else { return false };
         let place = u64::from_le_bytes(*place.first_chunk().unwrap_or(&[0; 8])) % PLACES;
         self.exchange(place * size_of::<Mark>() as u64, &mark).unwrap_or_else(|error| {
-            tracing::debug!(folder = %self.folder().display(), %error, "cannot remember a text");
+            self.tell(&error);
             false
         })
     }
 
     /// Whether this mark lies at an offset; puts it there.
-    fn exchange(&self, offset: u64, mark: &Mark) -> io::Result<bool> {
-        let path = self.folder().join(FILE);
-        let mut open = File::options();
-        open.read(true).write(true);
-        let file = match open.open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(self.folder())?;
-                open.create(true).truncate(false).open(&path)?
+    fn exchange(&self, offset: u64, mark: &Mark) -> Result<bool, Distrust> {
+        let folder = Folder::make_private(self.folder())?;
+        let file = match folder.read_and_write(FILE, true) {
+            // A folder that is filled once and then closed.
+            Err(Distrust::System(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
+                folder.read(FILE)?
             }
-            // A folder that somebody else fills.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(&path)?,
             other => other?,
         };
         let mut found = Mark::default();
@@ -60,7 +59,7 @@ impl Cache {
         if file.read_exact_at(&mut found, offset).is_ok() && found == *mark {
             return Ok(true);
         }
-        file.write_all_at(mark, offset)?;
+        limited(|| file.write_all_at(mark, offset))?;
         Ok(false)
     }
 }
@@ -71,8 +70,8 @@ mod tests {
 
     #[test]
     fn a_text_is_seen_the_second_time_until_the_cache_is_cleared() {
-        let folder = std::env::temp_dir().join(format!("anywarp-seen-{}", std::process::id()));
-        let cache = Cache::at(&folder);
+        let scratch = tempfile::tempdir().expect("a folder");
+        let cache = Cache::at(&scratch.path().join("cache"));
         let native = Target::native();
         for text in [[1; 32], [2; 32]] {
             assert!(!cache.seen(&text, &native));
@@ -84,6 +83,5 @@ mod tests {
         assert!(cache.items().expect("readable").is_empty());
         cache.clear().expect("clear");
         assert!(!cache.seen(&[1; 32], &native));
-        fs::remove_dir_all(&folder).expect("remove");
     }
 }

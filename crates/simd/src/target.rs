@@ -113,6 +113,6 @@ impl Target {
 
     /// By `ANYWARP_CPU`, `native` if it is not set.
     pub fn from_environment() -> Result<Target, UnknownTarget> {
-        Target::named(&std::env::var("ANYWARP_CPU").unwrap_or_else(|_| "native".into()))
+        Target::named(&host::options::text("ANYWARP_CPU").unwrap_or_else(|| "native".into()))
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use simd::cache::Cache;
+use simd::cache::{BOUND, Cache, Item};
 
 use crate::table;
 
@@ -28,6 +28,8 @@ enum Action {
         #[arg(long)]
         all: bool,
     },
+    /// Remove what dead processes left half written, and of a cache over its bound what was used longest ago
+    Prune,
     /// Remove everything in it
     Clear,
 }
@@ -40,6 +42,18 @@ fn ago(time: SystemTime) -> String {
     unit.map_or(format!("{seconds} s"), |(length, name)| format!("{} {name}", seconds / length))
 }
 
+/// How many kernels and half-written files these are, what happened to them, and their bytes.
+fn count(items: &[Item], happened: &str) -> String {
+    let unfinished = items.iter().filter(|item| item.unfinished).count();
+    let files = match unfinished {
+        0 => String::new(),
+        1 => ", 1 unfinished file".into(),
+        n => format!(", {n} unfinished files"),
+    };
+    let size = items.iter().map(|item| item.size).sum();
+    format!("{} kernels{files}{happened}, {}", items.len() - unfinished, table::bytes(size))
+}
+
 /// Runs the subcommand.
 pub fn run(args: Args) -> Result<ExitCode> {
     let Some(cache) = Cache::from_environment() else {
@@ -50,15 +64,17 @@ pub fn run(args: Args) -> Result<ExitCode> {
     match args.action.unwrap_or(Action::List { all: false }) {
         Action::List { all } => {
             let mut items = cache.items().with_context(|| format!("cannot read {folder}"))?;
-            let total = items.iter().map(|item| item.size).sum();
-            writeln!(io::stdout(), "{folder}: {} kernels, {}", items.len(), table::bytes(total))?;
+            writeln!(io::stdout(), "{folder}: {}", count(&items, ""))?;
             items.sort_by_key(|item| std::cmp::Reverse(item.used));
             let rows: Vec<Vec<String>> = items
                 .iter()
                 .take(if all { usize::MAX } else { SHOWN })
                 .map(|item| {
-                    let name = item.path.file_stem().unwrap_or_default().to_string_lossy();
-                    vec![name.chars().take(16).collect(), table::bytes(item.size), ago(item.used)]
+                    let mut used = ago(item.used);
+                    if item.unfinished {
+                        used.push_str(", unfinished");
+                    }
+                    vec![item.key.chars().take(16).collect(), table::bytes(item.size), used]
                 })
                 .collect();
             if !rows.is_empty() {
@@ -68,9 +84,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
                 writeln!(io::stdout(), "and {} more (--all shows them)", items.len() - rows.len())?;
             }
         }
+        Action::Prune => {
+            let removed = cache.prune(BOUND).with_context(|| format!("cannot prune {folder}"))?;
+            writeln!(io::stdout(), "{folder}: {}", count(&removed, " removed"))?;
+        }
         Action::Clear => {
-            let (count, size) = cache.clear().with_context(|| format!("cannot clear {folder}"))?;
-            writeln!(io::stdout(), "{folder}: {count} kernels removed, {}", table::bytes(size))?;
+            let removed = cache.clear().with_context(|| format!("cannot clear {folder}"))?;
+            writeln!(io::stdout(), "{folder}: {}", count(&removed, " removed"))?;
         }
     }
     Ok(ExitCode::SUCCESS)

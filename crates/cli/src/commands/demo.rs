@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -35,7 +36,9 @@ struct Scratch(PathBuf);
 impl Scratch {
     fn new() -> Result<Self> {
         let path = std::env::temp_dir().join(format!("anywarp-demo-{}", std::process::id()));
-        fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        // A program will run from it: a folder that is there already may be somebody else's.
+        let make = || fs::DirBuilder::new().mode(0o700).create(&path);
+        make().with_context(|| format!("cannot make {}", path.display()))?;
         Ok(Scratch(path))
     }
 }

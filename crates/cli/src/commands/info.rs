@@ -36,6 +36,9 @@ struct Info {
     llvm: Option<PathBuf>,
     /// Null where nothing is kept.
     cache: Option<Kept>,
+    /// Where there is no LLVM, or the cache cannot be used: why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +89,19 @@ fn gather() -> Info {
             pci_bus_id: format!("{domain:04X}:{bus:02X}:{slot:02X}.0"),
         }
     });
+    let mut refused = Vec::new();
+    let llvm = Llvm::locate().map_err(|error| refused.push(error.to_string())).ok();
+    let cache = Cache::from_environment().and_then(|cache| match cache.items() {
+        Ok(items) => Some(Kept {
+            folder: cache.folder().into(),
+            kernels: items.iter().filter(|item| !item.unfinished).count(),
+            bytes: items.iter().map(|item| item.size).sum(),
+        }),
+        Err(error) => {
+            refused.push(format!("the cache in {} is not used: {error}", cache.folder().display()));
+            None
+        }
+    });
     Info {
         version: env!("CARGO_PKG_VERSION"),
         driver: install::library_folder().ok().map(|folder| folder.join(install::LIBCUDA)),
@@ -105,15 +121,9 @@ fn gather() -> Info {
             Engine::Compiled => "compiled",
             Engine::Interpreter => "interpreter",
         },
-        llvm: Llvm::locate(),
-        cache: Cache::from_environment().map(|cache| {
-            let items = cache.items().unwrap_or_default();
-            Kept {
-                folder: cache.folder().into(),
-                kernels: items.len(),
-                bytes: items.iter().map(|item| item.size).sum(),
-            }
-        }),
+        llvm,
+        cache,
+        refused,
     }
 }
 
@@ -138,11 +148,7 @@ fn text(info: &Info) -> String {
     let _ = writeln!(out, "cpu       {}, {} threads", info.cpu.model, info.cpu.threads);
     let extra = info.cpu.features.iter().map(|f| format!(", {f}")).collect::<String>();
     let _ = writeln!(out, "code      {}, for {}{extra}", info.engine, info.cpu.target);
-    let _ = writeln!(
-        out,
-        "llvm      {}",
-        path(&info.llvm, "not found: kernels are interpreted; ANYWARP_LLVM names one")
-    );
+    let _ = writeln!(out, "llvm      {}", path(&info.llvm, "not found: kernels are interpreted"));
     let _ = match &info.cache {
         Some(c) => {
             writeln!(
@@ -155,6 +161,9 @@ fn text(info: &Info) -> String {
         }
         None => writeln!(out, "cache     none"),
     };
+    for reason in &info.refused {
+        let _ = writeln!(out, "{reason}");
+    }
     out
 }
 

@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 /// The library that was built with this test: beside the test, or one folder up.
 pub fn built() -> PathBuf {
+    // Of a test that runs as a program of another folder.
+    if let Some(named) = std::env::var_os("ANYWARP_TEST_LIBRARY") {
+        return named.into();
+    }
     let test = std::env::current_exe().expect("the test's own path");
     let folder = test.parent().expect("its folder");
     let newest = [folder.join("libcuda.so"), folder.join("../libcuda.so")]

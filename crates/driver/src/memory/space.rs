@@ -191,7 +191,7 @@ pub(super) fn share<T>(base: u64, size: u64, then: impl FnOnce(&File, u64, u64) 
     let file = shared::memory_file(bytes)?;
     // SAFETY: the pages are committed and by the contract of this function nobody writes them.
     let contents = unsafe { std::slice::from_raw_parts(start as *const u8, bytes as usize) };
-    file.write_all_at(contents, 0).map_err(|_| Error::OutOfMemory)?;
+    host::write::limited(|| file.write_all_at(contents, 0)).map_err(|_| Error::OutOfMemory)?;
     // SAFETY: the pages are ours, and hold the same as the file.
     unsafe { shared::map(&file, bytes, Some(start))? };
     let result = then(&file, start, bytes);

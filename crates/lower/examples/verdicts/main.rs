@@ -160,8 +160,9 @@ fn again(path: &std::path::Path) -> Result<Vec<Case>, String> {
 }
 
 fn run(asked: &Asked) -> Result<bool, String> {
-    let folder = std::env::temp_dir().join(format!("anywarp-verdicts-{}", std::process::id()));
-    let ptxas = Ptxas::new(&asked.ptxas, folder.clone(), asked.assemble)?;
+    let folder = tempfile::Builder::new().prefix("anywarp-verdicts-").tempdir();
+    let folder = folder.map_err(|e| format!("no folder for the assembler's files: {e}"))?;
+    let ptxas = Ptxas::new(&asked.ptxas, folder.path().to_path_buf(), asked.assemble)?;
     let mut cases = match &asked.again {
         Some(path) => again(path)?,
         None => source::cases(ptxas.newest, asked.seed, asked.plain),
@@ -180,7 +181,6 @@ fn run(asked: &Asked) -> Result<bool, String> {
     rows.retain(|r| r.since <= ptxas.newest);
     let examples = compare(&ptxas, rows.iter().map(|r| r.example.clone()).collect());
     let compared = compare(&ptxas, cases);
-    let _ = std::fs::remove_dir_all(&folder);
     let mut right = true;
     for row in &rows {
         let found = examples.iter().find(|c| c.case.name() == row.example.name());

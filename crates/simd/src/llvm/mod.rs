@@ -1,16 +1,16 @@
 //! LLVM, opened at the first compilation, or ahead of it.
 //!
-//! The library is the one that rustup's toolchain ships (LLVM 22), or what `ANYWARP_LLVM` names. It is reached through its C interface;
-//! IR goes in as text, an ELF object or assembly comes out.
+//! The library is the one that rustup's toolchain ships (LLVM 22), or what `ANYWARP_LLVM` names (`find.rs`). It is reached through its C
+//! interface; IR goes in as text, an ELF object or assembly comes out.
 
 mod ahead;
 mod destructors;
 mod ending;
+mod find;
 mod sys;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,11 @@ impl std::fmt::Display for LlvmError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             LlvmError::NotFound(tried) => {
-                write!(f, "no LLVM 22 was found; set ANYWARP_LLVM to its library or folder. Tried:")?;
+                write!(
+                    f,
+                    "no LLVM 22 was found; `rustup toolchain install {}` brings one, or set ANYWARP_LLVM to its library or folder. Tried:",
+                    env!("CARGO_PKG_RUST_VERSION")
+                )?;
                 tried.iter().try_for_each(|t| write!(f, "\n  {t}"))
             }
             LlvmError::Refused(message) => write!(f, "LLVM: {message}"),
@@ -96,42 +100,6 @@ const INLINE: &str = "always-inline,";
 const ASSEMBLY: i32 = 0;
 const OBJECT: i32 = 1;
 
-fn candidates() -> Vec<PathBuf> {
-    let mut folders = Vec::new();
-    if let Some(named) = std::env::var_os("ANYWARP_LLVM").map(PathBuf::from) {
-        if named.is_file() {
-            return vec![named];
-        }
-        folders.push(named.join("lib"));
-        folders.push(named);
-    }
-    if let Ok(exe) = std::env::current_exe() {
-        folders.extend(exe.parent().map(|p| p.join("lib")));
-    }
-    folders.push(PathBuf::from(env!("ANYWARP_BUILD_LLVM")));
-    let mut files: Vec<PathBuf> = folders.iter().flat_map(|f| libraries(f)).collect();
-    if files.is_empty() {
-        // Only where nothing nearer is there: this starts a process.
-        if let Ok(output) = Command::new("rustc").args(["--print", "sysroot"]).output() {
-            files.extend(libraries(&Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("lib")));
-        }
-    }
-    files.push("libLLVM.so.22.1".into());
-    files.push("libLLVM-22.so".into());
-    files
-}
-
-/// Files of a folder that look like LLVM 22.
-fn libraries(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut found: Vec<PathBuf> = entries
-        .filter_map(|e| Some(e.ok()?.path()))
-        .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libLLVM.so.22")))
-        .collect();
-    found.sort();
-    found
-}
-
 impl Llvm {
     /// The library; opened by the first call.
     pub fn get() -> Result<&'static Llvm, LlvmError> {
@@ -150,8 +118,8 @@ impl Llvm {
         }
         ending::watch();
         let _stay = ending::enter().ok_or(LlvmError::Ending)?;
-        let mut tried = Vec::new();
-        for path in candidates() {
+        let find::Candidates { files, refused: mut tried } = find::Candidates::find();
+        for path in files {
             match Functions::open(&path) {
                 Ok(functions) => {
                     if !destructors::suppress(functions.LLVMContextCreate as *const c_void) {
@@ -184,9 +152,13 @@ impl Llvm {
         Err(LlvmError::NotFound(tried))
     }
 
-    /// The first library that is there, without opening it.
-    pub fn locate() -> Option<PathBuf> {
-        candidates().into_iter().find(|p| p.is_file())
+    /// The first library that may be opened, without opening it.
+    ///
+    /// # Errors
+    /// There is none; the error tells where was looked.
+    pub fn locate() -> Result<PathBuf, LlvmError> {
+        let find::Candidates { files, refused } = find::Candidates::find();
+        files.into_iter().next().ok_or(LlvmError::NotFound(refused))
     }
 
     /// Where it was found.

@@ -1,0 +1,76 @@
+//! Writing under a limit on file sizes.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+/// Runs `write`, which writes to a file or sets its size. Beyond the limit (`ulimit -f`) the kernel sends
+/// SIGXFSZ, which ends the process unless the program handles it; here the call fails with EFBIG instead.
+///
+/// The signal's handler belongs to the program, so it stays: the signal is blocked in this thread, which is
+/// the one it is sent to, and taken off the pending ones afterwards.
+///
+/// # Errors
+/// Those of `write`.
+pub fn limited<T>(write: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let blocked = Blocked::new();
+    let result = write();
+    if let Err(error) = &result
+        && error.raw_os_error() == Some(libc::EFBIG)
+    {
+        blocked.take();
+    }
+    result
+}
+
+/// SIGXFSZ alone.
+fn signal() -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: sigemptyset fills the set.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGXFSZ);
+        set.assume_init()
+    }
+}
+
+/// Blocks the signal in this thread until it is dropped.
+struct Blocked {
+    /// The mask before; `None`: it could not be changed.
+    before: Option<libc::sigset_t>,
+    /// The signal was pending already: that one is the program's.
+    pending: bool,
+}
+
+impl Blocked {
+    fn new() -> Blocked {
+        let mut before = MaybeUninit::uninit();
+        let mut pending = MaybeUninit::uninit();
+        // SAFETY: both sets are filled by calls that succeed, and read only then.
+        unsafe {
+            let changed = libc::pthread_sigmask(libc::SIG_BLOCK, &signal(), before.as_mut_ptr()) == 0;
+            let told = libc::sigpending(pending.as_mut_ptr()) == 0;
+            Blocked {
+                before: changed.then(|| before.assume_init()),
+                pending: told && libc::sigismember(pending.as_ptr(), libc::SIGXFSZ) == 1,
+            }
+        }
+    }
+
+    /// Takes the signal that our write has raised.
+    fn take(&self) {
+        if self.before.is_some() && !self.pending {
+            let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: waits for nothing; where no signal is pending it fails, which is right.
+            unsafe { libc::sigtimedwait(&signal(), std::ptr::null_mut(), &now) };
+        }
+    }
+}
+
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // SAFETY: the mask that this thread had.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
+        }
+    }
+}
