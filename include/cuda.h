@@ -736,6 +736,9 @@ typedef enum CUjit_option_enum {
     CU_JIT_NUM_OPTIONS
 } CUjit_option;
 
+/* Of drivers after 13.0. */
+#define CU_JIT_BINARY_LOADER_THREAD_COUNT ((CUjit_option)35)
+
 typedef enum CUjit_target_enum {
     CU_TARGET_COMPUTE_30 = 30,
     CU_TARGET_COMPUTE_32 = 32,

@@ -15,6 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = os.path.join(HERE, "..", "..", "include")
 # Declared in another file of the same package there.
 ELSEWHERE = {"cuProfilerStart", "cuProfilerStop"}
+# Declared by later headers.
+LATER = {"CU_JIT_BINARY_LOADER_THREAD_COUNT"}
 # Declared here without their contents.
 OPAQUE = {"CUDA_EXTERNAL_MEMORY_HANDLE_DESC", "CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC"}
 MODES = {"legacy": [], "per-thread": ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]}
@@ -46,7 +48,7 @@ def main():
     code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     enumerators = re.findall(r"^    (C[UI]\w+)(?: =|,|$)", code, flags=re.M)
     constants = re.findall(r"^#define (CU\w+) [^\n]+$", code, flags=re.M)
-    constants = [name for name in constants if name not in ("CUDAAPI", "CUDA_CB")]
+    constants = [name for name in constants if name not in {"CUDAAPI", "CUDA_CB"} | LATER]
     types = sorted(set(re.findall(r"^typedef [^;{]*?\b(\w+);", code, flags=re.M)) | set(re.findall(r"^} (\w+);", code, flags=re.M)))
     types = [name for name in types if name not in OPAQUE]
     structs = re.findall(r"^typedef (?:struct|union) \w+ \{\n(.*?)^\} (\w+);", code, flags=re.M | re.S)

@@ -53,11 +53,30 @@ fn elf<'a>(address: u64) -> Result<&'a [u8]> {
     if machine_code && none(32..48) { Err(Error::Unknown) } else { Ok(header) }
 }
 
-/// The bytes of a file.
+/// The bytes of a file: at most [`image::MAX_FILE`], or [`image::MAX_TEXT`] of what does not tell its size, as devices.
 pub fn file(name: Text) -> Result<Vec<u8>> {
+    use std::io::Read;
     use std::os::unix::ffi::OsStrExt;
     let path = std::path::Path::new(std::ffi::OsStr::from_bytes(name.name()?));
-    std::fs::read(path).map_err(|error| match error.kind() {
+    let read = || {
+        let file = std::fs::File::open(path)?;
+        let known = file.metadata()?;
+        let (size, most) =
+            if known.is_file() { (known.len(), image::MAX_FILE) } else { (0, image::MAX_TEXT as u64) };
+        let mut bytes = Vec::new();
+        if size <= most {
+            bytes.try_reserve_exact(size as usize)?;
+            file.take(most + 1).read_to_end(&mut bytes)?;
+        }
+        if size.max(bytes.len() as u64) > most {
+            driver::log::say(driver::log::Level::Warn, || {
+                format!("{} has more than {most} bytes, the most that is read", path.display())
+            });
+            return Err(std::io::ErrorKind::OutOfMemory.into());
+        }
+        Ok(bytes)
+    };
+    read().map_err(|error: std::io::Error| match error.kind() {
         std::io::ErrorKind::IsADirectory | std::io::ErrorKind::OutOfMemory => Error::OutOfMemory,
         _ => Error::FileNotFound,
     })

@@ -31,11 +31,15 @@ pub mod option {
     pub const GLOBAL_SYMBOL_ADDRESSES: u32 = 18;
     pub const GLOBAL_SYMBOL_COUNT: u32 = 19;
     pub const LTO: u32 = 20;
+    pub const REFERENCED_KERNEL_NAMES: u32 = 25;
+    pub const REFERENCED_VARIABLE_NAMES: u32 = 27;
     pub const POSITION_INDEPENDENT_CODE: u32 = 30;
     pub const MIN_CTA_PER_SM: u32 = 31;
     pub const MAX_THREADS_PER_BLOCK: u32 = 32;
     pub const OVERRIDE_DIRECTIVE_VALUES: u32 = 33;
     pub const SPLIT_COMPILE: u32 = 34;
+    /// Of drivers after 13.0; the programming guide's sample uses it.
+    pub const BINARY_LOADER_THREAD_COUNT: u32 = 35;
 }
 
 /// `CUjit_target` without the marks for accelerated and family-specific targets.
@@ -128,9 +132,36 @@ impl Symbols {
     }
 }
 
+/// What `hipJitOption` calls options: as `CUjit_option` up to 24, then without those of link-time optimisation, and two of its own for AMD's
+/// compiler, which mean nothing here. `None`: it has no effect.
+fn of_hip(number: u32) -> Option<u32> {
+    match number {
+        25 => Some(option::POSITION_INDEPENDENT_CODE),
+        26 => Some(option::MIN_CTA_PER_SM),
+        27 => Some(option::MAX_THREADS_PER_BLOCK),
+        28 => Some(option::OVERRIDE_DIRECTIVE_VALUES),
+        10_000 | 10_001 => None,
+        _ => Some(number),
+    }
+}
+
 impl Jit {
-    /// Reads `count` options and their values.
+    /// Reads `count` options of CUDA and their values.
     pub fn read(count: u32, options: In<u32>, values: Out<u64>) -> Result<Jit> {
+        Jit::read_by(Some, count, options, values)
+    }
+
+    /// The same of HIP's.
+    pub fn read_hip(count: u32, options: In<u32>, values: Out<u64>) -> Result<Jit> {
+        Jit::read_by(of_hip, count, options, values)
+    }
+
+    fn read_by(
+        meaning: impl Fn(u32) -> Option<u32>,
+        count: u32,
+        options: In<u32>,
+        values: Out<u64>,
+    ) -> Result<Jit> {
         let mut jit = Jit::default();
         let mut symbols = Symbols::default();
         if count > 0 && (options.is_null() || values.is_null()) {
@@ -138,7 +169,9 @@ impl Jit {
         }
         for i in 0..count as usize {
             let slot = values.after(i);
-            jit.take(options.at(i)?, slot.read()?, slot.address(), &mut symbols)?;
+            if let Some(option) = meaning(options.at(i)?) {
+                jit.take(option, slot.read()?, slot.address(), &mut symbols)?;
+            }
         }
         jit.options.symbols = symbols.list()?;
         jit.info.check()?;
@@ -173,11 +206,15 @@ impl Jit {
             option::GLOBAL_SYMBOL_NAMES => symbols.names = Some(value),
             option::GLOBAL_SYMBOL_ADDRESSES => symbols.addresses = Some(value),
             option::GLOBAL_SYMBOL_COUNT => symbols.count = Some(value),
+            option::REFERENCED_KERNEL_NAMES | option::REFERENCED_VARIABLE_NAMES if value == 0 => {
+                return Err(Error::InvalidValue);
+            }
             // Of link-time optimisation, which PTX knows nothing of.
             option::LTO..option::POSITION_INDEPENDENT_CODE => {}
             option::POSITION_INDEPENDENT_CODE | option::MIN_CTA_PER_SM => {}
             option::MAX_THREADS_PER_BLOCK => self.options.max_threads = number,
             option::OVERRIDE_DIRECTIVE_VALUES | option::SPLIT_COMPILE => {}
+            option::BINARY_LOADER_THREAD_COUNT => {}
             _ => return Err(Error::InvalidValue),
         }
         Ok(())

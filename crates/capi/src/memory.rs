@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use driver::device::Device;
 use driver::memory::pool::Pool;
 use driver::memory::{managed, pool};
 use driver::stream::Stream;
@@ -45,25 +44,31 @@ pub fn alloc_in_order(out: Out<u64>, size: usize, pool: Option<u64>, stream: &Ar
     Ok(())
 }
 
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`, `hipMemHandleTypePosixFileDescriptor`.
+pub const FILE_DESCRIPTOR: u32 = 1;
+
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`, `hipMemAllocationTypePinned`.
 pub const PINNED: u32 = 1;
 
-/// Makes a pool on the device that `device_of` finds for its location. None is made for other processes.
+/// Makes a pool at the location that `location_of` makes of the one that is asked for; for other processes where `can_share`.
 pub fn create_pool<E: From<Error>>(
     out: Out<u64>,
     properties: In<PoolProps>,
-    device_of: impl FnOnce(MemLocation) -> std::result::Result<Arc<Device>, E>,
+    can_share: bool,
+    location_of: impl FnOnce(MemLocation) -> std::result::Result<managed::Location, E>,
 ) -> std::result::Result<(), E> {
     out.required()?;
     let PoolProps { alloc_type, handle_types, location, .. } = properties.get()?;
     if alloc_type != PINNED {
         return Err(Error::InvalidValue.into());
     }
-    let device = device_of(location)?;
-    if handle_types != 0 {
-        return Err(Error::NotSupported.into());
-    }
-    out.set(pool::create(&device)?);
+    let location = location_of(location)?;
+    let for_others = match handle_types {
+        0 => false,
+        FILE_DESCRIPTOR if can_share => true,
+        _ => return Err(Error::NotSupported.into()),
+    };
+    out.set(pool::create(location, for_others)?);
     Ok(())
 }
 

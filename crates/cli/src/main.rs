@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 mod commands;
+mod files;
 mod install;
 mod table;
 
@@ -60,9 +61,7 @@ fn main() -> ExitCode {
         }
     };
     result.unwrap_or_else(|error| {
-        // A reader that closes the pipe early has seen what it wanted.
-        let closed = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
-        if error.chain().filter_map(|cause| cause.downcast_ref()).any(closed) {
+        if files::is_closed_pipe(&error) {
             return ExitCode::SUCCESS;
         }
         eprintln!("anywarp: {error:#}");

@@ -285,6 +285,10 @@ impl Program for Module {
         })
     }
 
+    fn local_bytes(&self, kernel: usize) -> u64 {
+        self.ids.get(kernel).map_or(0, |&id| wave::layout::depth(self.program.module_of(id), id).0)
+    }
+
     fn globals(&self) -> &[GlobalInfo] {
         &self.globals
     }
@@ -298,8 +302,8 @@ impl Program for Module {
         ImageLayout { size: module.image_size, align: module.image_align }
     }
 
-    fn initial_image(&self, base: u64) -> Vec<u8> {
-        self.program.image(base)
+    fn initial_image(&self, base: u64) -> Vec<(u64, Vec<u8>)> {
+        self.program.image_pieces(base)
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<(), Fault> {

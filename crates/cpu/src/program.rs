@@ -380,13 +380,20 @@ impl Program {
 
     /// The image's first contents when it lies at `base`.
     pub fn image(&self, base: u64) -> Vec<u8> {
-        let module = self.module();
-        let mut bytes = vec![0u8; module.image_size as usize];
-        for g in module.globals.iter() {
-            let start = g.offset as usize;
-            if let Some(to) = bytes.get_mut(start..start + g.init.len()) {
-                to.copy_from_slice(&g.init);
+        let mut bytes = vec![0u8; self.module().image_size as usize];
+        for (offset, piece) in self.image_pieces(base) {
+            if let Some(to) = bytes.get_mut(offset as usize..).and_then(|rest| rest.get_mut(..piece.len())) {
+                to.copy_from_slice(&piece);
             }
+        }
+        bytes
+    }
+
+    /// What of the image is not zero when it lies at `base`: variables with initial values, by their offsets.
+    pub fn image_pieces(&self, base: u64) -> Vec<(u64, Vec<u8>)> {
+        let module = self.module();
+        let of = |g: &wave::module::Global| {
+            let mut bytes = g.init.clone();
             for r in &g.relocs {
                 let address = match r.target {
                     RelocTarget::Global(t) => base.wrapping_add(module.globals[t.index()].offset),
@@ -394,14 +401,14 @@ impl Program {
                     RelocTarget::Shared(_) => 0,
                 };
                 let value = address.wrapping_add(r.addend as u64) >> r.shift;
-                let at = start + r.at as usize;
-                let size = usize::from(r.size);
-                if let Some(to) = bytes.get_mut(at..at + size) {
+                let (at, size) = (r.at as usize, usize::from(r.size));
+                if let Some(to) = bytes.get_mut(at..).and_then(|rest| rest.get_mut(..size)) {
                     to.copy_from_slice(&value.to_le_bytes()[..size]);
                 }
             }
-        }
-        bytes
+            (g.offset, bytes)
+        };
+        module.globals.iter().filter(|g| !g.init.is_empty()).map(of).collect()
     }
 
     /// Makes code for this processor, and keeps it nowhere: for tests and tools.

@@ -5,6 +5,8 @@ mod exit;
 mod libraries;
 mod library;
 mod multicast;
+mod promised;
+mod refused;
 mod rows;
 mod shared;
 mod support;

@@ -127,6 +127,12 @@ pub trait Program: Send + Sync {
         Usage::default()
     }
 
+    /// Bytes of local memory that a thread of a kernel needs, with those of the functions that it may call, recursion apart.
+    fn local_bytes(&self, kernel: usize) -> u64 {
+        let _ = kernel;
+        0
+    }
+
     /// The variables in global and constant memory that have a name for the host.
     fn globals(&self) -> &[GlobalInfo];
 
@@ -138,9 +144,9 @@ pub trait Program: Send + Sync {
     /// The size and alignment of the memory that holds all variables; size 0: none.
     fn image(&self) -> ImageLayout;
 
-    /// The first contents of that memory when it lies at `base`, of exactly the image's size: initialisers, with the addresses of
-    /// variables (and functions) relocated.
-    fn initial_image(&self, base: u64) -> Vec<u8>;
+    /// The first contents of that memory when it lies at `base`, as pieces and their offsets: initialisers, with the addresses of variables
+    /// (and functions) relocated. Everything else begins as zero.
+    fn initial_image(&self, base: u64) -> Vec<(u64, Vec<u8>)>;
 
     /// Runs a whole grid and returns when its last thread has ended. Called from the threads that execute streams, from several at once for
     /// several streams.

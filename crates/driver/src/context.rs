@@ -11,7 +11,7 @@ use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{Kind, Point, STREAMS, Shared, Stream};
-use crate::{driver, memory, module};
+use crate::{driver, memory, module, peer};
 
 /// The contexts with handles. A destroyed context keeps its handle: it may still be on a thread's stack.
 pub static CONTEXTS: Table<Context> = Table::new(1);
@@ -258,6 +258,7 @@ impl Context {
         drop(life);
         module::context_ended(id);
         memory::context_ended(id);
+        peer::context_ended(id);
         if let Ok(driver) = driver() {
             driver.backend.context_destroyed(id);
         }

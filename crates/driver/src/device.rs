@@ -203,8 +203,8 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (99, 1), // host register supported
     (100, 1), // pageable memory access uses host page tables
     (101, 1), // direct managed mem access from host
-    (102, 0), // virtual address management supported
-    (103, 0), // handle type posix file descriptor supported
+    (102, 1), // virtual address management supported
+    (103, 1), // handle type posix file descriptor supported
     (104, 0), // handle type win32 handle supported
     (105, 0), // handle type win32 kmt handle supported
     (106, 16), // max blocks per multiprocessor
@@ -220,13 +220,13 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (116, 0), // gpu direct rdma supported
     (117, 0), // gpu direct rdma flush writes options
     (118, 0), // gpu direct rdma writes ordering
-    (119, 0), // mempool supported handle types
+    (119, 1), // mempool supported handle types
     (120, 0), // cluster launch
     (121, 0), // deferred mapping cuda array supported
     (122, 1), // can use 64 bit stream mem ops
     (123, 1), // can use stream wait value nor
     (124, 0), // dma buf supported
-    (125, 0), // ipc event supported
+    (125, 1), // ipc event supported
     (126, 1), // mem sync domain count
     (127, 0), // tensor map access supported
     (128, 0), // handle type fabric supported
@@ -242,11 +242,11 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (138, 0), // vulkan cig supported
     (139, 0), // gpu pci device id
     (140, 0), // gpu pci subsystem id
-    (141, 0), // host numa virtual memory management supported
-    (142, 0), // host numa memory pools supported
+    (141, 1), // host numa virtual memory management supported
+    (142, 1), // host numa memory pools supported
     (143, 0), // host numa multinode ipc supported
-    (144, 0), // host memory pools supported
-    (145, 0), // host virtual memory management supported
+    (144, 1), // host memory pools supported
+    (145, 1), // host virtual memory management supported
     (146, 0), // host alloc dma buf supported
     (147, 0), // only partial host native atomic supported
 ];

@@ -54,6 +54,9 @@ pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     if config.dynamic_shared > function.max_dynamic_shared() {
         return Err(Error::InvalidValue);
     }
+    if !function.launched.load(Ordering::Relaxed) {
+        check_local(function)?;
+    }
     config.cluster = cluster::of_launch(function, config)?;
     config.grid = cluster::blocks_of_grid(function, config)?;
     if config.cooperative {
@@ -65,6 +68,25 @@ pub fn check(function: &Function, config: &mut Config) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The most bytes of local memory that a thread can have: 512 KiB without what the hardware's driver keeps for itself, as an H100 with
+/// driver 580.159 answers.
+const MOST_LOCAL: u64 = (512 << 10) - 576;
+
+/// Modules load whatever their kernels need; a launch of one that needs too much local memory is refused.
+fn check_local(function: &Function) -> Result<()> {
+    let needed = function.module.program.local_bytes(function.index);
+    if needed <= MOST_LOCAL {
+        return Ok(());
+    }
+    log::say(log::Level::Error, || {
+        format!(
+            "kernel {} needs {needed} bytes of local memory a thread; the most is {MOST_LOCAL} (512 KiB, less what the driver keeps)",
+            function.info().name
+        )
+    });
+    Err(Error::InvalidValue)
 }
 
 /// Compiles the code of a kernel's first launch on a thread of its own, where the launch has to wait for others anyhow: kernels launched one

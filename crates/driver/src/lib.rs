@@ -22,6 +22,7 @@ pub mod log;
 pub mod memory;
 pub mod module;
 pub mod occupancy;
+pub mod peer;
 pub mod shared;
 pub mod stream;
 pub mod texture;

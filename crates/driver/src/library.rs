@@ -21,8 +21,8 @@ pub struct Library {
     pub handle: Handle,
     bytes: Vec<u8>,
     options: LoadOptions,
-    /// By the device's ordinal.
-    programs: Mutex<HashMap<u32, Arc<dyn Program>>>,
+    /// By the device's ordinal; an error where there is no code for it.
+    programs: Mutex<HashMap<u32, Result<Arc<dyn Program>>>>,
     /// By the context's id.
     modules: Mutex<HashMap<u64, Weak<Module>>>,
     kernels: Mutex<HashMap<String, Arc<Kernel>>>,
@@ -38,14 +38,24 @@ pub struct Kernel {
     pub name: CString,
 }
 
-/// Makes a library of a container; what is in it is looked at when it is first used.
+/// Makes a library of a container; what is in it is looked at when it is first used. That there is no PTX at all is told at once: some
+/// programs ask nothing more of such a library.
 pub fn load(bytes: Vec<u8>, options: LoadOptions) -> Result<Handle> {
+    let mut programs = HashMap::new();
+    let contents = image::contents(&bytes);
+    if contents.ptx.is_empty()
+        && !contents.machine_code.is_empty()
+        && let Ok(device) = some_device()
+        && let Err(error) = module::texts(&device, &bytes, &mut Report::default())
+    {
+        programs.insert(device.ordinal, Err(error));
+    }
     let made = LIBRARIES.insert_with(|handle| {
         Arc::new(Library {
             handle,
             bytes,
             options,
-            programs: Mutex::default(),
+            programs: Mutex::new(programs),
             modules: Mutex::default(),
             kernels: Mutex::default(),
         })
@@ -90,12 +100,13 @@ impl Library {
     fn program(&self, device: &Arc<Device>) -> Result<Arc<dyn Program>> {
         let mut programs = lock(&self.programs);
         if let Some(program) = programs.get(&device.ordinal) {
-            return Ok(Arc::clone(program));
+            return program.clone();
         }
         let mut report = Report::default();
-        let texts = module::texts(device, &self.bytes, &mut report)?;
+        let texts = module::texts(device, &self.bytes, &mut report);
+        let texts = texts.inspect_err(|error| drop(programs.insert(device.ordinal, Err(*error))))?;
         let program = module::compile(device, &texts, &self.options, false, &mut report)?;
-        programs.insert(device.ordinal, Arc::clone(&program));
+        programs.insert(device.ordinal, Ok(Arc::clone(&program)));
         Ok(program)
     }
 
@@ -105,7 +116,7 @@ impl Library {
         if let Some(module) = modules.get(&context.id()).and_then(Weak::upgrade) {
             return Ok(module);
         }
-        let module = module::place(context, self.program(&context.device)?, true)?;
+        let module = module::place(context, self.program(&context.device)?, true, &mut Report::default())?;
         modules.insert(context.id(), Arc::downgrade(&module));
         Ok(module)
     }

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::device_runtime;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
+use crate::log;
 use crate::module::{self, Report};
 
 static LINKS: Table<Link> = Table::new(8);
@@ -36,8 +37,8 @@ struct Candidate {
     place: String,
     /// What it defines, which somebody may ask for.
     names: Vec<String>,
-    /// Its PTX; `None`: it has machine code only.
-    text: Option<Vec<u8>>,
+    /// Its PTX, or the machine code there is instead.
+    code: Result<Vec<u8>, image::Contents>,
 }
 
 /// What an input is.
@@ -90,9 +91,14 @@ impl Link {
             }
             InputType::Cubin | InputType::Fatbin => module::texts(&self.device, bytes, report)?,
             InputType::Object | InputType::Library => {
-                let Ok(members) = image::library(bytes, self.capability()) else {
+                let members = match image::library(bytes, self.capability()) {
+                    Ok(members) => members,
+                    Err(error @ image::Error::Broken(_)) => {
+                        return Err(module::refused(&self.device, error, report));
+                    }
                     // A host object that is none adds nothing.
-                    return if kind == InputType::Object { Ok(()) } else { Err(Error::Unknown) };
+                    Err(_) if kind == InputType::Object => return Ok(()),
+                    Err(_) => return Err(Error::Unknown),
                 };
                 state.keep(name, members);
                 return Ok(());
@@ -157,18 +163,18 @@ impl State {
         for m in members {
             let place =
                 if m.name.is_empty() { library.to_string() } else { format!("{library}({})", m.name) };
-            let texts = m.texts.into_iter().map(|text| (defined(&text), Some(text)));
-            for (mut names, text) in texts.chain([(m.machine_code, None)]) {
+            let texts = m.texts.into_iter().map(|text| (defined(&text), Ok(text)));
+            for (mut names, code) in texts.chain([(m.machine_code, Err(m.devices))]) {
                 let all = names.len();
                 names.retain(|name| !ours(name));
                 if names.len() < all {
                     self.members.push(Candidate {
                         place: device_runtime::NAME.into(),
                         names: device_runtime::FUNCTIONS.map(String::from).to_vec(),
-                        text: Some(device_runtime::TEXT.into()),
+                        code: Ok(device_runtime::TEXT.into()),
                     });
                 }
-                self.members.push(Candidate { place: place.clone(), names, text });
+                self.members.push(Candidate { place: place.clone(), names, code });
             }
         }
     }
@@ -177,7 +183,7 @@ impl State {
     fn bring_in(&mut self, errors: &str) -> bool {
         let before = self.inputs.len();
         for member in &self.members {
-            let Some(text) = &member.text else { continue };
+            let Ok(text) = &member.code else { continue };
             let input = (member.place.clone(), text.clone());
             if member.names.iter().any(|name| mentions(errors, name)) && !self.inputs.contains(&input) {
                 self.inputs.push(input);
@@ -186,18 +192,18 @@ impl State {
         self.inputs.len() > before
     }
 
-    /// Adds to the message of a link with undefined symbols which of them a library has as machine code.
+    /// Adds to the message of a link with undefined symbols which of them a library has as machine code, and tells it by default.
     fn tell_machine_code(&self, report: &mut Report) {
-        for member in self.members.iter().filter(|m| m.text.is_none()) {
-            for name in &member.names {
-                if mentions(&report.errors, name) {
-                    let place = &member.place;
-                    let _ = writeln!(
-                        report.errors,
-                        "error   : {place} has '{name}' only as machine code for NVIDIA's hardware, which cannot be run here: link it \
-                         as PTX"
-                    );
-                }
+        let undefined = report.errors.clone();
+        for member in &self.members {
+            let Err(contents) = &member.code else { continue };
+            for name in member.names.iter().filter(|name| mentions(&undefined, name)) {
+                let place = &member.place;
+                let told = format!(
+                    "{place} has '{name}' only as {contents}, which cannot be run here: link it as PTX"
+                );
+                let _ = writeln!(report.errors, "error   : {told}");
+                log::say(log::Level::Error, || told);
             }
         }
     }

@@ -52,22 +52,40 @@ pub struct Report {
 /// What the log says of bytes that are no code.
 pub const NO_IMAGE: &str = "error   : neither PTX nor a fatbin nor a linked image: no code\n";
 
-/// The texts in a container, for a device. Errors go to the report.
+/// The texts in a container, for a device. Errors go to the report; that there is no text for the device is told by default, too, since few
+/// programs show the report.
 pub fn texts(device: &Device, bytes: &[u8], report: &mut Report) -> Result<Vec<(String, Vec<u8>)>> {
     let (major, minor) = device.info.compute_capability;
-    image::texts(bytes, major * 10 + minor).map_err(|error| match error {
+    image::texts(bytes, major * 10 + minor).map_err(|error| refused(device, error, report))
+}
+
+/// What a container without a text for a device means: told, and given as an error.
+pub(crate) fn refused(device: &Device, error: image::Error, report: &mut Report) -> Error {
+    match error {
         image::Error::Invalid => {
             report.errors = NO_IMAGE.into();
             Error::InvalidImage
         }
-        image::Error::NoBinary => {
-            report.errors = format!(
-                "the image holds no PTX that a device of capability {major}.{minor} can take: machine code cannot be run here; compile \
-                 with PTX included (nvcc -gencode arch=compute_{major}{minor},code=compute_{major}{minor})\n"
-            );
+        image::Error::Broken(reason) => {
+            report.errors = format!("error   : the image is broken: {reason}\n");
+            log::say(log::Level::Warn, || format!("an image does not load: {reason}"));
+            Error::InvalidImage
+        }
+        image::Error::NoBinary(contents) => {
+            report.errors = no_text(device, &contents) + "\n";
+            log::say(log::Level::Error, || no_text(device, &contents));
             Error::NoBinaryForGpu
         }
-    })
+    }
+}
+
+/// Why a container with code for other devices cannot be run, and what helps.
+fn no_text(device: &Device, contents: &image::Contents) -> String {
+    let (major, minor) = device.info.compute_capability;
+    format!(
+        "the image holds no PTX that a device of capability {major}.{minor} can take, but {contents}: machine code cannot be run here; compile \
+         with PTX included (nvcc -gencode arch=compute_{major}{minor},code=compute_{major}{minor})"
+    )
 }
 
 /// Compiles texts for a device; `complete`: every symbol must be defined.
@@ -117,20 +135,37 @@ pub fn load(
 ) -> Result<Arc<Module>> {
     let texts = texts(&context.device, bytes, report)?;
     let program = compile(&context.device, &texts, options, false, report)?;
-    place(context, program, false)
+    place(context, program, false, report)
 }
 
-/// Gives a program memory in a context.
-pub fn place(context: &Arc<Context>, program: Arc<dyn Program>, of_library: bool) -> Result<Arc<Module>> {
+/// Gives a program memory in a context. That there is not enough goes to the report.
+pub fn place(
+    context: &Arc<Context>,
+    program: Arc<dyn Program>,
+    of_library: bool,
+    report: &mut Report,
+) -> Result<Arc<Module>> {
     let layout = program.image();
     let base = if layout.size == 0 {
         0
     } else {
-        let base = memory::alloc_image(context, layout.size)?;
-        let bytes = program.initial_image(base);
-        let length = bytes.len().min(layout.size as usize);
-        // SAFETY: the block of `layout.size` bytes was just allocated for this module and nobody else knows it.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base as *mut u8, length) };
+        let base = memory::alloc_image(context, layout.size).inspect_err(|_| {
+            let (free, total) = memory::info(&context.device);
+            let told = format!(
+                "the variables of the module take {} bytes; of the {total} bytes that the device has, {free} are free",
+                layout.size
+            );
+            report.errors = format!("error   : {told}\n");
+            log::say(log::Level::Warn, || format!("a module does not load: {told}"));
+        })?;
+        for (offset, bytes) in program.initial_image(base) {
+            if offset.checked_add(bytes.len() as u64).is_none_or(|end| end > layout.size) {
+                continue;
+            }
+            let to = base.wrapping_add(offset) as *mut u8;
+            // SAFETY: the piece lies in the block of `layout.size` bytes, which was just allocated for this module; nobody else knows it.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        }
         base
     };
     for global in program.globals() {

@@ -4,7 +4,7 @@
 //! process opens it through `/proc` and sees by the file's number that it is the one meant.
 
 use std::fs::{File, OpenOptions};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub(crate) enum Of {
     Memory = 0x6d65_6d2d_7772_7061,
     /// An event.
     Event = 0x6576_742d_7772_7061,
+    /// A memory pool.
+    Pool = 0x706f_6f6c_7772_7061,
 }
 
 /// What a name says.
@@ -46,6 +48,15 @@ pub(crate) fn memory_file(size: u64) -> Result<File> {
     };
     host::write::limited(|| file.set_len(size)).map_err(|_| Error::OutOfMemory)?;
     Ok(file)
+}
+
+/// Another descriptor of the same file.
+pub(crate) fn duplicate(descriptor: RawFd) -> Result<File> {
+    // SAFETY: duplicating fails for what is no descriptor; the duplicate is ours alone.
+    unsafe {
+        let own = libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0);
+        if own < 0 { Err(Error::OperatingSystem) } else { Ok(File::from(OwnedFd::from_raw_fd(own))) }
+    }
 }
 
 /// The name of a file of this process.

@@ -14,6 +14,30 @@ pub const WRAPPER_MAGIC: u32 = 0x4849_5046;
 /// The machine number of AMD GPUs in an ELF header.
 const AMD_MACHINE: [u8; 2] = [224, 0];
 
+/// AMD GPUs by the low byte of an ELF header's flags (LLVM's "User Guide for AMDGPU Backend", `EF_AMDGPU_MACH`).
+const AMD_TARGETS: [(u8, &str); 14] = [
+    (0x2c, "gfx900"),
+    (0x2f, "gfx906"),
+    (0x30, "gfx908"),
+    (0x33, "gfx1010"),
+    (0x36, "gfx1030"),
+    (0x3f, "gfx90a"),
+    (0x41, "gfx1100"),
+    (0x46, "gfx1101"),
+    (0x47, "gfx1102"),
+    (0x48, "gfx1200"),
+    (0x4a, "gfx1151"),
+    (0x4c, "gfx942"),
+    (0x4e, "gfx1201"),
+    (0x4f, "gfx950"),
+];
+
+/// What an AMD code object is for.
+fn target(bytes: &[u8]) -> &'static str {
+    let machine = bytes.get(48).copied().unwrap_or(0);
+    AMD_TARGETS.iter().find(|t| t.0 == machine).map_or("an unknown target", |t| t.1)
+}
+
 /// The bytes at an address; nothing is read beyond what the bytes before it announce.
 pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
     let address = image.address();
@@ -45,7 +69,13 @@ pub fn runnable(bytes: &[u8]) -> Result<Vec<u8>> {
         return Err(Error::InvalidValue);
     }
     if bytes.starts_with(COMPRESSED_MAGIC) {
-        return runnable(&image::decompress(bytes).ok_or(Error::InvalidImage)?);
+        let bundle = image::decompress(bytes).map_err(|error| {
+            if let image::Error::Broken(reason) = error {
+                log::say(Level::Warn, || format!("an image does not load: {reason}"));
+            }
+            Error::InvalidImage
+        })?;
+        return runnable(&bundle);
     }
     if bytes.starts_with(BUNDLE_MAGIC) {
         let entries = image::bundled(bytes).ok_or(Error::InvalidImage)?;
@@ -65,7 +95,10 @@ pub fn runnable(bytes: &[u8]) -> Result<Vec<u8>> {
     }
     if bytes.starts_with(b"\x7fELF") && bytes.get(18..20) == Some(&AMD_MACHINE) {
         log::say(Level::Error, || {
-            "an AMD code object does not run here; hand over PTX, or a bundle with PTX in it".into()
+            format!(
+                "an AMD code object for {} does not run here; hand over PTX, or a bundle with PTX in it",
+                target(bytes)
+            )
         });
         return Err(Error::NoBinaryForGpu);
     }

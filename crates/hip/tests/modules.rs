@@ -67,6 +67,57 @@ const LAUNCH_FAILURE: u32 = 719;
 const TOO_LARGE: u32 = 720;
 const NOWHERE: P = 0x1234_5670;
 
+/// By every road, one line by default says what machine code is for.
+#[test]
+fn machine_code_is_told() {
+    let Some(told) = told_by_process("machine_code_is_told", &[("ANYWARP_LOG", "error")]) else {
+        let hip = hip();
+        let mut module = 0;
+        let mut amd = amd();
+        amd[48] = 0x3f;
+        let of_amd = bundle(&[("hip-amdgcn-amd-amdhsa--gfx1030", &amd)]);
+        for bytes in [fatbin(2, 61, b"code"), bundle(&[("nv", &fatbin(2, 62, b"code"))]), amd.clone(), of_amd]
+        {
+            assert_eq!((hip.hipModuleLoadData)(&mut module, bytes.as_ptr().cast()), NO_BINARY);
+        }
+        return;
+    };
+    let lines: Vec<&str> = told.lines().filter(|l| l.starts_with("anywarp:")).collect();
+    assert_eq!(lines.len(), 4, "{told}");
+    for (line, inside) in lines.iter().zip(["sm_61", "sm_62", "gfx90a", "gfx1030"]) {
+        assert!(line.contains(inside), "{line}");
+    }
+}
+
+/// HIP's numbers are CUDA's up to 24 only.
+#[test]
+fn options_of_the_jit_are_hips() {
+    let hip = hip();
+    let ptx = c(PTX);
+    for (option, code) in [
+        (7, 0),
+        (16, 0),
+        (24, 0),
+        (25, 0),
+        (26, 0),
+        (27, 0),
+        (28, 0),
+        (10_000, 0),
+        (10_001, 0),
+        (99, INVALID_VALUE),
+    ] {
+        let (mut module, mut options, mut values) = (0, [option], [0]);
+        let got = (hip.hipModuleLoadDataEx)(
+            &mut module,
+            ptx.as_ptr().cast(),
+            1,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        );
+        assert_eq!(got, code, "{option}");
+    }
+}
+
 #[test]
 fn what_is_code_loads_and_what_is_not_is_told_apart() {
     let hip = hip();

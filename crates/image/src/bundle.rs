@@ -1,9 +1,8 @@
 //! Clang's offload bundles: code for several targets one after the other, each with the name of its target (clang's documentation, "Offload
 //! Bundler", "Bundled Binary File Layout" and "Compressed Offload Bundles").
 
-use std::io::Read;
-
-use crate::{MAX_TEXT, read_u16, read_u32, read_u64};
+use crate::unpack::{Packing, unpack};
+use crate::{Error, MAX_TEXT, read_u16, read_u32, read_u64};
 
 /// How a bundle begins.
 pub const BUNDLE_MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
@@ -71,7 +70,7 @@ pub fn bundle_size<'a>(at: &impl Fn(usize, usize) -> &'a [u8]) -> Option<usize> 
 struct Compressed {
     /// Where the packed bytes begin.
     begin: usize,
-    zstd: bool,
+    packing: Packing,
     /// The bundle's length, where the version tells it.
     total: Option<u64>,
     unpacked: u64,
@@ -81,16 +80,16 @@ fn compressed(bytes: &[u8]) -> Option<Compressed> {
     if !bytes.starts_with(COMPRESSED_MAGIC) {
         return None;
     }
-    let zstd = match read_u16(bytes, 6)? {
-        0 => false,
-        1 => true,
+    let packing = match read_u16(bytes, 6)? {
+        0 => Packing::Zlib,
+        1 => Packing::Zstd,
         _ => return None,
     };
     let small = |at| read_u32(bytes, at).map(u64::from);
     Some(match read_u16(bytes, 4)? {
-        1 => Compressed { begin: 20, zstd, total: None, unpacked: small(8)? },
-        2 => Compressed { begin: 24, zstd, total: small(8), unpacked: small(12)? },
-        3 => Compressed { begin: 32, zstd, total: read_u64(bytes, 8), unpacked: read_u64(bytes, 16)? },
+        1 => Compressed { begin: 20, packing, total: None, unpacked: small(8)? },
+        2 => Compressed { begin: 24, packing, total: small(8), unpacked: small(12)? },
+        3 => Compressed { begin: 32, packing, total: read_u64(bytes, 8), unpacked: read_u64(bytes, 16)? },
         _ => return None,
     })
 }
@@ -104,17 +103,14 @@ pub fn compressed_size(header: &[u8]) -> Option<usize> {
 }
 
 /// The bundle in a compressed one.
-pub fn decompress(bytes: &[u8]) -> Option<Vec<u8>> {
-    let header = compressed(bytes)?;
-    let size = usize::try_from(header.unpacked).ok().filter(|n| *n <= MAX_TEXT)?;
+///
+/// # Errors
+/// [`Error::Invalid`]: its header is none; [`Error::Broken`]: what it holds is not what the header says.
+pub fn decompress(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let header = compressed(bytes).ok_or(Error::Invalid)?;
     let end = header.total.and_then(|n| usize::try_from(n).ok()).unwrap_or(bytes.len());
-    let packed = bytes.get(header.begin..end)?;
-    let mut out = Vec::new();
-    if header.zstd {
-        let decoder = ruzstd::decoding::StreamingDecoder::new(packed).ok()?;
-        decoder.take(size as u64 + 1).read_to_end(&mut out).ok()?;
-    } else {
-        out = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(packed, size).ok()?;
-    }
-    (out.len() == size).then_some(out)
+    let packed = bytes.get(header.begin..end).ok_or(Error::Invalid)?;
+    unpack(header.packing, packed, header.unpacked).map_err(|reason| {
+        Error::Broken(format!("the compressed bundle, at byte {:#x}, {reason}", header.begin))
+    })
 }

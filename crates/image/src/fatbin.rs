@@ -1,8 +1,7 @@
 //! The fatbin container: a header, then entries of PTX or machine code, compressed or not.
 
-use std::io::Read;
-
-use crate::{Error, MAX_TEXT, read_u16, read_u32, read_u64, until_nul};
+use crate::unpack::{Packing, Unpack, unpack};
+use crate::{Contents, Error, MAX_TEXT, read_u16, read_u32, read_u64, until_nul};
 
 /// Begins a fatbin.
 pub const FATBIN_MAGIC: u32 = 0xba55_ed50;
@@ -32,6 +31,8 @@ pub enum EntryKind {
 /// One entry of a fatbin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
+    /// Where it begins in the fatbin.
+    pub offset: usize,
     /// What it holds.
     pub kind: EntryKind,
     /// The architecture it is for: 86 for sm_86.
@@ -82,24 +83,32 @@ fn entry(bytes: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
     let payload = if packed == 0 { payload } else { payload.get(..packed)? };
     let next = at.checked_add(header_size)?.checked_add(padded)?;
     let (arch, flags, unpacked) = (read_u32(head, 28)?, read_u64(head, 40)?, read_u64(head, 56)?);
-    Some((Entry { kind, arch, flags, payload, unpacked }, next))
+    Some((Entry { offset: at, kind, arch, flags, payload, unpacked }, next))
 }
 
 impl Entry<'_> {
-    /// The unpacked bytes; `None`: they cannot be unpacked, or are larger than [`MAX_TEXT`].
-    pub fn unpack(&self) -> Option<Vec<u8>> {
-        let size = usize::try_from(self.unpacked).ok().filter(|n| *n <= MAX_TEXT)?;
+    /// The unpacked bytes.
+    ///
+    /// # Errors
+    /// They are not what the entry says, or more than [`MAX_TEXT`].
+    pub fn unpack(&self) -> Result<Vec<u8>, Unpack> {
         if self.flags & FLAG_LZ4 != 0 {
-            lz4_flex::block::decompress(self.payload, size).ok()
+            unpack(Packing::Lz4, self.payload, self.unpacked)
         } else if self.flags & FLAG_ZSTD != 0 {
-            let mut out = Vec::new();
-            let decoder = ruzstd::decoding::StreamingDecoder::new(self.payload).ok()?;
-            decoder.take(MAX_TEXT as u64).read_to_end(&mut out).ok()?;
-            Some(out)
+            unpack(Packing::Zstd, self.payload, self.unpacked)
+        } else if self.payload.len() <= MAX_TEXT {
+            Ok(self.payload.to_vec())
         } else {
-            (self.payload.len() <= MAX_TEXT).then(|| self.payload.to_vec())
+            Err(Unpack::TooLarge(self.payload.len() as u64))
         }
     }
+}
+
+/// What the entries are for.
+pub(crate) fn contents(bytes: &[u8]) -> Contents {
+    let all = entries(bytes);
+    let of = |kind| all.iter().filter(|e| e.kind == kind).map(|e| e.arch).collect();
+    Contents::new(of(EntryKind::Elf), of(EntryKind::Ptx))
 }
 
 /// The newest PTX that a device of `capability` can take.
@@ -108,8 +117,14 @@ pub(crate) fn best_text(bytes: &[u8], capability: u32) -> Result<Vec<u8>, Error>
     if all.is_empty() {
         return Err(Error::Invalid);
     }
-    let mut texts: Vec<_> = all.iter().filter(|e| e.kind == EntryKind::Ptx && e.arch <= capability).collect();
-    texts.sort_by_key(|e| e.arch);
-    let text = texts.last().ok_or(Error::NoBinary)?.unpack().ok_or(Error::Invalid)?;
+    let suits = |(_, e): &(usize, &Entry)| e.kind == EntryKind::Ptx && e.arch <= capability;
+    let best = all.iter().enumerate().filter(suits).max_by_key(|(_, e)| e.arch);
+    let (index, entry) = best.ok_or_else(|| Error::NoBinary(contents(bytes)))?;
+    let text = entry.unpack().map_err(|reason| {
+        let (number, offset, arch) = (index + 1, entry.offset, entry.arch);
+        Error::Broken(format!(
+            "entry {number} of the fatbin, at byte {offset:#x} (PTX for sm_{arch}), {reason}"
+        ))
+    })?;
     Ok(until_nul(&text).trim_ascii_start().to_vec())
 }

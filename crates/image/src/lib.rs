@@ -12,6 +12,7 @@ mod bundle;
 mod fatbin;
 mod library;
 mod search;
+mod unpack;
 
 pub use bundle::{
     BUNDLE_MAGIC, Bundled, COMPRESSED_HEADER, COMPRESSED_MAGIC, bundle_size, bundled, compressed_size,
@@ -22,9 +23,12 @@ pub use fatbin::{
 };
 pub use library::{Member, library};
 pub use search::{Piece, search_fatbins, search_texts};
+pub use unpack::Unpack;
 
 /// The largest text that is unpacked.
 pub const MAX_TEXT: usize = 512 << 20;
+/// The largest file that is read: some archives of libraries have more than a GiB.
+pub const MAX_FILE: u64 = 8 << 30;
 
 /// What some bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +46,48 @@ pub enum Kind {
 }
 
 /// Why there is no text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The bytes are none of the known containers, or a broken one.
+    /// The bytes are none of the known containers.
     Invalid,
+    /// A container that is broken: where, and how.
+    Broken(String),
     /// A container whose code is for other devices only.
-    NoBinary,
+    NoBinary(Contents),
+}
+
+/// What the code in a container is for, in order and each once: 90 for sm_90.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// The devices whose machine code is there.
+    pub machine_code: Vec<u32>,
+    /// The targets of the PTX.
+    pub ptx: Vec<u32>,
+}
+
+impl Contents {
+    fn new(mut machine_code: Vec<u32>, mut ptx: Vec<u32>) -> Contents {
+        for list in [&mut machine_code, &mut ptx] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Contents { machine_code, ptx }
+    }
+}
+
+impl std::fmt::Display for Contents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let list = |numbers: &[u32]| match numbers {
+            [] | [0] => "an unknown device".into(),
+            all => all.iter().map(|n| format!("sm_{n}")).collect::<Vec<_>>().join(", "),
+        };
+        match (self.machine_code.as_slice(), self.ptx.as_slice()) {
+            ([], []) => f.write_str("no code"),
+            (machine, []) => write!(f, "machine code for {}", list(machine)),
+            ([], ptx) => write!(f, "PTX for {}", list(ptx)),
+            (machine, ptx) => write!(f, "machine code for {} and PTX for {}", list(machine), list(ptx)),
+        }
+    }
 }
 
 /// A linked image begins with an ELF header (programs look for it) whose section table this name marks.
@@ -100,7 +140,8 @@ pub fn texts(bytes: &[u8], capability: u32) -> Result<Vec<(String, Vec<u8>)>, Er
         Kind::Ptx => Ok(vec![(String::new(), until_nul(bytes).to_vec())]),
         Kind::Fatbin => Ok(vec![(String::new(), fatbin::best_text(bytes, capability)?)]),
         Kind::Linked => unlink(bytes).ok_or(Error::Invalid),
-        Kind::Elf => Err(if is_cubin(bytes) { Error::NoBinary } else { Error::Invalid }),
+        Kind::Elf if is_cubin(bytes) => Err(Error::NoBinary(contents(bytes))),
+        Kind::Elf => Err(Error::Invalid),
         Kind::FatbinWrapper => Err(Error::Invalid),
     }
 }
@@ -108,6 +149,23 @@ pub fn texts(bytes: &[u8], capability: u32) -> Result<Vec<(String, Vec<u8>)>, Er
 /// Whether an ELF header is that of CUDA machine code (machine 190).
 fn is_cubin(bytes: &[u8]) -> bool {
     bytes.len() >= 64 && bytes.get(18..20) == Some(&[190, 0])
+}
+
+/// The device that machine code is for, from its ELF header: the flags say it in their first byte, or in the second where the ABI's version
+/// is 8 or later (LLVM's `ELF.h`: `EF_CUDA_SM_MASK`).
+fn cubin_arch(bytes: &[u8]) -> u32 {
+    let flags = read_u32(bytes, 48).unwrap_or(0);
+    let shift = if bytes.get(8).is_some_and(|version| *version >= 8) { 8 } else { 0 };
+    flags >> shift & 0xff
+}
+
+/// What the code in a container is for; nothing is unpacked. Empty for what is no container.
+pub fn contents(bytes: &[u8]) -> Contents {
+    match detect(bytes) {
+        Some(Kind::Fatbin) => fatbin::contents(bytes),
+        Some(Kind::Elf) if is_cubin(bytes) => Contents::new(vec![cubin_arch(bytes)], Vec::new()),
+        _ => Contents::default(),
+    }
 }
 
 /// What a linker gives for these texts (name, text): bytes that [`texts`] takes apart again.

@@ -4,7 +4,7 @@ use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use crate::fatbin::{self, EntryKind};
-use crate::{Error, read_u32};
+use crate::{Contents, Error, read_u32};
 
 /// Sections of fatbins one after the other: of relocatable code, and of whole programs.
 const SECTIONS: [&str; 2] = ["__nv_relfatbin", ".nv_fatbin"];
@@ -18,12 +18,14 @@ pub struct Member {
     pub texts: Vec<Vec<u8>>,
     /// Functions and variables for the linker that are there as machine code only.
     pub machine_code: Vec<String>,
+    /// What this machine code is for.
+    pub devices: Contents,
 }
 
 /// The members of an archive, or the one object, that have device code, for a device of `capability` (86 for 8.6).
 pub fn library(bytes: &[u8], capability: u32) -> Result<Vec<Member>, Error> {
     let Ok(archive) = ArchiveFile::parse(bytes) else {
-        let member = member(String::new(), bytes, capability).ok_or(Error::Invalid)?;
+        let member = member(String::new(), bytes, capability)?.ok_or(Error::Invalid)?;
         return Ok(Some(member).into_iter().filter(has_code).collect());
     };
     let mut members = Vec::new();
@@ -32,7 +34,7 @@ pub fn library(bytes: &[u8], capability: u32) -> Result<Vec<Member>, Error> {
         let data = entry.data(bytes).map_err(|_| Error::Invalid)?;
         let name = String::from_utf8_lossy(entry.name()).into_owned();
         // What is no object file adds nothing.
-        members.extend(member(name, data, capability).filter(has_code));
+        members.extend(member(name, data, capability)?.filter(has_code));
     }
     Ok(members)
 }
@@ -41,18 +43,30 @@ fn has_code(m: &Member) -> bool {
     !m.texts.is_empty() || !m.machine_code.is_empty()
 }
 
-fn member(name: String, bytes: &[u8], capability: u32) -> Option<Member> {
-    let file = object::File::parse(bytes).ok()?;
+/// `None`: it is no object file.
+fn member(name: String, bytes: &[u8], capability: u32) -> Result<Option<Member>, Error> {
+    let Ok(file) = object::File::parse(bytes) else { return Ok(None) };
     let mut member = Member { name, ..Member::default() };
+    let mut devices = Vec::new();
     for section in SECTIONS.iter().filter_map(|s| file.section_by_name(s)) {
-        for one in fatbins(section.data().ok()?) {
+        let Ok(data) = section.data() else { return Ok(None) };
+        for one in fatbins(data) {
             match fatbin::best_text(one, capability) {
                 Ok(text) => member.texts.push(text),
-                Err(_) => member.machine_code.extend(symbols(one)),
+                Err(Error::Broken(reason)) => {
+                    let place =
+                        if member.name.is_empty() { String::new() } else { format!("{}: ", member.name) };
+                    return Err(Error::Broken(format!("{place}{reason}")));
+                }
+                Err(_) => {
+                    member.machine_code.extend(symbols(one));
+                    devices.extend(fatbin::contents(one).machine_code);
+                }
             }
         }
     }
-    Some(member)
+    member.devices = Contents::new(devices, Vec::new());
+    Ok(Some(member))
 }
 
 /// The fatbins of a section, which pads between them with zeros.
@@ -75,7 +89,8 @@ fn fatbins(mut section: &[u8]) -> Vec<&[u8]> {
 
 /// What the first machine code of a fatbin defines for others. That for other devices defines the same.
 fn symbols(one: &[u8]) -> Vec<String> {
-    let code = fatbin::entries(one).into_iter().find(|e| e.kind == EntryKind::Elf).and_then(|e| e.unpack());
+    let code =
+        fatbin::entries(one).into_iter().find(|e| e.kind == EntryKind::Elf).and_then(|e| e.unpack().ok());
     let Some(code) = code else { return Vec::new() };
     let Ok(file) = object::File::parse(code.as_slice()) else { return Vec::new() };
     let global = file.symbols().filter(|s| s.is_definition() && s.is_global());

@@ -1,6 +1,6 @@
 //! Clang's bundles, plain and compressed, whole and broken.
 
-use image::{Bundled, bundle_size, bundled, compressed_size, decompress};
+use image::{Bundled, Error, bundle_size, bundled, compressed_size, decompress};
 
 const ENTRIES: [(&str, &[u8]); 3] = [
     ("host-x86_64-unknown-linux-gnu-", b""),
@@ -64,12 +64,27 @@ fn compressed_bundles_unpack_to_the_same() {
     for version in [1, 2, 3] {
         for zstd in [false, true] {
             let packed = compressed(version, zstd);
-            assert_eq!(decompress(&packed), Some(bundle()), "version {version}, zstd {zstd}");
+            assert_eq!(decompress(&packed), Ok(bundle()), "version {version}, zstd {zstd}");
             let size = compressed_size(&packed);
             assert_eq!(size, (version > 1).then_some(packed.len()), "version {version}");
         }
     }
-    assert_eq!(decompress(&compressed(4, true)), None);
+    assert_eq!(decompress(&compressed(4, true)), Err(Error::Invalid));
+}
+
+#[test]
+fn a_bundle_of_another_size_than_it_declares_is_refused() {
+    let size = bundle().len() as u32;
+    for zstd in [false, true] {
+        for (declared, unpacks_to) in [(size + 1, size.to_string()), (size - 1, "more".into())] {
+            let mut packed = compressed(2, zstd);
+            packed[12..16].copy_from_slice(&declared.to_le_bytes());
+            let told = format!(
+                "the compressed bundle, at byte 0x18, declares {declared} bytes and unpacks to {unpacks_to}"
+            );
+            assert_eq!(decompress(&packed), Err(Error::Broken(told)), "zstd {zstd}");
+        }
+    }
 }
 
 proptest::proptest! {

@@ -1,6 +1,9 @@
 //! Containers made here by hand from the layout's description, and random bytes.
 
-use image::{Error, Kind, detect, entries, linked, linked_size, search_fatbins, search_texts, texts};
+use image::{
+    Contents, Error, Kind, contents, detect, entries, linked, linked_size, search_fatbins, search_texts,
+    texts,
+};
 use proptest::prelude::*;
 
 const PTX: &[u8] = b"\n.version 7.0\n.target sm_50\n.address_size 64\n";
@@ -63,7 +66,9 @@ fn the_newest_text_that_suits() {
     assert_eq!(entries(&file).len(), 4);
     assert_eq!(texts(&file, 86).unwrap()[0].1, b".version 7.5 right");
     assert_eq!(texts(&file, 90).unwrap()[0].1, b".version 8.0 new");
-    assert_eq!(texts(&file, 50), Err(Error::NoBinary));
+    let held = Contents { machine_code: vec![80], ptx: vec![52, 75, 90] };
+    assert_eq!(texts(&file, 50), Err(Error::NoBinary(held.clone())));
+    assert_eq!(held.to_string(), "machine code for sm_80 and PTX for sm_52, sm_75, sm_90");
     assert_eq!(texts(&fatbin(&[]), 86), Err(Error::Invalid));
 }
 
@@ -81,6 +86,67 @@ fn packed_texts() {
     frame.extend(text);
     let file = fatbin(&[entry(1, 50, 0x8011, &frame, text.len() as u64, 80)]);
     assert_eq!(texts(&file, 86).unwrap()[0].1, text);
+}
+
+/// The flags of ELF headers as NVIDIA's assemblers write them: in the first byte up to CUDA 12, in the second from CUDA 13 on.
+#[test]
+fn machine_code_says_what_it_is_for() {
+    for (abi, flags, arch) in [(7u8, 0x0056_0556u32, 86), (8, 0x0600_5a04, 90), (8, 0x0600_6402, 100)] {
+        let mut elf = b"\x7fELF\x02\x01\x01\x41".to_vec();
+        elf.push(abi);
+        elf.resize(64, 0);
+        elf[18] = 190;
+        elf[48..52].copy_from_slice(&flags.to_le_bytes());
+        let held = Contents { machine_code: vec![arch], ptx: vec![] };
+        assert_eq!(texts(&elf, 86), Err(Error::NoBinary(held)), "{flags:#x}");
+    }
+    let code = |arch| entry(2, arch, 0x11, b"machine code", 0, 64);
+    assert_eq!(contents(&fatbin(&[code(90), code(80), code(90)])).machine_code, [80, 90]);
+}
+
+/// A block of LZ4 that repeats its first byte `count` times.
+fn lz4_bomb(count: usize) -> Vec<u8> {
+    let mut block = vec![0x1f, b'.', 1, 0];
+    block.extend(std::iter::repeat_n(255, (count - 20) / 255));
+    block.push(((count - 20) % 255) as u8);
+    block
+}
+
+/// A zstd frame without a declared size whose last block is one byte, `count` times over.
+fn zstd_bomb(count: u32) -> Vec<u8> {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
+    frame.extend(&((count << 3) | 3).to_le_bytes()[..3]);
+    frame.push(b'.');
+    frame
+}
+
+/// What an entry declares is what comes out of it, to the byte; nothing more is made.
+#[test]
+fn an_entry_of_another_size_than_it_declares_is_refused() {
+    let lz4 = {
+        let text = b".version 7.0 a packed text";
+        let mut block = vec![0xf0, (text.len() - 15) as u8];
+        block.extend(text);
+        block
+    };
+    let cases: [(u64, &[u8], u64, &str); 8] = [
+        (0x2011, &lz4, 25, "declares 25 bytes and unpacks to more"),
+        (0x2011, &lz4, 27, "declares 27 bytes and unpacks to 26"),
+        (0x2011, &lz4_bomb(1 << 20), 1000, "declares 1000 bytes and unpacks to more"),
+        (0x2011, b"\xff", 1000, "is not valid LZ4"),
+        (0x8011, &zstd_bomb(100_000), 1000, "declares 1000 bytes and unpacks to more"),
+        (0x8011, &zstd_bomb(100_000), 100_001, "declares 100001 bytes and unpacks to 100000"),
+        (0x8011, b"no frame", 1000, "is not valid zstd"),
+        (0x8011, &lz4, 1 << 40, "declares 1099511627776 bytes; at most 536870912 are unpacked"),
+    ];
+    for (flags, packed, declared, why) in cases {
+        let other = entry(2, 80, 0x11, b"machine code", 0, 64);
+        let file = fatbin(&[other, entry(1, 50, flags, packed, declared, 80)]);
+        let told = format!("entry 2 of the fatbin, at byte 0x60 (PTX for sm_50), {why}");
+        assert_eq!(texts(&file, 86), Err(Error::Broken(told)));
+    }
+    let file = fatbin(&[entry(1, 50, 0x8011, &zstd_bomb(100_000), 100_000, 80)]);
+    assert_eq!(texts(&file, 86).unwrap()[0].1, vec![b'.'; 100_000]);
 }
 
 #[test]

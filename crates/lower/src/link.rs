@@ -116,6 +116,7 @@ pub fn link(
     link_files(units, &mut linked);
     link_functions(units, is_named, &mut linked, &mut errors);
     link_variables(units, options, &mut linked, &mut errors);
+    check_initialisers(units, &linked, &mut errors);
     linked.place_function_variables(units);
     linked.module.image_align =
         linked.module.globals.iter().map(|g| u64::from(g.align)).max().unwrap_or(1).max(16);
@@ -325,6 +326,34 @@ fn link_variables(units: &[Unit], options: Options, linked: &mut Linked, errors:
     linked.lay_out();
 }
 
+/// A variable's initial value may have the address of a function only where that function has code, which those that the driver provides
+/// have not.
+fn check_initialisers(units: &[Unit], linked: &Linked, errors: &mut Vec<Error>) {
+    for (u, unit) in units.iter().enumerate() {
+        for v in unit.module.globals.iter().filter(|v| v.init.is_some()) {
+            let mut told = BTreeSet::new();
+            let mut check = |f: ast::FuncId| {
+                let id = linked.functions[u][f.index()];
+                if linked.owners[id.index()].is_some() || !told.insert(id) {
+                    return;
+                }
+                let function = &unit.module.functions[f.index()];
+                let name = &function.name;
+                errors.push(Error {
+                    unit: u,
+                    class: ErrorClass::Unresolved,
+                    span: v.span,
+                    message: match function.linkage {
+                        Linkage::Weak => format!("Unresolved extern function '{name}'"),
+                        _ => format!("Cannot take address of function '{name}'"),
+                    },
+                });
+            };
+            v.init.iter().for_each(|value| value.functions(&mut check));
+        }
+    }
+}
+
 /// What this crate asks of a PTX variable.
 trait VariableExt {
     fn space_is_shared(&self) -> bool;
@@ -434,9 +463,9 @@ impl Linked {
         let mut at = 0u64;
         for g in Arc::make_mut(&mut self.module.globals) {
             // As the hardware's loader does, variables begin at 4 bytes at least; that also keeps narrow ones apart.
-            at = at.next_multiple_of(u64::from(g.align.max(4)));
+            at = at.checked_next_multiple_of(u64::from(g.align.max(4))).unwrap_or(u64::MAX);
             g.offset = at;
-            at += g.size;
+            at = at.saturating_add(g.size);
         }
         self.module.image_size = at;
     }

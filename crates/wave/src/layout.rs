@@ -134,7 +134,7 @@ pub fn keeps_stack(func: &Function) -> bool {
 
 /// Bytes of stack slots on the deepest way through the calls of `kernel`, where a way ends at a function that it has been through; and
 /// whether there is such a way.
-fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
+pub fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
     let graph = CallGraph::new(module);
     let own = |f: FuncId| module.functions.get(f.index()).map_or(0, |f| frame(f).0);
     let (mut recursive, mut open) = (false, BTreeSet::from([kernel]));
@@ -151,7 +151,7 @@ fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
             }
             continue;
         }
-        let (f, depth) = (*f, own(*f) + *below);
+        let (f, depth) = (*f, own(*f).saturating_add(*below));
         recursive |= module.functions.get(f.index()).is_some_and(|f| keeps_stack(f));
         open.remove(&f);
         done.insert(f, depth);

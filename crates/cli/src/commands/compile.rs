@@ -1,7 +1,6 @@
 //! `anywarp compile`: what is wrong with a PTX file, what its kernels need, and what each stage makes of it.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,7 +12,7 @@ use driver::backend::{Backend, LoadOptions};
 use wave::op::Op;
 use wave::{FuncId, Module};
 
-use crate::table;
+use crate::{files, table};
 
 /// Compile a PTX file as loading it would, and tell what came of it
 ///
@@ -48,16 +47,6 @@ enum Stage {
     Llvm,
     /// The processor's assembly
     Asm,
-}
-
-fn read(file: &PathBuf) -> Result<Vec<u8>> {
-    if file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes)
-            .context("cannot read standard input")?;
-        return Ok(bytes);
-    }
-    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
 /// Named barriers that a kernel and what it calls use; all 16 where the number is known only at run time.
@@ -186,7 +175,7 @@ impl Unit<'_> {
 
 /// Runs the subcommand; 1 where the text is wrong.
 pub fn run(args: Args) -> Result<ExitCode> {
-    let bytes = read(&args.file)?;
+    let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;
     let text = ptx::text_of(&bytes);
     let name = args.file.display().to_string();
     let block = match args.block.as_deref() {

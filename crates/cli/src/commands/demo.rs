@@ -2,8 +2,6 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
@@ -30,32 +28,14 @@ const FILES: [(&str, &str); 4] = [
     ("vecadd.ptx", include_str!("../../../../examples/c/vecadd.ptx")),
 ];
 
-/// A folder that goes away with its owner.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("anywarp-demo-{}", std::process::id()));
-        // A program will run from it: a folder that is there already may be somebody else's.
-        let make = || fs::DirBuilder::new().mode(0o700).create(&path);
-        make().with_context(|| format!("cannot make {}", path.display()))?;
-        Ok(Scratch(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            eprintln!("anywarp: cannot remove {}: {error}", self.0.display());
-        }
-    }
-}
-
 /// Runs the subcommand; its exit status is the program's.
 pub fn run(args: Args) -> Result<ExitCode> {
     let folder = install::library_folder()?;
-    let scratch = Scratch::new()?;
-    let at = |name: &str| scratch.0.join(name);
+    let scratch = tempfile::Builder::new()
+        .prefix("anywarp-demo-")
+        .tempdir()
+        .context("cannot make a folder for temporary files")?;
+    let at = |name: &str| scratch.path().join(name);
     for (name, text) in FILES {
         fs::write(at(name), text).with_context(|| format!("cannot write {}", at(name).display()))?;
     }
@@ -65,7 +45,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         .arg(&program)
         .arg(at("vecadd.c"))
         .arg("-I")
-        .arg(&scratch.0)
+        .arg(scratch.path())
         .arg(folder.join(install::LIBCUDA))
         .status()
         .with_context(|| {
@@ -78,7 +58,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     writeln!(io::stdout(), "driver   {}", folder.join(install::LIBCUDA).display())?;
     let status = Command::new(&program)
         .arg(args.elements.to_string())
-        .current_dir(&scratch.0)
+        .current_dir(scratch.path())
         .envs(environment(&folder))
         .status()
         .context("cannot run the compiled program")?;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use image::EntryKind;
 
-use crate::table;
+use crate::{files, table};
 
 /// List the device code in any file, and extract its PTX
 ///
@@ -37,6 +37,8 @@ struct Item {
     packed: usize,
     /// The PTX text; `None` for machine code, and for what cannot be unpacked.
     text: Option<Vec<u8>>,
+    /// Why PTX cannot be unpacked.
+    refused: Option<image::Unpack>,
 }
 
 /// The number after `.target sm_`.
@@ -51,17 +53,26 @@ fn items(bytes: &[u8]) -> Vec<Item> {
     let fatbins = image::search_fatbins(bytes);
     for piece in &fatbins {
         for entry in image::entries(piece.bytes) {
-            let text = (entry.kind == EntryKind::Ptx).then(|| entry.unpack()).flatten();
-            let text = text.map(|t| image::until_nul(&t).trim_ascii_start().to_vec());
+            let unpacked = (entry.kind == EntryKind::Ptx).then(|| entry.unpack());
+            let refused = unpacked.as_ref().and_then(|u| u.as_ref().err().copied());
+            let text =
+                unpacked.and_then(Result::ok).map(|t| image::until_nul(&t).trim_ascii_start().to_vec());
             let (kind, arch) = (entry.kind, Some(entry.arch));
-            items.push(Item { offset: piece.offset, kind, arch, packed: entry.payload.len(), text });
+            items.push(Item { offset: piece.offset, kind, arch, packed: entry.payload.len(), text, refused });
         }
     }
     for piece in image::search_texts(bytes) {
         let inside = |f: &image::Piece| (f.offset..f.offset + f.bytes.len()).contains(&piece.offset);
         if !fatbins.iter().any(inside) {
             let (text, packed) = (Some(piece.bytes.to_vec()), piece.bytes.len());
-            items.push(Item { offset: piece.offset, kind: EntryKind::Ptx, arch: None, packed, text });
+            items.push(Item {
+                offset: piece.offset,
+                kind: EntryKind::Ptx,
+                arch: None,
+                packed,
+                text,
+                refused: None,
+            });
         }
     }
     items.sort_by_key(|i| i.offset);
@@ -72,7 +83,10 @@ fn row(item: &Item) -> Vec<String> {
     let arch = item.arch.or_else(|| item.text.as_deref().and_then(target));
     let what = match (item.kind, &item.text) {
         (EntryKind::Ptx, Some(text)) => format!("PTX, {}", table::bytes(text.len() as u64)),
-        (EntryKind::Ptx, None) => "PTX that cannot be unpacked".into(),
+        (EntryKind::Ptx, None) => match item.refused {
+            Some(reason) => format!("PTX that cannot be unpacked: it {reason}"),
+            None => "PTX that cannot be unpacked".into(),
+        },
         (EntryKind::Elf, _) => "machine code".into(),
         (EntryKind::Other(kind), _) => format!("unknown, kind {kind}"),
     };
@@ -96,7 +110,7 @@ fn write(file: &Path, items: &[Item], folder: &Path, written: &mut BTreeMap<Vec<
         number += 1;
         let arch = item.arch.or_else(|| target(text)).unwrap_or(0);
         let path = folder.join(format!("{stem}.{number}.sm_{arch}.ptx"));
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        files::write(&path, text)?;
         written.insert(text.clone(), path);
     }
     Ok(())
@@ -110,7 +124,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let (mut found, mut written) = (0, BTreeMap::new());
     let mut out = std::io::stdout().lock();
     for file in &args.files {
-        let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let bytes = files::read(file, files::MOST_LIBRARY)?;
         let items = items(&bytes);
         found += items.len();
         let texts = items.iter().filter(|i| i.text.is_some()).count();

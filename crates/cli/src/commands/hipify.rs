@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use hipify::{Diagnostic, Format, Lines, Options, Statistics, Target, Translation};
 use serde::Serialize;
+
+use crate::files;
 
 /// Translate CUDA sources to HIP
 ///
@@ -231,36 +233,6 @@ impl Args {
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>> {
-    if file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
-        return Ok(bytes);
-    }
-    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
-}
-
-/// Writes a whole file or nothing of it.
-fn write(file: &Path, bytes: &[u8]) -> Result<()> {
-    if file.as_os_str() == "-" {
-        return std::io::stdout().write_all(bytes).context("cannot write to standard output");
-    }
-    let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    let mut name = target.clone().into_os_string();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = PathBuf::from(name);
-    fs::write(&temporary, bytes)
-        .and_then(|()| match fs::metadata(&target) {
-            Ok(old) => fs::set_permissions(&temporary, old.permissions()),
-            Err(_) => Ok(()),
-        })
-        .and_then(|()| fs::rename(&temporary, &target))
-        .with_context(|| {
-            let _ = fs::remove_file(&temporary);
-            format!("cannot write {}", file.display())
-        })
-}
-
 /// The files of a compilation database, each once.
 fn database(folder: &Path) -> Result<Vec<PathBuf>> {
     #[derive(serde::Deserialize)]
@@ -269,7 +241,7 @@ fn database(folder: &Path) -> Result<Vec<PathBuf>> {
         file: PathBuf,
     }
     let path = folder.join("compile_commands.json");
-    let commands: Vec<Command> = serde_json::from_slice(&read(&path)?)
+    let commands: Vec<Command> = serde_json::from_slice(&files::read(&path, files::MOST_SOURCE)?)
         .with_context(|| format!("{} is not as it should be", path.display()))?;
     let mut files: Vec<PathBuf> =
         commands.into_iter().map(|command| command.directory.join(command.file)).collect();
@@ -291,7 +263,13 @@ fn tell(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
 }
 
 fn translate(args: &Args, file: &Path) -> Result<(Report, Duration)> {
-    let text = read(file)?;
+    if args.inplace {
+        let known = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
+        if !known.is_file() {
+            bail!("cannot translate {} in place: it is not a regular file", file.display());
+        }
+    }
+    let text = files::read_or_stdin(file, files::MOST_SOURCE)?;
     let start = Instant::now();
     let Translation { text: translated, diagnostics, statistics, .. } =
         hipify::translate(&text, &args.options(file))
@@ -306,11 +284,11 @@ fn translate(args: &Args, file: &Path) -> Result<(Report, Duration)> {
             let mut backup = file.as_os_str().to_owned();
             backup.push(".prehip");
             if !Path::new(&backup).exists() {
-                write(Path::new(&backup), &text)?;
+                files::write_like(Path::new(&backup), &text, file)?;
             }
         }
         if !args.inplace || translated != text {
-            write(output, &translated)?;
+            files::write(output, &translated)?;
         }
     }
     Ok((Report { file: file.to_owned(), output, diagnostics, statistics }, elapsed))
@@ -368,6 +346,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     for file in &files {
         match translate(args, file) {
             Ok(report) => reports.push(report),
+            Err(error) if files::is_closed_pipe(&error) => return Err(error),
             Err(error) => {
                 eprintln!("anywarp: {error:#}");
                 failed = true;
@@ -385,7 +364,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
             _ => "sum_stat.csv".into(),
         });
         let name = args.output_dir.as_ref().map_or(name.clone(), |folder| folder.join(&name));
-        write(&name, statistics(&reports, Format::Csv).as_bytes())?;
+        files::write(&name, statistics(&reports, Format::Csv).as_bytes())?;
     }
     if args.json {
         let files = reports.into_iter().map(|(report, _)| report).collect();

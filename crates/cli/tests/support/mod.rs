@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 /// The command.
 pub const ANYWARP: &str = env!("CARGO_BIN_EXE_anywarp");
 
-/// The repository.
+/// The repository. Not every test asks for it.
+#[allow(dead_code)]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

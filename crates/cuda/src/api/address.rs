@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capi::memory::PINNED;
+use capi::memory::{FILE_DESCRIPTOR, PINNED};
 use driver::device::Device;
 use driver::memory::address;
 use driver::memory::managed::{DEVICE, Location};
@@ -11,9 +11,6 @@ use driver::{Error, Result, driver};
 use crate::abi::{In, Out};
 use crate::api;
 use crate::types::{AccessDesc, AllocationProp, CUdeviceptr, Handle, MemLocation};
-
-/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
-const FILE_DESCRIPTOR: u32 = 1;
 
 /// The device and the location that a description asks for; memory on the host is counted as the first device's.
 fn place(location: MemLocation) -> Result<(&'static Arc<Device>, Location)> {

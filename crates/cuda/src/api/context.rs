@@ -1,6 +1,6 @@
 //! Contexts and primary contexts.
 
-use driver::{Error, Result, context, driver};
+use driver::{Error, Result, context, driver, peer};
 
 use crate::abi::{In, Need, Out, check};
 use crate::api;
@@ -176,18 +176,15 @@ api! {
         context::detach(&context::get(handle)?)
     }
 
-    /// Peers need no enabling: every device's memory is the process's memory.
     Context fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) {
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
-        let peer = context::get(peer)?;
-        if peer.device.ordinal == current()?.device.ordinal { Err(Error::PeerAccessUnsupported) } else { Ok(()) }
+        peer::enable(&*current()?, &*context::get(peer)?)
     }
 
     Context fn cuCtxDisablePeerAccess(peer: Handle) {
-        let peer = context::get(peer)?;
-        if peer.device.ordinal == current()?.device.ordinal { Err(Error::PeerAccessNotEnabled) } else { Ok(()) }
+        peer::disable(&*current()?, &*context::get(peer)?)
     }
 
     Init fn cuDevicePrimaryCtxRetain(out: Out<Handle>, device: CUdevice) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use driver::error::ERRORS;
 use driver::{Error, log};
@@ -58,9 +58,19 @@ fn find(name: &str, version: i32, flags: u64) -> Result<*mut std::ffi::c_void, u
     }
 }
 
-/// The private table by which NVIDIA's runtime asks the driver to prove that it is NVIDIA's.
-const INTEGRITY_CHECK: [u8; 16] =
-    [0xd4, 0x08, 0x20, 0x55, 0xbd, 0xe6, 0x70, 0x4b, 0x8d, 0x34, 0xba, 0x12, 0x3c, 0x66, 0xe1, 0xf2];
+/// Says once why a program fails that asks for a private table. Only NVIDIA's closed runtime does, and by one of the tables the driver would
+/// have to prove that it is NVIDIA's: an authentication, which is not imitated.
+fn tell_private_table() {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        log::say(log::Level::Error, || {
+            "the program asks for private tables of NVIDIA's driver, as NVIDIA's closed CUDA runtime does (libcudart, which nvcc links \
+             statically by default): that runtime cannot run on Anywarp, and its calls will fail; programs that use the driver API or \
+             HIP, or load PTX by one of them, can"
+                .into()
+        });
+    });
+}
 
 /// The functions of HIP for a front that asks by their name.
 fn hip_table(id: &[u8; 16]) -> Option<&'static hip::table::Table> {
@@ -134,7 +144,7 @@ api! {
         Ok(())
     }
 
-    /// The one table there is makes this library serve HIP, too. The CUDA runtime's 'integrity check' is an authentication that is not imitated; one line says what helps.
+    /// The one table there is makes this library serve HIP, too.
     Nothing fn cuGetExportTable(table: Out<u64>, id: In<[u8; 16]>) {
         table.required()?.set(0);
         let id = id.get()?;
@@ -142,13 +152,7 @@ api! {
             table.set(std::ptr::from_ref(found) as u64);
             return Ok(());
         }
-        if id == INTEGRITY_CHECK {
-            log::say(log::Level::Error, || {
-                "a program with NVIDIA's own CUDA runtime asks for proof that this is NVIDIA's driver, which it is not; link it with \
-                 `nvcc -cudart shared`, or keep its symbol table and start it with `anywarp run`"
-                    .into()
-            });
-        }
+        tell_private_table();
         Err(Error::InvalidValue)
     }
 

@@ -18,13 +18,11 @@ const LAZY_LOADING: u32 = 2;
 fn load(out: Out<Handle>, bytes: Result<&[u8]>, jit: &Jit) -> Result<()> {
     let context = current()?;
     let mut report = Report::default();
+    let bytes = bytes.inspect_err(|_| report.errors = NO_IMAGE.into());
     let loaded = bytes.and_then(|bytes| {
         jit.check_target(&context.device)?;
         module::load(&context, bytes, &jit.options, &mut report)
     });
-    if loaded.is_err() && report.errors.is_empty() {
-        report.errors = NO_IMAGE.into();
-    }
     jit.finish(&report);
     out.set(loaded?.handle);
     Ok(())

@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
-use capi::memory::{PINNED, alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute};
+use capi::memory::{
+    FILE_DESCRIPTOR, PINNED, alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute,
+};
 use driver::device::Device;
-use driver::memory::managed::DEVICE;
-use driver::memory::pool;
+use driver::memory::managed::{DEVICE, HOST, HOST_NUMA, Location};
+use driver::memory::{pool, pool_share};
 use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out};
 use crate::api;
-use crate::api::stream;
-use crate::types::{AccessDesc, CUdeviceptr, Handle, MemLocation, PoolProps};
+use crate::api::{current, stream};
+use crate::types::{AccessDesc, CUdeviceptr, Handle, IpcHandle, MemLocation, PoolProps};
 
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const READ_WRITE: u32 = 3;
+/// `CU_MEM_ACCESS_FLAGS_PROT_READ`.
+const READ_ONLY: u32 = 1;
 
 /// The device of a location; of another kind or none: [`Error::InvalidValue`].
 fn device_of(location: MemLocation) -> Result<&'static Arc<Device>> {
@@ -24,13 +28,23 @@ fn device_of(location: MemLocation) -> Result<&'static Arc<Device>> {
     driver()?.device(location.id).map_err(|_| Error::InvalidValue)
 }
 
-/// The device that a location and a type of allocation stand for.
-fn home(location: In<MemLocation>, kind: u32) -> Result<&'static Arc<Device>> {
+/// Whose pool a location and a type of allocation stand for: a device's, or for `None` the host's.
+fn home(location: In<MemLocation>, kind: u32) -> Result<Option<&'static Arc<Device>>> {
     let location = location.get()?;
-    if kind != PINNED {
-        return Err(Error::InvalidValue);
+    match location.kind {
+        _ if kind != PINNED => Err(Error::InvalidValue),
+        HOST => Ok(None),
+        _ => device_of(location).map(Some),
     }
-    device_of(location)
+}
+
+/// The location of a pool's description of access.
+fn place_of(location: MemLocation) -> Result<Location> {
+    match location.kind {
+        DEVICE => device_of(location).map(|device| Location { kind: DEVICE, id: device.ordinal as i32 }),
+        kind @ (HOST | HOST_NUMA) => Ok(Location { kind, id: location.id }),
+        _ => Err(Error::InvalidValue),
+    }
 }
 
 api! {
@@ -49,7 +63,7 @@ api! {
     }
 
     Init fn cuMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
-        create_pool(out, properties, |location| device_of(location).cloned())
+        create_pool(out, properties, true, |asked| Ok::<_, Error>(Location { kind: asked.kind, id: asked.id }))
     }
 
     Init fn cuMemPoolDestroy(pool: Handle) {
@@ -69,12 +83,11 @@ api! {
         set_pool_attribute(&*pool::get(pool)?, attribute, value)
     }
 
-    /// Every device can always reach every pool.
     Init fn cuMemPoolGetAccess(flags: Out<u32>, pool: Handle, location: In<MemLocation>) {
-        pool::get(pool)?;
+        let pool = pool::get(pool)?;
         flags.required()?;
-        device_of(location.get()?)?;
-        flags.set(READ_WRITE);
+        let open = pool.is_open_to(place_of(location.get()?)?);
+        flags.set(if open { READ_WRITE } else { 0 });
         Ok(())
     }
 
@@ -82,29 +95,61 @@ api! {
         let pool = pool::get(pool)?;
         for i in 0..count {
             let AccessDesc { location, flags } = descriptions.at(i)?;
-            let device = device_of(location)?;
+            let place = place_of(location)?;
             match flags {
-                READ_WRITE => {}
-                // The pool's own device cannot be kept out.
-                0 if device.ordinal == pool.device => return Err(Error::InvalidDevice),
-                0 => {}
+                READ_WRITE => pool.open_to(place, true)?,
+                0 => pool.open_to(place, false)?,
+                READ_ONLY => return Err(Error::NotSupported),
                 _ => return Err(Error::InvalidValue),
             }
         }
         Ok(())
     }
 
+    Init fn cuMemPoolExportToShareableHandle(out: Out<i32>, pool: Handle, kind: u32, flags: u64) {
+        out.required()?;
+        if kind != FILE_DESCRIPTOR || flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        out.set(pool_share::export(pool)?);
+        Ok(())
+    }
+
+    /// The descriptor is passed as if it were a pointer.
+    Init fn cuMemPoolImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32, flags: u64) {
+        out.required()?;
+        if kind != FILE_DESCRIPTOR || flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        let descriptor = i32::try_from(descriptor).map_err(|_| Error::InvalidValue)?;
+        out.set(pool_share::import(driver()?.device(0)?, descriptor)?);
+        Ok(())
+    }
+
+    Init fn cuMemPoolExportPointer(out: Out<IpcHandle>, address: CUdeviceptr) {
+        out.required()?;
+        out.set(IpcHandle { name: pool_share::export_pointer(address)? });
+        Ok(())
+    }
+
+    Context fn cuMemPoolImportPointer(out: Out<CUdeviceptr>, pool: Handle, data: In<IpcHandle>) {
+        out.required()?;
+        out.set(pool_share::import_pointer(&*current()?, pool, &data.get()?.name)?);
+        Ok(())
+    }
+
     Init fn cuMemGetDefaultMemPool(out: Out<Handle>, location: In<MemLocation>, kind: u32) {
-        out.required()?.set(pool::default_pool(home(location, kind)?)?);
+        out.required()?.set(home(location, kind)?.map_or_else(pool::default_host_pool, |d| pool::default_pool(d))?);
         Ok(())
     }
 
     Init fn cuMemGetMemPool(out: Out<Handle>, location: In<MemLocation>, kind: u32) {
-        out.required()?.set(pool::current(home(location, kind)?)?);
+        out.required()?.set(home(location, kind)?.map_or_else(pool::default_host_pool, |d| pool::current(d))?);
         Ok(())
     }
 
     Init fn cuMemSetMemPool(location: In<MemLocation>, kind: u32, pool: Handle) {
-        pool::set_current(home(location, kind)?, pool)
+        // The host has one pool, which nothing takes the place of.
+        pool::set_current(home(location, kind)?.ok_or(Error::InvalidValue)?, pool)
     }
 }

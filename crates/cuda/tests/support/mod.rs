@@ -89,6 +89,33 @@ functions! {
     cuGLMapBufferObject(*mut P, *mut usize, u32);
     cuLaunchCooperativeKernelMultiDevice(*const LaunchParams, u32, u32);
     cuLaunchCooperativeKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void);
+    cuCtxEnablePeerAccess(P, u32);
+    cuCtxDisablePeerAccess(P);
+    cuModuleLoad(*mut P, *const i8);
+    cuModuleGetGlobal_v2(*mut P, *mut usize, P, *const i8);
+    cuLinkAddFile_v2(P, u32, *const i8, u32, *mut u32, *mut *mut c_void);
+    cuLibraryLoadFromFile(*mut P, *const i8, *mut u32, *mut *mut c_void, u32, *mut u32, *mut *mut c_void, u32);
+    cuGetExportTable(*mut P, *const [u8; 16]);
+    cuMemFree_v2(P);
+    cuMemFreeHost(*mut c_void);
+    cuMemPoolCreate(*mut P, *const PoolProps);
+    cuMemPoolDestroy(P);
+    cuMemPoolExportToShareableHandle(*mut i32, P, u32, u64);
+    cuMemPoolImportFromShareableHandle(*mut P, u64, u32, u64);
+    cuMemPoolExportPointer(*mut u64, P);
+    cuMemPoolImportPointer(*mut P, P, *const u64);
+    cuMemExportToShareableHandle(*mut i32, P, u32, u64);
+    cuMemPoolGetAccess(*mut u32, P, *const [u32; 2]);
+    cuMemPoolSetAccess(P, *const AccessDesc, usize);
+    cuMemGetMemPool(*mut P, *const [u32; 2], u32);
+    cuDeviceSetMemPool(i32, P);
+    cuMemAllocFromPoolAsync(*mut P, usize, P, P);
+    cuMemFreeAsync(P, P);
+    cuPointerGetAttribute(*mut c_void, u32, P);
+    cuIpcGetEventHandle(*mut u64, P);
+    cuTensorMapEncodeTiled(
+        *mut u64, u32, u32, P, *const u64, *const u64, *const u32, *const u32, u32, u32, u32, u32,
+    );
 }
 
 /// `CUmemAllocationProp`: pinned memory of a device.
@@ -99,6 +126,18 @@ pub struct AllocationProp {
     pub location: [u32; 2],
     pub meta_data: u64,
     pub flags: [u8; 8],
+}
+
+/// `CUmemPoolProps`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct PoolProps {
+    pub kind: u32,
+    pub handle_types: u32,
+    pub location: [u32; 2],
+    pub security: u64,
+    pub max_size: usize,
+    pub rest: [u64; 7],
 }
 
 /// `CUmemAccessDesc`.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -171,21 +171,12 @@ pub fn export(handle: Handle) -> Result<RawFd> {
     if !memory.shareable {
         return Err(Error::InvalidValue);
     }
-    // SAFETY: duplicating an open descriptor has no other effect.
-    let fd = unsafe { libc::fcntl(memory.file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) };
-    if fd < 0 { Err(Error::OperatingSystem) } else { Ok(fd) }
+    shared::duplicate(memory.file.as_raw_fd()).map(IntoRawFd::into_raw_fd)
 }
 
 /// The memory that a descriptor made by [`export`] stands for.
 pub fn import(device: &Device, fd: RawFd) -> Result<Handle> {
-    // SAFETY: duplicating fails for what is no descriptor; the duplicate is ours alone.
-    let file = unsafe {
-        let own = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0);
-        if own < 0 {
-            return Err(Error::InvalidValue);
-        }
-        File::from(OwnedFd::from_raw_fd(own))
-    };
+    let file = shared::duplicate(fd).map_err(|_| Error::InvalidValue)?;
     let size = file.metadata().map_err(|_| Error::InvalidValue)?.len();
     check_size(size)?;
     let location = Location { kind: super::managed::DEVICE, id: device.ordinal as i32 };

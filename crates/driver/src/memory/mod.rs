@@ -11,6 +11,7 @@ pub mod managed;
 pub mod multicast;
 mod planar;
 pub mod pool;
+pub mod pool_share;
 pub mod share;
 mod space;
 pub mod transfer;
@@ -63,7 +64,7 @@ pub struct Allocation {
     pub flags: u32,
     /// Its number, unique in the process.
     pub id: u64,
-    /// Its pool, for [`Kind::Pool`].
+    /// Its pool, for [`Kind::Pool`], and for [`Kind::Host`] and [`Kind::Imported`] of a pool; 0: none.
     pub pool: Handle,
     /// A managed variable of a module ([`Kind::Variable`]).
     pub managed: bool,
@@ -252,8 +253,10 @@ pub fn free(address: u64) -> Result<()> {
 
 /// Frees without waiting for anything.
 pub(crate) fn free_now(address: u64) -> Result<()> {
-    let allocation = remove(address, |a| matches!(a.kind, Kind::Device | Kind::Managed | Kind::Pool))
-        .ok_or(Error::InvalidValue)?;
+    if find(address).is_some_and(|a| a.is_of_imported_pool()) {
+        return share::close_of_pool(address);
+    }
+    let allocation = remove(address, Allocation::is_freed_as_device).ok_or(Error::InvalidValue)?;
     pool::forget(&allocation);
     Ok(())
 }
@@ -288,11 +291,15 @@ pub fn alloc_host_flagged(context: &Context, size: u64, flags: u32) -> Result<u6
     if size == 0 {
         return Ok(0);
     }
+    alloc_host_of(&Owner::of(context), size, flags)
+}
+
+fn alloc_host_of(owner: &Owner, size: u64, flags: u32) -> Result<u64> {
     if size > 1 << 46 {
         return Err(Error::OutOfMemory);
     }
     let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
-    insert(Kind::Host, base, size, &Owner::of(context), flags, false);
+    insert(Kind::Host, base, size, owner, flags, false);
     Ok(base)
 }
 
@@ -302,11 +309,11 @@ pub fn free_host(address: u64) -> Result<()> {
         return Ok(());
     }
     let allocation =
-        find(address).filter(|a| a.base == address && a.kind == Kind::Host).ok_or(Error::InvalidValue)?;
+        find(address).filter(|a| a.base == address && a.is_page_locked()).ok_or(Error::InvalidValue)?;
     if let Ok(context) = context::get(allocation.context.0) {
         context.settle();
     }
-    remove(address, |a| a.kind == Kind::Host).map(|_| ()).ok_or(Error::InvalidValue)
+    remove(address, Allocation::is_page_locked).map(|_| ()).ok_or(Error::InvalidValue)
 }
 
 /// Registers host memory of the program's.
@@ -352,13 +359,19 @@ pub fn unregister_host(address: u64) -> Result<()> {
     remove(address, |a| a.kind == Kind::Registered).map(|_| ()).ok_or(Error::HostMemoryNotRegistered)
 }
 
-/// Memory for the variables of a module.
+/// Memory for the variables of a module, all zero.
 pub(crate) fn alloc_image(context: &Context, size: u64) -> Result<u64> {
     take(&context.device, size)?;
-    space::alloc(size).ok_or_else(|| {
+    let base = space::alloc(size).ok_or_else(|| {
         give_back(context.device.ordinal, size);
         Error::OutOfMemory
-    })
+    })?;
+    // Large blocks are fresh pages, which stay untouched until somebody writes to them.
+    if size < space::LARGE {
+        // SAFETY: the block was just allocated and nobody else knows it.
+        unsafe { std::ptr::write_bytes(base as *mut u8, 0, size as usize) };
+    }
+    Ok(base)
 }
 
 pub(crate) fn free_image(device: u32, base: u64, size: u64) {
@@ -406,6 +419,22 @@ impl Allocation {
     /// Host code may use the addresses as they are.
     pub fn host_accessible(&self) -> bool {
         self.on_host() || self.kind == Kind::Managed || self.managed
+    }
+
+    /// It is freed as device memory is: the device's, or any pool's.
+    fn is_freed_as_device(&self) -> bool {
+        matches!(self.kind, Kind::Device | Kind::Managed | Kind::Pool)
+            || self.kind == Kind::Host && self.pool != 0
+    }
+
+    /// It is another process's, of a pool that is imported.
+    fn is_of_imported_pool(&self) -> bool {
+        self.kind == Kind::Imported && self.pool != 0
+    }
+
+    /// It is page-locked host memory that is freed as such.
+    fn is_page_locked(&self) -> bool {
+        self.kind == Kind::Host && self.pool == 0
     }
 
     /// It lies on the host.

@@ -1,15 +1,19 @@
-//! Memory pools: device memory allocated and freed in the order of a stream.
+//! Memory pools: memory of a device or of the host, allocated and freed in the order of a stream.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::context::Context;
 use crate::device::Device;
+use crate::driver;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::Stream;
 
-use super::{Allocation, Kind, Owner};
+use super::managed::{DEVICE, HOST, HOST_NUMA, Location};
+use super::pool_share::Shared;
+use super::{Allocation, Kind, Owner, host_flag};
 
 static POOLS: Table<Pool> = Table::new(9);
 
@@ -17,10 +21,14 @@ static POOLS: Table<Pool> = Table::new(9);
 pub struct Pool {
     /// Its handle.
     pub handle: Handle,
-    /// The ordinal of its device.
-    pub device: u32,
-    /// Whether it is the device's default pool, which cannot be destroyed.
+    /// Where its memory lies.
+    pub location: Location,
+    /// Whether it is a default pool, which cannot be destroyed.
     pub default: bool,
+    /// The devices to which a host's pool was opened. Nothing depends on it: they reach all of the process's memory.
+    opened: Mutex<BTreeSet<u32>>,
+    /// What other processes know of it, or this one of another's.
+    pub(super) shared: Option<Shared>,
     attributes: Mutex<[u64; 9]>,
     used: AtomicU64,
     high: AtomicU64,
@@ -40,13 +48,15 @@ pub mod attribute {
     pub const USED_HIGH: u32 = 8;
 }
 
-fn make(device: u32, default: bool) -> Result<Arc<Pool>> {
+fn make(location: Location, default: bool, shared: Option<Shared>) -> Result<Arc<Pool>> {
     POOLS
         .insert_with(|handle| {
             Arc::new(Pool {
                 handle,
-                device,
+                location,
                 default,
+                opened: Mutex::default(),
+                shared,
                 attributes: Mutex::new([0, 1, 1, 1, 0, 0, 0, 0, 0]),
                 used: AtomicU64::new(0),
                 high: AtomicU64::new(0),
@@ -56,9 +66,34 @@ fn make(device: u32, default: bool) -> Result<Arc<Pool>> {
         .ok_or(Error::OutOfMemory)
 }
 
-/// A pool on a device.
-pub fn create(device: &Device) -> Result<Handle> {
-    Ok(make(device.ordinal, false)?.handle)
+/// A pool at a location, or one that other processes may use, too; a node of the host's memory must be there.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: there is no such location. [`Error::NotSupported`]: pools of nodes are this process's.
+pub fn create(location: Location, for_others: bool) -> Result<Handle> {
+    let there = match location.kind {
+        DEVICE => driver()?.device(location.id).is_ok(),
+        HOST => true,
+        HOST_NUMA => location.id == 0 || is_node(location.id),
+        _ => false,
+    };
+    let shared = match (there, for_others, location.kind) {
+        (false, ..) | (true, true, HOST) => return Err(Error::InvalidValue),
+        (true, true, HOST_NUMA) => return Err(Error::NotSupported),
+        (true, true, _) => Some(Shared::new()?),
+        (true, false, _) => None,
+    };
+    Ok(make(location, false, shared)?.handle)
+}
+
+/// A pool of another process.
+pub(super) fn imported(location: Location, shared: Shared) -> Result<Handle> {
+    Ok(make(location, false, Some(shared))?.handle)
+}
+
+/// Whether the host's memory has a node of that number.
+fn is_node(number: i32) -> bool {
+    number > 0 && std::path::Path::new(&format!("/sys/devices/system/node/node{number}")).exists()
 }
 
 /// The pool of a handle.
@@ -70,15 +105,24 @@ static DEFAULTS: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 /// The device's default pool.
 pub fn default_pool(device: &Device) -> Result<Handle> {
+    default_of(Location { kind: DEVICE, id: device.ordinal as i32 })
+}
+
+fn default_of(location: Location) -> Result<Handle> {
     let mut defaults = lock(&DEFAULTS);
     for handle in defaults.iter() {
-        if POOLS.get(*handle).is_some_and(|p| p.device == device.ordinal) {
+        if POOLS.get(*handle).is_some_and(|p| p.location == location) {
             return Ok(*handle);
         }
     }
-    let pool = make(device.ordinal, true)?;
+    let pool = make(location, true, None)?;
     defaults.push(pool.handle);
     Ok(pool.handle)
+}
+
+/// The default pool of the host's memory.
+pub fn default_host_pool() -> Result<Handle> {
+    default_of(Location { kind: HOST, id: 0 })
 }
 
 /// The pool that the device allocates from.
@@ -87,9 +131,11 @@ pub fn current(device: &Device) -> Result<Handle> {
     current.map_or_else(|| default_pool(device), Ok)
 }
 
-/// Sets it.
+/// Sets it. The host's pools are none for a device.
 pub fn set_current(device: &Device, pool: Handle) -> Result<()> {
-    get(pool)?;
+    if get(pool)?.device().is_none() {
+        return Err(Error::InvalidValue);
+    }
     *lock(&device.pool) = Some(pool);
     Ok(())
 }
@@ -110,6 +156,52 @@ pub fn destroy(handle: Handle, devices: &[Arc<Device>]) -> Result<()> {
 }
 
 impl Pool {
+    /// The ordinal of its device; `None`: its memory is the host's.
+    pub fn device(&self) -> Option<u32> {
+        if self.location.kind == DEVICE { u32::try_from(self.location.id).ok() } else { None }
+    }
+
+    /// Whether a location may use the memory.
+    pub fn is_open_to(&self, location: Location) -> bool {
+        match (self.device(), location.kind) {
+            // Every device can always reach every other one's memory.
+            (Some(_), DEVICE) => true,
+            (Some(_), _) => false,
+            (None, DEVICE) => {
+                u32::try_from(location.id).is_ok_and(|device| lock(&self.opened).contains(&device))
+            }
+            (None, _) => true,
+        }
+    }
+
+    /// Lets a location use the memory, or no longer.
+    ///
+    /// # Errors
+    /// [`Error::InvalidDevice`]: the pool's own device cannot be kept out. [`Error::NotSupported`]: the host cannot be let in, nor be kept out
+    /// of its own memory.
+    pub fn open_to(&self, location: Location, open: bool) -> Result<()> {
+        match (self.device(), u32::try_from(location.id)) {
+            (Some(own), Ok(device)) if location.kind == DEVICE => {
+                if own == device && !open {
+                    Err(Error::InvalidDevice)
+                } else {
+                    Ok(())
+                }
+            }
+            (None, Ok(device)) if location.kind == DEVICE => {
+                let mut opened = lock(&self.opened);
+                if open {
+                    opened.insert(device)
+                } else {
+                    opened.remove(&device)
+                };
+                Ok(())
+            }
+            (None, _) if open && location.kind == self.location.kind => Ok(()),
+            _ => Err(Error::NotSupported),
+        }
+    }
+
     /// An attribute.
     pub fn attribute(&self, number: u32) -> Result<u64> {
         match number {
@@ -141,23 +233,37 @@ impl Pool {
 /// Memory from a pool. It is usable at once: the order of the stream only matters for its end. Of no bytes: null.
 pub fn alloc(context: &Context, pool: Handle, size: u64) -> Result<u64> {
     let pool = get(pool)?;
+    if matches!(pool.shared, Some(Shared::Of(_))) {
+        return Err(Error::InvalidValue);
+    }
     if size == 0 {
         return Ok(0);
     }
-    let owner = Owner { device: pool.device, context: (0, context.id()), pool: pool.handle };
-    let address = super::alloc_kind(&context.device, owner, Kind::Pool, size, 0)?;
+    let device = pool.device();
+    let owner = Owner {
+        device: device.unwrap_or(context.device.ordinal),
+        context: (0, context.id()),
+        pool: pool.handle,
+    };
+    let address = match device {
+        Some(_) => super::alloc_kind(&context.device, owner, Kind::Pool, size, 0)?,
+        None => super::alloc_host_of(&owner, size, host_flag::DEVICE_MAP)?,
+    };
     let used = pool.used.fetch_add(size, Ordering::Relaxed) + size;
     pool.high.fetch_max(used, Ordering::Relaxed);
     Ok(address)
 }
 
-/// Frees memory (a pool's or any device memory) when the stream comes to it. The address is unknown from now on.
+/// Frees memory (any pool's or any device memory) when the stream comes to it. The address is unknown from now on.
 pub fn free(address: u64, stream: &Arc<Stream>) -> Result<()> {
     if address == 0 {
         return Ok(());
     }
-    let freeable = |k| matches!(k, Kind::Device | Kind::Pool | Kind::Managed);
-    let allocation = super::remove(address, |a| freeable(a.kind)).ok_or(Error::InvalidValue)?;
+    if super::find(address).is_some_and(|a| a.base == address && a.is_of_imported_pool()) {
+        stream.enqueue(true, Box::new(move || super::share::close_of_pool(address)));
+        return Ok(());
+    }
+    let allocation = super::remove(address, Allocation::is_freed_as_device).ok_or(Error::InvalidValue)?;
     forget(&allocation);
     if !stream.idle() {
         stream.enqueue(

@@ -4,10 +4,10 @@ use std::sync::Mutex;
 
 use crate::context::{self, Context};
 use crate::error::{Error, Result};
-use crate::handle::lock;
+use crate::handle::{Handle, lock};
 use crate::shared::{self, Name, Named, Of};
 
-use super::{Kind, Owner, find, insert, remove, space};
+use super::{Allocation, Kind, Owner, find, insert, remove, space};
 
 /// Memory of another process that is open here.
 struct Open {
@@ -19,13 +19,19 @@ struct Open {
     /// What is mapped.
     mapped: (u64, u64),
     users: u64,
+    /// The imported pool by which it was opened, or 0.
+    pool: Handle,
 }
 
 static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
 
 /// The name of the allocation that an address lies in, for another process. Only device memory has one.
 pub fn name(address: u64) -> Result<Name> {
-    let allocation = find(address).filter(|a| a.kind == Kind::Device).ok_or(Error::InvalidValue)?;
+    name_of(&*find(address).filter(|a| a.kind == Kind::Device).ok_or(Error::InvalidValue)?)
+}
+
+/// The name of an allocation.
+pub(super) fn name_of(allocation: &Allocation) -> Result<Name> {
     // Its pages become a file's: nothing may run on them meanwhile.
     context::settle_all();
     space::share(allocation.base, allocation.size, |file, start, size| {
@@ -35,12 +41,23 @@ pub fn name(address: u64) -> Result<Name> {
 
 /// Opens memory that another process named; opened twice it is the same.
 pub fn open(context: &Context, name: &Name) -> Result<u64> {
-    let named = shared::read(Of::Memory, name).ok_or(Error::InvalidValue)?;
+    open_by(context, shared::read(Of::Memory, name).ok_or(Error::InvalidValue)?, 0)
+}
+
+/// Opens memory of an imported pool, which must be of the pool's process.
+pub(super) fn open_of_pool(context: &Context, pool: Handle, process: u32, name: &Name) -> Result<u64> {
+    let named = shared::read(Of::Memory, name).filter(|n| n.process == process).ok_or(Error::InvalidValue)?;
+    open_by(context, named, pool)
+}
+
+fn open_by(context: &Context, named: Named, pool: Handle) -> Result<u64> {
     if named.process == std::process::id() {
         return Err(Error::InvalidContext);
     }
     let mut list = lock(&OPEN);
-    if let Some(open) = list.iter_mut().find(|o| o.named == named && o.context == context.id()) {
+    if let Some(open) =
+        list.iter_mut().find(|o| o.named == named && o.context == context.id() && o.pool == pool)
+    {
         open.users += 1;
         return Ok(open.base);
     }
@@ -53,16 +70,25 @@ pub fn open(context: &Context, name: &Name) -> Result<u64> {
     // SAFETY: mapped where nothing is.
     let start = unsafe { shared::map(&file, whole, None)? };
     let base = start + offset;
-    insert(Kind::Imported, base, size, &Owner::of(context), 0, false);
-    list.push(Open { named, context: context.id(), base, mapped: (start, whole), users: 1 });
+    insert(Kind::Imported, base, size, &Owner { pool, ..Owner::of(context) }, 0, false);
+    list.push(Open { named, context: context.id(), base, mapped: (start, whole), users: 1, pool });
     Ok(base)
 }
 
 /// Ends one opening; the last one takes the memory away.
 pub fn close(address: u64) -> Result<()> {
     context::settle_all();
+    close_by(address, |pool| pool == 0)
+}
+
+/// Ends one opening of memory of an imported pool, which nothing uses any more.
+pub(super) fn close_of_pool(address: u64) -> Result<()> {
+    close_by(address, |pool| pool != 0)
+}
+
+fn close_by(address: u64, of: impl Fn(Handle) -> bool) -> Result<()> {
     let mut list = lock(&OPEN);
-    let at = list.iter().position(|o| o.base == address).ok_or(Error::InvalidValue)?;
+    let at = list.iter().position(|o| o.base == address && of(o.pool)).ok_or(Error::InvalidValue)?;
     if let Some(open) = list.get_mut(at)
         && open.users > 1
     {

@@ -18,7 +18,7 @@ const UNIT: u64 = 512;
 /// Blocks of small allocations; the alignment of large ones.
 const BLOCK: u64 = 2 << 20;
 /// From this size on an allocation has its own pages.
-const LARGE: u64 = 1 << 20;
+pub(super) const LARGE: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 
 /// Free ranges by their start, never adjacent.

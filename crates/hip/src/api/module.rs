@@ -13,13 +13,11 @@ use crate::{Error, Result, api, code};
 fn load(out: Out<Handle>, bytes: Result<Vec<u8>>, jit: &Jit) -> Result<()> {
     let context = current::driver_context()?;
     let mut report = Report::default();
+    let bytes = bytes.inspect_err(|_| report.errors = NO_IMAGE.into());
     let loaded = bytes.and_then(|bytes| {
         jit.check_target(&context.device)?;
         Ok(module::load(&context, &bytes, &jit.options, &mut report)?)
     });
-    if loaded.is_err() && report.errors.is_empty() {
-        report.errors = NO_IMAGE.into();
-    }
     jit.finish(&report);
     out.set(loaded?.handle);
     Ok(())
@@ -58,7 +56,7 @@ api! {
         if image.address() == 0 {
             return Err(Error::InvalidValue);
         }
-        let jit = Jit::read(count, options, values)?;
+        let jit = Jit::read_hip(count, options, values)?;
         load(out, bytes_of(image), &jit)
     }
 

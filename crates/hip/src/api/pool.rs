@@ -5,7 +5,7 @@ use std::sync::Arc;
 use capi::memory::{alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute};
 use capi::types::{AccessDesc, MemLocation, PoolProps};
 use driver::device::Device;
-use driver::memory::managed::DEVICE;
+use driver::memory::managed::{DEVICE, Location};
 use driver::memory::pool;
 use driver::stream::Stream;
 
@@ -66,14 +66,16 @@ api! {
 
     Device fn hipDeviceSetMemPool(ordinal: i32, handle: Handle) {
         let device = device(ordinal)?;
-        if pool::get(handle)?.device != device.ordinal {
+        if pool::get(handle)?.device() != Some(device.ordinal) {
             return Err(Error::InvalidDevice);
         }
         Ok(pool::set_current(&device, handle)?)
     }
 
     Device fn hipMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
-        create_pool(out, properties, device_of)
+        create_pool(out, properties, false, |asked| {
+            device_of(asked).map(|device| Location { kind: DEVICE, id: device.ordinal as i32 })
+        })
     }
 
     Device fn hipMemPoolDestroy(handle: Handle) {

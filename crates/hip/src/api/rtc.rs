@@ -91,7 +91,7 @@ pub extern "C" fn hiprtcLinkCreate(count: u32, options: In<u32>, values: Out<u64
         if count != 0 && (options.is_null() || values.is_null()) {
             return Err(result::ERROR_INVALID_INPUT);
         }
-        let jit = Jit::read(count, options, values).map_err(|_| result::ERROR_INVALID_OPTION)?;
+        let jit = Jit::read_hip(count, options, values).map_err(|_| result::ERROR_INVALID_OPTION)?;
         let context = current::context().map_err(|_| result::ERROR_INTERNAL_ERROR)?;
         out.set(link::create(&context, jit).map_err(|_| result::ERROR_INVALID_OPTION)?);
         Ok(())
@@ -114,7 +114,7 @@ pub extern "C" fn hiprtcLinkAddData(
         if data == 0 || size == 0 {
             return Err(result::ERROR_INVALID_INPUT);
         }
-        let call = Jit::read(count, options, values).map_err(|_| result::ERROR_INVALID_OPTION)?;
+        let call = Jit::read_hip(count, options, values).map_err(|_| result::ERROR_INVALID_OPTION)?;
         let name = name.bytes().map(String::from_utf8_lossy).unwrap_or_default();
         add(link, kind, bytes_at(data, size), &name, &call)
     })
@@ -130,7 +130,7 @@ pub extern "C" fn hiprtcLinkAddFile(
     values: Out<u64>,
 ) -> u32 {
     enter("hiprtcLinkAddFile", &[("link", &link), ("kind", &kind), ("path", &path)], || {
-        let call = Jit::read(count, options, values).map_err(|_| result::ERROR_INVALID_OPTION)?;
+        let call = Jit::read_hip(count, options, values).map_err(|_| result::ERROR_INVALID_OPTION)?;
         let name = String::from_utf8_lossy(path.bytes().map_err(input)?);
         let bytes = container::file(path).map_err(|_| result::ERROR_PROGRAM_CREATION_FAILURE)?;
         add(link, kind, &bytes, &name, &call)

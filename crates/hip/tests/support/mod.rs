@@ -331,17 +331,23 @@ pub fn check(rows: &[(&str, u32, u32)]) {
 /// Whether this is the process, with an environment of its own, in which the test of that name is to run. If not, starts it and checks
 /// that it passes.
 pub fn in_process(name: &str, environment: &[(&str, &str)]) -> bool {
+    told_by_process(name, environment).is_none()
+}
+
+/// As [`in_process`]; what the process wrote on standard error, or `None` in that process.
+pub fn told_by_process(name: &str, environment: &[(&str, &str)]) -> Option<String> {
     const CHILD: &str = "ANYWARP_TEST_CHILD";
     if std::env::var(CHILD).is_ok_and(|child| child == name) {
-        return true;
+        return None;
     }
     let mut child = std::process::Command::new(std::env::current_exe().expect("the test's own path"));
     child.args([name, "--exact"]).env(CHILD, name).envs(environment.iter().copied());
     let output = child.output().expect("it starts");
     let told = String::from_utf8_lossy(&output.stdout);
     let passed = output.status.success() && told.contains("1 passed");
-    assert!(passed, "{environment:?}: {told}{}", String::from_utf8_lossy(&output.stderr));
-    false
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(passed, "{environment:?}: {told}{errors}");
+    Some(errors)
 }
 
 /// Nothing.

@@ -1,6 +1,6 @@
 //! Variables, their initial values and their sizes.
 
-use super::{Symbol, SymbolRef};
+use super::{FuncId, Symbol, SymbolRef};
 use crate::span::Span;
 use crate::types::{ScalarType, Space};
 
@@ -78,6 +78,19 @@ pub enum InitValue {
     },
     /// `{…}`
     List(Vec<InitValue>),
+}
+
+impl InitValue {
+    /// Calls `each` with every function whose address is in the value.
+    pub fn functions(&self, each: &mut impl FnMut(FuncId)) {
+        match self {
+            InitValue::Address { target: SymbolRef { symbol: Symbol::Func(function), .. }, .. } => {
+                each(*function)
+            }
+            InitValue::List(values) => values.iter().for_each(|value| value.functions(each)),
+            _ => {}
+        }
+    }
 }
 
 /// A variable's initial contents.

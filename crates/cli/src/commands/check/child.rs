@@ -12,6 +12,8 @@ use cpu::{Engine, Program, Rules, Source, Specialisation};
 use simd::Compiled;
 use wave::{FuncId, Function};
 
+use crate::files;
+
 use super::row::{Outcome, Row};
 
 /// Told before a kernel is begun.
@@ -89,32 +91,43 @@ fn compile(program: &Program, id: FuncId, function: &Function, mut row: Row) -> 
 }
 
 fn check(path: &str, share: Share, work: Work, out: &mut impl Write) -> Result<()> {
-    let bytes = std::fs::read(Path::new(path)).with_context(|| format!("cannot read {path}"))?;
+    let first = share.part == 0 && share.known == 0;
+    let mut row = Row {
+        module: path.into(),
+        kernel: String::new(),
+        outcome: Outcome::Refused,
+        effort: String::new(),
+        size: 0,
+        seconds: 0.0,
+        processor: 0.0,
+        reason: String::new(),
+    };
+    let bytes = match files::read(Path::new(path), files::MOST_PTX) {
+        Ok(bytes) => bytes,
+        Err(_) if !first => return Ok(()),
+        Err(error) => {
+            row.reason = format!("{error:#}");
+            writeln!(out, "{}", row.line())?;
+            return Ok(());
+        }
+    };
     let text = ptx::text_of(&bytes);
     let rules = Rules { engine: Engine::Compiled, complete: false, ..Rules::default() };
     let (start, before) = (Instant::now(), processor(libc::CLOCK_PROCESS_CPUTIME_ID));
     let loaded = Program::load_by(&[Source { name: path, text: &text }], &rules);
-    let mut row = Row {
-        module: path.into(),
-        kernel: String::new(),
-        outcome: Outcome::Loaded,
-        effort: String::new(),
-        size: text.bytes().filter(|&b| b == b';').count() as u64,
-        seconds: start.elapsed().as_secs_f64(),
-        processor: processor(libc::CLOCK_PROCESS_CPUTIME_ID) - before,
-        reason: String::new(),
-    };
-    let first = share.part == 0 && share.known == 0;
+    row.size = text.bytes().filter(|&b| b == b';').count() as u64;
+    row.seconds = start.elapsed().as_secs_f64();
+    row.processor = processor(libc::CLOCK_PROCESS_CPUTIME_ID) - before;
     let program = match loaded {
         Ok(program) => program,
         Err(_) if !first => return Ok(()),
         Err(error) => {
-            row.outcome = Outcome::Refused;
             row.reason = error.findings.first().map_or(error.log, |d| d.message.clone());
             writeln!(out, "{}", row.line())?;
             return Ok(());
         }
     };
+    row.outcome = Outcome::Loaded;
     if first {
         writeln!(out, "{}", row.line())?;
     }

@@ -1,0 +1,213 @@
+//! What the commands do to files: only regular ones are replaced, whole or not at all, and what is read is bounded.
+
+mod support;
+
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use support::{ANYWARP, Folder, succeed};
+
+const SOURCE: &str = "#include <cuda.h>\nint a = cuInit(0);\n";
+const TRANSLATED: &str = "#include <hip/hip_runtime.h>\nint a = hipInit(0);\n";
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    fs::write(folder.0.join("a.cu"), SOURCE).expect("a source");
+    folder
+}
+
+fn hipify(folder: &Folder) -> Command {
+    let mut command = Command::new(ANYWARP);
+    command.arg("hipify").current_dir(&folder.0);
+    command
+}
+
+fn text(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(path).expect("a text")
+}
+
+/// Makes a node of a kind and a device; whether that is allowed here.
+fn node(path: &Path, kind: libc::mode_t, device: libc::dev_t) -> bool {
+    let name = CString::new(path.as_os_str().as_bytes()).expect("a name");
+    // SAFETY: a name that ends with a NUL.
+    unsafe { libc::mknod(name.as_ptr(), kind | 0o666, device) == 0 }
+}
+
+fn names(folder: &Folder) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(&folder.0)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_pipe_with_a_name_is_written_to() {
+    let folder = folder("files-fifo");
+    let fifo = folder.0.join("out");
+    assert!(node(&fifo, libc::S_IFIFO, 0));
+    let reader = Command::new("cat").arg(&fifo).stdout(Stdio::piped()).spawn().expect("cat");
+    succeed(hipify(&folder).args(["a.cu", "-o", "out"]));
+    assert!(fs::metadata(&fifo).expect("it stays").file_type().is_fifo());
+    assert_eq!(String::from_utf8_lossy(&reader.wait_with_output().expect("cat").stdout), TRANSLATED);
+}
+
+#[test]
+fn a_device_is_written_to() {
+    let folder = folder("files-device");
+    let (null, full) = (folder.0.join("null"), folder.0.join("full"));
+    if !node(&null, libc::S_IFCHR, libc::makedev(1, 3)) || fs::write(&null, "x").is_err() {
+        // Devices are the superuser's to make, and some file systems have none; others' cannot be replaced either.
+        return;
+    }
+    assert!(node(&full, libc::S_IFCHR, libc::makedev(1, 7)));
+    succeed(hipify(&folder).args(["a.cu", "-o", "null"]));
+    let output = hipify(&folder).args(["a.cu", "-o", "full"]).output().expect("the command starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("cannot write full: No space left"), "{told}");
+    for device in [null, full] {
+        assert!(fs::metadata(device).expect("it stays").file_type().is_char_device());
+    }
+    assert_eq!(names(&folder), ["a.cu", "full", "null"]);
+}
+
+#[test]
+fn standard_output_by_its_path_is_standard_output() {
+    let folder = folder("files-stdout");
+    let log = folder.0.join("log");
+    fs::write(&log, "before\n").expect("a file");
+    let append = fs::OpenOptions::new().append(true).open(&log).expect("the file");
+    let status = hipify(&folder).args(["a.cu", "-o", "/dev/stdout"]).stdout(append).status();
+    assert!(status.expect("the command starts").success());
+    assert_eq!(text(&log), format!("before\n{TRANSLATED}"));
+    assert_eq!(succeed(hipify(&folder).args(["a.cu", "-o", "/dev/fd/1"])), TRANSLATED);
+}
+
+#[test]
+fn names_modes_and_owners_stay() {
+    let folder = folder("files-inplace");
+    let at = |name: &str| folder.0.join(name);
+    fs::hard_link(at("a.cu"), at("other.cu")).expect("a second name");
+    fs::write(at("private.cu"), SOURCE).expect("a source");
+    fs::set_permissions(at("private.cu"), fs::Permissions::from_mode(0o640)).expect("a mode");
+    symlink("private.cu", at("link.cu")).expect("a link");
+    // Only the superuser gives files away.
+    let given = std::os::unix::fs::chown(at("private.cu"), Some(1234), Some(1235)).is_ok();
+    let before = fs::metadata(at("private.cu")).expect("it is there");
+    assert!(!given || before.uid() == 1234);
+    succeed(hipify(&folder).args(["--inplace", "a.cu", "link.cu"]));
+    assert_eq!((text(at("a.cu")), text(at("other.cu"))), (TRANSLATED.into(), TRANSLATED.into()));
+    assert_eq!(text(at("a.cu.prehip")), SOURCE);
+    assert!(fs::symlink_metadata(at("link.cu")).expect("a link").file_type().is_symlink());
+    assert_eq!(text(at("private.cu")), TRANSLATED);
+    let known =
+        |name: &str| fs::metadata(at(name)).map(|m| (m.uid(), m.gid(), m.mode())).expect("it is there");
+    let wanted = (before.uid(), before.gid(), before.mode());
+    assert_eq!((known("private.cu"), known("link.cu.prehip")), (wanted, wanted));
+}
+
+#[test]
+fn a_pipe_is_not_translated_in_place() {
+    let folder = folder("files-inplace-fifo");
+    assert!(node(&folder.0.join("pipe"), libc::S_IFIFO, 0));
+    let output = hipify(&folder).args(["--inplace", "pipe", "a.cu"]).output().expect("the command starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("pipe in place: it is not a regular file"), "{told}");
+    assert_eq!(text(folder.0.join("a.cu")), TRANSLATED);
+    assert_eq!(names(&folder), ["a.cu", "a.cu.prehip", "pipe"]);
+}
+
+/// `ulimit -f` ends the write with a signal, which by itself would end the process and leave what it had begun.
+#[test]
+fn a_file_that_is_not_finished_is_removed() {
+    let folder = folder("files-limit");
+    fs::write(folder.0.join("a.cu"), SOURCE.repeat(1000)).expect("a source");
+    fs::write(folder.0.join("out"), "old").expect("a file");
+    let mut command = hipify(&folder);
+    command.args(["a.cu", "-o", "out"]);
+    // SAFETY: setrlimit may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            let limit = libc::rlimit { rlim_cur: 4096, rlim_max: 4096 };
+            match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        })
+    };
+    let Output { status, stderr, .. } = command.output().expect("the command starts");
+    let told = String::from_utf8_lossy(&stderr);
+    assert!(status.code() == Some(1) && told.contains("cannot write out: File too large"), "{status} {told}");
+    assert_eq!(
+        (names(&folder), text(folder.0.join("out"))),
+        (vec!["a.cu".into(), "out".into()], "old".into())
+    );
+}
+
+/// Wherever an interruption comes, there is the old file or the new one, and no other.
+#[test]
+fn an_interruption_leaves_no_temporary_file() {
+    let folder = folder("files-interrupted");
+    let large = format!("{SOURCE}{}", "// a line of a comment\n".repeat(200_000));
+    fs::write(folder.0.join("a.cu"), &large).expect("a source");
+    let mut interrupted = 0;
+    for round in 0..8 {
+        fs::write(folder.0.join("out"), "old").expect("a file");
+        let mut child = hipify(&folder).args(["a.cu", "-o", "out"]).spawn().expect("the command starts");
+        // The first moment at which something is being written, or some moment where that is not seen.
+        while names(&folder).len() == 2 && child.try_wait().expect("a state").is_none() {}
+        let signal = if round % 2 == 0 { libc::SIGTERM } else { libc::SIGINT };
+        // SAFETY: the child has not been waited for, so that its number is its own.
+        unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+        interrupted += usize::from(child.wait().expect("it ends").signal().is_some());
+        assert_eq!(names(&folder), ["a.cu", "out"], "after {interrupted} interruptions");
+        let out = text(folder.0.join("out"));
+        assert!(out == "old" || out.len() > large.len(), "{} bytes", out.len());
+    }
+}
+
+#[test]
+fn what_never_ends_is_not_read_for_ever() {
+    let folder = folder("files-endless");
+    for arguments in [
+        &["hipify", "/dev/zero", "-o", "-"] as &[&str],
+        &["extract", "/dev/zero"],
+        &["compile", "/dev/zero"],
+        &["check", "--load", "/dev/zero"],
+    ] {
+        let mut command = Command::new(ANYWARP);
+        command.args(arguments).current_dir(&folder.0).env("ANYWARP_CACHE_DIR", "off");
+        let output = command.output().expect("the command starts");
+        let told = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+        assert!(!output.status.success() && told.contains("it has more than"), "{arguments:?}: {told}");
+    }
+    // A file that tells its size is refused before it is read.
+    let sparse = fs::File::create(folder.0.join("sparse.cu")).expect("a file");
+    sparse.set_len(1 << 40).expect("a file with nothing in it");
+    let output = hipify(&folder).args(["sparse.cu", "-o", "-"]).output().expect("the command starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("cannot read sparse.cu: it has more than 256.0 MiB"), "{told}");
+    // Standard input, too.
+    let zero = fs::File::open("/dev/zero").expect("the device");
+    let output = hipify(&folder).arg("-").stdin(zero).output().expect("the command starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("cannot read standard input: it has more than"), "{told}");
+}
+
+/// A reader of standard output that closes it ends a translation as it ends the other commands.
+#[test]
+fn a_closed_pipe_ends_a_translation_quietly() {
+    let folder = folder("files-closed");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output =
+        hipify(&folder).args(["a.cu", "-o", "-"]).stdout(writer).output().expect("the command starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.is_empty(), "{} {told}", output.status);
+}

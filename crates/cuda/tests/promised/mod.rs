@@ -1,0 +1,290 @@
+//! What device attributes promise, and calls that an H100's driver takes (580.159; two of them for what concerns peers).
+
+use std::ffi::c_void;
+use std::os::fd::AsRawFd;
+use std::ptr::null_mut;
+
+use crate::call;
+use crate::support::{AccessDesc, AllocationProp, Cuda, HEAD, P, PoolProps, isolated, status};
+
+const UNSUPPORTED: u32 = 217;
+const ALREADY_ENABLED: u32 = 704;
+const NOT_ENABLED: u32 = 705;
+const INVALID_CONTEXT: u32 = 201;
+const DEVICE: u32 = 1;
+const HOST: u32 = 2;
+const HOST_NUMA: u32 = 3;
+
+#[test]
+fn peers_are_enabled_once() {
+    isolated("promised::peers_are_enabled_once", &[("ANYWARP_DEVICES", "2")], || {
+        let cuda = Cuda::start();
+        let (mut own, mut peer, mut other, mut second) = (0, 0, 0, 0);
+        call!(cuda.cuDevicePrimaryCtxRetain(&mut own, 0));
+        call!(cuda.cuDevicePrimaryCtxRetain(&mut peer, 1));
+        call!(cuda.cuCtxDisablePeerAccess(peer) => NOT_ENABLED);
+        call!(cuda.cuCtxEnablePeerAccess(peer, 0));
+        call!(cuda.cuCtxEnablePeerAccess(peer, 0) => ALREADY_ENABLED);
+        call!(cuda.cuCtxEnablePeerAccess(peer, 1) => status::INVALID_VALUE);
+        call!(cuda.cuCtxDisablePeerAccess(peer));
+        call!(cuda.cuCtxDisablePeerAccess(peer) => NOT_ENABLED);
+        call!(cuda.cuCtxEnablePeerAccess(peer, 0));
+        call!(cuda.cuCtxEnablePeerAccess(own, 0) => UNSUPPORTED);
+        call!(cuda.cuCtxDisablePeerAccess(own) => NOT_ENABLED);
+        call!(cuda.cuCtxEnablePeerAccess(0, 0) => INVALID_CONTEXT);
+        call!(cuda.cuCtxDisablePeerAccess(0) => INVALID_CONTEXT);
+        // Another context of the device has peers of its own, and so has another one of the peer's.
+        call!(cuda.cuCtxCreate_v2(&mut other, 0, 0));
+        call!(cuda.cuCtxEnablePeerAccess(peer, 0));
+        call!(cuda.cuCtxEnablePeerAccess(peer, 0) => ALREADY_ENABLED);
+        call!(cuda.cuCtxEnablePeerAccess(own, 0) => UNSUPPORTED);
+        call!(cuda.cuCtxDisablePeerAccess(peer));
+        call!(cuda.cuCtxDestroy_v2(other));
+        call!(cuda.cuCtxCreate_v2(&mut second, 0, 1));
+        call!(cuda.cuCtxSetCurrent(own));
+        call!(cuda.cuCtxEnablePeerAccess(second, 0));
+        call!(cuda.cuCtxEnablePeerAccess(second, 0) => ALREADY_ENABLED);
+        call!(cuda.cuCtxDestroy_v2(second));
+        call!(cuda.cuCtxEnablePeerAccess(peer, 0) => ALREADY_ENABLED);
+        call!(cuda.cuDevicePrimaryCtxReset_v2(1));
+        call!(cuda.cuCtxDisablePeerAccess(peer) => status::CONTEXT_IS_DESTROYED);
+        call!(cuda.cuCtxEnablePeerAccess(peer, 0) => status::CONTEXT_IS_DESTROYED);
+    });
+}
+
+/// Maps are made at every address, as the hardware's driver makes them.
+#[test]
+fn tensor_maps_are_made_at_every_address() {
+    let cuda = Cuda::start();
+    let mut words = [0u64; 64];
+    let base = words.as_mut_ptr().cast::<u8>();
+    let (sizes, strides, ones) = ([64u64, 64], [256u64], [1u32; 2]);
+    let mut made = Vec::new();
+    for offset in 0..=64 {
+        let map = base.wrapping_add(offset);
+        call!(cuda.cuTensorMapEncodeTiled(
+            map.cast(),
+            7,
+            2,
+            0x1_0000,
+            sizes.as_ptr(),
+            strides.as_ptr(),
+            [8u32; 2].as_ptr(),
+            ones.as_ptr(),
+            0,
+            0,
+            0,
+            0
+        ));
+        // SAFETY: 128 bytes at an offset of at most 64 in 512 bytes.
+        made.push(unsafe { map.cast::<[u64; 16]>().read_unaligned() });
+    }
+    assert!(made[0] != [0; 16] && made.iter().all(|map| *map == made[0]));
+}
+
+/// Every option that the driver of CUDA 13.0 takes with these values, and the one of later drivers that the programming guide uses.
+#[test]
+fn options_of_the_jit_are_taken() {
+    let cuda = Cuda::start();
+    let text = std::ffi::CString::new(format!("{HEAD}.visible .entry k() {{ ret; }}\n")).expect("no NUL");
+    for option in
+        [7u32, 8, 10, 11, 12, 13, 16, 20, 21, 22, 23, 24, 26, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37]
+    {
+        let answer = if option < 36 { 0 } else { status::INVALID_VALUE };
+        for value in [0usize, 1, 8] {
+            let (mut options, mut module) = ([option], 0);
+            let mut values: [*mut c_void; 1] = [std::ptr::without_provenance_mut(value)];
+            call!(cuda.cuModuleLoadDataEx(
+                &mut module, text.as_ptr().cast(), 1, options.as_mut_ptr(), values.as_mut_ptr()
+            ) => answer);
+        }
+    }
+    // Lists of names that are none.
+    for option in [25u32, 27] {
+        let (mut options, mut values, mut module) = ([option], [null_mut::<c_void>()], 0);
+        call!(cuda.cuModuleLoadDataEx(
+            &mut module, text.as_ptr().cast(), 1, options.as_mut_ptr(), values.as_mut_ptr()
+        ) => status::INVALID_VALUE);
+    }
+}
+
+fn attribute(cuda: &Cuda, number: i32) -> i32 {
+    let mut value = -1;
+    call!(cuda.cuDeviceGetAttribute(&mut value, number, 0));
+    value
+}
+
+/// What attributes say is there does what it is for.
+#[test]
+fn attributes_and_what_they_promise() {
+    let cuda = Cuda::start();
+    // The hardware's pools are also shared by handles of its fabric: 9.
+    for number in [102, 103, 119, 123, 125, 141, 142, 144, 145] {
+        assert_eq!(attribute(&cuda, number), 1, "{number}");
+    }
+    // Memory on the host and on its node, by addresses of the program's choice and by a descriptor.
+    for location in [[DEVICE, 0], [HOST, 0], [HOST_NUMA, 0]] {
+        let wanted = AllocationProp { kind: 1, handle_types: 1, location, meta_data: 0, flags: [0; 8] };
+        let (mut memory, mut address, size) = (0, 0, 2 << 20);
+        call!(cuda.cuMemCreate(&mut memory, size, &wanted, 0));
+        call!(cuda.cuMemAddressReserve(&mut address, size, 0, 0, 0));
+        call!(cuda.cuMemMap(address, size, 0, memory, 0));
+        let access = AccessDesc { location: [DEVICE, 0], flags: 3 };
+        call!(cuda.cuMemSetAccess(address, size, &access, 1));
+        call!(cuda.cuMemsetD32_v2(address, 7, 16));
+        assert_eq!(cuda.download::<u32>(address, 16), [7; 16]);
+        let mut descriptor = -1;
+        call!(cuda.cuMemExportToShareableHandle(&mut descriptor, memory, 1, 0));
+        // SAFETY: the descriptor is this test's.
+        assert_eq!(unsafe { libc::close(descriptor) }, 0);
+        call!(cuda.cuMemUnmap(address, size));
+        call!(cuda.cuMemRelease(memory));
+    }
+    let mut event = 0;
+    // Made for other processes: without time, as it must be.
+    call!(cuda.cuEventCreate(&mut event, 4 | 2));
+    let mut name = [0u64; 8];
+    call!(cuda.cuIpcGetEventHandle(name.as_mut_ptr(), event));
+    assert_ne!(name, [0; 8]);
+}
+
+fn pointer_attribute(cuda: &Cuda, number: u32, address: P) -> u64 {
+    let mut value = 0u64;
+    call!(cuda.cuPointerGetAttribute(std::ptr::from_mut(&mut value).cast(), number, address));
+    value
+}
+
+/// The other process: it opens the parent's pool, reads what is there, and writes.
+fn use_the_pool_of(parent: &str) {
+    let cuda = Cuda::start();
+    let mut parts = parent.split(' ').map(|number| number.parse::<u64>().expect("a number"));
+    let mut next = || parts.next().expect("a number");
+    let (process, descriptor) = (next(), next());
+    let data: [u64; 8] = std::array::from_fn(|_| next());
+    // A program would send the descriptor by a socket.
+    let path = format!("/proc/{process}/fd/{descriptor}");
+    let file = std::fs::File::options().read(true).write(true).open(path).expect("the parent's descriptor");
+    let own = u64::try_from(file.as_raw_fd()).expect("a descriptor");
+    let (mut pool, mut address) = (0, 0);
+    call!(cuda.cuMemPoolImportFromShareableHandle(&mut pool, own, 1, 0));
+    call!(cuda.cuMemAllocFromPoolAsync(&mut address, 64, pool, 0) => status::INVALID_VALUE);
+    call!(cuda.cuMemPoolImportPointer(&mut address, pool, data.as_ptr()));
+    assert_eq!(cuda.download::<u32>(address, 4), [1, 2, 3, 4]);
+    call!(cuda.cuMemsetD32_v2(address, 9, 2));
+    call!(cuda.cuCtxSynchronize());
+    call!(cuda.cuMemFreeAsync(address, 0));
+    call!(cuda.cuCtxSynchronize());
+    call!(cuda.cuMemFreeAsync(address, 0) => status::INVALID_VALUE);
+    call!(cuda.cuMemPoolDestroy(pool));
+}
+
+#[test]
+fn pools_are_shared_with_other_processes() {
+    const NAME: &str = "promised::pools_are_shared_with_other_processes";
+    const PARENT: &str = "ANYWARP_TEST_PARENT";
+    if let Ok(parent) = std::env::var(PARENT) {
+        isolated(NAME, &[], || use_the_pool_of(&parent));
+        return;
+    }
+    let cuda = Cuda::start();
+    let shared = PoolProps { kind: 1, handle_types: 1, location: [DEVICE, 0], ..PoolProps::default() };
+    let alone = PoolProps { handle_types: 0, ..shared };
+    let (mut pool, mut own, mut address, mut data) = (0, 0, 0, [0u64; 8]);
+    let mut descriptor = -1;
+    call!(cuda.cuMemPoolCreate(&mut own, &alone));
+    call!(cuda.cuMemPoolExportToShareableHandle(&mut descriptor, own, 1, 0) => status::INVALID_VALUE);
+    call!(cuda.cuMemAllocFromPoolAsync(&mut address, 64, own, 0));
+    call!(cuda.cuMemPoolExportPointer(data.as_mut_ptr(), address) => status::INVALID_VALUE);
+    call!(cuda.cuMemPoolCreate(&mut pool, &shared));
+    call!(cuda.cuMemPoolExportToShareableHandle(&mut descriptor, pool, 1, 0));
+    call!(cuda.cuMemAllocFromPoolAsync(&mut address, 64, pool, 0));
+    call!(cuda.cuMemcpyHtoD_v2(address, [1u32, 2, 3, 4].as_ptr().cast(), 16));
+    call!(cuda.cuMemPoolExportPointer(data.as_mut_ptr(), address));
+    let numbers = [u64::from(std::process::id()), descriptor as u64].into_iter().chain(data);
+    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    let child = std::process::Command::new(std::env::current_exe().expect("the test's own path"))
+        .args([NAME, "--exact", "--nocapture", "--test-threads=1"])
+        .envs([(PARENT, numbers.join(" ")), ("ANYWARP_TEST_CHILD", NAME.into())])
+        .env("ANYWARP_CACHE_DIR", "off")
+        .output()
+        .expect("the other process");
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+    assert_eq!(cuda.download::<u32>(address, 4), [9, 9, 3, 4]);
+    call!(cuda.cuMemFreeAsync(address, 0));
+    // SAFETY: the descriptor is this test's.
+    assert_eq!(unsafe { libc::close(descriptor) }, 0);
+}
+
+#[test]
+fn pools_of_the_hosts_memory() {
+    let cuda = Cuda::start();
+    let at = |kind: u32, id: u32| PoolProps { kind: 1, location: [kind, id], ..PoolProps::default() };
+    let nowhere = 7u32;
+    let (mut pool, mut address) = (0, 0);
+    for (kind, id, answer) in [
+        (0, 0, status::INVALID_VALUE),
+        (DEVICE, nowhere, status::INVALID_VALUE),
+        (HOST, nowhere, 0),
+        (HOST_NUMA, u32::MAX, status::INVALID_VALUE),
+        (4, 0, status::INVALID_VALUE),
+    ] {
+        call!(cuda.cuMemPoolCreate(&mut pool, &at(kind, id)) => answer);
+    }
+    let shared = PoolProps { handle_types: 1, ..at(HOST, 0) };
+    call!(cuda.cuMemPoolCreate(&mut pool, &shared) => status::INVALID_VALUE);
+    for kind in [HOST, HOST_NUMA] {
+        call!(cuda.cuMemPoolCreate(&mut pool, &at(kind, 0)));
+        call!(cuda.cuMemAllocFromPoolAsync(&mut address, 1000, pool, 0));
+        call!(cuda.cuMemsetD32_v2(address, 0x0102_0304, 250));
+        call!(cuda.cuCtxSynchronize());
+        // SAFETY: 1000 bytes of the host's that the driver gave.
+        let seen = unsafe { std::slice::from_raw_parts(address as *const u32, 250) };
+        assert!(seen.iter().all(|&word| word == 0x0102_0304));
+        // Memory of the host, its address there, not managed, of device 0, mapped, and whose pool.
+        let told = [2, 4, 8, 9, 13, 17].map(|number| pointer_attribute(&cuda, number, address));
+        assert_eq!(told, [1, address, 0, 0, 1, pool]);
+        let access = |kind: u32| {
+            let mut flags = 9;
+            call!(cuda.cuMemPoolGetAccess(&mut flags, pool, &[kind, 0]));
+            flags
+        };
+        assert_eq!([DEVICE, HOST, HOST_NUMA].map(access), [0, 3, 3]);
+        for (location, flags, answer) in [
+            (DEVICE, 3, 0),
+            (DEVICE, 1, status::NOT_SUPPORTED),
+            (kind, 3, 0),
+            (kind, 1, status::NOT_SUPPORTED),
+            (kind, 0, status::NOT_SUPPORTED),
+        ] {
+            let wanted = AccessDesc { location: [location, 0], flags };
+            call!(cuda.cuMemPoolSetAccess(pool, &wanted, 1) => answer);
+        }
+        assert_eq!(access(DEVICE), 3);
+        call!(cuda.cuMemPoolSetAccess(pool, &AccessDesc { location: [DEVICE, 0], flags: 0 }, 1));
+        assert_eq!(access(DEVICE), 0);
+        call!(cuda.cuMemFreeHost(address as *mut c_void) => status::INVALID_VALUE);
+        call!(cuda.cuMemFreeAsync(address, 0));
+        call!(cuda.cuMemFreeAsync(address, 0) => status::INVALID_VALUE);
+        call!(cuda.cuDeviceSetMemPool(0, pool) => status::INVALID_VALUE);
+        call!(cuda.cuMemPoolDestroy(pool));
+    }
+    // A device's pool: nobody but devices may be let in.
+    call!(cuda.cuMemPoolCreate(&mut pool, &at(DEVICE, 0)));
+    for (kind, flags, answer) in [
+        (DEVICE, 3, 0),
+        (DEVICE, 1, status::NOT_SUPPORTED),
+        (DEVICE, 0, 101),
+        (HOST, 3, status::NOT_SUPPORTED),
+        (HOST, 0, status::NOT_SUPPORTED),
+        (HOST_NUMA, 3, status::NOT_SUPPORTED),
+    ] {
+        let wanted = AccessDesc { location: [kind, 0], flags };
+        call!(cuda.cuMemPoolSetAccess(pool, &wanted, 1) => answer);
+    }
+    call!(cuda.cuMemPoolDestroy(pool));
+    // The host has a pool without anybody making one.
+    call!(cuda.cuMemGetMemPool(&mut pool, &[HOST, 0], 1));
+    call!(cuda.cuMemAllocFromPoolAsync(&mut address, 64, pool, 0));
+    assert_eq!(pointer_attribute(&cuda, 2, address), 1);
+    call!(cuda.cuMemFree_v2(address));
+}
