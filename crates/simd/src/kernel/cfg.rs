@@ -169,29 +169,36 @@ impl Cfg {
         Ok(Cfg { succs, preds, order, position, idom, ipdom, loops, around })
     }
 
-    /// A graph of any shape, in reverse post-order. A loop is what an edge against that order closes: the blocks that are on a way round
-    /// through its target; they need be neither contiguous nor nested, and there are no post-dominators.
+    /// A graph of any shape, in reverse post-order; there are no post-dominators, and loops only once [`Cfg::find_loops`] was asked for them.
     pub fn of_any_shape(func: &Function) -> Cfg {
         let Graph { succs, preds, post, .. } = Graph::new(func);
         let n = succs.len();
         let order: Vec<usize> = post.iter().rev().copied().collect();
         let mut position = vec![None; n];
         order.iter().enumerate().for_each(|(i, &b)| position[b] = Some(i));
+        let idom = dominators(&post, n, &|b| preds[b].clone());
+        let around = vec![Vec::new(); n];
+        Cfg { succs, preds, order, position, idom, ipdom: vec![None; n], loops: Vec::new(), around }
+    }
+
+    /// The loops of a graph of any shape. A loop is what an edge against the order closes: the blocks that are on a way round through its
+    /// target; they need be neither contiguous nor nested. The time grows with loops times blocks.
+    pub fn find_loops(&mut self) {
+        let n = self.succs.len();
         let mut loops: Vec<Loop> = Vec::new();
-        for &b in &order {
-            for &s in succs[b].iter().filter(|&&s| position[s] <= position[b]) {
-                add_back_edge(&mut loops, n, &preds, s, b);
+        for &b in &self.order {
+            for &s in self.succs[b].iter().filter(|&&s| self.position[s] <= self.position[b]) {
+                add_back_edge(&mut loops, n, &self.preds, s, b);
             }
         }
         for l in &mut loops {
             // What leads into a loop by another way than its header was taken for a part of it.
             let mut after = vec![false; n];
-            post_order(l.header, n, &|b| succs[b].clone()).into_iter().for_each(|b| after[b] = true);
+            post_order(l.header, n, &|b| self.succs[b].clone()).into_iter().for_each(|b| after[b] = true);
             l.contains.iter_mut().zip(after).for_each(|(inside, after)| *inside &= after);
         }
-        let around = settle(&mut loops, n);
-        let idom = dominators(&post, n, &|b| preds[b].clone());
-        Cfg { succs, preds, order, position, idom, ipdom: vec![None; n], loops, around }
+        self.around = settle(&mut loops, n);
+        self.loops = loops;
     }
 
     /// Whether an edge goes back to the header of a loop around it.

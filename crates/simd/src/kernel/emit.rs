@@ -146,9 +146,13 @@ impl<'a> Unit<'a> {
 
     /// With lanes that each go on for themselves, likewise.
     fn apart(self, mut func: Function, form: &Form) -> Result<Emitted> {
-        let cfg = Cfg::of_any_shape(&func);
+        let mut cfg = Cfg::of_any_shape(&func);
+        // Each lane has values of its own, also those that it takes along out of a loop.
         tidy::without_copies(&mut func, &cfg);
-        spin::mark(&mut func, &cfg);
+        if spin::may_wait(&func) {
+            cfg.find_loops();
+            spin::mark(&mut func, &cfg);
+        }
         let mut waits = rendezvous::isolate(&mut func);
         let cfg = Cfg::of_any_shape(&func);
         // Nobody waits where nobody comes.

@@ -54,7 +54,24 @@ impl Made {
     }
 }
 
+/// Whether a function reads anything anew that others write, so that loops may wait for it.
+pub fn may_wait(func: &Function) -> bool {
+    func.blocks.iter().flat_map(|b| &b.insts).any(reads_others)
+}
+
+/// An ordered load, or an atomic.
+fn reads_others(inst: &Inst) -> bool {
+    match inst.op {
+        Op::Load { mem, .. } => mem.order != Order::Weak,
+        Op::Atom { .. } => true,
+        _ => false,
+    }
+}
+
 fn waits(func: &Function, cfg: &Cfg, made: &Made, l: &Loop) -> bool {
+    if !l.blocks.iter().any(|&b| func.blocks[b].insts.iter().any(reads_others)) {
+        return false;
+    }
     let leaves = |b: &&usize| cfg.succs[**b].iter().any(|&s| !l.contains[s]);
     let reached = l.blocks.iter().filter(|&&b| cfg.position[b].is_some());
     let from: Vec<Value> = reached.filter(leaves).filter_map(|&b| func.blocks[b].term.condition()).collect();
