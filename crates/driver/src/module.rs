@@ -82,6 +82,12 @@ pub(crate) fn refused(device: &Device, error: image::Error, report: &mut Report)
 /// Why a container with code for other devices cannot be run, and what helps.
 fn no_text(device: &Device, contents: &image::Contents) -> String {
     let (major, minor) = device.info.compute_capability;
+    if contents.machine_code.is_empty() {
+        return format!(
+            "the image holds no PTX that a device of capability {major}.{minor} can take, but {contents}; compile for compute_{major}{minor} \
+             or earlier, or set ANYWARP_COMPUTE_CAPABILITY"
+        );
+    }
     format!(
         "the image holds no PTX that a device of capability {major}.{minor} can take, but {contents}: machine code cannot be run here; compile \
          with PTX included (nvcc -gencode arch=compute_{major}{minor},code=compute_{major}{minor})"
