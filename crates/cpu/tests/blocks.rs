@@ -377,7 +377,7 @@ fn what_is_no_number_and_the_ends_of_the_ranges() {
         ("e4m3", 0x38, "e4m3", 0x38, [127, 255], nan),
         ("e4m3", 0x38, "e4m3", 0x38, [254, 127], largest),
         ("e4m3", 0x38, "e4m3", 0x38, [254, 128], f32::INFINITY),
-        ("e4m3", 0x38, "e4m3", 0x38, [0, 107], 2f32.powi(-147)),
+        ("e4m3", 0x38, "e4m3", 0x38, [0, 107], 2f64.powi(-147) as f32),
         ("e4m3", 0x38, "e4m3", 0x38, [0, 0], 0.0),
     ] {
         let input: Vec<u32> = (0..12)

@@ -67,8 +67,12 @@ impl Format {
         let size = x.abs();
         let limit = if satfinite { self.largest } else { self.largest + 1 };
         // The last code whose number is not above the value.
-        let codes: Vec<u64> = (0..=self.largest).collect();
-        let lower = codes.partition_point(|&c| self.number(c) <= size) as u64 - 1;
+        let (mut lower, mut beyond) = (0, self.largest + 1);
+        while beyond - lower > 1 {
+            let middle = (lower + beyond) / 2;
+            let part = if self.number(middle) <= size { &mut lower } else { &mut beyond };
+            *part = middle;
+        }
         let (below, above) = (self.number(lower), self.number(lower + 1));
         let up = match rounding {
             Rounding::Nearest => {
