@@ -15,11 +15,20 @@ pub enum Kind {
     Barrier,
     /// Four barriers, and eight times fewer values than instructions that live across them.
     Crossing,
+    /// A divergent branch to anywhere every five instructions, so that loops have many entries.
+    Unstructured,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 5] = [Kind::Straight, Kind::Branchy, Kind::Loops, Kind::Barrier, Kind::Crossing];
+    pub const ALL: [Kind; 6] = [
+        Kind::Straight,
+        Kind::Branchy,
+        Kind::Loops,
+        Kind::Barrier,
+        Kind::Crossing,
+        Kind::Unstructured,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -29,6 +38,7 @@ impl Kind {
             Kind::Loops => "loops",
             Kind::Barrier => "barrier",
             Kind::Crossing => "crossing",
+            Kind::Unstructured => "unstructured",
         }
     }
 
@@ -152,6 +162,16 @@ pub fn kernel(kind: Kind, size: usize) -> String {
             Kind::Crossing => {
                 w.steps(end.min(w.count + (end - first).div_ceil(5)));
                 w.line("bar.sync 0;");
+            }
+            Kind::Unstructured => {
+                let places = (end - first).div_ceil(5);
+                for place in 0..places {
+                    let _ = writeln!(w.text, "L{place}:");
+                    w.steps(w.count + 3);
+                    w.condition();
+                    let anywhere = w.random.below(places);
+                    w.line(&format!("@%p bra L{anywhere};"));
+                }
             }
         }
     }

@@ -45,12 +45,13 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     let unit = Unit { module, info, spec, target };
     let large = target.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
     let forced = target.effort.is_some();
-    // In the first form whose bound it keeps; of one that keeps none, the bytes that it has.
-    let bounded = |make: &dyn Fn(&Form) -> Result<Emitted>| -> Result<Bounded> {
+    // In the first form whose bound, or what `share` leaves of it, it keeps; of one that keeps none, the bytes that it has.
+    let bounded = |share: usize, make: &dyn Fn(&Form) -> Result<Emitted>| -> Result<Bounded> {
         // Only its text shows how much there is to compile.
         let mut bytes = 0;
         for form in FORMS.iter().filter(|f| f.in_frame || !large && (!forced || f.routines.is_some())) {
-            let most = if forced { usize::MAX } else { form.bytes.unwrap_or(target.most).min(target.most) };
+            let bytes_of = |bytes: usize| if forced { usize::MAX } else { bytes.min(target.most) };
+            let most = bytes_of(form.bytes.map_or(target.most, |bytes| bytes / share));
             if most < bytes / effort::SHRINKS {
                 continue;
             }
@@ -63,11 +64,12 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
         Ok(Err(bytes))
     };
     let checked = |made: Bounded| made.map_err(|bytes| too_large(bytes, target));
-    let apart = || bounded(&|form| unit.apart(func.clone(), form));
+    // Where any block leads to any other, values live everywhere, and LLVM takes longer for the same text.
+    let apart = || bounded(2, &|form| unit.apart(func.clone(), form));
     if target.per_lane {
         return apart().and_then(checked);
     }
-    match bounded(&|form| unit.together(func.clone(), form)) {
+    match bounded(1, &|form| unit.together(func.clone(), form)) {
         Err(Unsupported(reason)) => {
             let made = apart()?;
             tracing::debug!(kernel = source.name, reason, "compiled so that each lane goes on for itself");
