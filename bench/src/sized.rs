@@ -21,14 +21,8 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 6] = [
-        Kind::Straight,
-        Kind::Branchy,
-        Kind::Loops,
-        Kind::Barrier,
-        Kind::Crossing,
-        Kind::Unstructured,
-    ];
+    pub const ALL: [Kind; 6] =
+        [Kind::Straight, Kind::Branchy, Kind::Loops, Kind::Barrier, Kind::Crossing, Kind::Unstructured];
 
     /// Its name.
     pub fn name(self) -> &'static str {

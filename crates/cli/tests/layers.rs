@@ -62,14 +62,14 @@ fn arrows_point_down() {
     assert_eq!(seen, ALLOWED.len(), "a crate of the table is missing");
 }
 
-/// Rust files of a folder, and of those below it.
-fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+/// Rust files of a folder, and of those below it: each file's path and text.
+fn sources(folder: &Path, list: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).expect("a folder of sources") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            sources(&path, found);
+            sources(&path, list);
         } else if path.extension().is_some_and(|e| e == "rs") {
-            found.push(path);
+            list.push((path.display().to_string(), fs::read_to_string(&path).expect("a source")));
         }
     }
 }
@@ -96,15 +96,10 @@ fn no_test_is_switched_off() {
         let off = |word: &str| manifest.lines().any(|line| line == format!("{word} = false"));
         let mut files = Vec::new();
         sources(&folder.join("src"), &mut files);
-        for file in files {
-            let text = fs::read_to_string(&file).expect("a source");
+        for (path, text) in files {
             let tests = text.lines().any(|line| line.trim() == "#[test]");
-            assert!(!(off("test") && tests), "{} has tests that cargo does not run", file.display());
-            assert!(
-                !(off("doctest") && has_an_example(&text)),
-                "{}: the example does not run",
-                file.display()
-            );
+            assert!(!(off("test") && tests), "{path} has tests that cargo does not run");
+            assert!(!(off("doctest") && has_an_example(&text)), "{path}: the example does not run");
         }
         switched += usize::from(off("test"));
     }
@@ -124,20 +119,6 @@ fn the_reader_of_manifests_sees_both_spellings() {
     assert_eq!(dependencies(text), ["wave", "ptx"]);
 }
 
-/// The sources of a crate but for its tests: each file's path and text.
-fn sources(folder: &Path, list: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(folder).expect("a folder of sources") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            sources(&path, list);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            let text = fs::read_to_string(&path).expect("text");
-            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-            list.push((path.display().to_string(), text.to_owned()));
-        }
-    }
-}
-
 /// What a program loads must not obey the environment of a user with fewer rights, run what `PATH` leads to, or write files that somebody may
 /// have put there: all of that is in `host`, which looks first.
 #[test]
@@ -148,6 +129,7 @@ fn only_host_touches_the_environment_and_the_disk() {
         sources(&crates.join(name).join("src"), &mut list);
         assert!(!list.is_empty(), "{name}");
         for (path, text) in list {
+            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
             for call in [
                 "env::var",
                 "getenv",

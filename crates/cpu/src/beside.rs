@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::Builder;
 
 use driver::handle::lock;
 use simd::llvm::Ahead;
@@ -129,8 +130,7 @@ pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisati
         }
         let program = Arc::clone(program);
         // Where no thread can be had, each kernel is compiled by its own launch.
-        let _ = std::thread::Builder::new().name("anywarp-compile".into()).spawn(move || {
-            driver::stream::block_signals();
+        let _ = host::threads::spawn(Builder::new().name("anywarp-compile".into()), move || {
             if !is_small(&program, other) {
                 return;
             }
@@ -147,8 +147,7 @@ pub(crate) fn finish(program: &Arc<Program>, kernel: FuncId, spec: Specialisatio
     // A closure that no thread takes is lost with what it holds: the rest waits where this thread can get at it again.
     let rest = Arc::new(Mutex::new(Some(rest)));
     let (theirs, shared) = (Arc::clone(&rest), Arc::clone(program));
-    let started = std::thread::Builder::new().name("anywarp-compile".into()).spawn(move || {
-        driver::stream::block_signals();
+    let started = host::threads::spawn(Builder::new().name("anywarp-compile".into()), move || {
         let _counted = counted;
         if let Some(rest) = lock(&theirs).take() {
             shared.finish(kernel, spec, rest);
@@ -169,8 +168,7 @@ pub(crate) fn open_llvm(target: &Target) {
     let Some(ahead) = Ahead::new() else { return };
     let target = target.clone();
     // Where no thread can be had, the first compilation opens it.
-    let _ = std::thread::Builder::new().name("anywarp-open".into()).spawn(move || {
-        driver::stream::block_signals();
+    let _ = host::threads::spawn(Builder::new().name("anywarp-open".into()), move || {
         ahead.open(&target);
     });
 }

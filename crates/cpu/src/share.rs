@@ -1,6 +1,7 @@
 //! Work on a module's functions, shared out over the processors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// Bytes of text below which a thread costs more than it gains.
 const SMALL: usize = 256 << 10;
@@ -36,10 +37,7 @@ pub(crate) fn each(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) 
     std::thread::scope(|scope| {
         for _ in 1..threads {
             // Where no thread can be had, the others do its share.
-            let _ = std::thread::Builder::new().name("anywarp-load".into()).spawn_scoped(scope, || {
-                driver::stream::block_signals();
-                run();
-            });
+            let _ = host::threads::spawn_scoped(Builder::new().name("anywarp-load".into()), scope, run);
         }
         run();
     });

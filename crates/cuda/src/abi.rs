@@ -22,7 +22,10 @@ pub enum Need {
     Init,
     /// And, if the thread has a context, that is alive, on a device without a fault.
     Live,
-    /// And it has one.
+    /// The same, for functions that name a stream, an event, a module or a function: such a handle knows its context, and whoever looks it
+    /// up checks that. Only where the handle is a default stream's must the thread have one.
+    Object,
+    /// `Live`, and the thread has a context.
     Context,
 }
 
@@ -36,7 +39,7 @@ pub fn check(need: Need) -> Result<()> {
                 _ => Ok(()),
             };
         }
-        Need::Init | Need::Live | Need::Context => {}
+        Need::Init | Need::Live | Need::Object | Need::Context => {}
     }
     driver::driver()?;
     if stream::in_host_function() {
@@ -44,7 +47,7 @@ pub fn check(need: Need) -> Result<()> {
     }
     match need {
         Need::Context => context::with_usable(|_| ()),
-        Need::Live => context::current().map_or(Ok(()), |c| c.check()),
+        Need::Live | Need::Object => context::check_current(),
         Need::Nothing | Need::Process | Need::Init => Ok(()),
     }
 }

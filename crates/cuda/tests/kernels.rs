@@ -5,12 +5,15 @@ mod exit;
 mod libraries;
 mod library;
 mod multicast;
+mod objects;
 mod promised;
 mod refused;
 mod rows;
 mod shared;
+mod signals;
 mod support;
 mod trust;
+mod turns;
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};

@@ -13,7 +13,7 @@ use crate::handle::{Handle, Table, lock};
 use crate::stream::{Kind, Point, STREAMS, Shared, Stream};
 use crate::{driver, memory, module, peer};
 
-/// The contexts with handles. A destroyed context keeps its handle: it may still be on a thread's stack.
+/// The contexts with handles. A destroyed one may still be on a thread's stack, which keeps it.
 pub static CONTEXTS: Table<Context> = Table::new(1);
 
 /// Flags of contexts.
@@ -77,26 +77,42 @@ pub fn check_flags(flags: u32) -> Result<()> {
 
 impl Context {
     fn make(device: &Arc<Device>, primary: bool, flags: u32, api_version: u32) -> Result<Arc<Context>> {
-        let made = CONTEXTS.insert_with(|handle| {
-            Arc::new_cyclic(|me: &Weak<Context>| {
-                let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-                Context {
-                    handle,
-                    device: Arc::clone(device),
-                    primary,
-                    api_version,
-                    me: me.clone(),
-                    life: Mutex::new(Life::new(me, id, device)),
-                    id: AtomicU64::new(id),
-                    alive: AtomicBool::new(true),
-                    flags: AtomicU32::new(flags),
-                    attached: AtomicU32::new(1),
-                    cache_config: AtomicU32::new(0),
-                    limits: DEFAULT_LIMITS.map(AtomicU64::new),
-                }
-            })
-        });
+        let made =
+            CONTEXTS.insert_with(|handle| Context::with_handle(handle, device, primary, flags, api_version));
         made.map(|m| m.1).ok_or(Error::OutOfMemory)
+    }
+
+    fn with_handle(
+        handle: Handle,
+        device: &Arc<Device>,
+        primary: bool,
+        flags: u32,
+        api_version: u32,
+    ) -> Arc<Context> {
+        Arc::new_cyclic(|me: &Weak<Context>| {
+            let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+            Context {
+                handle,
+                device: Arc::clone(device),
+                primary,
+                api_version,
+                me: me.clone(),
+                life: Mutex::new(Life::new(me, id, device)),
+                id: AtomicU64::new(id),
+                alive: AtomicBool::new(true),
+                flags: AtomicU32::new(flags),
+                attached: AtomicU32::new(1),
+                cache_config: AtomicU32::new(0),
+                limits: DEFAULT_LIMITS.map(AtomicU64::new),
+            }
+        })
+    }
+
+    /// What stands for a destroyed context that nobody holds any more.
+    fn ended(handle: Handle) -> Result<Arc<Context>> {
+        let context = Context::with_handle(handle, driver()?.device(0)?, false, 0, 3020);
+        context.alive.store(false, Ordering::Release);
+        Ok(context)
     }
 
     /// Itself.
@@ -196,10 +212,23 @@ impl Context {
     pub(crate) fn new_stream(&self, handle: Handle, kind: Kind, priority: i32) -> Arc<Stream> {
         let mut life = lock(&self.life);
         let stream = Stream::new(handle, kind, priority, &self.me, self.id(), &self.device, &life.shared);
-        life.streams.retain(|s| Arc::strong_count(s) > 1 || !s.idle());
+        stream.place.store(life.streams.len(), Ordering::Relaxed);
         life.streams.push(Arc::clone(&stream));
         life.shared.many_streams.store(true, Ordering::Release);
         stream
+    }
+
+    /// Forgets a stream that nobody can name any more and that has nothing left to do.
+    pub(crate) fn forget_stream(&self, stream: &Arc<Stream>) {
+        let mut life = lock(&self.life);
+        let place = stream.place.load(Ordering::Relaxed);
+        // A reset may have forgotten them all.
+        if life.streams.get(place).is_some_and(|s| Arc::ptr_eq(s, stream)) {
+            life.streams.swap_remove(place);
+            if let Some(moved) = life.streams.get(place) {
+                moved.place.store(place, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Makes a stream.
@@ -265,6 +294,9 @@ impl Context {
         if faulted {
             self.device.clear_fault();
         }
+        if !self.primary {
+            CONTEXTS.remove(self.handle);
+        }
     }
 
     /// A primary context lives again.
@@ -318,6 +350,11 @@ pub fn usable() -> Result<Arc<Context>> {
     Ok(context)
 }
 
+/// Fails where the calling thread has a context that is not well.
+pub fn check_current() -> Result<()> {
+    with_stack(|s| s.last().map_or(Ok(()), |context| context.check()))?
+}
+
 /// Something of the calling thread's context, which must be well.
 pub fn with_usable<T>(f: impl FnOnce(&Arc<Context>) -> T) -> Result<T> {
     with_stack(|s| {
@@ -327,9 +364,13 @@ pub fn with_usable<T>(f: impl FnOnce(&Arc<Context>) -> T) -> Result<T> {
     })?
 }
 
-/// The context of a handle.
+/// The context of a handle, destroyed or not.
 pub fn get(handle: Handle) -> Result<Arc<Context>> {
-    CONTEXTS.get(handle).ok_or(Error::InvalidContext)
+    match CONTEXTS.get(handle) {
+        Some(context) => Ok(context),
+        None if CONTEXTS.has_ended(handle) => Context::ended(handle),
+        None => Err(Error::InvalidContext),
+    }
 }
 
 /// Puts a context on top of the calling thread's stack.

@@ -84,6 +84,11 @@ impl Event {
         self.marks.as_ref().ok_or(Error::InvalidHandle)?.name()
     }
 
+    /// Fails where its context has ended, and after a fault.
+    pub fn check(&self) -> Result<()> {
+        self.context.upgrade().ok_or(Error::ContextIsDestroyed)?.check()
+    }
+
     /// Whether it keeps the time.
     pub fn is_timed(&self) -> bool {
         self.flags & flag::DISABLE_TIMING == 0

@@ -1,7 +1,7 @@
 //! Handles that can be checked.
 //!
 //! A handle is a number that looks like a pointer: its kind, a generation and a slot of a table. A dead handle's generation is not the slot's
-//! any more; a pointer of the program's own is of no kind. Reading a handle takes two atomic operations on its own slot and no shared lock.
+//! any more, and never again: a slot whose generations are used up is left alone. A pointer of the program's own is of no kind. Reading a handle takes two atomic operations on its own slot and no shared lock.
 
 mod pointer;
 
@@ -114,11 +114,23 @@ impl<T> Table<T> {
                 return None;
             }
             let object = slot.object.take()?;
-            slot.generation = (slot.generation + 1) & ((1 << GENERATION_BITS) - 1);
+            slot.generation += 1;
+            if slot.generation >> GENERATION_BITS != 0 {
+                // Another object here would have the handle of an ended one.
+                return Some(object);
+            }
             object
         };
         lock(&self.free).reusable.push(index);
         Some(object)
+    }
+
+    /// Whether this was an object's handle and is none any more.
+    pub fn has_ended(&self, handle: Handle) -> bool {
+        self.decode(handle).is_some_and(|(index, generation)| {
+            let slot = self.slot(index).map(|s| s.read().unwrap_or_else(PoisonError::into_inner));
+            slot.is_some_and(|s| generation != 0 && generation < s.generation)
+        })
     }
 
     /// All objects.
@@ -164,6 +176,20 @@ mod tests {
         assert!(A.remove(a).is_none());
         let (b, _) = A.insert_with(|_| Arc::new(8)).unwrap();
         assert_ne!(a, b, "a reused slot has another generation");
+    }
+
+    #[test]
+    fn a_handle_never_comes_back_to_life() {
+        static A: Table<u32> = Table::new(1);
+        let (first, _) = A.insert_with(|_| Arc::new(0)).unwrap();
+        assert!(!A.has_ended(first) && !A.has_ended(first + 16));
+        assert!(A.remove(first).is_some());
+        for round in 0..(1 << GENERATION_BITS) + 3 {
+            let (handle, _) = A.insert_with(|_| Arc::new(round)).unwrap();
+            assert_ne!(handle, first, "round {round}");
+            assert!(A.get(first).is_none() && A.has_ended(first));
+            assert_eq!(A.remove(handle).as_deref(), Some(&round));
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::log;
 use crate::module::Function;
 use crate::occupancy;
-use crate::stream::{self, Stream};
+use crate::stream::Stream;
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,9 +110,8 @@ fn compile_ahead(function: &Function, config: &Config) {
     }
     let (program, kernel, config) = (Arc::clone(&module.program), function.index, *config);
     // Where no thread can be had, the launch itself compiles.
-    let _ = std::thread::Builder::new().name("anywarp-compile".into()).spawn(move || {
+    let _ = host::threads::spawn(std::thread::Builder::new().name("anywarp-compile".into()), move || {
         let _guard = guard;
-        stream::block_signals();
         program.prepare_launch(kernel, config.grid, config.block, config.cluster.is_some());
     });
 }

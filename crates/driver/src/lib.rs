@@ -77,6 +77,7 @@ pub fn initialize(backend: impl FnOnce() -> Arc<dyn Backend>) -> Result<()> {
                 Ok(infos) => (infos, None),
                 Err(error) => (Vec::new(), Some(error)),
             };
+        let infos = within_address_space(infos);
         let devices = infos.into_iter().enumerate().map(|(i, info)| Device::new(i as u32, info)).collect();
         PROCESS.store(std::process::id(), Ordering::SeqCst);
         // SAFETY: both take functions that live as long as the library, which stays loaded once it has been initialised.
@@ -91,6 +92,19 @@ pub fn initialize(backend: impl FnOnce() -> Arc<dyn Backend>) -> Result<()> {
     }
     let _ = STATE.compare_exchange(NEW, READY, Ordering::SeqCst, Ordering::SeqCst);
     Ok(())
+}
+
+/// Devices with no more memory than the process's address space has room for.
+fn within_address_space(mut infos: Vec<device::DeviceInfo>) -> Vec<device::DeviceInfo> {
+    let Some(bound) = memory::bound() else { return infos };
+    for info in infos.iter_mut().filter(|info| info.total_memory > bound) {
+        log::say(log::Level::Warn, || {
+            let (had, has) = (info.total_memory >> 20, bound >> 20);
+            format!("the address space is limited (ulimit -v): devices have {has} MiB of memory, not {had}")
+        });
+        info.total_memory = bound;
+    }
+    infos
 }
 
 /// The driver, if it has been initialised, in this process and not at its end.

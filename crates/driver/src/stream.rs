@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use host::threads::Turn;
 use smallvec::SmallVec;
 
 use crate::context::Context;
@@ -29,13 +30,19 @@ pub type Work = Box<dyn FnOnce() -> Result<()> + Send>;
 /// the two wait for each other.
 enum Task {
     Other(Work),
+    /// A function of the program.
+    Call(Box<dyn FnOnce() + Send>),
     Launch(Prepared),
 }
 
 impl Task {
-    fn run(self) -> Result<()> {
+    fn run(self, turn: &Turn) -> Result<()> {
         match self {
             Task::Other(work) => work(),
+            Task::Call(function) => {
+                turn.outside(|| host_function(function));
+                Ok(())
+            }
             Task::Launch(launch) => launch.run(),
         }
     }
@@ -110,6 +117,10 @@ pub struct Stream {
     /// Its relation to the legacy stream.
     pub kind: Kind,
     priority: AtomicI32,
+    /// Where it stands in its context's list, whose lock guards this.
+    pub(crate) place: AtomicUsize,
+    /// Nobody can name it any more: its context forgets it once it is idle.
+    retired: AtomicBool,
     context: Weak<Context>,
     context_id: u64,
     device: Arc<Device>,
@@ -171,6 +182,8 @@ impl Stream {
             id,
             kind,
             priority: AtomicI32::new(priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY)),
+            place: AtomicUsize::new(usize::MAX),
+            retired: AtomicBool::new(false),
             context: context.clone(),
             context_id,
             device: Arc::clone(device),
@@ -198,6 +211,11 @@ impl Stream {
         self.context.upgrade().ok_or(Error::ContextIsDestroyed)
     }
 
+    /// Fails after a fault.
+    pub fn check(&self) -> Result<()> {
+        self.device.check()
+    }
+
     /// The id of the context it was made in.
     pub fn context_id(&self) -> u64 {
         self.context_id
@@ -211,6 +229,21 @@ impl Stream {
     /// Whether nothing waits or runs.
     pub fn idle(&self) -> bool {
         self.completed.load(Ordering::Acquire) >= self.enqueued.load(Ordering::Acquire)
+    }
+
+    /// Nobody can name the stream any more; what is in it is still done.
+    fn retire(self: &Arc<Self>) {
+        self.retired.store(true, Ordering::SeqCst);
+        self.leave_if_done();
+    }
+
+    fn leave_if_done(self: &Arc<Self>) {
+        if self.retired.load(Ordering::SeqCst)
+            && self.completed.load(Ordering::SeqCst) >= self.enqueued.load(Ordering::SeqCst)
+            && let Some(context) = self.context.upgrade()
+        {
+            context.forget_stream(self);
+        }
     }
 
     /// Begins work that the caller does itself, now, where nothing is before it, here or by the rules of the legacy stream. The work lasts until
@@ -244,11 +277,7 @@ impl Stream {
 
     /// Calls a function of the program's after what is in the stream; `always` as for [`Stream::enqueue`].
     pub fn call(self: &Arc<Self>, always: bool, function: impl FnOnce() + Send + 'static) {
-        let call = move || {
-            host_function(function);
-            Ok(())
-        };
-        self.enqueue(always, Box::new(call));
+        self.enqueue_after(SmallVec::new(), always, Task::Call(Box::new(function)));
     }
 
     /// Makes what follows in this stream wait for `point`.
@@ -332,6 +361,7 @@ impl Stream {
     /// Runs what is queued, up to `sequence`; the caller has set `running`.
     fn run_until(self: &Arc<Self>, sequence: u64) {
         let mut batch = VecDeque::new();
+        let turn = Turn::begin();
         loop {
             {
                 let mut queue = lock(&self.queue);
@@ -360,13 +390,15 @@ impl Stream {
                     point.wait();
                 }
                 if item.always || !self.life.faulted.load(Ordering::Acquire) {
-                    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| item.task.run()));
+                    let outcome =
+                        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| item.task.run(&turn)));
                     if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
                         self.fail(error);
                     }
                 }
                 self.ended(item.sequence);
             }
+            turn.again();
         }
     }
 
@@ -393,6 +425,7 @@ impl Stream {
         if list {
             dispatcher().list(self);
         }
+        self.leave_if_done();
     }
 
     /// Marks the context and its device.
@@ -475,11 +508,8 @@ impl Dispatcher {
             return;
         }
         self.free.fetch_add(1, Ordering::SeqCst);
-        let started =
-            std::thread::Builder::new().name("anywarp-stream".into()).stack_size(1 << 20).spawn(|| {
-                block_signals();
-                self.run()
-            });
+        let thread = std::thread::Builder::new().name("anywarp-stream".into()).stack_size(1 << 20);
+        let started = host::threads::spawn(thread, || self.run());
         if started.is_err() {
             // Whoever synchronises runs the work; nothing is lost but overlap.
             self.free.fetch_sub(1, Ordering::SeqCst);
@@ -533,23 +563,24 @@ impl Dispatcher {
     }
 }
 
-/// The program's signals are not for our threads.
-pub fn block_signals() {
-    // SAFETY: a zeroed sigset_t is valid storage, filled by sigfillset before use; only this thread's mask changes. Faults of kernels
-    // (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP) stay deliverable.
-    unsafe {
-        let mut set: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut set);
-        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP] {
-            libc::sigdelset(&raw mut set, signal);
-        }
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
-    }
+/// Ends a stream's handle; what is in the stream is still done.
+pub fn destroy(handle: Handle) -> Option<Arc<Stream>> {
+    let stream = STREAMS.remove(handle)?;
+    stream.retire();
+    Some(stream)
 }
 
 /// The streams that a thread calls its own: by the id of the context.
 #[derive(Default)]
 struct PerThread(Vec<(u64, Arc<Stream>)>);
+
+impl Drop for PerThread {
+    fn drop(&mut self) {
+        for (_, stream) in &self.0 {
+            stream.retire();
+        }
+    }
+}
 
 thread_local! {
     static PER_THREAD: RefCell<PerThread> = RefCell::default();
@@ -565,6 +596,7 @@ pub fn per_thread(context: &Arc<Context>) -> Result<Arc<Stream>> {
                 return Arc::clone(stream);
             }
             let stream = context.new_stream(0, Kind::Blocking, 0);
+            streams.0.retain(|(id, stream)| stream.context().is_ok_and(|c| c.alive() && c.id() == *id));
             streams.0.push((id, Arc::clone(&stream)));
             stream
         })

@@ -20,6 +20,7 @@ mod fault;
 mod fork;
 mod format;
 mod futex;
+mod handlers;
 mod heap;
 mod job;
 mod launch;

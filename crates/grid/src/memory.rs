@@ -194,7 +194,7 @@ pub(crate) fn recovery(ip: usize) -> Option<usize> {
 /// # Safety
 /// Where `to` is mapped, it may be overwritten: nothing in Rust's care lies there. The ranges do not overlap.
 pub unsafe fn copy_guarded(to: *mut u8, from: *const u8, size: usize) -> Result<(), Inaccessible> {
-    crate::signals::install();
+    let _turn = crate::signals::ready();
     // SAFETY: the caller allows the writing; a fault inside is caught by the handler and answered with 1.
     match unsafe { anywarp_copy_begin(to, from, size) } {
         0 => Ok(()),
@@ -204,7 +204,7 @@ pub unsafe fn copy_guarded(to: *mut u8, from: *const u8, size: usize) -> Result<
 
 /// Whether the byte at an address can be read, or written. Nothing is changed.
 pub fn is_accessible(address: u64, write: bool) -> bool {
-    crate::signals::install();
+    let _turn = crate::signals::ready();
     // SAFETY: reads a byte, or combines it with 0 in one step that other threads cannot see; a fault inside is caught by the handler and
     // answered with 1.
     unsafe { anywarp_touch(address as *const u8, u32::from(write)) == 0 }

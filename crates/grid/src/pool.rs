@@ -122,48 +122,24 @@ pub(crate) struct Pool {
     me: Weak<Pool>,
 }
 
-/// Runs `start` with all signals blocked but those that faults raise: threads that it starts leave the program's signals to
-/// the program's threads.
-pub(crate) fn quiet<T>(start: impl FnOnce() -> T) -> T {
-    // SAFETY: signal sets are plain values; the mask of this thread is restored below.
-    let old = unsafe {
-        let (mut set, mut old): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
-        libc::sigfillset(&mut set);
-        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT]
-        {
-            libc::sigdelset(&mut set, signal);
-        }
-        // One of these is our interrupt, and nobody sends the others to a thread it does not know.
-        for signal in libc::SIGRTMIN()..=libc::SIGRTMAX() {
-            libc::sigdelset(&mut set, signal);
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &set, &mut old);
-        old
-    };
-    let result = start();
-    // SAFETY: the mask this thread had.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut()) };
-    result
-}
-
 impl Pool {
     /// Starts the threads, once.
     fn start(&self) {
         self.threads.get_or_init(|| {
-            let mut threads = Vec::new();
+            let mut started = Vec::new();
             for index in 1..self.config.workers {
                 let Some(pool) = self.me.upgrade() else { break };
                 let thread =
                     std::thread::Builder::new().name(format!("anywarp-{index}")).stack_size(256 << 10);
-                match quiet(|| thread.spawn(move || serve(pool, index))) {
-                    Ok(handle) => threads.push(handle),
+                match host::threads::spawn(thread, move || serve(pool, index)) {
+                    Ok(handle) => started.push(handle),
                     Err(error) => {
                         tracing::warn!(%error, "cannot start worker {index}; going on with fewer");
                         break;
                     }
                 }
             }
-            Mutex::new(threads)
+            Mutex::new(started)
         });
     }
 
@@ -391,7 +367,9 @@ impl Workers {
         if let Some(time) = watched {
             pool.watchdog.limit(&job, time);
         }
+        let turn = host::threads::Turn::unless_begun();
         machine.run(&job, (!forked).then_some(pool));
+        drop(turn);
         let published = job.slot.load(Ordering::Relaxed) != 0;
         if published {
             job.leave(machine.gate());

@@ -2,63 +2,23 @@
 //!
 //! The handlers are installed when the first launch runs. A fault is ours if the thread is on a kernel's stack
 //! (found by its stack pointer, so that threads of the program are never touched) and the kernel's code was running, or the
-//! stack's guard was hit, or the guarded copy was at work. Every other fault goes to the handler that was there before.
+//! stack's guard was hit, or the guarded copy was at work. Every other fault goes to the handler that the program installed, before
+//! ours or after it ([`crate::handlers`]).
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::ffi::c_void;
-use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use host::threads::{FAULTS, Look, Turn};
 
 use crate::code;
 use crate::enter::{self, Crash, Gate};
+use crate::handlers::{self, current, install_one};
 use crate::memory::{self, Region};
-
-const FAULTS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
-
-/// The handlers before ours, in the order of [`FAULTS`]; written once, before ours are installed.
-struct Previous(UnsafeCell<[Option<libc::sigaction>; FAULTS.len()]>);
-
-// SAFETY: written under `Once` before a handler can read it.
-unsafe impl Sync for Previous {}
-
-static PREVIOUS: Previous = Previous(UnsafeCell::new([None; FAULTS.len()]));
 
 /// The real-time signal of [`interrupt`]; 0 while none is installed.
 static INTERRUPT: AtomicI32 = AtomicI32::new(0);
-
-fn install_one(signal: i32, handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void)) {
-    // SAFETY: all zeros is a valid `sigaction`; the handler has the signature that SA_SIGINFO asks for.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = handler as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
-        libc::sigemptyset(&mut action.sa_mask);
-        libc::sigaction(signal, &action, std::ptr::null_mut());
-    }
-}
-
-/// What is installed for `signal`.
-fn current(signal: i32) -> Option<libc::sigaction> {
-    // SAFETY: all zeros is a valid `sigaction`, which the call fills.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        (libc::sigaction(signal, std::ptr::null(), &mut action) == 0).then_some(action)
-    }
-}
-
-/// Installs the fault handlers, once.
-pub(crate) fn install() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // The old ones are stored first: a fault may come between.
-        let previous = FAULTS.map(current);
-        // SAFETY: nobody reads before a handler is installed, and `Once` lets one thread write.
-        unsafe { *PREVIOUS.0.get() = previous };
-        for signal in FAULTS {
-            install_one(signal, on_fault);
-        }
-    });
-}
 
 /// Registers of the interrupted thread, in a handler.
 ///
@@ -77,8 +37,12 @@ fn leave(gate: &Gate, registers: &mut [libc::greg_t; 23], crash: Crash) {
     registers[RIP] = enter::leave_address() as libc::greg_t;
 }
 
-extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel passes valid pointers.
+/// Leaves the kernel, if a fault in one is what the signal is.
+///
+/// # Safety
+/// The pointers are what the kernel gave a handler.
+pub(crate) unsafe fn take(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) -> bool {
+    // SAFETY: by the caller's promise.
     let (registers, code, address) =
         unsafe { (registers(context), (*info).si_code, (*info).si_addr() as usize) };
     if let Some(registers) = registers
@@ -87,51 +51,17 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_
         let ip = registers[RIP] as usize;
         if let Some(failed) = memory::recovery(ip) {
             registers[RIP] = failed as libc::greg_t;
-            return;
+            return true;
         }
         if let Some(gate) = enter::find(registers[RSP] as usize) {
             let overflow = signal == libc::SIGSEGV && gate.is_guard(address);
             if overflow || gate.in_code.load(Ordering::Relaxed) {
                 leave(gate, registers, Crash { signal, code, address, ip, overflow });
-                return;
+                return true;
             }
         }
     }
-    chain(signal, info, context);
-}
-
-/// Does what would have been done without us.
-fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: written before this handler was installed, and never again.
-    let previous = unsafe { &*PREVIOUS.0.get() };
-    let action = FAULTS.iter().zip(previous).find(|(s, _)| **s == signal).and_then(|(_, action)| *action);
-    let handler = action.map_or(libc::SIG_DFL, |a| a.sa_sigaction);
-    // SAFETY: the kernel passes valid pointers.
-    let sent = unsafe { (*info).si_code } <= 0;
-    if handler == libc::SIG_IGN && sent {
-        return;
-    }
-    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-        // SAFETY: the default action takes over: on return the instruction faults again, or the signal is sent again.
-        unsafe {
-            libc::signal(signal, libc::SIG_DFL);
-            if sent {
-                libc::raise(signal);
-            }
-        }
-        return;
-    }
-    let takes_info = action.is_some_and(|a| a.sa_flags & libc::SA_SIGINFO != 0);
-    // SAFETY: the program installed this function as a handler of this kind.
-    unsafe {
-        if takes_info {
-            let call: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) = std::mem::transmute(handler);
-            call(signal, info, context);
-        } else {
-            let call: extern "C" fn(i32) = std::mem::transmute(handler);
-            call(signal);
-        }
-    }
+    false
 }
 
 extern "C" fn on_interrupt(signal: i32, _info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -148,19 +78,33 @@ extern "C" fn on_interrupt(signal: i32, _info: *mut libc::siginfo_t, context: *m
     }
 }
 
+/// Makes sure that there is an interrupt: takes a real-time signal that nobody uses, again where the program has since taken it.
+fn install_interrupt() {
+    static CHOICE: Mutex<()> = Mutex::new(());
+    let ours = |s: i32| current(s).is_some_and(|a| a.sa_sigaction == on_interrupt as *const () as usize);
+    let _choice = CHOICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = INTERRUPT.load(Ordering::Acquire);
+    if known != 0 && ours(known) {
+        return;
+    }
+    // A program that takes a signal by `sigwait` has no handler for it, but blocks it.
+    let blocked = host::threads::blocked();
+    let unused = |s: &i32| current(*s).is_some_and(|a| a.sa_sigaction == libc::SIG_DFL);
+    let all = || (libc::SIGRTMIN() + 1..libc::SIGRTMAX()).rev().filter(unused);
+    let signal = all().find(|s| !blocked(*s)).or_else(|| all().next());
+    match signal {
+        Some(signal) => {
+            install_one(signal, on_interrupt);
+            INTERRUPT.store(signal, Ordering::Release);
+        }
+        None => tracing::warn!("all real-time signals are taken: a kernel that never ends cannot be stopped"),
+    }
+}
+
 /// Makes the thread that runs on the gate's stack leave its kernel, if it is in machine code; otherwise nothing happens, and the
 /// caller asks again later.
 pub(crate) fn interrupt(gate: &Gate) {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let unused = |s: &i32| current(*s).is_some_and(|a| a.sa_sigaction == libc::SIG_DFL);
-        if let Some(signal) = (libc::SIGRTMIN() + 1..libc::SIGRTMAX()).rev().find(unused) {
-            install_one(signal, on_interrupt);
-            INTERRUPT.store(signal, Ordering::Release);
-        } else {
-            tracing::warn!("all real-time signals are taken: a kernel that never ends cannot be stopped");
-        }
-    });
+    install_interrupt();
     let (signal, thread) = (INTERRUPT.load(Ordering::Acquire), gate.thread.load(Ordering::Relaxed));
     if signal != 0 && thread != 0 {
         gate.interrupt.store(true, Ordering::Relaxed);
@@ -193,7 +137,6 @@ impl Drop for AltStack {
 }
 
 thread_local! {
-    static PREPARED: AtomicBool = const { AtomicBool::new(false) };
     static ALT_STACK: AltStack = const { AltStack { region: Cell::new(None) } };
 }
 
@@ -204,13 +147,46 @@ fn alt_stack() -> libc::stack_t {
     now
 }
 
-/// Gives the calling thread what the handlers need: they must be installed, and run on an alternate stack, for a kernel
-/// may have used up its own. A thread that has one keeps it.
+/// Gives the calling thread what its kernels need: our handlers come first, the thread does not block their signals, and they
+/// run on an alternate stack, for a kernel may have used up its own. A thread that has such a stack keeps it.
+#[inline]
 pub(crate) fn prepare_thread() {
-    if PREPARED.with(|p| p.load(Ordering::Relaxed)) {
-        return;
+    let look = host::threads::look();
+    if look != Look::Nothing {
+        prepare(look);
     }
-    install();
+}
+
+/// The same for a guarded copy, which may come from outside a kernel; to be held until it is done.
+pub(crate) fn ready() -> Option<Turn> {
+    let turn = Turn::unless_begun();
+    prepare_thread();
+    turn
+}
+
+#[cold]
+#[inline(never)]
+fn prepare(look: Look) {
+    if look != Look::All {
+        host::threads::timed(|| handlers::come_first(&[libc::SIGSEGV]));
+        if look == Look::Handler {
+            return;
+        }
+    } else {
+        handlers::come_first(&FAULTS);
+        if INTERRUPT.load(Ordering::Relaxed) == 0 {
+            install_interrupt();
+        }
+        give_alt_stack();
+    }
+    let [a, b, c, d] = FAULTS;
+    match INTERRUPT.load(Ordering::Relaxed) {
+        0 => host::threads::open(&FAULTS),
+        interrupt => host::threads::open(&[a, b, c, d, interrupt]),
+    }
+}
+
+fn give_alt_stack() {
     let now = alt_stack();
     // SAFETY: getauxval has no preconditions.
     let frame = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
@@ -225,5 +201,4 @@ pub(crate) fn prepare_thread() {
             }
         });
     }
-    PREPARED.with(|p| p.store(true, Ordering::Relaxed));
 }

@@ -53,7 +53,7 @@ impl Watchdog {
         if !state.running {
             let this = self.clone();
             let thread = std::thread::Builder::new().name("anywarp-watch".into());
-            match crate::pool::quiet(|| thread.spawn(move || this.serve())) {
+            match host::threads::spawn(thread, move || this.serve()) {
                 Ok(_) => state.running = true,
                 Err(error) => tracing::warn!(%error, "cannot start the watchdog"),
             }

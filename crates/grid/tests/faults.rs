@@ -3,7 +3,8 @@
 
 mod support;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use grid::{CodeRange, Config, FaultKind, Place, Workers, register_code_range};
@@ -278,4 +279,129 @@ fn a_child_runs_alone_and_leaves_the_threads_be() {
     });
     assert_eq!(status, 0);
     run(&slot.unwrap(), &code, 1000, 32).unwrap();
+}
+
+/// What the program's handler found when it was installed.
+static BEFORE: AtomicUsize = AtomicUsize::new(0);
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
+
+fn install(handler: Handler) {
+    // SAFETY: the handler has the signature that SA_SIGINFO asks for.
+    unsafe {
+        let (mut new, mut old): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
+        new.sa_sigaction = handler as *const () as usize;
+        new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        assert_eq!(libc::sigaction(libc::SIGSEGV, &new, &mut old), 0);
+        BEFORE.store(Box::into_raw(Box::new(old)) as usize, SeqCst);
+    }
+}
+
+fn before() -> &'static libc::sigaction {
+    // SAFETY: `install` has stored it, and it is never freed.
+    unsafe { &*(BEFORE.load(SeqCst) as *const libc::sigaction) }
+}
+
+fn count() {
+    if CALLS.fetch_add(1, SeqCst) > 0 {
+        // SAFETY: ends the child: it goes in a circle.
+        unsafe { libc::_exit(99) };
+    }
+}
+
+/// As Python's faulthandler: restores what was there, and sends the signal again.
+extern "C" fn restores(signal: i32, _: *mut libc::siginfo_t, _: *mut c_void) {
+    count();
+    // SAFETY: the action that was there.
+    unsafe {
+        libc::sigaction(signal, before(), std::ptr::null_mut());
+        libc::raise(signal);
+    }
+}
+
+/// Calls what was there.
+extern "C" fn passes_on(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    count();
+    let next = before().sa_sigaction;
+    if next == libc::SIG_DFL || before().sa_flags & libc::SA_SIGINFO == 0 {
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(98) };
+    }
+    // SAFETY: the action that was there is a handler of this kind.
+    let next: Handler = unsafe { std::mem::transmute(next) };
+    next(signal, info, context);
+}
+
+#[test]
+fn a_handler_installed_later_gets_only_what_is_the_programs() {
+    let workers = Workers::new(1);
+    let well = Blocks(|_: &BlockCtx| Stop::Done);
+    for handler in [restores as Handler, passes_on] {
+        let status = in_child(|| {
+            let store = Machine::new(STORE);
+            let bad = Blocks(|_: &BlockCtx| {
+                store.call(16);
+                Stop::Done
+            });
+            run(&workers, &well, 1, 32).unwrap();
+            install(handler);
+            for _ in 0..3 {
+                assert_eq!(run(&workers, &bad, 1, 32).unwrap_err().kind, FaultKind::IllegalAddress);
+            }
+            assert_eq!(CALLS.load(SeqCst), 0);
+            // The default action is the program's to ask for, too; kernels have their faults all the same.
+            // SAFETY: asks for it, and back.
+            unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
+            assert_eq!(run(&workers, &bad, 1, 32).unwrap_err().kind, FaultKind::IllegalAddress);
+            install(handler);
+            assert_eq!(run(&workers, &bad, 1, 32).unwrap_err().kind, FaultKind::IllegalAddress);
+            store.call(16);
+        });
+        assert!(libc::WIFSIGNALED(status), "status {status:#x}");
+        assert_eq!(libc::WTERMSIG(status), libc::SIGSEGV);
+    }
+}
+
+#[test]
+fn a_thread_that_blocks_all_signals_runs_kernels() {
+    let status = in_child(|| {
+        // SAFETY: sets are plain values; this is the child's only thread.
+        let blocked = || unsafe {
+            let mut mask: libc::sigset_t = std::mem::zeroed();
+            libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut mask);
+            [libc::SIGSEGV, libc::SIGFPE, libc::SIGRTMAX() - 1].map(|s| libc::sigismember(&mask, s))
+        };
+        // SAFETY: as above.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());
+        }
+        let (well, workers) = (Blocks(|_: &BlockCtx| Stop::Done), Workers::new(1));
+        for (code, kind) in [(STORE, FaultKind::IllegalAddress), (DIVIDE, FaultKind::Arithmetic)] {
+            let machine = Machine::new(code);
+            // One launch right after the other.
+            let mut byte = 0u8;
+            for argument in [16, &raw mut byte as usize, 16] {
+                let ends = Blocks(|_: &BlockCtx| {
+                    if code == STORE {
+                        machine.call(argument);
+                    }
+                    Stop::Done
+                });
+                for _ in 0..100 {
+                    run(&workers, &well, 1, 32).unwrap();
+                }
+                assert_eq!(run(&workers, &ends, 1, 32).is_err(), code == STORE && argument == 16);
+            }
+            let bad = Blocks(|_: &BlockCtx| {
+                machine.call(16);
+                Stop::Done
+            });
+            assert_eq!(run(&workers, &bad, 1, 32).unwrap_err().kind, kind);
+            assert_eq!(blocked(), [1; 3]);
+        }
+    });
+    assert_eq!(status, 0);
 }

@@ -21,6 +21,9 @@ pub enum Need {
     Context,
     /// As `Context`, for functions that mirror the CUDA driver's: under the NVIDIA rule ([`current::Rule`]) an empty stack stays empty.
     Driver,
+    /// As `Driver`, for functions that name a stream and a function, which know their context: only where the stream is a default one must the
+    /// thread have one.
+    Object,
 }
 
 /// Functions that work here and that clr 6.3 leaves unwritten (hip_context.cpp): whatever their arguments, hipErrorNotSupported is all that
@@ -54,7 +57,11 @@ pub fn check(need: Need) -> Result<()> {
         Need::Nothing => Ok(()),
         Need::Device => current::driver().map(|_| ()),
         Need::Context => Ok(current::context()?.check()?),
-        Need::Driver => Ok(current::driver_context()?.check()?),
+        Need::Object if current::rule() == current::Rule::Nvidia => {
+            current::driver()?;
+            Ok(driver::context::check_current()?)
+        }
+        Need::Driver | Need::Object => Ok(current::driver_context()?.check()?),
     }
 }
 

@@ -7,7 +7,7 @@ use driver::{Error, Result, context};
 
 use crate::abi::{In, Out};
 use crate::api;
-use crate::api::stream;
+use crate::api::{check_default, stream};
 use crate::types::{CUdeviceptr, CopyAttributes, Handle, Memcpy2D, Memcpy3D};
 
 /// How a function orders its copy: the stream, whether null is the thread's own, whether the call waits.
@@ -24,8 +24,9 @@ fn now(own: bool) -> Order {
 }
 
 /// In a stream, returning at once.
-fn later(stream: Handle, own: bool) -> Order {
-    Order { stream, own, wait: false }
+fn later(stream: Handle, own: bool) -> Result<Order> {
+    check_default(stream)?;
+    Ok(Order { stream, own, wait: false })
 }
 
 fn copy(transfer: &Transfer, order: Order) -> Result<()> {
@@ -137,34 +138,34 @@ api! {
         line(Place::Any(to), Place::Any(from), size, now(own))
     }
 
-    Context fn cuMemcpyAsync / cuMemcpyAsync_ptsz (to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
-        line(Place::Any(to), Place::Any(from), size, later(in_stream, own))
+    Object fn cuMemcpyAsync / cuMemcpyAsync_ptsz (to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
+        line(Place::Any(to), Place::Any(from), size, later(in_stream, own)?)
     }
 
     Context fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds (to: CUdeviceptr, from: u64, size: usize) |own| {
         line(Place::Device(to), Place::Host(from), size, now(own))
     }
 
-    Context fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (to: CUdeviceptr, from: u64, size: usize, in_stream: Handle) |own| {
-        line(Place::Device(to), Place::Host(from), size, later(in_stream, own))
+    Object fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (to: CUdeviceptr, from: u64, size: usize, in_stream: Handle) |own| {
+        line(Place::Device(to), Place::Host(from), size, later(in_stream, own)?)
     }
 
     Context fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds (to: u64, from: CUdeviceptr, size: usize) |own| {
         line(Place::Host(to), Place::Device(from), size, now(own))
     }
 
-    Context fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (to: u64, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
-        line(Place::Host(to), Place::Device(from), size, later(in_stream, own))
+    Object fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (to: u64, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
+        line(Place::Host(to), Place::Device(from), size, later(in_stream, own)?)
     }
 
     Context fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds (to: CUdeviceptr, from: CUdeviceptr, size: usize) |own| {
         line(Place::Device(to), Place::Device(from), size, now(own))
     }
 
-    Context fn cuMemcpyDtoDAsync_v2 / cuMemcpyDtoDAsync_v2_ptsz (
+    Object fn cuMemcpyDtoDAsync_v2 / cuMemcpyDtoDAsync_v2_ptsz (
         to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle,
     ) |own| {
-        line(Place::Device(to), Place::Device(from), size, later(in_stream, own))
+        line(Place::Device(to), Place::Device(from), size, later(in_stream, own)?)
     }
 
     Context fn cuMemcpyPeer / cuMemcpyPeer_ptds (
@@ -173,10 +174,10 @@ api! {
         peer_line(to, to_context, from, from_context, size, now(own))
     }
 
-    Context fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
+    Object fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
         to: CUdeviceptr, to_context: Handle, from: CUdeviceptr, from_context: Handle, size: usize, in_stream: Handle,
     ) |own| {
-        peer_line(to, to_context, from, from_context, size, later(in_stream, own))
+        peer_line(to, to_context, from, from_context, size, later(in_stream, own)?)
     }
 
     Context fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (description: In<Memcpy2D>) |own| {
@@ -187,24 +188,25 @@ api! {
         plane(description, now(own))
     }
 
-    Context fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (description: In<Memcpy2D>, in_stream: Handle) |own| {
-        plane(description, later(in_stream, own))
+    Object fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (description: In<Memcpy2D>, in_stream: Handle) |own| {
+        plane(description, later(in_stream, own)?)
     }
 
     Context fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (description: In<Memcpy3D>) |own| {
         volume(&description.get()?, now(own))
     }
 
-    Context fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
-        volume(&description.get()?, later(in_stream, own))
+    Object fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
+        let order = later(in_stream, own)?;
+        volume(&description.get()?, order)
     }
 
     Context fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (description: In<Memcpy3D>) |own| {
         peer_volume(description, now(own))
     }
 
-    Context fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
-        peer_volume(description, later(in_stream, own))
+    Object fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
+        peer_volume(description, later(in_stream, own)?)
     }
 
     Context fn cuMemcpyDtoA_v2 / cuMemcpyDtoA_v2_ptds (to: Handle, offset: usize, from: CUdeviceptr, size: usize) |own| {
@@ -219,20 +221,20 @@ api! {
         with_array(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, now(own))
     }
 
-    Context fn cuMemcpyHtoAAsync_v2 / cuMemcpyHtoAAsync_v2_ptsz (
+    Object fn cuMemcpyHtoAAsync_v2 / cuMemcpyHtoAAsync_v2_ptsz (
         to: Handle, offset: usize, from: u64, size: usize, in_stream: Handle,
     ) |own| {
-        with_array(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, later(in_stream, own))
+        with_array(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, later(in_stream, own)?)
     }
 
     Context fn cuMemcpyAtoH_v2 / cuMemcpyAtoH_v2_ptds (to: u64, from: Handle, offset: usize, size: usize) |own| {
         with_array(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, now(own))
     }
 
-    Context fn cuMemcpyAtoHAsync_v2 / cuMemcpyAtoHAsync_v2_ptsz (
+    Object fn cuMemcpyAtoHAsync_v2 / cuMemcpyAtoHAsync_v2_ptsz (
         to: u64, from: Handle, offset: usize, size: usize, in_stream: Handle,
     ) |own| {
-        with_array(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, later(in_stream, own))
+        with_array(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, later(in_stream, own)?)
     }
 
     Context fn cuMemcpyAtoA_v2 / cuMemcpyAtoA_v2_ptds (
@@ -241,14 +243,14 @@ api! {
         with_array(Side::array(to, to_offset as u64), Side::array(from, from_offset as u64), size, now(own))
     }
 
-    Context fn cuMemcpyBatchAsync / cuMemcpyBatchAsync_ptsz (
+    Object fn cuMemcpyBatchAsync / cuMemcpyBatchAsync_ptsz (
         to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize, attributes: In<CopyAttributes>, first: In<usize>,
         attribute_count: usize, failed: Out<usize>, in_stream: Handle,
     ) {
         batch(&Batch { to, from, sizes, count, attributes, first, attribute_count }, failed, in_stream)
     }
 
-    Context fn cuMemcpyBatchAsync_v2 / cuMemcpyBatchAsync_v2_ptsz (
+    Object fn cuMemcpyBatchAsync_v2 / cuMemcpyBatchAsync_v2_ptsz (
         to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize, attributes: In<CopyAttributes>, first: In<usize>,
         attribute_count: usize, in_stream: Handle,
     ) {

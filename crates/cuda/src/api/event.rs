@@ -7,10 +7,11 @@ use driver::{Error, Result};
 
 use crate::abi::{Need, Out, check};
 use crate::api;
-use crate::api::{current, stream};
+use crate::api::{check_default, current, stream};
 use crate::types::Handle;
 
 fn record(handle: Handle, stream_handle: Handle, own: bool, flags: u32) -> Result<()> {
+    check_default(stream_handle)?;
     let event = event::get(handle)?;
     let stream = stream(stream_handle, own)?;
     match flags {
@@ -49,29 +50,30 @@ api! {
         if handle == 0 {
             return Err(Error::InvalidHandle);
         }
-        check(Need::Context)?;
+        check(Need::Object)?;
         EVENTS.remove(handle).map(|_| ()).ok_or(Error::InvalidHandle)
     }
 
-    Context fn cuEventRecord / cuEventRecord_ptsz (handle: Handle, in_stream: Handle) |own| {
+    Object fn cuEventRecord / cuEventRecord_ptsz (handle: Handle, in_stream: Handle) |own| {
         record(handle, in_stream, own, 0)
     }
 
-    Context fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz (handle: Handle, in_stream: Handle, flags: u32) |own| {
+    Object fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz (handle: Handle, in_stream: Handle, flags: u32) |own| {
         record(handle, in_stream, own, flags)
     }
 
-    Context fn cuEventQuery(handle: Handle) {
+    Object fn cuEventQuery(handle: Handle) {
         let event = event::get(handle)?;
-        if event.query() { current()?.check() } else { Err(Error::NotReady) }
+        if event.query() { event.check() } else { Err(Error::NotReady) }
     }
 
-    Context fn cuEventSynchronize(handle: Handle) {
-        event::get(handle)?.synchronize();
-        current()?.check()
+    Object fn cuEventSynchronize(handle: Handle) {
+        let event = event::get(handle)?;
+        event.synchronize();
+        event.check()
     }
 
-    Context fn cuEventElapsedTime / cuEventElapsedTime_v2 (milliseconds: Out<f32>, start: Handle, end: Handle) {
+    Object fn cuEventElapsedTime / cuEventElapsedTime_v2 (milliseconds: Out<f32>, start: Handle, end: Handle) {
         elapsed(milliseconds, start, end)
     }
 }

@@ -4,11 +4,12 @@ use driver::Result;
 use driver::memory::copy::{Fill, fill_all};
 
 use crate::api;
-use crate::api::stream;
+use crate::api::{check_default, stream};
 use crate::types::{CUdeviceptr, Handle};
 
 /// Fills in a stream; `wait`: the function is a synchronous one.
 fn fill(fill: Fill, handle: Handle, own: bool, wait: bool) -> Result<()> {
+    check_default(handle)?;
     fill_all(&[fill], || stream(handle, own), wait)
 }
 
@@ -45,31 +46,31 @@ api! {
         fill(rows(to, pitch, 4, value, width, height), 0, own, true)
     }
 
-    Context fn cuMemsetD8Async / cuMemsetD8Async_ptsz (to: CUdeviceptr, value: u8, count: usize, handle: Handle) |own| {
+    Object fn cuMemsetD8Async / cuMemsetD8Async_ptsz (to: CUdeviceptr, value: u8, count: usize, handle: Handle) |own| {
         fill(row(to, 1, u32::from(value), count), handle, own, false)
     }
 
-    Context fn cuMemsetD16Async / cuMemsetD16Async_ptsz (to: CUdeviceptr, value: u16, count: usize, handle: Handle) |own| {
+    Object fn cuMemsetD16Async / cuMemsetD16Async_ptsz (to: CUdeviceptr, value: u16, count: usize, handle: Handle) |own| {
         fill(row(to, 2, u32::from(value), count), handle, own, false)
     }
 
-    Context fn cuMemsetD32Async / cuMemsetD32Async_ptsz (to: CUdeviceptr, value: u32, count: usize, handle: Handle) |own| {
+    Object fn cuMemsetD32Async / cuMemsetD32Async_ptsz (to: CUdeviceptr, value: u32, count: usize, handle: Handle) |own| {
         fill(row(to, 4, value, count), handle, own, false)
     }
 
-    Context fn cuMemsetD2D8Async / cuMemsetD2D8Async_ptsz (
+    Object fn cuMemsetD2D8Async / cuMemsetD2D8Async_ptsz (
         to: CUdeviceptr, pitch: usize, value: u8, width: usize, height: usize, handle: Handle,
     ) |own| {
         fill(rows(to, pitch, 1, u32::from(value), width, height), handle, own, false)
     }
 
-    Context fn cuMemsetD2D16Async / cuMemsetD2D16Async_ptsz (
+    Object fn cuMemsetD2D16Async / cuMemsetD2D16Async_ptsz (
         to: CUdeviceptr, pitch: usize, value: u16, width: usize, height: usize, handle: Handle,
     ) |own| {
         fill(rows(to, pitch, 2, u32::from(value), width, height), handle, own, false)
     }
 
-    Context fn cuMemsetD2D32Async / cuMemsetD2D32Async_ptsz (
+    Object fn cuMemsetD2D32Async / cuMemsetD2D32Async_ptsz (
         to: CUdeviceptr, pitch: usize, value: u32, width: usize, height: usize, handle: Handle,
     ) |own| {
         fill(rows(to, pitch, 4, value, width, height), handle, own, false)

@@ -16,10 +16,11 @@ const MAX_BANK_CONFIG: u32 = 2;
 /// `CU_FUNCTION_LOADING_STATE_LOADED`.
 const LOADED: u32 = 1;
 
-/// The function of a handle; handles are looked at before the context is.
+/// The function of a handle; handles are looked at before contexts are.
 fn of(handle: Handle) -> Result<Arc<Function>> {
     let function = function(handle)?;
-    check(Need::Context)?;
+    check(Need::Object)?;
+    function.module.context.check()?;
     Ok(function)
 }
 

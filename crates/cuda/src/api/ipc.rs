@@ -35,7 +35,7 @@ api! {
         share::close(address)
     }
 
-    Context fn cuIpcGetEventHandle(out: Out<IpcHandle>, handle: Handle) {
+    Object fn cuIpcGetEventHandle(out: Out<IpcHandle>, handle: Handle) {
         out.required()?;
         if handle == 0 {
             return Err(Error::InvalidValue);

@@ -10,11 +10,11 @@ use driver::launch::{self, Config, Params};
 use driver::library::function_or_kernel;
 use driver::module::{Function, LEGACY_PARAMS, function};
 use driver::stream::Stream;
-use driver::{Error, Result};
+use driver::{Error, Result, context};
 
 use crate::abi::{In, bytes_at};
 use crate::api;
-use crate::api::{current, stream};
+use crate::api::{check_default, stream};
 use crate::types::{Handle, LaunchAttribute, LaunchConfig};
 
 /// The keys of `extra`.
@@ -159,6 +159,15 @@ pub(super) fn shape(function: &Function, config: &LaunchConfig) -> Result<(Confi
     Ok((shape, asked.events))
 }
 
+/// The function to launch in a stream. A library's kernel is taken into the thread's context; where there is none, into the stream's.
+fn launched(handle: Handle, in_stream: Handle) -> Result<Arc<Function>> {
+    check_default(in_stream)?;
+    function_or_kernel(handle, || match context::current() {
+        Some(context) => Ok(context),
+        None => stream(in_stream, false)?.context(),
+    })
+}
+
 fn launch_with(
     config: In<LaunchConfig>,
     handle: Handle,
@@ -167,7 +176,7 @@ fn launch_with(
     own: bool,
 ) -> Result<()> {
     let config = config.get()?;
-    let function = function_or_kernel(handle, current)?;
+    let function = launched(handle, config.stream)?;
     let (shape, events) = shape(&function, &config)?;
     let stream = stream(config.stream, own)?;
     go(function, shape, pointers, extra, &stream)?;
@@ -230,6 +239,7 @@ fn set_params(handle: Handle, offset: i32, bytes: &[u8]) -> Result<()> {
 
 /// Launches as the old functions have set it up.
 fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) -> Result<()> {
+    check_default(stream_handle)?;
     let function = function(handle)?;
     let side = |n: i32| u32::try_from(n).map_err(|_| Error::InvalidValue);
     let legacy = lock(&function.legacy).clone();
@@ -249,11 +259,11 @@ fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) ->
 }
 
 api! {
-    Context fn cuLaunchKernel / cuLaunchKernel_ptsz (
+    Object fn cuLaunchKernel / cuLaunchKernel_ptsz (
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         in_stream: Handle, pointers: In<u64>, extra: In<u64>,
     ) |own| {
-        let function = function_or_kernel(handle, current)?;
+        let function = launched(handle, in_stream)?;
         let config = Config {
             grid: [grid_x, grid_y, grid_z],
             block: [block_x, block_y, block_z],
@@ -265,17 +275,17 @@ api! {
         go(function, config, pointers, extra, &stream(in_stream, own)?)
     }
 
-    Context fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
+    Object fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
         config: In<LaunchConfig>, handle: Handle, pointers: In<u64>, extra: In<u64>,
     ) |own| {
         launch_with(config, handle, pointers, extra, own)
     }
 
-    Context fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
+    Object fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         in_stream: Handle, pointers: In<u64>,
     ) |own| {
-        let function = function_or_kernel(handle, current)?;
+        let function = launched(handle, in_stream)?;
         let config = Config {
             grid: [grid_x, grid_y, grid_z],
             block: [block_x, block_y, block_z],
@@ -287,11 +297,11 @@ api! {
         go(function, config, pointers, In::at_address(0), &stream(in_stream, own)?)
     }
 
-    Context fn cuLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
+    Object fn cuLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
         launch_on_all(list, count, flags)
     }
 
-    Context fn cuFuncSetBlockShape(handle: Handle, x: i32, y: i32, z: i32) {
+    Object fn cuFuncSetBlockShape(handle: Handle, x: i32, y: i32, z: i32) {
         let function = function(handle)?;
         let device = function.device();
         let mut block = [0u32; 3];
@@ -307,43 +317,43 @@ api! {
         Ok(())
     }
 
-    Context fn cuFuncSetSharedSize(handle: Handle, bytes: u32) {
+    Object fn cuFuncSetSharedSize(handle: Handle, bytes: u32) {
         let function = function(handle)?;
         let most = function.device().attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         lock(&function.legacy).shared = at_most(bytes, most.max(0) as u64)?;
         Ok(())
     }
 
-    Context fn cuParamSetSize(handle: Handle, bytes: u32) {
+    Object fn cuParamSetSize(handle: Handle, bytes: u32) {
         let function = function(handle)?;
         lock(&function.legacy).size = at_most(bytes, LEGACY_PARAMS as u64)? as usize;
         Ok(())
     }
 
-    Context fn cuParamSeti(handle: Handle, offset: i32, value: u32) {
+    Object fn cuParamSeti(handle: Handle, offset: i32, value: u32) {
         set_params(handle, offset, &value.to_le_bytes())
     }
 
-    Context fn cuParamSetf(handle: Handle, offset: i32, value: f32) {
+    Object fn cuParamSetf(handle: Handle, offset: i32, value: f32) {
         set_params(handle, offset, &value.to_le_bytes())
     }
 
-    Context fn cuParamSetv(handle: Handle, offset: i32, from: u64, bytes: u32) {
+    Object fn cuParamSetv(handle: Handle, offset: i32, from: u64, bytes: u32) {
         if from == 0 || bytes as usize > LEGACY_PARAMS {
             return Err(Error::InvalidValue);
         }
         set_params(handle, offset, bytes_at(from, bytes as usize))
     }
 
-    Context fn cuLaunch(handle: Handle) {
+    Object fn cuLaunch(handle: Handle) {
         launch_old(handle, 1, 1, 0)
     }
 
-    Context fn cuLaunchGrid(handle: Handle, width: i32, height: i32) {
+    Object fn cuLaunchGrid(handle: Handle, width: i32, height: i32) {
         launch_old(handle, width, height, 0)
     }
 
-    Context fn cuLaunchGridAsync(handle: Handle, width: i32, height: i32, in_stream: Handle) {
+    Object fn cuLaunchGridAsync(handle: Handle, width: i32, height: i32, in_stream: Handle) {
         launch_old(handle, width, height, in_stream)
     }
 }

@@ -7,7 +7,7 @@ use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out};
 use crate::api;
-use crate::api::{current, stream};
+use crate::api::{check_default, current, stream};
 use crate::types::{CUdevice, CUdeviceptr, Handle, MemLocation};
 
 fn advise(address: u64, size: usize, advice: u32, location: Location) -> Result<()> {
@@ -15,6 +15,7 @@ fn advise(address: u64, size: usize, advice: u32, location: Location) -> Result<
 }
 
 fn prefetch(address: u64, size: usize, to: Location, flags: u32, handle: Handle, own: bool) -> Result<()> {
+    check_default(handle)?;
     if flags != 0 {
         return Err(Error::InvalidValue);
     }
@@ -40,11 +41,11 @@ api! {
         advise(address, size, advice, location.into())
     }
 
-    Context fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (address: CUdeviceptr, size: usize, device: CUdevice, in_stream: Handle) |own| {
+    Object fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (address: CUdeviceptr, size: usize, device: CUdevice, in_stream: Handle) |own| {
         prefetch(address, size, location_of(device), 0, in_stream, own)
     }
 
-    Context fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
+    Object fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
         address: CUdeviceptr, size: usize, location: MemLocation, flags: u32, in_stream: Handle,
     ) |own| {
         prefetch(address, size, location.into(), flags, in_stream, own)
@@ -67,7 +68,7 @@ api! {
     }
 
     /// All memory is visible to all streams and to the host at any time; only the call is checked.
-    Context fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
+    Object fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
         handle: Handle, address: CUdeviceptr, length: usize, flags: u32,
     ) |own| {
         let stream = stream(handle, own)?;

@@ -40,12 +40,24 @@ pub(crate) fn current() -> Result<Arc<contexts::Context>> {
     contexts::usable()
 }
 
-/// The stream of a handle; null is the thread's own for the per-thread twins (`own`).
+/// Fails where a handle is a default stream's and the thread has no context: for functions that look at that before they do at others.
+pub(crate) fn check_default(stream: Handle) -> Result<()> {
+    match stream {
+        0 | special::LEGACY | special::PER_THREAD => contexts::with_usable(|_| ()),
+        _ => Ok(()),
+    }
+}
+
+/// The stream of a handle, whose device must be well whatever the thread's context; null is the thread's own for the per-thread twins (`own`).
 pub(crate) fn stream(handle: Handle, own: bool) -> Result<Arc<streams::Stream>> {
     match handle {
         0 if own => streams::per_thread(&current()?),
         0 | special::LEGACY => contexts::with_usable(|context| context.legacy()),
         special::PER_THREAD => streams::per_thread(&current()?),
-        _ => streams::STREAMS.get(handle).ok_or(Error::InvalidHandle),
+        _ => {
+            let stream = streams::STREAMS.get(handle).ok_or(Error::InvalidHandle)?;
+            stream.check()?;
+            Ok(stream)
+        }
     }
 }

@@ -28,10 +28,11 @@ fn load(out: Out<Handle>, bytes: Result<&[u8]>, jit: &Jit) -> Result<()> {
     Ok(())
 }
 
-/// The module of a handle; handles are looked at before the context is.
+/// The module of a handle; handles are looked at before contexts are.
 fn of(handle: Handle) -> Result<Arc<Module>> {
     let module = module::get(handle)?;
-    check(Need::Context)?;
+    check(Need::Object)?;
+    module.context.check()?;
     Ok(module)
 }
 

@@ -48,17 +48,17 @@ fn place_of(location: MemLocation) -> Result<Location> {
 }
 
 api! {
-    Context fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<CUdeviceptr>, size: usize, in_stream: Handle) |own| {
+    Object fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<CUdeviceptr>, size: usize, in_stream: Handle) |own| {
         alloc_in_order(out, size, None, &stream(in_stream, own)?)
     }
 
-    Context fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
+    Object fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
         out: Out<CUdeviceptr>, size: usize, pool: Handle, in_stream: Handle,
     ) |own| {
         alloc_in_order(out, size, Some(pool), &stream(in_stream, own)?)
     }
 
-    Context fn cuMemFreeAsync / cuMemFreeAsync_ptsz (address: CUdeviceptr, in_stream: Handle) |own| {
+    Object fn cuMemFreeAsync / cuMemFreeAsync_ptsz (address: CUdeviceptr, in_stream: Handle) |own| {
         pool::free(address, &stream(in_stream, own)?)
     }
 

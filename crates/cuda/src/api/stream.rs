@@ -1,12 +1,12 @@
 //! Streams.
 
 use driver::memory::value::Word;
-use driver::stream::{Kind, STREAMS};
-use driver::{Error, Result, event};
+use driver::stream::{self as streams, Kind};
+use driver::{Error, Result, context, event};
 
 use crate::abi::{In, Need, Out, check};
 use crate::api;
-use crate::api::{current, stream};
+use crate::api::{check_default, current, stream};
 use crate::types::{Handle, stream as special};
 
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
@@ -35,6 +35,7 @@ fn reached(now: u64, wide: bool, value: u64, flags: u32) -> bool {
 }
 
 fn wait(handle: Handle, own: bool, address: u64, wide: bool, value: u64, flags: u32) -> Result<()> {
+    check_default(handle)?;
     let word = Word::at(address, wide)?;
     if flags & !3 != 0 {
         return Err(Error::InvalidValue);
@@ -44,6 +45,7 @@ fn wait(handle: Handle, own: bool, address: u64, wide: bool, value: u64, flags: 
 }
 
 fn write(handle: Handle, own: bool, address: u64, wide: bool, value: u64, flags: u32) -> Result<()> {
+    check_default(handle)?;
     let word = Word::at(address, wide)?;
     if flags != 0 {
         return Err(Error::InvalidValue);
@@ -70,11 +72,11 @@ api! {
         if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
             return Err(Error::InvalidHandle);
         }
-        check(Need::Context)?;
-        STREAMS.remove(handle).map(|_| ()).ok_or(Error::InvalidHandle)
+        check(Need::Object)?;
+        streams::destroy(handle).map(|_| ()).ok_or(Error::InvalidHandle)
     }
 
-    Context fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) |own| {
+    Object fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         if stream.idle() {
             return stream.context()?.check();
@@ -82,50 +84,50 @@ api! {
         Err(Error::NotReady)
     }
 
-    Context fn cuStreamSynchronize / cuStreamSynchronize_ptsz (handle: Handle) |own| {
+    Object fn cuStreamSynchronize / cuStreamSynchronize_ptsz (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         stream.synchronize();
         stream.context()?.check()
     }
 
-    Context fn cuStreamGetFlags / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<u32>) |own| {
+    Object fn cuStreamGetFlags / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<u32>) |own| {
         let stream = stream(handle, own)?;
         flags.required()?.set(u32::from(stream.kind == Kind::NonBlocking));
         Ok(())
     }
 
-    Context fn cuStreamGetPriority / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<i32>) |own| {
+    Object fn cuStreamGetPriority / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<i32>) |own| {
         let stream = stream(handle, own)?;
         priority.required()?.set(stream.priority().min(0));
         Ok(())
     }
 
-    Context fn cuStreamGetId / cuStreamGetId_ptsz (handle: Handle, id: Out<u64>) |own| {
+    Object fn cuStreamGetId / cuStreamGetId_ptsz (handle: Handle, id: Out<u64>) |own| {
         let stream = stream(handle, own)?;
         id.required()?.set(stream.id);
         Ok(())
     }
 
-    Context fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) |own| {
+    Object fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) |own| {
         let stream = stream(handle, own)?;
         context.required()?.set(stream.context()?.handle);
         Ok(())
     }
 
-    Context fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) |own| {
+    Object fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) |own| {
         let stream = stream(handle, own)?;
         context.required()?.set(stream.context()?.handle);
         green.set(0);
         Ok(())
     }
 
-    Context fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, device: Out<i32>) |own| {
+    Object fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, device: Out<i32>) |own| {
         let stream = stream(handle, own)?;
         device.required()?.set(stream.context()?.device.ordinal as i32);
         Ok(())
     }
 
-    Context fn cuStreamWaitEvent / cuStreamWaitEvent_ptsz (handle: Handle, event: Handle, flags: u32) |own| {
+    Object fn cuStreamWaitEvent / cuStreamWaitEvent_ptsz (handle: Handle, event: Handle, flags: u32) |own| {
         let stream = stream(handle, own)?;
         let event = event::get(event)?;
         match flags {
@@ -139,16 +141,17 @@ api! {
 
     Process fn cuLaunchHostFunc / cuLaunchHostFunc_ptsz (handle: Handle, function: Option<HostFunction>, data: u64) |own| {
         let function = function.ok_or(Error::InvalidValue)?;
-        check(Need::Context)?;
+        check(Need::Object)?;
         let stream = stream(handle, own)?;
-        if stream.context_id() != current()?.id() {
+        if context::current().is_some_and(|c| c.id() != stream.context_id()) {
             return Err(Error::InvalidValue);
         }
         stream.call(false, move || function(data));
         Ok(())
     }
 
-    Context fn cuStreamAddCallback / cuStreamAddCallback_ptsz (handle: Handle, function: Option<Callback>, data: u64, flags: u32) |own| {
+    Object fn cuStreamAddCallback / cuStreamAddCallback_ptsz (handle: Handle, function: Option<Callback>, data: u64, flags: u32) |own| {
+        check_default(handle)?;
         let function = function.ok_or(Error::InvalidValue)?;
         if flags != 0 {
             return Err(Error::InvalidValue);
@@ -160,19 +163,19 @@ api! {
     }
 
     /// No stream captures.
-    Context fn cuStreamEndCapture / cuStreamEndCapture_ptsz (handle: Handle, graph: Out<Handle>) |own| {
+    Object fn cuStreamEndCapture / cuStreamEndCapture_ptsz (handle: Handle, graph: Out<Handle>) |own| {
         stream(handle, own)?;
         graph.required()?;
         Err(Error::IllegalState)
     }
 
-    Context fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<u32>) |own| {
+    Object fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<u32>) |own| {
         stream(handle, own)?;
         status.required()?.set(0);
         Ok(())
     }
 
-    Context fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
+    Object fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
         handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _count: Out<usize>,
     ) |own| {
         stream(handle, own)?;
@@ -180,7 +183,7 @@ api! {
         Ok(())
     }
 
-    Context fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
+    Object fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
         handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _edges: Out<u64>, _count: Out<usize>,
     ) |own| {
         stream(handle, own)?;
@@ -188,7 +191,7 @@ api! {
         Ok(())
     }
 
-    Context fn cuStreamGetAttribute / cuStreamGetAttribute_ptsz (handle: Handle, attribute: u32, value: Out<AttributeValue>) |own| {
+    Object fn cuStreamGetAttribute / cuStreamGetAttribute_ptsz (handle: Handle, attribute: u32, value: Out<AttributeValue>) |own| {
         let stream = stream(handle, own)?;
         value.required()?;
         let mut out: AttributeValue = [0; 8];
@@ -203,7 +206,7 @@ api! {
         Ok(())
     }
 
-    Context fn cuStreamSetAttribute / cuStreamSetAttribute_ptsz (handle: Handle, attribute: u32, value: In<AttributeValue>) |own| {
+    Object fn cuStreamSetAttribute / cuStreamSetAttribute_ptsz (handle: Handle, attribute: u32, value: In<AttributeValue>) |own| {
         let stream = stream(handle, own)?;
         let value = value.get()?;
         match attribute {
@@ -216,29 +219,30 @@ api! {
         }
     }
 
-    Context fn cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) |own| {
+    Object fn cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) |own| {
         let (to, from) = (stream(to, own)?, stream(from, own)?);
         to.set_priority(from.priority());
         Ok(())
     }
 
-    Context fn cuStreamWaitValue32_v2 / cuStreamWaitValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
+    Object fn cuStreamWaitValue32_v2 / cuStreamWaitValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
         wait(handle, own, address, false, u64::from(value), flags)
     }
 
-    Context fn cuStreamWaitValue64_v2 / cuStreamWaitValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
+    Object fn cuStreamWaitValue64_v2 / cuStreamWaitValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
         wait(handle, own, address, true, value, flags)
     }
 
-    Context fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
+    Object fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
         write(handle, own, address, false, u64::from(value), flags)
     }
 
-    Context fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
+    Object fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
         write(handle, own, address, true, value, flags)
     }
 
-    Context fn cuStreamBatchMemOp_v2 / cuStreamBatchMemOp_v2_ptsz (handle: Handle, count: u32, operations: In<BatchOp>, flags: u32) |own| {
+    Object fn cuStreamBatchMemOp_v2 / cuStreamBatchMemOp_v2_ptsz (handle: Handle, count: u32, operations: In<BatchOp>, flags: u32) |own| {
+        check_default(handle)?;
         if flags != 0 || count > MAX_BATCH {
             return Err(Error::InvalidValue);
         }

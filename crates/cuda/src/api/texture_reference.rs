@@ -210,7 +210,7 @@ api! {
     }
 
     /// Kernels read the references that they name: there is nothing to set.
-    Context fn cuParamSetTexRef(function: Handle, _unit: i32, handle: Handle) {
+    Object fn cuParamSetTexRef(function: Handle, _unit: i32, handle: Handle) {
         module::function(function)?;
         reference::get(handle, false).map(|_| ())
     }

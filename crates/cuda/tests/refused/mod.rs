@@ -130,7 +130,8 @@ fn ptx_for_later_devices_is_told_as_such() {
     for (capability, answer) in [("8.6", status::NO_BINARY_FOR_GPU), ("12.0", 0)] {
         let variables = [("ANYWARP_COMPUTE_CAPABILITY", capability)];
         isolated("refused::ptx_for_later_devices_is_told_as_such", &variables, || {
-            let answer = if std::env::var("ANYWARP_COMPUTE_CAPABILITY").as_deref() == Ok("12.0") { 0 } else { answer };
+            let answer =
+                if std::env::var("ANYWARP_COMPUTE_CAPABILITY").as_deref() == Ok("12.0") { 0 } else { answer };
             let cuda = Cuda::start();
             let text = format!("{HEAD}.visible .entry k() {{ ret; }}\n");
             let (got, log) = load(&cuda, fatbin(1, 120, 0x11, text.as_bytes(), 0).as_ptr().cast());

@@ -74,12 +74,26 @@ functions! {
     cuMemcpyHtoD_v2(P, *const c_void, usize);
     cuMemcpyDtoH_v2(*mut c_void, P, usize);
     cuMemsetD32_v2(P, u32, usize);
+    cuMemsetD8Async(P, u8, usize, P);
+    cuMemcpyHtoDAsync_v2(P, *const c_void, usize, P);
+    cuMemcpyAsync(P, P, usize, P);
+    cuMemAllocAsync(*mut P, usize, P);
+    cuMemFreeAsync(P, P);
+    cuMemGetInfo_v2(*mut usize, *mut usize);
+    cuDeviceTotalMem_v2(*mut usize, i32);
     cuStreamCreate(*mut P, u32);
     cuStreamSynchronize(P);
     cuStreamWaitEvent(P, P, u32);
     cuStreamDestroy_v2(P);
+    cuStreamQuery(P);
+    cuStreamGetFlags(P, *mut u32);
+    cuStreamGetCtx(P, *mut P);
     cuEventCreate(*mut P, u32);
     cuEventRecord(P, P);
+    cuEventQuery(P);
+    cuEventSynchronize(P);
+    cuEventElapsedTime(*mut f32, P, P);
+    cuEventDestroy_v2(P);
     cuLaunchHostFunc(P, Option<extern "C" fn(*mut c_void)>, *mut c_void);
     cuLaunchKernel(P, u32, u32, u32, u32, u32, u32, u32, P, *mut *mut c_void, *mut *mut c_void);
     cuLaunchKernelEx(*const LaunchConfig, P, *mut *mut c_void, *mut *mut c_void);
@@ -110,7 +124,6 @@ functions! {
     cuMemGetMemPool(*mut P, *const [u32; 2], u32);
     cuDeviceSetMemPool(i32, P);
     cuMemAllocFromPoolAsync(*mut P, usize, P, P);
-    cuMemFreeAsync(P, P);
     cuPointerGetAttribute(*mut c_void, u32, P);
     cuIpcGetEventHandle(*mut u64, P);
     cuTensorMapEncodeTiled(

@@ -1,6 +1,5 @@
 //! Handles that are pointers, for objects of which an interface publishes a structure.
 
-use std::alloc::{Layout, alloc_zeroed};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -8,10 +7,12 @@ use super::{Handle, lock};
 
 /// Bytes behind a handle.
 pub const ROOM: usize = 128;
-/// Rooms that are made at once.
-const CHUNK: usize = 64;
-/// Rooms of ended handles that wait before one is used again: a dead handle stays none for that long.
-const REST: usize = 4096;
+const PAGE: usize = 4096;
+/// Pages of rooms that are mapped at once.
+const PAGES: usize = 64;
+/// Pages of ended handles that wait before one is used again: a dead handle stays none for that long, 2^25 objects. Such pages have no memory,
+/// only addresses: 4 GiB of them.
+const REST: usize = 1 << 20;
 
 /// The objects of one kind whose handles point to [`ROOM`] bytes that the program may look into, and write.
 ///
@@ -24,7 +25,12 @@ pub struct Pointers<T> {
 
 struct Free {
     fresh: Vec<Handle>,
-    ended: VecDeque<Handle>,
+    /// By page: how many of its rooms have ended.
+    ended: BTreeMap<u64, usize>,
+    /// Pages of which all have, the oldest first.
+    resting: VecDeque<u64>,
+    /// How many of these wait.
+    rest: usize,
 }
 
 impl<T> Default for Pointers<T> {
@@ -36,9 +42,18 @@ impl<T> Default for Pointers<T> {
 impl<T> Pointers<T> {
     /// An empty table.
     pub const fn new() -> Self {
+        Self::with_rest(REST)
+    }
+
+    const fn with_rest(rest: usize) -> Self {
         Self {
             objects: RwLock::new(BTreeMap::new()),
-            free: Mutex::new(Free { fresh: Vec::new(), ended: VecDeque::new() }),
+            free: Mutex::new(Free {
+                fresh: Vec::new(),
+                ended: BTreeMap::new(),
+                resting: VecDeque::new(),
+                rest,
+            }),
         }
     }
 
@@ -57,7 +72,7 @@ impl<T> Pointers<T> {
     /// Ends a handle and gives its object.
     pub fn remove(&self, handle: Handle) -> Option<Arc<T>> {
         let object = self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(&handle)?;
-        lock(&self.free).ended.push_back(handle);
+        lock(&self.free).give(handle);
         Some(object)
     }
 
@@ -75,26 +90,49 @@ impl<T> Pointers<T> {
 
 impl Free {
     fn take(&mut self) -> Option<Handle> {
-        if self.ended.len() > REST
-            && let Some(handle) = self.ended.pop_front()
-        {
-            // SAFETY: a room of `rooms`, which is never given back, and no live handle's.
-            unsafe { (handle as *mut u8).write_bytes(0, ROOM) };
-            return Some(handle);
-        }
         if self.fresh.is_empty() {
-            self.fresh = rooms()?;
+            let rested = (self.resting.len() > self.rest).then(|| self.resting.pop_front()).flatten();
+            let pages = match rested {
+                Some(page) => vec![page],
+                None => match pages() {
+                    Some(pages) => pages,
+                    // No address space: better soon than never.
+                    None => vec![self.resting.pop_front()?],
+                },
+            };
+            let rooms = |page: u64| (0..PAGE / ROOM).map(move |i| page + (i * ROOM) as u64);
+            self.fresh.extend(pages.into_iter().flat_map(rooms));
         }
         self.fresh.pop()
     }
+
+    fn give(&mut self, handle: Handle) {
+        let page = handle & !(PAGE as u64 - 1);
+        let ended = self.ended.entry(page).or_default();
+        *ended += 1;
+        if *ended == PAGE / ROOM {
+            self.ended.remove(&page);
+            // SAFETY: the page is one of `pages`, and none of its rooms is a live handle's. It stays mapped, and is all zero from now on.
+            unsafe { libc::madvise(page as *mut libc::c_void, PAGE, libc::MADV_DONTNEED) };
+            self.resting.push_back(page);
+        }
+    }
 }
 
-/// New rooms, all zero.
-fn rooms() -> Option<Vec<Handle>> {
-    let layout = Layout::from_size_align(CHUNK * ROOM, ROOM).ok()?;
-    // SAFETY: the layout is not empty.
-    let first = unsafe { alloc_zeroed(layout) };
-    (!first.is_null()).then(|| (0..CHUNK).map(|i| first.wrapping_add(i * ROOM) as Handle).collect())
+/// New pages, all zero.
+fn pages() -> Option<Vec<u64>> {
+    // SAFETY: a new private mapping at an address the kernel chooses.
+    let first = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            PAGES * PAGE,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    (first != libc::MAP_FAILED).then(|| (0..PAGES).map(|i| first as u64 + (i * PAGE) as u64).collect())
 }
 
 #[cfg(test)]
@@ -125,15 +163,24 @@ mod tests {
 
     #[test]
     fn rooms_are_used_again_but_not_soon() {
-        let a: Pointers<usize> = Pointers::new();
+        const FEW: usize = 128;
+        let a: Pointers<usize> = Pointers::with_rest(FEW);
+        let kept = a.insert(Arc::new(0)).unwrap();
         let mut seen = BTreeMap::new();
-        for i in 0..3 * REST {
+        for i in 0..FEW * PAGE / ROOM * 4 {
             let handle = a.insert(Arc::new(i)).unwrap();
             if let Some(before) = seen.insert(handle, i) {
-                assert!(i - before > REST, "{i} after {before}");
+                assert!(i - before > FEW * PAGE / ROOM, "{i} after {before}");
+            }
+            // SAFETY: the room behind a handle is the program's to look into and to write.
+            unsafe {
+                assert_eq!(*(handle as *const [u8; ROOM]), [0; ROOM]);
+                *(handle as *mut [u8; ROOM]) = [1; ROOM];
             }
             a.remove(handle);
+            assert!(a.get(handle).is_none());
         }
-        assert!(seen.len() < 2 * REST);
+        assert!(seen.len() < 2 * (FEW + PAGES) * PAGE / ROOM, "{}", seen.len());
+        assert_eq!(a.get(kept).as_deref(), Some(&0));
     }
 }

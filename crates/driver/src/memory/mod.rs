@@ -25,6 +25,7 @@ use crate::context::{self, Context};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
+pub(crate) use space::bound;
 
 /// Where an allocation comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

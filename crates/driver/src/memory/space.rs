@@ -11,6 +11,7 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::handle::lock;
+use crate::log;
 use crate::shared;
 
 /// What small allocations are multiples of.
@@ -72,7 +73,15 @@ fn space() -> Option<&'static Mutex<Space>> {
     static SPACE: OnceLock<Option<Mutex<Space>>> = OnceLock::new();
     SPACE
         .get_or_init(|| {
-            let (start, size) = (33..=43).rev().find_map(|bits| Some((reserve(1 << bits)?, 1u64 << bits)))?;
+            let most = within_limit().unwrap_or(u64::MAX).min(MOST);
+            let sizes = std::iter::successors(Some(most), |size| Some(size / 2 / BLOCK * BLOCK));
+            let reserved = sizes
+                .take_while(|size| *size >= 2 * BLOCK)
+                .find_map(|size| Some((reserve(size as usize)?, size)));
+            let Some((start, size)) = reserved else {
+                log::say(log::Level::Error, || "no address space for device memory: ulimit -v?".into());
+                return None;
+            };
             RESERVED.0.store(start, Ordering::Release);
             RESERVED.1.store(size, Ordering::Release);
             let first = start.next_multiple_of(BLOCK);
@@ -86,6 +95,38 @@ fn space() -> Option<&'static Mutex<Space>> {
             }))
         })
         .as_ref()
+}
+
+/// What is reserved at most, bytes.
+const MOST: u64 = 1 << 43;
+
+/// What else a process needs under a limit: LLVM, stacks, shared and local memory of blocks, the program's own.
+const BESIDE: u64 = 768 << 20;
+
+/// Bytes to reserve at most under the limit on the process's address space; `None`: there is no limit.
+fn within_limit() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: fills the structure.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
+    if !known || limit.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let used = pages.split(' ').next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) * PAGE;
+    Some(share_of(limit.rlim_cur.saturating_sub(used)))
+}
+
+/// Of so many bytes of address space those for device memory.
+fn share_of(left: u64) -> u64 {
+    let beside = (left / 4).max(BESIDE.min(left / 2));
+    (left - beside) / BLOCK * BLOCK
+}
+
+/// The most that all devices can give, where the process's address space is limited.
+pub(crate) fn bound() -> Option<u64> {
+    within_limit()?;
+    // None can be had: allocations say so.
+    space().map(|_| RESERVED.1.load(Ordering::Acquire) - BLOCK)
 }
 
 fn reserve(size: usize) -> Option<u64> {
@@ -222,6 +263,14 @@ mod tests {
         assert_eq!(r.take(15), Some(20));
         r.give(10, 10);
         assert_eq!(r.take(20), Some(0));
+    }
+
+    #[test]
+    fn a_limit_leaves_room_for_the_rest() {
+        assert_eq!(share_of(0), 0);
+        assert_eq!(share_of(256 << 20), 128 << 20);
+        assert_eq!(share_of(2 << 30), (2 << 30) - BESIDE);
+        assert_eq!(share_of(100 << 30), 75 << 30);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use driver::module::Function;
 use driver::occupancy;
 use driver::stream::{STREAMS, Stream};
 
-use crate::abi::{In, bytes_at};
+use crate::abi::{In, Need, bytes_at, check};
 use crate::current::{self, Handle};
 use crate::{Error, Result, api, registered};
 
@@ -213,6 +213,16 @@ fn stream_of(handle: Handle, own: bool) -> Result<Arc<Stream>> {
     current::stream(handle, own).map_err(|_| Error::InvalidValue)
 }
 
+/// The same for functions that mirror the CUDA driver's: default streams are those of the thread's context.
+fn driver_stream(handle: Handle) -> Result<Arc<Stream>> {
+    if is_default(handle) {
+        check(Need::Driver)?;
+    }
+    let stream = stream_of(handle, false)?;
+    stream.check()?;
+    Ok(stream)
+}
+
 /// The function of a launch; null is a wrong handle.
 fn launched(handle: Handle) -> Result<Arc<Function>> {
     if handle == 0 { Err(Error::InvalidHandle) } else { of(handle) }
@@ -230,7 +240,7 @@ fn module_launch(
     extra: In<u64>,
     launch: Launch,
 ) -> Result<()> {
-    let stream = stream_of(in_stream, false)?;
+    let stream = driver_stream(in_stream)?;
     let [x, y, z] = grid;
     if x > MAX_GRID_X || y > MAX_GRID_YZ || z > MAX_GRID_YZ {
         return Err(Error::InvalidValue);
@@ -260,7 +270,7 @@ struct Items {
 
 impl Items {
     fn go(self) -> Result<()> {
-        let stream = stream_of(self.stream, false)?;
+        let stream = driver_stream(self.stream)?;
         let function = launched(self.handle)?;
         let launch = Launch {
             work: self.work.map(u64::from),
@@ -367,8 +377,11 @@ fn on_several(list: &[FunctionLaunchParams], flags: u32, cooperative: bool) -> R
 
 /// Whether a stream can be one.
 fn valid(stream: Handle) -> bool {
+    is_default(stream) || STREAMS.get(stream).is_some()
+}
+
+fn is_default(stream: Handle) -> bool {
     matches!(stream, 0 | current::special::LEGACY | current::special::PER_THREAD)
-        || STREAMS.get(stream).is_some()
 }
 
 fn stubs_on_several(list: In<LaunchParams>, count: i32, flags: u32, cooperative: bool) -> Result<()> {
@@ -412,7 +425,7 @@ pub extern "C" fn _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream
 }
 
 api! {
-    Driver fn hipModuleLaunchKernel(
+    Object fn hipModuleLaunchKernel(
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         stream: Handle, params: In<u64>, extra: In<u64>,
     ) {
@@ -421,11 +434,11 @@ api! {
         module_launch(handle, grid, stream, extra, launch)
     }
 
-    Driver fn hipModuleLaunchCooperativeKernel(
+    Object fn hipModuleLaunchCooperativeKernel(
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         stream: Handle, params: In<u64>,
     ) {
-        let stream = stream_of(stream, false)?;
+        let stream = driver_stream(stream)?;
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let launch = Launch::of_grid(grid, block, u64::from(shared), params);
         if launch.too_large() {
@@ -436,7 +449,7 @@ api! {
     }
 
     /// Sizes are in work items. `flags`: kernels here run in order whatever it says.
-    Driver fn hipExtModuleLaunchKernel(
+    Object fn hipExtModuleLaunchKernel(
         handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: usize,
         stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle, flags: u32,
     ) {
@@ -446,7 +459,7 @@ api! {
     }
 
     /// Deprecated: `hipExtModuleLaunchKernel` without flags.
-    Driver fn hipHccModuleLaunchKernel(
+    Object fn hipHccModuleLaunchKernel(
         handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: usize,
         stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle,
     ) {
@@ -454,13 +467,16 @@ api! {
         Items { handle, work, block, shared, stream, params, extra, start, stop }.go()
     }
 
-    Driver fn hipModuleLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
+    Object fn hipModuleLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
         if list.is_null() || count as usize > MAX_LIST {
             return Err(Error::InvalidValue);
         }
         let list = list.list(count as usize)?;
         if list.iter().any(|one| !valid(one.stream)) {
             return Err(Error::InvalidValue);
+        }
+        if list.iter().any(|one| is_default(one.stream)) {
+            check(Need::Driver)?;
         }
         on_several(&list, flags, true)
     }

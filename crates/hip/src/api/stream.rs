@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use driver::event;
 use driver::handle::lock;
 use driver::memory::value::Word;
-use driver::stream::{Kind, LOWEST_PRIORITY, STREAMS};
+use driver::stream::{self as streams, Kind, LOWEST_PRIORITY};
 
 use crate::abi::{In, Out, tell};
 use crate::api::device::HIGHEST_PRIORITY;
@@ -138,7 +138,7 @@ api! {
         if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
             return Err(Error::InvalidHandle);
         }
-        STREAMS.remove(handle).ok_or(Error::ContextIsDestroyed)?;
+        streams::destroy(handle).ok_or(Error::ContextIsDestroyed)?;
         lock(&MASKS).remove(&handle);
         Ok(())
     }

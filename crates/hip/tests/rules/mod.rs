@@ -54,6 +54,14 @@ fn an_empty_stack_stays_empty() {
     }
     assert_eq!((hip.hipCtxPopCurrent)(&mut p), INVALID_CONTEXT);
     assert_eq!((hip.hipModuleLoadData)(&mut p, text.as_ptr().cast()), INVALID_CONTEXT);
+    // Streams and functions know theirs.
+    let one = |stream| {
+        (hip.hipModuleLaunchKernel)(functions[0], 1, 1, 1, 32, 1, 1, 0, stream, null_mut(), null_mut())
+    };
+    assert_eq!((one(streams[0]), one(0)), (0, INVALID_CONTEXT));
+    assert_eq!(run(&[launch(0), launch(1)]), 0);
+    assert_eq!((hip.hipCtxGetCurrent)(&mut p), 0);
+    assert_eq!(p, 0);
     let mut runtimes = 0;
     assert_eq!((hip.hipLaunchByPtr)(0), 52, "no call was configured, but there is a context now");
     assert_eq!((hip.hipCtxGetCurrent)(&mut runtimes), 0);

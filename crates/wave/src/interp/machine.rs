@@ -6,9 +6,10 @@ use crate::LANES;
 use crate::abi::{BULK, BlockCtx, Stop, TEXTURE, WarpCtx};
 use crate::func::{Block, BlockCall, Inst, Terminator, Value};
 use crate::module::{FuncId, Module};
-use crate::op::{AtomOp, BarMode, Builtin, MemMode, Op, SReg, Space};
+use crate::op::{AtomOp, BarMode, Builtin, MemMode, Op, Order, SReg, Space};
 use crate::types::Ty;
 
+use super::spin::Seen;
 use super::{Interpreter, eval, memory};
 
 /// Instructions after which another group of lanes gets a turn, how long the turn lasts, and after how many the warp yields.
@@ -48,12 +49,15 @@ pub(super) enum Status {
 pub(super) struct Lane {
     pub frames: Vec<Frame>,
     pub status: Status,
+    pub seen: Seen,
 }
 
 /// A warp's lanes between two resumes.
 #[derive(Debug)]
 pub struct WarpState {
     pub(super) lanes: Vec<Lane>,
+    /// Lanes that wait for memory to change, by what they have seen of it.
+    waiting: u32,
     steps: u64,
     prefer: usize,
 }
@@ -71,8 +75,9 @@ impl WarpState {
                 base: 0,
             }],
             status: if mask >> i & 1 == 1 { Status::Running } else { Status::Exited },
+            seen: Seen::default(),
         };
-        WarpState { lanes: (0..LANES).map(lane).collect(), steps: 0, prefer: 0 }
+        WarpState { lanes: (0..LANES).map(lane).collect(), waiting: 0, steps: 0, prefer: 0 }
     }
 }
 
@@ -132,6 +137,22 @@ impl Machine<'_> {
         self.top(lane).values[v.index()] = bits & ty.mask();
     }
 
+    /// Whether no lane can run that does not wait for memory.
+    fn all_wait(&self) -> bool {
+        let waiting = self.state.waiting;
+        let running = if waiting == 0 { 0 } else { self.with_status(Status::Running) };
+        running != 0 && running & !waiting == 0
+    }
+
+    /// A lane has read memory that others write, and not changed it.
+    fn observe(&mut self, lane: usize, address: u64, value: u128) {
+        if let Some((_, func, block, inst)) = self.place(lane)
+            && self.state.lanes[lane].seen.is_again((func, block, inst), address, value)
+        {
+            self.state.waiting |= 1 << lane;
+        }
+    }
+
     fn live(&self) -> u32 {
         (0..LANES).filter(|&i| self.state.lanes[i].status != Status::Exited).fold(0, |m, i| m | 1 << i)
     }
@@ -157,10 +178,7 @@ impl Machine<'_> {
 
     /// The next group: all running lanes at the place that comes first, or, in a turn, at the place of the preferred lane.
     fn pick(&mut self) -> u32 {
-        let running = self.with_status(Status::Running);
-        if running == 0 {
-            return 0;
-        }
+        let mut running = self.with_status(Status::Running);
         let key = |m: &Self, lane: usize| {
             m.place(lane).map(|(depth, func, block, inst)| {
                 (std::cmp::Reverse(depth), func, m.code.plans[func.index()].rank[block.index()], inst)
@@ -174,6 +192,8 @@ impl Machine<'_> {
             let start = self.state.prefer;
             (0..LANES).map(|i| (start + i) % LANES).find(|&i| running >> i & 1 == 1)
         } else {
+            // Lanes that wait for memory let the others go first.
+            running &= !self.state.waiting;
             lanes_of(running).min_by_key(|&i| key(self, i))
         };
         let Some(leader) = leader else { return 0 };
@@ -190,7 +210,8 @@ impl Machine<'_> {
             if self.warp.live == 0 {
                 return Stop::Done;
             }
-            if fuel == 0 {
+            if fuel == 0 || self.all_wait() {
+                self.state.waiting = 0;
                 self.warp.sleep = 0;
                 return Stop::Yield;
             }
@@ -344,9 +365,16 @@ impl Machine<'_> {
                     let c = if *op == AtomOp::Cas { self.get(lane, inst.args[2]) } else { 0 };
                     let (shared, shared_size) = self.window(lane, Space::Shared);
                     let global = at.wrapping_sub(shared) >= shared_size;
-                    let mut change = |old| memory::update(*op, *ty, global, old, b, c);
+                    let mut new = 0;
+                    let mut change = |old| {
+                        new = memory::update(*op, *ty, global, old, b, c);
+                        new
+                    };
                     // SAFETY: `locate` checked the bytes and their alignment.
                     let old = unsafe { memory::atomic(at, size, &mut change) };
+                    if new == old {
+                        self.observe(lane, at, old);
+                    }
                     if let Some(&r) = inst.results.first() {
                         self.set(lane, r, old);
                     }
@@ -534,11 +562,16 @@ impl Machine<'_> {
             let Some(at) = self.locate(lane, mem, address, size * u32::from(count), false) else {
                 return Flow::Stop(Stop::Fault);
             };
+            let mut seen = 0u128;
             for (i, &r) in inst.results.iter().enumerate() {
                 let at = at + i as u64 * u64::from(size);
                 // SAFETY: `locate` checked the bytes.
                 let v = unsafe { memory::read(at, size, at.is_multiple_of(u64::from(size))) };
+                seen = seen.rotate_left(37) ^ v;
                 self.set(lane, r, v);
+            }
+            if mem.order != Order::Weak {
+                self.observe(lane, at, seen);
             }
         }
         Flow::Next

@@ -11,6 +11,7 @@ pub mod float;
 pub mod int;
 mod machine;
 pub mod memory;
+mod spin;
 mod warp;
 
 use std::sync::Arc;

@@ -1,0 +1,168 @@
+//! Objects without end: many, one after the other, without a current context, and in a small address space.
+
+use std::ptr::null_mut;
+
+use crate::call;
+use crate::support::Argument::U64;
+use crate::support::{Cuda, HEAD, P, everywhere, isolated};
+
+/// Ends the process where what follows takes time that grows with the square of its size.
+fn within_seconds(seconds: u32) {
+    // SAFETY: no handler is installed: the signal ends the process.
+    unsafe { libc::alarm(seconds) };
+}
+
+#[test]
+fn contexts_come_and_go_without_end() {
+    isolated("objects::contexts_come_and_go_without_end", &[], || {
+        let cuda = Cuda::open();
+        call!(cuda.cuInit(0));
+        let mut first = 0;
+        for round in 0..(1 << 20) + 10 {
+            let mut context = 0;
+            call!(cuda.cuCtxCreate_v2(&mut context, 0, 0));
+            call!(cuda.cuCtxDestroy_v2(context));
+            if round == 0 {
+                first = context;
+            }
+            assert!(round == 0 || context != first);
+        }
+        // A dead handle is a destroyed context's, not nobody's.
+        call!(cuda.cuCtxDestroy_v2(first) => 201);
+    });
+}
+
+#[test]
+fn many_streams_are_made_and_destroyed() {
+    isolated("objects::many_streams_are_made_and_destroyed", &[], || {
+        within_seconds(60);
+        let cuda = Cuda::start();
+        let mut streams = vec![0; 100_000];
+        for round in 0..2 {
+            for stream in &mut streams {
+                call!(cuda.cuStreamCreate(stream, round));
+            }
+            // Work that is still in a stream when it is destroyed is done, and waited for.
+            let place = cuda.upload(&[0u32]);
+            call!(cuda.cuMemsetD8Async(place, 7, 4, streams[5]));
+            for stream in &streams {
+                call!(cuda.cuStreamDestroy_v2(*stream));
+            }
+            call!(cuda.cuCtxSynchronize());
+            assert_eq!(cuda.download::<u32>(place, 1), [0x0707_0707]);
+            call!(cuda.cuStreamSynchronize(streams[5]) => 400);
+        }
+    });
+}
+
+const STORE: &str = "
+.visible .entry store(.param .u64 p) { .reg .b64 %d; ld.param.u64 %d, [p]; st.global.u32 [%d], 7; ret; }
+";
+
+extern "C" fn nothing(_: *mut std::ffi::c_void) {}
+
+/// The rows recorded on an H100 with driver 580 (CUDA 13.0).
+#[test]
+fn a_handle_knows_its_context() {
+    everywhere("objects::a_handle_knows_its_context", &[], || {
+        let cuda = Cuda::start();
+        let module = cuda.module(&format!("{HEAD}{STORE}"));
+        let place = cuda.upload(&[0u32; 4]);
+        let (mut stream, mut other, mut start, mut end) = (0, 0, 0, 0);
+        call!(cuda.cuStreamCreate(&mut stream, 1));
+        call!(cuda.cuStreamCreate(&mut other, 0));
+        call!(cuda.cuEventCreate(&mut start, 0));
+        call!(cuda.cuEventCreate(&mut end, 0));
+        call!(cuda.cuCtxSetCurrent(0));
+
+        call!(cuda.cuEventRecord(start, stream));
+        let store = cuda.function(module, "store");
+        let mut value = 0;
+        call!(cuda.cuFuncGetAttribute(&mut value, 0, store));
+        assert_eq!(cuda.launch(store, 1, 1, stream, &[U64(place)]), 0);
+        call!(cuda.cuLaunchHostFunc(stream, Some(nothing), null_mut()));
+        let words = [1u32, 2];
+        call!(cuda.cuMemcpyHtoDAsync_v2(place + 4, words.as_ptr().cast(), 8, stream));
+        call!(cuda.cuMemcpyAsync(place + 12, place, 4, stream));
+        call!(cuda.cuMemsetD8Async(place, 9, 1, stream));
+        let mut more: P = 0;
+        call!(cuda.cuMemAllocAsync(&mut more, 64, stream));
+        call!(cuda.cuMemFreeAsync(more, stream));
+        call!(cuda.cuEventRecord(end, stream));
+        call!(cuda.cuStreamWaitEvent(other, end, 0));
+        call!(cuda.cuStreamSynchronize(stream));
+        call!(cuda.cuStreamSynchronize(other));
+        call!(cuda.cuStreamQuery(stream));
+        call!(cuda.cuEventSynchronize(end));
+        call!(cuda.cuEventQuery(end));
+        let mut time = -1f32;
+        call!(cuda.cuEventElapsedTime(&mut time, start, end));
+        assert!(time >= 0.0);
+        let (mut flags, mut context) = (0, 0);
+        call!(cuda.cuStreamGetFlags(stream, &mut flags));
+        call!(cuda.cuStreamGetCtx(stream, &mut context));
+        assert_eq!(flags, 1);
+
+        // What names a default stream, or nothing, needs a current context.
+        call!(cuda.cuEventRecord(end, 0) => 201);
+        call!(cuda.cuStreamSynchronize(0) => 201);
+        call!(cuda.cuStreamQuery(0) => 201);
+        call!(cuda.cuMemcpyHtoD_v2(place, words.as_ptr().cast(), 4) => 201);
+        assert_eq!(cuda.launch(store, 1, 1, 0, &[U64(place)]), 201);
+
+        call!(cuda.cuEventDestroy_v2(start));
+        call!(cuda.cuStreamDestroy_v2(stream));
+        call!(cuda.cuCtxSetCurrent(context));
+        assert_eq!(cuda.download::<u32>(place, 4), [9, 1, 2, 7]);
+    });
+}
+
+#[test]
+fn faults_are_told_without_a_context_too() {
+    everywhere("objects::faults_are_told_without_a_context_too", &[], || {
+        let cuda = Cuda::start();
+        let store = cuda.function(cuda.module(&format!("{HEAD}{STORE}")), "store");
+        let (mut stream, mut event) = (0, 0);
+        call!(cuda.cuStreamCreate(&mut stream, 1));
+        call!(cuda.cuEventCreate(&mut event, 0));
+        call!(cuda.cuCtxSetCurrent(0));
+        assert_eq!(cuda.launch(store, 1, 1, stream, &[U64(1 << 46)]), 0);
+        call!(cuda.cuStreamSynchronize(stream) => 700);
+        call!(cuda.cuStreamQuery(stream) => 700);
+        call!(cuda.cuEventRecord(event, stream) => 700);
+    });
+}
+
+#[test]
+fn a_small_address_space_has_a_small_device() {
+    for kilobytes in [2_000_000u64, 4_000_000] {
+        let kilobytes = kilobytes.to_string();
+        let variables =
+            [("KILOBYTES", kilobytes.as_str()), ("ANYWARP_LOG", "warn"), ("ANYWARP_MEMORY", "16G")];
+        for output in everywhere("objects::a_small_address_space_has_a_small_device", &variables, || {
+            let limit = std::env::var("KILOBYTES").expect("set").parse::<u64>().expect("a number") << 10;
+            let limits = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+            // SAFETY: the process is the test's own.
+            assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limits) }, 0);
+            let cuda = Cuda::start();
+            let (mut total, mut free) = (0, 0);
+            call!(cuda.cuDeviceTotalMem_v2(&mut total, 0));
+            assert!(total < limit as usize && total > limit as usize / 4, "{total} of {limit}");
+            call!(cuda.cuMemGetInfo_v2(&mut free, &mut total));
+            // All that is said to be free can be had, and used by a kernel.
+            let mut all = 0;
+            call!(cuda.cuMemAlloc_v2(&mut all, free - (4 << 20)));
+            let place = cuda.upload(&[0u32]);
+            let store = cuda.function(cuda.module(&format!("{HEAD}{STORE}")), "store");
+            for at in [place, all, all + free as u64 - (5 << 20)] {
+                assert_eq!(cuda.launch(store, 4, 64, 0, &[U64(at)]), 0);
+                call!(cuda.cuCtxSynchronize());
+                assert_eq!(cuda.download::<u32>(at, 1), [7]);
+            }
+            call!(cuda.cuMemAlloc_v2(&mut all, total) => 2);
+        }) {
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(told.contains("the address space is limited (ulimit -v)"), "{told}");
+        }
+    }
+}

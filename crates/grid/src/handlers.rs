@@ -1,0 +1,170 @@
+//! Our fault handlers, and the program's before and after them.
+//!
+//! A program may install a handler of its own after ours, and keeps ours as the one before it: to restore it, or to call it with what it does
+//! not know. Ours must then come first again. It does so under another address, a *level* higher, which knows the program's as the one
+//! before it; the level below knows what was there earlier. Whether the program restores the handler that it has kept, calls it, or sends the
+//! signal again, the chain goes on below and never in a circle.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use host::threads::FAULTS;
+
+use crate::signals;
+
+type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
+
+/// Handlers of the program that may lie one above the other; a further one takes the place of the last.
+const LEVELS: usize = 8;
+
+static HANDLERS: [Handler; LEVELS] = [
+    on_fault::<0>,
+    on_fault::<1>,
+    on_fault::<2>,
+    on_fault::<3>,
+    on_fault::<4>,
+    on_fault::<5>,
+    on_fault::<6>,
+    on_fault::<7>,
+];
+
+/// One signal's handlers.
+struct Chain {
+    /// What was there before each of our levels; null for the default action. Never freed: a handler may be reading it.
+    before: [AtomicPtr<libc::sigaction>; LEVELS],
+    /// The level that was last seen in place.
+    top: AtomicUsize,
+}
+
+static CHAINS: [Chain; FAULTS.len()] = [const {
+    Chain {
+        before: [const { AtomicPtr::new(std::ptr::null_mut()) }; LEVELS],
+        top: AtomicUsize::new(usize::MAX),
+    }
+}; FAULTS.len()];
+
+fn action(handler: Handler) -> libc::sigaction {
+    // SAFETY: all zeros is a valid `sigaction`.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+    action
+}
+
+/// Installs `handler` and gives what was there.
+pub(crate) fn install_one(signal: i32, handler: Handler) -> Option<libc::sigaction> {
+    let new = action(handler);
+    // SAFETY: all zeros is a valid `sigaction`, which the call fills; the handler has the signature that SA_SIGINFO asks for.
+    unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        (libc::sigaction(signal, &new, &mut old) == 0).then_some(old)
+    }
+}
+
+/// What is installed for `signal`.
+pub(crate) fn current(signal: i32) -> Option<libc::sigaction> {
+    // SAFETY: all zeros is a valid `sigaction`, which the call fills.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        (libc::sigaction(signal, std::ptr::null(), &mut action) == 0).then_some(action)
+    }
+}
+
+/// Which of our levels an action is.
+fn level_of(action: &libc::sigaction) -> Option<usize> {
+    HANDLERS.iter().position(|h| *h as *const () as usize == action.sa_sigaction)
+}
+
+/// Makes our handlers the first ones for these of the [`FAULTS`].
+pub(crate) fn come_first(signals: &[i32]) {
+    for (&signal, chain) in FAULTS.iter().zip(&CHAINS).filter(|(s, _)| signals.contains(s)) {
+        let Some(action) = current(signal) else { continue };
+        match level_of(&action) {
+            Some(level) if level == chain.top.load(Ordering::Relaxed) => {}
+            // The program has taken a handler of its own away.
+            Some(level) => chain.top.store(level, Ordering::Relaxed),
+            None => chain.cover(signal),
+        }
+    }
+}
+
+impl Chain {
+    /// Installs a level above the program's handler.
+    fn cover(&self, signal: i32) {
+        static CHANGE: Mutex<()> = Mutex::new(());
+        let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(theirs) = current(signal).filter(|a| level_of(a).is_none()) else { return };
+        // A handler that has been covered before has kept the level below it then.
+        let same = self.before.iter().position(|b| {
+            // SAFETY: null, or an action that is never freed.
+            unsafe { b.load(Ordering::Acquire).as_ref() }
+                .is_some_and(|b| b.sa_sigaction == theirs.sa_sigaction)
+        });
+        let next = self.top.load(Ordering::Relaxed).wrapping_add(1).min(LEVELS - 1);
+        let level = same.unwrap_or(next);
+        self.keep(level, &theirs);
+        let Some(handler) = HANDLERS.get(level) else { return };
+        // Another one may have come between.
+        if let Some(old) = install_one(signal, *handler).filter(|old| level_of(old).is_none()) {
+            self.keep(level, &old);
+        }
+        self.top.store(level, Ordering::Relaxed);
+    }
+
+    /// Notes what is before a level.
+    fn keep(&self, level: usize, theirs: &libc::sigaction) {
+        let Some(place) = self.before.get(level) else { return };
+        // SAFETY: null, or an action that is never freed.
+        let known = unsafe { place.load(Ordering::Acquire).as_ref() };
+        let same =
+            |k: &libc::sigaction| k.sa_sigaction == theirs.sa_sigaction && k.sa_flags == theirs.sa_flags;
+        if !known.is_some_and(same) {
+            // The program installs few: what is left behind is small.
+            place.store(Box::leak(Box::new(*theirs)), Ordering::Release);
+        }
+    }
+}
+
+extern "C" fn on_fault<const LEVEL: usize>(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes valid pointers.
+    if unsafe { signals::take(signal, info, context) } {
+        return;
+    }
+    let chain = FAULTS.iter().zip(&CHAINS).find(|(s, _)| **s == signal).map(|(_, chain)| chain);
+    let before = chain.and_then(|c| c.before.get(LEVEL)).map(|b| b.load(Ordering::Acquire));
+    // SAFETY: null, or an action that is never freed.
+    let before = before.and_then(|b| unsafe { b.as_ref() });
+    pass(signal, info, context, before);
+}
+
+/// Does what would have been done without us.
+fn pass(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void, action: Option<&libc::sigaction>) {
+    let handler = action.map_or(libc::SIG_DFL, |a| a.sa_sigaction);
+    // SAFETY: the kernel passes valid pointers.
+    let sent = unsafe { (*info).si_code } <= 0;
+    if handler == libc::SIG_IGN && sent {
+        return;
+    }
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        // SAFETY: the default action takes over: on return the instruction faults again, or the signal is sent again.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            if sent {
+                libc::raise(signal);
+            }
+        }
+        return;
+    }
+    let takes_info = action.is_some_and(|a| a.sa_flags & libc::SA_SIGINFO != 0);
+    // SAFETY: the program installed this function as a handler of this kind.
+    unsafe {
+        if takes_info {
+            let call: Handler = std::mem::transmute(handler);
+            call(signal, info, context);
+        } else {
+            let call: extern "C" fn(i32) = std::mem::transmute(handler);
+            call(signal);
+        }
+    }
+}
