@@ -385,6 +385,7 @@ impl Stream {
                     return self.rest(queue);
                 }
             }
+            turn.again();
             while let Some(item) = batch.pop_front() {
                 for point in &item.after {
                     point.wait();
@@ -398,7 +399,6 @@ impl Stream {
                 }
                 self.ended(item.sequence);
             }
-            turn.again();
         }
     }
 
