@@ -21,7 +21,7 @@ test $# -gt 0 || set -- test_*.py
 status=0
 for file in "$@"; do
     result=0
-    "$anywarp" run -- "$venv/bin/python3" -m pytest -q -p no:cacheprovider -W ignore -k cuda --tb=line "$file" > "$work/logs/$file.log" 2>&1 || result=$?
+    "$anywarp" run -- "$venv/bin/python3" -m pytest -q -p no:cacheprovider -k cuda --tb=line "$file" > "$work/logs/$file.log" 2>&1 || result=$?
     # 5: the file has no test of the backend.
     case $result in 0 | 5) ;; *) status=1 ;; esac
     printf '%-32s %3d  %s\n' "$file" "$result" "$(tail -n 1 "$work/logs/$file.log")"

@@ -180,47 +180,37 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
     assert!(failures.is_empty(), "{} of {count} launches failed:\n{}", failures.len(), failures.join("\n"));
 }
 
+/// Tests of the ways to run a kernel that share the cases: the number of a test among so many.
+macro_rules! turns {
+    (of $of:literal: $($number:literal $name:ident $how:expr, $workers:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            run_all($how, &$workers, Turn::new($number, $of));
+        })*
+    };
+}
+
 #[test]
 fn interpreted() {
     run_all(How::Interpreted, &[1, 3], Turn::ALL);
 }
 
-#[test]
-fn compiled_for_this_machine() {
-    run_all(How::Compiled("native"), &[1, 3], Turn::ALL);
+turns! { of 2:
+    0 compiled_for_this_machine How::Compiled("native"), [1, 3];
+    1 compiled_for_avx2 How::Compiled("x86-64-v3"), [1, 3];
 }
 
-#[test]
-fn compiled_for_avx512() {
-    // What most machines with AVX-512 compile for themselves hardly differs.
-    run_all(How::Compiled("x86-64-v4"), &[1], Turn::new(0, 8));
-}
-
-#[test]
-fn compiled_for_avx2() {
-    run_all(How::Compiled("x86-64-v3"), &[1, 3], Turn::ALL);
-}
-
-/// Tests of the other ways to run a kernel, each with its turn: a case is run in one of them for this machine and in one for AVX2.
-macro_rules! others {
-    ($($name:ident $how:expr, $workers:expr, $turn:expr;)*) => {
-        $(#[test]
-        fn $name() {
-            run_all($how, &[$workers], Turn::new($turn, 5));
-        })*
-    };
-}
-
-others! {
-    interpreted_without_calls How::WithoutCalls, 1, 0;
-    in_a_hurry_for_this_machine How::InAHurry("native"), 2, 0;
-    lane_by_lane_for_this_machine How::PerLane("native"), 3, 1;
-    with_operations_as_calls_for_this_machine How::Large("native", Effort::Full), 3, 2;
-    as_large_kernels_for_this_machine How::Large("native", Effort::Light), 2, 3;
-    as_the_largest_kernels_for_this_machine How::Large("native", Effort::Least), 1, 4;
-    in_a_hurry_for_avx2 How::InAHurry("x86-64-v3"), 1, 1;
-    lane_by_lane_for_avx2 How::PerLane("x86-64-v3"), 1, 2;
-    with_operations_as_calls_for_avx2 How::Large("x86-64-v3", Effort::Full), 1, 3;
-    as_large_kernels_for_avx2 How::Large("x86-64-v3", Effort::Light), 1, 4;
-    as_the_largest_kernels_for_avx2 How::Large("x86-64-v3", Effort::Least), 3, 0;
+turns! { of 12:
+    0 interpreted_without_calls How::WithoutCalls, [1];
+    1 compiled_for_avx512 How::Compiled("x86-64-v4"), [1];
+    2 in_a_hurry_for_this_machine How::InAHurry("native"), [2];
+    3 in_a_hurry_for_avx2 How::InAHurry("x86-64-v3"), [1];
+    4 lane_by_lane_for_this_machine How::PerLane("native"), [3];
+    5 lane_by_lane_for_avx2 How::PerLane("x86-64-v3"), [1];
+    6 with_operations_as_calls_for_this_machine How::Large("native", Effort::Full), [3];
+    7 with_operations_as_calls_for_avx2 How::Large("x86-64-v3", Effort::Full), [1];
+    8 as_large_kernels_for_this_machine How::Large("native", Effort::Light), [2];
+    9 as_large_kernels_for_avx2 How::Large("x86-64-v3", Effort::Light), [1];
+    10 as_the_largest_kernels_for_this_machine How::Large("native", Effort::Least), [1];
+    11 as_the_largest_kernels_for_avx2 How::Large("x86-64-v3", Effort::Least), [3];
 }
