@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Dr.Jit's own tests of its CUDA backend: every file in a process of its own, then what failed and why. PyPI has no source distribution of
-# Dr.Jit, so the tests come from its repository at the wheel's tag. By hand: all files take some 15 processor minutes.
-#   drjit.sh [FILE...]   some files, as test_event.py
-#   ANYWARP_VENV_DRJIT   where the Python packages go; target/clients/drjit/venv by default
-#   ANYWARP              the command; the release build's by default
+# Dr.Jit's own tests of its CUDA backend: every file in a process of its own, then what failed and why. By hand: all files take some
+# 15 processor minutes.
+#   drjit.sh TESTS [FILE...]   the folder `tests` of Dr.Jit's source at the version below; some of its files, as test_event.py
+#   ANYWARP_VENV_DRJIT         where the Python packages go; target/clients/drjit/venv by default
+#   ANYWARP                    the command; the release build's by default
 set -euo pipefail
-cd "$(dirname "$0")/../.."
 version=1.5.0
+test -d "${1:?the folder with the tests of Dr.Jit $version}" || { echo "$1 is no folder" >&2; exit 2; }
+tests=$(realpath "$1")
+shift
+cd "$(dirname "$0")/../.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 anywarp=$(realpath "${ANYWARP:-$target/release/anywarp}")
 work=$target/clients/drjit
@@ -14,9 +17,8 @@ venv=${ANYWARP_VENV_DRJIT:-$work/venv}
 mkdir -p "$work/logs"
 test -x "$venv/bin/pip" || python3 -m venv "$venv"
 "$venv/bin/pip" -q install --disable-pip-version-check "drjit==$version" numpy pytest
-test -d "$work/source" || git clone -q --depth 1 --branch "v$version" https://github.com/mitsuba-renderer/drjit "$work/source"
 
-cd "$work/source/tests"
+cd "$tests"
 test $# -gt 0 || set -- test_*.py
 status=0
 for file in "$@"; do

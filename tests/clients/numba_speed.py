@@ -1,0 +1,133 @@
+"""Three of numba's CUDA kernels on our driver beside numba's own CPU back end, `njit(parallel=True, fastmath=True)`, in one run.
+
+Run it as `anywarp run -- python3 numba_speed.py`; it prints a Markdown table of the least times, and exits with 1 if an answer is wrong.
+Arrays are on the device before the clock starts.
+"""
+
+import sys
+import time
+import warnings
+
+import numpy as np
+from numba import cuda, float32, njit, prange
+
+TILE = 16
+ROUNDS = 15
+
+
+@cuda.jit
+def saxpy(a, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = a * x[i] + y[i]
+
+
+@cuda.jit
+def product(a, b, c):
+    ta = cuda.shared.array((TILE, TILE), float32)
+    tb = cuda.shared.array((TILE, TILE), float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    total = float32(0)
+    for t in range((a.shape[1] + TILE - 1) // TILE):
+        ta[ty, tx] = a[y, t * TILE + tx] if y < a.shape[0] and t * TILE + tx < a.shape[1] else 0
+        tb[ty, tx] = b[t * TILE + ty, x] if t * TILE + ty < b.shape[0] and x < b.shape[1] else 0
+        cuda.syncthreads()
+        for k in range(TILE):
+            total += ta[ty, k] * tb[k, tx]
+        cuda.syncthreads()
+    if y < c.shape[0] and x < c.shape[1]:
+        c[y, x] = total
+
+
+@cuda.jit
+def grid_stride_sum(x, out):
+    total = float32(0)
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        total += x[i]
+    cuda.atomic.add(out, 0, total)
+
+
+@njit(parallel=True, fastmath=True)
+def cpu_saxpy(a, x, y):
+    for i in prange(x.size):
+        y[i] = a * x[i] + y[i]
+
+
+@njit(parallel=True, fastmath=True)
+def cpu_product(a, b, c):
+    for i in prange(a.shape[0]):
+        for j in range(b.shape[1]):
+            c[i, j] = 0
+        for k in range(a.shape[1]):
+            v = a[i, k]
+            for j in range(b.shape[1]):
+                c[i, j] += v * b[k, j]
+
+
+@njit(parallel=True, fastmath=True)
+def cpu_sum(x):
+    total = np.float32(0)
+    for i in prange(x.size):
+        total += x[i]
+    return total
+
+
+def best(run):
+    run()
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times) * 1e3
+
+
+def waited(launch):
+    def run():
+        launch()
+        cuda.synchronize()
+
+    return run
+
+
+def main():
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(1)
+    wrong = []
+    print("| kernel | Anywarp | numba on the CPU | CPU ÷ Anywarp |\n|---|---|---|---|")
+
+    def row(name, ours, cpu, right):
+        print(f"| {name} | {ours:.2f} | {cpu:.2f} | {cpu / ours:.2f} |", flush=True)
+        if not right:
+            wrong.append(name)
+
+    n = 16 << 20
+    x, y = (rng.random(n, dtype=np.float32) for _ in range(2))
+    dx, dy = cuda.to_device(x), cuda.to_device(y)
+    a = np.float32(0.5)
+    saxpy[(n + 255) // 256, 256](a, dx, dy)
+    right = np.allclose(dy.copy_to_host(), a * x + y)
+    ours = best(waited(lambda: saxpy[(n + 255) // 256, 256](a, dx, dy)))
+    row("saxpy, 16 M", ours, best(lambda: cpu_saxpy(a, x, y)), right)
+
+    m = 1024
+    p, q = (rng.random((m, m), dtype=np.float32) for _ in range(2))
+    r = np.zeros((m, m), np.float32)
+    dp, dq, dr = (cuda.to_device(v) for v in (p, q, r))
+    ours = best(waited(lambda: product[(m // TILE, m // TILE), (TILE, TILE)](dp, dq, dr)))
+    cpu = best(lambda: cpu_product(p, q, r))
+    row("product of 1024², 16×16 tiles", ours, cpu, np.allclose(dr.copy_to_host(), r, rtol=1e-3))
+
+    out = cuda.to_device(np.zeros(1, np.float32))
+    grid_stride_sum[64, 256](dx, out)
+    right = np.isclose(out.copy_to_host()[0], x.sum(dtype=np.float64), rtol=1e-3)
+    ours = best(waited(lambda: grid_stride_sum[64, 256](dx, out)))
+    row("grid-stride sum, 16 M", ours, best(lambda: cpu_sum(x)), right)
+    for name in wrong:
+        print(f"wrong: {name}", file=sys.stderr)
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
