@@ -65,7 +65,7 @@ pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     put(file, bytes, None).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// As [`write`], for a file that takes the place of another, or is a copy of it: if it is new, it gets the other's mode and owner.
+/// As [`write()`], for a file that takes the place of another, or is a copy of it: if it is new, it gets the other's mode and owner.
 pub fn write_like(file: &Path, bytes: &[u8], other: &Path) -> Result<()> {
     let like = fs::metadata(other).with_context(|| format!("cannot read {}", other.display()))?;
     put(file, bytes, Some(&like)).with_context(|| format!("cannot write {}", file.display()))
