@@ -1,7 +1,7 @@
 //! Range analysis: which integers a value may be, at its definition and, by the branches on the way, in each block.
 //!
 //! Ranges grow from nothing until they hold for every way into a block, bounds that keep moving going to the next of a few values
-//! ([`interval`]); two more rounds then tighten what that left too wide. Comparisons hold in the blocks that only their branch leads
+//! (`interval.rs`); two more rounds then tighten what that left too wide. Comparisons hold in the blocks that only their branch leads
 //! to. What lanes outside such a block hold is theirs: a range in a block is a statement about the lanes that are in it.
 //!
 //! A 64-bit counter that a loop moves by at most [`STEP`] in one direction does not wrap: [`ROUNDS`] rounds take longer than anyone waits.
