@@ -4,7 +4,7 @@
 //! - [`trust`] decides whether other users could have written a file that is to be loaded as code;
 //! - [`folder`] reads and writes files so that no other user can plant or redirect them;
 //! - [`threads`] lets the signals that kernels need reach the threads that run them;
-//! - [`write`] turns a limit on file sizes into an error instead of the end of the process.
+//! - [`mod@write`] turns a limit on file sizes into an error instead of the end of the process.
 //!
 //! **Architecture invariant:** knows the operating system; must not depend on any other crate of ours.
 
