@@ -188,7 +188,7 @@ fn llvm_is_found_beside_the_driver_unless_others_can_write_there() {
 /// Gives a program more rights than its user has: another group. `false`: this user cannot.
 fn give_rights(program: &Path) -> bool {
     let mut groups = [0; 64];
-    // SAFETY: at most so many numbers are written.
+    // SAFETY: no more numbers are written than the buffer holds.
     let count = unsafe { libc::getgroups(groups.len() as i32, groups.as_mut_ptr()) };
     // SAFETY: asks for numbers.
     let (user, own) = unsafe { (libc::geteuid(), libc::getegid()) };

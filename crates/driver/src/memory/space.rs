@@ -116,7 +116,7 @@ fn within_limit() -> Option<u64> {
     Some(share_of(limit.rlim_cur.saturating_sub(used)))
 }
 
-/// Of so many bytes of address space those for device memory.
+/// The part of an address space of this size, in bytes, that device memory may take.
 fn share_of(left: u64) -> u64 {
     let beside = (left / 4).max(BESIDE.min(left / 2));
     (left - beside) / BLOCK * BLOCK
