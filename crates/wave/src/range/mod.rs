@@ -21,7 +21,7 @@ use transfer::{refined, transfer};
 
 /// The most by which a counter moves in a round.
 pub const STEP: i128 = 256;
-/// Rounds that no loop makes: at one a nanosecond, a month.
+/// Rounds that no loop makes: at one a nanosecond, 52 days.
 pub const ROUNDS: i128 = 1 << 52;
 /// Changes of a value's range before its bounds are widened, and before it is given up.
 const PATIENCE: [u8; 2] = [3, 12];
