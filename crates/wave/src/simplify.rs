@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::func::{Block, Function, Inst, Terminator, Value};
 use crate::op::{IntOp, Op, SReg, ShiftOp};
@@ -43,6 +43,14 @@ struct Pass {
     stands: BTreeMap<Value, Value>,
     /// 32-bit values whose sign extensions 64-bit ones are.
     twins: BTreeMap<Value, Value>,
+}
+
+/// The 32-bit operation that does a 64-bit one's work.
+struct Halved {
+    op: Op,
+    args: SmallVec<[Value; 4]>,
+    /// Its result is 32 bits wide and has to be sign-extended; otherwise it is the 64-bit operation's as it is.
+    extends: bool,
 }
 
 impl Pass {
@@ -87,14 +95,13 @@ impl Pass {
         {
             inst.op = Op::Sext { from: Ty::I32, to: Ty::I64 };
         }
-        if let Some(op) = self.halved(func, &inst, b, out) {
-            let half = if op.1 { Ty::I32 } else { Ty::I1 };
-            if half == Ty::I1 {
-                return out.push(Inst { op: op.0, args: op.2, ..inst });
+        if let Some(Halved { op, args, extends }) = self.halved(func, &inst, b, out) {
+            if !extends {
+                return out.push(Inst { op, args, ..inst });
             }
             let twin = self.value(func, self.ranges.at(r, b));
             self.twins.insert(r, twin);
-            out.push(Inst { op: op.0, args: op.2, results: smallvec![twin], loc: inst.loc });
+            out.push(Inst { op, args, results: smallvec![twin], loc: inst.loc });
             inst.op = Op::Sext { from: Ty::I32, to: Ty::I64 };
             inst.args = smallvec![twin];
         } else if let Op::Sext { from: Ty::I32, to: Ty::I64 } = inst.op {
@@ -177,18 +184,11 @@ impl Pass {
         }
     }
 
-    /// A 64-bit operation in 32 bits, where its operands and its result are extensions: the operation, whether its result is to be extended,
-    /// and its operands.
-    fn halved(
-        &mut self,
-        func: &mut Function,
-        inst: &Inst,
-        b: Block,
-        out: &mut Vec<Inst>,
-    ) -> Option<(Op, bool, smallvec::SmallVec<[Value; 4]>)> {
+    /// A 64-bit operation in 32 bits, where its operands and its result are extensions. Constants that it needs are put before it.
+    fn halved(&mut self, func: &mut Function, inst: &Inst, b: Block, out: &mut Vec<Inst>) -> Option<Halved> {
         let result = inst.results[0];
         let small = |v: Value| self.ranges.at(v, b).within(-NARROW, NARROW);
-        let (op, extended, from) = match inst.op {
+        let (op, extends, from) = match inst.op {
             Op::Int(
                 op @ (IntOp::Add
                 | IntOp::Sub
@@ -240,7 +240,7 @@ impl Pass {
                 out.push(Inst { op, args: smallvec![], results: smallvec![*slot], loc: inst.loc });
             }
         }
-        Some((op, extended, args))
+        Some(Halved { op, args, extends })
     }
 }
 
