@@ -11,7 +11,7 @@ use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{Kind, Point, STREAMS, Shared, Stream};
-use crate::{driver, memory, module, peer};
+use crate::{driver, event, memory, module, peer};
 
 /// The contexts with handles. A destroyed one may still be on a thread's stack, which keeps it.
 pub static CONTEXTS: Table<Context> = Table::new(1);
@@ -285,6 +285,7 @@ impl Context {
             STREAMS.remove(stream.handle);
         }
         drop(life);
+        event::context_ended(id);
         module::context_ended(id);
         memory::context_ended(id);
         peer::context_ended(id);

@@ -11,7 +11,7 @@ use crate::shared::{Marks, Name};
 use crate::stream::{Point, Stream};
 
 /// The events with handles.
-pub static EVENTS: Table<Event> = Table::new(6);
+static EVENTS: Table<Event> = Table::new(6);
 
 /// The flags of an event.
 pub mod flag {
@@ -57,13 +57,17 @@ pub fn create(context: &Context, flags: u32) -> Result<Handle> {
 }
 
 fn make(context: &Context, flags: u32, marks: Option<Marks>) -> Result<Handle> {
-    let (context_id, context, marks) = (context.id(), context.weak(), marks.map(Arc::new));
-    EVENTS
-        .insert_with(|handle| {
-            Arc::new(Event { handle, context_id, context, flags, recorded: Mutex::new(None), marks })
-        })
-        .map(|e| e.0)
-        .ok_or(Error::OutOfMemory)
+    let (context_id, weak, marks) = (context.id(), context.weak(), marks.map(Arc::new));
+    let made = EVENTS.insert_with(|handle| {
+        Arc::new(Event { handle, context_id, context: weak, flags, recorded: Mutex::new(None), marks })
+    });
+    let (handle, event) = made.ok_or(Error::OutOfMemory)?;
+    // A context that ends in another thread may have looked for its events before this one was there.
+    if !event.is_alive() {
+        EVENTS.remove(handle);
+        return Err(Error::ContextIsDestroyed);
+    }
+    Ok(handle)
 }
 
 /// Opens an event that another process named.
@@ -71,14 +75,33 @@ pub fn open(context: &Context, name: &Name) -> Result<Handle> {
     make(context, flag::INTERPROCESS | flag::DISABLE_TIMING, Some(Marks::open(name)?))
 }
 
+/// Why a handle is no event's.
+fn missing(handle: Handle) -> Error {
+    if EVENTS.is_orphan(handle) { Error::ContextIsDestroyed } else { Error::InvalidHandle }
+}
+
 /// The event of a handle; its context must be alive.
 pub fn get(handle: Handle) -> Result<Arc<Event>> {
-    let event = EVENTS.get(handle).ok_or(Error::InvalidHandle)?;
-    let alive = event.context.upgrade().is_some_and(|c| c.alive() && c.id() == event.context_id);
-    if alive { Ok(event) } else { Err(Error::ContextIsDestroyed) }
+    let event = EVENTS.get(handle).ok_or_else(|| missing(handle))?;
+    if event.is_alive() { Ok(event) } else { Err(Error::ContextIsDestroyed) }
+}
+
+/// Ends an event. Where its context has ended, this answers as every other function does (recorded on an H100).
+pub fn destroy(handle: Handle) -> Result<()> {
+    EVENTS.remove(handle).map(drop).ok_or_else(|| missing(handle))
+}
+
+/// Frees the events of a context.
+pub(crate) fn context_ended(id: u64) {
+    EVENTS.orphan(|event| event.context_id == id);
 }
 
 impl Event {
+    /// Whether its context is.
+    fn is_alive(&self) -> bool {
+        self.context.upgrade().is_some_and(|c| c.alive() && c.id() == self.context_id)
+    }
+
     /// The name for another process; only an event that was made for it has one.
     pub fn name(&self) -> Result<Name> {
         self.marks.as_ref().ok_or(Error::InvalidHandle)?.name()

@@ -2,6 +2,9 @@
 //!
 //! A handle is a number that looks like a pointer: its kind, a generation and a slot of a table. A dead handle's generation is not the slot's
 //! any more, and never again: a slot whose generations are used up is left alone. A pointer of the program's own is of no kind. Reading a handle takes two atomic operations on its own slot and no shared lock.
+//!
+//! 13 bits of generation and 26 of index: 67 million objects of a kind may live at once. A slot that is used up after 8191 objects costs 32
+//! bytes, so that a billion objects made and ended one after the other leave 4 MB.
 
 mod pointer;
 
@@ -13,13 +16,15 @@ use std::sync::{Mutex, MutexGuard};
 /// What a C program holds of an object.
 pub type Handle = u64;
 
-const CHUNK: usize = 256;
-const CHUNKS: usize = 4096;
-const GENERATION_BITS: u32 = 19;
-/// The kind stands above everything else; a handle stays below the 47 bits of a user address.
-const KIND_SHIFT: u32 = 43;
-const GENERATION_SHIFT: u32 = 24;
+/// Slots of the first chunk; every other one has twice as many as the one before it.
+const FIRST_CHUNK: usize = 256;
+const CHUNKS: usize = (INDEX_BITS - FIRST_CHUNK.ilog2()) as usize;
 const INDEX_SHIFT: u32 = 4;
+const INDEX_BITS: u32 = 26;
+const GENERATION_SHIFT: u32 = INDEX_SHIFT + INDEX_BITS;
+const GENERATION_BITS: u32 = 13;
+/// The kind stands above everything else; a handle stays below the 47 bits of a user address.
+const KIND_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
 
 /// Locks without regard to a panic of another thread: every critical section leaves its data whole.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -28,7 +33,25 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 struct Slot<T> {
     generation: u32,
+    /// The generation that ended last with what its object belonged to; 0: none.
+    orphaned: u32,
     object: Option<Arc<T>>,
+}
+
+impl<T> Slot<T> {
+    const EMPTY: Self = Slot { generation: 1, orphaned: 0, object: None };
+
+    /// Ends the object's generation.
+    fn end(&mut self) -> Option<Arc<T>> {
+        let object = self.object.take()?;
+        self.generation += 1;
+        Some(object)
+    }
+
+    /// Whether another object here would have a handle of its own.
+    fn is_usable(&self) -> bool {
+        self.generation >> GENERATION_BITS == 0
+    }
 }
 
 type Chunk<T> = Box<[RwLock<Slot<T>>]>;
@@ -56,7 +79,30 @@ impl<T> Table<T> {
     }
 
     fn slot(&self, index: usize) -> Option<&RwLock<Slot<T>>> {
-        self.chunks.get(index / CHUNK)?.get()?.get(index % CHUNK)
+        let (chunk, at) = place(index);
+        self.chunks.get(chunk)?.get()?.get(at)
+    }
+
+    /// A slot for a new object; `None`: the table is full, or there is no memory for more slots.
+    fn take(&self) -> Option<usize> {
+        let mut free = lock(&self.free);
+        if let Some(index) = free.reusable.pop() {
+            return Some(index);
+        }
+        let index = free.next;
+        let (chunk, at) = place(index);
+        // Beyond the last chunk the table is full.
+        let slots_of = self.chunks.get(chunk)?;
+        if at == 0 {
+            let size = FIRST_CHUNK << chunk;
+            let mut slots = Vec::new();
+            slots.try_reserve_exact(size).ok()?;
+            slots.resize_with(size, || RwLock::new(Slot::EMPTY));
+            // Nobody else fills a chunk: the lock is held.
+            slots_of.set(slots.into_boxed_slice()).ok()?;
+        }
+        free.next += 1;
+        Some(index)
     }
 
     fn encode(&self, index: usize, generation: u32) -> Handle {
@@ -75,22 +121,9 @@ impl<T> Table<T> {
         Some((index as usize, generation as u32))
     }
 
-    /// Puts an object in and gives its handle; `make` is told the handle. `None`: the table is full (a million objects).
+    /// Puts an object in and gives its handle; `make` is told the handle. `None`: the table is full, or there is no memory for more slots.
     pub fn insert_with(&self, make: impl FnOnce(Handle) -> Arc<T>) -> Option<(Handle, Arc<T>)> {
-        let index = {
-            let mut free = lock(&self.free);
-            match free.reusable.pop() {
-                Some(index) => index,
-                None if free.next < CHUNK * CHUNKS => {
-                    free.next += 1;
-                    free.next - 1
-                }
-                None => return None,
-            }
-        };
-        self.chunks
-            .get(index / CHUNK)?
-            .get_or_init(|| (0..CHUNK).map(|_| RwLock::new(Slot { generation: 1, object: None })).collect());
+        let index = self.take()?;
         let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
         let handle = self.encode(index, slot.generation);
         let object = make(handle);
@@ -108,20 +141,16 @@ impl<T> Table<T> {
     /// Ends a handle and gives its object.
     pub fn remove(&self, handle: Handle) -> Option<Arc<T>> {
         let (index, generation) = self.decode(handle)?;
-        let object = {
-            let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
-            if slot.generation != generation {
-                return None;
-            }
-            let object = slot.object.take()?;
-            slot.generation += 1;
-            if slot.generation >> GENERATION_BITS != 0 {
-                // Another object here would have the handle of an ended one.
-                return Some(object);
-            }
-            object
-        };
-        lock(&self.free).reusable.push(index);
+        let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
+        if slot.generation != generation {
+            return None;
+        }
+        let object = slot.end()?;
+        let usable = slot.is_usable();
+        drop(slot);
+        if usable {
+            lock(&self.free).reusable.push(index);
+        }
         Some(object)
     }
 
@@ -141,20 +170,46 @@ impl<T> Table<T> {
         (0..end).filter_map(|index| self.slot(index).and_then(object)).collect()
     }
 
-    /// Ends the handles of all objects of which `gone` holds.
-    pub fn remove_where(&self, gone: impl Fn(&T) -> bool) {
+    /// Ends the handles of all objects of which `gone` holds, because what they belonged to has ended: [`Table::is_orphan`] knows them.
+    pub fn orphan(&self, gone: impl Fn(&T) -> bool) {
         let end = lock(&self.free).next;
-        for index in 0..end {
-            let handle = self.slot(index).and_then(|slot| {
-                let slot = slot.read().unwrap_or_else(PoisonError::into_inner);
-                let gone = slot.object.as_ref().is_some_and(|object| gone(object));
-                gone.then(|| self.encode(index, slot.generation))
-            });
-            if let Some(handle) = handle {
-                self.remove(handle);
+        let mut reusable = Vec::new();
+        for (index, slot) in (0..end).filter_map(|index| Some((index, self.slot(index)?))) {
+            let is_gone = |slot: &Slot<T>| slot.object.as_ref().is_some_and(|object| gone(object));
+            if !is_gone(&slot.read().unwrap_or_else(PoisonError::into_inner)) {
+                continue;
             }
+            let mut slot = slot.write().unwrap_or_else(PoisonError::into_inner);
+            // Another thread may have ended it meanwhile, and may have put another object here.
+            if !is_gone(&slot) {
+                continue;
+            }
+            slot.orphaned = slot.generation;
+            let object = slot.end();
+            if slot.is_usable() {
+                reusable.push(index);
+            }
+            drop(slot);
+            drop(object);
         }
+        lock(&self.free).reusable.append(&mut reusable);
     }
+
+    /// Whether this was the handle of an object that [`Table::orphan`] ended. It is not known for ever: only until another object that had
+    /// the same slot is orphaned.
+    pub fn is_orphan(&self, handle: Handle) -> bool {
+        self.decode(handle).is_some_and(|(index, generation)| {
+            let slot = self.slot(index).map(|s| s.read().unwrap_or_else(PoisonError::into_inner));
+            slot.is_some_and(|s| generation != 0 && generation == s.orphaned)
+        })
+    }
+}
+
+/// The chunk of a slot, and its place there.
+fn place(index: usize) -> (usize, usize) {
+    let index = index + FIRST_CHUNK;
+    let bits = index.ilog2();
+    ((bits - FIRST_CHUNK.ilog2()) as usize, index - (1 << bits))
 }
 
 #[cfg(test)]
@@ -179,6 +234,39 @@ mod tests {
     }
 
     #[test]
+    fn objects_end_with_their_owner() {
+        static A: Table<u32> = Table::new(1);
+        let handles: Vec<_> = (0..1000).map(|i| A.insert_with(|_| Arc::new(i % 2)).unwrap().0).collect();
+        assert!(A.remove(handles[1]).is_some());
+        let kept = Arc::downgrade(&A.get(handles[3]).unwrap());
+        A.orphan(|owner| *owner == 1);
+        assert!(kept.upgrade().is_none(), "the object is gone");
+        assert!(!A.is_orphan(handles[1]), "its own end came first");
+        for (i, handle) in handles.iter().enumerate().filter(|(i, _)| *i != 1) {
+            assert_eq!((A.get(*handle).is_some(), A.is_orphan(*handle)), (i % 2 == 0, i % 2 == 1), "{i}");
+        }
+        let end = lock(&A.free).next;
+        (0..500).for_each(|_| assert!(A.insert_with(|_| Arc::new(0)).is_some()));
+        assert_eq!(lock(&A.free).next, end, "their slots are used again");
+        assert!(handles.iter().skip(3).step_by(2).all(|handle| A.is_orphan(*handle)));
+        assert!(!A.is_orphan(0) && !A.is_orphan(!0));
+    }
+
+    #[test]
+    fn every_slot_has_a_place_of_its_own() {
+        const SLOTS: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
+        for (index, wanted) in [(0, (0, 0)), (255, (0, 255)), (256, (1, 0)), (767, (1, 511)), (768, (2, 0))] {
+            assert_eq!(place(index), wanted);
+        }
+        assert_eq!(place(SLOTS - 1), (CHUNKS - 1, (FIRST_CHUNK << (CHUNKS - 1)) - 1));
+        assert_eq!(place(SLOTS), (CHUNKS, 0), "a full table has no chunk for the next one");
+        let table: Table<u32> = Table::new(14);
+        let last = table.encode(SLOTS - 1, (1 << GENERATION_BITS) - 1);
+        assert!(last < 1 << 47);
+        assert_eq!(table.decode(last), Some((SLOTS - 1, (1 << GENERATION_BITS) - 1)));
+    }
+
+    #[test]
     fn a_handle_never_comes_back_to_life() {
         static A: Table<u32> = Table::new(1);
         let (first, _) = A.insert_with(|_| Arc::new(0)).unwrap();
@@ -193,9 +281,10 @@ mod tests {
     }
 
     #[test]
-    fn many_objects() {
+    fn more_than_a_million_objects() {
         static A: Table<usize> = Table::new(3);
-        let handles: Vec<_> = (0..1000).map(|i| A.insert_with(|_| Arc::new(i)).unwrap().0).collect();
+        let handles: Vec<_> =
+            (0..(1 << 20) + 10).map(|i| A.insert_with(|_| Arc::new(i)).unwrap().0).collect();
         for (i, h) in handles.iter().enumerate() {
             assert_eq!(*A.get(*h).unwrap(), i);
         }

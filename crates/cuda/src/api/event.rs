@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::event::{self, EVENTS, Event};
+use driver::event::{self, Event};
 use driver::{Error, Result};
 
 use crate::abi::{Need, Out, check};
@@ -51,7 +51,7 @@ api! {
             return Err(Error::InvalidHandle);
         }
         check(Need::Object)?;
-        EVENTS.remove(handle).map(|_| ()).ok_or(Error::InvalidHandle)
+        event::destroy(handle)
     }
 
     Object fn cuEventRecord / cuEventRecord_ptsz (handle: Handle, in_stream: Handle) |own| {

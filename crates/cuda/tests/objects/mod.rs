@@ -55,6 +55,97 @@ fn many_streams_are_made_and_destroyed() {
     });
 }
 
+/// An H100 (580.159) has three million at once; memory is the limit there, too.
+#[test]
+fn more_than_a_million_events_live_at_once() {
+    isolated("objects::more_than_a_million_events_live_at_once", &[], || {
+        let cuda = Cuda::start();
+        let mut events = vec![0; (1 << 20) + 10];
+        for event in &mut events {
+            call!(cuda.cuEventCreate(event, 2));
+        }
+        let last = events[1 << 20];
+        call!(cuda.cuEventRecord(last, 0));
+        call!(cuda.cuEventSynchronize(last));
+        for event in &events {
+            call!(cuda.cuEventDestroy_v2(*event));
+        }
+        call!(cuda.cuEventQuery(last) => 400);
+    });
+}
+
+/// As an H100 (580.159) answers for events whose context is destroyed, recorded before or not: each function the same, `cuEventDestroy` too.
+#[test]
+fn events_end_with_their_context() {
+    isolated("objects::events_end_with_their_context", &[], || {
+        let cuda = Cuda::start();
+        let (mut stream, mut other, mut context, mut own) = (0, 0, 0, 0);
+        call!(cuda.cuStreamCreate(&mut stream, 0));
+        call!(cuda.cuEventCreate(&mut other, 0));
+        call!(cuda.cuEventRecord(other, stream));
+        call!(cuda.cuCtxCreate_v2(&mut context, 0, 0));
+        call!(cuda.cuStreamCreate(&mut own, 0));
+        let mut events = [0; 3];
+        for event in &mut events {
+            call!(cuda.cuEventCreate(event, 0));
+        }
+        call!(cuda.cuEventRecord(events[0], own));
+        call!(cuda.cuEventDestroy_v2(events[2]));
+        call!(cuda.cuCtxDestroy_v2(context));
+        let mut time = 0.0;
+        for event in [events[0], events[1]] {
+            call!(cuda.cuEventQuery(event) => 709);
+            call!(cuda.cuEventSynchronize(event) => 709);
+            call!(cuda.cuEventRecord(event, stream) => 709);
+            call!(cuda.cuStreamWaitEvent(stream, event, 0) => 709);
+            call!(cuda.cuEventElapsedTime(&mut time, event, other) => 709);
+            call!(cuda.cuEventDestroy_v2(event) => 709);
+            call!(cuda.cuEventDestroy_v2(event) => 709);
+        }
+        call!(cuda.cuEventQuery(events[2]) => 400);
+        call!(cuda.cuEventQuery(other));
+        // None of them is taken for an event that is made later.
+        for _ in 0..8 {
+            let mut new = 0;
+            call!(cuda.cuEventCreate(&mut new, 0));
+            assert!(!events.contains(&new));
+        }
+        call!(cuda.cuEventQuery(events[0]) => 709);
+        // A primary context's end is a reset.
+        call!(cuda.cuDevicePrimaryCtxReset_v2(0));
+        call!(cuda.cuEventQuery(other) => 709);
+    });
+}
+
+/// Memory of this process in KiB.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+#[test]
+fn events_of_destroyed_contexts_take_no_memory() {
+    isolated("objects::events_of_destroyed_contexts_take_no_memory", &[], || {
+        let cuda = Cuda::start();
+        let mut first = 0;
+        for round in 0..12 {
+            let mut context = 0;
+            call!(cuda.cuCtxCreate_v2(&mut context, 0, 0));
+            for _ in 0..100_000 {
+                let mut event = 0;
+                call!(cuda.cuEventCreate(&mut event, 2));
+            }
+            call!(cuda.cuCtxDestroy_v2(context));
+            if round == 1 {
+                first = resident();
+            }
+        }
+        // Ten rounds' events would be more than 100 MiB.
+        assert!(resident() < first + (32 << 10), "{first} KiB, then {} KiB", resident());
+    });
+}
+
 const STORE: &str = "
 .visible .entry store(.param .u64 p) { .reg .b64 %d; ld.param.u64 %d, [p]; st.global.u32 [%d], 7; ret; }
 ";

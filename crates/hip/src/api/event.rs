@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::event::{self, EVENTS, Event, flag};
+use driver::event::{self, Event, flag};
 
 use crate::abi::Out;
 use crate::current::{self, Handle, stream};
@@ -41,7 +41,7 @@ api! {
         if handle == 0 {
             return Err(Error::InvalidHandle);
         }
-        EVENTS.remove(handle).map(|_| ()).ok_or(Error::ContextIsDestroyed)
+        event::destroy(handle).map_err(|_| Error::ContextIsDestroyed)
     }
 
     Context fn hipEventRecord / hipEventRecord_spt (handle: Handle, in_stream: Handle) |own| {
