@@ -3,10 +3,10 @@
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, RawFd};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::table;
 
@@ -62,13 +62,48 @@ pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     if file.as_os_str() == "-" {
         return io::stdout().write_all(bytes).context("cannot write to standard output");
     }
-    put(file, bytes, None).with_context(|| format!("cannot write {}", file.display()))
+    put(file, bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// As [`write()`], for a file that takes the place of another, or is a copy of it: if it is new, it gets the other's mode and owner.
-pub fn write_like(file: &Path, bytes: &[u8], other: &Path) -> Result<()> {
-    let like = fs::metadata(other).with_context(|| format!("cannot read {}", other.display()))?;
-    put(file, bytes, Some(&like)).with_context(|| format!("cannot write {}", file.display()))
+/// What the copy of a file holds that was replaced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kept {
+    /// What the file held, if that has changed.
+    Current,
+    /// What it held before an earlier run; what it held now is nowhere.
+    Older,
+}
+
+/// Replaces a file's contents, `old`, by others and keeps the old ones in a file beside it, which has the same mode. A copy that is there
+/// already stays as it is. A failure leaves both files as they were.
+pub fn replace_keeping(file: &Path, old: &[u8], new: &[u8], copy: &Path) -> Result<Kept> {
+    // An interruption comes before or after all of it.
+    let _held = Held::all();
+    let cannot_keep = || format!("cannot keep {} as {}", file.display(), copy.display());
+    let like = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
+    // Where it is there already, the folder need not take new files.
+    let made = fs::symlink_metadata(copy).is_err()
+        && match create(copy, old, &like) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(error).with_context(cannot_keep),
+        };
+    if old == new {
+        return Ok(Kept::Current);
+    }
+    if !made && !fs::metadata(copy).is_ok_and(|there| there.is_file()) {
+        return Err(anyhow!("that is there already, and no regular file")).with_context(cannot_keep);
+    }
+    if let Err(error) = write(file, new) {
+        if made {
+            // The error of the file itself is what is told.
+            let _ = fs::remove_file(copy);
+        }
+        return Err(error);
+    }
+    // Read only now: another name of the file itself is no copy.
+    let is_same = || made || read(copy, old.len() as u64).is_ok_and(|there| there == old);
+    Ok(if is_same() { Kept::Current } else { Kept::Older })
 }
 
 /// Whether an error came from a pipe whose reader has closed it: it has seen what it wanted.
@@ -77,7 +112,7 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().filter_map(|cause| cause.downcast_ref()).any(closed)
 }
 
-fn put(file: &Path, bytes: &[u8], like: Option<&Metadata>) -> io::Result<()> {
+fn put(file: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(descriptor) = descriptor(file) {
         return duplicate(descriptor)?.write_all(bytes);
     }
@@ -87,11 +122,11 @@ fn put(file: &Path, bytes: &[u8], like: Option<&Metadata>) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     match &old {
-        Some(old) if old.is_file() => replace(&fs::canonicalize(file)?, bytes, Some(old), Some(old)),
+        Some(old) if old.is_file() => replace(&fs::canonicalize(file)?, bytes, Some(old)),
         Some(_) => OpenOptions::new().write(true).open(file)?.write_all(bytes),
         // A link to a file that is not there yet.
         None if fs::symlink_metadata(file).is_ok() => File::create(file)?.write_all(bytes),
-        None => replace(file, bytes, None, like),
+        None => replace(file, bytes, None),
     }
 }
 
@@ -122,26 +157,42 @@ fn duplicate(descriptor: RawFd) -> io::Result<File> {
     Ok(unsafe { File::from_raw_fd(new) })
 }
 
+/// A file beside `target` with these contents, which is to get its name. It has the mode and owner of `like`, or those of any new file.
+fn beside(
+    target: &Path,
+    bytes: &[u8],
+    like: Option<&Metadata>,
+    owner: Owner,
+) -> io::Result<tempfile::NamedTempFile> {
+    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Nobody else reads what may be a private file before it has its mode.
+    let mode = if like.is_some() { 0o600 } else { 0o666 };
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".anywarp-")
+        .permissions(Permissions::from_mode(mode))
+        .tempfile_in(folder)?;
+    temporary.write_all(bytes)?;
+    if let Some(like) = like {
+        become_like(temporary.as_file(), like, owner)?;
+    }
+    Ok(temporary)
+}
+
+/// Makes a file that looks like another, where nothing has its name.
+fn create(target: &Path, bytes: &[u8], like: &Metadata) -> io::Result<()> {
+    let _held = Held::all();
+    let temporary = beside(target, bytes, Some(like), Owner::IfPossible)?;
+    temporary.persist_noclobber(target).map(drop).map_err(|refused| refused.error)
+}
+
 /// Puts a new file under the name of a regular one, or of none.
-fn replace(target: &Path, bytes: &[u8], old: Option<&Metadata>, like: Option<&Metadata>) -> io::Result<()> {
+fn replace(target: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
     let _held = Held::all();
     if old.is_some_and(|old| old.nlink() > 1) {
         return overwrite(target, bytes);
     }
-    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Nobody else reads what may be a private file before it has its mode.
-    let mode = if like.is_some() { 0o600 } else { 0o666 };
-    let made = tempfile::Builder::new()
-        .prefix(".anywarp-")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder)
-        .and_then(|mut temporary| {
-            temporary.write_all(bytes)?;
-            if let Some(like) = like {
-                become_like(temporary.as_file(), like, old.is_some())?;
-            }
-            temporary.persist(target).map_err(|refused| refused.error)
-        });
+    let made = beside(target, bytes, old, Owner::Same)
+        .and_then(|temporary| temporary.persist(target).map_err(|refused| refused.error));
     match made {
         Ok(_) => Ok(()),
         // The folder takes no new file, the owner cannot be kept, or the file is a mount of its own: it may take the bytes nevertheless.
@@ -155,26 +206,52 @@ fn replace(target: &Path, bytes: &[u8], old: Option<&Metadata>, like: Option<&Me
     }
 }
 
-/// Gives a new file another's owner and mode. A copy may do without the owner, but then its group has no rights that came from it.
-fn become_like(file: &File, like: &Metadata, must: bool) -> io::Result<()> {
+/// Whether a new file must have another's owner and group.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Same,
+    IfPossible,
+}
+
+/// Gives a new file another's owner and mode. Where it gets another group, that has no rights but those that everybody has.
+fn become_like(file: &File, like: &Metadata, owner: Owner) -> io::Result<()> {
+    use std::os::unix::fs::fchown;
     let own = file.metadata()?;
     let mut mode = like.mode() & 0o7777;
     if (own.uid(), own.gid()) != (like.uid(), like.gid())
-        && let Err(error) = std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid()))
+        && let Err(error) = fchown(file, Some(like.uid()), Some(like.gid()))
     {
-        if must {
+        if owner == Owner::Same {
             return Err(error);
         }
-        mode &= 0o700;
+        mode &= 0o777;
+        if own.gid() != like.gid() && fchown(file, None, Some(like.gid())).is_err() {
+            mode &= 0o707 | (mode & 0o007) << 3;
+        }
     }
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// Writes to a file that stays the same one.
+/// Writes to a file that stays the same one. Where that fails, it gets its bytes back.
 fn overwrite(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(target)?;
-    file.write_all(bytes)?;
-    file.set_len(bytes.len() as u64)
+    let open = |read| OpenOptions::new().read(read).write(true).open(target);
+    // What may not be read is not kept.
+    let (file, readable) = match open(true) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => (open(false)?, false),
+        file => (file?, true),
+    };
+    let length = file.metadata()?.len();
+    let mut before = Vec::new();
+    if readable {
+        (&file).take(bytes.len() as u64).read_to_end(&mut before)?;
+    }
+    let written = file.write_all_at(bytes, 0).and_then(|()| file.set_len(bytes.len() as u64));
+    if written.is_err() && readable {
+        // What had room before has it now. The first error is what is told.
+        let _ = file.write_all_at(&before, 0);
+        let _ = file.set_len(length);
+    }
+    written
 }
 
 /// Signals wait while this is there, so that an interruption leaves no temporary file and no half of a file.

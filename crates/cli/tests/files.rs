@@ -112,6 +112,111 @@ fn names_modes_and_owners_stay() {
     assert_eq!((known("private.cu"), known("link.cu.prehip")), (wanted, wanted));
 }
 
+/// What the command says on standard error, and whether it succeeds.
+fn told(command: &mut Command) -> (bool, String) {
+    let output = command.output().expect("the command starts");
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn the_copy_of_the_first_run_stays_and_one_that_is_not_made_is_told() {
+    let folder = folder("files-edited");
+    let at = |name: &str| folder.0.join(name);
+    let run = || told(hipify(&folder).args(["--inplace", "a.cu"]));
+    assert_eq!(run(), (true, String::new()));
+    // Nothing to do.
+    assert_eq!(run(), (true, String::new()));
+    fs::write(at("a.cu"), format!("{TRANSLATED}int b = cuInit(1);\n")).expect("edited");
+    let line =
+        "anywarp: a.cu.prehip is there already and stays: a.cu as it was before this run is not kept\n";
+    assert_eq!(run(), (true, line.into()));
+    assert_eq!(text(at("a.cu")), format!("{TRANSLATED}int b = hipInit(1);\n"));
+    assert_eq!(text(at("a.cu.prehip")), SOURCE);
+    // Put back, it is the copy's source again.
+    fs::write(at("a.cu"), SOURCE).expect("put back");
+    assert_eq!(run(), (true, String::new()));
+    assert_eq!((text(at("a.cu")), text(at("a.cu.prehip"))), (TRANSLATED.into(), SOURCE.into()));
+    // A second name of the source is no copy of it.
+    fs::write(at("a.cu"), SOURCE).expect("put back");
+    fs::remove_file(at("a.cu.prehip")).expect("removed");
+    fs::hard_link(at("a.cu"), at("a.cu.prehip")).expect("a second name");
+    assert_eq!(run(), (true, line.into()));
+    assert_eq!(names(&folder), ["a.cu", "a.cu.prehip"]);
+}
+
+#[test]
+fn what_is_no_file_is_no_copy() {
+    for kind in ["pipe", "folder", "link"] {
+        let folder = folder(&format!("files-no-copy-{kind}"));
+        let copy = folder.0.join("a.cu.prehip");
+        match kind {
+            "pipe" => assert!(node(&copy, libc::S_IFIFO, 0)),
+            "folder" => fs::create_dir(&copy).expect("a folder"),
+            _ => symlink("nowhere", &copy).expect("a link"),
+        }
+        let line = "anywarp: cannot keep a.cu as a.cu.prehip: that is there already, and no regular file\n";
+        assert_eq!(told(hipify(&folder).args(["--inplace", "a.cu"])), (false, line.into()), "{kind}");
+        assert_eq!(text(folder.0.join("a.cu")), SOURCE);
+        assert_eq!(names(&folder), ["a.cu", "a.cu.prehip"], "{kind}");
+        let without = told(hipify(&folder).args(["--inplace", "--no-backup", "a.cu"]));
+        assert_eq!((without, text(folder.0.join("a.cu"))), ((true, String::new()), TRANSLATED.into()));
+    }
+}
+
+/// The copy is no larger than the limit, the translation is.
+#[test]
+fn a_failed_run_leaves_things_as_they_were() {
+    for second in [false, true] {
+        let folder = folder(&format!("files-failed-{second}"));
+        let at = |name: &str| folder.0.join(name);
+        let source =
+            format!("{SOURCE}{}", "// cuInit(0)\n".repeat(100) + &"int b = cuInit(0);\n".repeat(100));
+        fs::write(at("a.cu"), &source).expect("a source");
+        if second {
+            // A file of several names is written in place.
+            fs::hard_link(at("a.cu"), at("b.cu")).expect("a second name");
+        }
+        let before = names(&folder);
+        let mut command = hipify(&folder);
+        limit(command.args(["--inplace", "a.cu"]), source.len() as u64);
+        let (succeeded, line) = told(&mut command);
+        assert!(!succeeded && line.starts_with("anywarp: cannot write a.cu: File too large"), "{line}");
+        assert_eq!((names(&folder), text(at("a.cu"))), (before, source));
+    }
+}
+
+/// A source of somebody else, in a folder that everybody may write.
+#[test]
+fn a_copy_of_another_owner_has_the_mode_too() {
+    let folder = folder("files-others");
+    let at = |name: &str| folder.0.join(name);
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("ours");
+    let other = || {
+        let mut command = hipify(&folder);
+        command.uid(1234).gid(1235);
+        command
+    };
+    if !other().arg("--versions").output().is_ok_and(|output| output.status.success()) {
+        // Only the superuser runs programs as others, who may not see the command.
+        return;
+    }
+    mode(&folder.0, 0o777);
+    mode(&at("a.cu"), 0o644);
+    let (succeeded, line) = told(other().args(["--inplace", "a.cu"]));
+    assert!(!succeeded && line.starts_with("anywarp: cannot write a.cu: Permission denied"), "{line}");
+    assert_eq!((names(&folder), text(at("a.cu"))), (vec!["a.cu".into()], SOURCE.into()));
+    mode(&at("a.cu"), 0o666);
+    assert_eq!(told(other().args(["--inplace", "a.cu"])), (true, String::new()));
+    let copy = fs::metadata(at("a.cu.prehip")).expect("a copy");
+    assert_eq!((copy.uid(), copy.mode() & 0o7777), (1234, 0o666));
+    // Rights of the source's group are not those of the copy's.
+    mode(&at("a.cu"), 0o676);
+    fs::write(at("a.cu"), SOURCE).expect("put back");
+    fs::remove_file(at("a.cu.prehip")).expect("removed");
+    assert_eq!(told(other().args(["--inplace", "a.cu"])), (true, String::new()));
+    assert_eq!(fs::metadata(at("a.cu.prehip")).expect("a copy").mode() & 0o7777, 0o666);
+}
+
 #[test]
 fn a_pipe_is_not_translated_in_place() {
     let folder = folder("files-inplace-fifo");
@@ -123,6 +228,20 @@ fn a_pipe_is_not_translated_in_place() {
     assert_eq!(names(&folder), ["a.cu", "a.cu.prehip", "pipe"]);
 }
 
+/// The command may make no file larger than this.
+fn limit(command: &mut Command, bytes: u64) {
+    // SAFETY: setrlimit may be called between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+            match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        })
+    };
+}
+
 /// `ulimit -f` ends the write with a signal, which by itself would end the process and leave what it had begun.
 #[test]
 fn a_file_that_is_not_finished_is_removed() {
@@ -130,17 +249,7 @@ fn a_file_that_is_not_finished_is_removed() {
     fs::write(folder.0.join("a.cu"), SOURCE.repeat(1000)).expect("a source");
     fs::write(folder.0.join("out"), "old").expect("a file");
     let mut command = hipify(&folder);
-    command.args(["a.cu", "-o", "out"]);
-    // SAFETY: setrlimit may be called between fork and exec.
-    unsafe {
-        command.pre_exec(|| {
-            let limit = libc::rlimit { rlim_cur: 4096, rlim_max: 4096 };
-            match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
-                0 => Ok(()),
-                _ => Err(std::io::Error::last_os_error()),
-            }
-        })
-    };
+    limit(command.args(["a.cu", "-o", "out"]), 4096);
     let Output { status, stderr, .. } = command.output().expect("the command starts");
     let told = String::from_utf8_lossy(&stderr);
     assert!(status.code() == Some(1) && told.contains("cannot write out: File too large"), "{status} {told}");

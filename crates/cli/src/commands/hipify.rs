@@ -28,7 +28,7 @@ pub struct Args {
     /// Write translations into this folder
     #[arg(long = "o-dir", value_name = "DIR", conflicts_with = "inplace")]
     output_dir: Option<PathBuf>,
-    /// Translate the sources themselves; each is kept as FILE.prehip, unless that is there already
+    /// Translate the sources themselves; each is kept as FILE.prehip, where an older copy stays
     #[arg(long, conflicts_with = "no_output")]
     inplace: bool,
     /// Keep no FILE.prehip
@@ -262,6 +262,18 @@ fn tell(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
     }
 }
 
+/// Puts a translation in its source's place. FILE.prehip keeps the source, of the first run: as after hipify-perl, it is the CUDA program.
+fn replace(file: &Path, text: &[u8], translated: &[u8]) -> Result<()> {
+    let mut copy = file.as_os_str().to_owned();
+    copy.push(".prehip");
+    let copy = Path::new(&copy);
+    if files::replace_keeping(file, text, translated, copy)? == files::Kept::Older {
+        let (copy, file) = (copy.display(), file.display());
+        eprintln!("anywarp: {copy} is there already and stays: {file} as it was before this run is not kept");
+    }
+    Ok(())
+}
+
 fn translate(args: &Args, file: &Path) -> Result<(Report, Duration)> {
     if args.inplace {
         let known = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -279,17 +291,10 @@ fn translate(args: &Args, file: &Path) -> Result<(Report, Duration)> {
         tell(file, &text, &diagnostics);
     }
     let output = args.destination(file);
-    if let Some(output) = &output {
-        if args.inplace && !args.no_backup {
-            let mut backup = file.as_os_str().to_owned();
-            backup.push(".prehip");
-            if !Path::new(&backup).exists() {
-                files::write_like(Path::new(&backup), &text, file)?;
-            }
-        }
-        if !args.inplace || translated != text {
-            files::write(output, &translated)?;
-        }
+    match &output {
+        Some(_) if args.inplace && !args.no_backup => replace(file, &text, &translated)?,
+        Some(output) if !args.inplace || translated != text => files::write(output, &translated)?,
+        _ => {}
     }
     Ok((Report { file: file.to_owned(), output, diagnostics, statistics }, elapsed))
 }
