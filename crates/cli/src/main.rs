@@ -43,6 +43,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let command = Cli::parse_from(commands::hipify::with_two_dashes(std::env::args_os())).command;
+    cpu::tell_through_log();
     // A program's own statuses are told from ours as `env` and `nohup` do it.
     let failure = if matches!(command, Command::Run(_)) { 125 } else { 1 };
     let result = match command {

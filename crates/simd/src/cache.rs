@@ -10,7 +10,7 @@
 //! ([`host::folder`]).
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
@@ -87,6 +87,15 @@ impl Item {
     }
 }
 
+/// What came of removing objects.
+#[derive(Debug, Default)]
+pub struct Removal {
+    /// What is gone.
+    pub removed: Vec<Item>,
+    /// What is still there, and why.
+    pub left: Vec<(PathBuf, io::Error)>,
+}
+
 /// The object that a file's name is of, and whether it is a temporary; `None`: the file is none of ours.
 fn object_of(name: &std::ffi::OsStr) -> Option<(String, bool)> {
     let temporary = is_temporary(name);
@@ -125,20 +134,41 @@ impl Cache {
         &self.folder
     }
 
-    /// Tells, once a process, that the cache is not used, unless the reason is an everyday one, such as a
-    /// full disk.
-    pub(crate) fn tell(&self, error: &Distrust) {
-        static TOLD: Once = Once::new();
-        let folder = self.folder.display();
+    /// Tells, once a process, that others could have written the cache. That the system refuses to read it is told at the level debug: where
+    /// that matters, [`Cache::put`] is refused, too.
+    pub(crate) fn tell_unread(&self, error: &Distrust) {
         match error {
-            Distrust::System(error) => tracing::debug!(%folder, %error, "the cache cannot be used"),
-            reason => TOLD.call_once(|| {
-                tracing::error!(
-                    "the cache of compiled kernels is not used: {reason}. Its folder must be yours, with mode 700; \
-                     ANYWARP_CACHE_DIR names another (now {folder})"
+            Distrust::System(error) => {
+                tracing::debug!(folder = %self.folder.display(), %error, "the cache cannot be read");
+            }
+            reason => self.tell_distrust(reason),
+        }
+    }
+
+    /// Tells, once a process, that objects cannot be kept: the next process compiles them again.
+    fn tell_unwritten(&self, error: &Distrust) {
+        static TOLD: Once = Once::new();
+        match error {
+            Distrust::System(error) => TOLD.call_once(|| {
+                tracing::warn!(
+                    "compiled kernels cannot be kept in {}, so that every process compiles them: {error}. \
+                     ANYWARP_CACHE_DIR names another folder",
+                    self.folder.display()
                 );
             }),
+            reason => self.tell_distrust(reason),
         }
+    }
+
+    fn tell_distrust(&self, reason: &Distrust) {
+        static TOLD: Once = Once::new();
+        TOLD.call_once(|| {
+            tracing::error!(
+                "the cache of compiled kernels is not used: {reason}. Its folder must be yours, with mode 700; \
+                 ANYWARP_CACHE_DIR names another (now {})",
+                self.folder.display()
+            );
+        });
     }
 
     /// An object, if it is there and whole.
@@ -146,7 +176,7 @@ impl Cache {
         let folder = match Folder::open_private(&self.folder) {
             Ok(folder) => folder,
             Err(error) => {
-                self.tell(&error);
+                self.tell_unread(&error);
                 return None;
             }
         };
@@ -174,10 +204,10 @@ impl Cache {
     }
 
     /// Keeps an object. A full disk, a read-only folder or a limit on file sizes costs the cache, not the
-    /// launch.
+    /// launch, and is told once a process.
     pub(crate) fn put(&self, key: &Key, facts: &Facts, object: &[u8]) {
         if let Err(error) = self.write(key, facts, object) {
-            self.tell(&error);
+            self.tell_unwritten(&error);
         }
     }
 
@@ -195,12 +225,33 @@ impl Cache {
     /// The folder, to look after what is in it; `None`: it is not there.
     fn opened(&self) -> Result<Option<Folder>, Distrust> {
         match Folder::open_private(&self.folder) {
-            Err(Distrust::System(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(Distrust::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             other => other.map(Some),
         }
     }
 
-    /// Every object, and every temporary. Files that are named otherwise are none of the cache's.
+    /// Everything that has an object's or a temporary's name, and whether it is a file. What is named otherwise is none of the cache's.
+    fn named(&self) -> Result<Vec<(Item, bool)>, Distrust> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some((key, unfinished)) = object_of(&name) else { continue };
+            // Another process may have removed it meanwhile.
+            let Ok(meta) = entry.metadata() else { continue };
+            let item = Item {
+                name: name.to_string_lossy().into_owned(),
+                key,
+                size: meta.len(),
+                used: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                unfinished,
+            };
+            found.push((item, meta.is_file()));
+        }
+        Ok(found)
+    }
+
+    /// Every object, and every temporary.
     ///
     /// # Errors
     /// The folder cannot be read or is not the user's alone; one that is not there is empty.
@@ -208,54 +259,55 @@ impl Cache {
         if self.opened()?.is_none() {
             return Ok(Vec::new());
         }
-        let mut items = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let Some((key, unfinished)) = object_of(&name) else { continue };
-            // Another process may have removed it meanwhile.
-            if let Ok(meta) = entry.metadata() {
-                items.push(Item {
-                    name: name.to_string_lossy().into_owned(),
-                    key,
-                    size: meta.len(),
-                    used: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-                    unfinished,
-                });
-            }
-        }
-        Ok(items)
+        Ok(self.named()?.into_iter().filter_map(|(item, is_file)| is_file.then_some(item)).collect())
     }
 
-    /// Removes every object, every temporary, and what is known of texts; gives what was removed.
-    ///
-    /// # Errors
-    /// The folder cannot be read or is not the user's alone, or a file cannot be removed.
-    pub fn clear(&self) -> Result<Vec<Item>, Distrust> {
-        let Some(folder) = self.opened()? else { return Ok(Vec::new()) };
-        let items = self.items()?;
-        for name in items.iter().map(|item| item.name.as_str()).chain([crate::seen::FILE]) {
-            match folder.remove(name) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
+    /// Removes a file, if it is there.
+    fn remove(&self, folder: &Folder, name: &str, removal: &mut Removal) -> bool {
+        match folder.remove(name) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => {
+                removal.left.push((self.folder.join(name), error));
+                false
             }
         }
-        Ok(items)
     }
 
-    /// Removes temporaries that processes left when they died, and of a folder that holds more than `bound`
-    /// bytes the objects used longest ago; gives what was removed.
+    /// Removes every object, every temporary, and what is known of texts. What cannot be removed, such as a folder that has an object's name,
+    /// keeps nothing else from going.
     ///
     /// # Errors
     /// The folder cannot be read or is not the user's alone.
-    pub fn prune(&self, bound: u64) -> Result<Vec<Item>, Distrust> {
-        let Some(folder) = self.opened()? else { return Ok(Vec::new()) };
-        let (left, mut items): (Vec<Item>, Vec<Item>) = self.items()?.into_iter().partition(Item::is_left);
-        let mut removed = left;
-        removed.retain(|item| folder.remove(&item.name).is_ok());
+    pub fn clear(&self) -> Result<Removal, Distrust> {
+        let mut removal = Removal::default();
+        let Some(folder) = self.opened()? else { return Ok(removal) };
+        for (item, _) in self.named()? {
+            if self.remove(&folder, &item.name, &mut removal) {
+                removal.removed.push(item);
+            }
+        }
+        self.remove(&folder, crate::seen::FILE, &mut removal);
+        Ok(removal)
+    }
+
+    /// Removes temporaries that processes left when they died, and of a folder that holds more than `bound`
+    /// bytes the objects used longest ago.
+    ///
+    /// # Errors
+    /// The folder cannot be read or is not the user's alone.
+    pub fn prune(&self, bound: u64) -> Result<Removal, Distrust> {
+        let Some(folder) = self.opened()? else { return Ok(Removal::default()) };
+        let (old, mut items): (Vec<Item>, Vec<Item>) = self.items()?.into_iter().partition(Item::is_left);
+        let mut removal = Removal::default();
+        for item in old {
+            if self.remove(&folder, &item.name, &mut removal) {
+                removal.removed.push(item);
+            }
+        }
         let mut total: u64 = items.iter().map(|i| i.size).sum();
         if total <= bound {
-            return Ok(removed);
+            return Ok(removal);
         }
         items.sort_by_key(|i| i.used);
         // A quarter at a time, so that a full cache is not pruned at every launch.
@@ -263,12 +315,12 @@ impl Cache {
             if total <= bound / 4 * 3 {
                 break;
             }
-            if folder.remove(&item.name).is_ok() {
+            if self.remove(&folder, &item.name, &mut removal) {
                 total -= item.size;
-                removed.push(item);
+                removal.removed.push(item);
             }
         }
-        Ok(removed)
+        Ok(removal)
     }
 }
 
@@ -377,7 +429,7 @@ mod tests {
         *bytes.last_mut().expect("bytes") ^= 1;
         fs::write(scratch.file(&key), &bytes).expect("writable");
         assert!(cache.get(&key).is_none());
-        assert_eq!(cache.clear().expect("clear").len(), 1);
+        assert_eq!(cache.clear().expect("clear").removed.len(), 1);
     }
 
     #[test]
@@ -430,7 +482,7 @@ mod tests {
             age(&scratch.file(&key(name)), 1000 - i as u64);
         }
         cache.get(&key("a")).expect("there");
-        assert_eq!(cache.prune(4000).expect("prune").len(), 2);
+        assert_eq!(cache.prune(4000).expect("prune").removed.len(), 2);
         let mut left: Vec<String> = cache.items().expect("items").into_iter().map(|i| i.key).collect();
         left.sort();
         let mut wanted = [key("a").0, key("d").0];
@@ -451,11 +503,11 @@ mod tests {
         }
         let count = |of: &[Item]| (of.len(), of.iter().filter(|item| item.unfinished).count());
         assert_eq!(count(&cache.items().expect("items")), (3, 2));
-        assert!(cache.prune(BOUND).expect("prune").is_empty());
+        assert!(cache.prune(BOUND).expect("prune").removed.is_empty());
         age(&at(&old), 2 * LEFT.as_secs());
-        assert_eq!(count(&cache.prune(BOUND).expect("prune")), (1, 1));
+        assert_eq!(count(&cache.prune(BOUND).expect("prune").removed), (1, 1));
         assert!(at(&new).exists() && !at(&old).exists());
-        assert_eq!(count(&cache.clear().expect("clear")), (2, 1));
+        assert_eq!(count(&cache.clear().expect("clear").removed), (2, 1));
         assert!(cache.items().expect("items").is_empty());
         assert!(at("notes.o").exists(), "what is not the cache's stays");
     }

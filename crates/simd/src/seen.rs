@@ -39,7 +39,7 @@ impl Cache {
         let [mark, place] = *h.finalize().as_bytes().as_chunks::<16>().0 else { return false };
         let place = u64::from_le_bytes(*place.first_chunk().unwrap_or(&[0; 8])) % PLACES;
         self.exchange(place * size_of::<Mark>() as u64, &mark).unwrap_or_else(|error| {
-            self.tell(&error);
+            self.tell_unread(&error);
             false
         })
     }
@@ -47,19 +47,22 @@ impl Cache {
     /// Whether this mark lies at an offset; puts it there.
     fn exchange(&self, offset: u64, mark: &Mark) -> Result<bool, Distrust> {
         let folder = Folder::make_private(self.folder())?;
-        let file = match folder.read_and_write(FILE, true) {
+        let closed = |error: &io::Error| {
+            matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+        };
+        let (file, writable) = match folder.read_and_write(FILE, true) {
             // A folder that is filled once and then closed.
-            Err(Distrust::System(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
-                folder.read(FILE)?
-            }
-            other => other?,
+            Err(Distrust::System(error)) if closed(&error) => (folder.read(FILE)?, false),
+            other => (other?, true),
         };
         let mut found = Mark::default();
         // A file that ends before holds nothing.
         if file.read_exact_at(&mut found, offset).is_ok() && found == *mark {
             return Ok(true);
         }
-        limited(|| file.write_all_at(mark, offset))?;
+        if writable {
+            limited(|| file.write_all_at(mark, offset))?;
+        }
         Ok(false)
     }
 }

@@ -1,12 +1,13 @@
 //! `anywarp cache`: the machine code that is kept on disk.
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use simd::cache::{BOUND, Cache, Item};
+use simd::cache::{BOUND, Cache, Item, Removal};
 
 use crate::table;
 
@@ -54,6 +55,21 @@ fn count(items: &[Item], happened: &str) -> String {
     format!("{} kernels{files}{happened}, {}", items.len() - unfinished, table::bytes(size))
 }
 
+/// What is left is told file by file up to so many.
+const TOLD: usize = 8;
+
+/// Tells what was removed, and what could not be; 1 where something was left.
+fn tell(folder: &Path, removal: &Removal) -> Result<ExitCode> {
+    writeln!(io::stdout(), "{}: {}", folder.display(), count(&removal.removed, " removed"))?;
+    for (path, error) in removal.left.iter().take(TOLD) {
+        eprintln!("anywarp: cannot remove {}: {error}", path.display());
+    }
+    if removal.left.len() > TOLD {
+        eprintln!("anywarp: cannot remove {} more", removal.left.len() - TOLD);
+    }
+    Ok(if removal.left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 /// Runs the subcommand.
 pub fn run(args: Args) -> Result<ExitCode> {
     let Some(cache) = Cache::from_environment() else {
@@ -85,12 +101,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
             }
         }
         Action::Prune => {
-            let removed = cache.prune(BOUND).with_context(|| format!("cannot prune {folder}"))?;
-            writeln!(io::stdout(), "{folder}: {}", count(&removed, " removed"))?;
+            let removal = cache.prune(BOUND).with_context(|| format!("cannot prune {folder}"))?;
+            return tell(cache.folder(), &removal);
         }
         Action::Clear => {
-            let removed = cache.clear().with_context(|| format!("cannot clear {folder}"))?;
-            writeln!(io::stdout(), "{folder}: {}", count(&removed, " removed"))?;
+            let removal = cache.clear().with_context(|| format!("cannot clear {folder}"))?;
+            return tell(cache.folder(), &removal);
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -348,13 +348,22 @@ fn a_limit_on_file_sizes_costs_the_files_only() {
         let printed = fs::File::create(traps.at("printed")).expect("a file");
         let output = Command::new(std::env::current_exe().expect("the test's own path"))
             .args([test, "--exact", "--nocapture", "--test-threads=1"])
-            .envs([(CHILD, test), ("ANYWARP_ENGINE", engine), ("ANYWARP_WORKERS", "1")])
+            .envs([
+                (CHILD, test),
+                ("ANYWARP_ENGINE", engine),
+                ("ANYWARP_WORKERS", "1"),
+                ("ANYWARP_LOG", "warn"),
+            ])
             .envs([("ANYWARP_CACHE_DIR", &cache), ("ANYWARP_KEEP_PTX", &ptx)])
             .stdout(printed)
             .output()
             .expect("it starts");
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(7), "{engine}: {} {told}", output.status);
+        let line = format!(
+            "compiled kernels cannot be kept in {cache}, so that every process compiles them: File too"
+        );
+        assert_eq!(told.matches(&line).count(), usize::from(engine == "compiled"), "{engine}: {told}");
         let kept = names(Path::new(&cache));
         assert!(kept.iter().all(|name| name == "seen"), "{engine}: {kept:?}");
         assert_eq!(names(Path::new(&ptx)), [""; 0], "{engine}");
