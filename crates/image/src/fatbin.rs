@@ -45,13 +45,14 @@ pub struct Entry<'a> {
     pub unpacked: u64,
 }
 
-/// The bytes of a whole fatbin, from its first [`HEADER_SIZE`] bytes.
+/// The bytes of a whole fatbin, from its first [`HEADER_SIZE`] bytes. `None`: it is none, or says that it ends in its header.
 pub fn total_size(header: &[u8]) -> Option<u64> {
     let magic = read_u32(header, 0)?;
-    if magic != FATBIN_MAGIC && magic != FATBIN_MAGIC_OLD {
+    let begin = read_u16(header, 6)?;
+    if (magic != FATBIN_MAGIC && magic != FATBIN_MAGIC_OLD) || usize::from(begin) < HEADER_SIZE {
         return None;
     }
-    u64::from(read_u16(header, 6)?).checked_add(read_u64(header, 8)?)
+    u64::from(begin).checked_add(read_u64(header, 8)?)
 }
 
 /// The entries up to the first broken one.

@@ -1,53 +1,10 @@
 //! Clang's bundles, plain and compressed, whole and broken.
 
+mod support;
+
 use image::{Bundled, Error, bundle_size, bundled, compressed_size, decompress};
 
-const ENTRIES: [(&str, &[u8]); 3] = [
-    ("host-x86_64-unknown-linux-gnu-", b""),
-    ("hip-amdgcn-amd-amdhsa--gfx906", b"\x7fELF"),
-    ("p", b".version"),
-];
-
-/// The layout of clang's documentation.
-fn bundle() -> Vec<u8> {
-    let header: usize = 32 + ENTRIES.iter().map(|(t, _)| 24 + t.len()).sum::<usize>();
-    let mut out = b"__CLANG_OFFLOAD_BUNDLE__\x03\0\0\0\0\0\0\0".to_vec();
-    let mut at = header as u64;
-    for (target, code) in ENTRIES {
-        for n in [at, code.len() as u64, target.len() as u64] {
-            out.extend(n.to_le_bytes());
-        }
-        out.extend(target.as_bytes());
-        at += code.len() as u64;
-    }
-    ENTRIES.iter().for_each(|(_, code)| out.extend(*code));
-    out
-}
-
-fn compressed(version: u16, zstd: bool) -> Vec<u8> {
-    let plain = bundle();
-    let packed = match zstd {
-        true => ruzstd::encoding::compress_to_vec(&plain[..], ruzstd::encoding::CompressionLevel::Fastest),
-        false => miniz_oxide::deflate::compress_to_vec_zlib(&plain, 6),
-    };
-    let mut out = b"CCOB".to_vec();
-    out.extend(version.to_le_bytes());
-    out.extend(u16::from(zstd).to_le_bytes());
-    match version {
-        1 => out.extend((plain.len() as u32).to_le_bytes()),
-        2 => {
-            out.extend((24 + packed.len() as u32).to_le_bytes());
-            out.extend((plain.len() as u32).to_le_bytes());
-        }
-        _ => {
-            out.extend((32 + packed.len() as u64).to_le_bytes());
-            out.extend((plain.len() as u64).to_le_bytes());
-        }
-    }
-    out.extend([0; 8]);
-    out.extend(packed);
-    out
-}
+use support::{ENTRIES, bundle, compressed};
 
 #[test]
 fn entries_are_found_with_their_targets() {

@@ -1,40 +1,14 @@
 //! Containers made here by hand from the layout's description, and random bytes.
 
+mod support;
+
 use image::{
     Contents, Error, Kind, contents, detect, entries, linked, linked_size, search_fatbins, search_texts,
     texts,
 };
 use proptest::prelude::*;
 
-const PTX: &[u8] = b"\n.version 7.0\n.target sm_50\n.address_size 64\n";
-
-/// One entry: kind, architecture, flags, payload, unpacked size, header size.
-fn entry(kind: u16, arch: u32, flags: u64, payload: &[u8], unpacked: u64, header: usize) -> Vec<u8> {
-    let mut e = vec![0; header];
-    let padded = payload.len().next_multiple_of(8);
-    e[0..2].copy_from_slice(&kind.to_le_bytes());
-    e[2..4].copy_from_slice(&0x0101u16.to_le_bytes());
-    e[4..8].copy_from_slice(&(header as u32).to_le_bytes());
-    e[8..12].copy_from_slice(&(padded as u32).to_le_bytes());
-    let packed = if unpacked == 0 { 0 } else { payload.len() as u32 };
-    e[16..20].copy_from_slice(&packed.to_le_bytes());
-    e[28..32].copy_from_slice(&arch.to_le_bytes());
-    e[40..48].copy_from_slice(&flags.to_le_bytes());
-    e[56..64].copy_from_slice(&unpacked.to_le_bytes());
-    e.extend(payload);
-    e.resize(header + padded, 0);
-    e
-}
-
-fn fatbin(parts: &[Vec<u8>]) -> Vec<u8> {
-    let body: Vec<u8> = parts.concat();
-    let mut f = 0xba55_ed50u32.to_le_bytes().to_vec();
-    f.extend(1u16.to_le_bytes());
-    f.extend(16u16.to_le_bytes());
-    f.extend((body.len() as u64).to_le_bytes());
-    f.extend(body);
-    f
-}
+use support::{PTX, entry, fatbin, lz4, lz4_bomb, zstd, zstd_bomb};
 
 #[test]
 fn kinds() {
@@ -74,18 +48,11 @@ fn the_newest_text_that_suits() {
 
 #[test]
 fn packed_texts() {
-    // LZ4 block: one token for 16 literals or more (15, then the rest), no match.
     let text = b".version 7.0 a packed text";
-    let mut block = vec![0xf0, (text.len() - 15) as u8];
-    block.extend(text);
-    let file = fatbin(&[entry(1, 50, 0x2011, &block, text.len() as u64, 80)]);
-    assert_eq!(texts(&file, 86).unwrap()[0].1, text);
-    // zstd frame: single segment, one byte of content size, one raw last block.
-    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x20, text.len() as u8];
-    frame.extend(&(((text.len() as u32) << 3) | 1).to_le_bytes()[..3]);
-    frame.extend(text);
-    let file = fatbin(&[entry(1, 50, 0x8011, &frame, text.len() as u64, 80)]);
-    assert_eq!(texts(&file, 86).unwrap()[0].1, text);
+    for (flags, packed) in [(0x2011, lz4(text)), (0x8011, zstd(text))] {
+        let file = fatbin(&[entry(1, 50, flags, &packed, text.len() as u64, 80)]);
+        assert_eq!(texts(&file, 86).unwrap()[0].1, text);
+    }
 }
 
 /// The flags of ELF headers as NVIDIA's assemblers write them: in the first byte up to CUDA 12, in the second from CUDA 13 on.
@@ -104,31 +71,10 @@ fn machine_code_says_what_it_is_for() {
     assert_eq!(contents(&fatbin(&[code(90), code(80), code(90)])).machine_code, [80, 90]);
 }
 
-/// A block of LZ4 that repeats its first byte `count` times.
-fn lz4_bomb(count: usize) -> Vec<u8> {
-    let mut block = vec![0x1f, b'.', 1, 0];
-    block.extend(std::iter::repeat_n(255, (count - 20) / 255));
-    block.push(((count - 20) % 255) as u8);
-    block
-}
-
-/// A zstd frame without a declared size whose last block is one byte, `count` times over.
-fn zstd_bomb(count: u32) -> Vec<u8> {
-    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
-    frame.extend(&((count << 3) | 3).to_le_bytes()[..3]);
-    frame.push(b'.');
-    frame
-}
-
 /// What an entry declares is what comes out of it, to the byte; nothing more is made.
 #[test]
 fn an_entry_of_another_size_than_it_declares_is_refused() {
-    let lz4 = {
-        let text = b".version 7.0 a packed text";
-        let mut block = vec![0xf0, (text.len() - 15) as u8];
-        block.extend(text);
-        block
-    };
+    let lz4 = lz4(b".version 7.0 a packed text");
     let cases: [(u64, &[u8], u64, &str); 8] = [
         (0x2011, &lz4, 25, "declares 25 bytes and unpacks to more"),
         (0x2011, &lz4, 27, "declares 27 bytes and unpacks to 26"),
