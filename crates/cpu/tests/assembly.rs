@@ -96,13 +96,7 @@ fn avx2_code_is_full_width() {
 #[test]
 fn large_frames_are_read_back_in_rows() {
     let rows = |file: &str, kernel: &str, block: u32| -> Vec<usize> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
-        let text = std::fs::read_to_string(path).expect("the kernel's text");
-        let program =
-            Program::load(&[Source { name: file, text: &text }], Engine::Compiled).expect("it loads");
-        let id = program.module().function(kernel).expect("it is there");
-        let spec = Specialisation::of_launch([2, 1, 1], [block, 1, 1]);
-        let ir = simd::ir(&program.request(id, spec)).expect("it compiles");
+        let ir = ir_of(file, kernel, block);
         let resumed = ir.split_once("resume1:").expect("it stops").1;
         let block = resumed.split("\n  br ").next().unwrap_or_default();
         block.split("fence").map(|row| row.matches("load <32 x i32>").count()).collect()
@@ -124,6 +118,51 @@ fn alignment_is_checked_once() {
         let checks = ir.matches("call void @misaligned").count();
         assert_eq!(checks, checked + 1, "{kernel} has {accesses} accesses and a store");
     }
+}
+
+/// The IR of a kernel in a file, for blocks of so many threads.
+fn ir_of(file: &str, kernel: &str, block: u32) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    let text = std::fs::read_to_string(path).expect("the kernel's text");
+    let program = Program::load(&[Source { name: file, text: &text }], Engine::Compiled).expect("it loads");
+    let id = program.module().function(kernel).expect("it is there");
+    let spec = Specialisation::of_launch([2, 1, 1], [block, 1, 1]);
+    simd::ir(&program.request(id, spec)).expect("it compiles")
+}
+
+/// A loop whose rounds each thread counts is there twice, and in the copy for lanes that agree nothing tells lanes apart.
+#[test]
+fn lanes_that_agree_have_a_loop_of_their_own() {
+    let ir = ir_of("tests/ptx/rounds.ptx", "numbered", 64);
+    let (apart, agreed) = ir.split_once("@llvm.vector.reduce.and.v32i32(<32 x i32> %").expect("a copy");
+    let counted = |text: &str| text.matches("sub <32 x i32>").count();
+    assert!(counted(apart) > 0, "each lane counts its rounds:\n{ir}");
+    assert_eq!(counted(agreed), 0, "one number of rounds for all lanes:\n{ir}");
+    // Where one value counts the rounds anyway, there is one loop.
+    assert!(!ir_of("tests/ptx/rounds.ptx", "walks", 64).contains("vector.reduce"));
+}
+
+/// Indices that the run shows to be consecutive are read as a row.
+#[test]
+fn chosen_and_signed_indices_are_rows() {
+    for kernel in ["chosen", "signs", "walks"] {
+        let ir = ir_of("tests/ptx/rounds.ptx", kernel, 96);
+        assert!(ir.contains(" = load <32 x i32>, ptr %t"), "{kernel} reads no row:\n{ir}");
+    }
+}
+
+/// What moves by the threads of the whole grid is asked for ahead, what moves by a little is not.
+#[test]
+fn far_steps_are_asked_for_ahead() {
+    assert!(ir_of("tests/ptx/rounds.ptx", "numbered", 64).contains("call void @llvm.prefetch"));
+    assert!(!ir_of("tests/ptx/rounds.ptx", "walks", 64).contains("@llvm.prefetch"));
+}
+
+/// Kernels with barriers run all warps of a block in one loop, if copies of them are small enough.
+#[test]
+fn warps_go_from_barrier_to_barrier_in_a_loop() {
+    assert!(ir_of("bench/kernels/reduce.ptx", "reduce", 256).contains("@anywarp_sweep("));
+    assert!(!ir_of("bench/kernels/stream.ptx", "vecadd", 256).contains("@anywarp_sweep("));
 }
 
 /// What the IR gives each kind of warps as their lanes.

@@ -295,16 +295,33 @@ impl Resident {
     /// As for `step`.
     unsafe fn sweep(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Step> {
         let code = job.launch.code;
-        let (mut kept, mut at) = (0usize, (0u32, SYNC));
+        let (mut kept, mut at, mut begin) = (0usize, (0u32, SYNC), 0);
         let (mut trues, mut lanes) = (0u32, 0u32);
-        for k in 0..self.active {
-            let index = *self.order.get(k)?;
-            let warp = self.warps.get_mut(usize::from(index))?;
-            self.current.store(u32::from(index), Ordering::Relaxed);
+        // Where no warp has ended the code may know how to take all of them from barrier to barrier.
+        let mut before = None;
+        if self.active == self.warps.len() {
             in_code.store(true, Ordering::Relaxed);
             // SAFETY: the caller vouches for the block's memory.
-            let stop = unsafe { code.resume(warp) };
+            before = unsafe { code.sweep(&mut self.warps, &self.current, job.failed()) };
             in_code.store(false, Ordering::Relaxed);
+        }
+        if let (Some((first @ 1.., _)), Some(warp)) = (before, self.warps.first()) {
+            (kept, at, begin) = (first, (warp.bar_id, SYNC), first);
+        }
+        for k in begin..self.active {
+            let index = *self.order.get(k)?;
+            let warp = self.warps.get_mut(usize::from(index))?;
+            let stop = match before.take() {
+                Some((_, stop)) => stop,
+                None => {
+                    self.current.store(u32::from(index), Ordering::Relaxed);
+                    in_code.store(true, Ordering::Relaxed);
+                    // SAFETY: the caller vouches for the block's memory.
+                    let stop = unsafe { code.resume(warp) };
+                    in_code.store(false, Ordering::Relaxed);
+                    stop
+                }
+            };
             if stop == Stop::Barrier
                 && warp.bar_lanes == warp.live
                 && warp.live != 0

@@ -127,6 +127,11 @@ impl<'a> Job<'a> {
         self.failed.load(Ordering::Relaxed)
     }
 
+    /// Where that is told.
+    pub(crate) fn failed(&self) -> &AtomicBool {
+        &self.failed
+    }
+
     /// Ends the launch with a fault, unless it has one. Says whether this was the first.
     pub(crate) fn fail(&self, fault: Fault) -> bool {
         let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);

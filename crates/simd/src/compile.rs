@@ -1,7 +1,7 @@
 //! From a kernel to code that runs.
 
 use std::mem::transmute;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use wave::abi::{BlockCtx, Code, Stop, WarpCtx};
@@ -10,7 +10,7 @@ use wave::{FuncId, Module};
 use crate::cache::{Cache, Key};
 use crate::effort::Effort;
 use crate::kernel::shape::Specialisation;
-use crate::kernel::{self, RESUME, RUN_BLOCKS, Report};
+use crate::kernel::{self, RESUME, RUN_BLOCKS, Report, SWEEP};
 use crate::llvm::{Llvm, LlvmError, Ticket};
 use crate::object::{LoadError, Loaded};
 use crate::target::Target;
@@ -66,11 +66,13 @@ impl From<LlvmError> for Error {
 }
 
 type ResumeFn = unsafe extern "C" fn(*mut WarpCtx, *mut u8) -> u32;
+type SweepFn = unsafe extern "C" fn(*mut WarpCtx, u64, *const AtomicU32, *const AtomicBool) -> u64;
 type RunBlocksFn = unsafe extern "C" fn(*mut BlockCtx, u64) -> u32;
 
 #[derive(Clone, Copy, Debug)]
 enum Entry {
-    Resume(ResumeFn),
+    /// One warp's, and all warps' where there is one.
+    Resume(ResumeFn, Option<SweepFn>),
     RunBlocks(RunBlocksFn),
 }
 
@@ -212,11 +214,13 @@ impl Compiled {
             Some(cache) => Some((cache.clone(), key, Ticket::new().ok_or(LlvmError::Ending)?)),
             None => None,
         };
-        let rest = Rest { ir: emitted.ir, facts, target: request.target.clone(), keep };
+        let (ir, sweep) = (emitted.ir, emitted.sweep);
+        let rest = |ir: String| Rest { ir, facts, target: request.target.clone(), keep };
         if first && facts.report.effort == Effort::Full {
-            let object = Llvm::get()?.object(&rest.ir, request.target, Effort::First)?;
-            return Ok(Made::First(Compiled::load(&object, facts, false, start)?, rest));
+            let object = Llvm::get()?.object(&ir, request.target, Effort::First)?;
+            return Ok(Made::First(Compiled::load(&object, facts, false, start)?, rest(ir + &sweep)));
         }
+        let rest = rest(ir + &sweep);
         let whole = rest.make()?;
         Ok(Made::Whole(Compiled { time: start.elapsed(), ..whole }))
     }
@@ -227,7 +231,10 @@ impl Compiled {
         let address = loaded.symbol(name).ok_or_else(|| Error::Load(LoadError::Unresolved(name.into())))?;
         let entry = if facts.suspends {
             // SAFETY: the emitter gives this symbol this signature.
-            Entry::Resume(unsafe { transmute::<*const u8, ResumeFn>(address) })
+            let resume = unsafe { transmute::<*const u8, ResumeFn>(address) };
+            // SAFETY: and this one this.
+            let sweep = loaded.symbol(SWEEP).map(|at| unsafe { transmute::<*const u8, SweepFn>(at) });
+            Entry::Resume(resume, sweep)
         } else {
             // SAFETY: as above.
             Entry::RunBlocks(unsafe { transmute::<*const u8, RunBlocksFn>(address) })
@@ -260,22 +267,34 @@ impl Code for Compiled {
     }
 
     fn suspends(&self) -> bool {
-        matches!(self.entry, Entry::Resume(_))
+        matches!(self.entry, Entry::Resume(..))
     }
 
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
         match self.entry {
             // SAFETY: the caller vouches for the context.
-            Entry::Resume(f) => Stop::from_code(unsafe { f(warp, warp.frame) }),
+            Entry::Resume(f, _) => Stop::from_code(unsafe { f(warp, warp.frame) }),
             Entry::RunBlocks(_) => Stop::Fault,
         }
+    }
+
+    unsafe fn sweep(
+        &self,
+        warps: &mut [WarpCtx],
+        current: &AtomicU32,
+        failed: &AtomicBool,
+    ) -> Option<(usize, Stop)> {
+        let Entry::Resume(_, Some(f)) = self.entry else { return None };
+        // SAFETY: the caller vouches for the contexts.
+        let answer = unsafe { f(warps.as_mut_ptr(), warps.len() as u64, current, failed) };
+        Some(((answer & u64::from(u32::MAX)) as usize, Stop::from_code((answer >> 32) as u32)))
     }
 
     unsafe fn run_blocks(&self, block: &mut BlockCtx, count: u64) -> Stop {
         match self.entry {
             // SAFETY: as above.
             Entry::RunBlocks(f) => Stop::from_code(unsafe { f(block, count) }),
-            Entry::Resume(_) => Stop::Fault,
+            Entry::Resume(..) => Stop::Fault,
         }
     }
 }
@@ -285,7 +304,8 @@ impl Code for Compiled {
 /// # Errors
 /// The kernel is not supported.
 pub fn ir(request: &Request) -> Result<String, Error> {
-    Ok(kernel::emit(request.module, request.kernel, request.spec, request.target)?.ir)
+    let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
+    Ok(emitted.ir + &emitted.sweep)
 }
 
 /// A kernel's assembly.
@@ -294,5 +314,6 @@ pub fn ir(request: &Request) -> Result<String, Error> {
 /// The kernel is not supported, or there is no LLVM.
 pub fn assembly(request: &Request) -> Result<String, Error> {
     let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
-    Ok(Llvm::get()?.assembly(&emitted.ir, request.target, emitted.report.effort)?)
+    let ir = emitted.ir + &emitted.sweep;
+    Ok(Llvm::get()?.assembly(&ir, request.target, emitted.report.effort)?)
 }

@@ -10,7 +10,7 @@
 //! The structures are `repr(C)`: compiled code reads them by offset.
 
 use std::ffi::c_void;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::LANES;
 
@@ -280,6 +280,22 @@ pub trait Code: Send + Sync {
     /// The context's pointers are valid for the launch: parameters, shared memory, image, local memory for every thread,
     /// runtime. The kernel's own accesses may still fault; see the scheduler's fault handling.
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop;
+
+    /// Runs all warps of a block, one after the other and again, as long as each comes to the same barrier of the whole block
+    /// ([`crate::op::BarMode::Sync`] with all its living lanes); `current` is told which warp runs. Answers the first that stopped otherwise and
+    /// how: those before it have arrived, those behind it have not run since. Or their number, with anything, if all have arrived and `failed`
+    /// is set. `None`, and nothing has been done, where there is no such code.
+    ///
+    /// # Safety
+    /// As for `resume`, of every warp; all of them have lanes that live and none waits.
+    unsafe fn sweep(
+        &self,
+        _warps: &mut [WarpCtx],
+        _current: &AtomicU32,
+        _failed: &AtomicBool,
+    ) -> Option<(usize, Stop)> {
+        None
+    }
 
     /// Runs `count` whole blocks, beginning with `block.ctaid` and going on in launch order (x fastest), all warps of
     /// each, without a stop. Changes `block.ctaid`. Only where [`Code::suspends`] is false.

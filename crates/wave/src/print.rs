@@ -247,6 +247,7 @@ pub(crate) fn spell(op: &Op) -> Spelling {
         Op::ToGeneric(space) => format!("to_generic.{}", space.name()),
         Op::FromGeneric(space) => format!("from_generic.{}", space.name()),
         Op::IsSpace(space) => format!("is_space.{}", space.name()),
+        Op::Prefetch(space) => format!("prefetch.{}", space.name()),
         Op::Special(register) => format!("special.{}", register.name()),
         Op::Shfl { mode, sync } => format!("shfl{}.{}", flag(*sync, ".sync"), mode.name()),
         Op::Vote { mode, sync } => format!("vote{}.{}", flag(*sync, ".sync"), mode.name()),

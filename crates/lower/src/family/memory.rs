@@ -2,7 +2,7 @@
 
 use ptx::ast::{AddressBase, Instruction, Operand, OperandKind, VariableRef};
 use ptx::{Modifier as M, Opcode, ScalarType};
-use wave::op::{AtomOp, AtomTy, MemMode, Op, Order, Scope, Space};
+use wave::op::{AtomOp, AtomTy, IntOp, MemMode, Op, Order, Scope, Space};
 use wave::{Ty, Value};
 
 use super::{bulk, mbarrier};
@@ -275,12 +275,17 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
 }
 
-/// Hints do nothing, but their operands must make sense.
+/// Hints change no result, but their operands must make sense. Those that ask for memory are passed on.
 pub fn hint(l: &mut Lower, i: &Instruction) -> Result<()> {
-    match i.operands.first() {
-        Some(o) if o.address().is_some() => l.address(o).map(|_| ()),
-        _ => Ok(()),
+    let Some(o) = i.operands.first().filter(|o| o.address().is_some()) else { return Ok(()) };
+    let (address, offset, _) = l.address(o)?;
+    if i.opcode == Opcode::Prefetch {
+        let offset = l.constant(Ty::I64, u128::from(offset as u64));
+        let address = l.op1(Op::Int(IntOp::Add, Ty::I64), &[address, offset]);
+        let space = if i.has(M::Global) { Space::Global } else { Space::Generic };
+        l.op(Op::Prefetch(space), &[address]);
     }
+    Ok(())
 }
 
 /// The operation and type of an atomic.

@@ -9,6 +9,9 @@ use super::shape::Shape;
 use super::value::Rep;
 use crate::lanewise::predicate;
 
+/// More than any index that is known to be below it.
+const FAR: i64 = 1 << 62;
+
 /// How the lanes of a group differ.
 #[derive(Clone, Copy, PartialEq)]
 enum Row {
@@ -57,7 +60,10 @@ impl Kernel<'_> {
         for first in (0..LANES).step_by(size) {
             let one = self.lane(v, first);
             let part = match (row, signed) {
-                (Row::Consecutive, Some(extends)) => self.lanes_of_row(cmp, ty, &one, &n, size, extends),
+                (Row::Consecutive, Some(extends)) => {
+                    let beyond = self.beyond(v, ty, &one, &n, extends);
+                    self.lanes_of_row(cmp, &beyond, size)
+                }
                 _ => {
                     let yes = self.text.def(format!("icmp {} i{} {one}, {n}", predicate(cmp), ty.bits()));
                     let all = (1u64 << size) - 1;
@@ -119,35 +125,43 @@ impl Kernel<'_> {
         }
     }
 
-    /// The lanes of one row of consecutive numbers from `first`, as the low bits of a word.
-    fn lanes_of_row(
-        &mut self,
-        cmp: IntCmp,
-        ty: Ty,
-        first: &str,
-        bound: &str,
-        size: usize,
-        extend: &str,
-    ) -> String {
-        let difference = if ty == Ty::I32 {
+    /// How far a bound lies beyond the first number of a row, as a signed number of 64 bits that may stand for any that is further away.
+    fn beyond(&mut self, v: Value, ty: Ty, first: &str, bound: &str, extend: &str) -> String {
+        if ty == Ty::I32 {
             let first = self.text.def(format!("sext i32 {first} to i64"));
             let bound = self.text.def(format!("{extend} i32 {bound} to i64"));
-            self.text.def(format!("sub nsw i64 {bound}, {first}"))
-        } else {
-            self.binary64("llvm.ssub.sat.i64", bound, first)
-        };
+            return self.text.def(format!("sub nsw i64 {bound}, {first}"));
+        }
+        let mine = self.ranges.at(v, Block(self.at.0 as u32));
+        if !mine.is_natural() || mine.smax >= i128::from(FAR) {
+            return self.binary64("llvm.ssub.sat.i64", bound, first);
+        }
+        // What is below all of them or above all of them may as well be nearer: that is one value for all warps, and nothing overflows.
+        let bound = self.binary64("llvm.smax.i64", bound, "-1");
+        let bound = self.binary64("llvm.smin.i64", &bound, &FAR.to_string());
+        self.text.def(format!("sub nsw i64 {bound}, {first}"))
+    }
+
+    /// The lanes of one row of consecutive numbers, as the low bits of a word, from how far the bound is beyond the first.
+    fn lanes_of_row(&mut self, cmp: IntCmp, beyond: &str, size: usize) -> String {
+        let all = ((1u64 << size) - 1) as u32 as i32;
         // Those below the bound, or up to it.
         let with_it = matches!(cmp, IntCmp::LeS | IntCmp::GtS | IntCmp::LeU | IntCmp::GtU);
         let (least, most) = if with_it { (-1, size as i64 - 1) } else { (0, size as i64) };
-        let count = self.binary64("llvm.smax.i64", &difference, &least.to_string());
-        let count = self.binary64("llvm.smin.i64", &count, &most.to_string());
-        let count = if with_it { self.text.def(format!("add nsw i64 {count}, 1")) } else { count };
-        let bits = self.text.def(format!("shl i64 1, {count}"));
-        let bits = self.text.def(format!("sub i64 {bits}, 1"));
-        let bits = self.text.def(format!("trunc i64 {bits} to i32"));
+        // That all of them are is a comparison of its own: code for whole warps comes after it alone.
+        let whole = self.text.def(format!("icmp sge i64 {beyond}, {most}"));
+        let count = self.binary64("llvm.smax.i64", beyond, &least.to_string());
+        let count = self.text.def(format!("trunc i64 {count} to i32"));
+        let count = if with_it { self.text.def(format!("add i32 {count}, 1")) } else { count };
+        let count = self.text.def(format!("and i32 {count}, 31"));
+        let others = self.text.def(format!("shl i32 -1, {count}"));
+        let bits = self.text.def(format!("xor i32 {others}, -1"));
         let below = matches!(cmp, IntCmp::LtS | IntCmp::LeS | IntCmp::LtU | IntCmp::LeU);
-        let all = ((1u64 << size) - 1) as u32 as i32;
-        if below { bits } else { self.text.def(format!("xor i32 {bits}, {all}")) }
+        if below {
+            return self.text.def(format!("select i1 {whole}, i32 {all}, i32 {bits}"));
+        }
+        let bits = self.text.def(format!("and i32 {others}, {all}"));
+        self.text.def(format!("select i1 {whole}, i32 0, i32 {bits}"))
     }
 
     fn binary64(&mut self, name: &str, a: &str, b: &str) -> String {

@@ -7,14 +7,15 @@ use wave::op::{Op, SReg};
 use wave::range::Ranges;
 use wave::{FuncId, Function, Inst, LANES, Module, Terminator, Value};
 
-use super::aligned;
 use super::cfg::Cfg;
 use super::rendezvous::{self, Waits};
 use super::routine::Routines;
 use super::shape::{self, Shapes, Specialisation};
 use super::{
-    Emitted, Kernel, Report, Result, Unsupported, control, flush, memory, nan, per_lane, spin, stop, tidy,
+    Emitted, Kernel, Report, Result, SWEEP, Unsupported, control, flush, memory, nan, per_lane, rounds, spin,
+    stop, tidy,
 };
+use super::{ahead, aligned};
 use crate::effort::{self, Effort, FORMS, Form};
 use crate::target::Target;
 use crate::text::Text;
@@ -116,6 +117,14 @@ struct Unit<'a> {
     target: &'a Target,
 }
 
+/// A function and what is known of it.
+struct Analysed {
+    func: Function,
+    cfg: Cfg,
+    shapes: Shapes,
+    ranges: Ranges,
+}
+
 impl<'a> Unit<'a> {
     /// With lanes that run together where their ways meet.
     fn together(self, mut func: Function, form: &Form) -> Result<Emitted> {
@@ -125,10 +134,17 @@ impl<'a> Unit<'a> {
         let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
         tidy::close_loops(&mut func, &cfg);
         spin::mark(&mut func, &cfg);
-        let func = stop::split_at_stops(&func);
-        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
-        let ranges = Ranges::of(&func, &|reg| shape::register(reg, &self.spec));
-        let shapes = shape::analyse(&func, &cfg, &self.spec, &ranges);
+        let mut told = self.analysed(stop::split_at_stops(&func))?;
+        if let Some(twice) = rounds::for_one_number(&told.func, &told.cfg, &told.shapes) {
+            let twice = self.analysed(twice)?;
+            if rounds::gains(&told.shapes, &twice.shapes) {
+                told = twice;
+            }
+        }
+        if ahead::ask(&mut told.func, &told.cfg, &told.shapes) {
+            told = self.analysed(told.func)?;
+        }
+        let Analysed { func, cfg, shapes, ranges } = told;
         let before_stop = before_stop(&func, &cfg);
         let always_full = self.spec.threads().is_multiple_of(LANES as u32)
             && !leaves_early(&func, &cfg, &shapes, &before_stop);
@@ -144,6 +160,14 @@ impl<'a> Unit<'a> {
         }
         k.body()?;
         k.emitted(self.target)
+    }
+
+    /// With all that is known of it.
+    fn analysed(self, func: Function) -> Result<Analysed> {
+        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
+        let ranges = Ranges::of(&func, &|reg| shape::register(reg, &self.spec));
+        let shapes = shape::analyse(&func, &cfg, &self.spec, &ranges);
+        Ok(Analysed { func, cfg, shapes, ranges })
     }
 
     /// With lanes that each go on for themselves, likewise.
@@ -246,6 +270,10 @@ impl Kernel<'_> {
         if let Some(why) = self.refused.take() {
             return Err(Unsupported(why));
         }
+        let mut sweep = if self.sweeps() { self.sweep() } else { String::new() };
+        if self.flushes && !sweep.is_empty() {
+            self.flushing(&mut sweep, SWEEP, "i64", &["ptr", "i64", "ptr", "ptr"]);
+        }
         let ir = self.finish(target);
         let frame = self.frame.next_multiple_of(64);
         self.report.effort = match target.effort {
@@ -255,7 +283,7 @@ impl Kernel<'_> {
         };
         let keeps_stack = self.local_size.is_none();
         let local = self.local_frame + if keeps_stack { wave::layout::RECURSION_STACK } else { 0 };
-        Ok(Emitted { ir, frame, local, keeps_stack, suspends: self.suspends, report: self.report })
+        Ok(Emitted { ir, sweep, frame, local, keeps_stack, suspends: self.suspends, report: self.report })
     }
 }
 

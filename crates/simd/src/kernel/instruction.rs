@@ -1,8 +1,8 @@
 //! One instruction: which part of the emitter writes it, and what is computed lane by lane.
 
 use wave::abi::{BULK, TEXTURE};
-use wave::op::{Builtin, Op, Scope};
-use wave::{Inst, LANES, Module, Value};
+use wave::op::{Builtin, Op, Scope, ShiftOp};
+use wave::{Inst, LANES, Module, Ty, Value};
 
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, nan, shape};
@@ -68,6 +68,10 @@ impl Kernel<'_> {
                 None => Err(Unsupported(format!("bulk.{bulk}"))),
             },
             Op::Nop => Ok(()),
+            Op::Prefetch(space) => {
+                self.prefetch(inst.args[0], *space);
+                Ok(())
+            }
             op if op.suspends() => Err(Unsupported("a stop inside a block".into())),
             op if op.is_convergent() => self.convergent(inst),
             Op::Call(_) | Op::CallIndirect { .. } => Err(Unsupported("a call".into())),
@@ -135,43 +139,88 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// The condition under which a widened pattern holds: its operand does not wrap inside the warp, and its operands' guards hold.
+    /// The condition under which a result's shape holds: that of its operands, and what the operation adds.
     fn guard_of(&mut self, inst: &Inst, shape: &shape::Shape) -> String {
         let mut guard = "true".to_string();
         for a in inst.args.clone() {
             if let Some(g) = self.guard(a) {
-                guard = if guard == "true" { g } else { self.text.def(format!("and i1 {guard}, {g}")) };
+                guard = self.both(guard, g);
             }
         }
-        let (Op::Sext { from, to } | Op::Zext { from, to }) = inst.op else { return guard };
+        match inst.op {
+            Op::Sext { from, to } | Op::Zext { from, to } if to > from => match self.widened(inst, shape) {
+                Some(holds) => self.both(guard, holds),
+                None => guard,
+            },
+            Op::Select(_) => match self.takes_pattern(inst) {
+                Some(holds) => self.both(guard, holds),
+                None => guard,
+            },
+            Op::Shift(ShiftOp::ShrS, ty) => match self.one_sign(inst.args[0], ty) {
+                Some(holds) => self.both(guard, holds),
+                None => guard,
+            },
+            _ => guard,
+        }
+    }
+
+    /// Both of two conditions.
+    fn both(&mut self, a: String, b: String) -> String {
+        if a == "true" { b } else { self.text.def(format!("and i1 {a}, {b}")) }
+    }
+
+    /// Whether a choice that is the same for all lanes takes the operand that is a pattern.
+    fn takes_pattern(&mut self, inst: &Inst) -> Option<String> {
+        let shapes: Vec<shape::Shape> =
+            inst.args.iter().map(|a| self.shapes.values[a.index()].clone()).collect();
+        let which = shape::chosen_pattern(&shapes)?;
+        let c = self.first_lane(inst.args[0]);
+        // A condition that no lane needs may be poison.
+        let c = self.text.def(format!("freeze i1 {c}"));
+        Some(if which == 1 { c } else { self.text.def(format!("xor i1 {c}, true")) })
+    }
+
+    /// Whether a pattern has one sign in all lanes: its least and its greatest have the same.
+    fn one_sign(&mut self, v: Value, ty: Ty) -> Option<String> {
+        let source = self.shapes.values[v.index()].clone();
+        if source.is_flat() {
+            return None;
+        }
+        let base = self.first_lane(v);
+        let base = self.text.def(format!("freeze {ty} {base}"));
+        let (least, greatest) = source.extremes();
+        let least = self.text.def(format!("add {ty} {base}, {least}"));
+        let greatest = self.text.def(format!("add {ty} {base}, {greatest}"));
+        let differ = self.text.def(format!("xor {ty} {least}, {greatest}"));
+        Some(self.text.def(format!("icmp sge {ty} {differ}, 0")))
+    }
+
+    /// Whether a widened pattern does not wrap inside the warp; `None` where there is nothing that could.
+    fn widened(&mut self, inst: &Inst, shape: &shape::Shape) -> Option<String> {
         let source = self.shapes.values[inst.args[0].index()].clone();
-        if to <= from || source.is_flat() {
-            return guard;
+        if source.is_flat() {
+            return None;
         }
         let signed = matches!(inst.op, Op::Sext { .. });
-        let (low, high) = (
-            shape.offsets.iter().min().copied().unwrap_or(0),
-            shape.offsets.iter().max().copied().unwrap_or(0),
-        );
+        let (low, high) = shape.extremes();
         let (min, max) =
             if signed { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
         // Every value may be the first of its group.
         let (min, max) = (min.saturating_sub(low).max(min), max.saturating_sub(high).min(max));
-        let both = if shape.group == LANES {
+        if shape.group == LANES {
             let base = self.first_lane(inst.args[0]);
-            self.within(&base, signed, min, max)
-        } else if let Some(groups) = self.groups_within(inst.args[0], signed, min, max) {
-            groups
-        } else {
-            let v = self.vector(inst.args[0]);
-            let v = self.text.def(format!("freeze <32 x i32> {v}"));
-            let (le, ge) = if signed { ("sle", "sge") } else { ("ule", "uge") };
-            let a = self.text.def(format!("icmp {le} <32 x i32> {v}, splat (i32 {})", max as i32));
-            let b = self.text.def(format!("icmp {ge} <32 x i32> {v}, splat (i32 {})", min as i32));
-            let both = self.text.def(format!("and <32 x i1> {a}, {b}"));
-            let bits = self.text.def(format!("bitcast <32 x i1> {both} to i32"));
-            self.text.def(format!("icmp eq i32 {bits}, -1"))
-        };
-        if guard == "true" { both } else { self.text.def(format!("and i1 {guard}, {both}")) }
+            return Some(self.within(&base, signed, min, max));
+        }
+        if let Some(groups) = self.groups_within(inst.args[0], signed, min, max) {
+            return Some(groups);
+        }
+        let v = self.vector(inst.args[0]);
+        let v = self.text.def(format!("freeze <32 x i32> {v}"));
+        let (le, ge) = if signed { ("sle", "sge") } else { ("ule", "uge") };
+        let a = self.text.def(format!("icmp {le} <32 x i32> {v}, splat (i32 {})", max as i32));
+        let b = self.text.def(format!("icmp {ge} <32 x i32> {v}, splat (i32 {})", min as i32));
+        let both = self.text.def(format!("and <32 x i1> {a}, {b}"));
+        let bits = self.text.def(format!("bitcast <32 x i1> {both} to i32"));
+        Some(self.text.def(format!("icmp eq i32 {bits}, -1")))
     }
 }

@@ -4,6 +4,7 @@
 //! lanes reach. LLVM's first pass turns slots into SSA values, which keeps emission simple where control flow is not. Values with a
 //! uniform shape are scalars, known patterns a scalar and constant offsets, the rest vectors.
 
+mod ahead;
 mod aligned;
 mod atomic;
 mod begin;
@@ -23,6 +24,7 @@ mod nan;
 mod offset;
 mod per_lane;
 mod rendezvous;
+mod rounds;
 mod routine;
 mod runs;
 mod runtime;
@@ -30,6 +32,7 @@ pub mod shape;
 mod special;
 mod spin;
 mod stop;
+mod sweep;
 mod threads;
 mod tidy;
 mod value;
@@ -86,6 +89,8 @@ pub struct Report {
 pub struct Emitted {
     /// The module's text.
     pub ir: String,
+    /// A function more for the module: all warps of a block from barrier to barrier. Empty where it has none.
+    pub sweep: String,
     /// Bytes of a warp's frame.
     pub frame: usize,
     /// Bytes of local memory a thread, at least.
@@ -100,6 +105,8 @@ pub struct Emitted {
 
 /// Names of the entry points.
 pub const RESUME: &str = "anywarp_resume";
+/// The entry for all warps of a block, from barrier to barrier.
+pub const SWEEP: &str = "anywarp_sweep";
 /// The entry for kernels that never stop.
 pub const RUN_BLOCKS: &str = "anywarp_run_blocks";
 

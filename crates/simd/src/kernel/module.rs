@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use wave::{LANES, Ty};
 
+use super::sweep::BODY;
 use super::{Kernel, RESUME, RUN_BLOCKS, offset};
 use crate::target::Target;
 use crate::text::constant_vector;
@@ -21,6 +22,8 @@ const LINE_TABLES: &str = "\
 !8 = !{i32 7, !\"Dwarf Version\", i32 4}
 !9 = !DISubroutineType(types: !0)
 !10 = !{!\"branch_weights\", i32 1048575, i32 1}
+!11 = distinct !DISubprogram(name: \"sweep\", file: !4, line: 1, unit: !2, type: !9, spFlags: DISPFlagDefinition)
+!12 = !DILocation(line: 0, scope: !11)
 ";
 
 /// The local memory of a thread where the launch decides how much it is, and how far each lane's lies behind the first lane's.
@@ -74,13 +77,12 @@ impl Kernel<'_> {
         if self.suspends {
             let _ = writeln!(
                 ir,
-                "define i32 @{RESUME}(ptr noalias %warp, ptr noalias %frame) #0 !dbg !5 {{\nentry:"
+                "define internal i32 @{BODY}(ptr noalias %warp, ptr noalias %frame, i32 %at) alwaysinline #0 !dbg !5 {{\nentry:"
             );
             for (name, at, ty) in [
                 ("block", offset::W_BLOCK, "ptr"),
                 ("index", offset::W_INDEX, "i32"),
                 ("lanes", offset::W_LANES, "i32"),
-                ("at", offset::W_RESUME, "i32"),
             ] {
                 let _ = writeln!(
                     ir,
@@ -95,6 +97,13 @@ impl Kernel<'_> {
             let _ = writeln!(ir, "  switch i32 %at, label %start [{cases} ]\nstart:\n{start}  br label %p0");
             ir += &self.text.out;
             ir += "done:\n  ret i32 0\nfault:\n  ret i32 3\n}\n";
+            let _ = writeln!(
+                ir,
+                "define i32 @{RESUME}(ptr noalias %warp, ptr noalias %frame) #0 !dbg !6 {{\n  \
+                 %at.p = getelementptr i8, ptr %warp, i64 {}\n  %at = load i32, ptr %at.p\n  \
+                 %code = call i32 @{BODY}(ptr %warp, ptr %frame, i32 %at), !dbg !7\n  ret i32 %code\n}}",
+                offset::W_RESUME
+            );
         } else {
             let _ = writeln!(
                 ir,
@@ -110,7 +119,8 @@ impl Kernel<'_> {
             ir += &self.run_blocks();
         }
         if self.flushes {
-            self.flushing(&mut ir);
+            let (name, second) = if self.suspends { (RESUME, "ptr") } else { (RUN_BLOCKS, "i64") };
+            self.flushing(&mut ir, name, "i32", &["ptr", second]);
         }
         for d in &self.text.declarations {
             ir += d;
@@ -133,17 +143,21 @@ impl Kernel<'_> {
         ir
     }
 
-    /// Puts a function around the entry that makes the processor flush subnormals meanwhile.
-    fn flushing(&mut self, ir: &mut String) {
-        let (name, second) = if self.suspends { (RESUME, "ptr") } else { (RUN_BLOCKS, "i64") };
-        *ir = ir.replace(&format!("define i32 @{name}("), "define internal i32 @entered(");
+    /// Puts a function around an entry that makes the processor flush subnormals meanwhile.
+    pub fn flushing(&mut self, ir: &mut String, name: &str, result: &str, takes: &[&str]) {
+        *ir = ir.replace(
+            &format!("define {result} @{name}("),
+            &format!("define internal {result} @entered.{name}("),
+        );
         for (word, flushes) in [("flush", true), ("plain", false)] {
             self.text.declarations.insert(crate::lanewise::control_word(word, 0, flushes));
         }
         self.text.declarations.insert("declare void @llvm.x86.sse.ldmxcsr(ptr)".into());
+        let args: Vec<String> = takes.iter().enumerate().map(|(i, ty)| format!("{ty} %a{i}")).collect();
+        let args = args.join(", ");
         let _ = writeln!(
             ir,
-            "define i32 @{name}(ptr %a, {second} %b) #0 {{\n  call void @llvm.x86.sse.ldmxcsr(ptr @mxcsr.flush)\n  %r = call i32 @entered(ptr %a, {second} %b) noinline\n  call void @llvm.x86.sse.ldmxcsr(ptr @mxcsr.plain)\n  ret i32 %r\n}}"
+            "define {result} @{name}({args}) #0 {{\n  call void @llvm.x86.sse.ldmxcsr(ptr @mxcsr.flush)\n  %r = call {result} @entered.{name}({args}) noinline\n  call void @llvm.x86.sse.ldmxcsr(ptr @mxcsr.plain)\n  ret {result} %r\n}}"
         );
     }
 

@@ -24,6 +24,7 @@ pub const CLUSTER_RANK: usize = 184;
 pub const CLUSTER_BLOCKS: usize = 188;
 pub const CLUSTER_EXPLICIT: usize = 192;
 pub const W_BLOCK: usize = 0;
+pub const W_FRAME: usize = 8;
 pub const W_INDEX: usize = 16;
 pub const W_LANES: usize = 20;
 pub const W_LIVE: usize = 24;

@@ -2,11 +2,12 @@
 //!
 //! A shape says: inside each aligned group of `group` lanes, the value is that of the group's first lane plus a known offset. One group
 //! of 32 with offsets 0 is a uniform value; offsets 0, 4, 8… are the addresses of consecutive words; groups of 16 with offsets 0 are a row number in
-//! a 16×16 block. The offsets hold without wrap only under a *guard* where a 32-bit pattern was widened without proof.
+//! a 16×16 block. Where only the run tells whether a shape holds, code tests a *guard*: a 32-bit pattern that was widened may have wrapped, a
+//! pattern's sign may change within the warp, and a choice between a pattern and one value takes one or the other for all lanes.
 
 use std::rc::Rc;
 
-use wave::op::{CountOp, IntCmp, IntOp, Op, SReg, ShiftOp};
+use wave::op::{CountOp, IntCmp, IntOp, MatchMode, Op, SReg, ShiftOp};
 use wave::range::{Range, Ranges};
 use wave::{Function, LANES, Terminator, Ty};
 
@@ -26,13 +27,24 @@ pub struct Shape {
     pub zeros: u32,
     /// Greatest value, unsigned, where one is known: the value has not wrapped.
     pub max: Option<u64>,
-    /// The offsets may be broken by a wrap; code tests a guard.
-    pub guarded: bool,
+    /// What a condition decides at run time.
+    pub guard: Guard,
+}
+
+/// What of a shape holds only where a condition does that code tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Guard {
+    /// Nothing: all of it always holds.
+    None,
+    /// The offsets; lanes of which they say that they are alike always are.
+    Offsets,
+    /// All of it.
+    All,
 }
 
 impl Shape {
     fn with(group: usize, offsets: [i64; LANES]) -> Shape {
-        Shape { group, offsets: Rc::new(offsets), zeros: 0, max: None, guarded: false }
+        Shape { group, offsets: Rc::new(offsets), zeros: 0, max: None, guard: Guard::None }
     }
 
     /// Any values.
@@ -47,7 +59,7 @@ impl Shape {
 
     /// One value in all lanes.
     pub fn is_uniform(&self) -> bool {
-        self.group == LANES && self.is_flat()
+        self.group == LANES && self.is_flat() && self.guard != Guard::All
     }
 
     /// One value a group.
@@ -55,19 +67,29 @@ impl Shape {
         self.offsets.iter().all(|&o| o == 0)
     }
 
-    /// A scalar and known offsets.
+    /// A scalar and known offsets; all of them 0 where only a guard tells whether the lanes have one value.
     pub fn is_pattern(&self) -> bool {
-        self.group == LANES && !self.is_flat()
+        self.group == LANES && !self.is_uniform()
     }
 
     /// Whether a condition decides if the offsets hold.
     pub fn needs_guard(&self) -> bool {
-        self.guarded && self.group > 1 && !self.is_flat()
+        self.group > 1
+            && match self.guard {
+                Guard::None => false,
+                Guard::Offsets => !self.is_flat(),
+                Guard::All => true,
+            }
     }
 
     /// Whether consecutive lanes of a group are `stride` apart.
     pub fn has_stride(&self, stride: i64) -> bool {
         (0..LANES).all(|l| self.offsets[l] == ((l % self.group) as i64).wrapping_mul(stride))
+    }
+
+    /// The least and the greatest offset.
+    pub fn extremes(&self) -> (i64, i64) {
+        self.offsets.iter().fold((0, 0), |(least, greatest), &o| (least.min(o), greatest.max(o)))
     }
 
     /// The same with smaller groups.
@@ -79,11 +101,15 @@ impl Shape {
         for (l, o) in offsets.iter_mut().enumerate() {
             *o = self.offsets[l].wrapping_sub(self.offsets[l / group * group]);
         }
-        Shape { group, offsets: Rc::new(offsets), zeros: 0, ..self.clone() }
+        let guard = if group == 1 { Guard::None } else { self.guard };
+        Shape { group, offsets: Rc::new(offsets), zeros: 0, guard, ..self.clone() }
     }
 
-    /// The largest groups in which the value is one.
+    /// The largest groups in which the value is always one.
     pub fn flat(&self) -> Shape {
+        if self.guard == Guard::All {
+            return Shape { max: self.max, ..Shape::varying() };
+        }
         let mut s = self.clone();
         while !s.is_flat() {
             s = s.regroup(s.group / 2);
@@ -94,12 +120,12 @@ impl Shape {
     /// What holds for both.
     fn meet(&self, other: &Shape) -> Shape {
         let max = self.max.zip(other.max).map(|(a, b)| a.max(b));
-        let guarded = self.guarded || other.guarded;
+        let guard = self.guard.max(other.guard);
         let mut group = self.group.min(other.group);
         loop {
             let (a, b) = (self.regroup(group), other.regroup(group));
             if a.offsets == b.offsets || group == 1 {
-                return Shape { zeros: self.zeros.min(other.zeros), max, guarded, ..a };
+                return Shape { zeros: self.zeros.min(other.zeros), max, guard, ..a };
             }
             group /= 2;
         }
@@ -112,10 +138,10 @@ impl Shape {
     }
 
     fn add(&self, other: &Shape, sign: i64) -> Shape {
-        if (self.guarded || other.guarded) && !self.is_flat() && !other.is_flat() {
+        if self.guard.max(other.guard) != Guard::None && !self.is_flat() && !other.is_flat() {
             // Two patterns that may each be broken: only where both are one value is the sum known.
             let group = self.flat().group.min(other.flat().group);
-            return Shape { guarded: false, max: None, ..Shape::uniform().regroup(group) };
+            return Shape::uniform().regroup(group);
         }
         let group = self.group.min(other.group);
         let (a, b) = (self.regroup(group), other.regroup(group));
@@ -128,7 +154,7 @@ impl Shape {
             offsets: Rc::new(offsets),
             zeros: a.zeros.min(b.zeros),
             max: None,
-            guarded: self.guarded || other.guarded,
+            guard: self.guard.max(other.guard),
         }
     }
 }
@@ -276,19 +302,21 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges)
 /// block, leaves room for the way to the first lane, which need not be there.
 fn unguard(shape: &mut Shape, operands: &[Shape], inst: &wave::Inst, block: usize, ranges: &Ranges) {
     let (Op::Sext { from, to } | Op::Zext { from, to }) = inst.op else { return };
-    if to <= from || !shape.guarded || operands[0].guarded || shape.group == 1 {
+    if to <= from || shape.guard == Guard::None || operands[0].guard != Guard::None || shape.group == 1 {
         return;
     }
     let range = ranges.at(inst.args[0], wave::Block(block as u32));
     let all = Range::full(from);
-    let (least, greatest) = shape.offsets.iter().fold((0, 0), |(l, g), &o| (l.min(o), g.max(o)));
+    let (least, greatest) = shape.extremes();
     let (least, greatest) = (i128::from(least), i128::from(greatest));
     // Each lane's value less its offset is the first lane's, if that fits.
     let fits = match inst.op {
         Op::Sext { .. } => range.smin - greatest >= all.smin && range.smax - least <= all.smax,
         _ => range.umin - greatest >= all.umin && range.umax - least <= all.umax,
     };
-    shape.guarded = !fits;
+    if fits {
+        shape.guard = Guard::None;
+    }
 }
 
 /// What a special register may hold in a launch of a shape.
@@ -516,8 +544,12 @@ fn special(reg: SReg, spec: &Specialisation) -> Shape {
 /// The shape of result `i` of an operation.
 fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &Specialisation) -> Shape {
     let flat = || {
+        let one_if = |s: &Shape| s.guard == Guard::All && s.is_flat();
+        if keeps_guard(op) && a.iter().any(one_if) && a.iter().all(|s| one_if(s) || s.is_uniform()) {
+            return Shape { guard: Guard::All, ..Shape::uniform() };
+        }
         let group = a.iter().map(|s| s.flat().group).min().unwrap_or(LANES);
-        Shape { guarded: false, ..Shape::uniform().regroup(group) }
+        Shape::uniform().regroup(group)
     };
     let capped = |max: Option<u64>| max.filter(|m| u128::from(*m) <= ty.mask());
     let both = || a[0].max.zip(a[1].max);
@@ -555,6 +587,10 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
             }
             _ => flat(),
         },
+        // The sign is one for all lanes if the first's is the last's.
+        Op::Shift(ShiftOp::ShrS, _) if c[1] == Some(u128::from(ty.bits() - 1)) && a[0].is_pattern() => {
+            Shape { guard: Guard::All, ..Shape::uniform() }
+        }
         Op::Shift(ShiftOp::ShrU, _) => match c[1] {
             Some(k) if k < 32 => {
                 let max = a[0].max.map(|m| m >> k);
@@ -595,12 +631,13 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
             if !proven && (a[0].group == 1 || *from != Ty::I32) {
                 return flat();
             }
-            Shape { guarded: a[0].guarded || !proven, ..a[0].clone() }
+            let guard = if proven { Guard::None } else { Guard::Offsets };
+            Shape { guard: guard.max(a[0].guard), ..a[0].clone() }
         }
         Op::Zext { .. } | Op::Sext { .. } => {
             // Narrower: offsets stay right modulo the width.
             let max = capped(a[0].max);
-            Shape { max, ..if ty == Ty::I1 || a[0].guarded { flat() } else { a[0].clone() } }
+            Shape { max, ..if ty == Ty::I1 || a[0].guard != Guard::None { flat() } else { a[0].clone() } }
         }
         Op::ToGeneric(space) | Op::FromGeneric(space) => match space {
             wave::op::Space::Local => Shape::varying(),
@@ -620,7 +657,7 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
             true => Shape::uniform(),
             false => Shape::varying(),
         },
-        Op::Redux(_) if a[1].is_uniform() => Shape::uniform(),
+        Op::Redux(_) | Op::Match(MatchMode::All, _) if a[1].is_uniform() => Shape::uniform(),
         Op::Bar { .. } => Shape::uniform(),
         Op::Elect if i == 0 && a[0].is_uniform() => Shape::uniform(),
         Op::Atom { .. }
@@ -635,19 +672,44 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
         Op::Call(_) | Op::CallIndirect { .. } => Shape::varying(),
         Op::IsSpace(wave::op::Space::Local) => Shape::varying(),
         Op::IntCmp(cmp, _) if compares_whole_warps(*cmp, &a[0], &a[1], c[1]) => Shape::uniform(),
-        Op::Select(_) if a[0].is_uniform() => {
-            let s = a[1].meet(&a[2]);
-            Shape { zeros: 0, ..s }
-        }
+        Op::Select(_) if a[0].is_uniform() => match chosen_pattern(a) {
+            Some(i) => {
+                let max = a[1].max.zip(a[2].max).map(|(x, y)| x.max(y));
+                Shape { zeros: 0, max, guard: Guard::Offsets.max(a[i].guard), ..a[i].clone() }
+            }
+            None => Shape { zeros: 0, ..a[1].meet(&a[2]) },
+        },
         Op::Count(CountOp::Popc, _) => Shape { max: Some(64), ..flat() },
         _ => flat(),
+    }
+}
+
+/// Operations on integers that can be done again for every lane, so that one value under a guard makes another.
+fn keeps_guard(op: &Op) -> bool {
+    match op {
+        Op::Int(_, ty) | Op::Shift(_, ty) | Op::IntUn(_, ty) => *ty != Ty::I1,
+        Op::Zext { from, to } | Op::Sext { from, to } => *from != Ty::I1 && *to != Ty::I1,
+        _ => false,
+    }
+}
+
+/// Which operand of a choice is a pattern (1 or 2) where the other is one value: which of them lanes have is one for all of them.
+pub fn chosen_pattern(a: &[Shape]) -> Option<usize> {
+    let offsets = |s: &Shape| s.group > 1 && !s.is_flat();
+    match a {
+        [_, x, y] if offsets(x) && y.is_uniform() => Some(1),
+        [_, x, y] if offsets(y) && x.is_uniform() => Some(2),
+        _ => None,
     }
 }
 
 /// Whether a comparison of a pattern with a uniform value goes the same way for all lanes: the pattern runs through less than 32 values
 /// from a multiple of 32, and the bound lies between two such runs.
 fn compares_whole_warps(cmp: IntCmp, a: &Shape, b: &Shape, constant: Option<u128>) -> bool {
-    let run = a.is_pattern() && !a.guarded && a.zeros >= 5 && a.offsets.iter().all(|o| (0..32).contains(o));
+    let run = a.is_pattern()
+        && a.guard == Guard::None
+        && a.zeros >= 5
+        && a.offsets.iter().all(|o| (0..32).contains(o));
     let bound = |extra: u128| constant.is_some_and(|k| (k + extra).is_multiple_of(32));
     run && match cmp {
         IntCmp::LtS | IntCmp::LtU | IntCmp::GeS | IntCmp::GeU => b.is_uniform() && (b.zeros >= 5 || bound(0)),

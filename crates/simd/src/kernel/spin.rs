@@ -28,13 +28,13 @@ pub fn mark(func: &mut Function, cfg: &Cfg) -> Vec<usize> {
 }
 
 /// Where values are made.
-struct Made {
+pub(super) struct Made {
     /// By value: the block, and the place in it; of a parameter, the place behind the instructions.
     places: Vec<Option<(usize, usize)>>,
 }
 
 impl Made {
-    fn new(func: &Function, cfg: &Cfg) -> Made {
+    pub(super) fn new(func: &Function, cfg: &Cfg) -> Made {
         let mut places = vec![None; func.values.len()];
         for &b in &cfg.order {
             let data = &func.blocks[b];
@@ -44,6 +44,11 @@ impl Made {
             results.chain(params).for_each(|(at, v)| places[v.index()] = Some((b, at)));
         }
         Made { places }
+    }
+
+    /// The block, and the place in it; of a parameter, its number more than there are instructions.
+    pub(super) fn place(&self, v: Value) -> Option<(usize, usize)> {
+        self.places[v.index()]
     }
 
     /// The block of a loop where a value is made, and the instruction that makes it or the parameter that it is.

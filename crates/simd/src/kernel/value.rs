@@ -274,7 +274,10 @@ impl Kernel<'_> {
         match rep {
             Rep::Uniform(s) if !shape.is_uniform() => {
                 let w = self.text.splat(ty, &s);
-                Rep::Vector(w)
+                match shape.is_pattern() && shape.is_flat() {
+                    true => Rep::Pattern { base: s, guarded: Some(("true".into(), Some(w))) },
+                    false => Rep::Vector(w),
+                }
             }
             Rep::Pattern { .. } if !shape.is_pattern() => {
                 let w = self.spread(ty, &rep, &shape.offsets);

@@ -252,6 +252,8 @@ pub enum Op {
     FromGeneric(Space),
     /// `(generic address) -> i1`: whether it lies in `space`'s window.
     IsSpace(Space),
+    /// `(address)`: the memory there will be read soon. Any address will do.
+    Prefetch(Space),
     /// `() -> r`.
     Special(SReg),
     /// `(value: i32, b: i32, c: i32, members: i32) -> (value: i32, in range: i1)`. Lanes that are not members get
@@ -372,6 +374,7 @@ impl Op {
             }
             Op::ToGeneric(_) | Op::FromGeneric(_) => (vec![I64], vec![I64]),
             Op::IsSpace(_) => (vec![I64], vec![I1]),
+            Op::Prefetch(_) => (vec![I64], vec![]),
             Op::Special(r) => (vec![], vec![if r.name().ends_with("64") { I64 } else { I32 }]),
             Op::Shfl { .. } => (vec![I32; 4], vec![I32, I1]),
             Op::Vote { mode, .. } => (vec![I1, I32], vec![if mode == VoteMode::Ballot { I32 } else { I1 }]),
@@ -423,6 +426,7 @@ impl Op {
                 | Op::Builtin(_)
                 | Op::Texture(_)
                 | Op::Bulk(_)
+                | Op::Prefetch(_)
                 | Op::Yield
                 | Op::Special(SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64)
         );

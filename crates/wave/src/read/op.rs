@@ -56,7 +56,7 @@ pub(crate) fn every() -> Vec<Op> {
         ops.push(Op::CopySign(fmt));
     }
     for &space in Space::ALL {
-        ops.extend([Op::ToGeneric(space), Op::FromGeneric(space), Op::IsSpace(space)]);
+        ops.extend([Op::ToGeneric(space), Op::FromGeneric(space), Op::IsSpace(space), Op::Prefetch(space)]);
     }
     for a in flags {
         ops.extend(flags.map(|b| Op::Dp4a { a_signed: a, b_signed: b }));

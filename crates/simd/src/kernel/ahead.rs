@@ -1,0 +1,292 @@
+//! Memory that later rounds of a loop read, asked for ahead.
+//!
+//! Lanes of a warp read rows, and from round to round the row often moves by the threads of the whole grid, or by a matrix's width: further than
+//! the processor's own prefetching follows. How far an address moves in a round is found by differentiating it: the loop's counters move by what
+//! is added to them. It is only asked for, so that a guess which misses costs nothing but its instructions.
+
+use std::collections::BTreeMap;
+
+use wave::op::{IntOp, Op, Order, ShiftOp, Space};
+use wave::{Function, Inst, Loc, Ty, Value};
+
+use super::cfg::{Cfg, Loop};
+use super::shape::Shapes;
+use super::spin::Made;
+
+/// Operations that a value is asked for ahead of its use, in rounds of a loop without stops.
+const OPERATIONS: usize = 240;
+/// Rounds ahead, at most.
+const ROUNDS: usize = 8;
+/// Accesses of one loop that are worth it.
+const ACCESSES: usize = 16;
+/// Steps that a processor's own prefetching follows, bytes.
+const NEAR: u64 = 2048;
+
+/// How far a value moves in a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Step {
+    /// By so much.
+    By(i64),
+    /// By a value of 64 bits that is the same in all rounds.
+    Far(Value),
+}
+
+/// Puts [`Op::Prefetch`] before the loads of innermost loops, and of loops with stops, that move far in a round; whether there were any.
+pub fn ask(func: &mut Function, cfg: &Cfg, shapes: &Shapes) -> bool {
+    let made = Made::new(func, cfg);
+    let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();
+    let mut types = Vec::new();
+    for (i, l) in cfg.loops.iter().enumerate() {
+        let own = |b: usize| cfg.around(b).last().is_some_and(|(_, inner)| inner.header == l.header);
+        let insts = || l.blocks.iter().flat_map(|&b| &func.blocks[b].insts);
+        let stops = insts().any(|i| i.op.suspends());
+        let innermost = l.blocks.iter().all(|&b| own(b));
+        if shapes.divergent_loop[i] || !(stops || innermost) {
+            continue;
+        }
+        let rounds = if stops { 1 } else { (OPERATIONS / insts().count().max(1)).clamp(1, ROUNDS) };
+        let mut loads: Vec<(usize, usize, Value)> = Vec::new();
+        for &b in l.blocks.iter().filter(|&&b| own(b)) {
+            for (at, inst) in func.blocks[b].insts.iter().enumerate() {
+                if let Op::Load { mem, .. } = inst.op
+                    && mem.space == Space::Global
+                    && mem.order == Order::Weak
+                    && shapes.values[inst.args[0].index()].group >= 8
+                    && loads.iter().all(|l| l.2 != inst.args[0])
+                {
+                    loads.push((b, at, inst.args[0]));
+                }
+            }
+        }
+        if loads.len() > ACCESSES {
+            continue;
+        }
+        for (b, at, address) in loads {
+            let (steps, out) = (BTreeMap::new(), Vec::new());
+            let mut walk = Walk { func, cfg, made: &made, l, types: &mut types, steps, out };
+            let step = match walk.step(address, DEPTH) {
+                Some(Step::Far(v)) => walk.times(v, rounds as i64),
+                Some(Step::By(n)) if n.unsigned_abs() >= NEAR => walk.constant(n.wrapping_mul(rounds as i64)),
+                _ => continue,
+            };
+            let to = walk.emit(Op::Int(IntOp::Add, Ty::I64), &[address, step]);
+            let mut new = std::mem::take(&mut walk.out);
+            let op = Op::Prefetch(Space::Global);
+            new.push(Inst {
+                op,
+                args: [to].into_iter().collect(),
+                results: Default::default(),
+                loc: Loc::default(),
+            });
+            asked.push((b, at, new));
+        }
+    }
+    func.values.extend(types);
+    asked.sort_by_key(|(b, at, _)| (*b, *at));
+    // From behind, so that places stay true.
+    for (b, at, new) in asked.iter().rev() {
+        func.blocks[*b].insts.splice(at..at, new.iter().cloned());
+    }
+    !asked.is_empty()
+}
+
+/// Operations that are looked through, for how a value moves and for what a counter is given.
+const DEPTH: usize = 24;
+const NEXT: usize = 6;
+
+struct Walk<'f> {
+    func: &'f Function,
+    cfg: &'f Cfg,
+    made: &'f Made,
+    l: &'f Loop,
+    /// Types of values that are new.
+    types: &'f mut Vec<Ty>,
+    /// Those that are known, or known not to be.
+    steps: BTreeMap<Value, Option<Step>>,
+    /// What they are made of.
+    out: Vec<Inst>,
+}
+
+impl Walk<'_> {
+    fn emit(&mut self, op: Op, args: &[Value]) -> Value {
+        let v = Value((self.func.values.len() + self.types.len()) as u32);
+        self.types.push(Ty::I64);
+        let results = [v].into_iter().collect();
+        self.out.push(Inst { op, args: args.iter().copied().collect(), results, loc: Loc::default() });
+        v
+    }
+
+    fn constant(&mut self, n: i64) -> Value {
+        self.emit(Op::Const { ty: Ty::I64, bits: u128::from(n as u64) }, &[])
+    }
+
+    fn times(&mut self, v: Value, n: i64) -> Value {
+        let n = self.constant(n);
+        self.emit(Op::Int(IntOp::Mul, Ty::I64), &[v, n])
+    }
+
+    fn inst(&self, v: Value) -> Option<&Inst> {
+        let (b, at) = self.made.place(v)?;
+        self.func.blocks[b].insts.get(at)
+    }
+
+    fn is_inside(&self, v: Value) -> bool {
+        self.made.place(v).is_some_and(|(b, _)| self.l.contains[b])
+    }
+
+    fn bits(&self, v: Value) -> Option<i64> {
+        let Op::Const { ty, bits } = self.inst(v)?.op else { return None };
+        Some(((bits << (128 - ty.bits())) as i128 >> (128 - ty.bits())) as i64)
+    }
+
+    /// A value that is the same in all rounds, as a step.
+    fn fixed(&mut self, v: Value) -> Option<Step> {
+        if let Some(n) = self.bits(v) {
+            return Some(Step::By(n));
+        }
+        match self.func.ty(v) {
+            _ if self.is_inside(v) => None,
+            Ty::I64 => Some(Step::Far(v)),
+            Ty::I32 => Some(Step::Far(self.emit(Op::Sext { from: Ty::I32, to: Ty::I64 }, &[v]))),
+            _ => None,
+        }
+    }
+
+    /// What is added to a counter; of a choice, what is not 0.
+    fn added(&mut self, v: Value, depth: usize) -> Option<Step> {
+        let depth = depth.checked_sub(1)?;
+        let inst = self.inst(v).filter(|_| self.is_inside(v)).cloned();
+        match inst.as_ref().map(|i| (&i.op, &i.args)) {
+            Some((Op::Select(_), args)) => {
+                let either = [self.added(args[1], depth), self.added(args[2], depth)];
+                either.into_iter().flatten().find(|s| *s != Step::By(0))
+            }
+            Some((Op::Zext { from: Ty::I1, .. }, _)) => Some(Step::By(1)),
+            Some((Op::Zext { .. } | Op::Sext { .. }, args)) => self.added(args[0], depth),
+            _ => self.fixed(v),
+        }
+    }
+
+    fn sum(&mut self, a: Step, b: Step, op: IntOp) -> Step {
+        match (a, b) {
+            (Step::By(x), Step::By(y)) if op == IntOp::Sub => Step::By(x.wrapping_sub(y)),
+            (Step::By(x), Step::By(y)) => Step::By(x.wrapping_add(y)),
+            (a, Step::By(0)) => a,
+            (Step::By(0), b) if op == IntOp::Add => b,
+            (a, b) => {
+                let [a, b] = [a, b].map(|s| match s {
+                    Step::By(n) => self.constant(n),
+                    Step::Far(v) => v,
+                });
+                Step::Far(self.emit(Op::Int(op, Ty::I64), &[a, b]))
+            }
+        }
+    }
+
+    fn product(&mut self, step: Step, by: Step) -> Step {
+        match (step, by) {
+            (Step::By(0), _) => Step::By(0),
+            (Step::By(x), Step::By(y)) => Step::By(x.wrapping_mul(y)),
+            (Step::Far(v), Step::By(n)) | (Step::By(n), Step::Far(v)) => Step::Far(self.times(v, n)),
+            (Step::Far(a), Step::Far(b)) => Step::Far(self.emit(Op::Int(IntOp::Mul, Ty::I64), &[a, b])),
+        }
+    }
+
+    /// What a parameter is given: at a loop's header, in the round before.
+    fn given(&self, v: Value) -> Vec<Value> {
+        let Some((b, at)) = self.made.place(v) else { return Vec::new() };
+        let Some(at) = at.checked_sub(self.func.blocks[b].insts.len()) else { return Vec::new() };
+        let inside = self.cfg.preds[b].iter().filter(|p| self.l.contains[**p]);
+        let targets = inside.flat_map(|&p| self.func.blocks[p].term.targets());
+        targets.filter(|t| t.block.index() == b).filter_map(|t| t.args.get(at).copied()).collect()
+    }
+
+    /// How far a value moves in a round, if that can be told.
+    fn step(&mut self, v: Value, depth: usize) -> Option<Step> {
+        if !self.is_inside(v) {
+            return Some(Step::By(0));
+        }
+        if let Some(&known) = self.steps.get(&v) {
+            return known;
+        }
+        let depth = depth.checked_sub(1)?;
+        let step = self.derived(v, depth);
+        self.steps.insert(v, step);
+        step
+    }
+
+    fn derived(&mut self, v: Value, depth: usize) -> Option<Step> {
+        let Some(inst) = self.inst(v).cloned() else {
+            let given = self.given(v);
+            if self.made.place(v).is_some_and(|(b, _)| b == self.l.header) {
+                return given.into_iter().find_map(|next| self.moved(next, v, NEXT));
+            }
+            return given.into_iter().find_map(|g| self.step(g, depth));
+        };
+        match inst.op {
+            Op::Const { .. } => Some(Step::By(0)),
+            Op::Int(op @ (IntOp::Add | IntOp::Sub), _) => {
+                let (a, b) = (self.step(inst.args[0], depth)?, self.step(inst.args[1], depth)?);
+                Some(self.sum(a, b, op))
+            }
+            Op::Int(IntOp::Mul, _) => {
+                let (a, b) = (self.step(inst.args[0], depth)?, self.step(inst.args[1], depth)?);
+                match (a, b) {
+                    (Step::By(0), Step::By(0)) => Some(Step::By(0)),
+                    (a, Step::By(0)) => self.fixed(inst.args[1]).map(|by| self.product(a, by)),
+                    (Step::By(0), b) => self.fixed(inst.args[0]).map(|by| self.product(b, by)),
+                    _ => None,
+                }
+            }
+            Op::Shift(ShiftOp::Shl, _) => {
+                let a = self.step(inst.args[0], depth)?;
+                let by = u32::try_from(self.bits(inst.args[1])?).ok().filter(|n| *n < 32)?;
+                Some(self.product(a, Step::By(1 << by)))
+            }
+            Op::Sext { .. } | Op::Zext { .. } | Op::ToGeneric(_) | Op::FromGeneric(_) => {
+                self.step(inst.args[0], depth)
+            }
+            Op::Select(_) => self.step(inst.args[1], depth).or_else(|| self.step(inst.args[2], depth)),
+            // Of the sign, and of bits that wrap.
+            Op::Shift(ShiftOp::ShrS, _) | Op::Int(IntOp::And, _) => Some(Step::By(0)),
+            op if op.is_pure() && inst.args.iter().all(|&a| self.step(a, depth) == Some(Step::By(0))) => {
+                Some(Step::By(0))
+            }
+            _ => None,
+        }
+    }
+
+    /// How far the next round's value is from this round's.
+    fn moved(&mut self, next: Value, now: Value, depth: usize) -> Option<Step> {
+        if next == now {
+            return Some(Step::By(0));
+        }
+        let depth = depth.checked_sub(1)?;
+        if !self.is_inside(next) {
+            return None;
+        }
+        let Some(inst) = self.inst(next).cloned() else {
+            if self.made.place(next).is_some_and(|(b, _)| b == self.l.header) {
+                // A round behind another counter, and as far a round.
+                return self.step(next, depth);
+            }
+            return self.given(next).into_iter().find_map(|g| self.moved(g, now, depth));
+        };
+        match inst.op {
+            Op::Int(op @ (IntOp::Add | IntOp::Sub), _) => {
+                let pairs = [(inst.args[0], inst.args[1]), (inst.args[1], inst.args[0])];
+                let pairs = pairs.into_iter().take(if op == IntOp::Add { 2 } else { 1 });
+                pairs.into_iter().find_map(|(base, by)| {
+                    let base = self.moved(base, now, depth)?;
+                    let by = self.added(by, depth)?;
+                    Some(self.sum(base, by, op))
+                })
+            }
+            Op::Select(_) => {
+                self.moved(inst.args[1], now, depth).or_else(|| self.moved(inst.args[2], now, depth))
+            }
+            Op::Sext { .. } | Op::Zext { .. } => self.moved(inst.args[0], now, depth),
+            _ => None,
+        }
+    }
+}
