@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// A place for a modifier: the words that may stand there.
 #[derive(Clone, Debug)]
@@ -30,7 +31,12 @@ fn folder() -> PathBuf {
 }
 
 /// The words of `modifiers.txt`, and which of them are types.
-fn words() -> (Vec<String>, Vec<String>) {
+fn words() -> &'static (Vec<String>, Vec<String>) {
+    static WORDS: LazyLock<(Vec<String>, Vec<String>)> = LazyLock::new(read_words);
+    &WORDS
+}
+
+fn read_words() -> (Vec<String>, Vec<String>) {
     let text = std::fs::read_to_string(folder().join("modifiers.txt")).expect("modifiers.txt can be read");
     let (mut all, mut types, mut section) = (Vec::new(), Vec::new(), String::new());
     for line in text.lines().map(|l| l.split('#').next().unwrap_or_default().trim()) {
