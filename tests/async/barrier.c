@@ -108,6 +108,20 @@ struct step {
     uint32_t op, n; /* the spelling's number */
 };
 
+/* Goes to the operation's code, among those from `first` to before `last`: halves of them, as there are hundreds. */
+static void branch(FILE *o, const int *ops, int first, int last)
+{
+    if (last - first == 1) {
+        fprintf(o, "bra op%d;\n", ops[first]);
+        return;
+    }
+    int middle = (first + last) / 2;
+    fprintf(o, "setp.ge.u32 %%p, %%op, %d; @%%p bra from%d;\n", ops[middle], middle);
+    branch(o, ops, first, middle);
+    fprintf(o, "from%d:\n", middle);
+    branch(o, ops, middle, last);
+}
+
 /* A thread does as the steps say; only these spellings, or all. */
 static char *kernel(const char *used)
 {
@@ -119,10 +133,14 @@ static char *kernel(const char *used)
     fprintf(o, "ld.param.u64 %%in, [steps]; ld.param.u64 %%out, [out]; ld.param.u32 %%count, [count]; mov.u32 %%a, bar; mov.u32 %%i, 0; mov.b64 %%s, 0;\n");
     fprintf(o, "cvt.u64.u32 %%g, %%a; cvta.shared.u64 %%g, %%g;\n");
     fprintf(o, "next: ld.global.v2.u32 {%%op, %%n}, [%%in]; mov.b64 %%d, 0;\n");
+    int ops[MOST_SPELLINGS], count = 0;
     for (int op = 0; op < spelling_count; op++)
         if (!used || used[op])
-            fprintf(o, "setp.ne.u32 %%p, %%op, %d; @%%p bra after%d; %s after%d:\n", op, op, spellings[op].text, op);
-    fprintf(o, "st.global.b64 [%%out], %%d;\n");
+            ops[count++] = op;
+    branch(o, ops, 0, count);
+    for (int i = 0; i < count; i++)
+        fprintf(o, "op%d: %s bra done;\n", ops[i], spellings[ops[i]].text);
+    fprintf(o, "done: st.global.b64 [%%out], %%d;\n");
     fprintf(o, "add.u64 %%in, %%in, 8; add.u64 %%out, %%out, 8; add.u32 %%i, %%i, 1; setp.lt.u32 %%p, %%i, %%count; @%%p bra next;\nret;\n}\n");
     fclose(o);
     return text;

@@ -43,7 +43,7 @@ fn outputs(form: &Form) -> Vec<(&'static str, Vec<Vec<u64>>)> {
         let program = Program::load(&[Source { name: &form.name, text: &text }], engine)
             .unwrap_or_else(|e| panic!("{}\n{text}", e.log))
             .for_target(target);
-        let bytes = run::run(&program, &Workers::new(1), form, engine == Engine::Compiled)
+        let bytes = run::run(&program, &Workers::new(1), form, engine == Engine::Compiled, INPUTS)
             .unwrap_or_else(|e| panic!("{}, {name}: {e}", form.name));
         let mut rest = bytes.as_slice();
         let mut values = Vec::new();

@@ -11,6 +11,7 @@ mod memory;
 use cpu::{Engine, Target};
 use function::{How, Runner, Survey};
 use hwtruth::functions::{Function, SUM, TILE, functions, recorded};
+use hwtruth::sample;
 
 /// Each way of running that this machine has.
 fn ways(exact: bool) -> Vec<How> {
@@ -28,7 +29,8 @@ fn sampled(sums: usize, engine: Engine) -> Vec<usize> {
         // A sum of 2^20 takes long; `tests/hardware.rs` has 2,048 operands of each form.
         Engine::Interpreter => (0..sums).take(usize::from(sums == 1)).collect(),
         Engine::Compiled => {
-            let mut list: Vec<usize> = edges.into_iter().chain((0..sums).step_by(61)).collect();
+            let mut list: Vec<usize> =
+                edges.into_iter().chain((0..sums).step_by(sample::of(61, 509))).collect();
             list.retain(|&n| n < sums);
             list
         }

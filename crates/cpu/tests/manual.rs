@@ -1,9 +1,9 @@
 //! `docs/ptx.md`: every instruction form of the grammar, whether it is interpreted and compiled, and in how many spellings the hardware's
 //! answers were recorded (`tests/hw`, `async`, `texture`, `cluster`) and are held by tests. `UPDATE_EXPECT=1` writes it anew.
 
-#[path = "../../lower/tests/support/grammar.rs"]
+#[path = "../../lower/tests/all/support/grammar.rs"]
 mod grammar;
-#[path = "../../lower/tests/support/matrix.rs"]
+#[path = "../../lower/tests/all/support/matrix.rs"]
 mod matrix;
 #[path = "support/recorded.rs"]
 mod recorded;

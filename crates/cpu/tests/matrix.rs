@@ -75,7 +75,7 @@ fn check_in_mode(processor: Option<&str>, group: &str, per_lane: bool, blocks: u
     let forms = forms().expect("the table");
     groups::hold(
         forms.iter().filter(|f| f.group == group),
-        groups::turn(processor),
+        groups::turn(processor, per_lane),
         |f| &f.name,
         |f| check_form(&how, &workers, f, &recording),
     );

@@ -195,12 +195,12 @@ fn interpreted() {
     run_all(How::Interpreted, &[1, 3], Turn::ALL);
 }
 
-turns! { of 2:
+turns! { of 6:
     0 compiled_for_this_machine How::Compiled("native"), [1, 3];
     1 compiled_for_avx2 How::Compiled("x86-64-v3"), [1, 3];
 }
 
-turns! { of 12:
+turns! { of 36:
     0 interpreted_without_calls How::WithoutCalls, [1];
     1 compiled_for_avx512 How::Compiled("x86-64-v4"), [1];
     2 in_a_hurry_for_this_machine How::InAHurry("native"), [2];

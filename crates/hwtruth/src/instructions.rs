@@ -202,8 +202,8 @@ impl Recording {
         self.results.get(form).map(Vec::as_slice)
     }
 
-    /// Where `out`, as the form's kernel left it, is not what the hardware gave. None: the form was not recorded.
-    pub fn compare(&self, form: &Form, out: &[u8]) -> Option<Vec<Mismatch>> {
+    /// Where `out`, as the first `threads` threads of the form's kernel left it, is not what the hardware gave. None: the form was not recorded.
+    pub fn compare(&self, form: &Form, out: &[u8], threads: usize) -> Option<Vec<Mismatch>> {
         let expected = self.results(&form.name)?;
         let mut mismatches = Vec::new();
         let mut rest = out;
@@ -211,7 +211,9 @@ impl Recording {
             let size = bits as usize / 8;
             let (array, tail) = rest.split_at_checked(size * INPUTS)?;
             rest = tail;
-            for (index, (got, &expected)) in elements(array, size).into_iter().zip(wanted).enumerate() {
+            for (index, (got, &expected)) in
+                elements(array, size).into_iter().zip(wanted).take(threads).enumerate()
+            {
                 let inputs = || (0..form.inputs.len()).map(|k| form.input(k, index)).collect::<Vec<_>>();
                 let same = got == expected
                     || form.check == Check::Approx && close::close(form, &inputs(), expected, got);

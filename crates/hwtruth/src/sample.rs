@@ -1,7 +1,8 @@
 //! Which of its cases a test runs: all, or its part of them.
 //!
-//! Several tests often run the same cases, each another way (interpreted, compiled for AVX-512, for AVX2). They take turns then: each case
-//! is run by one of them, which a hash of its name decides, so that every case runs, and every way is used on every family. With
+//! Several tests often run the same cases, each another way. Where all ways cost the same they take turns: each case is run by one of them,
+//! which a hash of its name decides. To compile a kernel takes ten times as long as to interpret it, though: then the interpreter runs every
+//! case, and compiled code the [`PART`]th of them that a hash chooses. Tests that go through numbers (random texts, seeds) take fewer. With
 //! `ANYWARP_TEST_LONG=1` all of them run all cases.
 
 use std::sync::LazyLock;
@@ -12,6 +13,14 @@ pub fn long() -> bool {
         LazyLock::new(|| std::env::var_os("ANYWARP_TEST_LONG").is_some_and(|v| !v.is_empty() && v != "0"));
     *LONG
 }
+
+/// All in a long run, and some otherwise: how many rounds, inputs or seeds a test takes.
+pub fn of<T>(all: T, some: T) -> T {
+    if long() { all } else { some }
+}
+
+/// Compiled code runs one of so many cases that the interpreter runs all of.
+pub const PART: usize = 24;
 
 /// One of several tests that share cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +40,11 @@ impl Turn {
     pub fn new(number: usize, of: usize) -> Turn {
         assert!(of > 0, "a turn of none");
         if long() { Turn::ALL } else { Turn { number: (number % of) as u64, of: of as u64 } }
+    }
+
+    /// Of one of several ways to run compiled code, with a number: its [`PART`]th of the cases; all in a long run. The interpreter runs all.
+    pub fn part(number: usize) -> Turn {
+        Turn::new(number, PART)
     }
 
     /// Whether this test runs the case of this name.

@@ -74,7 +74,7 @@ fn approximate_results_are_compared_within_their_bound() {
         for index in 0..INPUTS {
             out.extend_from_slice(&sine(f32::from_bits(form.input(0, index) as u32)).to_le_bytes());
         }
-        recording.compare(&form, &out).expect("recorded")
+        recording.compare(&form, &out, INPUTS).expect("recorded")
     };
     let exact = with(&f32::sin);
     assert!(exact.is_empty(), "{} of the library's sines, first: {}", exact.len(), exact[0]);
@@ -89,9 +89,9 @@ fn a_wrong_bit_is_a_mismatch() {
         .iter()
         .flat_map(|&v| (v as u32).to_le_bytes())
         .collect();
-    assert_eq!(recording.compare(&form, &out), Some(vec![]));
+    assert_eq!(recording.compare(&form, &out, INPUTS), Some(vec![]));
     out[4 * 77] ^= 1;
-    let mismatches = recording.compare(&form, &out).expect("recorded");
+    let mismatches = recording.compare(&form, &out, INPUTS).expect("recorded");
     assert_eq!((mismatches.len(), mismatches[0].index), (1, 77));
 }
 

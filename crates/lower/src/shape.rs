@@ -2,7 +2,7 @@
 //!
 //! A shape is all that lowering's refusals look at: opcode and modifiers, the kinds of the operands with the types of their registers and
 //! the places of their variables, and constants where a family reads them. Which register it is, and which of the function's own variables
-//! of a kind, makes no difference. `tests/alike.rs` holds that over the grammar.
+//! of a kind, makes no difference. `tests/all/alike.rs` holds that over the grammar.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};

@@ -15,6 +15,8 @@ mod sum;
 mod warp;
 mod wgmma;
 
+#[doc(hidden)]
+pub use fast::{Way, ways};
 pub use format::Format;
 pub use matrix::{Fault, Matrix, Shared};
 pub use mma::{Bits, Kind, Mma, Round, shape};

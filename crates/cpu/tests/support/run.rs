@@ -7,15 +7,21 @@ use hwtruth::instructions::{BLOCK, Form, INPUTS, SLOT};
 use super::launch::{Shape, launch};
 use super::memory::Aligned;
 
-/// What the form's kernel leaves in `out`.
+/// What the first blocks of the form's kernel leave in `out`, from so many threads.
 ///
 /// # Errors
 /// The kernel faults, or is not compiled though it has to be.
-pub fn run(program: &Program, workers: &Workers, form: &Form, compiled: bool) -> Result<Vec<u8>, String> {
+pub fn run(
+    program: &Program,
+    workers: &Workers,
+    form: &Form,
+    compiled: bool,
+    threads: usize,
+) -> Result<Vec<u8>, String> {
     let kernel = form.kernel_name();
     let (input, memory) = (Aligned::new(&form.input_bytes()), Aligned::zeroed(INPUTS * SLOT));
     let mut out = Aligned::zeroed(form.output_size());
-    let shape = Shape { kernel: &kernel, blocks: (INPUTS / BLOCK) as u32, threads: BLOCK as u32, compiled };
+    let shape = Shape { kernel: &kernel, blocks: (threads / BLOCK) as u32, threads: BLOCK as u32, compiled };
     launch(program, workers, &shape, &[&input, &out, &memory], &[])?;
     Ok(out.bytes().to_vec())
 }

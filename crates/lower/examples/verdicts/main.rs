@@ -1,12 +1,12 @@
 //! What NVIDIA's assembler accepts and refuses, against what loading a module here does: over the grammar's forms, the recorded ones, and
 //! changes of them. `tests/judge/README.md` tells how to use it.
 
-#[path = "../../tests/support/change.rs"]
+#[path = "../../tests/all/support/change.rs"]
 mod choice;
-#[path = "../../tests/support/grammar.rs"]
+#[path = "../../tests/all/support/grammar.rs"]
 #[allow(dead_code, reason = "the tests that share it need the rest")]
 mod grammar;
-#[path = "../../tests/support/matrix.rs"]
+#[path = "../../tests/all/support/matrix.rs"]
 mod matrix;
 
 mod case;

@@ -12,7 +12,7 @@ use crate::LANES;
 use crate::format::Format;
 use crate::mma::{Kind, Mma};
 use crate::sparse;
-use crate::warp::Unit;
+use crate::warp::{self, Unit};
 use sums::Sums;
 
 /// Rows and columns of a tile.
@@ -216,5 +216,28 @@ pub(crate) fn run(x: &Mma, args: &[u32], results: &mut [u32]) -> bool {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// A way to compute an instruction, operands and results as [`crate::Matrix::run`] has them; false where it does not go this way.
+pub type Way = fn(&Mma, &[u32], &mut [u32]) -> bool;
+
+/// The ways of this processor with their names, the plain one first: a test holds them against each other.
+pub fn ways() -> Vec<(&'static str, Way)> {
+    let mut ways: Vec<(&'static str, Way)> = vec![
+        ("plain", |x, args, to| {
+            warp::plain(x, args, to);
+            true
+        }),
+        ("portable", |x, args, to| {
+            operands(x, args).is_some_and(|from| computed::<false>(x, &from, to.as_chunks_mut().0))
+        }),
+        ("as detected", run),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2")
+    {
+        ways.push(("avx2", |x, args, to| {
+            // SAFETY: the processor has these features.
+            operands(x, args).is_some_and(|from| unsafe { x86::avx2(x, &from, to.as_chunks_mut().0) })
+        }));
+    }
+    ways
+}

@@ -1,17 +1,11 @@
 //! A text that is lowered when it is asked for is the same as one that is lowered as a whole, and is refused where that is.
 
-mod support {
-    #[allow(dead_code, reason = "the tests that share it need the rest")]
-    pub mod grammar;
-    pub mod matrix;
-}
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::grammar::{self, Line};
 use hwtruth::sample::Turn;
 use lower::{Deferred, Options, Unit, one_by_one};
-use support::grammar::{self, Line};
 use wave::Module;
 
 fn options() -> Options<'static> {

@@ -4,20 +4,13 @@
 //! type, another constant, another variable of the space, another offset. What lowering refuses of them is put behind all of its opcode and
 //! modifiers that it takes. Loading must refuse the text then: if it does not, something was alike that is not.
 
-mod support {
-    pub mod change;
-    #[allow(dead_code, reason = "the tests that share it need the rest")]
-    pub mod grammar;
-    pub mod matrix;
-}
-
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::change::{hash, split};
+use crate::support::grammar::{self, Form, Line};
 use lower::{Deferred, ErrorClass, Options, Unit, one_by_one};
 use ptx::LineIndex;
-use support::change::{hash, split};
-use support::grammar::{self, Form, Line};
 
 /// Spellings of a form that are tried, at most.
 const SPELLINGS: usize = 3;

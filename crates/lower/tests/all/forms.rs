@@ -1,13 +1,8 @@
 //! Every form of the grammar is lowered, or belongs to a family that is named here as a later one.
 
-mod support {
-    pub mod grammar;
-    pub mod matrix;
-}
-
+use crate::support::grammar::{self, Form, Line};
 use ptx::ScalarType;
 use ptx::ast::SpecialReg;
-use support::grammar::{self, Form, Line};
 
 /// Families that are not lowered yet: what they are, and the words that tell them: an opcode, or an opcode with modifiers.
 const LATER: &[(&str, &[&str])] = &[

@@ -1,0 +1,12 @@
+//! Lowering, over the grammar's forms and over texts. One program: the grammar's reader is most of it.
+
+mod alike;
+mod deferred;
+mod forms;
+mod text;
+
+mod support {
+    pub mod change;
+    pub mod grammar;
+    pub mod matrix;
+}
