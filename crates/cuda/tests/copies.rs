@@ -66,7 +66,7 @@ fn every_copy_is_as_on_the_hardware() {
     for (number, (setting, groups)) in settings.into_iter().enumerate() {
         let turn = if groups.is_none() { Turn::ALL } else { Turn::part(number) };
         let ours = recorder.record(&library, setting, groups, turn).expect("a recording of ours");
-        let least = if groups.is_none() { hardware.len() } else { sample::of(1200, 600) };
+        let least = if groups.is_none() { hardware.len() } else { sample::of(1200, 620) };
         assert!(ours.len() >= least, "{} cases with {}={}", ours.len(), setting.0, setting.1);
         let ours: BTreeMap<&str, &Outcome> = ours.iter().map(|(name, o)| (settled(name), o)).collect();
         for (name, outcome) in &hardware {
