@@ -44,7 +44,9 @@ pub mod option {
 
 /// `CUjit_target` without the marks for accelerated and family-specific targets.
 const TARGETS: &[u32] =
-    &[30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121];
+    &[30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121];
+/// Those for which a linker takes no PTX (driver 580 on an H100).
+const WITHOUT_CODE: [u32; 6] = [30, 32, 35, 37, 53, 62];
 /// Those marks.
 const TARGET_MARKS: [u64; 3] = [0, 0x10000, 0x20000];
 
@@ -220,24 +222,34 @@ impl Jit {
         Ok(())
     }
 
-    /// Whether the device is the one asked for. To be asked before compiling.
-    pub fn check_target(&self, device: &Device) -> Result<()> {
+    /// The capability that is asked for, if one is; an error where there is none of this number.
+    pub fn asked_target(&self) -> Result<Option<u32>> {
         if self.sm3x {
             return Err(Error::InvalidPtx);
         }
-        let Some(target) = self.target else { return Ok(()) };
+        let Some(target) = self.target else { return Ok(None) };
         if target == 0 {
             return Err(Error::InvalidImage);
         }
-        let number = target & 0xffff;
-        let known =
-            TARGETS.iter().any(|t| u64::from(*t) == number) && TARGET_MARKS.contains(&(target & !0xffff));
-        let (major, minor) = device.info.compute_capability;
-        match known {
-            false => Err(Error::InvalidValue),
-            true if number == u64::from(major * 10 + minor) => Ok(()),
-            true => Err(Error::InvalidSource),
+        let known = TARGETS.iter().find(|t| u64::from(**t) == target & 0xffff);
+        match known.filter(|_| TARGET_MARKS.contains(&(target & !0xffff))) {
+            Some(&number) => Ok(Some(number)),
+            None => Err(Error::InvalidValue),
         }
+    }
+
+    /// Whether the device is the one asked for. To be asked before compiling.
+    pub fn check_target(&self, device: &Device) -> Result<()> {
+        let (major, minor) = device.info.compute_capability;
+        match self.asked_target()? {
+            Some(number) if number != major * 10 + minor => Err(Error::InvalidSource),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a linker makes code of PTX for the capability that is asked for.
+    pub fn has_code(&self) -> bool {
+        !matches!(self.asked_target(), Ok(Some(number)) if WITHOUT_CODE.contains(&number))
     }
 
     /// Writes what a call told.

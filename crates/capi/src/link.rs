@@ -45,9 +45,9 @@ fn told<T>(handle: Handle, call: &Jit, f: impl FnOnce(&link::Link, &mut Report) 
     result
 }
 
-/// A new link for a context's device.
-pub fn create(context: &Context, jit: Jit) -> Result<Handle> {
-    jit.check_target(&context.device)?;
+/// A new link for a context's device, or for the capability that is asked for, whose code a link may make for another device.
+pub fn create(context: &Context, mut jit: Jit) -> Result<Handle> {
+    jit.options.target = jit.asked_target()?;
     let handle = link::create(&context.device, jit.options.clone())?;
     jit.finish(&Report::default());
     lock(&SESSIONS).insert(handle, Session { jit, report: Report::default() });
@@ -57,6 +57,9 @@ pub fn create(context: &Context, jit: Jit) -> Result<Handle> {
 /// Adds an input; `kind` is the C number, `call` the options of this call.
 pub fn add(handle: Handle, kind: u32, bytes: &[u8], name: &str, call: &Jit) -> Result<()> {
     let kind = *INPUT_TYPES.get(kind as usize).ok_or(Error::InvalidValue)?;
+    if kind == InputType::Ptx && lock(&SESSIONS).get(&handle).is_some_and(|s| !s.jit.has_code()) {
+        return Err(Error::InvalidImage);
+    }
     told(handle, call, |link, report| link.add(kind, name, bytes, report))
 }
 

@@ -108,11 +108,13 @@ impl Backend for Cpu {
         let sources: Vec<Source<'_>> =
             request.inputs.iter().zip(&texts).map(|(i, text)| Source { name: i.name, text }).collect();
         let (major, minor) = request.device.compute_capability;
+        let own = rules(request.device, Engine::from_environment());
         let rules = Rules {
             complete: request.complete,
             symbols: request.options.symbols.clone(),
             launches: true,
-            ..rules(request.device, Engine::from_environment())
+            capability: request.options.target.or(own.capability),
+            ..own
         };
         keep::texts(&sources);
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;

@@ -58,6 +58,8 @@ pub struct LoadOptions {
     pub line_info: bool,
     /// Whether the log is to be verbose.
     pub verbose: bool,
+    /// The capability that code is linked for (90 for 9.0); `None`: the device's.
+    pub target: Option<u32>,
     /// Addresses of variables that the code declares and does not define.
     pub symbols: Vec<(String, u64)>,
 }
@@ -71,6 +73,7 @@ impl Default for LoadOptions {
             debug: false,
             line_info: false,
             verbose: false,
+            target: None,
             symbols: Vec::new(),
         }
     }

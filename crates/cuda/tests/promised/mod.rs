@@ -108,6 +108,39 @@ fn options_of_the_jit_are_taken() {
     }
 }
 
+/// What driver 580 on an H100 answered for text of `sm_70` and each `CU_JIT_TARGET`: to the new link, and to the text.
+#[test]
+fn links_are_made_for_other_devices() {
+    const TARGET: u32 = 9;
+    const INVALID_PTX: u32 = 218;
+    let cuda = Cuda::start();
+    let text = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n\0";
+    let linked = |targets: &[usize], made: u32, added: u32| {
+        for &target in targets {
+            let (mut options, mut link) = ([TARGET], 0);
+            let mut values: [*mut c_void; 1] = [std::ptr::without_provenance_mut(target)];
+            call!(cuda.cuLinkCreate_v2(1, options.as_mut_ptr(), values.as_mut_ptr(), &mut link) => made);
+            if made != 0 {
+                continue;
+            }
+            let (ptx, none) = (1, null_mut());
+            call!(cuda.cuLinkAddData_v2(
+                link, ptx, text.as_ptr().cast_mut().cast(), text.len(), c"k".as_ptr(), 0, null_mut(), none
+            ) => added);
+            if added == 0 {
+                let (mut image, mut size) = (null_mut(), 0);
+                call!(cuda.cuLinkComplete(link, &mut image, &mut size));
+                assert!(size > 0, "{target}");
+            }
+            call!(cuda.cuLinkDestroy(link));
+        }
+    };
+    linked(&[10, 11, 12, 13, 20, 21, 73, 99, 130, 200], status::INVALID_VALUE, 0);
+    linked(&[30, 32, 35, 37, 53, 62], 0, status::INVALID_IMAGE);
+    linked(&[50, 52, 60, 61], 0, INVALID_PTX);
+    linked(&[70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121], 0, 0);
+}
+
 fn attribute(cuda: &Cuda, number: i32) -> i32 {
     let mut value = -1;
     call!(cuda.cuDeviceGetAttribute(&mut value, number, 0));
