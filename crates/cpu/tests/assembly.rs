@@ -139,7 +139,7 @@ fn lanes_that_agree_have_a_loop_of_their_own() {
     assert!(counted(apart) > 0, "each lane counts its rounds:\n{ir}");
     assert_eq!(counted(agreed), 0, "one number of rounds for all lanes:\n{ir}");
     // Where one value counts the rounds anyway, there is one loop.
-    assert!(!ir_of("tests/ptx/rounds.ptx", "walks", 64).contains("vector.reduce"));
+    assert!(!ir_of("bench/kernels/nbody.ptx", "nbody", 256).contains("vector.reduce"));
 }
 
 /// Indices that the run shows to be consecutive are read as a row.

@@ -749,11 +749,15 @@ impl Kernel<'_> {
             let w = self.text.def(format!("{op} <32 x i64> {a}, {base}"));
             return self.define(r, Rep::Vector(w));
         }
+        let mut rep = self.rep(v);
+        if matches!(rep, Rep::Pattern { .. }) && !self.shapes.values[r.index()].is_pattern() {
+            // Lanes leave the loop around it apart: only the operand's shape tells its offsets.
+            rep = Rep::Vector(self.vector(v));
+        }
         let Some(base) = Self::space_base(space) else {
-            let rep = self.rep(v);
             return self.define(r, rep);
         };
-        let rep = match self.rep(v) {
+        let rep = match rep {
             Rep::Uniform(s) => Rep::Uniform(self.text.def(format!("{op} i64 {s}, {base}"))),
             Rep::Pattern { base: s, guarded } => {
                 let s = self.text.def(format!("{op} i64 {s}, {base}"));

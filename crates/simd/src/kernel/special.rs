@@ -44,7 +44,9 @@ impl Kernel<'_> {
                     Rep::Vector(split(self, Lanes::Warp, &t)?)
                 }
             }
-            SReg::LaneId => Rep::Pattern { base: "0".into(), guarded: None },
+            SReg::LaneId if shape.is_pattern() => Rep::Pattern { base: "0".into(), guarded: None },
+            // Of a loop that lanes leave apart.
+            SReg::LaneId => Rep::Vector(lane_numbers()),
             SReg::NtidX => Rep::Uniform(nx.to_string()),
             SReg::NtidY => Rep::Uniform(ny.to_string()),
             SReg::NtidZ => Rep::Uniform(nz.to_string()),
