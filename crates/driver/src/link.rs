@@ -145,7 +145,7 @@ impl Link {
                 Err(kind) => return Err(kind.into()),
             }
         }
-        let linked = image::linked(&state.inputs).into_boxed_slice();
+        let linked = image::linked(&state.inputs, self.options.max_registers).into_boxed_slice();
         let image = state.image.insert(linked);
         Ok((image.as_ptr() as u64, image.len()))
     }

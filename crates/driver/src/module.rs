@@ -140,7 +140,12 @@ pub fn load(
     report: &mut Report,
 ) -> Result<Arc<Module>> {
     let texts = texts(&context.device, bytes, report)?;
-    let program = compile(&context.device, &texts, options, false, report)?;
+    let mut options = options.clone();
+    // What the linker was told holds for what it made.
+    if let most @ 1.. = image::linked_registers(bytes) {
+        options.max_registers = most;
+    }
+    let program = compile(&context.device, &texts, &options, false, report)?;
     place(context, program, false, report)
 }
 

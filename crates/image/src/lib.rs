@@ -94,6 +94,8 @@ impl std::fmt::Display for Contents {
 const LINKED_MAGIC: &[u8; 16] = b"\x7fELF\x02\x01\x01\x33\x07AWLINK1";
 /// Where the texts of a linked image begin: after the ELF header.
 const LINKED_HEADER: usize = 64;
+/// Where the most registers of a thread stand: in the header's entry point, which such an image has none of.
+const LINKED_REGISTERS: usize = 24;
 
 /// Tells what bytes begin a container; `None`: nothing known.
 pub fn detect(bytes: &[u8]) -> Option<Kind> {
@@ -168,11 +170,12 @@ pub fn contents(bytes: &[u8]) -> Contents {
     }
 }
 
-/// What a linker gives for these texts (name, text): bytes that [`texts`] takes apart again.
-pub fn linked(inputs: &[(String, Vec<u8>)]) -> Vec<u8> {
+/// What a linker gives for these texts (name, text), for threads of at most so many registers (0: any): bytes that [`texts`] takes apart again.
+pub fn linked(inputs: &[(String, Vec<u8>)], registers: u32) -> Vec<u8> {
     let mut out = LINKED_MAGIC.to_vec();
     // The rest of an ELF header: an executable for machine 190, version 1, no headers or sections.
     out.extend([2, 0, 190, 0, 1, 0, 0, 0]);
+    out.extend(registers.to_le_bytes());
     out.resize(LINKED_HEADER - 8, 0);
     out.extend(0u32.to_le_bytes());
     out.extend((inputs.len() as u32).to_le_bytes());
@@ -197,6 +200,12 @@ pub fn linked_size(header: &[u8]) -> Option<usize> {
         .then(|| read_u32(header, LINKED_HEADER - 8))
         .flatten()
         .map(|n| n as usize)
+}
+
+/// The registers that threads of a linked image may have; 0 where it does not say, or for other bytes.
+pub fn linked_registers(image: &[u8]) -> u32 {
+    let linked = image.starts_with(LINKED_MAGIC);
+    linked.then(|| read_u32(image, LINKED_REGISTERS)).flatten().unwrap_or(0)
 }
 
 fn unlink(bytes: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {

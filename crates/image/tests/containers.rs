@@ -98,7 +98,7 @@ fn an_entry_of_another_size_than_it_declares_is_refused() {
 #[test]
 fn linked_images_come_apart() {
     let inputs = vec![("a.ptx".to_string(), PTX.to_vec()), (String::new(), b".version".to_vec())];
-    let image = linked(&inputs);
+    let image = linked(&inputs, 0);
     assert!(image.starts_with(b"\x7fELF"));
     assert_eq!(linked_size(&image), Some(image.len()));
     assert_eq!(texts(&image, 86), Ok(inputs));
@@ -109,7 +109,7 @@ proptest! {
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), kind in 0..5usize, cut in 0..200usize) {
         let mut all = match kind {
             0 => 0xba55_ed50u32.to_le_bytes().to_vec(),
-            1 => linked(&[("x".into(), PTX.to_vec())]),
+            1 => linked(&[("x".into(), PTX.to_vec())], 0),
             2 => fatbin(&[entry(1, 50, 0x2011, &bytes, 1 << 40, 80), entry(1, 60, 0x8011, &bytes, 100, 80)]),
             3 => b"\x7fELF".to_vec(),
             _ => Vec::new(),

@@ -141,6 +141,47 @@ fn links_are_made_for_other_devices() {
     linked(&[70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121], 0, 0);
 }
 
+/// What the linker was told of registers, kernels of what it made say.
+#[test]
+fn links_keep_the_limit_on_registers() {
+    const MAX_REGISTERS: u32 = 0;
+    const REGISTERS: i32 = 4;
+    let cuda = Cuda::start();
+    let loads: String = (0..48).map(|i| format!("ld.global.u32 %r{i}, [%d+{}];\n", 4 * i)).collect();
+    let sums: String = (1..48).map(|i| format!("add.u32 %r0, %r0, %r{i};\n")).collect();
+    let text = format!(
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {{ .reg .b64 %d; .reg .b32 %r<48>;\n\
+         ld.param.u64 %d, [p];\n{loads}{sums}st.global.u32 [%d], %r0;\nret; }}\n\0"
+    );
+    let registers = |most: Option<usize>| {
+        let (mut options, mut link) = ([MAX_REGISTERS], 0);
+        let mut values: [*mut c_void; 1] = [std::ptr::without_provenance_mut(most.unwrap_or(0))];
+        let count = u32::from(most.is_some());
+        call!(cuda.cuLinkCreate_v2(count, options.as_mut_ptr(), values.as_mut_ptr(), &mut link));
+        let (ptx, none) = (1, null_mut());
+        call!(cuda.cuLinkAddData_v2(
+            link,
+            ptx,
+            text.as_ptr().cast_mut().cast(),
+            text.len(),
+            c"k".as_ptr(),
+            0,
+            null_mut(),
+            none
+        ));
+        let (mut image, mut size) = (null_mut(), 0);
+        call!(cuda.cuLinkComplete(link, &mut image, &mut size));
+        let (mut module, mut kernel, mut registers) = (0, 0, 0);
+        call!(cuda.cuModuleLoadData(&mut module, image.cast()));
+        call!(cuda.cuModuleGetFunction(&mut kernel, module, c"k".as_ptr()));
+        call!(cuda.cuFuncGetAttribute(&mut registers, REGISTERS, kernel));
+        call!(cuda.cuLinkDestroy(link));
+        registers
+    };
+    assert!(registers(None) > 32);
+    assert_eq!(registers(Some(32)), 32);
+}
+
 fn attribute(cuda: &Cuda, number: i32) -> i32 {
     let mut value = -1;
     call!(cuda.cuDeviceGetAttribute(&mut value, number, 0));

@@ -58,7 +58,7 @@ pub fn take_apart(bytes: &[u8]) {
         if let Ok(all) = texts(bytes, capability) {
             assert!(matches!(kind, Some(Kind::Ptx | Kind::Fatbin | Kind::Linked)), "texts of {kind:?}");
             if all.iter().map(|(_, text)| text.len() as u64).sum::<u64>() <= MUCH {
-                let again = linked(&all);
+                let again = linked(&all, 0);
                 assert_eq!(linked_size(&again), Some(again.len()));
                 assert_eq!(texts(&again, capability), Ok(all), "a link comes apart");
             }

@@ -213,7 +213,7 @@ pub fn seeds() -> Vec<(String, Vec<u8>)> {
         ("packed", packed),
         ("bomb", fatbin(&[entry(1, 50, 0x8011, &zstd_bomb(100_000), 100_000, 80)])),
         ("code", code),
-        ("linked", image::linked(&links)),
+        ("linked", image::linked(&links, 0)),
         ("object", object),
         ("program", program),
         ("library", library),
