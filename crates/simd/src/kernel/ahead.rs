@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use wave::op::{IntOp, Op, Order, ShiftOp, Space};
-use wave::{Function, Inst, Loc, Ty, Value};
+use wave::{Function, Inst, LANES, Loc, Ty, Value};
 
+use super::Kernel;
 use super::cfg::{Cfg, Loop};
 use super::shape::Shapes;
 use super::spin::Made;
@@ -287,6 +288,37 @@ impl Walk<'_> {
             }
             Op::Sext { .. } | Op::Zext { .. } => self.moved(inst.args[0], now, depth),
             _ => None,
+        }
+    }
+}
+
+/// Bytes that the processor fetches at once.
+const LINE: i64 = 64;
+
+impl Kernel<'_> {
+    /// Asks for the memory at a warp's addresses, where they are few.
+    pub fn prefetch(&mut self, address: Value, space: Space) {
+        let shape = self.shapes.values[address.index()].clone();
+        if !matches!(space, Space::Global | Space::Generic) {
+            return;
+        }
+        let group = shape.group;
+        if group < 8 {
+            return;
+        }
+        for lane in (0..LANES).step_by(group) {
+            // Where the run decides about the offsets, the first lane's address is there without them.
+            let first = if lane == 0 { self.first_lane(address) } else { self.lane(address, lane) };
+            let offsets = &shape.offsets[lane..lane + group];
+            let mut lines: Vec<i64> = offsets.iter().map(|o| o.div_euclid(LINE) * LINE).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            for line in lines.into_iter().take(4) {
+                let at = self.text.def(format!("add i64 {first}, {line}"));
+                let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
+                self.text.declarations.insert("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)".into());
+                self.text.line(format!("call void @llvm.prefetch.p0(ptr {p}, i32 0, i32 3, i32 1)"));
+            }
         }
     }
 }

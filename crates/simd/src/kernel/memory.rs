@@ -69,9 +69,6 @@ fn wide(n: usize, ty: Ty) -> String {
     format!("<{n} x i{}>", ty.bits())
 }
 
-/// Bytes that the processor fetches at once.
-const LINE: i64 = 64;
-
 impl Kernel<'_> {
     /// The compiler must not move memory accesses over this; the processor may.
     pub fn compiler_fence(&mut self) {
@@ -696,31 +693,6 @@ impl Kernel<'_> {
                 let lane = self.text.def(format!("and i32 {lane}, 31"));
                 let t = vector(self.func_ty(v));
                 self.text.def(format!("extractelement {t} {w}, i32 {lane}"))
-            }
-        }
-    }
-
-    /// Asks for the memory at a warp's addresses, where they are few.
-    pub fn prefetch(&mut self, address: Value, space: Space) {
-        let shape = self.shapes.values[address.index()].clone();
-        if !matches!(space, Space::Global | Space::Generic) {
-            return;
-        }
-        let group = shape.group;
-        if group < 8 {
-            return;
-        }
-        for lane in (0..LANES).step_by(group) {
-            let first = self.lane(address, lane);
-            let offsets = &shape.offsets[lane..lane + group];
-            let mut lines: Vec<i64> = offsets.iter().map(|o| o.div_euclid(LINE) * LINE).collect();
-            lines.sort_unstable();
-            lines.dedup();
-            for line in lines.into_iter().take(4) {
-                let at = self.text.def(format!("add i64 {first}, {line}"));
-                let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
-                self.text.declarations.insert("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)".into());
-                self.text.line(format!("call void @llvm.prefetch.p0(ptr {p}, i32 0, i32 3, i32 1)"));
             }
         }
     }
