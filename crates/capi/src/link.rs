@@ -45,7 +45,8 @@ fn told<T>(handle: Handle, call: &Jit, f: impl FnOnce(&link::Link, &mut Report) 
     result
 }
 
-/// A new link for a context's device, or for the capability that is asked for, whose code a link may make for another device.
+/// A new link for a context's device, or for the capability that is asked for, whose code a link may make for
+/// another device.
 pub fn create(context: &Context, mut jit: Jit) -> Result<Handle> {
     jit.options.target = jit.asked_target()?;
     let handle = link::create(&context.device, jit.options.clone())?;

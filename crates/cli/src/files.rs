@@ -74,8 +74,8 @@ pub enum Kept {
     Older,
 }
 
-/// Replaces a file's contents, `old`, by others and keeps the old ones in a file beside it, which has the same mode. A copy that is there
-/// already stays as it is. A failure leaves both files as they were.
+/// Replaces a file's contents, `old`, by others and keeps the old ones in a file beside it, which has the
+/// same mode. A copy that is there already stays as it is. A failure leaves both files as they were.
 pub fn replace_keeping(file: &Path, old: &[u8], new: &[u8], copy: &Path) -> Result<Kept> {
     // An interruption comes before or after all of it.
     let _held = Held::all();
@@ -157,7 +157,8 @@ fn duplicate(descriptor: RawFd) -> io::Result<File> {
     Ok(unsafe { File::from_raw_fd(new) })
 }
 
-/// A file beside `target` with these contents, which is to get its name. It has the mode and owner of `like`, or those of any new file.
+/// A file beside `target` with these contents, which is to get its name. It has the mode and owner of `like`,
+/// or those of any new file.
 fn beside(
     target: &Path,
     bytes: &[u8],
@@ -213,7 +214,8 @@ enum Owner {
     IfPossible,
 }
 
-/// Gives a new file another's owner and mode. Where it gets another group, that has no rights but those that everybody has.
+/// Gives a new file another's owner and mode. Where it gets another group, that has no rights but those that
+/// everybody has.
 fn become_like(file: &File, like: &Metadata, owner: Owner) -> io::Result<()> {
     use std::os::unix::fs::fchown;
     let own = file.metadata()?;

@@ -69,7 +69,8 @@ fn what_cannot_be_removed_is_told_and_the_rest_goes() {
     assert!(out.ends_with(": 0 kernels removed, 0 B\n"), "{out}");
 }
 
-/// A file stands where the folder should be, and no file may have any bytes: both hold for the superuser, too.
+/// A file stands where the folder should be, and no file may have any bytes: both hold for the superuser,
+/// too.
 #[test]
 fn a_cache_that_cannot_be_written_is_told_once() {
     for limited in [false, true] {

@@ -242,7 +242,8 @@ fn limit(command: &mut Command, bytes: u64) {
     };
 }
 
-/// `ulimit -f` ends the write with a signal, which by itself would end the process and leave what it had begun.
+/// `ulimit -f` ends the write with a signal, which by itself would end the process and leave what it had
+/// begun.
 #[test]
 fn a_file_that_is_not_finished_is_removed() {
     let folder = folder("files-limit");

@@ -130,7 +130,8 @@ fn ir_of(file: &str, kernel: &str, block: u32) -> String {
     simd::ir(&program.request(id, spec)).expect("it compiles")
 }
 
-/// A loop whose rounds each thread counts is there twice, and in the copy for lanes that agree nothing tells lanes apart.
+/// A loop whose rounds each thread counts is there twice, and in the copy for lanes that agree nothing tells
+/// lanes apart.
 #[test]
 fn lanes_that_agree_have_a_loop_of_their_own() {
     let ir = ir_of("tests/ptx/rounds.ptx", "numbered", 64);

@@ -41,7 +41,8 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
     let program = Program::load_by(&[Source { name: &form.name, text: &text }], &rules)
         .map_err(|e| e.log)?
         .for_target(target);
-    // The interpreter is slow; the first inputs are all pairs of special values. One form tells how many blocks there are.
+    // The interpreter is slow; the first inputs are all pairs of special values. One form tells how many
+    // blocks there are.
     let whole = engine == Engine::Compiled || form.body.contains("%nctaid");
     let threads = if whole { INPUTS } else { sample::of(INPUTS, 6 * BLOCK) };
     let out = run(&program, workers, form, engine == Engine::Compiled, threads)?;

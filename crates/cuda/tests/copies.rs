@@ -57,7 +57,8 @@ fn every_copy_is_as_on_the_hardware() {
     assert!(hardware.len() > 8_500, "{} cases", hardware.len());
     let library = library::built();
     let mut wrong = Vec::new();
-    // All cases on the interpreter; compiled code, which calls the same runtime, with one of each instruction, or a part of these.
+    // All cases on the interpreter; compiled code, which calls the same runtime, with one of each
+    // instruction, or a part of these.
     let settings = [
         (("ANYWARP_ENGINE", "interpreter"), None),
         (("ANYWARP_CPU", "native"), Some("barrier,plain,spelling")),

@@ -1,5 +1,6 @@
-//! What textures and surfaces give, against what a real H200 gave (`tests/texture/README.md`): the recorder runs on our library, on the
-//! interpreter and, a part of the cases, on both kinds of processor. Every case must be equal, to the bit or within what [`BOUNDS`] says.
+//! What textures and surfaces give, against what a real H200 gave (`tests/texture/README.md`): the recorder
+//! runs on our library, on the interpreter and, a part of the cases, on both kinds of processor. Every case
+//! must be equal, to the bit or within what [`BOUNDS`] says.
 
 mod library;
 

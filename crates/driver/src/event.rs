@@ -86,7 +86,8 @@ pub fn get(handle: Handle) -> Result<Arc<Event>> {
     if event.is_alive() { Ok(event) } else { Err(Error::ContextIsDestroyed) }
 }
 
-/// Ends an event. Where its context has ended, this answers as every other function does (recorded on an H100).
+/// Ends an event. Where its context has ended, this answers as every other function does (recorded on an
+/// H100).
 pub fn destroy(handle: Handle) -> Result<()> {
     EVENTS.remove(handle).map(drop).ok_or_else(|| missing(handle))
 }

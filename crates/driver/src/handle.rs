@@ -3,8 +3,9 @@
 //! A handle is a number that looks like a pointer: its kind, a generation and a slot of a table. A dead handle's generation is not the slot's
 //! any more, and never again: a slot whose generations are used up is left alone. A pointer of the program's own is of no kind. Reading a handle takes two atomic operations on its own slot and no shared lock.
 //!
-//! 13 bits of generation and 26 of index: 67 million objects of a kind may live at once. A slot that is used up after 8191 objects costs 32
-//! bytes, so that a billion objects made and ended one after the other leave 4 MB.
+//! 13 bits of generation and 26 of index: 67 million objects of a kind may live at once. A slot that is used
+//! up after 8191 objects costs 32 bytes, so that a billion objects made and ended one after the other leave 4
+//! MB.
 
 mod pointer;
 
@@ -121,7 +122,8 @@ impl<T> Table<T> {
         Some((index as usize, generation as u32))
     }
 
-    /// Puts an object in and gives its handle; `make` is told the handle. `None`: the table is full, or there is no memory for more slots.
+    /// Puts an object in and gives its handle; `make` is told the handle. `None`: the table is full, or there
+    /// is no memory for more slots.
     pub fn insert_with(&self, make: impl FnOnce(Handle) -> Arc<T>) -> Option<(Handle, Arc<T>)> {
         let index = self.take()?;
         let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
@@ -170,7 +172,8 @@ impl<T> Table<T> {
         (0..end).filter_map(|index| self.slot(index).and_then(object)).collect()
     }
 
-    /// Ends the handles of all objects of which `gone` holds, because what they belonged to has ended: [`Table::is_orphan`] knows them.
+    /// Ends the handles of all objects of which `gone` holds, because what they belonged to has ended:
+    /// [`Table::is_orphan`] knows them.
     pub fn orphan(&self, gone: impl Fn(&T) -> bool) {
         let end = lock(&self.free).next;
         let mut reusable = Vec::new();
@@ -195,8 +198,8 @@ impl<T> Table<T> {
         lock(&self.free).reusable.append(&mut reusable);
     }
 
-    /// Whether this was the handle of an object that [`Table::orphan`] ended. It is not known for ever: only until another object that had
-    /// the same slot is orphaned.
+    /// Whether this was the handle of an object that [`Table::orphan`] ended. It is not known for ever: only
+    /// until another object that had the same slot is orphaned.
     pub fn is_orphan(&self, handle: Handle) -> bool {
         self.decode(handle).is_some_and(|(index, generation)| {
             let slot = self.slot(index).map(|s| s.read().unwrap_or_else(PoisonError::into_inner));

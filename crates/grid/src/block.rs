@@ -297,7 +297,7 @@ impl Resident {
         let code = job.launch.code;
         let (mut kept, mut at, mut begin) = (0usize, (0u32, SYNC), 0);
         let (mut trues, mut lanes) = (0u32, 0u32);
-        // Where no warp has ended the code may know how to take all of them from barrier to barrier.
+        // While no warp has ended, compiled code may take all of them from barrier to barrier.
         let mut before = None;
         if self.active == self.warps.len() {
             in_code.store(true, Ordering::Relaxed);

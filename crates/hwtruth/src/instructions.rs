@@ -202,7 +202,8 @@ impl Recording {
         self.results.get(form).map(Vec::as_slice)
     }
 
-    /// Where `out`, as the first `threads` threads of the form's kernel left it, is not what the hardware gave. None: the form was not recorded.
+    /// Where `out`, as the first `threads` threads of the form's kernel left it, is not what the hardware
+    /// gave. None: the form was not recorded.
     pub fn compare(&self, form: &Form, out: &[u8], threads: usize) -> Option<Vec<Mismatch>> {
         let expected = self.results(&form.name)?;
         let mut mismatches = Vec::new();

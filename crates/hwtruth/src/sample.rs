@@ -1,8 +1,9 @@
 //! Which of its cases a test runs: all, or its part of them.
 //!
-//! Several tests often run the same cases, each another way. Where all ways cost the same they take turns: each case is run by one of them,
-//! which a hash of its name decides. To compile a kernel takes ten times as long as to interpret it, though: then the interpreter runs every
-//! case, and compiled code the [`PART`]th of them that a hash chooses. Tests that go through numbers (random texts, seeds) take fewer. With
+//! Several tests often run the same cases, each another way. Where all ways cost the same they take turns:
+//! each case is run by one of them, which a hash of its name decides. To compile a kernel takes ten times as
+//! long as to interpret it, though: then the interpreter runs every case, and compiled code the [`PART`]th of
+//! them that a hash chooses. Tests that go through numbers (random texts, seeds) take fewer. With
 //! `ANYWARP_TEST_LONG=1` all of them run all cases.
 
 use std::sync::LazyLock;
@@ -42,7 +43,8 @@ impl Turn {
         if long() { Turn::ALL } else { Turn { number: (number % of) as u64, of: of as u64 } }
     }
 
-    /// Of one of several ways to run compiled code, with a number: its [`PART`]th of the cases; all in a long run. The interpreter runs all.
+    /// Of one of several ways to run compiled code, with a number: its [`PART`]th of the cases; all in a long
+    /// run. The interpreter runs all.
     pub fn part(number: usize) -> Turn {
         Turn::new(number, PART)
     }

@@ -1,4 +1,5 @@
-//! Writes one container of each kind into a folder: the first inputs of the fuzzer (`fuzz/fuzz_targets/image.rs`).
+//! Writes one container of each kind into a folder: the first inputs of the fuzzer
+//! (`fuzz/fuzz_targets/image.rs`).
 //!
 //! `cargo run -p image --example seeds -- FOLDER`
 

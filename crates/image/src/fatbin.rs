@@ -45,7 +45,8 @@ pub struct Entry<'a> {
     pub unpacked: u64,
 }
 
-/// The bytes of a whole fatbin, from its first [`HEADER_SIZE`] bytes. `None`: it is none, or says that it ends in its header.
+/// The bytes of a whole fatbin, from its first [`HEADER_SIZE`] bytes. `None`: it is none, or says that it
+/// ends in its header.
 pub fn total_size(header: &[u8]) -> Option<u64> {
     let magic = read_u32(header, 0)?;
     let begin = read_u16(header, 6)?;

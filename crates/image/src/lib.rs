@@ -170,7 +170,8 @@ pub fn contents(bytes: &[u8]) -> Contents {
     }
 }
 
-/// What a linker gives for these texts (name, text), for threads of at most so many registers (0: any): bytes that [`texts`] takes apart again.
+/// What a linker gives for these texts (name, text), for threads of at most so many registers (0: any): bytes
+/// that [`texts`] takes apart again.
 pub fn linked(inputs: &[(String, Vec<u8>)], registers: u32) -> Vec<u8> {
     let mut out = LINKED_MAGIC.to_vec();
     // The rest of an ELF header: an executable for machine 190, version 1, no headers or sections.

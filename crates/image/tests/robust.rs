@@ -1,4 +1,5 @@
-//! No bytes make the crate panic or go on for ever, and what it finds lies in them. The fuzzer does the same for longer (`fuzz/`).
+//! No bytes make the crate panic or go on for ever, and what it finds lies in them. The fuzzer does the same
+//! for longer (`fuzz/`).
 
 mod support;
 

@@ -134,8 +134,8 @@ impl Cache {
         &self.folder
     }
 
-    /// Tells, once a process, that others could have written the cache. That the system refuses to read it is told at the level debug: where
-    /// that matters, [`Cache::put`] is refused, too.
+    /// Tells, once a process, that others could have written the cache. That the system refuses to read it is
+    /// told at the level debug: where that matters, [`Cache::put`] is refused, too.
     pub(crate) fn tell_unread(&self, error: &Distrust) {
         match error {
             Distrust::System(error) => {
@@ -230,7 +230,8 @@ impl Cache {
         }
     }
 
-    /// Everything that has an object's or a temporary's name, and whether it is a file. What is named otherwise is none of the cache's.
+    /// Everything that has an object's or a temporary's name, and whether it is a file. What is named
+    /// otherwise is none of the cache's.
     fn named(&self) -> Result<Vec<(Item, bool)>, Distrust> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -274,8 +275,8 @@ impl Cache {
         }
     }
 
-    /// Removes every object, every temporary, and what is known of texts. What cannot be removed, such as a folder that has an object's name,
-    /// keeps nothing else from going.
+    /// Removes every object, every temporary, and what is known of texts. What cannot be removed, such as a
+    /// folder that has an object's name, keeps nothing else from going.
     ///
     /// # Errors
     /// The folder cannot be read or is not the user's alone.

@@ -281,10 +281,11 @@ pub trait Code: Send + Sync {
     /// runtime. The kernel's own accesses may still fault; see the scheduler's fault handling.
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop;
 
-    /// Runs all warps of a block, one after the other and again, as long as each comes to the same barrier of the whole block
-    /// ([`crate::op::BarMode::Sync`] with all its living lanes); `current` is told which warp runs. Answers the first that stopped otherwise and
-    /// how: those before it have arrived, those behind it have not run since. Or their number, with anything, if all have arrived and `failed`
-    /// is set. `None`, and nothing has been done, where there is no such code.
+    /// Runs all warps of a block in turns, as long as each turn brings all of them to the same barrier of the
+    /// whole block ([`crate::op::BarMode::Sync`], with all live lanes). `current` is told which warp runs.
+    /// Answers the first warp that stopped in another way, and how: the warps before it have arrived, those
+    /// behind it have not run in this turn. If `failed` is set after a full turn, the answer is the number of
+    /// warps, with any [`Stop`]. `None`: there is no such code, and nothing has been done.
     ///
     /// # Safety
     /// As for `resume`, of every warp; all of them have lanes that live and none waits.

@@ -49,7 +49,8 @@ struct Pass {
 struct Halved {
     op: Op,
     args: SmallVec<[Value; 4]>,
-    /// Its result is 32 bits wide and has to be sign-extended; otherwise it is the 64-bit operation's as it is.
+    /// Its result is 32 bits wide and has to be sign-extended; otherwise it is the 64-bit operation's as it
+    /// is.
     extends: bool,
 }
 
@@ -184,7 +185,8 @@ impl Pass {
         }
     }
 
-    /// A 64-bit operation in 32 bits, where its operands and its result are extensions. Constants that it needs are put before it.
+    /// A 64-bit operation in 32 bits, where its operands and its result are extensions. Constants that it
+    /// needs are put before it.
     fn halved(&mut self, func: &mut Function, inst: &Inst, b: Block, out: &mut Vec<Inst>) -> Option<Halved> {
         let result = inst.results[0];
         let small = |v: Value| self.ranges.at(v, b).within(-NARROW, NARROW);

@@ -262,7 +262,8 @@ fn tell(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
     }
 }
 
-/// Puts a translation in its source's place. FILE.prehip keeps the source, of the first run: as after hipify-perl, it is the CUDA program.
+/// Puts a translation in its source's place. FILE.prehip keeps the source, of the first run: as after
+/// hipify-perl, it is the CUDA program.
 fn replace(file: &Path, text: &[u8], translated: &[u8]) -> Result<()> {
     let mut copy = file.as_os_str().to_owned();
     copy.push(".prehip");

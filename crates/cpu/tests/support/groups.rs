@@ -18,8 +18,8 @@ pub fn engine(processor: Option<&str>) -> Option<(Engine, Target)> {
     }
 }
 
-/// The forms that an engine, named as in [`engine`], runs: the interpreter all, compiled code a part, and another one in the mode in which
-/// each lane goes on for itself.
+/// The forms that an engine, named as in [`engine`], runs: the interpreter all, compiled code a part, and
+/// another one in the mode in which each lane goes on for itself.
 pub fn turn(processor: Option<&str>, per_lane: bool) -> Turn {
     match processor {
         None => Turn::ALL,

@@ -10,7 +10,8 @@ use super::memory::Aligned;
 /// An engine: a name, what it is, the processor.
 pub type Way = (&'static str, Engine, Target);
 
-/// The engines of this machine that run a case: the interpreter, and compiled code if the case is of its part.
+/// The engines of this machine that run a case: the interpreter, and compiled code if the case is of its
+/// part.
 pub fn engines(case: &str) -> Vec<Way> {
     let compiled = [("AVX-512", "x86-64-v4"), ("AVX2", "x86-64-v3")];
     let mut all = vec![("interpreted", Engine::Interpreter, Target::native())];

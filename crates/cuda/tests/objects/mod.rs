@@ -76,7 +76,8 @@ fn more_than_a_million_events_live_at_once() {
     });
 }
 
-/// As an H100 (580.159) answers for events whose context is destroyed, recorded before or not: each function the same, `cuEventDestroy` too.
+/// As an H100 (580.159) answers for events whose context is destroyed, recorded before or not: each function
+/// the same, `cuEventDestroy` too.
 #[test]
 fn events_end_with_their_context() {
     isolated("objects::events_end_with_their_context", &[], || {

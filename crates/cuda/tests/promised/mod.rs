@@ -108,7 +108,8 @@ fn options_of_the_jit_are_taken() {
     }
 }
 
-/// What driver 580 on an H100 answered for text of `sm_70` and each `CU_JIT_TARGET`: to the new link, and to the text.
+/// What driver 580 on an H100 answered for text of `sm_70` and each `CU_JIT_TARGET`: to the new link, and to
+/// the text.
 #[test]
 fn links_are_made_for_other_devices() {
     const TARGET: u32 = 9;

@@ -339,7 +339,8 @@ pub const WAYS: [&[(&str, &str)]; 4] = [
     &[("ANYWARP_ENGINE", "compiled"), ("ANYWARP_WORKERS", "3"), ("ANYWARP_CPU", "x86-64-v3")],
 ];
 
-/// As [`isolated`], in all [`WAYS`], or in one interpreted and one compiled; `more` is set, too. Gives what the processes wrote.
+/// As [`isolated`], in all [`WAYS`], or in one interpreted and one compiled; `more` is set, too. Gives what
+/// the processes wrote.
 pub fn everywhere(test: &str, more: &[(&str, &str)], body: impl Fn()) -> Vec<Output> {
     let mine = |n: &usize| Turn::new(n % 2, 2).takes(test);
     (0..WAYS.len()).filter(mine).map(|n| isolated(test, &[WAYS[n], more].concat(), &body)).collect()

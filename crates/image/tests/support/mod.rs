@@ -120,7 +120,8 @@ pub fn compressed(version: u16, zstd: bool) -> Vec<u8> {
 /// A section of an ELF file: name, type, size of its elements, bytes.
 pub type Section<'a> = (&'a str, u32, u64, &'a [u8]);
 
-/// An ELF file of 64 bits for a machine; each section's link is the last one but the names', where symbols have their names.
+/// An ELF file of 64 bits for a machine; each section's link is the last one but the names', where symbols
+/// have their names.
 pub fn elf(machine: u16, flags: u32, sections: &[Section]) -> Vec<u8> {
     let mut names = vec![0];
     let mut table = vec![0; 64];

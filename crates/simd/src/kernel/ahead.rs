@@ -1,8 +1,9 @@
-//! Memory that later rounds of a loop read, asked for ahead.
+//! Prefetching for loops whose loads move far from round to round.
 //!
-//! Lanes of a warp read rows, and from round to round the row often moves by the threads of the whole grid, or by a matrix's width: further than
-//! the processor's own prefetching follows. How far an address moves in a round is found by differentiating it: the loop's counters move by what
-//! is added to them. It is only asked for, so that a guess which misses costs nothing but its instructions.
+//! A warp's lanes read rows, and from one round to the next the row often moves by the number of threads in
+//! the grid, or by a matrix's width: too far for the processor's own prefetchers. How far an address moves is
+//! found by differentiating it with respect to the loop's counters. A wrong guess costs a few instructions
+//! and changes no result.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +15,17 @@ use super::cfg::{Cfg, Loop};
 use super::shape::Shapes;
 use super::spin::Made;
 
-/// Operations that a value is asked for ahead of its use, in rounds of a loop without stops.
+/// How far ahead of its use memory is prefetched in a loop without stops, in operations of wave IR.
 const OPERATIONS: usize = 240;
-/// Rounds ahead, at most.
+/// The same in rounds, at most.
 const ROUNDS: usize = 8;
-/// Accesses of one loop, at most: of more, most are neighbours that one of them has fetched (a stencil of seven ran a tenth slower).
+/// Loads of one loop, at most. Of more, most are neighbours that one prefetch has brought in (a stencil of
+/// seven loads ran a tenth slower).
 const ACCESSES: usize = 4;
-/// Steps that a processor's own prefetching follows, bytes.
+/// Steps that the processor's own prefetchers follow stay below this, bytes.
 const NEAR: u64 = 2048;
+/// Lanes whose addresses follow from the first one's, at least.
+const ROW: usize = 8;
 
 /// How far a value moves in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +36,8 @@ enum Step {
     Far(Value),
 }
 
-/// Puts [`Op::Prefetch`] before the loads of innermost loops, and of loops with stops, that move far in a round; whether there were any.
+/// Puts [`Op::Prefetch`] before loads that move far in a round, in innermost loops and in loops with stops.
+/// Answers whether there were any.
 pub fn ask(func: &mut Function, cfg: &Cfg, shapes: &Shapes) -> bool {
     let made = Made::new(func, cfg);
     let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();
@@ -46,22 +51,8 @@ pub fn ask(func: &mut Function, cfg: &Cfg, shapes: &Shapes) -> bool {
             continue;
         }
         let rounds = if stops { 1 } else { (OPERATIONS / insts().count().max(1)).clamp(1, ROUNDS) };
-        let mut loads: Vec<(usize, usize, Value)> = Vec::new();
-        for &b in l.blocks.iter().filter(|&&b| own(b)) {
-            for (at, inst) in func.blocks[b].insts.iter().enumerate() {
-                if let Op::Load { mem, .. } = inst.op
-                    && mem.space == Space::Global
-                    && mem.order == Order::Weak
-                    && shapes.values[inst.args[0].index()].group >= 8
-                    && loads.iter().all(|l| l.2 != inst.args[0])
-                {
-                    loads.push((b, at, inst.args[0]));
-                }
-            }
-        }
-        if loads.len() > ACCESSES {
-            continue;
-        }
+        let blocks = l.blocks.iter().copied().filter(|&b| own(b));
+        let Some(loads) = rows(func, shapes, blocks) else { continue };
         for (b, at, address) in loads {
             let (steps, out) = (BTreeMap::new(), Vec::new());
             let mut walk = Walk { func, cfg, made: &made, l, types: &mut types, steps, out };
@@ -91,7 +82,33 @@ pub fn ask(func: &mut Function, cfg: &Cfg, shapes: &Shapes) -> bool {
     !asked.is_empty()
 }
 
-/// Operations that are looked through, for how a value moves and for what a counter is given.
+/// The loads from global memory of which lanes read rows or one value, as block, place and address; `None`:
+/// there are too many.
+fn rows(
+    func: &Function,
+    shapes: &Shapes,
+    blocks: impl Iterator<Item = usize>,
+) -> Option<Vec<(usize, usize, Value)>> {
+    let mut loads: Vec<(usize, usize, Value)> = Vec::new();
+    for b in blocks {
+        for (at, inst) in func.blocks[b].insts.iter().enumerate() {
+            if let Op::Load { mem, .. } = inst.op
+                && mem.space == Space::Global
+                && mem.order == Order::Weak
+                && shapes.values[inst.args[0].index()].group >= ROW
+                && loads.iter().all(|l| l.2 != inst.args[0])
+            {
+                loads.push((b, at, inst.args[0]));
+                if loads.len() > ACCESSES {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(loads)
+}
+
+/// Operations that are followed back: from an address, and from a counter's next value.
 const DEPTH: usize = 24;
 const NEXT: usize = 6;
 
@@ -127,17 +144,18 @@ impl Walk<'_> {
     }
 
     fn inst(&self, v: Value) -> Option<&Inst> {
-        let (b, at) = self.made.place(v)?;
-        self.func.blocks[b].insts.get(at)
+        self.made.inst(self.func, v)
     }
 
     fn is_inside(&self, v: Value) -> bool {
         self.made.place(v).is_some_and(|(b, _)| self.l.contains[b])
     }
 
+    /// A constant's value, signed.
     fn bits(&self, v: Value) -> Option<i64> {
-        let Op::Const { ty, bits } = self.inst(v)?.op else { return None };
-        Some(((bits << (128 - ty.bits())) as i128 >> (128 - ty.bits())) as i64)
+        let unused = 128 - self.func.ty(v).bits();
+        let bits = self.made.constant(self.func, v)?;
+        Some(((bits << unused) as i128 >> unused) as i64)
     }
 
     /// A value that is the same in all rounds, as a step.
@@ -193,7 +211,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a parameter is given: at a loop's header, in the round before.
+    /// What the loop's own blocks pass to a parameter.
     fn given(&self, v: Value) -> Vec<Value> {
         let Some((b, at)) = self.made.place(v) else { return Vec::new() };
         let Some(at) = at.checked_sub(self.func.blocks[b].insts.len()) else { return Vec::new() };
@@ -248,7 +266,7 @@ impl Walk<'_> {
                 self.step(inst.args[0], depth)
             }
             Op::Select(_) => self.step(inst.args[1], depth).or_else(|| self.step(inst.args[2], depth)),
-            // Of the sign, and of bits that wrap.
+            // Terms for the sign or for wrapping around hardly ever change.
             Op::Shift(ShiftOp::ShrS, _) | Op::Int(IntOp::And, _) => Some(Step::By(0)),
             op if op.is_pure() && inst.args.iter().all(|&a| self.step(a, depth) == Some(Step::By(0))) => {
                 Some(Step::By(0))
@@ -268,7 +286,7 @@ impl Walk<'_> {
         }
         let Some(inst) = self.inst(next).cloned() else {
             if self.made.place(next).is_some_and(|(b, _)| b == self.l.header) {
-                // A round behind another counter, and as far a round.
+                // It takes the value of another counter one round later, so it moves as far.
                 return self.step(next, depth);
             }
             return self.given(next).into_iter().find_map(|g| self.moved(g, now, depth));
@@ -292,22 +310,22 @@ impl Walk<'_> {
     }
 }
 
-/// Bytes that the processor fetches at once.
+/// Bytes of a cache line.
 const LINE: i64 = 64;
 
 impl Kernel<'_> {
-    /// Asks for the memory at a warp's addresses, where they are few.
+    /// Prefetches what lies at a warp's addresses, if that is a few lines.
     pub fn prefetch(&mut self, address: Value, space: Space) {
         let shape = self.shapes.values[address.index()].clone();
         if !matches!(space, Space::Global | Space::Generic) {
             return;
         }
         let group = shape.group;
-        if group < 8 {
+        if group < ROW {
             return;
         }
         for lane in (0..LANES).step_by(group) {
-            // Where the run decides about the offsets, the first lane's address is there without them.
+            // The first lane's address is known without the guard that the others' may need.
             let first = if lane == 0 { self.first_lane(address) } else { self.lane(address, lane) };
             let offsets = &shape.offsets[lane..lane + group];
             let mut lines: Vec<i64> = offsets.iter().map(|o| o.div_euclid(LINE) * LINE).collect();

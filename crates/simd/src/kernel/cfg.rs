@@ -104,28 +104,46 @@ fn dominators(post: &[usize], n: usize, preds: &dyn Fn(usize) -> Vec<usize>) -> 
     idom
 }
 
+fn dominates(idom: &[Option<usize>], a: usize, mut b: usize) -> bool {
+    while a != b {
+        match idom[b] {
+            Some(d) => b = d,
+            None => return false,
+        }
+    }
+    true
+}
+
 impl Cfg {
+    /// Whether every way to `b` goes through `a`.
+    pub fn dominates(&self, a: usize, b: usize) -> bool {
+        dominates(&self.idom, a, b)
+    }
+
+    /// The blocks that `a` dominates, other than itself.
+    pub fn below(&self, a: usize) -> BTreeSet<usize> {
+        let mut below = BTreeSet::new();
+        // Immediate dominators come first in the order.
+        for &b in &self.order {
+            if self.idom[b].is_some_and(|d| d == a || below.contains(&d)) {
+                below.insert(b);
+            }
+        }
+        below
+    }
+
     /// Analyses a function; an error where a loop has several entries.
     pub fn new(func: &Function) -> Result<Cfg, Irreducible> {
         let Graph { succs, preds, post, reachable } = Graph::new(func);
         let n = succs.len();
         let idom = dominators(&post, n, &|b| preds[b].clone());
-        let dominates = |a: usize, mut b: usize| loop {
-            if a == b {
-                return true;
-            }
-            match idom[b] {
-                Some(d) => b = d,
-                None => return false,
-            }
-        };
         let mut number = vec![usize::MAX; n];
         post.iter().enumerate().for_each(|(i, &b)| number[b] = i);
         let mut loops: Vec<Loop> = Vec::new();
         for &b in &post {
             // Whatever dominates a block comes after it in post-order.
             for &s in succs[b].iter().filter(|&&s| number[s] >= number[b]) {
-                if !dominates(s, b) {
+                if !dominates(&idom, s, b) {
                     return Err("a loop with several entries");
                 }
                 add_back_edge(&mut loops, n, &preds, s, b);

@@ -125,7 +125,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// How far a bound lies beyond the first number of a row, as a signed number of 64 bits that may stand for any that is further away.
+    /// How far a bound lies beyond the first number of a row, as a signed number of 64 bits that may stand
+    /// for any that is further away.
     fn beyond(&mut self, v: Value, ty: Ty, first: &str, bound: &str, extend: &str) -> String {
         if ty == Ty::I32 {
             let first = self.text.def(format!("sext i32 {first} to i64"));
@@ -136,13 +137,15 @@ impl Kernel<'_> {
         if !mine.is_natural() || mine.smax >= i128::from(FAR) {
             return self.binary64("llvm.ssub.sat.i64", bound, first);
         }
-        // What is below all of them or above all of them may as well be nearer: that is one value for all warps, and nothing overflows.
+        // What is below all of them or above all of them may as well be nearer: that is one value for all
+        // warps, and nothing overflows.
         let bound = self.binary64("llvm.smax.i64", bound, "-1");
         let bound = self.binary64("llvm.smin.i64", &bound, &FAR.to_string());
         self.text.def(format!("sub nsw i64 {bound}, {first}"))
     }
 
-    /// The lanes of one row of consecutive numbers, as the low bits of a word, from how far the bound is beyond the first.
+    /// The lanes of one row of consecutive numbers, as the low bits of a word, from how far the bound is
+    /// beyond the first.
     fn lanes_of_row(&mut self, cmp: IntCmp, beyond: &str, size: usize) -> String {
         let all = ((1u64 << size) - 1) as u32 as i32;
         // Those below the bound, or up to it.

@@ -246,7 +246,8 @@ impl Kernel<'_> {
             let rep = if shape.is_uniform() || shape.is_pattern() {
                 rep
             } else {
-                // A pattern that may be broken has no other vector than its own.
+                // Where its guard fails, a pattern's offsets are wrong: only its own vector has the lanes'
+                // values.
                 let rep = self.complete(a, rep);
                 let from = self.shapes.values[a.index()].clone();
                 Rep::Vector(self.spread(self.func_ty(a), &rep, &from.offsets))

@@ -723,7 +723,8 @@ impl Kernel<'_> {
         }
         let mut rep = self.rep(v);
         if matches!(rep, Rep::Pattern { .. }) && !self.shapes.values[r.index()].is_pattern() {
-            // Lanes leave the loop around it apart: only the operand's shape tells its offsets.
+            // The result varies, because lanes leave the loop around it at different times; the offsets are
+            // the operand's.
             rep = Rep::Vector(self.vector(v));
         }
         let Some(base) = Self::space_base(space) else {

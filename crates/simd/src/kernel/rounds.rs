@@ -1,8 +1,9 @@
-//! Loops that take all lanes the same number of rounds, though only the run shows it.
+//! Loops that run for the same number of rounds in all lanes, where only the run can show it.
 //!
-//! A thread that divides for its number of rounds gives each lane a number of its own, as far as the compiler can tell; in all warps but the
-//! last they are the same. Such a loop is there twice: once for lanes that agree on that number, where it is one value for all of them and the
-//! loop is as if it were written so, and once for lanes that do not.
+//! When each thread computes how many rounds its loop takes, often by a division, the compiler has to assume
+//! that the lanes differ. In nearly every warp they do not. Such a loop is compiled twice: one copy for lanes
+//! that agree on the number, where it is uniform, and one for lanes that disagree. A test before the loop
+//! chooses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +14,14 @@ use wave::{Block, BlockCall, Function, LANES, Terminator, Ty, Value};
 use super::cfg::{Cfg, Loop};
 use super::shape::Shapes;
 use super::spin::Made;
+use super::tidy;
 
 /// Operations that are worth having twice.
 const MOST: usize = 600;
 
-/// The function with a second copy of its divergent loops, for lanes that agree on the value that decides how many rounds there are; `None`
-/// where no one value decides it. Whether the copy is better only its own shapes tell.
+/// The function with a second copy of its divergent loops, for lanes that agree on the value that decides the
+/// number of rounds. `None` if no single value decides it. Only the new function's shapes tell whether the
+/// copy is worth having, see [`gains`].
 pub fn for_one_number(func: &Function, cfg: &Cfg, shapes: &Shapes) -> Option<Function> {
     let made = Made::new(func, cfg);
     let divergent: Vec<&Loop> =
@@ -28,12 +31,12 @@ pub fn for_one_number(func: &Function, cfg: &Cfg, shapes: &Shapes) -> Option<Fun
     for l in &divergent {
         deciding.extend(outside(func, cfg, shapes, &made, l)?);
     }
-    // The first of those that every such loop comes after.
+    // The first value that is computed before all of these loops.
     let found = deciding.into_iter().find(|&(place, v)| {
         let b = cfg.order[place.0];
         !inside(b)
             && matches!(func.ty(v), Ty::I32 | Ty::I64)
-            && divergent.iter().all(|l| dominates(cfg, b, l.header))
+            && divergent.iter().all(|l| cfg.dominates(b, l.header))
     });
     let (_, root) = found?;
     let (b, at) = made.place(root)?;
@@ -45,8 +48,8 @@ pub fn for_one_number(func: &Function, cfg: &Cfg, shapes: &Shapes) -> Option<Fun
 /// Where a value is made: the place of its block in the order, and in the block, parameters first.
 type Place = (usize, usize);
 
-/// What decides how often a loop goes round and differs between lanes: the values that are made outside of it, by their places. `None` where
-/// it also depends on what the loop itself reads, or on nothing that differs.
+/// The values computed outside a loop that differ between lanes and decide how many rounds it takes, by their
+/// places. `None` if the number also depends on what the loop itself reads, or on no such value.
 fn outside(
     func: &Function,
     cfg: &Cfg,
@@ -83,29 +86,19 @@ fn outside(
     (!found.is_empty()).then_some(found)
 }
 
-fn dominates(cfg: &Cfg, a: usize, mut b: usize) -> bool {
-    while a != b {
-        match cfg.idom[b] {
-            Some(d) => b = d,
-            None => return false,
-        }
-    }
-    true
-}
-
-/// What there is twice: the end of a block from an instruction on, and the blocks on the way to the loops and in them.
+/// What is copied: the end of a block from one instruction on, the blocks between it and the loops, and the
+/// loops.
 struct Region {
     block: usize,
     split: usize,
     blocks: Vec<usize>,
-    /// Where its ways lead together, if that is one block that nobody else leads to.
+    /// The block that all ways out lead to, if there is one and nothing else leads to it.
     exit: Option<usize>,
 }
 
 impl Region {
     fn of(func: &Function, cfg: &Cfg, block: usize, split: usize, loops: &[&Loop]) -> Option<Region> {
-        let after: Vec<usize> =
-            cfg.order.iter().copied().filter(|&b| b != block && dominates(cfg, block, b)).collect();
+        let after = cfg.below(block);
         // Backwards from the loops.
         let mut blocks: BTreeSet<usize> = loops.iter().flat_map(|l| l.blocks.iter().copied()).collect();
         let mut todo: Vec<usize> = blocks.iter().copied().collect();
@@ -131,7 +124,7 @@ impl Region {
             [] => None,
             [exit] if cfg.preds[exit].iter().all(|&p| within(&blocks, p)) => Some(exit),
             _ => {
-                blocks = after.into_iter().collect();
+                blocks = after;
                 None
             }
         };
@@ -195,9 +188,7 @@ fn twice(func: &Function, cfg: &Cfg, region: &Region, root: Value) -> Function {
     }
     for &new in copies.values() {
         let data = func.block_mut(new);
-        let to = |v: &mut Value| *v = values.get(v).copied().unwrap_or(*v);
-        data.insts.iter_mut().flat_map(|i| i.args.iter_mut()).for_each(to);
-        data.term.uses_mut().for_each(to);
+        tidy::rename(data, |v| values.get(&v).copied().unwrap_or(v));
         for t in data.term.targets_mut() {
             t.block = copies.get(&t.block.index()).copied().unwrap_or(t.block);
         }
@@ -205,7 +196,7 @@ fn twice(func: &Function, cfg: &Cfg, region: &Region, root: Value) -> Function {
     func
 }
 
-/// The value that the lanes in hand agree on, as one for all of them: bit by bit, what all of them have.
+/// The value that the active lanes agree on, as a uniform one: the conjunction of all of them.
 fn agreed(b: &mut Builder, v: Value, members: Value, ty: Ty) -> Value {
     let all = |b: &mut Builder, v: Value| b.emit1(Op::Redux(ReduxOp::And), &[v, members]);
     if ty == Ty::I32 {
@@ -223,11 +214,12 @@ fn agreed(b: &mut Builder, v: Value, members: Value, ty: Ty) -> Value {
     b.int(IntOp::Or, low, high)
 }
 
-/// Gives what `blocks` make and code behind them uses to that code as parameters of `exit`, through which all ways there lead.
+/// Passes values that `blocks` define and later code uses on as parameters of `exit`, which all ways out go
+/// through.
 fn hand_out(func: &mut Function, cfg: &Cfg, blocks: &[usize], exit: usize) {
     let within: BTreeSet<usize> = blocks.iter().copied().collect();
     let outer: Vec<usize> =
-        cfg.order.iter().copied().filter(|b| !within.contains(b) && dominates(cfg, exit, *b)).collect();
+        cfg.below(exit).into_iter().chain([exit]).filter(|b| !within.contains(b)).collect();
     let used: BTreeSet<Value> = outer
         .iter()
         .map(|&b| &func.blocks[b])
@@ -251,13 +243,12 @@ fn hand_out(func: &mut Function, cfg: &Cfg, blocks: &[usize], exit: usize) {
         }
     }
     for b in outer {
-        let data = &mut func.blocks[b];
-        let args = data.insts.iter_mut().flat_map(|i| i.args.iter_mut());
-        args.chain(data.term.uses_mut()).for_each(|v| *v = handed.get(v).copied().unwrap_or(*v));
+        tidy::rename(&mut func.blocks[b], |v| handed.get(&v).copied().unwrap_or(v));
     }
 }
 
-/// Whether the second function has fewer divergent loops than twice those of the first, so that some of the copies are not.
+/// Whether copying paid: the new function has fewer than twice the divergent loops, so some of the copies are
+/// uniform.
 pub fn gains(before: &Shapes, after: &Shapes) -> bool {
     let loops = |s: &Shapes| s.divergent_loop.iter().filter(|d| **d).count();
     loops(after) < 2 * loops(before)

@@ -1,9 +1,11 @@
 //! How a value varies over the lanes of a warp.
 //!
-//! A shape says: inside each aligned group of `group` lanes, the value is that of the group's first lane plus a known offset. One group
-//! of 32 with offsets 0 is a uniform value; offsets 0, 4, 8… are the addresses of consecutive words; groups of 16 with offsets 0 are a row number in
-//! a 16×16 block. Where only the run tells whether a shape holds, code tests a *guard*: a 32-bit pattern that was widened may have wrapped, a
-//! pattern's sign may change within the warp, and a choice between a pattern and one value takes one or the other for all lanes.
+//! A shape says: inside each aligned group of `group` lanes, the value is that of the group's first lane plus
+//! a known offset. One group of 32 with offsets 0 is a uniform value; offsets 0, 4, 8… are the addresses of
+//! consecutive words; groups of 16 with offsets 0 are a row number in a 16×16 block. Where only the run tells
+//! whether a shape holds, code tests a *guard*: a 32-bit pattern that was widened may have wrapped, a
+//! pattern's sign may change within the warp, and a choice between a pattern and one value takes one or the
+//! other for all lanes.
 
 use std::rc::Rc;
 
@@ -36,7 +38,7 @@ pub struct Shape {
 pub enum Guard {
     /// Nothing: all of it always holds.
     None,
-    /// The offsets; lanes of which they say that they are alike always are.
+    /// The offsets. Lanes with equal offsets have equal values in any case.
     Offsets,
     /// All of it.
     All,
@@ -684,7 +686,8 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
     }
 }
 
-/// Operations on integers that can be done again for every lane, so that one value under a guard makes another.
+/// Operations on integers that can be done again for every lane, so that one value under a guard makes
+/// another.
 fn keeps_guard(op: &Op) -> bool {
     match op {
         Op::Int(_, ty) | Op::Shift(_, ty) | Op::IntUn(_, ty) => *ty != Ty::I1,
@@ -693,7 +696,8 @@ fn keeps_guard(op: &Op) -> bool {
     }
 }
 
-/// Which operand of a choice is a pattern (1 or 2) where the other is one value: which of them lanes have is one for all of them.
+/// Which operand of a choice is a pattern (1 or 2) where the other is one value: which of them lanes have is
+/// one for all of them.
 pub fn chosen_pattern(a: &[Shape]) -> Option<usize> {
     let offsets = |s: &Shape| s.group > 1 && !s.is_flat();
     match a {

@@ -45,7 +45,7 @@ impl Kernel<'_> {
                 }
             }
             SReg::LaneId if shape.is_pattern() => Rep::Pattern { base: "0".into(), guarded: None },
-            // Of a loop that lanes leave apart.
+            // Read in a loop that lanes leave at different times, and used behind it.
             SReg::LaneId => Rep::Vector(lane_numbers()),
             SReg::NtidX => Rep::Uniform(nx.to_string()),
             SReg::NtidY => Rep::Uniform(ny.to_string()),

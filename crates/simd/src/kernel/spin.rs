@@ -51,6 +51,12 @@ impl Made {
         self.places[v.index()]
     }
 
+    /// The instruction that makes a value; `None` for parameters.
+    pub(super) fn inst<'f>(&self, func: &'f Function, v: Value) -> Option<&'f Inst> {
+        let (b, at) = self.place(v)?;
+        func.blocks[b].insts.get(at)
+    }
+
     /// The block of a loop where a value is made, and the instruction that makes it or the parameter that it is.
     fn inside<'f>(&self, func: &'f Function, l: &Loop, v: Value) -> Option<(usize, Result<&'f Inst, usize>)> {
         let (b, at) = self.places[v.index()].filter(|(b, _)| l.contains[*b])?;
@@ -97,9 +103,8 @@ fn waits(func: &Function, cfg: &Cfg, made: &Made, l: &Loop) -> bool {
 }
 
 impl Made {
-    fn constant(&self, func: &Function, v: Value) -> Option<u128> {
-        let (b, at) = self.places[v.index()]?;
-        match func.blocks[b].insts.get(at)?.op {
+    pub(super) fn constant(&self, func: &Function, v: Value) -> Option<u128> {
+        match self.inst(func, v)?.op {
             Op::Const { bits, .. } => Some(bits),
             _ => None,
         }

@@ -1,7 +1,8 @@
-//! From barrier to barrier with all warps of a block, in compiled code.
+//! Compiled code that takes all warps of a block from barrier to barrier.
 //!
-//! Most kernels with barriers bring every warp to the same one. Then the block's warps run in a loop around a copy of the code that begins where
-//! they stopped, without a call for each, until one of them stops otherwise; who has called gets its number and goes on.
+//! In most kernels with barriers, all warps of a block arrive at the same one. A loop over the warps then
+//! runs, for each stop, a copy of the code that follows it, without a call for each warp. If a warp stops in
+//! another way, the loop returns its number and the scheduler goes on from there.
 
 use std::fmt::Write as _;
 
@@ -10,14 +11,14 @@ use wave::op::BarMode;
 
 use super::{Kernel, RESUME, SWEEP, offset};
 
-/// Bytes of all copies together, at most, before LLVM takes away what each does not reach.
+/// Bytes of all copies together, at most, before LLVM removes what each cannot reach.
 const MOST: usize = 1 << 20;
 
-/// The name of the code that the entries put in their place.
+/// The kernel's code, which both entry points inline.
 pub const BODY: &str = "body";
 
 impl Kernel<'_> {
-    /// Whether there is such a loop: there are stops, and few enough for a copy each.
+    /// Whether the kernel gets such a loop: it stops, and a copy of its code for each stop is not too much.
     pub fn sweeps(&self) -> bool {
         self.suspends
             && !self.in_frame
@@ -26,8 +27,10 @@ impl Kernel<'_> {
             && self.text.out.len() * (self.resumes + 2) <= MOST
     }
 
-    /// The loop, as a function of the warps, their number, where the number of the warp that runs is told, and where it is told that the launch
-    /// has failed. It answers the warp that stopped otherwise, and in the upper half how; or the number of warps, if all have arrived.
+    /// The loop, as a function with four arguments: the warps, how many there are, where to store the number
+    /// of the running warp, and the flag that says that the launch has failed. The lower half of its answer
+    /// is the warp that stopped in another way and the upper half how it stopped; or, after a failure
+    /// elsewhere, the number of warps.
     pub fn sweep(&self) -> String {
         let sync = BarMode::ALL.iter().position(|&m| m == BarMode::Sync).unwrap_or(0);
         let mut s = String::new();
@@ -73,7 +76,7 @@ impl Kernel<'_> {
             phi(&|k| format!("%w{k}")),
             phi(&|k| format!("%r{k}")),
         );
-        // All lanes that live, at the barrier of the first warp, which waits for the whole block.
+        // All live lanes of the warp are at the first warp's barrier, and it waits for the whole block.
         s += "define internal i1 @arrived(ptr %warp, ptr %first.p, i32 %code) alwaysinline #0 {\n";
         let fields = [
             ("live", offset::W_LIVE),

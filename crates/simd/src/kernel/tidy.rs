@@ -148,7 +148,7 @@ pub fn close_loops(func: &mut Function, cfg: &Cfg) {
 }
 
 /// Exchanges every value that a block uses.
-fn rename(block: &mut BlockData, to: impl Fn(Value) -> Value) {
+pub fn rename(block: &mut BlockData, to: impl Fn(Value) -> Value) {
     block.insts.iter_mut().flat_map(|i| i.args.iter_mut()).for_each(|v| *v = to(*v));
     block.term.uses_mut().for_each(|v| *v = to(*v));
 }

@@ -216,7 +216,8 @@ pub(crate) fn run(x: &Mma, args: &[u32], results: &mut [u32]) -> bool {
     }
 }
 
-/// A way to compute an instruction, operands and results as [`crate::Matrix::run`] has them; false where it does not go this way.
+/// A way to compute an instruction, operands and results as [`crate::Matrix::run`] has them; false where it
+/// does not go this way.
 pub type Way = fn(&Mma, &[u32], &mut [u32]) -> bool;
 
 /// The ways of this processor with their names, the plain one first: a test holds them against each other.

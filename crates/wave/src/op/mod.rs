@@ -252,7 +252,7 @@ pub enum Op {
     FromGeneric(Space),
     /// `(generic address) -> i1`: whether it lies in `space`'s window.
     IsSpace(Space),
-    /// `(address)`: the memory there will be read soon. Any address will do.
+    /// `(address)`: a hint that the memory there will be read soon. It may be any address.
     Prefetch(Space),
     /// `() -> r`.
     Special(SReg),
