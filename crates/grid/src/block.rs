@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use wave::abi::{BlockCtx, ClusterCtx, Stop, WINDOW_BITS, WarpCtx, Workspace, warp_lanes};
-use wave::barrier::{Barriers, Invalid, MAX_WARPS};
+use wave::barrier::{self, Barriers, Invalid, MAX_WARPS};
 use wave::cluster::ClusterLanes;
 use wave::op::BarMode;
 
@@ -16,6 +16,9 @@ const RED_POPC: u32 = BarMode::RedPopc as u32;
 const RED_AND: u32 = BarMode::RedAnd as u32;
 const CLUSTER_ARRIVE: u32 = BarMode::ClusterArrive as u32;
 const CLUSTER_WAIT: u32 = BarMode::ClusterWait as u32;
+
+/// A thread's local memory is a multiple of this, as [`wave::abi::Code::local_size`] says.
+const LOCAL_UNIT: usize = 16;
 
 /// Arrivals of one warp in a row before the other warps get a turn.
 const PATIENCE: u32 = 16;
@@ -144,7 +147,7 @@ impl Resident {
         let threads = job.threads as usize;
         let shared = launch.shared[0].checked_add(launch.shared[1])?;
         let stack = if code.recursive() { usize::try_from(launch.stack).ok()? } else { 0 };
-        let mut local = code.local_size().max(stack).checked_next_multiple_of(16)?;
+        let mut local = code.local_size().max(stack).checked_next_multiple_of(LOCAL_UNIT)?;
         if code.recursive() {
             // An odd number of cache lines: the lanes of a warp stand at like depths, and their frames must not all lie in one set of the cache.
             local = local.checked_next_multiple_of(128)?.checked_add(64)?;
@@ -202,7 +205,7 @@ impl Resident {
             bar_lanes: 0,
             bar_preds: 0,
             sleep: 0,
-            bar_result: [0; 16],
+            bar_result: [0; barrier::COUNT],
         }));
         Some(())
     }
@@ -327,7 +330,7 @@ impl Resident {
                 && warp.live != 0
                 && warp.bar_threads == 0
                 && (kept == 0 || at == (warp.bar_id, warp.bar_mode))
-                && warp.bar_id < 16
+                && (warp.bar_id as usize) < barrier::COUNT
                 && !matches!(warp.bar_mode, ARRIVE | CLUSTER_ARRIVE | CLUSTER_WAIT)
             {
                 at = (warp.bar_id, warp.bar_mode);

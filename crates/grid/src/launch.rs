@@ -1,15 +1,12 @@
 //! What is to be run.
 
-use wave::abi::{ClusterCtx, Code};
+use wave::abi::{ClusterCtx, Code, MAX_CLUSTER};
 
 use crate::fault::{Fault, FaultKind};
 use crate::heap::Heap;
 
 /// Threads in the largest block.
 pub(crate) const MAX_THREADS: u64 = 1024;
-
-/// Blocks in the largest cluster.
-pub(crate) const MAX_CLUSTER: u32 = 16;
 
 /// What a running kernel needs of the program around it.
 pub trait Host: Send + Sync {

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use wave::LANES;
 use wave::abi::Stop;
 
 use crate::block::{Resident, Step};
@@ -385,7 +386,7 @@ impl Machine {
             fault.line = fault.line.or(Some(warp.line).filter(|&l| l != 0));
         }
         if let (None, Some(warp), Some(lanes @ 1..)) = (fault.thread, fault.warp, fault.lanes) {
-            let first = warp.wrapping_mul(32).wrapping_add(lanes.trailing_zeros());
+            let first = warp.wrapping_mul(LANES as u32).wrapping_add(lanes.trailing_zeros());
             fault.thread = Some(thread_index(first, resident.block.ntid));
         }
     }

@@ -34,6 +34,9 @@ const ROOM: usize = 64 << 10;
 /// What is told of calls that have used up a thread's stack.
 const TOO_DEEP: &str = "too many calls, one inside the other";
 
+/// Bytes of a text that are read at once, aligned to as many: they lie in one page.
+const PART: usize = 64;
+
 /// Longest message of an assertion that is printed.
 const MESSAGE: usize = 4096;
 
@@ -76,7 +79,7 @@ impl<'a> Caller<'a> {
     }
 
     fn thread(&self, lane: u32) -> [u32; 3] {
-        thread_index(self.warp.index.wrapping_mul(32).wrapping_add(lane), self.block.ntid)
+        thread_index(self.warp.index.wrapping_mul(LANES as u32).wrapping_add(lane), self.block.ntid)
     }
 
     /// Runs `f` unless the stack is nearly full; a panic or a full stack becomes a fault.
@@ -138,6 +141,11 @@ impl Operands {
         // SAFETY: `BuiltinFn` promises all lanes of each operand of the builtin's signature.
         unsafe { self.base.add(operand * LANES + lane as usize).read() }
     }
+
+    /// A lane's operands, or the first of them.
+    fn of<const N: usize>(&self, lane: u32) -> [u64; N] {
+        std::array::from_fn(|operand| self.get(operand, lane))
+    }
 }
 
 unsafe extern "C" fn builtin(
@@ -166,12 +174,19 @@ unsafe extern "C" fn builtin(
         Some(Builtin::AssertFail) => assert_fail(c, mask, &operands),
         Some(Builtin::Malloc) => {
             let heap = c.job.launch.host.heap();
-            lanes(mask).for_each(|l| give(l, heap.allocate(operands.get(0, l))));
+            lanes(mask).for_each(|l| {
+                let [size] = operands.of(l);
+                give(l, heap.allocate(size));
+            });
             true
         }
         Some(Builtin::Free) => free(c, mask, &operands),
         Some(Builtin::NanoSleep) => {
-            c.warp.sleep = lanes(mask).map(|l| operands.get(0, l) as u32).max().unwrap_or(0);
+            let asked = lanes(mask).map(|l| {
+                let [nanoseconds] = operands.of(l);
+                nanoseconds as u32
+            });
+            c.warp.sleep = asked.max().unwrap_or(0);
             true
         }
         Some(which @ (Builtin::MulticastCount | Builtin::MulticastPlace)) => {
@@ -182,9 +197,9 @@ unsafe extern "C" fn builtin(
         Some(Builtin::TensormapReplace) => tensor_map::replace(c, mask, &operands),
         Some(Builtin::GraphSetConditional) => {
             // Graphs have no conditional nodes here, so that nobody was given such a handle.
-            let (first, detail) =
-                (mask.trailing_zeros(), "cudaGraphSetConditional: no conditional node has this handle");
-            c.fault(FaultKind::IllegalAddress, Some(mask), Some(operands.get(0, first)), detail);
+            let [handle] = operands.of(mask.trailing_zeros());
+            let detail = "cudaGraphSetConditional: no conditional node has this handle";
+            c.fault(FaultKind::IllegalAddress, Some(mask), Some(handle), detail);
             false
         }
         Some(Builtin::StackOverflow) => {
@@ -267,11 +282,12 @@ fn readable(c: &Caller, descriptor: &Descriptor) -> bool {
 fn multicast(c: &mut Caller, mask: u32, operands: &Operands, count: bool, give: impl Fn(u32, u64)) -> bool {
     let host = c.job.launch.host;
     for lane in lanes(mask) {
-        let (address, bytes) = (operands.get(0, lane), operands.get(1, lane) as u32);
+        let [address, bytes] = operands.of(lane);
         let answer = if count {
-            host.multicast_count(address, bytes).map(u64::from)
+            host.multicast_count(address, bytes as u32).map(u64::from)
         } else {
-            host.multicast_place(address, bytes, operands.get(2, lane) as u32)
+            let [.., device] = operands.of::<3>(lane);
+            host.multicast_place(address, bytes as u32, device as u32)
         };
         match answer {
             Some(value) => give(lane, value),
@@ -289,7 +305,8 @@ fn vprintf(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u6
     let mut text = Vec::new();
     let mut good = true;
     for lane in lanes(mask) {
-        match format::format(&Device, operands.get(0, lane), operands.get(1, lane), &mut text) {
+        let [layout, arguments] = operands.of(lane);
+        match format::format(&Device, layout, arguments, &mut text) {
             Ok(count) => give(lane, u64::from(count as u32)),
             Err(address) => {
                 c.fault(FaultKind::IllegalAddress, Some(1 << lane), Some(address), "read by printf");
@@ -306,11 +323,11 @@ fn vprintf(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u6
 }
 
 fn assert_fail(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
-    let text = |operand: usize, lane: u32| {
-        let mut bytes = [0u8; 64];
-        let (mut out, mut at) = (Vec::new(), operands.get(operand, lane));
+    let text = |mut at: u64| {
+        let mut bytes = [0u8; PART];
+        let mut out = Vec::new();
         while out.len() < MESSAGE {
-            let (part, _) = bytes.split_at_mut(64 - (at % 64) as usize);
+            let (part, _) = bytes.split_at_mut(PART - at as usize % PART);
             if !Device.read(at, part) {
                 out.extend_from_slice(b"?");
                 break;
@@ -329,8 +346,9 @@ fn assert_fail(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
     let mut first = None;
     for lane in lanes(mask) {
         let [x, y, z] = c.thread(lane);
-        let (message, file, function) = (text(0, lane), text(1, lane), text(3, lane));
-        let line = operands.get(2, lane) as u32;
+        let [message, file, line, function] = operands.of(lane);
+        let (message, file, function) = (text(message), text(file), text(function));
+        let line = line as u32;
         all.push_str(&format!(
             "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{x},{y},{z}] Assertion `{message}` failed.\n"
         ));
@@ -343,10 +361,14 @@ fn assert_fail(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
 
 fn free(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
     let heap = c.job.launch.host.heap();
-    let bad = lanes(mask).find(|&l| !heap.free(operands.get(0, l)));
+    let address = |lane: u32| {
+        let [address] = operands.of(lane);
+        address
+    };
+    let bad = lanes(mask).find(|&l| !heap.free(address(l)));
     if let Some(lane) = bad {
         let detail = "not an address that malloc gave, or freed before";
-        c.fault(FaultKind::InvalidFree, Some(1 << lane), Some(operands.get(0, lane)), detail);
+        c.fault(FaultKind::InvalidFree, Some(1 << lane), Some(address(lane)), detail);
     }
     bad.is_none()
 }

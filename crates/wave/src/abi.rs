@@ -12,7 +12,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use crate::LANES;
+use crate::{LANES, barrier};
 
 /// What is the same for all warps of a block.
 #[repr(C)]
@@ -80,8 +80,12 @@ pub struct ClusterCtx {
     pub reserved: u32,
 }
 
-/// The shared memory of the block of rank r begins r << 24 bytes behind that of rank 0, in every shared address, as on the hardware.
+/// The shared memory of the block of rank r begins r << 24 bytes behind that of rank 0, in every shared
+/// address, as on the hardware.
 pub const WINDOW_BITS: u32 = 24;
+
+/// Blocks of a cluster, at most.
+pub const MAX_CLUSTER: u32 = 16;
 
 impl ClusterCtx {
     /// Of a block that is its whole cluster.
@@ -115,7 +119,7 @@ pub struct Workspace {
 
 impl Workspace {
     /// Bytes of it.
-    pub const SIZE: u32 = 8;
+    pub const SIZE: u32 = size_of::<Workspace>() as u32;
 }
 
 impl Default for Workspace {
@@ -170,7 +174,7 @@ pub struct WarpCtx {
     /// At [`Stop::Yield`]: nanoseconds the warp asks to sleep; 0 for none.
     pub sleep: u32,
     /// Results of the reductions, by barrier: a count, or 0 and 1.
-    pub bar_result: [u32; 16],
+    pub bar_result: [u32; barrier::COUNT],
 }
 
 /// Why code stopped. The numbers are what compiled code returns.

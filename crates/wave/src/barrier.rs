@@ -235,7 +235,7 @@ pub(crate) mod tests {
                 bar_lanes: 0,
                 bar_preds: 0,
                 sleep: 0,
-                bar_result: [99; 16],
+                bar_result: [99; COUNT],
             })
             .collect()
     }

@@ -48,6 +48,9 @@ pub struct Update {
 }
 
 impl Word {
+    /// Bytes of it in shared memory, and what it is aligned to.
+    pub const SIZE: u64 = size_of::<Word>() as u64;
+
     /// As `mbarrier.init` leaves it.
     pub const fn new(count: u32) -> Word {
         let negated = (count as u64).wrapping_neg() & mask(COUNT_BITS);

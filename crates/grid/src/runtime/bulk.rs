@@ -1,16 +1,19 @@
 //! Bulk copies: done at once, for one lane after another.
 
-use wave::abi::WINDOW_BITS;
+use wave::abi::{MAX_CLUSTER, WINDOW_BITS};
 use wave::interp::memory;
-use wave::mbarrier::Update;
+use wave::mbarrier::{Update, Word};
 use wave::op::{AtomOp, AtomTy, Bulk, Effect, Extent, Extra, Way};
 
 use super::{Caller, Operands, lanes, mbarrier};
 use crate::fault::FaultKind;
 use crate::memory::copy_guarded;
 
-/// Sizes and places are multiples of this.
-const UNIT: u64 = 16;
+/// Sizes and places of copies are multiples of this; a byte mask has a bit for each byte of it.
+pub(super) const UNIT: u64 = 16;
+
+/// The same of a fill.
+const FILL_UNIT: u64 = 8;
 
 /// A bulk copy of one lane. What fails is told when it fails.
 pub(super) struct Copying<'a, 'b> {
@@ -34,14 +37,14 @@ pub(super) fn run(c: &mut Caller, number: u32, mask: u32, operands: &Operands) -
 /// The blocks of a cluster that get a copy to `address`, as addresses.
 pub(super) fn each(mask: u64, address: u64) -> impl Iterator<Item = u64> {
     let inside = address & ((1 << WINDOW_BITS) - 1);
-    (0..16).filter(move |r| mask >> r & 1 != 0).map(move |r| r << WINDOW_BITS | inside)
+    (0..u64::from(MAX_CLUSTER)).filter(move |r| mask >> r & 1 != 0).map(move |r| r << WINDOW_BITS | inside)
 }
 
 impl Copying<'_, '_> {
     fn run(&self, values: &[u64]) -> Option<()> {
         match (self.bulk.extent, self.bulk.way, values) {
             (Extent::Bytes, Way::Fill, &[to, size]) => {
-                let place = self.shared(to, size, 8)?;
+                let place = self.shared(to, size, FILL_UNIT)?;
                 // SAFETY: the bytes have just been checked.
                 unsafe { place.write_bytes(0, size as usize) };
                 Some(())
@@ -86,7 +89,7 @@ impl Copying<'_, '_> {
                 match (self.bulk.effect, rest) {
                     (Effect::Copy, &[]) => self.copy(to as *mut u8, from, size, to),
                     (Effect::Copy, &[mask]) => {
-                        (0..size).filter(|n| mask >> (n % 16) & 1 != 0).try_for_each(|n| {
+                        (0..size).filter(|n| mask >> (n % UNIT) & 1 != 0).try_for_each(|n| {
                             let place = to.wrapping_add(n);
                             self.copy(place as *mut u8, from.wrapping_add(n as usize), 1, place)
                         })
@@ -163,7 +166,7 @@ impl Copying<'_, '_> {
 
     /// These bytes have come for a barrier.
     pub(super) fn complete(&self, barrier: u64, bytes: u64) -> Option<()> {
-        let place = self.c.shared(self.lane, barrier, 8, 8, &self.what())?;
+        let place = self.c.shared(self.lane, barrier, Word::SIZE, Word::SIZE, &self.what())?;
         let update = Update { bytes: (bytes as i32).wrapping_neg(), ..Update::default() };
         // SAFETY: the place has just been checked.
         unsafe { mbarrier::update_one(place, update) };

@@ -1,20 +1,23 @@
 //! `clusterlaunchcontrol`: running code takes clusters that have not begun, to do their work itself.
 
-use wave::abi::WINDOW_BITS;
-use wave::mbarrier::Update;
+use wave::abi::{MAX_CLUSTER, WINDOW_BITS};
+use wave::mbarrier::{Update, Word};
 
 use super::{Caller, Operands, lanes, mbarrier};
 
 /// What a cancellation is called in messages.
 const NAME: &str = "clusterlaunchcontrol.try_cancel";
 
-/// Bytes of a response.
-const SIZE: u64 = 16;
+/// A response: the first block of the cluster, and whether there is one.
+type Response = [u32; 4];
+
+/// Bytes of a response, and what it is aligned to.
+const SIZE: u64 = size_of::<Response>() as u64;
 
 /// One cluster for each lane: its first block's place and 1, or zeros where none is left.
 pub(super) fn run(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
     lanes(mask).all(|lane| {
-        let [address, barrier, all] = [0, 1, 2].map(|n| operands.get(n, lane));
+        let [address, barrier, all] = operands.of(lane);
         let response = match c.job.claim_one() {
             Some(ticket) => {
                 let [x, y, z] = c.job.launch.place(ticket, 0).0;
@@ -22,24 +25,24 @@ pub(super) fn run(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
             }
             None => [0; 4],
         };
-        let own = 1u64 << (address >> WINDOW_BITS & 15);
+        let own = 1u64 << (address >> WINDOW_BITS & u64::from(MAX_CLUSTER - 1));
         let blocks = if all == 0 { own } else { (1 << c.block.cluster.blocks) - 1 };
-        (0..16)
+        (0..u64::from(MAX_CLUSTER))
             .filter(|rank| blocks >> rank & 1 != 0)
             .all(|rank| respond(c, lane, rank, [address, barrier], response))
     })
 }
 
 /// Writes a response in one block of the cluster.
-fn respond(c: &Caller, lane: u32, rank: u64, places: [u64; 2], response: [u32; 4]) -> bool {
+fn respond(c: &Caller, lane: u32, rank: u64, places: [u64; 2], response: Response) -> bool {
     let [address, barrier] = places.map(|place| place & ((1 << WINDOW_BITS) - 1) | rank << WINDOW_BITS);
     let (Some(to), Some(word)) =
-        (c.shared(lane, address, SIZE, SIZE, NAME), c.shared(lane, barrier, 8, 8, NAME))
+        (c.shared(lane, address, SIZE, SIZE, NAME), c.shared(lane, barrier, Word::SIZE, Word::SIZE, NAME))
     else {
         return false;
     };
     // SAFETY: the bytes have just been checked.
-    unsafe { to.cast::<[u32; 4]>().write(response) };
+    unsafe { to.cast::<Response>().write(response) };
     let update = Update { bytes: -(SIZE as i32), ..Update::default() };
     // SAFETY: the place has just been checked.
     unsafe { mbarrier::update_one(word, update) };

@@ -33,10 +33,10 @@ pub(super) fn update(c: &mut Caller, mask: u32, operands: &Operands, give: impl 
     let mut left = mask;
     while left != 0 {
         let first = left.trailing_zeros();
-        let address = operands.get(0, first);
+        let [address] = operands.of(first);
         let (mut updates, mut of, mut count) = ([Update::default(); LANES], [0; LANES], 0);
-        for lane in lanes(left).filter(|&l| operands.get(0, l) == address) {
-            let [bytes, arrivals, dropped] = [1, 2, 3].map(|n| operands.get(n, lane) as u32);
+        for lane in lanes(left).filter(|&l| operands.of(l) == [address]) {
+            let [_, bytes, arrivals, dropped] = operands.of(lane).map(|word| word as u32);
             let slots = updates.get_mut(count).zip(of.get_mut(count));
             let Some((update, lane_of)) = slots else { break };
             *update = Update { bytes: bytes as i32, arrivals, dropped };
@@ -44,7 +44,7 @@ pub(super) fn update(c: &mut Caller, mask: u32, operands: &Operands, give: impl 
             left &= !(1 << lane);
             count += 1;
         }
-        let Some(place) = c.shared(first, address, 8, 8, "mbarrier") else { return false };
+        let Some(place) = c.shared(first, address, Word::SIZE, Word::SIZE, "mbarrier") else { return false };
         let updates = updates.get(..count).unwrap_or_default();
         // SAFETY: the place has just been checked.
         unsafe {

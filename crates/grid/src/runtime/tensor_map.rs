@@ -4,13 +4,16 @@ use tensormap::walk::{Part, Row, Wide};
 use tensormap::{BYTES, Element, Field, Map, NAN, WORDS};
 use wave::op::{AtomOp, AtomTy, Effect, Extra, MapField, Walk, Way};
 
-use super::bulk::{Copying, Kept, each, reduce};
+use super::bulk::{Copying, Kept, UNIT, each, reduce};
 use super::{Caller, Operands, lanes};
 use crate::fault::FaultKind;
 use crate::memory::copy_guarded;
 
 /// Bytes of a row of a box at most: 256 slices of 32.
 const LONGEST: usize = 8192;
+
+/// Bytes that swizzling keeps together.
+const PART: usize = UNIT as usize;
 
 /// What a box in shared memory is aligned to.
 const ALIGNMENT: u64 = 128;
@@ -130,15 +133,15 @@ impl Copying<'_, '_> {
             self.tell(FaultKind::MisalignedAddress, offset, "a box in shared memory is aligned to 128 bytes");
             return None;
         }
-        self.shared(offset, bytes, 16).map(|_| ())
+        self.shared(offset, bytes, UNIT).map(|_| ())
     }
 
-    /// The 16-byte parts of a row: where each is in the row, and in shared memory.
+    /// The parts of a row, of [`PART`] bytes each: where each is in the row, and in shared memory.
     fn parts(&self, map: &Map, row: &Row, shared: u64) -> Option<Vec<(usize, *mut u8)>> {
-        (0..row.bytes / 16)
+        (0..row.bytes / UNIT)
             .map(|n| {
-                let offset = map.swizzle.place(shared.wrapping_add(row.at + 16 * n));
-                Some((16 * n as usize, self.shared(offset, 16, 16)?))
+                let offset = map.swizzle.place(shared.wrapping_add(row.at + UNIT * n));
+                Some((PART * n as usize, self.shared(offset, UNIT, UNIT)?))
             })
             .collect()
     }
@@ -157,9 +160,9 @@ impl Copying<'_, '_> {
         }
         for &place in places {
             for (at, part) in self.parts(map, row, place)? {
-                let from = row_bytes.get(at..at + 16).or_else(|| self.malformed())?;
-                // SAFETY: the part has been checked to be 16 bytes of shared memory.
-                unsafe { part.copy_from_nonoverlapping(from.as_ptr(), 16) };
+                let from = row_bytes.get(at..at + PART).or_else(|| self.malformed())?;
+                // SAFETY: the part has been checked to be bytes of shared memory, `PART` of them.
+                unsafe { part.copy_from_nonoverlapping(from.as_ptr(), PART) };
             }
         }
         Some(())
@@ -172,9 +175,9 @@ impl Copying<'_, '_> {
         }
         let mut bytes = [0u8; LONGEST];
         for (at, part) in self.parts(map, row, shared)? {
-            let to = bytes.get_mut(at..at + 16).or_else(|| self.malformed())?;
-            // SAFETY: the part has been checked to be 16 bytes of shared memory.
-            unsafe { to.as_mut_ptr().copy_from_nonoverlapping(part, 16) };
+            let to = bytes.get_mut(at..at + PART).or_else(|| self.malformed())?;
+            // SAFETY: the part has been checked to be bytes of shared memory, `PART` of them.
+            unsafe { to.as_mut_ptr().copy_from_nonoverlapping(part, PART) };
         }
         let inside = bytes.get(row.skip as usize..(row.skip + row.inside) as usize);
         let inside = inside.or_else(|| self.malformed())?;
@@ -204,7 +207,7 @@ impl Copying<'_, '_> {
 /// `tensormap.replace` of each lane.
 pub(super) fn replace(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
     lanes(mask).all(|lane| {
-        let [address, which, value] = [0, 1, 2].map(|n| operands.get(n, lane));
+        let [address, which, value] = operands.of(lane);
         let d = (which >> 8) as u8;
         let field = match MapField::ALL.get((which & 0xff) as usize) {
             Some(MapField::GlobalAddress) => Field::GlobalAddress,

@@ -395,7 +395,7 @@ impl Kernel<'_> {
             Terminator::Trap => {
                 self.set_field(offset::W_LINE, &data.term_loc.line.to_string());
                 let runtime = self.field("%block", offset::RUNTIME, "ptr");
-                let f = self.field(&runtime, 8, "ptr");
+                let f = self.field(&runtime, offset::TRAP, "ptr");
                 let bits = self.mask_bits();
                 self.text.line(format!("call void {f}(ptr %warp, i32 {bits})"));
                 self.text.line("br label %fault");

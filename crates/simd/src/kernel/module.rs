@@ -166,9 +166,10 @@ impl Kernel<'_> {
         let mut s = String::from("@safe = internal constant [64 x i8] zeroinitializer, align 64\n");
         let _ = writeln!(
             s,
-            "define internal void @misaligned(ptr %warp, ptr %block, i64 %address, i32 %size, i1 %write, i32 %line) cold noinline #0 {{\n  %line.p = getelementptr i8, ptr %warp, i64 {line}\n  store i32 %line, ptr %line.p\n  %runtime.p = getelementptr i8, ptr %block, i64 {runtime}\n  %runtime = load ptr, ptr %runtime.p\n  %f.p = getelementptr i8, ptr %runtime, i64 16\n  %f = load ptr, ptr %f.p\n  call void %f(ptr %warp, i64 %address, i32 %size, i1 zeroext %write, i1 zeroext true)\n  ret void\n}}",
+            "define internal void @misaligned(ptr %warp, ptr %block, i64 %address, i32 %size, i1 %write, i32 %line) cold noinline #0 {{\n  %line.p = getelementptr i8, ptr %warp, i64 {line}\n  store i32 %line, ptr %line.p\n  %runtime.p = getelementptr i8, ptr %block, i64 {runtime}\n  %runtime = load ptr, ptr %runtime.p\n  %f.p = getelementptr i8, ptr %runtime, i64 {report}\n  %f = load ptr, ptr %f.p\n  call void %f(ptr %warp, i64 %address, i32 %size, i1 zeroext %write, i1 zeroext true)\n  ret void\n}}",
             line = offset::W_LINE,
             runtime = offset::RUNTIME,
+            report = offset::BAD_ACCESS,
         );
         s
     }
@@ -181,12 +182,14 @@ impl Kernel<'_> {
         let mut s = String::new();
         let _ = writeln!(
             s,
-            "define i32 @{RUN_BLOCKS}(ptr noalias %block, i64 %count) #0 !dbg !6 {{\nentry:\n  %warp = alloca [128 x i8], align 64\n  store ptr %block, ptr %warp\n  %x.p = getelementptr i8, ptr %block, i64 {c}\n  %y.p = getelementptr i8, ptr %block, i64 {c4}\n  %z.p = getelementptr i8, ptr %block, i64 {c8}\n  %nx.p = getelementptr i8, ptr %block, i64 {n}\n  %ny.p = getelementptr i8, ptr %block, i64 {n4}\n  %nx = load i32, ptr %nx.p\n  %ny = load i32, ptr %ny.p\n  %index.p = getelementptr i8, ptr %warp, i64 {wi}\n  br label %blocks",
+            "define i32 @{RUN_BLOCKS}(ptr noalias %block, i64 %count) #0 !dbg !6 {{\nentry:\n  %warp = alloca [{size} x i8], align 64\n  %block.p = getelementptr i8, ptr %warp, i64 {wb}\n  store ptr %block, ptr %block.p\n  %x.p = getelementptr i8, ptr %block, i64 {c}\n  %y.p = getelementptr i8, ptr %block, i64 {c4}\n  %z.p = getelementptr i8, ptr %block, i64 {c8}\n  %nx.p = getelementptr i8, ptr %block, i64 {n}\n  %ny.p = getelementptr i8, ptr %block, i64 {n4}\n  %nx = load i32, ptr %nx.p\n  %ny = load i32, ptr %ny.p\n  %index.p = getelementptr i8, ptr %warp, i64 {wi}\n  br label %blocks",
+            size = offset::WARP_SIZE,
+            wb = offset::W_BLOCK,
             c = offset::CTAID,
-            c4 = offset::CTAID + 4,
-            c8 = offset::CTAID + 8,
+            c4 = offset::axis(offset::CTAID, 1),
+            c8 = offset::axis(offset::CTAID, 2),
             n = offset::NCTAID,
-            n4 = offset::NCTAID + 4,
+            n4 = offset::axis(offset::NCTAID, 1),
             wi = offset::W_INDEX,
         );
         s += "blocks:\n  %left = phi i64 [ %count, %entry ], [ %left.next, %advance ]\n";

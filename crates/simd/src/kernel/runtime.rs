@@ -28,7 +28,7 @@ impl Kernel<'_> {
         }
         self.set_field(offset::W_LINE, &inst.loc.line.to_string());
         let runtime = self.field("%block", offset::RUNTIME, "ptr");
-        let f = self.field(&runtime, 0, "ptr");
+        let f = self.field(&runtime, offset::BUILTIN, "ptr");
         let bits = self.mask_bits();
         let code = self
             .text

@@ -51,25 +51,27 @@ impl Kernel<'_> {
             SReg::NtidY => Rep::Uniform(ny.to_string()),
             SReg::NtidZ => Rep::Uniform(nz.to_string()),
             SReg::CtaidX => uniform(self, o::CTAID, "i32"),
-            SReg::CtaidY => uniform(self, o::CTAID + 4, "i32"),
-            SReg::CtaidZ => uniform(self, o::CTAID + 8, "i32"),
+            SReg::CtaidY => uniform(self, o::axis(o::CTAID, 1), "i32"),
+            SReg::CtaidZ => uniform(self, o::axis(o::CTAID, 2), "i32"),
             SReg::NctaidX => uniform(self, o::NCTAID, "i32"),
-            SReg::NctaidY => uniform(self, o::NCTAID + 4, "i32"),
-            SReg::NctaidZ => uniform(self, o::NCTAID + 8, "i32"),
+            SReg::NctaidY => uniform(self, o::axis(o::NCTAID, 1), "i32"),
+            SReg::NctaidZ => uniform(self, o::axis(o::NCTAID, 2), "i32"),
             SReg::ClusterIdX | SReg::ClusterIdY | SReg::ClusterIdZ => {
                 let axis = reg as usize - SReg::ClusterIdX as usize;
-                uniform(self, if self.spec.clusters { o::CLUSTER_ID } else { o::CTAID } + 4 * axis, "i32")
+                let field = if self.spec.clusters { o::CLUSTER_ID } else { o::CTAID };
+                uniform(self, o::axis(field, axis), "i32")
             }
             SReg::NClusterIdX | SReg::NClusterIdY | SReg::NClusterIdZ => {
                 let axis = reg as usize - SReg::NClusterIdX as usize;
-                uniform(self, if self.spec.clusters { o::CLUSTER_COUNT } else { o::NCTAID } + 4 * axis, "i32")
+                let field = if self.spec.clusters { o::CLUSTER_COUNT } else { o::NCTAID };
+                uniform(self, o::axis(field, axis), "i32")
             }
             SReg::ClusterCtaidX => uniform(self, o::CLUSTER_CTAID, "i32"),
-            SReg::ClusterCtaidY => uniform(self, o::CLUSTER_CTAID + 4, "i32"),
-            SReg::ClusterCtaidZ => uniform(self, o::CLUSTER_CTAID + 8, "i32"),
+            SReg::ClusterCtaidY => uniform(self, o::axis(o::CLUSTER_CTAID, 1), "i32"),
+            SReg::ClusterCtaidZ => uniform(self, o::axis(o::CLUSTER_CTAID, 2), "i32"),
             SReg::ClusterNctaidX => uniform(self, o::CLUSTER_SIZE, "i32"),
-            SReg::ClusterNctaidY => uniform(self, o::CLUSTER_SIZE + 4, "i32"),
-            SReg::ClusterNctaidZ => uniform(self, o::CLUSTER_SIZE + 8, "i32"),
+            SReg::ClusterNctaidY => uniform(self, o::axis(o::CLUSTER_SIZE, 1), "i32"),
+            SReg::ClusterNctaidZ => uniform(self, o::axis(o::CLUSTER_SIZE, 2), "i32"),
             SReg::ClusterRank => uniform(self, o::CLUSTER_RANK, "i32"),
             SReg::ClusterBlocks => uniform(self, o::CLUSTER_BLOCKS, "i32"),
             SReg::ExplicitCluster => uniform(self, o::CLUSTER_EXPLICIT, "i32"),
