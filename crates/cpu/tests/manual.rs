@@ -1,5 +1,6 @@
-//! `docs/ptx.md`: every instruction form of the grammar, whether it is interpreted and compiled, and in how many spellings the hardware's
-//! answers were recorded (`tests/hw`, `async`, `texture`, `cluster`) and are held by tests. `UPDATE_EXPECT=1` writes it anew.
+//! `docs/ptx.md`: every instruction form of the grammar, whether it is interpreted and compiled, and in how many
+//! spellings an H200's results were recorded (`tests/hw`, `async`, `texture`, `cluster`). `UPDATE_EXPECT=1` writes
+//! the file.
 
 #[path = "../../lower/tests/all/support/grammar.rs"]
 mod grammar;
@@ -143,13 +144,19 @@ fn document() -> String {
     out
 }
 
-const HEAD: &str = "# PTX instructions\n
-Every form of the grammar (`crates/ptx/grammar`, whose README explains the notation; after `|` the PTX version and the architecture from
-which it is legal), in the manual's order. Written by `UPDATE_EXPECT=1 cargo test -p cpu --test manual`; a test fails when it is old.\n
-- *interpreted*: the form is lowered to wave IR, all of which the interpreter runs; in how many of the spellings that were tried, where not in all.
-- *compiled*: the code generator takes it; what it refuses is interpreted, with a warning. `–`: the test writes no operands for this form.
-- *recorded*: in how many spellings (modifiers, types) an H200 ran it in a kernel whose results tests hold ours against (`tests/hw`,
-  `tests/async`, `tests/texture`, `tests/cluster`).
+const HEAD: &str = "# PTX instructions
+
+Every instruction form of the grammar. The notation is the PTX manual's;
+[crates/ptx/grammar](../crates/ptx/grammar/README.md) explains it. After `|` stand the PTX version and the
+architecture from which a form is legal. `UPDATE_EXPECT=1 cargo test -p cpu --test manual` writes this file,
+and the test fails if the file is out of date.
+
+- *interpreted*: the form is lowered to wave IR, so the interpreter runs it. A count says in how many of the
+  tried spellings.
+- *compiled*: the code generator takes it; what it refuses is interpreted, with a warning. `–`: the test has
+  no operands for this form.
+- *recorded*: the number of spellings (modifiers, types) in kernels that an H200 ran and whose results tests
+  compare with ours (`tests/hw`, `tests/async`, `tests/texture`, `tests/cluster`).
 ";
 
 #[test]
@@ -163,6 +170,6 @@ fn the_list_of_instructions_is_what_the_code_does() {
     let differs = text.lines().zip(current.lines()).find(|(a, b)| a != b);
     assert!(
         text == current,
-        "docs/ptx.md is old ({differs:?}): UPDATE_EXPECT=1 cargo test -p cpu --test manual"
+        "docs/ptx.md is out of date ({differs:?}): UPDATE_EXPECT=1 cargo test -p cpu --test manual"
     );
 }
