@@ -4,21 +4,21 @@ use crate::words::{Modifier, variant};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-/// Places of a form where a modifier stands.
+/// A place in a form that a modifier can fill.
 struct Slot {
     set: usize,
     optional: bool,
     is_type: bool,
-    /// Of the words whose order tells them apart, which: see `ORDERED`.
+    /// Index into `ORDERED` of the word's kind; `ORDERED.len()` if the order of such words does not matter.
     order: usize,
 }
 
-/// Kinds of words of which the first written belongs to the first place of the form, and so on.
+/// Kinds of words whose order matters: the first written fills the first slot of that kind, and so on.
 const ORDERED: [&str; 3] = ["type", "space", "layout"];
 
-/// PTX version and architecture from which something is legal.
+/// The PTX version and the architecture from which something is legal.
 type Since = (u8, u8, u16);
-/// Words, and from when they are legal where a set says it.
+/// Words, each with the version and architecture from which it is legal if its set states them.
 type Words = Vec<(usize, Option<Since>)>;
 
 struct Form {
@@ -28,9 +28,9 @@ struct Form {
     name: usize,
     operands: Vec<String>,
     since: (u8, u8),
-    /// Architectures and their suffix, as Rust: any of them will do.
+    /// The architectures with their suffixes, as Rust source; any one of them suffices.
     arches: Vec<String>,
-    /// Words that are legal in this form only from some version and architecture on.
+    /// Words that this form accepts only from a certain version and architecture on.
     words: Vec<(usize, Since)>,
     gone: Since,
     text: String,
@@ -53,14 +53,14 @@ impl Tables<'_> {
         })
     }
 
-    /// The modifiers that a word means: itself, or all that a `*` matches.
+    /// The modifiers that a word stands for: itself, or everything that a `*` matches.
     fn words(&self, word: &str, at: &str) -> Vec<usize> {
         let word = word.trim_start_matches('.');
         if let Some((head, tail)) = word.split_once('*') {
             let fits = |m: &&Modifier| m.name.starts_with(head) && m.name.ends_with(tail);
             let found: Vec<_> =
                 self.modifiers.iter().filter(fits).map(|m| self.index[m.name.as_str()]).collect();
-            assert!(!found.is_empty(), "{at}: nothing is like .{word}");
+            assert!(!found.is_empty(), "{at}: no modifier matches .{word}");
             return found;
         }
         vec![*self.index.get(word).unwrap_or_else(|| panic!("{at}: .{word} is not in modifiers.txt"))]
@@ -76,7 +76,7 @@ impl Tables<'_> {
     }
 }
 
-/// The tables as Rust.
+/// The tables as Rust source.
 pub fn generate(
     files: impl Iterator<Item = (String, String)>,
     opcodes: &[String],
@@ -124,7 +124,7 @@ pub fn generate(
     emit(&forms, &tables, opcodes.len())
 }
 
-/// `{.x.y}` stands for both with and without.
+/// Expands `{.x.y}`: one line with it, one without.
 fn groups(line: &str) -> Vec<String> {
     let group = line.match_indices("{.").find_map(|(start, _)| {
         let end = start + line[start..].find('}')?;
@@ -150,7 +150,7 @@ fn form(
     let end = head.find(['.', '{']).unwrap_or(head.len());
     let (name, mut rest) = head.split_at(end);
     let opcode =
-        opcodes.iter().position(|o| o == name).unwrap_or_else(|| panic!("{at}: {name} is no opcode"));
+        opcodes.iter().position(|o| o == name).unwrap_or_else(|| panic!("{at}: {name} is not an opcode"));
     let mut slots = Vec::new();
     let mut named = 0;
     let mut dated = Vec::new();
@@ -164,7 +164,7 @@ fn form(
         let end = body.find(['.', '{', '}', '/']).unwrap_or(body.len());
         let (word, tail) = body.split_at(end);
         rest = if optional {
-            tail.strip_prefix('}').unwrap_or_else(|| panic!("{at}: {{ is open"))
+            tail.strip_prefix('}').unwrap_or_else(|| panic!("{at}: {{ is not closed"))
         } else {
             tail
         };
@@ -193,7 +193,7 @@ fn form(
     }
 }
 
-/// A form as messages show it: without the marks that say what is legal from when on.
+/// A form as messages show it: without the marks that state versions and architectures.
 fn shown(head: &str, operands: &str) -> String {
     let words = operands.split_whitespace().map(|word| {
         let (word, dated) = word.split_once('@').unwrap_or((word, ""));
@@ -204,22 +204,22 @@ fn shown(head: &str, operands: &str) -> String {
     std::iter::once(head.replace('/', "")).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// `90`, `90a` or `100f` as Rust.
+/// `90`, `90a` or `100f` as Rust source.
 fn arch(text: &str, at: &str) -> String {
     let number = text.trim_end_matches(['a', 'f']);
     let suffix = match &text[number.len()..] {
         "" => "None",
         "a" => "Specific",
         "f" => "Family",
-        _ => panic!("{at}: {text} is no architecture"),
+        _ => panic!("{at}: {text} is not an architecture"),
     };
-    assert!(number.parse::<u16>().is_ok(), "{at}: {text} is no architecture");
+    assert!(number.parse::<u16>().is_ok(), "{at}: {text} is not an architecture");
     format!("({number}, ArchSuffix::{suffix})")
 }
 
 /// The operands of a form with their braces: `a`, `{, b}`, `{!}c`.
 fn operands_of(text: &str) -> Vec<String> {
-    // `a{, b}{, c}` is cut before each `{,` and at each comma outside of brackets.
+    // Cuts `a{, b}{, c}` before each `{,` and at each comma outside brackets.
     let text = text
         .replace("{, ", ", ?")
         .replace(['}'], "}")
@@ -237,7 +237,7 @@ fn operand(index: usize, text: &str, types: usize, at: &str) -> String {
     let negate = text.starts_with('!');
     let text = text.trim_start_matches('!');
     let since = |text: &str| crate::words::since(&text.replace(':', " "));
-    // From when the operand is legal if it may be left out, or its predicate.
+    // The version and architecture from which an optional operand, or its predicate, is legal.
     let (text, since) = match text.split_once('@') {
         Some((text, from)) => (text, since(from)),
         None => (text, (1, 0, 0)),
@@ -259,9 +259,9 @@ fn operand(index: usize, text: &str, types: usize, at: &str) -> String {
     let register = text.ends_with('!');
     let dest = index == 0 && matches!(text.split(':').next(), Some("d" | "f" | "p" | "r"));
     let none = || "TypeRef::None".to_owned();
-    // How many registers in braces: 0 where `.v2`, `.v4` and `.v8` say it, or what the shape of matrices does.
+    // The number of registers in braces: 0 if `.v2`, `.v4` and `.v8` or the matrix's dimensions give it.
     let mut count = 0;
-    // A word in one class may look like another's name; a class after a colon decides.
+    // A word of one class may look like the name of another; a class after a colon decides.
     let (class, ty) = match text.split_once(':') {
         None if text == "[t]" => ("Coordinates", none()),
         None if text.starts_with('[') => ("Address", none()),
@@ -271,7 +271,7 @@ fn operand(index: usize, text: &str, types: usize, at: &str) -> String {
             "label" => ("Label", none()),
             "d" | "f" if index == 0 => ("Value", slot(0)),
             "a" | "b" | "c" | "d" | "e" | "t" => ("Value", last()),
-            _ => panic!("{at}: what is operand {text}?"),
+            _ => panic!("{at}: operand {text} has an unknown class"),
         },
         Some((_, class)) => match class.trim_end_matches('!') {
             "any" => ("Any", none()),
@@ -311,9 +311,9 @@ fn operand(index: usize, text: &str, types: usize, at: &str) -> String {
     )
 }
 
-/// `0..15`, `32..1024/32`, `-1|1` as Rust: first, last and step of each.
+/// `0..15`, `32..1024/32`, `-1|1` as Rust source: first, last and step of each.
 fn ranges(text: &str, at: &str) -> String {
-    let number = |s: &str| s.parse::<i64>().unwrap_or_else(|_| panic!("{at}: {s} is no number"));
+    let number = |s: &str| s.parse::<i64>().unwrap_or_else(|_| panic!("{at}: {s} is not a number"));
     let one = |range: &str| {
         let (range, step) = range.split_once('/').unwrap_or((range, "1"));
         let (first, last) = range.split_once("..").unwrap_or((range, range));

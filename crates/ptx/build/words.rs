@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 include!("../src/word_hash.rs");
 
-/// A modifier of the table.
+/// A modifier in the table.
 pub struct Modifier {
     pub name: String,
     pub kind: String,
-    /// Writing it twice says nothing more.
+    /// Whether repeating it is legal and has no effect.
     pub again: bool,
     /// PTX version (major, minor) and architecture from which it is legal.
     pub since: (u8, u8, u16),
@@ -24,7 +24,7 @@ pub fn opcodes(text: &str) -> Vec<String> {
     lines(text).flat_map(str::split_whitespace).map(str::to_owned).collect()
 }
 
-/// Each modifier with the kind under which it stands.
+/// Each modifier with the kind that it is listed under.
 pub fn modifiers(text: &str) -> Vec<Modifier> {
     let (mut kind, mut out) = (String::new(), Vec::new());
     for line in lines(text) {
@@ -59,7 +59,7 @@ pub fn version(text: &str) -> (u8, u8) {
     (number(major), number(minor))
 }
 
-/// `a{8..24+8}b` becomes a8b, a16b, a24b.
+/// Expands `a{8..24+8}b` to a8b, a16b, a24b.
 fn expand(word: &str) -> Vec<String> {
     let Some((head, rest)) = word.split_once('{') else { return vec![word.to_owned()] };
     let (range, tail) = rest.split_once('}').expect("a range closes");
@@ -90,7 +90,7 @@ pub fn generate(opcodes: &[String], modifiers: &[Modifier]) -> String {
     out
 }
 
-/// An enum with one variant a word, its names, and a hash table from name to variant.
+/// An enum with one variant per word, the words' spellings, and a hash table from spelling to variant.
 fn word_enum(out: &mut String, name: &str, doc: &str, quote: &str, words: &[String]) {
     let mut seen = HashSet::new();
     for word in words {
@@ -120,7 +120,7 @@ fn word_enum(out: &mut String, name: &str, doc: &str, quote: &str, words: &[Stri
     let _ = writeln!(out, "pub(crate) static {upper}_TABLE: [u16; {size}] = {table:?};");
 }
 
-/// What each modifier chooses, names, and since when it is legal.
+/// For each modifier: its kind, its spelling, and the version and architecture from which it is legal.
 fn kinds(out: &mut String, modifiers: &[Modifier]) {
     let mut kinds: Vec<&str> = modifiers.iter().map(|m| m.kind.as_str()).collect();
     kinds.dedup();

@@ -1,4 +1,4 @@
-//! Parses PTX files, prints their diagnostics, and says how fast that was.
+//! Parses PTX files, prints their diagnostics, and reports the parser's speed.
 //!
 //! `cargo run --release -p ptx --example check -- FILE.ptx…`
 

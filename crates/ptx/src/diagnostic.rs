@@ -1,31 +1,31 @@
-//! Errors with their places, as rustc prints them and as the JIT's log prints them.
+//! Errors with their positions, printed in the style of rustc and of the JIT's log.
 
 use crate::span::{LineIndex, Span};
 use std::fmt::Write as _;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
     /// The module cannot be used.
     Error,
-    /// The module can be used; something in it is odd.
+    /// The module can be used, but something in it is suspicious.
     Warning,
 }
 
-/// What is wrong, as far as a driver's answer depends on it.
+/// The kind of error, as far as the driver's error code depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// The text is not PTX.
     Syntax,
-    /// The text is PTX but breaks a rule: unknown names, illegal modifiers, mismatched types, features that the
-    /// module's `.version` or `.target` does not have.
+    /// The text is PTX but breaks a rule: unknown names, illegal modifiers, mismatched types, or features
+    /// that the module's `.version` or `.target` lacks.
     Semantic,
-    /// `.version` is one that this parser does not know: the only error for which the hardware's driver answers
+    /// This parser does not know the `.version`. It is the only error for which the hardware's driver answers
     /// CUDA_ERROR_UNSUPPORTED_PTX_VERSION rather than CUDA_ERROR_INVALID_PTX.
     UnsupportedVersion,
     /// `.target` is unknown.
     UnsupportedTarget,
-    /// The text goes over a limit of this parser.
+    /// The text exceeds a limit of this parser.
     Limit,
 }
 
@@ -36,15 +36,15 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// What is wrong.
     pub kind: ErrorKind,
-    /// The finding in one line, without a final stop.
+    /// The error in one line, without a final full stop.
     pub message: String,
-    /// The text that it is about.
+    /// The text that it refers to.
     pub span: Span,
-    /// What stands under the underlined text.
+    /// The text below the underline.
     pub label: String,
-    /// More facts, one a line.
+    /// Additional facts, one per line.
     pub notes: Vec<String>,
-    /// What would be right.
+    /// The suggested fix.
     pub help: Option<String>,
 }
 
@@ -62,32 +62,32 @@ impl Diagnostic {
         }
     }
 
-    /// With this text under the underlined text.
+    /// Sets the text below the underline.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// With one more fact.
+    /// Adds a note.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// With this proposal.
+    /// Sets the suggested fix.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The finding with the line of `source` that it is about, as rustc prints it.
+    /// The diagnostic with the line of `source` that it refers to, in the style of rustc.
     ///
-    /// `file` is what to call the text; `color` adds ANSI colours.
+    /// `file` is the name to print for the text; `color` adds ANSI colours.
     pub fn render(&self, file: &str, source: &str, color: bool) -> String {
         self.render_at(&LineIndex::new(source), file, source, color)
     }
 
-    /// [`Diagnostic::render`] for many findings in one text, whose lines are counted once.
+    /// [`Diagnostic::render`] for many diagnostics of one text: the line index is built once.
     pub fn render_at(&self, lines: &LineIndex, file: &str, source: &str, color: bool) -> String {
         let paint = |code: &'static str| if color { code } else { "" };
         let (bold, blue, reset) = (paint("\x1b[1m"), paint("\x1b[1;34m"), paint("\x1b[0m"));
@@ -116,7 +116,7 @@ impl Diagnostic {
         out
     }
 
-    /// The finding in one line, as the JIT's log writes it: `ptxas file, line 5; error   : message`.
+    /// The diagnostic as a line of the JIT's log: `ptxas file, line 5; error   : message`.
     pub fn log_line(&self, lines: &LineIndex, file: &str) -> String {
         let name = match (self.severity, self.kind) {
             (Severity::Warning, _) => "warning",
@@ -134,7 +134,7 @@ impl Diagnostic {
     }
 }
 
-/// The whole JIT log of some findings in one text, one line each, with the closing line of the assembler.
+/// The JIT's log for the diagnostics of one text: one line each, and ptxas's closing line.
 pub fn log(diagnostics: &[Diagnostic], file: &str, source: &str) -> String {
     let lines = LineIndex::new(source);
     let mut out: String = diagnostics.iter().map(|d| d.log_line(&lines, file) + "\n").collect();
@@ -144,10 +144,10 @@ pub fn log(diagnostics: &[Diagnostic], file: &str, source: &str) -> String {
     out
 }
 
-/// How much of a line is shown: machine-written lines can be megabytes long.
+/// Maximum number of characters shown of a line: machine-written lines can be megabytes long.
 const SHOWN: usize = 200;
 
-/// The part of a line to show, the blanks before the underline, and the underline's width, in characters.
+/// The part of a line to show, the blanks before the underline, and the underline's width, all in characters.
 fn excerpt(line: &str, column: u32, span: Span) -> (String, usize, usize) {
     let at = (column as usize).saturating_sub(1).min(line.len());
     let first = if at > SHOWN / 2 && line.len() > SHOWN { at - SHOWN / 2 } else { 0 };

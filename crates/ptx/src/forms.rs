@@ -1,24 +1,24 @@
-//! The table of instruction forms, made from `grammar/forms/` by the build script.
+//! The table of instruction forms, which the build script generates from `grammar/forms/`.
 
 use crate::types::{ArchSuffix, ScalarType, Version};
 use crate::words::{Modifier, ModifierKind, Opcode};
 
-/// A way to write an instruction.
+/// One way to write an instruction.
 #[derive(Debug)]
 pub(crate) struct Form {
     slots: (u32, u32),
-    /// How many of the slots are parts of the instruction's name, which stand first and in order.
+    /// Number of slots that belong to the instruction's name; they come first and in order.
     name: u32,
     operands: (u32, u32),
     /// PTX version from which it is legal.
     pub since: (u8, u8),
-    /// Architectures that have it: one of them has to [include](crate::types::has_arch) the module's.
+    /// Architectures that have it; one of them must [include](crate::types::has_arch) the module's.
     pub arches: &'static [(u16, ArchSuffix)],
-    /// Words that are legal in this form only from a version and an architecture on.
+    /// Words that this form accepts only from a certain version and architecture on.
     pub words: &'static [(Modifier, (u8, u8, u16))],
     /// PTX version and architecture from which, both together, it is illegal.
     pub gone: (u8, u8, u16),
-    /// As `grammar/` writes it.
+    /// Its text in `grammar/`.
     pub text: &'static str,
 }
 
@@ -27,14 +27,14 @@ pub(crate) struct Form {
 pub(crate) struct Slot {
     set: u16,
     pub optional: bool,
-    /// Of the kinds of words whose order counts, which it is; [`ORDERED`] if none.
+    /// Index of the word's kind among those whose order matters; [`ORDERED`] for all others.
     order: u8,
 }
 
-/// Kinds of words whose order counts: types, state spaces, layouts.
+/// Number of kinds of words whose order matters: types, state spaces, layouts.
 const ORDERED: u8 = 3;
 
-/// Of the kinds of words whose order counts, which this is.
+/// Index of the modifier's kind among those whose order matters.
 fn order(modifier: Modifier) -> u8 {
     match modifier.kind() {
         ModifierKind::Type => 0,
@@ -44,26 +44,27 @@ fn order(modifier: Modifier) -> u8 {
     }
 }
 
-/// What an operand has to be.
+/// What an operand must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// A register or, if read, a constant.
+    /// A register or, for a source, a constant.
     Value,
-    /// What `mov` takes: also symbols, special registers, and vectors that pack or unpack.
+    /// The operands of `mov`: also symbols, special registers, and vectors that pack or unpack.
     Mov,
-    /// What `ld` and `st` take: registers may be wider than the type; vectors.
+    /// The operands of `ld` and `st`: registers may be wider than the type; vectors are legal.
     Memory,
-    /// The same of 256 bits.
+    /// The same for 256-bit accesses.
     Memory256,
-    /// What `cvt` takes: registers may be wider than the type; special registers.
+    /// The operands of `cvt`: registers may be wider than the type; special registers are legal.
     Convert,
     /// A register with a selector, in video instructions.
     Video,
     /// Registers in braces: [`OperandForm::count`] of them, or as many as `.v2`, `.v4` and `.v8` say.
     Vector,
-    /// Registers in braces that hold a part of a matrix of elements of the type; lowering knows how many.
+    /// Registers in braces that hold part of a matrix with elements of this type; lowering checks their
+    /// number.
     Fragment,
-    /// The same, each of the type for itself.
+    /// The same, with each register checked by itself.
     Each,
     /// `_`
     Sink,
@@ -88,9 +89,9 @@ pub(crate) enum Class {
 pub(crate) enum TypeRef {
     None,
     Fixed(ScalarType),
-    /// The type written at this place among the types, from 0.
+    /// The `n`th written type, from 0.
     Written(u8),
-    /// Twice as wide as that.
+    /// Twice as wide as that type.
     Wide(u8),
 }
 
@@ -99,30 +100,30 @@ pub(crate) enum TypeRef {
 pub(crate) struct OperandForm {
     pub class: Class,
     pub ty: TypeRef,
-    /// Registers of a vector, if the form fixes them; else 0.
+    /// Number of registers in a vector if the form fixes it, otherwise 0.
     pub count: u8,
-    /// The constants that are legal, as first, last and step; all if there are none.
+    /// The legal constants, as first, last and step; empty if all are legal.
     pub values: &'static [(i64, i64, i64)],
     pub optional: bool,
     /// `d|p` is legal.
     pub pair: bool,
-    /// `d|p` is needed.
+    /// `d|p` is required.
     pub paired: bool,
     /// `!a`
     pub negate: bool,
-    /// No integer constant, and no `_`.
+    /// Neither an integer constant nor `_` is legal.
     pub register: bool,
     pub dest: bool,
-    /// Stands exactly where `.L2::cache_hint` does.
+    /// Present exactly if `.L2::cache_hint` is.
     pub hint: bool,
-    /// Version and architecture from which it is legal if it may be left out, or the predicate of a pair.
+    /// Version and architecture from which it is legal, for an optional operand or the predicate of a pair.
     pub since: (u8, u8, u16),
 }
 
 include!(concat!(env!("OUT_DIR"), "/forms.rs"));
 
 impl Form {
-    /// The forms of an opcode, with the number of the first.
+    /// The forms of an opcode, with the number of the first one.
     pub fn of(opcode: Opcode) -> (u16, &'static [Form]) {
         let (first, last) = FORMS_OF[opcode as usize];
         (first, FORMS.get(usize::from(first)..usize::from(last)).unwrap_or(&[]))
@@ -133,7 +134,7 @@ impl Form {
         FORMS.get(usize::from(number))
     }
 
-    /// Whether a module of this version and architecture can no longer use it.
+    /// Whether this form has been removed for modules of this version and architecture.
     pub fn is_gone(&self, version: Version, arch: u16) -> bool {
         let (major, minor, sm) = self.gone;
         version >= Version::new(major.into(), minor.into()) && arch >= sm
@@ -147,8 +148,8 @@ impl Form {
         OPERANDS.get(self.operands.0 as usize..self.operands.1 as usize).unwrap_or(&[])
     }
 
-    /// Gives each modifier a slot: first those of the instruction's name, then words of a kind whose order counts in the order of the form,
-    /// others in any order.
+    /// Assigns each modifier to a slot: the slots of the instruction's name first, then words whose order
+    /// matters in the order of the form, and all others in any order.
     pub fn assign(&self, modifiers: &[Modifier]) -> Assignment {
         let slots = self.slots();
         let named = self.name as usize;
@@ -175,7 +176,7 @@ impl Form {
                     filled |= 1 << i;
                     next[usize::from(slot.order)] = i + 1;
                 }
-                // Written again, it finds its slot filled.
+                // A repeated modifier finds its slot filled.
                 None if modifier.may_repeat()
                     && modifiers.iter().filter(|m| *m == modifier).count() > 1
                     && slots.iter().any(|s| s.takes(*modifier)) => {}
@@ -188,11 +189,11 @@ impl Form {
     }
 }
 
-/// How a form takes the modifiers of an instruction.
+/// The result of matching an instruction's modifiers against a form.
 pub(crate) struct Assignment {
-    /// The modifiers that found no slot.
+    /// Modifiers that found no slot.
     pub left: Vec<Modifier>,
-    /// The slots that must be filled and are not.
+    /// Required slots that no modifier filled.
     pub missing: Vec<&'static Slot>,
 }
 
@@ -208,7 +209,7 @@ impl Slot {
         SETS.get(usize::from(self.set)).and_then(|s| s.get(word)).is_some_and(|w| w & (1 << bit) != 0)
     }
 
-    /// The modifiers that may stand here.
+    /// The modifiers that fit this slot.
     pub fn choices(&self) -> impl Iterator<Item = Modifier> {
         Modifier::all().iter().copied().filter(|m| self.takes(*m))
     }

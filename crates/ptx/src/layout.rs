@@ -1,8 +1,8 @@
-//! The layout of parameters in memory (PTX ISA 5.1.6.1, and what the hardware's driver answers).
+//! The layout of parameters in memory (PTX ISA 5.1.6.1, and the answers of the hardware's driver).
 
 use crate::ast::{Function, Parameter};
 
-/// Where one parameter lies.
+/// The position of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamSlot {
     /// Bytes from the start of the parameter buffer.
@@ -13,19 +13,20 @@ pub struct ParamSlot {
     pub align: u32,
 }
 
-/// Where the parameters of a function lie, in the order of their declaration.
+/// The positions of a function's parameters, in declaration order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParamLayout {
     /// The parameters.
     pub slots: Vec<ParamSlot>,
-    /// Bytes up to the end of the last one.
+    /// Offset of the end of the last parameter.
     pub size: u64,
-    /// The largest alignment of them; 1 if there are none.
+    /// The largest alignment; 1 without parameters.
     pub align: u32,
 }
 
 impl ParamLayout {
-    /// Lays parameters of these sizes and alignments out one after another, each at the next multiple of its alignment.
+    /// Lays out parameters of these sizes and alignments in order, each at the next multiple of its
+    /// alignment.
     pub fn new(params: impl IntoIterator<Item = (u64, u32)>) -> Self {
         let mut layout = ParamLayout { slots: Vec::new(), size: 0, align: 1 };
         for (size, align) in params {
@@ -41,7 +42,7 @@ impl ParamLayout {
 }
 
 impl Function {
-    /// The layout of its parameters: of a kernel, that of the buffer that a launch fills.
+    /// The layout of the parameters. For a kernel, it is the layout of the buffer that a launch fills.
     pub fn param_layout(&self) -> ParamLayout {
         ParamLayout::new(self.params.iter().map(|p| self.size_and_alignment(*p)))
     }
@@ -62,7 +63,7 @@ impl Function {
 
 #[cfg(test)]
 mod tests {
-    /// The offsets and sizes are what cuFuncGetParamInfo answered on the hardware for these parameters.
+    /// Offsets and sizes are cuFuncGetParamInfo's answers on the hardware for these parameters.
     #[test]
     fn kernel_parameters_lie_where_the_hardware_puts_them() {
         let source = ".version 5.0\n.target sm_50\n.address_size 64\n.entry k(.param .u32 a, \

@@ -2,7 +2,7 @@
 
 use crate::span::Span;
 
-/// What a token is.
+/// Kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `name`, `%name`, `$name`, `_`
@@ -23,13 +23,13 @@ pub(crate) enum Kind {
     Punct(u8),
     /// `<<`, `>>`, `<=`, `>=`, `==`, `!=`, `&&`, `||`, `@@`: the first byte, doubled or with `=`.
     Punct2(u8, u8),
-    /// Bytes that start no token.
+    /// Bytes that do not start a token.
     Bad,
-    /// A comment or a string that does not end.
+    /// An unterminated comment or string.
     Open,
-    /// Characters in a comment that are not ASCII.
+    /// Non-ASCII characters in a comment.
     Foreign,
-    /// The end.
+    /// The end of the text.
     Eof,
 }
 
@@ -74,7 +74,7 @@ fn class(b: u8) -> u8 {
     CLASS[b as usize]
 }
 
-/// Reads tokens one after another.
+/// Produces tokens on demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Lexer<'s> {
     bytes: &'s [u8],
@@ -86,7 +86,7 @@ impl<'s> Lexer<'s> {
         Lexer { bytes: source.as_bytes(), at: 0 }
     }
 
-    /// Goes on reading at this offset.
+    /// Continues at this offset.
     pub fn seek(&mut self, offset: u32) {
         self.at = (offset as usize).min(self.bytes.len());
     }
@@ -101,7 +101,8 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips blanks, comments and preprocessor lines. The error is the token that stands for a broken comment.
+    /// Skips blanks, comments and preprocessor lines. The error is the token that represents a broken
+    /// comment.
     fn skip_blank(&mut self) -> Result<(), (Kind, usize)> {
         loop {
             self.skip_class(SPACE);
@@ -128,7 +129,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips to a byte in a comment, which holds ASCII only.
+    /// Skips to a byte in a comment. Comments must be ASCII.
     fn skip_ascii(&mut self, stop: impl Fn(u8) -> bool) -> Result<(), (Kind, usize)> {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         let found = rest.iter().position(|b| stop(*b) || !b.is_ascii());
@@ -137,7 +138,7 @@ impl<'s> Lexer<'s> {
         if self.bytes.get(start).is_none_or(|b| b.is_ascii()) {
             return Ok(());
         }
-        // The whole character, so that places stay on character boundaries.
+        // Consumes the whole character, so that spans stay on character boundaries.
         while self.bytes.get(self.at).is_some_and(|b| !b.is_ascii()) {
             self.at += 1;
         }
@@ -155,7 +156,7 @@ impl<'s> Lexer<'s> {
         from + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len()) as u32
     }
 
-    /// The next token; [`Kind::Eof`] for ever at the end.
+    /// The next token; at the end, always [`Kind::Eof`].
     pub fn next(&mut self) -> Token {
         if let Err((kind, start)) = self.skip_blank() {
             return self.token(kind, start);
@@ -243,7 +244,7 @@ impl<'s> Lexer<'s> {
             kind = Kind::Decimal;
             self.at += 1 + sign;
         }
-        // What sticks to a number belongs to it, so that `12ab` is one bad constant.
+        // Identifier characters directly after a number belong to it: `12ab` is one malformed constant.
         self.skip_class(IDENT);
         kind
     }
@@ -263,7 +264,8 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// The value of an [`Kind::Int`] token and whether it is unsigned by suffix or size; none if it is malformed or too large.
+/// The value of a [`Kind::Int`] token, and whether its suffix or size makes it unsigned; `None` if it is
+/// malformed or too large.
 pub(crate) fn integer(text: &str) -> Option<(u64, bool)> {
     let (digits, suffix) = match text.strip_suffix(['u', 'U']) {
         Some(digits) => (digits, true),
@@ -279,7 +281,7 @@ pub(crate) fn integer(text: &str) -> Option<(u64, bool)> {
     Some((bits, suffix || bits > i64::MAX as u64))
 }
 
-/// `from_str_radix` would take a sign; PTX does not.
+/// Rejects signs, which `from_str_radix` would accept and PTX does not.
 fn plain(digits: &str) -> Option<&str> {
     if digits.starts_with(['+', '-']) { None } else { Some(digits) }
 }

@@ -1,8 +1,9 @@
 //! PTX text: lexer, grammar, typed tree, printer, diagnostics with spans.
 //!
-//! [`parse`] reads a module, resolves every name and checks every instruction; the tree is in [`ast`]. A tree prints
-//! (`Display`) as text that parses to the same tree. What is wrong is a list of [`Diagnostic`]s, each with its place:
-//! [`Diagnostic::render`] shows one as rustc would, [`log`] writes them as the JIT's log does.
+//! [`parse`] reads a module, resolves every name and checks every instruction; the tree is in [`ast`].
+//! Printing a tree (`Display`) gives text that parses to the same tree. Errors are a list of [`Diagnostic`]s,
+//! each with its position: [`Diagnostic::render`] shows one in the style of rustc, [`log`] writes them as the
+//! JIT's log does.
 //!
 //! ```
 //! let source = ".version 8.0\n.target sm_86\n.address_size 64\n\
@@ -18,18 +19,21 @@
 //!
 //! # How it works
 //!
-//! - `lexer` makes tokens as the parser asks for them; nothing is read twice.
-//! - `parser` builds the tree in one pass. `scope` holds the names that are visible; `%r<1000>` becomes registers as
-//!   they are named, so that a text cannot ask for more memory than it has bytes. Labels that are named before they
-//!   stand are filled in at the function's end. An error costs its statement; the rest is read on.
-//! - `grammar/` holds the instructions as data, in the notation of the PTX manual. The build script makes the enums
-//!   [`Opcode`] and [`Modifier`] and a table of forms from it; `check` holds each instruction against the forms of
-//!   its opcode: modifiers, operands, register types, PTX version and target. To add an instruction, add a line there.
-//! - Time is linear in the text, recursion is bounded, and no input panics; `tests/robust.rs` and the fuzz target
-//!   `ptx_parse` hold it to that. `tests/hardware.rs` holds what is legal against what the hardware took and refused.
+//! - `lexer` produces tokens on demand; nothing is read twice.
+//! - `parser` builds the tree in one pass. `scope` holds the visible names; the registers of `%r<1000>` are
+//!   created when they are named, so that a text cannot request more memory than its own size. Labels that
+//!   are used before their definition are filled in at the end of the function. After an error, the parser
+//!   skips the statement and goes on.
+//! - `grammar/` holds the instructions as data, in the notation of the PTX manual. From it, the build script
+//!   generates the enums [`Opcode`] and [`Modifier`] and a table of forms. `check` compares each instruction
+//!   with the forms of its opcode: modifiers, operands, register types, PTX version and target. To add an
+//!   instruction, add a line there.
+//! - Time is linear in the text, recursion is bounded, and no input panics; `tests/robust.rs` and the fuzz
+//!   target `ptx_parse` check this. `tests/hardware.rs` compares with the texts that the hardware's driver
+//!   accepted and refused.
 //!
-//! **Invariant**: this crate knows the text and its rules. It does not know what an instruction computes, nor any
-//! other crate of the workspace.
+//! **Invariant**: this crate knows the text and its rules. It knows neither what an instruction computes nor
+//! any other crate of the workspace.
 
 #![forbid(unsafe_code)]
 

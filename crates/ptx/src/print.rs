@@ -1,4 +1,4 @@
-//! Writes a tree as PTX text that parses to the same tree.
+//! Prints a tree as PTX text that parses to the same tree.
 
 mod body;
 mod instruction;
@@ -9,7 +9,7 @@ use crate::ast::{
 };
 use std::fmt::{self, Display, Formatter, Write as _};
 
-/// Names for ids: the module's, and the function's if inside one.
+/// Names for ids: the module's, and inside a function also the function's.
 #[derive(Clone, Copy)]
 struct Names<'a> {
     module: &'a Module,
@@ -31,7 +31,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Shows something that needs names.
+/// Adapts a value that needs names to `Display`.
 struct Shown<'a, T: ?Sized>(&'a T, Names<'a>);
 
 impl Display for Module {
@@ -63,7 +63,7 @@ impl Display for Module {
                     };
                     *seen += 1;
                     if *seen < *total {
-                        // Declared here, defined further on.
+                        // Only declared here; the definition follows.
                         let declared = Variable { linkage: Linkage::Extern, init: None, ..variable.clone() };
                         writeln!(f, "{};", Shown(&declared, names))?;
                     } else {

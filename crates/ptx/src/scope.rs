@@ -1,17 +1,17 @@
-//! Names of a function: registers, register families, variables, in nested scopes.
+//! Names visible in a function: registers, register families and variables, in nested scopes.
 
 use crate::ast::{RegId, VarId};
 use crate::types::ScalarType;
 use hashbrown::HashMap;
 
-/// What a name of a function means.
+/// What a name in a function refers to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Name {
     Reg(RegId),
     Var(VarId),
 }
 
-/// `%r<count>`: registers that exist when they are named.
+/// `%r<count>`: registers that are created when they are named.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Family {
     pub count: u32,
@@ -29,31 +29,31 @@ struct Entry {
 /// An open nested scope.
 #[derive(Debug, Default)]
 struct Nested<'s> {
-    /// Its names, with what they hid.
+    /// Its names, with the entries that they hid.
     names: Vec<(&'s str, Option<Entry>)>,
-    /// The families that it declared.
+    /// The families declared in it.
     families: Vec<&'s str>,
 }
 
-/// The names visible at a place of a function.
+/// The names visible at one position in a function.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes<'s> {
     names: HashMap<&'s str, Entry>,
     families: HashMap<&'s str, Vec<Family>>,
     open: Vec<Nested<'s>>,
-    /// Families declared in nested scopes that are open.
+    /// Number of families declared in open nested scopes.
     nested_families: usize,
 }
 
-/// What a look-up found.
+/// The result of a lookup.
 pub(crate) enum Found {
     Name(Name),
-    /// A member of a family that nobody has named before: [`Scopes::expand`] records it.
+    /// A member of a family that has not been named before: [`Scopes::expand`] records it.
     Member(Family),
 }
 
 impl<'s> Scopes<'s> {
-    /// No names, as at first; the memory is kept.
+    /// Removes all names but keeps the memory.
     pub fn clear(&mut self) {
         self.names.clear();
         self.families.clear();
@@ -120,13 +120,13 @@ impl<'s> Scopes<'s> {
         true
     }
 
-    /// What `text` means here.
+    /// What `text` refers to here.
     pub fn find(&self, text: &str) -> Option<Found> {
         match self.names.get(text) {
             Some(entry) if self.nested_families == 0 || entry.depth as usize == self.open.len() => {
                 Some(Found::Name(entry.name))
             }
-            // A family of a scope further in hides a register of the same name further out.
+            // A family in an inner scope hides a register of the same name in an outer one.
             Some(entry) => match self.member(text, entry.depth + 1) {
                 Some(family) => Some(Found::Member(family)),
                 None => Some(Found::Name(entry.name)),
@@ -135,12 +135,12 @@ impl<'s> Scopes<'s> {
         }
     }
 
-    /// Records the register of a family's member in the scope of the family.
+    /// Records the register for a member of a family, in the family's scope.
     pub fn expand(&mut self, text: &'s str, family: Family, reg: RegId) {
         self.insert(text, Entry { name: Name::Reg(reg), depth: family.depth });
     }
 
-    /// The innermost family, of at least this depth, that has a member `text`.
+    /// The innermost family, at this depth or deeper, that has a member `text`.
     fn member(&self, text: &str, depth: u32) -> Option<Family> {
         let digits = text.bytes().rev().take(10).take_while(u8::is_ascii_digit).count();
         let split = |n: usize| text.split_at_checked(text.len() - n);

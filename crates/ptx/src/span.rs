@@ -1,4 +1,4 @@
-//! Places in a source text.
+//! Positions in a source text.
 
 /// A range of bytes of the source text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -10,7 +10,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// From `start` up to, without, `end`.
+    /// From `start` up to but excluding `end`.
     pub const fn new(start: u32, end: u32) -> Self {
         Span { start, end }
     }
@@ -20,35 +20,35 @@ impl Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// The bytes of `source` that it covers.
+    /// The part of `source` that it covers.
     pub fn text(self, source: &str) -> &str {
         source.get(self.start as usize..self.end as usize).unwrap_or("")
     }
 }
 
-/// Finds lines and columns of byte offsets in one text, or in some lines of one.
+/// Maps byte offsets of a text, or of some lines of it, to lines and columns.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
-    /// The number of the first of the lines.
+    /// The number of the first of these lines.
     first: u32,
     starts: Vec<u32>,
     len: u32,
 }
 
 impl LineIndex {
-    /// Reads the line ends of `source`.
+    /// Finds the line ends of `source`.
     pub fn new(source: &str) -> Self {
         LineIndex::within(source, Span::new(0, source.len() as u32), 1)
     }
 
-    /// Reads the line ends of a part of `source` that begins on the line of this number.
+    /// Finds the line ends of a part of `source` that begins on line `first`.
     pub fn within(source: &str, part: Span, first: u32) -> Self {
         let ends = part.text(source).bytes().enumerate().filter(|(_, b)| *b == b'\n');
         let starts = ends.map(|(i, _)| part.start + i as u32 + 1);
         LineIndex { first, starts: std::iter::once(part.start).chain(starts).collect(), len: part.end }
     }
 
-    /// Line and column of a byte offset, both from 1; the column counts bytes.
+    /// Line and column of a byte offset, both from 1. The column counts bytes.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let offset = offset.min(self.len);
         let line = self.starts.partition_point(|s| *s <= offset).max(1);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What sort of value a type holds (PTX ISA 5.2, "Types").
+/// The kind of value that a type holds (PTX ISA 5.2, "Types").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// `.u8` to `.u64`, and packed or narrow unsigned integers.
@@ -50,12 +50,12 @@ macro_rules! scalar_types {
                 match self { $(ScalarType::$variant => $bits,)* }
             }
 
-            /// How many elements are packed in it: 2 for `.f16x2`, else mostly 1.
+            /// Number of packed elements: 2 for `.f16x2`, 1 for most types.
             pub const fn lanes(self) -> u32 {
                 match self { $(ScalarType::$variant => $lanes,)* }
             }
 
-            /// What it holds.
+            /// The kind of value that it holds.
             pub const fn kind(self) -> TypeKind {
                 match self { $(ScalarType::$variant => TypeKind::$kind,)* }
             }
@@ -130,7 +130,7 @@ scalar_types! {
 }
 
 impl ScalarType {
-    /// Size in memory in bytes: whole bytes, 1 for what is narrower.
+    /// Size in memory in whole bytes; 1 for types narrower than a byte.
     pub const fn size_bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
@@ -213,22 +213,22 @@ impl fmt::Display for Space {
     }
 }
 
-/// A PTX ISA version, as `.version` states it.
+/// A PTX ISA version, as in `.version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Version {
-    /// Before the dot.
+    /// The number before the dot.
     pub major: u16,
-    /// After the dot.
+    /// The number after the dot.
     pub minor: u16,
 }
 
 impl Version {
-    /// The newest version that this parser takes.
+    /// The newest version that this parser accepts.
     pub const NEWEST: Version = Version { major: 9, minor: 5 };
-    /// The oldest version that this parser takes.
+    /// The oldest version that this parser accepts.
     pub const OLDEST: Version = Version { major: 1, minor: 0 };
 
-    /// `major.minor`
+    /// The version `major.minor`.
     pub const fn new(major: u16, minor: u16) -> Self {
         Version { major, minor }
     }
@@ -240,7 +240,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// What follows the number of an architecture.
+/// The suffix of an architecture's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArchSuffix {
     /// `sm_90`
@@ -251,10 +251,11 @@ pub enum ArchSuffix {
     Family,
 }
 
-/// Whether a module for architecture `module` has what architecture `needed` has: with suffix `a` that one alone, with `f` those from it on
-/// in its family that have a suffix, without any from it on (PTX ISA 11.1.2).
+/// Whether a module for architecture `module` may use a feature of architecture `needed`. With suffix `a`,
+/// only that architecture may; with `f`, newer ones of its family that have a suffix; without a suffix, all
+/// newer ones (PTX ISA 11.1.2).
 pub(crate) fn has_arch(needed: (u16, ArchSuffix), module: (u16, ArchSuffix)) -> bool {
-    // The same architecture by its name before and after PTX 9.0.
+    // PTX 9.0 renamed this architecture.
     let renamed = |number| if number == 101 { 110 } else { number };
     let (from, number) = (renamed(needed.0), renamed(module.0));
     match needed.1 {

@@ -1,10 +1,11 @@
-//! What a module leaves for others to define.
+//! Symbols that a module leaves undefined.
 
 use crate::ast::{FuncId, Function, InitValue, Module, OperandKind, StatementKind, Symbol};
 
 impl Module {
-    /// The functions that the module calls or takes the address of, without a body or an alias for them: whoever loads
-    /// the module has to provide these (`vprintf`, `malloc`) or refuse it. Declared but unused functions do not count.
+    /// The functions that the module calls or takes the address of but does not define, neither by a body nor
+    /// by an alias. Whoever loads the module must provide them (`vprintf`, `malloc`) or refuse it. Functions
+    /// that are declared but unused do not count.
     pub fn unresolved(&self) -> impl Iterator<Item = (FuncId, &Function)> {
         let mut used = vec![false; self.functions.len()];
         let mut mark = |symbol: Symbol| {
@@ -34,7 +35,7 @@ impl Module {
     }
 }
 
-/// Every symbol of an initial value.
+/// Calls `mark` with every symbol of an initial value.
 fn named(value: &InitValue, mark: &mut impl FnMut(Symbol)) {
     match value {
         InitValue::Address { target, .. } => mark(target.symbol),

@@ -1,4 +1,4 @@
-//! The words of instructions: opcodes and modifiers, generated from the tables under `grammar/`.
+//! The words of instructions, opcodes and modifiers, generated from the tables under `grammar/`.
 
 use crate::types::{ScalarType, Space};
 use std::fmt;
@@ -56,7 +56,7 @@ impl Modifier {
         MODIFIER_KINDS[self as usize]
     }
 
-    /// Whether it may be written twice, which then says nothing more.
+    /// Whether repeating it is legal and has no effect.
     pub(crate) fn may_repeat(self) -> bool {
         MODIFIER_AGAIN[self as usize]
     }

@@ -1,8 +1,8 @@
-//! Runs the texts under `tests/data`.
+//! Tests the texts under `tests/data`.
 //!
-//! `good/*.ptx` have to parse, and to print as text that parses to the same tree. `bad/*.ptx` say at the line of each
-//! error what it is (`// error: message: label`); beside them lies what the user sees (`.stderr`) and what the JIT's
-//! log holds (`.log`). `UPDATE_EXPECT=1` writes the new answers into the files.
+//! `good/*.ptx` must parse, and print as text that parses to the same tree. `bad/*.ptx` name each error on
+//! its line (`// error: message: label`); the files beside them hold what the user sees (`.stderr`) and the
+//! JIT's log (`.log`). `UPDATE_EXPECT=1` writes the new answers into the files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn updating() -> bool {
     std::env::var_os("UPDATE_EXPECT").is_some()
 }
 
-/// The function bodies of a text by themselves, the last first.
+/// Runs the work items in reverse order, which no parser of bodies may depend on.
 fn backwards(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).rev().for_each(work);
 }
@@ -32,7 +32,7 @@ fn bodies_by_themselves_are_read_as_in_their_places() {
     }
 }
 
-/// A tree's debug text without places.
+/// A tree's debug text without spans.
 fn without_spans(module: &ptx::ast::Module) -> String {
     let text = format!("{module:?}");
     let mut parts = text.split("Span {");

@@ -1,10 +1,10 @@
-//! What the hardware's driver answers to these texts (`tests/probe`, group `ptxload`), ours has to mean too.
+//! Our answers to texts whose answers were recorded on the hardware (`tests/probe`, group `ptxload`).
 
 use ptx::ErrorKind;
 
 const RECORDING: &str = include_str!("../../../tests/probe/h200-580.txt");
 
-/// The driver's answer that a parse leads to.
+/// The driver's answer that the parser's result leads to.
 fn answer(source: &str) -> &'static str {
     match ptx::parse(source) {
         Ok(module) if module.unresolved().next().is_none() => "CUDA_SUCCESS",
@@ -24,7 +24,7 @@ fn texts_are_taken_and_refused_as_on_the_hardware() {
     }
 }
 
-/// The texts of the probe whose answer depends on nothing but the text.
+/// The texts of the probe whose answer depends only on the text.
 const TEXTS: &[(&str, &str)] = &[
     (
         "comment.then.good",
@@ -244,7 +244,7 @@ const TEXTS: &[(&str, &str)] = &[
 
 const FORMS: &str = include_str!("../../../tests/hw/forms.tsv");
 
-/// The size of the register that holds an input or output.
+/// The size of the register that holds an input or an output.
 fn bits(ty: &str) -> u32 {
     match ty {
         "i16" | "f16" | "bf16" | "b16" => 16,

@@ -1,4 +1,4 @@
-//! No text makes the parser panic, run away, or print what it cannot read.
+//! No text makes the parser panic, run without end, or print text that it cannot parse.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ const SEEDS: [&str; 3] = [
     include_str!("data/bad/syntax.ptx"),
 ];
 
-/// What a mutation puts in: words, punctuation and numbers that mean something somewhere.
+/// Words, punctuation and numbers that mutations insert.
 const WORDS: [&str; 40] = [
     "{",
     "}",
@@ -55,7 +55,7 @@ const WORDS: [&str; 40] = [
 fn holds(source: &str) {
     let read = ptx::parse(source);
     let backwards = |count: usize, work: &(dyn Fn(usize) + Sync)| (0..count).rev().for_each(work);
-    assert!(ptx::parse_by(source, &backwards) == read, "bodies by themselves are read otherwise");
+    assert!(ptx::parse_by(source, &backwards) == read, "bodies parsed separately differ");
     match read {
         Ok(module) => {
             let printed = module.to_string();
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// Texts that are large in one place: a reader that recurses without bound or is quadratic does not get through.
+/// Texts that are large in one dimension: a parser that is quadratic or recurses without bound fails on them.
 #[test]
 fn adversarial_texts_end() {
     let kernel = |body: String| format!(".version 8.0\n.target sm_80\n.visible .entry k() {{\n{body}\n}}");

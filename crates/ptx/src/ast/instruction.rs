@@ -1,4 +1,4 @@
-//! Instructions and what lowering asks of them.
+//! Instructions, and the questions that lowering asks about them.
 
 use super::{LabelId, Operand, OperandKind, RegId, Symbol, SymbolRef};
 use crate::span::Span;
@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 pub struct Guard {
     /// The predicate register.
     pub reg: RegId,
-    /// With `!`.
+    /// Whether it is written with `!`.
     pub negated: bool,
 }
 
@@ -24,9 +24,9 @@ pub struct Instruction {
     pub opcode: Opcode,
     /// The words after dots, in written order.
     pub modifiers: SmallVec<[Modifier; 8]>,
-    /// The operands in written order. Of a call: see [`Instruction::call`].
+    /// The operands in written order. For a call, see [`Instruction::call`].
     pub operands: Vec<Operand>,
-    /// From the guard or opcode to before the semicolon.
+    /// From the guard or opcode up to the semicolon, without it.
     pub span: Span,
 }
 
@@ -49,17 +49,17 @@ impl Instruction {
         self.modifiers.contains(&modifier)
     }
 
-    /// The first of the written modifiers that is of this kind.
+    /// The first written modifier of this kind.
     pub fn first(&self, kind: ModifierKind) -> Option<Modifier> {
         self.modifiers.iter().copied().find(|m| m.kind() == kind)
     }
 
-    /// The first of `choices` that is written.
+    /// The first written modifier out of `choices`.
     pub fn one_of(&self, choices: &[Modifier]) -> Option<Modifier> {
         self.modifiers.iter().copied().find(|m| choices.contains(m))
     }
 
-    /// The types, in written order: the destination's first in `cvt` and `set`.
+    /// The types in written order; for `cvt` and `set`, the destination's comes first.
     pub fn types(&self) -> SmallVec<[ScalarType; 4]> {
         self.modifiers.iter().filter_map(|m| m.scalar_type()).collect()
     }
@@ -102,7 +102,8 @@ impl Instruction {
         self.first(ModifierKind::Scope)
     }
 
-    /// The memory ordering: `.weak`, `.relaxed`, `.acquire`, `.release`, `.acq_rel`, `.sc`, `.volatile`, `.mmio`.
+    /// The memory ordering: `.weak`, `.relaxed`, `.acquire`, `.release`, `.acq_rel`, `.sc`, `.volatile`,
+    /// `.mmio`.
     pub fn sem(&self) -> Option<Modifier> {
         use Modifier as M;
         self.one_of(&[M::Weak, M::Volatile, M::Relaxed, M::Acquire, M::Release, M::AcqRel, M::Sc])
@@ -117,7 +118,7 @@ impl Instruction {
         parts(&self.operands)
     }
 
-    /// Where a direct branch goes.
+    /// The target of a direct branch.
     pub fn label(&self) -> Option<LabelId> {
         self.operands.iter().find_map(label_of)
     }

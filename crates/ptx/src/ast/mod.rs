@@ -1,7 +1,7 @@
 //! The typed tree of a module.
 //!
 //! Names are resolved while parsing: operands hold ids ([`RegId`], [`VarId`], [`GlobalId`], [`FuncId`],
-//! [`LabelId`]) that index the tables of [`Module`] and [`Body`], so nobody who reads the tree looks a name up.
+//! [`LabelId`]) that index the tables of [`Module`] and [`Body`], so users of the tree never look up a name.
 
 mod instruction;
 mod operand;
@@ -56,8 +56,8 @@ pub struct Module {
     pub version: Version,
     /// `.target`, in written order.
     pub target: Vec<Target>,
-    /// Size of an address in bits: 64. The manual says 32 where `.address_size` is not written; drivers of 64-bit
-    /// programs compile such modules for 64 bits, and refuse modules that ask for 32.
+    /// Size of an address in bits: 64. The manual's default without `.address_size` is 32, but drivers of
+    /// 64-bit programs compile such modules for 64 bits and refuse modules that ask for 32.
     pub address_size: u8,
     /// Whether `.address_size` was written.
     pub address_size_written: bool,
@@ -80,11 +80,11 @@ pub enum Directive {
     Definition(FuncId),
     /// `.alias name, aliasee;`
     Alias {
-        /// The declared function that gets a body so.
+        /// The declared function that gets a body this way.
         alias: FuncId,
         /// The function whose body it gets.
         aliasee: FuncId,
-        /// Where it stands.
+        /// Its position in the text.
         span: Span,
     },
     /// `.file index "name"{, timestamp, size}`
@@ -93,22 +93,22 @@ pub enum Directive {
     Section {
         /// Name with its leading dot.
         name: String,
-        /// What stands between the braces, as written.
+        /// The text between the braces, as written.
         text: String,
-        /// Where it stands.
+        /// Its position in the text.
         span: Span,
     },
     /// `.nv_intermediate_source_section { … }`: sources in an intermediate language (PTX ISA 11.5.6).
     IntermediateSources(Vec<CodeBlock>),
     /// `.pragma "…";`
     Pragma(Vec<String>),
-    /// `.loc` outside of functions, as old compilers wrote it.
+    /// `.loc` outside a function, as old compilers wrote it.
     Loc(Loc),
-    /// `@@DWARF …`: DWARF data of old compilers, kept as written, without the prefix.
+    /// `@@DWARF …`: DWARF data from old compilers, kept as written, without the prefix.
     Dwarf(String),
 }
 
-/// `.code_block`: a source in an intermediate language, of which a compiler made the module.
+/// `.code_block`: source in an intermediate language that the module was compiled from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeBlock {
     /// The language.
@@ -139,21 +139,22 @@ pub struct Function {
     pub is_entry: bool,
     /// `.extern`, `.visible`, `.weak`; local to the module if none.
     pub linkage: Linkage,
-    /// What a `.func` returns.
+    /// The return parameters of a `.func`.
     pub returns: Vec<Parameter>,
-    /// What it takes.
+    /// The parameters.
     pub params: Vec<Parameter>,
     /// Performance and other directives between the head and the body.
     pub directives: Vec<FunctionDirective>,
-    /// The instructions; none if the function is declared only.
+    /// The instructions; none if the function is only declared.
     pub body: Option<Body>,
-    /// Registers and variables of the head. With a body, those of the body hold these at the same ids.
+    /// Registers and variables of the head. If there is a body, its tables hold the same entries at the same
+    /// ids.
     pub head: Head,
-    /// The name's place.
+    /// Position of the name.
     pub span: Span,
 }
 
-/// What a function's head declares, where there is no body to hold it.
+/// The declarations in a function's head, for functions without a body to hold them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Head {
     /// Parameters in `.reg`.
@@ -174,9 +175,9 @@ pub enum Parameter {
 /// A directive between a function's head and its body (PTX ISA 11.4 and others).
 #[derive(Clone, Debug, PartialEq)]
 pub enum FunctionDirective {
-    /// `.maxntid nx{, ny{, nz}}`, with 1 for what is not written.
+    /// `.maxntid nx{, ny{, nz}}`, with 1 for omitted dimensions.
     MaxNtid([u32; 3]),
-    /// `.reqntid nx{, ny{, nz}}`, with 1 for what is not written.
+    /// `.reqntid nx{, ny{, nz}}`, with 1 for omitted dimensions.
     ReqNtid([u32; 3]),
     /// `.minnctapersm n`
     MinNctaPerSm(u32),
@@ -204,13 +205,15 @@ pub enum FunctionDirective {
     LocalMaxNreg(u32),
     /// `.attribute(.unified(a, b))` on a function.
     Unified(u64, u64),
-    /// `.minperctamemory n`: bytes of global memory that each block of the kernel is to have for itself (PTX ISA 11.4.10).
+    /// `.minperctamemory n`: bytes of private global memory that each block of the kernel gets (PTX ISA
+    /// 11.4.10).
     MinPerCtaMemory(u32),
-    /// `.language "a", "b"`: the languages that the function was made of, as numbers that index [`LANGUAGES`] (PTX ISA 11.8.2).
+    /// `.language "a", "b"`: the languages that the function was compiled from, as indices into [`LANGUAGES`]
+    /// (PTX ISA 11.8.2).
     Language(Vec<u8>),
 }
 
-/// The names that `.language` gives to its numbers; those without a name are kept for later.
+/// The names of `.language`'s numbers; numbers without a name are reserved.
 pub const LANGUAGES: [Option<&str>; 11] = [
     Some("unknown"),
     None,
@@ -231,7 +234,8 @@ pub struct Body {
     /// Everything between the braces, in order; nested scopes are bracketed by
     /// [`StatementKind::ScopeOpen`] and [`StatementKind::ScopeClose`].
     pub statements: Vec<Statement>,
-    /// Every register that is declared singly or used; `%r<1000>` brings in those of its thousand that the body names.
+    /// Every register that is declared by itself or used: `%r<1000>` adds only the members that the body
+    /// names.
     pub regs: Vec<Register>,
     /// Parameters first, then variables declared in the body.
     pub vars: Vec<Variable>,
@@ -248,7 +252,7 @@ pub struct Register {
     pub ty: ScalarType,
     /// Elements: 1, 2, 4 or 8.
     pub vector: u8,
-    /// Where it was declared.
+    /// Position of the declaration.
     pub span: Span,
 }
 
@@ -259,11 +263,11 @@ pub struct Label {
     pub name: String,
     /// Index into [`Body::statements`] of the statement `name:`.
     pub statement: u32,
-    /// What stands at the label.
+    /// What the label marks.
     pub kind: LabelKind,
 }
 
-/// What stands at a label.
+/// What a label marks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LabelKind {
     /// An instruction follows.
@@ -301,7 +305,7 @@ pub enum PrototypeParameter {
 pub struct Statement {
     /// What it is.
     pub kind: StatementKind,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
@@ -310,7 +314,7 @@ pub struct Statement {
 pub enum StatementKind {
     /// An instruction.
     Instruction(Instruction),
-    /// `name:`, also in front of `.branchtargets` and the like, which the label's entry holds.
+    /// `name:`. It also precedes `.branchtargets` and the like, which the label's entry holds.
     Label(LabelId),
     /// `{`
     ScopeOpen,
@@ -322,7 +326,8 @@ pub enum StatementKind {
     Variable(VarId),
     /// `.loc`
     Loc(Loc),
-    /// `.loc_intermediate`: where the instruction that follows stands in a source in an intermediate language (PTX ISA 11.5.5); never inlined.
+    /// `.loc_intermediate`: the position of the next instruction in intermediate-language source (PTX ISA
+    /// 11.5.5). Never inlined.
     IntermediateLoc(Loc),
     /// `.pragma "…";`
     Pragma(Vec<String>),
@@ -348,16 +353,16 @@ pub struct Loc {
     pub line: u32,
     /// Column from 1; 0 if unknown.
     pub column: u32,
-    /// Where this place was inlined, if it was.
+    /// The call site if this code was inlined.
     pub inlined: Option<InlinedAt>,
 }
 
-/// The tail of a `.loc` of inlined code.
+/// The tail of a `.loc` for inlined code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlinedAt {
-    /// A label in `.debug_str`, or a symbol, that names the inlined function.
+    /// The label in `.debug_str`, or the symbol, that names the inlined function.
     pub function: String,
-    /// Added to that label.
+    /// Bytes added to that label.
     pub offset: u64,
     /// Number of a [`File`].
     pub file: u32,
@@ -368,7 +373,7 @@ pub struct InlinedAt {
 }
 
 impl Module {
-    /// The architecture that the module asks for: 90 for `sm_90a`.
+    /// The architecture that the module targets: 90 for `sm_90a`.
     pub fn arch(&self) -> Option<u16> {
         self.target.iter().find_map(|t| match t {
             Target::Arch { number, .. } => Some(*number),
@@ -399,7 +404,7 @@ impl Module {
         u32::from(self.address_size / 8)
     }
 
-    /// The path that `.loc` means by this number.
+    /// The path of the `.file` with this number.
     pub fn file(&self, index: u32) -> Option<&str> {
         self.directives.iter().find_map(|d| match d {
             Directive::File(f) if f.index == index => Some(f.name.as_str()),
@@ -409,7 +414,7 @@ impl Module {
 }
 
 impl Function {
-    /// The registers that parameters and instructions name.
+    /// Registers that parameters and instructions refer to.
     pub fn regs(&self) -> &[Register] {
         self.body.as_ref().map_or(&self.head.regs, |b| &b.regs)
     }
@@ -435,7 +440,7 @@ impl Function {
         })
     }
 
-    /// `.minperctamemory`, if written: the largest, where it is written more than once.
+    /// `.minperctamemory`, if written; the largest value if it is written more than once.
     pub fn min_block_memory(&self) -> Option<u32> {
         let written = self.directives.iter().filter_map(|d| match d {
             FunctionDirective::MinPerCtaMemory(n) => Some(*n),
@@ -444,7 +449,7 @@ impl Function {
         written.max()
     }
 
-    /// Whether it is declared `.noreturn`.
+    /// Whether the function is declared `.noreturn`.
     pub fn no_return(&self) -> bool {
         self.directives.contains(&FunctionDirective::NoReturn)
     }

@@ -3,12 +3,12 @@
 use super::{FuncId, GlobalId, LabelId, RegId, SpecialReg, VarId};
 use crate::span::Span;
 
-/// An operand with its place.
+/// An operand with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operand {
     /// What it is.
     pub kind: OperandKind,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
@@ -17,23 +17,23 @@ pub struct Operand {
 pub enum OperandKind {
     /// `%r1`
     Reg(RegId),
-    /// `%v.x`, `%r.b0`: an element of a vector register, or a part of a register in video instructions.
+    /// `%v.x`, `%r.b0`: an element of a vector register, or part of a register in video instructions.
     Component(RegId, Component),
     /// `!%p1`
     Not(RegId),
-    /// `-%r1`, in video instructions, also of a part (`-%r1.h0`).
+    /// `-%r1` in video instructions; also for part of a register (`-%r1.h0`).
     Negated(RegId, Option<Component>),
     /// `%tid.x`, `%laneid`
     Special(SpecialReg, Option<Component>),
     /// An integer constant.
     Int(Integer),
-    /// `0f3F800000`: a single-precision value's bits.
+    /// `0f3F800000`: the bits of a single-precision value.
     F32(u32),
-    /// `0d3FF0000000000000` or `1.0`: a double-precision value's bits.
+    /// `0d3FF0000000000000` or `1.0`: the bits of a double-precision value.
     F64(u64),
-    /// The address of a variable or a function, or a label, with a constant added.
+    /// The address of a variable or function, or a label, plus a constant.
     Symbol(SymbolRef),
-    /// `x[%r1]`: the address of an element that a register chooses.
+    /// `x[%r1]`: the address of an element selected by a register.
     Element(ElementRef),
     /// `{a, b, _}`
     Vector(Vec<Operand>),
@@ -47,23 +47,23 @@ pub enum OperandKind {
     List(Vec<Operand>),
 }
 
-/// An integer constant as written: PTX computes constants in 64 bits (PTX ISA 4.5).
+/// An integer constant as written. PTX computes constants in 64 bits (PTX ISA 4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Integer {
     /// The bits, two's complement.
     pub bits: u64,
-    /// Of type `.u64` (suffix `U`, or too large for `.s64`) rather than `.s64`.
+    /// Whether its type is `.u64` (suffix `U`, or too large for `.s64`) rather than `.s64`.
     pub unsigned: bool,
 }
 
 impl Integer {
-    /// The value as the mathematician's integer.
+    /// The mathematical value.
     pub fn value(self) -> i128 {
         if self.unsigned { i128::from(self.bits) } else { i128::from(self.bits as i64) }
     }
 }
 
-/// Something that has a name and an address or a place.
+/// A named entity that has an address or a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symbol {
     /// A variable of module scope.
@@ -76,25 +76,25 @@ pub enum Symbol {
     Label(LabelId),
 }
 
-/// A symbol with a constant added.
+/// A symbol plus a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SymbolRef {
-    /// What is named.
+    /// The symbol.
     pub symbol: Symbol,
     /// Bytes added to its address.
     pub offset: i64,
 }
 
-/// An element of an array that a register chooses (PTX ISA 6.4.2).
+/// An array element selected by a register (PTX ISA 6.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementRef {
     /// The array.
     pub array: VariableRef,
-    /// The element's number.
+    /// The element's index.
     pub index: RegId,
-    /// Added to the number.
+    /// Constant added to the index.
     pub plus: i64,
-    /// Bytes of an element: of the scalar type that the array was declared with, also where its elements are vectors.
+    /// Bytes of an element: the size of the array's declared scalar type, even if its elements are vectors.
     pub size: u32,
 }
 
@@ -107,7 +107,7 @@ pub enum VariableRef {
     Var(VarId),
 }
 
-/// An element of a vector, or a part of a 32-bit register in video instructions.
+/// An element of a vector, or part of a 32-bit register in video instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Component {
     /// `.x` or `.r`: 0; `.y` or `.g`: 1; `.z` or `.b`: 2; `.w` or `.a`: 3.
@@ -118,23 +118,23 @@ pub enum Component {
     Half(u8),
     /// `.b32`, `.h10`, `.b3210`…: the lane selector of a SIMD video operand, its digits as written.
     Lanes {
-        /// Selects halves (`.h10`) rather than bytes (`.b3210`).
+        /// Whether it selects halves (`.h10`) rather than bytes (`.b3210`).
         halves: bool,
-        /// The digits, first written first; unused ones are 0.
+        /// The digits in written order; unused ones are 0.
         digits: [u8; 4],
-        /// How many digits.
+        /// The number of digits.
         count: u8,
     },
 }
 
-/// What a memory, texture or asynchronous operand addresses.
+/// The address in a memory, texture or asynchronous operand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Address {
     /// The first part, before any `+`.
     pub base: AddressBase,
-    /// Bytes added.
+    /// Bytes added to the base.
     pub offset: i64,
-    /// What follows the first comma: coordinates, a sampler.
+    /// The operands after the first comma: coordinates, a sampler.
     pub parts: Vec<Operand>,
     /// `[a].unified`
     pub unified: bool,
@@ -149,7 +149,7 @@ pub enum AddressBase {
     Component(RegId, Component),
     /// `[x]`
     Var(VariableRef),
-    /// `x[%r1]` in the place of an address in brackets.
+    /// `x[%r1]` where an address in brackets is expected.
     Element(ElementRef),
     /// `[f]`: a function's address.
     Func(FuncId),
@@ -158,7 +158,7 @@ pub enum AddressBase {
 }
 
 impl Operand {
-    /// The register, if the operand is just one.
+    /// The register, if the operand is a plain register.
     pub fn reg(&self) -> Option<RegId> {
         match self.kind {
             OperandKind::Reg(r) => Some(r),
@@ -182,7 +182,7 @@ impl Operand {
         }
     }
 
-    /// The elements of `{…}`, or the operand itself as the only one.
+    /// The elements of `{…}`; for any other operand, just the operand.
     pub fn elements(&self) -> &[Operand] {
         match &self.kind {
             OperandKind::Vector(v) => v,

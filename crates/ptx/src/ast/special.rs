@@ -1,6 +1,7 @@
 //! Special registers (PTX ISA 10).
 //!
-//! From which version and architecture on a module has one is told where `ptxas` refuses it to others; the older ones are everywhere.
+//! Versions and architectures are stated only where `ptxas` enforces them; the older registers are always
+//! legal.
 
 use crate::types::ScalarType;
 
@@ -39,7 +40,7 @@ macro_rules! special {
                 }
             }
 
-            /// The PTX version and the architecture from which it is there.
+            /// The PTX version and the architecture from which it is legal.
             pub fn since(self) -> (u8, u8, u16) {
                 match self {
                     $($(SpecialReg::$variant => $since,)?)*
@@ -47,7 +48,7 @@ macro_rules! special {
                 }
             }
 
-            /// Whether it is a vector, of which an instruction names an element (`%tid.x`).
+            /// Whether it is a vector, so that instructions name an element of it (`%tid.x`).
             pub fn is_vector(self) -> bool {
                 match self {
                     $(SpecialReg::$variant => $vector,)*
@@ -114,7 +115,7 @@ special! {
 }
 
 impl SpecialReg {
-    /// Whether a kernel that reads it has to say how much of the blocks' own global memory it needs, with `.minperctamemory`.
+    /// Whether a kernel that reads it must declare its blocks' private global memory with `.minperctamemory`.
     pub fn needs_block_memory(self) -> bool {
         matches!(self, SpecialReg::PerCtaMemoryOffset | SpecialReg::PerCtaMemorySize)
     }

@@ -4,7 +4,7 @@ use super::{FuncId, Symbol, SymbolRef};
 use crate::span::Span;
 use crate::types::{ScalarType, Space};
 
-/// Who sees a symbol when modules are linked.
+/// Visibility of a symbol when modules are linked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Linkage {
     /// This module only.
@@ -20,12 +20,12 @@ pub enum Linkage {
     Common,
 }
 
-/// `.ptr{.space}{.align n}` of a kernel's parameter: what it points to.
+/// `.ptr{.space}{.align n}` of a kernel parameter: what the pointer refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtrAttribute {
     /// The space; generic if none.
     pub space: Option<Space>,
-    /// Alignment of what it points to in bytes, if written.
+    /// Alignment of the target in bytes, if written.
     pub align: Option<u32>,
 }
 
@@ -34,27 +34,27 @@ pub struct PtrAttribute {
 pub struct Variable {
     /// The name.
     pub name: String,
-    /// Where it lives.
+    /// Its state space.
     pub space: Space,
     /// Type of one element.
     pub ty: ScalarType,
     /// Elements of `.v2`, `.v4`; 1 if none.
     pub vector: u8,
-    /// Array dimensions, outermost first; none for a scalar. The outermost is `None` in `x[]`.
+    /// Array dimensions, outermost first; empty for a scalar. The outermost is `None` in `x[]`.
     pub dims: Vec<Option<u64>>,
     /// `.align`, in bytes, if written.
     pub align: Option<u32>,
     /// The initial value.
     pub init: Option<InitValue>,
-    /// Who sees it.
+    /// Visibility when modules are linked.
     pub linkage: Linkage,
-    /// `.ptr` of a kernel's parameter.
+    /// `.ptr` of a kernel parameter.
     pub ptr: Option<PtrAttribute>,
     /// `.attribute(.managed)`
     pub managed: bool,
     /// `.attribute(.unified(a, b))`
     pub unified: Option<(u64, u64)>,
-    /// The name's place.
+    /// Position of the name.
     pub span: Span,
 }
 
@@ -69,11 +69,11 @@ pub enum InitValue {
     F64(u64),
     /// An address.
     Address {
-        /// Whose, and what is added.
+        /// The symbol, plus a constant.
         target: SymbolRef,
-        /// `generic(x)`: the generic address rather than the offset in the space.
+        /// `generic(x)`: the generic address rather than the offset in the state space.
         generic: bool,
-        /// `0xFF00(x)`: the bits of the address that the value takes, shifted down to bit 0.
+        /// `0xFF00(x)`: the bits of the address that are stored, shifted down to bit 0.
         mask: Option<u64>,
     },
     /// `{…}`
@@ -81,7 +81,7 @@ pub enum InitValue {
 }
 
 impl InitValue {
-    /// Calls `each` with every function whose address is in the value.
+    /// Calls `each` with every function whose address appears in the value.
     pub fn functions(&self, each: &mut impl FnMut(FuncId)) {
         match self {
             InitValue::Address { target: SymbolRef { symbol: Symbol::Func(function), .. }, .. } => {
@@ -96,38 +96,38 @@ impl InitValue {
 /// A variable's initial contents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Image {
-    /// As many bytes as the variable holds, with zero where an address goes.
+    /// The variable's bytes, zero where an address goes.
     pub bytes: Vec<u8>,
-    /// The addresses to write.
+    /// The addresses to write into them.
     pub relocations: Vec<Relocation>,
 }
 
 /// An address in a variable's initial contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Where, in bytes from the variable's start.
+    /// Bytes from the variable's start.
     pub offset: u64,
     /// Width in bytes.
     pub size: u32,
-    /// Whose address.
+    /// The symbol whose address is written.
     pub symbol: Symbol,
-    /// What is added to it.
+    /// Bytes added to the address.
     pub addend: i64,
-    /// The generic address rather than the offset in the space.
+    /// Whether to write the generic address rather than the offset in the state space.
     pub generic: bool,
-    /// The bits of the address that are taken, shifted down to bit 0.
+    /// The bits of the address that are stored, shifted down to bit 0.
     pub mask: Option<u64>,
 }
 
 impl Variable {
-    /// Bytes of one element: a scalar or a whole vector.
+    /// Bytes of one element, which is a scalar or a whole vector.
     pub fn element_bytes(&self) -> u64 {
-        // A vector of three is laid out as four.
+        // A vector of three is laid out like a vector of four.
         let lanes = if self.vector == 3 { 4 } else { u64::from(self.vector.max(1)) };
         u64::from(self.ty.size_bytes()).saturating_mul(lanes)
     }
 
-    /// How many elements: 1 for a scalar, 0 for `x[]` without initial value.
+    /// Number of elements: 1 for a scalar, 0 for `x[]` without an initial value.
     pub fn elements(&self) -> u64 {
         self.dims.iter().fold(1, |n: u64, d| n.saturating_mul(d.unwrap_or(0)))
     }
@@ -143,14 +143,14 @@ impl Variable {
         self.align.map_or(natural, |a| a.max(1))
     }
 
-    /// Whether it is `x[]`: of a size that the launch decides (`.extern .shared`).
+    /// Whether it is `x[]`, whose size the launch decides (`.extern .shared`).
     pub fn is_unsized(&self) -> bool {
         self.dims.first() == Some(&None)
     }
 
-    /// The initial contents: bytes, and the addresses to write into them. Zeroes if there is no initial value.
+    /// The initial contents: bytes, and the addresses to write into them. All zero without an initial value.
     ///
-    /// The parser has checked that the value fits and bounds the size, so this allocates what the size says.
+    /// Allocates the variable's size, which the parser has bounded.
     pub fn image(&self) -> Image {
         let size = usize::try_from(self.size_bytes()).unwrap_or(0);
         let mut image = Image { bytes: Vec::new(), relocations: Vec::new() };
@@ -175,7 +175,7 @@ impl Variable {
                 let inner = dims.get(1..).unwrap_or(&[]);
                 let nested = values.iter().any(|v| matches!(v, InitValue::List(_)));
                 let row = inner.iter().fold(1, |n: u64, d| n.saturating_mul(*d));
-                // A flat list fills the elements one after another, whatever the dimensions.
+                // A flat list fills the elements in order, whatever the dimensions.
                 let stride = if nested { row } else { 1 };
                 for (i, v) in values.iter().enumerate() {
                     let step = (i as u64).saturating_mul(stride).saturating_mul(scalar);
@@ -204,7 +204,7 @@ impl Variable {
     }
 }
 
-/// The little-endian bytes of a number as a value of type `ty`.
+/// The little-endian bytes of a value of type `ty`.
 fn scalar_bytes(value: &InitValue, ty: ScalarType) -> [u8; 16] {
     let bits: u128 = match (value, ty) {
         (InitValue::Int(i), ScalarType::F32) => u128::from((*i as f32).to_bits()),

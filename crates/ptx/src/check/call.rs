@@ -1,4 +1,4 @@
-//! Calls against the signature of what they call.
+//! Checks calls against the callee's signature.
 
 use crate::ast::{
     Instruction, LabelKind, Operand, OperandKind, Parameter, PrototypeParameter, Symbol, VariableRef,
@@ -8,11 +8,11 @@ use crate::parser::Parser;
 use crate::span::Span;
 use crate::types::{ScalarType, Space};
 
-/// Size in bytes and type of a formal parameter; the type only of a register.
+/// Size in bytes and type of a formal parameter; only registers have a type.
 type Formal = (u64, Option<ScalarType>);
 
 impl Parser<'_> {
-    /// Reports a call whose arguments do not fit.
+    /// Reports a call whose arguments do not match the signature.
     pub(super) fn check_call(&mut self, instruction: &Instruction) {
         let Some(call) = instruction.call() else { return };
         let span = call.target.span;
@@ -27,7 +27,7 @@ impl Parser<'_> {
                     self.error(
                         ErrorKind::Semantic,
                         span,
-                        "Call to what is no function",
+                        "Call target is not a function",
                         "must be a function",
                     );
                     return;
@@ -53,7 +53,7 @@ impl Parser<'_> {
             }
             _ => {
                 let label = "must be a function, or a register that holds a function's address";
-                self.error(ErrorKind::Semantic, span, "Call to what is no function", label);
+                self.error(ErrorKind::Semantic, span, "Call target is not a function", label);
                 return;
             }
         };

@@ -1,5 +1,6 @@
-//! Coordinates of textures, surfaces and tensors with their offsets and gradients (PTX ISA 9.7.10, 9.7.11, 9.7.9.27), as the assembler takes
-//! them: vectors have 1, 2 or 4 elements, those that the geometry does not ask for are ignored.
+//! Coordinates, offsets and gradients of textures, surfaces and tensors (PTX ISA 9.7.10, 9.7.11, 9.7.9.27),
+//! checked as ptxas checks them: vectors have 1, 2 or 4 elements, and elements beyond those of the geometry
+//! are ignored.
 
 use super::operand::{Fit, no};
 use crate::ast::{Address, AddressBase, Instruction, Operand, OperandKind};
@@ -7,7 +8,7 @@ use crate::parser::Parser;
 use crate::types::ScalarType;
 use crate::words::{Modifier, Opcode};
 
-/// Places of a geometry, without the index into an array.
+/// Number of coordinates of a geometry, without the array index.
 fn places(instruction: &Instruction) -> usize {
     use Modifier as M;
     let has = |words: &[Modifier]| words.iter().any(|w| instruction.has(*w));
@@ -21,7 +22,7 @@ fn places(instruction: &Instruction) -> usize {
     }
 }
 
-/// Whether the first coordinate is an index into an array, or the number of a sample.
+/// Whether the first coordinate is an array index or a sample number.
 fn indexed(instruction: &Instruction) -> bool {
     use Modifier as M;
     instruction.one_of(&[M::A1d, M::A2d, M::Acube, M::X2dms, M::A2dms]).is_some()
@@ -37,7 +38,7 @@ impl Parser<'_> {
         if !tensor {
             self.handle_fits(instruction, operand, address)?;
         }
-        // A texture may be followed by its sampler.
+        // A texture operand may be followed by a sampler.
         let sampled = matches!(instruction.opcode, Opcode::Tex | Opcode::Tld4);
         let vector = match address.parts.as_slice() {
             [vector] => vector,
@@ -58,10 +59,10 @@ impl Parser<'_> {
             (places(instruction) + usize::from(indexed && places(instruction) < 3)).next_power_of_two();
         let number = |o: &Operand| matches!(o.kind, OperandKind::F32(_) | OperandKind::F64(_));
         if let Some(first) = vector.elements().first().filter(|f| indexed && number(f)) {
-            return no(first, "the index into an array is an integer");
+            return no(first, "the array index must be an integer");
         }
         let array = instruction.one_of(&[Modifier::A1d, Modifier::A2d, Modifier::Acube]).is_some();
-        // Gradients ask for coordinates of their own type.
+        // Gradients require coordinates of their own type.
         let loose = !instruction.has(Modifier::Grad);
         self.elements_fit(
             vector,
@@ -93,7 +94,7 @@ impl Parser<'_> {
                 let (ty, n) = self.reg(reg);
                 ty.bits() == 64 && n == 1 && !ty.is_float()
             }
-            // A parameter may be one too.
+            // A parameter can name one too.
             AddressBase::Var(variable) => self.variable(variable).is_none_or(|v| {
                 v.ty == wanted || v.space == crate::types::Space::Param && v.size_bytes() == 8
             }),
@@ -102,7 +103,7 @@ impl Parser<'_> {
         if fits { Ok(()) } else { no(operand, label) }
     }
 
-    /// Offsets of whole texels or, of images of tensors, of whole elements.
+    /// Offsets, in whole texels or, for im2col tensor copies, in whole elements.
     pub(super) fn offsets_fit(&self, instruction: &Instruction, operand: &Operand) -> Fit {
         if instruction.opcode == Opcode::Cp {
             let row = instruction.one_of(&[Modifier::Im2colW, Modifier::Im2colW128]).is_some();
@@ -117,7 +118,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Gradients, one for each place.
+    /// Gradients, one per coordinate.
     pub(super) fn gradient_fits(&self, instruction: &Instruction, operand: &Operand) -> Fit {
         let count = places(instruction).next_power_of_two();
         match operand.kind {
@@ -128,8 +129,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A vector, or one value where one will do. `loose`: numbers of the other kind will do too; `halves`: registers of two halves will
-    /// for an integer.
+    /// A vector, or a single value where one is enough. `loose` also accepts numbers of the other kind
+    /// (integer or float); `halves` accepts registers of two halves for an integer.
     fn elements_fit(
         &self,
         operand: &Operand,

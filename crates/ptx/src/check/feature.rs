@@ -1,4 +1,5 @@
-//! What a module's version and target do not have: forms, words, operands, special registers, directives.
+//! Checks features against the module's version and target: forms, words, operands, special registers,
+//! directives.
 
 use crate::ast::{AddressBase, FuncId, Instruction, OperandKind};
 use crate::diagnostic::{Diagnostic, ErrorKind};
@@ -9,7 +10,7 @@ use crate::types::{ArchSuffix, Target, Version, has_arch};
 use crate::words::{Modifier, Opcode};
 
 impl Parser<'_> {
-    /// What is wrong with `what`, which is there from a version and from any of the architectures on.
+    /// The problem with using `what`, which requires a version and one of the architectures.
     fn lacking(
         &self,
         span: Span,
@@ -40,7 +41,7 @@ impl Parser<'_> {
         Some(error(message).label(label))
     }
 
-    /// Reports a word that the module's version or target does not have.
+    /// Reports a word that the module's version or target lacks.
     pub(crate) fn check_since(&mut self, span: Span, name: &str, since: (u8, u8, u16)) {
         let what = || format!("Feature '{name}'");
         if let Some(problem) = self.lacking(span, &what, (since.0, since.1), &[(since.2, ArchSuffix::None)]) {
@@ -48,7 +49,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports special registers that the module or the kernel does not have.
+    /// Reports special registers that the module or the kernel lacks.
     pub(super) fn check_special(&mut self, instruction: &Instruction) {
         for operand in &instruction.operands {
             let OperandKind::Special(special, _) = operand.kind else { continue };
@@ -63,13 +64,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether it is a kernel without `.minperctamemory`. Functions may be called by kernels that have it.
+    /// Whether the function is a kernel without `.minperctamemory`. Device functions may be called by kernels
+    /// that have it.
     fn lacks_block_memory(&self, function: FuncId) -> bool {
         let function = self.module.functions.get(function.index());
         function.is_some_and(|f| f.is_entry && f.min_block_memory().is_none())
     }
 
-    /// Whether the module's version and target have the form and its modifiers.
+    /// Checks that the module's version and target support the form and its modifiers.
     pub(super) fn check_feature(
         &self,
         instruction: &Instruction,
@@ -104,7 +106,7 @@ impl Parser<'_> {
             let (what, since) = addressing(instruction)?;
             after(&|| format!("{what} of instruction '{opcode}'"), since)
         };
-        // All that see 128 bits at once.
+        // Architectures on which any instruction may access 128 bits.
         let of_all = || {
             let wide = instruction.types().contains(&crate::types::ScalarType::B128)
                 && instruction.has(Modifier::Sys);
@@ -116,7 +118,7 @@ impl Parser<'_> {
     }
 }
 
-/// Ways to address that came later: without a state space, and textures by a register.
+/// Addressing modes that were added later: without a state space, and textures through a register.
 fn addressing(instruction: &Instruction) -> Option<(&'static str, (u8, u8, u16))> {
     use Opcode as O;
     let address = instruction.operands.iter().find_map(|o| o.address())?;

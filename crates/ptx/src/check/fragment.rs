@@ -1,4 +1,5 @@
-//! Fragments of matrices: registers in braces that hold a part of a matrix (PTX ISA 9.7.14, 9.7.15), as the assembler of CUDA 13 takes them.
+//! Matrix fragments: registers in braces that hold part of a matrix (PTX ISA 9.7.14, 9.7.15), checked as the
+//! ptxas of CUDA 13 checks them.
 
 use super::operand::{Fit, expected, no};
 use crate::ast::{Component, Instruction, Operand, OperandKind};
@@ -10,8 +11,9 @@ use crate::types::ScalarType;
 use crate::words::{Modifier, Opcode};
 
 impl Parser<'_> {
-    /// Registers of a fragment of elements of a type; how many, lowering knows. Registers of one type have to be of the fragment's; such of
-    /// several types are untyped together, as are registers beside constants.
+    /// The registers of a fragment with elements of type `ty`. Their number is checked by lowering. If all
+    /// registers have the same type, it must be the fragment's; registers of several types, and registers
+    /// mixed with constants, count as untyped.
     pub(super) fn fragment_fits(
         &self,
         instruction: &Instruction,
@@ -24,14 +26,14 @@ impl Parser<'_> {
             return no(operand, format!("expected registers in braces, each {}", expected(ty, false)));
         };
         self.vector_typed(operand)?;
-        // The assembler makes some products of instructions on single registers, and then looks at each.
+        // ptxas expands some products into scalar instructions, and then checks each register.
         let each = form.class == Class::Each || ty == ScalarType::F64;
         if !each && self.is_mixed(operand) {
             return items.iter().try_for_each(|i| self.untyped_fits(instruction, i, ty, form));
         }
         items.iter().try_for_each(|item| match item.kind {
             OperandKind::Int(_) if !matches!(ty, ScalarType::S32 | ScalarType::B64) => {
-                no(item, "expected a register in at least one place")
+                no(item, "expected at least one register")
             }
             OperandKind::F32(_) if ty == ScalarType::B64 && !form.dest => Ok(()),
             OperandKind::Sink if form.dest && !form.register && form.class == Class::Fragment => Ok(()),
@@ -57,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A register or a constant among others of other types.
+    /// A register or constant in a list of mixed types.
     fn untyped_fits(
         &self,
         instruction: &Instruction,
@@ -73,7 +75,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Products of single bits say how bits are combined before how they are counted.
+    /// Single-bit products name the bit operation before the count (`.and.popc`).
     pub(super) fn check_bits(&mut self, instruction: &Instruction, head: Span) {
         if !matches!(instruction.opcode, Opcode::Mma | Opcode::Wmma | Opcode::Wgmma) {
             return;
@@ -87,17 +89,17 @@ impl Parser<'_> {
             let opcode = instruction.opcode;
             let message = format!("Illegal reduction operation for instruction '{opcode}'");
             let diagnostic = Diagnostic::error(ErrorKind::Semantic, head, message)
-                .label("`.popc` stands before what it counts")
+                .label("`.popc` must follow the operation")
                 .help("write `.and.popc` or `.xor.popc`");
             self.report(diagnostic);
         }
     }
 }
 
-/// The type of the registers that hold elements of a type, as many as fit.
+/// The type of the registers that hold packed elements of type `ty`.
 fn packed(instruction: &Instruction, ty: ScalarType) -> ScalarType {
     match ty {
-        // The assembler multiplies integers of four bits by a function whose parameters have this type.
+        // ptxas implements products of 4-bit integers as a function whose parameters have this type.
         ty if instruction.opcode == Opcode::Wmma && ty.bits() < 32 && !ty.is_float() => {
             match (ty.bits() < 8, instruction.has(Modifier::Load)) {
                 (true, true) => ScalarType::B32,

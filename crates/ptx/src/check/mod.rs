@@ -17,14 +17,14 @@ use crate::words::{Modifier, ModifierKind, Opcode};
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
-/// The forms that take a combination of opcode and modifiers: a module uses few, each of them often.
+/// Caches the forms that fit each combination of opcode and modifiers: a module uses few, each of them often.
 pub(crate) type Memo = HashMap<(Opcode, SmallVec<[Modifier; 8]>), SmallVec<[u16; 4]>>;
 
-/// How many alternatives a message lists.
+/// Maximum number of alternatives that a message lists.
 const LISTED: usize = 24;
 
 impl Parser<'_> {
-    /// Reports what is illegal in an instruction. `head` is the place of opcode and modifiers.
+    /// Reports everything illegal in an instruction. `head` is the span of opcode and modifiers.
     pub(crate) fn check(&mut self, instruction: &Instruction, head: Span) {
         let key = (instruction.opcode, instruction.modifiers.clone());
         let candidates = match self.memo.get(&key) {
@@ -64,7 +64,7 @@ impl Parser<'_> {
                 },
                 Err((rank, diagnostic)) => (rank, diagnostic),
             };
-            // The form that gets furthest is the one that was meant.
+            // Report against the form that matches furthest: it is most likely the intended one.
             if problem.as_ref().is_none_or(|(best, _)| rank > *best) {
                 problem = Some((rank, diagnostic));
             }
@@ -74,12 +74,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a number that counts a part of what another counts, and more than that.
+    /// Reports a constant that counts part of a whole and exceeds the whole.
     fn check_part(&mut self, instruction: &Instruction) {
-        // Which is told, the part or the whole, is as of the assembler.
+        // Whether the part or the whole is reported follows ptxas.
         let (part_at, whole_at, told_at) = match instruction.opcode {
             Opcode::Createpolicy if instruction.has(Modifier::Range) => (2, 3, 3),
-            // Bytes that are read, and bytes that are written; a policy may stand in the place of the former.
+            // Bytes read and bytes written; a cache policy may take the place of the former.
             Opcode::Cp if instruction.has(Modifier::L2CacheHint) && instruction.operands.len() == 4 => return,
             Opcode::Cp if instruction.has(Modifier::Ca) || instruction.has(Modifier::Cg) => (3, 2, 3),
             _ => return,
@@ -98,14 +98,14 @@ impl Parser<'_> {
     }
 }
 
-/// How far a form is from the modifiers that are written.
+/// A form with its distance from the written modifiers.
 struct Near {
     form: &'static Form,
     fit: Assignment,
 }
 
 impl Parser<'_> {
-    /// What is wrong with modifiers that no form takes.
+    /// Describes modifiers that no form takes.
     fn explain_modifiers(&self, instruction: &Instruction, head: Span) -> Diagnostic {
         let opcode = instruction.opcode;
         let (version, arch) = (self.module.version, self.module.arch().unwrap_or(10));
@@ -128,7 +128,7 @@ impl Parser<'_> {
                 return diagnostic.help(format!("types of `{opcode}`: {}", list(of_kind)));
             }
             let diagnostic = at(*bad, format!("Illegal modifier '{bad}' for instruction '{opcode}'"))
-                .label("no form of the instruction has it");
+                .label("no form of the instruction has this modifier");
             let choices = if of_kind.is_empty() {
                 all().filter(|m| m.scalar_type().is_none()).collect()
             } else {
@@ -139,7 +139,7 @@ impl Parser<'_> {
             }
             return diagnostic.help(format!("legal here: {}", list(choices)));
         }
-        // Each is legal somewhere, but not together: the nearest form says what to change.
+        // Each modifier is legal in some form, but not together: the nearest form shows what to change.
         let near = forms.iter().map(|form| Near { form, fit: form.assign(&instruction.modifiers) });
         let cost = |n: &Near| (n.fit.left.len() * 2 + n.fit.missing.len(), n.fit.left.len());
         let near: Vec<Near> = near.collect();
@@ -148,7 +148,7 @@ impl Parser<'_> {
         };
         let note = format!("the nearest form is `{}`", best.form.text);
         let Some(bad) = best.fit.left.first() else {
-            // Every form that lacks as little has something to propose.
+            // Every form that is equally near contributes its proposal.
             let equal = near.iter().filter(|n| cost(n) == cost(best));
             let mut choices: Vec<Modifier> =
                 equal.filter_map(|n| n.fit.missing.first()).flat_map(|s| s.choices()).collect();
@@ -171,10 +171,10 @@ impl Parser<'_> {
         } else {
             format!("Illegal modifier '{bad}' for instruction '{opcode}'")
         };
-        at(*bad, message).label(format!("`{bad}` does not go with the other modifiers")).note(note)
+        at(*bad, message).label(format!("`{bad}` cannot be combined with the other modifiers")).note(note)
     }
 
-    /// The place of a modifier in an opcode's.
+    /// The span of one modifier inside the instruction's head.
     fn modifier_span(&self, head: Span, modifier: Modifier) -> Span {
         let mut start = head.start;
         for word in self.text(head).split_inclusive('.') {
@@ -188,7 +188,7 @@ impl Parser<'_> {
     }
 }
 
-/// One of these modifiers has to be there and is not.
+/// The error for a missing modifier, which must be one of `choices`.
 fn missing(opcode: Opcode, choices: Vec<Modifier>, head: Span) -> Diagnostic {
     let error = |message: String| Diagnostic::error(ErrorKind::Semantic, head, message);
     if choices.iter().all(|m| m.scalar_type().is_some()) {

@@ -1,5 +1,5 @@
-//! Operands against their form: PTX ISA 9.2 "Type Information for Instructions and Operands", 9.2.1 "Operand Size
-//! Exceeding Instruction-Type Size", as the assembler of CUDA 13 applies them.
+//! Checks operands against their form: PTX ISA 9.2 "Type Information for Instructions and Operands" and 9.2.1
+//! "Operand Size Exceeding Instruction-Type Size", as the ptxas of CUDA 13 applies them.
 
 use crate::ast::{
     AddressBase, Component, Instruction, Operand, OperandKind, SpecialReg, Symbol, VariableRef,
@@ -11,7 +11,7 @@ use crate::span::Span;
 use crate::types::{ScalarType, Space, TypeKind};
 use crate::words::{Modifier, Opcode};
 
-/// Why an operand does not fit: where, the general finding, and the particular one.
+/// Why an operand does not fit: its position, the general message and the specific label.
 pub(super) struct Mismatch {
     span: Span,
     message: Option<String>,
@@ -25,7 +25,8 @@ pub(super) fn no(operand: &Operand, label: impl Into<String>) -> Fit {
 }
 
 impl Parser<'_> {
-    /// Whether the operands fit the form; otherwise how many did, and what is wrong with the first that does not.
+    /// Checks the operands against the form. On failure: how many fit, and the problem with the first that
+    /// does not.
     pub(super) fn check_operands(
         &self,
         instruction: &Instruction,
@@ -48,18 +49,18 @@ impl Parser<'_> {
         }
         let mut spare = given - required;
         let hinted = instruction.has(Modifier::L2CacheHint);
-        // The policy is the last: it is no other operand that may be left out.
+        // The policy is the last operand; it never fills another optional operand.
         let kept = usize::from(hinted && forms.iter().any(|f| f.hint));
         let mut operands = instruction.operands.iter();
         for (rank, form_of) in forms.iter().enumerate() {
             if form_of.hint && (spare > 0) != hinted {
                 let (message, label) = match hinted {
-                    true => (message(), "`.L2::cache_hint` asks for a policy as the last operand"),
+                    true => (message(), "`.L2::cache_hint` requires a cache policy as the last operand"),
                     false => {
                         let message = format!(
                             ".L2::cache_hint modifier required for instruction '{opcode}' with {given} arguments"
                         );
-                        (message, "a policy goes with `.L2::cache_hint`")
+                        (message, "a cache policy requires `.L2::cache_hint`")
                     }
                 };
                 let note = format!("the form is `{}`", form.text);
@@ -113,7 +114,7 @@ impl Parser<'_> {
             (Class::Any, _) => Ok(()),
             (Class::Sink, _) => match operand.kind {
                 OperandKind::Sink => Ok(()),
-                _ => no(operand, "there is no result in another block's shared memory: expected `_`"),
+                _ => no(operand, "operations on another block's shared memory return no result: expected `_`"),
             },
             (Class::Immediate, _) => match operand.kind {
                 OperandKind::Int(_) => Ok(()),
@@ -150,7 +151,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Registers in braces that each hold a value of the type; of any number where there is no `count`.
+    /// Registers in braces that each hold a value of the type; any number of them without `count`.
     pub(super) fn vector_fits(
         &self,
         instruction: &Instruction,
@@ -175,9 +176,9 @@ impl Parser<'_> {
                     }
                     OperandKind::Sink if form.dest => Ok(()),
                     OperandKind::Int(_) if n == 0 && ty == ScalarType::F16x2 => {
-                        no(item, "expected a register in the first place")
+                        no(item, "the first must be a register")
                     }
-                    // Constants take the vector's type, which registers give.
+                    // Constants take the vector's type, which the registers determine.
                     OperandKind::Int(_)
                         if !form.dest
                             && !form.register
@@ -193,7 +194,7 @@ impl Parser<'_> {
                     {
                         Ok(())
                     }
-                    OperandKind::Int(_) => no(item, "expected a register in at least one place"),
+                    OperandKind::Int(_) => no(item, "expected at least one register"),
                     OperandKind::Reg(reg) if mixed && self.reg(reg).0.bits() == ty.bits() => Ok(()),
                     _ => self.element_fits(instruction, item, ty, form, false),
                 })
@@ -210,7 +211,8 @@ impl Parser<'_> {
         }
     }
 
-    /// An element of a vector: of floats, integers of the same width will do, which are moved as they are.
+    /// An element of a vector. Where floats are expected, integers of the same width are accepted and moved
+    /// bit by bit.
     fn element_fits(
         &self,
         instruction: &Instruction,
@@ -234,20 +236,20 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether registers in braces have several types: the assembler of CUDA 13 takes them for untyped ones then.
+    /// Whether registers in braces have several types: the ptxas of CUDA 13 then treats them as untyped.
     pub(super) fn is_mixed(&self, operand: &Operand) -> bool {
         let mut types = operand.elements().iter().map(|i| self.type_of(i));
         let first = types.next();
         types.any(|ty| Some(ty) != first)
     }
 
-    /// Registers in braces have one width, and one of them is there to tell it.
+    /// Registers in braces must have one width, and at least one register must be there to determine it.
     pub(super) fn vector_typed(&self, operand: &Operand) -> Fit {
         let OperandKind::Vector(items) = &operand.kind else { return Ok(()) };
         let mut widths = items.iter().filter_map(|i| i.reg()).map(|r| self.reg(r).0.bits());
         let Some(first) = widths.next() else {
             return match items.iter().all(|i| matches!(i.kind, OperandKind::Sink)) {
-                true => no(operand, "expected a register in at least one place"),
+                true => no(operand, "expected at least one register"),
                 false => Ok(()),
             };
         };
@@ -269,7 +271,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A register's type against what it has to hold.
+    /// Checks a register's type against the type that it must hold.
     pub(super) fn typed(&self, operand: &Operand, reg: ScalarType, ty: ScalarType, wider: bool) -> Fit {
         if register_fits(reg, ty, wider) {
             return Ok(());
@@ -297,7 +299,7 @@ impl Parser<'_> {
                 (ScalarType::F16x2, 1) if ty.is_integer() && is_plain(form) => {
                     no(operand, format!("a `.f16x2` register, expected {}", expected(ty, wider)))
                 }
-                // What no register's type is, any of its width holds.
+                // A type that no register can be declared with fits any register of its width.
                 (found, 1) if untyped(instruction, ty) && found != ScalarType::Pred => {
                     match found.bits() == ty.bits().max(8) {
                         true => Ok(()),
@@ -331,7 +333,7 @@ impl Parser<'_> {
             OperandKind::Int(_) => Ok(()),
             OperandKind::F32(_) if takes_float(ty) || ty == ScalarType::B32 => Ok(()),
             OperandKind::F64(_) if takes_float(ty) || ty == ScalarType::B64 => Ok(()),
-            // What a texture is compared with is a number.
+            // The comparison value of a texture is a number.
             OperandKind::F64(_) if matches!(opcode, Opcode::Tex | Opcode::Tld4) && ty == ScalarType::B32 => {
                 Ok(())
             }
@@ -380,7 +382,7 @@ impl Parser<'_> {
                         OperandKind::Reg(reg) => bits += self.reg(reg).0.bits(),
                         OperandKind::Component(reg, _) => bits += self.reg(reg).0.bits(),
                         OperandKind::Sink if !form.dest => {
-                            return no(item, "only a result is thrown away with `_`");
+                            return no(item, "`_` can only discard a result");
                         }
                         OperandKind::Sink | OperandKind::Int(_) => {
                             bits += ty.bits() / items.len().max(1) as u32
@@ -408,7 +410,7 @@ impl Parser<'_> {
                 if special.ty() == ScalarType::Pred && ty == ScalarType::Pred {
                     return Ok(());
                 }
-                // Before PTX 2.0 these had 16 bits, and may still be read so.
+                // Before PTX 2.0 these had 16 bits, so 16-bit reads remain legal.
                 let short = matches!(
                     special,
                     SpecialReg::Tid | SpecialReg::Ntid | SpecialReg::Ctaid | SpecialReg::Nctaid
@@ -423,7 +425,7 @@ impl Parser<'_> {
                     && ty != ScalarType::U64
                     && self.is_opaque(s.symbol) =>
                 {
-                    no(operand, "the name of a texture, sampler or surface is a `.u64`")
+                    no(operand, "the handle of a texture, sampler or surface is a `.u64`")
                 }
                 _ if ty.is_float() || ty.bits() < 32 => {
                     no(operand, format!("an address does not fit `{ty}`"))
@@ -436,7 +438,7 @@ impl Parser<'_> {
                 let second = instruction.operands.get(1).map(|o| &o.kind);
                 match found {
                     _ if n > 1 && form.dest && matches!(second, Some(OperandKind::Vector(_))) => {
-                        no(operand, "a vector from a vector: expected a register of one value")
+                        no(operand, "a vector cannot be packed from vectors: expected a scalar register")
                     }
                     _ if n > 1 && ty.is_bits() && found.bits() * u32::from(n) == ty.bits() => Ok(()),
                     _ if n > 1 => no(operand, format!("a `.v{n} {found}` register, expected one value")),
@@ -456,7 +458,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a name is that of a texture, a sampler or a surface.
+    /// Whether a symbol is a texture, sampler or surface.
     fn is_opaque(&self, symbol: Symbol) -> bool {
         let variable = match symbol {
             Symbol::Var(id) => self.variable(VariableRef::Var(id)),
@@ -509,7 +511,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether an operand is wider than a type, and one of the two of floating point.
+    /// Whether an operand is wider than a type and either of them is floating-point.
     fn is_wider_float(&self, operand: &Operand, ty: ScalarType) -> bool {
         let found = self.type_of(operand);
         found.is_some_and(|f| f.bits() > ty.bits() && (f.is_float() || ty.is_float()))
@@ -518,7 +520,7 @@ impl Parser<'_> {
     fn video_fits(&self, operand: &Operand, form: &OperandForm) -> Fit {
         match operand.kind {
             OperandKind::Negated(..) if form.dest => {
-                no(operand, "a result is not negated: expected a 32-bit register")
+                no(operand, "a result cannot be negated: expected a 32-bit register")
             }
             OperandKind::Reg(reg) | OperandKind::Component(reg, _) | OperandKind::Negated(reg, _) => {
                 match self.reg(reg) {
@@ -556,15 +558,15 @@ impl Parser<'_> {
                     return no(operand, format!("a `.v{n} {found}` register, expected one value"));
                 }
             },
-            AddressBase::Component(..) => return no(operand, "a part of a register is no address"),
+            AddressBase::Component(..) => return no(operand, "part of a register is not an address"),
             AddressBase::Var(variable) => match self.variable(variable).map(|v| v.ty.kind()) {
                 Some(TypeKind::Opaque) if is_memory(instruction) => {
-                    return no(operand, "a texture, sampler or surface is no memory");
+                    return no(operand, "a texture, sampler or surface is not memory");
                 }
                 _ => return Ok(()),
             },
             AddressBase::Element(_) => return Ok(()),
-            AddressBase::Func(_) => return no(operand, "a function is no memory"),
+            AddressBase::Func(_) => return no(operand, "a function is not memory"),
             AddressBase::Absolute if instruction.space() == Some(Space::Local) => return Ok(()),
             AddressBase::Absolute => {
                 return Err(Mismatch {
@@ -592,7 +594,7 @@ impl Parser<'_> {
     }
 }
 
-/// Instructions whose result may be thrown away with `_`.
+/// Whether the instruction's result may be discarded with `_`.
 fn takes_sink(instruction: &Instruction) -> bool {
     use Opcode as O;
     match instruction.opcode {
@@ -605,7 +607,7 @@ fn takes_sink(instruction: &Instruction) -> bool {
     }
 }
 
-/// Instructions that look whether a name is that of memory, rather than of a texture.
+/// Whether the instruction checks that a symbol names memory rather than a texture.
 fn is_memory(instruction: &Instruction) -> bool {
     use Opcode as O;
     match instruction.opcode {
@@ -618,25 +620,25 @@ fn is_memory(instruction: &Instruction) -> bool {
     }
 }
 
-/// Types of elements that no register is declared with, where the assembler looks at widths alone.
+/// Element types that no register can be declared with, for instructions where ptxas compares only widths.
 fn untyped(instruction: &Instruction, ty: ScalarType) -> bool {
     use ScalarType as S;
     let declared = matches!(ty, S::F16 | S::F16x2 | S::F32 | S::F64);
     instruction.opcode == Opcode::Multimem && !instruction.has(Modifier::Red) && ty.is_float() && !declared
 }
 
-/// Instructions that do not extend a narrow address.
+/// Whether the instruction requires a 64-bit address rather than extending a narrow one.
 fn needs_whole_address(instruction: &Instruction, operand: &Operand) -> bool {
     use {Modifier as M, Opcode as O};
     let generic = instruction.space().is_none();
     match instruction.opcode {
         O::Createpolicy | O::Wmma | O::Tensormap => true,
         O::St | O::Red | O::Multimem => instruction.has(M::Async) && !instruction.has(M::Bulk),
-        // What names its space is no generic address.
+        // An address with an explicit state space is not generic.
         O::Ldmatrix | O::Stmatrix => generic,
         O::Prefetch => generic && instruction.has(M::Tensormap),
         O::Cp if instruction.has(M::Mbarrier) => generic,
-        // The barrier of a whole copy to one block.
+        // The barrier of a bulk copy to one block.
         O::Cp => {
             let others = [M::Tensor, M::Reduce, M::MulticastCluster, M::MulticastClusterAll, M::IgnoreOob];
             let copied = instruction.operands.iter().take(2).any(|o| std::ptr::eq(o, operand));
@@ -646,17 +648,17 @@ fn needs_whole_address(instruction: &Instruction, operand: &Operand) -> bool {
     }
 }
 
-/// Instructions with two results whose first may be thrown away.
+/// Whether the first of the instruction's two results may be discarded.
 fn takes_first_sink(opcode: Opcode) -> bool {
     !matches!(opcode, Opcode::Shfl | Opcode::Mbarrier)
 }
 
-/// Whether registers of packed halves are no integers there: where the type is not written.
+/// Whether registers of packed halves are rejected as integers: in operands without a written type.
 fn is_plain(form: &OperandForm) -> bool {
     matches!(form.ty, TypeRef::Fixed(_)) && form.class != Class::Convert
 }
 
-/// Whether a constant is one of these.
+/// Checks a constant against the legal values.
 fn among(operand: &Operand, value: i64, legal: &[(i64, i64, i64)]) -> Fit {
     let fits = |(first, last, step): &(i64, i64, i64)| {
         let from = if *first == i64::MIN { 0 } else { *first };
@@ -679,12 +681,12 @@ fn among(operand: &Operand, value: i64, legal: &[(i64, i64, i64)]) -> Fit {
     no(operand, format!("{value}, expected {}", names.collect::<Vec<_>>().join(" or ")))
 }
 
-/// Types that floating-point constants have.
+/// Whether floating-point constants are legal for this type.
 fn takes_float(ty: ScalarType) -> bool {
     matches!(ty, ScalarType::F32 | ScalarType::F64)
 }
 
-/// The type of the product of two values of a type.
+/// The type of the product of two values of this type.
 fn wide(ty: ScalarType) -> ScalarType {
     match ty {
         ScalarType::U16 => ScalarType::U32,
@@ -695,8 +697,8 @@ fn wide(ty: ScalarType) -> ScalarType {
     }
 }
 
-/// Whether a register of type `reg` can hold an operand of type `ty`; `wider` registers only where the instruction
-/// converts or moves to or from memory.
+/// Whether a register of type `reg` can hold an operand of type `ty`. `wider`: the instruction converts, or
+/// moves to or from memory, and so accepts wider registers.
 pub(super) fn register_fits(reg: ScalarType, ty: ScalarType, wider: bool) -> bool {
     if reg == ScalarType::Pred || ty == ScalarType::Pred {
         return reg == ty;
@@ -704,7 +706,7 @@ pub(super) fn register_fits(reg: ScalarType, ty: ScalarType, wider: bool) -> boo
     let size = if wider { reg.bits() >= ty.bits() } else { reg.bits() == ty.bits() };
     match ty.kind() {
         TypeKind::Bits => size,
-        // The assembler takes a register of packed halves as 32 untyped bits.
+        // ptxas treats a register of packed halves as 32 untyped bits.
         TypeKind::Unsigned | TypeKind::Signed if ty.lanes() > 1 => {
             reg == ty || size && (reg.is_bits() || reg == ScalarType::F16x2)
         }
@@ -712,13 +714,13 @@ pub(super) fn register_fits(reg: ScalarType, ty: ScalarType, wider: bool) -> boo
             size && (reg.is_integer() || reg.is_bits() || reg == ScalarType::F16x2)
         }
         TypeKind::Float if wider && ty != ScalarType::Bf16 => reg == ty || (size && reg.is_bits()),
-        // Formats that are no types of registers go in untyped ones.
+        // Formats that no register can be declared with are held in untyped registers.
         TypeKind::Float => reg == ty || (reg.is_bits() && reg.bits() == ty.bits().next_power_of_two().max(8)),
         TypeKind::Predicate | TypeKind::Opaque => reg == ty,
     }
 }
 
-/// The register types that [`register_fits`] takes, for messages.
+/// The register types that [`register_fits`] accepts, for messages.
 pub(super) fn expected(ty: ScalarType, wider: bool) -> String {
     const REGISTERS: [ScalarType; 15] = [
         ScalarType::Pred,

@@ -1,4 +1,4 @@
-//! State spaces of addressed variables against the instruction's.
+//! Checks the state spaces of addressed variables against the instruction's.
 
 use crate::ast::{AddressBase, Instruction, Operand, OperandKind, Symbol, VariableRef};
 use crate::diagnostic::ErrorKind;
@@ -7,8 +7,8 @@ use crate::types::Space;
 use crate::words::{Modifier, Opcode};
 
 impl Parser<'_> {
-    /// Reports names in other spaces than the instruction's where they are no addresses in brackets, and policies of caches that shared
-    /// memory has not.
+    /// Reports symbols from other state spaces that are used without brackets, and cache policies on shared
+    /// memory.
     fn check_named(&mut self, instruction: &Instruction, named: &[Space]) {
         use Opcode as O;
         let opcode = instruction.opcode;
@@ -21,7 +21,7 @@ impl Parser<'_> {
             let message = format!(
                 "Modifier '.L2::cache_hint' cannot be applied to '{space}' space for instruction '{opcode}'"
             );
-            self.error(ErrorKind::Semantic, first.span, message, "a policy goes with global memory only");
+            self.error(ErrorKind::Semantic, first.span, message, "cache policies apply to global memory only");
             return;
         }
         let wanted = match (opcode, named.first()) {
@@ -36,7 +36,7 @@ impl Parser<'_> {
             if let (O::Cvta, Symbol::Func(_)) = (opcode, s.symbol) {
                 let message =
                     format!("State space mismatch between instruction and address in instruction '{opcode}'");
-                self.error(ErrorKind::Semantic, operand.span, message, "a function is in no state space");
+                self.error(ErrorKind::Semantic, operand.span, message, "a function has no state space");
                 return;
             }
             let variable = match s.symbol {
@@ -52,7 +52,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a variable that is addressed in another space than its own.
+    /// Reports a variable that is addressed in a state space other than its own.
     pub(super) fn check_space(&mut self, instruction: &Instruction) {
         let opcode = instruction.opcode;
         let named: Vec<Space> = instruction.modifiers.iter().filter_map(|m| m.space()).collect();
@@ -64,7 +64,7 @@ impl Parser<'_> {
                 continue;
             };
             let legal = match expected(instruction, &named, n) {
-                // A texture's own instructions look at what it is.
+                // Texture instructions check the kind of the variable themselves.
                 _ if opaque => true,
                 Place::Any => true,
                 Place::Map => matches!(found, Space::Global | Space::Const | Space::Param),
@@ -115,16 +115,16 @@ enum Place {
     Map,
     /// Anywhere but to parameters and constants.
     Generic,
-    /// In global memory alone, by a generic address.
+    /// Global memory only, through a generic address.
     Common,
     In(Space),
 }
 
-/// Where address `n` of an instruction that names these spaces may point.
+/// Where address `n` of an instruction that names these state spaces may point.
 fn expected(instruction: &Instruction, named: &[Space], n: usize) -> Place {
     use Opcode as O;
     match (instruction.opcode, named.get(n)) {
-        // These name no space of their operands, or it is that of the tensor map.
+        // The written space is not that of the operands, or it is that of the tensor map.
         (
             O::Call
             | O::Cvta
@@ -139,10 +139,10 @@ fn expected(instruction: &Instruction, named: &[Space], n: usize) -> Place {
             _,
         ) => Place::Any,
         (O::Prefetchu, _) => Place::Common,
-        // The barrier of a store into a cluster's memory.
+        // The barrier of a store to cluster shared memory.
         (O::St | O::Red, None) if n > 0 && !named.is_empty() => Place::In(Space::Shared),
         (O::Cp, _) if is_map(instruction, n) => Place::Map,
-        // The barrier.
+        // The copy's barrier.
         (O::Cp, None) if n > 0 => Place::In(Space::Shared),
         (O::Cp, Some(space)) => Place::In(*space),
         (O::Multimem, Some(space)) => Place::In(*space),

@@ -1,11 +1,11 @@
-//! Selectors and negations of video instructions (PTX ISA 9.7.17), as the assembler takes them.
+//! Selectors and negations of video instructions (PTX ISA 9.7.17), checked as ptxas checks them.
 
 use crate::ast::{Component, Instruction, Operand, OperandKind};
 use crate::diagnostic::ErrorKind;
 use crate::parser::Parser;
 use crate::words::{Modifier, Opcode};
 
-/// The parts that an instruction computes at once; none of other instructions.
+/// The number of parts that the instruction computes at once; `None` for instructions that are not video.
 fn parts(opcode: Opcode) -> Option<u8> {
     use Opcode as O;
     Some(match opcode {
@@ -43,10 +43,10 @@ impl Parser<'_> {
     }
 }
 
-/// The number of the operand that is wrong, the message, and what would be right.
+/// The index of the wrong operand, the message, and what would be right.
 type Problem = (usize, &'static str, &'static str);
 
-/// What does not go together in an instruction.
+/// Finds an illegal combination in the instruction.
 fn problem(i: &Instruction, parts: u8) -> Option<Problem> {
     let multiply = i.opcode == Opcode::Vmad;
     let first_negated = i.operands.iter().position(negated);
@@ -71,7 +71,7 @@ fn problem(i: &Instruction, parts: u8) -> Option<Problem> {
         return None;
     }
     if multiply || i.operands.len() < 4 {
-        let label = "a part can only be written over one of a third source";
+        let label = "writing part of a register requires a third source";
         return Some((0, "Video selector is not allowed on destination", label));
     }
     let second = i.one_of(&[Modifier::Add, Modifier::Min, Modifier::Max]);
@@ -81,7 +81,7 @@ fn problem(i: &Instruction, parts: u8) -> Option<Problem> {
     })
 }
 
-/// What is wrong with operand `n` alone.
+/// The problem with operand `n` by itself.
 fn misfit(parts: u8, n: usize, operand: &Operand) -> Option<Problem> {
     const MESSAGE: &str = "Incorrect video selector";
     let Some(part) = selector(operand) else {

@@ -1,8 +1,8 @@
-//! Bodies of functions read apart from the module around them, several at a time.
+//! Parses function bodies separately from the module, several at a time.
 //!
-//! The module is read first, with bodies skipped to the brace that closes them; then the bodies, each with the names that were declared
-//! before it. Whatever is not as it should be, in the module or in a body, makes [`parse_by`] read the text again in one pass: errors are
-//! told by that pass alone.
+//! The module is parsed first, and bodies are skipped up to their closing brace. Each body is then parsed
+//! with the names that were declared before it. If anything is wrong or unusual, in the module or in a body,
+//! [`parse_by`] parses the text again in one pass, and only that pass reports errors.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,14 +17,14 @@ use crate::diagnostic::Diagnostic;
 use crate::scope::Name;
 use crate::span::Span;
 
-/// Calls a function for every number below the first argument, in any order, from whatever threads: how the caller shares out work, since
-/// this crate knows no threads.
+/// Calls a function for every number below the first argument, in any order and on any thread. The caller
+/// decides how to share out the work, since this crate does not know threads.
 pub type Each<'a> = &'a dyn Fn(usize, &(dyn Fn(usize) + Sync));
 
-/// Bytes of bodies that are read with one parser.
+/// Bytes of bodies that one parser reads.
 const CHUNK: u32 = 64 << 10;
 
-/// Bytes of a usual statement.
+/// Bytes of a typical statement.
 const STATEMENT: u32 = 32;
 
 /// A body that was skipped.
@@ -33,27 +33,26 @@ pub(crate) struct Later {
     function: FuncId,
     /// Ids of the `.param` variables that the function takes.
     inputs: Range<u32>,
-    /// Offsets of the opening brace and after the closing one.
+    /// Offset of the opening brace, and offset after the closing one.
     open: u32,
     end: u32,
     visible: (u32, u32),
 }
 
-/// As [`parse`], with the bodies of functions shared out by `each`.
+/// Same as [`parse`], with the bodies of functions shared out by `each`.
 ///
-/// # Errors
-/// As [`parse`].
+/// # Errors Same as [`parse`].
 pub fn parse_by(source: &str, each: Each) -> Result<Module, Vec<Diagnostic>> {
     apart(source, each).map_or_else(|| parse(source), Ok)
 }
 
-/// The module; `None` where anything is wrong with the text or unusual.
+/// The module; `None` if anything in the text is wrong or unusual.
 fn apart(source: &str, each: Each) -> Option<Module> {
     let mut outline = Outline::new(source)?;
     let bodies: Vec<OnceLock<Body>> = outline.module.functions.iter().map(|_| OnceLock::new()).collect();
     let whole = outline.bodies(source, each, &|function, body| {
         if let Some(place) = bodies.get(function.index()) {
-            // Each function comes once.
+            // Never set before: `bodies` passes each function once.
             let _ = place.set(std::mem::take(body));
         }
     });
@@ -69,18 +68,18 @@ fn apart(source: &str, each: Each) -> Option<Module> {
     Some(outline.module)
 }
 
-/// A module without what stands in its functions' bodies, which are read when they are asked for.
+/// A module without function bodies, which are parsed on request.
 #[derive(Clone, Debug)]
 pub struct Outline {
     module: Module,
     /// The bodies, in the order of the text.
     later: Vec<Later>,
-    /// By function: which of the bodies is its.
+    /// For each function, the index of its body.
     place: Vec<Option<u32>>,
 }
 
 impl Outline {
-    /// Reads everything but bodies. `None` where anything is wrong with it, or unusual: [`parse`] says what.
+    /// Parses everything but bodies. `None` if anything is wrong or unusual; [`parse`] then reports it.
     pub fn new(source: &str) -> Option<Outline> {
         u32::try_from(source.len()).ok()?;
         let mut parser = Parser::new(source);
@@ -97,13 +96,13 @@ impl Outline {
         diagnostics.is_empty().then_some(Outline { module, later, place })
     }
 
-    /// The module. Functions that are defined have no body until [`Outline::declare`] gives them one: they look declared.
+    /// The module. Defined functions look declared until [`Outline::declare`] gives them a body.
     pub fn module(&self) -> &Module {
         &self.module
     }
 
-    /// Gives a function that is defined a body of no statements with these variables, parameters first: its own, as they were read. What
-    /// bodies that are read from now on see is the same.
+    /// Gives a defined function an empty body with these variables, parameters first, which must be those
+    /// that were parsed. Bodies that are parsed afterwards see the same names as before.
     pub fn declare(&mut self, function: FuncId, vars: Vec<Variable>) {
         if let Some(function) = self.module.functions.get_mut(function.index()) {
             let regs = function.head.regs.clone();
@@ -111,13 +110,13 @@ impl Outline {
         }
     }
 
-    /// Where a function's body stands in the text, braces included.
+    /// The span of a function's body, braces included.
     pub fn text_of(&self, function: FuncId) -> Option<Span> {
         let later = self.later_of(function)?;
         Some(Span::new(later.open, later.end))
     }
 
-    /// By function, the line on which its body begins; 0 where it has none.
+    /// For each function, the line on which its body begins; 0 without a body.
     pub fn first_lines(&self, source: &str) -> Vec<u32> {
         let mut lines = vec![0; self.place.len()];
         let (mut at, mut line) = (0, 1);
@@ -136,7 +135,8 @@ impl Outline {
         self.later.get(self.place.get(function.index()).copied().flatten()? as usize)
     }
 
-    /// Reads the bodies of some functions of the text that this is the outline of. `None` where one is not as it should be, or not there.
+    /// Parses the bodies of some functions. `None` if one is malformed or missing. `source` must be the text
+    /// that the outline was made from.
     pub fn read(&self, source: &str, functions: &[FuncId]) -> Option<Vec<Body>> {
         let names = self.names();
         let mut parser = Parser::within(source, Cow::Borrowed(&self.module), Cow::Borrowed(&names));
@@ -147,8 +147,8 @@ impl Outline {
         functions.iter().map(&mut one).collect()
     }
 
-    /// Reads all bodies, shared out by `each`, and shows each to `take`, which may keep it. False, and perhaps before all were shown: one is
-    /// not as it should be.
+    /// Parses all bodies, shared out by `each`, and passes each to `take`, which may keep it. Returns false,
+    /// possibly before all were passed, if one is malformed.
     pub fn bodies(&self, source: &str, each: Each, take: &(dyn Fn(FuncId, &mut Body) + Sync)) -> bool {
         let names = self.names();
         let mut chunks: Vec<(u32, Vec<&Later>)> = Vec::new();
@@ -180,7 +180,7 @@ impl Outline {
         whole.into_inner()
     }
 
-    /// What the module's names mean.
+    /// The module's names and what they refer to.
     fn names(&self) -> HashMap<&str, ModuleName> {
         let functions = self.module.functions.iter().enumerate();
         let functions = functions.map(|(i, f)| (f.name.as_str(), ModuleName::Func(FuncId(i as u32))));
@@ -191,7 +191,8 @@ impl Outline {
 }
 
 impl<'s> Current<'s> {
-    /// Begins the body of a function whose head has been read, in the memory of the body before. False: names clash.
+    /// Begins the body of a function whose head has been parsed, reusing the memory of the body before. False
+    /// if names clash.
     fn begin(&mut self, id: FuncId, function: &'s Function, inputs: Range<u32>) -> bool {
         self.function = Some(id);
         let Current { scopes, body, labels, parents, scope, pending, patches, .. } = self;
@@ -202,7 +203,7 @@ impl<'s> Current<'s> {
         parents.clear();
         parents.push(0);
         *scope = 0;
-        // Whose parameters stand in the body is not put off.
+        // A function whose body declares its parameters (`listless`) is never deferred.
         (self.inputs, self.listless) = (inputs, false);
         body.statements.clear();
         body.labels.clear();
@@ -217,13 +218,14 @@ impl<'s> Current<'s> {
 }
 
 impl<'s> Parser<'s> {
-    /// Skips the body that begins here, if bodies are to be read later.
+    /// Skips the body that begins here if bodies are to be parsed later.
     pub(super) fn put_off(&mut self, function: FuncId) -> bool {
         if self.later.is_none() {
             return false;
         }
         let open = self.token.span.start;
-        // A body that cannot be skipped is read here, and no other is put off: so it is seen that something was unusual.
+        // A body that cannot be skipped is parsed here and ends all skipping, which shows that the text was
+        // unusual.
         let Some((mut later, end)) = self.later.take().zip(self.closing_brace(open)) else { return false };
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let visible = (count(self.module.globals.len()), count(self.module.functions.len()));
@@ -234,7 +236,8 @@ impl<'s> Parser<'s> {
         true
     }
 
-    /// The offset after the brace that closes the one at `open`; `None` where that takes more than to know comments and strings.
+    /// The offset after the brace that closes the one at `open`; `None` if finding it takes more than
+    /// skipping comments and strings.
     fn closing_brace(&self, open: u32) -> Option<u32> {
         let bytes = self.source.as_bytes();
         let (mut at, mut depth) = (open as usize, 0_usize);
@@ -274,7 +277,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Reads the body of a function that was skipped; false if it is not as it should be.
+    /// Parses the body of a function that was skipped; false if it is malformed.
     fn body_of(&mut self, module: &'s Module, later: &Later) -> bool {
         let Some(function) = module.functions.get(later.function.index()) else { return false };
         if !self.current.begin(later.function, function, later.inputs.clone()) {

@@ -138,7 +138,7 @@ impl<'s> Parser<'s> {
             let param = variable.space == Space::Param;
             let id = self.declare_var(name, variable.clone())?;
             self.initialiser(&mut variable)?;
-            // They stand before all other variables, one after another.
+            // They come before all other variables, in order.
             if self.current.listless && param && id.0 == self.current.inputs.end {
                 self.current.inputs.end += 1;
                 if !self.eat(b',') {
@@ -218,7 +218,7 @@ impl<'s> Parser<'s> {
         Err(self.unexpected(&format!("`{word}`")))
     }
 
-    /// `name:`, with the table that may follow.
+    /// `name:`, with the table that may follow it.
     fn label(&mut self, start: u32) -> Parsed<()> {
         let (name, span) = self.expect_ident("a label")?;
         self.expect(b':')?;
@@ -290,12 +290,12 @@ impl<'s> Parser<'s> {
         Ok(params)
     }
 
-    /// The label of this name in the scopes that are open, if it was seen.
+    /// The label of this name in the open scopes, if it has been seen.
     pub fn known_label(&self, name: &str) -> Option<LabelId> {
         self.label_from(name, self.current.scope)
     }
 
-    /// The label of this name in a scope or around it.
+    /// The label of this name in a scope or one around it.
     fn label_from(&self, name: &str, mut scope: u32) -> Option<LabelId> {
         loop {
             if let Some(id) = self.current.labels.get(&(name, scope)) {
@@ -308,7 +308,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A label's name, which may stand further on.
+    /// A reference to a label, which may be defined later.
     pub fn label_reference(&mut self) -> Parsed<(LabelId, Span)> {
         let (name, span) = self.expect_ident("a label")?;
         if let Some(id) = self.current.labels.get(&(name, self.current.scope)) {
@@ -323,7 +323,8 @@ impl<'s> Parser<'s> {
         Ok((LabelId(PENDING | pending), span))
     }
 
-    /// Finds the labels that were named before they were seen, from the scope of the name outwards.
+    /// Resolves labels that were referenced before their definition, from the scope of the reference
+    /// outwards.
     fn resolve_labels(&mut self) {
         let pending = std::mem::take(&mut self.current.pending);
         let mut found = Vec::with_capacity(pending.len());
@@ -364,7 +365,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// What a name means here: a register, a variable, or nothing yet.
+    /// What a name refers to here: a register, a variable, or nothing yet.
     pub fn name(&mut self, text: &'s str, span: Span) -> Option<Name> {
         match self.current.scopes.find(text)? {
             Found::Name(name) => Some(name),
@@ -378,7 +379,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Skips the rest of a broken statement.
+    /// Skips the rest of a malformed statement.
     fn recover_statement(&mut self) {
         let mut depth = std::mem::take(&mut self.open_vectors);
         loop {

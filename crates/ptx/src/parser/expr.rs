@@ -84,7 +84,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// The operator that comes next, as a byte or the first byte of two (`<` for `<<` is `l`), with its precedence.
+    /// The next operator, as a byte, with its precedence. Two-byte operators use a letter (`l` for `<<`).
     fn binary_op(&self) -> Option<(u8, u8)> {
         Some(match self.token.kind {
             Kind::Punct2(b'|', _) => (b'o', 1),
@@ -157,7 +157,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A constant that is no expression.
+    /// A constant without operators.
     pub fn literal(&mut self) -> Parsed<Constant> {
         let span = self.token.span;
         let text = self.text(span);

@@ -10,7 +10,7 @@ use crate::lexer::Kind;
 use crate::scope::Name;
 use crate::types::{Space, Version};
 
-/// What may follow the declaration of a function, which needs no semicolon.
+/// Directives that may follow a function's declaration, which needs no semicolon.
 const MODULE_DIRECTIVES: [&str; 15] = [
     "visible",
     "extern",
@@ -29,7 +29,7 @@ const MODULE_DIRECTIVES: [&str; 15] = [
     "nv_intermediate_source_section",
 ];
 
-/// What directives are read of.
+/// What a list of directives belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// An `.entry`.
@@ -85,9 +85,9 @@ impl<'s> Parser<'s> {
                 matches!(d, FunctionDirective::MinPerCtaMemory(_) | FunctionDirective::Language(_))
             };
             if function.directives.iter().any(of_definitions) {
-                return Err(self.unexpected("the body, which `.minperctamemory` and `.language` tell of"));
+                return Err(self.unexpected("the body, which `.minperctamemory` and `.language` require"));
             }
-            // The assembler wants it after kernels only.
+            // ptxas accepts it only after kernels.
             if is_entry {
                 self.expect(b';')?;
             } else {
@@ -110,11 +110,11 @@ impl<'s> Parser<'s> {
                 "an .extern function is only declared",
             ));
         }
-        // While its body is read a function looks declared, so that it can call itself.
+        // A function looks declared while its body is parsed, so that it can call itself.
         function.head = Head { regs: self.current.body.regs.clone(), vars: self.current.body.vars.clone() };
         let id = self.declare_function(name, function, true)?;
         self.module.to_mut().directives.push(Directive::Definition(id));
-        // Its body has to tell what a kernel without a list takes.
+        // A kernel without a parameter list declares its parameters in its body, so the body is parsed now.
         if !self.current.listless && self.put_off(id) {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl<'s> Parser<'s> {
         result
     }
 
-    /// What a kernel's head must keep to.
+    /// Checks the limits of a kernel's head.
     fn check_kernel(&mut self, function: &Function) {
         let large = self.module.version >= Version::new(8, 1) && self.module.arch().is_some_and(|a| a >= 70);
         let limit = if large { 32764 } else { 4352 };
@@ -148,7 +148,7 @@ impl<'s> Parser<'s> {
                 "Entry function '{name}' uses too much parameter space ({size:#x} bytes, {limit:#x} max)"
             );
             let mut diagnostic =
-                Diagnostic::error(ErrorKind::Semantic, function.span, message).label("too many parameters");
+                Diagnostic::error(ErrorKind::Semantic, function.span, message).label("the parameters are too large");
             if !large {
                 diagnostic = diagnostic.help("32764 bytes are legal from .version 8.1 and sm_70 on");
             }
@@ -241,7 +241,7 @@ impl<'s> Parser<'s> {
         Ok(id)
     }
 
-    /// What stands between the head and the body, or after a prototype.
+    /// The directives between head and body, or after a prototype.
     pub fn function_directives(&mut self, owner: Owner) -> Parsed<Vec<FunctionDirective>> {
         use FunctionDirective as D;
         let mut directives = Vec::new();
@@ -288,7 +288,7 @@ impl<'s> Parser<'s> {
                     self.check_since(span, ".minperctamemory", (9, 4, 80));
                     D::MinPerCtaMemory(self.expect_u32("a number of bytes")?)
                 }
-                // The manual has it from PTX 9.3 on, the assembler from 9.2 on.
+                // The manual requires PTX 9.3 for it, ptxas accepts it from 9.2 on.
                 "language" if owner != Owner::Prototype => {
                     self.check_since(span, ".language", (9, 2, 10));
                     D::Language(self.languages()?)
@@ -354,7 +354,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// What must be the same in each declaration of a function.
+/// The properties that all declarations of a function must share.
 fn signature(function: &Function, params: &[Parameter]) -> Vec<(bool, u64, u32)> {
     let one = |p: &Parameter| match p {
         Parameter::Reg(id) => {

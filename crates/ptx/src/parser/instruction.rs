@@ -12,7 +12,7 @@ use crate::words::{Modifier, Opcode};
 use smallvec::SmallVec;
 
 impl<'s> Parser<'s> {
-    /// An instruction, without its semicolon. Every finding in it names it.
+    /// An instruction, without its semicolon. Diagnostics inside it name it.
     pub fn instruction(&mut self) -> Parsed<Instruction> {
         let (start, before) = (self.token.span.start, self.diagnostics.len());
         let done = self.checked_instruction();
@@ -54,7 +54,7 @@ impl<'s> Parser<'s> {
         Ok(instruction)
     }
 
-    /// The last byte of the opcode's modifiers.
+    /// The end of the opcode's modifiers.
     fn head_end(&self, opcode: crate::span::Span) -> crate::span::Span {
         let text = self.source.get(opcode.start as usize..).unwrap_or("");
         let is_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':');
@@ -79,7 +79,7 @@ impl<'s> Parser<'s> {
         let message = format!("Not a name of any known instruction: '{}'", shorten(word));
         let mut diagnostic = Diagnostic::error(ErrorKind::Semantic, span, message).label("unknown opcode");
         if let Some(near) = nearest(word, Opcode::all().iter().map(|o| o.name())) {
-            diagnostic = diagnostic.help(format!("there is `{near}`"));
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
         self.report(diagnostic)
     }
@@ -92,15 +92,15 @@ impl<'s> Parser<'s> {
                 let span = self.token.span;
                 let message = format!("Unknown modifier '.{}'", shorten(word));
                 let mut diagnostic =
-                    Diagnostic::error(ErrorKind::Semantic, span, message).label("no instruction has it");
+                    Diagnostic::error(ErrorKind::Semantic, span, message).label("no instruction has this modifier");
                 if let Some(near) = nearest(word, Modifier::all().iter().map(|m| m.name())) {
-                    diagnostic = diagnostic.help(format!("there is `.{near}`"));
+                    diagnostic = diagnostic.help(format!("did you mean `.{near}`?"));
                 }
                 return Err(self.report(diagnostic));
             };
             self.bump();
             modifiers.push(modifier);
-            // `ld.const[3]`: a bank, in versions before 2.2.
+            // `ld.const[3]`: a constant bank, in versions before 2.2.
             if modifier == Modifier::Const && self.token.is(b'[') && self.module.version < Version::new(2, 2)
             {
                 self.bump();
@@ -113,7 +113,7 @@ impl<'s> Parser<'s> {
                     ErrorKind::Limit,
                     span,
                     "Too many modifiers",
-                    "no instruction has so many",
+                    "no instruction has this many",
                 ));
             }
         }
@@ -152,7 +152,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A label after which the instruction ends.
+    /// A label as the last operand of the instruction.
     fn last_label(&mut self, opcode: Opcode) -> Parsed<Operand> {
         let label = self.label_operand()?;
         if self.token.is(b',') {
@@ -162,7 +162,7 @@ impl<'s> Parser<'s> {
         Ok(label)
     }
 
-    /// `x[3]` where memory is read or written is the address `[x+12]`.
+    /// Rewrites `x[3]` in a memory access to the address `[x+12]`.
     fn element_address(&self, operand: &mut Operand) {
         if let OperandKind::Element(element) = operand.kind {
             let base = AddressBase::Element(element);
@@ -208,7 +208,7 @@ impl<'s> Parser<'s> {
         let (name, span) = self.expect_ident("a label")?;
         let Some(label) = self.known_label(name) else {
             let message = format!("Label expected for forward reference of '{}'", shorten(name));
-            let text = "the `.callprototype` or `.calltargets` has to stand before the call";
+            let text = "the `.callprototype` or `.calltargets` must come before the call";
             return Err(self.error(ErrorKind::Semantic, span, message, text));
         };
         let symbol = Symbol::Label(label);
@@ -231,7 +231,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// `{a}` where memory is read or written is `a`: the assembler takes it, and inline assembly of libraries has it.
+/// Rewrites `{a}` in a memory access to `a`: ptxas accepts it, and inline assembly in libraries contains it.
 fn without_braces(operand: &mut Operand) {
     if let OperandKind::Vector(items) = &mut operand.kind
         && items.len() == 1
@@ -241,7 +241,7 @@ fn without_braces(operand: &mut Operand) {
     }
 }
 
-/// The candidate that differs in at most a third of its letters from `word`, if one does.
+/// The candidate closest to `word`, if at most a third of its letters differ.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > 40 {
         return None;
@@ -250,7 +250,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>)
     best.filter(|(d, c)| *d <= c.len().div_ceil(3).min(3)).map(|(_, c)| c)
 }
 
-/// How many letters to insert, remove or change to make one of the other.
+/// The edit distance of two words.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! The parser: tokens to the typed tree, with names resolved and errors recovered from.
+//! The parser: tokens to the typed tree, with name resolution and error recovery.
 //!
-//! It never recurses without a bound: nested scopes are a counter, and constant expressions and initial values count
-//! their depth.
+//! Recursion is bounded: nested scopes are a counter, and constant expressions and initial values count their
+//! depth.
 
 mod bodies;
 mod body;
@@ -23,14 +23,14 @@ use std::borrow::Cow;
 
 pub use bodies::{Each, Outline, parse_by};
 
-/// After this many errors the rest is not reported.
+/// Errors after this many are not reported.
 pub const MAX_ERRORS: usize = 20;
-/// How deep scopes, constant expressions and initial values may nest.
+/// Maximum nesting depth of scopes, constant expressions and initial values.
 pub(crate) const MAX_DEPTH: usize = 128;
-/// The largest size of one variable in bytes that an initial value may have.
+/// Maximum size in bytes of a variable with an initial value.
 pub(crate) const MAX_INITIALISED: u64 = 1 << 30;
 
-/// An error was reported; the caller only has to recover.
+/// An error that has been reported; the caller only has to recover.
 #[derive(Debug)]
 pub(crate) struct Reported;
 
@@ -47,19 +47,20 @@ pub(crate) enum ModuleName {
 pub(crate) struct Current<'s> {
     pub scopes: Scopes<'s>,
     pub body: Body,
-    /// Labels by name and the number of the scope that they stand in.
+    /// Labels by name and by the number of their scope.
     pub labels: HashMap<(&'s str, u32), LabelId>,
     /// For each scope, the number of the scope around it.
     pub parents: Vec<u32>,
     /// The number of the scope that is being parsed.
     pub scope: u32,
-    /// Labels named before they were seen: name, place, scope.
+    /// Labels that were referenced before their definition: name, span, scope.
     pub pending: Vec<(&'s str, Span, u32)>,
     /// Ids of the `.param` variables that the function takes.
     pub inputs: std::ops::Range<u32>,
-    /// The function, from its body on.
+    /// The function, once its body has begun.
     pub function: Option<FuncId>,
-    /// A kernel without a list of parameters, as PTX before 1.4 has them: the `.param` variables of its body are what it takes.
+    /// A kernel without a parameter list, legal before PTX 1.4: the `.param` variables of its body are its
+    /// parameters.
     pub listless: bool,
     /// Statements whose operands hold pending labels.
     pub patches: Vec<u32>,
@@ -68,31 +69,30 @@ pub(crate) struct Current<'s> {
 pub(crate) struct Parser<'s> {
     pub source: &'s str,
     lexer: Lexer<'s>,
-    /// The token to be taken next.
+    /// The next token.
     pub token: Token,
     /// The one after it.
     pub next: Token,
     /// The end of the last token taken.
     pub last_end: u32,
     pub diagnostics: Vec<Diagnostic>,
-    /// Borrowed where a body is read apart from its module.
+    /// Borrowed when a body is parsed separately from its module.
     pub module: Cow<'s, Module>,
     pub names: Cow<'s, HashMap<&'s str, ModuleName>>,
-    /// Names of module scope that may be used: of the variables and the functions so many.
+    /// How many of the module's variables and functions are visible so far.
     visible: (u32, u32),
-    /// Bodies to be read later, where that is wanted.
+    /// Bodies to parse later, if the caller wants that.
     later: Option<Vec<bodies::Later>>,
     pub current: Current<'s>,
-    /// Which forms the instructions seen so far have.
+    /// Cached matches of instructions against forms.
     pub memo: crate::check::Memo,
-    /// Braces of vectors that are open in the statement being read, for recovery.
+    /// Number of open vector braces in the current statement, for recovery.
     pub open_vectors: usize,
 }
 
-/// Reads a module.
+/// Parses a module.
 ///
-/// # Errors
-/// At least one and at most [`MAX_ERRORS`] errors, in the order in which they stand in the text.
+/// # Errors At least one and at most [`MAX_ERRORS`] errors, in text order.
 pub fn parse(source: &str) -> Result<Module, Vec<Diagnostic>> {
     if u32::try_from(source.len()).is_err() {
         let message = "A PTX text must be smaller than 4 GiB";
@@ -107,16 +107,16 @@ pub fn parse(source: &str) -> Result<Module, Vec<Diagnostic>> {
     Err(parser.diagnostics)
 }
 
-/// Reads a module from bytes. Bytes that are not ASCII are legal in strings only; where they are not UTF-8 they are
-/// read as `?`.
+/// Parses a module from bytes. Non-ASCII bytes are legal only in strings; bytes that are not UTF-8 are read
+/// as `?`.
 ///
-/// # Errors
-/// As [`parse`].
+/// # Errors Same as [`parse`].
 pub fn parse_bytes(source: &[u8]) -> Result<Module, Vec<Diagnostic>> {
     parse(&text_of(source))
 }
 
-/// The text that [`parse_bytes`] reads, with every byte at the same offset: what diagnostics are rendered against.
+/// The text that [`parse_bytes`] reads, with every byte at the same offset. Diagnostics are rendered against
+/// it.
 pub fn text_of(source: &[u8]) -> std::borrow::Cow<'_, str> {
     match std::str::from_utf8(source) {
         Ok(text) => text.into(),
@@ -138,7 +138,7 @@ impl<'s> Parser<'s> {
         Parser::within(source, Cow::Owned(module), Cow::default())
     }
 
-    /// A parser of text in a module of which this is known.
+    /// A parser for text inside a module whose head is already known.
     fn within(
         source: &'s str,
         module: Cow<'s, Module>,
@@ -172,7 +172,7 @@ impl<'s> Parser<'s> {
         taken
     }
 
-    /// Goes on at this offset.
+    /// Continues at this offset.
     pub fn seek(&mut self, offset: u32) {
         self.lexer.seek(offset);
         self.last_end = offset;
@@ -180,7 +180,7 @@ impl<'s> Parser<'s> {
         self.next = self.lexer.next();
     }
 
-    /// The offset of the end of the line in which `from` lies.
+    /// The offset of the end of the line that contains `from`.
     pub fn line_end(&self, from: u32) -> u32 {
         self.lexer.line_end(from)
     }
@@ -189,7 +189,7 @@ impl<'s> Parser<'s> {
         span.text(self.source)
     }
 
-    /// The word of the next token, without its dot; empty if it is no word.
+    /// The next token without its dot if it is a word, otherwise empty.
     pub fn word(&self) -> &'s str {
         match self.token.kind {
             Kind::Word => self.text(self.token.span).get(1..).unwrap_or(""),
@@ -230,7 +230,7 @@ impl<'s> Parser<'s> {
         Err(self.unexpected(what))
     }
 
-    /// A plain integer constant, without expression.
+    /// A plain integer constant, not an expression.
     pub fn expect_int(&mut self, what: &str) -> Parsed<u64> {
         if self.token.kind != Kind::Int {
             return Err(self.unexpected(what));
@@ -271,7 +271,7 @@ impl<'s> Parser<'s> {
         Ok(self.text(span).trim_matches('"').to_owned())
     }
 
-    /// Reports that the next token is not what has to come.
+    /// Reports that the next token is not the expected one.
     pub fn unexpected(&mut self, expected: &str) -> Reported {
         let Token { kind, span } = self.token;
         if kind == Kind::Eof {
@@ -310,7 +310,7 @@ impl<'s> Parser<'s> {
         Reported
     }
 
-    /// Whether so many errors were found that going on is no use.
+    /// Whether the maximum number of errors has been reached.
     pub fn gave_up(&self) -> bool {
         self.diagnostics.len() >= MAX_ERRORS
     }
@@ -320,13 +320,13 @@ impl<'s> Parser<'s> {
         Span::new(start, self.last_end.max(start))
     }
 
-    /// The register with this id, which the current function declared.
+    /// Type and vector size of a register of the current function.
     pub fn reg(&self, id: RegId) -> (crate::types::ScalarType, u8) {
         let reg = self.current.body.regs.get(id.index());
         reg.map_or((crate::types::ScalarType::B32, 1), |r| (r.ty, r.vector))
     }
 
-    /// What a name of module scope means here.
+    /// What a name refers to at module scope.
     pub fn module_name(&self, name: &str) -> Option<ModuleName> {
         let (globals, functions) = self.visible;
         self.names.get(name).copied().filter(|n| match n {
@@ -343,7 +343,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// Enough of a text to recognise it.
+/// A prefix of a text that is long enough to recognise it.
 pub(crate) fn shorten(text: &str) -> String {
     if text.chars().count() <= 60 {
         return text.to_owned();

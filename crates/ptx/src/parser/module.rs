@@ -21,7 +21,7 @@ impl<'s> Parser<'s> {
         self.check_constants();
     }
 
-    /// All of `.const` has to fit 64 KiB.
+    /// The `.const` variables must fit in 64 KiB together.
     fn check_constants(&mut self) {
         const LIMIT: u64 = 65536;
         let mut end = 0_u64;
@@ -35,7 +35,7 @@ impl<'s> Parser<'s> {
                 let total = total.fold(0_u64, |n, v| n.saturating_add(v.size_bytes()));
                 let message =
                     format!("File uses too much global constant data ({total:#x} bytes, {LIMIT:#x} max)");
-                self.error(ErrorKind::Semantic, span, message, "this variable goes over the limit");
+                self.error(ErrorKind::Semantic, span, message, "this variable exceeds the limit");
                 return;
             }
         }
@@ -98,7 +98,7 @@ impl<'s> Parser<'s> {
             let version = self.module.version;
             if version < since {
                 let message = format!("PTX .version {version} does not support .target {word}");
-                let label = format!("from .version {since} on");
+                let label = format!("requires .version {since} or later");
                 return Err(self.error(ErrorKind::UnsupportedTarget, span, message, &label));
             }
             self.module.to_mut().target.push(target);
@@ -264,7 +264,7 @@ impl<'s> Parser<'s> {
             let known = |d: &Directive| matches!(d, Directive::File(f) if f.index == file);
             if !self.module.directives.iter().any(known) {
                 let message = format!("Undefined file index #{file}");
-                self.error(ErrorKind::Semantic, span, message, "no `.file` before this place has it");
+                self.error(ErrorKind::Semantic, span, message, "no earlier `.file` has this index");
             }
             let text = self.raw_lines()?;
             self.expect(b'}')?;
@@ -274,7 +274,8 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// The lines between `.source_begin` and `.source_end`, which stand in lines of their own: no PTX.
+    /// The lines between `.source_begin` and `.source_end`, which are each on a line of their own. They are
+    /// not PTX.
     fn raw_lines(&mut self) -> Parsed<String> {
         let begin = self.token.span;
         if self.word() != "source_begin" {
@@ -303,11 +304,11 @@ impl<'s> Parser<'s> {
             }
         }
         let message = "Parsing error near '.source_begin': unterminated .source_begin, expected .source_end";
-        let label = "each of the two stands in a line of its own";
+        let label = "each of the two must be on a line of its own";
         Err(self.error(ErrorKind::Syntax, begin, message, label))
     }
 
-    /// Takes `.word`.
+    /// Consumes `.word`.
     fn directive_word(&mut self, word: &str) -> Parsed<()> {
         if self.word() != word {
             return Err(self.unexpected(&format!("`.{word}`")));
@@ -374,7 +375,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// The architectures that PTX has a name for, each with the version that brought it.
+/// The architectures that PTX has a name for, each with the version that introduced it.
 const ARCHES: &[(u16, Version)] = &[
     (10, Version::new(1, 0)),
     (11, Version::new(1, 0)),
@@ -410,7 +411,7 @@ const ARCHES: &[(u16, Version)] = &[
     (121, Version::new(8, 8)),
 ];
 
-/// A word of `.target`, with the version that brought it.
+/// A word of `.target`, with the version that introduced it.
 fn target(word: &str) -> Option<(Target, Version)> {
     match word {
         "texmode_unified" => return Some((Target::TexmodeUnified, Version::new(1, 5))),

@@ -81,7 +81,7 @@ impl<'s> Parser<'s> {
         let mut offset = 0_i64;
         while self.eat(b'[') {
             let array = self.array(symbol, span)?;
-            // Elements of vectors are counted in scalars, as the assembler does.
+            // Vector elements are counted in scalars, as ptxas does.
             let size = self.variable(array).map_or(1, |v| v.ty.size_bytes());
             if self.token.kind == Kind::Ident && !self.at_constant() {
                 let index = self.index()?;
@@ -97,7 +97,7 @@ impl<'s> Parser<'s> {
         Ok(OperandKind::Symbol(SymbolRef { symbol, offset }))
     }
 
-    /// What is indexed, which has to be an array.
+    /// The indexed symbol, which must be an array.
     fn array(&mut self, symbol: Symbol, span: Span) -> Parsed<VariableRef> {
         let array = match symbol {
             Symbol::Global(id) => Some(VariableRef::Global(id)),
@@ -107,12 +107,12 @@ impl<'s> Parser<'s> {
         match array.filter(|a| self.variable(*a).is_some_and(|v| !v.dims.is_empty())) {
             Some(array) => Ok(array),
             None => {
-                Err(self.error(ErrorKind::Semantic, span, "Array indexing on non-array", "this is no array"))
+                Err(self.error(ErrorKind::Semantic, span, "Array indexing on non-array", "not an array"))
             }
         }
     }
 
-    /// The register that chooses an element.
+    /// The register that selects an element.
     fn index(&mut self) -> Parsed<RegId> {
         let span = self.token.span;
         let reg = self.register()?;
@@ -218,7 +218,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// The part of a register that a word after it names.
+/// The part of a register that a suffix selects.
 fn component(word: &str) -> Option<Component> {
     let plain = match word {
         "x" | "r" => Some(0),

@@ -9,7 +9,7 @@ use crate::scope::{Found, Name};
 use crate::span::Span;
 use crate::types::{ScalarType, Space};
 
-/// What stands before the names of a declaration.
+/// The part of a declaration before the names.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub space: Space,
@@ -22,7 +22,7 @@ pub(crate) struct Head {
 }
 
 impl<'s> Parser<'s> {
-    /// `.space {.attribute(…)} {.align n} {.vN} .type`: the words come in any order.
+    /// `.space {.attribute(…)} {.align n} {.vN} .type`: the words may come in any order.
     pub fn variable_head(&mut self) -> Parsed<Head> {
         let start = self.token.span;
         let (mut space, mut ty) = (None, None);
@@ -72,7 +72,7 @@ impl<'s> Parser<'s> {
             if let (Some(found), None) = (Space::from_name(word), space) {
                 space = Some(found);
                 self.bump();
-                // `.const[3]`: a bank, in versions before 2.2.
+                // `.const[3]`: a constant bank, in versions before 2.2.
                 if self.token.is(b'[') {
                     self.bump();
                     self.expect_int("a bank's number")?;
@@ -148,7 +148,7 @@ impl<'s> Parser<'s> {
         Ok((first, second))
     }
 
-    /// The name and dimensions of one variable of a declaration; the initial value comes later.
+    /// The name and dimensions of one declared variable, without its initial value.
     pub fn declarator(&mut self, head: &Head) -> Parsed<(&'s str, Variable)> {
         let (name, span) = self.expect_ident("a variable's name")?;
         let mut dims = Vec::new();
@@ -192,7 +192,7 @@ impl<'s> Parser<'s> {
         Ok((name, variable))
     }
 
-    /// `= value`, if it comes next, into a variable.
+    /// Parses `= value`, if it comes next, into a variable.
     pub fn initialiser(&mut self, variable: &mut Variable) -> Parsed<()> {
         if !self.eat(b'=') {
             return Ok(());
@@ -204,7 +204,7 @@ impl<'s> Parser<'s> {
                 ScalarType::Samplerref => {
                     "modules with samplers of their own do not load on the hardware either"
                 }
-                _ => "the interface's functions set it",
+                _ => "set it through the API",
             };
             return Err(self.error(ErrorKind::Semantic, self.token.span, message, label));
         }
@@ -246,7 +246,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// A string's bytes and its final zero.
+    /// A string's bytes and its terminating zero.
     fn text_value(&mut self) -> Parsed<InitValue> {
         let text = self.expect_string()?;
         let bytes = text.bytes().chain([0]).map(|b| InitValue::Int(i128::from(b)));
@@ -278,7 +278,7 @@ impl<'s> Parser<'s> {
         if self.token.kind == Kind::Ident && self.text(self.token.span) != "WARP_SZ" {
             return self.address_value(None);
         }
-        // `0xFF00(symbol)`: some bits of an address.
+        // `0xFF00(symbol)`: selected bits of an address.
         if self.token.kind == Kind::Int && self.next.is(b'(') {
             let mask = self.expect_int("a mask")?;
             self.expect(b'(')?;
@@ -286,7 +286,7 @@ impl<'s> Parser<'s> {
             self.expect(b')')?;
             return Ok(value);
         }
-        // Tables of plain numbers can be megabytes long.
+        // A fast path for plain numbers: such tables can be megabytes long.
         let plain = self.token.kind == Kind::Int && (self.next.is(b',') || self.next.is(b'}'));
         Ok(match if plain { self.literal()? } else { self.constant()? } {
             Constant::Int(i) => InitValue::Int(i.value()),
@@ -326,7 +326,7 @@ impl<'s> Parser<'s> {
         Ok(0)
     }
 
-    /// What a name means here, other than a register.
+    /// What a name that is not a register refers to here.
     pub fn symbol(&self, name: &str) -> Option<Symbol> {
         if let Some(Found::Name(Name::Var(id))) = self.current.scopes.find(name) {
             return Some(Symbol::Var(id));
@@ -340,7 +340,7 @@ impl<'s> Parser<'s> {
     pub fn unknown_symbol(&mut self, name: &str, span: Span) -> super::Reported {
         let message = format!("Unknown symbol '{}'", super::shorten(name));
         let mut diagnostic =
-            Diagnostic::error(ErrorKind::Semantic, span, message).label("not declared before this place");
+            Diagnostic::error(ErrorKind::Semantic, span, message).label("not declared before this use");
         if name.starts_with('%') {
             diagnostic = diagnostic.help(format!("declare it: `.reg .b32 {};`", super::shorten(name)));
         }
@@ -363,7 +363,7 @@ impl<'s> Parser<'s> {
         loop {
             let (name, mut variable) = self.declarator(&head)?;
             variable.linkage = linkage;
-            // The name is known in its own initial value.
+            // A variable's name is visible in its own initial value.
             let id = self.declare_global(name, variable.clone())?;
             self.initialiser(&mut variable)?;
             if let Some(slot) = self.module.to_mut().globals.get_mut(id.index()) {
@@ -423,7 +423,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// How many scalars an initial value has.
+/// Number of scalars in an initial value.
 fn count(value: &InitValue) -> u64 {
     match value {
         InitValue::List(values) => values.iter().map(count).sum(),
