@@ -1,7 +1,8 @@
 //! Calls: direct, indirect, and into the runtime.
 //!
-//! Scalars travel as values. An array (a struct by value) lies in a stack slot of the caller and travels as its generic address;
-//! a returned array has its address passed as a last argument.
+//! Scalars are passed as values. An array (a struct by value) is in a stack slot of the caller and is passed
+//! as its generic address; for a returned array, the caller passes the destination's address as the last
+//! argument.
 
 use ptx::ScalarType;
 use ptx::ast::{
@@ -16,7 +17,7 @@ use crate::link::ty_of;
 use crate::operand::bits_type;
 use crate::ssa::Var;
 
-/// What a callee's parameter is: a scalar of a type, or an array.
+/// A callee's parameter: a scalar of this type, or an array.
 type Formal = Option<Ty>;
 
 fn prototype_formal(p: &PrototypeParameter) -> Formal {
@@ -80,7 +81,7 @@ pub fn call(l: &mut Lower, i: &Instruction) -> Result<()> {
     store_results(l, i, parts.returns, &returns, values)
 }
 
-/// A `.param` variable of the caller that an operand names.
+/// The caller's `.param` variable that an operand names.
 fn named(operand: &Operand) -> Option<VarId> {
     match operand.kind {
         OperandKind::Symbol(s) => match s.symbol {
@@ -94,7 +95,7 @@ fn named(operand: &Operand) -> Option<VarId> {
 /// The generic address of an array operand.
 fn array_address(l: &mut Lower, operand: &Operand) -> Result<Value> {
     let Some(v) = named(operand) else {
-        return l.fail(ErrorClass::Invalid, operand.span, "a .param array is expected here");
+        return l.fail(ErrorClass::Invalid, operand.span, "expected a .param array");
     };
     let (address, space) = l.symbol_address(Symbol::Var(v), 0, operand)?;
     Ok(match space {
@@ -180,14 +181,14 @@ fn store_results(
                 let ty = l.ty(value);
                 l.op(Op::Store { mem, ty, count: 1, offset: 0 }, &[address, value]);
             }
-            Some(_) => return l.fail(ErrorClass::Invalid, i.span, "a result cannot go there"),
+            Some(_) => return l.fail(ErrorClass::Invalid, i.span, "a result cannot be written here"),
             None => l.write_dest(operand, value, false)?,
         }
     }
     Ok(())
 }
 
-/// The runtime's function of this name.
+/// The runtime function of this name.
 fn builtin(name: &str) -> Option<Builtin> {
     Some(match name {
         "vprintf" => Builtin::Vprintf,

@@ -1,9 +1,10 @@
-//! A text whose functions are lowered when somebody asks for them.
+//! A text whose functions are lowered on request.
 //!
-//! Reading a large text takes less than lowering it, and a program launches few of its kernels. So loading reads and checks every body and
-//! keeps none of them; what is asked for is read again and lowered. Yet whatever is wrong is told at load: of the instructions that are
-//! alike ([`crate::shape`]) one is lowered then, in its function, and where that is refused, or anything else is not as it should be,
-//! there is no [`Deferred`]: the text is then lowered as a whole, which tells every finding.
+//! Parsing a large text is cheaper than lowering it, and a program launches few of its kernels. So loading
+//! parses and checks every body and discards it; a function is parsed again and lowered when it is requested.
+//! All errors are still reported at load: of each group of instructions with the same shape
+//! ([`crate::shape`]), one is lowered at load. If it is refused, or anything else is unusual, no [`Deferred`]
+//! is created, and the text is lowered as a whole, which reports every error.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -21,35 +22,35 @@ use crate::shape::{Shape, Shapes};
 use crate::uses::Uses;
 use crate::{Error, Options, Unit, ssa};
 
-/// Functions that are read and lowered by one thread before it takes others.
+/// Number of functions that a thread parses and lowers at a time.
 const CHUNK: usize = 8;
 
-/// A module of one text, of which some functions are lowered.
+/// A module made from one text, some of whose functions have been lowered.
 pub struct Deferred {
     name: String,
     source: String,
     outline: Outline,
     linked: Linked,
     graph: CallGraph,
-    /// By function of the text, the line on which its body begins.
+    /// For each function of the text, the line on which its body begins.
     lines: OnceLock<Vec<u32>>,
     lowered: Vec<OnceLock<Arc<wave::Function>>>,
 }
 
-/// What is kept of a body that was read.
+/// What is kept of a parsed body.
 struct Kept {
     uses: Uses,
     vars: Vec<Variable>,
-    /// The body, where some of its statements are like none before: which.
+    /// The body and the indices of its statements with new shapes, if it has any.
     sample: Option<(Body, Vec<u32>)>,
 }
 
-/// The shapes of a module's instructions, for all threads.
+/// The shapes of a module's instructions, shared by all threads.
 #[derive(Default)]
 struct Known(RwLock<HashSet<Shape>>);
 
 impl Known {
-    /// The statements of a function's body that are like none before. From now on they are known.
+    /// The statements of a function's body with new shapes, which are then recorded as known.
     fn fresh(&self, function: &ast::Function) -> Vec<u32> {
         let Some(body) = &function.body else { return Vec::new() };
         let taken = addresses_taken(function);
@@ -76,7 +77,8 @@ impl Known {
 }
 
 impl Deferred {
-    /// Reads and checks a text. `None`: something is wrong with it, or unusual; [`crate::lower_by`] says what.
+    /// Parses and checks a text. `None` if something is wrong or unusual; [`crate::lower_by`] then reports
+    /// it.
     pub fn new(name: &str, source: &str, options: Options) -> Option<Deferred> {
         let mut outline = Outline::new(source)?;
         let kept = read(&outline, source, options.each)?;
@@ -118,18 +120,19 @@ impl Deferred {
         self.linked.module()
     }
 
-    /// The `.target` words and whatever else the text says outside of its functions' bodies.
+    /// The `.target` words and everything else outside function bodies.
     pub fn text(&self) -> &ast::Module {
         self.outline.module()
     }
 
-    /// The module with all that a kernel may reach.
+    /// The module with every function that a kernel may reach.
     ///
-    /// # Errors
-    /// A function cannot be lowered although functions like it can: a mistake of this crate.
+    /// # Errors A function cannot be lowered although functions with the same shapes can: a bug in this
+    /// crate.
     pub fn reached_from(&self, kernel: FuncId, each: Each) -> Result<wave::Module, Vec<Error>> {
         let reached = self.graph.reachable(kernel);
-        // What a handle leads to is known when every place where one is taken is.
+        // The targets of calls through handles are known only if every function that takes a handle is
+        // present.
         if self.graph.through_handles(&reached) {
             return self.whole(each);
         }
@@ -138,14 +141,13 @@ impl Deferred {
 
     /// The module with all of its functions.
     ///
-    /// # Errors
-    /// As of [`Deferred::reached_from`].
+    /// # Errors See [`Deferred::reached_from`].
     pub fn whole(&self, each: Each) -> Result<wave::Module, Vec<Error>> {
         let all = 0..self.lowered.len() as u32;
         self.with(&all.map(FuncId).collect(), each)
     }
 
-    /// The functions whose text this line may be in.
+    /// The functions whose text may contain this line.
     pub fn functions_at(&self, line: u32) -> Vec<FuncId> {
         let lines = self.first_lines();
         let first_of = |id: &FuncId| lines.get(self.linked.owner(*id)?.1).copied();
@@ -153,13 +155,13 @@ impl Deferred {
             .map(FuncId)
             .filter_map(|id| Some((first_of(&id).filter(|first| (1..=line).contains(first))?, id)))
             .collect();
-        // The last to begin, and whichever begin on the same line.
+        // The last function to begin before it, and all that begin on the same line.
         let last = begun.iter().map(|b| b.0).max();
         begun.retain(|b| Some(b.0) == last);
         begun.into_iter().map(|b| b.1).collect()
     }
 
-    /// Bytes of text that a function's body has; 0 if it is only declared.
+    /// Bytes of text in a function's body; 0 if it is only declared.
     pub fn text_size(&self, function: FuncId) -> usize {
         let owner = self.linked.owner(function);
         owner
@@ -182,7 +184,7 @@ impl Deferred {
         let errors: Vec<OnceLock<Vec<Error>>> = chunks.iter().map(|_| OnceLock::new()).collect();
         each(chunks.len(), &|n| {
             let (Some(chunk), Some(place)) = (chunks.get(n), errors.get(n)) else { return };
-            // Each number comes once.
+            // Never set before: each number is passed once.
             let _ = place.set(self.lower(chunk).err().unwrap_or_default());
         });
         let errors: Vec<Error> = errors.into_iter().filter_map(OnceLock::into_inner).flatten().collect();
@@ -202,14 +204,14 @@ impl Deferred {
         Ok(module)
     }
 
-    /// Reads and lowers some functions.
+    /// Parses and lowers some functions.
     fn lower(&self, functions: &[(FuncId, ast::FuncId)]) -> Result<(), Vec<Error>> {
         let unit = Unit { name: &self.name, module: self.outline.module(), source: &self.source };
         let numbers: Vec<ast::FuncId> = functions.iter().map(|f| f.1).collect();
-        // They have been read before.
+        // The same bodies were parsed successfully before.
         let bodies = self.outline.read(&self.source, &numbers);
         let bodies =
-            bodies.ok_or_else(|| vec![Error::mistake("a body reads otherwise than before".to_owned())])?;
+            bodies.ok_or_else(|| vec![Error::mistake("a body that was parsed before no longer parses".to_owned())])?;
         for ((id, number), body) in functions.iter().zip(bodies) {
             let head = &unit.module[*number];
             let function = ast::Function { body: Some(body), ..head.clone() };
@@ -221,7 +223,7 @@ impl Deferred {
             let place = self.lowered.get(id.index()).zip(self.linked.module().functions.get(id.index()));
             if let Some((place, head)) = place {
                 code.kernel.clone_from(&head.kernel);
-                // Another thread may have been here.
+                // Another thread may have set it first.
                 let _ = place.set(Arc::new(code));
             }
         }
@@ -229,7 +231,7 @@ impl Deferred {
     }
 }
 
-/// Reads every body.
+/// Parses every body.
 fn read(outline: &Outline, source: &str, each: Each) -> Option<Vec<OnceLock<Kept>>> {
     let kept: Vec<OnceLock<Kept>> = outline.module().functions.iter().map(|_| OnceLock::new()).collect();
     let known = Known::default();
@@ -249,13 +251,13 @@ fn read(outline: &Outline, source: &str, each: Each) -> Option<Vec<OnceLock<Kept
         } else {
             Kept { uses, vars: read.vars.clone(), sample: Some((read, fresh)) }
         };
-        // Each function comes once.
+        // Never set before: each function is passed once.
         let _ = place.set(kept);
     });
     whole.then_some(kept)
 }
 
-/// Gives functions what others ask of them.
+/// Declares functions for their callers and for launches.
 fn declare_heads(unit: &Unit, linked: &mut Linked) {
     let functions = unit.module.functions.iter().enumerate();
     for (n, function) in functions.filter(|(_, f)| f.body.is_some()) {
@@ -265,7 +267,7 @@ fn declare_heads(unit: &Unit, linked: &mut Linked) {
     }
 }
 
-/// Who calls whom, and which shared variables each function names.
+/// The call graph, and the shared variables that each function names.
 fn facts(unit: &Unit, linked: &Linked, uses: &[Uses]) -> Option<(CallGraph, Vec<BTreeSet<SharedId>>)> {
     let count = linked.module().functions.len();
     let (mut calls, mut shared) = (vec![Calls::default(); count], vec![BTreeSet::new(); count]);
@@ -300,7 +302,7 @@ fn facts(unit: &Unit, linked: &Linked, uses: &[Uses]) -> Option<(CallGraph, Vec<
     Some((CallGraph::of(calls, taken), shared))
 }
 
-/// Lowers the statements that are like no others. `None`: one is refused.
+/// Lowers the statements with new shapes. `None` if one is refused.
 fn try_samples(
     unit: &Unit,
     linked: &Linked,
@@ -314,7 +316,7 @@ fn try_samples(
             (ast::Function { body: Some(body), ..unit.module[id].clone() }, statements)
         })
         .collect();
-    // Findings are told with their lines when the text is lowered as a whole.
+    // Errors get their lines when the text is lowered as a whole.
     let lines = LineIndex::new("");
     let done: Vec<OnceLock<()>> = samples.iter().map(|_| OnceLock::new()).collect();
     each(samples.len(), &|n| {
@@ -322,7 +324,7 @@ fn try_samples(
         if let Ok(code) = function::lower_some(linked, 0, unit, &lines, function, statements)
             && wave::verify::verify_functions(linked.module(), [&code]).is_ok()
         {
-            // Each number comes once.
+            // Never set before: each number is passed once.
             let _ = place.set(());
         }
     });

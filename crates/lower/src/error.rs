@@ -1,48 +1,48 @@
-//! What can be wrong with a module that parses.
+//! Errors in a module that parses.
 
 use ptx::Span;
 
-/// What a driver's answer depends on.
+/// The class of an error, on which the driver's error code depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
-    /// An instruction or construct that is legal PTX and not supported yet.
+    /// An instruction or construct that is legal PTX but not supported yet.
     Unsupported,
-    /// The text breaks a rule that only shows here.
+    /// The text breaks a rule that only lowering checks.
     Invalid,
     /// A symbol that no text of the link defines.
     Unresolved,
-    /// A symbol that two texts of the link define.
+    /// A symbol that more than one text of the link defines.
     Duplicate,
-    /// Lowering made something that is not sound wave IR: a mistake of ours.
+    /// Lowering produced invalid wave IR: a bug in this crate.
     Internal,
 }
 
-/// One finding.
+/// An error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// Index of the unit.
     pub unit: usize,
-    /// Its kind.
+    /// Its class.
     pub class: ErrorClass,
-    /// The text it is about.
+    /// The text that it refers to.
     pub span: Span,
-    /// The finding in one line.
+    /// The error in one line.
     pub message: String,
 }
 
 impl Error {
-    /// What the verifier says about a lowered module.
+    /// Reports what the verifier found in a lowered module.
     pub(crate) fn internal(problem: &wave::verify::Problem) -> Error {
         Error::mistake(problem.to_string())
     }
 
-    /// What only a mistake of this crate can bring about.
+    /// An error that only a bug in this crate can cause.
     pub(crate) fn mistake(message: String) -> Error {
         let message = format!("internal error in lowering: {message}");
         Error { unit: 0, class: ErrorClass::Internal, span: Span::default(), message }
     }
 
-    /// The finding as a diagnostic of the PTX crate, to be rendered with the unit's source.
+    /// The error as a diagnostic of the PTX crate, to be rendered with the unit's source.
     pub fn diagnostic(&self) -> ptx::Diagnostic {
         ptx::Diagnostic::error(ptx::ErrorKind::Semantic, self.span, self.message.clone())
     }

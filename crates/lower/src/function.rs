@@ -1,4 +1,4 @@
-//! One function: its blocks, its variables, its statements in order.
+//! Lowers one function: its blocks, its variables, and its statements in order.
 
 use std::collections::HashSet;
 
@@ -17,19 +17,19 @@ use crate::family;
 use crate::link::{Linked, ty_of};
 use crate::ssa::{Ssa, Var};
 
-/// The error has been noted.
+/// An error that has been recorded.
 #[derive(Debug)]
 pub struct Noted;
 
-/// What lowering steps answer.
+/// The result of a lowering step.
 pub type Result<T> = std::result::Result<T, Noted>;
 
-/// Where a function's variable is.
+/// The location of a function's variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarPlace {
     /// Shared memory.
     Shared(SharedId),
-    /// The image.
+    /// The module image.
     Global(GlobalId, Space),
     /// A stack slot.
     Slot(u32),
@@ -39,7 +39,7 @@ pub enum VarPlace {
     Scalar(Ty),
     /// A scalar `.param` whose address is taken: a stack slot that holds a value of this type.
     Kept(u32, Ty),
-    /// A `.param` array of a device function's head: the SSA variable holds its generic address.
+    /// A `.param` array in a device function's head: the SSA variable holds its generic address.
     Pointer,
 }
 
@@ -59,11 +59,12 @@ pub struct Lower<'a> {
     /// The slot of [`Lower::stack_slot`].
     stack: Option<u32>,
     errors: Vec<Error>,
-    /// While a guarded pure instruction is lowered: results are selected under it.
+    /// The guard of a pure instruction that is being lowered: results are selected under it.
     select: Option<Value>,
 }
 
-/// What a device function takes and gives in wave types: arrays travel as generic addresses, returned arrays as a last argument.
+/// Parameter and result types of a device function in wave. Arrays are passed as generic addresses, and
+/// returned arrays as a last parameter.
 pub fn signature(function: &ast::Function) -> (Vec<Ty>, Vec<Ty>) {
     let mut params: Vec<Ty> =
         function.params.iter().map(|p| parameter_ty(function, *p).unwrap_or(Ty::I64)).collect();
@@ -101,7 +102,8 @@ pub fn lower(
     Lower::new(linked, unit, source, lines, function).lowered(None)
 }
 
-/// Lowers some of a body's statements, those of these numbers, which ascend, and leaves the others out: whether they can be lowered.
+/// Tries to lower some of a body's statements, given by their indices in ascending order, and skips the
+/// others.
 pub fn lower_some(
     linked: &Linked,
     unit: usize,
@@ -113,7 +115,7 @@ pub fn lower_some(
     Lower::new(linked, unit, source, lines, function).lowered(Some(statements))
 }
 
-/// A function with a body as a declaration: what callers and launches ask of it.
+/// A function with a body as a declaration: what callers and launches need to know.
 pub fn declaration(function: &ast::Function) -> Function {
     let kernel = function.is_entry.then(|| kernel_info(function));
     let results = if function.is_entry { Vec::new() } else { signature(function).1 };
@@ -153,13 +155,13 @@ impl<'a> Lower<'a> {
 }
 
 impl Lower<'_> {
-    /// Notes an error at `span`.
+    /// Records an error at `span`.
     pub fn fail<T>(&mut self, class: ErrorClass, span: Span, message: impl Into<String>) -> Result<T> {
         self.errors.push(Error { unit: self.unit, class, span, message: message.into() });
         Err(Noted)
     }
 
-    /// An instruction that is legal and cannot be lowered.
+    /// Reports a legal instruction that cannot be lowered.
     pub fn unsupported<T>(&mut self, i: &Instruction, what: &str) -> Result<T> {
         let mut name = i.opcode.name().to_string();
         for m in &i.modifiers {
@@ -220,7 +222,7 @@ impl Lower<'_> {
         self.ssa.write(self.block, var, v);
     }
 
-    /// Where a variable of this function is.
+    /// The location of a variable of this function.
     pub fn var_place(&self, v: VarId) -> VarPlace {
         self.vars[v.index()]
     }
@@ -229,7 +231,7 @@ impl Lower<'_> {
         self.out.new_block()
     }
 
-    /// Ends the current block and notes the edges.
+    /// Ends the current block and records its edges.
     fn terminate(&mut self, term: Terminator) {
         let from = self.block;
         for to in term.targets().map(|t| t.block).collect::<Vec<_>>() {
@@ -240,13 +242,13 @@ impl Lower<'_> {
         b.terminate(term);
     }
 
-    /// Begins a block that nothing leads to yet, such as the code behind a `ret`.
+    /// Begins a block without predecessors so far, such as the code behind a `ret`.
     fn begin_unreachable(&mut self) {
         self.block = self.new_block();
         self.ssa.seal(self.block);
     }
 
-    /// Lowers all statements, or only those of these numbers, which ascend.
+    /// Lowers all statements, or only those with these indices, which ascend.
     fn run(&mut self, only: Option<&[u32]>) {
         let entry = self.new_block();
         self.ssa.seal(entry);
@@ -280,7 +282,7 @@ impl Lower<'_> {
                 }
                 StatementKind::Instruction(i) => {
                     self.loc.line = self.lines.line_column(i.span.start).0;
-                    // An error has been noted; go on to find more.
+                    // The error has been recorded; go on to find more.
                     let _ = self.instruction(i);
                 }
                 _ => {}
@@ -340,7 +342,8 @@ impl Lower<'_> {
         VarPlace::Slot(self.out.slots.len() as u32 - 1)
     }
 
-    /// The slot of the memory that the function takes while it runs, `size` bytes at a multiple of at least `align`.
+    /// The slot of the stack memory that the function allocates at run time: `size` bytes, aligned to at
+    /// least `align`.
     pub fn stack_slot(&mut self, size: u32, align: u32) -> u32 {
         let slots = &mut self.out.slots;
         let slot = *self.stack.get_or_insert_with(|| {
@@ -374,7 +377,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Stores `v` in the slot of a scalar whose address is taken; false for other variables.
+    /// Stores `v` in the slot of a scalar whose address is taken; returns false for other variables.
     pub fn keep(&mut self, var: VarId, v: Value) -> bool {
         let VarPlace::Kept(slot, ty) = self.var_place(var) else { return false };
         let address = self.op1(Op::LocalAddr(slot), &[]);
@@ -414,7 +417,7 @@ impl Lower<'_> {
         if guard.negated { self.not(p) } else { p }
     }
 
-    /// Lowers an instruction. Every finding in it names it.
+    /// Lowers an instruction. Errors inside it name it.
     fn instruction(&mut self, i: &Instruction) -> Result<()> {
         let before = self.errors.len();
         let done = self.lower_instruction(i);
@@ -461,7 +464,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Runs `then` where `cond` holds and `els` where it does not. Neither may leave its block.
+    /// Emits `then` for lanes where `cond` holds and `els` for the others. Each must end in the block that it
+    /// began in.
     pub fn either(
         &mut self,
         cond: Value,
@@ -483,7 +487,7 @@ impl Lower<'_> {
         first.and(second)
     }
 
-    /// Runs `body` for each i32 from 0 below `limit`.
+    /// Emits `body` for each i32 from 0 below `limit`.
     pub fn count_to(
         &mut self,
         limit: Value,
@@ -513,13 +517,13 @@ impl Lower<'_> {
     fn label_block(&mut self, label: LabelId, span: Span) -> Result<Block> {
         match self.labels.get(label.index()).copied().flatten() {
             Some(b) => Ok(b),
-            None => self.fail(ErrorClass::Invalid, span, "this label does not stand before an instruction"),
+            None => self.fail(ErrorClass::Invalid, span, "this label is not followed by an instruction"),
         }
     }
 
     fn branch(&mut self, i: &Instruction) -> Result<()> {
         let Some(label) = i.label() else {
-            return self.fail(ErrorClass::Invalid, i.span, "a label is expected");
+            return self.fail(ErrorClass::Invalid, i.span, "expected a label");
         };
         let to = self.label_block(label, i.span)?;
         match i.guard {
@@ -545,11 +549,11 @@ impl Lower<'_> {
     /// `brx.idx index, table;`
     fn branch_table(&mut self, i: &Instruction) -> Result<()> {
         let [index, ..] = i.operands.as_slice() else {
-            return self.fail(ErrorClass::Invalid, i.span, "an index and a table are expected");
+            return self.fail(ErrorClass::Invalid, i.span, "expected an index and a table");
         };
         let table = i.label().and_then(|l| self.function.body.as_ref().map(|b| &b.labels[l.index()].kind));
         let Some(LabelKind::BranchTargets(labels)) = table else {
-            return self.fail(ErrorClass::Invalid, i.span, "a label of .branchtargets is expected");
+            return self.fail(ErrorClass::Invalid, i.span, "expected the label of a .branchtargets");
         };
         let index = self.value(index, ptx::ScalarType::U32)?;
         let next = i.guard.map(|g| {
@@ -573,18 +577,18 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The vector elements of a register operand, or the operand itself.
+    /// Number of vector elements of a register.
     pub fn register_elements(&self, reg: RegId) -> u8 {
         self.function.regs()[reg.index()].vector.max(1)
     }
 
-    /// The last instruction of the current block, for those that need to look back.
+    /// The last instruction of the current block, for lowerings that inspect it.
     pub fn last(&self) -> Option<&Inst> {
         self.out.block(self.block).insts.last()
     }
 }
 
-/// The variables whose names stand for addresses: as operands of anything but calls.
+/// The variables whose address is taken: those named by operands of anything but calls.
 pub fn addresses_taken(function: &ast::Function) -> HashSet<VarId> {
     let statements = function.body.iter().flat_map(|b| &b.statements);
     let operands = statements.filter_map(|s| match &s.kind {

@@ -1,12 +1,12 @@
 //! PTX to wave IR.
 //!
-//! [`lower`] takes one or more parsed PTX texts, links them (an `.extern` symbol of one is defined in another) and gives one
-//! [`wave::Module`]. Registers become SSA values (`ssa`), variables get their places (`link`), and each instruction goes through
-//! the row of [`family::of`] that names its lowering.
-//! [`Deferred`] is a large text whose functions are lowered when they are asked for.
+//! [`lower`] takes one or more parsed PTX texts, links them (an `.extern` symbol of one text is defined in
+//! another) and returns one [`wave::Module`]. Registers become SSA values (`ssa`), variables are placed in
+//! memory (`link`), and each instruction is lowered by the function in its row of [`family::of`].
+//! [`Deferred`] is a large text whose functions are lowered on request.
 //!
-//! **Architecture invariant:** knows PTX and wave, not how wave is run. Every instruction that cannot be lowered is an error with its
-//! place; none is dropped.
+//! **Architecture invariant:** this crate knows PTX and wave, not how wave is run. Every instruction that
+//! cannot be lowered is an error with a position; none is dropped.
 
 #![forbid(unsafe_code)]
 
@@ -27,13 +27,13 @@ use ptx::LineIndex;
 
 pub use deferred::Deferred;
 pub use error::{Error, ErrorClass};
-/// How functions are shared out: this crate knows no threads.
+/// Shares out work on functions: this crate knows no threads.
 pub use wave::verify::Each;
 
 /// One PTX text of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit<'a> {
-    /// What to call it in messages.
+    /// Its name in messages.
     pub name: &'a str,
     /// Its tree.
     pub module: &'a ptx::ast::Module,
@@ -41,31 +41,33 @@ pub struct Unit<'a> {
     pub source: &'a str,
 }
 
-/// [`Each`] on the thread that asks.
+/// An [`Each`] that runs everything on the calling thread.
 pub fn one_by_one(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).for_each(work);
 }
 
-/// How strict linking is, and who does the work.
+/// Options of linking and lowering.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// A variable that is declared `.extern` and that no text defines is an error, as it is to the linker. Otherwise its address is null, as
-    /// loading one text alone takes it.
+    /// Whether a variable that is declared `.extern` and defined in no text is an error, as it is for the
+    /// linker. Otherwise its address is null, as when a single text is loaded.
     pub complete: bool,
     /// Addresses of variables that no text defines.
     pub symbols: &'a [(String, u64)],
-    /// How functions are shared out.
+    /// Shares out the work on functions.
     pub each: Each<'a>,
-    /// The approximate functions give the hardware's bits instead of what is quick and inside the manual's bounds.
+    /// Whether the approximate functions return the hardware's bits rather than being fast and within the
+    /// manual's bounds.
     pub exact: bool,
 }
 
-/// Lowers and links `units`; all errors of all units come together, by unit and place. Every symbol must be defined.
+/// Lowers and links `units`. Returns all errors of all units, ordered by unit and position. Every symbol must
+/// be defined.
 pub fn lower(units: &[Unit]) -> Result<wave::Module, Vec<Error>> {
     lower_by(units, Options { complete: true, symbols: &[], each: &one_by_one, exact: false })
 }
 
-/// As [`lower`], with options.
+/// [`lower`] with options.
 pub fn lower_by(units: &[Unit], options: Options) -> Result<wave::Module, Vec<Error>> {
     let named: Vec<OnceLock<Vec<bool>>> = units.iter().map(|_| OnceLock::new()).collect();
     let is_named = |u: usize, function: usize| {
@@ -90,7 +92,7 @@ pub fn lower_by(units: &[Unit], options: Options) -> Result<wave::Module, Vec<Er
         if let Ok(body) = &mut body {
             ssa::remove_redundant_params(body);
         }
-        // Each number comes once.
+        // Never set before: each number is passed once.
         let _ = place.set(body);
     });
     for (&(index, id, _), place) in jobs.iter().zip(done) {
@@ -105,7 +107,7 @@ pub fn lower_by(units: &[Unit], options: Options) -> Result<wave::Module, Vec<Er
     }
     let mut module = linked.finish();
     wave::layout::assign_shared(&mut module);
-    // A module that breaks the IR's rules is a mistake of this crate; it is told here, not run.
+    // A module that violates the IR's rules is a bug in this crate; it is reported and never run.
     wave::verify::verify_by(&module, options.each)
         .map_err(|problems| problems.iter().map(Error::internal).collect::<Vec<_>>())?;
     Ok(module)

@@ -1,4 +1,4 @@
-//! Symbols across texts, and where variables lie.
+//! Resolves symbols across texts, and places variables in memory.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use crate::error::{Error, ErrorClass};
 use crate::function::parameter_ty;
 use crate::{Options, Unit, uses};
 
-/// What a module-scope variable is in the linked module.
+/// The location of a module-scope variable in the linked module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the image.
     Global(GlobalId),
     /// In shared memory.
     Shared(SharedId),
-    /// Not something that has memory (texture references and the like).
+    /// Without memory (texture references and the like).
     Nowhere,
-    /// In global memory, without a definition: at an address of the host's choice, or null.
+    /// In global memory but undefined: at an address that the host chose, or null.
     Address(u64),
 }
 
@@ -29,43 +29,43 @@ pub enum Place {
 #[derive(Debug, Default)]
 pub struct Linked {
     module: wave::Module,
-    /// By unit: where each of its variables is.
+    /// For each unit, the location of each of its variables.
     places: Vec<Vec<Place>>,
-    /// By unit: which function each of its functions is.
+    /// For each unit, the linked function of each of its functions.
     functions: Vec<Vec<FuncId>>,
-    /// Who gives each function its body.
+    /// The unit and function that give each linked function its body.
     owners: Vec<Option<(usize, usize)>>,
-    /// Variables that functions declare, by unit and the place of the name.
+    /// Variables declared inside functions, by unit and position of the name.
     of_functions: HashMap<(usize, u32), Place>,
-    /// By unit: which of the module's files the number of a `.file` means.
+    /// For each unit, the module's index of each `.file` number.
     files: Vec<HashMap<u32, u32>>,
-    /// As [`Options::exact`].
+    /// See [`Options::exact`].
     pub exact: bool,
 }
 
 impl Linked {
-    /// Whether the function `id` of unit `unit` is the definition that counts.
+    /// Whether the function `id` of unit `unit` is the definition that is used.
     pub fn owns(&self, unit: usize, id: usize) -> bool {
         self.owners[self.functions[unit][id].index()] == Some((unit, id))
     }
 
-    /// Stores a lowered body, keeping what linking knew.
+    /// Stores a lowered body, keeping the attributes that linking determined.
     pub fn set_body(&mut self, unit: usize, id: usize, body: wave::Function) {
         let f = self.functions[unit][id];
         self.module.functions[f.index()] = Arc::new(body);
     }
 
-    /// The number of a unit's `.file` as [`wave::Loc::file`] has it; 0 for one that no directive names.
+    /// The index in [`wave::Loc::file`] of a unit's `.file` number; 0 if no directive defines it.
     pub fn file(&self, unit: usize, number: u32) -> u32 {
         self.files.get(unit).and_then(|files| files.get(&number)).copied().unwrap_or(0)
     }
 
-    /// The function that unit `unit` means.
+    /// The linked function for a function of unit `unit`.
     pub fn function(&self, unit: usize, id: ast::FuncId) -> FuncId {
         self.functions[unit][id.index()]
     }
 
-    /// The variable that unit `unit` means.
+    /// The location of a variable of unit `unit`.
     pub fn place(&self, unit: usize, id: ast::GlobalId) -> Place {
         self.places[unit][id.index()]
     }
@@ -75,12 +75,12 @@ impl Linked {
         &self.module
     }
 
-    /// Who gives a function its body: unit, and number in it.
+    /// The unit and function that give a function its body.
     pub fn owner(&self, function: FuncId) -> Option<(usize, usize)> {
         self.owners.get(function.index()).copied().flatten()
     }
 
-    /// Gives every kernel its shared variables, by what is known of its functions.
+    /// Assigns every kernel its shared variables, given what its functions name.
     pub fn assign_shared(&mut self, graph: &CallGraph, named: &[BTreeSet<SharedId>]) {
         layout::assign_shared_by(&mut self.module, graph, named);
     }
@@ -103,8 +103,8 @@ fn rank(linkage: Linkage, defined: bool) -> u8 {
     }
 }
 
-/// Places all variables, including those that functions declare, and matches names. `is_named` says of a unit's function whether an
-/// instruction names it.
+/// Places all variables, including those declared inside functions, and resolves names. `is_named` tells for
+/// each function of a unit whether an instruction names it.
 pub fn link(
     units: &[Unit],
     is_named: &dyn Fn(usize, usize) -> bool,
@@ -123,7 +123,7 @@ pub fn link(
     (linked, errors)
 }
 
-/// Source files, each once however many units name it.
+/// Collects the source files; a file that several units name is listed once.
 fn link_files(units: &[Unit], linked: &mut Linked) {
     let mut known: HashMap<&str, u32> = HashMap::new();
     for unit in units {
@@ -205,7 +205,8 @@ fn link_functions(
     }
 }
 
-/// A function that is called must be defined with the parameters and results that the caller declares, as far as their sizes go.
+/// Checks that a called function is defined with the parameters and results that the caller declares, as far
+/// as their sizes go.
 fn compare_prototypes(
     units: &[Unit],
     is_named: &dyn Fn(usize, usize) -> bool,
@@ -233,7 +234,7 @@ fn compare_prototypes(
     }
 }
 
-/// `.alias a, b;`: whoever means `a` means `b`.
+/// `.alias a, b;`: every reference to `a` becomes one to `b`.
 fn alias_functions(units: &[Unit], linked: &mut Linked) {
     for (u, unit) in units.iter().enumerate() {
         for directive in &unit.module.directives {
@@ -247,7 +248,8 @@ fn alias_functions(units: &[Unit], linked: &mut Linked) {
     }
 }
 
-/// The functions of a unit that an instruction names, by number: a declaration alone needs no definition.
+/// For each function of a unit, whether an instruction names it: one that is only declared needs no
+/// definition.
 pub fn named(unit: &Unit) -> Vec<bool> {
     let mut named = vec![false; unit.module.functions.len()];
     let bodies = unit.module.functions.iter().filter_map(|f| f.body.as_ref());
@@ -326,8 +328,8 @@ fn link_variables(units: &[Unit], options: Options, linked: &mut Linked, errors:
     linked.lay_out();
 }
 
-/// A variable's initial value may have the address of a function only where that function has code, which those that the driver provides
-/// have not.
+/// Checks the function addresses in initial values: only functions with code have an address, and those that
+/// the driver provides have none.
 fn check_initialisers(units: &[Unit], linked: &Linked, errors: &mut Vec<Error>) {
     for (u, unit) in units.iter().enumerate() {
         for v in unit.module.globals.iter().filter(|v| v.init.is_some()) {
@@ -354,7 +356,7 @@ fn check_initialisers(units: &[Unit], linked: &Linked, errors: &mut Vec<Error>) 
     }
 }
 
-/// What this crate asks of a PTX variable.
+/// Properties of a PTX variable that this crate needs.
 trait VariableExt {
     fn space_is_shared(&self) -> bool;
 }
@@ -395,7 +397,7 @@ impl Linked {
         Place::Global(GlobalId(self.module.globals.len() as u32 - 1))
     }
 
-    /// A shared variable that a function declares.
+    /// A shared variable declared inside a function.
     pub fn shared_of_function(&self, unit: usize, v: &ast::Variable) -> Option<SharedId> {
         match self.of_functions.get(&(unit, v.span.start))? {
             Place::Shared(id) => Some(*id),
@@ -403,7 +405,7 @@ impl Linked {
         }
     }
 
-    /// A global or constant variable that a function declares.
+    /// A global or constant variable declared inside a function.
     pub fn global_of_function(&self, unit: usize, v: &ast::Variable) -> Option<GlobalId> {
         match self.of_functions.get(&(unit, v.span.start))? {
             Place::Global(id) => Some(*id),
@@ -411,7 +413,7 @@ impl Linked {
         }
     }
 
-    /// A variable has no definition and needs no memory.
+    /// Marks a variable as undefined; it needs no memory.
     fn undefine(&mut self, unit: usize, variable: usize, address: u64) {
         let Some(place) = self.places.get_mut(unit).and_then(|p| p.get_mut(variable)) else { return };
         if let Place::Global(id) = *place {
@@ -421,7 +423,7 @@ impl Linked {
         *place = Place::Address(address);
     }
 
-    /// Fills in a definition's size and initial value.
+    /// Sets a definition's size and initial value.
     fn define(&mut self, unit: usize, v: &ast::Variable, place: Place) {
         match place {
             Place::Shared(id) => {
@@ -458,11 +460,12 @@ impl Linked {
         Some(Reloc { at: r.offset, size: r.size.min(8) as u8, shift, target, addend: r.addend })
     }
 
-    /// Offsets in the image, largest alignment kept.
+    /// Assigns offsets in the image and keeps the largest alignment.
     fn lay_out(&mut self) {
         let mut at = 0u64;
         for g in Arc::make_mut(&mut self.module.globals) {
-            // As the hardware's loader does, variables begin at 4 bytes at least; that also keeps narrow ones apart.
+            // Variables begin at multiples of 4 bytes, as the hardware's loader places them; this also keeps
+            // narrow ones apart.
             at = at.checked_next_multiple_of(u64::from(g.align.max(4))).unwrap_or(u64::MAX);
             g.offset = at;
             at = at.saturating_add(g.size);
@@ -493,7 +496,7 @@ impl Linked {
     }
 }
 
-/// What a variable is a reference of.
+/// The kind of reference that a variable is.
 fn reference(v: &ast::Variable) -> Option<Reference> {
     match v.ty {
         ptx::ScalarType::Texref => Some(Reference::Texture),

@@ -1,4 +1,4 @@
-//! Operands: reading them as values of a width, writing results.
+//! Operands: reading them as values of a given width, writing results.
 
 use ptx::ast::{
     Address, AddressBase, Component, ElementRef, Operand, OperandKind, SpecialReg, Symbol, VariableRef,
@@ -19,12 +19,13 @@ impl Lower<'_> {
         (Var::Reg(reg.0, element), ty_of(self.function.regs()[reg.index()].ty))
     }
 
-    /// Whether an instruction flushes subnormals: where it says so, and in all of f32 on the first architectures (PTX ISA 9.7.3).
+    /// Whether an instruction flushes subnormals: if it says so, and for all f32 on the first architectures
+    /// (PTX ISA 9.7.3).
     pub fn flushes(&self, i: &ptx::ast::Instruction, fmt: Fmt) -> bool {
         i.has(ptx::Modifier::Ftz) || (fmt == Fmt::F32 && self.module.arch().is_some_and(|arch| arch < 20))
     }
 
-    /// Whether the text is for devices with clusters.
+    /// Whether the text targets devices with clusters.
     pub fn has_clusters(&self) -> bool {
         self.module.arch().is_some_and(|arch| arch >= 90)
     }
@@ -40,7 +41,7 @@ impl Lower<'_> {
         self.read(var, ty)
     }
 
-    /// `v` with width `to`: cut, or extended by zeros or the sign.
+    /// `v` with width `to`: truncated, zero-extended or sign-extended.
     pub fn resize(&mut self, v: Value, to: Ty, signed: bool) -> Value {
         let from = self.ty(v);
         if from == to {
@@ -90,7 +91,7 @@ impl Lower<'_> {
             },
             OperandKind::Symbol(s) => {
                 let (v, _) = self.symbol_address(s.symbol, s.offset, operand)?;
-                // The address of a function's parameter is one in local memory (PTX ISA 5.1.6.4).
+                // The address of a device function's parameter is in local memory (PTX ISA 5.1.6.4).
                 let v =
                     if self.is_pointer(s.symbol) { self.op1(Op::FromGeneric(Space::Local), &[v]) } else { v };
                 self.resize(v, ty, false)
@@ -121,7 +122,7 @@ impl Lower<'_> {
         Ok(self.op1(Op::Pack { part, whole }, &values))
     }
 
-    /// Writes `v` to a destination; `signed` says how a wider register is filled.
+    /// Writes `v` to a destination; `signed` decides how a wider register is filled.
     pub fn write_dest(&mut self, operand: &Operand, v: Value, signed: bool) -> Result<()> {
         match &operand.kind {
             OperandKind::Sink => Ok(()),
@@ -155,12 +156,12 @@ impl Lower<'_> {
         self.op1(Op::Int(IntOp::Xor, Ty::I1), &[v, one])
     }
 
-    /// Whether a name is that of an array among a device function's parameters.
+    /// Whether a symbol is an array parameter of a device function.
     fn is_pointer(&self, symbol: Symbol) -> bool {
         matches!(symbol, Symbol::Var(v) if self.var_place(v) == VarPlace::Pointer)
     }
 
-    /// A variable's or function's address in its own space, and that space.
+    /// The address of a variable or function in its own state space, and that space.
     pub fn symbol_address(&mut self, symbol: Symbol, offset: i64, at: &Operand) -> Result<(Value, Space)> {
         match symbol {
             Symbol::Func(f) => {
@@ -172,7 +173,7 @@ impl Lower<'_> {
                     let global = &self.linked.module().globals[id.index()];
                     let (constant, reference) = (global.constant, global.reference);
                     if reference.is_some() {
-                        // Its name stands for what it is bound to.
+                        // The name refers to the texture or surface that it is bound to.
                         let place = self.op1(Op::GlobalAddr(id, 0), &[]);
                         let mem = MemMode::weak(Space::Global);
                         let load = Op::Load { mem, ty: Ty::I64, count: 1, offset: 0 };
@@ -207,21 +208,21 @@ impl Lower<'_> {
                     Ok((self.offset(base, offset), Space::Local))
                 }
                 VarPlace::Scalar(_) => {
-                    self.fail(ErrorClass::Invalid, at.span, "a scalar parameter's address is not taken here")
+                    self.fail(ErrorClass::Invalid, at.span, "the address of a scalar parameter cannot be taken here")
                 }
             },
             Symbol::Label(_) => self.fail(ErrorClass::Invalid, at.span, "a label has no address"),
         }
     }
 
-    /// The address of an element that a register chooses, and its space.
+    /// The address of an element selected by a register, and its state space.
     fn element(&mut self, element: &ElementRef, at: &Operand) -> Result<(Value, Space)> {
         let symbol = match element.array {
             VariableRef::Global(g) => Symbol::Global(g),
             VariableRef::Var(v) => Symbol::Var(v),
         };
         let (base, space) = self.symbol_address(symbol, 0, at)?;
-        // The assembler counts bytes in 32 bits without a sign, whatever the register's type.
+        // ptxas computes the offset in unsigned 32 bits, whatever the register's type.
         let index = self.read_reg(element.index, 0);
         let index = self.resize(index, Ty::I32, false);
         let plus = self.constant(Ty::I32, u128::from(element.plus as u32));
@@ -241,10 +242,11 @@ impl Lower<'_> {
         self.op1(Op::Int(IntOp::Add, Ty::I64), &[base, c])
     }
 
-    /// An address operand: a 64-bit address, the constant to add to it, and the space that a variable's name implies.
+    /// An address operand: a 64-bit address, the constant to add to it, and the state space that a variable's
+    /// name implies.
     pub fn address(&mut self, operand: &Operand) -> Result<(Value, i64, Option<Space>)> {
         let Some(a) = operand.address() else {
-            // `ld.param.u32 %r, param` without brackets was legal once; a register too.
+            // `ld.param.u32 %r, param` without brackets was legal once, also with a register.
             let v = self.value(operand, ScalarType::B64)?;
             return Ok((v, 0, None));
         };
@@ -258,7 +260,7 @@ impl Lower<'_> {
         self.first_part(a, operand)
     }
 
-    /// As [`Lower::address`], of what stands before the first comma of an address.
+    /// Same as [`Lower::address`], for the part before the first comma.
     pub fn first_part(&mut self, a: &Address, operand: &Operand) -> Result<(Value, i64, Option<Space>)> {
         Ok(match a.base {
             AddressBase::Reg(r) => {
@@ -270,7 +272,7 @@ impl Lower<'_> {
                 (self.resize(v, Ty::I64, false), a.offset, None)
             }
             AddressBase::Component(..) => {
-                return self.fail(ErrorClass::Invalid, operand.span, "a part of a register is no address");
+                return self.fail(ErrorClass::Invalid, operand.span, "part of a register is not an address");
             }
             AddressBase::Absolute => (self.constant(Ty::I64, a.offset as u64 as u128), 0, None),
             AddressBase::Element(element) => {
@@ -337,7 +339,7 @@ impl Lower<'_> {
             return Ok(self.op1(Op::Special(s), &[]));
         }
         Ok(match reg {
-            // The fourth element of a vector register is zero, also of a size.
+            // The fourth element of a vector register is zero, also of dimensions.
             S::Tid | S::Ctaid | S::Ntid | S::Nctaid => self.constant(Ty::I32, 0),
             S::Clusterid | S::Nclusterid | S::ClusterCtaid | S::ClusterNctaid => self.constant(Ty::I32, 0),
             S::IsExplicitCluster => {
@@ -351,14 +353,14 @@ impl Lower<'_> {
                 let halves = self.op(Op::Unpack { part: Ty::I32, whole: Ty::I64 }, &[wide]);
                 halves[usize::from(reg != S::GlobaltimerLo)]
             }
-            // Nothing of shared memory is kept for the system.
+            // No shared memory is reserved for the system.
             S::ReservedSmemOffsetBegin
             | S::ReservedSmemOffsetEnd
             | S::ReservedSmemOffsetCap
             | S::ReservedSmemOffset0
             | S::ReservedSmemOffset1 => self.constant(Ty::I32, 0),
-            // The driver's own registers: these two hold the high and the low half of the workspace's address (cooperative groups'
-            // driver_abi.h), nothing is known of the others.
+            // The driver's own registers: these two hold the high and the low half of the workspace address
+            // (cooperative groups' driver_abi.h); the others are undocumented.
             S::Envreg(n @ 1..=2) => {
                 let wide = self.op1(Op::Special(SReg::Workspace64), &[]);
                 let halves = self.op(Op::Unpack { part: Ty::I32, whole: Ty::I64 }, &[wide]);
@@ -366,10 +368,11 @@ impl Lower<'_> {
             }
             S::Envreg(_) | S::Pm(_) => self.constant(Ty::I32, 0),
             S::Pm64(_) | S::CurrentGraphExec => self.constant(Ty::I64, 0),
-            // A device is one locality domain, the first, of which no multiprocessor is over (CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_COUNT);
-            // the assembler writes the same zeros for devices of sm_120.
+            // A device is one locality domain, the first, with no supplemental multiprocessors
+            // (CU_DEVICE_ATTRIBUTE_LOCALITY_DOMAIN_COUNT). ptxas writes the same zeros for sm_120.
             S::LocalityDomainId | S::LocalityDomainSupplementalSm => self.constant(Ty::I32, 0),
-            // A driver that gives blocks no memory of their own says so by a size of 0 (PTX ISA 10.35), whatever `.minperctamemory` asks for.
+            // Size 0 tells that the driver gives blocks no private memory (PTX ISA 10.35), whatever
+            // `.minperctamemory` asks for.
             S::PerCtaMemorySize => self.constant(Ty::I32, 0),
             S::PerCtaMemoryOffset => self.constant(Ty::I64, 0),
             _ => {
@@ -382,7 +385,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The space that an instruction names.
+    /// The state space that an instruction names.
     pub fn space(&self, space: Option<PtxSpace>) -> Option<Space> {
         Some(match space? {
             PtxSpace::Global => Space::Global,

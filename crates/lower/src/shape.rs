@@ -1,8 +1,9 @@
-//! Instructions that are alike: whether one can be lowered says whether the others can.
+//! Shapes of instructions: instructions with the same shape are either all lowered or all refused.
 //!
-//! A shape is all that lowering's refusals look at: opcode and modifiers, the kinds of the operands with the types of their registers and
-//! the places of their variables, and constants where a family reads them. Which register it is, and which of the function's own variables
-//! of a kind, makes no difference. `tests/all/alike.rs` holds that over the grammar.
+//! A shape consists of everything that a refusal can depend on: opcode and modifiers, the kinds of the
+//! operands, the types of their registers, the locations of their variables, and the constants that a family
+//! inspects. Which register is used, or which of a function's variables of the same kind, makes no
+//! difference. `tests/all/alike.rs` checks this over the grammar.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -13,18 +14,18 @@ use ptx::ast::{
     RegId, Symbol, VarId, VariableRef,
 };
 
-/// The shape of an instruction as words.
+/// The shape of an instruction as a sequence of words.
 pub type Shape = Box<[u32]>;
 
-/// Writes shapes of one function's instructions.
+/// Computes the shapes of one function's instructions.
 pub struct Shapes<'a> {
     function: &'a Function,
-    /// Variables whose names stand for addresses.
+    /// Variables whose address is taken.
     taken: &'a HashSet<VarId>,
     words: Vec<u32>,
 }
 
-/// Constants are nothing but values there: no refusal depends on which.
+/// Whether constants are plain values for this opcode, so that no refusal depends on them.
 fn takes_any_constant(opcode: Opcode) -> bool {
     use Opcode as O;
     matches!(
@@ -74,16 +75,17 @@ fn takes_any_constant(opcode: Opcode) -> bool {
     )
 }
 
-/// What is not like anything else.
+/// The instruction has a shape of its own.
 struct Unlike;
 
 impl<'a> Shapes<'a> {
-    /// Of a function with its body, and the variables whose names stand for addresses in it.
+    /// For a function with a body, and the variables whose address is taken in it.
     pub fn new(function: &'a Function, taken: &'a HashSet<VarId>) -> Self {
         Shapes { function, taken, words: Vec::with_capacity(64) }
     }
 
-    /// The shape of an instruction, until the next is asked for; `None`: it is to be looked at by itself.
+    /// The shape of an instruction, valid until the next call; `None` if the instruction must be lowered by
+    /// itself.
     pub fn of(&mut self, i: &Instruction) -> Option<&[u32]> {
         self.words.clear();
         let is_entry = u32::from(self.function.is_entry) << 16;
@@ -98,7 +100,7 @@ impl<'a> Shapes<'a> {
         Some(&self.words)
     }
 
-    /// A kind with a small number beside it.
+    /// Appends a kind with a small detail.
     fn put(&mut self, kind: u32, detail: u32) {
         self.words.push(kind | detail << 8);
     }
@@ -244,7 +246,7 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// Keeps what is hashed.
+/// A hasher that records what is hashed.
 struct Words<'a>(&'a mut Vec<u32>);
 
 impl Hasher for Words<'_> {

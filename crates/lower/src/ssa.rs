@@ -1,14 +1,14 @@
-//! Registers to SSA values, on the fly (after Braun et al., CC 2013).
+//! SSA construction on the fly (after Braun et al., CC 2013).
 //!
-//! Reading a register that the block has not written asks the block's only predecessor, or makes a block parameter whose
-//! arguments are filled in when all blocks are there. Registers that nobody wrote are zero.
+//! Reading a register that the block has not written asks the block's only predecessor, or creates a block
+//! parameter whose arguments are filled in once all blocks exist. Registers that were never written are zero.
 
 use hashbrown::HashMap;
 
 use wave::op::Op;
 use wave::{Block, Function, Inst, Loc, Ty, Value};
 
-/// A register's element, or another thing that is written and read like one.
+/// An element of a register, or another entity that is written and read like one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Var {
     /// Register and element.
@@ -17,22 +17,22 @@ pub enum Var {
     Param(u32),
     /// The carry flag of the extended-precision instructions.
     Carry,
-    /// The counter of a loop that lowering made.
+    /// The counter of a loop that lowering generated.
     Count,
-    /// Bytes of [`crate::function::Lower::stack_slot`] that are taken.
+    /// Bytes of [`crate::function::Lower::stack_slot`] in use.
     Stack,
-    /// What such a loop reduces, by number.
+    /// A value that such a loop reduces, by number.
     Reduced(u8),
 }
 
 /// The state of the construction.
 #[derive(Debug, Default)]
 pub struct Ssa {
-    /// Current definition by block.
+    /// Current definition in each block.
     defs: Vec<HashMap<Var, Value>>,
-    /// Predecessors, one entry an edge.
+    /// Predecessors, one entry per edge.
     preds: Vec<Vec<Block>>,
-    /// Blocks whose predecessors are all known; others get parameters.
+    /// Blocks whose predecessors are all known; reading in other blocks creates parameters.
     sealed: Vec<bool>,
     /// Parameters that still need arguments.
     open: Vec<(Block, Var, Value)>,
@@ -48,25 +48,25 @@ impl Ssa {
         }
     }
 
-    /// Notes an edge. Edges to a block are noted in the order in which terminators mention it.
+    /// Records an edge. Edges to a block must be recorded in the order in which terminators mention it.
     pub fn edge(&mut self, from: Block, to: Block) {
         self.grow(from.max(to));
         self.preds[to.index()].push(from);
     }
 
-    /// No more edges will lead to `block`.
+    /// Declares that no more edges will lead to `block`.
     pub fn seal(&mut self, block: Block) {
         self.grow(block);
         self.sealed[block.index()] = true;
     }
 
-    /// `var` is `value` from here on in `block`.
+    /// Defines `var` as `value` from here on in `block`.
     pub fn write(&mut self, block: Block, var: Var, value: Value) {
         self.grow(block);
         self.defs[block.index()].insert(var, value);
     }
 
-    /// The value of `var` at this point of `block`.
+    /// The value of `var` at the current end of `block`.
     pub fn read(&mut self, func: &mut Function, block: Block, var: Var, ty: Ty) -> Value {
         self.grow(block);
         let mut at = block;
@@ -95,10 +95,10 @@ impl Ssa {
         value
     }
 
-    /// Gives every parameter made by [`Ssa::read`] its arguments. All blocks must be sealed.
+    /// Gives every parameter created by [`Ssa::read`] its arguments. All blocks must be sealed.
     pub fn complete(&mut self, func: &mut Function) {
-        // Finding an argument may make parameters of other blocks, so arguments are collected first and appended in the order of
-        // the parameters at the end.
+        // Finding an argument may create parameters of other blocks, so arguments are collected first and
+        // appended at the end, in the order of the parameters.
         let mut found: HashMap<(Block, Value), Value> = HashMap::with_capacity(4 * self.open.len());
         while let Some((block, var, param)) = self.open.pop() {
             let ty = func.ty(param);
@@ -130,7 +130,7 @@ fn zero(func: &mut Function, block: Block, ty: Ty) -> Value {
     v
 }
 
-/// Removes block parameters that have one value whatever way the block is reached (Braun's trivial phis).
+/// Removes block parameters that have the same value on every incoming edge (Braun's trivial phis).
 pub fn remove_redundant_params(func: &mut Function) {
     let mut replaced: Vec<Value> = (0..func.values.len() as u32).map(Value).collect();
     let find = |replaced: &[Value], mut v: Value| {

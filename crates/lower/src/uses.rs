@@ -1,14 +1,14 @@
-//! What the body of a function names, as far as linking and the layout of shared memory ask.
+//! The symbols that a function body names, for linking and for the layout of shared memory.
 
 use ptx::Space;
 use ptx::ast::{
     AddressBase, Body, FuncId, Instruction, Module, Operand, OperandKind, StatementKind, Symbol, VariableRef,
 };
 
-/// What a body names. Each list is sorted and has each thing once.
+/// The symbols that a body names. Each list is sorted and without duplicates.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
-    /// Functions that operands name: these have to be defined.
+    /// Functions that operands name; these must be defined.
     pub functions: Vec<FuncId>,
     /// Functions that are called by name.
     pub calls: Vec<FuncId>,
@@ -16,12 +16,12 @@ pub struct Uses {
     pub taken: Vec<FuncId>,
     /// Whether functions are called through their address.
     pub indirect: bool,
-    /// Shared variables: of the module, or the function's own.
+    /// Shared variables of the module or of the function itself.
     pub shared: Vec<Symbol>,
 }
 
 impl Uses {
-    /// Of a body in `module`.
+    /// Collects the symbols of a body in `module`.
     pub fn of(module: &Module, body: &Body) -> Uses {
         let mut uses = Uses::default();
         let is_shared = |symbol: Symbol| {
@@ -46,7 +46,7 @@ impl Uses {
             for operand in others.into_iter().flatten() {
                 symbols(operand, &mut |symbol| match symbol {
                     Symbol::Func(f) => uses.taken.push(f),
-                    // Accesses in a row are often to one variable.
+                    // Consecutive accesses are often to the same variable.
                     Symbol::Global(_) | Symbol::Var(_)
                         if is_shared(symbol) && uses.shared.last() != Some(&symbol) =>
                     {
@@ -71,7 +71,7 @@ impl Uses {
     }
 }
 
-/// What a call calls, and the operands that are not that.
+/// The target of a call, and the other operands.
 fn callee(instruction: &Instruction) -> (Option<&Operand>, [&[Operand]; 2]) {
     match instruction.call() {
         Some(parts) => (Some(parts.target), [parts.returns, parts.params]),
@@ -106,7 +106,7 @@ fn symbols(operand: &Operand, take: &mut impl FnMut(Symbol)) {
     }
 }
 
-/// The functions that an instruction names, which a declaration alone does not make: they have to be defined.
+/// The functions that an instruction names, which must be defined. A declaration alone is not a use.
 pub fn functions(instruction: &Instruction, take: &mut impl FnMut(FuncId)) {
     fn of(operand: &Operand, take: &mut impl FnMut(FuncId)) {
         match &operand.kind {

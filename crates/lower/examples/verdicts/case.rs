@@ -1,4 +1,4 @@
-//! Instructions to be judged, and the text in which each stands.
+//! Instructions to be judged, and the module text that contains each.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A PTX version, major and minor.
 pub type Version = (u32, u32);
 
-/// What a module says of itself.
+/// The version and target that a module states.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Setting {
     pub version: Version,
@@ -38,23 +38,24 @@ pub struct Case {
     pub setting: Setting,
     /// With its semicolon.
     pub instruction: String,
-    /// The form or the recording that it came from.
+    /// The form or recording that it came from.
     pub origin: Arc<str>,
-    /// How it was changed; empty if it was not.
+    /// The change applied to it; empty if none.
     pub change: &'static str,
 }
 
 impl Case {
-    /// How the table of differences and the report name it.
+    /// The case's name in the table of differences and in the report.
     pub fn name(&self) -> String {
         format!("{} {}", self.setting, self.instruction)
     }
 }
 
-/// Registers of each type that cases may name, with numbers from 0.
+/// Registers of each type that cases may use, numbered from 0.
 const REGISTERS: u32 = 10;
 
-/// What stands before the first case: a module with variables of every space, and a kernel with registers of every type.
+/// The text before the first case: a module with variables in every state space, and a kernel with registers
+/// of every type.
 pub fn head(setting: &Setting) -> String {
     let (major, minor) = setting.version;
     let mut text = format!(".version {major}.{minor}\n.target {}\n", setting.target);
@@ -94,10 +95,10 @@ pub fn head(setting: &Setting) -> String {
     text
 }
 
-/// What stands after the last case.
+/// The text after the last case.
 pub const TAIL: &str = "label:\nexit;\n}\n";
 
-/// A module with these cases, a line each, and the number of the line of the first.
+/// A module with these cases, one per line, and the line number of the first.
 pub fn module<'a>(setting: &Setting, instructions: impl IntoIterator<Item = &'a str>) -> (String, usize) {
     let mut text = head(setting);
     let first = text.lines().count() + 1;

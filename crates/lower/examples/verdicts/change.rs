@@ -1,11 +1,11 @@
-//! Changes of instructions: of modifiers, of operands, of what the module says of itself.
+//! Mutations of instructions: of modifiers, operands, and the module's version and target.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::case::{Setting, Version};
 use crate::choice::{hash, split};
 
-/// An instruction in pieces.
+/// An instruction split into parts.
 #[derive(Clone, Debug)]
 struct Parts {
     /// The opcode and its modifiers.
@@ -30,7 +30,7 @@ impl Parts {
     }
 }
 
-/// What may be put in an operand's place: registers of every type, constants, names.
+/// Replacements for an operand: registers of every type, constants, names.
 const SCALARS: &[&str] = &[
     "%r8_1",
     "%r16_1",
@@ -78,7 +78,7 @@ const SCALARS: &[&str] = &[
     "tref",
 ];
 
-/// Numbers to try where a number stands.
+/// Replacements for a number.
 const NUMBERS: &[&str] = &[
     "-1",
     "0",
@@ -113,7 +113,7 @@ const NUMBERS: &[&str] = &[
     "0xffffffffffffffff",
 ];
 
-/// What may be put in an address's place.
+/// Replacements for an address.
 const ADDRESSES: &[&str] = &[
     "[%r32_1]",
     "[%r64_1]",
@@ -147,12 +147,12 @@ const ADDRESSES: &[&str] = &[
     "0",
 ];
 
-/// Words to try, by opcode: all that the grammar gives it.
+/// Words to try for each opcode: all that the grammar allows for it.
 pub struct Vocabulary {
     words: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Words that few opcodes have and all are tried with.
+/// Words that few opcodes have, tried with every opcode.
 const COMMON: &[&str] = &[
     "ftz", "sat", "rn", "rz", "approx", "hi", "wide", "relaxed", "acquire", "gpu", "cta", "v2", "v4",
     "global", "shared", "volatile", "cc", "aligned", "sync", "uni", "x2", "nc", "relu", "NaN",
@@ -163,7 +163,7 @@ impl Vocabulary {
         Vocabulary { words }
     }
 
-    /// Words of the opcode that are of the same kind as this one, and types.
+    /// The opcode's words of the same kind as this one, and types.
     fn instead<'a>(&'a self, opcode: &str, word: &str) -> Vec<&'a str> {
         let kind = |w: &str| ptx::Modifier::from_name(w).map(ptx::Modifier::kind);
         let mut found: Vec<&str> = self.words.get(opcode).into_iter().flatten().map(String::as_str).collect();
@@ -191,7 +191,7 @@ impl Vocabulary {
     }
 }
 
-/// At most `count` of the choices, which the text and the seed decide.
+/// At most `count` of the choices, selected by the text and the seed.
 fn some<'a>(choices: &[&'a str], count: usize, seed: u64, text: &str) -> Vec<&'a str> {
     let mut list: Vec<(u64, &str)> =
         choices.iter().map(|c| (hash(seed, &format!("{text}\t{c}")), *c)).collect();
@@ -199,7 +199,7 @@ fn some<'a>(choices: &[&'a str], count: usize, seed: u64, text: &str) -> Vec<&'a
     list.into_iter().take(count).map(|(_, c)| c).collect()
 }
 
-/// Changes of an instruction, with what was done.
+/// Mutations of an instruction, each with its description.
 pub fn changes(instruction: &str, vocabulary: &Vocabulary, seed: u64) -> Vec<(&'static str, String)> {
     let base = Parts::of(instruction);
     let mut out = Vec::new();
@@ -220,27 +220,27 @@ fn of_modifiers(base: &Parts, instruction: &str, vocabulary: &Vocabulary, seed: 
     for n in 1..count {
         let mut less = base.words.clone();
         let word = less.remove(n);
-        push("a modifier dropped", less.clone());
+        push("modifier dropped", less.clone());
         for other in some(&vocabulary.instead(&opcode, &word), 4, seed, &format!("{instruction}{n}")) {
             let mut words = base.words.clone();
             words[n] = other.to_owned();
-            push("a modifier for another", words);
+            push("modifier replaced", words);
         }
         let to = 1 + (hash(seed, &format!("{instruction} to {n}")) as usize) % (count - 1);
         less.insert(to, word);
-        push("a modifier moved", less);
+        push("modifier moved", less);
     }
     if count > 1 {
         let n = 1 + (hash(seed, &format!("{instruction} twice")) as usize) % (count - 1);
         let mut words = base.words.clone();
         words.insert(n, words[n].clone());
-        push("a modifier twice", words);
+        push("modifier repeated", words);
     }
     for other in some(&vocabulary.more(&opcode), 6, seed, instruction) {
         let mut words = base.words.clone();
         let at = 1 + (hash(seed, &format!("{instruction}{other}")) as usize) % count;
         words.insert(at, other.to_owned());
-        push("a modifier more", words);
+        push("modifier added", words);
     }
 }
 
@@ -298,10 +298,10 @@ fn of_operands(base: &Parts, instruction: &str, seed: u64, out: &mut Changed) {
         }
     }
     if let Some(last) = base.operands.last() {
-        out.push(("an operand less", with(base.operands[..count - 1].to_vec())));
+        out.push(("operand dropped", with(base.operands[..count - 1].to_vec())));
         let mut more = base.operands.clone();
         more.push(last.clone());
-        out.push(("an operand more", with(more)));
+        out.push(("operand added", with(more)));
         let n = (hash(seed, &format!("{instruction} swap")) as usize) % count;
         let mut swapped = base.operands.clone();
         swapped.swap(n, (n + 1) % count);
@@ -310,11 +310,11 @@ fn of_operands(base: &Parts, instruction: &str, seed: u64, out: &mut Changed) {
     for other in some(&["%r32_1", "%r64_1", "%p1", "0", "1", "[%r64_1]", "%r16_1"], 2, seed, instruction) {
         let mut more = base.operands.clone();
         more.push(other.to_owned());
-        out.push(("an operand more", with(more)));
+        out.push(("operand added", with(more)));
     }
 }
 
-/// Vectors like this one.
+/// Vectors similar to this one.
 fn vectors(vector: &str, seed: u64, place: &str) -> Vec<String> {
     let items = split(vector.trim_start_matches('{').trim_end_matches('}'));
     let join = |items: &[String]| format!("{{{}}}", items.join(", "));
@@ -345,7 +345,7 @@ fn vectors(vector: &str, seed: u64, place: &str) -> Vec<String> {
     out
 }
 
-/// The versions of PTX, from the first on that machines of today's kind have.
+/// The versions of PTX, from the first that supports today's hosts.
 const VERSIONS: &[Version] = &[
     (2, 0),
     (2, 1),
@@ -392,7 +392,7 @@ const VERSIONS: &[Version] = &[
     (9, 5),
 ];
 
-/// The targets, and the PTX version in which each came.
+/// The targets, and the PTX version that introduced each.
 const TARGETS: &[(&str, Version)] = &[
     ("sm_20", (2, 0)),
     ("sm_30", (3, 0)),
@@ -430,7 +430,8 @@ const TARGETS: &[(&str, Version)] = &[
     ("sm_121f", (8, 8)),
 ];
 
-/// Where else to try an instruction: some of all pairs of target and version, half of them of the newest version.
+/// Other settings to try an instruction in: a sample of all pairs of target and version, half of them of the
+/// newest version.
 pub fn settings(instruction: &str, newest: Version, seed: u64) -> Vec<Setting> {
     let mut out = Vec::new();
     for (target, since) in TARGETS.iter().filter(|(_, since)| *since <= newest) {

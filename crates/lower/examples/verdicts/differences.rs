@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use crate::case::{Case, Setting, Version};
 
-/// A row.
+/// A row of the table.
 pub struct Row {
     pub ours: String,
     pub ptxas: String,
-    /// Of [`Case::name`]; `*` stands for anything, `#` for a constant, `(a|b)` for either.
+    /// Matches [`Case::name`]; `*` stands for anything, `#` for a constant, `(a|b)` for either.
     pub pattern: String,
-    /// A case that shows it, tried at every run.
+    /// A case that shows the difference, tried on every run.
     pub example: Case,
-    /// The PTX from which assemblers say so.
+    /// The PTX version from which assemblers answer like this.
     pub since: Version,
     pub line: usize,
 }
@@ -29,7 +29,7 @@ pub fn read() -> Result<Vec<Row>, String> {
     rows.map(|(n, line)| {
         row(n + 1, line).ok_or_else(|| {
             format!(
-                "{}:{}: ours, ptxas, pattern, example, reason by tabs are expected",
+                "{}:{}: expected five columns separated by tabs: ours, ptxas, pattern, example, reason",
                 path.display(),
                 n + 1
             )
@@ -38,7 +38,7 @@ pub fn read() -> Result<Vec<Row>, String> {
     .collect()
 }
 
-/// A version like 9.5.
+/// Parses a version like 9.5.
 fn version(text: &str) -> Option<Version> {
     let (major, minor) = text.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
@@ -47,7 +47,7 @@ fn version(text: &str) -> Option<Version> {
 fn row(line: usize, text: &str) -> Option<Row> {
     let columns: Vec<&str> = text.split('\t').collect();
     let [ours, ptxas, pattern, example, reason] = columns.as_slice() else { return None };
-    // Only assemblers that know this PTX say so.
+    // Only assemblers that know this PTX version answer like this.
     let (ptxas, since) = match ptxas.split_once('@') {
         Some((ptxas, since)) => (ptxas, Some(version(since)?)),
         None => (*ptxas, None),
@@ -72,7 +72,8 @@ fn row(line: usize, text: &str) -> Option<Row> {
     })
 }
 
-/// Whether a text is as a pattern says, in which `*` stands for anything, `#` for a constant and `(a|b)` for either.
+/// Whether a text matches a pattern, in which `*` stands for anything, `#` for a constant and `(a|b)` for
+/// either.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let group = pattern.split_once('(').and_then(|(head, rest)| Some((head, rest.split_once(')')?)));
     match group {
@@ -83,7 +84,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// The same of a pattern without choices.
+/// The same for a pattern without choices.
 fn plain(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| after(first, text)) else { return false };
@@ -98,7 +99,7 @@ fn plain(pattern: &str, text: &str) -> bool {
     (0..=rest.len()).any(|at| rest.get(at..).and_then(|r| after(last, r)) == Some(""))
 }
 
-/// What follows a part of a pattern at the beginning of a text.
+/// The rest of a text after the part of a pattern that it begins with.
 fn after<'t>(part: &str, text: &'t str) -> Option<&'t str> {
     let mut pieces = part.split('#');
     let mut rest = text.strip_prefix(pieces.next()?)?;

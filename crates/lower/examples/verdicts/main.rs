@@ -1,10 +1,10 @@
-//! What NVIDIA's assembler accepts and refuses, against what loading a module here does: over the grammar's forms, the recorded ones, and
-//! changes of them. `tests/judge/README.md` tells how to use it.
+//! Compares what NVIDIA's assembler accepts and refuses with what loading a module here does, for the
+//! grammar's forms, the recorded ones, and mutations of them. See `tests/judge/README.md` for its use.
 
 #[path = "../../tests/all/support/change.rs"]
 mod choice;
 #[path = "../../tests/all/support/grammar.rs"]
-#[allow(dead_code, reason = "the tests that share it need the rest")]
+#[allow(dead_code, reason = "the tests that share this file use the rest")]
 mod grammar;
 #[path = "../../tests/all/support/matrix.rs"]
 mod matrix;
@@ -28,31 +28,31 @@ use choice::hash;
 use ours::Verdict;
 use ptxas::Ptxas;
 
-/// Instructions of one call of the assembler.
+/// Instructions per call of the assembler.
 const BATCH: usize = 800;
-/// The PTX of the assembler that the older rows of differences were written with.
+/// The newest PTX version of the assembler that the older rows of differences were written with.
 const PINNED: case::Version = (9, 0);
-/// Differences of a form that the report shows.
+/// Number of differences per form that the report shows.
 const SHOWN: usize = 3;
 
-/// What the command line asks for.
+/// The options on the command line.
 struct Asked {
     ptxas: PathBuf,
-    /// One case of so many is tried.
+    /// Only one case in this many is tried.
     share: u64,
     seed: u64,
-    /// Only instructions that contain this.
+    /// Only instructions that contain this text.
     only: String,
-    /// Where to write every difference.
+    /// File that receives every difference.
     out: Option<PathBuf>,
     assemble: bool,
-    /// No changes of instructions.
+    /// No mutations of instructions.
     plain: bool,
-    /// Only names the cases.
+    /// Only lists the cases.
     list: bool,
-    /// Differences that are not in the table and are let pass.
+    /// Number of differences outside the table that are tolerated.
     at_most: usize,
-    /// A file that `--out` wrote: its cases are tried again, and no others.
+    /// A file written by `--out`: only its cases are tried.
     again: Option<PathBuf>,
 }
 
@@ -102,7 +102,7 @@ impl Compared {
         if self.ptxas.is_some() { "refused" } else { "accepted" }
     }
 
-    /// What is not supported is refused by name, and so agrees with a refusal.
+    /// An unsupported instruction is refused by name, which agrees with a refusal.
     fn agree(&self) -> bool {
         (self.ours == Verdict::Accepted) == self.ptxas.is_none()
     }
@@ -128,7 +128,8 @@ fn compare(ptxas: &Ptxas, cases: Vec<Case>) -> Vec<Compared> {
                     let mut both: Vec<Compared> = pairs
                         .map(|(case, ptxas)| Compared { case: case.clone(), ours: ours::judge(case), ptxas })
                         .collect();
-                    // Some messages name another line than theirs: where we differ, the case stands alone.
+                    // Some messages name another line than the one at fault, so where the verdicts differ,
+                    // judge the case by itself.
                     for c in both.iter_mut().filter(|c| !c.agree()) {
                         c.ptxas = ptxas.judge(worker, setting, &[&c.case]).pop().flatten();
                     }
@@ -142,7 +143,7 @@ fn compare(ptxas: &Ptxas, cases: Vec<Case>) -> Vec<Compared> {
     done
 }
 
-/// The cases of a file of differences.
+/// The cases in a file of differences.
 fn again(path: &std::path::Path) -> Result<Vec<Case>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let case = |line: &str| {
@@ -155,13 +156,13 @@ fn again(path: &std::path::Path) -> Result<Vec<Case>, String> {
         Some(Case { setting, instruction, origin, change: "again" })
     };
     text.lines()
-        .map(|l| case(l).ok_or_else(|| format!("{}: no line of `--out`: {l}", path.display())))
+        .map(|l| case(l).ok_or_else(|| format!("{}: not a line written by `--out`: {l}", path.display())))
         .collect()
 }
 
 fn run(asked: &Asked) -> Result<bool, String> {
     let folder = tempfile::Builder::new().prefix("anywarp-verdicts-").tempdir();
-    let folder = folder.map_err(|e| format!("no folder for the assembler's files: {e}"))?;
+    let folder = folder.map_err(|e| format!("cannot create a folder for the assembler's files: {e}"))?;
     let ptxas = Ptxas::new(&asked.ptxas, folder.path().to_path_buf(), asked.assemble)?;
     let mut cases = match &asked.again {
         Some(path) => again(path)?,
@@ -176,7 +177,7 @@ fn run(asked: &Asked) -> Result<bool, String> {
         cases.iter().for_each(|c| println!("{}", c.name()));
         return Ok(true);
     }
-    // Rows of PTX that the assembler does not know yet say nothing.
+    // Skip rows about PTX versions that the assembler does not know yet.
     let mut rows = differences::read()?;
     rows.retain(|r| r.since <= ptxas.newest);
     let examples = compare(&ptxas, rows.iter().map(|r| r.example.clone()).collect());
@@ -184,13 +185,13 @@ fn run(asked: &Asked) -> Result<bool, String> {
     let mut right = true;
     for row in &rows {
         let found = examples.iter().find(|c| c.case.name() == row.example.name());
-        // A later assembler may have come to say what the manual says.
+        // A newer assembler may have adopted the manual's rule.
         if row.since <= PINNED && ptxas.newest > PINNED {
             continue;
         }
         if !found.is_some_and(|c| c.ours.word() == row.ours && c.ptxas_word() == row.ptxas) {
             right = false;
-            println!("differences.tsv:{}: the example is no longer so", row.line);
+            println!("differences.tsv:{}: the example no longer differs", row.line);
             if let Some(c) = found {
                 println!("    ours: {} {}", c.ours.word(), c.ours.message());
                 println!("    ptxas: {} {}", c.ptxas_word(), c.ptxas.as_deref().unwrap_or_default());
@@ -201,7 +202,7 @@ fn run(asked: &Asked) -> Result<bool, String> {
     Ok(right)
 }
 
-/// Prints what is different and not in the table. False: something is.
+/// Prints the differences that are not in the table. Returns false if there are any.
 fn report(asked: &Asked, rows: &[differences::Row], compared: &[Compared]) -> Result<bool, String> {
     let mut file = match &asked.out {
         Some(path) => Some(std::fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()))?),
@@ -247,7 +248,7 @@ fn report(asked: &Asked, rows: &[differences::Row], compared: &[Compared]) -> Re
         }
     }
     for (what, list) in &untold {
-        println!("refused without telling {what}, {}:", list.len());
+        println!("refused without saying {what}, {}:", list.len());
         for c in list.iter().take(SHOWN) {
             println!("    {}\n        {}", c.case.name(), c.ours.message());
         }
@@ -255,7 +256,7 @@ fn report(asked: &Asked, rows: &[differences::Row], compared: &[Compared]) -> Re
     let count = |list: &BTreeMap<_, Vec<&Compared>>| list.values().map(Vec::len).sum::<usize>();
     let differing: usize = differ.values().map(Vec::len).sum();
     println!(
-        "{} verdicts: {agreed} agree, {} differ as the table says, {differing} differ otherwise; {} refusals tell too little",
+        "{} verdicts: {agreed} agree, {} differ as listed in the table, {differing} differ otherwise; {} refusals tell too little",
         compared.len(),
         deliberate.iter().sum::<usize>(),
         count(&untold),

@@ -1,17 +1,17 @@
-//! What loading a module with an instruction answers here: parsing, checking and lowering.
+//! Our answer to loading a module with an instruction: parsing, checking and lowering.
 
 use crate::case::{Case, module};
 
-/// A verdict of ours.
+/// Our verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Accepted,
-    /// Legal, but refused by name as not supported.
+    /// Legal, but refused by name as unsupported.
     Unsupported(String),
     Refused {
-        /// The first finding.
+        /// The first diagnostic.
         message: String,
-        /// What is missing in the log: the place, the instruction, or what would be legal.
+        /// What the log lacks: the position, the instruction, or what would be legal.
         untold: Option<&'static str>,
     },
 }
@@ -33,7 +33,7 @@ impl Verdict {
     }
 }
 
-/// Whether a finding says what would be right: in a label, a note or a help, or in its own words.
+/// Whether a diagnostic says what would be right, in its label, notes, help or message.
 fn tells(d: &ptx::Diagnostic) -> bool {
     let words = ["expected", " not ", "only", "must", "has no"];
     !d.label.is_empty()
@@ -42,7 +42,7 @@ fn tells(d: &ptx::Diagnostic) -> bool {
         || words.iter().any(|w| d.message.contains(w))
 }
 
-/// Loads a module with this case alone.
+/// Loads a module that contains only this case.
 pub fn judge(case: &Case) -> Verdict {
     let (text, line) = module(&case.setting, [case.instruction.as_str()]);
     let diagnostics = match ptx::parse(&text) {

@@ -1,4 +1,4 @@
-//! NVIDIA's assembler as a judge.
+//! NVIDIA's assembler as the reference.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,25 +9,25 @@ use crate::case::{Case, Setting, Version, module};
 pub struct Ptxas {
     program: PathBuf,
     folder: PathBuf,
-    /// The newest PTX that it knows.
+    /// The newest PTX version that it knows.
     pub newest: Version,
-    /// Makes machine code too, rather than only checking.
+    /// Whether to generate machine code rather than only check.
     assemble: bool,
 }
 
-/// What the assembler said of a text.
+/// The assembler's answer to a text.
 struct Said {
     success: bool,
-    /// Messages with the number of the line they are about; the last may be one after which it read no further.
+    /// Messages with the line number that they refer to; after the last one it may have stopped reading.
     messages: Vec<(usize, String)>,
-    /// It stopped reading at the last message's line.
+    /// Whether it stopped reading at the last message's line.
     stopped: bool,
-    /// All of it.
+    /// The complete output.
     text: String,
 }
 
 impl Ptxas {
-    /// Asks the program for the versions it knows.
+    /// Asks the program for the versions that it knows.
     pub fn new(program: &Path, folder: PathBuf, assemble: bool) -> Result<Ptxas, String> {
         let run = Command::new(program).arg("--list-version").output();
         let run = run.map_err(|e| format!("{}: {e}", program.display()))?;
@@ -42,10 +42,11 @@ impl Ptxas {
         Ok(Ptxas { program: program.to_owned(), folder, newest, assemble })
     }
 
-    /// Why each case is refused; all are of one setting. `worker` tells calls at the same time apart.
+    /// The reason why each case is refused, if it is. All cases have the same setting. `worker` distinguishes
+    /// concurrent calls.
     pub fn judge(&self, worker: usize, setting: &Setting, cases: &[&Case]) -> Vec<Option<String>> {
         let mut found: Vec<Option<String>> = vec![None; cases.len()];
-        // It reads no further after an error of syntax: the rest is another text.
+        // It stops reading after a syntax error: the rest is judged as another text.
         let mut from = 0;
         while from < cases.len() {
             let open: Vec<usize> = (from..cases.len()).collect();
@@ -57,7 +58,7 @@ impl Ptxas {
                 None => break,
             }
         }
-        // What it only finds at the end of a function, it finds in a text without other errors.
+        // Some errors are found only at the end of a function, in a text without other errors.
         let rest: Vec<usize> = (0..cases.len()).filter(|n| found[*n].is_none()).collect();
         self.settle(worker, setting, cases, rest, &mut found);
         found
@@ -83,7 +84,7 @@ impl Ptxas {
                 rest = left;
                 continue;
             }
-            // A message without a place: halves tell whose it is.
+            // A message without a position: bisect to find its instruction.
             if let [only] = rest.as_slice() {
                 found[*only] = Some(said.text.lines().next().unwrap_or("no message").to_owned());
                 return;
@@ -103,12 +104,12 @@ impl Ptxas {
         }
     }
 
-    /// One call. Lines are counted from the first case, from 0.
+    /// Runs the assembler once. Lines are counted from the first case, from 0.
     fn run(&self, worker: usize, setting: &Setting, cases: &[&Case], open: &[usize]) -> Said {
         let (text, first) = module(setting, open.iter().map(|&n| cases[n].instruction.as_str()));
         let file = self.folder.join(format!("{worker}.ptx"));
         std::fs::write(&file, text).expect("the folder can be written");
-        // The oldest target that it makes code for; older modules may be for that.
+        // 75 is the oldest target that it generates code for; older modules are compiled for that.
         let kind = if self.assemble { "sm" } else { "compute" };
         let name = if setting.arch() < 75 { "75" } else { setting.target.trim_start_matches("sm_") };
         let arch = format!("-arch={kind}_{name}");

@@ -1,4 +1,4 @@
-//! The instructions that are judged: each form of the grammar, each recorded one, and changes of them.
+//! The instructions to judge: each form of the grammar, each recorded one, and mutations of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use crate::change::{self, Vocabulary};
 use crate::choice::hash;
 use crate::grammar::{self, Form, Line};
 
-/// An instruction to begin with.
+/// An unmutated instruction.
 struct Base {
     origin: Arc<str>,
     instruction: String,
-    /// Where it is legal.
+    /// A setting in which it is legal.
     home: Setting,
 }
 
@@ -24,14 +24,14 @@ fn forms() -> Vec<Form> {
         .collect()
 }
 
-/// The PTX version from which a form is there.
+/// The PTX version that introduced a form.
 fn since(form: &Form) -> Option<Version> {
     let (_, notes) = form.text.split_once(" | ")?;
     let (major, minor) = notes.split_whitespace().next()?.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// A setting that has the form.
+/// A setting that supports the form.
 fn home(form: &Form, newest: Version) -> Setting {
     if let Some((version, arch)) = form.home() {
         let (major, minor) = version.split_once('.').expect("a version");
@@ -64,7 +64,7 @@ fn of_grammar(forms: &[Form], newest: Version) -> Vec<Base> {
     out
 }
 
-/// A recorded body with the registers that cases have.
+/// A recorded body, renamed to the registers that cases have.
 fn renamed(body: &str, sizes: &BTreeMap<String, u32>) -> String {
     let mut out = String::new();
     let mut rest = body;
@@ -98,7 +98,7 @@ fn statements(body: &str, sizes: &BTreeMap<String, u32>) -> Vec<String> {
         .collect()
 }
 
-/// Bits of the register that holds an input.
+/// Width in bits of the register that holds an input.
 fn register_bits(t: hwtruth::instructions::InputType) -> u32 {
     use hwtruth::instructions::InputType as T;
     match t {
@@ -132,10 +132,10 @@ fn of_recordings(newest: Version) -> Vec<Base> {
     out
 }
 
-/// All cases, in an order that does not change. `plain`: without changes of the instructions.
+/// All cases, in a fixed order. `plain` leaves out the mutations.
 pub fn cases(newest: Version, seed: u64, plain: bool) -> Vec<Case> {
     let mut forms = forms();
-    // What the assembler does not know yet, it cannot judge.
+    // The assembler cannot judge forms that it does not know yet.
     forms.retain(|f| since(f).is_none_or(|s| s <= newest));
     let mut words: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for form in &forms {

@@ -1,6 +1,6 @@
 //! Bulk copies (PTX ISA 9.7.9.25.4, 9.7.9.27), `st.bulk`.
 //!
-//! A copy is done at once: groups of copies and waiting for them are nothing, and neither are prefetches.
+//! Copies complete synchronously, so bulk groups, waiting for them, and prefetches emit nothing.
 
 use ptx::ast::{Instruction, Operand};
 use ptx::{Modifier as M, ScalarType};
@@ -34,7 +34,7 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
         return tensor_map::cp(l, i);
     }
     if i.has(M::Prefetch) {
-        // Only the place must make sense.
+        // A prefetch emits nothing, but its address is still checked.
         return global_address(l, &i.operands[0]).map(|_| ());
     }
     let copy = operation(i);
@@ -45,7 +45,7 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
     };
     let mut args = vec![place(l, 0, to_shared)?, place(l, 1, way != Way::Load)?];
     args.push(size(l, &i.operands[2], ScalarType::U32)?);
-    // [d], [s], size{, left, right}{, [barrier]}{, mask}{, policy}: the policy comes before the mask of bytes.
+    // [d], [s], size{, left, right}{, [barrier]}{, mask}{, policy}: the policy comes before the byte mask.
     let barrier = if extra == Extra::Ignore { 5 } else { 3 };
     if to_shared {
         let o = operand(l, i, barrier)?;
@@ -66,7 +66,7 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
     Ok(())
 }
 
-/// What a copy of bytes does. An order of its accesses adds nothing: it is done at once.
+/// The operation of a bulk copy. It is synchronous, so the memory order of its accesses adds nothing.
 pub fn operation(i: &Instruction) -> Bulk {
     let way = match (i.has(M::MbarrierCompleteTxBytes), i.has(M::Global)) {
         (true, true) => Way::Load,
@@ -84,11 +84,11 @@ pub fn operation(i: &Instruction) -> Bulk {
     Bulk { way, extent: Extent::Bytes, effect, extra }
 }
 
-/// An operand that what the instruction says asks for.
+/// An operand that the modifiers require.
 pub fn operand<'a>(l: &mut Lower, i: &'a Instruction, n: usize) -> Result<&'a Operand> {
     match i.operands.get(n) {
         Some(o) => Ok(o),
-        None => l.fail(ErrorClass::Invalid, i.span, "an operand is missing that the modifiers ask for"),
+        None => l.fail(ErrorClass::Invalid, i.span, "an operand that the modifiers require is missing"),
     }
 }
 

@@ -1,7 +1,8 @@
-//! Clusters of blocks: their barrier, addresses in each other's shared memory (PTX ISA 9.7.13.4, 9.7.9.23, 9.7.9.24), and work taken from
-//! clusters that have not begun (`clusterlaunchcontrol`).
+//! Clusters of blocks: their barrier, addresses in each other's shared memory (PTX ISA 9.7.13.4, 9.7.9.23,
+//! 9.7.9.24), and cancelling clusters that have not begun (`clusterlaunchcontrol`).
 //!
-//! A shared address holds the rank of its block from bit 24 on, as the hardware's do: another block's address is a matter of arithmetic.
+//! A shared address holds its block's rank from bit 24 on, as on the hardware, so that another block's
+//! address is found by arithmetic.
 
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
@@ -12,14 +13,15 @@ use wave::{Ty, Value};
 use crate::function::{Lower, Result};
 use crate::link::ty_of;
 
-/// `barrier.cluster.arrive` and `.wait`. What the block's threads write is seen by those that they meet: a cluster runs on one worker.
+/// `barrier.cluster.arrive` and `.wait`. No fence is needed: a cluster runs on one worker thread.
 pub fn barrier(l: &mut Lower, i: &Instruction) -> Result<()> {
     let mode = if i.has(M::Arrive) { BarMode::ClusterArrive } else { BarMode::ClusterWait };
     l.op(Op::Bar { mode }, &[]);
     Ok(())
 }
 
-/// A shared address out of one of the window that an instruction names, or out of a generic one; and whether it was generic.
+/// A shared address from one in the state space that an instruction names, or from a generic one; and whether
+/// it was generic.
 fn shared_address(l: &mut Lower, i: &Instruction) -> Result<(Value, bool)> {
     let t = i.ty(0).unwrap_or(ScalarType::U64);
     let v = l.value(&i.operands[1], t)?;
@@ -30,7 +32,7 @@ fn shared_address(l: &mut Lower, i: &Instruction) -> Result<(Value, bool)> {
     }
 }
 
-/// `mapa{.shared::cluster} d, a, rank`: the same place in another block's shared memory.
+/// `mapa{.shared::cluster} d, a, rank`: the same offset in another block's shared memory.
 pub fn mapa(l: &mut Lower, i: &Instruction) -> Result<()> {
     let (v, generic) = shared_address(l, i)?;
     let rank = l.value(&i.operands[2], ScalarType::U32)?;
@@ -46,7 +48,7 @@ pub fn mapa(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// `getctarank{.shared::cluster} d, a`: whose shared memory an address is in.
+/// `getctarank{.shared::cluster} d, a`: the rank of the block whose shared memory contains an address.
 pub fn rank(l: &mut Lower, i: &Instruction) -> Result<()> {
     let (v, _) = shared_address(l, i)?;
     let bits = l.constant(Ty::I32, WINDOW_BITS.into());
@@ -55,7 +57,7 @@ pub fn rank(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// Whether a generic address of shared memory is in the own block's.
+/// Whether a generic address of shared memory belongs to the current block.
 pub fn is_own(l: &mut Lower, address: Value) -> Value {
     let v = l.op1(Op::FromGeneric(Space::Shared), &[address]);
     let bits = l.constant(Ty::I32, WINDOW_BITS.into());
@@ -65,7 +67,8 @@ pub fn is_own(l: &mut Lower, address: Value) -> Value {
     l.op1(Op::IntCmp(IntCmp::Eq, Ty::I64), &[whose, rank])
 }
 
-/// `clusterlaunchcontrol.try_cancel.async [response], [barrier]`, and what is asked of a response, whose format is ours alone.
+/// `clusterlaunchcontrol.try_cancel.async [response], [barrier]`, and the queries of a response, whose format
+/// is our own.
 pub fn launch_control(l: &mut Lower, i: &Instruction) -> Result<()> {
     if i.has(M::TryCancel) {
         let address = super::mbarrier::shared_address(l, i, &i.operands[0])?;
@@ -82,7 +85,7 @@ pub fn launch_control(l: &mut Lower, i: &Instruction) -> Result<()> {
         return l.write_dest(&i.operands[0], v, false);
     }
     if i.has(M::GetFirstCtaid) {
-        // The fourth element is not defined.
+        // The fourth element is undefined.
         return i.operands[0].elements().iter().zip(words).try_for_each(|(to, v)| l.write_dest(to, v, false));
     }
     let axis = [M::GetFirstCtaidX, M::GetFirstCtaidY, M::GetFirstCtaidZ].iter().position(|m| i.has(*m));

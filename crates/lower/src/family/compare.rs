@@ -79,7 +79,7 @@ pub fn set(l: &mut Lower, i: &Instruction) -> Result<()> {
         l.write_dest(&pair.0, p, false)?;
         return l.write_dest(&pair.1, q, false);
     }
-    // `set`: all ones or zeros for integers, 1.0 or 0.0 for floats.
+    // `set`: all ones or zero for integers, 1.0 or 0.0 for floats.
     let d = i.ty(0).unwrap_or(ScalarType::U32);
     let v = lanes_set(l, i, d, t, a, b, third)?;
     l.write_dest(&i.operands[0], v, d.is_signed())
@@ -97,7 +97,7 @@ fn lanes_set(
     lanes(l, t, &[a, b], &mut |l, ty, ab| {
         let p = relation(l, i, t, ty, ab[0], ab[1])?;
         let p = third.map_or(p, |q| combine(l, i, p, q));
-        // `set.u32.f16x2` packs two results as well.
+        // `set.u32.f16x2` packs two results too.
         let part = Ty::of_bits(d.bits() / t.lanes()).unwrap_or(Ty::I32);
         let one = match fmt_of(d) {
             Some(wave::types::Fmt::F16) => 0x3c00,
@@ -111,7 +111,7 @@ fn lanes_set(
     })
 }
 
-/// `setp.f16x2 p|q`: a predicate a half.
+/// `setp.f16x2 p|q`: one predicate per half.
 fn packed_setp(
     l: &mut Lower,
     i: &Instruction,
@@ -143,7 +143,7 @@ pub fn select(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], v, t.is_signed())
 }
 
-/// `slct`: a where c is not negative (NaN counts as negative).
+/// `slct`: selects a if c is not negative (NaN counts as negative).
 pub fn slct(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::B32);
     let c_type = i.ty(1).unwrap_or(ScalarType::S32);

@@ -49,13 +49,14 @@ pub fn cvt(l: &mut Lower, i: &Instruction) -> Result<()> {
     if let (true, Some(fmt)) = (i.has(M::Satfinite), fmt_of(d)) {
         v = finite(l, fmt, v);
     }
-    // A register wider than the type is filled by the destination's sign (PTX ISA 9.7.9.22, table of operand sizes).
+    // A wider register is filled according to the destination type's sign (PTX ISA 9.7.9.22, table of operand
+    // sizes).
     l.write_dest(&i.operands[0], v, d.is_signed())
 }
 
 fn scalar(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType, a: Value) -> Value {
     let (from, to) = (ty_of(s), ty_of(d));
-    // Only f32 is ever flushed in conversions.
+    // Conversions flush only f32.
     let (ftz, sat) = (l.flushes(i, Fmt::F32), i.has(M::Sat));
     let signed = s.kind() == TypeKind::Signed;
     match (fmt_of(s), fmt_of(d)) {
@@ -110,7 +111,7 @@ fn pack_floats(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> 
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// `.satfinite`: infinities become the largest finite number of their sign.
+/// `.satfinite`: infinities become the largest finite number of the same sign.
 pub fn finite(l: &mut Lower, fmt: Fmt, v: Value) -> Value {
     let ty = fmt.ty();
     let (sign, infinity) = match fmt {
@@ -122,13 +123,13 @@ pub fn finite(l: &mut Lower, fmt: Fmt, v: Value) -> Value {
     let (mask, inf, one) = (l.constant(ty, sign - 1), l.constant(ty, infinity), l.constant(ty, 1));
     let magnitude = l.op1(Op::Int(IntOp::And, ty), &[v, mask]);
     let infinite = l.op1(Op::IntCmp(IntCmp::Eq, ty), &[magnitude, inf]);
-    // The number before infinity, whatever the sign.
+    // The number just below infinity in magnitude, for either sign.
     let largest = l.op1(Op::Int(IntOp::Sub, ty), &[v, one]);
     l.op1(Op::Select(ty), &[infinite, largest, v])
 }
 
-/// `cvt.rna.tf32.f32`: 10 bits of fraction, ties away from zero; `.rn` and `.rz` likewise. NaN is as the hardware gives it: 0x7fffe000,
-/// but its own upper bits for `.rna`.
+/// `cvt.rna.tf32.f32`: 10 fraction bits, ties away from zero; also `.rn` and `.rz`. As on the hardware, NaN
+/// gives 0x7fffe000, except that `.rna` keeps its upper bits.
 fn to_tf32(l: &mut Lower, i: &Instruction) -> Result<()> {
     let a = l.value(&i.operands[1], ScalarType::F32)?;
     let c = |l: &mut Lower, v: u128| l.constant(Ty::I32, v);
@@ -167,7 +168,8 @@ fn to_tf32(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// `cvt.pack.sat.d.s32{.b32} d, a, b{, c}`: b and a clamped to n bits, b lowest, above them the lower bits of c.
+/// `cvt.pack.sat.d.s32{.b32} d, a, b{, c}`: b and a clamped to n bits, b lowest, with the lower bits of c
+/// above them.
 fn pack_saturated(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> Result<()> {
     let int = |o| Op::Int(o, Ty::I32);
     let n = d.bits();
@@ -176,7 +178,7 @@ fn pack_saturated(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) 
     let (low, high) = (l.constant(Ty::I32, low as u128), l.constant(Ty::I32, high as u128));
     let mask = l.constant(Ty::I32, (1 << n) - 1);
     let up = l.constant(Ty::I32, u128::from(n));
-    // From the top down: what is there moves up by n bits, and the next comes below it.
+    // From the top down: shifts the value up by n bits and inserts the next part below.
     let mut v = match i.operands.get(3) {
         Some(c) => l.value(c, ScalarType::B32)?,
         None => l.constant(Ty::I32, 0),

@@ -1,6 +1,6 @@
 //! Asynchronous copies of up to 16 bytes (PTX ISA 9.7.9.25.3), and cache policies.
 //!
-//! A copy is done at once, so that waiting for groups of copies is nothing.
+//! Copies complete synchronously, so waiting for copy groups emits nothing.
 
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
@@ -11,7 +11,7 @@ use super::{bulk, mbarrier};
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result};
 
-/// Where a copy goes from or to.
+/// The source or destination of a copy.
 #[derive(Clone, Copy)]
 struct Place {
     base: Value,
@@ -63,7 +63,7 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
             },
         );
     }
-    // The bytes beyond the source's size are zeros, and are not read.
+    // Bytes beyond the source's size are written as zero and not read.
     let given = l.value(last, ScalarType::U32)?;
     let all = l.op1(Op::IntCmp(IntCmp::GeU, Ty::I32), &[given, limit]);
     l.either(
@@ -105,7 +105,7 @@ fn zeros(l: &mut Lower, to: Place, size: u8) {
     store(l, to, Ty::I32, &vec![zero; usize::from(size / 4)]);
 }
 
-/// `createpolicy`: a policy is only ever a hint, and all of ours are 0.
+/// `createpolicy`: a cache policy is only a hint; all of ours are 0.
 pub fn policy(l: &mut Lower, i: &Instruction) -> Result<()> {
     let v = l.constant(Ty::I64, 0);
     l.write_dest(&i.operands[0], v, false)

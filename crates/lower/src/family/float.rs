@@ -11,7 +11,7 @@ use super::special;
 use crate::function::{Lower, Result};
 use crate::operand::fmt_of;
 
-/// The rounding that an instruction writes; to nearest where it writes none.
+/// The instruction's rounding mode; to nearest if it has none.
 pub fn round(i: &Instruction) -> Round {
     match i.rounding() {
         Some(M::Rz | M::Rzi) => Round::Rz,
@@ -42,7 +42,7 @@ fn format(l: &mut Lower, i: &Instruction, t: ScalarType) -> Result<Fmt> {
     }
 }
 
-/// Operands of mixed precision (`add.f32.bf16`): the narrow ones are widened first.
+/// Operands of mixed precision (`add.f32.bf16`): narrow ones are widened first.
 fn mixed(l: &mut Lower, i: &Instruction, wide: ScalarType) -> Result<Vec<Value>> {
     let narrow = i.ty(1).filter(|t| *t != wide);
     let Some(narrow) = narrow else { return sources(l, i, wide) };
@@ -50,7 +50,7 @@ fn mixed(l: &mut Lower, i: &Instruction, wide: ScalarType) -> Result<Vec<Value>>
     let count = i.operands.len() - 1;
     let mut args = Vec::new();
     for (n, o) in i.operands.iter().skip(1).enumerate() {
-        // The last operand is the addend, of the wide type.
+        // The last operand is the addend, which has the wide type.
         if n + 1 == count {
             args.push(l.value(o, wide)?);
         } else {
@@ -83,7 +83,7 @@ pub fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
 }
 
 fn divide(l: &mut Lower, i: &Instruction, fmt: Fmt, m: FloatMode, a: &[Value]) -> Value {
-    // Without a rounding, as PTX before 1.4 has it, f32 are divided approximately.
+    // Before PTX 1.4, an f32 division without a rounding mode is approximate.
     let plain = fmt == Fmt::F32 && i.rounding().is_none() && !i.has(M::Full);
     if i.has(M::Approx) || plain {
         approximate(l, ApproxOp::Div, fmt, m.ftz, a)
@@ -94,13 +94,13 @@ fn divide(l: &mut Lower, i: &Instruction, fmt: Fmt, m: FloatMode, a: &[Value]) -
     }
 }
 
-/// An approximate function: inside the manual's bounds, or to the hardware's bit where that is asked for.
+/// An approximate function: within the manual's error bounds, or bit-exact with the hardware if requested.
 fn approximate(l: &mut Lower, op: ApproxOp, fmt: Fmt, ftz: bool, a: &[Value]) -> Value {
     let exact = if l.linked.exact { special::exact(l, op, fmt, ftz, a) } else { None };
     exact.unwrap_or_else(|| l.op1(Op::Approx { op, fmt, ftz }, a))
 }
 
-/// `min` and `max`, of two operands or three, with `.NaN` and `.xorsign.abs`.
+/// `min` and `max` of two or three operands, with `.NaN` and `.xorsign.abs`.
 fn extremum(l: &mut Lower, i: &Instruction, fmt: Fmt, m: FloatMode, ty: Ty, a: &[Value]) -> Value {
     let op = match (i.opcode == Opcode::Min, i.has(M::NaN)) {
         (true, false) => FloatOp::Min,
@@ -146,15 +146,15 @@ pub fn fma(l: &mut Lower, i: &Instruction) -> Result<()> {
         if !relu {
             return Ok(v);
         }
-        // Negative results become zero; NaN stays (PTX: the canonical NaN).
+        // Negative results become zero; NaN stays NaN (PTX: the canonical one).
         let zero = l.constant(ty, 0);
         Ok(l.op1(Op::Float(FloatOp::MaxNan, FloatMode::rn(fmt)), &[v, zero]))
     })?;
     l.write_dest(dest(i), v, false)
 }
 
-/// `fma.oob`: zero where a factor is the NaN that stands for elements outside of a tensor: 0x7ff7, of any sign, in f16 and bf16 (as
-/// the hardware answers for each of the 65,536 factors).
+/// `fma.oob`: zero if a factor is the NaN that marks elements outside a tensor: 0x7ff7 with either sign, in
+/// f16 and bf16 (as the hardware answers for each of the 65,536 factors).
 fn out_of_bounds(l: &mut Lower, ty: Ty, a: &[Value], v: Value) -> Value {
     let (rest, mark, zero) = (l.constant(ty, 0x7fff), l.constant(ty, 0x7ff7), l.constant(ty, 0));
     a[..2].iter().fold(v, |v, &factor| {
@@ -168,7 +168,7 @@ pub fn copysign(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::F32);
     let fmt = format(l, i, t)?;
     let args = sources(l, i, t)?;
-    // PTX gives the sign first.
+    // PTX passes the sign first.
     let v = l.op1(Op::CopySign(fmt), &[args[1], args[0]]);
     l.write_dest(dest(i), v, false)
 }
@@ -206,19 +206,20 @@ pub fn testp(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(dest(i), v, false)
 }
 
-/// `rcp`, `sqrt`, `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`: correctly rounded where a rounding is written.
+/// `rcp`, `sqrt`, `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`: correctly rounded if a rounding mode is
+/// written.
 pub fn function(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::F32);
     let fmt = format(l, i, t)?;
     let m = mode(l, i, fmt);
     let args = vec![l.value(&i.operands[1], t)?];
     if i.has(M::X2pi) {
-        // Of turns rather than of radians: the unit's own operation.
+        // The argument is in turns, not radians: the unit's own operation.
         let unit = if i.opcode == Opcode::Sin { SfuOp::Sin } else { SfuOp::Cos };
         let v = l.op1(Op::Sfu(unit), &args);
         return l.write_dest(dest(i), v, false);
     }
-    // `rcp.f64` and `sqrt.f64` of the first versions: to nearest.
+    // `rcp.f64` and `sqrt.f64` in the first PTX versions round to nearest.
     let plain = fmt == Fmt::F64 && !i.has(M::Approx);
     let exact = match i.opcode {
         Opcode::Rcp if i.rounding().is_some() || plain => Some(FloatUnOp::Rcp),

@@ -9,7 +9,7 @@ use crate::function::{Lower, Result};
 use crate::link::ty_of;
 use crate::ssa::Var;
 
-/// The instruction's type, or `.b32` where none is written.
+/// The instruction's type; `.b32` if none is written.
 fn scalar(i: &Instruction) -> ScalarType {
     i.ty(0).unwrap_or(ScalarType::B32)
 }
@@ -20,11 +20,11 @@ fn sources(l: &mut Lower, i: &Instruction, t: ScalarType) -> Result<Vec<Value>> 
 }
 
 fn dest(i: &Instruction) -> &Operand {
-    // The parser gives every instruction of this file operands; the first is the destination.
+    // The parser ensures operands for every instruction of this file; the first is the destination.
     &i.operands[0]
 }
 
-/// What is done to one part of a packed value.
+/// The operation on one part of a packed value.
 type Part<'f> = &'f mut dyn FnMut(&mut Lower, Ty, &[Value]) -> Result<Value>;
 
 /// Runs `f` on the two halves of packed 16-bit operands, or once on the whole.
@@ -78,24 +78,24 @@ pub fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(dest(i), v, signed)
 }
 
-/// An unsigned sum or difference that stays in its range.
+/// An unsigned sum or difference that saturates.
 fn saturated(l: &mut Lower, op: Opcode, ty: Ty, a: &[Value]) -> Value {
     let (add, mask) = (op == Opcode::Add, ty.mask());
     let r = l.op1(Op::Int(if add { IntOp::Add } else { IntOp::Sub }, ty), a);
-    // It has wrapped where it is on the wrong side of the first operand.
+    // It has wrapped if it is on the wrong side of the first operand.
     let cmp = if add { IntCmp::LtU } else { IntCmp::GtU };
     let wrapped = l.op1(Op::IntCmp(cmp, ty), &[r, a[0]]);
     let limit = l.constant(ty, if add { mask } else { 0 });
     l.op1(Op::Select(ty), &[wrapped, limit, r])
 }
 
-/// `clmad.lo`, `clmad.hi`: the product of polynomials over two elements, and a sum.
+/// `clmad.lo`, `clmad.hi`: a carry-less product plus a carry-less sum.
 pub fn carryless(l: &mut Lower, i: &Instruction) -> Result<()> {
     let args = sources(l, i, ScalarType::U64)?;
-    let &[a, b, c] = args.as_slice() else { return l.unsupported(i, "it has three sources") };
+    let &[a, b, c] = args.as_slice() else { return l.unsupported(i, "it requires three sources") };
     let reversed = |l: &mut Lower, v| l.op1(Op::IntUn(IntUnOp::Brev, Ty::I64), &[v]);
     let product = if i.has(M::Hi) {
-        // The product of the mirror images is the mirror image of the product's 127 bits.
+        // The product of bit-reversed factors is the bit-reversed 127-bit product.
         let (a, b) = (reversed(l, a), reversed(l, b));
         let mirrored = polynomial(l, a, b);
         let upper = reversed(l, mirrored);
@@ -108,8 +108,9 @@ pub fn carryless(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(dest(i), v, false)
 }
 
-/// The lower half of a product without carries. Every fourth bit of a factor leaves room for the carries of a product of integers: up to
-/// the sixteenth of such bits no more than 16 ones are added at a place, and what they carry out of the last is not of this half.
+/// The lower half of a carry-less product. Each factor is split into four, which keep every fourth bit, so
+/// that the carries of integer products stay in the bits between. At most 15 ones are added at a position,
+/// which carries at most three bits; only the last position has 16, and its carry leaves this half.
 fn polynomial(l: &mut Lower, a: Value, b: Value) -> Value {
     let int = |l: &mut Lower, op, a, b| l.op1(Op::Int(op, Ty::I64), &[a, b]);
     let masks: Vec<Value> =
@@ -129,7 +130,7 @@ fn polynomial(l: &mut Lower, a: Value, b: Value) -> Value {
     whole
 }
 
-/// The product in the part that the instruction asks for.
+/// The part of the product that the instruction selects.
 fn product(l: &mut Lower, i: &Instruction, t: ScalarType, a: Value, b: Value) -> (Value, Ty) {
     let ty = ty_of(t);
     let signed = t.is_signed();
@@ -163,8 +164,9 @@ fn multiply(l: &mut Lower, i: &Instruction, t: ScalarType) -> Result<()> {
     l.write_dest(dest(i), v, t.is_signed())
 }
 
-/// Adds or subtracts through the carry flag: reads it if `chain`, writes it if the instruction says `.cc`. After a subtraction the
-/// flag is clear where it borrowed, which shows where sums and differences share a chain (as the hardware answers).
+/// Adds or subtracts through the carry flag: reads it if `chain`, writes it if the instruction has `.cc`.
+/// After a subtraction the flag is clear if it borrowed. That shows in chains that mix sums and differences,
+/// and it is what the hardware answers.
 fn with_carry(l: &mut Lower, i: &Instruction, t: ScalarType, args: &[Value], chain: bool) -> Result<()> {
     let ty = ty_of(t);
     let subtract = matches!(i.opcode, Opcode::Sub | Opcode::Subc);
@@ -205,7 +207,7 @@ pub fn mul24(l: &mut Lower, i: &Instruction) -> Result<()> {
         wide.push(l.resize(v, Ty::I64, signed));
     }
     let p = l.op1(Op::Int(IntOp::Mul, Ty::I64), &wide);
-    // .hi takes bits 16 to 47 of the 48-bit product.
+    // `.hi` takes bits 16 to 47 of the 48-bit product.
     let shift = l.constant(Ty::I32, if i.has(M::Hi) { 16 } else { 0 });
     let p = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I64), &[p, shift]);
     let mut v = l.resize(p, Ty::I32, false);
@@ -278,7 +280,7 @@ pub fn bit_field(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(dest(i), v, t.is_signed())
 }
 
-/// `bmsk` and `szext`: both are fields whose width the last operand gives.
+/// `bmsk` and `szext`: the last operand gives the width of the bit field.
 pub fn mask(l: &mut Lower, i: &Instruction) -> Result<()> {
     let a = l.value(&i.operands[1], ScalarType::B32)?;
     let b = l.value(&i.operands[2], ScalarType::B32)?;
@@ -289,7 +291,7 @@ pub fn mask(l: &mut Lower, i: &Instruction) -> Result<()> {
         if i.has(M::Wrap) { l.op1(int(IntOp::And), &[v, m31]) } else { l.op1(int(IntOp::MinU), &[v, m32]) }
     };
     if i.opcode == Opcode::Bmsk {
-        // Ones from bit a, b of them.
+        // A field of b ones starting at bit a.
         let (a, b) = (limit(l, a), limit(l, b));
         let (ones, one) = (n(l, 0xffff_ffff), n(l, 1));
         let top = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[one, b]);

@@ -1,4 +1,4 @@
-//! Matrix instructions of a warp and of a warpgroup (PTX ISA 9.7.14 and 9.7.15), but for `wmma`.
+//! Matrix instructions of a warp and of a warpgroup (PTX ISA 9.7.14 and 9.7.15), except `wmma`.
 
 use ptx::ast::{Instruction, Operand, OperandKind};
 use ptx::{Modifier as M, ScalarType};
@@ -46,7 +46,7 @@ pub fn write(l: &mut Lower, operand: &Operand, values: &[Value]) -> Result<()> {
     registers.iter().zip(values).try_for_each(|(r, &v)| l.write_dest(r, v, false))
 }
 
-/// The shape and the formats that an instruction names; in the order of d, a, b, c.
+/// The shape and the formats that an instruction names, the latter in the order d, a, b, c.
 fn named(l: &mut Lower, i: &Instruction) -> Result<Mma> {
     let mut formats = i.modifiers.iter().filter_map(|m| Format::from_name(m.name()));
     let mut format = || formats.next();
@@ -54,7 +54,7 @@ fn named(l: &mut Lower, i: &Instruction) -> Result<Mma> {
     let (Some((m, n, k)), Some(d), Some(a), Some(b), Some(c)) =
         (found, format(), format(), format(), format())
     else {
-        return l.unsupported(i, "a matrix instruction has a shape and four types");
+        return l.unsupported(i, "a matrix instruction requires a shape and four types");
     };
     let mut layouts = i.modifiers.iter().filter(|m| matches!(m, M::Row | M::Col));
     Ok(Mma {
@@ -92,14 +92,14 @@ pub fn mma(l: &mut Lower, i: &Instruction) -> Result<()> {
     mma.sparse = i.modifiers.iter().any(|m| m.name().starts_with("sp"));
     let bytes = matches!(mma.a, Format::E4M3 | Format::E5M2);
     if (mma.kind, mma.sparse, mma.d, bytes) == (Kind::Plain, true, Format::F16, true) {
-        // Only sm_120 has these sums, with or without the kind's name.
+        // Only sm_120 has these products, with or without `.kind`.
         mma.kind = Kind::F8f6f4;
     }
     if mma.sparse {
         mma.selector = immediate(l, i.operands.get(5), mma.selectors().max(1))?;
     }
     if !mma.is_legal() {
-        return l.fail(ErrorClass::Invalid, i.span, "this shape does not have these types");
+        return l.fail(ErrorClass::Invalid, i.span, "these types are not legal with this shape");
     }
     let [a, b, c, _] = mma.counts();
     let mut registers = Vec::new();
@@ -118,7 +118,7 @@ pub fn mma(l: &mut Lower, i: &Instruction) -> Result<()> {
     write(l, &i.operands[0], &d)
 }
 
-/// The kind of a product of small floats.
+/// The kind of a product of narrow floats.
 fn kind(i: &Instruction) -> Kind {
     let has = |word: &str| i.modifiers.iter().any(|m| m.name() == word);
     match () {
@@ -132,7 +132,7 @@ fn kind(i: &Instruction) -> Kind {
     }
 }
 
-/// `scale-a, {byte, lane}, scale-b, {byte, lane}`; the bytes and lanes are constants or 16-bit registers.
+/// `scale-a, {byte, lane}, scale-b, {byte, lane}`. Bytes and lanes are constants or 16-bit registers.
 fn factors(
     l: &mut Lower,
     i: &Instruction,
@@ -141,13 +141,13 @@ fn factors(
     to: &mut Vec<Value>,
 ) -> Result<()> {
     let [a, a_at, b, b_at] = operands else {
-        return l.fail(ErrorClass::Invalid, i.span, "the factors of a and b are missing");
+        return l.fail(ErrorClass::Invalid, i.span, "the scale factors of a and b are missing");
     };
     let mut ids = l.constant(Ty::I32, 0);
     for (name, words, at, shift, lanes) in [("a", a, a_at, 0, 2), ("b", b, b_at, 8, 4)] {
         to.extend(read(l, words, &format!("{name}'s factors"), 1, 32)?);
         let [byte, lane] = fragment(at) else {
-            return l.fail(ErrorClass::Invalid, at.span, "a byte and a lane are expected: {0, 0}");
+            return l.fail(ErrorClass::Invalid, at.span, "expected a byte and a lane, like {0, 0}");
         };
         let byte = selector(l, byte, 4, mma.kind.factors() as u8)?;
         let lane = selector(l, lane, lanes, 1)?;
@@ -161,7 +161,8 @@ fn factors(
     Ok(())
 }
 
-/// A number below `limit` that is a multiple of `step`: a constant, which is checked, or a register, of which only the bits of such numbers count.
+/// A multiple of `step` below `limit`: a constant, which is checked, or a register, which is masked to such
+/// values.
 fn selector(l: &mut Lower, operand: &Operand, limit: u8, step: u8) -> Result<Value> {
     if let OperandKind::Int(_) = operand.kind {
         let value = immediate(l, Some(operand), limit)?;
@@ -169,7 +170,7 @@ fn selector(l: &mut Lower, operand: &Operand, limit: u8, step: u8) -> Result<Val
             return l.fail(
                 ErrorClass::Invalid,
                 operand.span,
-                format!("a multiple of {step} is expected here"),
+                format!("expected a multiple of {step}"),
             );
         }
         return Ok(l.constant(Ty::I32, u128::from(value)));
@@ -191,7 +192,7 @@ fn immediate(l: &mut Lower, operand: Option<&Operand>, limit: u8) -> Result<u8> 
         Some(v) => Ok(v),
         None => {
             let least = limit.saturating_sub(1);
-            l.fail(ErrorClass::Invalid, operand.span, format!("a number from 0 to {least} is expected"))
+            l.fail(ErrorClass::Invalid, operand.span, format!("expected a number from 0 to {least}"))
         }
     }
 }
@@ -205,17 +206,17 @@ fn row_address(l: &mut Lower, i: &Instruction, operand: &Operand) -> Result<Valu
     Ok(l.resize(address, Ty::I32, false))
 }
 
-/// What `ldmatrix` and `stmatrix` move.
+/// The movement that `ldmatrix` or `stmatrix` describes.
 fn movement(l: &mut Lower, i: &Instruction, action: Action) -> Result<Movement> {
     let named = |words: &[&str]| i.modifiers.iter().find_map(|m| words.iter().position(|w| *w == m.name()));
     let rows = i.modifiers.iter().find_map(|m| Rows::from_name(m.name())).unwrap_or_default();
     let source = i.modifiers.iter().find_map(|m| Source::from_name(m.name())).unwrap_or_default();
     let count = named(&["x1", "x2", "x4"]).unwrap_or(0) as u8;
-    // Elements of m8n8 are halves, those of the other shapes bytes.
+    // m8n8 moves 16-bit elements, the other shapes move bytes.
     let bytes = !i.modifiers.iter().any(|m| m.name() == "b16");
     let movement = Movement { action, rows, count, transposed: i.has(M::Trans), source };
     if !movement.is_legal() || bytes != (rows != Rows::M8n8) {
-        return l.fail(ErrorClass::Invalid, i.span, "this shape is not moved so");
+        return l.fail(ErrorClass::Invalid, i.span, "no matrix movement has this shape");
     }
     Ok(movement)
 }
@@ -242,8 +243,9 @@ pub fn transpose(l: &mut Lower, i: &Instruction) -> Result<()> {
     write(l, &i.operands[0], &values)
 }
 
-/// `wgmma.mma_async`: d, a, b{, metadata, selector}, scale-d{, scale-a, scale-b{, trans-a}{, trans-b}}. It is done at once: what orders
-/// memory around it (`wgmma.fence`, barriers) has come before, and waiting for it is nothing.
+/// `wgmma.mma_async`: d, a, b{, metadata, selector}, scale-d{, scale-a, scale-b{, trans-a}{, trans-b}}. The
+/// product completes synchronously: whatever orders memory around it (`wgmma.fence`, barriers) has run
+/// before, and waiting emits nothing.
 pub fn warpgroup(l: &mut Lower, i: &Instruction) -> Result<()> {
     if !i.modifiers.iter().any(|m| m.name() == "mma_async") {
         return Ok(());
@@ -253,7 +255,7 @@ pub fn warpgroup(l: &mut Lower, i: &Instruction) -> Result<()> {
     let (Some((_, n, k)), Some(d), Some(a), Some(b)) =
         (found, formats.next(), formats.next(), formats.next())
     else {
-        return l.unsupported(i, "a product has a shape and three types");
+        return l.unsupported(i, "a product requires a shape and three types");
     };
     let sparse = i.modifiers.iter().any(|m| m.name().starts_with("sp"));
     let mut product =
@@ -277,7 +279,7 @@ pub fn warpgroup(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
     let wgmma = Wgmma { product, a_in_shared, negate_a, negate_b };
     if let (false, _) | (_, Some(_)) = (wgmma.is_legal(), rest.next()) {
-        return l.fail(ErrorClass::Invalid, i.span, "this shape does not have these types or operands");
+        return l.fail(ErrorClass::Invalid, i.span, "these types or operands are not legal with this shape");
     }
     let [ra, _, _, rd] = product.counts();
     let mut operands = vec![l.op1(Op::Special(SReg::WarpId), &[])];
@@ -298,7 +300,7 @@ pub fn warpgroup(l: &mut Lower, i: &Instruction) -> Result<()> {
     write(l, &i.operands[0], &values)
 }
 
-/// Whether a factor is −1; it is 1 otherwise.
+/// Whether the scale factor is −1 rather than 1.
 fn is_minus(l: &mut Lower, operand: Option<&Operand>) -> Result<bool> {
     let Some(operand) = operand else { return Ok(false) };
     match operand.kind {

@@ -1,6 +1,7 @@
 //! Barriers in memory (PTX ISA 9.7.13.15), and what completes on them.
 //!
-//! Waiting reads the word as an acquiring load does, so that a loop around it is one that waits for memory, as any other.
+//! A wait is an acquiring load of the barrier word, so a loop around it is handled like any other loop that
+//! waits for memory.
 
 use ptx::ast::{Instruction, Operand, OperandKind};
 use ptx::{Modifier as M, ScalarType};
@@ -14,7 +15,8 @@ use crate::function::{Lower, Result};
 const B32: ScalarType = ScalarType::B32;
 const B64: ScalarType = ScalarType::B64;
 
-/// An address operand as an offset in shared memory; where the instruction names no space, the address is a generic one.
+/// An address operand as an offset in shared memory. If the instruction names no state space, the address is
+/// generic.
 pub fn shared_address(l: &mut Lower, i: &Instruction, operand: &Operand) -> Result<Value> {
     let (base, offset, implied) = l.address(operand)?;
     let address = l.offset(base, offset);
@@ -22,19 +24,19 @@ pub fn shared_address(l: &mut Lower, i: &Instruction, operand: &Operand) -> Resu
     Ok(if named { address } else { l.op1(Op::FromGeneric(Space::Shared), &[address]) })
 }
 
-/// One operation on the barrier at an offset in shared memory; the state before it.
+/// One operation on the barrier at an offset in shared memory. Returns the state before it.
 fn update(l: &mut Lower, address: Value, bytes: Value, arrivals: Value, dropped: Value) -> Value {
     l.op1(Op::Builtin(Builtin::Mbarrier), &[address, bytes, arrivals, dropped])
 }
 
-/// Bytes have come for the barrier at an offset in shared memory.
+/// Reports bytes to the barrier at an offset in shared memory.
 fn complete(l: &mut Lower, address: Value, bytes: Value) {
     let zero = l.constant(Ty::I32, 0);
     let come = l.op1(Op::Int(IntOp::Sub, Ty::I32), &[zero, bytes]);
     update(l, address, come, zero, zero);
 }
 
-/// `st.async`, `red.async`: these bytes are written, which the barrier that the last operand names waits for.
+/// `st.async`, `red.async`: reports the written bytes to the barrier that the last operand names.
 pub fn written(l: &mut Lower, i: &Instruction, barrier: &Operand, bytes: u32) -> Result<()> {
     let address = shared_address(l, i, barrier)?;
     let bytes = l.constant(Ty::I32, u128::from(bytes));
@@ -42,8 +44,8 @@ pub fn written(l: &mut Lower, i: &Instruction, barrier: &Operand, bytes: u32) ->
     Ok(())
 }
 
-/// `cp.async.mbarrier.arrive{.noinc}`: the copies before are done. Without `.noinc` the arrival was not one that the phase expected, and nothing
-/// changes.
+/// `cp.async.mbarrier.arrive{.noinc}`: the earlier copies are complete. Without `.noinc`, the phase did not
+/// expect this arrival, so nothing changes.
 pub fn copies_done(l: &mut Lower, i: &Instruction) -> Result<()> {
     let address = shared_address(l, i, &i.operands[0])?;
     let (zero, one) = (l.constant(Ty::I32, 0), l.constant(Ty::I32, 1));
@@ -71,7 +73,7 @@ pub fn mbarrier(l: &mut Lower, i: &Instruction) -> Result<()> {
         return init(l, i);
     }
     if i.has(M::Inval) {
-        // The memory may hold anything afterwards, the old word too.
+        // Afterwards the memory may hold anything, so the old word may stay.
         return shared_address(l, i, &i.operands[0]).map(|_| ());
     }
     if i.has(M::PendingCount) {
@@ -110,7 +112,7 @@ pub fn mbarrier(l: &mut Lower, i: &Instruction) -> Result<()> {
     Ok(())
 }
 
-/// `mbarrier.init [a], count`: the word has minus the count twice, and the layout.
+/// `mbarrier.init [a], count`: the word holds minus the count twice, and the layout.
 fn init(l: &mut Lower, i: &Instruction) -> Result<()> {
     let address = shared_address(l, i, &i.operands[0])?;
     let count = l.value(&i.operands[1], B32)?;
@@ -130,7 +132,8 @@ fn init(l: &mut Lower, i: &Instruction) -> Result<()> {
     Ok(())
 }
 
-/// `mbarrier.pending_count d, state`, as `ptxas` has it computed: of a state without a count it is the first that there cannot be.
+/// `mbarrier.pending_count d, state`, computed as `ptxas` does: for a state without a count, the result is
+/// one more than any possible count.
 fn pending(l: &mut Lower, i: &Instruction) -> Result<()> {
     let state = l.value(&i.operands[1], B64)?;
     let field = shift(l, ShiftOp::ShrU, state, PENDING);
@@ -154,14 +157,15 @@ fn check_layout(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], same, false)
 }
 
-/// `mbarrier.test_wait p, [a], state`, with a parity, and `try_wait`, whose time limit may be any: a phase is over when the barrier's parity is
-/// another one.
+/// `mbarrier.test_wait p, [a], state`, also with a parity, and `try_wait` with any time limit: a phase is
+/// complete once the barrier's parity has changed.
 ///
-/// `.phase_type::primary p|q, r, [a], ...` also asks what copies have reported, which here is never anything (the copies that report are those
-/// of `sm_107` and the fabric's), so that conditional phases go on with the others.
+/// `.phase_type::primary p|q, r, [a], ...` also queries the status that copies report. Here it is always
+/// empty, since only copies of `sm_107` and of the fabric report, so conditional phases advance like the
+/// others.
 fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
     let Some(at) = i.operands.iter().position(|o| o.address().is_some()) else {
-        return l.unsupported(i, "it waits at an address");
+        return l.unsupported(i, "it requires an address");
     };
     let address = shared_address(l, i, &i.operands[at])?;
     let mem = MemMode {

@@ -12,7 +12,7 @@ use crate::link::ty_of;
 use crate::operand::bits_type;
 use crate::ssa::Var;
 
-/// The scope that an instruction writes.
+/// The instruction's scope.
 pub fn scope(i: &Instruction) -> Scope {
     match i.scope() {
         Some(M::Cta) => Scope::Cta,
@@ -22,7 +22,7 @@ pub fn scope(i: &Instruction) -> Scope {
     }
 }
 
-/// The ordering that an instruction writes.
+/// The instruction's memory order, or `default`.
 pub fn order(i: &Instruction, default: Order) -> Order {
     match i.sem() {
         Some(M::Volatile | M::Mmio) => Order::Volatile,
@@ -38,7 +38,7 @@ pub fn order(i: &Instruction, default: Order) -> Order {
 
 pub fn mov(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::B32);
-    // A move between vector registers goes element by element.
+    // A move between vector registers moves each element.
     if let (OperandKind::Reg(d), OperandKind::Reg(s)) = (&i.operands[0].kind, &i.operands[1].kind) {
         let n = l.register_elements(*d).min(l.register_elements(*s));
         if n > 1 {
@@ -56,10 +56,10 @@ pub fn mov(l: &mut Lower, i: &Instruction) -> Result<()> {
             return l.fail(
                 ErrorClass::Invalid,
                 i.span,
-                "as many elements as the instruction says are expected",
+                "the number of elements differs from the instruction's",
             );
         };
-        // All are read before the first is written.
+        // Read all elements before the first write.
         let values = from.into_iter().map(|e| read_element(l, e, t)).collect::<Result<Vec<_>>>()?;
         return to.into_iter().zip(values).try_for_each(|(e, v)| write_element(l, e, v, false));
     }
@@ -73,7 +73,7 @@ pub fn cvta(l: &mut Lower, i: &Instruction) -> Result<()> {
     let (v, offset) = match &i.operands[1].kind {
         OperandKind::Symbol(s) => {
             let (v, from) = l.symbol_address(s.symbol, s.offset, &i.operands[1])?;
-            // A name that already is a generic address (a parameter array) stays as it is.
+            // A name that already is a generic address (a parameter array) is unchanged.
             if from == Space::Generic {
                 let v = l.resize(v, ty_of(t), false);
                 return l.write_dest(&i.operands[0], v, false);
@@ -88,7 +88,7 @@ pub fn cvta(l: &mut Lower, i: &Instruction) -> Result<()> {
         Space::Global | Space::Const => v,
         Space::Param if i.has(M::To) && !l.function.is_entry => l.op1(Op::FromGeneric(Space::Local), &[v]),
         _ if i.has(M::To) => l.op1(Op::FromGeneric(space), &[v]),
-        // In device functions, parameters lie in local memory.
+        // In device functions, parameters are in local memory.
         Space::Param if !l.function.is_entry => l.op1(Op::ToGeneric(Space::Local), &[v]),
         _ => l.op1(Op::ToGeneric(space), &[v]),
     };
@@ -107,7 +107,7 @@ pub fn isspacep(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// A memory operand: base, constant offset, mode.
+/// A memory operand: base, constant offset and mode.
 pub fn memory(
     l: &mut Lower,
     i: &Instruction,
@@ -122,7 +122,7 @@ pub fn memory(
         },
         None => None,
     };
-    // `.param` of a device function means the caller's slot, which lies in local memory.
+    // `.param` in a device function means the caller's slot, which is in local memory.
     let space = match (written, implied) {
         (Some(Space::Param), Some(s)) => s,
         (Some(Space::Param), None) if !l.function.is_entry => Space::Local,
@@ -139,7 +139,7 @@ pub fn memory(
     Ok((base, offset as i32, MemMode { space, order, scope }))
 }
 
-/// A scalar `.param` variable that an address names directly.
+/// The scalar `.param` variable that an address names directly.
 fn scalar_param(l: &Lower, operand: &Operand) -> Option<(Var, Ty, i64)> {
     let a = operand.address()?;
     let ptx::ast::AddressBase::Var(VariableRef::Var(v)) = a.base else { return None };
@@ -211,7 +211,7 @@ pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
     let (base, offset, mem) = memory(l, i, &i.operands[1], Order::Weak)?;
     let Some(targets) = elements(l, &i.operands[0], count) else {
-        return l.fail(ErrorClass::Invalid, i.span, "the destination has not as many elements as the access");
+        return l.fail(ErrorClass::Invalid, i.span, "the destination and the access have different numbers of elements");
     };
     let values = l.op(Op::Load { mem, ty, count, offset }, &[base]);
     targets.into_iter().zip(values).try_for_each(|(e, v)| write_element(l, e, v, t.is_signed()))
@@ -226,7 +226,7 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     let ty = ty_of(t);
     let in_register = i.operands[0].address().is_some_and(|a| matches!(a.base, AddressBase::Reg(_)));
     if in_register && matches!(i.space(), Some(ptx::Space::Param | ptx::Space::ParamFunc)) {
-        return l.unsupported(i, "a parameter is written by its name");
+        return l.unsupported(i, "a parameter must be written by name");
     }
     if let Some((var, own, offset)) = scalar_param(l, &i.operands[0]) {
         let v = l.value(&i.operands[1], t)?;
@@ -235,7 +235,7 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
             l.write(var, v);
             return Ok(());
         }
-        // The bytes around it stay.
+        // The surrounding bytes are preserved.
         let place = l.constant(Ty::I32, (offset as u128).wrapping_mul(8));
         let shl = |l: &mut Lower, v| l.op1(Op::Shift(wave::op::ShiftOp::Shl, own), &[v, place]);
         let new = l.resize(v, own, false);
@@ -250,11 +250,11 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
     let (base, offset, mem) = memory(l, i, &i.operands[0], Order::Weak)?;
     let Some(sources) = elements(l, &i.operands[1], count) else {
-        return l.fail(ErrorClass::Invalid, i.span, "the source has not as many elements as the access");
+        return l.fail(ErrorClass::Invalid, i.span, "the source and the access have different numbers of elements");
     };
     let left_out = |e: &Element| matches!(e, Element::Operand(o) if o.kind == OperandKind::Sink);
     if sources.iter().any(left_out) {
-        // What is left out is not written.
+        // Elements that are left out (`_`) are not written.
         for (e, source) in sources.into_iter().enumerate() {
             if !left_out(&source) {
                 let offset = offset.wrapping_add(ty.bytes() as i32 * e as i32);
@@ -275,7 +275,7 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
 }
 
-/// Hints change no result, but their operands must make sense. Those that ask for memory are passed on.
+/// Hints change no result, but their operands are checked. Prefetch hints are passed on.
 pub fn hint(l: &mut Lower, i: &Instruction) -> Result<()> {
     let Some(o) = i.operands.first().filter(|o| o.address().is_some()) else { return Ok(()) };
     let (address, offset, _) = l.address(o)?;
@@ -345,7 +345,7 @@ pub fn atomic(l: &mut Lower, i: &Instruction) -> Result<()> {
                 return l.fail(
                     ErrorClass::Invalid,
                     o.span,
-                    "as many elements as the access has are expected",
+                    "the operand and the access have different numbers of elements",
                 );
             };
             args.push(l.value(part, if t.is_float() { t } else { wide })?);

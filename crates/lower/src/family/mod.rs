@@ -1,4 +1,4 @@
-//! From opcode to lowering: one row an opcode, one file a family.
+//! Maps opcodes to lowerings: one row per opcode, one file per family.
 
 mod bulk;
 mod cluster;
@@ -31,9 +31,10 @@ use crate::function::{Lower, Result};
 pub struct Row {
     /// The opcode.
     pub opcode: Opcode,
-    /// It only computes: under a guard it runs for all lanes and its results are selected.
+    /// Whether it only computes. Under a guard, such an instruction runs for all lanes and its results are
+    /// selected.
     pub pure: bool,
-    /// Its family's function.
+    /// The family's function.
     pub lower: fn(&mut Lower, &Instruction) -> Result<()>,
 }
 
@@ -122,9 +123,9 @@ static TABLE: &[Row] = table! {
     acts Ret Exit Trap => sync::nothing;
 };
 
-/// The row of an opcode; none for those that are not supported.
+/// The row of an opcode; `None` if it is not supported.
 pub fn of(opcode: Opcode) -> Option<&'static Row> {
-    // Indexed by the opcode's number once, since every instruction asks.
+    // Indexed by opcode, because every instruction looks up its row.
     static INDEX: std::sync::OnceLock<Vec<Option<&'static Row>>> = std::sync::OnceLock::new();
     let index = INDEX.get_or_init(|| {
         let mut rows = vec![None; Opcode::all().len()];
@@ -136,7 +137,7 @@ pub fn of(opcode: Opcode) -> Option<&'static Row> {
     index.get(opcode as usize).copied().flatten()
 }
 
-/// Opcodes that integers and floats share.
+/// Opcodes shared by integers and floats.
 fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
     match i.ty(0) {
         Some(t) if t.is_float() => float::arithmetic(l, i),
@@ -149,7 +150,7 @@ fn fabric(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.unsupported(i, "memory of other machines is not available; use memory shared by processes, or multicast objects")
 }
 
-/// `tcgen05`: matrix products in a memory of their own, which only devices of capability 10 have.
+/// `tcgen05`: matrix products in tensor memory, which only devices of capability 10 have.
 fn tensor_memory(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.unsupported(i, "tensor memory is not available; compile for sm_90a or sm_120")
 }

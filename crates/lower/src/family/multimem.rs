@@ -1,4 +1,5 @@
-//! Memory of several devices behind one address (PTX ISA 9.7.9.14, 9.7.9.15): a loop over the devices that have some.
+//! Memory of several devices behind one address (PTX ISA 9.7.9.14, 9.7.9.15): a loop over the devices that
+//! have memory there.
 
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
@@ -16,28 +17,29 @@ use crate::link::ty_of;
 use crate::operand::{bits_type, fmt_of};
 use crate::ssa::Var;
 
-/// A place that all devices have.
+/// An address in multicast memory.
 #[derive(Clone, Copy)]
 struct Place {
     address: Value,
-    /// Bytes of an access.
+    /// Size of an access in bytes.
     bytes: Value,
     mem: MemMode,
 }
 
 impl Place {
-    /// One device's memory there.
+    /// The address of one device's memory there.
     fn of(self, l: &mut Lower, device: Value) -> Value {
         l.op1(Op::Builtin(Builtin::MulticastPlace), &[self.address, self.bytes, device])
     }
 
-    /// How many devices there are.
+    /// Number of devices.
     fn devices(self, l: &mut Lower) -> Value {
         l.op1(Op::Builtin(Builtin::MulticastCount), &[self.address, self.bytes])
     }
 }
 
-/// `multimem.ld_reduce d, [a]`, `multimem.st [a], b` and `multimem.red [a], b`, also `.async`, which are done at once; bulk copies.
+/// `multimem.ld_reduce d, [a]`, `multimem.st [a], b` and `multimem.red [a], b`, also `.async`, which complete
+/// synchronously; bulk copies.
 pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
     if i.has(M::Cp) {
         return copy(l, i);
@@ -59,7 +61,7 @@ pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
         return l.fail(
             ErrorClass::Invalid,
             i.operands[1].span,
-            "as many elements as the access has are expected",
+            "the operand and the access have different numbers of elements",
         );
     }
     let wide = if t.is_float() { t } else { bits_type(ty_of(t)) };
@@ -85,7 +87,8 @@ pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
     })
 }
 
-/// `multimem.cp.async.bulk [d], [s], size{, mask}`, `multimem.cp.reduce.async.bulk [d], [s], size`: to every device's memory.
+/// `multimem.cp.async.bulk [d], [s], size{, mask}`, `multimem.cp.reduce.async.bulk [d], [s], size`: copies to
+/// every device's memory.
 fn copy(l: &mut Lower, i: &Instruction) -> Result<()> {
     let copy = bulk::operation(i);
     let (base, offset, _) = l.address(&i.operands[0])?;
@@ -107,7 +110,7 @@ fn copy(l: &mut Lower, i: &Instruction) -> Result<()> {
     })
 }
 
-/// How elements are summed up.
+/// How elements are reduced.
 #[derive(Clone, Copy)]
 struct Sum {
     op: AtomOp,
@@ -116,13 +119,13 @@ struct Sum {
     kind: Kind,
 }
 
-/// What elements are.
+/// The elements' representation.
 #[derive(Clone, Copy)]
 enum Kind {
     Integer,
-    /// A format, and the one in which they are added.
+    /// A format, and the format in which sums are accumulated.
     Float(Fmt, Fmt),
-    /// Eight bits, which are added as f16; whether each sum is rounded to eight bits.
+    /// 8-bit floats, which are added as f16, and whether each sum is rounded to 8 bits.
     Narrow(Narrow, bool),
 }
 
@@ -137,7 +140,7 @@ impl Kind {
 }
 
 impl Sum {
-    /// An element as the sum is kept.
+    /// Converts an element to the accumulator's representation.
     fn enter(self, l: &mut Lower, v: Value) -> Value {
         match self.kind {
             Kind::Float(from, to) if from != to => convert(l, v, from, to),
@@ -146,7 +149,7 @@ impl Sum {
         }
     }
 
-    /// And back.
+    /// Converts it back.
     fn leave(self, l: &mut Lower, v: Value) -> Value {
         match self.kind {
             Kind::Float(from, to) if from != to => convert(l, v, to, from),
@@ -176,7 +179,7 @@ impl Sum {
         };
         let sum = l.op1(op, &[a, b]);
         match self.kind {
-            // An f16 has enough bits that rounding twice is rounding once.
+            // An f16 has enough bits that rounding twice gives the same as rounding once.
             Kind::Narrow(format, true) => {
                 let code = format.narrowed(l, sum);
                 format.widened(l, code)
@@ -190,7 +193,7 @@ fn convert(l: &mut Lower, v: Value, from: Fmt, to: Fmt) -> Value {
     l.op1(Op::FloatToFloat { from, mode: FloatMode::rn(to), relu: false }, &[v])
 }
 
-/// The devices' elements reduced, the first device's first.
+/// Reduces the devices' elements, beginning with the first device's.
 fn load_reduced(l: &mut Lower, i: &Instruction, t: ScalarType, place: Place) -> Result<()> {
     let op = match i.one_of(&[M::Min, M::Max, M::And, M::Or, M::Xor]) {
         Some(M::Min) => AtomOp::Min,
@@ -249,7 +252,7 @@ fn load_reduced(l: &mut Lower, i: &Instruction, t: ScalarType, place: Place) -> 
         return l.fail(
             ErrorClass::Invalid,
             i.operands[0].span,
-            "as many elements as the access has are expected",
+            "the operand and the access have different numbers of elements",
         );
     }
     to.iter().zip(results).try_for_each(|(o, v)| l.write_dest(o, v, t.is_signed()))

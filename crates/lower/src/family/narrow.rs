@@ -1,4 +1,5 @@
-//! `cvt` with formats of 8, 6 and 4 bits, and with stochastic rounding (PTX ISA 9.7.9.22): made of integer and f16/f32 operations.
+//! `cvt` with 8-, 6- and 4-bit formats, and with stochastic rounding (PTX ISA 9.7.9.22), composed of integer
+//! and f16/f32 operations.
 
 use ptx::ScalarType;
 use ptx::ast::{Instruction, Operand};
@@ -13,7 +14,7 @@ use crate::function::{Lower, Result};
 use crate::link::ty_of;
 use crate::operand::fmt_of;
 
-/// A narrow format: a sign, exponent bits with a bias, fraction bits.
+/// A narrow format: a sign, exponent bits with a bias, and fraction bits.
 #[derive(Clone, Copy)]
 pub struct Narrow {
     exponent: u32,
@@ -21,20 +22,20 @@ pub struct Narrow {
     bias: u32,
     /// The code of the largest finite number.
     largest: u128,
-    /// The code of NaN that is given; none if the format has none.
+    /// The code of the NaN that conversions return; `None` if the format has no NaN.
     nan: Option<u128>,
 }
 
-/// How a code is chosen between two neighbours.
+/// How a value between two codes is rounded.
 #[derive(Clone, Copy)]
 enum Rounding {
     /// To nearest, ties to even.
     Nearest,
-    /// Away from zero where the random bits, an i64, added to the discarded ones carry out.
+    /// Away from zero if adding the random bits (an i64) to the discarded bits carries out.
     Stochastic(Value),
 }
 
-/// Random bits of a value, which are added to the highest of the discarded bits.
+/// Random bits per value; they are added to the highest discarded bits.
 const RANDOM_BITS: u32 = 16;
 
 const fn narrow(exponent: u32, fraction: u32, bias: u32, largest: u128, nan: Option<u128>) -> Narrow {
@@ -50,7 +51,7 @@ const F16: Narrow = narrow(5, 10, 15, 0x7bff, Some(0x7fff));
 const BF16: Narrow = narrow(8, 7, 127, 0x7f7f, Some(0x7fff));
 
 impl Narrow {
-    /// The format of the elements of a pair, and the bits that one takes in it.
+    /// The format of a pair's elements, and the bits that each occupies.
     pub fn of_pair(t: ScalarType) -> Option<(Narrow, u32)> {
         Some(match t {
             S::E4m3x2 => (E4M3, 8),
@@ -62,7 +63,7 @@ impl Narrow {
         })
     }
 
-    /// The format of floats of eight bits, or of a pair or four of them.
+    /// The format of an 8-bit float, or of a pair or four of them.
     pub fn of_bytes(t: ScalarType) -> Option<Narrow> {
         Some(match t {
             S::E4m3 | S::E4m3x2 | S::E4m3x4 => E4M3,
@@ -71,13 +72,14 @@ impl Narrow {
         })
     }
 
-    /// A code in an i8 as an f16.
+    /// Converts a code in an i8 to f16.
     pub fn widened(self, l: &mut Lower, code: Value) -> Value {
         let code = l.resize(code, Ty::I16, false);
         self.decode(l, code, false)
     }
 
-    /// An f16 as a code in an i8: to nearest; what is too large becomes an infinity, or the largest number where there is none.
+    /// Converts an f16 to a code in an i8, rounding to nearest; overflow gives infinity, or the largest
+    /// number if the format has none.
     pub fn narrowed(self, l: &mut Lower, half: Value) -> Value {
         let wide = Op::FloatToFloat { from: Fmt::F16, mode: FloatMode::rn(Fmt::F32), relu: false };
         let wide = l.op1(wide, &[half]);
@@ -87,7 +89,7 @@ impl Narrow {
         l.resize(code, Ty::I8, false)
     }
 
-    /// The format of the elements of what `cvt.rs` gives, and the bits that one takes in it.
+    /// The format of the elements that `cvt.rs` returns, and the bits that each occupies.
     fn of_group(t: ScalarType) -> Option<(Narrow, u32)> {
         Some(match t {
             S::F16x2 => (F16, 16),
@@ -105,11 +107,11 @@ impl Narrow {
         self.exponent + self.fraction
     }
 
-    /// The magnitude of an f32, rounded to nearest, as a code that may be beyond the largest.
+    /// The magnitude of an f32, rounded to nearest, as a code that may exceed the largest.
     fn nearest(self, l: &mut Lower, magnitude: Value) -> Value {
         let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
         let int = |o| Op::Int(o, Ty::I32);
-        // Normal: the fraction is rounded in place, which may carry into the exponent; then the bias is changed.
+        // Normal: round the fraction in place, which may carry into the exponent, then change the bias.
         let cut = c(l, 23 - self.fraction);
         let (one, half) = (c(l, 1), c(l, (1 << (22 - self.fraction)) - 1));
         let kept = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[magnitude, cut]);
@@ -119,7 +121,8 @@ impl Narrow {
         let rounded = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[sum, cut]);
         let rebias = c(l, (127 - self.bias) << self.fraction);
         let normal = l.op1(int(IntOp::Sub), &[rounded, rebias]);
-        // Subnormal: added to a number whose last place is the smallest subnormal, the sum's low bits are the rounded quotient.
+        // Subnormal: add a number whose last place is the smallest subnormal; the low bits of the sum are the
+        // rounded quotient.
         let anchor = c(l, (127 + 24 - self.bias - self.fraction) << 23);
         let sum = l.op1(Op::Float(FloatOp::Add, FloatMode::rn(Fmt::F32)), &[magnitude, anchor]);
         let subnormal = l.op1(int(IntOp::Sub), &[sum, anchor]);
@@ -128,7 +131,8 @@ impl Narrow {
         l.op1(Op::Select(Ty::I32), &[small, subnormal, normal])
     }
 
-    /// The magnitude of an f32, rounded by random bits: they are added below the last place that stays, and what carries stays.
+    /// The magnitude of an f32, rounded stochastically: adds the random bits below the last kept place and
+    /// keeps the carry.
     fn stochastic(self, l: &mut Lower, magnitude: Value, random: Value) -> Value {
         let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
         let int = |o| Op::Int(o, Ty::I32);
@@ -136,37 +140,38 @@ impl Narrow {
         let (places, mask) = (c(l, 23), c(l, (1 << 23) - 1));
         let exponent = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[magnitude, places]);
         let fraction = l.op1(int(IntOp::And), &[magnitude, mask]);
-        // Subnormal f32 have the exponent of the smallest normal, without the leading one.
+        // Subnormal f32 have the exponent of the smallest normal number, without the leading one.
         let (zero, one, leading) = (c(l, 0), c(l, 1), c(l, 1 << 23));
         let subnormal = l.op1(Op::IntCmp(IntCmp::Eq, Ty::I32), &[exponent, zero]);
         let leading = l.op1(Op::Select(Ty::I32), &[subnormal, zero, leading]);
         let significand = l.op1(int(IntOp::Or), &[fraction, leading]);
         let exponent = l.op1(int(IntOp::MaxU), &[exponent, one]);
-        // How far below this format's smallest normal number the value lies: so many more bits are discarded.
+        // The exponent's distance below this format's smallest normal number: the number of additional bits
+        // to discard.
         let smallest = c(l, 128 - self.bias);
         let at_least = l.op1(int(IntOp::MaxU), &[exponent, smallest]);
         let below = l.op1(int(IntOp::Sub), &[at_least, exponent]);
-        // 24 bits are all discarded, and nothing carries, from 17 + 24 bits on.
+        // From 17 + 24 bits on, all 24 bits are discarded and nothing can carry.
         let (cut, limit) = (c(l, 23 - self.fraction), c(l, RANDOM_BITS + 25));
         let cut = l.op1(int(IntOp::Add), &[below, cut]);
         let cut = l.op1(int(IntOp::MinU), &[cut, limit]);
         let bits = c(l, RANDOM_BITS);
         let significand = l.resize(significand, Ty::I64, false);
-        // In units of the last random bit, so that it may lie below the last bit of the significand.
+        // In units of the last random bit, which may be below the last bit of the significand.
         let significand = l.op1(Op::Shift(ShiftOp::Shl, Ty::I64), &[significand, bits]);
         let random = l.op1(Op::Shift(ShiftOp::Shl, Ty::I64), &[random, cut]);
         let sum = l.op1(wide(IntOp::Add), &[significand, random]);
         let down = l.op1(int(IntOp::Add), &[cut, bits]);
         let kept = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I64), &[sum, down]);
         let kept = l.resize(kept, Ty::I32, false);
-        // The leading one of a normal number counts as one more in the exponent.
+        // The leading one of a normal number adds one to the exponent.
         let steps = l.op1(int(IntOp::Sub), &[at_least, smallest]);
         let place = c(l, self.fraction);
         let steps = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[steps, place]);
         l.op1(int(IntOp::Add), &[kept, steps])
     }
 
-    /// An f32 (exact) as this format's code in an i32; too large ones give `limit`.
+    /// Converts an (exact) f32 to this format's code in an i32; overflow gives `limit`.
     fn encode(self, l: &mut Lower, x: Value, relu: bool, rounding: Rounding, limit: u128) -> Value {
         let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
         let int = |o| Op::Int(o, Ty::I32);
@@ -189,19 +194,20 @@ impl Narrow {
             let sign = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[sign, place]);
             l.op1(int(IntOp::Or), &[code, sign])
         };
-        // A format without NaN gives its largest number.
+        // A format without NaN returns its largest number.
         let nan = l.constant(Ty::I32, self.nan.unwrap_or(self.largest));
         let is_nan = l.op1(Op::FloatCmp { cmp: FloatCmp::Nan, fmt: Fmt::F32, ftz: false }, &[x, x]);
         l.op1(Op::Select(Ty::I32), &[is_nan, nan, code])
     }
 
-    /// A code in an i16 as an f16, which holds every value of these formats.
+    /// Converts a code in an i16 to f16, which can hold every value of these formats.
     fn decode(self, l: &mut Lower, code: Value, relu: bool) -> Value {
         let c = |l: &mut Lower, v: u32| l.constant(Ty::I16, u128::from(v));
         let int = |o| Op::Int(o, Ty::I16);
         let mask = c(l, (1 << self.sign_shift()) - 1);
         let magnitude = l.op1(int(IntOp::And), &[code, mask]);
-        // With the fraction in f16's place, only the bias is wrong; a product by a power of two sets it right, subnormals too.
+        // Moving the fraction into f16's position leaves only the bias wrong; multiplying by a power of two
+        // corrects it, for subnormals too.
         let place = l.constant(Ty::I32, u128::from(10 - self.fraction));
         let bits = l.op1(Op::Shift(ShiftOp::Shl, Ty::I16), &[magnitude, place]);
         let scale = c(l, (15 + 15 - self.bias) << 10);
@@ -220,7 +226,7 @@ impl Narrow {
         if self.nan.is_none() {
             return value;
         }
-        // What lies above the largest number, and above e5m2's infinity, is NaN.
+        // Codes above the largest number, and above e5m2's infinity, are NaN.
         let last = c(l, if self.exponent == 5 { 0x7c } else { self.largest as u32 });
         let is_nan = l.op1(Op::IntCmp(IntCmp::GtU, Ty::I16), &[magnitude, last]);
         let nan = c(l, 0x7fff);
@@ -228,7 +234,8 @@ impl Narrow {
     }
 }
 
-/// `cvt` to a pair of narrow floats, from two f32 (the first becomes the upper one) or from a pair of 16-bit floats.
+/// `cvt` to a pair of narrow floats, from two f32 (the first becomes the upper one) or from a pair of 16-bit
+/// floats.
 pub fn to_pair(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> Result<()> {
     let (Some((format, bits)), Some(from)) = (Narrow::of_pair(d), fmt_of(s)) else {
         return l.unsupported(i, "this format");
@@ -254,7 +261,7 @@ pub fn to_pair(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> 
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// Codes in i32 one above the other, the first lowest.
+/// Concatenates codes in i32, the first lowest.
 fn join(l: &mut Lower, codes: &[Value], bits: u32) -> Value {
     let up = l.constant(Ty::I32, u128::from(bits));
     let zero = l.constant(Ty::I32, 0);
@@ -264,8 +271,9 @@ fn join(l: &mut Lower, codes: &[Value], bits: u32) -> Value {
     })
 }
 
-/// `cvt.rs`: f32 rounded by random bits. Of two, each has its half of them (13 for f16). Of four, two and two share 16 bits: the manual's
-/// text says which, but not how the two divide them, so that here both are rounded by all.
+/// `cvt.rs`: f32 rounded with random bits. Of two values, each has its own half of the bits (13 for f16). Of
+/// four, each pair shares 16 bits: the manual says which ones but not how the pair divides them, so here both
+/// values use all 16.
 pub fn stochastic(l: &mut Lower, i: &Instruction, d: ScalarType) -> Result<()> {
     let Some((format, bits)) = Narrow::of_group(d) else { return l.unsupported(i, "this format") };
     let sources: Vec<&Operand> = match i.operands.as_slice() {
@@ -284,7 +292,7 @@ pub fn stochastic(l: &mut Lower, i: &Instruction, d: ScalarType) -> Result<()> {
     let halves = match d {
         // The first source is the upper one.
         S::F16x2 => [field(l, 16, 13, 3), field(l, 0, 13, 3)],
-        // The upper bytes of both halves of the random bits, and the lower ones.
+        // The upper bytes of both halves of the random bits, and then the lower bytes.
         S::E2m1x4 => [(24, 8), (16, 0)].map(|(high, low)| {
             let (high, low) = (field(l, high, 8, 8), field(l, low, 8, 0));
             l.op1(Op::Int(IntOp::Or, Ty::I32), &[high, low])
@@ -293,7 +301,7 @@ pub fn stochastic(l: &mut Lower, i: &Instruction, d: ScalarType) -> Result<()> {
     };
     let halves = halves.map(|v| l.resize(v, Ty::I64, false));
     let limit = match format.nan {
-        // The code after the largest number is infinity's.
+        // The code after the largest number is infinity.
         Some(_) if !i.has(M::Satfinite) => format.largest + 1,
         _ => format.largest,
     };
@@ -310,7 +318,7 @@ pub fn stochastic(l: &mut Lower, i: &Instruction, d: ScalarType) -> Result<()> {
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// `cvt` from a pair of narrow floats to a pair of 16-bit ones, times a scale each where one is given.
+/// `cvt` from a pair of narrow floats to a pair of 16-bit floats, each scaled if a scale is given.
 pub fn from_pair(l: &mut Lower, i: &Instruction, d: ScalarType, s: ScalarType) -> Result<()> {
     let (Some((format, bits)), Some(to), 2) = (Narrow::of_pair(s), fmt_of(d), d.lanes()) else {
         return l.unsupported(i, "this format");

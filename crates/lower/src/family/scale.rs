@@ -1,4 +1,5 @@
-//! `cvt` with scales, powers of two in 8 bits (`.ue8m0`), and with the fixed-point numbers that go with them (`.s2f6`); PTX ISA 9.7.9.22.
+//! `cvt` with scales, which are powers of two in 8 bits (`.ue8m0`), and with the fixed-point format for use
+//! with them (`.s2f6`); PTX ISA 9.7.9.22.
 
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType as S};
@@ -9,10 +10,10 @@ use wave::{Ty, Value};
 use super::convert::finite;
 use crate::function::{Lower, Result};
 
-/// The scale that is no number.
+/// The code of the NaN scale.
 const NAN: u128 = 0xff;
 
-/// Whether this file has the conversion.
+/// Whether this file implements the conversion.
 pub fn converts(d: S, s: S) -> bool {
     matches!(d, S::Ue8m0x2 | S::S2f6x2) || matches!(s, S::Ue8m0x2 | S::S2f6x2)
 }
@@ -73,7 +74,8 @@ fn product(l: &mut Lower, a: Value, b: Value) -> Value {
     l.op1(Op::Float(FloatOp::Mul, FloatMode::rn(Fmt::F32)), &[a, b])
 }
 
-/// The two sources as f32, the lower one first: two operands, of which the first is the upper, or a pair of bf16.
+/// The two sources as f32, the lower one first: either two operands, of which the first is the upper, or a
+/// pair of bf16.
 fn floats(l: &mut Lower, i: &Instruction, s: S) -> Result<[Value; 2]> {
     if s == S::F32 {
         return Ok([l.value(&i.operands[2], s)?, l.value(&i.operands[1], s)?]);
@@ -84,7 +86,7 @@ fn floats(l: &mut Lower, i: &Instruction, s: S) -> Result<[Value; 2]> {
     Ok([0, 1].map(|n| l.op1(Op::FloatToFloat { from: Fmt::BF16, mode, relu: false }, &[halves[n]])))
 }
 
-/// The two bytes of the source in i32, the lower one first.
+/// The two bytes of the source as i32, the lower one first.
 fn split(l: &mut Lower, i: &Instruction) -> Result<[Value; 2]> {
     let both = l.value(&i.operands[1], S::B16)?;
     Ok(bytes(l, both))
@@ -95,14 +97,14 @@ fn bytes(l: &mut Lower, both: Value) -> [Value; 2] {
     [0, 1].map(|n| l.resize(parts[n], Ty::I32, false))
 }
 
-/// The codes of the scales that the last operand holds, the lower one first; none where the instruction has none.
+/// The codes of the scales in the last operand, the lower one first; `None` if the instruction has no scales.
 fn exponents(l: &mut Lower, i: &Instruction) -> Result<Option<[Value; 2]>> {
     let (true, Some(last)) = (i.has(M::ScaledN2Ue8m0), i.operands.last()) else { return Ok(None) };
     let both = l.value(last, S::B16)?;
     Ok(Some(bytes(l, both)))
 }
 
-/// The scales that the last operand holds as f32, the lower one first.
+/// The scales in the last operand as f32, the lower one first.
 pub fn factors(l: &mut Lower, i: &Instruction) -> Result<Option<[Value; 2]>> {
     Ok(exponents(l, i)?.map(|e| e.map(|code| power(l, code))))
 }
@@ -111,7 +113,7 @@ pub fn factors(l: &mut Lower, i: &Instruction) -> Result<Option<[Value; 2]>> {
 fn power(l: &mut Lower, code: Value) -> Value {
     let c = |l: &mut Lower, v: u128| l.constant(Ty::I32, v);
     let (places, zero, nan_code) = (c(l, 23), c(l, 0), c(l, NAN));
-    // The smallest one is a subnormal f32, and a NaN follows the largest.
+    // The smallest scale is a subnormal f32; NaN follows the largest.
     let (smallest, nan) = (c(l, 0x0040_0000), c(l, 0x7fff_ffff));
     let v = l.op1(Op::Shift(ShiftOp::Shl, Ty::I32), &[code, places]);
     let is_zero = l.op1(Op::IntCmp(IntCmp::Eq, Ty::I32), &[code, zero]);
@@ -129,7 +131,7 @@ fn reciprocal(l: &mut Lower, code: Value) -> Value {
     power(l, opposite)
 }
 
-/// An f32's magnitude as a power of two in an i32: toward zero or up.
+/// An f32's magnitude as a power-of-two scale in an i32, rounded toward zero or up.
 fn scale_of(l: &mut Lower, i: &Instruction, x: Value) -> Value {
     let c = |l: &mut Lower, v: u128| l.constant(Ty::I32, v);
     let int = |o| Op::Int(o, Ty::I32);
@@ -137,7 +139,8 @@ fn scale_of(l: &mut Lower, i: &Instruction, x: Value) -> Value {
     let magnitude = l.op1(int(IntOp::And), &[x, mask]);
     let mut rounded = magnitude;
     if i.rounding() == Some(M::Rp) {
-        // A fraction counts up, but not that of NaN; the smallest power is itself a fraction of the least exponent.
+        // A non-zero fraction rounds up, except in NaN; below the smallest normal number, compare with the
+        // smallest scale.
         let (fraction, smallest) = (c(l, 0x007f_ffff), c(l, 0x0040_0000));
         let up = l.op1(int(IntOp::Add), &[magnitude, fraction]);
         let within = l.op1(Op::IntCmp(IntCmp::LeU, Ty::I32), &[magnitude, smallest]);
@@ -155,7 +158,7 @@ fn scale_of(l: &mut Lower, i: &Instruction, x: Value) -> Value {
     l.op1(Op::Select(Ty::I32), &[is_nan, nan, code])
 }
 
-/// An f32 in 64ths, to nearest even, clamped to 8 bits; NaN gives the largest.
+/// An f32 in units of 1/64, rounded to nearest even and clamped to 8 bits; NaN gives the largest value.
 fn fixed_of(l: &mut Lower, i: &Instruction, x: Value) -> Value {
     let sixty_four = l.constant(Ty::I32, u128::from(64.0f32.to_bits()));
     let v = product(l, x, sixty_four);

@@ -1,5 +1,5 @@
-//! The approximate functions as ptxas writes them for `sm_90`: operations of the special function unit, which flushes subnormals, with
-//! scaling around them where the instruction keeps those.
+//! The approximate functions as ptxas expands them for `sm_90`: operations of the special function unit,
+//! which flushes subnormals, with scaling around them if the instruction preserves subnormals.
 
 use wave::op::{ApproxOp, FloatCmp, FloatMode, FloatOp, FloatUnOp, IntCmp, IntOp, Op, Round, SfuOp, ShiftOp};
 use wave::types::Fmt;
@@ -8,15 +8,15 @@ use wave::{Ty, Value};
 use crate::function::Lower;
 
 const I: Ty = Ty::I32;
-/// The least normal number.
+/// The smallest normal number.
 const LEAST: u32 = 0x0080_0000;
 const NAN: u32 = 0x7fff_ffff;
 const TWO_24: f32 = 16_777_216.0;
 
-/// Emission of f32 operations.
+/// Emits f32 operations.
 struct Emit<'a, 'b> {
     l: &'a mut Lower<'b>,
-    /// Subnormals are flushed.
+    /// Whether subnormals are flushed.
     ftz: bool,
 }
 
@@ -43,7 +43,7 @@ impl Emit<'_, '_> {
         self.l.op1(Op::Shift(op, I), &[a, by])
     }
 
-    /// `special` where the comparison holds, else `other`.
+    /// `special` if the comparison holds, otherwise `other`.
     fn unless(&mut self, cmp: IntCmp, a: Value, b: u32, special: u32, other: Value) -> Value {
         let (b, special) = (self.bits(b), self.bits(special));
         let c = self.l.op1(Op::IntCmp(cmp, I), &[a, b]);
@@ -84,7 +84,7 @@ impl Emit<'_, '_> {
         self.l.op1(Op::FloatUn(FloatUnOp::Abs, mode), &[a])
     }
 
-    /// The unit on `a`, or on 2^24 times that where it is small; the answer is then changed by `back`.
+    /// Applies the unit to `a`, or, if `a` is small, to 2^24 · `a`, and then corrects the result with `back`.
     fn rescued(&mut self, op: SfuOp, a: Value, back: impl FnOnce(&mut Self, Value) -> Value) -> Value {
         if self.ftz {
             return self.unit(op, a);
@@ -107,7 +107,7 @@ impl Emit<'_, '_> {
         self.op(FloatOp::Mul, r, factor)
     }
 
-    /// What keeps an operand and its reciprocal normal.
+    /// A factor that keeps an operand and its reciprocal normal.
     fn factor(&mut self, a: Value) -> Value {
         let (small, size) = (self.small(a), self.size(a));
         let large = self.compare(FloatCmp::Gt, size, 0x7e80_0000);
@@ -157,7 +157,7 @@ impl Emit<'_, '_> {
     }
 }
 
-/// One function of f32 operands.
+/// A function of f32 operands.
 fn single(l: &mut Lower, op: ApproxOp, ftz: bool, args: &[Value]) -> Value {
     let mut e = Emit { l, ftz };
     let a = args[0];
@@ -178,7 +178,7 @@ fn single(l: &mut Lower, op: ApproxOp, ftz: bool, args: &[Value]) -> Value {
     }
 }
 
-/// ex2 and tanh of a half: the unit's answer for the same number, cut.
+/// ex2 and tanh of an f16 or bf16: the unit's result for the same number, truncated.
 fn half(l: &mut Lower, op: ApproxOp, fmt: Fmt, a: Value) -> Value {
     let wide = l.op1(Op::FloatToFloat { from: fmt, mode: FloatMode::rn(Fmt::F32), relu: false }, &[a]);
     let unit = if op == ApproxOp::Ex2 { SfuOp::Ex2 } else { SfuOp::Tanh };
@@ -193,7 +193,8 @@ fn half(l: &mut Lower, op: ApproxOp, fmt: Fmt, a: Value) -> Value {
     l.op1(Op::Select(Ty::I16), &[over, infinity, h])
 }
 
-/// 1/x and 1/sqrt(x) of f64, both flushing: the unit works on the upper word alone and gives its 20 bits of fraction; the lower word is 0.
+/// 1/x and 1/sqrt(x) of f64, both flushing: the unit works on the upper word only and returns 20 fraction
+/// bits; the lower word is 0.
 fn double(l: &mut Lower, op: SfuOp, a: Value) -> Value {
     let root = op == SfuOp::Rsqrt;
     let upper = l.op(Op::Unpack { part: I, whole: Ty::I64 }, &[a])[1];
@@ -201,7 +202,7 @@ fn double(l: &mut Lower, op: SfuOp, a: Value) -> Value {
     let (sign, size) = (e.int(IntOp::And, upper, 1 << 31), e.int(IntOp::And, upper, i32::MAX as u32));
     let exponent = e.shift(ShiftOp::ShrU, size, 20);
     let fraction = e.int(IntOp::And, size, 0xf_ffff);
-    // An f32 of the same significand: in [1, 2), or for a root in [2, 4) where the exponent is odd.
+    // An f32 with the same significand: in [1, 2), or for an odd exponent of a root in [2, 4).
     let wide = e.shift(ShiftOp::Shl, fraction, 3);
     let mut single = e.int(IntOp::Or, wide, 1f32.to_bits());
     let mut scale = exponent;
@@ -213,7 +214,7 @@ fn double(l: &mut Lower, op: SfuOp, a: Value) -> Value {
         scale = e.shift(ShiftOp::ShrU, next, 1);
     }
     let r = e.unit(op, single);
-    // The exponents of the f32's answer and of the scale together.
+    // Adds the exponents of the f32 result and of the scale.
     let r = e.shift(ShiftOp::ShrU, r, 3);
     let bias = if root { 1023 + 512 - 127 } else { 2046 - 127 };
     let r = e.int(IntOp::Add, r, bias << 20);
@@ -226,7 +227,7 @@ fn double(l: &mut Lower, op: SfuOp, a: Value) -> Value {
     r = e.unless(IntCmp::LtU, size, 1 << 20, 0x7ff0_0000, r);
     r = e.l.op1(Op::Int(IntOp::Or, I), &[r, sign]);
     if root {
-        // Negative, and not zero.
+        // Negative and not zero.
         r = e.unless(IntCmp::GtU, upper, 0x800f_ffff, NAN, r);
     }
     r = e.unless(IntCmp::GtU, size, 0x7ff0_0000, NAN, r);
@@ -234,7 +235,8 @@ fn double(l: &mut Lower, op: SfuOp, a: Value) -> Value {
     l.op1(Op::Pack { part: I, whole: Ty::I64 }, &[zero, r])
 }
 
-/// The hardware's bits for an approximate function; `None` where it is no single operation of the unit (`rsqrt.approx.f64`).
+/// The hardware's bits for an approximate function; `None` if it is not a single operation of the unit
+/// (`rsqrt.approx.f64`).
 pub fn exact(l: &mut Lower, op: ApproxOp, fmt: Fmt, ftz: bool, args: &[Value]) -> Option<Value> {
     match (fmt, op) {
         (Fmt::F32, _) => Some(single(l, op, ftz, args)),

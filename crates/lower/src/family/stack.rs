@@ -1,4 +1,5 @@
-//! Memory of a size that is known only when it runs (PTX ISA 9.7.16): a part of the function's local memory, taken from the top down.
+//! Stack memory whose size is known only at run time (PTX ISA 9.7.16): part of the function's local memory,
+//! allocated from the top down.
 
 use ptx::ScalarType;
 use ptx::ast::Instruction;
@@ -8,16 +9,17 @@ use wave::{Ty, Value};
 use crate::function::{Lower, Result};
 use crate::ssa::Var;
 
-/// Bytes that one call of a function can take; the hardware's threads have 1 KiB unless a program asks for more.
+/// Bytes that one call of a function can allocate. The hardware's threads have 1 KiB unless the program asks
+/// for more.
 const SIZE: u32 = 16 << 10;
-/// The alignment where none is written.
+/// The alignment if none is written.
 const ALIGNMENT: u32 = 8;
-/// Where memory lies that is not there: an access of it faults.
+/// An unmapped address for failed allocations: accessing it faults.
 const NOWHERE: [u128; 2] = [0xffff_fff0, 1 << 45];
 
 const INT: fn(IntOp) -> Op = |op| Op::Int(op, Ty::I64);
 
-/// The end of the function's memory, which is made when it is first asked for.
+/// The end of the function's stack memory, which is created on first use.
 fn top(l: &mut Lower, alignment: u32) -> Value {
     let slot = l.stack_slot(SIZE, alignment.max(16));
     let base = l.op1(Op::LocalAddr(slot), &[]);
@@ -29,12 +31,13 @@ pub fn alloca(l: &mut Lower, i: &Instruction) -> Result<()> {
     let t = i.ty(0).unwrap_or(ScalarType::U64);
     let alignment = i.operands.get(2).and_then(|o| o.int()).map_or(ALIGNMENT, |n| n.bits as u32);
     if !alignment.is_power_of_two() || alignment > SIZE {
-        return l.unsupported(i, &format!("an alignment that is no power of two up to {SIZE}"));
+        return l.unsupported(i, &format!("the alignment must be a power of two up to {SIZE}"));
     }
     let size = l.value(&i.operands[1], t)?;
     let size = l.resize(size, Ty::I64, false);
     let constant = |l: &mut Lower, v: u64| l.constant(Ty::I64, u128::from(v));
-    // What is taken grows to a multiple of the alignment; too much is cut before sums could wrap.
+    // Round the used bytes up to a multiple of the alignment. The size is clamped first, so that sums cannot
+    // wrap.
     let limit = constant(l, 1 << 32);
     let size = l.op1(INT(IntOp::MinU), &[size, limit]);
     let used = l.read(Var::Stack, Ty::I64);

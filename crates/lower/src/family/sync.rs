@@ -141,11 +141,11 @@ pub fn redux(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// `redux.sync.min{.abs}{.NaN}.f32`: floats as integers of the same order, with NaN above or below all.
+/// `redux.sync.min{.abs}{.NaN}.f32`: maps floats to integers of the same order, with NaN above or below all.
 fn redux_float(l: &mut Lower, i: &Instruction) -> Result<()> {
     let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
     let int = |o| Op::Int(o, Ty::I32);
-    // Negative numbers lie the other way round; doing it twice gives the float back.
+    // Negative numbers have the reverse order. Applying this twice restores the float.
     let flip = |l: &mut Lower, v: Value| {
         let (top, rest) = (c(l, 31), c(l, 0x7fff_ffff));
         let sign = l.op1(Op::Shift(ShiftOp::ShrS, Ty::I32), &[v, top]);
@@ -162,7 +162,7 @@ fn redux_float(l: &mut Lower, i: &Instruction) -> Result<()> {
         a = l.op1(int(IntOp::And), &[a, rest]);
     }
     let min = i.has(M::Min);
-    // Where NaN wins it lies at the end that is looked for, else at the other.
+    // If NaN wins, map it to the end that is searched for, otherwise to the opposite end.
     let end = c(l, if min == i.has(M::NaN) { 0x8000_0000 } else { 0x7fff_ffff });
     let (is_nan, ordered) = (nan(l, a), flip(l, a));
     let key = l.op1(Op::Select(Ty::I32), &[is_nan, end, ordered]);

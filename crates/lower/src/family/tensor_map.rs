@@ -1,4 +1,4 @@
-//! Copies through tensor maps (PTX ISA 9.7.9.27), and the maps' fields (9.7.9.28).
+//! Copies through tensor maps (PTX ISA 9.7.9.27), and the fields of tensor maps (9.7.9.28).
 
 use ptx::ast::{Instruction, Operand};
 use ptx::{Modifier as M, ScalarType};
@@ -12,7 +12,7 @@ use crate::function::{Lower, Result};
 
 const B32: ScalarType = ScalarType::B32;
 
-/// How an instruction walks over the tensor.
+/// How the instruction traverses the tensor.
 fn walk(i: &Instruction) -> Walk {
     let walks = [
         (M::TileGather4, Walk::Gather4),
@@ -25,10 +25,10 @@ fn walk(i: &Instruction) -> Walk {
     walks.iter().find(|(m, _)| i.has(*m)).map_or(Walk::Tile, |(_, walk)| *walk)
 }
 
-/// A generic address that names a variable or is in a register.
+/// A generic address from a variable or a register.
 fn generic_address(l: &mut Lower, o: &Operand) -> Result<(Value, Vec<Operand>)> {
     let Some(a) = o.address() else {
-        return l.fail(ErrorClass::Invalid, o.span, "an address is expected");
+        return l.fail(ErrorClass::Invalid, o.span, "expected an address");
     };
     let (base, offset, implied) = l.first_part(a, o)?;
     let v = l.offset(base, offset);
@@ -39,7 +39,7 @@ fn generic_address(l: &mut Lower, o: &Operand) -> Result<(Value, Vec<Operand>)> 
     Ok((v, a.parts.clone()))
 }
 
-/// Exactly as many 32-bit values as are expected, from vectors or one by one.
+/// Exactly `count` 32-bit values, from vectors or single operands.
 fn values(
     l: &mut Lower,
     i: &Instruction,
@@ -49,7 +49,7 @@ fn values(
 ) -> Result<Vec<Value>> {
     let parts: Vec<&Operand> = from.iter().flat_map(Operand::elements).collect();
     if parts.len() != count {
-        let wanted = format!("{count} values are expected here, there are {}", parts.len());
+        let wanted = format!("expected {count} values, found {}", parts.len());
         return l.fail(ErrorClass::Invalid, i.span, wanted);
     }
     parts
@@ -85,7 +85,7 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
     let map = operand(l, i, at)?;
     let (map, place) = generic_address(l, map)?;
     let place = values(l, i, &place, B32, walk.coordinates(rank))?;
-    // What follows the barrier, or a prefetch's map: offsets, then the mask.
+    // The operands after the barrier, or after a prefetch's map: offsets, then the mask.
     let mut next = if load { 3 } else { 1 };
     let offsets = match walk.offsets(rank) {
         0 => vec![],
@@ -124,7 +124,7 @@ pub fn cp(l: &mut Lower, i: &Instruction) -> Result<()> {
         return l.fail(
             ErrorClass::Invalid,
             i.span,
-            format!("there is no such copy of a tensor of {rank} dimensions"),
+            format!("this copy is not legal for a tensor of {rank} dimensions"),
         );
     }
     l.op(Op::Bulk(bulk), &args);
@@ -162,7 +162,7 @@ pub fn tensormap(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
     let dimension = match (&i.operands[1..], i.operands[1].int()) {
         ([_, _], Some(n)) if (0..5).contains(&n.value()) => n.value() as u128,
-        ([_, _], _) => return l.fail(ErrorClass::Invalid, i.operands[1].span, "a dimension is 0 to 4"),
+        ([_, _], _) => return l.fail(ErrorClass::Invalid, i.operands[1].span, "a dimension must be 0 to 4"),
         _ => 0,
     };
     let Some(last) = i.operands.last() else { return l.unsupported(i, "") };

@@ -25,14 +25,14 @@ fn geometry(l: &mut Lower, i: &Instruction) -> Result<Geometry> {
     }
 }
 
-/// The handle that an address names, and what else stands in the brackets.
+/// The handle that an address names, and the remaining parts in the brackets.
 fn object<'a>(l: &mut Lower, i: &Instruction, operand: &'a Operand) -> Result<(Value, &'a [Operand])> {
     let Some(address) = operand.address() else {
         let v = l.value(operand, ScalarType::B64)?;
         return Ok((v, &[]));
     };
     let v = match address.base {
-        // A kernel's parameter: what the launch gave.
+        // A kernel parameter: the handle that the launch passed.
         AddressBase::Var(VariableRef::Var(var)) if matches!(l.var_place(var), VarPlace::KernelParam(_)) => {
             let VarPlace::KernelParam(at) = l.var_place(var) else { return l.unsupported(i, "") };
             let base = l.constant(Ty::I64, u128::from(at));
@@ -41,13 +41,13 @@ fn object<'a>(l: &mut Lower, i: &Instruction, operand: &'a Operand) -> Result<(V
         }
         AddressBase::Var(VariableRef::Var(var)) => match l.var_place(var) {
             VarPlace::Scalar(ty) | VarPlace::Kept(_, ty) => l.scalar(var, ty),
-            _ => return l.unsupported(i, "this variable is no texture or surface"),
+            _ => return l.unsupported(i, "this variable is not a texture or surface"),
         },
         AddressBase::Var(VariableRef::Global(g)) => {
             l.symbol_address(ptx::ast::Symbol::Global(g), 0, operand)?.0
         }
         AddressBase::Reg(r) => l.read_reg(r, 0),
-        _ => return l.unsupported(i, "this is no texture or surface"),
+        _ => return l.unsupported(i, "this is not a texture or surface"),
     };
     Ok((l.resize(v, Ty::I64, false), &address.parts))
 }
@@ -70,12 +70,12 @@ fn words(
         }
     }
     if elements.len() < count {
-        return l.fail(ErrorClass::Invalid, i.span, format!("{count} coordinates are expected"));
+        return l.fail(ErrorClass::Invalid, i.span, format!("expected {count} coordinates"));
     }
     elements.iter().take(count).map(|e| l.value(e, t)).collect()
 }
 
-/// The coordinates in the brackets, the layer among them.
+/// The coordinates in the brackets, including the layer.
 fn coordinates(
     l: &mut Lower,
     i: &Instruction,
@@ -86,15 +86,15 @@ fn coordinates(
     let [place] = parts else {
         let independent = parts.len() == 2;
         let why =
-            "a sampler of its own (texmode_independent): such modules do not load on the hardware either";
+            "separate samplers (texmode_independent): such modules do not load on the hardware either";
         return match independent {
             true => l.unsupported(i, why),
-            false => l.fail(ErrorClass::Invalid, i.span, "coordinates are expected in the brackets"),
+            false => l.fail(ErrorClass::Invalid, i.span, "expected coordinates in the brackets"),
         };
     };
     let count = geometry.coordinates() + usize::from(geometry.layered());
     match (geometry.layered(), &place.kind) {
-        // The layer is an integer whatever the coordinates are.
+        // The layer is an integer whatever the type of the coordinates.
         (true, OperandKind::Vector(elements)) if elements.len() >= count => {
             let mut values = vec![l.value(&elements[0], ScalarType::B32)?];
             for e in &elements[1..count] {
@@ -106,7 +106,7 @@ fn coordinates(
     }
 }
 
-/// Writes the four channels, and the predicate that says that all texels are there.
+/// Writes the four channels, and the predicate that tells whether all texels are resident.
 fn write_texel(l: &mut Lower, i: &Instruction, values: Vec<Value>, halves: bool) -> Result<()> {
     let mut to = &i.operands[0];
     if let OperandKind::Pair(pair) = &to.kind {
@@ -136,13 +136,13 @@ fn write_texel(l: &mut Lower, i: &Instruction, values: Vec<Value>, halves: bool)
         _ => l.fail(
             ErrorClass::Invalid,
             to.span,
-            "a vector of as many elements as there are results is expected",
+            "expected a vector with one element per result",
         ),
     }
 }
 
-/// Offsets, where they are given, and whether there is a value to compare depths with. That has no effect, as on the hardware: no call of
-/// the interface makes textures of depths.
+/// Parses offsets, if given, and whether there is a depth to compare with. The depth has no effect, as on the
+/// hardware: no API function creates depth textures.
 fn rest(
     l: &mut Lower,
     i: &Instruction,
@@ -199,7 +199,7 @@ pub fn fetch(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
     let compared = rest(l, i, others, &mut access, &mut args)?;
     let mut values = l.op(Op::Texture(access), &args);
-    // The hardware gives nothing where there are derivatives along the one dimension, too.
+    // With gradients in one dimension, the hardware ignores the comparison too.
     if compared && access.level == Level::Gradient && access.geometry == Geometry::D1 {
         let zero = l.constant(Ty::I32, 0);
         values.fill(zero);
@@ -246,7 +246,7 @@ pub fn query(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// A name is of the type that it was declared with; a handle in a register is of none, as the hardware answers.
+/// A name has its declared type; a handle in a register has none, as on the hardware.
 pub fn is_type(l: &mut Lower, i: &Instruction) -> Result<()> {
     let symbol = match &i.operands[1].kind {
         OperandKind::Symbol(s) => Some(s.symbol),
@@ -272,7 +272,7 @@ pub fn is_type(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// What all surface accesses say.
+/// The part common to all surface accesses.
 fn surface(l: &mut Lower, i: &Instruction, operation: Operation) -> Result<(Access, ScalarType)> {
     let t = i.ty(0).unwrap_or(ScalarType::B32);
     let access = Access {
@@ -319,7 +319,7 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
         }
     }
     if args.len() != access.operands().len() {
-        return l.fail(ErrorClass::Invalid, i.span, "as many elements as the access has are expected");
+        return l.fail(ErrorClass::Invalid, i.span, "the operand and the access have different numbers of elements");
     }
     l.op(Op::Texture(access), &args);
     Ok(())

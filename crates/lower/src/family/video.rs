@@ -1,7 +1,9 @@
-//! Video instructions (PTX ISA 9.7.17): parts of registers, computed in a wider type, clamped, combined with a third operand.
+//! Video instructions (PTX ISA 9.7.17): parts of registers, computed in a wider type, clamped, and combined
+//! with a third operand.
 //!
-//! Devices since capability 7.0 have no such units, so that what NVIDIA's assembler writes instead is what hardware computes. Where that
-//! is not the manual's pseudo-code, the recordings of `tests/hw` decide; such places say so.
+//! Devices since capability 7.0 have no such units, so the reference is the code that ptxas substitutes.
+//! Where it differs from the manual's pseudo-code, the recordings in `tests/hw` decide; comments mark such
+//! places.
 
 use ptx::ast::{Component, Instruction, Operand, OperandKind};
 use ptx::{Modifier as M, Opcode, ScalarType};
@@ -11,7 +13,7 @@ use wave::{Ty, Value};
 use crate::error::ErrorClass;
 use crate::function::{Lower, Result};
 
-/// What is done with two parts.
+/// The operation on two parts.
 #[derive(Clone, Copy)]
 enum Step {
     Add,
@@ -24,11 +26,11 @@ enum Step {
     Average,
     Shl,
     Shr,
-    /// 1 where the comparison holds.
+    /// 1 if the comparison holds, otherwise 0.
     Compare,
 }
 
-/// Opcode, parts computed at once, what is done.
+/// Opcode, number of parts computed at once, and operation.
 const STEPS: &[(Opcode, u32, Step)] = &[
     (Opcode::Vadd, 1, Step::Add),
     (Opcode::Vsub, 1, Step::Sub),
@@ -54,7 +56,7 @@ const STEPS: &[(Opcode, u32, Step)] = &[
     (Opcode::Vset4, 4, Step::Compare),
 ];
 
-/// The types of destination and sources.
+/// Signedness of the destination and the sources.
 struct Types {
     d_signed: bool,
     a_signed: bool,
@@ -65,14 +67,14 @@ impl Types {
     fn of(i: &Instruction, step: Step) -> Types {
         let signed = |n| i.ty(n).is_some_and(|t: ScalarType| t.is_signed());
         match step {
-            // As the hardware answers: the manual has an unsigned result.
+            // As on the hardware; in the manual, the result is unsigned.
             Step::Compare => Types { d_signed: signed(0), a_signed: signed(0), b_signed: signed(1) },
             _ => Types { d_signed: signed(0), a_signed: signed(1), b_signed: signed(2) },
         }
     }
 }
 
-/// `vadd` and its like, by the opcode's row.
+/// `vadd` and similar instructions, by the opcode's row.
 pub fn video(l: &mut Lower, i: &Instruction) -> Result<()> {
     match STEPS.iter().find(|row| row.0 == i.opcode) {
         Some(&(_, 1, step)) => scalar(l, i, step),
@@ -81,7 +83,7 @@ pub fn video(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
 }
 
-/// The part that a selector of a byte or a half names: its type and its number.
+/// The type and index of the byte or half that a selector names.
 fn part_of(component: Option<Component>) -> (Ty, usize) {
     match component {
         Some(Component::Byte(n)) => (Ty::I8, usize::from(n)),
@@ -90,12 +92,12 @@ fn part_of(component: Option<Component>) -> (Ty, usize) {
     }
 }
 
-/// Splits 32 bits in parts.
+/// Splits 32 bits into parts.
 fn split(l: &mut Lower, part: Ty, v: Value) -> Vec<Value> {
     if part == Ty::I32 { vec![v] } else { l.op(Op::Unpack { part, whole: Ty::I32 }, &[v]) }
 }
 
-/// A register or constant without its selector, and the selector; whether it is negated.
+/// A register or constant without its selector, the selector, and whether the operand is negated.
 fn source(l: &mut Lower, operand: &Operand) -> Result<(Value, Option<Component>, bool)> {
     Ok(match operand.kind {
         OperandKind::Component(r, part) => (l.read_reg(r, 0), Some(part), false),
@@ -104,7 +106,7 @@ fn source(l: &mut Lower, operand: &Operand) -> Result<(Value, Option<Component>,
     })
 }
 
-/// The part of `operand` that its selector names, extended to `wide`; whether it is negated.
+/// The part of `operand` that its selector names, extended to `wide`, and whether it is negated.
 fn selected(l: &mut Lower, operand: &Operand, signed: bool, wide: Ty) -> Result<(Value, bool)> {
     let (v, component, negated) = source(l, operand)?;
     let (part, n) = part_of(component);
@@ -112,7 +114,7 @@ fn selected(l: &mut Lower, operand: &Operand, signed: bool, wide: Ty) -> Result<
     Ok((l.resize(v, wide, signed), negated))
 }
 
-/// One step on values that `ty` holds with a bit to spare.
+/// Applies one operation to values that leave a bit of `ty` to spare.
 fn apply(l: &mut Lower, i: &Instruction, step: Step, ty: Ty, a: Value, b: Value) -> Value {
     let int = |o| Op::Int(o, ty);
     match step {
@@ -155,17 +157,17 @@ fn apply(l: &mut Lower, i: &Instruction, step: Step, ty: Ty, a: Value, b: Value)
     }
 }
 
-/// `v` clamped to the range of `to`, which it is returned in.
+/// `v` clamped to the range of `to`, in type `to`.
 fn clamped(l: &mut Lower, v: Value, to: Ty, signed: bool) -> Value {
     let from = l.ty(v);
     l.op1(Op::IntSat { from, from_signed: true, to, to_signed: signed }, &[v])
 }
 
-/// `.sat` of one part: an i64 to an i64, as the hardware answers.
+/// `.sat` of one part, from i64 to i64, as on the hardware.
 fn saturated(l: &mut Lower, step: Step, v: Value, part: Ty, signed: bool) -> Value {
     let int = |o| Op::Int(o, Ty::I64);
     if matches!(step, Step::Shl | Step::Shr) {
-        // Shifts keep 34 bits, and are clamped to 32 whatever the part.
+        // Shifts keep 34 bits, and are clamped to 32 bits whatever the part's width.
         let spare = l.constant(Ty::I32, 30);
         let up = l.op1(Op::Shift(ShiftOp::Shl, Ty::I64), &[v, spare]);
         let v = l.op1(Op::Shift(ShiftOp::ShrS, Ty::I64), &[up, spare]);
@@ -173,7 +175,7 @@ fn saturated(l: &mut Lower, step: Step, v: Value, part: Ty, signed: bool) -> Val
         return l.resize(v, Ty::I64, signed);
     }
     if part != Ty::I32 {
-        // Negative results count as too large ones.
+        // Negative results count as too large.
         let limit = l.constant(Ty::I64, if signed { part.mask() >> 1 } else { part.mask() });
         return l.op1(int(IntOp::MinU), &[v, limit]);
     }
@@ -181,15 +183,15 @@ fn saturated(l: &mut Lower, step: Step, v: Value, part: Ty, signed: bool) -> Val
         let v = clamped(l, v, Ty::I32, true);
         return l.resize(v, Ty::I64, true);
     }
-    // Only below: of a result that has more than 32 bits the lower ones are written.
+    // Clamped only from below: of a result with more than 32 bits, the lower ones are written.
     let zero = l.constant(Ty::I64, 0);
     l.op1(int(IntOp::MaxS), &[v, zero])
 }
 
-/// `vadd.d.a.b{.sat} d, a, b`, with a second operation on c, or written over a part of c.
+/// `vadd.d.a.b{.sat} d, a, b`, with a secondary operation on c, or merged into a part of c.
 fn scalar(l: &mut Lower, i: &Instruction, step: Step) -> Result<()> {
     let types = Types::of(i, step);
-    // Sums and differences of 32 bits, signed or not, and shifts by up to 32 fit in 64.
+    // Sums and differences of 32-bit values of either sign, and shifts by up to 32, fit in 64 bits.
     let (a, _) = selected(l, &i.operands[1], types.a_signed, Ty::I64)?;
     let (b, _) = selected(l, &i.operands[2], types.b_signed, Ty::I64)?;
     let mut v = apply(l, i, step, Ty::I64, a, b);
@@ -204,7 +206,8 @@ fn scalar(l: &mut Lower, i: &Instruction, step: Step) -> Result<()> {
     if part != Ty::I32 {
         let source = split(l, part, low);
         let mut parts = split(l, part, c);
-        // The upper half is written from the upper half, every other part from the lowest bits (as the hardware answers).
+        // As on the hardware, the upper half is written from the upper half, every other part from the lowest
+        // bits.
         let from = if part == Ty::I16 { n } else { 0 };
         parts[n] = source[from];
         let v = l.op1(Op::Pack { part, whole: Ty::I32 }, &parts);
@@ -215,8 +218,8 @@ fn scalar(l: &mut Lower, i: &Instruction, step: Step) -> Result<()> {
         let v = l.op1(Op::Int(IntOp::Add, Ty::I32), &[low, c]);
         return write(l, register, v);
     }
-    // The comparison has 64 bits: of sums and clamped shifts the lower 32, extended by the sign even where they have none (as the
-    // hardware answers), of the others all.
+    // The comparison has 64 bits. As on the hardware, sums and clamped shifts contribute their lower 32 bits,
+    // sign-extended even if they are unsigned; the other results contribute all 64.
     let cut = match step {
         Step::Add | Step::Sub => true,
         Step::Shl | Step::Shr => i.has(M::Sat),
@@ -237,7 +240,7 @@ fn scalar(l: &mut Lower, i: &Instruction, step: Step) -> Result<()> {
     write(l, register, v)
 }
 
-/// The destination's register and its selector.
+/// The destination register and its selector.
 fn destination(operand: &Operand) -> (&Operand, Option<Component>) {
     match operand.kind {
         OperandKind::Component(_, part) => (operand, Some(part)),
@@ -245,7 +248,7 @@ fn destination(operand: &Operand) -> (&Operand, Option<Component>) {
     }
 }
 
-/// Writes all 32 bits of the destination's register, whatever part of it the instruction names.
+/// Writes all 32 bits of the destination register, whatever part the instruction names.
 fn write(l: &mut Lower, operand: &Operand, v: Value) -> Result<()> {
     match operand.kind {
         OperandKind::Component(r, _) => {
@@ -258,7 +261,8 @@ fn write(l: &mut Lower, operand: &Operand, v: Value) -> Result<()> {
     }
 }
 
-/// The parts that a selector of several names, lowest first; `first` is the number of the lowest where none is written.
+/// The parts that a multi-part selector names, lowest first; without a selector, they begin with part
+/// `first`.
 fn lanes_of(component: Option<Component>, parts: u32, first: u8) -> Vec<u8> {
     match component {
         Some(Component::Lanes { digits, count, .. }) => digits.into_iter().take(count.into()).rev().collect(),
@@ -267,7 +271,7 @@ fn lanes_of(component: Option<Component>, parts: u32, first: u8) -> Vec<u8> {
     }
 }
 
-/// `vadd2`, `vadd4` and their like: parts of a and b, picked from both, and merged into or added to c.
+/// `vadd2`, `vadd4` and similar instructions: parts picked from a and b, and merged into c or added to it.
 fn simd(l: &mut Lower, i: &Instruction, parts: u32, step: Step) -> Result<()> {
     let types = Types::of(i, step);
     let part = if parts == 2 { Ty::I16 } else { Ty::I8 };
@@ -283,7 +287,7 @@ fn simd(l: &mut Lower, i: &Instruction, parts: u32, step: Step) -> Result<()> {
     let mut results = Vec::new();
     for (&x, &y) in a_lanes.iter().zip(&b_lanes) {
         let (Some(&x), Some(&y)) = (pool.get(usize::from(x)), pool.get(usize::from(y))) else {
-            return l.fail(ErrorClass::Invalid, i.span, "a selector names a part that is not there");
+            return l.fail(ErrorClass::Invalid, i.span, "a selector names a part that does not exist");
         };
         let x = l.resize(x, Ty::I32, types.a_signed);
         let y = l.resize(y, Ty::I32, types.b_signed);
@@ -306,8 +310,8 @@ fn simd(l: &mut Lower, i: &Instruction, parts: u32, step: Step) -> Result<()> {
     write(l, &i.operands[0], v)
 }
 
-/// `vmad`: a product and an addend, either negated, or one more than their sum; shifted, then clamped. Whole registers are signed
-/// numbers, whatever their types (as the hardware answers).
+/// `vmad`: a product plus an addend, either of them negated, or their sum plus one; shifted, then clamped. As
+/// on the hardware, whole registers are signed numbers whatever their types.
 fn multiply_add(l: &mut Lower, i: &Instruction) -> Result<()> {
     let signed = |n| i.ty(n).is_some_and(|t: ScalarType| t.is_signed());
     let (a_signed, b_signed) = (signed(1), signed(2));

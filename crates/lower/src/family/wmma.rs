@@ -1,7 +1,8 @@
-//! `wmma`: matrices in fragments that the program only moves and multiplies (PTX ISA 9.7.14.4).
+//! `wmma`: matrices in opaque fragments, which programs only load, multiply and store (PTX ISA 9.7.14.4).
 //!
-//! Fragments are laid out as an H200's are: a matrix is made of tiles of `mma`, 16 rows of one operand or 8 columns of the other. Where `a` has only 8 rows
-//! (m8n32k16) the product is that of the transposed matrices. Fragments of halves have room for eight registers; what is over repeats.
+//! Fragments have an H200's layout: a matrix is made of `mma` tiles, 16 rows of one operand or 8 columns of
+//! the other. If `a` has only 8 rows (m8n32k16), the transposed matrices are multiplied. Fragments of f16
+//! have eight registers; surplus registers repeat the others.
 
 use ptx::ast::Instruction;
 use ptx::{Modifier as M, ScalarType};
@@ -23,16 +24,16 @@ enum Part {
     C,
 }
 
-/// How a shape is made of tiles.
+/// How a shape is divided into tiles.
 #[derive(Clone, Copy)]
 struct Tiling {
     k: u16,
-    /// Rows of a tile of the tall operand: 16, or 8 where the product is one `mma` of 8 rows.
+    /// Rows of a tile of the tall operand: 16, or 8 if the product is one `mma` with 8 rows.
     rows: u16,
-    /// Tiles of the tall operand, and of the wide one.
+    /// Number of tiles of the tall operand, and of the wide one.
     tall: u16,
     wide: u16,
-    /// The tall operand is `b`.
+    /// Whether the tall operand is `b`.
     transposed: bool,
 }
 
@@ -48,19 +49,19 @@ impl Tiling {
     }
 }
 
-/// A register of a fragment: where its first element stands relative to the lane's own place.
+/// A register of a fragment: the offset of its first element from the lane's own position.
 struct Place {
     row: u16,
     column: u16,
 }
 
-/// Where the elements of a fragment lie.
+/// The positions of a fragment's elements.
 struct Layout {
-    /// The lane's own place: its group's number counts along rows, or else along columns.
+    /// Whether the lane's group number counts along rows rather than columns.
     group_is_row: bool,
-    /// Elements that lie side by side in a lane, and from lane to lane within a group.
+    /// Number of adjacent elements in a lane; also the distance between lanes of a group.
     run: u16,
-    /// The first elements of each run of `run` elements.
+    /// The first element of each run of `run` elements.
     places: Vec<Place>,
 }
 
@@ -97,7 +98,7 @@ fn layout(tiling: Tiling, part: Part, bits: u32) -> Layout {
     Layout { group_is_row: part == Part::A, run, places }
 }
 
-/// Registers of a lane for a matrix of so many elements; of halves that are multiplied always eight.
+/// Registers per lane for a matrix with this many elements; always eight for f16 factors.
 fn registers(part: Part, format: Format, elements: usize) -> usize {
     match (part, format) {
         (Part::A | Part::B, Format::F16) => 8,
@@ -105,7 +106,7 @@ fn registers(part: Part, format: Format, elements: usize) -> usize {
     }
 }
 
-/// What an instruction that moves a matrix says.
+/// A matrix load or store, decoded.
 struct Moved {
     format: Format,
     by_row: bool,
@@ -118,7 +119,7 @@ fn moved(l: &mut Lower, i: &Instruction) -> Result<Moved> {
     let found = i.modifiers.iter().find_map(|m| shape(m.name()));
     let format = i.modifiers.iter().find_map(|m| Format::from_name(m.name()));
     let (Some((m, n, k)), Some(format)) = (found, format) else {
-        return l.unsupported(i, "a matrix has a shape and a type");
+        return l.unsupported(i, "a matrix requires a shape and a type");
     };
     let part = match i.modifiers.iter().find(|m| matches!(m, M::A | M::B | M::C | M::D)) {
         Some(M::A) => Part::A,
@@ -131,10 +132,10 @@ fn moved(l: &mut Lower, i: &Instruction) -> Result<Moved> {
         Part::C => sums(m, n, k).contains(&format),
     };
     let by_row = i.has(M::Row);
-    // Elements below a byte lie as they are multiplied.
+    // Elements narrower than a byte are stored in the order in which they are multiplied.
     let fixed = format.bits() < 8 && by_row != (part == Part::A);
     if !legal || fixed {
-        return l.fail(ErrorClass::Invalid, i.span, "this shape does not have this type or layout");
+        return l.fail(ErrorClass::Invalid, i.span, "this type or layout is not legal with this shape");
     }
     let size = match part {
         Part::A => (m, k),
@@ -146,7 +147,7 @@ fn moved(l: &mut Lower, i: &Instruction) -> Result<Moved> {
     Ok(Moved { format, by_row, layout, registers, size })
 }
 
-/// Formats of `a` and `b` that a shape has.
+/// Formats of `a` and `b` for a shape.
 pub fn inputs(m: u16, n: u16, k: u16) -> &'static [Format] {
     use Format::*;
     match (m, n, k) {
@@ -159,7 +160,7 @@ pub fn inputs(m: u16, n: u16, k: u16) -> &'static [Format] {
     }
 }
 
-/// Formats of `c` and `d` that a shape has.
+/// Formats of `c` and `d` for a shape.
 pub fn sums(m: u16, n: u16, k: u16) -> &'static [Format] {
     use Format::*;
     match (m, n, k) {
@@ -171,11 +172,11 @@ pub fn sums(m: u16, n: u16, k: u16) -> &'static [Format] {
     }
 }
 
-/// Addresses of a matrix's runs.
+/// The base of the addresses of a matrix's runs.
 struct Runs {
-    /// The address of the lane's own place.
+    /// The address of the lane's own position.
     own: Value,
-    /// Elements from one row (or column) to the next.
+    /// Number of elements from one row (or column) to the next.
     stride: Value,
 }
 
@@ -183,7 +184,7 @@ fn int(l: &mut Lower, op: IntOp, a: Value, b: Value) -> Value {
     l.op1(Op::Int(op, Ty::I64), &[a, b])
 }
 
-/// Bytes of so many elements.
+/// Size in bytes of a number of elements.
 fn bytes(l: &mut Lower, elements: Value, bits: u32) -> Value {
     let (op, amount) = match bits {
         8.. => (ShiftOp::Shl, (bits / 8).trailing_zeros()),
@@ -219,7 +220,7 @@ fn runs(l: &mut Lower, m: &Moved, base: Value, at: Option<&ptx::ast::Operand>) -
 }
 
 impl Runs {
-    /// The address of the element that stands so far from the lane's own place.
+    /// The address of the element at this distance from the lane's own position.
     fn address(&self, l: &mut Lower, m: &Moved, row: u16, column: u16) -> Value {
         let (major, minor) = if m.by_row { (row, column) } else { (column, row) };
         let mut elements = l.constant(Ty::I64, u128::from(minor));
@@ -233,12 +234,12 @@ impl Runs {
     }
 }
 
-/// Whether the elements of a run are neighbours in memory.
+/// Whether the elements of a run are adjacent in memory.
 fn contiguous(m: &Moved) -> bool {
     m.layout.group_is_row == m.by_row
 }
 
-/// How a run is moved: values of a type, how many at once, and bits of each.
+/// The accesses that move a run: type of a value, and values per access.
 fn pieces(m: &Moved) -> (Ty, u8) {
     let bits = m.format.bits() * u32::from(m.layout.run);
     match (contiguous(m), m.format.bits()) {
@@ -252,7 +253,7 @@ fn pieces(m: &Moved) -> (Ty, u8) {
     }
 }
 
-/// The addresses of a run's pieces.
+/// The addresses of a run's accesses.
 fn addresses(l: &mut Lower, m: &Moved, runs: &Runs, place: &Place) -> Vec<Value> {
     if contiguous(m) {
         return vec![runs.address(l, m, place.row, place.column)];
@@ -328,17 +329,17 @@ fn multiply(l: &mut Lower, i: &Instruction) -> Result<()> {
     let (d, a, b, c) = match *formats.as_slice() {
         [d, c] => (d, F16, F16, c),
         [d, a, b, c] => (d, a, b, c),
-        _ => return l.unsupported(i, "a product has two types or four"),
+        _ => return l.unsupported(i, "a product requires two types or four"),
     };
     let Some((m, n, k)) = i.modifiers.iter().find_map(|x| shape(x.name())) else {
-        return l.unsupported(i, "a product has a shape");
+        return l.unsupported(i, "a product requires a shape");
     };
     let tiling = Tiling::of((m, n, k));
     let halves = a == F16;
-    // Halves are summed as f32 unless both sums are halves.
+    // f16 products are summed as f32 unless both sums are f16.
     let inner = if halves && (c, d) != (F16, F16) { F32 } else { c };
     let (tall, wide) = if tiling.transposed { (b, a) } else { (a, b) };
-    // The hardware takes tf32 in two steps.
+    // The hardware computes tf32 in two steps.
     let steps = if a == TF32 { 2 } else { 1 };
     let mma = Mma {
         m: tiling.rows,
@@ -355,7 +356,7 @@ fn multiply(l: &mut Lower, i: &Instruction) -> Result<()> {
     };
     let legal = inputs(m, n, k).contains(&a) && inputs(m, n, k).contains(&b);
     if !legal || !mma.is_legal() {
-        return l.fail(ErrorClass::Invalid, i.span, "this shape does not have these types");
+        return l.fail(ErrorClass::Invalid, i.span, "these types are not legal with this shape");
     }
     let size = |x: u16, y: u16| usize::from(x) * usize::from(y);
     let count = |part, format, elements| registers(part, format, elements);
@@ -380,14 +381,15 @@ fn multiply(l: &mut Lower, i: &Instruction) -> Result<()> {
         results.extend(sum);
     }
     if d != inner {
-        // Of halves the hardware keeps no result within a range: sums that become narrower are cut instead of rounded, others are as without.
+        // For f16, the hardware does not clamp results to a range: sums that are narrowed are truncated
+        // rather than rounded, and other sums are unaffected.
         let round = if i.has(M::Satfinite) { wave::op::Round::Rz } else { wave::op::Round::Rn };
         results = narrowed(l, &results, round);
     }
     write(l, &i.operands[0], &results)
 }
 
-/// Pairs of halves as f32.
+/// Pairs of f16 as f32.
 fn widened(l: &mut Lower, pairs: &[Value]) -> Vec<Value> {
     let mode = FloatMode::rn(Fmt::F32);
     let mut all = Vec::new();
@@ -399,7 +401,7 @@ fn widened(l: &mut Lower, pairs: &[Value]) -> Vec<Value> {
     all
 }
 
-/// f32 as pairs of halves.
+/// f32 as pairs of f16.
 fn narrowed(l: &mut Lower, values: &[Value], round: wave::op::Round) -> Vec<Value> {
     let mode = FloatMode { round, ..FloatMode::rn(Fmt::F16) };
     let halves: Vec<Value> =

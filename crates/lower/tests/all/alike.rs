@@ -1,8 +1,10 @@
-//! Of the instructions of a large text that are alike (`src/shape.rs`) one is lowered at load: it must speak for the others.
+//! Of the instructions of a large text with the same shape (`src/shape.rs`), one is lowered at load: its
+//! verdict must hold for the others.
 //!
-//! Forms of the grammar are written with operands of every kind, and each operand in ways that differ in little: another register of the
-//! type, another constant, another variable of the space, another offset. What lowering refuses of them is put behind all of its opcode and
-//! modifiers that it takes. Loading must refuse the text then: if it does not, something was alike that is not.
+//! Forms of the grammar are written with operands of every kind, and each operand in slightly different ways:
+//! another register of the type, another constant, another variable of the state space, another offset. Each
+//! instruction that lowering refuses is put behind all accepted ones with the same opcode and modifiers.
+//! Loading must then refuse the text; otherwise the shape leaves out something that matters.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,20 +14,20 @@ use crate::support::grammar::{self, Form, Line};
 use lower::{Deferred, ErrorClass, Options, Unit, one_by_one};
 use ptx::LineIndex;
 
-/// Spellings of a form that are tried, at most.
+/// Maximum number of spellings tried per form.
 const SPELLINGS: usize = 3;
-/// Kinds of operands that are tried in the place of each operand, at most.
+/// Maximum number of other operand kinds tried in place of each operand.
 const KINDS: usize = 3;
 
-/// Variables besides the grammar's, two of a kind and of different sizes.
+/// Variables besides the grammar's: two of a kind, of different sizes.
 const GLOBALS: &str =
     ".global .align 16 .b8 g[64];\n.global .b32 g1;\n.shared .align 16 .b8 s[64];\n.shared .b32 s1;\n";
 const LOCALS: &str = ".local .align 16 .b8 l[64];\n.local .b32 l1;\n.shared .align 16 .b8 t[64];\n.shared .b32 t1;\n\
     .reg .f32 %f<4>;\n.reg .f64 %d<4>;\n";
-/// For calls, in PTX that has them.
+/// For calls, in PTX versions that have them.
 const PARAMETERS: &str = ".param .align 16 .b8 a[64];\n.param .align 16 .b8 b[8];\n.param .b32 w;\n.param .b64 x;\n\
     proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n";
-/// What is called, likewise: two that are alike but for their names, and others.
+/// Functions to call, in the same versions: two that differ only by name, and others.
 const FUNCTIONS: &str = ".func (.param .b32 r) one(.param .b32 p) { ret; }\n.func (.param .b32 r) twin(.param .b32 p) { ret; }\n\
     .func (.param .align 16 .b8 r[64]) array(.param .align 16 .b8 p[64]) { ret; }\n\
     .func two(.param .b32 p, .param .b32 q) { ret; }\n";
@@ -57,7 +59,7 @@ const NUMBERS: &[&str] = &[
     "0xffffffffffffffff",
 ];
 
-/// What may stand in the place of a value, each kind with what differs in little.
+/// Replacements for a value: each kind with slightly different operands.
 const VALUES: &[&[&str]] = &[
     NUMBERS,
     &["0f3f800000", "0f00000000", "0f80000000", "0f7f800000", "0f7fffffff", "0f00000001"],
@@ -84,7 +86,7 @@ const VALUES: &[&[&str]] = &[
     &["%r32_1|%p1", "%r32_2|%p2", "_|%p2"],
 ];
 
-/// What may stand in the place of an address, likewise.
+/// Replacements for an address, in the same form.
 const ADDRESSES: &[&[&str]] = &[
     &["[%r64_1]", "[%r64_2]", "[%r64_1+4]", "[%r64_1+-1]", "[%r64_1+0x7fffffff]", "[%r64_1+0x100000000]"],
     &["[%r32_1]", "[%r32_2]", "[%r32_1+4]", "[%r32_1+-1]"],
@@ -99,7 +101,7 @@ const ADDRESSES: &[&[&str]] = &[
     &["t[%r32_1]", "t[%r32_2]", "g[%r32_1]", "t[%r32_1+1]"],
 ];
 
-/// What may stand in the place of the arguments or the results of a call, likewise.
+/// Replacements for the arguments or results of a call, in the same form.
 const ARGUMENTS: &[&[&str]] = &[
     &["(w)", "(x)", "(w, w)", "()"],
     &["(a)", "(b)", "(kernel_param)", "(l)", "(t)"],
@@ -107,7 +109,7 @@ const ARGUMENTS: &[&[&str]] = &[
     &["(1)", "(0x100000000)", "(0f3f800000)"],
 ];
 
-/// So many of a list, which the text decides.
+/// `count` elements of a list, selected by the text.
 fn some<T: Copy>(list: &[T], count: usize, text: &str) -> Vec<T> {
     let mut order: Vec<usize> = (0..list.len()).collect();
     order.sort_by_key(|n| hash(0, &format!("{text}\t{n}")));
@@ -115,7 +117,7 @@ fn some<T: Copy>(list: &[T], count: usize, text: &str) -> Vec<T> {
     order.into_iter().map(|n| list[n]).collect()
 }
 
-/// An operand in ways that differ in little, and others in its place.
+/// Slight variations of an operand, and other operands in its place.
 fn variants(operand: &str, place: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut chosen = match operand.as_bytes().first() {
@@ -127,7 +129,7 @@ fn variants(operand: &str, place: &str) -> Vec<String> {
         chosen.push(NUMBERS);
     }
     out.extend(chosen.into_iter().flatten().map(|o| (*o).to_owned()));
-    // Parts of vectors, and what stands beside an address.
+    // Parts of vectors, and the operands beside an address.
     if let Some((open, inner)) = operand.split_once('{')
         && let Some((inner, close)) = inner.split_once('}')
     {
@@ -143,7 +145,7 @@ fn variants(operand: &str, place: &str) -> Vec<String> {
     out
 }
 
-/// An instruction and its changes, one operand at a time.
+/// An instruction and its mutations, one operand at a time.
 fn changes(instruction: &str) -> Vec<String> {
     let (head, operands) = instruction.trim_end_matches(';').split_once(' ').unwrap_or((instruction, ""));
     let operands = split(operands);
@@ -158,7 +160,7 @@ fn changes(instruction: &str) -> Vec<String> {
     out
 }
 
-/// Instructions that are written here, since the grammar does not say what stands in their lists.
+/// Instructions that are written by hand, since the grammar does not describe the elements of their lists.
 fn calls() -> (Form, Vec<String>) {
     let form = Form {
         opcode: "brx".into(),
@@ -177,7 +179,7 @@ fn calls() -> (Form, Vec<String>) {
     (form, list.map(str::to_owned).into())
 }
 
-/// Instructions to begin with, each list of one form.
+/// Unmutated instructions, one list per form.
 fn bases() -> Vec<(Form, Vec<String>)> {
     let forms = grammar::lines().into_iter().filter_map(|line| match line {
         Line::Instruction(_, forms) => Some(forms),
@@ -194,7 +196,8 @@ fn bases() -> Vec<(Form, Vec<String>)> {
     written.chain([calls()]).collect()
 }
 
-/// A module of the form's version whose kernel, or function, holds these instructions, a line each; and the number of the first one's line.
+/// A module of the form's version whose kernel, or function, holds these instructions, one per line; and the
+/// line number of the first.
 fn module(form: &Form, kernel: bool, instructions: &[&str]) -> (String, u32) {
     let old = form.home().is_some_and(|(version, _)| version.starts_with('1'));
     let parameters = if old { "" } else { PARAMETERS };
@@ -218,7 +221,7 @@ fn refuses(text: &str) -> bool {
     })
 }
 
-/// Which of the instructions lowering takes and which it refuses; those that are no legal PTX are left out.
+/// The instructions that lowering accepts, and those that it refuses; illegal PTX is left out.
 fn verdicts<'a>(form: &Form, kernel: bool, instructions: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
     let (text, first) = module(form, kernel, instructions);
     let lines = LineIndex::new(&text);
@@ -240,7 +243,7 @@ fn verdicts<'a>(form: &Form, kernel: bool, instructions: &[&'a str]) -> (Vec<&'a
         }
         Err(_) if instructions.len() < 2 => (Vec::new(), Vec::new()),
         Err(errors) => {
-            // As many as are told may not be all.
+            // The reported errors may not be all, since their number is limited.
             let (free, named) = parts(&mut errors.iter().map(|e| e.span));
             if errors.len() < ptx::MAX_ERRORS && !named.is_empty() {
                 return verdicts(form, kernel, &free);
@@ -255,7 +258,7 @@ fn verdicts<'a>(form: &Form, kernel: bool, instructions: &[&'a str]) -> (Vec<&'a
     }
 }
 
-/// What was seen of some forms.
+/// The results for some forms.
 #[derive(Default)]
 struct Seen {
     cases: usize,
@@ -264,7 +267,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Tries an instruction and its changes.
+    /// Tries an instruction and its mutations.
     fn add(&mut self, form: &Form, instruction: &str, kernel: bool) {
         let changes = changes(instruction);
         let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
@@ -295,7 +298,8 @@ fn one_speaks_for_all_that_are_alike() {
         let mut seen = Seen::default();
         while let Some((form, list)) = bases.get(next.fetch_add(1, Ordering::Relaxed)) {
             for (n, instruction) in list.iter().enumerate() {
-                // What may be left out is left out in a kernel and stands in a function, or both where there is nothing of the kind.
+                // Optional operands are left out in the kernel and written in the function; without optional
+                // operands, both are the same.
                 for kernel in [true, false] {
                     if list.len() == 1 || kernel == n.is_multiple_of(2) || form.text.is_empty() {
                         seen.add(form, instruction, kernel);

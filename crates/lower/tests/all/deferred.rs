@@ -1,4 +1,5 @@
-//! A text that is lowered when it is asked for is the same as one that is lowered as a whole, and is refused where that is.
+//! A text that is lowered on request gives the same module as one that is lowered as a whole, and both are
+//! refused alike.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ fn options() -> Options<'static> {
     Options { complete: false, symbols: &[], each: &one_by_one, exact: false }
 }
 
-/// Lowered as a whole; `None` where it is refused.
+/// The module lowered as a whole; `None` if it is refused.
 fn at_once(text: &str) -> Option<Module> {
     let tree = ptx::parse(text).ok()?;
     lower::lower_by(&[Unit { name: "text", module: &tree, source: text }], options()).ok()
@@ -22,7 +23,7 @@ fn deferred(text: &str) -> Option<Deferred> {
     Deferred::new("text", text, options())
 }
 
-/// Whether both ways take a text, and give the same code for every kernel and as a whole.
+/// Checks that both ways accept a text and produce the same code, for every kernel and for the whole.
 fn compare(text: &str) -> Result<(), String> {
     let (want, got) = match (at_once(text), deferred(text)) {
         (Some(want), Some(got)) => (want, got),
@@ -44,7 +45,7 @@ fn compare(text: &str) -> Result<(), String> {
     }
     let whole = got.whole(&one_by_one).map_err(|e| format!("{e:?}"))?;
     if whole.to_string() != want.to_string() {
-        return Err("differs as a whole".to_owned());
+        return Err("the whole module differs".to_owned());
     }
     wave::verify::verify(&whole).map_err(|p| format!("{p:?}"))
 }
@@ -75,7 +76,7 @@ fn every_form_is_taken_or_refused_alike() {
             let turn = Turn::new(0, 4);
             for (n, modifiers) in form.spellings().into_iter().enumerate() {
                 let instructions = [false, true].map(|optional| form.instruction(&modifiers, optional));
-                // The first spelling of every form, and of the others a part.
+                // The first spelling of every form, and a sample of the others.
                 let chosen = instructions.into_iter().flatten().filter(|i| n == 0 || turn.takes(i));
                 for instruction in chosen {
                     let found = compare(&grammar::module(&form, &instruction));
@@ -87,7 +88,8 @@ fn every_form_is_taken_or_refused_alike() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What is refused for a constant, a variable or a declaration is refused behind others that look like it, and told by the whole.
+/// An instruction that is refused because of a constant, a variable or a declaration is refused behind others
+/// that look like it, and reported by lowering the whole.
 #[test]
 fn what_is_not_alike_is_looked_at() {
     const HEAD: &str = ".version 9.0\n.target sm_120a\n.address_size 64\n.shared .b8 tile[64];\n\
@@ -113,7 +115,7 @@ fn what_is_not_alike_is_looked_at() {
     }
 }
 
-/// A kernel that calls through a handle may reach a function whose handle another one takes.
+/// A kernel that calls through a handle may reach a function whose handle is taken by another function.
 #[test]
 fn handles_reach_what_others_name() {
     let text = ".version 9.0\n.target sm_80\n.address_size 64\n\

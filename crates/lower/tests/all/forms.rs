@@ -1,14 +1,15 @@
-//! Every form of the grammar is lowered, or belongs to a family that is named here as a later one.
+//! Every form of the grammar is lowered, or belongs to a family that is listed here as unsupported.
 
 use crate::support::grammar::{self, Form, Line};
 use ptx::ScalarType;
 use ptx::ast::SpecialReg;
 
-/// Families that are not lowered yet: what they are, and the words that tell them: an opcode, or an opcode with modifiers.
+/// Families that are not lowered yet: a description, and the words that identify them: an opcode, or an
+/// opcode with modifiers.
 const LATER: &[(&str, &[&str])] = &[
     ("fifth-generation tensor core", &["tcgen05"]),
     ("multisampled textures", &["tex.2dms", "tex.a2dms"]),
-    ("samplers of their own", &["txq.force_unnormalized_coords"]),
+    ("separate samplers", &["txq.force_unnormalized_coords"]),
     ("memory of other machines", &["fabric"]),
 ];
 
@@ -24,7 +25,7 @@ fn later(form: &Form, modifiers: &[String]) -> Option<&'static str> {
 enum Outcome {
     Lowered,
     Refused(String),
-    /// The parser does not take this spelling.
+    /// The parser refuses this spelling.
     Illegal(String),
 }
 
@@ -66,7 +67,7 @@ fn every_form_is_lowered_or_named_as_a_later_one() {
                 match (outcome, later(&form, &modifiers)) {
                     (Outcome::Lowered, None) | (Outcome::Refused(_), Some(_)) => legal += 1,
                     (Outcome::Lowered, Some(family)) => {
-                        wrong.push(format!("{instruction} is lowered, though {family} are later"))
+                        wrong.push(format!("{instruction} is lowered although it is listed under {family}"))
                     }
                     (Outcome::Refused(why), None) => {
                         legal += 1;

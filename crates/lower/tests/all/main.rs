@@ -1,4 +1,5 @@
-//! Lowering, over the grammar's forms and over texts. One program: the grammar's reader is most of it.
+//! Tests of lowering over the grammar's forms and over texts. One program, since the grammar's reader is most
+//! of it.
 
 mod alike;
 mod deferred;

@@ -1,4 +1,5 @@
-//! The text form of every kernel of `tests/ptx` and `bench/kernels` is read back as it was written, and what was read is sound.
+//! The text form of every kernel of `tests/ptx` and `bench/kernels` is read back unchanged, and passes the
+//! verifier.
 
 use std::path::{Path, PathBuf};
 

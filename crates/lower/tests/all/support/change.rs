@@ -1,6 +1,6 @@
-//! What changes of instructions are made with: choices that are the same again at each run, and operands apart.
+//! Tools for mutating instructions: reproducible choices, and splitting operands.
 
-/// A number that depends on the text and the seed alone (FNV-1a, then the finaliser of splitmix64).
+/// A number that depends only on the text and the seed (FNV-1a, then the finaliser of splitmix64).
 pub fn hash(seed: u64, text: &str) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325_u64 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut z = text.bytes().fold(start, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
@@ -9,7 +9,7 @@ pub fn hash(seed: u64, text: &str) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What stands between the commas outside of all brackets.
+/// Splits a text at the commas outside all brackets.
 pub fn split(text: &str) -> Vec<String> {
     let (mut depth, mut out) = (0, vec![String::new()]);
     for c in text.chars() {

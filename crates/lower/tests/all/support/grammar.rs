@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// A place for a modifier: the words that may stand there.
+/// A place for a modifier: the words that are legal there.
 #[derive(Clone, Debug)]
 pub struct Slot {
     pub words: Vec<String>,
@@ -16,13 +16,13 @@ pub struct Slot {
 pub struct Form {
     pub opcode: String,
     pub slots: Vec<Slot>,
-    /// As the grammar writes them, optional ones with a leading `?`.
+    /// Operands as the grammar writes them, optional ones with a leading `?`.
     pub operands: Vec<String>,
     /// The grammar's line.
     pub text: String,
     /// PTX version and architecture from which, both together, it is illegal.
     pub gone: Option<(u32, u32, u32)>,
-    /// Legal on architectures with this suffix only.
+    /// Legal only on architectures with this suffix.
     pub suffix: Option<String>,
 }
 
@@ -55,7 +55,7 @@ fn read_words() -> (Vec<String>, Vec<String>) {
     (all, types)
 }
 
-/// `m64n{8..256+8}k16` stands for a word a step.
+/// Expands `m64n{8..256+8}k16` to one word per step.
 fn series(word: &str) -> Vec<String> {
     let parts = word.split_once('{').and_then(|(head, rest)| {
         let (range, tail) = rest.split_once('}')?;
@@ -68,7 +68,7 @@ fn series(word: &str) -> Vec<String> {
     (from..=to).step_by(step).map(|n| format!("{head}{n}{tail}")).collect()
 }
 
-/// `{.x.y}` stands for both with and without.
+/// Expands `{.x.y}`: one line with it, one without.
 fn groups(line: &str) -> Vec<String> {
     let found = line.match_indices("{.").find_map(|(start, _)| {
         let end = start + line[start..].find('}')?;
@@ -97,11 +97,11 @@ fn slots(head: &str, sets: &HashMap<String, Vec<String>>) -> Vec<Slot> {
 
 /// A line of the grammar.
 pub enum Line {
-    /// What the lines after it are about: the manual's section.
+    /// The manual's section that the following lines belong to.
     Title(String),
-    /// A set of words, as it is written.
+    /// A set of words, as written.
     Set(String),
-    /// An instruction as it is written, and its forms: two where a group of modifiers may be left out.
+    /// An instruction as written, and its forms: two if a group of modifiers is optional.
     Instruction(String, Vec<Form>),
 }
 
@@ -131,7 +131,7 @@ pub fn lines() -> Vec<Line> {
                     None => vec![w.trim_start_matches('.').to_owned()],
                 };
                 let name = name.trim().trim_start_matches('.').to_owned();
-                // From when a word is legal is not of interest here.
+                // The versions of words do not matter here.
                 let words = list.split_whitespace().map(|w| w.split('@').next().unwrap_or(w));
                 sets.insert(name, words.flat_map(expand).collect());
                 lines.push(Line::Set(squeeze(line)));
@@ -144,7 +144,7 @@ pub fn lines() -> Vec<Line> {
     lines
 }
 
-/// Operands without what says from when on they are legal.
+/// Operands without the marks that state versions.
 fn undated(operands: &str) -> String {
     let mut parts = operands.split('@');
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -154,7 +154,7 @@ fn undated(operands: &str) -> String {
     out
 }
 
-/// The line with single blanks, without the mark after an instruction's name.
+/// The line with single blanks, without the mark after the instruction's name.
 fn squeeze(line: &str) -> String {
     let mut words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     if let Some(head) = words.first_mut() {
@@ -190,9 +190,9 @@ fn form(line: &str, sets: &HashMap<String, Vec<String>>) -> Form {
 }
 
 impl Form {
-    /// Of a form that went: a version and an architecture that have it.
+    /// For a form that was removed: a version and an architecture that still have it.
     pub fn home(&self) -> Option<(String, String)> {
-        // Before the version where it went, or else on an architecture before.
+        // Either an earlier version, or an earlier architecture.
         self.gone.map(|gone| match gone {
             (1, 0, arch) => ("1.2".to_owned(), if arch <= 20 { "13" } else { "60" }.to_owned()),
             (major, minor, arch) => {
@@ -204,8 +204,8 @@ impl Form {
         })
     }
 
-    /// Modifiers to try: every word of every slot, with the other slots at each of their first words or left out; and all
-    /// pairs of types.
+    /// Modifiers to try: every word of every slot, while the other slots hold their first word or are left
+    /// out; and all pairs of types.
     pub fn spellings(&self) -> Vec<Vec<String>> {
         let (_, types) = words();
         let is_type = |s: &Slot| s.words.iter().all(|w| types.contains(w));
@@ -233,7 +233,7 @@ impl Form {
         picks.iter().map(|p| self.slots.iter().zip(p).filter_map(word).collect()).collect()
     }
 
-    /// An instruction with these modifiers. `None`: its operands cannot be written in general.
+    /// An instruction with these modifiers; `None` if its operands cannot be generated.
     pub fn instruction(&self, modifiers: &[String], optional: bool) -> Option<String> {
         let (_, all_types) = words();
         let types: Vec<&String> = modifiers.iter().filter(|m| all_types.contains(m)).collect();
@@ -255,7 +255,7 @@ impl Form {
                 continue;
             }
             let operand = operand.trim_start_matches('?');
-            // A hint's policy stands exactly where the hint does.
+            // A cache policy is present exactly if `.L2::cache_hint` is.
             if operand.starts_with("policy") && self.opcode != "createpolicy" && !has("L2::cache_hint") {
                 continue;
             }
@@ -311,7 +311,8 @@ impl Form {
 }
 
 impl Form {
-    /// The operands of texture and surface accesses: coordinates in the brackets, then what the level needs, then what may be left out.
+    /// The operands of texture and surface accesses: coordinates in the brackets, then those that the level
+    /// requires, then optional ones.
     fn texture_operands(
         &self,
         modifiers: &[String],
@@ -371,7 +372,7 @@ fn vector(t: &str, count: usize, n: usize) -> String {
     format!("{{{}}}", vec![one; count].join(", "))
 }
 
-/// Dimensions of a tensor or a texture.
+/// Number of dimensions of a tensor or a texture.
 fn rank(modifiers: &[String]) -> usize {
     let dimensions = modifiers.iter().find_map(|m| match m.trim_start_matches('a') {
         "cube" => Some(3),
@@ -380,19 +381,19 @@ fn rank(modifiers: &[String]) -> usize {
     dimensions.unwrap_or(1)
 }
 
-/// A tensor map with the coordinates that the modifiers ask for.
+/// A tensor map with the coordinates that the modifiers require.
 fn tensor(modifiers: &[String]) -> String {
     let rows = modifiers.iter().any(|m| m.ends_with("gather4") || m.ends_with("scatter4"));
     format!("[%r64_9, {}]", vector("b32", if rows { 5 } else { rank(modifiers) }, 5))
 }
 
-/// The offsets of an image.
+/// The im2col offsets.
 fn offsets(modifiers: &[String]) -> String {
     let row = modifiers.iter().any(|m| m.starts_with("im2col::w"));
     vector("b16", if row { 2 } else { rank(modifiers).saturating_sub(2) }, 1)
 }
 
-/// An address in the space that the modifiers name.
+/// An address in the state space that the modifiers name.
 fn address(modifiers: &[String]) -> &'static str {
     let has = |w: &str| modifiers.iter().any(|m| m == w);
     if has("param::entry") {

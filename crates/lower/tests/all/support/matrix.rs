@@ -1,4 +1,4 @@
-//! Operands of matrix instructions: fragments of as many registers as shape and types ask for.
+//! Operands of matrix instructions: fragments with as many registers as shape and types require.
 
 use tensor::{Format, Kind, Mma, Wgmma, shape};
 
@@ -15,7 +15,8 @@ fn formats(modifiers: &[String]) -> Vec<Format> {
     modifiers.iter().filter_map(|m| Format::from_name(m)).collect()
 }
 
-/// The operands of an instruction with these modifiers; an empty text where no such instruction is legal. None: no matrix instruction.
+/// The operands of an instruction with these modifiers; an empty text if the combination is illegal; `None`
+/// if it is not a matrix instruction.
 pub fn operands(opcode: &str, modifiers: &[String], optional: bool) -> Option<String> {
     let text = match opcode {
         "mma" => mma(modifiers),
@@ -55,7 +56,7 @@ fn mma(modifiers: &[String]) -> Option<String> {
     Some(all + metadata + factors)
 }
 
-/// The types of `a` and `b`, and of `c` and `d`, by shape (PTX ISA 9.7.14.1).
+/// The types of `a` and `b`, and of `c` and `d`, for a shape (PTX ISA 9.7.14.1).
 fn wmma_types(shape: (u16, u16, u16)) -> (&'static [Format], &'static [Format]) {
     use Format::*;
     match shape {
@@ -68,7 +69,7 @@ fn wmma_types(shape: (u16, u16, u16)) -> (&'static [Format], &'static [Format]) 
     }
 }
 
-/// A fragment of a matrix of so many elements.
+/// A fragment of a matrix with this many elements.
 fn wmma_fragment(elements: u16, format: Format, multiplied: bool) -> String {
     let bits = format.bits();
     let registers = match format {
