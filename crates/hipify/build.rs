@@ -1,18 +1,18 @@
-//! Turns the tables in `data/` into Rust: arrays of rows and perfect hashes over their names. A row that breaks a rule of its
-//! table stops the build with its file and line.
+//! Turns the tables in `data/` into Rust: arrays of rows and perfect hashes over their names. A row that
+//! breaks a rule of its table stops the build with its file and line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Tables of names, in the order in which a name that stands in two of them is looked up.
+/// Tables of names. If a name is in two of them, the first one counts.
 const NAMES: &[&str] = &[
     "driver", "runtime", "complex", "blas", "rand", "dnn", "fft", "sparse", "caffe2", "cub", "rtc", "solver",
     "nccl", "thrust", "device",
 ];
 
-/// Columns of a table of names.
+/// Number of columns of a table of names.
 const COLUMNS: usize = 14;
 
 struct Row {
@@ -37,7 +37,7 @@ impl Row {
     }
 }
 
-/// The rows of a table, which must be sorted by their first `keys` cells and not repeat them.
+/// The rows of a table, which must be sorted by their first `keys` cells, without duplicates.
 fn rows(folder: &Path, name: &str, columns: usize, keys: usize) -> Vec<Row> {
     let path = folder.join(format!("{name}.tsv"));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -53,7 +53,7 @@ fn rows(folder: &Path, name: &str, columns: usize, keys: usize) -> Vec<Row> {
         if let Some(last) = rows.last() {
             let key = |row: &Row| (0..keys).map(|k| row.cell(k).to_owned()).collect::<Vec<_>>();
             if keys > 0 && key(last) >= key(&row) {
-                row.fail("not after the row above");
+                row.fail("the rows are not sorted");
             }
         }
         rows.push(row);
@@ -61,7 +61,7 @@ fn rows(folder: &Path, name: &str, columns: usize, keys: usize) -> Vec<Row> {
     rows
 }
 
-/// `CamelCase` of a word of the tables.
+/// `CamelCase` of a word in the tables.
 fn variant(row: &Row, word: &str) -> String {
     if word.is_empty() {
         row.fail("an empty word");
@@ -76,7 +76,7 @@ fn variant(row: &Row, word: &str) -> String {
         .collect()
 }
 
-/// Words that may stand in the column of flags; `Flags` has a constant for each.
+/// Legal words in the column of flags; `Flags` has a constant for each.
 const FLAGS: &[&str] = &[
     "no-hip",
     "no-roc",
@@ -127,7 +127,7 @@ fn entry(row: &Row, table: &str) -> String {
     )
 }
 
-/// An array of entries, and a perfect hash from name to its place in the array.
+/// An array of entries, and a perfect hash from each name to its index.
 fn name_tables(out: &mut String, folder: &Path) {
     let mut array = String::new();
     let mut places: BTreeMap<String, (usize, bool)> = BTreeMap::new();
@@ -153,7 +153,7 @@ fn name_tables(out: &mut String, folder: &Path) {
     let _ = writeln!(out, "pub(crate) static HEADERS: [Entry; {}] = [\n{array}];", headers.len());
 }
 
-/// The argument edits of each function, found by the function's name.
+/// The argument edits of each function, indexed by the function's name.
 fn rule_table(out: &mut String, folder: &Path) {
     let rules = rows(folder, "rules", 8, 4);
     let mut ranges: BTreeMap<&str, (usize, usize)> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! `#if`: what a condition is worth, as far as the text and the command line tell. What depends on headers is unknown.
+//! `#if`: evaluates a condition as far as the text and the command line determine it. Anything that depends
+//! on headers is unknown.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -6,29 +7,29 @@ use std::rc::Rc;
 use crate::table;
 use crate::token::{Token, TokenKind};
 
-/// What is known of a macro.
+/// The known state of a macro.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Macro {
     /// It is not defined.
     Undefined,
     /// Defined with this text.
     Defined(Rc<str>),
-    /// Defined, perhaps, or with an unknown value.
+    /// Possibly defined, or defined with an unknown value.
     Unknown,
 }
 
-/// The macros at a place of the text.
+/// The macros at a position of the text.
 pub struct Macros {
     known: HashMap<String, Macro>,
-    /// A header of the project was included: it may define anything.
+    /// Whether a header of the project was included, which may define anything.
     pub foreign: bool,
 }
 
-/// How deep expressions and macros may nest; what nests deeper is unknown.
+/// Maximum nesting depth of expressions and macros; anything deeper is unknown.
 const DEPTH: u32 = 32;
 
 impl Macros {
-    /// Those of the command line.
+    /// The macros of the command line.
     pub fn new(defines: &[(String, Option<String>)]) -> Self {
         let known = defines
             .iter()
@@ -36,12 +37,12 @@ impl Macros {
         Macros { known: known.collect(), foreign: false }
     }
 
-    /// Learns of a `#define` or `#undef`.
+    /// Records a `#define` or `#undef`.
     pub fn set(&mut self, name: &str, value: Macro) {
         self.known.insert(name.into(), value);
     }
 
-    /// What is known of a macro.
+    /// The state of a macro.
     pub fn get(&self, name: &str) -> Macro {
         if let Some(known) = self.known.get(name) {
             return known.clone();
@@ -50,7 +51,7 @@ impl Macros {
             Some("") => Macro::Undefined,
             Some("?") => Macro::Unknown,
             Some(value) => Macro::Defined(value.into()),
-            // Names of the implementation, and versions, come from headers that are not read.
+            // Reserved names and version macros come from headers that are not read.
             None if self.foreign || name.starts_with('_') || name.ends_with("_VERSION") => Macro::Unknown,
             None => Macro::Undefined,
         }
@@ -94,7 +95,8 @@ struct Parser<'a> {
     depth: u32,
 }
 
-/// Binary operators by how tightly they bind, loosest first. Operators of two characters are two words, being two tokens.
+/// Binary operators by precedence, lowest first. Operators of two characters are two words, because they are
+/// two tokens.
 const LEVELS: &[&[&str]] = &[
     &["||"],
     &["&&"],
@@ -119,7 +121,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// The operator of this level that comes next, and its number of words.
+    /// The next operator, if it is of this level, and its number of words.
     fn operator(&self, level: &[&'static str]) -> Option<(&'static str, usize)> {
         let next = self.words.get(self.at + 1).copied().unwrap_or("");
         level.iter().find_map(|operator| match *operator {
@@ -220,7 +222,7 @@ impl<'a> Parser<'a> {
             return None;
         }
         if self.peek() == "(" {
-            // A macro with arguments, `__has_include` among them.
+            // A macro with arguments; `__has_include` looks like one.
             let mut open = 0;
             loop {
                 match self.peek() {
@@ -242,7 +244,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The value of an object-like macro whose text is a number, perhaps through other macros.
+    /// The value of an object-like macro that expands to a number, possibly through other macros.
     fn expand(&self, name: &str) -> Value {
         let mut name = name.to_owned();
         for _ in 0..DEPTH {
@@ -268,7 +270,7 @@ impl<'a> Parser<'a> {
 }
 
 fn combine(operator: &str, left: Value, right: Value) -> Option<Value> {
-    // One side may decide alone.
+    // One operand may decide the result by itself.
     match (operator, left, right) {
         ("&&", Value::Known(0), _) | ("&&", _, Value::Known(0)) => return Some(Value::Known(0)),
         ("||", Value::Known(n), _) | ("||", _, Value::Known(n)) if n != 0 => return Some(Value::Known(1)),

@@ -1,86 +1,86 @@
-//! What the reader of a translation must know, each with its place.
+//! Diagnostics of a translation, each with its position.
 
 use std::cell::Cell;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde::Serialize;
 
-/// Why something needs a look.
+/// The reason for a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// Nothing in HIP (or the ROC library) stands in for the name.
+    /// HIP (or the ROC library) has no counterpart for the name.
     Unsupported,
-    /// The counterpart is experimental, and those are not asked for.
+    /// The counterpart is experimental, and experimental names were not requested.
     Experimental,
-    /// The counterpart exists for the library's `_v2` interface only.
+    /// The counterpart exists only for the library's `_v2` interface.
     V2Only,
     /// CUDA itself removed the name.
     RemovedInCuda,
-    /// CUDA itself deprecated the name; it is translated.
+    /// CUDA itself deprecated the name. It is still translated.
     DeprecatedInCuda,
     /// The header has no counterpart.
     UnsupportedHeader,
-    /// The call loses an argument whose effect is lost too.
+    /// The call loses an argument and its effect.
     DataLoss,
-    /// The text depends on something that CUDA does not document.
+    /// The code depends on undocumented behaviour of CUDA.
     Undocumented,
-    /// The name looks like CUDA's and is in no table.
+    /// The name looks like CUDA's but is in no table.
     Unknown,
-    /// The arguments of a call need a change, but directives stand among them.
+    /// The call's arguments need a change, but contain directives.
     Directive,
-    /// A launch that could not be understood stays as it is.
+    /// A launch could not be parsed and is left unchanged.
     Launch,
 }
 
 impl Reason {
-    /// Whether something is left for the reader to do.
+    /// Whether the reader has something to do.
     pub fn is_warning(self) -> bool {
         !matches!(self, Reason::DeprecatedInCuda | Reason::RemovedInCuda | Reason::Unknown)
     }
 }
 
-/// One finding.
+/// A diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The name that it is about.
+    /// The name that it refers to.
     pub name: String,
-    /// The finding in one line, without a final stop.
+    /// The message, in one line without a final full stop.
     pub message: String,
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The name's first byte in the text.
+    /// Offset of the name's first byte.
     pub offset: usize,
-    /// What to do instead.
+    /// The suggested fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
 
-/// Where lines begin.
+/// The line starts of a text.
 pub struct Lines<'a> {
     text: &'a [u8],
     starts: Vec<usize>,
-    /// The last position that was asked for, with its column: lines can be megabytes long.
+    /// The last queried position with its column, cached because lines can be megabytes long.
     last: Cell<(usize, usize)>,
 }
 
 impl<'a> Lines<'a> {
-    /// Counts the lines of `text`.
+    /// Finds the line starts of `text`.
     pub fn new(text: &'a [u8]) -> Self {
         let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
         Lines { text, starts: std::iter::once(0).chain(ends).collect(), last: Cell::default() }
     }
 
-    /// The line of a byte, from 1.
+    /// The line of a byte offset, from 1.
     pub fn line(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)
     }
 
-    /// Line and column of a byte, from 1; the column counts characters.
+    /// Line and column of a byte offset, both from 1. The column counts characters.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.line(offset);
         let start = self.starts.get(line - 1).copied().unwrap_or(0);
@@ -88,13 +88,13 @@ impl<'a> Lines<'a> {
         let (from, column) =
             if (start..=offset).contains(&known) && column > 0 { (known, column) } else { (start, 1) };
         let before = self.text.get(from..offset).unwrap_or(&[]);
-        // Bytes that continue a UTF-8 character do not count.
+        // Continuation bytes of UTF-8 characters do not count.
         let column = column + before.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
         self.last.set((offset, column));
         (line, column)
     }
 
-    /// A line's bytes, without its end.
+    /// A line's bytes, without the line end.
     pub fn content(&self, line: usize) -> &'a [u8] {
         let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len());
         let end = self.starts.get(line).copied().unwrap_or(self.text.len());
@@ -104,7 +104,7 @@ impl<'a> Lines<'a> {
 }
 
 impl Diagnostic {
-    /// The finding with its line, as rustc prints it. `file` is what to call the text.
+    /// The diagnostic with its line, in the style of rustc. `file` is the name to print for the text.
     pub fn render(&self, file: &str, lines: &Lines<'_>, color: bool) -> String {
         let line = String::from_utf8_lossy(lines.content(self.line)).replace('\t', " ");
         let start = line.char_indices().nth(self.column - 1).map_or(line.len(), |(at, _)| at);

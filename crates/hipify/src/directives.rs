@@ -1,4 +1,4 @@
-//! The preprocessor's view: includes, guards, and blocks that are left out.
+//! The preprocessor's view of a text: includes, guards, and excluded blocks.
 
 use std::ops::Range;
 
@@ -11,31 +11,31 @@ use crate::token::TokenKind;
 /// An `#include` with a literal name.
 #[derive(Clone, Debug)]
 pub struct Include {
-    /// The byte of the `#`.
+    /// Offset of the `#`.
     pub hash: usize,
-    /// The name with its brackets or quotes, as bytes.
+    /// Byte range of the name with its brackets or quotes.
     pub name: Range<usize>,
     /// The name without them.
     pub path: String,
-    /// Whether it stands in `<>`.
+    /// Whether it is written in `<>`.
     pub angled: bool,
 }
 
-/// What the directives say.
+/// Information from the directives.
 #[derive(Default)]
 pub struct Directives {
-    /// The includes of blocks that are kept.
+    /// The includes in blocks that are kept.
     pub includes: Vec<Include>,
-    /// The byte after the macro of the include guard.
+    /// Offset after the macro of the include guard.
     pub guard: Option<usize>,
-    /// The byte after `#pragma once`.
+    /// Offset after `#pragma once`.
     pub pragma_once: Option<usize>,
-    /// For each token whether the preprocessor leaves it out.
+    /// For each token, whether the preprocessor excludes it.
     excluded: Vec<bool>,
 }
 
 impl Directives {
-    /// Whether the preprocessor leaves a token out, as far as that is known and asked for.
+    /// Whether the preprocessor excludes a token, as far as that is known and the options ask for it.
     pub fn excluded(&self, at: usize) -> bool {
         self.excluded.get(at).copied().unwrap_or(false)
     }
@@ -43,13 +43,13 @@ impl Directives {
 
 /// One level of `#if`.
 struct Level {
-    /// The enclosing block is left out.
+    /// Whether the enclosing block is excluded.
     outer_excluded: bool,
-    /// This branch is left out.
+    /// Whether this branch is excluded.
     excluded: bool,
-    /// Every condition up to this branch is known.
+    /// Whether every condition up to this branch is known.
     certain: bool,
-    /// A branch was taken for certain.
+    /// Whether a branch is known to be taken.
     taken: bool,
 }
 
@@ -60,7 +60,7 @@ struct Reader<'s, 'a> {
     out: Directives,
 }
 
-/// Reads the directives of a text.
+/// Evaluates the directives of a text.
 pub fn read(source: &Source<'_>, options: &Options) -> Directives {
     let skip = options.skip_excluded && !options.as_much_as_possible;
     let mut reader = Reader {
@@ -109,7 +109,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Enters a branch of the innermost level whose condition is worth `value`.
+    /// Enters a branch of the innermost level with a condition of this value.
     fn branch(&mut self, value: Option<bool>) {
         let Some(level) = self.levels.last_mut() else { return };
         level.excluded = level.outer_excluded || level.taken || value == Some(false);
@@ -173,7 +173,7 @@ impl Reader<'_, '_> {
             _ => {
                 let value = self.source.extent(&(rest.start + 1..rest.end));
                 let bytes = self.source.text.get(value).unwrap_or(&[]);
-                // A long text is no number: it need not be read at every use.
+                // A long text cannot be a number and would be parsed at every use.
                 let short = if bytes.len() <= 64 { bytes } else { b"..." };
                 Macro::Defined(String::from_utf8_lossy(short).into())
             }
@@ -200,7 +200,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The end of the macro's name in `#ifndef NAME`, if that directive's block is the whole text.
+/// The end of the macro's name in `#ifndef NAME` if that block is the whole text.
 fn guard(source: &Source<'_>) -> Option<usize> {
     let first = source.token(0)?;
     let last = source.tokens.last()?;

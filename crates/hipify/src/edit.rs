@@ -1,12 +1,12 @@
-//! Changes to a text, gathered in any order and applied at once.
+//! Edits of a text, collected in any order and applied at once.
 
 use std::ops::Range;
 
-/// What comes in place of some bytes.
+/// The replacement for some bytes.
 #[derive(Clone, Debug)]
 enum What {
     Text(String),
-    /// These bytes of the text, with their own changes.
+    /// These bytes of the text, with the edits inside them applied.
     Copy {
         of: Range<usize>,
         before: &'static str,
@@ -18,12 +18,13 @@ enum What {
 struct Edit {
     start: usize,
     end: usize,
-    /// Among edits at one place: closing text first, the innermost first; then opening text, the outermost first; then replacements.
+    /// The order of edits at the same offset: closing text first, innermost first; then opening text,
+    /// outermost first; then replacements.
     order: (u8, i64),
     what: What,
 }
 
-/// Changes to one text.
+/// The edits of one text.
 #[derive(Default)]
 pub struct Edits {
     edits: Vec<Edit>,
@@ -36,32 +37,33 @@ impl Edits {
         self.edits.push(Edit { start, end, order, what });
     }
 
-    /// Puts `text` where a construct begins.
+    /// Inserts `text` at the start of a construct.
     pub fn open(&mut self, at: usize, text: impl Into<String>) {
         self.push(at, at, 1, What::Text(text.into()));
     }
 
-    /// Puts `text` where a construct ends.
+    /// Inserts `text` at the end of a construct.
     pub fn close(&mut self, at: usize, text: impl Into<String>) {
         self.push(at, at, 0, What::Text(text.into()));
     }
 
-    /// Replaces bytes. Where replacements overlap, the one that starts first wins, the longer one where two start together.
+    /// Replaces bytes. If replacements overlap, the one that starts first wins; of two with the same start,
+    /// the longer one.
     pub fn replace(&mut self, range: Range<usize>, text: impl Into<String>) {
         self.push(range.start, range.end.max(range.start), 2, What::Text(text.into()));
     }
 
-    /// Puts a copy of `of`, changed as `of` itself is, at `at`.
+    /// Inserts a copy of `of`, with the edits inside `of` applied, at `at`.
     pub fn copy(&mut self, at: usize, of: Range<usize>, before: &'static str, after: &'static str) {
         self.push(at, at, 1, What::Copy { of, before, after });
     }
 
-    /// The bytes of the text that are replaced, and where each change begins.
+    /// The ranges of the replaced bytes and the offsets of the insertions.
     pub fn extents(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.edits.iter().map(|edit| edit.start..edit.end)
     }
 
-    /// The text with all changes made, and how many changes were looked at.
+    /// The edited text, and the number of edits that were visited.
     pub fn apply(mut self, text: &[u8]) -> (Vec<u8>, u64) {
         self.edits.sort_by(|a, b| {
             (a.start, a.order.0)
@@ -83,7 +85,8 @@ impl Edits {
             if beyond {
                 break;
             }
-            // Inside of a copy only replacements count: the rest belongs to the construct that the copy is taken from.
+            // Inside a copy, only replacements apply: the other edits belong to the construct that it is
+            // copied from.
             if edit.start < cursor
                 || edit.end > range.end
                 || !outer && (edit.order.0 != 2 || edit.end == edit.start)
@@ -95,7 +98,8 @@ impl Edits {
                 What::Text(new) => out.extend_from_slice(new.as_bytes()),
                 What::Copy { of, before, after } => {
                     out.extend_from_slice(before.as_bytes());
-                    // The deletion of a moved argument starts where the argument does: it is not part of the copy, being longer.
+                    // A moved argument's deletion starts at the argument but extends beyond it, so it does
+                    // not apply inside the copy.
                     self.render(text, of.clone(), false, out, steps);
                     out.extend_from_slice(after.as_bytes());
                 }

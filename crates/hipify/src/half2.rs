@@ -1,14 +1,14 @@
-//! Members of `half2`: CUDA's are halves, HIP's are their bits, so that an access needs a cast.
+//! Members of `half2`: CUDA's are halves, HIP's hold their bits, so an access needs a cast.
 
 use std::collections::HashSet;
 
 use crate::source::Source;
 use crate::token::TokenKind;
 
-/// The accesses `v.x` and `v.y` to variables declared as `half2`: the tokens of `v`.
+/// The tokens of `v` in the accesses `v.x` and `v.y` to variables declared as `half2`.
 pub fn accesses(source: &Source<'_>) -> Vec<usize> {
     let mut found = Vec::new();
-    // Variables of the enclosing blocks; one set a block.
+    // Variables of the enclosing blocks, one set per block.
     let mut scopes: Vec<HashSet<String>> = vec![HashSet::new()];
     let mut pending: Vec<String> = Vec::new();
     for at in 0..source.tokens.len() {
@@ -35,7 +35,8 @@ pub fn accesses(source: &Source<'_>) -> Vec<usize> {
     found
 }
 
-/// Notes the variables that `half2` at `at` declares: parameters for the block to come, others for the current one.
+/// Records the variables that `half2` at `at` declares: parameters for the next block, others for the current
+/// one.
 fn declared(source: &Source<'_>, at: usize, pending: &mut Vec<String>, scopes: &mut [HashSet<String>]) {
     let before = at.checked_sub(1);
     let parameter = before.is_some_and(|b| source.is(b, b'(') || source.is(b, b','))
@@ -65,7 +66,7 @@ fn declared(source: &Source<'_>, at: usize, pending: &mut Vec<String>, scopes: &
     }
 }
 
-/// Whether the access is the operand of a cast already: `reinterpret_cast<half&>(v.x)`.
+/// Whether the access already is the operand of a cast: `reinterpret_cast<half&>(v.x)`.
 fn cast(source: &Source<'_>, variable: usize) -> bool {
     variable >= 6
         && source.is(variable - 1, b'(')

@@ -1,4 +1,5 @@
-//! Headers: each CUDA header becomes its counterpart once, and the runtime's header stands where the compiler included CUDA's by itself.
+//! Headers: replaces each CUDA header with its counterpart once, and adds the runtime's header, which the
+//! CUDA compiler includes implicitly.
 
 use std::collections::HashSet;
 
@@ -10,39 +11,39 @@ use crate::table::{self, Api, Entry, Kind};
 /// The header that every HIP source needs.
 pub const RUNTIME: &str = "hip/hip_runtime.h";
 
-/// What became of an include.
+/// The outcome for an include.
 pub enum Outcome {
-    /// It was rewritten or taken out.
+    /// Rewritten or removed.
     Converted,
-    /// It has no counterpart and stays.
+    /// Left unchanged: it has no counterpart.
     Unsupported,
 }
 
-/// The headers that a text has by now.
+/// The headers that the text includes so far.
 #[derive(Default)]
 pub struct Included {
     main: HashSet<Api>,
     main_v2: HashSet<Api>,
-    /// Counterparts of headers that several CUDA headers share.
+    /// Counterparts shared by several CUDA headers.
     shared: HashSet<&'static str>,
-    /// Whether the runtime's header is there.
+    /// Whether the runtime's header is included.
     pub runtime: bool,
 }
 
 impl Included {
-    /// Whether the library's `_v2` header was included.
+    /// Whether the library's `_v2` header is included.
     pub fn has_v2(&self, api: Api) -> bool {
         self.main_v2.contains(&api)
     }
 
-    /// Whether the counterpart of this header is there already, or there is none to write.
+    /// Whether the header's counterpart is already included, or none needs to be written.
     fn superfluous(&mut self, entry: &Entry, name: &'static str, target: Target) -> bool {
         let roc = entry.to_roc(target);
         match (entry.kind, entry.api) {
             (Kind::IncludeCudaMainHeader, Api::Driver | Api::Runtime) => {
                 std::mem::replace(&mut self.runtime, true)
             }
-            // rocRAND has a header for each generator.
+            // rocRAND has one header per generator.
             (Kind::IncludeCudaMainHeader, Api::Rand) => !roc && !self.shared.insert(name),
             (Kind::IncludeCudaMainHeader, Api::Caffe2 | Api::Cub | Api::Rtc) => false,
             (Kind::IncludeCudaMainHeader, api) => !self.main.insert(api),
@@ -63,7 +64,7 @@ impl Included {
     }
 }
 
-/// Rewrites the includes of a text; `report` hears of each CUDA header with its place.
+/// Rewrites the includes of a text; calls `report` with each CUDA header and its position.
 pub fn rewrite(
     directives: &Directives,
     target: Target,
@@ -94,7 +95,8 @@ pub fn rewrite(
     included
 }
 
-/// Puts the runtime's header after the guard or `#pragma once`, whichever comes first; else before the first include; else at the top.
+/// Inserts the runtime's header after the guard or `#pragma once`, whichever comes first; without them,
+/// before the first include; without includes, at the top.
 pub fn insert_runtime(directives: &Directives, top: usize, edits: &mut Edits) {
     let place = match (directives.guard, directives.pragma_once) {
         (Some(guard), Some(once)) => guard.min(once),

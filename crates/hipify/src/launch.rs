@@ -1,4 +1,4 @@
-//! `kernel<<<grid, block, bytes, stream>>>(arguments)` as a call of `hipLaunchKernelGGL`.
+//! Rewrites `kernel<<<grid, block, bytes, stream>>>(arguments)` to a call of `hipLaunchKernelGGL`.
 
 use std::ops::Range;
 
@@ -7,31 +7,32 @@ use crate::source::Source;
 use crate::survey::Survey;
 use crate::token::TokenKind;
 
-/// A launch, as tokens.
+/// A launch, as token indices.
 #[derive(Debug)]
 pub struct Launch {
     /// The kernel, with qualifiers and template arguments.
     pub callee: Range<usize>,
     /// `<<<`.
     pub open: usize,
-    /// The configuration between `<<<` and `>>>`: two to four arguments.
+    /// The arguments between `<<<` and `>>>`, two to four.
     pub configuration: Vec<Range<usize>>,
     /// The first `>` of `>>>`.
     pub close: usize,
     /// The parentheses of the kernel's arguments.
     pub parentheses: (usize, usize),
-    /// Whether the kernel must stand in `HIP_KERNEL_NAME`: commas in its template arguments are no commas of a macro's.
+    /// Whether the kernel must be wrapped in `HIP_KERNEL_NAME`, because a macro would split its template
+    /// arguments at their commas.
     pub template: bool,
 }
 
-/// Reads the launch whose `<<<` is the token `open`; the reason if it cannot be read.
+/// Parses the launch whose `<<<` is the token `open`. The error is the reason why it cannot be parsed.
 pub fn read(source: &Source<'_>, survey: &Survey, open: usize) -> Result<Launch, &'static str> {
-    let callee = callee(source, open).ok_or("what it launches cannot be told")?;
+    let callee = callee(source, open).ok_or("the launched kernel cannot be determined")?;
     let close = closing(source, open).ok_or("its '>>>' with the kernel's arguments is missing")?;
     let first = close + 3;
     let last = source.partner(first).ok_or("the parentheses of its arguments do not match")?;
     if source.has_directive(&(open..last)) {
-        return Err("directives stand among its parameters or arguments");
+        return Err("its parameters or arguments contain directives");
     }
     let configuration = source.arguments(open + 1..close);
     if !(2..=4).contains(&configuration.len()) || configuration.iter().any(Range::is_empty) {
@@ -42,7 +43,7 @@ pub fn read(source: &Source<'_>, survey: &Survey, open: usize) -> Result<Launch,
     Ok(Launch { callee, open, configuration, close, parentheses: (first, last), template })
 }
 
-/// The identifier that names the kernel: the last of the callee outside of its template arguments.
+/// The identifier that names the kernel: the callee's last one outside its template arguments.
 fn last_name(source: &Source<'_>, callee: &Range<usize>) -> usize {
     let last = callee.end - 1;
     if source.is(last, b'>') {
@@ -77,14 +78,15 @@ fn opening_angle(source: &Source<'_>, at: usize, lowest: usize) -> Option<usize>
     }
 }
 
-/// The expression before `<<<`, read backwards: names with qualifiers, members and template arguments, or something in brackets.
+/// The expression before `<<<`, parsed backwards: names with qualifiers, members and template arguments, or a
+/// bracketed expression.
 fn callee(source: &Source<'_>, open: usize) -> Option<Range<usize>> {
     match source.token(open.checked_sub(1)?)?.kind {
         TokenKind::Identifier | TokenKind::Punct(b'>' | b')' | b']') => {}
         _ => return None,
     }
     let lowest = {
-        // Not beyond the statement: a `<` far before is no template's.
+        // Search only this far back: a `<` much earlier does not open template arguments.
         let from = open.saturating_sub(512);
         (from..open)
             .rev()
@@ -106,7 +108,8 @@ fn callee(source: &Source<'_>, open: usize) -> Option<Range<usize>> {
                 let first = source.partner(last)?;
                 let before = first.checked_sub(1).filter(|at| *at >= lowest);
                 match before {
-                    // `table[i]`, `pick(i)`: what stands before belongs to it, unless that is a keyword.
+                    // `table[i]`, `pick(i)`: the preceding name belongs to the callee, unless it is a
+                    // keyword.
                     Some(name)
                         if source.kind_is(name, TokenKind::Identifier) && !is_keyword(source, name) =>
                     {
@@ -117,7 +120,7 @@ fn callee(source: &Source<'_>, open: usize) -> Option<Range<usize>> {
             }
             _ => return None,
         };
-        // What joins this to what stands before?
+        // Find what joins this to the preceding token.
         let Some(joint) = start.checked_sub(1).filter(|at| *at >= lowest) else { return Some(start..open) };
         let template = source.is_word(joint, "template");
         let joint = if template { joint.checked_sub(1).filter(|at| *at >= lowest)? } else { joint };
@@ -145,7 +148,7 @@ fn is_keyword(source: &Source<'_>, at: usize) -> bool {
     )
 }
 
-/// The first `>` of the `>>>` that closes the configuration and comes before a parenthesis.
+/// The first `>` of the `>>>` that closes the configuration and is followed by a parenthesis.
 fn closing(source: &Source<'_>, open: usize) -> Option<usize> {
     let mut at = open + 1;
     loop {
@@ -185,7 +188,7 @@ pub fn rewrite(source: &Source<'_>, launch: &Launch, edits: &mut Edits) {
     edits.open(callee.start, open);
     let mut previous = callee.end;
     let mut text = format!("{close}, ");
-    // The pieces of the configuration, joined as hipify-clang joins them; what stands between is kept where it is a comment.
+    // Joins the parts of the configuration as hipify-clang does, and keeps comments between them.
     for (number, argument) in launch.configuration.iter().enumerate() {
         let extent = source.extent(argument);
         let dimension = number < 2;
@@ -209,7 +212,8 @@ pub fn rewrite(source: &Source<'_>, launch: &Launch, edits: &mut Edits) {
     between(source, previous..next, marks, tail, edits);
 }
 
-/// Replaces what stands between two pieces by `text`: all of it, or the marks alone where there is a comment.
+/// Replaces the text between two parts with `text`: all of it, or only the punctuation if it contains a
+/// comment.
 fn between(source: &Source<'_>, gap: Range<usize>, marks: Range<usize>, text: String, edits: &mut Edits) {
     let blank = |range: Range<usize>| {
         source

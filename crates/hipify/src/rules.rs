@@ -1,4 +1,4 @@
-//! Edits of a call's arguments, from `data/rules.tsv`.
+//! Edits of call arguments, from `data/rules.tsv`.
 
 use std::ops::Range;
 
@@ -7,41 +7,42 @@ use crate::options::Target;
 use crate::source::Source;
 use crate::token::TokenKind;
 
-/// What happens to an argument.
+/// An edit of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// It is put into parentheses after this text.
+    /// Put it in parentheses after this text.
     Wrap(&'static str),
-    /// This comes in its place.
+    /// Replace it with this text.
     Replace(&'static str),
-    /// This comes before it, or at the end where there is no such argument.
+    /// Insert this text before it, or append it if there is no such argument.
     Add(&'static str),
-    /// This comes at the end, where CUDA has a default, if the call has as many arguments as the rule's number says.
+    /// Append this text, which is CUDA's default, if the call has as many arguments as the rule's number
+    /// says.
     Default(&'static str),
-    /// It goes.
+    /// Remove it.
     Remove,
-    /// It is repeated before another one.
+    /// Copy it before another argument.
     Copy { to: u8 },
-    /// It and those after it, `count` in all, go before another one.
+    /// Move it and those after it, `count` in all, before another argument.
     Move { to: u8, count: u8 },
-    /// The function's name becomes this if the call has as many arguments as the rule's number says.
+    /// Rename the function if the call has as many arguments as the rule's number says.
     Rename(&'static str),
 }
 
 /// One edit of the calls of one function.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    /// The family of libraries that it is for.
+    /// The family of libraries that it applies to.
     pub target: Target,
-    /// The argument, from 0.
+    /// The argument's index, from 0.
     pub argument: u8,
-    /// What happens to it.
+    /// The edit.
     pub action: Action,
     /// Whether an effect of the argument is lost.
     pub data_loss: bool,
 }
 
-/// A call, as tokens.
+/// A call, as token indices.
 pub(crate) struct Call {
     /// The function's name.
     pub name: usize,
@@ -51,7 +52,7 @@ pub(crate) struct Call {
     pub close: usize,
 }
 
-/// The call of the function named at `name`, if it is one and no declaration.
+/// The call of the function named at `name`; `None` if it is a declaration or something else.
 pub(crate) fn call(source: &Source<'_>, name: usize) -> Option<Call> {
     if !source.is(name + 1, b'(') || !source.together(name, name + 1) {
         return None;
@@ -68,7 +69,7 @@ pub(crate) fn call(source: &Source<'_>, name: usize) -> Option<Call> {
     Some(Call { name, arguments: source.arguments(name + 2..close), close })
 }
 
-/// Whether the word at `at` may stand before an expression: after any other word a name is declared.
+/// Whether the word at `at` may precede an expression: any other word before a name makes it a declaration.
 pub(crate) fn is_statement(source: &Source<'_>, at: usize) -> bool {
     matches!(
         source.bytes(at),
@@ -76,7 +77,7 @@ pub(crate) fn is_statement(source: &Source<'_>, at: usize) -> bool {
     )
 }
 
-/// Applies one rule to a call; whether something changed.
+/// Applies one rule to a call. Returns whether it changed anything.
 pub(crate) fn apply(source: &Source<'_>, call: &Call, rule: &Rule, edits: &mut Edits) -> bool {
     let extent = |argument: usize| {
         call.arguments.get(argument).filter(|tokens| !tokens.is_empty()).map(|tokens| source.extent(tokens))

@@ -1,11 +1,11 @@
-//! A text as tokens with their brackets matched, and questions about it.
+//! A tokenised text with matched brackets, and queries about it.
 
 use std::cell::Cell;
 use std::ops::Range;
 
 use crate::token::{self, Token, TokenKind};
 
-/// No partner.
+/// Marks a bracket without a partner.
 const NONE: u32 = u32::MAX;
 
 /// A lexed text.
@@ -14,15 +14,15 @@ pub struct Source<'a> {
     pub text: &'a [u8],
     /// Its tokens.
     pub tokens: Vec<Token>,
-    /// For each bracket the token that closes or opens it.
+    /// For each bracket, the index of its partner.
     partners: Vec<u32>,
     /// The tokens that start directives.
     hashes: Vec<usize>,
-    /// The measure of work: bytes and tokens looked at, with repetition.
+    /// The amount of work: bytes and tokens visited, with repetition.
     steps: Cell<u64>,
 }
 
-/// One argument of a call: its tokens, none where it is empty.
+/// The tokens of an argument in a call; empty if the argument is.
 pub type Argument = Range<usize>;
 
 impl<'a> Source<'a> {
@@ -35,17 +35,17 @@ impl<'a> Source<'a> {
         Source { text, tokens: lexed.tokens, partners, hashes, steps: Cell::new(lexed.steps) }
     }
 
-    /// Counts a look at a token.
+    /// Counts a visit of a token.
     pub fn step(&self) {
         self.steps.set(self.steps.get() + 1);
     }
 
-    /// The looks so far.
+    /// The number of visits so far.
     pub fn steps(&self) -> u64 {
         self.steps.get()
     }
 
-    /// A token, if there is one of this number.
+    /// The token at this index, if it exists.
     pub fn token(&self, at: usize) -> Option<&Token> {
         self.tokens.get(at)
     }
@@ -67,7 +67,7 @@ impl<'a> Source<'a> {
         std::str::from_utf8(bytes).ok().map(Into::into)
     }
 
-    /// Whether the token is this punctuation.
+    /// Whether the token is this punctuation character.
     pub fn is(&self, at: usize, byte: u8) -> bool {
         self.tokens.get(at).is_some_and(|token| token.is(byte))
     }
@@ -82,18 +82,18 @@ impl<'a> Source<'a> {
         self.kind_is(at, TokenKind::Identifier) && self.bytes(at) == word.as_bytes()
     }
 
-    /// The bracket that belongs to the one at `at`.
+    /// The partner of the bracket at `at`.
     pub fn partner(&self, at: usize) -> Option<usize> {
         self.partners.get(at).filter(|p| **p != NONE).map(|p| *p as usize)
     }
 
-    /// Whether a directive stands among some tokens.
+    /// Whether some tokens contain a directive.
     pub fn has_directive(&self, tokens: &Range<usize>) -> bool {
         let next = self.hashes.partition_point(|hash| *hash < tokens.start);
         self.hashes.get(next).is_some_and(|hash| *hash < tokens.end)
     }
 
-    /// The bytes from the first to the last of some tokens; nothing for none.
+    /// The byte range from the first to the last of some tokens; empty if there are none.
     pub fn extent(&self, tokens: &Range<usize>) -> Range<usize> {
         match (
             self.tokens.get(tokens.start),
@@ -104,7 +104,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether two tokens stand in the same directive, or both in none.
+    /// Whether two tokens are in the same directive, or both outside directives.
     pub fn together(&self, a: usize, b: usize) -> bool {
         match (self.tokens.get(a), self.tokens.get(b)) {
             (Some(a), Some(b)) => a.directive == b.directive,
@@ -112,9 +112,9 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The token after the template arguments that open with the `<` at `at`, if they read as such.
+    /// The token after the template arguments opened by the `<` at `at`, if they parse as such.
     pub fn after_template(&self, at: usize, end: usize) -> Option<usize> {
-        /// Template argument lists longer than this are taken for comparisons.
+        /// Longer lists are taken for comparisons.
         const LONGEST: usize = 256;
         let mut depth = 0usize;
         let mut place = at;
@@ -139,7 +139,8 @@ impl<'a> Source<'a> {
         None
     }
 
-    /// The tokens `range` split at its commas, brackets and template arguments kept whole. Nothing at all is no argument.
+    /// Splits `range` at its commas, keeping brackets and template arguments whole. An empty range has no
+    /// arguments.
     pub fn arguments(&self, range: Range<usize>) -> Vec<Argument> {
         let mut arguments = Vec::new();
         let mut start = range.start;
@@ -183,7 +184,7 @@ impl<'a> Source<'a> {
 
 fn match_brackets(tokens: &[Token]) -> Vec<u32> {
     let mut partners = vec![NONE; tokens.len()];
-    // Brackets of a directive match among themselves: a macro may open what another closes.
+    // Brackets in a directive match only each other: a macro may open one that another macro closes.
     let mut outside: Vec<(usize, u8)> = Vec::new();
     let mut inside: Vec<(usize, u8)> = Vec::new();
     let mut directive = 0;
@@ -204,7 +205,7 @@ fn match_brackets(tokens: &[Token]) -> Vec<u32> {
             b'}' => b'{',
             _ => continue,
         };
-        // What a closing bracket skips stays without a partner; braces are skipped by braces only.
+        // Brackets that are skipped by a closing one have no partner; only braces skip braces.
         while let Some((place, kind)) = open.last().copied() {
             if kind == opener {
                 open.pop();

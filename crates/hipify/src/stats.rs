@@ -1,4 +1,4 @@
-//! How much of a text was CUDA, and how much of that was translated; printed as hipify-clang prints it.
+//! Statistics: how much of a text was CUDA, and how much of that was translated, in hipify-clang's format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::table::{Api, Kind};
 
-/// References, counted three ways.
+/// Numbers of references.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counter {
-    /// By what they are.
+    /// By kind.
     pub by_type: BTreeMap<Kind, usize>,
-    /// By where they belong.
+    /// By interface.
     pub by_api: BTreeMap<Api, usize>,
-    /// By their CUDA name.
+    /// By CUDA name.
     pub by_name: BTreeMap<String, usize>,
 }
 
@@ -55,22 +55,22 @@ impl Counter {
 pub struct Statistics {
     /// References with a counterpart.
     pub converted: Counter,
-    /// References without.
+    /// References without a counterpart.
     pub unconverted: Counter,
-    /// Bytes of the text that were replaced.
+    /// Number of replaced bytes.
     pub replaced_bytes: usize,
-    /// Bytes of the text.
+    /// Number of bytes.
     pub total_bytes: usize,
-    /// Lines with a change.
+    /// Number of changed lines.
     pub changed_lines: usize,
-    /// Line ends of the text.
+    /// Number of line ends.
     pub total_lines: usize,
 }
 
-/// How statistics are written.
+/// Output formats of statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Readable text.
     Text,
     /// `name;value` lines.
     Csv,
@@ -81,7 +81,7 @@ fn percent(part: usize, whole: usize) -> String {
 }
 
 impl Statistics {
-    /// Adds those of another text.
+    /// Adds the statistics of another text.
     pub fn merge(&mut self, other: &Statistics) {
         self.converted.merge(&other.converted);
         self.unconverted.merge(&other.unconverted);
@@ -91,7 +91,7 @@ impl Statistics {
         self.total_lines += other.total_lines;
     }
 
-    /// The statistics as text; `title` names the file, or GLOBAL for several.
+    /// The statistics as text; `title` is the file's name, or GLOBAL for several files.
     pub fn print(&self, title: &str, elapsed: Duration, format: Format) -> String {
         let mut out = heading(&format!("file '{title}' statistics:"), format);
         let (converted, unconverted) = (self.converted.total(), self.unconverted.total());
@@ -112,7 +112,7 @@ impl Statistics {
     }
 }
 
-/// The last lines for several files.
+/// The final lines for several files.
 pub fn print_totals(converted: usize, processed: usize, format: Format) -> String {
     heading("TOTAL statistics:", format)
         + &row("CONVERTED files", &converted.to_string(), format)

@@ -1,4 +1,5 @@
-//! What a text declares: kernels and whether they are templates, functions, and the bodies that run on the device.
+//! The declarations of a text: kernels and whether they are templates, functions, and the bodies that run on
+//! the device.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -6,29 +7,29 @@ use std::ops::Range;
 use crate::source::Source;
 use crate::token::TokenKind;
 
-/// What a text declares.
+/// The declarations of a text.
 #[derive(Default)]
 pub struct Survey {
-    /// Kernels by name; whether one of that name is a template.
+    /// Kernels by name, with whether any of that name is a template.
     pub kernels: HashMap<String, bool>,
     /// Functions that have a body in the text.
     pub functions: HashSet<String>,
     /// Macros that the text defines.
     pub macros: HashSet<String>,
-    /// Bodies of device functions and kernels, as tokens, in order.
+    /// Token ranges of the bodies of device functions and kernels, in order.
     pub device_bodies: Vec<Range<usize>>,
-    /// Something in the text is CUDA's own language.
+    /// Whether the text uses CUDA's language extensions.
     pub is_cuda: bool,
 }
 
 impl Survey {
-    /// Whether the text itself gives this name a meaning.
+    /// Whether the text itself defines this name.
     pub fn defines(&self, name: &str) -> bool {
         self.functions.contains(name) || self.kernels.contains_key(name) || self.macros.contains(name)
     }
 }
 
-/// Words that come before a parenthesis and name no function.
+/// Words that precede a parenthesis without naming a function.
 const KEYWORDS: &[&str] = &[
     "if",
     "for",
@@ -43,7 +44,7 @@ const KEYWORDS: &[&str] = &[
     "__launch_bounds__",
 ];
 
-/// Words and variables of CUDA's language that HIP has only with its header.
+/// Keywords and variables of CUDA's language that HIP has only with its header.
 const LANGUAGE: &[&str] = &[
     "__global__",
     "__device__",
@@ -58,13 +59,13 @@ const LANGUAGE: &[&str] = &[
     "__syncthreads",
 ];
 
-/// Reads the declarations of a text in one pass.
+/// Collects the declarations of a text in one pass.
 pub fn survey(source: &Source<'_>) -> Survey {
     let mut out = Survey::default();
-    // Since the last statement or block: `template`, `__global__`, `__device__`.
+    // Seen since the last statement or block: `template`, `__global__`, `__device__`.
     let (mut template, mut global, mut device) = (false, false, false);
     let mut named = false;
-    // Macros that may name a kernel: the last token of their text.
+    // Macros that may name a kernel: the last token of their expansion.
     let mut macros: Vec<(String, usize)> = Vec::new();
     let mut at = 0;
     while let Some(token) = source.token(at) {
@@ -119,7 +120,7 @@ pub fn survey(source: &Source<'_>) -> Survey {
     out
 }
 
-/// Notes the function whose name may stand at `at`, before a parenthesis; whether there is one.
+/// Records the function whose name may be at `at`, before a parenthesis. Returns whether there is one.
 fn function(source: &Source<'_>, out: &mut Survey, at: usize, template: bool, global: bool) -> bool {
     let Some(name) = source.name(at) else { return false };
     if KEYWORDS.contains(&&*name) || name.starts_with("__attribute") || name == "__align__" {

@@ -1,11 +1,11 @@
-//! What stands in for each CUDA name: the rows of `data/*.tsv`, found by a perfect hash.
+//! The counterparts of CUDA names: the rows of `data/*.tsv`, indexed by a perfect hash.
 
 use serde::Serialize;
 
 use crate::options::Target;
 use crate::rules::{Action, Rule};
 
-/// What a name is, as the statistics count it.
+/// The kind of a name, as counted by the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -62,7 +62,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name that statistics print.
+    /// The name printed in statistics.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Error => "error",
@@ -139,7 +139,7 @@ pub enum Api {
 }
 
 impl Api {
-    /// The name that statistics print.
+    /// The name printed in statistics.
     pub fn name(self) -> &'static str {
         match self {
             Api::Driver => "CUDA Driver API",
@@ -159,7 +159,7 @@ impl Api {
         }
     }
 
-    /// Whether a ROC library of its own may stand in for the HIP one.
+    /// Whether a separate ROC library may replace the HIP one.
     fn has_roc(self) -> bool {
         matches!(
             self,
@@ -168,7 +168,7 @@ impl Api {
     }
 }
 
-/// The table in `data/` that a name stands in.
+/// The table in `data/` that contains a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -212,7 +212,7 @@ impl Table {
         Table::Headers,
     ];
 
-    /// What the documentation calls it.
+    /// Its title in the documentation.
     pub fn title(self) -> &'static str {
         match self {
             Table::Driver => "CUDA driver API",
@@ -235,7 +235,7 @@ impl Table {
     }
 }
 
-/// What else is known of a name: a set of facts.
+/// A set of further facts about a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags(u16);
 
@@ -251,9 +251,9 @@ impl Flags {
     pub const CUDA_REMOVED: Flags = Flags(1 << 5);
     pub const HIP_REMOVED: Flags = Flags(1 << 6);
     pub const ROC_REMOVED: Flags = Flags(1 << 7);
-    /// Translated only where experimental interfaces are asked for.
+    /// Translated only if experimental interfaces are requested.
     pub const EXPERIMENTAL: Flags = Flags(1 << 8);
-    /// Translated only where the source includes the library's `_v2` header.
+    /// Translated only if the source includes the library's `_v2` header.
     pub const V2_ONLY: Flags = Flags(1 << 9);
     /// The ROC name is MIOpen's.
     pub const MIOPEN_ONLY: Flags = Flags(1 << 10);
@@ -268,49 +268,49 @@ impl Flags {
         self.0
     }
 
-    /// Whether all of `other` hold.
+    /// Whether all flags of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-/// One CUDA name and what stands in for it.
+/// A CUDA name and its counterparts.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The name in CUDA; a header's path; for a namespace, the qualified name.
+    /// The name in CUDA, the path of a header, or the qualified name of a namespace.
     pub cuda: &'static str,
-    /// The name in HIP. Where the flags say that HIP lacks it, the name that it would have.
+    /// The name in HIP. If the flags say that HIP lacks it, the name that it would have.
     pub hip: &'static str,
     /// The name in the ROC library, or empty.
     pub roc: &'static str,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Where it belongs.
+    /// The interface that it belongs to.
     pub api: Api,
-    /// The table that it stands in.
+    /// The table that contains it.
     pub table: Table,
     /// The section of the library's manual, numbered as in `data/sections.tsv`; 0 for none.
     pub section: u8,
-    /// What else is known.
+    /// Further facts.
     pub flags: Flags,
-    /// The CUDA version that brought it, or empty where it is older than the record.
+    /// The CUDA version that introduced it; empty if it predates the records.
     pub cuda_in: &'static str,
     /// The CUDA version that deprecated it, or empty.
     pub cuda_deprecated: &'static str,
     /// The first CUDA version without it, or empty.
     pub cuda_out: &'static str,
-    /// The HIP version that brought the counterpart, or empty.
+    /// The HIP version that introduced the counterpart, or empty.
     pub hip_in: &'static str,
     /// The HIP version that deprecated the counterpart, or empty.
     pub hip_deprecated: &'static str,
     /// The first HIP version without the counterpart, or empty.
     pub hip_out: &'static str,
-    /// The ROCm version that brought the ROC counterpart, or empty.
+    /// The ROCm version that introduced the ROC counterpart, or empty.
     pub roc_in: &'static str,
 }
 
 impl Entry {
-    /// Whether the ROC library's name is wanted under `target`.
+    /// Whether `target` uses the ROC library's name.
     pub fn to_roc(&self, target: Target) -> bool {
         self.api.has_roc()
             && match target {
@@ -320,12 +320,12 @@ impl Entry {
             }
     }
 
-    /// Whether nothing stands in for it under `target`.
+    /// Whether it has no counterpart under `target`.
     pub fn unsupported(&self, target: Target) -> bool {
         self.flags.has(if self.to_roc(target) { Flags::NO_ROC } else { Flags::NO_HIP })
     }
 
-    /// The name to write under `target`.
+    /// Its counterpart under `target`.
     pub fn replacement(&self, target: Target) -> &'static str {
         if self.to_roc(target) && !self.roc.is_empty() { self.roc } else { self.hip }
     }
@@ -340,22 +340,22 @@ impl Entry {
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// What stands in for an identifier.
+/// The entry of an identifier.
 pub fn name(name: &str) -> Option<&'static Entry> {
     NAMES.get(name).and_then(|place| ENTRIES.get(usize::from(*place)))
 }
 
-/// What stands in for a namespace, given with all of its qualifiers (`thrust::cuda`).
+/// The entry of a namespace, given with all its qualifiers (`thrust::cuda`).
 pub fn namespace(path: &str) -> Option<&'static Entry> {
     NAMESPACES.get(path).and_then(|place| ENTRIES.get(usize::from(*place)))
 }
 
-/// What stands in for a header.
+/// The entry of a header.
 pub fn header(path: &str) -> Option<&'static Entry> {
     HEADERS.binary_search_by(|entry| entry.cuda.cmp(path)).ok().and_then(|place| HEADERS.get(place))
 }
 
-/// Whether a header is CUDA's or a counterpart of one, and thus none of the project's own.
+/// Whether a header is CUDA's or a counterpart of one, and so not part of the project.
 pub(crate) fn is_known_header(path: &str) -> bool {
     header(path).is_some() || HEADERS.iter().any(|entry| entry.hip == path || entry.roc == path)
 }
@@ -370,7 +370,7 @@ pub(crate) fn rules(name: &str) -> &'static [Rule] {
     RULE_PLACES.get(name).and_then(|(a, b)| RULES.get(usize::from(*a)..usize::from(*b))).unwrap_or(&[])
 }
 
-/// The text of the longest pattern that fits; `*` at the end of a pattern stands for any rest.
+/// The text of the longest matching pattern; `*` at the end of a pattern matches any rest.
 fn fitting(patterns: &[[&'static str; 2]], name: &str) -> Option<&'static str> {
     patterns
         .iter()
@@ -382,19 +382,19 @@ fn fitting(patterns: &[[&'static str; 2]], name: &str) -> Option<&'static str> {
         .map(|[_, text]| *text)
 }
 
-/// What to do instead of using a name that has no counterpart.
+/// The alternative to a name without a counterpart.
 pub(crate) fn hint(name: &str) -> Option<&'static str> {
     fitting(&HINTS, name)
 }
 
-/// What to do about a header of NVIDIA's that is in no table.
+/// Advice about an NVIDIA header that is in no table.
 pub(crate) fn foreign_header(path: &str) -> Option<&'static str> {
     fitting(&FOREIGN, path)
 }
 
-/// Whose a name in no table seems to be, by how it begins.
+/// The likely owner of a name that is in no table, judged by its prefix.
 pub(crate) fn looks_like(name: &str) -> Option<&'static str> {
-    // Nearly every word is none of these.
+    // A fast path: nearly every word fails here.
     if !name.starts_with(['c', 'C', 'n', 'N']) {
         return None;
     }
@@ -405,7 +405,7 @@ pub(crate) fn looks_like(name: &str) -> Option<&'static str> {
         .map(|[_, owner]| *owner)
 }
 
-/// The value that CUDA's host compiler gives to a macro: `Some("")` for one that it leaves undefined.
+/// The value that CUDA's host compiler gives to a macro; `Some("")` if it leaves the macro undefined.
 pub(crate) fn predefined(name: &str) -> Option<&'static str> {
     PREDEFINED
         .binary_search_by(|[macro_name, _]| (*macro_name).cmp(name))

@@ -1,15 +1,16 @@
-//! The lexer: C++ and CUDA as tokens with their bytes. White space and comments are the bytes between tokens.
+//! The lexer: splits C++ and CUDA into tokens with their byte ranges. White space and comments are the bytes
+//! between tokens.
 
-/// What a token is.
+/// Kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A name or keyword.
     Identifier,
-    /// A number, digit separators and suffixes included.
+    /// A number, including digit separators and suffixes.
     Number,
-    /// A string, raw ones included, with prefix and suffix.
+    /// A string literal, raw or not, with prefix and suffix.
     Text,
-    /// A character.
+    /// A character literal.
     Character,
     /// `<file>` or `"file"` of an include.
     HeaderName,
@@ -23,40 +24,40 @@ pub enum TokenKind {
     Paste,
     /// The `#` that starts a directive.
     Hash,
-    /// Any other byte that is no white space.
+    /// Any other byte that is not white space.
     Punct(u8),
 }
 
 /// One token: bytes `start..end` of the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
-    /// Its first byte.
+    /// Offset of its first byte.
     pub start: u32,
-    /// The byte after its last.
+    /// Offset after its last byte.
     pub end: u32,
-    /// 0 outside of directives, else one more than the number of the directive.
+    /// 0 outside directives, otherwise one more than the directive's index.
     pub directive: u32,
 }
 
 impl Token {
-    /// Its bytes, as an index of the text.
+    /// Its byte range in the text.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// Whether it is this punctuation.
+    /// Whether it is this punctuation character.
     pub fn is(&self, byte: u8) -> bool {
         self.kind == TokenKind::Punct(byte)
     }
 }
 
-/// The tokens of a text and how much work they were.
+/// The tokens of a text, and the work that they took.
 pub struct Lexed {
     /// In order of the text.
     pub tokens: Vec<Token>,
-    /// Bytes looked at, counted with repetition: the measure of the growth of work.
+    /// Bytes visited, counted with repetition: the measure of how work grows.
     pub steps: u64,
 }
 
@@ -66,7 +67,7 @@ struct Lexer<'a> {
     tokens: Vec<Token>,
     directives: u32,
     directive: u32,
-    /// No token of the current line has been seen.
+    /// Whether the current line has no token yet.
     line_start: bool,
     steps: u64,
 }
@@ -88,7 +89,7 @@ impl Lexer<'_> {
         self.text.get(self.at..).is_some_and(|rest| rest.starts_with(what))
     }
 
-    /// The length of a spliced line end at `at`: a backslash, and the line's end after it.
+    /// The length of a line splice at `at`: a backslash and the line end after it.
     fn splice(&self, at: usize) -> usize {
         match (self.byte(at), self.byte(at + 1), self.byte(at + 2)) {
             (b'\\', b'\n', _) => 2,
@@ -100,11 +101,11 @@ impl Lexer<'_> {
     fn push(&mut self, kind: TokenKind, start: usize) {
         self.steps += (self.at - start) as u64;
         self.line_start = false;
-        // Texts of 4 GiB and more are refused before.
+        // Texts of 4 GiB and more have been refused.
         self.tokens.push(Token { kind, start: start as u32, end: self.at as u32, directive: self.directive });
     }
 
-    /// Passes white space and comments.
+    /// Skips white space and comments.
     fn skip(&mut self) {
         let start = self.at;
         while self.at < self.text.len() {
@@ -155,7 +156,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A string or character after its opening quote, to its closing one or the line's end.
+    /// A string or character literal after its opening quote, up to its closing quote or the line end.
     fn quoted(&mut self, quote: u8) {
         while self.at < self.text.len() {
             let splice = self.splice(self.at);
@@ -174,7 +175,7 @@ impl Lexer<'_> {
         self.at = self.at.min(self.text.len());
     }
 
-    /// A raw string after its opening quote. Without an opening parenthesis it is read as a plain one.
+    /// A raw string after its opening quote. Without an opening parenthesis it is lexed as a plain string.
     fn raw(&mut self) {
         let delimiter = self.at;
         let mut open = delimiter;
@@ -200,7 +201,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `"` or `'` that follows directly on an identifier: that is a prefix of the literal, or not.
+    /// Handles a quote directly after an identifier, which may be the prefix of a literal.
     fn prefixed(&mut self, start: usize) -> bool {
         let prefix = self.text.get(start..self.at).unwrap_or(&[]);
         let raw = matches!(prefix, b"R" | b"u8R" | b"uR" | b"UR" | b"LR");
@@ -221,7 +222,7 @@ impl Lexer<'_> {
         true
     }
 
-    /// The header's name, if the last tokens are those of an include.
+    /// Lexes a header's name if the last tokens are those of an include.
     fn header_name(&mut self) -> bool {
         let [.., hash, word] = self.tokens.as_slice() else { return false };
         if self.directive == 0 || hash.kind != TokenKind::Hash || hash.directive != self.directive {

@@ -16,26 +16,26 @@ use crate::{half2, launch, rules};
 
 /// A text is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the text has {0} bytes; 4294967295 are the most")]
+#[error("the text has {0} bytes; the maximum is 4294967295")]
 pub struct TooLong(pub usize);
 
-/// What came of a text.
+/// The result of a translation.
 #[derive(Clone, Debug)]
 pub struct Translation {
-    /// The text in HIP.
+    /// The translated text.
     pub text: Vec<u8>,
-    /// What needs a look, in the order of the text.
+    /// Diagnostics in text order.
     pub diagnostics: Vec<Diagnostic>,
-    /// How much there was to do.
+    /// How much was translated.
     pub statistics: Statistics,
-    /// Bytes looked at, with repetition: work grows as the text does.
+    /// Bytes visited, with repetition: the measure of how work grows with the text.
     pub steps: u64,
 }
 
 /// Translates a text.
 ///
 /// # Errors
-/// Only if it has 4 GiB or more. What has no counterpart stays as it is and is told in the result.
+/// The text has 4 GiB or more. Names without a counterpart stay and are reported in the result.
 pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong> {
     if u32::try_from(text.len()).is_err() {
         return Err(TooLong(text.len()));
@@ -117,7 +117,7 @@ impl Translator<'_, '_> {
                 table::foreign_header(&include.path).filter(|_| table::header(&include.path).is_none());
             if let Some(advice) = foreign {
                 let path = &include.path;
-                let message = format!("header '{path}' is in no table and stays");
+                let message = format!("header '{path}' is unknown and left unchanged");
                 self.report(
                     include.name.start + 1,
                     Reason::UnsupportedHeader,
@@ -194,7 +194,7 @@ impl Translator<'_, '_> {
         self.replace(at, entry.replacement(self.target()));
     }
 
-    /// Tells of a name that is in no table and looks like CUDA's: a call, or a constant, of something that the text does not define.
+    /// Reports a call or constant that looks like CUDA's but is neither in a table nor defined in the text.
     fn unknown(&mut self, at: usize, name: &str) {
         let Some(owner) = table::looks_like(name) else { return };
         let source = self.source;
@@ -216,7 +216,7 @@ impl Translator<'_, '_> {
             token.start as usize,
             Reason::Unknown,
             name,
-            format!("'{name}' looks like a name of {owner} and is in no table"),
+            format!("'{name}' looks like a name of {owner} but is unknown"),
             table::hint(name).map(String::from),
         );
     }
@@ -233,7 +233,7 @@ impl Translator<'_, '_> {
         self.source.kind_is(at + 1, TokenKind::Identifier)
     }
 
-    /// The namespace that the word at `at` names with the qualifiers before it.
+    /// The namespace that the word at `at` names together with its qualifiers.
     fn namespace(&self, at: usize, name: &str) -> Option<&'static Entry> {
         let source = self.source;
         let used = source.kind_is(at + 1, TokenKind::Scope)
@@ -261,7 +261,7 @@ impl Translator<'_, '_> {
         table::namespace(&path)
     }
 
-    /// Whether a name is to be translated; if not, says why.
+    /// Whether a name can be translated; if not, reports why.
     fn translatable(&mut self, at: usize, entry: &Entry) -> bool {
         let Some(offset) = self.source.token(at).map(|token| token.start as usize) else { return false };
         let (name, family) = (entry.cuda, self.family(entry));
@@ -338,7 +338,7 @@ impl Translator<'_, '_> {
         );
     }
 
-    /// Device functions keep their names; those that HIP lacks are told where they are called.
+    /// Device functions keep their names; those that HIP lacks are reported where they are called.
     fn device_function(&mut self, at: usize, entry: &'static Entry, in_device: bool) {
         let source = self.source;
         let follows = at > 0 && source.together(at - 1, at);
@@ -385,7 +385,7 @@ impl Translator<'_, '_> {
                 offset,
                 Reason::Directive,
                 name,
-                format!("the arguments of '{name}' stay as they are: directives stand among them"),
+                format!("the arguments of '{name}' are left unchanged: they contain directives"),
                 Some("move the directives out of the call, and translate again from the CUDA source".into()),
             );
         }
@@ -400,7 +400,7 @@ impl Translator<'_, '_> {
                     argument.map_or(0, |extent| extent.start),
                     Reason::DataLoss,
                     "",
-                    format!("argument {number} of '{name}' has no counterpart in HIP and is left out"),
+                    format!("argument {number} of '{name}' has no counterpart in HIP and is removed"),
                     None,
                 );
             }
@@ -419,14 +419,14 @@ impl Translator<'_, '_> {
                     token.start as usize,
                     Reason::Launch,
                     "<<<",
-                    format!("this launch stays as it is: {why}"),
+                    format!("this launch is left unchanged: {why}"),
                     Some("HIP's compiler accepts '<<<...>>>' too".into()),
                 );
             }
         }
     }
 
-    /// Words of a string, where asked for.
+    /// Translates the words of a string if the options ask for it.
     fn string(&mut self, at: usize) {
         let Some(token) = self.source.token(at) else { return };
         let bytes = self.source.bytes(at);
@@ -494,7 +494,7 @@ impl Translator<'_, '_> {
     }
 }
 
-/// Whether `::` after this word is the global namespace's, and not one of a namespace of that name.
+/// Whether `::` after this word means the global namespace rather than a namespace of that name.
 fn starts_type(word: &str) -> bool {
     matches!(
         word,
@@ -520,7 +520,7 @@ fn starts_type(word: &str) -> bool {
     )
 }
 
-/// The release that a version of the tables names: `CUDA 12.0`, `cuDNN 9.0.0`, or CUDA where it is not known.
+/// The release named by a version in the tables: `CUDA 12.0`, `cuDNN 9.0.0`; plain `CUDA` if it is unknown.
 fn release(version: &str) -> String {
     match version.strip_prefix("cudnn ") {
         Some(version) => format!("cuDNN {version}"),

@@ -1,9 +1,11 @@
-//! `tests/hipify/*`: sources with what must come of them in comments.
+//! Tests the sources in `tests/hipify`, whose comments state the expected result.
 //!
-//! * `// OPTIONS: --roc …` says how the file is translated.
-//! * `// CHECK: text` must be found after the match before; `CHECK-NEXT` on the very next line; `CHECK-NOT` not before the next match.
-//!   White space is compared loosely, and comments of the result do not count.
-//! * `// FINDING: reason name` names a finding on the next line that is no directive of this kind; there are no others.
+//! * `// OPTIONS: --roc …` gives the options for the file.
+//! * `// CHECK: text` must be found after the previous match, `CHECK-NEXT` on the very next line; `CHECK-NOT`
+//!   must not be found before the next match. White space is compared loosely, and comments of the result are
+//!   ignored.
+//! * `// FINDING: reason name` expects a diagnostic on the next line that is not such a comment; no other
+//!   diagnostics may occur.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +26,7 @@ fn fixtures() -> Vec<(String, String)> {
         })
         .collect();
     all.sort();
-    assert!(all.len() > 10, "the fixtures are there");
+    assert!(all.len() > 10, "fixtures are missing");
     all
 }
 
@@ -45,7 +47,7 @@ fn options(name: &str, source: &str) -> Options {
             "--no-undocumented-features" => options.no_undocumented = true,
             _ => match word.strip_prefix("-D") {
                 Some(define) => options.defines.push((define.into(), None)),
-                None => panic!("{name}: no such option: {word}"),
+                None => panic!("{name}: unknown option: {word}"),
             },
         }
     }
@@ -82,14 +84,14 @@ fn checks(source: &str) -> Vec<(usize, Kind, String)> {
     found
 }
 
-/// The result's lines without their comments.
+/// The lines of the result without their comments.
 fn result_lines(text: &str) -> Vec<String> {
     text.lines().map(|line| squeeze(line.split_once("//").map_or(line, |(code, _)| code))).collect()
 }
 
-/// Why the result does not have what the checks ask for.
+/// The first check that the result does not satisfy.
 fn failed(checks: &[(usize, Kind, String)], lines: &[String]) -> Result<(), String> {
-    // The place after the last match: line, and byte within it.
+    // The position after the last match: line, and byte within it.
     let (mut line, mut column) = (0, 0);
     let mut forbidden: Vec<(usize, &str)> = Vec::new();
     for (number, kind, text) in checks {
@@ -117,7 +119,7 @@ fn failed(checks: &[(usize, Kind, String)], lines: &[String]) -> Result<(), Stri
     absent(&forbidden, &between(lines, (line, column), (lines.len(), 0)))
 }
 
-/// What stands between two places.
+/// The text between two positions.
 fn between(lines: &[String], from: (usize, usize), to: (usize, usize)) -> Vec<String> {
     let part = |at: usize| {
         let end = if at == to.0 { to.1 } else { lines[at].len() };
@@ -186,7 +188,8 @@ fn a_second_run_changes_nothing() {
     }
 }
 
-/// Comments and literals of a source, read without the lexer that is tested; headers' names are no strings.
+/// Comments and literals of a source, found without the lexer under test; header names do not count as
+/// strings.
 fn texts(source: &str) -> Vec<String> {
     let mut found = Vec::new();
     let code: String = source

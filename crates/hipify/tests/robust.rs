@@ -1,4 +1,5 @@
-//! Whatever the text is: no panic, every byte that is not CUDA's stays, a second run changes nothing, work grows as the text does.
+//! For any text: no panic, every byte that is not CUDA's stays, a second run changes nothing, and work grows
+//! linearly.
 
 use hipify::{Options, Target, Translation, translate};
 use hwtruth::sample;
@@ -23,7 +24,7 @@ fn run(text: &[u8], options: &Options) -> Translation {
     translate(text, options).expect("short enough")
 }
 
-/// Pieces that mean something, in any order.
+/// Meaningful fragments in any order.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("cudaMalloc"),
@@ -84,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: sample::of(2000, 200),
         failure_persistence: None,
-        // The same texts at every run; the fuzz target tries others.
+        // The same texts in every run; the fuzz target tries others.
         rng_seed: RngSeed::Fixed(0x1f),
         ..ProptestConfig::default()
     })]
@@ -116,7 +117,7 @@ proptest! {
     fn text_without_a_name_of_cudas_stays(text in "[a-bA-B0-9 \n\t(){};,<>\"'/*#\\\\é.:-]{0,200}") {
         let options = Options { hip_launch_syntax: false, ..Options::default() };
         let result = run(text.as_bytes(), &options);
-        // `<<<` alone makes a text CUDA, which needs the header.
+        // `<<<` alone makes a text CUDA, which requires the header.
         let expected = if text.contains("<<<") { result.text.clone() } else { text.clone().into_bytes() };
         prop_assert_eq!(&result.text, &expected);
         prop_assert!(result.text.len() <= text.len() + "\n#include <hip/hip_runtime.h>\n".len());
@@ -145,7 +146,8 @@ fn work_grows_as_the_text_does() {
     assert!(many <= 16 * one + 1600, "{one} steps for 100 units, {many} for 1600");
 }
 
-/// Nests and repeats that would be slow if anything looked at them again and again. What is bounded are the steps.
+/// Nesting and repetition that would be slow if anything were visited repeatedly. The number of steps is
+/// bounded.
 #[test]
 fn hostile_texts_are_no_more_work() {
     let options = Options { hip_launch_syntax: true, skip_excluded: true, ..Options::default() };

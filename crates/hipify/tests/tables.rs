@@ -1,4 +1,4 @@
-//! The tables in `data/` say what they should, and `docs/hipify.md` counts what is in them.
+//! Checks the consistency of the tables in `data/`, and the counts in `docs/hipify.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,8 @@ use std::path::Path;
 use hipify::table::{Flags, Kind, Table, all};
 use hipify::{Options, Target, translate};
 
-/// Rows, names with a counterpart in HIP, and without, experimental ones among the former.
+/// For each table: names, names with a counterpart in HIP, experimental ones among these, and names without a
+/// counterpart.
 fn counts() -> BTreeMap<Table, [usize; 3]> {
     let mut counts: BTreeMap<Table, [usize; 3]> = BTreeMap::new();
     for entry in all() {
@@ -51,20 +52,20 @@ fn the_guide_counts_what_is_in_the_tables() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         return fs::write(&path, &current).expect("docs/hipify.md can be written");
     }
-    assert!(text == current, "docs/hipify.md is old: UPDATE_EXPECT=1 cargo test -p hipify --test tables");
+    assert!(text == current, "docs/hipify.md is out of date: UPDATE_EXPECT=1 cargo test -p hipify --test tables");
 }
 
 #[test]
 fn every_supported_name_has_a_counterpart() {
     for entry in all().filter(|entry| !entry.unsupported(Target::Hip)) {
         let goes = entry.kind == Kind::Include && entry.hip.is_empty();
-        assert!(goes || !entry.hip.is_empty(), "{} has none", entry.cuda);
+        assert!(goes || !entry.hip.is_empty(), "{} has no counterpart", entry.cuda);
     }
 }
 
 #[test]
 fn a_counterpart_is_no_cuda_name_itself() {
-    // Otherwise a second run would change it again.
+    // Otherwise a second run would change the name again.
     for target in [Target::Hip, Target::Roc, Target::Miopen] {
         for entry in all().filter(|entry| !entry.unsupported(target) && entry.kind != Kind::DeviceFunction) {
             let new = entry.replacement(target);
@@ -99,10 +100,10 @@ fn hints_are_for_names_without_a_counterpart() {
             Some(start) => name.starts_with(start),
             None => name == pattern,
         };
-        // Names of libraries without a table have hints too.
+        // Libraries without a table have hints too.
         let known = all().any(|entry| fits(entry.cuda));
         let lacking = all().any(|entry| entry.unsupported(Target::Hip) && fits(entry.cuda));
-        assert!(lacking || !known, "{pattern} is for nothing");
+        assert!(lacking || !known, "{pattern} matches nothing");
     }
 }
 

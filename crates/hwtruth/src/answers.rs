@@ -1,20 +1,20 @@
-//! The driver's recorded answers (`tests/probe/README.md` has the formats).
+//! The driver's recorded answers (`tests/probe/README.md` describes the formats).
 
 use crate::{Error, read_text, recorder, rows, tests_folder};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// What a probe's line says.
+/// The answer on a line of the probe's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A status by its name, or `MISSING` where the library has no such symbol.
+    /// The name of a status, or `MISSING` if the library has no such symbol.
     Status(String),
-    /// The process died or hung there, by this signal.
+    /// The signal that killed the process, also after a hang.
     Signal(i32),
-    /// A value that every right driver gives.
+    /// A value that every correct driver gives.
     Value(String),
-    /// A value of that machine.
+    /// A value that depends on the machine.
     Machine(String),
 }
 
@@ -23,12 +23,12 @@ pub enum Answer {
 pub struct Line {
     /// `group.probe`.
     pub name: String,
-    /// What it answered.
+    /// Its answer.
     pub answer: Answer,
 }
 
-/// The lines of a probe's output; comments and lines of another shape (a group that could not begin) are kept as
-/// statuses of the group.
+/// The lines of a probe's output. Comments are skipped; lines of another format (a group that could not
+/// begin) are kept as statuses of the group.
 pub fn lines(text: &str) -> Vec<Line> {
     text.lines()
         .filter(|line| !line.starts_with('#'))
@@ -49,7 +49,7 @@ pub fn lines(text: &str) -> Vec<Line> {
         .collect()
 }
 
-/// Where the answers lie.
+/// Files with the answers.
 const RECORDINGS: &[&str] = &[
     "probe/h200-580.txt",
     "probe/h200-580-texture.txt",
@@ -57,7 +57,7 @@ const RECORDINGS: &[&str] = &[
     "probe/h200-580-formats.txt",
 ];
 
-/// Groups that are asked of a device of the recording one's capability.
+/// Groups that are run on a device with the capability of the recorded one.
 const NEWER: &[&str] =
     &["attr", "cluster", "clusterattr", "clusterlaunch", "clusterocc", "launchattr", "limit", "occupancy"];
 
@@ -73,24 +73,25 @@ pub fn recorded() -> Result<Vec<Line>, Error> {
     Ok(all)
 }
 
-/// An answer of ours that is not the hardware's.
+/// A difference between our answer and the hardware's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// `group.probe`.
     pub name: String,
     /// The hardware's answer.
     pub expected: Answer,
-    /// Ours; none: our library did not come to that probe.
+    /// Our answer; `None` if the probe did not get that far with our library.
     pub got: Option<Answer>,
 }
 
-/// Where `ours`, the probe's output on our library, is not what the hardware answered.
+/// The differences between `ours`, the probe's output on our library, and the hardware's answers.
 ///
-/// Values of the machine are compared where `capability.tsv` lists them; what `exceptions.tsv` lists is not. Where the hardware's driver died, ours must
-/// live. Groups of which `ours` has no line at all are left out, so that one group can be asked alone.
+/// Machine-dependent values are compared if `capability.tsv` lists them; answers listed in `exceptions.tsv`
+/// are not compared. Where the hardware's driver died, ours must survive. Groups without any line in `ours`
+/// are skipped, so that a single group can be run.
 ///
 /// # Errors
-/// A recording is absent or not as its README says.
+/// A recording is missing or does not have the format in its README.
 pub fn differences(ours: &str) -> Result<Vec<Difference>, Error> {
     let exceptions: Vec<String> = rows("probe/exceptions.tsv", |[pattern, _reason]| Ok(pattern.to_owned()))?;
     let of_capability: std::collections::HashSet<String> =
@@ -127,17 +128,17 @@ pub fn differences(ours: &str) -> Result<Vec<Difference>, Error> {
 pub struct Probe(recorder::Recorder);
 
 impl Probe {
-    /// Builds the probe against the `cuda.h` of `include`.
+    /// Builds the probe against the `cuda.h` in `include`.
     ///
     /// # Errors
-    /// There is no compiler, or it says no.
+    /// There is no compiler, or compilation fails.
     pub fn build(include: &Path) -> Result<Probe, Error> {
-        // The assembler takes the kernels' texts out of the folder.
+        // The assembler includes the kernels' texts from that folder.
         let texts = format!("-Wa,-I,{}", tests_folder("probe").display());
         recorder::Recorder::build(include, "probe", &[&texts, "-w"]).map(Probe)
     }
 
-    /// The groups it can ask.
+    /// The probe's groups.
     ///
     /// # Errors
     /// The probe cannot be run.
@@ -145,10 +146,10 @@ impl Probe {
         Ok(self.text(&[], &[&"--list"])?.lines().map(str::to_owned).collect())
     }
 
-    /// Asks `library`; `group`: one group alone.
+    /// Runs the probe on `library`: all groups, or only `group`.
     ///
     /// # Errors
-    /// The probe cannot be run, or it has not the group.
+    /// The probe cannot be run, or does not have the group.
     pub fn ask(&self, library: &Path, group: Option<&str>) -> Result<String, Error> {
         match &group {
             Some(group) => {
@@ -164,32 +165,33 @@ impl Probe {
     }
 }
 
-/// One row of the table of `cuGetProcAddress`.
+/// A row of the table of `cuGetProcAddress`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcAddress {
-    /// The base name that is asked for.
+    /// The base name that is requested.
     pub name: String,
-    /// The flags: 0 the default, 1 the legacy, 2 the per-thread default stream.
+    /// The flags: 0 is the default, 1 the legacy, 2 the per-thread default stream.
     pub flags: u64,
-    /// The first version asked for from which this row holds, as 12080 for 12.8; until the next row of the same name and flags.
+    /// The first requested version for which this row holds, as 12080 for 12.8; the next row of the same name
+    /// and flags ends its range.
     pub version: u32,
     /// The query's result: 0 found, 1 no such symbol, 2 the version is too low.
     pub query: u32,
-    /// The exported symbols at the address given; empty if none was.
+    /// The exported symbols at the returned address; empty if there was none.
     pub symbols: Vec<String>,
 }
 
-/// What `cuGetProcAddress` gives for every exported name.
+/// The answers of `cuGetProcAddress` for every exported name.
 ///
 /// # Errors
-/// The recording is absent or not as its README says.
+/// The recording is missing or does not have the format in its README.
 pub fn proc_addresses() -> Result<Vec<ProcAddress>, Error> {
     rows("probe/h200-580-procaddr.tsv", |[name, flags, version, _status, query, symbols]| {
         Ok(ProcAddress {
             name: name.to_owned(),
-            flags: flags.parse().map_err(|_| "the flags are no number")?,
-            version: version.parse().map_err(|_| "the version is no number")?,
-            query: query.parse().map_err(|_| "the query's result is no number")?,
+            flags: flags.parse().map_err(|_| "the flags are not a number")?,
+            version: version.parse().map_err(|_| "the version is not a number")?,
+            query: query.parse().map_err(|_| "the query's result is not a number")?,
             symbols: symbols.split(',').filter(|s| *s != "-").map(str::to_owned).collect(),
         })
     })

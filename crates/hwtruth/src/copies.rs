@@ -1,4 +1,4 @@
-//! Recorded answers about asynchronous copies (`tests/async/README.md` has the formats).
+//! Recorded answers about asynchronous copies (`tests/async/README.md` describes the formats).
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use crate::recorder;
 use crate::recording::{Header, load};
 use crate::sample::Turn;
 
-/// What a case gave: a status, and bytes in hexadecimal where it is 0.
+/// The outcome of a case: a status, and bytes in hexadecimal if it is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The driver's status.
@@ -18,7 +18,7 @@ pub struct Outcome {
     pub bytes: String,
 }
 
-/// Outcomes by the names of cases.
+/// Outcomes by case name.
 pub type Recording = BTreeMap<String, Outcome>;
 
 fn read(bytes: &[u8]) -> Result<Recording, String> {
@@ -27,7 +27,7 @@ fn read(bytes: &[u8]) -> Result<Recording, String> {
         let mut words = line.split(' ');
         let (name, status) = (words.next(), words.next().and_then(|w| w.parse().ok()));
         let (Some(name), Some(status)) = (name, status) else {
-            return Err(format!("a line of another shape: {line:.60}"));
+            return Err(format!("malformed line: {line:.60}"));
         };
         let bytes = words.next().unwrap_or_default().to_owned();
         if all.insert(name.to_owned(), Outcome { status, bytes }).is_some() {
@@ -40,7 +40,7 @@ fn read(bytes: &[u8]) -> Result<Recording, String> {
 /// The hardware's answers.
 ///
 /// # Errors
-/// The recording is absent or not as its README says.
+/// The recording is missing or does not have the format in its README.
 pub fn recorded() -> Result<Recording, Error> {
     load("async/h200.async.zst", read)
 }
@@ -49,10 +49,10 @@ pub fn recorded() -> Result<Recording, Error> {
 pub struct Recorder(recorder::Recorder);
 
 impl Recorder {
-    /// Builds the recorder against the `cuda.h` of `include`.
+    /// Builds the recorder against the `cuda.h` in `include`.
     ///
     /// # Errors
-    /// There is no compiler, or it says no.
+    /// There is no compiler, or compilation fails.
     pub fn build(include: &Path) -> Result<Recorder, Error> {
         recorder::Recorder::build(include, "async", &[]).map(Recorder)
     }
@@ -65,11 +65,11 @@ impl Recorder {
         self.0.kernels(&[&"--ptx"])
     }
 
-    /// Records what `library` gives on a device of the recording one's capability, with a variable set; only some groups, by commas, or all,
-    /// and of the copies those of a turn.
+    /// Records the results of `library` on a device with the recorded capability, with a variable set.
+    /// `groups` names groups, separated by commas, or is empty for all; only copies of `turn` run.
     ///
     /// # Errors
-    /// The recorder cannot be run, or the library does not begin.
+    /// The recorder cannot be run, or the library does not initialise.
     pub fn record(
         &self,
         library: &Path,

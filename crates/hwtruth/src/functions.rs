@@ -1,13 +1,13 @@
-//! The approximate functions on every operand (`tests/hw/README.md` has the formats).
+//! The approximate functions on every operand (`tests/hw/README.md` describes the formats).
 
 use crate::recording::{Header, load};
 use crate::{Error, read_text, rows};
 
-/// Operands that one recorded sum is of.
+/// Number of operands per recorded sum.
 pub const SUM: u64 = 1 << 20;
-/// Operands that a block of a `sums_` kernel takes.
+/// Number of operands per block of a `sums_` kernel.
 pub const TILE: u64 = 1 << 16;
-/// Threads of a block, in both kernels.
+/// Threads per block, in both kernels.
 pub const BLOCK: u32 = 256;
 
 /// A function from 32 bits to 32 bits.
@@ -15,13 +15,13 @@ pub const BLOCK: u32 = 256;
 pub struct Function {
     /// The instruction.
     pub name: String,
-    /// How many bits of the operand count.
+    /// Number of significant bits of the operand.
     pub bits: u32,
     body: String,
 }
 
 impl Function {
-    /// The name of one of the function's kernels in [`Function::module`]: `kind` is `sums` or `values`.
+    /// The name of one of the function's kernels in [`Function::module`]; `kind` is `sums` or `values`.
     pub fn kernel(&self, kind: &str) -> String {
         format!("{kind}_{}", self.name.replace('.', "_"))
     }
@@ -34,7 +34,7 @@ impl Function {
     /// The PTX of the function's kernels.
     ///
     /// # Errors
-    /// The template is absent.
+    /// The template is missing.
     pub fn module(&self) -> Result<String, Error> {
         let template = read_text("hw/functions.ptx")?;
         let name = self.name.replace('.', "_");
@@ -46,7 +46,7 @@ impl Function {
 /// Every function, in the table's order.
 ///
 /// # Errors
-/// The table is absent or not as its README says.
+/// The table is missing or does not have the format in its README.
 pub fn functions() -> Result<Vec<Function>, Error> {
     rows("hw/functions.tsv", |[name, bits, body]| {
         let bits = bits.parse().ok().filter(|b| (16..=32).contains(b)).ok_or("16 to 32 bits expected")?;
@@ -57,12 +57,12 @@ pub fn functions() -> Result<Vec<Function>, Error> {
 /// The recorded sums of each function, in the table's order.
 ///
 /// # Errors
-/// The recording is absent, damaged, or of another table.
+/// The recording is missing or damaged, or belongs to another table.
 pub fn recorded(functions: &[Function]) -> Result<Vec<Vec<u64>>, Error> {
     load("hw/functions.hw.zst", |bytes| {
         let mut header = Header::read("anywarp-functions 1", bytes)?;
         if !header.lines.clone().eq(functions.iter().map(|f| format!("{} {}", f.name, f.sums()))) {
-            return Err("it is not of the functions in functions.tsv".to_owned());
+            return Err("it does not belong to the functions in functions.tsv".to_owned());
         }
         let sums = |f: &Function| {
             let words = header.take(&f.name, 8 * f.sums())?.chunks_exact(8);

@@ -1,4 +1,5 @@
-//! Instruction forms, their inputs and the results recorded on a device (`tests/hw/README.md` has the formats).
+//! Instruction forms, their inputs, and the results recorded on a device (`tests/hw/README.md` describes the
+//! formats).
 
 mod close;
 mod input;
@@ -10,11 +11,11 @@ use crate::recording::{Header, load};
 use crate::{Error, rows};
 use std::collections::HashMap;
 
-/// Inputs of a form, and so threads of its kernel.
+/// Number of inputs of a form, and of threads of its kernel.
 pub const INPUTS: usize = 2048;
-/// Threads of a block of a form's kernel; a grid has [`INPUTS`] / [`BLOCK`] blocks.
+/// Threads per block of a form's kernel; a grid has [`INPUTS`] / [`BLOCK`] blocks.
 pub const BLOCK: usize = 128;
-/// Bytes of `%m`, `%s` and `%l` of a thread.
+/// Bytes of `%m`, `%s` and `%l` per thread.
 pub const SLOT: usize = 32;
 
 /// How a result is compared.
@@ -22,7 +23,7 @@ pub const SLOT: usize = 32;
 pub enum Check {
     /// Bit for bit.
     Exact,
-    /// Within the error that the PTX manual states, special values exactly.
+    /// Within the error that the PTX manual states; special values exactly.
     Approx,
 }
 
@@ -31,9 +32,9 @@ pub enum Check {
 pub struct Form {
     /// The group, which is a recording's file name: `integer`, `f32`, …
     pub group: String,
-    /// The name, unique over all groups; mostly the instruction itself.
+    /// The name, unique among all groups; usually the instruction itself.
     pub name: String,
-    /// The least compute capability, times ten.
+    /// The minimum compute capability, times ten.
     pub capability: u32,
     /// How results are compared.
     pub check: Check,
@@ -43,11 +44,12 @@ pub struct Form {
     pub outputs: Vec<u32>,
     /// PTX statements.
     pub body: String,
-    /// What stands outside of the kernel: functions that it calls.
+    /// Text outside the kernel: functions that it calls.
     pub outside: String,
 }
 
-/// The PTX version and the target of a group's kernels: the recording device's, but for what no version has any more.
+/// The PTX version and target of a group's kernels: those of the recording device, except for forms that were
+/// removed.
 pub fn home(group: &str) -> (&'static str, &'static str) {
     match group {
         "ptx1" => ("1.3", "sm_13"),
@@ -57,7 +59,7 @@ pub fn home(group: &str) -> (&'static str, &'static str) {
 }
 
 impl Form {
-    /// Input `index` of operand `operand`, as its 64-bit slot holds it.
+    /// Input `index` of operand `operand`, as stored in its 64-bit slot.
     pub fn input(&self, operand: usize, index: usize) -> u64 {
         match self.inputs.get(operand) {
             Some(&t) => input::value(&self.inputs, t, operand as u64, index as u64),
@@ -65,7 +67,7 @@ impl Form {
         }
     }
 
-    /// The buffer that the kernel's parameter `in` points to: [`INPUTS`] slots of 8 bytes for each operand.
+    /// The buffer for the kernel's parameter `in`: [`INPUTS`] slots of 8 bytes for each operand.
     pub fn input_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.inputs.len() * INPUTS * 8);
         for operand in 0..self.inputs.len() {
@@ -76,12 +78,12 @@ impl Form {
         bytes
     }
 
-    /// Bytes of the buffer that the kernel's parameter `out` points to.
+    /// Size in bytes of the buffer for the kernel's parameter `out`.
     pub fn output_size(&self) -> usize {
         self.outputs.iter().map(|&bits| bits as usize / 8 * INPUTS).sum()
     }
 
-    /// The name without the group's, with which it may begin: mostly the instruction itself.
+    /// The name without a leading group name: usually the instruction itself.
     pub fn instruction(&self) -> &str {
         self.name.strip_prefix(&self.group).and_then(|n| n.strip_prefix('.')).unwrap_or(&self.name)
     }
@@ -92,12 +94,12 @@ impl Form {
     }
 }
 
-/// The PTX module of some forms' kernels, of a version (`8.6`) and for a target (`sm_90`).
+/// The PTX module with the kernels of some forms, for a version (`8.6`) and a target (`sm_90`).
 ///
-/// Each kernel takes `(.param .u64 in, .param .u64 out, .param .u64 mem)`: the [`Form::input_bytes`], a zeroed buffer of
-/// [`Form::output_size`], and [`INPUTS`] × [`SLOT`] zeroed bytes.
+/// Each kernel takes `(.param .u64 in, .param .u64 out, .param .u64 mem)`: the [`Form::input_bytes`], a
+/// zeroed buffer of [`Form::output_size`], and [`INPUTS`] × [`SLOT`] zeroed bytes.
 pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>, version: &str, target: &str) -> String {
-    // Before 1.4 kernels have no list of parameters, and addresses no size.
+    // Before PTX 1.4, kernels have no parameter lists and `.address_size` does not exist.
     let old = version.starts_with("1.");
     let size = if old { "" } else { ".address_size 64\n" };
     let mut text = format!(".version {version}\n.target {target}\n{size}");
@@ -107,10 +109,10 @@ pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>, version: &str, targ
     text
 }
 
-/// Every form, in the order of the table.
+/// Every form, in the table's order.
 ///
 /// # Errors
-/// The table is absent or not as its README says.
+/// The table is missing or does not have the format in its README.
 pub fn forms() -> Result<Vec<Form>, Error> {
     rows("hw/forms.tsv", |[group, name, capability, check, inputs, outputs, body]| {
         let inputs: Option<Vec<_>> = inputs.split(',').map(InputType::from_name).collect();
@@ -120,14 +122,14 @@ pub fn forms() -> Result<Vec<Form>, Error> {
         Ok(Form {
             group: group.to_owned(),
             name: name.to_owned(),
-            capability: capability.parse().map_err(|_| "the capability is no number")?,
+            capability: capability.parse().map_err(|_| "the capability is not a number")?,
             check: match check {
                 "exact" => Check::Exact,
                 "approx" => Check::Approx,
-                _ => return Err("a check is `exact` or `approx`".to_owned()),
+                _ => return Err("a check must be `exact` or `approx`".to_owned()),
             },
-            inputs: inputs.ok_or("an unknown input type")?,
-            outputs: outputs.map_err(|_| "an output is b16, b32 or b64")?,
+            inputs: inputs.ok_or("unknown input type")?,
+            outputs: outputs.map_err(|_| "an output must be b16, b32 or b64")?,
             body: body.to_owned(),
             outside: outside.to_owned(),
         })
@@ -139,12 +141,12 @@ pub fn forms() -> Result<Vec<Form>, Error> {
 pub struct Recording {
     /// The device's name and its driver's version.
     pub device: String,
-    /// The day of the recording, as YYYY-MM-DD.
+    /// The date of the recording, as YYYY-MM-DD.
     pub date: String,
     results: HashMap<String, Vec<Vec<u64>>>,
 }
 
-/// A result that is not the hardware's.
+/// A result that differs from the hardware's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// The output: 0 is `%d`.
@@ -155,7 +157,7 @@ pub struct Mismatch {
     pub inputs: Vec<u64>,
     /// The hardware's result.
     pub expected: u64,
-    /// Ours.
+    /// Our result.
     pub got: u64,
 }
 
@@ -173,7 +175,7 @@ impl Recording {
     /// Reads a group's recording.
     ///
     /// # Errors
-    /// The file is absent, damaged or not as its README says.
+    /// The file is missing or damaged, or does not have the format in its README.
     pub fn of_group(group: &str) -> Result<Recording, Error> {
         load(&format!("hw/{group}.hw.zst"), Recording::read)
     }
@@ -197,13 +199,13 @@ impl Recording {
         Ok(Recording { device: header.device.to_owned(), date: header.date.to_owned(), results })
     }
 
-    /// The results of a form: for each output, a value a thread. None: the form was not recorded.
+    /// The results of a form: for each output, one value per thread. `None` if the form was not recorded.
     pub fn results(&self, form: &str) -> Option<&[Vec<u64>]> {
         self.results.get(form).map(Vec::as_slice)
     }
 
-    /// Where `out`, as the first `threads` threads of the form's kernel left it, is not what the hardware
-    /// gave. None: the form was not recorded.
+    /// The differences between `out`, as written by the first `threads` threads of the form's kernel, and the
+    /// hardware's results. `None` if the form was not recorded.
     pub fn compare(&self, form: &Form, out: &[u8], threads: usize) -> Option<Vec<Mismatch>> {
         let expected = self.results(&form.name)?;
         let mut mismatches = Vec::new();

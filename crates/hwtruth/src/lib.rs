@@ -1,21 +1,20 @@
-//! What the hardware answered, for tests to hold ours against.
+//! The hardware's recorded answers, for tests to compare ours with.
 //!
-//! - [`instructions`]: thousands of instruction forms with the inputs they were given and the results of a real device
+//! - [`instructions`]: thousands of instruction forms with their inputs and the results of a real device
 //!   (`tests/hw`).
 //! - [`matrix`]: the same for matrix instructions of whole warps (`tests/hw/matrix`).
-//! - [`functions`]: what the approximate functions give on every operand, as sums (`tests/hw` too), and [`manual`]: the errors that the PTX
-//!   manual allows them.
-//! - [`answers`]: the driver's answers to some three thousand calls, right and wrong, and which exported symbol
-//!   `cuGetProcAddress` gives by version (`tests/probe`).
-//! - [`copies`]: what asynchronous copies do, and the bits of tensor maps (`tests/async`).
-//! - [`textures`]: what textures and surfaces give (`tests/texture`).
-//! - [`clusters`]: what clusters of blocks do (`tests/cluster`).
+//! - [`functions`]: the results of the approximate functions on every operand, as sums (also in `tests/hw`),
+//!   and [`manual`]: the errors that the PTX manual allows.
+//! - [`answers`]: the driver's answers to some three thousand calls, correct and incorrect, and the exported
+//!   symbol that `cuGetProcAddress` returns for each version (`tests/probe`).
+//! - [`copies`]: asynchronous copies, and the bits of tensor maps (`tests/async`).
+//! - [`textures`]: textures and surfaces (`tests/texture`).
+//! - [`clusters`]: clusters of blocks (`tests/cluster`).
 //!
-//! The last four also build the program that made their recording (`recorder`), so that it asks our library the same.
+//! The last four also build the program that made their recording (`recorder`) and run it on our library.
+//! [`sample`] decides which of its cases a test runs.
 //!
-//! [`sample`] says which of its cases a test runs.
-//!
-//! Only tests use this crate; it knows none of the others.
+//! Only tests use this crate. It knows no other crate.
 
 pub mod answers;
 pub mod clusters;
@@ -36,15 +35,15 @@ use std::path::{Path, PathBuf};
 /// Why a recording could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file is absent or cannot be read.
+    /// A file is missing or cannot be read.
     #[error("cannot read {path}: {source}")]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A file's text is not what its README says.
+    /// A file does not have the format in its README.
     #[error("{path}, line {line}: {reason}")]
     Text {
         /// The file.
@@ -67,18 +66,19 @@ pub enum Error {
     Recorder(String),
 }
 
-/// A folder of the repository's `tests`.
+/// A folder in the repository's `tests`.
 fn tests_folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name)
 }
 
-/// A text of `tests`.
+/// A text file in `tests`.
 fn read_text(name: &str) -> Result<String, Error> {
     let path = tests_folder(name);
     std::fs::read_to_string(&path).map_err(|source| Error::Read { path, source })
 }
 
-/// The rows of a table of `tests`, as `row` understands their N columns by tabs; comments are passed over.
+/// The rows of a table in `tests`, converted by `row` from their N tab-separated columns; comments are
+/// skipped.
 fn rows<T, const N: usize>(
     name: &str,
     row: impl Fn([&str; N]) -> Result<T, String>,
@@ -89,14 +89,14 @@ fn rows<T, const N: usize>(
         .map(|(number, line)| {
             let columns: Vec<&str> = line.split('\t').collect();
             <[&str; N]>::try_from(columns)
-                .map_err(|columns| format!("{N} columns expected, there are {}", columns.len()))
+                .map_err(|columns| format!("expected {N} columns, found {}", columns.len()))
                 .and_then(&row)
                 .map_err(|reason| Error::Text { path: tests_folder(name), line: number + 1, reason })
         })
         .collect()
 }
 
-/// The word of a counter, as `tests/record/splitmix.h` has it in C.
+/// The pseudo-random word of a counter; `tests/record/splitmix.h` is the same in C.
 fn splitmix(counter: u64) -> u64 {
     let z = counter.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

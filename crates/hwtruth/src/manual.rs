@@ -1,26 +1,26 @@
-//! The errors that the PTX manual allows the approximate functions (PTX ISA 9.0, 9.7.3 and 9.7.4).
+//! The errors that the PTX manual allows for the approximate functions (PTX ISA 9.0, 9.7.3 and 9.7.4).
 
-/// What an error is measured in.
+/// The unit of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// The distance.
+    /// The difference from the exact value.
     Absolute,
-    /// The distance by the exact value.
+    /// The difference divided by the exact value.
     Relative,
-    /// Distances of neighbours at the exact value, in f32.
+    /// In units in the last place of the exact value, in f32.
     Ulps,
 }
 
-/// A bound, and the operands that it is stated for.
+/// A bound, and the range of operands for which it is stated.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
-    /// The least size of an operand in the range.
+    /// The smallest magnitude of an operand in the range.
     pub from: f64,
-    /// The largest one.
+    /// The largest magnitude of an operand in the range.
     pub to: f64,
-    /// What the bound is in.
+    /// The bound's unit.
     pub measure: Measure,
-    /// The largest error.
+    /// The largest allowed error.
     pub most: f64,
 }
 
@@ -29,7 +29,8 @@ const fn all(measure: Measure, most: f64) -> Bound {
 }
 
 impl Bound {
-    /// The error of `got` for `exact`, in the bound's measure. Infinities count as the number after the largest.
+    /// The error of `got` against `exact`, in the bound's unit. Infinities count as the number after the
+    /// largest.
     pub fn error(&self, exact: f64, got: f64) -> f64 {
         let limit = 128f64.exp2();
         let (exact, got) = (exact.clamp(-limit, limit), got.clamp(-limit, limit));
@@ -42,7 +43,7 @@ impl Bound {
         }
     }
 
-    /// How far from `exact` a result may be.
+    /// The allowed difference from `exact`.
     pub fn allowed(&self, exact: f64) -> f64 {
         match self.measure {
             Measure::Absolute => self.most,
@@ -57,13 +58,14 @@ impl Bound {
     }
 }
 
-/// The distance of neighbours at `x` in f32.
+/// The unit in the last place of `x` in f32.
 pub fn ulp(x: f64) -> f64 {
     let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).clamp(-126, 127);
     f64::from_bits(((exponent - 23 + 1023) as u64) << 52)
 }
 
-/// The bounds of an instruction, the narrowest range first; none where the manual states none (sin and cos of more than 100 pi).
+/// The bounds of an instruction, the narrowest range first; empty if the manual states none (sin and cos
+/// beyond 100 pi).
 pub fn bounds(instruction: &str) -> Vec<Bound> {
     use Measure::{Absolute, Relative, Ulps};
     let two = |power: f64| power.exp2();
@@ -90,7 +92,8 @@ pub fn bounds(instruction: &str) -> Vec<Bound> {
     }
 }
 
-/// The function of one f32 operand that an instruction approximates, in f64. `None` for other instructions.
+/// The mathematical function, in f64, that an instruction with one f32 operand approximates. `None` for other
+/// instructions.
 pub fn function(instruction: &str) -> Option<fn(f64) -> f64> {
     if !instruction.ends_with(".f32") {
         return None;

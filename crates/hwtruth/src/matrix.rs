@@ -1,4 +1,5 @@
-//! Matrix instructions, their inputs and the results recorded on a device (`tests/hw/matrix/README.md` has the formats).
+//! Matrix instructions, their inputs, and the results recorded on a device (`tests/hw/matrix/README.md`
+//! describes the formats).
 
 mod fragment;
 
@@ -9,13 +10,13 @@ use crate::{Error, rows};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// Warps of a form's kernel.
+/// Number of warps of a form's kernel.
 pub const WARPS: usize = 1024;
-/// Threads of a form's kernel.
+/// Number of threads of a form's kernel.
 pub const THREADS: usize = WARPS * 32;
-/// Threads of a block.
+/// Threads per block.
 pub const BLOCK: usize = 128;
-/// Bytes of a block's shared memory.
+/// Bytes of shared memory per block.
 const TILE: usize = 36864;
 
 /// The registers of an input.
@@ -23,9 +24,9 @@ const TILE: usize = 36864;
 pub struct Input {
     /// The letter of its registers: `%a0`, `%a1`…
     pub name: char,
-    /// What they hold.
+    /// Their contents.
     pub ty: FragmentType,
-    /// How many there are.
+    /// Their number.
     pub count: usize,
 }
 
@@ -34,21 +35,21 @@ pub struct Input {
 pub struct Form {
     /// The group, which is a recording's file name.
     pub group: String,
-    /// The name, unique over all groups; mostly the instruction itself.
+    /// The name, unique among all groups; usually the instruction itself.
     pub name: String,
     /// The inputs.
     pub inputs: Vec<Input>,
-    /// Bits of a register of the result: 32 or 64.
+    /// Bits per register of the result: 32 or 64.
     pub bits: usize,
-    /// Registers of the result.
+    /// Number of registers of the result.
     pub count: usize,
     /// PTX statements.
     pub body: String,
 }
 
 impl Form {
-    /// The buffer that the kernel's parameter `in` points to: for each register of each input, an array of all threads. Where only the first
-    /// `threads` run, the others' elements are zeros.
+    /// The buffer for the kernel's parameter `in`: for each register of each input, an array over all
+    /// threads. If only the first `threads` run, the elements of the others are zero.
     pub fn input_bytes(&self, threads: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (operand, input) in self.inputs.iter().enumerate() {
@@ -65,7 +66,7 @@ impl Form {
         bytes
     }
 
-    /// What the lanes of a warp hold of an input, as `[register][lane]` in words of 32 bits.
+    /// The registers of an input in the lanes of a warp, as `[register][lane]` in 32-bit words.
     pub fn fragment(&self, operand: usize, warp: usize) -> Vec<u32> {
         let Some(input) = self.inputs.get(operand) else { return Vec::new() };
         let mut words = Vec::new();
@@ -79,7 +80,8 @@ impl Form {
         words
     }
 
-    /// Bytes of the buffer that the kernel's parameter `out` points to: an array of all threads for each register of the result.
+    /// Size in bytes of the buffer for the kernel's parameter `out`: for each register of the result, an
+    /// array over all threads.
     pub fn output_size(&self) -> usize {
         self.count * THREADS * self.bits / 8
     }
@@ -89,7 +91,7 @@ impl Form {
         format!("t_{}", self.name.replace('.', "_"))
     }
 
-    /// A warp's words of the result, in order of register and lane, out of what the kernel left.
+    /// A warp's words of the result, ordered by register and lane, from the kernel's output.
     pub fn result(&self, out: &[u8], warp: usize) -> Vec<u32> {
         let per = self.bits / 32;
         let word = |at: usize| {
@@ -103,10 +105,11 @@ impl Form {
     }
 }
 
-/// The PTX module of some forms' kernels, of one group. Each takes `(.param .u64 in, .param .u64 out)`.
+/// The PTX module with the kernels of some forms of one group. Each takes `(.param .u64 in, .param .u64
+/// out)`.
 pub fn module<'a>(forms: impl IntoIterator<Item = &'a Form>) -> String {
     let mut forms = forms.into_iter().peekable();
-    // What went with PTX 6.5 and sm_70 is a group of its own.
+    // Forms removed in PTX 6.5 or sm_70 are a group of their own.
     let (version, target) =
         if forms.peek().is_some_and(|f| f.group == "wmma6") { ("6.4", "sm_70") } else { ("8.7", "sm_90a") };
     let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
@@ -164,10 +167,10 @@ fn write_kernel(o: &mut String, f: &Form) -> std::fmt::Result {
     writeln!(o, "    ret;\n}}")
 }
 
-/// Every form, in the order of the table.
+/// Every form, in the table's order.
 ///
 /// # Errors
-/// The table is absent or not as its README says.
+/// The table is missing or does not have the format in its README.
 pub fn forms() -> Result<Vec<Form>, Error> {
     rows("hw/matrix/forms.tsv", |[group, name, inputs, result, body]| {
         let inputs: Option<Vec<Input>> = inputs.split(',').map(input).collect();
@@ -175,11 +178,11 @@ pub fn forms() -> Result<Vec<Form>, Error> {
             .strip_prefix('b')
             .and_then(|r| r.split_once('*'))
             .and_then(|(bits, count)| Some((bits.parse().ok()?, count.parse().ok()?)))
-            .ok_or("a result is b32*N or b64*N")?;
+            .ok_or("a result must be b32*N or b64*N")?;
         Ok(Form {
             group: group.to_owned(),
             name: name.to_owned(),
-            inputs: inputs.ok_or("an input is LETTER:TYPE*N")?,
+            inputs: inputs.ok_or("an input must be LETTER:TYPE*N")?,
             bits,
             count,
             body: body.to_owned(),
@@ -193,7 +196,7 @@ fn input(text: &str) -> Option<Input> {
     Some(Input { name: name.chars().next()?, ty: FragmentType::from_name(ty)?, count: count.parse().ok()? })
 }
 
-/// What is recorded of a warp whose results are not kept.
+/// The hash that is recorded for a warp whose results are not kept.
 pub fn hash(words: &[u32]) -> u32 {
     let mut h = 0u64;
     for &word in words {
@@ -206,14 +209,15 @@ pub fn hash(words: &[u32]) -> u32 {
 /// The results of one form on a device.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// The first warps' words, in order of register and lane.
+    /// The words of the first warps, ordered by register and lane.
     pub whole: Vec<Vec<u32>>,
     /// A [`hash`] of each warp's words.
     pub hashes: Vec<u32>,
 }
 
 impl Results {
-    /// What is wrong with the words that a warp gave, and where first, if that is known.
+    /// Compares the words that a warp returned. The error is the index of the first wrong word, if it is
+    /// known.
     pub fn check(&self, warp: usize, words: &[u32]) -> Result<(), Option<usize>> {
         if let Some(whole) = self.whole.get(warp) {
             let first = (0..whole.len().max(words.len())).find(|&i| whole.get(i) != words.get(i));
@@ -228,7 +232,7 @@ impl Results {
 pub struct Recording {
     /// The device's name and its driver's version.
     pub device: String,
-    /// The day of the recording, as YYYY-MM-DD.
+    /// The date of the recording, as YYYY-MM-DD.
     pub date: String,
     results: HashMap<String, Results>,
 }
@@ -237,15 +241,15 @@ impl Recording {
     /// Reads a group's recording.
     ///
     /// # Errors
-    /// The file is absent, damaged or not as its README says.
+    /// The file is missing or damaged, or does not have the format in its README.
     pub fn of_group(group: &str) -> Result<Recording, Error> {
         load(&format!("hw/matrix/{group}.hw.zst"), Recording::read)
     }
 
-    /// Reads a recording as the recorder wrote it.
+    /// Parses a recording as the recorder wrote it.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The reason why it is malformed.
     pub fn read(bytes: &[u8]) -> Result<Recording, String> {
         let mut header = Header::read("anywarp-hw matrix 1", bytes)?;
         let warps = header.lines.next().unwrap_or_default();
@@ -269,7 +273,7 @@ impl Recording {
         Ok(Recording { device: header.device.to_owned(), date: header.date.to_owned(), results })
     }
 
-    /// The results of a form. None: it was not recorded.
+    /// The results of a form; `None` if it was not recorded.
     pub fn results(&self, form: &str) -> Option<&Results> {
         self.results.get(form)
     }

@@ -1,5 +1,6 @@
-//! The recorders: programs in C that ask a CUDA driver library, given by its path. Each is a folder of `tests` with a `record.sh`, which
-//! builds and runs it on the hardware; here it is built the same way and asks our library.
+//! The recorders: C programs that call a CUDA driver library given by its path. Each is a folder in `tests`
+//! with a `record.sh` that builds and runs it on the hardware. Here it is built the same way and run on our
+//! library.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use tempfile::TempDir;
 
 use crate::{Error, tests_folder};
 
-/// The variable with which our library has the device that recordings are of.
+/// The variable that gives our library's device the capability of the recorded device.
 pub(crate) const CAPABILITY: (&str, &str) = ("ANYWARP_COMPUTE_CAPABILITY", "9.0");
 
-/// The variable that names the turn of which cases are recorded.
+/// The variable that selects the turn whose cases are recorded.
 pub(crate) const TURN: &str = "RECORD_TURN";
 
 /// The module of a case.
@@ -20,30 +21,31 @@ pub(crate) const TURN: &str = "RECORD_TURN";
 pub struct Kernel {
     /// The case's name.
     pub case: String,
-    /// PTX.
+    /// Its PTX.
     pub text: String,
 }
 
-/// A recorder, built; its folder goes with it.
+/// A built recorder; dropping it removes its folder.
 pub(crate) struct Recorder {
-    /// Where its sources are, for messages.
+    /// The folder of its sources, for messages.
     sources: PathBuf,
     folder: TempDir,
 }
 
 impl Recorder {
-    /// Builds the C files of a folder of `tests`, and what all recorders share, with more flags, against the `cuda.h` of `include`.
+    /// Builds the C files of a folder in `tests`, and those shared by all recorders, with additional flags,
+    /// against the `cuda.h` in `include`.
     ///
     /// # Errors
-    /// There is no compiler, it says no, or there is no room for the program.
+    /// There is no compiler, compilation fails, or the program cannot be written.
     pub fn build(include: &Path, name: &str, flags: &[&str]) -> Result<Recorder, Error> {
         let sources = tests_folder(name);
         let shared = tests_folder("record");
         let folder = tempfile::Builder::new().prefix("anywarp-recorder-").tempdir().map_err(|e| {
-            Error::Recorder(format!("no folder for the program of {}: {e}", sources.display()))
+            Error::Recorder(format!("cannot create a folder for the program of {}: {e}", sources.display()))
         })?;
         let recorder = Recorder { sources, folder };
-        // The compiler may be several words, as in the scripts.
+        // CC may hold several words, as in the scripts.
         let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
         let mut words = compiler.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("cc"));
@@ -60,20 +62,20 @@ impl Recorder {
             Ok(recorder)
         } else {
             let words = String::from_utf8_lossy(&output.stderr);
-            Err(Error::Recorder(format!("{compiler} does not build {}: {words}", recorder.sources.display())))
+            Err(Error::Recorder(format!("{compiler} cannot build {}: {words}", recorder.sources.display())))
         }
     }
 
-    /// The program's file.
+    /// The path of the program.
     pub fn program(&self) -> PathBuf {
         self.folder.path().join("record")
     }
 
-    /// What the program prints with these variables and arguments, as `read` understands it. Nothing that our library compiles is kept or
-    /// taken from before.
+    /// The program's output with these variables and arguments, parsed by `read`. Our library's code cache is
+    /// off.
     ///
     /// # Errors
-    /// The program cannot be run, it could not do its work, or `read` says why its output is none.
+    /// The program cannot be run or fails, or `read` rejects its output.
     pub fn run<T>(
         &self,
         variables: &[(&str, &str)],
@@ -94,26 +96,26 @@ impl Recorder {
         read(&output.stdout).map_err(fail)
     }
 
-    /// The kernels that the program runs, as it prints them: each behind a line `// NAME`.
+    /// The kernels that the program runs, as it prints them: each after a line `// NAME`.
     ///
     /// # Errors
-    /// The program cannot be run, or prints something else.
+    /// The program cannot be run, or its output is malformed.
     pub fn kernels(&self, arguments: &[&dyn AsRef<OsStr>]) -> Result<Vec<Kernel>, Error> {
         self.run(&[], arguments, |bytes| {
             let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
-            // The first line has nothing before it.
+            // Gives the first line a line break before it, like the others.
             let text = format!("\n{text}");
             let kernel = |part: &str| {
                 let (case, text) = part.split_once('\n')?;
                 Some(Kernel { case: case.to_owned(), text: text.to_owned() })
             };
             let parts = text.split("\n// ").skip(1);
-            parts.map(|p| kernel(p).ok_or("a kernel without a text".to_owned())).collect()
+            parts.map(|p| kernel(p).ok_or("a kernel has no text".to_owned())).collect()
         })
     }
 }
 
-/// The C files right in a folder.
+/// The C files directly in a folder.
 fn c_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let read = |source| Error::Read { path: folder.to_owned(), source };
     let mut files = Vec::new();

@@ -1,4 +1,5 @@
-//! Recordings as files: a format, a device and a day, text lines up to `end`, then bytes; mostly compressed by zstd.
+//! Recordings as files: a format, a device and a date, text lines up to `end`, then bytes; usually compressed
+//! with zstd.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -6,28 +7,28 @@ use std::str::Lines;
 
 use crate::{Error, tests_folder};
 
-/// A recording, taken apart.
+/// A parsed recording.
 pub(crate) struct Header<'a> {
     /// The device's name and its driver's version.
     pub device: &'a str,
-    /// The day, as YYYY-MM-DD.
+    /// The date, as YYYY-MM-DD.
     pub date: &'a str,
-    /// The header's further lines.
+    /// The remaining lines of the header.
     pub lines: Lines<'a>,
-    /// What comes behind the header.
+    /// The bytes after the header.
     pub rest: &'a [u8],
 }
 
 impl<'a> Header<'a> {
-    /// Takes a recording of a format apart.
+    /// Parses a recording in a given format.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The reason why it is malformed.
     pub fn read(format: &str, bytes: &'a [u8]) -> Result<Header<'a>, String> {
         const END: &[u8] = b"\nend\n";
         let end = bytes.windows(END.len()).position(|w| w == END).ok_or("the header has no line `end`")?;
         let (header, rest) = bytes.split_at(end);
-        let header = std::str::from_utf8(header).map_err(|e| format!("the header is no text: {e}"))?;
+        let header = std::str::from_utf8(header).map_err(|e| format!("the header is not text: {e}"))?;
         let mut lines = header.lines();
         if lines.next() != Some(format) {
             return Err(format!("the first line is not `{format}`"));
@@ -37,10 +38,10 @@ impl<'a> Header<'a> {
         Ok(Header { device, date, lines, rest: rest.get(END.len()..).unwrap_or_default() })
     }
 
-    /// The next bytes, which are those of `name`.
+    /// Takes the next `size` bytes, which belong to `name`.
     ///
     /// # Errors
-    /// There are fewer.
+    /// Fewer bytes are left.
     pub fn take(&mut self, name: &str, size: usize) -> Result<&'a [u8], String> {
         let (taken, rest) =
             self.rest.split_at_checked(size).ok_or_else(|| format!("it ends within {name}"))?;
@@ -49,10 +50,10 @@ impl<'a> Header<'a> {
     }
 }
 
-/// What a file of `tests` holds, as `read` understands it; decompressed where its name ends with `.zst`.
+/// The contents of a file in `tests`, parsed by `read`; decompressed first if its name ends with `.zst`.
 ///
 /// # Errors
-/// The file is absent, or `read` says why it is no such recording.
+/// The file is missing, or `read` rejects it.
 pub(crate) fn load<T>(name: &str, read: impl FnOnce(&[u8]) -> Result<T, String>) -> Result<T, Error> {
     let path = tests_folder(name);
     let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };

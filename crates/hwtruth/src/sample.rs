@@ -1,29 +1,30 @@
-//! Which of its cases a test runs: all, or its part of them.
+//! Decides which of its cases a test runs: all, or a part of them.
 //!
-//! Several tests often run the same cases, each another way. Where all ways cost the same they take turns:
-//! each case is run by one of them, which a hash of its name decides. To compile a kernel takes ten times as
-//! long as to interpret it, though: then the interpreter runs every case, and compiled code the [`PART`]th of
-//! them that a hash chooses. Tests that go through numbers (random texts, seeds) take fewer. With
-//! `ANYWARP_TEST_LONG=1` all of them run all cases.
+//! Several tests often run the same cases in different ways. If all ways cost the same, the tests take turns:
+//! a hash of the case's name decides which of them runs it. Compiling a kernel takes ten times as long as
+//! interpreting it, though: there the interpreter runs every case, and compiled code the [`PART`]th of them
+//! that the hash selects. Tests that iterate over numbers (random texts, seeds) use fewer. With
+//! `ANYWARP_TEST_LONG=1`, all tests run all cases.
 
 use std::sync::LazyLock;
 
-/// Whether tests run all their cases: `ANYWARP_TEST_LONG` is set and not `0`. The only place that reads it.
+/// Whether tests run all their cases: `ANYWARP_TEST_LONG` is set and not `0`. Only this function reads the
+/// variable.
 pub fn long() -> bool {
     static LONG: LazyLock<bool> =
         LazyLock::new(|| std::env::var_os("ANYWARP_TEST_LONG").is_some_and(|v| !v.is_empty() && v != "0"));
     *LONG
 }
 
-/// All in a long run, and some otherwise: how many rounds, inputs or seeds a test takes.
+/// `all` in a long run, otherwise `some`: a number of rounds, inputs or seeds.
 pub fn of<T>(all: T, some: T) -> T {
     if long() { all } else { some }
 }
 
-/// Compiled code runs one of so many cases that the interpreter runs all of.
+/// Compiled code runs one in this many of the cases that the interpreter runs.
 pub const PART: usize = 24;
 
-/// One of several tests that share cases.
+/// The part of shared cases that one of several tests runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     number: u64,
@@ -31,25 +32,25 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// All cases.
+    /// Every case.
     pub const ALL: Turn = Turn { number: 0, of: 1 };
 
-    /// The test `number`, from 0, `of` so many; all cases in a long run.
+    /// The part of test `number` (from 0) `of` this many; every case in a long run.
     ///
     /// # Panics
-    /// `of` is 0.
+    /// If `of` is 0.
     pub fn new(number: usize, of: usize) -> Turn {
-        assert!(of > 0, "a turn of none");
+        assert!(of > 0, "cases cannot be shared by 0 tests");
         if long() { Turn::ALL } else { Turn { number: (number % of) as u64, of: of as u64 } }
     }
 
-    /// Of one of several ways to run compiled code, with a number: its [`PART`]th of the cases; all in a long
-    /// run. The interpreter runs all.
+    /// The part for one of several ways to run compiled code, by number: one [`PART`]th of the cases, or
+    /// every case in a long run. The interpreter runs all.
     pub fn part(number: usize) -> Turn {
         Turn::new(number, PART)
     }
 
-    /// Whether this test runs the case of this name.
+    /// Whether this test runs the case with this name.
     pub fn takes(self, case: &str) -> bool {
         hash(case) % self.of == self.number
     }
@@ -60,7 +61,7 @@ impl Turn {
     }
 }
 
-/// The upper half of FNV-1a, as `tests/record/driver.c` has it in C.
+/// The upper half of FNV-1a; `tests/record/driver.c` is the same in C.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
         >> 32

@@ -1,4 +1,4 @@
-//! Textures' recorded results (`tests/texture/README.md` has the formats).
+//! Recorded results of textures (`tests/texture/README.md` describes the formats).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,14 +9,14 @@ use crate::recorder;
 use crate::recording::{Header, load};
 use crate::sample::Turn;
 
-/// What a case gave.
+/// The outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The results of all threads, and what a surface held afterwards: little-endian words.
+    /// The results of all threads, and the final contents of a surface: little-endian words.
     Results(Vec<u8>),
-    /// A call did not succeed.
+    /// A call failed.
     Status {
-        /// Where: loading the module, making the memory or the object, or running.
+        /// The stage: loading the module, creating the memory or the object, or running.
         stage: String,
         /// The status.
         code: u32,
@@ -32,7 +32,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Outcomes by the names of cases.
+/// Outcomes by case name.
 pub type Recording = BTreeMap<String, Outcome>;
 
 fn read(bytes: &[u8]) -> Result<Recording, String> {
@@ -42,14 +42,14 @@ fn read(bytes: &[u8]) -> Result<Recording, String> {
         let words: Vec<&str> = line.split(' ').collect();
         let (name, outcome) = match words.as_slice() {
             [name, "ok", _, _, size] => {
-                let size = size.parse().map_err(|_| format!("{name}: the size is no number"))?;
+                let size = size.parse().map_err(|_| format!("{name}: the size is not a number"))?;
                 (name, Outcome::Results(header.take(name, size)?.to_vec()))
             }
             [name, stage, code] => {
-                let code = code.parse().map_err(|_| format!("{name}: the status is no number"))?;
+                let code = code.parse().map_err(|_| format!("{name}: the status is not a number"))?;
                 (name, Outcome::Status { stage: (*stage).to_owned(), code })
             }
-            _ => return Err(format!("a line of another shape: {line:.60}")),
+            _ => return Err(format!("malformed line: {line:.60}")),
         };
         if all.insert((*name).to_owned(), outcome).is_some() {
             return Err(format!("{name} occurs twice"));
@@ -61,7 +61,7 @@ fn read(bytes: &[u8]) -> Result<Recording, String> {
 /// The hardware's results.
 ///
 /// # Errors
-/// The recording is absent or not as its README says.
+/// The recording is missing or does not have the format in its README.
 pub fn recorded() -> Result<Recording, Error> {
     load("texture/h200.tex.zst", read)
 }
@@ -70,10 +70,10 @@ pub fn recorded() -> Result<Recording, Error> {
 pub struct Recorder(recorder::Recorder);
 
 impl Recorder {
-    /// Builds the recorder against the `cuda.h` of `include`.
+    /// Builds the recorder against the `cuda.h` in `include`.
     ///
     /// # Errors
-    /// There is no compiler, or it says no.
+    /// There is no compiler, or compilation fails.
     pub fn build(include: &Path) -> Result<Recorder, Error> {
         recorder::Recorder::build(include, "texture", &["-ffp-contract=off"]).map(Recorder)
     }
@@ -86,10 +86,10 @@ impl Recorder {
         self.0.kernels(&[&"--ptx"])
     }
 
-    /// Records what `library` gives, with a variable set: the cases of a turn.
+    /// Records the results of `library` for the cases of a turn, with a variable set.
     ///
     /// # Errors
-    /// The recorder cannot be run, or the library does not begin.
+    /// The recorder cannot be run, or the library does not initialise.
     pub fn record(&self, library: &Path, setting: (&str, &str), turn: Turn) -> Result<Recording, Error> {
         self.0.run(&[setting, (recorder::TURN, &turn.variable())], &[&library, &"ours", &"today"], read)
     }

@@ -1,4 +1,4 @@
-//! The recordings against models that owe them nothing: plain Rust arithmetic and the manual's examples.
+//! Checks the recordings against independent models: plain Rust arithmetic and the manual's examples.
 
 use hwtruth::answers::{self, Answer};
 use hwtruth::instructions::{Check, Form, INPUTS, Recording, forms};
@@ -12,7 +12,7 @@ fn form(name: &str) -> Form {
         .unwrap_or_else(|| panic!("no form {name}"))
 }
 
-/// Checks the first output of a form on every input against a model.
+/// Checks a form's first output against a model, for every input.
 fn holds(name: &str, model: impl Fn(&[u64]) -> u64) {
     let form = form(name);
     let recording = Recording::of_group(&form.group).expect("the recording");
@@ -110,7 +110,7 @@ fn the_answers_cover_the_driver() {
 fn differences_are_found_and_exceptions_are_not() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/probe/h200-580.txt");
     let recorded = std::fs::read_to_string(path).expect("the recording");
-    // Where the hardware's driver died, so does this text: exactly those lines differ.
+    // The probes on which the hardware's driver died are exactly those that this text fails.
     let died = answers::differences(&recorded).expect("the recordings");
     assert!(!died.is_empty() && died.iter().all(|d| matches!(d.expected, Answer::Signal(_))));
     let changed = "ctx.pop.empty: CUDA_SUCCESS\nctxdead.destroy.again: CUDA_SUCCESS\n";

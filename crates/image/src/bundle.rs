@@ -1,33 +1,34 @@
-//! Clang's offload bundles: code for several targets one after the other, each with the name of its target (clang's documentation, "Offload
-//! Bundler", "Bundled Binary File Layout" and "Compressed Offload Bundles").
+//! Clang's offload bundles: code for several targets in sequence, each with the name of its target (clang's
+//! documentation, "Offload Bundler", "Bundled Binary File Layout" and "Compressed Offload Bundles").
 
 use crate::unpack::{Packing, unpack};
 use crate::{Error, MAX_TEXT, read_u16, read_u32, read_u64};
 
-/// How a bundle begins.
+/// The first bytes of a bundle.
 pub const BUNDLE_MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
-/// How a compressed one begins.
+/// The first bytes of a compressed bundle.
 pub const COMPRESSED_MAGIC: &[u8; 4] = b"CCOB";
 
-/// The magic and the number of entries.
+/// Bytes of the magic and the number of entries.
 const HEADER: usize = 32;
-/// Offset, size, and the length of the name, before each name.
+/// Bytes of an entry's offset, size and name length, which precede the name.
 const ENTRY: usize = 24;
-/// More targets than a bundle has.
+/// More entries than any real bundle has.
 const MAX_ENTRIES: u64 = 4096;
-/// Longer than the name of a target.
+/// Longer than the name of any target.
 const MAX_NAME: usize = 4096;
 
 /// One target's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bundled<'a> {
-    /// The target: `hip-amdgcn-amd-amdhsa--gfx90a`, say, or any other text.
+    /// The target, for example `hip-amdgcn-amd-amdhsa--gfx90a`; it can be any text.
     pub target: &'a str,
     /// The code.
     pub bytes: &'a [u8],
 }
 
-/// Goes through the entries; `at(offset, length)` gives bytes of the bundle. `None`: it is broken.
+/// Calls back for each entry; `at(offset, length)` gives bytes of the bundle. `None` if the bundle is
+/// malformed.
 fn walk<'a, T>(
     at: &impl Fn(usize, usize) -> Option<&'a [u8]>,
     mut each: impl FnMut(usize, usize, &'a [u8]) -> Option<T>,
@@ -50,7 +51,7 @@ fn walk<'a, T>(
     Some(list)
 }
 
-/// The entries of a bundle; `None`: it is none, or broken.
+/// The entries of a bundle; `None` if the bytes are not a bundle or the bundle is malformed.
 pub fn bundled(bytes: &[u8]) -> Option<Vec<Bundled<'_>>> {
     let at = |offset: usize, length: usize| bytes.get(offset..offset.checked_add(length)?);
     walk(&at, |offset, size, name| {
@@ -58,8 +59,8 @@ pub fn bundled(bytes: &[u8]) -> Option<Vec<Bundled<'_>>> {
     })
 }
 
-/// How long a bundle is that begins somewhere in memory; `at(offset, length)` gives its bytes, of which it only asks for what those before
-/// announce.
+/// The size of a bundle that begins somewhere in memory. `at(offset, length)` gives its bytes; it is called
+/// only for bytes that earlier ones announce.
 pub fn bundle_size<'a>(at: &impl Fn(usize, usize) -> &'a [u8]) -> Option<usize> {
     let ends = walk(&|offset, length| Some(at(offset, length)), |offset, size, _| offset.checked_add(size))?;
     let most = ends.into_iter().max().unwrap_or(HEADER);
@@ -68,10 +69,10 @@ pub fn bundle_size<'a>(at: &impl Fn(usize, usize) -> &'a [u8]) -> Option<usize> 
 
 /// The header of a compressed bundle.
 struct Compressed {
-    /// Where the packed bytes begin.
+    /// Offset of the compressed bytes.
     begin: usize,
     packing: Packing,
-    /// The bundle's length, where the version tells it.
+    /// The bundle's size, if this version of the header states it.
     total: Option<u64>,
     unpacked: u64,
 }
@@ -94,18 +95,20 @@ fn compressed(bytes: &[u8]) -> Option<Compressed> {
     })
 }
 
-/// Bytes of a compressed bundle's longest header.
+/// Size of the longest header of a compressed bundle.
 pub const COMPRESSED_HEADER: usize = 32;
 
-/// How long a compressed bundle is, from its header; `None`: it is none, or of the first version, which does not tell.
+/// The size of a compressed bundle, from its header; `None` if it is not one, or is of the first version,
+/// which does not state the size.
 pub fn compressed_size(header: &[u8]) -> Option<usize> {
     compressed(header)?.total.and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= MAX_TEXT)
 }
 
-/// The bundle in a compressed one.
+/// Decompresses a bundle.
 ///
 /// # Errors
-/// [`Error::Invalid`]: its header is none; [`Error::Broken`]: what it holds is not what the header says.
+/// [`Error::Invalid`] if the header is not that of a compressed bundle; [`Error::Broken`] if the contents do
+/// not match the header.
 pub fn decompress(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let header = compressed(bytes).ok_or(Error::Invalid)?;
     let end = header.total.and_then(|n| usize::try_from(n).ok()).unwrap_or(bytes.len());

@@ -3,21 +3,21 @@
 use crate::unpack::{Packing, Unpack, unpack};
 use crate::{Contents, Error, MAX_TEXT, read_u16, read_u32, read_u64, until_nul};
 
-/// Begins a fatbin.
+/// The first word of a fatbin.
 pub const FATBIN_MAGIC: u32 = 0xba55_ed50;
-/// Begins a fatbin of the first compilers.
+/// The first word of a fatbin made by the first compilers.
 pub const FATBIN_MAGIC_OLD: u32 = 0x1ee5_5a01;
-/// Begins the wrapper that points to one.
+/// The first word of the wrapper that points to a fatbin.
 pub const FATBIN_WRAPPER_MAGIC: u32 = 0x4662_43b1;
 /// Bytes of the header that [`total_size`] reads.
 pub const HEADER_SIZE: usize = 16;
 
 const FLAG_LZ4: u64 = 0x2000;
 const FLAG_ZSTD: u64 = 0x8000;
-/// Before it lie the fields that every entry has.
+/// The fields that every entry has end here.
 const ENTRY_MIN: usize = 64;
 
-/// What an entry holds.
+/// The contents of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// PTX text.
@@ -31,22 +31,22 @@ pub enum EntryKind {
 /// One entry of a fatbin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Where it begins in the fatbin.
+    /// Its offset in the fatbin.
     pub offset: usize,
-    /// What it holds.
+    /// Kind of contents.
     pub kind: EntryKind,
-    /// The architecture it is for: 86 for sm_86.
+    /// The target architecture: 86 for sm_86.
     pub arch: u32,
-    /// How it is packed, and more.
+    /// Compression and other flags.
     pub flags: u64,
-    /// Its bytes, packed.
+    /// Its bytes, possibly compressed.
     pub payload: &'a [u8],
-    /// Bytes after unpacking; 0: not packed.
+    /// Size in bytes after decompression; 0 if it is not compressed.
     pub unpacked: u64,
 }
 
-/// The bytes of a whole fatbin, from its first [`HEADER_SIZE`] bytes. `None`: it is none, or says that it
-/// ends in its header.
+/// The size in bytes of a whole fatbin, from its first [`HEADER_SIZE`] bytes. `None` if it is not a fatbin,
+/// or if the stated size ends inside the header.
 pub fn total_size(header: &[u8]) -> Option<u64> {
     let magic = read_u32(header, 0)?;
     let begin = read_u16(header, 6)?;
@@ -56,7 +56,7 @@ pub fn total_size(header: &[u8]) -> Option<u64> {
     u64::from(begin).checked_add(read_u64(header, 8)?)
 }
 
-/// The entries up to the first broken one.
+/// The entries up to the first malformed one.
 pub fn entries(bytes: &[u8]) -> Vec<Entry<'_>> {
     let mut out = Vec::new();
     let Some(mut at) = read_u16(bytes, 6).map(usize::from) else { return out };
@@ -89,10 +89,10 @@ fn entry(bytes: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
 }
 
 impl Entry<'_> {
-    /// The unpacked bytes.
+    /// The decompressed bytes.
     ///
     /// # Errors
-    /// They are not what the entry says, or more than [`MAX_TEXT`].
+    /// The contents do not match the entry's header, or exceed [`MAX_TEXT`].
     pub fn unpack(&self) -> Result<Vec<u8>, Unpack> {
         if self.flags & FLAG_LZ4 != 0 {
             unpack(Packing::Lz4, self.payload, self.unpacked)
@@ -106,14 +106,14 @@ impl Entry<'_> {
     }
 }
 
-/// What the entries are for.
+/// The targets of the entries.
 pub(crate) fn contents(bytes: &[u8]) -> Contents {
     let all = entries(bytes);
     let of = |kind| all.iter().filter(|e| e.kind == kind).map(|e| e.arch).collect();
     Contents::new(of(EntryKind::Elf), of(EntryKind::Ptx))
 }
 
-/// The newest PTX that a device of `capability` can take.
+/// The newest PTX that a device of `capability` can use.
 pub(crate) fn best_text(bytes: &[u8], capability: u32) -> Result<Vec<u8>, Error> {
     let all = entries(bytes);
     if all.is_empty() {

@@ -1,10 +1,11 @@
 //! Containers of device code.
 //!
-//! [`detect`] tells what a block of bytes is, [`texts`] gives the PTX in it: of a fatbin the one entry that suits the device, of a linked
-//! image ([`linked`]) every text of the link. [`library`] finds the device code in archives of host objects, [`search_fatbins`] and
-//! [`search_texts`] anywhere in a file.
+//! [`detect`] identifies a container, and [`texts`] gives the PTX in it: for a fatbin, the one entry that
+//! suits the device; for a linked image ([`linked`]), every text of the link. [`library`] finds the device
+//! code in archives of host objects, [`search_fatbins`] and [`search_texts`] find it anywhere in a file.
 //!
-//! **Architecture invariant:** knows containers, not what the code in them means. No input makes it panic, and what it unpacks is bounded.
+//! **Architecture invariant:** this crate knows containers, not the meaning of the code in them. No input
+//! makes it panic, and the size of what it decompresses is bounded.
 
 #![forbid(unsafe_code)]
 
@@ -25,12 +26,12 @@ pub use library::{Member, library};
 pub use search::{Piece, search_fatbins, search_texts};
 pub use unpack::Unpack;
 
-/// The largest text that is unpacked.
+/// Maximum size of a decompressed text.
 pub const MAX_TEXT: usize = 512 << 20;
-/// The largest file that is read: some archives of libraries have more than a GiB.
+/// Maximum size of a file: some library archives exceed 1 GiB.
 pub const MAX_FILE: u64 = 8 << 30;
 
-/// What some bytes are.
+/// Kinds of containers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// PTX text.
@@ -41,27 +42,27 @@ pub enum Kind {
     FatbinWrapper,
     /// An ELF file: machine code of a real device.
     Elf,
-    /// What this driver's linker made.
+    /// An image made by this driver's linker.
     Linked,
 }
 
-/// Why there is no text.
+/// Why no text was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The bytes are none of the known containers.
     Invalid,
-    /// A container that is broken: where, and how.
+    /// A malformed container: where, and what is wrong.
     Broken(String),
-    /// A container whose code is for other devices only.
+    /// A container with code only for other devices.
     NoBinary(Contents),
 }
 
-/// What the code in a container is for, in order and each once: 90 for sm_90.
+/// The targets of the code in a container, sorted and without duplicates: 90 for sm_90.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// The devices whose machine code is there.
+    /// Devices that it has machine code for.
     pub machine_code: Vec<u32>,
-    /// The targets of the PTX.
+    /// Targets of the PTX.
     pub ptx: Vec<u32>,
 }
 
@@ -90,14 +91,15 @@ impl std::fmt::Display for Contents {
     }
 }
 
-/// A linked image begins with an ELF header (programs look for it) whose section table this name marks.
+/// A linked image begins with an ELF header, since programs look for one; this name in its section table
+/// marks it.
 const LINKED_MAGIC: &[u8; 16] = b"\x7fELF\x02\x01\x01\x33\x07AWLINK1";
-/// Where the texts of a linked image begin: after the ELF header.
+/// Offset of the texts in a linked image, after the ELF header.
 const LINKED_HEADER: usize = 64;
-/// Where the most registers of a thread stand: in the header's entry point, which such an image has none of.
+/// Offset of the maximum register count: the header's entry point, which such an image does not need.
 const LINKED_REGISTERS: usize = 24;
 
-/// Tells what bytes begin a container; `None`: nothing known.
+/// Identifies a container by its first bytes; `None` if they are unknown.
 pub fn detect(bytes: &[u8]) -> Option<Kind> {
     if bytes.starts_with(LINKED_MAGIC) {
         return Some(Kind::Linked);
@@ -113,7 +115,7 @@ pub fn detect(bytes: &[u8]) -> Option<Kind> {
     is_ptx(bytes).then_some(Kind::Ptx)
 }
 
-/// Whether a text's first word, after space and comments, is `.version`.
+/// Whether a text's first word, after white space and comments, is `.version`.
 fn is_ptx(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     loop {
@@ -130,13 +132,13 @@ fn is_ptx(bytes: &[u8]) -> bool {
     }
 }
 
-/// A text up to its first NUL.
+/// A text up to its first NUL byte.
 pub fn until_nul(text: &[u8]) -> &[u8] {
     let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
     text.get(..end).unwrap_or(text)
 }
 
-/// The PTX texts of a container with their names, for a device of `capability` (86 for 8.6).
+/// The PTX texts of a container, with their names, for a device of `capability` (86 for 8.6).
 pub fn texts(bytes: &[u8], capability: u32) -> Result<Vec<(String, Vec<u8>)>, Error> {
     match detect(bytes).ok_or(Error::Invalid)? {
         Kind::Ptx => Ok(vec![(String::new(), until_nul(bytes).to_vec())]),
@@ -153,15 +155,15 @@ fn is_cubin(bytes: &[u8]) -> bool {
     bytes.len() >= 64 && bytes.get(18..20) == Some(&[190, 0])
 }
 
-/// The device that machine code is for, from its ELF header: the flags say it in their first byte, or in the second where the ABI's version
-/// is 8 or later (LLVM's `ELF.h`: `EF_CUDA_SM_MASK`).
+/// The device that machine code is for. The flags in its ELF header hold it in their first byte, or in the
+/// second if the ABI version is 8 or later (LLVM's `ELF.h`: `EF_CUDA_SM_MASK`).
 fn cubin_arch(bytes: &[u8]) -> u32 {
     let flags = read_u32(bytes, 48).unwrap_or(0);
     let shift = if bytes.get(8).is_some_and(|version| *version >= 8) { 8 } else { 0 };
     flags >> shift & 0xff
 }
 
-/// What the code in a container is for; nothing is unpacked. Empty for what is no container.
+/// The targets of the code in a container, without decompressing anything. Empty if it is not a container.
 pub fn contents(bytes: &[u8]) -> Contents {
     match detect(bytes) {
         Some(Kind::Fatbin) => fatbin::contents(bytes),
@@ -170,8 +172,8 @@ pub fn contents(bytes: &[u8]) -> Contents {
     }
 }
 
-/// What a linker gives for these texts (name, text), for threads of at most so many registers (0: any): bytes
-/// that [`texts`] takes apart again.
+/// The linked image of these texts (name, text), with a maximum number of registers per thread (0:
+/// unlimited). [`texts`] gives the texts back.
 pub fn linked(inputs: &[(String, Vec<u8>)], registers: u32) -> Vec<u8> {
     let mut out = LINKED_MAGIC.to_vec();
     // The rest of an ELF header: an executable for machine 190, version 1, no headers or sections.
@@ -194,7 +196,7 @@ pub fn linked(inputs: &[(String, Vec<u8>)], registers: u32) -> Vec<u8> {
     out
 }
 
-/// The bytes of a linked image from its first `LINKED_HEADER`; for a pointer without a size.
+/// The size in bytes of a linked image, from its first `LINKED_HEADER` bytes: for a pointer without a size.
 pub fn linked_size(header: &[u8]) -> Option<usize> {
     header
         .starts_with(LINKED_MAGIC)
@@ -203,7 +205,7 @@ pub fn linked_size(header: &[u8]) -> Option<usize> {
         .map(|n| n as usize)
 }
 
-/// The registers that threads of a linked image may have; 0 where it does not say, or for other bytes.
+/// The maximum number of registers per thread of a linked image; 0 if it states none or for other containers.
 pub fn linked_registers(image: &[u8]) -> u32 {
     let linked = image.starts_with(LINKED_MAGIC);
     linked.then(|| read_u32(image, LINKED_REGISTERS)).flatten().unwrap_or(0)

@@ -1,4 +1,5 @@
-//! Archives of host objects, and such objects by themselves: the device code that the host compiler put into their sections.
+//! Archives of host objects, and single objects: finds the device code that the host compiler stored in their
+//! sections.
 
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -6,23 +7,24 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use crate::fatbin::{self, EntryKind};
 use crate::{Contents, Error, read_u32};
 
-/// Sections of fatbins one after the other: of relocatable code, and of whole programs.
+/// Sections with fatbins in sequence: of relocatable code, and of whole programs.
 const SECTIONS: [&str; 2] = ["__nv_relfatbin", ".nv_fatbin"];
 
 /// A member's device code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Member {
-    /// Its name in the archive; empty for an object by itself.
+    /// Its name in the archive; empty for a single object.
     pub name: String,
-    /// PTX that the device can take.
+    /// PTX that the device can use.
     pub texts: Vec<Vec<u8>>,
-    /// Functions and variables for the linker that are there as machine code only.
+    /// Functions and variables for the linker that exist only as machine code.
     pub machine_code: Vec<String>,
-    /// What this machine code is for.
+    /// The targets of this machine code.
     pub devices: Contents,
 }
 
-/// The members of an archive, or the one object, that have device code, for a device of `capability` (86 for 8.6).
+/// The members of an archive, or the single object, with device code for a device of `capability` (86 for
+/// 8.6).
 pub fn library(bytes: &[u8], capability: u32) -> Result<Vec<Member>, Error> {
     let Ok(archive) = ArchiveFile::parse(bytes) else {
         let member = member(String::new(), bytes, capability)?.ok_or(Error::Invalid)?;
@@ -33,7 +35,7 @@ pub fn library(bytes: &[u8], capability: u32) -> Result<Vec<Member>, Error> {
         let entry = entry.map_err(|_| Error::Invalid)?;
         let data = entry.data(bytes).map_err(|_| Error::Invalid)?;
         let name = String::from_utf8_lossy(entry.name()).into_owned();
-        // What is no object file adds nothing.
+        // Members that are not object files are skipped.
         members.extend(member(name, data, capability)?.filter(has_code));
     }
     Ok(members)
@@ -43,7 +45,7 @@ fn has_code(m: &Member) -> bool {
     !m.texts.is_empty() || !m.machine_code.is_empty()
 }
 
-/// `None`: it is no object file.
+/// The device code of a member; `None` if it is not an object file.
 fn member(name: String, bytes: &[u8], capability: u32) -> Result<Option<Member>, Error> {
     let Ok(file) = object::File::parse(bytes) else { return Ok(None) };
     let mut member = Member { name, ..Member::default() };
@@ -69,7 +71,7 @@ fn member(name: String, bytes: &[u8], capability: u32) -> Result<Option<Member>,
     Ok(Some(member))
 }
 
-/// The fatbins of a section, which pads between them with zeros.
+/// The fatbins of a section, which has zero padding between them.
 fn fatbins(mut section: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     while let Some(word) = read_u32(section, 0) {
@@ -87,7 +89,8 @@ fn fatbins(mut section: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// What the first machine code of a fatbin defines for others. That for other devices defines the same.
+/// The symbols that the first machine code of a fatbin exports. Machine code for other devices exports the
+/// same.
 fn symbols(one: &[u8]) -> Vec<String> {
     let code =
         fatbin::entries(one).into_iter().find(|e| e.kind == EntryKind::Elf).and_then(|e| e.unpack().ok());

@@ -1,24 +1,24 @@
-//! Device code anywhere in a file: programs, libraries, archives, what a package manager unpacks. No section table is asked: stripped
-//! files have the containers too.
+//! Finds device code anywhere in a file: programs, libraries, archives, unpacked packages. It does not use
+//! section tables, so that stripped files work too.
 
 use memchr::memmem::Finder;
 
 use crate::fatbin::{self, FATBIN_MAGIC, FATBIN_MAGIC_OLD};
 use crate::until_nul;
 
-/// Bytes after a text's version within which its target must follow.
+/// Maximum distance in bytes from a text's version to its target.
 const HEAD: usize = 4096;
 
-/// A piece of a file that holds device code.
+/// A part of a file that holds device code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub offset: usize,
     /// Its bytes.
     pub bytes: &'a [u8],
 }
 
-/// All fatbins ([`crate::entries`] takes them apart) in the order of the file. Of two that overlap, the first counts.
+/// All fatbins (for [`crate::entries`]) in file order. Of two that overlap, the first counts.
 pub fn search_fatbins(file: &[u8]) -> Vec<Piece<'_>> {
     let places = |magic: u32| Finder::new(&magic.to_le_bytes()).find_iter(file).collect::<Vec<_>>();
     let mut at: Vec<usize> = places(FATBIN_MAGIC).into_iter().chain(places(FATBIN_MAGIC_OLD)).collect();
@@ -36,7 +36,7 @@ pub fn search_fatbins(file: &[u8]) -> Vec<Piece<'_>> {
     found
 }
 
-/// All PTX texts that lie in the file as they are, each from its `.version` to the first byte that is no text.
+/// All uncompressed PTX texts in the file, each from its `.version` up to the first byte that cannot be text.
 pub fn search_texts(file: &[u8]) -> Vec<Piece<'_>> {
     let mut found: Vec<Piece> = Vec::new();
     for offset in Finder::new(b".version ").find_iter(file) {
@@ -52,7 +52,8 @@ pub fn search_texts(file: &[u8]) -> Vec<Piece<'_>> {
     found
 }
 
-/// `.version 8.0`, then soon `.target sm_`: not the pieces from which a compiler prints such lines.
+/// Whether `.version 8.0` is followed shortly by `.target sm_`: this excludes the strings from which a
+/// compiler prints such lines.
 fn begins_text(bytes: &[u8]) -> bool {
     let head = until_nul(bytes.get(..HEAD).unwrap_or(bytes));
     let number = head.strip_prefix(b".version ").unwrap_or(&[]).trim_ascii_start();

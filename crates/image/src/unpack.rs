@@ -1,20 +1,21 @@
-//! Packed code: what comes out must be exactly as long as the container says, and no longer than [`MAX_TEXT`].
+//! Decompression: the result must have exactly the size that the container states, and at most [`MAX_TEXT`]
+//! bytes.
 
 use std::fmt;
 use std::io::Read;
 
 use crate::MAX_TEXT;
 
-/// Why packed bytes do not give what their container says.
+/// Why compressed bytes do not match their container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unpack {
-    /// More bytes are declared than are ever unpacked.
+    /// The declared size exceeds the maximum.
     TooLarge(u64),
-    /// What is packed is not in the format that is declared.
+    /// The bytes are not valid in the declared format.
     Corrupt(&'static str),
-    /// So many bytes are declared, and there are fewer.
+    /// The declared size, and the actual size, which is smaller.
     Short(u64, u64),
-    /// So many bytes are declared, and there are more.
+    /// The declared size, which the actual size exceeds.
     Long(u64),
 }
 
@@ -22,7 +23,7 @@ impl fmt::Display for Unpack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unpack::TooLarge(declared) => {
-                write!(f, "declares {declared} bytes; at most {MAX_TEXT} are unpacked")
+                write!(f, "declares {declared} bytes; the maximum is {MAX_TEXT}")
             }
             Unpack::Corrupt(format) => write!(f, "is not valid {format}"),
             Unpack::Short(declared, real) => write!(f, "declares {declared} bytes and unpacks to {real}"),
@@ -31,18 +32,18 @@ impl fmt::Display for Unpack {
     }
 }
 
-/// How bytes are packed.
+/// Compression formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
-    /// One block of LZ4.
+    /// An LZ4 block.
     Lz4,
-    /// A frame of zstd.
+    /// A zstd frame.
     Zstd,
-    /// A stream of zlib.
+    /// A zlib stream.
     Zlib,
 }
 
-/// Unpacks what declares to be `declared` bytes. No more are made than that.
+/// Decompresses bytes with a declared size of `declared`. Never produces more than that.
 pub(crate) fn unpack(packing: Packing, packed: &[u8], declared: u64) -> Result<Vec<u8>, Unpack> {
     let size = usize::try_from(declared).ok().filter(|n| *n <= MAX_TEXT).ok_or(Unpack::TooLarge(declared))?;
     let out = match packing {

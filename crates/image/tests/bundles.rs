@@ -1,4 +1,4 @@
-//! Clang's bundles, plain and compressed, whole and broken.
+//! Clang's bundles, plain and compressed, intact and malformed.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Containers made here by hand from the layout's description, and random bytes.
+//! Containers built by hand from the description of their layout, and random bytes.
 
 mod support;
 
@@ -55,7 +55,8 @@ fn packed_texts() {
     }
 }
 
-/// The flags of ELF headers as NVIDIA's assemblers write them: in the first byte up to CUDA 12, in the second from CUDA 13 on.
+/// The flags of ELF headers as ptxas writes them: in the first byte up to CUDA 12, in the second from CUDA 13
+/// on.
 #[test]
 fn machine_code_says_what_it_is_for() {
     for (abi, flags, arch) in [(7u8, 0x0056_0556u32, 86), (8, 0x0600_5a04, 90), (8, 0x0600_6402, 100)] {
@@ -71,7 +72,7 @@ fn machine_code_says_what_it_is_for() {
     assert_eq!(contents(&fatbin(&[code(90), code(80), code(90)])).machine_code, [80, 90]);
 }
 
-/// What an entry declares is what comes out of it, to the byte; nothing more is made.
+/// An entry decompresses to exactly the declared size, and never to more.
 #[test]
 fn an_entry_of_another_size_than_it_declares_is_refused() {
     let lz4 = lz4(b".version 7.0 a packed text");
@@ -121,7 +122,7 @@ proptest! {
     }
 }
 
-/// Some bytes of a program, then what it holds, at an odd place.
+/// Some bytes of a program followed by `pieces` at an odd offset.
 fn inside_program(pieces: &[&[u8]]) -> Vec<u8> {
     let mut file = b"\x7fELF some code".to_vec();
     for piece in pieces {
@@ -145,7 +146,7 @@ fn fatbins_are_found_anywhere() {
 #[test]
 fn texts_are_found_as_they_are() {
     let text = b".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n";
-    // What a compiler prints such lines from is no text.
+    // The format strings from which a compiler prints such lines are not texts.
     let file = inside_program(&[b".version ", text, b"\0", b".version %d.%d\n.target ", text, b"\x01"]);
     let found: Vec<&[u8]> = search_texts(&file).iter().map(|p| p.bytes).collect();
     assert_eq!(found, [&text[..], &text[..]]);

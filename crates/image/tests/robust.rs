@@ -1,5 +1,5 @@
-//! No bytes make the crate panic or go on for ever, and what it finds lies in them. The fuzzer does the same
-//! for longer (`fuzz/`).
+//! No bytes make the crate panic or run without end, and everything that it finds is inside the input. The
+//! fuzzer tests the same for longer (`fuzz/`).
 
 mod support;
 
@@ -9,7 +9,7 @@ use proptest::test_runner::RngSeed;
 use support::apart::take_apart;
 use support::{archive, entry, fatbin, host_object, machine_code, seeds};
 
-/// The first inputs are what their names say, so that the fuzzer begins behind the first checks.
+/// The first inputs are valid containers, so that the fuzzer gets past the first checks.
 #[test]
 fn the_fuzzers_first_inputs_are_containers() {
     for (name, bytes) in seeds() {
@@ -32,7 +32,7 @@ fn an_archives_machine_code_is_named() {
     assert_eq!(members[0].devices.machine_code, [80]);
 }
 
-/// One of no bytes was found again and again at the same place.
+/// Regression test: a fatbin of size zero was found at the same offset for ever.
 #[test]
 fn a_fatbin_smaller_than_its_header_ends_the_section() {
     let mut none = 0xba55_ed50u32.to_le_bytes().to_vec();

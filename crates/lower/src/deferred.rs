@@ -127,8 +127,8 @@ impl Deferred {
 
     /// The module with every function that a kernel may reach.
     ///
-    /// # Errors A function cannot be lowered although functions with the same shapes can: a bug in this
-    /// crate.
+    /// # Errors
+    /// A function cannot be lowered although functions with the same shapes can: a bug in this crate.
     pub fn reached_from(&self, kernel: FuncId, each: Each) -> Result<wave::Module, Vec<Error>> {
         let reached = self.graph.reachable(kernel);
         // The targets of calls through handles are known only if every function that takes a handle is
@@ -141,7 +141,8 @@ impl Deferred {
 
     /// The module with all of its functions.
     ///
-    /// # Errors See [`Deferred::reached_from`].
+    /// # Errors
+    /// See [`Deferred::reached_from`].
     pub fn whole(&self, each: Each) -> Result<wave::Module, Vec<Error>> {
         let all = 0..self.lowered.len() as u32;
         self.with(&all.map(FuncId).collect(), each)

@@ -1,6 +1,7 @@
-//! Enumerations whose members have one spelling each: printers, readers and documents use the same table.
+//! Enumerations whose members have one spelling each, so that printers, parsers and documents use the same
+//! table.
 
-/// Declares an enumeration, each member with its spelling.
+/// Declares an enumeration and the spelling of each member.
 ///
 /// ```
 /// names::names! {

@@ -1,11 +1,12 @@
-//! Whether a result of an approximate function is near enough to the hardware's.
+//! Whether a result of an approximate function is close enough to the hardware's.
 //!
-//! Ours and the hardware's may each be off by the bound that the PTX manual states, so twice the bound is allowed.
+//! Both our result and the hardware's may be off by the bound that the PTX manual states, so twice the bound
+//! is allowed.
 
 use super::{Form, InputType};
 use crate::manual;
 
-/// Whether `got` may stand for the hardware's `expected`.
+/// Whether `got` is acceptable where the hardware gave `expected`.
 pub(super) fn close(form: &Form, inputs: &[u64], expected: u64, got: u64) -> bool {
     let Some(&own) = form.inputs.first() else { return false };
     let input = inputs.first().copied().unwrap_or_default();
@@ -31,15 +32,16 @@ fn element_close(form: &Form, t: InputType, input: u64, expected: u64, got: u64)
         return e.is_sign_negative() == g.is_sign_negative();
     }
     if e.is_infinite() || g.is_infinite() {
-        // At the edge of the range one may overflow and the other not.
+        // At the edge of the range, one result may overflow and the other not.
         let finite = if e.is_infinite() { g } else { e };
         return e.signum() == g.signum() && finite.abs() >= 0.999 * format.largest();
     }
     let bounds = manual::bounds(form.instruction());
-    // Where no bound is stated (sin and cos): the range of the function.
+    // If the manual states no bound (sin and cos), allow the range of the function.
     let allowed = bounds.iter().find(|b| b.covers(x)).map_or(2.0, |b| 2.0 * b.allowed(e));
     let error = (e - g).abs();
-    // Two steps of the smallest format there is; and results below the normal range may be flushed to zero.
+    // Allow two steps of the smallest representable number; results below the normal range may also be
+    // flushed to zero.
     error <= allowed
         || error <= 2.0 * format.step(e)
         || e.abs().max(g.abs()) <= format.smallest_normal() && form.name.contains(".ftz")
@@ -94,8 +96,8 @@ impl Format {
         f64::from(1 - self.bias()).exp2()
     }
 
-    /// The distance between neighbours below the normal range, and half such a step of formats whose bound is given
-    /// in units of f32 (the halves) at `x`.
+    /// The distance between neighbours below the normal range. For formats whose bound is given in units of
+    /// f32 (f16 and bf16), half of such a step at `x`.
     fn step(&self, x: f64) -> f64 {
         let subnormal = f64::from(1 - self.bias() - self.mantissa).exp2();
         if self.mantissa <= 10 {

@@ -1,8 +1,8 @@
-//! The inputs of the forms: a function of type, operand and index, as `tests/hw/inputs.h` has it in C.
+//! The inputs of the forms: a function of type, operand and index. `tests/hw/inputs.h` is the same in C.
 
 use crate::splitmix;
 
-/// A type of input: which values it takes, and the size of its register.
+/// A type of input: the set of values, and the size of the register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputType {
     /// An integer of 16 bits.
@@ -11,7 +11,7 @@ pub enum InputType {
     I32,
     /// An integer of 64 bits.
     I64,
-    /// A shift or a position, in 32 bits.
+    /// A shift count or a bit position, in 32 bits.
     Shift,
     /// 0 or 1, in 32 bits.
     Bool,
@@ -29,14 +29,14 @@ pub enum InputType {
     BF16x2,
 }
 
-/// What the values of a type are made of.
+/// The structure of a type's values.
 struct Shape {
     edges: &'static [u64],
-    /// Bits of an element; 0: a shift.
+    /// Bits of an element; 0 for a shift count.
     bits: u32,
-    /// Bits of exponent and mantissa; none: an integer.
+    /// Bits of exponent and mantissa; `None` for an integer.
     float: Option<Float>,
-    /// Elements of a value.
+    /// Elements per value.
     packed: u32,
 }
 
@@ -44,7 +44,7 @@ struct Float {
     exponent: u32,
     mantissa: u32,
     bias: u64,
-    /// How many exponents about 1.0 are taken.
+    /// Number of exponents around that of 1.0 that are used.
     span: u64,
 }
 
@@ -54,7 +54,7 @@ const SINGLE: Option<Float> = Some(Float { exponent: 8, mantissa: 23, bias: 127,
 const DOUBLE: Option<Float> = Some(Float { exponent: 11, mantissa: 52, bias: 1023, span: 48 });
 
 impl InputType {
-    /// The type of a name in `forms.tsv`.
+    /// The type with this name in `forms.tsv`.
     pub fn from_name(name: &str) -> Option<InputType> {
         Some(match name {
             "i16" => InputType::I16,
@@ -107,7 +107,7 @@ fn pick(table: &[u64], at: u64) -> u64 {
     table[(at % table.len() as u64) as usize]
 }
 
-/// An element from two random words.
+/// An element made from two random words.
 fn random(shape: &Shape, w: u64, v: u64) -> u64 {
     let kind = w & 7;
     if kind <= 1 {
@@ -134,7 +134,7 @@ fn random(shape: &Shape, w: u64, v: u64) -> u64 {
     }
 }
 
-/// Input `index` of operand `operand`, of type `own`, of a form whose inputs have the types `all`.
+/// Input `index` of operand `operand`, of type `own`, for a form whose inputs have the types `all`.
 pub(super) fn value(all: &[InputType], own: InputType, operand: u64, index: u64) -> u64 {
     let length = |k: usize| all.get(k).map_or(1, |t| t.shape().edges.len() as u64);
     let (first, cross) = (length(0), length(0) * length(1));

@@ -1,4 +1,4 @@
-//! A form's kernel as PTX text, the same as `tests/hw/record.c` writes.
+//! A form's kernel as PTX text, identical to the output of `tests/hw/record.c`.
 
 use super::{BLOCK, Form, INPUTS, SLOT};
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 const INPUT_NAMES: [char; 4] = ['a', 'b', 'c', 'e'];
 const OUTPUT_NAMES: [char; 3] = ['d', 'x', 'y'];
 
-/// Appends the kernel's text; `old`: as PTX before 1.4 has it.
+/// Appends the kernel's text; `old` selects the syntax before PTX 1.4.
 pub(super) fn write(text: &mut String, form: &Form, old: bool) {
     // Writing to a string cannot fail.
     let _ = try_write(text, form, old);

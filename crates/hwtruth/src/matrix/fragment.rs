@@ -1,8 +1,9 @@
-//! The inputs of the matrix forms: a function of type, operand, register and thread, as `tests/hw/matrix/fragments.h` has it in C.
+//! The inputs of the matrix forms: a function of type, operand, register and thread.
+//! `tests/hw/matrix/fragments.h` is the same in C.
 
 use crate::splitmix;
 
-/// What the registers of an input hold.
+/// The contents of an input's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FragmentType {
     /// Floats.
@@ -18,16 +19,16 @@ pub enum FragmentType {
     Raw,
     /// Integers of four or eight bits, or single bits.
     Int,
-    /// Sums of 32 bits.
+    /// 32-bit accumulators.
     S32,
-    /// Metadata that names two of four.
+    /// Sparsity metadata that selects two of four.
     Two4,
-    /// Metadata that names one of two.
+    /// Sparsity metadata that selects one of two.
     One2,
 }
 
 impl FragmentType {
-    /// The type of a name in the table.
+    /// The type with this name in the table.
     pub fn from_name(name: &str) -> Option<FragmentType> {
         let float = |bits, exponent, mantissa| FragmentType::Float { bits, exponent, mantissa };
         Some(match name {
@@ -54,7 +55,7 @@ impl FragmentType {
         if matches!(self, FragmentType::Float { bits: 64, .. }) { 8 } else { 4 }
     }
 
-    /// What a thread's register holds.
+    /// The contents of a thread's register.
     pub fn register(self, operand: u64, register: u64, thread: u64) -> u64 {
         let mode = (thread / 32) % 8;
         let first = ((thread * 8 + operand) * 128 + register) * 32;
@@ -90,7 +91,7 @@ impl FragmentType {
     }
 }
 
-/// A float of a fragment; `sum` says that it is added to products.
+/// A float of a fragment; `sum` if it belongs to an accumulator.
 fn float((ebits, mbits): (u32, u32), mode: u64, sum: bool, u: u64, v: u64) -> u64 {
     let (top, ones) = ((1u64 << ebits) - 1, (1u64 << mbits) - 1);
     let bias = top >> 1;

@@ -1,14 +1,14 @@
-//! Everything that the crate does with bytes, and what must hold of the answers, whatever the bytes are.
+//! Every operation of the crate, with the properties that its results must have for any bytes.
 
 use image::{
     Entry, Kind, Piece, bundle_size, bundled, compressed_size, contents, decompress, detect, entries,
     library, linked, linked_size, search_fatbins, search_texts, texts, total_size,
 };
 
-/// What is unpacked besides what a device would take, and linked again: more only takes time.
+/// Limit on what is decompressed and linked again, beyond what a device would use, to bound the test's time.
 const MUCH: u64 = 16 << 20;
 
-/// Where a piece begins in the bytes that it is of.
+/// Offset of a piece in the bytes that it is a part of.
 fn place(piece: &[u8], of: &[u8]) -> usize {
     let offset = (piece.as_ptr() as usize).wrapping_sub(of.as_ptr() as usize);
     assert!(offset <= of.len() && piece.len() <= of.len() - offset, "a piece of other bytes");
@@ -30,7 +30,7 @@ fn fatbin(bytes: &[u8]) -> Vec<Entry<'_>> {
     all
 }
 
-/// Pieces follow one another in the file.
+/// Pieces do not overlap and are in file order.
 fn in_order(file: &[u8], pieces: &[Piece]) {
     let mut end = 0;
     for piece in pieces {
@@ -48,7 +48,7 @@ fn bundles(bytes: &[u8]) {
     }
 }
 
-/// Takes some bytes apart in every way.
+/// Takes the bytes apart in every possible way.
 pub fn take_apart(bytes: &[u8]) {
     let kind = detect(bytes);
     let held = contents(bytes);
@@ -56,11 +56,11 @@ pub fn take_apart(bytes: &[u8]) {
     fatbin(bytes);
     for capability in [50, 86, u32::MAX] {
         if let Ok(all) = texts(bytes, capability) {
-            assert!(matches!(kind, Some(Kind::Ptx | Kind::Fatbin | Kind::Linked)), "texts of {kind:?}");
+            assert!(matches!(kind, Some(Kind::Ptx | Kind::Fatbin | Kind::Linked)), "{kind:?} has texts");
             if all.iter().map(|(_, text)| text.len() as u64).sum::<u64>() <= MUCH {
                 let again = linked(&all, 0);
                 assert_eq!(linked_size(&again), Some(again.len()));
-                assert_eq!(texts(&again, capability), Ok(all), "a link comes apart");
+                assert_eq!(texts(&again, capability), Ok(all), "linking is reversible");
             }
         }
     }
@@ -72,7 +72,7 @@ pub fn take_apart(bytes: &[u8]) {
     assert!(found.iter().all(|piece| !fatbin(piece.bytes).is_empty()), "a fatbin without entries");
     let found = search_texts(bytes);
     in_order(bytes, &found);
-    assert!(found.iter().all(|piece| detect(piece.bytes) == Some(Kind::Ptx)), "a text that is none");
+    assert!(found.iter().all(|piece| detect(piece.bytes) == Some(Kind::Ptx)), "not a text");
     bundles(bytes);
     if let Ok(plain) = decompress(bytes) {
         bundles(&plain);

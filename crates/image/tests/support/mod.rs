@@ -1,6 +1,7 @@
-//! Containers made by hand from the layouts' descriptions, for tests and as the fuzzer's first inputs.
+//! Containers built by hand from the descriptions of their layouts, for tests and as the fuzzer's first
+//! inputs.
 
-// Each test and the example take some of it.
+// Each test and the example use only part of it.
 #![allow(dead_code)]
 
 pub mod apart;
@@ -37,14 +38,14 @@ pub fn fatbin(parts: &[Vec<u8>]) -> Vec<u8> {
     f
 }
 
-/// A text in one block of LZ4: a token for 16 literals or more (15, then the rest), no match.
+/// A text as one LZ4 block: a token for 16 or more literals (15, then the rest), no match.
 pub fn lz4(text: &[u8]) -> Vec<u8> {
     let mut block = vec![0xf0, (text.len() - 15) as u8];
     block.extend(text);
     block
 }
 
-/// A text in a frame of zstd: single segment, one byte of content size, one raw last block.
+/// A text as a zstd frame: single segment, one byte of content size, one raw last block.
 pub fn zstd(text: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x20, text.len() as u8];
     frame.extend(&(((text.len() as u32) << 3) | 1).to_le_bytes()[..3]);
@@ -52,7 +53,7 @@ pub fn zstd(text: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// A block of LZ4 that repeats its first byte `count` times.
+/// An LZ4 block that repeats its first byte `count` times.
 pub fn lz4_bomb(count: usize) -> Vec<u8> {
     let mut block = vec![0x1f, b'.', 1, 0];
     block.extend(std::iter::repeat_n(255, (count - 20) / 255));
@@ -60,7 +61,7 @@ pub fn lz4_bomb(count: usize) -> Vec<u8> {
     block
 }
 
-/// A zstd frame without a declared size whose last block is one byte, `count` times over.
+/// A zstd frame without a declared size whose last block repeats one byte `count` times.
 pub fn zstd_bomb(count: u32) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
     frame.extend(&((count << 3) | 3).to_le_bytes()[..3]);
@@ -91,7 +92,7 @@ pub fn bundle() -> Vec<u8> {
     out
 }
 
-/// The same, compressed, with the header of this version.
+/// The same bundle, compressed, with a header of this version.
 pub fn compressed(version: u16, zstd: bool) -> Vec<u8> {
     let plain = bundle();
     let packed = match zstd {
@@ -120,8 +121,8 @@ pub fn compressed(version: u16, zstd: bool) -> Vec<u8> {
 /// A section of an ELF file: name, type, size of its elements, bytes.
 pub type Section<'a> = (&'a str, u32, u64, &'a [u8]);
 
-/// An ELF file of 64 bits for a machine; each section's link is the last one but the names', where symbols
-/// have their names.
+/// A 64-bit ELF file for a machine. Every section links to the second-last one, which holds the names of
+/// symbols.
 pub fn elf(machine: u16, flags: u32, sections: &[Section]) -> Vec<u8> {
     let mut names = vec![0];
     let mut table = vec![0; 64];
@@ -165,7 +166,7 @@ pub fn elf(machine: u16, flags: u32, sections: &[Section]) -> Vec<u8> {
     file
 }
 
-/// Machine code for sm_80 that defines one global function of this name, which has 4 bytes.
+/// Machine code for sm_80 that defines one global function of this name, 4 bytes long.
 pub fn machine_code(name: &str) -> Vec<u8> {
     let names = [b"\0", name.as_bytes(), b"\0"].concat();
     let mut symbols = vec![0; 24];
@@ -193,7 +194,7 @@ pub fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     file
 }
 
-/// One container of each kind, by a name for a file.
+/// One container of each kind, with a file name.
 pub fn seeds() -> Vec<(String, Vec<u8>)> {
     let text = b".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n";
     let (code, length) = (machine_code("k"), text.len() as u64);

@@ -41,7 +41,8 @@ pub(crate) struct Later {
 
 /// Same as [`parse`], with the bodies of functions shared out by `each`.
 ///
-/// # Errors Same as [`parse`].
+/// # Errors
+/// Same as [`parse`].
 pub fn parse_by(source: &str, each: Each) -> Result<Module, Vec<Diagnostic>> {
     apart(source, each).map_or_else(|| parse(source), Ok)
 }

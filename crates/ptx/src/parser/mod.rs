@@ -92,7 +92,8 @@ pub(crate) struct Parser<'s> {
 
 /// Parses a module.
 ///
-/// # Errors At least one and at most [`MAX_ERRORS`] errors, in text order.
+/// # Errors
+/// At least one and at most [`MAX_ERRORS`] errors, in text order.
 pub fn parse(source: &str) -> Result<Module, Vec<Diagnostic>> {
     if u32::try_from(source.len()).is_err() {
         let message = "A PTX text must be smaller than 4 GiB";
@@ -110,7 +111,8 @@ pub fn parse(source: &str) -> Result<Module, Vec<Diagnostic>> {
 /// Parses a module from bytes. Non-ASCII bytes are legal only in strings; bytes that are not UTF-8 are read
 /// as `?`.
 ///
-/// # Errors Same as [`parse`].
+/// # Errors
+/// Same as [`parse`].
 pub fn parse_bytes(source: &[u8]) -> Result<Module, Vec<Diagnostic>> {
     parse(&text_of(source))
 }
