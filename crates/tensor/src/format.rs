@@ -11,7 +11,7 @@ pub enum Format {
     F16 = "f16",
     /// The upper half of an f32.
     BF16 = "bf16",
-    /// An f32 whose lower 13 bits do not count.
+    /// An f32 whose lower 13 bits are ignored.
     TF32 = "tf32",
     /// IEEE single precision.
     F32 = "f32",
@@ -19,38 +19,38 @@ pub enum Format {
     F64 = "f64",
     /// Signed bytes.
     S8 = "s8",
-    /// Bytes.
+    /// Unsigned bytes.
     U8 = "u8",
-    /// Signed four bits.
+    /// Signed 4-bit integers.
     S4 = "s4",
-    /// Four bits.
+    /// Unsigned 4-bit integers.
     U4 = "u4",
     /// Single bits.
     B1 = "b1",
     /// 32-bit integers.
     S32 = "s32",
-    /// Eight bits with four of exponent; no infinities, one NaN of each sign.
+    /// Eight bits with four exponent bits; no infinities, one NaN of each sign.
     E4M3 = "e4m3",
-    /// Eight bits with five of exponent.
+    /// Eight bits with five exponent bits.
     E5M2 = "e5m2",
-    /// Six bits with three of exponent; all numbers.
+    /// Six bits with three exponent bits; all codes are numbers.
     E3M2 = "e3m2",
-    /// Six bits with two of exponent; all numbers.
+    /// Six bits with two exponent bits; all codes are numbers.
     E2M3 = "e2m3",
-    /// Four bits with two of exponent; all numbers.
+    /// Four bits with two exponent bits; all codes are numbers.
     E2M1 = "e2m1",
 }}
 
-/// What a float's bits say. A number is ±`significand` × 2^(`exponent` − fraction bits of the format).
+/// A decoded float. A number is ±`significand` × 2^(`exponent` − the format's fraction bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Float {
-    /// A number, zero among them.
+    /// A number, possibly zero.
     Number {
         /// The sign bit.
         negative: bool,
-        /// The exponent of the significand's unit; the least one for subnormals and zero.
+        /// The exponent of the significand's unit; the smallest one for subnormals and zero.
         exponent: i32,
-        /// With the implied bit.
+        /// The significand, including the implied bit.
         significand: u64,
     },
     /// An infinity.
@@ -62,25 +62,25 @@ pub enum Float {
     Nan,
 }
 
-/// How the floats of a format are laid out.
+/// The layout of a float format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bits of the exponent.
+    /// Number of exponent bits.
     pub exponent: u32,
-    /// Bits of the fraction.
+    /// Number of fraction bits.
     pub fraction: u32,
-    /// What is subtracted from the exponent.
+    /// The exponent's bias.
     pub bias: i32,
-    /// What the topmost exponent stands for.
+    /// The meaning of the largest exponent.
     pub top: Top,
 }
 
-/// What the topmost exponent stands for.
+/// The meaning of the largest exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Top {
     /// Infinities and NaNs.
     Special,
-    /// Numbers, but for a NaN where all bits are set.
+    /// Numbers, except for a NaN with all bits set.
     OneNan,
     /// Numbers.
     Numbers,
@@ -94,14 +94,14 @@ impl Format {
             Format::TF32 | Format::F32 | Format::S32 => 32,
             Format::F16 | Format::BF16 => 16,
             Format::S8 | Format::U8 | Format::E4M3 | Format::E5M2 => 8,
-            // In a byte each, where floats of eight, six and four bits are mixed.
+            // One per byte, as when floats of eight, six and four bits are mixed.
             Format::E3M2 | Format::E2M3 => 8,
             Format::S4 | Format::U4 | Format::E2M1 => 4,
             Format::B1 => 1,
         }
     }
 
-    /// The layout of a float; none of an integer.
+    /// The layout of a float format; `None` for integers.
     pub const fn layout(self) -> Option<Layout> {
         let (exponent, fraction, top) = match self {
             Format::F16 => (5, 10, Top::Special),
@@ -119,7 +119,7 @@ impl Format {
         Some(Layout { exponent, fraction, bias: (1 << (exponent - 1)) - 1, top })
     }
 
-    /// The integer of an element's bits (four bits and bytes).
+    /// Decodes an integer element of four or eight bits.
     pub const fn integer(self, bits: u32) -> i32 {
         match self {
             Format::S8 => bits as u8 as i8 as i32,
@@ -130,7 +130,7 @@ impl Format {
         }
     }
 
-    /// The float of an element's bits; of a tf32 the upper 19 count.
+    /// Decodes a float element. Of a tf32, only the upper 19 bits count.
     pub fn float(self, bits: u64) -> Float {
         let Some(layout) = self.layout() else { return Float::Nan };
         let bits = if self == Format::TF32 { bits >> 13 } else { bits };

@@ -1,19 +1,20 @@
-//! Where the elements of a matrix lie: which lane, register and part of it (PTX ISA 9.7.14.5).
+//! The positions of matrix elements in fragments: lane, register, and part of the register (PTX ISA
+//! 9.7.14.5).
 //!
-//! A *place* is a lane and the number of an element in it, counted over the lane's registers; several elements share a 32-bit register
-//! from its low end up.
+//! A position is a lane and the index of an element in it, counted over the lane's registers. Elements that
+//! share a 32-bit register fill it from the low end.
 
 use crate::LANES;
 use crate::format::Format;
 use crate::mma::Mma;
 
-/// Elements of a format in a register.
+/// Number of elements of a format per register.
 pub fn per_register(format: Format) -> usize {
     (32 / format.bits()).max(1) as usize
 }
 
-/// The rows and columns of one lane's element of `a`, or of `b` transposed: eight rows, by groups of four lanes; columns by the lane in its
-/// group and then on by registers.
+/// The row and column of a lane's element of `a`, or of `b` transposed. Each group of four lanes has one of
+/// eight rows; columns follow the lane's number in the group, then the register.
 fn row_and_k(rows: usize, format: Format, lane: usize, element: usize) -> (usize, usize) {
     let (group, own) = (lane / 4, lane % 4);
     let e = per_register(format);
@@ -22,7 +23,7 @@ fn row_and_k(rows: usize, format: Format, lane: usize, element: usize) -> (usize
     (group + 8 * (register % halves), own * e + part + 4 * e * (register / halves))
 }
 
-/// The row and the column of `a`'s element (of those that are there).
+/// The row and the column of a stored element of `a`.
 pub fn a(x: &Mma, lane: usize, element: usize) -> (usize, usize) {
     if x.is_quad() {
         let upper = 4 * (lane / 16);
@@ -47,7 +48,7 @@ pub fn b(x: &Mma, lane: usize, element: usize) -> (usize, usize) {
     (k, column)
 }
 
-/// The row and the column of an element of `c` or `d`, which has this format.
+/// The row and the column of an element of `c` or `d` in this format.
 pub fn c(x: &Mma, format: Format, lane: usize, element: usize) -> (usize, usize) {
     if x.is_quad() {
         let upper = 4 * (lane / 16);
@@ -62,12 +63,12 @@ pub fn c(x: &Mma, format: Format, lane: usize, element: usize) -> (usize, usize)
     (group + 8 * (pair % halves), own * 2 + part + 8 * (pair / halves))
 }
 
-/// Of the products that a warp computes at once, the one that a lane's registers belong to.
+/// The index of the product that a lane's registers belong to, for instructions that compute several at once.
 pub fn quad(x: &Mma, lane: usize) -> usize {
     if x.is_quad() { lane / 4 % 4 } else { 0 }
 }
 
-/// An element of a lane in the registers of an operand, `[register][lane]`.
+/// Reads an element of a lane from the registers of an operand, `[register][lane]`.
 pub fn get(registers: &[u32], format: Format, lane: usize, element: usize) -> u64 {
     let word = |at: usize| u64::from(registers.get(at).copied().unwrap_or(0));
     match format.bits() {
@@ -83,7 +84,7 @@ pub fn get(registers: &[u32], format: Format, lane: usize, element: usize) -> u6
     }
 }
 
-/// Puts an element into registers whose bits there are zero.
+/// Writes an element to registers whose bits there are zero.
 pub fn put(registers: &mut [u32], format: Format, lane: usize, element: usize, value: u64) {
     let mut or = |at: usize, v: u32| {
         if let Some(r) = registers.get_mut(at) {

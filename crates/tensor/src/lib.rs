@@ -1,7 +1,8 @@
-//! The tensor core: `d = a × b + c` on small matrices whose elements lie spread over the registers of a warp.
+//! The tensor core: `d = a × b + c` on small matrices whose elements are distributed over the registers of a
+//! warp.
 //!
-//! [`Matrix`] says what is asked; [`Matrix::run`] computes it for a whole warp. Layouts of fragments are the PTX manual's (9.7.14.5), sums are those
-//! of an H200 to the bit, as recorded in `tests/hw/matrix`.
+//! [`Matrix`] describes an instruction; [`Matrix::run`] executes it for a whole warp. Fragments have the PTX
+//! manual's layout (9.7.14.5); sums are identical to an H200's, as recorded in `tests/hw/matrix`.
 
 mod fast;
 pub mod format;

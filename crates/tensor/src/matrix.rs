@@ -1,38 +1,38 @@
-//! All matrix instructions of a warp, and what they need of its shared memory.
+//! All matrix instructions of a warp, and their access to shared memory.
 
 use crate::mma::Mma;
 use crate::movement::Movement;
 use crate::wgmma::Wgmma;
 
-/// An instruction: everything but its operands.
+/// An instruction without its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Matrix {
     /// A product of fragments.
     Mma(Mma),
-    /// A matrix between shared memory and registers, or between registers.
+    /// Moves a matrix between shared memory and registers, or between registers.
     Move(Movement),
-    /// A warp's part of a product whose operands lie in shared memory.
+    /// A warp's part of a product with operands in shared memory.
     Wgmma(Wgmma),
 }
 
-/// The shared memory of a warp's block, by offsets in it.
+/// The shared memory of the warp's block, addressed by offset.
 pub trait Shared {
-    /// Copies bytes out; false where they are not all there.
+    /// Copies bytes out; false if they are not all inside shared memory.
     fn read(&self, at: u64, to: &mut [u8]) -> bool;
-    /// Copies bytes in; false where there is no place for all of them.
+    /// Copies bytes in; false if they do not all fit inside shared memory.
     fn write(&self, at: u64, from: &[u8]) -> bool;
 }
 
-/// Why an instruction cannot be run.
+/// Why an instruction faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A row, or an element, of the block's shared memory that is not there, and the lane that asked for it.
+    /// A row or element outside the block's shared memory: its address, and the lane that asked for it.
     Outside(u64, u32),
-    /// A row does not begin at a multiple of its size.
+    /// A row that is not aligned to its size: its address, and the lane that asked for it.
     Misaligned(u64, u32),
 }
 
-/// Bits of a number that say which kind of instruction it is.
+/// First bit of the instruction's kind in its number.
 const KIND: u32 = 61;
 
 impl Matrix {
@@ -46,7 +46,7 @@ impl Matrix {
         kind << KIND | number
     }
 
-    /// The instruction of a number; none of one that is none.
+    /// The instruction with this number; `None` if there is none.
     pub fn of_number(number: u64) -> Option<Matrix> {
         let rest = number & ((1 << KIND) - 1);
         match number >> KIND {
@@ -57,7 +57,7 @@ impl Matrix {
         }
     }
 
-    /// The spelling; [`Matrix::of_name`] reads it back.
+    /// The spelling; [`Matrix::of_name`] parses it.
     pub fn name(&self) -> String {
         match self {
             Matrix::Mma(x) => format!("mma.{}", x.name()),
@@ -66,7 +66,7 @@ impl Matrix {
         }
     }
 
-    /// The instruction of a spelling.
+    /// The instruction with this spelling.
     pub fn of_name(name: &str) -> Option<Matrix> {
         match name.split_once('.') {
             Some(("mma", rest)) => Mma::of_name(rest).map(Matrix::Mma),
@@ -75,7 +75,7 @@ impl Matrix {
         }
     }
 
-    /// The bits of each operand: 32 or 64.
+    /// The width in bits of each operand.
     pub fn operands(&self) -> Vec<u32> {
         match self {
             Matrix::Mma(x) => x.operands(),
@@ -84,7 +84,7 @@ impl Matrix {
         }
     }
 
-    /// The bits of each result.
+    /// The width in bits of each result.
     pub fn results(&self) -> Vec<u32> {
         match self {
             Matrix::Mma(x) => x.results(),
@@ -98,7 +98,7 @@ impl Matrix {
         matches!(self, Matrix::Mma(x) if x.of_doubles())
     }
 
-    /// Words that the registers of `bits` take in all lanes.
+    /// Number of words that registers of these widths occupy in all lanes.
     pub fn words(bits: &[u32]) -> usize {
         bits.iter().map(|b| (b / 32) as usize * crate::LANES).sum()
     }
@@ -113,11 +113,12 @@ impl Matrix {
         words.map(|n| n * crate::LANES)
     }
 
-    /// Runs the instruction for the lanes of `mask`. `args` holds the operands' registers one after the other, each with all lanes: 32 words, or
-    /// 64 where it has 64 bits (low word first); `results` likewise. What is missing in `args` is zero.
+    /// Runs the instruction for the lanes of `mask`. `args` holds the operands' registers in sequence, each
+    /// for all lanes: 32 words, or 64 for a 64-bit register (low word first). `results` has the same layout.
+    /// Missing `args` are zero.
     ///
     /// # Errors
-    /// Shared memory is not as the operands say.
+    /// An access to shared memory is out of bounds or misaligned.
     pub fn run(
         &self,
         mask: u32,

@@ -1,11 +1,11 @@
-//! What a matrix instruction of a warp asks.
+//! Descriptions of a warp's matrix products.
 
 use names::names;
 
 use crate::format::Format;
 
 names! {
-/// How a float sum is rounded; how bits are combined.
+/// How sums of f64 are rounded.
 #[derive(Default)]
 pub enum Round {
     /// To nearest, ties to even.
@@ -23,34 +23,34 @@ names! {
 /// How single bits are multiplied.
 #[derive(Default)]
 pub enum Bits {
-    /// Both are set.
+    /// By and.
     #[default]
     And = "and",
-    /// One of them is set.
+    /// By exclusive or.
     Xor = "xor",
 }}
 
 names! {
-/// The kinds of sm_120's products of floats below 16 bits.
+/// The kinds of sm_120's products of floats narrower than 16 bits.
 #[derive(Default)]
 pub enum Kind {
-    /// None: the products of other architectures.
+    /// None of them: the products of other architectures.
     #[default]
     Plain = "plain",
     /// Elements of eight, six and four bits, each in a byte.
     F8f6f4 = "f8f6f4",
-    /// The same; each 32 along `k` have a factor (ue8m0).
+    /// The same, with a scale factor (ue8m0) for each 32 along `k`.
     Mxf8f6f4 = "mxf8f6f4",
-    /// Elements of four bits; each 32 along `k` have a factor (ue8m0).
+    /// 4-bit elements, with a scale factor (ue8m0) for each 32 along `k`.
     Mxf4 = "mxf4",
-    /// Elements of four bits; each 16 along `k` have a factor (ue8m0).
+    /// 4-bit elements, with a scale factor (ue8m0) for each 16 along `k`.
     Mxf4Fine = "mxf4fine",
-    /// Elements of four bits; each 16 along `k` have a factor (ue4m3).
+    /// 4-bit elements, with a scale factor (ue4m3) for each 16 along `k`.
     Nvf4 = "nvf4",
 }}
 
 impl Kind {
-    /// Factors along `k` of a product whose elements are all there; 0: it has none.
+    /// Number of scale factors along `k` of a dense product; 0 for kinds without.
     pub fn factors(self) -> usize {
         match self {
             Kind::Plain | Kind::F8f6f4 => 0,
@@ -60,50 +60,51 @@ impl Kind {
         }
     }
 
-    /// Whether elements have four bits in registers; else they have a byte.
+    /// Whether registers hold 4-bit elements in four bits rather than in a byte each.
     fn is_packed(self) -> bool {
         matches!(self, Kind::Mxf4 | Kind::Mxf4Fine | Kind::Nvf4)
     }
 }
 
-/// `d = a × b + c` by a warp: shapes and formats. The operands are the registers of each lane: those of `a`, of `b` and of `c`, then
-/// the metadata where `a` is sparse; then, of kinds with factors, those of `a`, those of `b`, and the bytes and lanes that hold them: 4 times the lane plus the byte, of `a`,
-/// and from bit 8 on of `b`.
+/// A warp's `d = a × b + c`: shapes and formats. The operands are the registers of each lane: those of `a`,
+/// `b` and `c`; the metadata if `a` is sparse; and, for kinds with scale factors, those of `a`, those of `b`,
+/// and a word that selects the bytes and lanes that hold them: 4 times the lane plus the byte, for `a`, and
+/// from bit 8 on for `b`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mma {
     /// Rows of `a`, `c` and `d`: 8 or 16.
     pub m: u16,
     /// Columns of `b`, `c` and `d`.
     pub n: u16,
-    /// Columns of `a` (zeros counted where it is sparse) and rows of `b`.
+    /// Columns of `a` (including the zeros of a sparse one) and rows of `b`.
     pub k: u16,
-    /// Elements of `a`.
+    /// Format of `a`.
     pub a: Format,
-    /// Elements of `b`.
+    /// Format of `b`.
     pub b: Format,
-    /// Elements of `c`.
+    /// Format of `c`.
     pub c: Format,
-    /// Elements of `d`.
+    /// Format of `d`.
     pub d: Format,
-    /// `a` lies column by column (only where `k` is 4 and its elements are f16).
+    /// Whether `a` is column-major (only if `k` is 4 and `a` is f16).
     pub a_by_column: bool,
-    /// `b` lies row by row (likewise).
+    /// Whether `b` is row-major (only in the same case).
     pub b_by_row: bool,
-    /// Integer sums stop at the range's ends.
+    /// Whether integer sums saturate.
     pub saturate: bool,
     /// How sums of f64 are rounded.
     pub round: Round,
     /// How single bits are multiplied.
     pub bits: Bits,
-    /// Which kind of small floats.
+    /// The kind of a product of narrow floats.
     pub kind: Kind,
-    /// Half of the elements of `a` are zeros that are not there.
+    /// Whether `a` is sparse: half of its elements are zeros that are not stored.
     pub sparse: bool,
-    /// Of a sparse `a`: which lanes of each four hold the metadata.
+    /// For a sparse `a`: which lanes of each four hold the metadata.
     pub selector: u8,
 }
 
-/// Shapes that some formats have.
+/// The legal shapes of some formats.
 struct Shapes {
     m: u16,
     n: u16,
@@ -143,7 +144,7 @@ const SHAPES: &[Shapes] = {
 };
 
 impl Mma {
-    /// Whether there is such an instruction.
+    /// Whether such an instruction exists.
     pub fn is_legal(&self) -> bool {
         use Format::*;
         if self.kind != Kind::Plain {
@@ -184,7 +185,7 @@ impl Mma {
             && self.selector < self.selectors()
     }
 
-    /// The format of an element of `a` or `b` as registers hold it.
+    /// The format in which registers hold elements of `a` or `b`.
     pub(crate) fn held(&self, format: Format) -> Format {
         match self.kind {
             Kind::F8f6f4 | Kind::Mxf8f6f4 => Format::U8,
@@ -192,13 +193,13 @@ impl Mma {
         }
     }
 
-    /// An element's bits out of those that registers hold: four bits stand in the middle of a byte.
+    /// Extracts an element's bits from those in a register: 4-bit elements are in the middle of a byte.
     pub(crate) fn unpadded(&self, format: Format, bits: u64) -> u64 {
         let padded = matches!(self.kind, Kind::F8f6f4 | Kind::Mxf8f6f4) && format == Format::E2M1;
         if padded { bits >> 2 & 15 } else { bits }
     }
 
-    /// Whether it is four products of 8×4 and 4×8, each by two groups of four lanes.
+    /// Whether it consists of four products of 8×4 and 4×8, each computed by two groups of four lanes.
     pub fn is_quad(&self) -> bool {
         self.m == 8 && self.k == 4 && self.a == Format::F16
     }
@@ -208,7 +209,7 @@ impl Mma {
         self.a == Format::F64
     }
 
-    /// How many values the selector has.
+    /// Number of legal selectors.
     pub fn selectors(&self) -> u8 {
         match self.metadata_lanes() {
             0 => 1,
@@ -216,12 +217,13 @@ impl Mma {
         }
     }
 
-    /// Lanes of each four that hold metadata.
+    /// Number of lanes of each four that hold metadata.
     pub fn metadata_lanes(&self) -> u8 {
         if !self.sparse {
             return 0;
         }
-        // Four bits for each four elements (two of a tf32, eight of four bits) of 16 rows, in 8 groups of lanes.
+        // Four bits per group of four elements (two for tf32, eight for 4-bit elements) in 16 rows, held by 8
+        // groups of lanes.
         let group = match self.a {
             Format::TF32 => 2,
             Format::S4 | Format::U4 => 8,
@@ -231,20 +233,20 @@ impl Mma {
         (self.k / group * 4 * 16 / 8 / 32).max(1) as u8
     }
 
-    /// Columns of `a` that are there.
+    /// Number of stored columns of `a`.
     pub fn stored_k(&self) -> u16 {
         if self.sparse { self.k / 2 } else { self.k }
     }
 
-    /// Registers of a lane for a matrix of this size in all lanes together.
+    /// Registers per lane for a matrix of this size distributed over all lanes.
     fn registers(elements: [u16; 2], format: Format) -> usize {
         let [x, y] = elements.map(u32::from);
         (x * y * format.bits() / 32).div_ceil(format.bits().max(32)) as usize
     }
 
-    /// Registers of `a`, `b`, `c` and `d`; of 32 bits, or 64 for f64.
+    /// Number of registers of `a`, `b`, `c` and `d`: 32-bit ones, or 64-bit for f64.
     pub fn counts(&self) -> [usize; 4] {
-        // Four products lie in the lanes of a warp.
+        // The lanes of a warp hold four products.
         let m = if self.is_quad() { 4 * self.m } else { self.m };
         let n = if self.is_quad() { 4 * self.n } else { self.n };
         [
@@ -255,7 +257,7 @@ impl Mma {
         ]
     }
 
-    /// Words of a lane's operands and results.
+    /// Number of words of a lane's operands and results.
     pub(crate) fn words(&self) -> [usize; 2] {
         let [a, b, c, d] = self.counts();
         let each = |format: Format| format.bits().max(32) as usize / 32;
@@ -264,7 +266,7 @@ impl Mma {
         [(a + b) * each(self.a) + sums, d * each(self.d)]
     }
 
-    /// The bits of each operand.
+    /// The width in bits of each operand.
     pub fn operands(&self) -> Vec<u32> {
         let [a, b, c, _] = self.counts();
         let mut bits = vec![self.a.bits().max(32); a + b];
@@ -274,13 +276,13 @@ impl Mma {
         bits
     }
 
-    /// The bits of each result.
+    /// The width in bits of each result.
     pub fn results(&self) -> Vec<u32> {
         vec![self.d.bits().max(32); self.counts()[3]]
     }
 }
 
-/// Fields by their bits in the number of an instruction.
+/// Maps the fields to bits of the instruction's number.
 macro_rules! fields {
     ($do:ident, $x:ident) => {
         $do!($x, m, 5, u16);
@@ -302,7 +304,7 @@ macro_rules! fields {
 }
 
 impl Mma {
-    /// Bits of the number of an instruction.
+    /// Number of bits in an instruction's number.
     pub(crate) const BITS: u32 = 55;
 
     /// The instruction as a number.
@@ -318,12 +320,12 @@ impl Mma {
         number
     }
 
-    /// The instruction of a number; none of one that is none.
+    /// The instruction with this number; `None` if there is none.
     pub fn of_number(number: u64) -> Option<Mma> {
         Mma::fields_of_number(number).filter(Mma::is_legal)
     }
 
-    /// The fields of a number, whatever they say.
+    /// The fields encoded in a number, without checking them.
     pub(crate) fn fields_of_number(number: u64) -> Option<Mma> {
         let mut x = Mma::default();
         let mut left = Mma::BITS;
@@ -349,7 +351,7 @@ impl Mma {
         (left == 0 && number >> Mma::BITS == 0).then_some(x)
     }
 
-    /// The spelling; [`Mma::of_name`] reads it back.
+    /// The spelling; [`Mma::of_name`] parses it.
     pub fn name(self) -> String {
         let mut words = vec![format!("m{}n{}k{}", self.m, self.n, self.k)];
         words.extend([self.d, self.a, self.b, self.c].map(|f| f.name().to_owned()));
@@ -363,12 +365,12 @@ impl Mma {
         words.join(".")
     }
 
-    /// The instruction of a spelling.
+    /// The instruction with this spelling.
     pub fn of_name(name: &str) -> Option<Mma> {
         Mma::fields_of_name(name).filter(Mma::is_legal)
     }
 
-    /// The fields of a spelling, whatever they say.
+    /// The fields in a spelling, without checking them.
     pub(crate) fn fields_of_name(name: &str) -> Option<Mma> {
         let mut words = name.split('.');
         let (m, n, k) = shape(words.next()?)?;
@@ -398,7 +400,7 @@ impl Mma {
     }
 }
 
-/// The numbers of a shape's word, `m16n8k16`.
+/// The numbers in the word of a shape, such as `m16n8k16`.
 pub fn shape(word: &str) -> Option<(u16, u16, u16)> {
     let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;

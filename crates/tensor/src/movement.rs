@@ -1,4 +1,5 @@
-//! `ldmatrix`, `stmatrix` and `movmatrix`: matrices of 8 × 8 halves, or of bytes, whose rows lie in shared memory (PTX ISA 9.7.16.5.15 on).
+//! `ldmatrix`, `stmatrix` and `movmatrix`: matrices of 8 × 8 16-bit elements, or of bytes, whose rows are in
+//! shared memory (PTX ISA 9.7.16.5.15 and following).
 
 use names::names;
 
@@ -6,7 +7,7 @@ use crate::LANES;
 use crate::matrix::{Fault, Shared};
 
 names! {
-/// What is done.
+/// The operation.
 #[derive(Default)]
 pub enum Action {
     /// `ldmatrix`.
@@ -19,52 +20,54 @@ pub enum Action {
 }}
 
 names! {
-/// The rows of a matrix.
+/// The shape of a matrix.
 #[derive(Default)]
 pub enum Rows {
-    /// 8 rows of 8 halves.
+    /// 8 rows of 8 16-bit elements.
     #[default]
     M8n8 = "m8n8",
     /// 16 rows of 16 bytes, always transposed.
     M16n16 = "m16n16",
-    /// 8 rows of 16 elements of less than a byte, loaded as bytes.
+    /// 8 rows of 16 elements narrower than a byte, loaded as bytes.
     M8n16 = "m8n16",
     /// 16 rows of 8 bytes, always transposed.
     M16n8 = "m16n8",
 }}
 
 names! {
-/// What elements are in memory.
+/// The format of elements in memory.
 #[derive(Default)]
 pub enum Source {
-    /// As in registers.
+    /// The same as in registers.
     #[default]
     Same = "same",
-    /// Sixteen of six bits, then 32 bits that do not count.
+    /// Sixteen 6-bit elements, then 32 bits of padding.
     B6 = "b6x16_p32",
-    /// Sixteen of four bits, then 64 bits that do not count.
+    /// Sixteen 4-bit elements, then 64 bits of padding.
     B4 = "b4x16_p64",
-    /// Sixteen of four bits with a sign, which become bytes of the same value. Nothing lies between rows: they have 8 bytes and are aligned so.
+    /// Sixteen signed 4-bit elements, sign-extended to bytes. Rows have no padding: 8 bytes, with the same
+    /// alignment.
     S4 = "s4",
 }}
 
-/// A matrix that is moved. Operands: of a load each lane's address in shared memory, of a store also the registers; of a transposition the register.
+/// A matrix movement. Operands of a load: each lane's address in shared memory; of a store, also the
+/// registers; of a transposition, the register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Movement {
-    /// What is done.
+    /// The operation.
     pub action: Action,
-    /// The rows.
+    /// The shape of a matrix.
     pub rows: Rows,
-    /// Matrices as a power of two: 0 to 2.
+    /// Number of matrices as a power of two: 0 to 2.
     pub count: u8,
-    /// Columns are moved as rows.
+    /// Whether the matrix is transposed.
     pub transposed: bool,
-    /// What elements are in memory.
+    /// The format of elements in memory.
     pub source: Source,
 }
 
 impl Movement {
-    /// Whether there is such an instruction.
+    /// Whether such an instruction exists.
     pub fn is_legal(&self) -> bool {
         let plain = self.source == Source::Same;
         match (self.action, self.rows) {
@@ -78,13 +81,13 @@ impl Movement {
         }
     }
 
-    /// Registers of a lane.
+    /// Number of registers per lane.
     pub fn registers(&self) -> usize {
         let each = if self.rows == Rows::M16n16 { 2 } else { 1 };
         each << self.count.min(2)
     }
 
-    /// Operands, of 32 bits each.
+    /// Number of operands, of 32 bits each.
     pub fn operands(&self) -> usize {
         match self.action {
             Action::Load | Action::Transpose => 1,
@@ -92,7 +95,7 @@ impl Movement {
         }
     }
 
-    /// Results, of 32 bits each.
+    /// Number of results, of 32 bits each.
     pub fn results(&self) -> usize {
         if self.action == Action::Store { 0 } else { self.registers() }
     }
@@ -106,7 +109,7 @@ impl Movement {
             | (self.source as u32) << 7
     }
 
-    /// The instruction of a number; none of one that is none.
+    /// The instruction with this number; `None` if there is none.
     pub fn of_number(number: u32) -> Option<Movement> {
         let x = Movement {
             action: *Action::ALL.get((number & 3) as usize)?,
@@ -118,7 +121,7 @@ impl Movement {
         x.is_legal().then_some(x)
     }
 
-    /// The spelling; [`Movement::of_name`] reads it back.
+    /// The spelling; [`Movement::of_name`] parses it.
     pub fn name(&self) -> String {
         let mut name = format!("{}.{}.x{}", self.action.name(), self.rows.name(), 1 << self.count.min(2));
         name += if self.transposed { ".trans" } else { "" };
@@ -129,7 +132,7 @@ impl Movement {
         name
     }
 
-    /// The instruction of a spelling.
+    /// The instruction with this spelling.
     pub fn of_name(name: &str) -> Option<Movement> {
         let mut words = name.split('.');
         let mut x = Movement {
@@ -147,12 +150,12 @@ impl Movement {
         (x.is_legal() && x.name() == name).then_some(x)
     }
 
-    /// Rows of a matrix.
+    /// Number of rows of a matrix.
     fn height(&self) -> usize {
         if matches!(self.rows, Rows::M16n16 | Rows::M16n8) { 16 } else { 8 }
     }
 
-    /// Bytes of a row in memory, to which it is aligned.
+    /// Bytes of a row in memory, which is also its alignment.
     fn width(&self) -> usize {
         if self.rows == Rows::M16n8 || self.source == Source::S4 { 8 } else { 16 }
     }
@@ -162,18 +165,19 @@ impl Movement {
         if self.rows == Rows::M8n8 { 2 } else { 1 }
     }
 
-    /// Where byte `byte` of register `register` of a lane stands: the row (counted over all matrices) and its byte there.
+    /// The position of byte `byte` of register `register` of a lane: the row (counted over all matrices) and
+    /// the byte in it.
     fn place(&self, register: usize, lane: usize, byte: usize) -> (usize, usize) {
         let (major, minor) = (lane / 4, lane % 4 * 4 + byte);
         let size = self.element();
         if !self.transposed {
             return (register * self.height() + major, minor);
         }
-        // The lane's row is a column of the matrix: of its elements each stands in a row of its own.
+        // The lane's row is a column of the matrix, so each of its elements is in a different row.
         let (element, part) = (minor / size, minor % size);
         match self.rows {
             Rows::M8n8 => (register * 8 + element, major * size + part),
-            // Two registers a matrix: columns 0 to 7, then 8 to 15.
+            // Two registers per matrix: columns 0 to 7, then 8 to 15.
             Rows::M16n16 => (register / 2 * 16 + element, major + register % 2 * 8),
             _ => (register * 16 + element, major),
         }
@@ -189,7 +193,7 @@ impl Movement {
     ) -> Result<(), Fault> {
         let (height, count) = (self.height(), 1usize << self.count.min(2));
         let rows = (height * count).min(64);
-        // All matrices' rows, one after the other.
+        // The rows of all matrices in sequence.
         let mut tile = [[0u8; 16]; 64];
         let word = |at: usize| args.get(at).copied().unwrap_or(0);
         match self.action {
@@ -236,7 +240,7 @@ impl Movement {
         Ok(())
     }
 
-    /// Moves a row, whose address lane `row` gives, unless that lane is not there.
+    /// Moves one row, whose address lane `row` provides, unless that lane is inactive.
     fn row(&self, mask: u32, row: usize, address: u32, moved: impl FnOnce(u64) -> bool) -> Result<(), Fault> {
         let lane = 1u32 << (row % LANES);
         let at = u64::from(address);
@@ -248,7 +252,8 @@ impl Movement {
         }
     }
 
-    /// Elements below a byte as bytes: six bits in the lower part of the byte, four bits in its middle, or extended by their sign.
+    /// Expands elements narrower than a byte to bytes: six bits to the lower part, four bits to the middle,
+    /// or sign-extended.
     fn unpacked(&self, row: &mut [u8; 16]) {
         let bits = u128::from_le_bytes(*row);
         match self.source {

@@ -1,7 +1,8 @@
 //! How products are summed.
 //!
-//! Floats are not a chain of multiply-adds: the exact products of a step and what was there before are aligned to the largest exponent among
-//! them, cut there to a fixed number of fraction bits, summed exactly, and cut to the sum's format.
+//! A float sum is not a chain of multiply-adds: the exact products of a step and the previous sum are aligned
+//! to the largest exponent among them, truncated to a fixed number of fraction bits, summed exactly, and
+//! truncated to the format of the sum.
 
 use rustc_apfloat::Float as _;
 use rustc_apfloat::ieee::Double;
@@ -11,10 +12,10 @@ use crate::mma::{Bits, Kind, Mma, Round};
 use crate::scale;
 use crate::warp::Unit;
 
-/// The NaN that float sums give.
+/// The NaN that float sums return.
 const NAN: u32 = 0x7fff_ffff;
 
-/// Fraction bits that are kept where terms are aligned.
+/// Fraction bits that are kept when terms are aligned.
 pub(crate) fn kept(x: &Mma, unit: Unit) -> i32 {
     match unit {
         Unit::Warpgroup if x.a.bits() == 8 => 13,
@@ -22,10 +23,10 @@ pub(crate) fn kept(x: &Mma, unit: Unit) -> i32 {
     }
 }
 
-/// The steps of a sum, and whether a product belongs to one.
+/// Number of steps of a sum.
 pub(crate) fn steps(x: &Mma, unit: Unit) -> usize {
     match x.a {
-        // Bytes become halves: the lower two of each register first, then the upper two.
+        // Bytes are converted to f16: the lower two of each register first, then the upper two.
         Format::E4M3 | Format::E5M2 if unit == Unit::Warp && x.kind == Kind::Plain => 2,
         _ => 1,
     }
@@ -36,12 +37,12 @@ pub(crate) fn steps(x: &Mma, unit: Unit) -> usize {
 struct Term {
     negative: bool,
     magnitude: u64,
-    /// Of the unit of a significand with the fraction bits in `fraction`.
+    /// Exponent of the unit of a significand with the fraction bits in `fraction`.
     exponent: i32,
     fraction: i32,
 }
 
-/// A sum so far: what is no number is kept apart.
+/// Infinities and NaNs in a sum, which are tracked separately.
 #[derive(Clone, Copy, Debug, Default)]
 struct Specials {
     nan: bool,
@@ -58,7 +59,7 @@ impl Specials {
         }
     }
 
-    /// The sum's value, where it is no number.
+    /// The sum's value if it is not finite.
     fn value(self) -> Option<Float> {
         match self {
             Specials { nan: true, .. } | Specials { positive: true, negative: true, .. } => Some(Float::Nan),
@@ -97,14 +98,14 @@ fn product(specials: &mut Specials, a: Float, b: Float, fraction: i32) -> Option
     }
 }
 
-/// Terms of a step at most: 64 products and the sum so far.
+/// Maximum number of terms in a step: 64 products and the previous sum.
 const TERMS: usize = 65;
 
 /// `c` plus the products of `a` and `b`, in the format of `d`.
 pub fn floats(x: &Mma, unit: Unit, a: &[Float], b: &[Float], c: u64) -> u64 {
     let (Some(la), Some(lb)) = (x.a.layout(), x.b.layout()) else { return 0 };
     let products = (la.fraction + lb.fraction) as i32 + 2 * scale::fraction(x);
-    // The sum of bytes begins with zero; what was there before is added at the end as any float would be.
+    // The sum of bytes begins at zero; the previous value is added at the end like an ordinary float.
     let bytes = unit == Unit::Warp && x.kind == Kind::Plain && x.a.bits() == 8;
     let (mut sum, mut format) = if bytes { (0, x.d) } else { (c, x.c) };
     let steps = steps(x, unit);
@@ -141,7 +142,8 @@ pub fn floats(x: &Mma, unit: Unit, a: &[Float], b: &[Float], c: u64) -> u64 {
     if bytes { added(x.d, sum, c) } else { sum }
 }
 
-/// An element of `a` or `b`. Bytes become halves first, where the least numbers of e4m3 are not subnormal.
+/// Decodes an element of `a` or `b`. Bytes are converted to f16 first, where the smallest numbers of e4m3 are
+/// not subnormal.
 pub fn element(format: Format, unit: Unit, bits: u64) -> Float {
     match format.float(bits) {
         Float::Number { negative, mut exponent, mut significand }
@@ -157,7 +159,7 @@ pub fn element(format: Format, unit: Unit, bits: u64) -> Float {
     }
 }
 
-/// An infinity or the NaN of sums.
+/// The encoding of an infinity, or of the NaN of sums.
 fn encode(special: Float, format: Format) -> u64 {
     let (infinity, nan, sign) =
         if format == Format::F16 { (0x7c00, 0x7fff, 15) } else { (0x7f80_0000, 0x7fff_ffff, 31) };
@@ -167,15 +169,16 @@ fn encode(special: Float, format: Format) -> u64 {
     }
 }
 
-/// The sum of terms, each cut below the largest exponent; an f32 is cut too, an f16 rounded to nearest.
+/// The sum of terms, each truncated below the largest exponent; an f32 result is truncated, an f16 rounded to
+/// nearest.
 fn aligned(terms: &[Term], kept: i32, format: Format) -> u64 {
     let Some(top) = terms.iter().map(|t| t.exponent).max() else { return 0 };
     let total: i64 = terms
         .iter()
         .map(|t| {
-            // The term's unit is 2^(exponent - fraction), the sum's 2^(top - kept).
+            // The unit of the term is 2^(exponent - fraction), that of the sum 2^(top - kept).
             let shift = t.exponent - t.fraction - (top - kept);
-            // Products and sums have at most 24 bits above the last that is kept.
+            // Products and sums have at most 24 bits above the last kept bit.
             let magnitude = t.magnitude as i64;
             let cut = if shift >= 0 { magnitude << shift.min(32) } else { magnitude >> (-shift).min(63) };
             if t.negative { -cut } else { cut }
@@ -186,17 +189,17 @@ fn aligned(terms: &[Term], kept: i32, format: Format) -> u64 {
         return 0;
     }
     if format == Format::F16 {
-        // What becomes zero has no sign.
+        // A result of zero has no sign.
         let bits = round_to_f16(magnitude, top - kept);
         let sign = if total < 0 && bits != 0 { 0x8000 } else { 0 };
         return u64::from(bits | sign);
     }
-    // An f32 has no more fraction bits than were kept.
+    // An f32 result has no more fraction bits than were kept.
     let fewer = (1u32 << (23 - kept).max(0)) - 1;
     u64::from(cut_to_f32(magnitude, top - kept) & !fewer | u32::from(total < 0) << 31)
 }
 
-/// `magnitude` × 2^`exponent` as an f32 without sign, cut.
+/// `magnitude` × 2^`exponent` as an f32 without sign, truncated.
 fn cut_to_f32(magnitude: u64, exponent: i32) -> u32 {
     let length = 64 - magnitude.leading_zeros() as i32;
     // The exponent of the leading bit, and of the last bit that an f32 keeps.
@@ -214,7 +217,7 @@ fn cut_to_f32(magnitude: u64, exponent: i32) -> u32 {
     (((leading + 127) as u32) << 23) | (significand & 0x7f_ffff)
 }
 
-/// `significand` × 2^`exponent` as an f16 without sign, to nearest with ties to even.
+/// `significand` × 2^`exponent` as an f16 without sign, rounded to nearest, ties to even.
 fn round_to_f16(significand: u64, exponent: i32) -> u16 {
     const FRACTION: i32 = 10;
     const BIAS: i32 = 15;
@@ -230,7 +233,7 @@ fn round_to_f16(significand: u64, exponent: i32) -> u16 {
             (significand >> shift, significand & ((1 << shift) - 1), 1u64 << (shift - 1));
         kept + u64::from(rest > half || rest == half && kept & 1 == 1)
     };
-    // A carry goes into the exponent by itself; an exponent too large is an infinity.
+    // A carry propagates into the exponent; an exponent that is too large means infinity.
     let biased = i64::from(last + FRACTION + BIAS);
     let bits = if kept >> FRACTION == 0 {
         kept as i64
@@ -240,7 +243,7 @@ fn round_to_f16(significand: u64, exponent: i32) -> u16 {
     bits.min(0x7c00) as u16
 }
 
-/// Products of four halves by f32 multiply-adds, which is what sm_70's instruction became.
+/// Products of four f16 as f32 multiply-adds, which sm_70's instruction is expanded to.
 pub fn chained(x: &Mma, a: &[u64], b: &[u64], c: u64) -> u64 {
     let wide = |format: Format, bits: u64| {
         if format == Format::F16 { half_to_f32(bits as u16) } else { f32::from_bits(bits as u32) }
@@ -257,16 +260,16 @@ pub fn chained(x: &Mma, a: &[u64], b: &[u64], c: u64) -> u64 {
     narrowed(x.d, sum)
 }
 
-/// The sum of two floats of a format, to nearest.
+/// The sum of two floats of a format, rounded to nearest.
 fn added(format: Format, a: u64, b: u64) -> u64 {
     let wide = |bits: u64| {
         if format == Format::F16 { half_to_f32(bits as u16) } else { f32::from_bits(bits as u32) }
     };
-    // The sum of two f16 is an f32.
+    // An f32 has enough bits that rounding the sum of two f16 twice gives the same as rounding it once.
     narrowed(format, wide(a) + wide(b))
 }
 
-/// An f32 in a format, to nearest.
+/// Converts an f32 to a format, rounding to nearest.
 fn narrowed(format: Format, sum: f32) -> u64 {
     let nan = sum.is_nan();
     match format {
@@ -298,7 +301,8 @@ fn half_to_f32(bits: u16) -> f32 {
     }
 }
 
-/// `c` plus the products of doubles, one after the other. Of several NaNs that of `b` goes first, then the sum's, then that of `a`.
+/// `c` plus the products of f64, added in order. Of several NaNs, that of `b` has priority, then the sum's,
+/// then that of `a`.
 pub fn doubles(x: &Mma, a: &[u64], b: &[u64], c: u64) -> u64 {
     let step =
         |c: u64, (&a, &b): (&u64, &u64)| match [b, c, a].into_iter().find(|&v| f64::from_bits(v).is_nan()) {
@@ -320,7 +324,7 @@ fn fused(round: Round, a: f64, b: f64, c: f64) -> u64 {
     canonical(f64::from_bits(a.mul_add_r(b, c, direction).value.to_bits() as u64))
 }
 
-/// The bits, with the NaN of operations without one among their operands.
+/// The bits of a result, with the canonical NaN for operations whose operands are not NaN.
 fn canonical(v: f64) -> u64 {
     if v.is_nan() { 0xfff8_0000_0000_0000 } else { v.to_bits() }
 }
@@ -337,7 +341,7 @@ pub fn integers(x: &Mma, a: &[u64], b: &[u64], c: u64) -> u64 {
     u64::from(sum as u32)
 }
 
-/// `c` plus how many products of single bits are set.
+/// `c` plus the number of set bits among the products of single bits.
 pub fn bits(x: &Mma, a: &[u64], b: &[u64], c: u64) -> u64 {
     let set = a
         .iter()

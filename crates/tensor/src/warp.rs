@@ -1,4 +1,4 @@
-//! Products by their plain meaning.
+//! The plain path: products computed element by element.
 
 use crate::LANES;
 use crate::format::{Float, Format};
@@ -6,7 +6,7 @@ use crate::fragment;
 use crate::mma::Mma;
 use crate::{fast, scale, sparse, sum};
 
-/// What computes a product.
+/// The instruction that computes a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// `mma`.
@@ -15,16 +15,17 @@ pub(crate) enum Unit {
     Warpgroup,
 }
 
-/// Elements of the three matrices: row by row of `a` (what is there), column by column of `b`, row by row of `c`.
+/// Elements of the three matrices: the stored elements of `a` row by row, `b` column by column, `c` row by
+/// row.
 pub(crate) struct Tile {
     pub a: Vec<u64>,
     pub b: Vec<u64>,
     pub c: Vec<u64>,
-    /// Columns.
+    /// Number of columns.
     pub n: usize,
-    /// Rows of `b`.
+    /// Number of rows of `b`.
     pub k: usize,
-    /// Columns of `a` that are there.
+    /// Number of stored columns of `a`.
     pub stored: usize,
 }
 
@@ -35,7 +36,7 @@ impl Tile {
         Tile { a: vec![0; m * stored], b: vec![0; n * k], c: vec![0; m * n], n, k, stored }
     }
 
-    /// Takes the elements of `c`.
+    /// Decodes the elements of `c`.
     pub(crate) fn read_c(&mut self, x: &Mma, registers: &[u32]) {
         for lane in 0..LANES {
             for e in 0..self.c.len() / LANES {
@@ -53,7 +54,7 @@ pub(crate) fn run(x: &Mma, args: &[u32], results: &mut [u32]) {
     }
 }
 
-/// By the plain meaning.
+/// Runs the instruction on the plain path.
 pub(crate) fn plain(x: &Mma, args: &[u32], results: &mut [u32]) {
     let [a, b, c, _] = x.counts();
     let words = |registers: usize, format: Format| registers * LANES * (format.bits().max(32) / 32) as usize;
@@ -86,12 +87,12 @@ pub(crate) fn plain(x: &Mma, args: &[u32], results: &mut [u32]) {
     }
 }
 
-/// Elements of a lane for a matrix of `count`.
+/// Elements per lane of a matrix with `count` elements.
 fn each(x: &Mma, count: usize) -> usize {
     count / if x.is_quad() { 8 } else { LANES }
 }
 
-/// Computes a product and puts it where all lanes have it.
+/// Computes a product and stores it in the registers of all lanes.
 pub(crate) fn multiply(x: &Mma, t: &Tile, metadata: &[u32], unit: Unit, results: &mut [u32]) {
     multiply_for(x, t, [metadata, &[]], unit, 0..LANES, results);
 }
@@ -134,7 +135,7 @@ fn multiply_for(
     each_sum(x, t, [&t.a, &t.b], &columns, lanes, results, sum);
 }
 
-/// Sums products of rows of `a` and columns of `b` for all elements of `d` that these lanes have.
+/// Sums the products of rows of `a` and columns of `b` for every element of `d` in these lanes.
 fn each_sum<T: Copy>(
     x: &Mma,
     t: &Tile,
@@ -151,7 +152,7 @@ fn each_sum<T: Copy>(
             let (a, b) = (&a[row * t.stored..][..t.stored], &b[column * t.k..][..t.k]);
             let c = t.c[row * t.n + column];
             let value = match columns.get(row) {
-                // The elements of b that meet those of a that are there.
+                // The elements of b that are multiplied with the stored elements of a.
                 Some(columns) => {
                     met.clear();
                     met.extend(columns.iter().map(|&c| b[c % t.k]));

@@ -1,6 +1,7 @@
-//! `wgmma`: products of a warpgroup whose operands lie in shared memory (PTX ISA 9.7.15).
+//! `wgmma`: products of a warpgroup with operands in shared memory (PTX ISA 9.7.15).
 //!
-//! Four warps compute 64 rows, each warp the 16 rows that its registers of `d` hold; so each does its part by itself.
+//! Four warps compute 64 rows, each warp the 16 rows that its registers of `d` hold, so every warp computes
+//! its part independently.
 
 use crate::LANES;
 use crate::fast::{self, Register};
@@ -10,25 +11,27 @@ use crate::matrix::{Fault, Shared};
 use crate::mma::Mma;
 use crate::warp::{self, Tile};
 
-/// A warp's part of a product. Operands: the warp's number (the warpgroup's first has a multiple of four), `a`'s registers or its descriptor, `b`'s descriptor,
-/// the metadata where `a` is sparse, whether `d` is added to (1) or begins with zero (0), and the registers of `d`.
+/// A warp's part of a product. Operands: the warp's number (a multiple of four for the first warp of the
+/// warpgroup), the registers or the descriptor of `a`, the descriptor of `b`, the metadata if `a` is sparse,
+/// whether the product is added to `d` (1) or replaces it (0), and the registers of `d`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wgmma {
-    /// Shapes and formats of a warp's part, `m` is 16. `a_by_column` and `b_by_row` say that rows in shared memory run along `m` and `n`.
+    /// Shapes and formats of a warp's part; `m` is 16. `a_by_column` and `b_by_row`: rows in shared memory
+    /// run along `m` and `n`.
     pub product: Mma,
-    /// `a` lies in shared memory.
+    /// Whether `a` is in shared memory.
     pub a_in_shared: bool,
-    /// `a` is multiplied by −1.
+    /// Whether `a` is multiplied by −1.
     pub negate_a: bool,
-    /// `b` is multiplied by −1.
+    /// Whether `b` is multiplied by −1.
     pub negate_b: bool,
 }
 
-/// Bits of the product's number.
+/// Number of bits in the product's number.
 const PRODUCT: u32 = Mma::BITS;
 
 impl Wgmma {
-    /// Whether there is such an instruction.
+    /// Whether such an instruction exists.
     pub fn is_legal(&self) -> bool {
         use Format::*;
         let x = &self.product;
@@ -64,7 +67,7 @@ impl Wgmma {
         flags << PRODUCT | self.product.number()
     }
 
-    /// The instruction of a number; none of one that is none.
+    /// The instruction with this number; `None` if there is none.
     pub fn of_number(number: u64) -> Option<Wgmma> {
         let flag = |n: u32| number >> (PRODUCT + n) & 1 == 1;
         let x = Wgmma {
@@ -76,7 +79,7 @@ impl Wgmma {
         (number >> (PRODUCT + 3) == 0 && x.is_legal()).then_some(x)
     }
 
-    /// The spelling; [`Wgmma::of_name`] reads it back.
+    /// The spelling; [`Wgmma::of_name`] parses it.
     pub fn name(&self) -> String {
         let mut name = self.product.name();
         for (flag, word) in [(self.a_in_shared, ".sa"), (self.negate_a, ".na"), (self.negate_b, ".nb")] {
@@ -85,7 +88,7 @@ impl Wgmma {
         name
     }
 
-    /// The instruction of a spelling.
+    /// The instruction with this spelling.
     pub fn of_name(name: &str) -> Option<Wgmma> {
         let mut x = Wgmma::default();
         let mut product = Vec::new();
@@ -101,14 +104,14 @@ impl Wgmma {
         (x.is_legal() && x.name() == name).then_some(x)
     }
 
-    /// Words of a lane's operands and results.
+    /// Number of words of a lane's operands and results.
     pub(crate) fn words(&self) -> [usize; 2] {
         let [a, _, _, d] = self.product.counts();
         let own = if self.a_in_shared { 2 } else { a };
         [1 + own + 2 + usize::from(self.product.sparse) + 1 + d, d]
     }
 
-    /// The bits of each operand.
+    /// The width in bits of each operand.
     pub fn operands(&self) -> Vec<u32> {
         let [a, _, _, d] = self.product.counts();
         let mut bits = vec![32];
@@ -167,7 +170,7 @@ impl Wgmma {
         Ok(())
     }
 
-    /// By SIMD; false where that is not possible, or memory is not there.
+    /// Computes it on the fast path; false if that cannot handle the input, or if an access is out of bounds.
     fn by_simd(&self, given: &Given, results: &mut [u32], shared: &dyn Shared) -> bool {
         let x = &self.product;
         let [ra, _, _, rd] = x.counts();
@@ -206,10 +209,10 @@ impl Wgmma {
     }
 }
 
-/// The operands of a warp: where each begins.
+/// The operands of a warp: the offset of each.
 struct Given<'a> {
     args: &'a [u32],
-    /// The lane whose descriptors count.
+    /// The lane whose descriptors are used.
     lane: usize,
     a: usize,
     b: usize,
@@ -236,7 +239,7 @@ impl<'a> Given<'a> {
         self.args.get(at).copied().unwrap_or(0)
     }
 
-    /// The first of the warp's rows.
+    /// The first row of the warp.
     fn first_row(&self) -> usize {
         self.word(self.lane) as usize % 4 * 16
     }
@@ -253,7 +256,7 @@ impl<'a> Given<'a> {
 
 fn negate(elements: &mut [u64], format: Format, negative: bool) {
     let Some(layout) = format.layout().filter(|_| negative) else { return };
-    // A tf32 keeps its sign where an f32 does.
+    // A tf32 has its sign at the same position as an f32.
     let sign = if format == Format::TF32 { 31 } else { layout.exponent + layout.fraction };
     elements.iter_mut().for_each(|v| *v ^= 1 << sign);
 }
@@ -263,16 +266,16 @@ struct Descriptor<'a> {
     start: u64,
     leading: u64,
     stride: u64,
-    /// Bytes of a row whose units of 16 bytes are exchanged; 16 where none are.
+    /// Size in bytes of the row in which units of 16 bytes are swizzled; 16 without swizzling.
     swizzle: u64,
-    /// Rows run along `m` or `n`.
+    /// Whether rows run along `m` or `n`.
     by_mn: bool,
     bits: u64,
     shared: &'a dyn Shared,
     lane: usize,
 }
 
-/// Bytes of a unit that stays together.
+/// Bytes of a unit, which swizzling keeps together.
 const UNIT: u64 = 16;
 
 impl Descriptor<'_> {
@@ -296,7 +299,7 @@ impl Descriptor<'_> {
         }
     }
 
-    /// Where an element is, by its row or column outside and its place along `k`.
+    /// The address of an element, given its row or column and its index along `k`.
     fn address(&self, mn: u64, k: u64) -> u64 {
         let per_unit = UNIT * 8 / self.bits;
         let at = match (self.by_mn, self.swizzle) {
@@ -313,7 +316,8 @@ impl Descriptor<'_> {
         at ^ (at >> 7 & (self.swizzle / UNIT - 1)) << 4
     }
 
-    /// A register of a fragment: eight rows or columns from `mn` on, and the units of each that stand at `unit`; none where memory is not there.
+    /// A register of a fragment: eight rows or columns from `mn` on, with the elements at `unit` of each;
+    /// `None` if an access is out of bounds.
     fn register(&self, mn: usize, unit: usize) -> Option<Register> {
         let mut bytes = [[0u8; UNIT as usize]; 8];
         let per_unit = (UNIT * 8 / self.bits) as usize;
@@ -343,7 +347,7 @@ impl Descriptor<'_> {
             return Err(Fault::Outside(at, 1 << self.lane));
         }
         let value = u64::from(u32::from_le_bytes(bytes));
-        // Single bits from the low end of the byte.
+        // Single bits count from the low end of the byte.
         Ok(if self.bits < 8 { value >> (k as u64 * self.bits % 8) & ((1 << self.bits) - 1) } else { value })
     }
 }

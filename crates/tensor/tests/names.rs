@@ -1,4 +1,4 @@
-//! Names, numbers and registers of instructions.
+//! Spellings, numbers and registers of instructions.
 
 use tensor::{Matrix, Mma};
 

@@ -1,8 +1,8 @@
-//! Every way to compute a product gives what the plain way gives, and ordinary numbers go all of them.
+//! Every implementation of a product agrees with the plain one, and all of them handle ordinary numbers.
 
 use tensor::{Format, LANES, Mma, ways};
 
-/// A word of a sequence; floats of it have exponents from all over their range, most of them near one.
+/// A pseudo-random word. Floats have exponents from their whole range, most of them near one.
 fn word(n: u64, format: Format, specials: bool) -> u32 {
     let mut z = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,13 +18,13 @@ fn word(n: u64, format: Format, specials: bool) -> u32 {
         Format::F16 if kind < 120 => raw & 0xbbff_bbff,
         Format::F16 => pair(0x3000_3000, 0x83ff_83ff, 0x0400_0400),
         Format::BF16 => pair(0x3c80_3c80, 0x807f_807f, 0x0080_0080),
-        // Without the highest bit of the exponent there is neither infinity nor NaN.
+        // Without the highest exponent bit there are neither infinities nor NaNs.
         Format::E4M3 | Format::E5M2 => raw & 0xbfbf_bfbf,
         _ => pair(0x3c80_0000, 0x807f_ffff, 0x0080_0000),
     }
 }
 
-/// Metadata that name two of four, or one of two, for each group.
+/// Metadata that names two of four, or one of two, for each group.
 fn metadata(n: u64, format: Format) -> u32 {
     let choices: &[u32] = if format == Format::TF32 { &[0x4, 0xe] } else { &[0x4, 0x8, 0x9, 0xc, 0xd, 0xe] };
     (0..8).fold(0, |w, g| {
@@ -79,7 +79,7 @@ fn all_ways_lead_to_the_same_bits() {
             for (way, compute) in ways() {
                 let mut got = vec![0; d * LANES];
                 let taken = compute(&x, &args, &mut got);
-                assert!(taken || specials, "{name} {way}: ordinary numbers do not go this way");
+                assert!(taken || specials, "{name} {way}: ordinary numbers are not handled");
                 if taken {
                     let wanted = wanted.get_or_insert_with(|| got.clone());
                     assert_eq!(&got, wanted, "{name} {way}, round {round}");

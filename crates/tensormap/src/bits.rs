@@ -1,26 +1,29 @@
 //! A tensor map's 128 bytes.
 //!
-//! | bits | what |
+//! | bits | content |
 //! |---|---|
 //! | 0 to 63 | the address |
-//! | 64 | im2col |
-//! | 65 | of rows (`im2col::w`); no hardware has shown its bits, these are ours |
+//! | 64 | whether it is im2col |
+//! | 65 | whether it is im2col::w; no hardware's bits are known, these are ours |
 //! | 68 to 70 | rank - 1 |
 //! | 71 to 74 | element type |
 //! | 75, 76 | interleave |
 //! | 77, 78 | swizzle |
-//! | 79 | NaN outside |
-//! | 80 | tf32 |
+//! | 79 | whether elements outside are NaN |
+//! | 80 | whether the type is tf32 |
 //! | 81, 82 | promotion |
 //! | 96 to 223 | strides / 16, their lower 32 bits |
 //! | 224 to 239 | strides / 16, 4 further bits of each |
 //! | 256 to 415 | dimensions - 1, 32 bits each |
 //! | 416 to 430 | steps - 1, 3 bits each |
 //! | 440 to 447 | elements of the innermost dimension - 1 |
-//! | 448 to 479 | tiled: the others - 1, 8 bits each; im2col: the lower corner in the first half, the upper one in the second: 16 bits (of rows always), two of 8 or three of 5 |
+//! | 448 to 479 | tiled: the other dimensions - 1, 8 bits each; im2col: the corners |
 //! | 480 to 489 | im2col: pixels - 1 |
 //! | 512 to 543 | bytes of a box |
-//! | 576 to 607 | what a box in shared memory is aligned to |
+//! | 576 to 607 | alignment of a box in shared memory |
+//!
+//! The lower corner is in the first half of its field, the upper one in the second. A corner has one
+//! coordinate of 16 bits (always for im2col::w), two of 8 or three of 5.
 
 use crate::map::{Element, Interleave, Map, Shape, Swizzle};
 
@@ -51,7 +54,7 @@ fn signed(value: u64, bits: usize) -> i32 {
     ((value << unused) as i64 >> unused) as i32
 }
 
-/// Bits of one coordinate of a corner.
+/// Number of bits per coordinate of a corner.
 pub(crate) fn corner_bits(rank: usize, wide: bool) -> usize {
     match rank {
         _ if wide => 16,
@@ -61,13 +64,13 @@ pub(crate) fn corner_bits(rank: usize, wide: bool) -> usize {
     }
 }
 
-/// Coordinates of a corner.
+/// Number of coordinates of a corner.
 fn corners(rank: usize, wide: bool) -> usize {
     if wide { 1 } else { rank.saturating_sub(2).min(3) }
 }
 
 impl Map {
-    /// The map's words. The map has been checked.
+    /// The words of a map, which must have been checked.
     pub fn encode(&self) -> [u64; WORDS] {
         let mut w = [0; WORDS];
         let w = &mut w;
@@ -110,7 +113,7 @@ impl Map {
         *w
     }
 
-    /// What words say; none if they are no map.
+    /// Decodes a map; `None` if the words are not valid.
     pub fn decode(w: &[u64; WORDS]) -> Option<Map> {
         let rank = get(w, 68, 3) as usize + 1;
         let (code, tf32) = (get(w, 71, 4), get(w, 80, 1) != 0);
@@ -173,12 +176,12 @@ impl Map {
     }
 }
 
-/// Puts another address into a map's words.
+/// Replaces the address in a map's words.
 pub fn replace_address(words: &mut [u64; WORDS], address: u64) {
     put(words, 0, 64, address);
 }
 
-/// A field that `tensormap.replace` writes (PTX ISA 9.7.9.28), where it lies in the first 64 bytes, and what becomes of the new value.
+/// A field that `tensormap.replace` writes (PTX ISA 9.7.9.28).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The address.
@@ -189,7 +192,7 @@ pub enum Field {
     BoxDim(u8),
     /// Elements in a dimension.
     GlobalDim(u8),
-    /// Bytes from one element to the next, of the dimension after this one.
+    /// Bytes from one element to the next in the dimension after this one.
     GlobalStride(u8),
     /// The step in a dimension.
     ElementStride(u8),
@@ -197,13 +200,13 @@ pub enum Field {
     ElemType,
     /// The interleaved layout.
     InterleaveLayout,
-    /// The exchange of parts.
+    /// The swizzle mode.
     SwizzleMode,
-    /// What stands for what lies outside.
+    /// The value of elements outside the tensor.
     FillMode,
 }
 
-/// The types of `tensormap.replace`, as codes and whether they are tf32.
+/// The types of `tensormap.replace`, as codes, and whether they are tf32.
 const PTX_TYPES: [(u64, u64); 13] =
     [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 0), (9, 0), (10, 0), (7, 1), (8, 1)];
 
@@ -250,7 +253,7 @@ mod tests {
         }
     }
 
-    /// The driver's own words for the same (`encode.tiled.base.3` in `tests/async`).
+    /// The driver's words for the same map (`encode.tiled.base.3` in `tests/async`).
     #[test]
     fn bits_are_the_hardware_s() {
         let words = map().encode();

@@ -1,12 +1,12 @@
-//! What the driver refuses, as an H200's answers.
+//! The driver's checks of a tensor map, which give an H200's answers.
 
 use crate::bits::corner_bits;
 use crate::map::{Interleave, Map, Shape, Swizzle};
 
-/// Most bytes of a box: what a block may have of shared memory.
+/// Maximum number of bytes in a box: the most shared memory that a block can have.
 pub const MOST_BYTES: u64 = 227 << 10;
 
-/// Why a map cannot be.
+/// Why a map is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
     /// The rank is not 1 to 5, or below 3 for im2col and interleaved layouts.
@@ -19,56 +19,57 @@ pub enum Invalid {
     Stride(usize),
     /// A step is not 1 to 8.
     Step(usize),
-    /// A box's size is not 1 to 256 in a dimension, channels are not 1 to 256, or pixels not 1 to 1024.
+    /// A box's size is not 1 to 256 in a dimension, its channels are not 1 to 256, or its pixels not 1 to
+    /// 1024.
     Size,
-    /// A box's row is no multiple of 16 bytes, or longer than the swizzle spans.
+    /// A row of the box is not a multiple of 16 bytes, or longer than the swizzle's span.
     Row,
-    /// A box has more than [`MOST_BYTES`].
+    /// A box exceeds [`MOST_BYTES`].
     Bytes,
-    /// A corner does not fit its bits.
+    /// A corner does not fit in its bits.
     Corner,
     /// The bounding box is empty.
     Empty,
-    /// Pixels of rows are swizzled and not interleaved.
+    /// An im2col::w map must be swizzled and not interleaved.
     Layout,
-    /// NaN is asked for of what is no float.
+    /// The fill is NaN, but the elements are not floats.
     Fill,
 }
 
 impl std::fmt::Display for Invalid {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Invalid::Rank => f.write_str("the rank is not one of this encoding"),
+            Invalid::Rank => f.write_str("the rank is not legal for this encoding"),
             Invalid::Address => f.write_str("the address is not aligned"),
             Invalid::Dimension(d) => write!(f, "dimension {d} is not 1 to 2^32"),
             Invalid::Stride(d) => write!(f, "stride {d} is not aligned, or 2^40 or more"),
             Invalid::Step(d) => write!(f, "element stride {d} is not 1 to 8"),
             Invalid::Size => f.write_str("a size of the box is out of range"),
-            Invalid::Row => f.write_str("a row of the box does not suit 16 bytes or the swizzle"),
+            Invalid::Row => f.write_str("a row of the box is not a multiple of 16 bytes or exceeds the swizzle"),
             Invalid::Bytes => write!(f, "the box has more than {MOST_BYTES} bytes"),
             Invalid::Corner => f.write_str("a corner is out of range"),
             Invalid::Empty => f.write_str("the bounding box is empty"),
-            Invalid::Layout => f.write_str("pixels of rows are swizzled and not interleaved"),
-            Invalid::Fill => f.write_str("NaN outside of a tensor that is not of floats"),
+            Invalid::Layout => f.write_str("an im2col::w map must be swizzled and not interleaved"),
+            Invalid::Fill => f.write_str("the fill is NaN but the elements are not floats"),
         }
     }
 }
 
 impl std::error::Error for Invalid {}
 
-/// Addresses have this many bits.
+/// Number of bits in an address.
 const ADDRESS_BITS: u32 = 57;
 
-/// Whether an address can be that of a tensor that is not interleaved in slices of 32 bytes.
+/// Whether this is a legal address of a tensor, unless it is interleaved in slices of 32 bytes.
 pub const fn is_address(address: u64) -> bool {
     address.is_multiple_of(16) && address >> ADDRESS_BITS == 0
 }
 
 impl Map {
-    /// Whether the driver takes it.
+    /// Checks whether the driver accepts the map.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem.
     pub fn check(&self) -> Result<(), Invalid> {
         let interleaved = self.interleave != Interleave::None;
         let least = if interleaved || matches!(self.shape, Shape::Im2col { .. }) { 3 } else { 1 };
@@ -96,7 +97,8 @@ impl Map {
             return Err(Invalid::Layout);
         }
         let row = u64::from(self.inner()) * self.element.bytes();
-        // Interleaved boxes, too: their rows count as elements here, though they are copied as whole slices.
+        // This applies to interleaved boxes too: their rows count as elements here, although whole slices are
+        // copied.
         if !row.is_multiple_of(16)
             || !interleaved && self.swizzle != Swizzle::None && row > self.swizzle.span()
         {
@@ -127,7 +129,8 @@ impl Map {
                 if !lower.iter().chain(&upper).all(fits) {
                     return Err(Invalid::Corner);
                 }
-                // Interleaved channels are not the first dimension to the driver. It computes with 32 bits.
+                // In the driver's order, interleaved channels are not the first dimension. It computes in 32
+                // bits.
                 let first = usize::from(self.interleave == Interleave::None);
                 let dims = self.dims.iter().skip(first).take(spatial);
                 let empty = dims

@@ -1,10 +1,11 @@
-//! Tensor maps: how bulk copies find the parts of a tensor (PTX ISA 5.5, 9.7.9.27).
+//! Tensor maps: they describe how bulk copies find the parts of a tensor (PTX ISA 5.5, 9.7.9.27).
 //!
-//! A map is 128 bytes in the hardware's own layout, learnt from encodings that its driver made (`tests/async`), so that programs that look into
-//! one, or replace fields of it, agree. [`Map`] is what the bytes say, [`Map::check`] what the driver refuses, and [`walk`] the rows that a copy
-//! touches, in global memory and in the box.
+//! A map is 128 bytes in the hardware's own layout, which was derived from maps that its driver encoded
+//! (`tests/async`), so that programs can read or replace fields. [`Map`] is the decoded form, [`Map::check`]
+//! performs the driver's checks, and [`walk`] yields the rows that a copy touches, in global memory and in
+//! the box.
 //!
-//! **Architecture invariant:** this crate knows no other; it touches no memory.
+//! **Architecture invariant:** this crate knows no other crate and touches no memory.
 
 mod bits;
 mod check;

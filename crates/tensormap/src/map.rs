@@ -1,4 +1,4 @@
-//! What a tensor map says.
+//! The decoded form of a tensor map.
 
 /// Declares an enumeration with the driver's numbers.
 macro_rules! numbered {
@@ -7,7 +7,7 @@ macro_rules! numbered {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         pub enum $n { $($(#[$vm])* $k = $v,)* }
         impl $n {
-            /// The member of a number.
+            /// The member with this number.
             pub const fn of(number: u32) -> Option<$n> {
                 match number { $($v => Some($n::$k),)* _ => None }
             }
@@ -39,18 +39,18 @@ pub enum Element {
     F64 = 8,
     /// `bf16`.
     Bf16 = 9,
-    /// `f32`, subnormals flushed.
+    /// `f32`, flushing subnormals.
     F32Ftz = 10,
     /// `tf32`.
     Tf32 = 11,
-    /// `tf32`, subnormals flushed.
+    /// `tf32`, flushing subnormals.
     Tf32Ftz = 12,
 }}
 
 numbered! {
-/// How channels lie in memory.
+/// The layout of channels in memory.
 pub enum Interleave {
-    /// One after another.
+    /// All channels of a pixel in sequence.
     #[default]
     None = 0,
     /// In slices of 16 bytes.
@@ -60,9 +60,9 @@ pub enum Interleave {
 }}
 
 numbered! {
-/// How 16-byte parts of a box are exchanged in shared memory.
+/// How 16-byte parts of a box are permuted in shared memory.
 pub enum Swizzle {
-    /// Not.
+    /// Not at all.
     #[default]
     None = 0,
     /// Within 32 bytes.
@@ -74,7 +74,7 @@ pub enum Swizzle {
 }}
 
 impl Element {
-    /// Bytes of one.
+    /// Size of an element in bytes.
     pub const fn bytes(self) -> u64 {
         match self {
             Element::U8 => 1,
@@ -84,7 +84,7 @@ impl Element {
         }
     }
 
-    /// Whether it is a float.
+    /// Whether the type is a float.
     pub const fn is_float(self) -> bool {
         !matches!(
             self,
@@ -92,8 +92,8 @@ impl Element {
         )
     }
 
-    /// What a load makes of an element: `tf32` is rounded to its 10 bits of fraction, ties to even, and a NaN is the one of all ones before
-    /// that; all others keep their bits.
+    /// Converts an element as a load does: `tf32` is rounded to its 10 fraction bits, ties to even, after any
+    /// NaN is replaced by the one with all bits set. Other types keep their bits.
     pub fn loaded(self, bytes: &mut [u8]) {
         if !matches!(self, Element::Tf32 | Element::Tf32Ftz) {
             return;
@@ -110,38 +110,40 @@ impl Element {
     }
 }
 
-/// Each two bytes of what lies outside of a tensor whose fill is NaN.
+/// The 16-bit pattern of elements outside a tensor with NaN fill.
 pub const NAN: u16 = 0x7ff7;
 
 impl Swizzle {
-    /// Bytes within which parts are exchanged.
+    /// Number of bytes within which parts are permuted.
     pub const fn span(self) -> u64 {
         16 << self as u64
     }
 
-    /// Where the byte at a shared address goes: bits 4 to 6 of it are combined with those of its 128-byte line's number.
+    /// The swizzled position of the byte at a shared address: bits 4 to 6 are combined with those of its
+    /// 128-byte line's number.
     pub const fn place(self, address: u64) -> u64 {
         let parts = (1 << self as u64) - 1;
         address ^ (address >> 7 & parts) << 4
     }
 }
 
-/// Which places of the tensor a copy touches.
+/// The elements of the tensor that a copy touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A box: elements in each dimension.
+    /// A box, given by its number of elements in each dimension.
     Tiled([u32; 5]),
     /// Pixels inside a bounding box.
     Im2col {
-        /// The first pixel, W first, from the tensor's first.
+        /// Offset of the first pixel from the tensor's first, W first.
         lower: [i32; 3],
-        /// The end, from the tensor's end.
+        /// Offset of the end from the tensor's end.
         upper: [i32; 3],
-        /// Channels of a pixel.
+        /// Number of channels per pixel.
         channels: u32,
-        /// Pixels.
+        /// Number of pixels.
         pixels: u32,
-        /// They are those of rows: the bounding box is as high and deep as one pixel, where a copy says.
+        /// Whether it is im2col::w: the bounding box is one pixel high and deep, at the position that a copy
+        /// gives.
         wide: bool,
     },
 }
@@ -151,30 +153,30 @@ pub enum Shape {
 pub struct Map {
     /// The elements.
     pub element: Element,
-    /// Dimensions in use, 1 to 5.
+    /// Number of dimensions, 1 to 5.
     pub rank: usize,
-    /// Where the tensor begins.
+    /// The tensor's address.
     pub address: u64,
-    /// Elements in each dimension, the innermost first.
+    /// Number of elements in each dimension, innermost first.
     pub dims: [u64; 5],
-    /// Bytes from one element to the next in each dimension but the innermost.
+    /// Bytes from one element to the next in each dimension except the innermost.
     pub strides: [u64; 4],
-    /// Every how manieth element of each dimension is moved.
+    /// The step between moved elements in each dimension.
     pub steps: [u32; 5],
-    /// What is moved.
+    /// The moved elements.
     pub shape: Shape,
-    /// How channels lie.
+    /// The layout of channels.
     pub interleave: Interleave,
-    /// How parts are exchanged.
+    /// The permutation in shared memory.
     pub swizzle: Swizzle,
-    /// Bytes that the hardware's cache is to fetch: a hint, 0 to 3.
+    /// Bytes for the hardware's cache to fetch: a hint, 0 to 3.
     pub promotion: u32,
-    /// What lies outside of the tensor is NaN, not zero.
+    /// Whether elements outside the tensor are NaN rather than zero.
     pub nan: bool,
 }
 
 impl Map {
-    /// Elements of a row of a box.
+    /// Number of elements in a row of a box.
     pub const fn inner(&self) -> u32 {
         match self.shape {
             Shape::Tiled(size) => size[0],
@@ -182,7 +184,8 @@ impl Map {
         }
     }
 
-    /// Bytes of what the innermost coordinate counts: an element, or of an interleaved layout a slice of channels.
+    /// Bytes per unit of the innermost coordinate: an element or, in an interleaved layout, a slice of
+    /// channels.
     pub const fn unit(&self) -> u64 {
         match self.interleave {
             Interleave::None => self.element.bytes(),
@@ -191,7 +194,8 @@ impl Map {
         }
     }
 
-    /// How many of these a row of a copy has: of interleaved pixels one slice, whatever the channels.
+    /// Number of these units in a row of a copy; interleaved pixels have one slice, whatever the number of
+    /// channels.
     pub const fn row_units(&self) -> u32 {
         match (self.shape, self.interleave) {
             (Shape::Im2col { .. }, Interleave::Bytes16 | Interleave::Bytes32) => 1,
@@ -199,7 +203,7 @@ impl Map {
         }
     }
 
-    /// Bytes from one row of a box in shared memory to the next.
+    /// Bytes from one row of a box to the next in shared memory.
     pub const fn pitch(&self) -> u64 {
         let row = self.row_units() as u64 * self.unit();
         match (self.swizzle, self.interleave) {
@@ -208,7 +212,7 @@ impl Map {
         }
     }
 
-    /// Bytes of a whole box, as the driver counts them: of a dimension of which only some elements are moved, no more than whole steps.
+    /// Bytes of a whole box, as the driver counts them: in dimensions with a step, only whole steps.
     pub fn bytes(&self) -> u64 {
         let elements = match self.shape {
             Shape::Tiled(size) => size

@@ -4,71 +4,72 @@ use std::ops::Range;
 
 use crate::map::{Interleave, Map, Shape, Swizzle};
 
-/// A row of the box: neighbours in the innermost dimension.
+/// A row of the box: adjacent elements in the innermost dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Where it begins in the box in shared memory, bytes.
+    /// Its offset in the box in shared memory, in bytes.
     pub at: u64,
-    /// Bytes of it.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Bytes of it before those that lie in the tensor.
+    /// Bytes before those that are inside the tensor.
     pub skip: u64,
-    /// Bytes of it that lie in the tensor.
+    /// Bytes that are inside the tensor.
     pub inside: u64,
-    /// Where those lie in global memory.
+    /// The address of those bytes in global memory.
     pub address: u64,
 }
 
-/// Which rows.
+/// The part of the tensor that a copy touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
     /// The box at these coordinates.
     Tile(&'a [i32]),
-    /// Pixels from these coordinates on, each moved by these offsets.
+    /// Pixels from these coordinates on, each displaced by these offsets.
     Im2col(&'a [i32], &'a [u32]),
-    /// Pixels of rows from these coordinates on.
+    /// im2col::w pixels from these coordinates on.
     Wide(&'a [i32], Wide),
-    /// Four rows of a matrix: the column, then each row.
+    /// Four rows of a matrix: the column, then the index of each row.
     Rows(&'a [i32]),
 }
 
-/// How pixels of rows are read (PTX ISA 5.5.5).
+/// How im2col::w pixels are read (PTX ISA 5.5.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wide {
-    /// Pixels after the last one.
+    /// Number of pixels after the last one.
     pub halo: u32,
-    /// How far the bounding box and the first pixel are moved.
+    /// Displacement of the bounding box and of the first pixel.
     pub offset: u32,
-    /// 128 pixels, with a halo after each 32 of them; what follows the pixels is then the first of each halo, the second of each, and so on.
+    /// Whether it is 128 pixels with a halo after each 32. The halos follow the pixels: the first pixel of
+    /// each halo, then the second of each, and so on.
     pub quarters: bool,
 }
 
-/// What does not go together.
+/// Why an instruction does not match the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// The map is of another rank than the instruction.
+    /// The map and the instruction have different ranks.
     Rank,
     /// The map is for the other mode.
     Mode,
-    /// Pixels of rows are neither interleaved, nor without a swizzle.
+    /// im2col::w pixels must be swizzled and not interleaved.
     Layout,
-    /// The innermost coordinate is no multiple of 16 bytes.
+    /// The innermost coordinate is not a multiple of 16 bytes.
     Misaligned,
-    /// What is stored begins before the tensor.
+    /// A stored part begins before the tensor.
     Negative,
-    /// The first pixel lies outside of the bounding box, or what is stored has one that is not the whole image.
+    /// The first pixel is outside the bounding box, or the bounding box of a store is not the whole image.
     Outside,
 }
 
 impl std::fmt::Display for Mismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Mismatch::Rank => "the tensor map has another rank",
-            Mismatch::Mode => "the tensor map is for another mode",
-            Mismatch::Layout => "pixels of rows are not interleaved, and they are swizzled",
-            Mismatch::Misaligned => "the first coordinate is no multiple of 16 bytes",
-            Mismatch::Negative => "what is stored begins before the tensor",
-            Mismatch::Outside => "the first pixel, or for a store the bounding box, is outside of the image",
+            Mismatch::Rank => "the tensor map has a different rank",
+            Mismatch::Mode => "the tensor map is for a different mode",
+            Mismatch::Layout => "im2col::w pixels must be swizzled and not interleaved",
+            Mismatch::Misaligned => "the first coordinate is not a multiple of 16 bytes",
+            Mismatch::Negative => "the stored part begins before the tensor",
+            Mismatch::Outside => "the first pixel is outside the bounding box, or the bounding box of a store is not the whole image",
         })
     }
 }
@@ -76,7 +77,8 @@ impl std::fmt::Display for Mismatch {
 impl std::error::Error for Mismatch {}
 
 impl Row {
-    /// As a store sees it: it writes whole units of 16 bytes, the padding behind the tensor's end, too.
+    /// The row as a store sees it: stores write whole units of 16 bytes, including the padding behind the
+    /// tensor's end.
     pub fn stored(self) -> Row {
         let inside = (self.skip + self.inside).next_multiple_of(16).min(self.bytes) - self.skip;
         Row { inside: if self.inside == 0 { 0 } else { inside }, ..self }
@@ -84,7 +86,7 @@ impl Row {
 }
 
 impl Map {
-    /// The row at `at` in the box whose first element is at `place`, the innermost coordinate first.
+    /// The row at offset `at` in the box, whose first element has the coordinates `place`, innermost first.
     fn row(&self, at: u64, place: &[i64; 5]) -> Row {
         let size = self.unit();
         let count = i64::from(self.row_units());
@@ -106,7 +108,7 @@ impl Map {
         }
     }
 
-    /// What the hardware demands of the place.
+    /// Checks the hardware's requirements on the coordinates.
     fn check_place(&self, place: &[i32], store: bool) -> Result<(), Mismatch> {
         let first = place.first().map_or(0, |&c| i64::from(c));
         if first.wrapping_mul(self.unit() as i64) % 16 != 0 {
@@ -118,7 +120,7 @@ impl Map {
         Ok(())
     }
 
-    /// Goes to the next pixel of the bounding box, behind the last one to the next image.
+    /// Advances to the next pixel of the bounding box; after the last one, to the next image.
     fn next_pixel(&self, pixel: &mut [i64; 5], spatial: Range<usize>, bounds: impl Fn(usize) -> [i64; 2]) {
         for d in spatial {
             pixel[d] += i64::from(self.steps[d]);
@@ -131,10 +133,10 @@ impl Map {
         pixel[image] += i64::from(self.steps[image]);
     }
 
-    /// Calls `f` with each row of a part, until it gives nothing; `store`: the part is written.
+    /// Calls `f` with each row of a part until it returns `None`. `store`: the part is written.
     ///
     /// # Errors
-    /// The map does not suit the part, or the place is one that the hardware refuses.
+    /// The map does not match the part, or the hardware refuses the coordinates.
     pub fn walk(
         &self,
         part: Part,
@@ -157,7 +159,8 @@ impl Map {
                 if place.len() != self.rank {
                     return Err(Mismatch::Rank);
                 }
-                // Of interleaved channels the last dimension but one has slices; the box counts their elements.
+                // With interleaved channels, the second-last dimension has slices, while the box counts their
+                // elements.
                 let slices = if self.interleave == Interleave::None { 0 } else { self.rank - 2 };
                 let per_slice = (self.unit() / self.element.bytes()) as u32;
                 let counts: [u32; 5] = std::array::from_fn(|d| match d {
@@ -174,7 +177,7 @@ impl Map {
                     if give(&place).is_none() {
                         return Ok(None);
                     }
-                    // The next row: the lowest dimension counts first.
+                    // Advances to the next row; the lowest dimension counts first.
                     let Some(d) = (1..self.rank).find(|&d| index[d] + 1 < counts[d]) else { break };
                     index[d] += 1;
                     index.iter_mut().take(d).skip(1).for_each(|i| *i = 0);
@@ -194,7 +197,7 @@ impl Map {
                 if place.len() != self.rank || offsets.len() > self.rank.saturating_sub(2) {
                     return Err(Mismatch::Rank);
                 }
-                // Channels come first; interleaved, their slices are the last dimension but one.
+                // Channels come first; interleaved, their slices are the second-last dimension.
                 let first = usize::from(self.interleave == Interleave::None);
                 let spatial = first..first + self.rank.saturating_sub(2);
                 let bounds = |d: usize| {
@@ -229,7 +232,7 @@ impl Map {
                     [i64::from(lower[0]) + offset, self.dims[1] as i64 + i64::from(upper[0]) + offset];
                 let mut pixel = start(place);
                 pixel[1] += offset;
-                // It may begin before the bounding box.
+                // The first pixel may be before the bounding box.
                 if pixel[1] >= bounds[1] {
                     return Err(Mismatch::Outside);
                 }

@@ -1,15 +1,15 @@
-//! What a texture or surface instruction asks.
+//! Descriptions of texture and surface instructions.
 
 use names::names;
 
 names! {
-/// What is done.
+/// The operation.
 #[derive(Default)]
 pub enum Operation {
     /// `tex`.
     #[default]
     Fetch = "tex",
-    /// `tld4`: one channel of the four texels that a filter would mix.
+    /// `tld4`: one channel of the four texels that a linear filter would mix.
     Gather = "tld4",
     /// `txq`.
     QueryTexture = "txq",
@@ -19,14 +19,14 @@ pub enum Operation {
     Load = "suld",
     /// `sust.b`.
     Store = "sust",
-    /// `sust.p`: the values are converted to the surface's format.
+    /// `sust.p`: converts the values to the surface's format.
     StoreFormatted = "sust_p",
     /// `sured`.
     Reduce = "sured",
 }}
 
 impl Operation {
-    /// Whether it works on a surface rather than a texture.
+    /// Whether it accesses a surface rather than a texture.
     pub const fn is_surface(self) -> bool {
         matches!(
             self,
@@ -40,7 +40,7 @@ impl Operation {
 }
 
 names! {
-/// The shape that the coordinates are for.
+/// The geometry that the coordinates belong to.
 #[derive(Default)]
 pub enum Geometry {
     /// One coordinate.
@@ -61,7 +61,7 @@ pub enum Geometry {
 }}
 
 impl Geometry {
-    /// Coordinates, the layer not counted.
+    /// Number of coordinates, without the layer.
     pub const fn coordinates(self) -> usize {
         match self {
             Geometry::D1 | Geometry::A1 => 1,
@@ -70,7 +70,7 @@ impl Geometry {
         }
     }
 
-    /// Whether a layer comes first.
+    /// Whether the first coordinate is a layer.
     pub const fn layered(self) -> bool {
         matches!(self, Geometry::A1 | Geometry::A2 | Geometry::ACube)
     }
@@ -82,33 +82,33 @@ impl Geometry {
 }
 
 names! {
-/// Which level of a mipmap is read.
+/// The mipmap level that is read.
 #[derive(Default)]
 pub enum Level {
-    /// The first.
+    /// The first level.
     #[default]
     Base = "base",
-    /// An operand says.
+    /// Given by an operand.
     Level = "level",
-    /// The derivatives of the coordinates say.
+    /// Determined by the derivatives of the coordinates.
     Gradient = "grad",
 }}
 
 names! {
-/// What a surface access outside does.
+/// The effect of a surface access that is out of bounds.
 #[derive(Default)]
 pub enum Clamp {
     /// Stops the kernel.
     #[default]
     Trap = "trap",
-    /// Goes to the nearest element inside.
+    /// Accesses the nearest element inside.
     Clamp = "clamp",
-    /// Reads zeros, writes nothing.
+    /// Loads read zero, stores have no effect.
     Zero = "zero",
 }}
 
 names! {
-/// What `sured` does.
+/// The operation of `sured`.
 #[derive(Default)]
 pub enum Reduction {
     /// Sum.
@@ -125,74 +125,74 @@ pub enum Reduction {
 }}
 
 names! {
-/// What a query asks.
+/// The queried attribute.
 #[derive(Default)]
 pub enum Query {
-    /// Elements of a row.
+    /// Number of elements per row.
     #[default]
     Width = "width",
-    /// Rows.
+    /// Number of rows.
     Height = "height",
-    /// Slices.
+    /// Number of slices.
     Depth = "depth",
-    /// The type of a channel.
+    /// The data type of a channel.
     DataType = "channel_data_type",
     /// The order of channels.
     Order = "channel_order",
     /// Whether coordinates are normalised.
     Normalized = "normalized_coords",
-    /// Layers.
+    /// Number of layers.
     Layers = "array_size",
-    /// Levels.
+    /// Number of levels.
     Levels = "num_mipmap_levels",
-    /// Samples.
+    /// Number of samples.
     Samples = "num_samples",
-    /// The memory's layout.
+    /// The memory layout.
     Layout = "memory_layout",
-    /// Which texels a fetch takes.
+    /// The filter mode.
     Filter = "filter_mode",
-    /// What happens outside, in x.
+    /// The address mode in x.
     Address0 = "addr_mode_0",
-    /// In y.
+    /// The address mode in y.
     Address1 = "addr_mode_1",
-    /// In z.
+    /// The address mode in z.
     Address2 = "addr_mode_2",
 }}
 
-/// A texture or surface access: everything but its operands.
+/// A texture or surface access without its operands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Access {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// For which shape.
+    /// The geometry.
     pub geometry: Geometry,
-    /// Coordinates are integers (textures only; a surface's always are).
+    /// Whether coordinates are integers (textures only; a surface's always are).
     pub integers: bool,
-    /// The level (textures only; of a query: an operand says if [`Level::Level`]).
+    /// The level (textures only). For a query, [`Level::Level`] means that an operand gives it.
     pub level: Level,
-    /// Results are pairs of halves.
+    /// Whether results are pairs of f16.
     pub halves: bool,
-    /// Offsets in texels follow, one a coordinate.
+    /// Whether offsets in texels follow, one per coordinate.
     pub offsets: bool,
-    /// What happens outside (surfaces only).
+    /// The effect of an out-of-bounds access (surfaces only).
     pub clamp: Clamp,
-    /// Bits of an element of a surface access as a power of two: 3 to 6.
+    /// Width in bits of a surface access's elements, as a power of two: 3 to 6.
     pub width: u8,
-    /// Elements of a surface access as a power of two: 0 to 2.
+    /// Number of elements of a surface access, as a power of two: 0 to 2.
     pub count: u8,
     /// The channel of a gather: 0 to 3.
     pub channel: u8,
-    /// What `sured` does.
+    /// The operation of `sured`.
     pub reduction: Reduction,
-    /// `sured` on signed numbers; `sust_p`, `sured` with coordinates in elements.
+    /// Whether `sured` operates on signed numbers.
     pub signed: bool,
-    /// The x of a surface access counts elements instead of bytes.
+    /// Whether the x of a surface access counts elements instead of bytes.
     pub elements: bool,
-    /// What a query asks.
+    /// The queried attribute.
     pub query: Query,
 }
 
-/// Fields by their bits in the number of an access.
+/// Maps the fields to bits of the access's number.
 macro_rules! fields {
     ($do:ident, $a:ident) => {
         $do!($a, operation, 4, Operation);
@@ -226,7 +226,7 @@ impl Access {
         number
     }
 
-    /// The access of a number; none of one that is no access.
+    /// The access with this number; `None` if there is none.
     pub fn of_number(number: u32) -> Option<Access> {
         let mut a = Access::default();
         let mut left = 30u32;
@@ -248,7 +248,7 @@ impl Access {
         (left == 0 && number >> 30 == 0).then_some(a)
     }
 
-    /// The bits of each operand, the handle first.
+    /// The width in bits of each operand, the handle first.
     pub fn operands(self) -> Vec<u32> {
         use Operation as O;
         let (layer, coordinates) = (usize::from(self.geometry.layered()), self.geometry.coordinates());
@@ -274,7 +274,7 @@ impl Access {
         bits
     }
 
-    /// The bits of each result.
+    /// The width in bits of each result.
     pub fn results(self) -> Vec<u32> {
         use Operation as O;
         match self.operation {
@@ -290,7 +290,7 @@ impl Access {
         vec![1 << self.width.clamp(3, 6); 1 << self.count.min(2)]
     }
 
-    /// The spelling of each word; [`Access::of_name`] reads it back.
+    /// The spelling, word by word; [`Access::of_name`] parses it.
     pub fn name(self) -> String {
         use Operation as O;
         let mut words = vec![self.operation.name().to_owned()];
@@ -322,7 +322,7 @@ impl Access {
         words.join(".")
     }
 
-    /// The access of a spelling.
+    /// The access with this spelling.
     pub fn of_name(name: &str) -> Option<Access> {
         use Operation as O;
         fn one<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, word: &str) -> Option<T> {

@@ -1,6 +1,7 @@
-//! Cubes: which face a direction falls on, and what lies beyond its edges.
+//! Cubes: the face that a direction points at, and the texels beyond its edges.
 
-/// The face of a direction, and where on it, from 0 to 1. What has no direction falls on the middle of a face.
+/// The face that a direction points at, and the position on it, from 0 to 1. Without a direction, it is the
+/// middle of a face.
 pub fn face(direction: [f32; 3]) -> (u32, [f32; 2]) {
     let [x, y, z] = if direction.iter().any(|v| v.is_infinite()) { [0.0; 3] } else { direction };
     let size = |v: f32| if v.is_nan() { 0.0 } else { v.abs() };
@@ -18,8 +19,9 @@ pub fn face(direction: [f32; 3]) -> (u32, [f32; 2]) {
     (face, [place(s), place(t)])
 }
 
-/// How far a direction moves on the cube, of half a side of 2, when something is added to it: along a face and, across an edge, on along the
-/// next, unfolded. The third number is of moves to the face on the other side.
+/// The distance, on the unfolded cube and in units of half a side, that a direction moves when something is
+/// added to it: along a face and, across an edge, along the next one. The third component is used by moves to
+/// the opposite face.
 pub fn moved(from: [f32; 3], by: [f32; 3]) -> [f32; 3] {
     let onto = |v: [f64; 3]| {
         let [x, y, z] = v.map(f64::abs);
@@ -37,7 +39,7 @@ pub fn moved(from: [f32; 3], by: [f32; 3]) -> [f32; 3] {
     moved.map(|v| v as f32)
 }
 
-/// The direction of a place on a face, which may lie beyond its edges.
+/// The direction of a position on a face, which may be beyond its edges.
 fn direction(face: u32, s: f32, t: f32) -> [f32; 3] {
     let (s, t) = (2.0 * s - 1.0, 2.0 * t - 1.0);
     match face {
@@ -50,7 +52,8 @@ fn direction(face: u32, s: f32, t: f32) -> [f32; 3] {
     }
 }
 
-/// The texel at `x`, `y` of a face of `size` texels a side, where one of them lies one texel beyond an edge: that of the neighbouring face.
+/// The texel at `x`, `y` of a face with `size` texels per side, if one coordinate is one texel beyond an
+/// edge: it belongs to the neighbouring face.
 pub fn beyond(face: u32, x: i64, y: i64, size: u32) -> (u32, [u32; 2]) {
     let place = |i: i64| (i as f32 + 0.5) / size.max(1) as f32;
     let (face, at) = self::face(direction(face, place(x), place(y)));

@@ -1,11 +1,11 @@
-//! What an object says about memory.
+//! Descriptors of texture and surface objects.
 
 use std::any::Any;
 use std::sync::Arc;
 
 use crate::block::{Block, SIDE};
 
-/// What the bits of a channel are.
+/// The type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// Unsigned integers of 8, 16 or 32 bits.
@@ -20,37 +20,37 @@ pub enum Channel {
     Float,
 }
 
-/// How the channels of a texel lie in memory.
+/// The layout of a texel's channels in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// One after another.
+    /// In sequence.
     #[default]
     Plain,
     /// Three channels of ten bits and one of two, the first lowest.
     Tens,
-    /// Blocks of texels.
+    /// Compressed blocks of texels.
     Block(Block),
 }
 
 /// The format of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
-    /// What the bits are.
+    /// The type of its channels.
     pub channel: Channel,
-    /// Bytes of a channel, once it is read: 1, 2 or 4.
+    /// Bytes of a decoded channel: 1, 2 or 4.
     pub bytes: u8,
-    /// Channels: 1 to 4.
+    /// Number of channels: 1 to 4.
     pub channels: u8,
-    /// How they lie in memory.
+    /// Their layout in memory.
     pub code: Code,
-    /// The first three channels are sRGB whatever the sampler says.
+    /// Whether the first three channels are sRGB whatever the sampler says.
     pub srgb: bool,
-    /// A fourth channel that it has not is 1 instead of 0.
+    /// Whether a missing fourth channel is 1 instead of 0.
     pub opaque: bool,
 }
 
 impl Format {
-    /// A format whose channels lie one after another.
+    /// A format whose channels are stored in sequence.
     pub const fn plain(channel: Channel, bytes: u8, channels: u8) -> Format {
         Format { channel, bytes, channels, code: Code::Plain, srgb: false, opaque: false }
     }
@@ -64,7 +64,7 @@ impl Format {
         }
     }
 
-    /// Texels on a side of what [`Format::element`] measures.
+    /// Number of texels per side of what [`Format::element`] measures.
     pub const fn side(self) -> u32 {
         match self.code {
             Code::Block(_) => SIDE,
@@ -73,91 +73,92 @@ impl Format {
     }
 }
 
-/// What a coordinate outside becomes.
+/// The treatment of coordinates outside the texture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Address {
-    /// Repeats (normalised coordinates only; else as [`Address::Clamp`]).
+    /// Repeat (only normalised coordinates; others use [`Address::Clamp`]).
     Wrap,
-    /// The nearest inside.
+    /// Use the nearest texel inside.
     #[default]
     Clamp,
-    /// Repeats, each second time backwards (normalised coordinates only; else as [`Address::Clamp`]).
+    /// Repeat, mirrored every second time (only normalised coordinates; others use [`Address::Clamp`]).
     Mirror,
-    /// The border's colour.
+    /// Use the border colour.
     Border,
 }
 
-/// How texels become a result.
+/// How texels are combined to a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampler {
-    /// By axis.
+    /// Address mode of each axis.
     pub address: [Address; 3],
-    /// Texels are mixed rather than the nearest taken.
+    /// Whether to interpolate between texels rather than use the nearest.
     pub linear: bool,
-    /// Levels are mixed rather than the nearest taken.
+    /// Whether to interpolate between levels rather than use the nearest.
     pub linear_levels: bool,
-    /// Coordinates from 0 to 1.
+    /// Whether coordinates range from 0 to 1.
     pub normalized: bool,
-    /// Integers are read as they are, instead of as 0 to 1 or -1 to 1.
+    /// Whether integers are returned as they are rather than as 0 to 1 or -1 to 1.
     pub integers: bool,
-    /// The first three channels of 8 unsigned bits are sRGB.
+    /// Whether the first three channels are sRGB if they have 8 unsigned bits.
     pub srgb: bool,
-    /// Filters go over the edges of a cube's faces.
+    /// Whether filters cross the edges of a cube's faces.
     pub seamless: bool,
-    /// Added to the level.
+    /// Bias added to the level.
     pub bias: f32,
-    /// The least level.
+    /// The minimum level.
     pub least: f32,
-    /// The greatest level.
+    /// The maximum level.
     pub most: f32,
-    /// The border's colour.
+    /// The border colour.
     pub border: [f32; 4],
 }
 
-/// Memory of a level.
+/// The memory of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plane {
-    /// The first byte.
+    /// Address of the first byte.
     pub base: u64,
-    /// Elements of a row.
+    /// Number of elements per row.
     pub width: u32,
-    /// Rows; at least 1.
+    /// Number of rows, at least 1.
     pub height: u32,
-    /// Slices; at least 1. Layers and faces are none.
+    /// Number of slices, at least 1. Layers and faces do not count.
     pub depth: u32,
-    /// Bytes from a row, or a row of blocks, to the next.
+    /// Bytes from one row, or row of blocks, to the next.
     pub pitch: u64,
-    /// Bytes from a slice, layer or face to the next.
+    /// Bytes from one slice, layer or face to the next.
     pub slice: u64,
 }
 
-/// What a texture or surface object stands for.
+/// A texture or surface object.
 #[derive(Clone, Debug)]
 pub struct Descriptor {
-    /// A surface rather than a texture.
+    /// Whether it is a surface rather than a texture.
     pub surface: bool,
     /// The format.
     pub format: Format,
-    /// How texels become a result (textures).
+    /// How texels are combined to a result (textures only).
     pub sampler: Sampler,
-    /// The levels, one at least.
+    /// The levels, at least one.
     pub levels: Vec<Plane>,
-    /// The shape as the object was made: what queries answer. 0: no such dimension.
+    /// The size given when the object was created, which queries return. 0 means that the dimension does not
+    /// exist.
     pub extent: [u32; 3],
-    /// Layers (faces not counted); at least 1.
+    /// Number of layers (a cube's faces do not count), at least 1.
     pub layers: u32,
-    /// There are layers, be it one.
+    /// Whether it is an array, possibly of one layer.
     pub layered: bool,
-    /// Six faces a layer.
+    /// Whether each layer has six faces.
     pub cube: bool,
-    /// Memory of the program's: it is read without a guarantee that it still is there.
+    /// Whether the memory belongs to the program, so that it may be gone when it is read.
     pub borrowed: bool,
-    /// What keeps the memory.
+    /// Objects that keep the memory alive.
     pub keep: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Descriptor {
-    /// Bytes that an access may touch, from the first level's base on; for memory that is only borrowed.
+    /// Number of bytes that an access may touch and their start, for memory that is only borrowed.
     pub fn reach(&self) -> (u64, u64) {
         let plane = self.levels.first().copied().unwrap_or_default();
         let rows = u64::from(plane.height.max(1)) - 1;

@@ -1,4 +1,4 @@
-//! Weights of texels, and how they are mixed.
+//! The weights of texels, and their interpolation.
 
 use crate::format::{Class, EXACT, half_to_float, signed, srgb, srgb_reach};
 
@@ -7,9 +7,9 @@ fn eighth(product: u32) -> u32 {
     (product + 128) >> 8
 }
 
-/// The weights of up to eight texels, x fastest, from the fractions of the axes, in 256ths: `level` together, which is the level's
-/// weight. It is split over the slices; the weight of a slice is split over x, and what comes of that over y, the part of the upper x by
-/// its upper y, the other by its lower one.
+/// The weights of up to eight texels, x fastest, from the fractions of the axes, in 256ths. Their sum is
+/// `level`, the weight of the level. It is divided between the slices; a slice's weight is divided along x,
+/// and each part along y: the part of the upper x by its upper y, the other part by its lower y.
 pub fn weights(level: u32, [x, y, z]: [u32; 3]) -> [u32; 8] {
     let mut weights = [0; 8];
     let front = eighth(level * (256 - z));
@@ -27,10 +27,11 @@ pub fn weights(level: u32, [x, y, z]: [u32; 3]) -> [u32; 8] {
     weights
 }
 
-/// Texels of a slice with their weights: at most four.
+/// Maximum number of texels per slice.
 pub const SLICE: usize = 4;
 
-/// Mixes one channel of texels with weights in 256ths. `taps` come slice by slice, [`SLICE`] each, those without weight too.
+/// Interpolates one channel of texels with weights in 256ths. `taps` are ordered by slice, [`SLICE`] each,
+/// including those with weight 0.
 pub fn mix(class: Class, taps: &[(u32, u32)]) -> u32 {
     let sum = |value: fn(u32) -> i64| taps.iter().map(|&(w, raw)| i64::from(w) * value(raw)).sum::<i64>();
     match class {
@@ -50,16 +51,16 @@ pub fn mix(class: Class, taps: &[(u32, u32)]) -> u32 {
     }
 }
 
-/// What is kept of floats.
+/// The precision of float interpolation.
 #[derive(Clone, Copy)]
 struct Precision {
-    /// Bits of a result's fraction.
+    /// Fraction bits of a result.
     bits: i32,
-    /// The exponent of the least normal result.
+    /// The exponent of the smallest normal result.
     least: i32,
-    /// Bits of a texel's fraction, from the greatest exponent of the slice on.
+    /// Fraction bits that are kept of a texel, below the largest exponent of the slice.
     kept: i32,
-    /// Bits of a slice's sum below those, when slices are added.
+    /// Additional bits of a slice's sum when slices are added.
     extra: i32,
 }
 
@@ -67,29 +68,31 @@ const HALF: Precision = Precision { bits: 11, least: -14, kept: 15, extra: 0 };
 const SINGLE: Precision = Precision { bits: 24, least: -126, kept: 28, extra: 0 };
 const COLOUR: Precision = Precision { bits: 11, least: -14, kept: 8, extra: 10 };
 
-/// A sum of 256ths of 65535ths, rounded to 65535ths.
+/// A sum in units of 1/256 · 1/65535, rounded to units of 1/65535.
 fn unorm(sum: i64) -> u32 {
     (((sum + 128) >> 8) as f32 / 65535.0).to_bits()
 }
 
-/// A fraction of 65535: a border's as it is, or a texel's widened.
+/// A value in units of 1/65535: exact for a border, converted for a texel.
 fn exact_or(raw: u32, widened: fn(u32) -> u32) -> i64 {
     i64::from(if raw & EXACT != 0 { raw & !EXACT } else { widened(raw) })
 }
 
-/// A sum of 256ths of 127ths: what is added to it for 32767ths grows in steps, and is half a unit in the middle.
+/// A sum in units of 1/256 · 1/127, converted to units of 1/32767: the increment grows in steps and is half a
+/// unit in the middle.
 fn snorm8(sum: i64) -> u32 {
     let widened = (129 * sum + 64 + 16 * (sum >> 12)) >> 7;
     (widened.clamp(-32767, 32767) as f32 / 32767.0).to_bits()
 }
 
-/// A sum of 256ths of 32767ths, rounded to 32767ths.
+/// A sum in units of 1/256 · 1/32767, rounded to units of 1/32767.
 fn snorm(sum: i64) -> u32 {
     (((sum + 128) >> 8) as f32 / 32767.0).to_bits()
 }
 
-/// Mixes floats: the texels of a slice are cut to the bits that are kept below the greatest exponent, the sum is exact, and is
-/// rounded to the format's bits, ties away from zero. `reach`: a float whose exponent counts for a texel's.
+/// Interpolates floats: the texels of a slice are truncated to the kept bits below the largest exponent;
+/// their sum is exact, and is rounded to the format's bits, ties away from zero. `reach`: the float whose
+/// exponent is used for a texel's.
 fn float(
     taps: &[(u32, u32)],
     value: impl Fn(u32) -> u32,
@@ -100,10 +103,10 @@ fn float(
     if values().any(|(_, bits)| bits >> 23 & 255 == 255) {
         return infinite(values(), format);
     }
-    // Nothing at all has a sign only if all of it has.
+    // A zero is negative only if all its terms are.
     let zero = if values().all(|(_, bits)| bits >> 31 != 0) { 1 << 31 } else { 0 };
-    // The sums of slices are cut to one unit and added. It is that of the slice with the greatest exponent, of which the lowest two bits do not
-    // count: places are whole digits of four bits.
+    // The sums of slices are truncated to a common unit and added. The unit is that of the slice with the
+    // largest exponent, whose lowest two bits are ignored: alignment shifts are multiples of four bits.
     let sums = || taps.chunks(SLICE).filter_map(|slice| slice_sum(slice, &value, &reach, format));
     let Some(greatest) = sums().map(|(_, greatest)| greatest).max() else { return zero };
     let unit = |exponent: i32| exponent - 127 - (format.kept - 1) - 8;
@@ -114,12 +117,12 @@ fn float(
     }
 }
 
-/// A number of units of 2^`by` in units of 1, rounded down.
+/// Converts a number of units of 2^`by` to units of 1, rounding down.
 fn in_units(value: i64, by: i32) -> i64 {
     if by < 0 { value >> (-by).min(63) } else { value << by.min(63) }
 }
 
-/// The sum of a slice and the greatest exponent of its texels, biased; none if all of it is zero.
+/// The sum of a slice and the largest exponent of its texels, biased; `None` if all texels are zero.
 fn slice_sum(
     taps: &[(u32, u32)],
     value: impl Fn(u32) -> u32,
@@ -131,7 +134,7 @@ fn slice_sum(
     let exponent = |bits: u32| ((bits >> 23 & 255) as i32).max(1);
     let something = weighty().filter(|t| value(t.1) << 1 != 0);
     let greatest = something.map(|t| exponent(reach(t.1))).max()?;
-    // Fractions have 24 bits; with four more no bit that is kept is lost.
+    // Fractions have 24 bits; with four more, no kept bit is lost.
     let drop = 28 - format.kept;
     let mut sum = 0i64;
     for (weight, bits) in values() {
@@ -143,9 +146,9 @@ fn slice_sum(
     Some((sum, greatest))
 }
 
-/// Mixes floats of which one is infinite or a NaN.
+/// Interpolates floats if one of them is an infinity or a NaN.
 fn infinite(taps: impl Iterator<Item = (u32, u32)>, format: Precision) -> u32 {
-    // All ones, in the format.
+    // All bits set, in the format.
     let nan = 0x7fff_ffff & !((1 << (24 - format.bits)) - 1);
     let mut result = None;
     for (_, bits) in taps {
@@ -163,12 +166,12 @@ fn infinite(taps: impl Iterator<Item = (u32, u32)>, format: Precision) -> u32 {
     result.unwrap_or(nan)
 }
 
-/// `sum × 2^unit` as a float of a format, ties away from zero.
+/// `sum × 2^unit` as a float of the format, ties away from zero.
 fn round(sum: i64, unit: i32, format: Precision) -> u32 {
     let sign = if sum < 0 { 1u32 << 31 } else { 0 };
     let magnitude = sum.unsigned_abs().max(1);
     let exponent = (unit + 63 - magnitude.leading_zeros() as i32).max(format.least);
-    // The bit of weight 1 of the rounded number.
+    // The exponent of the rounded number's lowest bit.
     let last = exponent - (format.bits - 1);
     let drop = last - unit;
     let rounded = match drop {
@@ -179,7 +182,7 @@ fn round(sum: i64, unit: i32, format: Precision) -> u32 {
     if rounded == 0 {
         return sign;
     }
-    // `rounded` has at most 25 bits: as a float it is exact.
+    // `rounded` has at most 25 bits, so it converts to float exactly.
     let top = 63 - rounded.leading_zeros() as i32;
     let power = last + top;
     if power > 127 {
@@ -231,7 +234,7 @@ mod tests {
         assert_eq!(float(&[(128, f32::INFINITY), (128, 1.0)]), f32::INFINITY);
         assert!(float(&[(128, f32::INFINITY), (128, f32::NEG_INFINITY)]).is_nan());
         assert_eq!(float(&[(128, 0.0), (128, -0.0)]), 0.0);
-        // A half's precision: 11 bits.
+        // The precision of f16: 11 bits.
         let halves = [(255, u32::from(float_to_half(1.0f32.to_bits()))), (1, 0x4000)];
         assert_eq!(f32::from_bits(mix(Class::Half, &halves)), 1.0 + 4.0 / 1024.0);
     }

@@ -1,34 +1,34 @@
-//! Texels as numbers: what a filter mixes, and what it gives.
+//! Conversions of texels to numbers, before and after filtering.
 
 use crate::descriptor::{Channel, Code, Format, Sampler};
 
-/// How a channel of a texel becomes a result.
+/// How a channel of a texel is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Bits as they are; never mixed.
+    /// The raw bits; never interpolated.
     Bits,
-    /// Unsigned fractions of 3.
+    /// Unsigned, in units of 1/3.
     Unorm2,
-    /// Unsigned fractions of 255.
+    /// Unsigned, in units of 1/255.
     Unorm8,
-    /// Unsigned fractions of 1023.
+    /// Unsigned, in units of 1/1023.
     Unorm10,
-    /// Unsigned fractions of 65535.
+    /// Unsigned, in units of 1/65535.
     Unorm16,
-    /// Signed fractions of 127.
+    /// Signed, in units of 1/127.
     Snorm8,
-    /// Signed fractions of 32767.
+    /// Signed, in units of 1/32767.
     Snorm16,
-    /// sRGB of 8 bits.
+    /// 8-bit sRGB.
     Srgb,
-    /// Halves.
+    /// f16.
     Half,
-    /// Floats.
+    /// f32.
     Float,
 }
 
 impl Class {
-    /// How a channel is read.
+    /// The conversion of a channel.
     pub fn of(format: Format, sampler: &Sampler, channel: usize) -> Class {
         let colour = channel == 0 || (format.channels == 4 && channel < 3);
         let norm = matches!(format.channel, Channel::Unorm | Channel::Snorm);
@@ -48,7 +48,7 @@ impl Class {
         }
     }
 
-    /// What one texel's channel gives: the bits of the result.
+    /// The result bits for the channel of a single texel.
     pub fn read(self, raw: u32) -> u32 {
         match self {
             Class::Bits | Class::Float => raw,
@@ -65,12 +65,12 @@ impl Class {
     }
 }
 
-/// A signed number, not less than `-most`.
+/// A signed number, clamped to at least `-most`.
 pub fn signed(raw: u32, most: i32) -> i32 {
     (raw as i32).max(-most)
 }
 
-/// The float of a half, exactly; a NaN keeps its bits.
+/// Converts f16 to f32 exactly; a NaN keeps its bits.
 pub fn half_to_float(half: u16) -> u32 {
     let sign = u32::from(half >> 15) << 31;
     let (exponent, fraction) = (u32::from(half >> 10 & 31), u32::from(half & 0x3ff));
@@ -85,7 +85,7 @@ pub fn half_to_float(half: u16) -> u32 {
     }
 }
 
-/// The half of a float, to nearest, ties to even; of a NaN the canonical one.
+/// Converts f32 to f16, to nearest, ties to even; NaN becomes the canonical one.
 pub fn float_to_half(bits: u32) -> u16 {
     let sign = (bits >> 16 & 0x8000) as u16;
     let magnitude = bits & 0x7fff_ffff;
@@ -97,7 +97,7 @@ pub fn float_to_half(bits: u32) -> u16 {
         return sign | 0x7c00;
     }
     let fraction = u64::from(magnitude & 0x7f_ffff | 0x80_0000);
-    // In units of the least half bit at this exponent.
+    // In units of the lowest f16 bit at this exponent.
     let drop = if exponent < -14 { (-14 - exponent + 13).min(40) } else { 13 } as u32;
     let (whole, rest) = (fraction >> drop, fraction & ((1 << drop) - 1));
     let tie = 1u64 << (drop - 1);
@@ -106,20 +106,21 @@ pub fn float_to_half(bits: u32) -> u16 {
     sign | (base + rounded) as u16
 }
 
-/// Marks a fraction of 65535 where those of fewer bits stand: a border's.
+/// Marks a value in units of 1/65535 where narrower units are expected: that of a border.
 pub const EXACT: u32 = 1 << 31;
 
-/// The linear value of an sRGB byte. What is none is a border's: the float as it is.
+/// The linear value of an sRGB byte. Larger values belong to a border and are the float itself.
 pub fn srgb(byte: u32) -> u32 {
     SRGB.get(byte as usize).map_or(byte, |upper| u32::from(*upper) << 16)
 }
 
-/// The float whose exponent a filter takes for that of an sRGB byte: the greatest of the eight bytes with the same upper bits.
+/// The float whose exponent a filter uses for an sRGB byte: the largest of the eight bytes with the same
+/// upper bits.
 pub fn srgb_reach(byte: u32) -> u32 {
     srgb(if byte < 256 { byte | 7 } else { byte })
 }
 
-/// The upper halves of the floats: the hardware keeps eight significant bits, fewer of small ones.
+/// The upper halves of the floats: the hardware keeps eight significant bits, fewer for small values.
 static SRGB: [u16; 256] = [
     0x0000, 0x39a0, 0x3a20, 0x3a70, 0x3aa0, 0x3ac8, 0x3af0, 0x3b0c, 0x3b20, 0x3b34, 0x3b48, 0x3b5c, 0x3b70,
     0x3b84, 0x3b90, 0x3b9c, 0x3baa, 0x3bb8, 0x3bc6, 0x3bd6, 0x3be6, 0x3bf6, 0x3c03, 0x3c0c, 0x3c16, 0x3c1f,

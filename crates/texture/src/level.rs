@@ -1,32 +1,32 @@
-//! Which levels of a mipmap a fetch mixes.
+//! The mipmap levels that a fetch uses.
 
 use crate::descriptor::Descriptor;
 
-/// Up to two neighbouring levels, and the weight of the second in 256ths.
+/// One level, or two adjacent ones with the weight of the second in 256ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels {
-    /// The finer one.
+    /// The finer level.
     pub first: usize,
-    /// The weight of the next.
+    /// The weight of the next level.
     pub fraction: u32,
 }
 
-/// The level that an instruction asks for.
+/// The level of detail that an instruction requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Detail {
-    /// The least that the sampler allows; without its bias.
+    /// The sampler's minimum, without its bias.
     #[default]
     Base,
-    /// This one, with the bias.
+    /// This level, plus the bias.
     Level(f32),
 }
 
-/// In 256ths, cut; what is no number is 0.
+/// In 256ths, truncated; NaN gives 0.
 fn fixed(value: f64) -> i64 {
     if value.is_nan() { 0 } else { (value * 256.0).trunc().clamp(-65536.0, 65536.0) as i64 }
 }
 
-/// The levels of a level of detail.
+/// The levels for a level of detail.
 pub fn choose(descriptor: &Descriptor, detail: Detail) -> Levels {
     let sampler = &descriptor.sampler;
     let last = descriptor.levels.len().saturating_sub(1);
@@ -46,22 +46,23 @@ pub fn choose(descriptor: &Descriptor, detail: Detail) -> Levels {
     }
 }
 
-/// The level of detail of derivatives in texels. The hardware takes the longest of both, of their sum and of their difference (these at
-/// 11/16, for they lie apart by a square root of two), with lengths of its own making.
+/// The level of detail from derivatives in texels. The hardware takes the longest of the two, of their sum
+/// and of their difference (the latter two at 11/16, since they exceed the others by up to a square root of
+/// two), and approximates the lengths.
 pub fn of_gradients(across: [f32; 3], down: [f32; 3]) -> f32 {
     let both = |sign: f64| length(std::array::from_fn(|k| f64::from(across[k]) + sign * f64::from(down[k])));
     let (across, down) = (length(across.map(f64::from)), length(down.map(f64::from)));
     logarithm(across.max(down).max(both(1.0).max(both(-1.0)) * (11.0 / 16.0)))
 }
 
-/// The greatest component, and 11/32 of the others.
+/// The largest component plus 11/32 of the others.
 fn length(v: [f64; 3]) -> f64 {
     let [x, y, z] = v.map(f64::abs);
     let greatest = x.max(y).max(z);
     greatest + (x + y + z - greatest) * (11.0 / 32.0)
 }
 
-/// The logarithm to base 2, of the eight bits behind the first.
+/// The logarithm to base 2, from the eight bits after the leading one.
 fn logarithm(length: f64) -> f32 {
     if !length.is_normal() {
         return length.log2() as f32;
@@ -71,7 +72,8 @@ fn logarithm(length: f64) -> f32 {
     exponent as f32 + f32::from(FRACTIONS[fraction]) / 256.0
 }
 
-/// 256ths of the logarithms of 1, 257/256, 258/256, …, as the hardware has them: roughly those of the middle of each step.
+/// The logarithms of 1, 257/256, 258/256, … in 256ths, as in the hardware: approximately those of the middle
+/// of each step.
 static FRACTIONS: [u8; 256] = [
     0, 2, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 22, 23, 24, 26, 27, 28, 30, 31, 32, 34, 35, 36, 38,
     39, 40, 42, 43, 44, 45, 47, 48, 49, 50, 52, 53, 54, 55, 57, 58, 59, 60, 62, 63, 64, 65, 66, 68, 69, 70,

@@ -1,13 +1,15 @@
 //! The texture unit.
 //!
-//! What a texture or surface instruction gives, from a descriptor of memory, for the lanes of a warp at once. Weights, rounding,
-//! address modes and borders are the hardware's, learnt from recordings of an H200 (`tests/texture`).
+//! Computes the results of texture and surface instructions for the lanes of a warp at once, given a
+//! descriptor of memory. Weights, rounding, address modes and borders are the hardware's, derived from
+//! recordings of an H200 (`tests/texture`).
 //!
-//! - [`Access`]: what an instruction asks, as the IR carries it;
-//! - [`Descriptor`]: what a texture or surface object says about memory, and [`table`], which finds it by its handle;
-//! - [`run`]: an access of a warp.
+//! - [`Access`]: an instruction, in the form that the IR contains;
+//! - [`Descriptor`]: a texture or surface object, and [`table`], which finds it by its handle;
+//! - [`run`]: executes an access for a warp.
 //!
-//! **Architecture invariant:** knows memory only through a descriptor; no PTX, no IR, no API.
+//! **Architecture invariant:** this crate accesses memory only through a descriptor; it knows no PTX, no IR
+//! and no API.
 
 pub mod access;
 pub mod block;
@@ -29,26 +31,27 @@ pub use descriptor::Descriptor;
 /// Lanes of a warp.
 pub const LANES: usize = 32;
 
-/// An operand or a result of a warp, a value a lane, zero-extended.
+/// An operand or result of a warp: one zero-extended value per lane.
 pub type Lanes = [u64; LANES];
 
 /// Why an access stops the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The handle of these lanes is of no object, or of one of the other kind.
+    /// The handle of these lanes refers to no object, or to one of the other kind.
     Handle(u32),
-    /// A surface access with `.trap` outside, in these lanes.
+    /// A surface access with `.trap` is out of bounds in these lanes.
     Outside(u32),
-    /// A surface access of these lanes whose byte offset is no multiple of its size.
+    /// The byte offset of a surface access in these lanes is not a multiple of its size.
     Misaligned(u32),
-    /// The access and its operands do not fit.
+    /// The operands do not match the access.
     Malformed,
 }
 
-/// Runs an access for the lanes of `mask` on one descriptor. `args`: the operands after the handle, as [`Access::operands`] lists them.
+/// Runs an access for the lanes of `mask` on one descriptor. `args` are the operands after the handle, as
+/// [`Access::operands`] lists them.
 ///
 /// # Errors
-/// Lanes whose access stops the kernel; the others may have run.
+/// The lanes whose access stops the kernel; the others may have run.
 pub fn run(
     access: Access,
     descriptor: &Descriptor,

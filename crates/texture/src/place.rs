@@ -1,17 +1,17 @@
-//! From a coordinate to the texels that it falls on.
+//! Maps coordinates to texels.
 
 use crate::descriptor::Address;
 
-/// Where a coordinate falls on an axis.
+/// The texels that a coordinate selects on an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tap {
-    /// The lower and the upper texel; -1: outside, the border.
+    /// The lower and the upper texel; -1 means the border.
     pub texels: [i32; 2],
-    /// The weight of the upper one, in 256ths.
+    /// The weight of the upper texel, in 256ths.
     pub fraction: u32,
 }
 
-/// Normalised coordinates are cut to this many parts of the whole.
+/// Normalised coordinates are truncated to this many parts of the whole.
 const UNITS: f64 = 2_097_152.0;
 
 impl Tap {
@@ -20,23 +20,23 @@ impl Tap {
     }
 }
 
-/// How an axis is addressed.
+/// The addressing of an axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// Its texels.
+    /// Number of texels.
     pub size: u32,
-    /// What becomes of coordinates outside.
+    /// The treatment of coordinates outside.
     pub address: Address,
-    /// Coordinates from 0 to 1.
+    /// Whether coordinates range from 0 to 1.
     pub normalized: bool,
-    /// Two texels are mixed.
+    /// Whether two texels are interpolated.
     pub linear: bool,
-    /// What lies beyond the edges has texels, too: the next face of a cube.
+    /// Whether there are texels beyond the edges: those of the next face of a cube.
     pub open: bool,
 }
 
 impl Axis {
-    /// The texel of an index that may lie outside.
+    /// The texel at an index, which may be outside.
     pub fn texel(&self, index: i64) -> i32 {
         let size = i64::from(self.size.max(1));
         let inside = |i: i64| i.clamp(0, size - 1) as i32;
@@ -52,7 +52,7 @@ impl Axis {
         }
     }
 
-    /// The texels of a coordinate, moved by `offset` texels.
+    /// The texels of a coordinate, displaced by `offset` texels.
     pub fn tap(&self, coordinate: f32, offset: i32) -> Tap {
         let size = f64::from(self.size.max(1));
         let mut at = f64::from(coordinate);
@@ -60,7 +60,7 @@ impl Axis {
             at = 0.0;
         }
         if self.normalized {
-            // The whole part is taken off first: what is left is exact.
+            // The whole part is subtracted first, so that the rest is exact.
             let repeats = matches!(self.address, Address::Wrap | Address::Mirror);
             at = (at.clamp(-1e9, 1e9) * UNITS).floor() / UNITS;
             if repeats {
@@ -75,7 +75,7 @@ impl Axis {
         let fixed = ((at - 0.5) * 256.0 + 0.5).floor() as i64;
         let (low, fraction) = (fixed >> 8, (fixed & 255) as u32);
         let texels = [self.texel(low), self.texel(low + 1)];
-        // The same texel twice is one; but a mirror or a repetition has it twice.
+        // Two identical texels count as one after clamping, but not after mirroring or repeating.
         let clamps = match self.address {
             _ if self.open => false,
             Address::Clamp => true,
@@ -85,13 +85,13 @@ impl Axis {
         Tap { texels, fraction: if clamps && texels[0] == texels[1] { 0 } else { fraction } }
     }
 
-    /// The texel of an integer coordinate; none outside, whatever the address mode.
+    /// The texel of an integer coordinate; `None` outside, whatever the address mode.
     pub fn whole(&self, coordinate: i32, offset: i32) -> Option<Tap> {
         let index = i64::from(coordinate) + i64::from(offset);
         (0..i64::from(self.size)).contains(&index).then(|| Tap::one(index as i32))
     }
 
-    /// The texel of an integer coordinate, the nearest of one outside.
+    /// The texel of an integer coordinate, or the nearest one if it is outside.
     pub fn nearest(&self, coordinate: i32, offset: i32) -> Tap {
         let index = i64::from(coordinate) + i64::from(offset);
         Tap::one(index.clamp(0, i64::from(self.size.max(1)) - 1) as i32)
@@ -113,7 +113,7 @@ mod tests {
         for (at, clamp, border) in [(-0.5, 0, -1), (0.0, 0, 0), (3.99, 3, 3), (4.0, 3, -1), (1e30, 3, -1)] {
             assert_eq!(texel(Address::Clamp, false, at), clamp, "{at}");
             assert_eq!(texel(Address::Border, false, at), border, "{at}");
-            // Not normalised: they clamp.
+            // Coordinates that are not normalised are clamped.
             assert_eq!(texel(Address::Wrap, false, at), clamp, "{at}");
         }
         for (at, wrap, mirror) in

@@ -1,10 +1,10 @@
-//! Queries.
+//! Queries of texture and surface attributes.
 
 use crate::access::{Access, Level, Query};
 use crate::descriptor::{Address, Channel, Descriptor, Format};
 use crate::{Lanes, lanes};
 
-/// The number of a channel's type.
+/// The number of a channel's data type.
 fn data_type(format: Format) -> u32 {
     match (format.channel, format.bytes) {
         (Channel::Snorm, 1) => 0x10d0,
@@ -22,8 +22,8 @@ fn data_type(format: Format) -> u32 {
     }
 }
 
-/// The number of an address mode in the manual's list: wrap, mirror, clamp_ogl, clamp_to_edge, clamp_to_border (PTX ISA 9.7.10.5; the hardware's
-/// driver refuses such queries).
+/// The number of an address mode in the manual's list: wrap, mirror, clamp_ogl, clamp_to_edge,
+/// clamp_to_border (PTX ISA 9.7.10.5; the hardware's driver refuses such queries).
 fn address_mode(mode: Address) -> u32 {
     match mode {
         Address::Wrap => 0,
@@ -33,7 +33,8 @@ fn address_mode(mode: Address) -> u32 {
     }
 }
 
-/// The hardware's answers: a texture has a height in any case, an array of rows has its layers for a height; a level that is not has no size.
+/// The hardware's answers: a texture always has a height, a one-dimensional array returns its layers as
+/// height, and a missing level has no size.
 fn answer(descriptor: &Descriptor, query: Query, level: u32) -> u32 {
     if level as usize >= descriptor.levels.len() {
         return 0;
@@ -71,7 +72,7 @@ fn answer(descriptor: &Descriptor, query: Query, level: u32) -> u32 {
     }
 }
 
-/// Answers a query.
+/// Runs a query.
 pub fn run(access: Access, descriptor: &Descriptor, mask: u32, args: &[Lanes], results: &mut [Lanes]) {
     for lane in lanes(mask) {
         let level = match (access.level, args.first()) {

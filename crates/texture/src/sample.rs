@@ -1,4 +1,4 @@
-//! Fetches and gathers.
+//! Texture fetches and gathers.
 
 use crate::access::{Access, Geometry, Level, Operation};
 use crate::descriptor::{Address, Channel, Descriptor, Format, Plane, Sampler};
@@ -8,13 +8,13 @@ use crate::level::{self, Detail, Levels};
 use crate::place::{Axis, Tap};
 use crate::{Lanes, cube, lanes, texel};
 
-/// One lane's coordinates.
+/// The coordinates of one lane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
     words: [u32; 3],
     layer: u32,
     face: u32,
-    /// An integer coordinate names a layer that is not.
+    /// Whether an integer coordinate names a missing layer.
     outside: bool,
     detail: Detail,
     offsets: [i32; 3],
@@ -40,7 +40,7 @@ pub fn run(access: Access, descriptor: &Descriptor, mask: u32, args: &[Lanes], r
     }
 }
 
-/// Takes the operands apart.
+/// Decodes the operands of a lane.
 fn point(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize) -> Point {
     let mut words = args.iter().map(|a| a.get(lane).copied().unwrap_or_default() as u32);
     let mut next = || words.next().unwrap_or_default();
@@ -48,7 +48,7 @@ fn point(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize) -
     let geometry = access.geometry;
     if geometry.layered() {
         let word = next();
-        // Of a level that the instruction names, the last layer; else nothing outside.
+        // With a level in the instruction, the last layer is used; otherwise the access is out of bounds.
         let plain = access.integers && access.level != Level::Level;
         point.outside = plain && word >= descriptor.layers;
         point.layer = layer(word, descriptor.layers);
@@ -97,7 +97,7 @@ fn point(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize) -
     point
 }
 
-/// The layer that a word names: a number without a sign, not beyond the last.
+/// The layer that a word selects: an unsigned number, clamped to the last layer.
 fn layer(word: u32, layers: u32) -> u32 {
     word.min(layers.saturating_sub(1))
 }
@@ -113,9 +113,10 @@ fn axes(sampler: &Sampler, plane: &Plane, geometry: Geometry) -> [Axis; 3] {
     })
 }
 
-/// The taps of a point on a level; of axes that the access has not the first texel.
+/// The taps of a point on a level; an axis that the access lacks uses its first texel.
 ///
-/// A texture of one dimension is one of two dimensions at y = 0, which mixes in half of a border. None: an integer coordinate outside.
+/// A one-dimensional texture is a two-dimensional one at y = 0, which mixes in half of the border. `None` if
+/// an integer coordinate is outside.
 fn taps(
     access: Access,
     descriptor: &Descriptor,
@@ -138,7 +139,7 @@ fn taps(
                     Tap::default()
                 }
             }
-            // Of a level that the instruction names, the nearest; else nothing outside.
+            // With a level in the instruction, the nearest texel; otherwise nothing outside.
             true if access.level == Level::Level => axis.nearest(word as i32, offset),
             true => axis.whole(word as i32, offset)?,
             false => axis.tap(f32::from_bits(word), offset),
@@ -156,7 +157,7 @@ fn slice(descriptor: &Descriptor, point: &Point, depth: i32) -> u32 {
     }
 }
 
-/// The raw channels of a texel; none outside.
+/// The raw channels of a texel; `None` outside.
 fn at(descriptor: &Descriptor, plane: &Plane, point: &Point, [x, y, z]: [i32; 3]) -> Option<[u32; 4]> {
     if x < 0 || y < 0 || z < 0 || x >= plane.width as i32 || y >= plane.height as i32 {
         let corner = (x < 0 || x >= plane.width as i32) && (y < 0 || y >= plane.height as i32);
@@ -171,7 +172,7 @@ fn at(descriptor: &Descriptor, plane: &Plane, point: &Point, [x, y, z]: [i32; 3]
     Some(texel::read(plane, descriptor.format, x as u32, y as u32, slice))
 }
 
-/// Three faces meet at a corner of a cube: what would be a fourth texel there is a third of each of the others.
+/// Three faces meet at a corner of a cube: the missing fourth texel is the mean of the other three.
 fn close_corners(texels: &mut [(u32, Option<[u32; 4]>)]) {
     for slice in texels.chunks_mut(SLICE) {
         let Some(missing) = slice.iter().position(|t| t.0 != 0 && t.1.is_none()) else { continue };
@@ -183,25 +184,26 @@ fn close_corners(texels: &mut [(u32, Option<[u32; 4]>)]) {
     }
 }
 
-/// What a channel gives that a format has not: nothing, but arrays of compressed formats are opaque.
+/// The value of a channel that the format lacks: zero, except that arrays of compressed formats are opaque.
 fn absent(format: Format, channel: usize) -> u32 {
     if channel == 3 && format.opaque { 1f32.to_bits() } else { 0 }
 }
 
-/// What there is where no texel is.
+/// The value of a missing texel.
 fn nothing(format: Format) -> [u32; 4] {
     std::array::from_fn(
         |channel| if channel < usize::from(format.channels) { 0 } else { absent(format, channel) },
     )
 }
 
-/// The border's channel as a raw texel would be. `mixed`: for a filter, which takes ten bits as sixteen.
+/// The border colour's channel, encoded like a raw texel. `mixed`: for a filter, which treats ten bits as
+/// sixteen.
 fn border(format: Format, class: Class, sampler: &Sampler, channel: usize, mixed: bool) -> u32 {
     let colour = sampler.border.get(channel).copied().unwrap_or_default();
     let fraction = |most: f32| (colour.clamp(0.0, 1.0) * most).round_ties_even() as u32;
     let signed_fraction = |most: f32| (colour.clamp(-1.0, 1.0) * most + 0.5).floor() as i32 as u32;
     match class {
-        // Of the float's bits those that the channel has.
+        // The float's bits that the channel has room for.
         Class::Bits => match (format.bytes, format.channel) {
             (1, Channel::Signed) => colour.to_bits() as i8 as u32,
             (1, _) => colour.to_bits() & 0xff,
@@ -211,11 +213,11 @@ fn border(format: Format, class: Class, sampler: &Sampler, channel: usize, mixed
         },
         Class::Float => colour.to_bits(),
         Class::Half => u32::from(float_to_half(colour.to_bits())),
-        // Of two bits it always has sixteen.
+        // A border always has sixteen bits here.
         Class::Unorm2 => fraction(65535.0) | EXACT,
         Class::Unorm10 if mixed => fraction(65535.0) | EXACT,
         Class::Unorm8 => fraction(255.0),
-        // It is linear already.
+        // The border is linear already.
         Class::Srgb => colour.clamp(0.0, 1.0).to_bits(),
         Class::Unorm16 => fraction(65535.0),
         Class::Unorm10 => fraction(1023.0),
@@ -236,17 +238,17 @@ fn fetch(access: Access, descriptor: &Descriptor, point: &Point) -> [u32; 4] {
     };
     let format = descriptor.format;
     let sampler = &descriptor.sampler;
-    // Integers are never mixed.
+    // Integers are never interpolated.
     let linear = sampler.linear && !access.integers && Class::of(format, sampler, 0) != Class::Bits;
-    // An array of one dimension has no texels by number.
+    // One-dimensional arrays have no access by integer coordinates.
     let numberless = access.integers && access.geometry == Geometry::D1 && !descriptor.borrowed;
     if numberless || point.outside {
         return nothing(format);
     }
-    // Each texel with its weight, by level and slice.
+    // Each texel with its weight, ordered by level and slice.
     let mut texels = [(0u32, None::<[u32; 4]>); 16];
     let (mut end, mut weighty, mut only) = (0, 0, 0);
-    // A filter changes texels that it mixes with nothing, too.
+    // Filtering affects texels even with nothing to interpolate.
     let levels_mix = sampler.linear_levels && !access.integers && descriptor.levels.len() > 1;
     let filters = linear || (levels_mix && Class::of(format, sampler, 0) != Class::Bits);
     for (step, share) in [256 - fraction, fraction].into_iter().enumerate() {

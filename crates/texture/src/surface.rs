@@ -6,7 +6,7 @@ use crate::access::{Access, Clamp, Operation, Reduction};
 use crate::descriptor::{Channel, Descriptor, Format};
 use crate::{Fault, Lanes, lanes, texel};
 
-/// Where a lane's access goes: an address, nowhere, or it stops the kernel.
+/// The target of a lane's access: an address, nothing, or a fault.
 enum Where {
     At(u64),
     Nowhere,
@@ -42,7 +42,7 @@ fn place(access: Access, descriptor: &Descriptor, args: &[Lanes], lane: usize, b
         if k < count { inside_or(i64::from(word(first + k) as i32), size(k), size(k) - 1) } else { Some(0) }
     };
     let (y, z) = (axis(1), axis(2));
-    // Of the layer's number 16 bits count.
+    // Only 16 bits of the layer's number count.
     let layer = if layered {
         inside_or(i64::from(word(0) & 0xffff), i64::from(layers), i64::from(layers) - 1)
     } else {
@@ -120,7 +120,7 @@ pub fn run(
 }
 
 fn load(at: u64, bytes: u64) -> u64 {
-    // SAFETY: `place` holds accesses inside the descriptor's memory; any bits are good.
+    // SAFETY: `place` keeps accesses inside the descriptor's memory; any bits are valid.
     unsafe {
         match bytes {
             1 => u64::from((at as *const u8).read_volatile()),
@@ -132,7 +132,7 @@ fn load(at: u64, bytes: u64) -> u64 {
 }
 
 fn store(at: u64, bytes: u64, value: u64) {
-    // SAFETY: as for `load`.
+    // SAFETY: see `load`.
     unsafe {
         match bytes {
             1 => (at as *mut u8).write_volatile(value as u8),
@@ -143,7 +143,7 @@ fn store(at: u64, bytes: u64, value: u64) {
     }
 }
 
-/// A value in a channel's format.
+/// Converts a value to a channel's format.
 fn convert(format: Format, value: u32) -> u32 {
     match (format.channel, format.bytes) {
         (Channel::Float, 2) => u32::from(float_to_half_cut(value)),
@@ -167,13 +167,14 @@ fn reduce(access: Access, at: u64, value: u64) {
         Reduction::Or => old | value,
     };
     if access.width >= 6 {
-        // SAFETY: as for `load`, and `place` has seen to the alignment: rows of arrays begin at multiples of their elements.
+        // SAFETY: see `load`; `place` has checked the alignment: rows of arrays begin at multiples of their
+        // element size.
         let cell = unsafe { AtomicU64::from_ptr(at as *mut u64) };
         let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(change(old, value)));
     } else {
-        // The lower half of what 64 bits give, where the order is that of 32.
+        // The lower half of a 64-bit result, if the order is the same as for 32 bits.
         let wide = |word: u32| if signed { i64::from(word as i32) as u64 } else { u64::from(word) };
-        // SAFETY: as above.
+        // SAFETY: see above.
         let cell = unsafe { AtomicU32::from_ptr(at as *mut u32) };
         let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| {
             Some(change(wide(old), wide(value as u32)) as u32)
@@ -181,7 +182,7 @@ fn reduce(access: Access, at: u64, value: u64) {
     }
 }
 
-/// The half of a float, cut; not beyond the greatest.
+/// Converts f32 to f16, truncating; clamped to the largest f16.
 fn float_to_half_cut(bits: u32) -> u16 {
     let sign = (bits >> 16 & 0x8000) as u16;
     let (exponent, fraction) = ((bits >> 23 & 255) as i32, bits & 0x7f_ffff);

@@ -1,6 +1,7 @@
-//! Which descriptor a handle is of.
+//! Maps handles to descriptors.
 //!
-//! Kernels carry handles as plain numbers, so every access asks here; each thread remembers the last answer.
+//! Kernels pass handles as plain numbers, so every access looks its handle up here; each thread caches the
+//! last result.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +11,7 @@ use crate::Descriptor;
 
 /// Slots by index; a handle is `generation << 20 | index + 1`.
 static SLOTS: RwLock<Vec<Slot>> = RwLock::new(Vec::new());
-/// Counts changes, so that what threads remember grows stale.
+/// Counts changes, which invalidates the threads' caches.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 const INDEX_BITS: u32 = 20;
 
@@ -20,7 +21,7 @@ struct Slot {
     descriptor: Option<Arc<Descriptor>>,
 }
 
-/// What a thread was last answered.
+/// The last result of a thread.
 struct Last {
     handle: u64,
     changes: u64,
@@ -36,7 +37,7 @@ fn split(handle: u64) -> Option<(usize, u64)> {
     Some((index as usize, handle >> INDEX_BITS))
 }
 
-/// Gives a descriptor a handle; none when there are too many.
+/// Assigns a handle to a descriptor; `None` if there are too many.
 pub fn insert(descriptor: Descriptor) -> Option<u64> {
     let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
     let free = slots.iter().position(|s| s.descriptor.is_none());
@@ -53,14 +54,14 @@ pub fn insert(descriptor: Descriptor) -> Option<u64> {
     Some(slot.generation << INDEX_BITS | (index as u64 + 1))
 }
 
-/// The descriptor of a handle.
+/// The descriptor with this handle.
 pub fn get(handle: u64) -> Option<Arc<Descriptor>> {
     let (index, generation) = split(handle)?;
     let slots = SLOTS.read().unwrap_or_else(PoisonError::into_inner);
     slots.get(index).filter(|s| s.generation == generation)?.descriptor.clone()
 }
 
-/// Ends a handle; the descriptor it had.
+/// Removes a handle and returns its descriptor.
 pub fn remove(handle: u64) -> Option<Arc<Descriptor>> {
     let (index, generation) = split(handle)?;
     let mut slots = SLOTS.write().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +72,7 @@ pub fn remove(handle: u64) -> Option<Arc<Descriptor>> {
     Some(descriptor)
 }
 
-/// Calls `f` with the descriptor of a handle, quickly if the thread asked for the same one before.
+/// Calls `f` with the descriptor of a handle. Fast if the thread used the same handle before.
 pub fn with<T>(handle: u64, f: impl FnOnce(Option<&Descriptor>) -> T) -> T {
     LAST.with(|last| {
         let Ok(mut last) = last.try_borrow_mut() else { return f(get(handle).as_deref()) };
@@ -83,7 +84,7 @@ pub fn with<T>(handle: u64, f: impl FnOnce(Option<&Descriptor>) -> T) -> T {
     })
 }
 
-/// Lets a thread forget what it was last answered, so that it keeps no memory.
+/// Clears the calling thread's cache, so that it keeps no memory alive.
 pub fn forget() {
     LAST.with(|last| {
         if let Ok(mut last) = last.try_borrow_mut() {

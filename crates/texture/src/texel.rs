@@ -1,8 +1,9 @@
-//! Reading and writing elements of memory.
+//! Reads and writes elements of memory.
 
 use crate::descriptor::{Channel, Code, Format, Plane};
 
-/// The address of an element of a plane, or of the block that it is in. Inside the plane if the indices are.
+/// The address of an element of a plane, or of the block that contains it. It is inside the plane if the
+/// indices are.
 pub fn address(plane: &Plane, format: Format, x: u32, y: u32, slice: u32) -> u64 {
     let (x, y) = (x / format.side(), y / format.side());
     plane
@@ -12,12 +13,13 @@ pub fn address(plane: &Plane, format: Format, x: u32, y: u32, slice: u32) -> u64
         .wrapping_add(u64::from(x) * format.element())
 }
 
-/// One channel at an address: signed ones sign-extended, the others by zeros.
+/// One channel at an address, sign-extended if it is signed, otherwise zero-extended.
 fn channel(format: Format, at: u64, index: u64) -> u32 {
     let signed = matches!(format.channel, Channel::Signed | Channel::Snorm);
     let at = at.wrapping_add(index * u64::from(format.bytes));
-    // SAFETY: descriptors are of memory that stays while they do, and indices are held inside it; elements of memory that is only
-    // borrowed are checked before. Reading races with other kernels' writes as it does on the hardware: volatile, any bits are good.
+    // SAFETY: a descriptor keeps its memory alive, and indices are kept inside it; elements of borrowed
+    // memory are checked before. Reads may race with other kernels' writes, as on the hardware: the access is
+    // volatile, and any bits are valid.
     unsafe {
         match format.bytes {
             1 => {
@@ -33,13 +35,13 @@ fn channel(format: Format, at: u64, index: u64) -> u32 {
     }
 }
 
-/// Eight bytes at an address.
+/// The eight bytes at an address.
 fn word(at: u64) -> u64 {
-    // SAFETY: as for `channel`.
+    // SAFETY: see `channel`.
     unsafe { (at as *const u64).read_unaligned() }
 }
 
-/// The channels of the element at `x`, `y` of a slice; those that its format has not are 0.
+/// The channels of the element at `x`, `y` of a slice; missing channels are 0.
 pub fn read(plane: &Plane, format: Format, x: u32, y: u32, slice: u32) -> [u32; 4] {
     let at = address(plane, format, x, y, slice);
     match format.code {
@@ -51,7 +53,7 @@ pub fn read(plane: &Plane, format: Format, x: u32, y: u32, slice: u32) -> [u32; 
             channels
         }
         Code::Tens => {
-            // SAFETY: as for `channel`.
+            // SAFETY: see `channel`.
             let all = unsafe { (at as *const u32).read_unaligned() };
             [all & 1023, all >> 10 & 1023, all >> 20 & 1023, all >> 30]
         }

@@ -121,8 +121,8 @@ pub fn compressed(version: u16, zstd: bool) -> Vec<u8> {
 /// A section of an ELF file: name, type, size of its elements, bytes.
 pub type Section<'a> = (&'a str, u32, u64, &'a [u8]);
 
-/// A 64-bit ELF file for a machine. Every section links to the second-last one, which holds the names of
-/// symbols.
+/// A 64-bit ELF file for a machine. Every section links to the last of `sections`, which holds the names of
+/// symbols if there are any.
 pub fn elf(machine: u16, flags: u32, sections: &[Section]) -> Vec<u8> {
     let mut names = vec![0];
     let mut table = vec![0; 64];

@@ -1,21 +1,21 @@
-//! Elements of registers as f32, which hold them exactly.
+//! Decodes the elements of registers to f32, which holds them exactly.
 
 use super::{COLUMNS, Register, Row};
 use crate::LANES;
 use crate::format::Format;
 
-/// Biased exponents of an f32 that elements of bf16 and tf32 may have: 2^±50.
+/// Legal biased exponents of bf16 and tf32 elements, as f32: 2^±50.
 const ELEMENTS: std::ops::RangeInclusive<u32> = 77..=177;
 
-/// Elements of a register at most: eight of a word.
+/// Maximum number of elements per register: eight per word.
 pub const MOST: usize = 8 * LANES;
 
-/// Elements of a format in a word.
+/// Number of elements of a format per word.
 pub const fn per_register(format: Format) -> usize {
     (32 / format.bits()) as usize
 }
 
-/// An f16's bits as an f32's; infinities and NaNs are found by others.
+/// Converts the bits of an f16 to f32. The caller excludes infinities and NaNs.
 #[inline(always)]
 pub fn half(bits: u16) -> f32 {
     let magnitude = u32::from(bits & 0x7fff);
@@ -25,13 +25,13 @@ pub fn half(bits: u16) -> f32 {
     f32::from_bits(value.to_bits() | u32::from(bits & 0x8000) << 16)
 }
 
-/// Whether both halves of a word are numbers.
+/// Whether both halves of a word are finite.
 #[inline(always)]
 pub fn are_numbers(word: u32) -> bool {
     (word & 0x7c00 != 0x7c00) & (word & 0x7c00_0000 != 0x7c00_0000)
 }
 
-/// An e4m3's bits as an f32.
+/// Converts the bits of an e4m3 to f32.
 #[inline(always)]
 fn e4m3(bits: u32) -> f32 {
     let magnitude = bits & 0x7f;
@@ -41,14 +41,14 @@ fn e4m3(bits: u32) -> f32 {
     f32::from_bits(value.to_bits() | (bits & 0x80) << 24)
 }
 
-/// Whether a value goes this way: a zero, or of an exponent in the range.
+/// Whether the fast path can handle a value: zero, or a number with an exponent in the range.
 #[inline(always)]
 pub fn ordinary(bits: u32, range: &std::ops::RangeInclusive<u32>) -> bool {
     let exponent = bits >> 23 & 255;
     (bits << 1 == 0) | ((*range.start() <= exponent) & (exponent <= *range.end()))
 }
 
-/// An element by the low bits of a word, and whether it goes this way.
+/// Decodes an element from the low bits of a word. Also returns whether the fast path can handle it.
 #[inline(always)]
 fn element(format: Format, bits: u32) -> (f32, bool) {
     match format {
@@ -65,7 +65,8 @@ fn element(format: Format, bits: u32) -> (f32, bool) {
     }
 }
 
-/// Evaluates an expression with `$one`, the function of an element of this format: the loops in it are then of one format each.
+/// Evaluates an expression with `$one`, the decoder of this format's elements, so that the loops in it are
+/// specialised for one format each.
 macro_rules! of_format {
     ($format:expr, $one:ident => $body:expr; $($name:ident)*) => {
         match $format {
@@ -81,7 +82,7 @@ macro_rules! of_format {
     };
 }
 
-/// Elements of narrower words; whether all of them go this way.
+/// Decodes elements of narrower words. Returns whether the fast path can handle all of them.
 #[inline(always)]
 fn elements<W: Copy + Into<u32>>(from: &[W], to: &mut [f32; MOST], one: impl Fn(u32) -> (f32, bool)) -> bool {
     let mut fine = true;
@@ -93,7 +94,7 @@ fn elements<W: Copy + Into<u32>>(from: &[W], to: &mut [f32; MOST], one: impl Fn(
     fine
 }
 
-/// The elements of a register in order of lanes; false where one does not go this way.
+/// The elements of a register, ordered by lane; false if the fast path cannot handle one of them.
 #[inline(always)]
 pub fn in_order(format: Format, from: &Register, to: &mut [f32; MOST]) -> bool {
     of_format!(format, one => match per_register(format) {
@@ -113,7 +114,7 @@ pub fn in_order(format: Format, from: &Register, to: &mut [f32; MOST]) -> bool {
     })
 }
 
-/// The elements of a register as rows of eight columns; false where one does not go this way.
+/// The elements of a register as rows of eight columns; false if the fast path cannot handle one of them.
 #[inline(always)]
 pub fn in_rows(format: Format, from: &Register, to: &mut [Row]) -> bool {
     let (per, bits) = (per_register(format), format.bits());

@@ -1,9 +1,10 @@
-//! Products by SIMD, where the sums of `sum.rs` have a shorter way to the same bits: 16 rows by 8 columns at a time, from fragments as registers
-//! hold them.
+//! The fast path: computes the sums of `sum.rs` with SIMD, to the same bits, for 16 rows by 8 columns at a
+//! time. It works on fragments as registers hold them.
 //!
-//! Floats: where exponents are far from the ends of f32's range, a product of two elements is an exact f32, the largest exponent is the largest product of the
-//! elements' powers of two, and cutting a term is a conversion to an integer. What is outside goes the plain way. No operand or result of these
-//! operations is subnormal, so that they do not depend on the processor's flushing. Integers: all their sums are exact f32.
+//! Floats: if exponents are far from the ends of f32's range, a product of two elements is an exact f32, the
+//! largest exponent is that of the largest product of the elements' powers of two, and truncating a term is a
+//! conversion to an integer. All other inputs take the plain path. No operand or result of these operations
+//! is subnormal, so that the processor's flush modes do not matter. Integers: all sums are exact in f32.
 
 mod decode;
 mod sums;
@@ -15,11 +16,12 @@ use crate::sparse;
 use crate::warp::{self, Unit};
 use sums::Sums;
 
-/// Rows and columns of a tile.
+/// The size of a tile: rows and columns.
 const ROWS: usize = 16;
 const COLUMNS: usize = 8;
 
-/// Elements of a row of `a` that are there, and rows of `b`, at most: of the tiles that there are. Powers of two.
+/// Maximum numbers of stored elements per row of `a`, and of rows of `b`, for which code is specialised.
+/// Powers of two.
 const SMALL: usize = 16;
 const MIDDLE: usize = 32;
 const STORED: usize = 64;
@@ -31,40 +33,40 @@ type Row = [f32; COLUMNS];
 /// The words of a register.
 pub(crate) type Register = [u32; LANES];
 
-/// `a`.
+/// The matrix `a`.
 #[derive(Debug)]
 struct Left<const S: usize> {
-    /// Row by row.
+    /// Its values, row by row.
     values: [[f32; S]; ROWS],
-    /// The row of `b` that each element of a sparse one meets.
+    /// For each stored element of a sparse matrix, the row of `b` that it is multiplied with.
     meets: [[u8; S]; ROWS],
-    /// Elements of a row.
+    /// Number of stored elements per row.
     stored: usize,
 }
 
-/// Eight columns of `b`, row by row: along `k`.
+/// Eight columns of `b`, row by row along `k`.
 #[derive(Debug)]
 struct Right<const K: usize> {
     values: [Row; K],
     k: usize,
 }
 
-/// A product in fragments.
+/// The fragments of a product.
 pub(crate) struct Operands<'a> {
     pub unit: Unit,
     /// Registers of `a`.
     pub a: &'a [Register],
-    /// Those of `b`, of each eight columns one after another.
+    /// Registers of `b`, those of each eight columns in sequence.
     pub b: &'a [Register],
-    /// Those of `c` likewise; none: it is zero.
+    /// Registers of `c`, in the same order; empty if `c` is zero.
     pub c: &'a [Register],
     /// Metadata of a sparse `a`.
     pub metadata: &'a [u32],
-    /// Whether products are multiplied by −1.
+    /// Whether to multiply the products by −1.
     pub negative: bool,
 }
 
-/// Whether an instruction can go this way.
+/// Whether the fast path supports the instruction.
 pub(crate) fn suits(x: &Mma) -> bool {
     use Format::*;
     let elements = matches!(x.a, F16 | BF16 | TF32 | E4M3 | E5M2 | S8 | U8 | S4 | U4);
@@ -89,7 +91,7 @@ fn left<const S: usize>(x: &Mma, from: &Operands) -> Option<Left<S>> {
             t.values[major + 8 * (r % 2)].get_mut(per * (r / 2)..)?.get_mut(..per)?.copy_from_slice(from);
         }
     }
-    // A factor of −1 of either is one of the product.
+    // Negating either factor negates the product.
     if from.negative {
         t.values.as_flattened_mut().iter_mut().for_each(|v| *v = -*v);
     }
@@ -110,7 +112,8 @@ fn right<const K: usize>(x: &Mma, registers: &[Register], t: &mut Right<K>) -> b
     registers.iter().zip(t.values.chunks_mut(rows)).all(|(from, to)| decode::in_rows(x.b, from, to))
 }
 
-/// All of it, for a processor's vectors; false where an element does not go this way.
+/// The whole computation, to be compiled for a processor's vectors; false if the fast path cannot handle an
+/// element.
 #[inline(always)]
 fn computed<const FMA: bool>(x: &Mma, from: &Operands, d: &mut [Register]) -> bool {
     match (usize::from(x.k), x.sparse) {
@@ -167,7 +170,8 @@ mod x86 {
     }
 }
 
-/// Computes a product that [`suits`]; false where it does not go this way, and what is in `d` means nothing.
+/// Computes a product for which [`suits`] holds. If it returns false, the fast path cannot handle an element
+/// and `d` is garbage.
 pub(crate) fn multiply(x: &Mma, from: &Operands, d: &mut [Register]) -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -190,7 +194,7 @@ pub(crate) fn multiply(x: &Mma, from: &Operands, d: &mut [Register]) -> bool {
     computed::<false>(x, from, d)
 }
 
-/// The operands of `mma` as [`crate::Matrix::run`] has them.
+/// The operands of `mma`, in the layout of [`crate::Matrix::run`].
 fn operands<'a>(x: &Mma, args: &'a [u32]) -> Option<Operands<'a>> {
     let [a, b, c, _] = x.counts();
     let (registers, _) = args.as_chunks::<LANES>();
@@ -204,7 +208,8 @@ fn operands<'a>(x: &Mma, args: &'a [u32]) -> Option<Operands<'a>> {
     })
 }
 
-/// Computes an instruction; false where it does not go this way. Operands as [`crate::Matrix::run`] has them.
+/// Computes an instruction; false if the fast path cannot. Operands have the layout of
+/// [`crate::Matrix::run`].
 pub(crate) fn run(x: &Mma, args: &[u32], results: &mut [u32]) -> bool {
     if !suits(x) || x.n != COLUMNS as u16 {
         return false;
@@ -216,11 +221,11 @@ pub(crate) fn run(x: &Mma, args: &[u32], results: &mut [u32]) -> bool {
     }
 }
 
-/// A way to compute an instruction, operands and results as [`crate::Matrix::run`] has them; false where it
-/// does not go this way.
+/// An implementation of an instruction, with operands and results in the layout of [`crate::Matrix::run`];
+/// false if it cannot handle the input.
 pub type Way = fn(&Mma, &[u32], &mut [u32]) -> bool;
 
-/// The ways of this processor with their names, the plain one first: a test holds them against each other.
+/// This processor's implementations with their names, the plain one first, for a test to compare.
 pub fn ways() -> Vec<(&'static str, Way)> {
     let mut ways: Vec<(&'static str, Way)> = vec![
         ("plain", |x, args, to| {

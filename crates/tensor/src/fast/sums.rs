@@ -1,4 +1,4 @@
-//! Sums of a tile's products.
+//! Sums the products of a tile.
 
 use super::decode::{are_numbers, half, ordinary};
 use super::{COLUMNS, Left, ROWS, Register, Right, Row};
@@ -7,19 +7,19 @@ use crate::mma::Mma;
 use crate::sum;
 use crate::warp::Unit;
 
-/// Biased exponents of an f32 that is added to products, and the least of the largest exponent of a sum.
+/// Legal biased f32 exponents of the addend, and the minimum for the largest exponent of a sum.
 const SUMS: std::ops::RangeInclusive<u32> = 1..=231;
 const LEAST: f32 = 7.888_609e-31;
 
-/// The same of what is added to a sum that is whole, so that no result is subnormal.
+/// The same for an addend of an f32 accumulator, so that no result is subnormal.
 const ADDED: std::ops::RangeInclusive<u32> = 64..=231;
 
 const EXPONENT: u32 = 0x7f80_0000;
 
-/// The exponent at which an f16's end.
+/// The smallest normal f16.
 const LEAST_HALF: f32 = 6.103_515_6e-5;
 
-/// How an instruction's products are summed.
+/// How an instruction sums its products.
 #[derive(Clone, Copy, Debug)]
 pub enum Sums {
     /// As integers.
@@ -31,11 +31,11 @@ pub enum Sums {
 /// How floats are summed.
 #[derive(Clone, Copy, Debug)]
 pub struct Floats {
-    /// Fraction bits that are kept where terms are aligned.
+    /// Fraction bits that are kept when terms are aligned.
     kept: u32,
-    /// The exponents of elements of `a` and of `b` end here.
+    /// The smallest exponents of elements of `a` and of `b`, as powers of two.
     least: [f32; 2],
-    /// Bytes of a warp: two steps, and `c` at the end.
+    /// Whether it is an `mma` of bytes, which has two steps and adds `c` at the end.
     bytes: bool,
 }
 
@@ -57,7 +57,7 @@ impl Sums {
     }
 }
 
-/// The power of two in front of an element's significand, 0 of zero.
+/// The power of two of an element's significand; 0 for zero.
 #[inline(always)]
 fn power(value: f32, least: f32) -> f32 {
     let power = f32::from_bits(value.to_bits() & EXPONENT);
@@ -68,10 +68,10 @@ fn power(value: f32, least: f32) -> f32 {
 const ALL: usize = 0;
 /// The lower two of each four.
 const LOWER: usize = 1;
-/// The upper two.
+/// The upper two of each four.
 const UPPER: usize = 2;
 
-/// Calls `f` with a row's elements that are summed and the rows of `b` that they meet.
+/// Calls `f` with the summed elements of a row and the rows of `b` that they are multiplied with.
 #[inline(always)]
 fn each<const PART: usize, const SPARSE: bool, const S: usize, const K: usize>(
     stored: usize,
@@ -92,7 +92,7 @@ fn each<const PART: usize, const SPARSE: bool, const S: usize, const K: usize>(
     }
 }
 
-/// Sums of products and of `c`, before they are cut; false where one of them does not go this way.
+/// Sums of products and `c` before truncation; false if the fast path cannot handle one of them.
 #[inline(always)]
 fn aligned<const PART: usize, const SPARSE: bool, const S: usize, const K: usize>(
     how: Floats,
@@ -127,7 +127,7 @@ fn aligned<const PART: usize, const SPARSE: bool, const S: usize, const K: usize
         let mut scale = [0f32; COLUMNS];
         for j in 0..COLUMNS {
             fine &= (largest[j] == 0.0) | (largest[j] >= LEAST);
-            // The kept bits divided by the largest power; of zero, anything finite.
+            // 2^kept divided by the largest power; if that is zero, any finite value works.
             let exponent = (127 + how.kept + 127).wrapping_sub(largest[j].to_bits() >> 23);
             scale[j] = f32::from_bits(if largest[j] == 0.0 { 0 } else { exponent.min(254) << 23 });
         }
@@ -136,12 +136,13 @@ fn aligned<const PART: usize, const SPARSE: bool, const S: usize, const K: usize
             let b = &b.values[met];
             for j in 0..COLUMNS {
                 let term = own * b[j] * scale[j];
-                // SAFETY: a finite term below 2^27: a product is below four times its power of two.
+                // SAFETY: the term is finite and below 2^27, since a product is below four times its power of
+                // two.
                 total[j] = total[j].wrapping_add(unsafe { term.to_int_unchecked::<i32>() });
             }
         });
         for j in 0..COLUMNS {
-            // SAFETY: a finite term below 2^26.
+            // SAFETY: the term is finite and below 2^26.
             let c = unsafe { (c[j] * scale[j]).to_int_unchecked::<i32>() };
             out[j] = (f64::from(total[j]) + f64::from(c)) * (f64::from(largest[j]) * unit_of_kept);
         }
@@ -149,13 +150,13 @@ fn aligned<const PART: usize, const SPARSE: bool, const S: usize, const K: usize
     fine
 }
 
-/// A sum cut to an f32.
+/// Truncates a sum to f32.
 #[inline(always)]
 fn cut(sum: f64) -> f32 {
     f64::from_bits(sum.to_bits() & !0x1fff_ffff) as f32
 }
 
-/// A sum rounded to an f16, to nearest; what becomes zero has no sign.
+/// Rounds a sum to f16, to nearest; a result of zero has no sign.
 #[inline(always)]
 fn rounded(sum: f64) -> u16 {
     let inexact = u32::from(sum.to_bits() & 0x1fff_ffff != 0);
@@ -163,13 +164,13 @@ fn rounded(sum: f64) -> u16 {
     let (magnitude, sign) = (bits & 0x7fff_ffff, (bits >> 16) as u16 & 0x8000);
     let normal = (magnitude + 0xfff + (magnitude >> 13 & 1)) >> 13;
     let normal = normal.wrapping_sub(112 << 10).min(0x7c00);
-    // Half has the last place of an f16's subnormals.
+    // The unit in the last place of 0.5 is that of f16's subnormals.
     let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
     let value = if magnitude < 0x3880_0000 { subnormal } else { normal } as u16;
     if value == 0 { 0 } else { value | sign }
 }
 
-/// Elements of `c`; whether all of them go this way.
+/// Decodes the elements of `c`. Returns whether the fast path can handle all of them.
 #[inline(always)]
 fn read(halves: bool, range: &std::ops::RangeInclusive<u32>, c: &[Register], to: &mut [Row; ROWS]) -> bool {
     let mut fine = true;
@@ -190,7 +191,7 @@ fn read(halves: bool, range: &std::ops::RangeInclusive<u32>, c: &[Register], to:
     fine
 }
 
-/// Puts 32 bits of each element into registers.
+/// Stores 32 bits per element in registers.
 #[inline(always)]
 fn write(bits: &[[u32; COLUMNS]; ROWS], d: &mut [Register]) {
     for (r, register) in d.iter_mut().enumerate() {
@@ -200,7 +201,7 @@ fn write(bits: &[[u32; COLUMNS]; ROWS], d: &mut [Register]) {
     }
 }
 
-/// Puts 16 bits of each element into registers.
+/// Stores 16 bits per element in registers.
 #[inline(always)]
 fn write_halves(bits: &[[u16; COLUMNS]; ROWS], d: &mut [Register]) {
     for (r, register) in d.iter_mut().enumerate() {
@@ -211,7 +212,7 @@ fn write_halves(bits: &[[u16; COLUMNS]; ROWS], d: &mut [Register]) {
     }
 }
 
-/// Sums of floats; false where one does not go this way.
+/// Sums floats; false if the fast path cannot handle one of them.
 #[inline(always)]
 pub fn floats<const SPARSE: bool, const S: usize, const K: usize>(
     x: &Mma,
@@ -241,7 +242,7 @@ pub fn floats<const SPARSE: bool, const S: usize, const K: usize>(
         }
         write_halves(&bits, d);
     } else {
-        // No more fraction bits than were kept.
+        // Clears the fraction bits beyond those that were kept.
         let fewer = (1u32 << 23u32.saturating_sub(how.kept)) - 1;
         let mut bits = [[0u32; COLUMNS]; ROWS];
         for (to, from) in bits.iter_mut().flatten().zip(sums.iter().flatten()) {
@@ -252,7 +253,8 @@ pub fn floats<const SPARSE: bool, const S: usize, const K: usize>(
     true
 }
 
-/// Sums of bytes by a warp: two of each four first, then the others, and `c` as any float would be.
+/// Sums the bytes of an `mma`: the lower two of each four first, then the upper two; `c` is added like an
+/// ordinary float.
 #[inline(always)]
 fn bytes<const SPARSE: bool, const S: usize, const K: usize>(
     how: Floats,
@@ -297,7 +299,7 @@ fn bytes<const SPARSE: bool, const S: usize, const K: usize>(
     fine
 }
 
-/// Sums of integers.
+/// Sums integers.
 #[inline(always)]
 pub fn integers<const FMA: bool, const SPARSE: bool, const S: usize, const K: usize>(
     x: &Mma,

@@ -1,20 +1,21 @@
-//! BC6: halves of three channels, in fourteen modes of one or two pairs of colours.
+//! BC6: three f16 channels, in fourteen modes with one or two pairs of colours.
 
 use super::{bits, index, partition, weight};
 
-/// What the blocks of a mode hold.
+/// The block layout of a mode.
 struct Mode {
-    /// The number in the block: of two bits if below 2, else of five.
+    /// The mode's number in the block: two bits if below 2, otherwise five.
     number: u32,
-    /// The second and further endpoints are differences to the first.
+    /// Whether all endpoints but the first are differences from it.
     transformed: bool,
-    /// Two pairs of colours.
+    /// Whether there are two pairs of colours.
     two: bool,
-    /// Bits of an endpoint.
+    /// Number of bits of an endpoint.
     bits: u32,
-    /// Bits of a difference, by channel.
+    /// Number of bits of a difference, per channel.
     deltas: [u32; 3],
-    /// What stands behind the number, a hexadecimal digit each: endpoint × 3 + channel, the lowest bit, how many bits.
+    /// The fields after the mode number, in hexadecimal digits: endpoint × 3 + channel, lowest bit, number of
+    /// bits.
     fields: &'static [u16],
 }
 
@@ -166,12 +167,12 @@ static MODES: [Mode; 14] = [
     },
 ];
 
-/// A number of `count` bits with its sign.
+/// Sign-extends a number of `count` bits.
 fn extended(value: u32, count: u32) -> i32 {
     (value << (32 - count)) as i32 >> (32 - count)
 }
 
-/// An endpoint over the whole range of 16 bits.
+/// Scales an endpoint to the whole range of 16 bits.
 fn unquantized(value: i32, count: u32, signed: bool) -> i32 {
     if !signed {
         return match value {
@@ -192,7 +193,7 @@ fn unquantized(value: i32, count: u32, signed: bool) -> i32 {
     size * value.signum()
 }
 
-/// A texel: three halves. A block of no mode is 0.
+/// A texel: three f16. Blocks without a valid mode are 0.
 pub fn texel(block: u128, texel: u32, signed: bool) -> [u32; 4] {
     let short = bits(block, 0, 2);
     let (number, mut at) = if short < 2 { (short, 2) } else { (bits(block, 0, 5), 5) };
@@ -221,7 +222,7 @@ pub fn texel(block: u128, texel: u32, signed: bool) -> [u32; 4] {
         };
         let pair = 2 * subset as usize;
         let value = ((64 - w) * end(pair) + w * end(pair + 1) + 32) >> 6;
-        // To the bits of a half; infinity is never reached.
+        // Convert to f16; infinity is never reached.
         match signed {
             false => ((value * 31) >> 6) as u32,
             true if value < 0 => 0x8000 | ((-value * 31) >> 5) as u32,

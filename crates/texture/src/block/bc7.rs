@@ -1,20 +1,20 @@
-//! BC7: eight modes of one to three pairs of colours.
+//! BC7: eight modes with one to three pairs of colours.
 
 use super::{bits, index, partition, weight};
 
-/// What the blocks of a mode hold, in bits, in the order of the block (the specification's table of modes).
+/// The block layout of a mode: bits per field, in block order (the specification's table of modes).
 struct Mode {
-    /// Pairs of colours.
+    /// Number of pairs of colours.
     subsets: u32,
     partition: u32,
     rotation: u32,
-    /// Which of two indices is the colour's.
+    /// Bits that select which of two indices is the colour's.
     selector: u32,
     colour: u32,
     alpha: u32,
-    /// A lowest bit of each endpoint.
+    /// A lowest bit for each endpoint.
     own_low: u32,
-    /// A lowest bit of both endpoints of a pair.
+    /// A lowest bit shared by both endpoints of a pair.
     shared_low: u32,
     index: u32,
     second: u32,
@@ -36,7 +36,7 @@ static MODES: [Mode; 8] = [
     mode([2, 6, 0, 0, 5, 5, 1, 0, 2, 0]),
 ];
 
-/// A texel: fractions of 255. A block of no mode is 0.
+/// A texel, in units of 1/255. Blocks without a valid mode are 0.
 pub fn texel(block: u128, texel: u32) -> [u32; 4] {
     let Some(m) = MODES.get(block.trailing_zeros() as usize) else { return [0; 4] };
     let mut at = block.trailing_zeros() + 1;
@@ -50,7 +50,7 @@ pub fn texel(block: u128, texel: u32) -> [u32; 4] {
     let swapped = take(m.selector) == 1;
     let (subset, anchors) = partition::of(m.subsets, shape, texel);
     let anchors = &anchors[..m.subsets as usize];
-    // Endpoints lie channel by channel, pair by pair.
+    // Endpoints are ordered by channel, then by pair.
     let colours = at;
     let alphas = colours + 3 * 2 * m.subsets * m.colour;
     let lows = alphas + 2 * m.subsets * m.alpha;
@@ -71,7 +71,7 @@ pub fn texel(block: u128, texel: u32) -> [u32; 4] {
             (_, 1) => (high << 1 | bits(block, lows + subset, 1), count + 1),
             _ => (high, count),
         };
-        // The upper bits are repeated below.
+        // Repeat the upper bits below.
         value << (8 - count) | value >> (2 * count - 8)
     };
     let first = lows + low_bits;

@@ -1,6 +1,6 @@
-//! Which texels of a block of BC6 and BC7 belong together.
+//! The partitions of BC6 and BC7: the subset that each texel of a block belongs to.
 
-/// The subset of a texel, and the texels whose indices have a bit less, a subset each.
+/// The subset of a texel, and the anchor texel of each subset, whose index is one bit shorter.
 pub fn of(subsets: u32, shape: u32, texel: u32) -> (u32, [u32; 3]) {
     let shape = shape as usize & 63;
     let subset = |table: &[u32; 64]| table[shape] >> (2 * texel) & 3;
@@ -12,7 +12,7 @@ pub fn of(subsets: u32, shape: u32, texel: u32) -> (u32, [u32; 3]) {
     }
 }
 
-/// Which of two subsets a texel is of: two bits a texel, the first lowest.
+/// The subset of each texel in partitions of two: two bits per texel, the first lowest.
 pub static TWO: [u32; 64] = [
     0x5050_5050,
     0x4040_4040,
@@ -80,7 +80,7 @@ pub static TWO: [u32; 64] = [
     0x5454_0404,
 ];
 
-/// Which of three subsets a texel is of.
+/// The subset of each texel in partitions of three.
 pub static THREE: [u32; 64] = [
     0xaa68_5050,
     0x6a5a_5040,
@@ -148,21 +148,21 @@ pub static THREE: [u32; 64] = [
     0x2a4a_5254,
 ];
 
-/// The texel of the second of two subsets whose index has a bit less.
+/// The anchor texel of the second of two subsets, whose index is one bit shorter.
 pub static ANCHOR_OF_TWO: [u8; 64] = [
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 2, 8, 2, 2, 8, 8, 15, 2, 8, 2, 2, 8,
     8, 2, 2, 15, 15, 6, 8, 2, 8, 15, 15, 2, 8, 2, 2, 2, 15, 15, 6, 6, 2, 6, 8, 15, 15, 2, 2, 15, 15, 15, 15,
     15, 2, 2, 15,
 ];
 
-/// The texel of the second of three subsets whose index has a bit less.
+/// The anchor texel of the second of three subsets, whose index is one bit shorter.
 pub static SECOND_ANCHOR_OF_THREE: [u8; 64] = [
     3, 3, 15, 15, 8, 3, 15, 15, 8, 8, 6, 6, 6, 5, 3, 3, 3, 3, 8, 15, 3, 3, 6, 10, 5, 8, 8, 6, 8, 5, 15, 15,
     8, 15, 3, 5, 6, 10, 8, 15, 15, 3, 15, 5, 15, 15, 15, 15, 3, 15, 5, 5, 5, 8, 5, 10, 5, 10, 8, 13, 15, 12,
     3, 3,
 ];
 
-/// The texel of the third of three subsets whose index has a bit less.
+/// The anchor texel of the third of three subsets, whose index is one bit shorter.
 pub static THIRD_ANCHOR_OF_THREE: [u8; 64] = [
     15, 8, 8, 3, 15, 15, 3, 8, 15, 15, 15, 15, 15, 15, 15, 8, 15, 8, 15, 3, 15, 8, 15, 8, 3, 15, 6, 10, 15,
     15, 10, 8, 15, 3, 15, 10, 10, 8, 9, 10, 6, 15, 8, 15, 3, 6, 6, 8, 15, 3, 15, 15, 15, 15, 15, 15, 15, 15,

@@ -1,8 +1,9 @@
-//! BC4 and BC5: two values of a channel and those between them, in 16 bits.
+//! BC4 and BC5: two values of a channel and those interpolated between them, in 16 bits.
 //!
-//! The specification leaves open how values between are rounded. The hardware takes sevenths for 36 and fifths for 48 257ths of the difference.
+//! The specification leaves the rounding of interpolated values open. The hardware uses 36/257 for a seventh
+//! of the difference and 48/257 for a fifth.
 
-/// The channel of a texel: fractions of 65535, or of 32767 with a sign.
+/// A channel of a texel, in units of 1/65535, or of 1/32767 if signed.
 pub fn channel(word: u64, index: u32, signed: bool) -> u32 {
     let value = |byte: u64| {
         let byte = byte as u8;

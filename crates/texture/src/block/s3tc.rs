@@ -1,14 +1,15 @@
-//! BC1, BC2 and BC3: two colours and those between them.
+//! BC1, BC2 and BC3: two colours and those interpolated between them.
 //!
-//! The specification leaves open how colours between are rounded. The hardware has one formula for red and blue, which goes from 5
-//! bits to 8 in the same step, and another for green and alpha, whose thirds, sevenths and fifths are rather small.
+//! The specification leaves the rounding of interpolated colours open. The hardware has one formula for red
+//! and blue, which converts from 5 bits to 8 in the same step, and another for green and alpha, whose thirds,
+//! sevenths and fifths are slightly too small.
 
-/// The colour of a texel: red, green and blue as fractions of 255; none: the transparent one.
+/// The colour of a texel: red, green and blue in units of 1/255; `None` if it is transparent.
 fn colour(word: u64, index: u32, always_four: bool) -> Option<[u32; 3]> {
     let (first, second) = ((word & 0xffff) as u32, (word >> 16 & 0xffff) as u32);
     let four = always_four || first > second;
     let select = (word >> (32 + 2 * index)) as u32 & 3;
-    // Red and blue of 5 bits.
+    // Red and blue have 5 bits.
     let narrow = |shift: u32| {
         let (a, b) = (first >> shift & 31, second >> shift & 31);
         let widened = |v: u32| v << 3 | v >> 2;
@@ -49,12 +50,12 @@ fn with_alpha(word: u64, index: u32, alpha: u32) -> [u32; 4] {
     [r, g, b, alpha]
 }
 
-/// A texel of BC2: its alpha is given.
+/// A texel of BC2, which stores alpha directly.
 pub fn bc2(alpha: u64, colours: u64, index: u32) -> [u32; 4] {
     with_alpha(colours, index, ((alpha >> (4 * index)) as u32 & 15) * 17)
 }
 
-/// A texel of BC3: its alpha is one of eight.
+/// A texel of BC3, whose alpha is one of eight values.
 pub fn bc3(alpha: u64, colours: u64, index: u32) -> [u32; 4] {
     let (a, b) = ((alpha & 0xff) as i32, (alpha >> 8 & 0xff) as i32);
     let part = |factor: i32, difference: i32| (factor * difference + (difference >> 3) + 128) >> 8;
