@@ -1,7 +1,7 @@
-//! `cargo bench -p bench --bench compile`: the time that kernels of growing size take to become machine code.
+//! `cargo bench -p bench --bench compile`: compile time of kernels by size.
 //!
-//! Prints a Markdown table of processor seconds. Each kernel is compiled in a process of its own (this program with `--child`), which
-//! is ended at the limit.
+//! Prints a Markdown table of processor seconds. Each kernel is compiled in a separate process (this program
+//! with `--child`), which is killed at the limit.
 
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,22 +14,23 @@ use cpu::{Engine, Program, Source, Specialisation, Target};
 
 #[derive(Parser)]
 struct Args {
-    /// PTX instructions of the kernels
+    /// Numbers of PTX instructions in the kernels
     #[arg(long, value_delimiter = ',', default_values_t = [100, 1000, 3000, 10_000])]
     sizes: Vec<usize>,
-    /// What the kernels are made of
+    /// Kinds of kernels
     #[arg(long, value_delimiter = ',', default_values_t = Kind::ALL.map(|k| k.name().to_owned()))]
     kinds: Vec<String>,
-    /// Processors that they are compiled for: `native`, or LLVM's names
+    /// Processors to compile for: `native`, or LLVM's names
     #[arg(long, value_delimiter = ',', default_values_t = ["native".to_owned(), "x86-64-v3".to_owned()])]
     processors: Vec<String>,
-    /// Processor seconds after which a kernel is given up
+    /// Processor seconds after which a kernel is abandoned
     #[arg(long, default_value_t = 100)]
     limit: u64,
-    /// The stage that this process prints instead: the PTX, LLVM's IR, assembly, or the processor seconds that all of it takes
+    /// What this process prints instead of the table: the PTX, LLVM IR, assembly, or the processor seconds of
+    /// the whole compilation
     #[arg(long, hide = true)]
     child: Option<Stage>,
-    /// Given by cargo
+    /// Passed by cargo
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -44,22 +45,22 @@ enum Stage {
 
 fn processor_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a clock that every Linux has, and a place for its time.
+    // SAFETY: the clock exists on every Linux, and `time` is valid for writing.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// The system ends this process with SIGXCPU after so many processor seconds.
+/// Makes the system kill this process with SIGXCPU after this many processor seconds.
 fn end_after(seconds: u64) -> Result<()> {
     let limit = libc::rlimit { rlim_cur: seconds, rlim_max: seconds + 1 };
-    // SAFETY: a limit that lives through the call.
+    // SAFETY: `limit` lives through the call.
     if unsafe { libc::setrlimit(libc::RLIMIT_CPU, &limit) } != 0 {
         return Err(std::io::Error::last_os_error().into());
     }
     Ok(())
 }
 
-/// A small kernel is compiled first: opening LLVM is no part of a kernel's time.
+/// Compiles a small kernel first, so that opening LLVM does not count.
 fn child(stage: Stage, kind: Kind, size: usize, processor: &str, limit: u64) -> Result<()> {
     let target = Target::named(processor)?;
     let assembly = |text: &str, llvm: bool| -> Result<String> {
@@ -86,7 +87,7 @@ fn child(stage: Stage, kind: Kind, size: usize, processor: &str, limit: u64) -> 
     Ok(())
 }
 
-/// The child's answer as a cell.
+/// The child's answer as a table cell.
 fn cell(kind: &str, size: usize, processor: &str, limit: u64) -> Result<String> {
     let output = Command::new(std::env::current_exe()?)
         .args(["--child", "time", "--kinds", kind, "--sizes", &size.to_string(), "--processors", processor])
@@ -107,7 +108,7 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let _ = args.bench;
     if let Some(stage) = args.child {
-        let kind = Kind::named(&args.kinds[0]).context("no such kind")?;
+        let kind = Kind::named(&args.kinds[0]).context("unknown kind of kernel")?;
         return child(stage, kind, args.sizes[0], &args.processors[0], args.limit);
     }
     for processor in &args.processors {

@@ -1,7 +1,8 @@
-//! `cargo bench -p bench`: every kernel on Anywarp, the OpenCL CPU runtimes that are installed, and gcc, in one run.
+//! `cargo bench -p bench`: runs every kernel on Anywarp, the installed OpenCL CPU runtimes, and gcc.
 //!
-//! Prints a Markdown table of least times in milliseconds. An engine whose answer differs is said so and has no time.
-//! With `--ptx DIR` instead: Anywarp on the PTX that the repository ships and on that of a folder, their runs in turn.
+//! Prints a Markdown table of minimum times in milliseconds. An engine with a wrong result is reported and
+//! gets no time. With `--ptx DIR`, it instead compares Anywarp on the repository's PTX with Anywarp on the
+//! PTX in a folder, in alternating runs.
 
 use std::path::{Path, PathBuf};
 
@@ -12,39 +13,41 @@ use clap::Parser;
 
 #[derive(Parser)]
 struct Args {
-    /// Only cases whose title contains this
+    /// Run only cases whose title contains this
     #[arg(default_value = "")]
     filter: String,
-    /// Small sizes, for a quick look
+    /// Use small sizes, for a quick look
     #[arg(long)]
     quick: bool,
-    /// Anywarp only
+    /// Run only Anywarp
     #[arg(long)]
     alone: bool,
-    /// The others only
+    /// Run only the other engines
     #[arg(long, conflicts_with = "alone")]
     peers: bool,
-    /// Runs of each kernel, at least
+    /// Minimum number of runs of each kernel
     #[arg(long, default_value_t = 5)]
     runs: u32,
-    /// Anywarp on the repository's PTX and on that of this folder (see kernels/make.sh), and no other engine
+    /// Compare Anywarp on the repository's PTX and on that of this folder (see kernels/make.sh), without
+    /// other engines
     #[arg(long, conflicts_with = "peers")]
     ptx: Option<PathBuf>,
-    /// The driver library
+    /// Path of the driver library
     #[arg(long)]
     library: Option<PathBuf>,
-    /// Given by cargo
+    /// Passed by cargo
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// Our driver library as the release build leaves it.
+/// The driver library of the release build.
 fn built_library() -> PathBuf {
     let exe = std::env::current_exe().unwrap_or_default();
     exe.ancestors().nth(2).map(|p| p.join("lib-anywarp/libcuda.so.1")).unwrap_or_default()
 }
 
-/// The repository's PTX beside that of another folder: least times, and the second by the first.
+/// Compares the repository's PTX with that of another folder: minimum times, and the ratio of the second to
+/// the first.
 fn compare_ptx(args: &Args, library: &Path, kernels: &Path, other: &Path) -> Result<()> {
     let mut engines = [Cuda::new(library, kernels)?, Cuda::new(library, other)?];
     let mut host = Host::new(kernels)?;
@@ -60,19 +63,19 @@ fn compare_ptx(args: &Args, library: &Path, kernels: &Path, other: &Path) -> Res
     Ok(())
 }
 
-/// The cases that the filter lets through.
+/// The cases that pass the filter.
 fn chosen(args: &Args) -> impl Iterator<Item = cases::Case> {
     cases::all(u32::from(!args.quick)).into_iter().filter(|case| case.title.contains(&args.filter))
 }
 
-/// What gcc's loops make of a case: what the engines' answers are compared with.
+/// The result of gcc's loops for a case, with which the engines' results are compared.
 fn answer(host: &mut Host, case: &cases::Case) -> Result<Vec<u32>> {
     host.prepare(case)?;
     host.run()?;
     host.read(case.answer.0)
 }
 
-/// Runs a case once for its answer, and makes it ready to be timed.
+/// Runs a case once to check its result, and prepares it for timing.
 fn check(engine: &mut dyn Engine, case: &cases::Case, want: &[u32]) -> Result<()> {
     engine.prepare(case)?;
     engine.run()?;
@@ -97,7 +100,7 @@ fn main() -> Result<()> {
             Err(error) => eprintln!("no OpenCL columns: {error:#}"),
         }
     }
-    // gcc always runs: its answers are what the others are compared with.
+    // gcc always runs, because its results are the reference.
     let mut host = Host::new(&kernels)?;
 
     let names: Vec<String> = engines.iter().map(|e| e.name()).collect();

@@ -1,7 +1,7 @@
-//! `cargo bench -p bench --bench latency`: what a program waits for besides its kernels' work.
+//! `cargo bench -p bench --bench latency`: the time that a program waits beyond the work of its kernels.
 //!
-//! Prints a Markdown table of medians. What a process does once (starting the driver, opening LLVM, reading the cache) is measured in
-//! processes of its own: this program runs itself with `--child`.
+//! Prints a Markdown table of medians. Work that a process does once (starting the driver, opening LLVM,
+//! reading the cache) is measured in separate processes: this program runs itself with `--child`.
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -16,39 +16,40 @@ use libloading::Library;
 
 #[derive(Parser)]
 struct Args {
-    /// Processes of each kind
+    /// Number of processes of each kind
     #[arg(long, default_value_t = 11)]
     processes: usize,
-    /// The driver library
+    /// Path of the driver library
     #[arg(long)]
     library: Option<PathBuf>,
-    /// What this process measures and prints, instead of the table
+    /// What this process measures and prints instead of the table
     #[arg(long, hide = true)]
     child: Option<Child>,
-    /// Given by cargo
+    /// Passed by cargo
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// What a process of its own measures.
+/// What a separate process measures.
 #[derive(Clone, Copy, ValueEnum)]
 enum Child {
-    /// cuInit: milliseconds, MB resident afterwards, MB that the call added.
+    /// cuInit: milliseconds, resident MB afterwards, and MB that the call added.
     Init,
-    /// A module's load, its kernels' first launches: milliseconds of each; then the same of another text.
+    /// Loading a module, and the first launch of each of its kernels, in milliseconds; then the same for
+    /// another text.
     Module,
-    /// The same, the process busy with something else for ten milliseconds after each load; they are not counted.
+    /// The same, with ten milliseconds of other work after each load, which are not counted.
     Busy,
-    /// The same with one wait after both launches: milliseconds of the load, of the launches, of the wait.
+    /// The same with one wait after both launches: milliseconds of the load, the launches, and the wait.
     Queued,
-    /// Calls of a process that is under way.
+    /// Calls in a running process.
     Calls,
-    /// A thousand launches back to back, 200 times: microseconds a launch until the last call returns, then until the last has run;
-    /// of each the median and the 90th percentile.
+    /// A thousand launches in sequence, 200 times: microseconds per launch until the last call returns, and
+    /// until the last kernel has run; for both, the median and the 90th percentile.
     Launches,
 }
 
-/// Two small kernels, of which `NUMBER` makes a text of its own.
+/// Two small kernels. `NUMBER` makes each text unique.
 const MODULE: &str = "
 .version 7.0
 .target sm_70
@@ -118,7 +119,7 @@ type Handle = *mut c_void;
 
 macro_rules! driver {
     ($($name:ident = $symbol:literal($($arg:ident: $ty:ty),*);)*) => {
-        /// The driver's calls that are measured, looked up once, as a linked program has them.
+        /// The measured driver functions, looked up once, as in a linked program.
         struct Driver {
             $($name: unsafe extern "C" fn($($ty),*) -> c_int,)*
             _library: Library,
@@ -126,7 +127,7 @@ macro_rules! driver {
 
         impl Driver {
             fn open(path: &Path) -> Result<Self> {
-                // SAFETY: loading a driver library runs its initialisers, which is what any client does.
+                // SAFETY: loading a driver library runs its initialisers, as in any client.
                 let library = unsafe { Library::new(path) };
                 let library = library.with_context(|| format!("cannot load {}", path.display()))?;
                 Ok(Driver {
@@ -136,11 +137,11 @@ macro_rules! driver {
                 })
             }
 
-            $(#[allow(clippy::too_many_arguments)] // cuLaunchKernel has them
+            $(#[allow(clippy::too_many_arguments)] // cuLaunchKernel has this many
             fn $name(&self, $($arg: $ty),*) -> Result<()> {
-                // SAFETY: callers of this file give pointers that are valid for the call, as cuda.h asks.
+                // SAFETY: callers in this file pass pointers that are valid for the call, as cuda.h requires.
                 let code = unsafe { (self.$name)($($arg),*) };
-                ensure!(code == 0, "{} answered {code}", $symbol);
+                ensure!(code == 0, "{} returned {code}", $symbol);
                 Ok(())
             })*
         }
@@ -195,8 +196,10 @@ impl Driver {
         self.launch(function, 1, 1, 1, 32, 1, 1, 0, none, params, ptr::null_mut())
     }
 
-    /// Loads the module and runs both kernels once, each waited for: milliseconds of the load, of the first launch and of the second. If
-    /// `queued`, with one wait after both: of the load, of the launches, of the wait. After the load the program counts for as long as `busy`.
+    /// Loads the module and runs both kernels once, with a wait after each. Returns the milliseconds of the
+    /// load, the first launch and the second. If `queued`, it waits once after both, and returns the
+    /// milliseconds of the load, the launches and the wait. After the load, the program counts for a time of
+    /// `busy`.
     fn first_results(&self, text: &str, queued: bool, busy: Duration) -> Result<[f64; 3]> {
         let (mut out, mut x, mut n) = (0u64, 0u64, 32u32);
         self.alloc(&mut out, 128)?;
@@ -237,13 +240,13 @@ fn median(mut values: Vec<f64>) -> f64 {
     part(&mut values, 0.5)
 }
 
-/// What this part of the values lies below.
+/// The value below which this part of the values lies.
 fn part(values: &mut [f64], part: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get((values.len() as f64 * part) as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// Megabytes of this process that are resident.
+/// Resident memory of this process in MB.
 fn resident() -> Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).context("no VmRSS")?;
@@ -251,7 +254,8 @@ fn resident() -> Result<f64> {
     Ok(kilobytes / 1024.0)
 }
 
-/// Microseconds that `work` takes of `each` equal parts: the median of `rounds`, after a tenth as many to warm up.
+/// Microseconds per part for `work`, which consists of `each` equal parts: the median of `rounds`, after a
+/// tenth as many warm-up rounds.
 fn per_part(rounds: usize, each: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     for _ in 0..rounds / 10 {
         work()?;
@@ -265,7 +269,7 @@ fn per_part(rounds: usize, each: usize, mut work: impl FnMut() -> Result<()>) ->
     Ok(median(times))
 }
 
-/// The numbers of a process of its own.
+/// The measurements of a separate process.
 fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
     match child {
         Child::Init => {
@@ -335,12 +339,12 @@ fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
     }
 }
 
-/// Runs this program as `child` so many times; the median of each number.
+/// Runs this program as `child` `count` times. Returns the median of each measurement.
 fn processes(child: Child, args: &Args, cache: Option<&Path>, count: usize) -> Result<Vec<f64>> {
     processes_with(child, args, cache, count, None)
 }
 
-/// The same with so many workers.
+/// The same with a given number of workers.
 fn processes_with(
     child: Child,
     args: &Args,
@@ -372,7 +376,7 @@ fn processes_with(
     Ok(columns.into_iter().map(median).collect())
 }
 
-/// Does `work` while a thread of this process a processor does nothing but count.
+/// Runs `work` while one thread of this process per processor does nothing but count.
 fn while_busy<T>(work: impl FnOnce() -> T) -> T {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -389,7 +393,7 @@ fn while_busy<T>(work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Our driver library as the release build leaves it.
+/// The driver library of the release build.
 fn built_library() -> PathBuf {
     let exe = std::env::current_exe().unwrap_or_default();
     exe.ancestors().nth(2).map(|p| p.join("lib-anywarp/libcuda.so.1")).unwrap_or_default()

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes PTX of the CUDA C++ beside this file.
-#   make.sh clang [DIR]   with clang 19's own NVPTX back end (the package clang-19, nothing of any vendor's SDK): without DIR the files
-#                         that the repository ships; run it after a change of a kernel
-#   make.sh nvcc DIR      with NVIDIA's compiler, $NVCC or the one in the path: not for the repository, for a comparison with
-#                         `cargo bench -p bench --bench kernels -- --ptx DIR`
+# Compiles the CUDA C++ beside this file to PTX.
+#     make.sh clang [DIR]   with clang 19's NVPTX back end (the package clang-19, no vendor SDK needed).
+#                           Without DIR, it writes the files that the repository ships: run it after each
+#                           change of a kernel.
+#     make.sh nvcc DIR      with NVIDIA's compiler, $NVCC or the one in PATH. Not for the repository, only for
+#                           comparisons with `cargo bench -p bench --bench kernels -- --ptx DIR`.
 set -eu
 compiler=${1:-clang}
 case $compiler in

@@ -1,26 +1,27 @@
-//! The cases: data, launches, and what is compared.
+//! The benchmark cases: data, launches, and which results are compared.
 
 use crate::engine::{Arg, Launch};
 
-/// One line of the table.
+/// A line of the table.
 pub struct Case {
-    /// What the table says.
+    /// Its title.
     pub title: &'static str,
     /// The PTX file in `kernels/`.
     pub ptx: &'static str,
-    /// First contents of the buffers, as words.
+    /// Initial contents of the buffers, as words.
     pub buffers: Vec<Vec<u32>>,
-    /// A constant variable of the PTX module that gets a buffer's contents (OpenCL passes it as first parameter).
+    /// A constant variable of the PTX module that is set to a buffer's contents (OpenCL passes it as the
+    /// first parameter).
     pub constant: Option<(&'static str, usize)>,
-    /// The launches of a run for CUDA and OpenCL.
+    /// The launches per run for CUDA and OpenCL.
     pub launches: Vec<Launch>,
-    /// The calls of a run for the C loops, where they differ from the launches.
+    /// The calls per run of the C loops, if they differ from the launches.
     pub host: Option<Vec<Launch>>,
-    /// The buffer that holds the answer, and the relative difference allowed (0: words must be equal).
+    /// The buffer with the result, and the allowed relative difference (0: words must be equal).
     pub answer: (usize, f32),
-    /// Bytes that must cross memory in a run, for GB/s; 0 where that says nothing.
+    /// Bytes that a run must move to and from memory, for GB/s; 0 if that is meaningless.
     pub bytes: f64,
-    /// Floating-point operations of a run, for GFLOP/s; 0 where that says nothing.
+    /// Floating-point operations per run, for GFLOP/s; 0 if that is meaningless.
     pub flops: f64,
 }
 
@@ -52,7 +53,7 @@ fn launch(kernel: &'static str, grid: [u32; 2], block: [u32; 2], args: &[Arg]) -
     Launch { kernel, grid, block, args: args.to_vec() }
 }
 
-/// Every case, in the table's order. `scale` 0 gives small sizes for a quick look, 1 the published ones.
+/// Every case, in the table's order. `scale` 0 selects small sizes for a quick look, 1 the published ones.
 pub fn all(scale: u32) -> Vec<Case> {
     use Arg::{Buffer as B, F32 as F, U32 as U};
     let full = scale > 0;
@@ -138,7 +139,7 @@ pub fn all(scale: u32) -> Vec<Case> {
             [16, 16],
             &[B(0), U(view), U(view), U(256)],
         )],
-        // Points at the set's edge differ by contraction; the comparison is of the mean (see table).
+        // Points at the edge of the set depend on contraction, so only the mean is compared (see `table`).
         answer: (0, 0.05),
         ..base("Mandelbrot 2048² (divergent)", "mandelbrot")
     });

@@ -1,4 +1,4 @@
-//! Anywarp (or any other driver) through `libcuda.so.1`, as a client sees it.
+//! Anywarp (or any other driver), used through `libcuda.so.1` like any client.
 
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::engine::{Arg, Engine};
 
 type Handle = *mut c_void;
 
-/// One prepared launch: function, grid, block, parameter values.
+/// A prepared launch: function, grid, block, parameter values.
 struct Step {
     function: Handle,
     grid: [u32; 2],
@@ -20,7 +20,7 @@ struct Step {
     values: Vec<u64>,
 }
 
-/// A driver library and its one context.
+/// A driver library with one context.
 pub struct Cuda {
     library: Library,
     kernels: PathBuf,
@@ -30,24 +30,24 @@ pub struct Cuda {
     steps: Vec<Step>,
 }
 
-/// Calls a function of the library by name and turns its answer into a `Result`.
+/// Calls a function of the library by name and converts its status to a `Result`.
 macro_rules! call {
     ($self:expr, $name:literal, ($($ty:ty),*), ($($arg:expr),*)) => {{
-        // SAFETY: the signature is that of cuda.h for this name.
+        // SAFETY: the signature is that of this function in cuda.h.
         let f = unsafe { $self.library.get::<unsafe extern "C" fn($($ty),*) -> c_int>($name.as_bytes()) }
             .with_context(|| format!("the library has no {}", $name))?;
-        // SAFETY: the pointers given are valid for the call, as cuda.h asks.
+        // SAFETY: the pointers are valid for the call, as cuda.h requires.
         let code = unsafe { f($($arg),*) };
         if code != 0 {
-            bail!("{} answered {code}", $name);
+            bail!("{} returned {code}", $name);
         }
     }};
 }
 
 impl Cuda {
-    /// Opens the library and makes a context on device 0.
+    /// Opens the library and creates a context on device 0.
     pub fn new(library: &Path, kernels: &Path) -> Result<Self> {
-        // SAFETY: loading a driver library runs its initialisers, which is what any client does.
+        // SAFETY: loading a driver library runs its initialisers, as in any client.
         let library =
             unsafe { Library::new(library) }.with_context(|| format!("cannot load {}", library.display()))?;
         let this = Cuda {
@@ -76,7 +76,7 @@ impl Cuda {
         Ok(())
     }
 
-    /// Launches the prepared steps without waiting, as [`Engine::run`] does before it waits.
+    /// Launches the prepared steps without waiting, unlike [`Engine::run`].
     pub fn enqueue(&mut self) -> Result<()> {
         for step in &mut self.steps {
             let mut pointers: Vec<*mut c_void> =
@@ -115,7 +115,7 @@ impl Cuda {
         Ok(())
     }
 
-    /// Waits for everything.
+    /// Waits for all launches.
     pub fn synchronise(&mut self) -> Result<()> {
         call!(self, "cuCtxSynchronize", (), ());
         Ok(())

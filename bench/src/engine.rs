@@ -1,11 +1,11 @@
-//! What every engine does.
+//! The interface of all engines.
 
 use anyhow::Result;
 
-/// A parameter of a launch.
+/// A launch parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg {
-    /// A buffer, by its number in the case.
+    /// A buffer, by its index in the case.
     Buffer(usize),
     /// An unsigned integer.
     U32(u32),
@@ -24,29 +24,29 @@ impl Arg {
     }
 }
 
-/// One kernel over one grid.
+/// A launch of one kernel.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The kernel's name.
     pub kernel: &'static str,
-    /// Blocks.
+    /// Blocks per grid.
     pub grid: [u32; 2],
-    /// Threads a block.
+    /// Threads per block.
     pub block: [u32; 2],
     /// Parameters.
     pub args: Vec<Arg>,
 }
 
-/// Runs launches over buffers of its own.
+/// Runs launches on its own buffers.
 pub trait Engine {
     /// The column's heading.
     fn name(&self) -> String;
-    /// Makes `case`'s kernels and buffers ready, and drops those of the case before.
+    /// Prepares the kernels and buffers of `case`, and frees those of the previous case.
     fn prepare(&mut self, case: &crate::cases::Case) -> Result<()>;
     /// Runs all launches of the prepared case and waits for them.
     fn run(&mut self) -> Result<()>;
-    /// The prepared case's buffer `index`.
+    /// The contents of buffer `index` of the prepared case.
     fn read(&mut self, index: usize) -> Result<Vec<u32>>;
-    /// Puts the case's first contents into its buffers again.
+    /// Restores the initial contents of the buffers.
     fn reset(&mut self) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! The C loops, compiled by gcc into a shared library.
+//! C loops, compiled by gcc to a shared library.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -10,7 +10,7 @@ use libloading::Library;
 use crate::cases::Case;
 use crate::engine::{Arg, Engine, Launch};
 
-/// gcc's column.
+/// The gcc engine.
 pub struct Host {
     library: Library,
     buffers: Vec<Vec<u32>>,
@@ -21,9 +21,9 @@ pub struct Host {
 impl Host {
     /// Compiles `kernels/peers.c`.
     pub fn new(kernels: &Path) -> Result<Self> {
-        // What lies there is loaded: nobody else may be able to put a file there.
+        // A library is loaded from there, so nobody else may be able to write to the folder.
         let folder =
-            tempfile::Builder::new().prefix("anywarp-bench-").tempdir().context("no folder for peers.so")?;
+            tempfile::Builder::new().prefix("anywarp-bench-").tempdir().context("cannot create a folder for peers.so")?;
         let path = folder.path().join("peers.so");
         let flags = [
             "-O3",
@@ -31,7 +31,7 @@ impl Host {
             "-mprefer-vector-width=512",
             "-ffast-math",
             "-fopenmp",
-            // OpenMP's threads run on when the library is closed.
+            // OpenMP's threads keep running after the library is closed.
             "-Wl,-z,nodelete",
             "-shared",
             "-fPIC",
@@ -79,12 +79,12 @@ impl Engine for Host {
                 })
                 .collect();
             let mut pointers: Vec<*mut c_void> = values.iter_mut().map(|v| (v as *mut u64).cast()).collect();
-            // SAFETY: every function of peers.c has this one signature.
+            // SAFETY: all functions in peers.c have this signature.
             let f =
                 unsafe { self.library.get::<unsafe extern "C" fn(*mut *mut c_void)>(call.kernel.as_bytes()) }
                     .with_context(|| format!("peers.c has no {}", call.kernel))?;
-            // SAFETY: the pointers are to values that live through the call, in the order of the kernel's parameters, and the
-            // buffers have the case's sizes.
+            // SAFETY: the pointers lead to values that live through the call, in the order of the kernel's
+            // parameters, and the buffers have the case's sizes.
             unsafe { f(pointers.as_mut_ptr()) };
         }
         Ok(())

@@ -1,8 +1,8 @@
-//! The kernels of `kernels/` run with the same data, the same blocks and the same parameters on several engines.
+//! Runs the kernels in `kernels/` with the same data, blocks and parameters on several engines.
 //!
-//! An [`engine::Engine`] keeps buffers and runs launches; [`cases`] says what is launched; [`table`] prints what came
-//! out. Anywarp is reached through its `libcuda.so.1`, as any client reaches it; OpenCL runtimes through the loader
-//! library; gcc's loops as a shared library made on the spot.
+//! An [`engine::Engine`] holds buffers and runs launches; [`cases`] defines the launches; [`table`] prints
+//! the results. Anywarp is used through its `libcuda.so.1` like by any client, OpenCL runtimes through the
+//! loader library, and gcc's loops as a shared library that is compiled at run time.
 
 pub mod cases;
 pub mod cuda;

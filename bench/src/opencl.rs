@@ -17,23 +17,23 @@ const DEVICE_TYPE_CPU: u64 = 1 << 1;
 const BUILD_LOG: c_uint = 0x1183;
 const READ_WRITE: u64 = 1;
 
-/// Calls a function of the library by name; its result is returned.
+/// Calls a function of the library by name and returns its result.
 macro_rules! cl {
     ($self:expr, $name:literal, ($($ty:ty),*) -> $ret:ty, ($($arg:expr),*)) => {{
-        // SAFETY: the signature is that of cl.h for this name.
+        // SAFETY: the signature is that of this function in cl.h.
         let f = unsafe { $self.get::<unsafe extern "C" fn($($ty),*) -> $ret>($name.as_bytes()) }
             .with_context(|| format!("the OpenCL loader has no {}", $name))?;
-        // SAFETY: the pointers given are valid for the call, as cl.h asks.
+        // SAFETY: the pointers are valid for the call, as cl.h requires.
         unsafe { f($($arg),*) }
     }};
 }
 
-/// The same for functions that answer an error code.
+/// The same for functions that return an error code.
 macro_rules! check {
     ($self:expr, $name:literal, $types:tt, $args:tt) => {{
         let code: c_int = cl!($self, $name, $types -> c_int, $args);
         if code != 0 {
-            bail!("{} answered {code}", $name);
+            bail!("{} returned {code}", $name);
         }
     }};
 }
@@ -44,7 +44,7 @@ struct Step {
     local: [usize; 2],
 }
 
-/// One platform's CPU device.
+/// The CPU device of one platform.
 pub struct OpenCl {
     library: Library,
     name: String,
@@ -57,7 +57,7 @@ pub struct OpenCl {
 }
 
 fn open() -> Result<Library> {
-    // SAFETY: the OpenCL loader is meant to be loaded by clients.
+    // SAFETY: the OpenCL loader is made to be loaded by clients.
     unsafe { Library::new("libOpenCL.so.1") }
         .context("no libOpenCL.so.1: install ocl-icd-libopencl1, with pocl-opencl-icd or intel-opencl-rt")
 }
@@ -87,7 +87,7 @@ fn platforms(library: &Library) -> Result<Vec<(Handle, String)>> {
 }
 
 impl OpenCl {
-    /// Every platform with a CPU device, with our kernels built for it.
+    /// The CPU devices of all platforms, with our kernels built for each.
     pub fn all(kernels: &Path) -> Result<Vec<OpenCl>> {
         let source = std::fs::read_to_string(kernels.join("peers.cl")).context("cannot read peers.cl")?;
         let count = platforms(&open()?)?.len();
@@ -171,7 +171,7 @@ impl Engine for OpenCl {
             let buffer = cl!(self.library, "clCreateBuffer", (Handle, u64, usize, *mut c_void, *mut c_int) -> Handle,
                 (self.context, READ_WRITE, words.len() * 4, ptr::null_mut(), &mut code));
             if code != 0 {
-                bail!("clCreateBuffer answered {code}");
+                bail!("clCreateBuffer returned {code}");
             }
             self.buffers.push((buffer, words.len()));
         }
@@ -181,7 +181,7 @@ impl Engine for OpenCl {
             let kernel = cl!(self.library, "clCreateKernel", (Handle, *const c_char, *mut c_int) -> Handle,
                 (self.program, name.as_ptr(), &mut code));
             if code != 0 {
-                bail!("clCreateKernel of {} answered {code}", launch.kernel);
+                bail!("clCreateKernel of {} returned {code}", launch.kernel);
             }
             let constant = case.constant.map(|(_, buffer)| Arg::Buffer(buffer));
             for (i, arg) in constant.iter().chain(&launch.args).enumerate() {

@@ -1,21 +1,22 @@
-//! Kernels of a given size, for what grows with it: random arithmetic, loads and stores on many registers.
+//! Kernels of a given size, to measure costs that grow with it: random arithmetic, loads and stores on many
+//! registers.
 
 use std::fmt::Write as _;
 
-/// What a kernel is made of besides.
+/// The control flow of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Nothing.
     Straight,
-    /// A divergent branch with two ways every dozen instructions.
+    /// A divergent branch with two targets every dozen instructions.
     Branchy,
     /// Divergent loops of 24 instructions.
     Loops,
     /// A barrier every 50 instructions.
     Barrier,
-    /// Four barriers, and eight times fewer values than instructions that live across them.
+    /// Four barriers, and one eighth as many values as instructions that are live across them.
     Crossing,
-    /// A divergent branch to anywhere every five instructions, so that loops have many entries.
+    /// A divergent branch to a random target every five instructions, so that loops have several entries.
     Unstructured,
 }
 
@@ -42,7 +43,7 @@ impl Kind {
     }
 }
 
-/// Choices of a fixed seed.
+/// Pseudo-random choices from a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -55,9 +56,9 @@ impl Random {
 struct Writer {
     random: Random,
     text: String,
-    /// Instructions that are written.
+    /// Number of instructions written so far.
     count: usize,
-    /// Registers of each type.
+    /// Number of registers of each type.
     registers: usize,
     labels: usize,
 }
@@ -73,7 +74,7 @@ impl Writer {
         format!("L{}", self.labels)
     }
 
-    /// Arithmetic on some of the registers, or an access to memory.
+    /// Arithmetic on random registers, or a memory access.
     fn step(&mut self) {
         let n = self.registers;
         let [d, a, b, c] = std::array::from_fn(|_| self.random.below(n));
@@ -95,7 +96,7 @@ impl Writer {
         self.line(&line);
     }
 
-    /// Steps until so many instructions are written.
+    /// Writes steps until there are `until` instructions.
     fn steps(&mut self, until: usize) {
         while self.count < until {
             self.step();
@@ -108,9 +109,9 @@ impl Writer {
     }
 }
 
-/// The kernel `k(in, out)` as PTX, of about so many instructions.
+/// The PTX of kernel `k(in, out)` with about `size` instructions.
 pub fn kernel(kind: Kind, size: usize) -> String {
-    // As many integers as floats.
+    // Half of them are integers, half floats.
     let registers = if kind == Kind::Crossing { size / 16 } else { (size / 8).min(24) }.max(2);
     let mut w = Writer { random: Random(size as u64), text: String::new(), count: 0, registers, labels: 0 };
     for line in [

@@ -1,4 +1,4 @@
-//! Times side by side, with ratios.
+//! Measures times, and prints them side by side with ratios.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::cases::Case;
 use crate::engine::Engine;
 
-/// Least of several runs, milliseconds: at least `runs` of them and half a second.
+/// The minimum time of several runs in milliseconds: at least `runs` of them, and for at least half a second.
 pub fn measure(engine: &mut dyn Engine, runs: u32) -> Result<f64> {
     engine.run()?;
     let mut best = f64::INFINITY;
@@ -22,8 +22,8 @@ pub fn measure(engine: &mut dyn Engine, runs: u32) -> Result<f64> {
     Ok(best)
 }
 
-/// Least of several runs of two engines, milliseconds: a run of one, a run of the other, so that what slows the machine down for a while
-/// slows both. At least `runs` of each and a second.
+/// The minimum times in milliseconds of alternating runs of two engines, so that temporary slowdowns of the
+/// machine affect both: at least `runs` of each, and for at least a second.
 pub fn measure_in_turn(engines: &mut [impl Engine; 2], runs: u32) -> Result<[f64; 2]> {
     for engine in engines.iter_mut() {
         engine.run()?;
@@ -42,17 +42,18 @@ pub fn measure_in_turn(engines: &mut [impl Engine; 2], runs: u32) -> Result<[f64
     Ok(best)
 }
 
-/// Whether `got` is the answer `want`: equal words, or float sums and elements within the case's relative difference.
+/// Checks that `got` equals the reference `want`: equal words, or sums and elements of floats within the
+/// case's relative difference.
 pub fn compare(case: &Case, want: &[u32], got: &[u32]) -> Result<()> {
     let tolerance = case.answer.1;
     if want.len() != got.len() {
-        bail!("{} words instead of {}", got.len(), want.len());
+        bail!("{} words, expected {}", got.len(), want.len());
     }
     if case.ptx == "mandelbrot" {
         let mean = |v: &[u32]| v.iter().map(|&x| f64::from(x)).sum::<f64>() / v.len() as f64;
         let (w, g) = (mean(want), mean(got));
         if ((w - g) / w).abs() > 1e-3 {
-            bail!("mean count {g} instead of {w}");
+            bail!("mean count {g}, expected {w}");
         }
         return Ok(());
     }
@@ -62,13 +63,13 @@ pub fn compare(case: &Case, want: &[u32], got: &[u32]) -> Result<()> {
         let (fw, fg) = (f32::from_bits(w), f32::from_bits(g));
         let right = if tolerance == 0.0 { w == g } else { (fw - fg).abs() <= tolerance * scale };
         if !right {
-            bail!("element {i} is {g:#x} ({fg}) instead of {w:#x} ({fw})");
+            bail!("element {i} is {g:#x} ({fg}), expected {w:#x} ({fw})");
         }
     }
     Ok(())
 }
 
-/// Milliseconds with three figures.
+/// Milliseconds with three significant digits.
 fn figure(ms: f64) -> String {
     match ms {
         m if m >= 100.0 => format!("{m:.0}"),
@@ -77,7 +78,7 @@ fn figure(ms: f64) -> String {
     }
 }
 
-/// A Markdown row: the case, each engine's milliseconds, and the ratios of the others to the first.
+/// A Markdown row: the case, each engine's milliseconds, and the ratios to the first engine.
 pub fn row(case: &Case, times: &[Option<f64>]) -> String {
     let mut line = format!("| {} |", case.title);
     for t in times {
@@ -101,7 +102,7 @@ pub fn row(case: &Case, times: &[Option<f64>]) -> String {
     line
 }
 
-/// A Markdown row: the case, two times in milliseconds, and the second by the first.
+/// A Markdown row: the case, two times in milliseconds, and the ratio of the second to the first.
 pub fn ratio_row(case: &Case, [first, second]: [f64; 2]) -> String {
     format!("| {} | {} | {} | {:.2} |", case.title, figure(first), figure(second), second / first)
 }

@@ -1,5 +1,6 @@
-//! Every benchmark kernel, small, through the C interface of the library that was built with this test, against what gcc makes of the
-//! same computation. The PTX is the repository's, or of the folder that `ANYWARP_BENCH_PTX` names (see kernels/make.sh).
+//! Runs every benchmark kernel, with small sizes, through the C interface of the library that was built with
+//! this test, and compares with gcc's results. The PTX is the repository's, or that of the folder in
+//! `ANYWARP_BENCH_PTX` (see kernels/make.sh).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +8,7 @@ use std::process::Command;
 use bench::engine::Engine;
 use bench::{cases, cuda::Cuda, host::Host, table};
 
-/// The library lies beside the test or above it, as cargo was asked.
+/// The library is beside the test or above it, depending on how cargo was invoked.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("the test's own path");
     let folder = test.parent().expect("its folder");
@@ -38,7 +39,7 @@ fn right() {
 
 #[test]
 fn right_with_avx2_and_one_worker() {
-    // The driver reads its environment once a process.
+    // The driver reads its environment once per process.
     let status = Command::new(std::env::current_exe().expect("the test's own path"))
         .args(["--exact", "right"])
         .envs([("ANYWARP_CPU", "x86-64-v3"), ("ANYWARP_WORKERS", "1"), ("ANYWARP_CACHE_DIR", "off")])

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes vecadd.ptx from vecadd.cu with clang 19's own NVPTX back end; no SDK is needed.
+# Compiles vecadd.cu to vecadd.ptx with clang 19's NVPTX back end; no SDK is needed.
 set -eu
 cd "$(dirname "$0")"
 clang++-19 -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_70 -Xclang -target-feature \

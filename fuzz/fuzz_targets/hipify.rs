@@ -1,4 +1,4 @@
-//! Any bytes, translated in every way: no panic, and what is written is not translated again.
+//! Translates arbitrary bytes with all options: no panic, and a second translation changes nothing.
 
 #![no_main]
 

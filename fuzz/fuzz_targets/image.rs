@@ -1,6 +1,7 @@
-//! Any bytes, taken apart in every way: no panic, no endless loop, and what is found lies in them.
+//! Takes arbitrary bytes apart in every way: no panic, no endless loop, and everything that is found is
+//! inside the input.
 //!
-//! How to run it: CONTRIBUTING.md, "Fuzzing".
+//! For how to run it, see CONTRIBUTING.md, "Fuzzing".
 
 #![no_main]
 

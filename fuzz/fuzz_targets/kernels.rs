@@ -1,4 +1,4 @@
-//! Kernels made of the fuzzer's bytes run to the same bits on every engine.
+//! Kernels generated from the fuzzer's bytes give identical results on every engine.
 
 #![no_main]
 

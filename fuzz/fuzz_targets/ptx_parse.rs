@@ -1,6 +1,7 @@
-//! No bytes make the PTX parser panic, what it prints it can read, and it reads bodies by themselves as it reads them in place.
+//! No bytes make the PTX parser panic; it can parse what it prints; and bodies parsed separately equal those
+//! parsed in place.
 //!
-//! How to run it: CONTRIBUTING.md, "Fuzzing".
+//! For how to run it, see CONTRIBUTING.md, "Fuzzing".
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,7 +10,7 @@ fuzz_target!(|bytes: &[u8]| {
     let source = ptx::text_of(bytes);
     let read = ptx::parse(&source);
     let backwards = |count: usize, work: &(dyn Fn(usize) + Sync)| (0..count).rev().for_each(work);
-    assert!(ptx::parse_by(&source, &backwards) == read, "bodies by themselves are read otherwise");
+    assert!(ptx::parse_by(&source, &backwards) == read, "bodies parsed separately differ");
     match read {
         Ok(module) => {
             let printed = module.to_string();

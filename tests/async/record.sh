@@ -1,6 +1,8 @@
 #!/bin/sh
-# Records what asynchronous copies give on a device: record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME]
-# LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.async (h200), compressed to NAME.async.zst where zstd is installed.
+# Records the results of asynchronous copies on a device.
+#     record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME]
+# LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.async (default: h200),
+# compressed to NAME.async.zst if zstd is installed.
 set -eu
 record=$(dirname "$0")/../record
 . "$record/common.sh"

@@ -1,4 +1,5 @@
-"""NVIDIA's own Python bindings of the driver API (cuda.bindings.driver): a kernel from PTX, streams, events, memory, errors."""
+"""NVIDIA's Python bindings of the driver API (cuda.bindings.driver): kernels, streams, events, memory,
+errors."""
 
 import ctypes
 import threading
@@ -47,15 +48,15 @@ counted:
 
 
 def ok(answer):
-    """The results of a call that must succeed."""
+    """Returns the results of a call that must succeed."""
     status, *results = answer
     assert status == cu.CUresult.CUDA_SUCCESS, cu.cuGetErrorName(status)[1].decode()
     return results[0] if len(results) == 1 else results
 
 
 def answers(answer, status):
-    """A call that must fail in a certain way."""
-    assert answer[0] == status, f"{answer[0]} instead of {status}"
+    """Checks that a call fails with this status."""
+    assert answer[0] == status, f"{answer[0]}, expected {status}"
 
 
 ok(cu.cuInit(0))
@@ -65,7 +66,7 @@ print(ok(cu.cuDeviceGetName(64, device)).rstrip(b"\0").decode(), "driver", ok(cu
 context = ok(cu.cuDevicePrimaryCtxRetain(device))
 ok(cu.cuCtxSetCurrent(context))
 
-# A module, with its log.
+# A module with its log.
 log = bytearray(1024)
 options = [cu.CUjit_option.CU_JIT_INFO_LOG_BUFFER, cu.CUjit_option.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES]
 module = ok(cu.cuModuleLoadDataEx(PTX, 2, options, [log, len(log)]))
@@ -73,7 +74,7 @@ add = ok(cu.cuModuleGetFunction(module, b"add"))
 launches, size = ok(cu.cuModuleGetGlobal(module, b"launches"))
 assert size == 4
 
-# Two streams, the second waits for the first one's event.
+# Two streams; the second waits for the first one's event.
 n = 100_000
 a = np.arange(n, dtype=np.float32)
 b = np.full(n, 0.5, dtype=np.float32)
@@ -95,7 +96,7 @@ answers(cu.cuEventQuery(end), cu.CUresult.CUDA_SUCCESS)
 assert ok(cu.cuEventElapsedTime(start, end)) >= 0
 np.testing.assert_array_equal(c, a + b)
 
-# The same through cuLaunchKernelEx; the counter of both launches.
+# The same through cuLaunchKernelEx, and the counter of both launches.
 config = cu.CUlaunchConfig()
 config.gridDimX, config.gridDimY, config.gridDimZ = (n + 255) // 256, 1, 1
 config.blockDimX, config.blockDimY, config.blockDimZ = 256, 1, 1
@@ -106,7 +107,7 @@ count = np.zeros(1, dtype=np.uint32)
 ok(cu.cuMemcpyDtoH(count.ctypes.data, launches, 4))
 assert count[0] == 2
 
-# Memory of other kinds: filled, pinned, managed, from the stream's pool.
+# Other kinds of memory: filled, pinned, managed, from the stream's pool.
 ok(cu.cuMemsetD32(buffers[2], 7, n))
 words = np.zeros(n, dtype=np.uint32)
 ok(cu.cuMemcpyDtoH(words.ctypes.data, buffers[2], words.nbytes))
@@ -125,7 +126,7 @@ assert cu.CUmemorytype(int(kind)) == cu.CUmemorytype.CU_MEMORYTYPE_DEVICE
 free, total = ok(cu.cuMemGetInfo())
 assert 0 < free <= total
 
-# Another thread sets the context for itself.
+# Another thread makes the context current.
 found = []
 
 
@@ -140,7 +141,7 @@ thread.start()
 thread.join()
 assert found == [int(context)]
 
-# What is wrong is said so.
+# Errors.
 answers(cu.cuModuleGetFunction(module, b"subtract"), cu.CUresult.CUDA_ERROR_NOT_FOUND)
 answers(cu.cuModuleLoadData(b".version 7.0\n.target sm_70\n.address_size 64\nnonsense"), cu.CUresult.CUDA_ERROR_INVALID_PTX)
 answers(cu.cuMemFree(0x10), cu.CUresult.CUDA_ERROR_INVALID_VALUE)

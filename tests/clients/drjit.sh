@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Dr.Jit's own tests of its CUDA backend: every file in a process of its own, then what failed and why. By hand: all files take some
-# 15 processor minutes.
-#   drjit.sh TESTS [FILE...]   the folder `tests` of Dr.Jit's source at the version below; some of its files, as test_event.py
-#   ANYWARP_VENV_DRJIT         where the Python packages go; target/clients/drjit/venv by default
-#   ANYWARP                    the command; the release build's by default
+# Runs Dr.Jit's own tests of its CUDA backend, each file in a separate process, and lists failures with their
+# reasons. Run it by hand: all files take some 15 processor minutes.
+#     drjit.sh TESTS [FILE...]   TESTS: the folder `tests` of Dr.Jit's source, in the version below;
+#                                FILE: only these files, for example test_event.py
+#     ANYWARP_VENV_DRJIT         folder of the Python packages; default: target/clients/drjit/venv
+#     ANYWARP                    the command; default: the release build's
 set -euo pipefail
 version=1.5.0
-test -d "${1:?the folder with the tests of Dr.Jit $version}" || { echo "$1 is no folder" >&2; exit 2; }
+test -d "${1:?the folder with the tests of Dr.Jit $version}" || { echo "$1 is not a folder" >&2; exit 2; }
 tests=$(realpath "$1")
 shift
 cd "$(dirname "$0")/../.."
@@ -24,11 +25,11 @@ status=0
 for file in "$@"; do
     result=0
     "$anywarp" run -- "$venv/bin/python3" -m pytest -q -p no:cacheprovider -k cuda --tb=line "$file" > "$work/logs/$file.log" 2>&1 || result=$?
-    # 5: the file has no test of the backend.
+    # Status 5: the file has no tests of this backend.
     case $result in 0 | 5) ;; *) status=1 ;; esac
     printf '%-32s %3d  %s\n' "$file" "$result" "$(tail -n 1 "$work/logs/$file.log")"
 done
 printf '%s\n' "-- errors"
-# With --tb=line pytest prints `FILE:LINE: ERROR`.
+# With --tb=line, pytest prints `FILE:LINE: ERROR`.
 grep -hoE '^[^ ]+:[0-9]+: .*(Error|Exception).*' "$work"/logs/*.log | sed -E 's/^[^ ]+: //' | sort | uniq -c | sort -rn | head -n 20 || true
 exit $status

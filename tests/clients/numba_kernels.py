@@ -1,6 +1,7 @@
 """Numba's CUDA target on our driver: saxpy, a tiled matrix product, two reductions, and a kernel that prints.
 
-Run it as `anywarp run -- python3 numba_kernels.py`; it ends with a line for each kernel and exits with 0 when all are right.
+Run it as `anywarp run -- python3 numba_kernels.py`. It prints a line for each kernel, and exits with 0 if
+all are right.
 """
 
 import sys

@@ -1,4 +1,5 @@
-"""What numba-cuda's own tests want of pytest and its wheel leaves out; and which of them are left out here, from numba_suite.txt."""
+"""A pytest plugin for numba-cuda's own tests: it supplies what their wheel lacks and skips the tests in
+numba_suite.txt."""
 
 from pathlib import Path
 
@@ -18,7 +19,7 @@ LEFT_OUT = list(_left_out())
 
 @pytest.fixture(scope="class")
 def initialize_from_pytest_config(request):
-    # An option of its repository's configuration: whether to print what a failed check of generated code looked at.
+    # An option of the repository's configuration: whether a failed check of generated code prints the code.
     request.cls._dump_failed_filechecks = False
 
 

@@ -1,8 +1,8 @@
-"""Three of numba's CUDA kernels on our driver beside numba's own CPU back end, `njit(parallel=True, fastmath=True)`, in one run.
+"""Compares three of numba's CUDA kernels on our driver with numba's CPU back end, `njit(parallel=True,
+fastmath=True)`.
 
-Run it as `anywarp run -- python3 numba_speed.py`; it prints a Markdown table of the least times and of the
-median ratio, and exits with 1 if an answer is wrong.
-Arrays are on the device before the clock starts.
+Run it as `anywarp run -- python3 numba_speed.py`. It prints a Markdown table of minimum times and median
+ratios, and exits with 1 if a result is wrong. The arrays are on the device before the clock starts.
 """
 
 import statistics
@@ -53,12 +53,13 @@ def cpu_sum(x):
 
 
 def in_turns(ours, cpu):
-    """The least times of both in milliseconds, and the median of the turns' ratios: what else the machine does meets both."""
+    """The minimum times of both in milliseconds, and the median ratio of alternating runs, so that other
+    load affects both."""
     turns = []
     for _ in range(TURNS):
         pair = []
         for run in ours, cpu:
-            # The other's threads may still turn in wait of work.
+            # The other engine's threads may still be spinning.
             time.sleep(0.3)
             run()
             times = []

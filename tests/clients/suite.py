@@ -1,4 +1,4 @@
-"""What the suites of cases in this folder share: how answers are held against models, and what is told of each case."""
+"""Shared by the suites in this folder: comparison of results with models, and the report for each case."""
 import fnmatch
 import os
 import time
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def difference(what, got, want, bound):
-    """What is wrong with an answer, or nothing."""
+    """Returns a description of what is wrong with a result, or None."""
     got, want = np.asarray(got), np.asarray(want)
     if got.shape != want.shape:
         return f"{what}: shape {got.shape}, not {want.shape}"
@@ -19,13 +19,15 @@ def difference(what, got, want, bound):
         return None
     at = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
     allowed = np.broadcast_to(np.asarray(bound), want.shape)[at]
-    return f"{what}: {int(wrong.sum())} of {wrong.size} wrong, first at {at}: {got[at]}, not {want[at]} (within {allowed})"
+    return f"{what}: {int(wrong.sum())} of {wrong.size} wrong, first at {at}: {got[at]}, expected {want[at]} (within {allowed})"
 
 
 def run(cases, patterns, label):
-    """Runs the cases that a pattern names, all where there is none. A case is a function that yields (what, got, want, bound).
+    """Runs the cases that match the patterns, or all without patterns. A case is a function that yields
+    (what, got, want, bound).
 
-    One line a case, with the seconds that it took, and below it what was wrong; TRACE=1 tells where. Returns the status to exit with."""
+    Prints a line for each case, with its duration in seconds, and errors below it; TRACE=1 adds
+    tracebacks. Returns the exit status."""
     chosen = [name for name in cases if any(fnmatch.fnmatch(name, pattern) for pattern in patterns or ["*"])]
     failed = []
     for name in chosen:

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Records what clusters do on a device: record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME]
-# LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.txt (h200).
+# Records the behaviour of clusters on a device.
+#     record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME]
+# LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.txt (default: h200).
 set -eu
 record=$(dirname "$0")/../record
 . "$record/common.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fetches the PTX that wheels.tsv's packages ship: python3 fetch.py DIR [--sample] [--anywarp COMMAND]
+"""Fetches the PTX that the packages in wheels.tsv ship: python3 fetch.py DIR [--sample] [--anywarp COMMAND]
 
-Each wheel is downloaded, its libraries are unpacked, `anywarp extract` takes their PTX, and what is left is DIR/PACKAGE-VERSION/*.ptx.
-A folder that is there already is not fetched again."""
+Each wheel is downloaded, its libraries are unpacked, and `anywarp extract` writes their PTX to
+DIR/PACKAGE-VERSION/*.ptx. Folders that already exist are not fetched again."""
 import argparse
 import pathlib
 import shutil
@@ -23,7 +23,7 @@ def packages(sample):
 
 
 def libraries(wheel, into):
-    """The shared libraries of a wheel, unpacked."""
+    """Unpacks the shared libraries of a wheel."""
     with zipfile.ZipFile(wheel) as archive:
         names = [n for n in archive.namelist() if n.endswith(".so") or ".so." in n.rsplit("/", 1)[-1]]
         return [archive.extract(name, into) for name in names]

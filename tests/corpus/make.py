@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes PTX with the compilers that programs bring along: python3 make.py DIR [GENERATOR ...] [--sample]
+"""Generates PTX with the compilers of various projects: python3 make.py DIR [GENERATOR ...] [--sample]
 
-Each generator is a file of `generators/`: a program that writes PTX files into the folder that it is given, for fewer targets where `--sample` follows.
-It runs in the Python of this script, which needs the packages of requirements.txt; nothing needs a GPU. A generator whose compiler is missing
-says so and fails."""
+Each file in `generators/` is a program that writes PTX files to the given folder, for fewer targets with
+`--sample`. It runs in this script's Python, which needs the packages in requirements.txt; nothing needs a
+GPU. A generator whose compiler is missing reports it and fails."""
 import argparse
 import pathlib
 import subprocess

@@ -1,8 +1,10 @@
-"""Holds include/cuda.h against another header of the same interface: values, sizes, offsets, names and prototypes.
+"""Compares include/cuda.h with another header of the same interface: values, sizes, offsets, names and
+prototypes.
 
     python3 tests/header/compare.py FOLDER     # the folder of the other cuda.h, such as nvidia-cuda-runtime's include
 
-Everything that our header declares must be in the other one and mean the same; what the other one has beyond it does not matter.
+Everything that our header declares must be in the other one with the same meaning; additional declarations
+there do not matter.
 """
 
 import os
@@ -13,11 +15,11 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = os.path.join(HERE, "..", "..", "include")
-# Declared in another file of the same package there.
+# Declared in another file of that package.
 ELSEWHERE = {"cuProfilerStart", "cuProfilerStop"}
-# Declared by later headers.
+# Declared in later headers.
 LATER = {"CU_JIT_BINARY_LOADER_THREAD_COUNT"}
-# Declared here without their contents.
+# Declared here without members.
 OPAQUE = {"CUDA_EXTERNAL_MEMORY_HANDLE_DESC", "CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC"}
 MODES = {"legacy": [], "per-thread": ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]}
 
@@ -31,7 +33,7 @@ def compile_c(text, include, flags, output):
 
 
 def fields(body):
-    """Names of a struct's own fields: what stands before a semicolon outside inner braces."""
+    """The names of a struct's own fields: those before a semicolon outside inner braces."""
     depth, flat = 0, ""
     for character in body:
         depth -= character == "}"
@@ -63,8 +65,8 @@ def main():
     program = "#include <cuda.h>\n#include <stdio.h>\n#include <stddef.h>\n#define NAME(x) TEXT(x)\n#define TEXT(x) #x\n"
     program += "int main(void) {\n" + "\n".join(lines) + "\n}\n"
     declared = [p for p in prototypes if re.match(r"CUresult CUDAAPI (\w+)", p).group(1) not in ELSEWHERE]
-    # A second declaration of another type is an error, one of a function that is not there gives a warning only with -W; so ask for
-    # the address of each before it is declared again.
+    # Declaring a function again with another type is an error, but a function that does not exist gives only
+    # a warning with -W, so take the address of each before declaring it again.
     names = [re.match(r"CUresult CUDAAPI (\w+)", p).group(1) for p in declared]
     again = "#include <cuda.h>\nvoid *table[] = {\n" + ",\n".join(f"(void *){n}" for n in names) + "};\n" + "\n".join(declared)
 

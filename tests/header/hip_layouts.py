@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Lays the structures of crates/hip/data/layouts.tsv beside a HIP header.
+"""Compares the structures in crates/hip/data/layouts.tsv with a HIP header.
 
     hip_layouts.py INCLUDE VERSION                  compares; VERSION is the table's column `header`
     hip_layouts.py INCLUDE VERSION --without NAME   the same, for a header that lacks that structure
     hip_layouts.py INCLUDE VERSION --print          prints the rows that this header gives for the table's fields
 
-INCLUDE holds hip/hip_runtime_api.h; CC names the C compiler. The library's own structures are laid beside the table by
-crates/hip/tests/layouts.rs.
+INCLUDE holds hip/hip_runtime_api.h; CC names the C compiler. The library's own structures are compared
+with the table by crates/hip/tests/layouts.rs.
 """
 
 import os
@@ -24,7 +24,7 @@ def rows(version):
 
 
 def ask(include, wanted):
-    """The offset and the size of each field by the header in a folder."""
+    """The offset and the size of each field in the header in a folder."""
     lines = [
         f'printf("%zu %zu\\n", offsetof({structure}, {field}), sizeof((({structure} *)0)->{field}));'
         for _, structure, field, *_ in wanted

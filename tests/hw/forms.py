@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes forms.tsv: one line an instruction form, from which the recorder and the tests make one kernel each (README.md).
+"""Writes forms.tsv: one line per instruction form, from which the recorder and the tests generate one kernel
+each (README.md).
 
-Names in a body: %a %b %c %e the inputs, %d %x %y the outputs, %m the thread's 32 bytes of global memory, %s of shared and
-%l of local memory, %i the thread's number; scratch %h<8> %t<16> %q<16> %p<4>.
+Names in a body: inputs %a %b %c %e, outputs %d %x %y, the thread's 32 bytes of global memory %m, of shared
+memory %s and of local memory %l, the thread's number %i, and scratch registers %h<8> %t<16> %q<16> %p<4>.
 """
 import sys
 
@@ -20,13 +21,13 @@ def form(group, name, inputs, outputs, body, sm=50, check="exact"):
 
 
 def simple(group, op, ins, out, sm=50, check="exact", name=None):
-    """An instruction of only registers: %d, %a, %b, %c."""
+    """An instruction with only register operands: %d, %a, %b, %c."""
     regs = ", ".join(["%d"] + ["%a", "%b", "%c", "%e"][:len(ins)])
     form(group, name or op, ins, [out], f"{op} {regs};", sm, check)
 
 
 def in_of(t):
-    """The input type of a PTX type."""
+    """The input type for a PTX type."""
     return {"u8": "i16", "s8": "i16", "b8": "i16", "u16": "i16", "s16": "i16", "b16": "i16", "u32": "i32", "s32": "i32", "b32": "i32",
             "u64": "i64", "s64": "i64", "b64": "i64", "u16x2": "i32", "s16x2": "i32"}.get(t, t)
 
@@ -284,7 +285,7 @@ def half():
 
 
 def exceeds(s, d):
-    """Whether some value of integer type s is none of type d."""
+    """Whether some value of integer type s is out of range for type d."""
     def span(t):
         n = int(t[1:])
         return (-(1 << n - 1), (1 << n - 1) - 1) if t[0] == "s" else (0, (1 << n) - 1)
@@ -297,7 +298,7 @@ def convert():
     for d in ints:
         for s in ints:
             o = out_of(d)
-            # .sat only where the source's range exceeds the destination's.
+            # .sat only if the source's range exceeds the destination's.
             for sat in ["", ".sat"] if exceeds(s, d) else [""]:
                 simple(g, f"cvt{sat}.{d}.{s}", [in_of(s)], o)
     floats = ["f16", "f32", "f64"]
@@ -352,7 +353,7 @@ def convert():
             simple(g, f"cvt.rn.satfinite{relu}.{t}.f32", ["f32"], "b16", 80)
             simple(g, f"cvt.rn.satfinite{relu}.{t}x2.f32", ["f32", "f32"], "b32", 80)
     simple(g, "cvt.rna.satfinite.tf32.f32", ["f32"], "b32", 80)
-    # Registers wider than the type: results are extended, sources cut.
+    # Registers wider than the type: results are extended, sources truncated.
     for d in ["u8", "s8", "u16", "s16", "u32", "s32"]:
         for size in ["b32", "b64"]:
             if d[1:] == size[1:]:
@@ -397,7 +398,7 @@ def warp():
         form(g, f"vote.sync.{t}", ["p"], ["b32"], f"setp.ne.u32 %p0, %a, 0; {body}")
         form(g, f"vote.sync.{t}.not", ["i32"], ["b32"],
              f"setp.eq.u32 %p0, %a, 0; {body.replace('%p1, %p0', '%p1, !%p0').replace('%d, %p0', '%d, !%p0')}")
-        # By blocks of threads: every lane of some warps agrees.
+        # By blocks of threads: all lanes of some warps agree.
         form(g, f"vote.sync.{t}.warpwise", ["i32"], ["b32"], f"shr.u32 %t0, %i, 5; and.b32 %t0, %t0, 1; setp.ne.u32 %p0, %t0, 0; {body}")
         form(g, f"vote.sync.{t}.split", ["p"], ["b32"],
              "mov.u32 %d, 77; mov.u32 %t0, %laneid; and.b32 %t1, %t0, 1; setp.ne.u32 %p2, %t1, 0; setp.ne.u32 %p0, %a, 0; @%p2 bra ODD; "
@@ -435,7 +436,7 @@ def warp():
 
 def memory():
     g = "memory"
-    # Loads narrower than the register, with and without sign.
+    # Loads narrower than the register, signed and unsigned.
     for space, at in [("global", "%m"), ("shared", "%s"), ("local", "%l")]:
         for t in ["u8", "s8", "u16", "s16", "u32", "s32", "b8", "b16", "b32"]:
             form(g, f"ld.{space}.{t}.wide", ["i64"], ["b64"], f"st.{space}.u64 [{at}], %a; ld.{space}.{t} %d, [{at}+1];"
@@ -513,7 +514,7 @@ def memory():
          "cvt.u64.u32 %q1, %s; cvta.shared.u64 %q0, %q1; st.u32 [%q0], %a; atom.add.u32 %d, [%q0], %b; ld.u32 %x, [%q0];")
     form(g, "atom.generic.add.f32", ["f32", "f32"], ["b32", "b32"],
          "cvt.u64.u32 %q1, %s; cvta.shared.u64 %q0, %q1; st.b32 [%q0], %a; atom.add.f32 %d, [%q0], %b; ld.b32 %x, [%q0];")
-    # One address of the block for all threads: the final value does not depend on the order.
+    # One address per block for all threads: the final value does not depend on the order.
     for op, t, start in [("add", "u32", "0"), ("min", "s32", "0x7fffffff"), ("max", "u32", "0"), ("or", "b32", "0"), ("xor", "b32", "0"),
                          ("and", "b32", "-1"), ("inc", "u32", "0")]:
         form(g, f"atom.collide.{op}.{t}", ["i32"], ["b32"],
@@ -523,7 +524,7 @@ def memory():
 
 
 def blocks():
-    """Barriers and shared memory within a block of 128 threads; %s is 32 * %tid.x past the first slot."""
+    """Barriers and shared memory in a block of 128 threads; %s is 32 * %tid.x past the first slot."""
     g = "block"
     base = "mov.u32 %t0, %tid.x; shl.b32 %t1, %t0, 5; sub.u32 %t1, %s, %t1; "
     for bar in ["bar.sync 0;", "barrier.sync 0;", "barrier.sync.aligned 3;", "bar.sync 15, 128;", "barrier.cta.sync.aligned 2, 128;"]:
@@ -581,7 +582,8 @@ def control():
 
 
 def sample(seed, count, *words):
-    """`count` combinations of words, always the same ones, in which every word stands about as often as the others of its place."""
+    """`count` combinations of words, reproducible, in which each word is about as frequent as the others
+    in its position."""
     state, columns = seed, []
     for place in words:
         column = [place[i % len(place)] for i in range(count)]
@@ -594,7 +596,7 @@ def sample(seed, count, *words):
 
 
 def video():
-    """Parts of registers: types, selectors, saturation, and what is done with a third source."""
+    """Parts of registers: types, selectors, saturation, and secondary operations."""
     g = "video"
     sign, parts = ["u32", "s32"], ["", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"]
 
@@ -602,7 +604,8 @@ def video():
         name = f"{op}{words}" + "".join(k + sel[1:] for k, sel in [(".d", d), (".a", a), (".b", b)] if sel)
         ins = ["i32", "i32"] + (["i32"] if third else [])
         if d:
-            # Other bits of the destination are the third source's; those of the register before are not looked at.
+            # The other bits of the destination are the third source's; the register's previous contents do
+            # not matter.
             form(g, name, ins, ["b32"], f"mov.b32 %d, 0x5a5a5a5a; {op}{words} %d{d}, %a{a}, %b{b}{third};")
         else:
             form(g, name, ins, ["b32"], f"{op}{words} %d, %a{a}, %b{b}{third};")
@@ -655,7 +658,7 @@ def video():
 
 
 def wide():
-    """128 bits: registers, memory, atomics."""
+    """128-bit values: registers, memory, atomics."""
     g = "wide"
     in64, both, apart = ["i64", "i64"], "mov.b128 %w0, {%a, %b};", "mov.b128 {%d, %x}, "
     reg = "{ .reg .b128 %w<4>; "
@@ -690,17 +693,18 @@ def wide():
 
 
 def masks():
-    """Warp instructions among some lanes: in branches, under masks that differ from warp to warp, in loops that lanes leave one by one."""
+    """Warp instructions on some lanes: in branches, under masks that differ between warps, in loops that
+    lanes leave one by one."""
     g = "masks"
-    # %t8: the lanes whose %a is odd; %t9: the others; %t10: the lane.
+    # %t8: the lanes with an odd %a; %t9: the others; %t10: the lane.
     begin = ("and.b32 %t0, %a, 1; setp.ne.u32 %p0, %t0, 0; vote.sync.ballot.b32 %t8, %p0, -1; not.b32 %t9, %t8; mov.u32 %t10, %laneid; mov.u32 %d, 0; ")
 
     def parted(name, ins, outs, body, sm=50):
-        """The same among the odd and, apart from them, among the even ones; `MASK` stands for those lanes."""
+        """The same for the odd lanes and, separately, for the even ones; `MASK` stands for those lanes."""
         form(g, name, ins, outs, begin + "@%p0 bra ODD; " + body.replace("MASK", "%t9") + " bra END; ODD: " + body.replace("MASK", "%t8") + " END:", sm)
 
     def some(name, ins, outs, body, sm=50):
-        """Among the odd ones only; the others leave the second result as it was, which is nothing."""
+        """For the odd lanes only; the others leave the second result unwritten."""
         if len(outs) == 1:
             form(g, name, ins, outs, begin + "@!%p0 bra END; " + body.replace("MASK", "%t8") + " END:", sm)
 
@@ -716,7 +720,7 @@ def masks():
                  key + f"match.all.sync.{b} %d|%p1, {v}, MASK; selp.u32 %x, 1, 2, %p1;", 70)
         for op, t in [(o, t) for o in ["add", "min", "max"] for t in ["u32", "s32"]] + [(o, "b32") for o in ["and", "or", "xor"]]:
             wrap(f"redux.sync.{op}.{t}.varying{tail}", ["i32", "i32"], ["b32"], f"redux.sync.{op}.{t} %d, %b, MASK;", 80)
-        # From lanes that are among them: the first, the last, and for steps those where the source is one.
+        # From lanes in the mask: the first, the last, and at a distance if the source is in the mask.
         wrap(f"shfl.sync.idx.varying{tail}", ["i32", "i32"], ["b32", "b32"],
              "bfind.u32 %t1, MASK; shfl.sync.idx.b32 %d|%p1, %b, %t1, 31, MASK; selp.u32 %x, 1, 2, %p1;")
         for m, c in [("up", 0), ("down", 31), ("bfly", 31)]:
@@ -728,14 +732,14 @@ def masks():
         wrap(f"bar.warp.sync.varying{tail}", ["i32", "i32"], ["b32"],
              "st.shared.u32 [%s], %b; bar.warp.sync MASK; bfind.u32 %t1, MASK; sub.u32 %t1, %t1, %t10; shl.b32 %t1, %t1, 5; add.u32 %t1, %s, %t1; "
              "ld.shared.u32 %d, [%t1]; bar.warp.sync MASK;", 70)
-    # Lanes leave a loop after 1 to 8 rounds; those that remain go on among themselves.
+    # Lanes leave a loop after 1 to 8 iterations; the remaining ones continue together.
     for name, body, sm in [("vote", "and.b32 %t3, %b, %t2; setp.ne.u32 %p1, %t3, 0; vote.sync.ballot.b32 %t4, %p1, %t1;", 50),
                            ("redux", "redux.sync.add.u32 %t4, %b, %t1;", 80), ("match", "and.b32 %t3, %b, %t2; match.any.sync.b32 %t4, %t3, %t1;", 70),
                            ("shfl", "bfind.u32 %t3, %t1; shfl.sync.idx.b32 %t4, %b, %t3, 31, %t1;", 50)]:
         form(g, f"loop.{name}", ["i32", "i32"], ["b32"],
              f"and.b32 %t0, %a, 7; mov.u32 %t1, -1; mov.u32 %t2, 0; mov.u32 %d, 0; LOOP: {body} shf.l.wrap.b32 %d, %d, %d, 3; xor.b32 %d, %d, %t4; "
              "setp.lt.u32 %p0, %t2, %t0; vote.sync.ballot.b32 %t1, %p0, %t1; add.u32 %t2, %t2, 1; @%p0 bra LOOP;", sm)
-    # Three ways, nested, with the lanes of each counted before.
+    # Three nested branches, with the lanes of each counted in advance.
     form(g, "nested.redux", ["i32", "i32"], ["b32"],
          begin + "and.b32 %t1, %a, 2; setp.ne.u32 %p1, %t1, 0; vote.sync.ballot.b32 %t2, %p1, -1; @!%p0 bra EVEN; @!%p1 bra B; and.b32 %t3, %t8, %t2; "
          "redux.sync.add.u32 %d, %b, %t3; bra JOIN; B: not.b32 %t4, %t2; and.b32 %t3, %t8, %t4; redux.sync.xor.b32 %d, %b, %t3; JOIN: redux.sync.max.u32 %d, %d, %t8; "
@@ -748,7 +752,7 @@ def masks():
     form(g, "guarded.vote", ["i32", "i32"], ["b32"], begin + "setp.lt.s32 %p1, %b, 0; @%p0 vote.sync.ballot.b32 %d, %p1, %t8;")
     form(g, "guarded.redux", ["i32", "i32"], ["b32"], begin + "@%p0 redux.sync.add.u32 %d, %b, %t8; @!%p0 redux.sync.max.s32 %d, %b, %t9;", 80)
     form(g, "guarded.match", ["i32", "i32"], ["b32"], begin + "and.b32 %t1, %b, 7; @%p0 match.any.sync.b32 %d, %t1, %t8;", 70)
-    # Masks narrower than the warp, one after the other for each quarter.
+    # Masks narrower than the warp, for one quarter after the other.
     form(g, "quarters.redux", ["i32"], ["b32"],
          "mov.u32 %t10, %laneid; and.b32 %t0, %t10, 24; shl.b32 %t1, 255, %t0; redux.sync.add.u32 %d, %a, %t1;".replace("shl.b32 %t1, 255, %t0", "mov.u32 %t2, 255; shl.b32 %t1, %t2, %t0"), 80)
     form(g, "quarters.match", ["i32"], ["b32"],
@@ -756,7 +760,7 @@ def masks():
 
 
 def packed():
-    """Comparisons of halves and pairs beyond the plain ones."""
+    """Further comparisons of halves and pairs."""
     g = "packed"
     cmps = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]
     bools = ["and", "or", "xor"]
@@ -778,7 +782,7 @@ def packed():
             tail = "selp.u32 %d, 1, 0, %p1; selp.u32 %x, 1, 0, %p2;" if pair else "selp.u32 %d, 1, 0, %p1;"
             form(g, f"setp.{cmp}.{op}{f}.{t}{'.not' if neg else ''}", [t, t, "p"], ["b32", "b32"] if pair else ["b32"],
                  third + f"setp.{cmp}.{op}{f}.{t} %p1{second}, %a, %b, {neg}%p0; {tail}", sm)
-    # Results of 16 bits from wider operands.
+    # 16-bit results from wider operands.
     for n, d in enumerate(["f16", "bf16"]):
         for t in ["b16", "b32", "b64", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"]:
             of = ["eq", "ne"] if t[0] == "b" else cmps if t[0] == "f" else cmps[:6] + (["lo", "ls", "hi", "hs"] if t[0] == "u" else [])
@@ -790,14 +794,14 @@ def packed():
     for r in IROUND:
         simple(g, f"cvt.{r}.bf16.bf16", ["bf16"], "b16", 90)
     for t, k in [("f16", "%h"), ("f32", "%t"), ("f64", "%q")]:
-        # A number and what follows it, lane by lane: moves of vectors.
+        # A number and the next one, in each lane: vector moves.
         form(g, f"mov.v2.{t}", [t, t], [out_of(t), out_of(t)], f"{{ .reg .v2 .b{SIZE[t]} %v; mov.v2.b{SIZE[t]} %v, {{%b, %a}}; mov.b{SIZE[t]} %d, %v.x; mov.b{SIZE[t]} %x, %v.y; }}")
     form(g, "mov.v4.b32", ["i32", "i32", "i32", "i32"], ["b32", "b32", "b32"],
          "{ .reg .v4 .b32 %v; mov.v4.b32 %v, {%d, %b, %a, %e}; mov.v4.b32 {%d, %d, %x, %y}, %v; }".replace("{%d, %b", "{%c, %b"))
 
 
 def hints():
-    """What only advises the memory, and what orders it: values are as without."""
+    """Cache hints and fences, which do not change values."""
     g = "hints"
     for t in ["b32", "u8", "s16", "f64"]:
         form(g, f"ldu.global.{t}", ["i64"], ["b64"], f"mov.b64 %d, 0; ld.global.u64 %d, [%m]; ldu.global.{t} %d, [%v0];".replace("ld.global.u64 %d, [%m]; ", "")
@@ -831,11 +835,11 @@ def hints():
                   "ld.volatile.global.L2::64B", "ld.weak.global.cg", "ld.global.L1::no_allocate.L2::256B"]:
         st = "st.mmio.relaxed.sys.global" if "mmio" in words else "st.weak.global.L1::evict_last" if "weak" in words else "st.release.gpu.global" if "acquire" in words else "st.global"
         form(g, f"{words}.u32".replace("::", ""), ["i32"], ["b32"], f"{st}.u32 [%m], %a; {words}.u32 %d, [%m];", 80)
-    # Four threads have 128 bytes; what is written after they were discarded is there.
+    # Four threads have 128 bytes; data written after the discard must be there.
     for words in ["discard.global.L2", "discard.L2"]:
         form(g, words, ["i32"], ["b32"],
              f"and.b64 %q0, %m, -128; and.b32 %t0, %i, 3; setp.eq.u32 %p0, %t0, 0; bar.sync 0; @%p0 {words} [%q0], 128; bar.sync 0; st.global.b32 [%m], %a; ld.global.b32 %d, [%m];", 80)
-    # Vectors of atomics.
+    # Vector atomics.
     for op, t, n, k in [("add", "f32", 2, "b32"), ("add", "f32", 4, "b32"), ("add.noftz", "f16", 2, "b16"), ("add.noftz", "f16", 8, "b16"), ("min.noftz", "f16", 4, "b16"),
                         ("max.noftz", "bf16", 2, "b16"), ("add.noftz", "bf16", 4, "b16"), ("add.noftz", "f16x2", 2, "b32"), ("min.noftz", "bf16x2", 4, "b32"),
                         ("max.noftz", "f16x2", 2, "b32")]:
@@ -862,7 +866,7 @@ def hints():
 
 
 def copies():
-    """Copies of threads from global to shared memory: sizes, rests of zeros, copies that are left out, what waits for them."""
+    """Asynchronous copies to shared memory: sizes, zero fill, ignored copies, and waits."""
     g = "copies"
     from_a = {4: "mov.b64 %q0, %v0;", 8: "mov.b64 %q0, %v0;", 16: "and.b64 %q0, %v0, -16;"}  # a thread of 8 bytes, or both of a pair
     filled = "mov.b64 %q3, 0x5a5a5a5a5a5a5a5a; st.shared.v2.b64 [%s], {%q3, %q3}; "
@@ -881,7 +885,7 @@ def copies():
                          f"{filled}{policy if hint else ''}{from_a[size]} rem.u32 %t0, %b, {size + 1}; and.b32 %t1, %b, 1; setp.ne.u32 %p0, %t1, 0; "
                          f"{op} [%s], [%q0], {size}{last}; {waits[n % 2]}{rest}", 80)
                     n += 1
-    # Lanes that leave theirs out; parts of one line; groups of which the first are waited for.
+    # Some lanes skip their copy; parts of one line; waiting for the first groups only.
     form(g, "cp.async.some", ["i64", "i32"], ["b64", "b64"],
          f"{filled}and.b32 %t0, %b, 3; setp.lt.u32 %p0, %t0, 3; setp.eq.u32 %p1, %t0, 1; and.b64 %q0, %v0, -16; @%p0 cp.async.ca.shared.global [%s], [%q0], 16; "
          f"@%p1 cp.async.ca.shared.global [%s+20], [%v0], 4; cp.async.wait_all;{rest} ld.shared.b32 %t2, [%s+20]; cvt.u64.u32 %q1, %t2; @%p1 xor.b64 %d, %d, %q1;", 80)
@@ -897,17 +901,18 @@ def copies():
              filled + "cp.async.ca.shared.global [%s], [%v0], 4; cp.async.commit_group; cp.async.ca.shared.global [%s+4], [%v0+4], 4; cp.async.commit_group; "
              "cp.async.ca.shared.global [%s+8], [%v0+16384], 4; cp.async.commit_group; cp.async.ca.shared.global [%s+12], [%v0+16388], 4; cp.async.commit_group; "
              f"cp.async.wait_group {left}; mov.b32 %d, 0; {read} cp.async.wait_group 0; ld.shared.b64 %x, [%s+8];", 80)
-    # A barrier that is arrived at when what was copied is there: counted already, or one more.
+    # A barrier that is arrived at when the copies are complete: an expected arrival, or an additional one.
     for ss in ["", ".shared", ".shared::cta"]:
         for counted in ["", ".noinc"]:
-            # Generic addresses without a space.
+            # Generic addresses if no state space is written.
             at = "%q5" if not ss else "%t4"
             after = "" if counted else f"mbarrier.arrive.shared.b64 %q6, [%t4]; "
             form(g, f"cp.async.mbarrier.arrive{counted}{ss}".replace("::", ""), ["i64", "i64"], ["b64", "b32"],
                  "add.u32 %t4, %s, 24; cvt.u64.u32 %q5, %t4; cvta.shared.u64 %q5, %q5; mbarrier.init.shared.b64 [%t4], 1; cp.async.ca.shared.global [%s], [%v0], 8; "
                  f"cp.async.mbarrier.arrive{counted}{ss}.b64 [{at}]; {after}mov.u32 %x, 1; LOOP: mbarrier.test_wait.parity.shared.b64 %p0, [%t4], 0; @!%p0 bra LOOP; "
                  "ld.shared.b64 %d, [%s]; mbarrier.arrive.shared.b64 %q6, [%t4]; mbarrier.pending_count.b64 %x, %q6;", 80)
-    # A block's: every thread's copy counts as an arrival; each reads its neighbour's word.
+    # A barrier of the block: every thread's copy counts as an arrival, and each thread reads its neighbour's
+    # word.
     form(g, "cp.async.mbarrier.arrive.block", ["i64", "i64"], ["b64"],
          "mov.u32 %t0, %tid.x; shl.b32 %t1, %t0, 5; sub.u32 %t1, %s, %t1; setp.ne.u32 %p0, %t0, 0; @%p0 bra READY; mbarrier.init.shared.b64 [%t1+8], 128; READY: bar.sync 0; "
          "cp.async.ca.shared.global [%s], [%v0], 8; cp.async.mbarrier.arrive.noinc.shared.b64 [%t1+8]; LOOP: mbarrier.test_wait.parity.shared.b64 %p1, [%t1+8], 0; @!%p1 bra LOOP; "
@@ -915,7 +920,7 @@ def copies():
 
 
 def stack():
-    """Memory of a thread whose size is known only when it runs."""
+    """Stack memory whose size is known only at run time."""
     g = "stack"
     for at, name in [("", ""), (", 4", ".4"), (", 16", ".16"), (", 64", ".64"), (", 256", ".256")]:
         form(g, f"alloca.u64{name}", ["i32", "i32"], ["b32", "b32"],
@@ -932,14 +937,14 @@ def stack():
 
 
 def calls():
-    """Calls and returns. What stands before ` ## ` is outside of the kernel."""
+    """Calls and returns. Text before ` ## ` is outside the kernel."""
     g = "calls"
     twice = ".func (.reg .b32 %z) NAME(.reg .b32 %y) {{ .reg .pred %p; setp.lt.s32 %p, %y, 0; @%p bra LESS; add.u32 %z, %y, %y; {ret}; LESS: not.b32 %z, %y; {ret}; }}"
     param = (".func (.param .b64 z) NAME(.param .b32 y, .param .align 8 .b8 w[8]) {{ .reg .b32 %y; .reg .b64 %w, %z; ld.param.b32 %y, [y]; ld.param.b64 %w, [w]; "
              "mad.wide.u32 %z, %y, 3, %w; st.param.b64 [z], %z; {ret}; }}")
     gives = " {{ .param .b32 y; .param .align 8 .b8 w[8]; .param .b64 z; st.param.b32 [y], %a; st.param.b64 [w], %b; {call}; ld.param.b64 %d, [z]; }}"
     for uni in ["", ".uni"]:
-        # Names of a module are its own: one a form.
+        # Names are global in a module, so each form has its own.
         form(g, f"call{uni}.registers", ["i32"], ["b32"], f"{twice.format(ret='ret' + uni)} ## call{uni} (%d), NAME, (%a);".replace("NAME", "twice" + uni[1:]), 50)
         form(g, f"call{uni}.params", ["i32", "i64"], ["b64"], (param.format(ret="ret" + uni) + " ##" + gives.format(call=f"call{uni} (z), NAME, (y, w)")).replace("NAME", "thrice" + uni[1:]), 50)
         form(g, f"call{uni}.nothing", ["i32"], ["b32"],
@@ -964,7 +969,7 @@ def calls():
 
 
 def ptx1():
-    """What PTX had before 1.4: functions without a rounding. The group's kernels are of PTX 1.3 for sm_13."""
+    """Forms before PTX 1.4: functions without a rounding mode. The group's kernels are PTX 1.3 for sm_13."""
     g = "ptx1"
     for op in ["mad", "mad.sat"]:
         simple(g, f"{op}.f32", ["f32"] * 3, "b32", 10, name=f"ptx1.{op}.f32")
@@ -978,7 +983,8 @@ def ptx1():
 
 
 def ptx6():
-    """Votes and shuffles without a mask, which went with PTX 6.4 and sm_70. The group's kernels are of PTX 6.3 for sm_60."""
+    """Votes and shuffles without a mask, removed in PTX 6.4 and sm_70. The group's kernels are PTX 6.3 for
+    sm_60."""
     g = "ptx6"
     for mode in ["all", "any", "uni"]:
         for neg in ["", "!"]:

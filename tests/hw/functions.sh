@@ -1,7 +1,9 @@
 #!/bin/sh
-# The approximate functions on every operand.
-# functions.sh record LIBRARY INCLUDE OUTPUT-DIRECTORY: writes functions.hw, compressed to functions.hw.zst where zstd is installed.
-# functions.sh check LIBRARY INCLUDE [NAME...]: says which functions of a driver library do not give what is recorded.
+# Records or checks the approximate functions on every operand.
+#     functions.sh record LIBRARY INCLUDE OUTPUT-DIRECTORY
+#         writes functions.hw, compressed to functions.hw.zst if zstd is installed
+#     functions.sh check LIBRARY INCLUDE [NAME...]
+#         lists the functions of a driver library whose results differ from the recorded ones
 # LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h.
 set -eu
 verb=${1:?record or check}

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the probe and records what a CUDA driver library answers.
-#   record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME [PART...]]
-# LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h; writes NAME.txt and NAME-PART (NAME: h200-580; parts: main, texture,
-# cluster, formats, procaddr; all of them where none is named).
+# Builds the probe and records the answers of a CUDA driver library.
+#     record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME [PART...]]
+# LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.txt and NAME-PART (default NAME:
+# h200-580; parts: main, texture, cluster, formats, procaddr; default: all).
 set -eu
 record=$(dirname "$0")/../record
 . "$record/common.sh"

@@ -1,4 +1,5 @@
-# Read by the scripts of folders with a record.c and a forms.tsv: SCRIPT LIBRARY INCLUDE OUTPUT-DIRECTORY [GROUP...]
+# Sourced by the scripts of folders with a record.c and a forms.tsv: SCRIPT LIBRARY INCLUDE OUTPUT-DIRECTORY
+# [GROUP...]
 # shellcheck shell=sh disable=SC2154
 . "$record/common.sh"
 build record "$here/record.c" "$record/forms.c"

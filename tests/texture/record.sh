@@ -1,6 +1,8 @@
 #!/bin/sh
-# Records what textures and surfaces give on a device: record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME]
-# LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.tex (h200), compressed to NAME.tex.zst where zstd is installed.
+# Records the results of textures and surfaces on a device.
+#     record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME]
+# LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.tex (default: h200), compressed
+# to NAME.tex.zst if zstd is installed.
 set -eu
 record=$(dirname "$0")/../record
 . "$record/common.sh"

@@ -1,4 +1,4 @@
-//! Files that the commands read and write for their callers: what is read is bounded, and a file that is replaced is replaced whole.
+//! File input and output of the commands: input sizes are bounded, and files are replaced atomically.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -10,22 +10,21 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::table;
 
-/// The largest source text that is read.
+/// Maximum size of a source text.
 pub const MOST_SOURCE: u64 = 256 << 20;
-/// The largest PTX text that is read: what the driver unpacks, too.
+/// Maximum size of a PTX text, which is also that of the driver.
 pub const MOST_PTX: u64 = image::MAX_TEXT as u64;
-/// The largest program or library that is read.
+/// Maximum size of a program or library.
 pub const MOST_LIBRARY: u64 = image::MAX_FILE;
-/// What is read of pipes and devices, which do not tell their size.
+/// Maximum size of input from pipes and devices, which do not tell their size.
 const MOST_UNSIZED: u64 = 512 << 20;
-/// Links that lead to a file, at most: as the kernel has it.
+/// Maximum number of links that lead to a file; Linux has the same limit.
 const MOST_LINKS: usize = 40;
 
-/// All of an input that is no longer than `most`.
+/// Reads an input completely if it has at most `most` bytes.
 fn bounded(mut input: impl Read, name: &dyn std::fmt::Display, size: u64, most: u64) -> Result<Vec<u8>> {
-    let too_long = || {
-        format!("cannot read {name}: it has more than {}, the most this command reads", table::bytes(most))
-    };
+    let too_long =
+        || format!("cannot read {name}: it is larger than {}, the limit of this command", table::bytes(most));
     if size > most {
         bail!(too_long());
     }
@@ -38,7 +37,7 @@ fn bounded(mut input: impl Read, name: &dyn std::fmt::Display, size: u64, most: 
     Ok(bytes)
 }
 
-/// A file that has at most `most` bytes; of what does not tell its size at most 512 MiB are taken.
+/// Reads a file of at most `most` bytes; files that do not tell their size may have at most 512 MiB.
 pub fn read(file: &Path, most: u64) -> Result<Vec<u8>> {
     let open = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
     let (size, most) = match open.metadata() {
@@ -48,7 +47,7 @@ pub fn read(file: &Path, most: u64) -> Result<Vec<u8>> {
     bounded(open, &file.display(), size, most)
 }
 
-/// As [`read`]; `-` is standard input.
+/// Same as [`read`]; `-` is standard input.
 pub fn read_or_stdin(file: &Path, most: u64) -> Result<Vec<u8>> {
     if file.as_os_str() == "-" {
         return bounded(io::stdin().lock(), &"standard input", 0, most.min(MOST_UNSIZED));
@@ -56,8 +55,8 @@ pub fn read_or_stdin(file: &Path, most: u64) -> Result<Vec<u8>> {
     read(file, most)
 }
 
-/// Writes a whole file or nothing of it; `-` is standard output. What is no regular file is written to, as are files that have several
-/// names or an owner that a new file could not be given.
+/// Writes a whole file or nothing; `-` is standard output. Files that are not regular, have several names, or
+/// have an owner that cannot be given to a new file are written in place.
 pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     if file.as_os_str() == "-" {
         return io::stdout().write_all(bytes).context("cannot write to standard output");
@@ -65,23 +64,23 @@ pub fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     put(file, bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// What the copy of a file holds that was replaced.
+/// Which contents the copy of a replaced file holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kept {
-    /// What the file held, if that has changed.
+    /// The contents before this run, if they changed.
     Current,
-    /// What it held before an earlier run; what it held now is nowhere.
+    /// The contents before an earlier run; those before this run are lost.
     Older,
 }
 
-/// Replaces a file's contents, `old`, by others and keeps the old ones in a file beside it, which has the
-/// same mode. A copy that is there already stays as it is. A failure leaves both files as they were.
+/// Replaces a file's contents, `old`, and keeps them in a file beside it, which has the same mode. A copy
+/// that already exists is left unchanged. On failure, both files are as before.
 pub fn replace_keeping(file: &Path, old: &[u8], new: &[u8], copy: &Path) -> Result<Kept> {
-    // An interruption comes before or after all of it.
+    // An interruption takes effect before or after the whole replacement.
     let _held = Held::all();
     let cannot_keep = || format!("cannot keep {} as {}", file.display(), copy.display());
     let like = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
-    // Where it is there already, the folder need not take new files.
+    // If it already exists, the folder need not be writable.
     let made = fs::symlink_metadata(copy).is_err()
         && match create(copy, old, &like) {
             Ok(()) => true,
@@ -92,21 +91,21 @@ pub fn replace_keeping(file: &Path, old: &[u8], new: &[u8], copy: &Path) -> Resu
         return Ok(Kept::Current);
     }
     if !made && !fs::metadata(copy).is_ok_and(|there| there.is_file()) {
-        return Err(anyhow!("that is there already, and no regular file")).with_context(cannot_keep);
+        return Err(anyhow!("it already exists and is not a regular file")).with_context(cannot_keep);
     }
     if let Err(error) = write(file, new) {
         if made {
-            // The error of the file itself is what is told.
+            // Only the error of the file itself is reported.
             let _ = fs::remove_file(copy);
         }
         return Err(error);
     }
-    // Read only now: another name of the file itself is no copy.
+    // Checked only now: another name of the file itself is not a copy.
     let is_same = || made || read(copy, old.len() as u64).is_ok_and(|there| there == old);
     Ok(if is_same() { Kept::Current } else { Kept::Older })
 }
 
-/// Whether an error came from a pipe whose reader has closed it: it has seen what it wanted.
+/// Whether an error is a broken pipe, whose reader has seen what it wanted.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
     error.chain().filter_map(|cause| cause.downcast_ref()).any(closed)
@@ -124,14 +123,14 @@ fn put(file: &Path, bytes: &[u8]) -> io::Result<()> {
     match &old {
         Some(old) if old.is_file() => replace(&fs::canonicalize(file)?, bytes, Some(old)),
         Some(_) => OpenOptions::new().write(true).open(file)?.write_all(bytes),
-        // A link to a file that is not there yet.
+        // A link to a file that does not exist yet.
         None if fs::symlink_metadata(file).is_ok() => File::create(file)?.write_all(bytes),
         None => replace(file, bytes, None),
     }
 }
 
-/// The descriptor of this process that a path such as `/dev/stdout` leads to. Opening the path would begin at the start of a file to
-/// which standard output was redirected, and would not append.
+/// The descriptor of this process that a path such as `/dev/stdout` refers to. Opening the path would start
+/// at the beginning of a file that standard output is redirected to, and would not append.
 fn descriptor(file: &Path) -> Option<RawFd> {
     let own = Path::new("/proc").join(std::process::id().to_string()).join("fd");
     let mut at = file.to_owned();
@@ -148,17 +147,17 @@ fn descriptor(file: &Path) -> Option<RawFd> {
 }
 
 fn duplicate(descriptor: RawFd) -> io::Result<File> {
-    // SAFETY: fcntl takes any number, and says so if no file is open under it.
+    // SAFETY: fcntl accepts any number, and fails if no file is open with it.
     let new = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) };
     if new < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call above made this descriptor, and nobody else has it.
+    // SAFETY: the call above created this descriptor, and nothing else owns it.
     Ok(unsafe { File::from_raw_fd(new) })
 }
 
-/// A file beside `target` with these contents, which is to get its name. It has the mode and owner of `like`,
-/// or those of any new file.
+/// Creates a file with these contents beside `target`, to be renamed to it. It has the mode and owner of
+/// `like`, or those of any new file.
 fn beside(
     target: &Path,
     bytes: &[u8],
@@ -166,7 +165,7 @@ fn beside(
     owner: Owner,
 ) -> io::Result<tempfile::NamedTempFile> {
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Nobody else reads what may be a private file before it has its mode.
+    // The file may be private: others must not read it before its mode is set.
     let mode = if like.is_some() { 0o600 } else { 0o666 };
     let mut temporary = tempfile::Builder::new()
         .prefix(".anywarp-")
@@ -179,14 +178,14 @@ fn beside(
     Ok(temporary)
 }
 
-/// Makes a file that looks like another, where nothing has its name.
+/// Creates a file with another's mode and owner, if no file has its name.
 fn create(target: &Path, bytes: &[u8], like: &Metadata) -> io::Result<()> {
     let _held = Held::all();
     let temporary = beside(target, bytes, Some(like), Owner::IfPossible)?;
     temporary.persist_noclobber(target).map(drop).map_err(|refused| refused.error)
 }
 
-/// Puts a new file under the name of a regular one, or of none.
+/// Replaces a regular file, or creates one.
 fn replace(target: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
     let _held = Held::all();
     if old.is_some_and(|old| old.nlink() > 1) {
@@ -196,7 +195,8 @@ fn replace(target: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()
         .and_then(|temporary| temporary.persist(target).map_err(|refused| refused.error));
     match made {
         Ok(_) => Ok(()),
-        // The folder takes no new file, the owner cannot be kept, or the file is a mount of its own: it may take the bytes nevertheless.
+        // The folder accepts no new file, the owner cannot be kept, or the file is a mount point: writing in
+        // place may still work.
         Err(error)
             if old.is_some()
                 && matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ResourceBusy) =>
@@ -214,8 +214,8 @@ enum Owner {
     IfPossible,
 }
 
-/// Gives a new file another's owner and mode. Where it gets another group, that has no rights but those that
-/// everybody has.
+/// Gives a new file another's owner and mode. If the group differs, it gets only the rights that everybody
+/// has.
 fn become_like(file: &File, like: &Metadata, owner: Owner) -> io::Result<()> {
     use std::os::unix::fs::fchown;
     let own = file.metadata()?;
@@ -234,10 +234,10 @@ fn become_like(file: &File, like: &Metadata, owner: Owner) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// Writes to a file that stays the same one. Where that fails, it gets its bytes back.
+/// Overwrites a file in place. On failure, restores its contents.
 fn overwrite(target: &Path, bytes: &[u8]) -> io::Result<()> {
     let open = |read| OpenOptions::new().read(read).write(true).open(target);
-    // What may not be read is not kept.
+    // An unreadable file cannot be restored.
     let (file, readable) = match open(true) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => (open(false)?, false),
         file => (file?, true),
@@ -249,19 +249,19 @@ fn overwrite(target: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     let written = file.write_all_at(bytes, 0).and_then(|()| file.set_len(bytes.len() as u64));
     if written.is_err() && readable {
-        // What had room before has it now. The first error is what is told.
+        // The old contents had room before. Only the first error is reported.
         let _ = file.write_all_at(&before, 0);
         let _ = file.set_len(length);
     }
     written
 }
 
-/// Signals wait while this is there, so that an interruption leaves no temporary file and no half of a file.
+/// Blocks signals while it exists, so that an interruption leaves no temporary or partial file.
 struct Held(libc::sigset_t);
 
 impl Held {
     fn all() -> Held {
-        // SAFETY: sigset_t is plain bytes, which the calls fill in.
+        // SAFETY: sigset_t is plain data, which the calls initialise.
         unsafe {
             let (mut all, mut old) = (std::mem::zeroed(), std::mem::zeroed());
             libc::sigfillset(&mut all);
@@ -273,9 +273,9 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // SAFETY: sets of signals on this stack, and a time of none.
+        // SAFETY: the signal sets are on this stack, and the timeout is zero.
         unsafe {
-            // A file that is larger than `ulimit -f` allows is the write's error already.
+            // The write has already failed with an error if the file exceeds `ulimit -f`.
             let mut too_large = std::mem::zeroed();
             libc::sigemptyset(&mut too_large);
             libc::sigaddset(&mut too_large, libc::SIGXFSZ);

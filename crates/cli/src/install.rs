@@ -1,21 +1,21 @@
-//! Where the driver library lies, seen from the running command.
+//! Finds the driver library, starting from the running command.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// The folder of the driver libraries beside the command, as a build leaves it.
+/// The folder of the driver libraries beside the command, in a build.
 const BUILT: &str = "lib-anywarp";
-/// The folder of the driver libraries from the command's folder, as an installation has it.
+/// The folder of the driver libraries relative to the command's folder, in an installation.
 const INSTALLED: &str = "../lib/anywarp";
 
-/// The library that every client finally loads.
+/// The library that every client loads in the end.
 pub const LIBCUDA: &str = "libcuda.so.1";
 
-/// What stands for NVIDIA's assembler, in the same folder: it hands PTX on as it is.
+/// Our replacement for NVIDIA's assembler, in the same folder: it passes PTX through unchanged.
 pub const PTXAS: &str = "ptxas";
 
-/// Folders that may hold the driver, likeliest first.
+/// Folders that may contain the driver, likeliest first.
 fn candidates(exe: &Path) -> Vec<PathBuf> {
     let beside = exe.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut list: Vec<PathBuf> = host::options::path("ANYWARP_LIB").into_iter().collect();
@@ -23,9 +23,9 @@ fn candidates(exe: &Path) -> Vec<PathBuf> {
     list
 }
 
-/// The folder with `libcuda.so.1` in it.
+/// The folder that contains `libcuda.so.1`.
 pub fn library_folder() -> Result<PathBuf> {
-    let exe = std::env::current_exe().context("cannot tell where this command lies")?;
+    let exe = std::env::current_exe().context("cannot find the path of this command")?;
     let list = candidates(&exe);
     for folder in &list {
         if folder.join(LIBCUDA).is_file() {

@@ -1,4 +1,4 @@
-//! The `anywarp` command: a thin shell over the libraries. Each subcommand is one file in [`commands`].
+//! The `anywarp` command: a thin shell around the libraries. Each subcommand is one file in [`commands`].
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ enum Command {
         after_help = "Example: anywarp completions bash > ~/.local/share/bash-completion/completions/anywarp"
     )]
     Completions {
-        /// The shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
 }
@@ -44,7 +44,7 @@ enum Command {
 fn main() -> ExitCode {
     let command = Cli::parse_from(commands::hipify::with_two_dashes(std::env::args_os())).command;
     cpu::tell_through_log();
-    // A program's own statuses are told from ours as `env` and `nohup` do it.
+    // 125 distinguishes our own failure from the program's status, as with `env` and `nohup`.
     let failure = if matches!(command, Command::Run(_)) { 125 } else { 1 };
     let result = match command {
         Command::Run(args) => commands::run::run(args),

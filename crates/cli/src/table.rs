@@ -1,6 +1,7 @@
-//! Text for people: columns, and sizes in bytes.
+//! Formatting for people: columns, and sizes in bytes.
 
-/// Rows under their headings: the first and the last column to the left, the others, which are numbers, to the right.
+/// Formats rows under their headings: the first and the last column are left-aligned, the others are numbers
+/// and right-aligned.
 pub fn columns(headings: &[&str], rows: &[Vec<String>]) -> String {
     let headings: Vec<String> = headings.iter().map(|h| h.to_string()).collect();
     let all = || std::iter::once(&headings).chain(rows);
@@ -22,7 +23,7 @@ pub fn columns(headings: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// `12.3 KiB`: bytes in the unit that leaves fewest digits.
+/// `12.3 KiB`: a size in the unit that needs the fewest digits.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = count as f64;

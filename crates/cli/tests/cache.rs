@@ -1,4 +1,4 @@
-//! The cache of compiled kernels as the command tells of it: what cannot be removed, kept or trusted.
+//! The cache of compiled kernels as the command reports it: what cannot be removed, kept or trusted.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 
 use support::{ANYWARP, Folder};
 
-/// Two kernels, each an object of its own.
+/// Two kernels, each cached as its own object.
 const PTX: &str = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry a() { ret; }\n\
                    .visible .entry b() { bar.sync 0; ret; }\n";
 
@@ -27,7 +27,7 @@ fn told(command: &mut Command) -> (Option<i32>, String, String) {
     (status.code(), text(&stdout), text(&stderr))
 }
 
-/// A folder with a text to compile, and the place of a cache in it.
+/// A folder with a text to compile, and the path of a cache in it.
 fn folder(name: &str) -> (Folder, std::path::PathBuf, String) {
     let folder = Folder::new(name);
     let (cache, text) = (folder.0.join("cache"), folder.0.join("two.ptx"));
@@ -43,7 +43,7 @@ fn mode(path: &Path, mode: u32) {
 fn what_cannot_be_removed_is_told_and_the_rest_goes() {
     let (_folder, cache, text) = folder("cache-clear");
     assert_eq!(told(&mut anywarp(&cache, &["compile", &text])).0, Some(0));
-    // Before and after all objects in any order of names, and what is known of texts.
+    // These sort before and after all objects, and there is the record of known texts.
     let stuck = [format!("{}.o", "0".repeat(64)), format!("{}.o", "f".repeat(64)), "seen".into()];
     let _ = fs::remove_file(cache.join("seen"));
     for name in &stuck {
@@ -69,8 +69,7 @@ fn what_cannot_be_removed_is_told_and_the_rest_goes() {
     assert!(out.ends_with(": 0 kernels removed, 0 B\n"), "{out}");
 }
 
-/// A file stands where the folder should be, and no file may have any bytes: both hold for the superuser,
-/// too.
+/// A file in place of the folder, and a file size limit of zero: both also stop the superuser.
 #[test]
 fn a_cache_that_cannot_be_written_is_told_once() {
     for limited in [false, true] {
@@ -109,7 +108,7 @@ fn a_cache_that_cannot_be_written_is_told_once() {
     }
 }
 
-/// A cache that has all that is asked for is not written, and need not be.
+/// A cache that already contains everything needs no write access.
 #[test]
 fn a_closed_cache_that_has_everything_is_used_in_silence() {
     let (_folder, cache, text) = folder("cache-closed");

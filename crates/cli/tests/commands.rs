@@ -1,7 +1,7 @@
-//! The command as people call it: `cmd/*.trycmd` hold invocations with what they must print. `TRYCMD=overwrite cargo test -p cli` accepts
-//! new output; read the diff before you commit it.
+//! Runs the command as people do: `cmd/*.trycmd` contain invocations with their expected output.
+//! `TRYCMD=overwrite cargo test -p cli` accepts new output; read the diff before you commit it.
 
-/// Runs cases with a cache folder of their own, or none.
+/// Runs cases with the given cache folder.
 fn cases(cache: &str, names: &[&str]) {
     let cases = trycmd::TestCases::new();
     cases.env("ANYWARP_CACHE_DIR", cache).env("ANYWARP_COMPUTE_CAPABILITY", "8.6");
@@ -70,7 +70,7 @@ fn every_shell_has_completions() {
     }
 }
 
-/// A folder of its own for a test, with a CUDA source in it.
+/// A folder for one test, with a CUDA source in it.
 fn sources(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("anywarp-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -120,7 +120,7 @@ fn hipify_takes_the_files_of_a_compilation_database() {
     std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
 
-/// A reader that has seen enough closes its end: the command ends without a word.
+/// If the reader closes its end of the pipe, the command ends silently.
 #[test]
 fn a_closed_pipe_is_no_error() {
     let ptx = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/ptx/vecadd.ptx");
@@ -144,7 +144,7 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
-/// What the command prints with these variables, and whether it succeeded.
+/// The command's output with these variables, and whether it succeeded.
 fn told(
     program: &std::path::Path,
     arguments: &[&str],
@@ -163,7 +163,7 @@ fn mode(path: &std::path::Path, mode: u32) {
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("ours");
 }
 
-/// What processes that died left half written is counted, listed, pruned when it is old, and cleared.
+/// Files that dead processes left unfinished are counted, listed, pruned when they are old, and cleared.
 #[test]
 fn the_cache_tells_of_unfinished_files() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -213,7 +213,7 @@ fn a_cache_that_others_can_write_is_told_with_the_reason() {
     }
 }
 
-/// An installation has the command in `bin` and the driver library, with a copy of LLVM, in `lib/anywarp`.
+/// An installation has the command in `bin`, and the driver library with a copy of LLVM in `lib/anywarp`.
 #[test]
 fn an_installed_command_finds_the_llvm_that_came_with_it() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
@@ -224,8 +224,8 @@ fn an_installed_command_finds_the_llvm_that_came_with_it() {
         mode(folder, 0o755);
     }
     let program = bin.join("anywarp");
-    // By another process: where this one has it open to write, a test beside this one may hand that on to its child, and
-    // the program is busy.
+    // Copied by another process: if this one had the file open for writing, a test running beside it might
+    // pass the descriptor on to its child, and the program would be busy.
     let copied =
         std::process::Command::new("cp").args([env!("CARGO_BIN_EXE_anywarp").as_ref(), &*program]).status();
     assert!(copied.expect("cp").success());
@@ -241,11 +241,11 @@ fn an_installed_command_finds_the_llvm_that_came_with_it() {
         info["llvm"].as_str().map(std::path::PathBuf::from)
     };
     assert_eq!(found(&[]), Some(copies[2].clone()));
-    // Without it, the toolchain that built the command has one, wherever the command lies.
+    // Without it, the command uses the LLVM of the toolchain that built it, wherever it is installed.
     std::fs::remove_file(&copies[2]).expect("removed");
     let built = found(&[]).expect("the toolchain's");
     assert!(!built.starts_with(&root), "{}", built.display());
-    // Where there is none, that is told with what to do.
+    // Without any LLVM, the output says what to do.
     assert_eq!(found(&[("ANYWARP_LLVM", &lib)]), None);
     let (_, told) = told(&program, &["info"], &[("ANYWARP_LLVM", &lib)]);
     assert!(told.contains("rustup toolchain install") && told.contains("ANYWARP_LLVM"), "{told}");

@@ -1,4 +1,5 @@
-//! What the commands do to files: only regular ones are replaced, whole or not at all, and what is read is bounded.
+//! How the commands treat files: only regular files are replaced, completely or not at all, and input sizes
+//! are bounded.
 
 mod support;
 
@@ -31,10 +32,10 @@ fn text(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).expect("a text")
 }
 
-/// Makes a node of a kind and a device; whether that is allowed here.
+/// Creates a node of a kind and device number. Returns whether that is allowed here.
 fn node(path: &Path, kind: libc::mode_t, device: libc::dev_t) -> bool {
     let name = CString::new(path.as_os_str().as_bytes()).expect("a name");
-    // SAFETY: a name that ends with a NUL.
+    // SAFETY: the name ends with a NUL.
     unsafe { libc::mknod(name.as_ptr(), kind | 0o666, device) == 0 }
 }
 
@@ -63,7 +64,8 @@ fn a_device_is_written_to() {
     let folder = folder("files-device");
     let (null, full) = (folder.0.join("null"), folder.0.join("full"));
     if !node(&null, libc::S_IFCHR, libc::makedev(1, 3)) || fs::write(&null, "x").is_err() {
-        // Devices are the superuser's to make, and some file systems have none; others' cannot be replaced either.
+        // Only the superuser creates devices, and not on every file system; other users cannot replace them
+        // either.
         return;
     }
     assert!(node(&full, libc::S_IFCHR, libc::makedev(1, 7)));
@@ -97,7 +99,7 @@ fn names_modes_and_owners_stay() {
     fs::write(at("private.cu"), SOURCE).expect("a source");
     fs::set_permissions(at("private.cu"), fs::Permissions::from_mode(0o640)).expect("a mode");
     symlink("private.cu", at("link.cu")).expect("a link");
-    // Only the superuser gives files away.
+    // Only the superuser can change a file's owner.
     let given = std::os::unix::fs::chown(at("private.cu"), Some(1234), Some(1235)).is_ok();
     let before = fs::metadata(at("private.cu")).expect("it is there");
     assert!(!given || before.uid() == 1234);
@@ -112,7 +114,7 @@ fn names_modes_and_owners_stay() {
     assert_eq!((known("private.cu"), known("link.cu.prehip")), (wanted, wanted));
 }
 
-/// What the command says on standard error, and whether it succeeds.
+/// The command's output on standard error, and whether it succeeded.
 fn told(command: &mut Command) -> (bool, String) {
     let output = command.output().expect("the command starts");
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -127,16 +129,15 @@ fn the_copy_of_the_first_run_stays_and_one_that_is_not_made_is_told() {
     // Nothing to do.
     assert_eq!(run(), (true, String::new()));
     fs::write(at("a.cu"), format!("{TRANSLATED}int b = cuInit(1);\n")).expect("edited");
-    let line =
-        "anywarp: a.cu.prehip is there already and stays: a.cu as it was before this run is not kept\n";
+    let line = "anywarp: a.cu.prehip already exists and is left unchanged; the previous contents of a.cu are not kept\n";
     assert_eq!(run(), (true, line.into()));
     assert_eq!(text(at("a.cu")), format!("{TRANSLATED}int b = hipInit(1);\n"));
     assert_eq!(text(at("a.cu.prehip")), SOURCE);
-    // Put back, it is the copy's source again.
+    // Restored, it matches the copy again.
     fs::write(at("a.cu"), SOURCE).expect("put back");
     assert_eq!(run(), (true, String::new()));
     assert_eq!((text(at("a.cu")), text(at("a.cu.prehip"))), (TRANSLATED.into(), SOURCE.into()));
-    // A second name of the source is no copy of it.
+    // Another name of the source is not a copy of it.
     fs::write(at("a.cu"), SOURCE).expect("put back");
     fs::remove_file(at("a.cu.prehip")).expect("removed");
     fs::hard_link(at("a.cu"), at("a.cu.prehip")).expect("a second name");
@@ -154,7 +155,7 @@ fn what_is_no_file_is_no_copy() {
             "folder" => fs::create_dir(&copy).expect("a folder"),
             _ => symlink("nowhere", &copy).expect("a link"),
         }
-        let line = "anywarp: cannot keep a.cu as a.cu.prehip: that is there already, and no regular file\n";
+        let line = "anywarp: cannot keep a.cu as a.cu.prehip: it already exists and is not a regular file\n";
         assert_eq!(told(hipify(&folder).args(["--inplace", "a.cu"])), (false, line.into()), "{kind}");
         assert_eq!(text(folder.0.join("a.cu")), SOURCE);
         assert_eq!(names(&folder), ["a.cu", "a.cu.prehip"], "{kind}");
@@ -163,7 +164,7 @@ fn what_is_no_file_is_no_copy() {
     }
 }
 
-/// The copy is no larger than the limit, the translation is.
+/// The copy fits within the file size limit, the translation does not.
 #[test]
 fn a_failed_run_leaves_things_as_they_were() {
     for second in [false, true] {
@@ -173,7 +174,7 @@ fn a_failed_run_leaves_things_as_they_were() {
             format!("{SOURCE}{}", "// cuInit(0)\n".repeat(100) + &"int b = cuInit(0);\n".repeat(100));
         fs::write(at("a.cu"), &source).expect("a source");
         if second {
-            // A file of several names is written in place.
+            // A file with several names is written in place.
             fs::hard_link(at("a.cu"), at("b.cu")).expect("a second name");
         }
         let before = names(&folder);
@@ -185,7 +186,7 @@ fn a_failed_run_leaves_things_as_they_were() {
     }
 }
 
-/// A source of somebody else, in a folder that everybody may write.
+/// A source of another owner, in a folder that everybody may write.
 #[test]
 fn a_copy_of_another_owner_has_the_mode_too() {
     let folder = folder("files-others");
@@ -197,7 +198,7 @@ fn a_copy_of_another_owner_has_the_mode_too() {
         command
     };
     if !other().arg("--versions").output().is_ok_and(|output| output.status.success()) {
-        // Only the superuser runs programs as others, who may not see the command.
+        // Only the superuser can run programs as other users, and these may have no access to the command.
         return;
     }
     mode(&folder.0, 0o777);
@@ -209,7 +210,7 @@ fn a_copy_of_another_owner_has_the_mode_too() {
     assert_eq!(told(other().args(["--inplace", "a.cu"])), (true, String::new()));
     let copy = fs::metadata(at("a.cu.prehip")).expect("a copy");
     assert_eq!((copy.uid(), copy.mode() & 0o7777), (1234, 0o666));
-    // Rights of the source's group are not those of the copy's.
+    // The rights of the source's group do not apply to the copy's.
     mode(&at("a.cu"), 0o676);
     fs::write(at("a.cu"), SOURCE).expect("put back");
     fs::remove_file(at("a.cu.prehip")).expect("removed");
@@ -228,7 +229,7 @@ fn a_pipe_is_not_translated_in_place() {
     assert_eq!(names(&folder), ["a.cu", "a.cu.prehip", "pipe"]);
 }
 
-/// The command may make no file larger than this.
+/// Limits the size of files that the command may create.
 fn limit(command: &mut Command, bytes: u64) {
     // SAFETY: setrlimit may be called between fork and exec.
     unsafe {
@@ -242,8 +243,8 @@ fn limit(command: &mut Command, bytes: u64) {
     };
 }
 
-/// `ulimit -f` ends the write with a signal, which by itself would end the process and leave what it had
-/// begun.
+/// `ulimit -f` ends the write with a signal, whose default action would kill the process and leave a partial
+/// file.
 #[test]
 fn a_file_that_is_not_finished_is_removed() {
     let folder = folder("files-limit");
@@ -260,7 +261,7 @@ fn a_file_that_is_not_finished_is_removed() {
     );
 }
 
-/// Wherever an interruption comes, there is the old file or the new one, and no other.
+/// Wherever an interruption comes, there is either the old file or the new one, and no other.
 #[test]
 fn an_interruption_leaves_no_temporary_file() {
     let folder = folder("files-interrupted");
@@ -270,10 +271,10 @@ fn an_interruption_leaves_no_temporary_file() {
     for round in 0..8 {
         fs::write(folder.0.join("out"), "old").expect("a file");
         let mut child = hipify(&folder).args(["a.cu", "-o", "out"]).spawn().expect("the command starts");
-        // The first moment at which something is being written, or some moment where that is not seen.
+        // Waits until something is being written, or, if that is missed, for some moment.
         while names(&folder).len() == 2 && child.try_wait().expect("a state").is_none() {}
         let signal = if round % 2 == 0 { libc::SIGTERM } else { libc::SIGINT };
-        // SAFETY: the child has not been waited for, so that its number is its own.
+        // SAFETY: the child has not been waited for, so its process id is still its own.
         unsafe { libc::kill(child.id() as libc::pid_t, signal) };
         interrupted += usize::from(child.wait().expect("it ends").signal().is_some());
         assert_eq!(names(&folder), ["a.cu", "out"], "after {interrupted} interruptions");
@@ -295,22 +296,22 @@ fn what_never_ends_is_not_read_for_ever() {
         command.args(arguments).current_dir(&folder.0).env("ANYWARP_CACHE_DIR", "off");
         let output = command.output().expect("the command starts");
         let told = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
-        assert!(!output.status.success() && told.contains("it has more than"), "{arguments:?}: {told}");
+        assert!(!output.status.success() && told.contains("it is larger than"), "{arguments:?}: {told}");
     }
     // A file that tells its size is refused before it is read.
     let sparse = fs::File::create(folder.0.join("sparse.cu")).expect("a file");
     sparse.set_len(1 << 40).expect("a file with nothing in it");
     let output = hipify(&folder).args(["sparse.cu", "-o", "-"]).output().expect("the command starts");
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("cannot read sparse.cu: it has more than 256.0 MiB"), "{told}");
-    // Standard input, too.
+    assert!(told.contains("cannot read sparse.cu: it is larger than 256.0 MiB"), "{told}");
+    // The same holds for standard input.
     let zero = fs::File::open("/dev/zero").expect("the device");
     let output = hipify(&folder).arg("-").stdin(zero).output().expect("the command starts");
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("cannot read standard input: it has more than"), "{told}");
+    assert!(told.contains("cannot read standard input: it is larger than"), "{told}");
 }
 
-/// A reader of standard output that closes it ends a translation as it ends the other commands.
+/// A closed standard output ends a translation silently, like the other commands.
 #[test]
 fn a_closed_pipe_ends_a_translation_quietly() {
     let folder = folder("files-closed");

@@ -1,4 +1,5 @@
-//! `include/cuda.h`: every C takes it, the examples and the recorders compile with it, and what it declares is exported.
+//! `include/cuda.h`: every version of C accepts it, the examples and the recorders compile with it, and
+//! everything that it declares is exported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs the C compiler on `source` with our header before all others; the object goes nowhere.
+/// Runs the C compiler on `source` with our header before all others, and discards the object.
 fn compile(flags: &[&str], source: &Path) -> Output {
     Command::new("cc")
         .args(["-Wall", "-Wextra", "-Werror", "-c", "-o", "/dev/null", "-I"])
@@ -54,7 +55,7 @@ fn the_examples_compile() {
     }
 }
 
-/// Folders of programs that ask a driver library.
+/// Folders of programs that call a driver library.
 const RECORDERS: [&str; 8] = [
     "tests/async",
     "tests/cluster",
@@ -72,7 +73,7 @@ fn the_recorders_compile() {
     for folder in RECORDERS {
         let texts = format!("-Wa,-I,{}", root().join(folder).display());
         for file in c_files(folder) {
-            // The probe calls every function through one type, and deprecated ones too.
+            // The probe calls every function through one type, including deprecated ones.
             let flags =
                 ["-std=gnu11", "-Wno-cast-function-type", "-Wno-deprecated-declarations", &texts, &shared];
             assert_compiles(&flags, &file);
@@ -80,7 +81,7 @@ fn the_recorders_compile() {
     }
 }
 
-/// What a program that uses every declared function would link to.
+/// The symbols that a program using every declared function would link to.
 fn linked_names(flags: &[&str]) -> BTreeSet<String> {
     let output = Command::new("cc")
         .args(["-E", "-P"])
@@ -89,7 +90,7 @@ fn linked_names(flags: &[&str]) -> BTreeSet<String> {
         .output()
         .expect("cc preprocesses");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // Functions with a body are the program's own.
+    // Functions with a body are compiled into the program.
     text.replace("static inline CUresult ", "")
         .split("CUresult ")
         .filter_map(|after| after.trim_start().split_once('('))

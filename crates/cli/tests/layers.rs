@@ -1,10 +1,11 @@
-//! The arrows of ARCHITECTURE.md, checked against the manifests: a crate may use the crates listed for it and no others of ours.
+//! Checks the layers of ARCHITECTURE.md against the manifests: a crate may use only those of our crates that
+//! are listed for it.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Each crate with the crates of ours that it may depend on.
+/// Each crate, with those of our crates that it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("ptx", &[]),
     ("image", &[]),
@@ -27,7 +28,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cli", &["host", "cuda", "cpu", "driver", "image", "ptx", "lower", "wave", "simd", "hipify"]),
 ];
 
-/// Names in the tables `[dependencies]` and `[build-dependencies]` of a manifest; tests may look wherever they like.
+/// The names in the tables `[dependencies]` and `[build-dependencies]` of a manifest. Dependencies of tests
+/// are unrestricted.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut inside = false;
     let mut names = Vec::new();
@@ -62,7 +64,7 @@ fn arrows_point_down() {
     assert_eq!(seen, ALLOWED.len(), "a crate of the table is missing");
 }
 
-/// Rust files of a folder, and of those below it: each file's path and text.
+/// The Rust files in a folder and below it: each file's path and text.
 fn sources(folder: &Path, list: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).expect("a folder of sources") {
         let path = entry.expect("an entry").path();
@@ -74,7 +76,7 @@ fn sources(folder: &Path, list: &mut Vec<(String, String)>) {
     }
 }
 
-/// Whether a text has an example in its documentation that rustdoc would run.
+/// Whether a text's documentation has an example that rustdoc would run.
 fn has_an_example(text: &str) -> bool {
     let mut open = false;
     text.lines().any(|line| {
@@ -86,7 +88,8 @@ fn has_an_example(text: &str) -> bool {
     })
 }
 
-/// A crate whose manifest says `test = false` or `doctest = false`, so that it is not built once more for no tests, has none.
+/// A crate whose manifest says `test = false` or `doctest = false`, which saves building it again, has no
+/// such tests.
 #[test]
 fn no_test_is_switched_off() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/");
@@ -119,8 +122,9 @@ fn the_reader_of_manifests_sees_both_spellings() {
     assert_eq!(dependencies(text), ["wave", "ptx"]);
 }
 
-/// What a program loads must not obey the environment of a user with fewer rights, run what `PATH` leads to, or write files that somebody may
-/// have put there: all of that is in `host`, which looks first.
+/// A library must not obey the environment of a user with fewer rights, run programs found through `PATH`, or
+/// write files that somebody may have planted. The crate `host` does these things safely; all others must use
+/// it.
 #[test]
 fn only_host_touches_the_environment_and_the_disk() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/");
@@ -145,7 +149,7 @@ fn only_host_touches_the_environment_and_the_disk() {
     }
 }
 
-/// The command runs programs and writes files, but reads the driver's variables as the driver does.
+/// The command may run programs and write files, but reads the driver's variables through the driver's code.
 #[test]
 fn the_drivers_variables_are_read_in_one_place() {
     let mut list = Vec::new();

@@ -1,4 +1,5 @@
-//! The porting road: CUDA samples through `anywarp hipify`, both sides compiled and run; and HIP programs as the guides write them.
+//! Porting: CUDA samples are translated by `anywarp hipify`, and both versions compiled and run; HIP programs
+//! are written as in AMD's guides.
 
 mod support;
 
@@ -8,12 +9,12 @@ use std::process::Command;
 
 use support::{ANYWARP, Folder, root, succeed};
 
-/// Where `anywarp run` finds the libraries.
+/// The folder in which `anywarp run` finds the libraries.
 fn libraries() -> PathBuf {
     Path::new(ANYWARP).with_file_name("lib-anywarp")
 }
 
-/// Compiles C in a file of any name against our headers, warnings being errors.
+/// Compiles a C file with any extension against our headers, with warnings as errors.
 fn compile(source: &Path, program: &Path, library: &str) {
     let mut cc = Command::new("cc");
     cc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"]).arg(root().join("include"));
@@ -21,7 +22,7 @@ fn compile(source: &Path, program: &Path, library: &str) {
     succeed(cc.arg("-L").arg(libraries()).arg(library));
 }
 
-/// A CUDA sample and what hipify makes of it print the same.
+/// A CUDA sample and its translation print the same.
 fn ported(name: &str, arguments: &[&str], wanted: &str) {
     let folder = Folder::new(name);
     let samples = root().join("examples/port");
@@ -62,7 +63,7 @@ fn the_texture_sample_is_ported() {
     ported("texture", &[], wanted);
 }
 
-/// A program of `examples/hip/` compiles against our headers and prints this.
+/// A program of `examples/hip/` compiles against our headers and prints `wanted`.
 fn hip_program(name: &str, arguments: &[&str], wanted: &str) {
     let folder = Folder::new(&format!("hip-{name}"));
     let program = folder.0.join(name);

@@ -1,4 +1,4 @@
-//! C programs from their source to their answer: the examples and the demo, and one that brings another driver along.
+//! C programs, compiled and run: the examples, the demo, and a program that brings its own driver along.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use support::{ANYWARP, Folder, root, succeed};
 
-/// A C compiler with our header, the source and the library named in `last`.
+/// Runs the C compiler with our header on the source; `last` names the library.
 fn cc(output: &Path, source: &Path, last: &[&str]) {
     succeed(
         Command::new("cc")
@@ -21,7 +21,7 @@ fn cc(output: &Path, source: &Path, last: &[&str]) {
     );
 }
 
-/// The driver library as `anywarp run` finds it.
+/// The path of the driver library that `anywarp run` uses.
 fn library() -> PathBuf {
     let json = succeed(Command::new(ANYWARP).args(["info", "--json"]));
     let info: serde_json::Value = serde_json::from_str(&json).expect("JSON");
@@ -83,7 +83,7 @@ fn a_demo_without_a_compiler_says_so() {
     assert!(!output.status.success() && told.contains("no-such-compiler") && told.contains("--cc"), "{told}");
 }
 
-/// The program's own rpath points to a library of the same name that knows no device.
+/// The program's own rpath leads to a library of the same name without a device.
 #[test]
 fn our_driver_wins_over_a_programs_rpath() {
     let folder = Folder::new("rpath");

@@ -1,9 +1,9 @@
-//! `anywarp run`: what the program sees, and what its caller sees of it.
+//! `anywarp run`: the environment of the program, and the status that its caller sees.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
-/// Runs a shell's script under `anywarp run`.
+/// Runs a shell script under `anywarp run`.
 fn shell(script: &str) -> Output {
     run(&["sh", "-c", script])
 }

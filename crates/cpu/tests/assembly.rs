@@ -1,11 +1,12 @@
-//! What becomes of simple kernels is what one would write by hand: full-width loads, arithmetic and stores; nothing lane by lane.
+//! Simple kernels compile to what one would write by hand: full-width loads, arithmetic and stores, and
+//! nothing lane by lane.
 
 use std::path::Path;
 
 use cpu::{Engine, Program, Source, Specialisation, Target};
 
-/// A kernel of `bench/kernels`, the block it is launched with, and instructions that its code must have (`R` is a full-width register,
-/// `M` memory).
+/// A kernel of `bench/kernels`, its block, and instructions that its code must contain (`R` is a full-width
+/// register, `M` memory).
 struct Expected {
     file: &'static str,
     kernel: &'static str,
@@ -25,11 +26,11 @@ const KERNELS: &[Expected] = &[
     },
 ];
 
-/// Instructions that go from lane to lane.
+/// Instructions that access single lanes.
 const LANE_BY_LANE: &[&str] =
     &["gather", "scatter", "vpextr", "vpinsr", "vinsertps", "vextractps", "vpcompress"];
 
-/// What the compiler is asked for gives, once the kernel is loaded.
+/// Output of `make` for the kernel, once it is loaded.
 fn made(e: &Expected, target: Target, make: fn(&simd::Request) -> Result<String, simd::Error>) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../bench/kernels/{}.ptx", e.file));
     let text = std::fs::read_to_string(path).expect("the kernel's text");
@@ -41,7 +42,7 @@ fn made(e: &Expected, target: Target, make: fn(&simd::Request) -> Result<String,
     make(&program.request(id, spec)).expect("it compiles")
 }
 
-/// Mnemonic and operands of each instruction of the kernel's own function.
+/// Mnemonic and operands of each instruction in the kernel's own function.
 fn instructions(assembly: &str) -> Vec<(&str, &str)> {
     let body = assembly.split("anywarp_").skip(1).collect::<Vec<_>>();
     assert!(!body.is_empty(), "no entry point");
@@ -92,7 +93,8 @@ fn avx2_code_is_full_width() {
     check("x86-64-v3", "%ymm");
 }
 
-/// LLVM's time for a block grows with the square of the vectors that it reads from one state of memory.
+/// LLVM's time for a block grows quadratically with the number of vectors that it reads from one memory
+/// state.
 #[test]
 fn large_frames_are_read_back_in_rows() {
     let rows = |file: &str, kernel: &str, block: u32| -> Vec<usize> {
@@ -106,7 +108,8 @@ fn large_frames_are_read_back_in_rows() {
     assert_eq!(rows("bench/kernels/reduce.ptx", "reduce", 256).len(), 1);
 }
 
-/// An access whose alignment another has shown is not checked: of each kernel's, the accesses of its own and one store that are.
+/// An access whose alignment is implied by another is not checked: each kernel checks only the given number
+/// of accesses and one store.
 #[test]
 fn alignment_is_checked_once() {
     let text = include_str!("../../../tests/ptx/alignment.ptx");
@@ -120,7 +123,7 @@ fn alignment_is_checked_once() {
     }
 }
 
-/// The IR of a kernel in a file, for blocks of so many threads.
+/// The LLVM IR of a kernel in a file, for blocks of `block` threads.
 fn ir_of(file: &str, kernel: &str, block: u32) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let text = std::fs::read_to_string(path).expect("the kernel's text");
@@ -130,8 +133,8 @@ fn ir_of(file: &str, kernel: &str, block: u32) -> String {
     simd::ir(&program.request(id, spec)).expect("it compiles")
 }
 
-/// A loop whose rounds each thread counts is there twice, and in the copy for lanes that agree nothing tells
-/// lanes apart.
+/// A loop whose iterations each thread counts is compiled twice, and the copy for lanes that agree does not
+/// distinguish lanes.
 #[test]
 fn lanes_that_agree_have_a_loop_of_their_own() {
     let ir = ir_of("tests/ptx/rounds.ptx", "numbered", 64);
@@ -139,11 +142,11 @@ fn lanes_that_agree_have_a_loop_of_their_own() {
     let counted = |text: &str| text.matches("sub <32 x i32>").count();
     assert!(counted(apart) > 0, "each lane counts its rounds:\n{ir}");
     assert_eq!(counted(agreed), 0, "one number of rounds for all lanes:\n{ir}");
-    // Where one value counts the rounds anyway, there is one loop.
+    // A loop with a uniform counter is compiled once.
     assert!(!ir_of("bench/kernels/nbody.ptx", "nbody", 256).contains("vector.reduce"));
 }
 
-/// Indices that the run shows to be consecutive are read as a row.
+/// Indices that turn out to be consecutive at run time are read as a row.
 #[test]
 fn chosen_and_signed_indices_are_rows() {
     for kernel in ["chosen", "signs", "walks"] {
@@ -152,21 +155,22 @@ fn chosen_and_signed_indices_are_rows() {
     }
 }
 
-/// What moves by the threads of the whole grid is asked for ahead, what moves by a little is not.
+/// Addresses that advance by the number of threads in the grid are prefetched; those that advance by a little
+/// are not.
 #[test]
 fn far_steps_are_asked_for_ahead() {
     assert!(ir_of("tests/ptx/rounds.ptx", "numbered", 64).contains("call void @llvm.prefetch"));
     assert!(!ir_of("tests/ptx/rounds.ptx", "walks", 64).contains("@llvm.prefetch"));
 }
 
-/// Kernels with barriers run all warps of a block in one loop, if copies of them are small enough.
+/// Kernels with barriers run all warps of a block in one loop if copies of their code are small enough.
 #[test]
 fn warps_go_from_barrier_to_barrier_in_a_loop() {
     assert!(ir_of("bench/kernels/reduce.ptx", "reduce", 256).contains("@anywarp_sweep("));
     assert!(!ir_of("bench/kernels/stream.ptx", "vecadd", 256).contains("@anywarp_sweep("));
 }
 
-/// What the IR gives each kind of warps as their lanes.
+/// The lanes argument that the IR passes for each kind of warp.
 fn lanes_given(ir: &str) -> Vec<&str> {
     let definition = |name: &str| {
         let found = ir.lines().find_map(|l| l.trim().strip_prefix(name)?.strip_prefix(" = "));
@@ -177,12 +181,12 @@ fn lanes_given(ir: &str) -> Vec<&str> {
         .map(|(list, _)| list.rsplit_once(", i32 ").expect("the lanes come last").1)
         .map(|lanes| if lanes.starts_with('%') { definition(lanes) } else { lanes })
         .collect();
-    // Warps that stop are given them in memory.
+    // For warps that can stop, it is in memory.
     if arguments.is_empty() { vec![definition("%lanes")] } else { arguments }
 }
 
-/// LLVM must not know the lanes of a partial warp: over sums under a constant mask its combiner of instructions may go on for ever. They come out
-/// of assembly, or from memory, neither of which it looks into.
+/// LLVM must not know the lanes of a partial warp: its instruction combiner may not terminate on sums under a
+/// constant mask. The lanes come from inline assembly or from memory, which it does not look into.
 #[test]
 fn llvm_does_not_know_the_lanes_of_partial_warps() {
     const ALL: &str = "-1";

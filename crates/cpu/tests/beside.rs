@@ -1,4 +1,4 @@
-//! Kernels of a module are compiled beside the one that is launched first.
+//! Kernels of a module are compiled in the background after the first launch.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use cpu::{Engine, Program, Source, Specialisation, Target};
 use wave::FuncId;
 
-/// A kernel with so many additions.
+/// A kernel with this many additions.
 fn kernel(name: &str, additions: usize, directive: &str) -> String {
     let adds = "add.u32 %r1, %r1, %r1;\n".repeat(additions);
     format!(
@@ -15,7 +15,7 @@ fn kernel(name: &str, additions: usize, directive: &str) -> String {
     )
 }
 
-/// Compilations of one test would take the other's processors.
+/// The tests must not compile at the same time: they would take each other's processors.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn load(kernels: &[String]) -> (Arc<Program>, Vec<FuncId>) {
@@ -40,7 +40,7 @@ fn small_kernels_that_fit_the_launch_are_compiled() {
     let made =
         program.kernel_and_others(ids[1], Specialisation::of_launch(grid, block), 32).expect("a kernel");
     assert!(made.report.is_some(), "{:?}", made.refused);
-    // One for each processor that is left, those that follow first.
+    // One kernel for each remaining processor, in module order.
     let room = std::thread::available_parallelism().map_or(0, |n| n.get() - 1);
     let expected: Vec<FuncId> = [ids[2], ids[0]].into_iter().take(room).collect();
     let start = Instant::now();

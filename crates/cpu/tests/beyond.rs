@@ -1,5 +1,6 @@
-//! Forms that the device of the recordings (`tests/hw`) lacks, on the same inputs: conversions held against a model that looks up neighbours
-//! among all numbers of a format, and forms that must give what other forms give, which the hardware has recorded.
+//! Forms that the recording device (`tests/hw`) lacks, on the same inputs: conversions are compared with a
+//! model that looks up neighbours among all numbers of a format; other forms must give the same as recorded
+//! ones.
 
 #[path = "support/formats.rs"]
 mod formats;
@@ -10,7 +11,7 @@ mod memory;
 #[path = "support/run.rs"]
 mod run;
 #[path = "support/warps.rs"]
-#[allow(dead_code, reason = "kernels of words are for the tests of blocks")]
+#[allow(dead_code, reason = "only the tests of blocks run kernels on words")]
 mod warps;
 
 use cpu::{Engine, Program, Source};
@@ -35,7 +36,8 @@ fn form(name: &str, inputs: &[&str], outputs: &[u32], body: &str) -> Form {
     }
 }
 
-/// The outputs of a form on the engines whose turn it is: for each, its name and a list of values an output.
+/// The outputs of a form on the engines of this turn: for each engine, its name, and a list of values per
+/// output.
 fn outputs(form: &Form) -> Vec<(&'static str, Vec<Vec<u64>>)> {
     let text = module([form], VERSION, TARGET);
     let mut all = Vec::new();
@@ -59,7 +61,7 @@ fn outputs(form: &Form) -> Vec<(&'static str, Vec<Vec<u64>>)> {
     all
 }
 
-/// Holds the first output against a function of the inputs.
+/// Compares the first output with a function of the inputs.
 fn hold(form: &Form, model: impl Fn(&[u64]) -> u64) {
     for (engine, values) in outputs(form) {
         for (n, &got) in values[0].iter().enumerate() {
@@ -70,7 +72,7 @@ fn hold(form: &Form, model: impl Fn(&[u64]) -> u64) {
     }
 }
 
-/// Every use of `.relu`, and `.satfinite` where it may be left out.
+/// Every combination with `.relu`, and with `.satfinite` where it is optional.
 fn modifiers(satfinite: &[bool]) -> impl Iterator<Item = (bool, bool, String)> {
     satfinite.iter().flat_map(|&s| [false, true].map(|r| (r, s))).map(|(relu, satfinite)| {
         let words = [(relu, ".relu"), (satfinite, ".satfinite")];
@@ -91,7 +93,7 @@ fn bf16(v: u64) -> f64 {
     f32_of(v << 16)
 }
 
-/// Formats of pairs: the type's name, the format, how many bits an element takes.
+/// Formats of pairs: the type's name, the format, and the number of bits per element.
 const PAIRS: [(&str, Format, u32); 5] = [
     ("e4m3x2", formats::E4M3, 8),
     ("e5m2x2", formats::E5M2, 8),
@@ -100,10 +102,10 @@ const PAIRS: [(&str, Format, u32); 5] = [
     ("e2m1x2", formats::E2M1, 4),
 ];
 
-/// An instruction that writes a pair, in whatever register it needs, to `%d`.
+/// An instruction that writes a pair to `%d`, through a register of the required type.
 fn to_pair(instruction: &str, bits: u32, sources: &str) -> String {
     if bits == 4 {
-        // Of `.b8`, which is as wide as no output.
+        // Through a `.b8` register, since outputs are wider.
         format!(
             "{{ .reg .b8 %o; {instruction} %o, {sources}; st.global.b8 [%m], %o; }} ld.global.b16 %d, [%m];"
         )
@@ -112,7 +114,7 @@ fn to_pair(instruction: &str, bits: u32, sources: &str) -> String {
     }
 }
 
-/// A pair's source register, from `%a`.
+/// A pair's source register, set from `%a`.
 fn from_pair(instruction: &str, bits: u32, more: &str) -> String {
     if bits == 4 {
         format!(
@@ -188,14 +190,14 @@ fn wider_pairs_from_narrow_ones() {
     }
 }
 
-/// The two scales of a register, the lower first.
+/// The two scales in a register, the lower one first.
 fn scales(v: u64) -> [f64; 2] {
     [v & 0xff, v >> 8 & 0xff].map(|code| if code == 0xff { f64::NAN } else { 2f64.powi(code as i32 - 127) })
 }
 
 #[test]
 fn stochastic_rounding_carries_random_bits() {
-    // Of each source: the position of its random bits and their number.
+    // For each source: position and number of its random bits.
     let pairs =
         [("f16x2", formats::F16, [(16, 13), (0, 13)]), ("bf16x2", formats::BF16, [(16, 16), (0, 16)])];
     for (name, format, places) in pairs {
@@ -246,7 +248,7 @@ fn stochastic_rounding_carries_random_bits() {
 
 #[test]
 fn scales_are_powers_of_two() {
-    // Every power that a code stands for, in order.
+    // Every power that a code represents, in order.
     let powers: Vec<f64> = (0..255).map(|code| 2f64.powi(code - 127)).collect();
     for (rounding, up) in [("rz", false), ("rp", true)] {
         for (suffix, satfinite) in [("", false), (".satfinite", true)] {
@@ -292,7 +294,7 @@ fn scales_are_powers_of_two() {
 #[test]
 fn fixed_point_in_64ths() {
     let fixed = |x: f64, relu: bool| {
-        // Doubles hold a f32 over a power of two exactly.
+        // Doubles hold an f32 times a power of two exactly.
         let rounded = (x * 64.0).clamp(-128.0, 127.0).round_ties_even();
         let v = if x.is_nan() { 127 } else { rounded as i8 };
         u64::from(if relu { v.max(0) } else { v } as u8)
@@ -346,8 +348,8 @@ fn fixed_point_in_64ths() {
     }
 }
 
-/// Name, inputs, and two instructions or sequences of them, which must leave the same in `%d` and in `%x`; the second one's instructions
-/// are recorded. `ROUND` stands for each rounding.
+/// Name, inputs, and two instructions or sequences that must leave the same in `%d` and in `%x`; those of the
+/// second are recorded. `ROUND` stands for each rounding mode.
 const ALIKE: &[(&str, &[&str], &str, &str)] = &[
     ("add.f32x2", &["i64", "i64"], "add.ROUND.f32x2 %d, %a, %b;", PAIRWISE_ADD),
     ("sub.ftz.f32x2", &["i64", "i64"], "sub.ROUND.ftz.f32x2 %d, %a, %b;", PAIRWISE_SUB),

@@ -1,6 +1,7 @@
-//! Matrix instructions of sm_120, floats of eight, six and four bits with factors of blocks, which no device of the recordings has: held against
-//! products that are exact, so that no order or width of their sums shows. Where elements, metadata and factors lie is as the PTX manual
-//! writes it (9.7.14.3, 9.7.14.5, 9.7.14.6).
+//! sm_120's matrix instructions on floats of eight, six and four bits with block scale factors, which the
+//! recording device lacks. They are compared with products whose sums are exact, so that neither order nor
+//! precision of the sums matters. Elements, metadata and factors are placed according to the PTX manual
+//! (9.7.14.3, 9.7.14.5, 9.7.14.6).
 
 #[path = "support/formats.rs"]
 mod formats;
@@ -13,15 +14,16 @@ mod warps;
 
 use formats::{Format, Rounding};
 
-/// Warps of a case, each with elements of its own.
+/// Number of warps per case, each with its own elements.
 const WARPS: usize = 4;
 
-/// Elements: the word in the instruction, the format, its codes whose products stay exact in an f32 (all of them, if none are named).
+/// A type of elements: the word in the instruction, the format, and the codes whose products are exact in f32
+/// (all codes if empty).
 struct Elements {
     word: &'static str,
     format: Format,
     codes: std::ops::Range<u64>,
-    /// Where the code stands in its byte.
+    /// Position of the code in its byte.
     up: u32,
 }
 
@@ -33,7 +35,7 @@ const ELEMENTS: [Elements; 5] = [
     Elements { word: "e2m1", format: formats::E2M1, codes: 0..8, up: 2 },
 ];
 
-/// What multiplies a block of elements: the word, the factor of a byte, the bytes that are tried, one that must not be seen.
+/// Scale factors: the word, the value of a byte, the bytes to use, and a byte that must not be read.
 #[derive(Clone, Copy)]
 struct Factors {
     word: &'static str,
@@ -45,7 +47,7 @@ struct Factors {
 /// A power of two.
 const UE8M0: Factors =
     Factors { word: "ue8m0", value: |b| 2f64.powi(b as i32 - 127), bytes: (126, 129), poison: 0xff };
-/// An e4m3 without its sign.
+/// An e4m3 without its sign bit.
 const UE4M3: Factors =
     Factors { word: "ue4m3", value: |b| formats::E4M3.decode(b), bytes: (0x30, 0x40), poison: 0x7f };
 
@@ -53,12 +55,12 @@ const UE4M3: Factors =
 struct Case {
     /// The modifiers between the layouts and the types.
     kind: &'static str,
-    /// Elements have four bits in registers.
+    /// Whether registers hold 4-bit elements in four bits.
     packed: bool,
     sparse: bool,
-    /// Factors of a row or column, and what they are.
+    /// Number of scale factors per row or column, and their kind.
     factors: Option<(usize, Factors)>,
-    /// Byte and lane of `a`'s factors, and of `b`'s.
+    /// Byte and lane of the factors of `a`, and of `b`.
     ids: [u64; 4],
     halves: bool,
 }
@@ -75,14 +77,14 @@ impl Random {
     }
 }
 
-/// What one warp multiplies: rows of 16 of `a` with its zeros, columns of `b`.
+/// The matrices of one warp: 16 rows of `a`, including zeros, and the columns of `b`.
 struct Product {
     a: Vec<Vec<u64>>,
     b: Vec<Vec<u64>>,
     c: Vec<Vec<f64>>,
-    /// By row and block, by column and block: bytes.
+    /// The bytes by row and block of `a`, and by column and block of `b`.
     factors: [Vec<Vec<u64>>; 2],
-    /// By row and group: which two of four are there.
+    /// By row and group: which two of four are not zero.
     pairs: Vec<Vec<(usize, usize)>>,
 }
 
@@ -93,7 +95,7 @@ impl Case {
         (if self.packed { 64 } else { 32 }) * if self.sparse { 2 } else { 1 }
     }
 
-    /// Elements that stand together in a sparse row.
+    /// Number of adjacent elements that sparsity treats as one.
     fn unit(&self) -> usize {
         if self.packed { 2 } else { 1 }
     }
@@ -130,7 +132,7 @@ impl Case {
         Product { a, b, c, factors, pairs }
     }
 
-    /// The sums, which an f32 holds exactly; every part of them is a multiple of a unit of which they are less than 2²⁴.
+    /// The sums, which f32 holds exactly: all parts are multiples of a unit and below 2²⁴ units.
     fn sums(&self, elements: [&Elements; 2], p: &Product) -> Vec<Vec<f64>> {
         let factor = |which: usize, line: usize, k: usize| match self.factors {
             Some((blocks, f)) => (f.value)(p.factors[which][line][k * blocks / self.k()]),
@@ -151,7 +153,7 @@ impl Case {
         (0..16).map(|row| (0..8).map(|column| sum(row, column)).collect()).collect()
     }
 
-    /// Registers of a lane: `a`, `b`, `c`, the metadata, the factors of `a` and of `b`.
+    /// Registers of a lane: `a`, `b`, `c`, the metadata, and the factors of `a` and of `b`.
     fn registers(&self, elements: [&Elements; 2], p: &Product, lane: usize) -> Vec<u32> {
         let (group, own) = (lane / 4, lane % 4);
         let (per, bits) = if self.packed { (8, 4) } else { (4, 8) };
@@ -160,7 +162,7 @@ impl Case {
             let word = |c: &[u64]| c.iter().rev().fold(0u32, |w, &c| w << bits | (c << up) as u32);
             codes.chunks(per).map(word).collect()
         };
-        // What is there of a row: 16 × 32 bytes, or 16 × 64 halves of bytes.
+        // The stored part of a row: 16 × 32 bytes, or 16 × 64 half bytes.
         let stored = |row: usize| -> Vec<u64> {
             if !self.sparse {
                 return p.a[row].clone();
@@ -187,13 +189,15 @@ impl Case {
         } else {
             all.extend(c.map(|x| (x as f32).to_bits()));
         }
-        // All four lanes of a group hold metadata: the lower half of the row `group`, that of `group + 8`, then the upper halves.
+        // All four lanes of a group hold metadata: the lower half of row `group`, that of row `group + 8`,
+        // then the upper halves.
         if self.sparse {
             let pairs = &p.pairs[group + own % 2 * 8][own / 2 * 8..][..8];
             all.push(pairs.iter().rev().fold(0, |w, &(x, y)| w << 4 | (x | y << 2) as u32));
         }
         if let Some((blocks, f)) = self.factors {
-            // Of `a` a pair of lanes: the lower one has the row `group`, the other one `group + 8`; of `b` one lane.
+            // For `a` a pair of lanes: the lower has row `group`, the other has row `group + 8`; for `b` one
+            // lane.
             let [byte_a, lane_a, byte_b, lane_b] = self.ids.map(|i| i as usize);
             let lines =
                 [(own / 2 == lane_a).then_some(group + own % 2 * 8), (own == lane_b).then_some(group)];
@@ -267,11 +271,11 @@ impl Case {
                         ),
                         false => (word(i), (x as f32).to_bits()),
                     };
-                    // A sum that is zero is positive.
+                    // A zero sum is positive.
                     let bits = if x == 0.0 { 0 } else { bits };
                     assert_eq!(
                         got, bits,
-                        "{instruction} {}: thread {thread}, element {i}: {x} wanted",
+                        "{instruction} {}: thread {thread}, element {i}: expected {x}",
                         engine.0
                     );
                 }
@@ -284,7 +288,7 @@ fn exponent(x: f64) -> i32 {
     (x.to_bits() >> 52 & 0x7ff) as i32 - 1023
 }
 
-/// A kernel around an instruction on `count` registers.
+/// A kernel around an instruction with `count` operand registers.
 fn kernel(instruction: &str, count: usize, ids: [u64; 4], results: usize) -> String {
     let threads = 32 * WARPS;
     let mut text = format!(
@@ -356,13 +360,13 @@ fn every_byte_and_lane_of_factors() {
     }
 }
 
-/// The ends of the ranges: one product, all others zeros.
+/// The ends of the ranges: one product, all others zero.
 #[test]
 fn what_is_no_number_and_the_ends_of_the_ranges() {
     let nan = f32::NAN;
     let largest = 2f32.powi(127);
     for (a, code_a, b, code_b, factors, wanted) in [
-        // 448 × 448; the least of each.
+        // 448 × 448; the smallest of each.
         ("e4m3", 0x7e, "e4m3", 0x7e, [127, 127], 200_704.0),
         ("e4m3", 0x01, "e5m2", 0x01, [127, 127], 2f32.powi(-9 - 16)),
         ("e3m2", 0x01, "e2m3", 0x3f, [127, 127], -7.5 * 0.0625),
@@ -371,7 +375,7 @@ fn what_is_no_number_and_the_ends_of_the_ranges() {
         ("e4m3", 0x7f, "e2m1", 0x08, [127, 127], nan),
         ("e5m2", 0x7e, "e2m1", 0x08, [127, 127], nan),
         ("e5m2", 0x7c, "e2m1", 0x00, [127, 127], nan),
-        // Factors: 2^127 × 2^-127, NaN, and what an f32 cannot hold, or just as a subnormal.
+        // Factors: 2^127 × 2^-127, NaN, and products that overflow f32 or are just subnormal.
         ("e4m3", 0x38, "e4m3", 0x38, [254, 0], 1.0),
         ("e4m3", 0x38, "e4m3", 0x38, [255, 127], nan),
         ("e4m3", 0x38, "e4m3", 0x38, [127, 255], nan),
@@ -401,7 +405,7 @@ fn what_is_no_number_and_the_ends_of_the_ranges() {
             let same = got.to_bits() == f32::to_bits(wanted) || got.is_nan() && wanted.is_nan();
             assert!(
                 same,
-                "{a} {code_a:#x} × {b} {code_b:#x} × {factors:?}, {}: {got} for {wanted}",
+                "{a} {code_a:#x} × {b} {code_b:#x} × {factors:?}, {}: {got}, expected {wanted}",
                 engine.0
             );
         }

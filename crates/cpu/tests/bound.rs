@@ -1,5 +1,5 @@
-//! Kernels of more LLVM IR than is compiled are interpreted: the answer is right, and a warning says which kernel it is, how large, and what the
-//! bound is.
+//! Kernels with more LLVM IR than the limit are interpreted: the result is right, and a warning names the
+//! kernel, its size and the limit.
 
 mod support {
     pub mod launch;
@@ -16,7 +16,7 @@ use support::memory::Aligned;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber, span};
 
-/// Kernels that write `3 * thread + 1`: straight on, and by way of shared memory with a barrier.
+/// Kernels that write `3 * thread + 1`: directly, and through shared memory with a barrier.
 const TEXT: &str = ".version 7.0
 .target sm_70
 .address_size 64
@@ -53,7 +53,7 @@ const TEXT: &str = ".version 7.0
 ";
 const THREADS: u32 = 96;
 
-/// Keeps the warnings of a thread, a line each.
+/// Records the warnings of a thread, one per line.
 #[derive(Clone, Default)]
 struct Warnings(Arc<Mutex<String>>);
 
@@ -84,13 +84,13 @@ fn program(target: Target) -> Program {
     program.expect("a legal text").for_target(target)
 }
 
-/// Bytes of LLVM IR of the kernel in the form that is tried first, or in that of large kernels.
+/// Bytes of LLVM IR of the kernel in the form that is tried first, or in the form for large kernels.
 fn bytes(kernel: &str, target: &Target, effort: Option<Effort>) -> usize {
     let program = program(Target { effort, ..target.clone() });
     let id = program.module().function(kernel).expect("a kernel");
     let spec = Specialisation::of_launch([1; 3], [THREADS, 1, 1]);
     let ir = simd::ir(&program.request(id, spec)).expect("LLVM IR");
-    // The loop over all warps is there only where there is room for it.
+    // The loop over all warps exists only if there is room for it.
     ir.find("define i64 @anywarp_sweep").unwrap_or(ir.len())
 }
 
@@ -104,7 +104,7 @@ fn what_is_too_large_is_interpreted_and_named() {
         for kernel in ["straight", "stops"] {
             let first = bytes(kernel, &target, None);
             let last = bytes(kernel, &target, Some(Effort::Least));
-            // The bound, and whether some form of the kernel keeps it.
+            // The limit, and whether some form of the kernel fits.
             let cases = [
                 (target.most, true),
                 (first, true),

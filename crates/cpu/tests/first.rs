@@ -1,5 +1,5 @@
-//! Brief launches of a new process have code that was made in a hurry, until better code takes its place. A process of its own: what comes later
-//! is made at once.
+//! In a new process, brief launches run baseline code until optimised code replaces it. This test needs a
+//! process of its own, since later compilations wait for optimised code.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -48,17 +48,17 @@ fn better_code_takes_the_place_of_the_first() {
     let code = |kernel, threads| program.kernel_soon(kernel, spec, threads).expect("code");
 
     let first = code(straight, 32);
-    // A launch that is not brief waits for what stays.
+    // A launch that is not brief waits for the optimised code.
     let best = code(straight, 1 << 20);
     assert!(!Arc::ptr_eq(&first, &best));
     assert!(Arc::ptr_eq(&best, &code(straight, 32)) && Arc::ptr_eq(&best, &code(straight, 1 << 20)));
     assert_eq!(first.code.suspends(), best.code.suspends());
     assert_eq!(first.report, best.report);
 
-    // Warm now: all is made at once.
+    // LLVM is warm now: everything is compiled at once.
     let whole = code(later, 1);
     assert!(Arc::ptr_eq(&whole, &code(later, 1 << 20)));
     let whole = code(round, 1);
     assert!(Arc::ptr_eq(&whole, &code(round, 1 << 20)));
-    soon("no thread holds the program any more", || Arc::strong_count(&program) == 1);
+    soon("a thread still holds the program", || Arc::strong_count(&program) == 1);
 }

@@ -1,5 +1,5 @@
-//! The approximate functions: inside the manual's bounds, and with `exact` the hardware's bits. These look at a part of the operands; all of
-//! them are for `tests/hw/functions.sh check` and the example `accuracy`.
+//! The approximate functions: within the manual's bounds and, with `exact`, identical to the hardware. These
+//! tests use a sample of the operands; `tests/hw/functions.sh check` and the example `accuracy` use all.
 
 #[path = "support/function.rs"]
 mod function;
@@ -13,7 +13,7 @@ use function::{How, Runner, Survey};
 use hwtruth::functions::{Function, SUM, TILE, functions, recorded};
 use hwtruth::sample;
 
-/// Each way of running that this machine has.
+/// Every way to run kernels on this machine.
 fn ways(exact: bool) -> Vec<How> {
     let compiled = ["x86-64-v4", "x86-64-v3"].into_iter().filter_map(|name| Target::named(name).ok());
     let mut ways: Vec<How> = compiled.map(|target| How { engine: Engine::Compiled, target, exact }).collect();
@@ -21,12 +21,12 @@ fn ways(exact: bool) -> Vec<How> {
     ways
 }
 
-/// Sums that are looked at: around zero, one and infinity, and some between.
+/// The sampled sums: around zero, one and infinity, and some between.
 fn sampled(sums: usize, engine: Engine) -> Vec<usize> {
     let edges =
         [0, 7, 8, 0x3ef, 0x3f7, 0x3f8, 0x42e, 0x7e8, 0x7ef, 0x7f7, 0x7f8, 0x808, 0xbf7, 0xbf8, 0xc2f, 0xfff];
     match engine {
-        // A sum of 2^20 takes long; `tests/hardware.rs` has 2,048 operands of each form.
+        // A sum of 2^20 results takes long; `tests/hardware.rs` covers 2,048 operands of each form.
         Engine::Interpreter => (0..sums).take(usize::from(sums == 1)).collect(),
         Engine::Compiled => {
             let mut list: Vec<usize> =
@@ -37,7 +37,7 @@ fn sampled(sums: usize, engine: Engine) -> Vec<usize> {
     }
 }
 
-/// The sum of the results number `index`, as it is recorded.
+/// The sum of the results with this index, as it is recorded.
 fn sum(runner: &Runner, function: &Function, index: usize) -> u64 {
     let mut out = vec![0u64; function.sums()];
     let tiles = SUM.min(1 << function.bits) / TILE;
@@ -63,14 +63,14 @@ fn exact_ones_are_the_hardwares() {
 #[test]
 fn errors_are_inside_the_manuals_bounds() {
     let mut complaints = Vec::new();
-    // The hardware's own cos is not: it is off by 2^-20.4 at 4.8257.
+    // The hardware's own cos is not within the bounds: it is off by 2^-20.4 at 4.8257.
     for how in ways(false) {
         for f in functions().expect("the table") {
             let Some(mut survey) = Survey::new(&f.name) else { continue };
             let runner = Runner::new(&f, &how, 2);
             let interpreted = how.engine == Engine::Interpreter;
             let spread = if interpreted { (0, 1_048_583, 4096) } else { (0, 4093, 1 << 20) };
-            // Every exponent with the fractions at its ends.
+            // Every exponent with the smallest and the largest fractions.
             let ends = (0..4).flat_map(|n| [n, 0x7f_ffff - n]).map(|first| (first, 1 << 23, 512));
             for (first, step, count) in ends.chain([spread]) {
                 for (n, got) in runner.values(first, step, count).into_iter().enumerate() {
@@ -80,5 +80,5 @@ fn errors_are_inside_the_manuals_bounds() {
             complaints.extend(survey.complaints().into_iter().map(|c| format!("{how:?}: {c}")));
         }
     }
-    assert!(complaints.is_empty(), "outside of the manual's bounds:\n{}", complaints.join("\n"));
+    assert!(complaints.is_empty(), "outside the manual's bounds:\n{}", complaints.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Every instruction form that ran on the hardware (`tests/hw`), run by us on the same inputs.
+//! Runs every instruction form that was recorded on the hardware (`tests/hw`) on the same inputs.
 
 #[macro_use]
 #[path = "support/groups.rs"]
@@ -21,11 +21,11 @@ use run::run;
 enum How {
     Interpreted,
     Compiled(Target),
-    /// The approximate functions to the bit.
+    /// With bit-exact approximate functions.
     Exact(Option<Target>),
 }
 
-/// No operation of the special function unit alone.
+/// Not a single operation of the special function unit.
 const NOT_EXACT: &str = "rsqrt.approx.f64";
 
 fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) -> Result<(), String> {
@@ -41,8 +41,8 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
     let program = Program::load_by(&[Source { name: &form.name, text: &text }], &rules)
         .map_err(|e| e.log)?
         .for_target(target);
-    // The interpreter is slow; the first inputs are all pairs of special values. One form tells how many
-    // blocks there are.
+    // The interpreter is slow, so it runs only the first inputs, which are all pairs of special values. One
+    // form depends on the number of blocks.
     let whole = engine == Engine::Compiled || form.body.contains("%nctaid");
     let threads = if whole { INPUTS } else { sample::of(INPUTS, 6 * BLOCK) };
     let out = run(&program, workers, form, engine == Engine::Compiled, threads)?;
@@ -58,8 +58,9 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
     }
 }
 
-/// Whether a compiled f64 difference or multiply-add is the NaN of another operand than the hardware's: to choose where several are NaN costs
-/// more than the operation (docs/performance.md). All other forms keep the hardware's.
+/// Whether compiled f64 differences or multiply-adds return the NaN of a different operand than the hardware:
+/// selecting it if several operands are NaN costs more than the operation (docs/performance.md). All other
+/// forms return the hardware's.
 fn another_nan(form: &Form, m: &Mismatch) -> bool {
     let quiet = |v: u64| f64::from_bits(v).is_nan().then_some(v | 1 << 51);
     let nans: Vec<u64> = m.inputs.iter().filter_map(|&v| quiet(v)).collect();
@@ -69,7 +70,7 @@ fn another_nan(form: &Form, m: &Mismatch) -> bool {
         && [m.got, m.expected].iter().all(|v| nans.contains(v))
 }
 
-/// Runs the forms of a group. `per_lane`: in the per-lane mode, needed or not.
+/// Runs the forms of a group. `per_lane` forces per-lane mode.
 fn check_in_mode(processor: Option<&str>, group: &str, per_lane: bool) {
     let how = match groups::engine(processor) {
         None => return,
@@ -96,7 +97,7 @@ groups! {
     wide
 }
 
-/// The approximate functions with `exact`: the hardware's bits.
+/// The approximate functions with `exact` are identical to the hardware's.
 #[test]
 fn exact() {
     let forms = forms().expect("the table");
@@ -116,7 +117,7 @@ fn exact() {
     assert!(failures.is_empty(), "not as on the hardware:\n{}", failures.join("\n"));
 }
 
-/// Groups whose operations are emitted otherwise where each lane goes on for itself.
+/// Groups whose operations are emitted differently in per-lane mode.
 #[test]
 fn lane_by_lane() {
     for group in ["block", "calls", "control", "copies", "masks", "ptx6", "stack", "warp"] {

@@ -1,4 +1,5 @@
-//! Texts that are large enough for their kernels to be lowered when they are asked for: what runs, what is told of them, what is refused.
+//! Texts that are large enough for their kernels to be lowered on request: results, reported information and
+//! errors.
 
 mod support {
     pub mod launch;
@@ -11,7 +12,7 @@ use ptx::ErrorKind;
 use support::launch::{Shape, launch};
 use support::memory::Aligned;
 
-/// Kernels of the text.
+/// Number of kernels in the text.
 const KERNELS: u32 = 500;
 
 const HEAD: &str = ".version 9.0
@@ -28,7 +29,8 @@ const HEAD: &str = ".version 9.0
 }
 ";
 
-/// A kernel that writes `2 * thread + n` for each of 32 threads, by way of shared memory, `extra` before its end.
+/// A kernel that writes `2 * thread + n` for each of 32 threads through shared memory, with `extra` before
+/// its end.
 fn kernel(n: u32, extra: &str) -> String {
     format!(
         ".visible .entry k{n}(.param .u64 p)
@@ -66,7 +68,7 @@ fn kernel(n: u32, extra: &str) -> String {
     )
 }
 
-/// The text with its kernels, the last of which has `extra`.
+/// The text with its kernels; the last one contains `extra`.
 fn text(extra: &str) -> String {
     let kernels = (0..KERNELS).map(|n| kernel(n, if n + 1 == KERNELS { extra } else { "" }));
     let text = HEAD.to_owned() + &kernels.collect::<String>();
@@ -119,7 +121,7 @@ fn lines_have_their_source() {
     assert_eq!(program.source_of(1), None);
 }
 
-/// Whoever asks first: all get the same module.
+/// Whichever thread asks first, all get the same module.
 #[test]
 fn many_may_ask_at_once() {
     let program = load(&text(""), &Rules::default()).expect("a legal text");
@@ -145,7 +147,7 @@ fn many_may_ask_at_once() {
     assert!(all.iter().all(|sizes| *sizes == all[0] && sizes.iter().all(|n| *n > 0)));
 }
 
-/// What is wrong in the last kernel is told at load, as it is of a small text.
+/// Errors in the last kernel are reported at load, as for a small text.
 #[test]
 fn what_is_wrong_is_told_at_load() {
     let rules = Rules { capability: Some(80), max_shared: 48 << 10, ..Rules::default() };

@@ -16,13 +16,13 @@ use std::path::Path;
 use cpu::{Engine, Program, Source};
 use grammar::{Form, Line};
 
-/// How far instructions get.
+/// How many spellings of a form are supported.
 #[derive(Default)]
 struct Reach {
     legal: usize,
     lowered: usize,
     compiled: usize,
-    /// Why the first that is not lowered or not compiled is not.
+    /// The reason for the first that is not lowered or not compiled.
     why: String,
 }
 
@@ -31,7 +31,7 @@ fn load(form: &Form, instruction: &str) -> Result<Program, String> {
     Program::load(&[Source { name: &form.text, text: &text }], Engine::Compiled).map_err(|e| e.log)
 }
 
-/// Whether the code generator takes the kernel.
+/// Whether the code generator accepts the kernel.
 fn compiles(program: &Program) -> Result<(), String> {
     let id = program.module().function("k").ok_or("no kernel")?;
     let kernel = program.kernel(id, [1, 1, 1], [32, 1, 1]).ok_or("no code")?;
@@ -62,7 +62,7 @@ fn reach(forms: &[Form]) -> Reach {
             }
         }
         reach.lowered += lowered.len();
-        // All in one kernel; one by one only if that is refused.
+        // All spellings in one kernel; separately only if it is refused.
         match load(form, &lowered.join("\n  ")).and_then(|p| compiles(&p)) {
             Ok(()) => reach.compiled += lowered.len(),
             Err(_) => {
@@ -79,7 +79,7 @@ fn reach(forms: &[Form]) -> Reach {
     reach
 }
 
-/// What a module's log says of an instruction, without the instruction.
+/// The reason that a module's log gives for an instruction, without the instruction.
 fn reason(log: &str) -> String {
     let line = log.lines().next().unwrap_or_default();
     // "… : instruction 'x' is not supported yet: why"
@@ -122,7 +122,7 @@ fn document() -> String {
                     (table, sets) = (true, String::new());
                 }
                 let reach = reach(&forms);
-                // Spellings are counted once, whatever their operands are.
+                // Each spelling counts once, whatever its operands.
                 let matching: BTreeSet<&Vec<String>> =
                     recorded.iter().filter(|i| forms.iter().any(|f| i.is_of(f))).map(|i| &i.words).collect();
                 let _ = writeln!(
@@ -130,7 +130,7 @@ fn document() -> String {
                     "| `{}` | {} | {} | {} |",
                     text.replace('|', "\\|"),
                     count(reach.lowered, reach.legal, &reach.why),
-                    // Of what is not lowered the column before tells why.
+                    // For forms that are not lowered, the previous column has the reason.
                     count(
                         reach.compiled,
                         reach.legal,

@@ -1,4 +1,4 @@
-//! Every matrix instruction that ran on the hardware (`tests/hw/matrix`), run by us on the same fragments.
+//! Runs every matrix instruction that was recorded on the hardware (`tests/hw/matrix`) on the same fragments.
 
 #[macro_use]
 #[path = "support/groups.rs"]
@@ -15,7 +15,7 @@ use hwtruth::sample::long;
 use launch::{Shape, launch};
 use memory::Aligned;
 
-/// What the form's kernel leaves in `out`, run by the first `blocks` blocks.
+/// The contents of `out` after the first `blocks` blocks of the form's kernel.
 fn run(
     program: &Program,
     workers: &Workers,
@@ -35,11 +35,11 @@ fn run(
 struct How {
     engine: Engine,
     target: Target,
-    /// Blocks of each form.
+    /// Number of blocks per form.
     blocks: u32,
 }
 
-/// All blocks that were recorded, and some of them where that would tell nothing new or is slow.
+/// All recorded blocks, and a part of them where more would be redundant or slow.
 const ALL: u32 = (THREADS / BLOCK) as u32;
 const SOME: u32 = 8;
 
@@ -66,7 +66,7 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
     }
 }
 
-/// Runs the forms of a group. `per_lane`: in the per-lane mode, needed or not.
+/// Runs the forms of a group. `per_lane` forces per-lane mode.
 fn check_in_mode(processor: Option<&str>, group: &str, per_lane: bool, blocks: u32) {
     let Some((engine, target)) = groups::engine(processor) else { return };
     let how = How { engine, target: Target { per_lane, ..target }, blocks };
@@ -88,7 +88,7 @@ fn check_group(processor: Option<&str>, group: &str) {
 
 groups! { matrix mma mma_sparse wgmma wmma wmma6 }
 
-/// Where each lane goes on for itself, matrix instructions wait for all lanes.
+/// In per-lane mode, matrix instructions wait for all lanes.
 #[test]
 fn lane_by_lane() {
     check_in_mode(Some("native"), "mma", true, SOME);

@@ -1,4 +1,5 @@
-//! Runs every kernel of `tests/ptx` and compares its buffers with what the file expects: on each engine, with one worker and several.
+//! Runs every kernel of `tests/ptx` on each engine, with one worker and several, and compares its buffers
+//! with the expectations in the file.
 
 mod support;
 
@@ -85,7 +86,7 @@ fn launch(program: &Program, workers: &Workers, run: &Run, how: How) -> Result<(
     run.check(&after)
 }
 
-/// A kernel whose calls have been put in place or turned into jumps, for the interpreter.
+/// A kernel with all calls inlined or turned into jumps, for the interpreter.
 fn without_calls(module: &Module, id: FuncId) -> Result<Interpreter, String> {
     let mut module = module.clone();
     let func = wave::recurse::without_calls(&module, id);
@@ -116,9 +117,9 @@ enum How {
     Interpreted,
     WithoutCalls,
     Compiled(&'static str),
-    /// In the per-lane mode, needed or not.
+    /// In per-lane mode, whether needed or not.
     PerLane(&'static str),
-    /// With the code that is there first.
+    /// With baseline code.
     InAHurry(&'static str),
     /// As a large kernel.
     Large(&'static str, Effort),
@@ -180,7 +181,7 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
     assert!(failures.is_empty(), "{} of {count} launches failed:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Tests of the ways to run a kernel that share the cases: the number of a test among so many.
+/// The tests of the ways to run a kernel, which share the cases: number and count of each turn.
 macro_rules! turns {
     (of $of:literal: $($number:literal $name:ident $how:expr, $workers:expr;)*) => {
         $(#[test]

@@ -1,7 +1,7 @@
-//! Random kernels run to the same bits interpreted and compiled, with one worker and several.
+//! Random kernels give identical results interpreted and compiled, with one worker and several.
 //!
-//! `RANDOM_FIRST` and `RANDOM_COUNT` choose other kernels than the first few; a failing one is made small and printed. The fuzz target
-//! `kernels` makes its kernels alike.
+//! `RANDOM_FIRST` and `RANDOM_COUNT` select other kernels than the first few; a failing kernel is reduced and
+//! printed. The fuzz target `kernels` generates kernels in the same way.
 
 #[path = "support/compare.rs"]
 mod compare;
@@ -15,7 +15,8 @@ mod memory;
 use compare::{check, reduced};
 use generator::{Case, Choices};
 
-/// Kernels that are tried unless `RANDOM_COUNT` says otherwise: twice what it takes to use every way of running them, and in a long run more.
+/// Number of kernels unless `RANDOM_COUNT` gives it: twice as many as it takes to use every way of running
+/// them, and more in a long run.
 fn count() -> u64 {
     if hwtruth::sample::long() { 24 } else { 8 }
 }
@@ -38,7 +39,7 @@ fn random_kernels_run_alike() {
     assert!(failures.is_empty(), "{} kernels fail\n{}", failures.len(), failures.join("\n"));
 }
 
-/// What a fuzzer begins with: kernels of a few bytes.
+/// The first inputs of a fuzzer: kernels made from a few bytes.
 #[test]
 fn kernels_of_bytes_run_alike() {
     for bytes in [&b""[..], b"\x01\x02", b"a loop and a branch or two"] {

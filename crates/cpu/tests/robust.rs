@@ -1,4 +1,4 @@
-//! No text makes loading panic: legal texts with words changed are loaded, or refused with a message.
+//! No text makes loading panic: valid texts with some words changed are loaded, or refused with a message.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use cpu::{Engine, Program, Rules, Source, Target};
 use hwtruth::sample;
 
-/// Changed texts of each seed; in a long run all.
+/// Number of changed texts per seed, in a long run and otherwise.
 const ROUNDS: [usize; 2] = [400, 40];
-/// Of so many one is made into machine code, which takes longer.
+/// One in this many is also compiled, which takes longer.
 const COMPILED: usize = 20;
 
-/// Numbers with little structure, the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -27,7 +27,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '%' | '$')
 }
 
-/// A text as words, and what stands between them byte by byte.
+/// Splits a text into words, and the bytes between them.
 fn words(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -41,7 +41,7 @@ fn words(text: &str) -> Vec<&str> {
     out
 }
 
-/// What a word can be exchanged for: a word of its kind.
+/// The kind of a word: it can be replaced by words of the same kind.
 fn kind(word: &str) -> u8 {
     match word.bytes().next() {
         Some(b'%') => 0,
@@ -78,7 +78,8 @@ fn changed(seed: &[&str], pool: &[&str], random: &mut Random) -> String {
     words.concat()
 }
 
-/// Loads, and on success makes everything a launch needs; a panic's text with its source is the error.
+/// Loads a text and, on success, creates everything that a launch needs. The error is a panic's message with
+/// its text.
 fn holds(text: &str, engine: Engine) -> Result<bool, String> {
     let load = || {
         let source = [Source { name: "changed.ptx", text }];
@@ -138,6 +139,6 @@ fn changed_texts_do_not_panic() {
             }
         }
     }
-    // Both ways are taken often, or the test would show nothing.
+    // Both outcomes must be frequent, otherwise the test shows nothing.
     assert!(loaded > 200 && refused > 200, "{loaded} loaded, {refused} refused");
 }

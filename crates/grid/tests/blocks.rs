@@ -48,7 +48,7 @@ fn every_block_runs_once() {
 
 #[test]
 fn block_barriers_order_the_warps() {
-    // Each warp adds its number to its neighbour's slot, many times over.
+    // Each warp repeatedly adds its number to its neighbour's slot.
     let code = Warps(|w: &mut wave::abi::WarpCtx| {
         let (me, count, step) = (w.index as usize, 8usize, w.resume);
         w.resume += 1;
@@ -62,7 +62,7 @@ fn block_barriers_order_the_warps() {
         if step < 16 {
             return sync(w);
         }
-        // 16 steps around 8 warps: back home.
+        // 16 steps around 8 warps lead back to the own slot.
         assert_eq!(*shared(w, slot(me, 16)), w.index);
         Stop::Done
     });
@@ -73,7 +73,7 @@ fn block_barriers_order_the_warps() {
 
 #[test]
 fn warps_that_leave_are_not_waited_for() {
-    // Half of the warps leave at each barrier; the last one is alone.
+    // Half of the warps exit at each barrier, until the last one is alone.
     let ends = AtomicU32::new(0);
     let code = Warps(|w: &mut wave::abi::WarpCtx| {
         if w.index >= 32 >> w.resume {
@@ -96,7 +96,7 @@ fn lanes_that_leave_are_not_waited_for() {
     let opened = AtomicU32::new(0);
     let code = Warps(|w: &mut wave::abi::WarpCtx| match w.resume {
         0 if w.index == 0 => {
-            // The lower half waits; then the upper half leaves.
+            // The lower half waits; then the upper half exits.
             w.resume = 1;
             barrier(w, 0, 0, BarMode::Sync);
             w.bar_lanes = 0xffff;
@@ -128,7 +128,7 @@ fn lanes_that_leave_are_not_waited_for() {
 fn reductions_reach_every_warp() {
     for mode in [BarMode::RedPopc, BarMode::RedAnd, BarMode::RedOr] {
         for set in [0u32, 1, 40, 100] {
-            // The first `set` threads of 100 say true; lanes that do not exist say it too and must not count.
+            // The first `set` threads of 100 pass true. So do lanes that do not exist, which must not count.
             let code = Warps(move |w: &mut wave::abi::WarpCtx| {
                 if w.resume == 0 {
                     w.resume = 1;
@@ -153,7 +153,8 @@ fn reductions_reach_every_warp() {
 
 #[test]
 fn producers_and_consumers() {
-    // Warp 0 writes and arrives; warp 1 waits and reads; the empty slot is announced on another barrier. Warp 2 takes no part.
+    // Warp 0 writes and arrives; warp 1 waits and reads; a second barrier signals that the slot is empty.
+    // Warp 2 does not take part.
     let sum = AtomicU64::new(0);
     let code = Warps(|w: &mut wave::abi::WarpCtx| {
         const ROUNDS: u32 = 20;
@@ -200,7 +201,7 @@ fn a_barrier_that_cannot_open_is_a_fault() {
         );
         let fault = run(&workers, &crossed, 1, 64).unwrap_err();
         assert_eq!(fault.kind, FaultKind::Deadlock);
-        // The pool works on.
+        // The pool still works.
         run(&workers, &Warps(|_: &mut wave::abi::WarpCtx| Stop::Done), 8, 64).unwrap();
     }
 }
@@ -214,7 +215,7 @@ fn a_barrier_that_does_not_exist_is_a_fault() {
 
 #[test]
 fn a_spinning_warp_lets_the_others_run() {
-    // Warp 0 waits for a flag that the last warp sets after a barrier of its own with warp 1.
+    // Warp 0 waits for a flag that the last warp sets after a barrier with warp 1 only.
     let code = Warps(|w: &mut wave::abi::WarpCtx| match (w.index, w.resume) {
         (0, _) => match *shared(w, 0) {
             1 => Stop::Done,
@@ -238,7 +239,7 @@ fn a_spinning_warp_lets_the_others_run() {
 #[test]
 fn blocks_may_wait_for_earlier_and_later_ones() {
     for workers in pools() {
-        // Each block waits for the next one's flag: all must be resident.
+        // Each block waits for the flag of the next one, so all must be resident.
         let flags: Vec<AtomicBool> = (0..41).map(|_| AtomicBool::new(false)).collect();
         flags[40].store(true, SeqCst);
         let chain = Warps(|w: &mut wave::abi::WarpCtx| {
@@ -251,7 +252,7 @@ fn blocks_may_wait_for_earlier_and_later_ones() {
         });
         run(&workers, &chain, 40, 32).unwrap();
         assert!(flags[0].load(SeqCst));
-        // Look-back: each block waits for the one before.
+        // Look-back: each block waits for the previous one.
         let sums: Vec<AtomicU32> = (0..500).map(|_| AtomicU32::new(0)).collect();
         let scan = Warps(|w: &mut wave::abi::WarpCtx| {
             let me = block(w).ctaid[0];
@@ -273,7 +274,7 @@ fn cooperative_grids_meet_at_grid_barriers() {
     for workers in pools() {
         let arrived = AtomicU32::new(0);
         let here = Mutex::new(HashSet::new());
-        // Block barrier, grid barrier, three times; the warps of a block wait for warp 0.
+        // A block barrier and a grid barrier, three times; the warps of a block wait for warp 0.
         let code = Warps(|w: &mut wave::abi::WarpCtx| {
             let (round, part) = (w.resume / 4, w.resume % 4);
             if round == 3 {
@@ -338,7 +339,7 @@ fn frames_are_begun_and_ended_in_pairs() {
             self.begun.fetch_add(1, SeqCst);
         }
         unsafe fn end_warp(&self, warp: &mut wave::abi::WarpCtx) {
-            // SAFETY: as above; nobody else writes there.
+            // SAFETY: see above; nothing else writes there.
             assert_eq!(unsafe { warp.frame.cast::<u32>().read() }, warp.index + 1);
             self.ended.fetch_add(1, SeqCst);
         }
@@ -371,10 +372,10 @@ fn frames_are_begun_and_ended_in_pairs() {
 fn deterministic_runs_go_in_order() {
     let order = Mutex::new(Vec::new());
     let code = Blocks(|b: &wave::abi::BlockCtx| {
-        // SAFETY: shared memory of the block.
+        // SAFETY: it is the block's shared memory.
         let first = unsafe { b.shared.cast::<u32>().read() };
         assert_eq!(first, 0xa5a5_a5a5);
-        // SAFETY: as above.
+        // SAFETY: see above.
         unsafe { b.shared.cast::<u32>().write(1) };
         order.lock().unwrap().push(b.ctaid[0]);
         Stop::Done

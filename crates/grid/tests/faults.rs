@@ -1,4 +1,4 @@
-//! Faults: memory, instructions, stacks, traps, kernels that never end.
+//! Faults: memory, instructions, stacks, traps, endless kernels.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;
@@ -11,7 +11,7 @@ use grid::{CodeRange, Config, FaultKind, Place, Workers, register_code_range};
 use support::{Blocks, TestHost, Warps, block, launch, pools, run, sync};
 use wave::abi::{BlockCtx, Stop, WarpCtx};
 
-/// Machine code in memory of its own, registered as a kernel's.
+/// Machine code in its own mapping, registered as a kernel's code.
 struct Machine {
     start: usize,
     _range: CodeRange,
@@ -19,7 +19,7 @@ struct Machine {
 
 impl Machine {
     fn new(bytes: &[u8]) -> Machine {
-        // SAFETY: a fresh mapping, filled before it is made executable; never unmapped.
+        // SAFETY: a new mapping, filled before it becomes executable, and never unmapped.
         let start = unsafe {
             let page = libc::mmap(
                 std::ptr::null_mut(),
@@ -41,7 +41,7 @@ impl Machine {
 
     /// Calls the code with an argument in `rdi`.
     fn call(&self, argument: usize) {
-        // SAFETY: the tests write functions of this signature.
+        // SAFETY: the tests write functions with this signature.
         let f: extern "C" fn(usize) = unsafe { std::mem::transmute(self.start) };
         f(argument);
     }
@@ -65,7 +65,7 @@ fn signals_in_kernels_become_faults() {
     use FaultKind::*;
     let bad = 0x10usize;
     let odd = 0xdead_0000_0000_0000usize;
-    // Code, argument; kind, address, line.
+    // Code and argument; expected kind, address and line.
     type Case = (&'static [u8], usize, FaultKind, Option<u64>, u32);
     let cases: [Case; 6] = [
         (STORE, bad, IllegalAddress, Some(0x10), 100),
@@ -98,7 +98,7 @@ fn signals_in_kernels_become_faults() {
             assert_eq!((fault.kind, fault.address, fault.line), (kind, address, Some(line)), "{fault}");
             assert_eq!((fault.block, fault.warp), (Some([700, 0, 0]), None));
         }
-        // Everything works on.
+        // Everything still works.
         run(&workers, &Blocks(|_: &BlockCtx| Stop::Done), 100, 32).unwrap();
     }
 }
@@ -155,7 +155,7 @@ fn a_fault_stops_the_other_blocks() {
         });
         assert_eq!(run(&workers, &whole, 1 << 20, 32).unwrap_err().kind, FaultKind::Trap);
         assert!(ran.load(SeqCst) < 1 << 20);
-        // A block that waits for one that failed.
+        // A block waits for one that failed.
         let ready = AtomicBool::new(false);
         let waits = Warps(|w: &mut WarpCtx| match block(w).ctaid[0] {
             1 => Stop::Fault,
@@ -163,7 +163,7 @@ fn a_fault_stops_the_other_blocks() {
             _ => Stop::Yield,
         });
         assert_eq!(run(&workers, &waits, 2, 32).unwrap_err().block, Some([1, 0, 0]));
-        // A block that never ends beside one that failed: machine code is interrupted.
+        // An endless block beside one that failed: machine code is interrupted.
         let forever = Machine::new(FOREVER);
         let (looping, code_range) = (AtomicBool::new(false), &forever);
         let beside = Blocks(|b: &BlockCtx| {
@@ -214,7 +214,7 @@ fn callers_keep_their_floating_point_state() {
     unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut csr) };
     let odd = csr | 0x6000;
     let store = Machine::new(STORE);
-    // SAFETY: other rounding for this thread, taken back below.
+    // SAFETY: sets another rounding mode for this thread, which is restored below.
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &odd) };
     let code = Blocks(|_: &BlockCtx| {
         store.call(0);
@@ -231,9 +231,9 @@ fn callers_keep_their_floating_point_state() {
     assert_eq!(after & 0x6000, 0x6000);
 }
 
-/// Runs `child` in a forked process; gives its wait status.
+/// Runs `child` in a forked process and returns its wait status.
 fn in_child(child: impl FnOnce()) -> i32 {
-    // SAFETY: the child uses what it needs and leaves without running destructors.
+    // SAFETY: the child uses only its own copies and exits without running destructors.
     unsafe {
         match libc::fork() {
             0 => {
@@ -251,14 +251,14 @@ fn in_child(child: impl FnOnce()) -> i32 {
 
 #[test]
 fn faults_of_the_program_are_its_own() {
-    // Handlers are installed by a launch.
+    // A launch installs the handlers.
     run(&Workers::new(1), &Blocks(|_: &BlockCtx| Stop::Done), 1, 32).unwrap();
     let status = in_child(|| Machine::new(STORE).call(8));
     assert!(libc::WIFSIGNALED(status));
     assert_eq!(libc::WTERMSIG(status), libc::SIGSEGV);
-    // A signal that somebody sends is no fault either.
+    // A signal sent by another process is not a fault either.
     let status = in_child(|| {
-        // SAFETY: ends this process.
+        // SAFETY: this kills the process.
         unsafe { libc::raise(libc::SIGILL) };
     });
     assert_eq!((libc::WIFSIGNALED(status), libc::WTERMSIG(status)), (true, libc::SIGILL));
@@ -281,7 +281,7 @@ fn a_child_runs_alone_and_leaves_the_threads_be() {
     run(&slot.unwrap(), &code, 1000, 32).unwrap();
 }
 
-/// What the program's handler found when it was installed.
+/// The previous action when the program installed its handler.
 static BEFORE: AtomicUsize = AtomicUsize::new(0);
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
@@ -305,30 +305,30 @@ fn before() -> &'static libc::sigaction {
 
 fn count() {
     if CALLS.fetch_add(1, SeqCst) > 0 {
-        // SAFETY: ends the child: it goes in a circle.
+        // SAFETY: exits the child, since the handlers call each other in a loop.
         unsafe { libc::_exit(99) };
     }
 }
 
-/// As Python's faulthandler: restores what was there, and sends the signal again.
+/// Like Python's faulthandler: restores the previous action and sends the signal again.
 extern "C" fn restores(signal: i32, _: *mut libc::siginfo_t, _: *mut c_void) {
     count();
-    // SAFETY: the action that was there.
+    // SAFETY: it is the previous action.
     unsafe {
         libc::sigaction(signal, before(), std::ptr::null_mut());
         libc::raise(signal);
     }
 }
 
-/// Calls what was there.
+/// Calls the previous handler.
 extern "C" fn passes_on(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     count();
     let next = before().sa_sigaction;
     if next == libc::SIG_DFL || before().sa_flags & libc::SA_SIGINFO == 0 {
-        // SAFETY: ends the child.
+        // SAFETY: exits the child.
         unsafe { libc::_exit(98) };
     }
-    // SAFETY: the action that was there is a handler of this kind.
+    // SAFETY: the previous action is a handler of this kind.
     let next: Handler = unsafe { std::mem::transmute(next) };
     next(signal, info, context);
 }
@@ -350,8 +350,8 @@ fn a_handler_installed_later_gets_only_what_is_the_programs() {
                 assert_eq!(run(&workers, &bad, 1, 32).unwrap_err().kind, FaultKind::IllegalAddress);
             }
             assert_eq!(CALLS.load(SeqCst), 0);
-            // The default action is the program's to ask for, too; kernels have their faults all the same.
-            // SAFETY: asks for it, and back.
+            // The program may also set the default action; kernels still get their faults. SAFETY: sets the
+            // default action, and then restores the handler.
             unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
             assert_eq!(run(&workers, &bad, 1, 32).unwrap_err().kind, FaultKind::IllegalAddress);
             install(handler);
@@ -366,13 +366,13 @@ fn a_handler_installed_later_gets_only_what_is_the_programs() {
 #[test]
 fn a_thread_that_blocks_all_signals_runs_kernels() {
     let status = in_child(|| {
-        // SAFETY: sets are plain values; this is the child's only thread.
+        // SAFETY: signal sets are plain data; this is the child's only thread.
         let blocked = || unsafe {
             let mut mask: libc::sigset_t = std::mem::zeroed();
             libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut mask);
             [libc::SIGSEGV, libc::SIGFPE, libc::SIGRTMAX() - 1].map(|s| libc::sigismember(&mask, s))
         };
-        // SAFETY: as above.
+        // SAFETY: see above.
         unsafe {
             let mut all: libc::sigset_t = std::mem::zeroed();
             libc::sigfillset(&mut all);
@@ -381,7 +381,7 @@ fn a_thread_that_blocks_all_signals_runs_kernels() {
         let (well, workers) = (Blocks(|_: &BlockCtx| Stop::Done), Workers::new(1));
         for (code, kind) in [(STORE, FaultKind::IllegalAddress), (DIVIDE, FaultKind::Arithmetic)] {
             let machine = Machine::new(code);
-            // One launch right after the other.
+            // One launch directly after the other.
             let mut byte = 0u8;
             for argument in [16, &raw mut byte as usize, 16] {
                 let ends = Blocks(|_: &BlockCtx| {

@@ -52,7 +52,10 @@ fn the_guide_counts_what_is_in_the_tables() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         return fs::write(&path, &current).expect("docs/hipify.md can be written");
     }
-    assert!(text == current, "docs/hipify.md is out of date: UPDATE_EXPECT=1 cargo test -p hipify --test tables");
+    assert!(
+        text == current,
+        "docs/hipify.md is out of date: UPDATE_EXPECT=1 cargo test -p hipify --test tables"
+    );
 }
 
 #[test]

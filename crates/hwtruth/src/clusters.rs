@@ -13,8 +13,7 @@ pub type Recording = BTreeMap<String, String>;
 fn read(bytes: &[u8]) -> Result<Recording, String> {
     let mut all = Recording::new();
     for line in Header::read("anywarp-cluster 1", bytes)?.lines {
-        let (name, rest) =
-            line.split_once(' ').ok_or_else(|| format!("malformed line: {line:.60}"))?;
+        let (name, rest) = line.split_once(' ').ok_or_else(|| format!("malformed line: {line:.60}"))?;
         if all.insert(name.to_owned(), rest.to_owned()).is_some() {
             return Err(format!("{name} occurs twice"));
         }

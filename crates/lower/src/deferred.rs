@@ -211,8 +211,9 @@ impl Deferred {
         let numbers: Vec<ast::FuncId> = functions.iter().map(|f| f.1).collect();
         // The same bodies were parsed successfully before.
         let bodies = self.outline.read(&self.source, &numbers);
-        let bodies =
-            bodies.ok_or_else(|| vec![Error::mistake("a body that was parsed before no longer parses".to_owned())])?;
+        let bodies = bodies.ok_or_else(|| {
+            vec![Error::mistake("a body that was parsed before no longer parses".to_owned())]
+        })?;
         for ((id, number), body) in functions.iter().zip(bodies) {
             let head = &unit.module[*number];
             let function = ast::Function { body: Some(body), ..head.clone() };

@@ -207,9 +207,11 @@ impl Lower<'_> {
                     let base = self.op1(Op::LocalAddr(slot), &[]);
                     Ok((self.offset(base, offset), Space::Local))
                 }
-                VarPlace::Scalar(_) => {
-                    self.fail(ErrorClass::Invalid, at.span, "the address of a scalar parameter cannot be taken here")
-                }
+                VarPlace::Scalar(_) => self.fail(
+                    ErrorClass::Invalid,
+                    at.span,
+                    "the address of a scalar parameter cannot be taken here",
+                ),
             },
             Symbol::Label(_) => self.fail(ErrorClass::Invalid, at.span, "a label has no address"),
         }

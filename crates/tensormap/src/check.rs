@@ -45,7 +45,9 @@ impl std::fmt::Display for Invalid {
             Invalid::Stride(d) => write!(f, "stride {d} is not aligned, or 2^40 or more"),
             Invalid::Step(d) => write!(f, "element stride {d} is not 1 to 8"),
             Invalid::Size => f.write_str("a size of the box is out of range"),
-            Invalid::Row => f.write_str("a row of the box is not a multiple of 16 bytes or exceeds the swizzle"),
+            Invalid::Row => {
+                f.write_str("a row of the box is not a multiple of 16 bytes or exceeds the swizzle")
+            }
             Invalid::Bytes => write!(f, "the box has more than {MOST_BYTES} bytes"),
             Invalid::Corner => f.write_str("a corner is out of range"),
             Invalid::Empty => f.write_str("the bounding box is empty"),

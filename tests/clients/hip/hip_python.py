@@ -1,4 +1,5 @@
-"""Modules, memory, streams, events and errors through hip-python, whose bindings open libamdhip64.so by name."""
+"""Modules, memory, streams, events and errors through hip-python, whose bindings open libamdhip64.so by
+name."""
 
 import ctypes
 
@@ -39,7 +40,7 @@ ERROR = hip.hipError_t
 
 
 def check(answer):
-    """The results of a call that must succeed."""
+    """Returns the results of a call that must succeed."""
     code, *results = answer if isinstance(answer, tuple) else (answer,)
     if code != ERROR.hipSuccess:
         raise RuntimeError(str(code))
@@ -77,7 +78,7 @@ def kernels():
     check(hip.hipStreamSynchronize(stream))
     assert list(host) == [2.5 * i for i in range(count)]
     assert check(hip.hipEventElapsedTime(start, stop)) >= 0
-    # The variable is device memory like any other.
+    # The variable is ordinary device memory.
     address, bytes_ = check(hip.hipModuleGetGlobal(module, b"calls"))
     calls = (ctypes.c_uint32 * 1)()
     assert bytes_ == 4

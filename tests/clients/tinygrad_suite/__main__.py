@@ -1,7 +1,8 @@
-"""Runs tinygrad's programs on the CUDA driver that the loader finds: python3 tests/clients/tinygrad_suite RENDERER [CASE...]
+"""Runs tinygrad programs on the CUDA driver that the loader finds: python3 tests/clients/tinygrad_suite
+RENDERER [CASE...]
 
-RENDERER is PTX, tinygrad's own, or CUDA, which has NVRTC compile its C++. Each case is held against a model in numpy; suite.py beside this folder tells
-what is printed."""
+RENDERER is PTX, tinygrad's own, or CUDA, which compiles C++ with NVRTC. Results are compared with models
+in numpy; see suite.py in the parent folder for the output."""
 import ctypes
 import os
 import pathlib
@@ -15,19 +16,19 @@ RENDERERS = ["PTX", "CUDA"]
 
 
 def find_nvrtc():
-    """Has tinygrad find NVRTC and its headers among this Python's packages."""
+    """Makes tinygrad find NVRTC and its headers among this Python's packages."""
     import nvidia
 
     (root,) = [p for base in nvidia.__path__ for p in pathlib.Path(base).glob("cu1*") if list(p.glob("lib/libnvrtc.so.*"))]
     os.environ.setdefault("NVRTC_PATH", str(next(root.glob("lib/libnvrtc.so.*"))))
     os.environ.setdefault("CUDA_PATH", str(root))
-    # NVRTC opens this one by its name, which it then finds loaded.
+    # NVRTC opens this library by name, and then finds it already loaded.
     for path in root.glob("lib/libnvrtc-builtins.so.*"):
         ctypes.CDLL(str(path))
 
 
 def answers(function):
-    """A case with numpy's arrays for its tensors."""
+    """Wraps a case to convert its tensors to numpy arrays."""
     from tinygrad import Tensor
 
     def case():
@@ -42,9 +43,10 @@ def main():
     renderer, patterns = sys.argv[1], sys.argv[2:]
     if renderer == "CUDA":
         find_nvrtc()
-    # Kernels kept from another run would not be made again.
+    # Kernels cached by an earlier run would not be compiled again.
     os.environ |= {"DEV": f"CUDA:{renderer}", "CACHELEVEL": "0", "CCACHE": "0", "PARALLEL": "0"}
-    # What TinyJit captures is launched kernel by kernel: 1 has it make a graph of the driver's, which Anywarp does not have yet.
+    # TinyJit launches captured kernels one by one: with 1 it would create a graph of the driver's, which
+    # Anywarp does not support yet.
     os.environ.setdefault("JIT", "2")
 
     from cases import CASES

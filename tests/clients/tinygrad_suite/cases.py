@@ -1,7 +1,7 @@
-"""What is run, and what must come of it: models in numpy with the error that the arithmetic allows.
+"""The cases of the tinygrad suite, with models in numpy and the error that the arithmetic allows.
 
-A case is a function that yields (what, got, want, bound): `got` is a tensor or an array, `bound` the largest difference allowed, a number or an
-array; 0 asks for the same value."""
+A case is a function that yields (what, got, want, bound): `got` is a tensor or an array, `bound` the
+largest allowed difference, which is a number or an array; 0 means equality."""
 import functools
 import math
 
@@ -11,13 +11,13 @@ from tinygrad.helpers import Context
 
 F16, F32, F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 INTEGERS = [np.dtype(f"{sign}int{bits}") for bits in (8, 16, 32, 64) for sign in ("", "u")]
-# Half a unit in the last place of a number near 1: what rounding to a type may change.
+# Half a unit in the last place of a number near 1: the error of rounding to a type.
 HALF_ULP = {F64: 2.0**-53, F32: 2.0**-24, F16: 2.0**-11}
 CASES = {}
 
 
 def case(name, *arguments):
-    """Registers a case, the function with these arguments."""
+    """Registers a case that calls the function with these arguments."""
     def register(function):
         assert name not in CASES, name
         CASES[name] = functools.partial(function, *arguments)
@@ -26,7 +26,7 @@ def case(name, *arguments):
 
 
 def draw(name, shape, kind=F32):
-    """Numbers that are the same every time; `name` says which."""
+    """Reproducible pseudo-random numbers; `name` selects the sequence."""
     source = np.random.default_rng(list(name.encode()))
     if kind.kind == "b":
         return source.integers(0, 2, shape).astype(bool)
@@ -41,17 +41,17 @@ def single(array):
 
 
 def rounding(want, kind=F32, steps=1):
-    """The error of rounding exact values to `kind` so many times, with none lost to cancellation."""
+    """The error of rounding exact values to `kind` this many times, without cancellation."""
     return np.abs(want) * HALF_ULP[kind] * 1.01 * steps + float(np.finfo(kind).smallest_subnormal)
 
 
 def of_sum(terms, axis, kind=F32):
-    """The error of a sum of `terms` in any order, each of which was rounded."""
+    """The error of a sum of rounded `terms`, in any order."""
     count = np.prod([terms.shape[i] for i in np.atleast_1d(axis)])
     return np.abs(terms).sum(axis) * HALF_ULP[kind] * (count + 1) + float(np.finfo(kind).smallest_subnormal)
 
 
-# Element by element.
+# Elementwise operations.
 
 BINARY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
@@ -61,7 +61,7 @@ BINARY = {
 def arithmetic(kind):
     a, b = draw("left", (33, 70), kind), draw("right", (33, 70), kind)
     for name, model in BINARY.items():
-        # One operation each, so that the answer is the rounded one.
+        # One operation each, so that the result is correctly rounded.
         yield name, getattr(Tensor(a), name)(Tensor(b)), model(a, b), 0
     yield "negated", -Tensor(a), np.negative(a), 0
     for name, model in {"<": np.less, "==": np.equal}.items():
@@ -77,7 +77,7 @@ def integers(kind):
     a, b = draw("left", 2000, kind), draw("right", 2000, kind)
     b[b == 0] = 7
     if kind.kind == "i":
-        # The quotient of the least number and -1 is none of the type.
+        # The quotient of the smallest number and -1 does not fit the type.
         a[(a == np.iinfo(kind).min) & (b == -1)] = 5
     x, y = Tensor(a), Tensor(b)
     yield "floored quotients", x // y, a // b, 0
@@ -123,19 +123,19 @@ def conversions():
         source = draw("whole", 1500, kind)
         for other, last in (FLOATS[1], FLOATS[2], WHOLE[2], WHOLE[4]):
             yield f"{to} to {last}", Tensor(source).cast(last), source.astype(other), 0
-    # In one kernel it would round nothing.
+    # In a single kernel it would not round.
     yield "f32 to bf16 and back", Tensor(x).cast(dtypes.bfloat16).contiguous().realize().cast(dtypes.float32), to_bf16(x), 0
     yield "bits", Tensor(x).bitcast(dtypes.uint32), x.view(np.uint32), 0
 
 
 def to_bf16(x):
-    """Rounds to the nearest number of eight bits, to even between two."""
+    """Rounds to the nearest 8-bit float, ties to even."""
     bits = x.view(np.uint32).astype(np.uint64)
     return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
 
 
-# What each function is held to, in parts of the answer: tinygrad writes sine, exponentials and logarithms of polynomials or takes the approximate
-# instructions, a hyperbolic tangent and a sigmoid of them.
+# The allowed relative error of each function: tinygrad implements sine, exponentials and logarithms as
+# polynomials or with the approximate instructions, and derives hyperbolic tangent and sigmoid from them.
 FUNCTIONS = {
     "sqrt": (np.sqrt, 2e-7), "rsqrt": (lambda x: 1 / np.sqrt(x), 6e-7), "reciprocal": (np.reciprocal, 2e-7), "exp2": (np.exp2, 2e-6), "exp": (np.exp, 3e-6),
     "log2": (np.log2, 2e-6), "log": (np.log, 2e-6), "sin": (np.sin, 2e-6), "cos": (np.cos, 2e-6), "tanh": (np.tanh, 2e-6), "square": (np.square, 2e-7),
@@ -153,7 +153,7 @@ def functions():
     for name, (model, part) in FUNCTIONS.items():
         source = np.abs(x) + np.float32(1e-3) if name in POSITIVE else x
         want = model(single(source))
-        # Around its zeros a function is held to the size of its argument.
+        # Around its zeros, a function's error is relative to the size of its argument.
         yield name, getattr(Tensor(source), name)(), want, part * np.maximum(np.abs(want), 1)
     big = draw("angles", 500) * np.float32(1e5)
     yield "sines of large angles", Tensor(big).sin(), np.sin(single(big)), 2e-6
@@ -186,7 +186,7 @@ def broadcasts():
     yield "expanded", Tensor(c).reshape(1, 40).expand(6, 40).contiguous(), np.broadcast_to(c, (6, 40)), 0
 
 
-# Movement and indices: no arithmetic.
+# Movement and indexing, without arithmetic.
 
 @case("movement")
 def movement():
@@ -201,7 +201,7 @@ def movement():
     yield "repeated", x[:2, :3].repeat(2, 1, 3), np.tile(a[:2, :3], (2, 1, 3)), 0
     yield "rolled", x.roll(5, 2), np.roll(a, 5, 2), 0
     yield "triangle", x[0].tril(), np.tril(a[0]), 0
-    # A tensor of constants alone would be made on the host.
+    # A tensor of constants alone would be created on the host.
     zeros = np.zeros((143, 1), np.int32)
     yield "range", Tensor.arange(3, 1000, 7) + Tensor(zeros[:, 0]), np.arange(3, 1000, 7, dtype=np.int32), 0
     yield "identity", Tensor.eye(30, dtype=dtypes.int32) + Tensor(zeros[:30]), np.eye(30, dtype=np.int32), 0
@@ -238,7 +238,7 @@ def assignments():
     yield "in place", x, a * 2 + 1, rounding(a * 2 + 1, steps=2)
 
 
-# Reductions, scans, orders.
+# Reductions, scans, sorting.
 
 @case("reductions")
 def reductions():
@@ -293,7 +293,7 @@ def orders():
     yield "sorted integers, falling", Tensor(whole).sort(descending=True)[0], -np.sort(-whole.astype(np.int64)), 0
 
 
-# Products.
+# Matrix products.
 
 def product(kind, shape, accumulate=None):
     m, k, n = shape
@@ -303,7 +303,7 @@ def product(kind, shape, accumulate=None):
     bound = (np.abs(single(a)) @ np.abs(single(b))) * HALF_ULP[inner] * (2 * k)
     got = Tensor(a).matmul(Tensor(b), dtype=accumulate) if accumulate else Tensor(a) @ Tensor(b)
     if kind == F16:
-        # Without the tensor core each product is rounded to a half.
+        # Without the tensor core, each product is rounded to f16.
         bound = bound + np.abs(single(a)) @ np.abs(single(b)) * HALF_ULP[F16] + (0 if accumulate else rounding(exact, F16, 2))
     yield "product", got, exact, bound
 
@@ -323,7 +323,7 @@ def product_of_integers():
 
 @case("product_u8")
 def product_of_bytes():
-    # Whether products of bytes are bytes depends on the renderer: these are below 256.
+    # Whether products of bytes are bytes depends on the renderer; these are below 256.
     a, b = draw("left", (48, 64), np.dtype(np.uint8)) & 15, draw("right", (64, 32), np.dtype(np.uint8)) & 15
     yield "product", Tensor(a).matmul(Tensor(b), dtype=dtypes.int32), a.astype(np.int32) @ b.astype(np.int32), 0
 
@@ -420,7 +420,7 @@ def losses():
     yield "binary cross entropy", Tensor(x).binary_crossentropy_logits(Tensor(target)), want, 5e-6
 
 
-# Random numbers: a counter cipher on integers, which the model does by itself.
+# Random numbers: a counter-based cipher on integers, which the model implements independently.
 
 ROTATIONS = [[13, 15, 26, 6], [17, 29, 16, 24]]
 
@@ -469,7 +469,7 @@ def gradients():
 
 
 def descend(x, y, weights, rate, steps):
-    """The same training in numpy: two layers, the mean of squares, plain descent."""
+    """The same training in numpy: two layers, mean squared error, plain gradient descent."""
     first, last = (single(w) for w in weights)
     losses = []
     for _ in range(steps):
@@ -499,7 +499,7 @@ def training():
         return loss.realize(*optimiser.schedule_step())
 
     with Context(TRAINING=1):
-        # From the third on, the step's kernels are launched without tinygrad's part.
+        # From the third step on, the kernels are launched without tinygrad's scheduler.
         got = np.array([step().item() for _ in range(8)])
     yield "losses", got, want[0], 1e-5
     yield "first weights", first, want[1], 1e-5
@@ -533,7 +533,7 @@ def captured():
 
     for turn in range(5):
         a, b = draw(f"a{turn}", (16, 16)), draw(f"b{turn}", (16, 16))
-        # What is handed in is another buffer each time: the kernels get new arguments.
+        # The inputs are new buffers each time, so the kernels get new arguments.
         got = chain(Tensor(a).realize(), Tensor(b).realize()).numpy()
         z = np.maximum(single(a) @ single(b), 0)
         yield f"turn {turn}", got, (z - z.mean(1, keepdims=True)) * 2 + single(a).sum(), 1e-4
@@ -567,7 +567,7 @@ def two_devices():
     x, y = Tensor(a).realize(), Tensor(b).realize()
     yield "moved", x.to(devices[1]) * 2, a * 2, 0
     left, right = x.shard(devices, axis=0), y.shard(devices)
-    # What lies on two devices would be put together on the host.
+    # Data on two devices would be combined on the host.
     yield "by rows", (left @ right).to(devices[0]), single(a) @ single(b), bound
     left, right = x.shard(devices, axis=1), y.shard(devices, axis=0)
     yield "over the sum", (left @ right).to(devices[0]), single(a) @ single(b), bound

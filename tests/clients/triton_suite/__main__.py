@@ -1,6 +1,7 @@
-"""Runs Triton's kernels on the CUDA driver that the loader finds, without PyTorch: python3 tests/clients/triton_suite [CASE...]
+"""Runs Triton kernels on the CUDA driver that the loader finds, without PyTorch: python3
+tests/clients/triton_suite [CASE...]
 
-Each case is held against a model in numpy; suite.py beside this folder tells what is printed."""
+Results are compared with models in numpy; see suite.py in the parent folder for the output."""
 import functools
 import os
 import pathlib
@@ -29,7 +30,7 @@ def main():
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as cache:
         os.environ.setdefault("TRITON_CACHE_DIR", cache)
-        # Otherwise it tells that a later version will choose otherwise.
+        # Otherwise Triton warns that a later version will choose a different default.
         os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
         status = main()
     sys.exit(status)

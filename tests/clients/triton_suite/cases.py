@@ -1,7 +1,7 @@
-"""What is run, and what must come of it: models in numpy with the error that the arithmetic allows.
+"""The cases of the Triton suite, with models in numpy and the error that the arithmetic allows.
 
-A case is a function of the device's capability that yields (what, got, want, bound): `bound` is the largest difference allowed, a number or an
-array; 0 asks for the same bits."""
+A case is a function of the device's capability that yields (what, got, want, bound): `bound` is the
+largest allowed difference, which is a number or an array; 0 means identical bits."""
 import itertools
 import math
 import pathlib
@@ -22,7 +22,7 @@ from device import Tensor, empty, zeros  # noqa: E402
 F16, F32, F64, BF16 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64), np.dtype(ml_dtypes.bfloat16)
 E4M3, E5M2 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
 I8, I32, I64, U32 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint32)
-# Half a unit in the last place of a number near 1: what rounding to a type may change.
+# Half a unit in the last place of a number near 1: the error of rounding to a type.
 HALF_ULP = {F64: 2.0**-53, F32: 2.0**-24, F16: 2.0**-11, BF16: 2.0**-8, E4M3: 2.0**-4, E5M2: 2.0**-3}
 SHORT = {F16: "f16", F32: "f32", F64: "f64", BF16: "bf16", E4M3: "e4m3", E5M2: "e5m2", I8: "i8", I32: "i32", I64: "i64", U32: "u32"}
 CASES = {}
@@ -38,7 +38,7 @@ def case(name, least=80, most=129, **parameters):
 
 
 def draw(name, shape, kind):
-    """Numbers that are the same every time; `name` says which."""
+    """Reproducible pseudo-random numbers; `name` selects the sequence."""
     source = np.random.default_rng(list(name.encode()))
     if kind.kind in "iu":
         info = np.iinfo(kind)
@@ -57,7 +57,7 @@ def rounding(want, kind):
     return np.abs(wide(want)) * HALF_ULP[kind] * 1.01 + float(ml_dtypes.finfo(kind).smallest_subnormal)
 
 
-# Element by element.
+# Elementwise operations.
 
 def add(_capability, kind):
     n = 5000
@@ -149,8 +149,8 @@ def weight_gradient(_capability):
 # Matrix products.
 
 SUMS = {F16: tl.float32, BF16: tl.float32, F32: tl.float32, F64: tl.float64, E4M3: tl.float32, E5M2: tl.float32, I8: tl.int32}
-# What summing adds to the error, of the sum of absolute products: the tensor core cuts what lies below the largest of a step, and sums of eight-bit
-# floats are kept with 14 bits by capability 8.9 and 9.0.
+# The error that summing adds, relative to the sum of absolute products: the tensor core truncates bits below
+# the largest term of a step, and capabilities 8.9 and 9.0 keep 14 bits in sums of 8-bit floats.
 SUM_ERROR = {F16: 2.0**-18, BF16: 2.0**-18, F32: 2.0**-21, F64: 2.0**-48, E4M3: 2.0**-11, E5M2: 2.0**-11, I8: 0}
 
 
@@ -281,7 +281,7 @@ case("attention_described", 90, kind=F16, causal=False, described=True)(attentio
 case("attention_specialised", 90, kind=F16, causal=False, described=True, specialised=True, stages=2)(attention)
 
 
-# Reductions, scans, order.
+# Reductions, scans, sorting.
 
 def reductions(_capability, kind, m=32, n=64):
     x = draw("reduce", (m, n), kind)
@@ -408,7 +408,7 @@ def random(_capability):
     to = empty(n, F32)
     kernels.normal[n // 512,](to, seed, BLOCK=512)
     first, second = np.maximum(1e-7, to_uniform(all_words[0])), to_uniform(all_words[1])
-    # The approximate sine of large angles and the logarithm near 1.
+    # Limited by the approximate sine of large angles and the logarithm near 1.
     yield "normal", to.numpy(), np.sqrt(-2 * np.log(first)) * np.cos(2 * np.pi * second), 1e-4
 
 
@@ -418,7 +418,7 @@ def atomic_sums(_capability, kind, cells=7):
     n = 2048
     values = draw("atomic", n, kind)
     if kind.kind != "i":
-        # Sums that every order gives alike.
+        # Values whose sum does not depend on the order.
         values = np.clip(np.round(values.astype(np.float32) * 2), -3, 3).astype(kind)
     to = zeros(cells, kind)
     kernels.atomic_sum[n // 512,](to, Tensor(values), CELLS=cells, BLOCK=512)
@@ -569,7 +569,7 @@ def matmul_clusters(_capability):
 
 # Functions.
 
-# The error that the function may have in float32, as a part of the value and absolutely.
+# The error that the function may have in float32, relative and absolute.
 FUNCTIONS = {
     "exp": (np.exp, 2.0**-21, 0), "log": (lambda a, b: np.log(np.abs(a)), 2.0**-21, 2.0**-21), "sin": (np.sin, 2.0**-21, 2.0**-22),
     "cos": (np.cos, 2.0**-21, 2.0**-22), "sqrt": (lambda a, b: np.sqrt(np.abs(a)), 2.0**-22, 0), "erf": (None, 2.0**-21, 0),
@@ -587,7 +587,8 @@ def functions(_capability, kind):
     x, y = draw("x", n, kind) * 3, draw("y", n, kind) * 3
     for which, (model, relative, absolute) in FUNCTIONS.items():
         if kind == F64 and which in ("divide", "clamp"):
-            # Triton 3.9 has the first for single precision alone, and no code for the second from capability 9.0 on.
+            # Triton 3.9 has the first one only in single precision, and generates no code for the second from
+            # capability 9.0 on.
             continue
         to = empty(n, kind)
         kernels.function[n // 256,](Tensor(x), Tensor(y), to, WHICH=which, BLOCK=256)
@@ -636,7 +637,7 @@ case("integers_i32", kind=I32)(integers)
 case("integers_i64", kind=I64)(integers)
 
 
-# The rest of what a kernel can do.
+# Other features of kernels.
 
 @case("assembly")
 def assembly(_capability):

@@ -1,10 +1,10 @@
-"""Memory of the device for Triton without PyTorch: arrays of numpy, copied by the CUDA driver."""
+"""Device memory for Triton without PyTorch: numpy arrays that are copied by the CUDA driver."""
 import ctypes
 
 import ml_dtypes
 import numpy as np
 
-# Triton's name of a type for numpy's.
+# Triton's names of numpy's types.
 NAMES = {
     np.dtype(kind): name
     for kind, name in [
@@ -19,7 +19,7 @@ _cuda = ctypes.CDLL("libcuda.so.1")
 
 
 def call(name, *arguments):
-    """Calls a function of the driver."""
+    """Calls a driver function."""
     status = getattr(_cuda, name)(*arguments)
     if status:
         text = ctypes.c_char_p()
@@ -28,7 +28,7 @@ def call(name, *arguments):
 
 
 def begin():
-    """Makes the device's primary context current, and returns the capability."""
+    """Makes the device's primary context current and returns the capability."""
     context, device = ctypes.c_void_p(), ctypes.c_int()
     call("cuInit", 0)
     call("cuDeviceGet", ctypes.byref(device), 0)
@@ -45,7 +45,7 @@ def attribute(number):
 
 
 class Kind:
-    """A type of elements, as Triton wants to see it."""
+    """An element type with the interface that Triton expects."""
 
     def __init__(self, kind):
         self.name, self.itemsize = NAMES[kind], kind.itemsize
@@ -62,7 +62,7 @@ class Kind:
 
 
 class Tensor:
-    """An array in the device's memory."""
+    """An array in device memory."""
 
     def __init__(self, array):
         array = np.ascontiguousarray(array)
@@ -80,7 +80,7 @@ class Tensor:
         return strides if axis is None else strides[axis]
 
     def numpy(self):
-        """What the device holds, once the launches before have ended."""
+        """The contents of device memory after all launches."""
         array = np.empty(self.shape, self.kind)
         call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), self._address, ctypes.c_size_t(self.bytes))
         return array
@@ -90,7 +90,7 @@ class Tensor:
 
 
 def empty(shape, kind):
-    """An array of NaNs or of large numbers: what a kernel leaves out is seen."""
+    """An array of NaNs or large numbers, which shows elements that a kernel does not write."""
     kind = np.dtype(kind)
     return Tensor(np.frombuffer(b"\x7f" * (int(np.prod(shape)) * kind.itemsize), kind).reshape(shape))
 
@@ -100,5 +100,5 @@ def zeros(shape, kind):
 
 
 def scratch(size, alignment, _stream):
-    """Memory for kernels that make tensor maps."""
+    """Sets up memory for kernels that create tensor maps."""
     return Tensor(np.zeros(size + alignment, np.uint8))

@@ -1,4 +1,5 @@
-"""The kernels that the corpus's generator (tests/corpus/generators/programs/triton_kernels.py) has not, or not alone."""
+"""Kernels that the corpus generator (tests/corpus/generators/programs/triton_kernels.py) lacks, or has
+only in combination."""
 import triton
 import triton.language as tl
 from triton.language.extra import libdevice
@@ -81,7 +82,7 @@ def words(to, seed, BLOCK: tl.constexpr):
 
 @triton.jit
 def atomic_sum(cells, values, CELLS: tl.constexpr, BLOCK: tl.constexpr):
-    """Many lanes add to one cell, and some of a warp to the same."""
+    """Many lanes add to one cell, some of them in the same warp."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.atomic_add(cells + i % CELLS, tl.load(values + i), mask=i % 3 != 0)
 
@@ -105,7 +106,7 @@ def atomic_bits(cells, values, BLOCK: tl.constexpr):
 
 @triton.jit
 def ticket(counter, to, BLOCK: tl.constexpr):
-    """Every program takes a ticket, and every lane one of its own."""
+    """Every program takes a ticket, and so does every lane."""
     i = tl.arange(0, BLOCK)
     mine = tl.atomic_add(counter, 1)
     lane = tl.atomic_add(counter + 1 + i * 0, 1)
@@ -114,7 +115,7 @@ def ticket(counter, to, BLOCK: tl.constexpr):
 
 @triton.jit
 def spin(cell, lock):
-    """Programs that add one after the other under a lock."""
+    """Programs add in turn under a lock."""
     while tl.atomic_cas(lock, 0, 1) == 1:
         pass
     tl.store(cell, tl.load(cell, volatile=True) + 1)
@@ -124,7 +125,7 @@ def spin(cell, lock):
 
 @triton.jit
 def shapes(x, to, M: tl.constexpr, N: tl.constexpr):
-    """Turned, split, joined, reshaped and permuted."""
+    """Transposes, splits, joins, reshapes and permutes."""
     row, column = tl.arange(0, M), tl.arange(0, N)
     v = tl.load(x + row[:, None] * N + column[None, :])
     tl.store(to + column[:, None] * M + row[None, :], tl.trans(v))
@@ -148,7 +149,7 @@ def convert(x, to, BLOCK: tl.constexpr):
 
 @triton.jit
 def double_described(a, to, m, n, BM: tl.constexpr, BN: tl.constexpr):
-    """Tensor maps that the kernel makes; tiles reach over the edge."""
+    """Tensor maps created by the kernel; tiles extend beyond the edge."""
     x = tl.make_tensor_descriptor(a, shape=[m, n], strides=[n, 1], block_shape=[BM, BN])
     y = tl.make_tensor_descriptor(to, shape=[m, n], strides=[n, 1], block_shape=[BM, BN])
     at = [tl.program_id(0) * BM, tl.program_id(1) * BN]
@@ -157,14 +158,14 @@ def double_described(a, to, m, n, BM: tl.constexpr, BN: tl.constexpr):
 
 @triton.jit
 def rows_described(a, index, to, n, BM: tl.constexpr, BN: tl.constexpr):
-    """Rows that an array names, through a tensor map of the host."""
+    """Gathers rows by index through a tensor map created on the host."""
     i = tl.load(index + tl.arange(0, BM))
     tl.store(to + tl.arange(0, BM)[:, None] * n + tl.arange(0, BN)[None, :], a.gather(i, 0))
 
 
 @triton.jit
 def matmul_specialised(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    """One tile a program; loads are warps' of their own."""
+    """One tile per program; separate warps do the loads."""
     row, column = tl.program_id(0) * BM, tl.program_id(1) * BN
     total = tl.zeros([BM, BN], tl.float32)
     for start in tl.range(0, k, BK, warp_specialize=True):
@@ -192,7 +193,7 @@ def attention_described(q, k, v, to, n, scale, BM: tl.constexpr, BN: tl.constexp
 
 @triton.jit
 def accumulate(x, to, n, BLOCK: tl.constexpr):
-    """A loop over tiles with masks, as reductions over long rows have it."""
+    """A loop over masked tiles, as in reductions over long rows."""
     row = tl.program_id(0).to(tl.int64) * n
     total = tl.zeros([BLOCK], tl.float32)
     for start in tl.range(0, n, BLOCK, num_stages=3):
@@ -203,7 +204,7 @@ def accumulate(x, to, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def function(x, y, to, WHICH: tl.constexpr, BLOCK: tl.constexpr):
-    """One function of two numbers, or of one."""
+    """One function of one or two numbers."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     a, b = tl.load(x + i), tl.load(y + i)
     if WHICH == "exp":
@@ -284,7 +285,7 @@ def integer(x, y, to, WHICH: tl.constexpr, BLOCK: tl.constexpr):
 
 @triton.jit
 def turned(a, b, c, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, SUM: tl.constexpr):
-    """A product of matrices of which both lie the other way."""
+    """A product of two transposed matrices."""
     row, column, step = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
     total = tl.zeros([BM, BN], SUM)
     for start in range(0, k, BK):
@@ -304,7 +305,7 @@ def batched(a, b, c, G: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.co
 
 @triton.jit
 def widened(a, b, c, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    """The left matrix is of smaller numbers, widened in registers."""
+    """The left matrix has a narrower type, which is widened in registers."""
     row, column, step = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
     total = tl.zeros([BM, BN], tl.float32)
     for start in range(0, k, BK):
@@ -316,7 +317,7 @@ def widened(a, b, c, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
 
 @triton.jit
 def chain(a, b, c, to, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    """The product of a product."""
+    """A product whose left factor is a product."""
     row, column, step = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
     x = tl.load(a + row[:, None] * K + step[None, :])
     y = tl.load(b + step[:, None] * N + column[None, :])
@@ -326,7 +327,7 @@ def chain(a, b, c, to, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
 
 @triton.jit
 def produce(x, BLOCK: tl.constexpr):
-    """The first of two launches of which the second may begin before it ends."""
+    """The first of two launches; the second may begin before it ends."""
     gdc_launch_dependents()
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(x + i, i * 3)
@@ -360,7 +361,7 @@ def step(x, k):
 
 @triton.jit
 def collatz(x, to):
-    """A loop whose length is data, with a function that is called."""
+    """A loop with a data-dependent length that calls a function."""
     at = tl.program_id(0)
     v = tl.load(x + at)
     count = 0

@@ -1,6 +1,6 @@
 """Runs programs through `anywarp run`, which keeps the PTX that they load.
 
-ANYWARP names the command; it is the release build's by default."""
+ANYWARP names the command; default: the release build's."""
 import os
 import pathlib
 import subprocess
@@ -14,13 +14,14 @@ def anywarp():
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parents[2] / "target"))
     command = pathlib.Path(os.environ.get("ANYWARP", target / "release" / "anywarp"))
     if not command.is_file():
-        sys.exit(f"{command} is not there: cargo build --release makes it, or ANYWARP names another one")
+        sys.exit(f"{command} does not exist: build it with cargo build --release, or set ANYWARP")
     return command
 
 
 def keep(folder, program, arguments, capabilities, cache=None):
-    """Runs a program of programs/ on devices of each capability. Texts are named by the first kernel, a digest and the capability; what is the
-    same for several is kept once. `cache` is the variable that names the folder of the package's own cache, which would hide texts."""
+    """Runs a program in programs/ on devices of each capability. Texts are named by the first kernel, a
+    digest and the capability; identical texts are kept once. `cache` is the variable with the folder of
+    the package's own cache, which would hide texts."""
     kept = set()
     for capability in capabilities[:1] if "--sample" in sys.argv else capabilities:
         with tempfile.TemporaryDirectory() as texts, tempfile.TemporaryDirectory() as empty:

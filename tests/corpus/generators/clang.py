@@ -1,4 +1,5 @@
-"""clang's NVPTX back end on the benchmark kernels and the C++ beside this file, for several targets, PTX versions and levels."""
+"""Compiles the benchmark kernels and the C++ beside this file with clang's NVPTX back end, for several
+targets, PTX versions and levels."""
 import itertools
 import pathlib
 import subprocess

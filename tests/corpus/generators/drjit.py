@@ -1,4 +1,4 @@
-"""What Dr.Jit traces, from programs that `anywarp run` runs on devices of several capabilities."""
+"""The kernels that Dr.Jit traces, from programs run by `anywarp run` on devices of several capabilities."""
 import pathlib
 import sys
 

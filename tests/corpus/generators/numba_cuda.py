@@ -1,4 +1,5 @@
-"""numba's CUDA target (NVVM) on kernels in Python, for several capabilities, optimised and for debuggers."""
+"""Compiles Python kernels with numba's CUDA target (NVVM), for several capabilities, optimised and with
+debug information."""
 import itertools
 import math
 import pathlib

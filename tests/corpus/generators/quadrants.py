@@ -1,4 +1,5 @@
-"""The kernels and the runtime of quadrants, from programs that `anywarp run` runs on devices of several capabilities."""
+"""The kernels and the runtime of quadrants, from programs run by `anywarp run` on devices of several
+capabilities."""
 import pathlib
 import sys
 

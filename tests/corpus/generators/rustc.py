@@ -1,6 +1,8 @@
-"""rustc's target nvptx64-nvidia-cuda on the kernels of rust/, for several targets, PTX versions and levels.
+"""Compiles the kernels in rust/ with rustc's target nvptx64-nvidia-cuda, for several targets, PTX versions
+and levels.
 
-rustup ships no `core` for the target, so rust/language.rs stands for it. The features are the compiler's own, which the pinned one is told to take."""
+rustup ships no `core` for the target, so rust/language.rs replaces it. The features are unstable; the
+pinned compiler is told to accept them."""
 import itertools
 import os
 import pathlib
@@ -17,7 +19,7 @@ LEVELS = {
     "O0": ["-Copt-level=0"],
     "O3": ["-Copt-level=3"],
     "Oz": ["-Copt-level=z"],
-    # NVIDIA's assembler takes no label at the end of a text: LLVM puts one there for the table of address ranges.
+    # LLVM puts a label for the address range table at the end of the text, which ptxas does not accept.
     "debug": ["-Copt-level=1", "-g", "-Coverflow-checks=yes", "-Cllvm-args=-generate-arange-section=false"],
 }
 FEATURES = [
@@ -35,7 +37,8 @@ def main():
         subprocess.run(
             ["rustc", "--edition=2024", "--crate-type=lib", "--target=nvptx64-nvidia-cuda", "-Awarnings", f"-Zcrate-attr=feature({','.join(FEATURES)})",
              "-Zcrate-attr=no_core", f"-Ctarget-cpu={arch}", f"-Ctarget-feature=+ptx{version}", "--emit=asm", *options, "-o", output, kernel.name],
-            # rust-toolchain.toml chooses the compiler by the folder; the texts name the kernels' files as given.
+            # rust-toolchain.toml selects the compiler by folder; the texts contain the kernels' file names as
+            # given.
             cwd=kernel.parent, env=environment, check=True,
         )
 

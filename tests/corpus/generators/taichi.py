@@ -1,4 +1,5 @@
-"""taichi's kernels and runtime, from programs that `anywarp run` runs on devices of several capabilities."""
+"""The kernels and the runtime of taichi, from programs run by `anywarp run` on devices of several
+capabilities."""
 import pathlib
 import sys
 

@@ -1,6 +1,8 @@
-"""tinygrad's PTX renderer, and its CUDA renderer with NVRTC, on small programs of tensors, for several capabilities.
+"""Compiles small tensor programs with tinygrad's PTX renderer, and its CUDA renderer with NVRTC, for several
+capabilities.
 
-tinygrad renders for a device that is not there (`DEV=NULL`); each target has a process of its own, since the device is chosen when it is imported."""
+tinygrad renders without a device (`DEV=NULL`). Each target needs a separate process, since the device is
+selected at import."""
 import itertools
 import os
 import pathlib
@@ -11,7 +13,7 @@ TARGETS = [("PTX", "sm_75"), ("PTX", "sm_80"), ("PTX", "sm_90"), ("PTX", "sm_120
 
 
 def programs():
-    """Each program's name and the tensors that it makes."""
+    """The name of each program, and the tensors that it creates."""
     from tinygrad import Tensor, dtypes, nn
 
     Tensor.manual_seed(7)
@@ -58,7 +60,7 @@ def programs():
 
 
 def gradients():
-    """A step of training, whose kernels are those of backward passes and an optimiser."""
+    """A training step, with the kernels of backward passes and an optimiser."""
     from tinygrad import Tensor, nn
     from tinygrad.helpers import Context
 
@@ -101,7 +103,7 @@ def render(folder, renderer, target):
         if len(texts) == before:
             sys.exit(f"tinygrad made no kernel for {name}")
         for number, text in enumerate(texts[before:]):
-            # Programs share kernels: those of initial values and of fills.
+            # Programs share kernels, such as those for initial values and fills.
             if text in written:
                 continue
             written.add(text)
@@ -113,7 +115,8 @@ def main():
     if len(sys.argv) == 4:
         return render(folder, *sys.argv[2:])
     for renderer, target in TARGETS[1:2] if "--sample" in sys.argv else TARGETS:
-        # The interface's name has the compilers stop at PTX; kernels of a cache or of another process would be missed.
+        # This interface makes the compilers stop at PTX. Kernels from a cache or another process would be
+        # missed.
         environment = os.environ | {"DEV": f"MOCK+NULL:{renderer}:{target}", "CCACHE": "0", "CACHELEVEL": "0", "PARALLEL": "0"}
         if renderer == "CUDA":
             environment |= nvrtc()
@@ -121,7 +124,7 @@ def main():
 
 
 def nvrtc():
-    """Where NVRTC and its headers are among this Python's packages."""
+    """The location of NVRTC and its headers among this Python's packages."""
     import nvidia
 
     (root,) = [p for base in nvidia.__path__ for p in pathlib.Path(base).glob("cu1*") if list(p.glob("lib/libnvrtc.so.*"))]
@@ -130,6 +133,6 @@ def nvrtc():
 
 
 if __name__ == "__main__":
-    # This file has the package's name.
+    # This file has the same name as the package.
     sys.path.remove(str(pathlib.Path(__file__).resolve().parent))
     main()

@@ -1,17 +1,18 @@
-"""Triton on kernels of the usual kinds, for several capabilities and PTX versions. It needs no GPU, and of its steps the last, NVIDIA's assembler, is left out."""
+"""Compiles typical kernels with Triton for several capabilities and PTX versions, without a GPU and
+without the last step, NVIDIA's assembler."""
 import os
 import pathlib
 import sys
 import tempfile
 
-# Capabilities with the PTX version to ask for: the least that what Triton makes for them needs, or a later one. Its LLVM knows versions up to 9.0;
-# later ones differ in the first line.
+# Capabilities with the PTX version to request: the minimum for Triton's code, or a later one. Triton's LLVM
+# knows versions up to 9.0; later ones differ only in the first line.
 TARGETS = [(75, 78), (80, 80), (86, 81), (89, 84), (90, 86), (100, 86), (103, 88), (110, 90), (120, 87), (121, 95)]
 
 
 def main():
     with tempfile.TemporaryDirectory() as cache:
-        # Read when Triton is imported. The version is of the assembler that is not there.
+        # Read when Triton is imported. The version replaces that of the missing assembler.
         os.environ |= {"TRITON_CACHE_DIR": cache, "TRITON_MOCK_PTX_VERSION": "9.0", "TRITON_DEFAULT_FP_FUSION": "1"}
         make(pathlib.Path(sys.argv[1]), TARGETS[1:5:3] if "--sample" in sys.argv else TARGETS)
 
@@ -25,7 +26,7 @@ def make(folder, targets):
     from triton_kernels import VARIANTS
 
     def stages(*arguments):
-        """Triton asks this function for a key of the cache, then for changes of its steps."""
+        """Triton calls this function first for a cache key, and then to modify its compilation steps."""
         if not arguments:
             return "ptx", "ptx"
         arguments[1]["cubin"] = lambda text, metadata: text.encode()
@@ -42,6 +43,6 @@ def make(folder, targets):
 
 
 if __name__ == "__main__":
-    # This file has the package's name.
+    # This file has the same name as the package.
     sys.path.remove(str(pathlib.Path(__file__).resolve().parent))
     main()

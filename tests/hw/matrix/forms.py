@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes forms.tsv: one line a matrix instruction, from which the recorder and the tests make one kernel each (README.md).
+"""Writes forms.tsv: one line per matrix instruction, from which the recorder and the tests generate one
+kernel each (README.md).
 
-Names in a body: %a0 %b0 %c0 %e0 … the registers of the inputs, %d0 … those of the result, %s the block's shared memory, %w the
-warp's part of it, %l the lane, %u2 the thread; scratch %h<8> %t<16> %q<8> %p<4>.
+Names in a body: registers of the inputs %a0 %b0 %c0 %e0 …, of the result %d0 …, the block's shared memory
+%s, the warp's part of it %w, the lane %l, the thread %u2, and scratch registers %h<8> %t<16> %q<8> %p<4>.
 """
 import sys
 
@@ -20,7 +21,7 @@ def form(group, name, inputs, output, body):
 
 
 def registers(elements, t):
-    """Registers of a lane for a matrix of so many elements."""
+    """Registers per lane for a matrix with this many elements."""
     return elements * BITS[t] // 32 // max(32, BITS[t])
 
 
@@ -107,7 +108,7 @@ def sparse():
                                 mma((16, 8, k), ("s32", a, b, "s32"), extra=sat, group=g, sparse=(sp, f))
 
 
-# Where a matrix of wmma has how many elements in all lanes together, by its name.
+# The number of elements of a wmma matrix in all lanes together, by its name.
 def elements(shape, matrix):
     m, n, k = shape
     return {"a": m * k, "b": k * n, "c": m * n, "d": m * n}[matrix]
@@ -135,7 +136,7 @@ def wmma_shapes():
 
 
 def to_shared(name, count, stride=16):
-    """Each lane's registers one after another at its place in the warp's shared memory."""
+    """Stores each lane's registers in sequence in the warp's shared memory."""
     text = f"mad.lo.u32 %t1, %l, {stride}, %w; "
     return text + " ".join(f"st.shared.b32 [%t1+{4 * i}], %{name}{i};" for i in range(count)) + " bar.warp.sync -1;"
 
@@ -147,7 +148,7 @@ def wmma():
         s = "m{}n{}k{}".format(*shape)
         d, a, b, c = types
         fixed = a in ("s4", "u4", "b1")
-        # Loads and stores: the layout of fragments is seen in their registers.
+        # Loads and stores: the registers show the layout of fragments.
         for matrix, t in (("a", a), ("b", b), ("c", c)):
             for layout in ("row", "col"):
                 if fixed and matrix != "c" and layout != {"a": "row", "b": "col"}[matrix]:
@@ -195,7 +196,7 @@ def wmma():
 
 
 def wmma6():
-    """Products of halves that keep to the range of finite numbers, which went with PTX 6.5: the group's kernels are of PTX 6.4 for sm_70."""
+    """Products of f16 with .satfinite, removed in PTX 6.5. The group's kernels are PTX 6.4 for sm_70."""
     for shape in ((16, 16, 16), (8, 32, 16), (32, 8, 16)):
         for d in ("f16", "f32"):
             for c in ("f16", "f32"):
@@ -211,7 +212,7 @@ def matrix():
     for num in (1, 2, 4):
         for trans in ("", ".trans"):
             text = f"ldmatrix.sync.aligned.m8n8.x{num}{trans}.shared.b16"
-            # The lane's own row; and rows in another order.
+            # The lane's own row, and rows in another order.
             form(g, f"ldmatrix.x{num}{trans}", ["a:raw*4"], f"b32*{num}",
                  f"{to_shared('a', 4)} {text} {vector('d', num)}, [%t1];")
             form(g, f"ldmatrix.x{num}{trans}.mixed", ["a:raw*4"], f"b32*{num}",
@@ -222,17 +223,18 @@ def matrix():
     form(g, "movmatrix", ["a:raw*1"], "b32*1", "movmatrix.sync.aligned.m8n8.trans.b16 %d0, %a0;")
 
 
-# Of a matrix in shared memory: swizzle, bytes between its blocks (leading and stride offset), first byte.
+# For a matrix in shared memory: swizzle, bytes between its blocks (leading and stride offset), and first
+# byte.
 def descriptor(at, base, swizzle, leading, stride):
     mode = {0: 0, 128: 1, 64: 2, 32: 3}[swizzle]
     constant = mode << 62 | (stride >> 4) << 32 | (leading >> 4) << 16
     return f"add.u32 %t2, %s, {base}; and.b32 %t2, %t2, 0x3ffff; shr.u32 %t2, %t2, 4; cvt.u64.u32 {at}, %t2; or.b64 {at}, {at}, {constant:#x};"
 
 
-# Blocks one after another: by swizzle and whether rows run along k.
+# Blocks in sequence, by swizzle and whether rows run along k.
 STRIDES = {(0, True): (128, 256), (32, True): (16, 256), (64, True): (16, 512), (128, True): (16, 1024),
            (0, False): (128, 256), (32, False): (512, 256), (64, False): (1024, 512), (128, False): (2048, 1024)}
-B_WORDS = 32  # of each of the 128 threads: 16 KiB
+B_WORDS = 32  # for each of the 128 threads: 16 KiB
 
 
 def wgmma(n, k, types, a_in, swizzle=(0, 0), trans=(0, 0), strides=(None, None), base=(8192, 0), scale_d=1, scales=(1, 1), sat="",

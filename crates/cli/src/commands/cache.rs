@@ -1,4 +1,4 @@
-//! `anywarp cache`: the machine code that is kept on disk.
+//! `anywarp cache`: the machine code cached on disk.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -11,31 +11,32 @@ use simd::cache::{BOUND, Cache, Item, Removal};
 
 use crate::table;
 
-/// List or clear the compiled kernels that are kept on disk
+/// Show, prune or clear the cache of compiled kernels on disk
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
     action: Option<Action>,
 }
 
-/// Objects that `list` shows unless it is asked for all.
+/// Number of objects that `list` shows without `--all`.
 const SHOWN: usize = 20;
 
 #[derive(Subcommand, Clone, Copy)]
 enum Action {
-    /// Tell where the cache is and what was used last (the default)
+    /// Show the cache's folder and the most recently used kernels (the default)
     List {
-        /// Everything in it
+        /// Show all kernels
         #[arg(long)]
         all: bool,
     },
-    /// Remove what dead processes left half written, and of a cache over its bound what was used longest ago
+    /// Remove files that dead processes left unfinished, and the least recently used kernels if the cache
+    /// exceeds its size limit
     Prune,
-    /// Remove everything in it
+    /// Remove everything in the cache
     Clear,
 }
 
-/// How long ago, in the largest unit that counts at least one.
+/// The age of a file in the largest unit that gives at least one.
 fn ago(time: SystemTime) -> String {
     const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "min")];
     let seconds = time.elapsed().unwrap_or(Duration::ZERO).as_secs();
@@ -43,7 +44,7 @@ fn ago(time: SystemTime) -> String {
     unit.map_or(format!("{seconds} s"), |(length, name)| format!("{} {name}", seconds / length))
 }
 
-/// How many kernels and half-written files these are, what happened to them, and their bytes.
+/// The numbers of kernels and of unfinished files, what happened to them, and their total size.
 fn count(items: &[Item], happened: &str) -> String {
     let unfinished = items.iter().filter(|item| item.unfinished).count();
     let files = match unfinished {
@@ -55,10 +56,10 @@ fn count(items: &[Item], happened: &str) -> String {
     format!("{} kernels{files}{happened}, {}", items.len() - unfinished, table::bytes(size))
 }
 
-/// What is left is told file by file up to so many.
+/// Maximum number of files that could not be removed to list by name.
 const TOLD: usize = 8;
 
-/// Tells what was removed, and what could not be; 1 where something was left.
+/// Reports what was removed, and what could not be; status 1 if anything is left.
 fn tell(folder: &Path, removal: &Removal) -> Result<ExitCode> {
     writeln!(io::stdout(), "{}: {}", folder.display(), count(&removal.removed, " removed"))?;
     for (path, error) in removal.left.iter().take(TOLD) {
@@ -73,7 +74,7 @@ fn tell(folder: &Path, removal: &Removal) -> Result<ExitCode> {
 /// Runs the subcommand.
 pub fn run(args: Args) -> Result<ExitCode> {
     let Some(cache) = Cache::from_environment() else {
-        writeln!(io::stdout(), "no cache: ANYWARP_CACHE_DIR says so, or there is no home folder")?;
+        writeln!(io::stdout(), "no cache: disabled by ANYWARP_CACHE_DIR, or there is no home folder")?;
         return Ok(ExitCode::SUCCESS);
     };
     let folder = cache.folder().display();

@@ -1,7 +1,7 @@
 //! `anywarp check`: whether PTX files load and their kernels compile, and how long that takes.
 //!
-//! The work is done in children of this program ([`child`]), which are told a file a line and answer a line a kernel ([`row`]): a compiler
-//! that crashes or goes on for ever costs one kernel.
+//! The work is done in child processes ([`child`]), which read one file per line and answer one line per
+//! kernel ([`row`]), so that a compiler that crashes or hangs costs only one kernel.
 
 mod child;
 mod pool;
@@ -18,44 +18,44 @@ use anyhow::{Context, Result, bail};
 
 use row::Row;
 
-/// Check whole folders of PTX: does every module load, does every kernel compile, in what time
+/// Check whole folders of PTX: does every module load, does every kernel compile, and how fast
 ///
-/// Nothing is run, and the cache is not asked. What fails is grouped by reason, the most frequent first. Modules are taken whatever device
-/// their targets name, except that nothing is made of what no device has.
+/// Nothing is run, and the cache is not used. Failures are grouped by reason, the most frequent first.
+/// Modules are loaded whatever device their targets name; features that no device has remain unsupported.
 #[derive(clap::Args)]
 #[command(after_help = "The processor that code is made for is that of ANYWARP_CPU.\n\
                         Example: anywarp check ptx --limit 60 --rows kernels.tsv")]
 pub struct Args {
-    /// PTX files, and folders with such files (*.ptx) at any depth
+    /// PTX files, and folders that contain such files (*.ptx) at any depth
     #[arg(required_unless_present = "child", value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Load modules only; compile no kernel
+    /// Only load modules; compile no kernel
     #[arg(long)]
     load: bool,
-    /// Compile about so many kernels in a hundred, the same ones every time
+    /// Compile about this percentage of kernels, the same ones every time
     #[arg(long, value_name = "PERCENT", default_value_t = 100)]
     sample: u32,
-    /// Seconds after which a module or a kernel is given up
+    /// Seconds after which a module or a kernel is abandoned
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     limit: u64,
-    /// Modules that are checked at the same time; as many as there are processors
+    /// Number of modules to check at the same time; one per processor by default
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Write a line of tab-separated values for each module and kernel into this file
+    /// Write a line of tab-separated values for each module and kernel to this file
     #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
-    /// Fail where a module takes longer to load, in seconds
+    /// Fail if loading a module takes longer, in seconds
     #[arg(long, value_name = "SECONDS")]
     max_load: Option<f64>,
-    /// Fail where a kernel takes longer to compile, in processor seconds
+    /// Fail if compiling a kernel takes longer, in processor seconds
     #[arg(long, value_name = "SECONDS")]
     max_compile: Option<f64>,
-    /// Answer files on standard input
+    /// Read files from standard input and answer on standard output
     #[arg(long, hide = true)]
     child: bool,
 }
 
-/// The PTX files of a path, in order.
+/// The PTX files below a path, in order.
 fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     if !path.is_dir() {
         into.push(path.to_owned());
@@ -72,7 +72,7 @@ fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Runs the subcommand; 1 where anything failed.
+/// Runs the subcommand; status 1 if anything failed.
 pub fn run(args: &Args) -> Result<ExitCode> {
     let work = child::Work { compile: !args.load, sample: args.sample };
     if args.child {
@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         files(path, &mut all)?;
     }
     if all.is_empty() {
-        bail!("no PTX file is there");
+        bail!("no PTX files found");
     }
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     let mut out = match &args.rows {
@@ -115,7 +115,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     ];
     for (what, bound, slowest) in bounds {
         if let Some(bound) = bound.filter(|b| slowest > *b) {
-            writeln!(io::stdout(), "{what} took {slowest:.2} s; {bound} s were allowed")?;
+            writeln!(io::stdout(), "{what} took {slowest:.2} s; the limit is {bound} s")?;
             good = false;
         }
     }

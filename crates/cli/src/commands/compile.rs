@@ -1,4 +1,4 @@
-//! `anywarp compile`: what is wrong with a PTX file, what its kernels need, and what each stage makes of it.
+//! `anywarp compile`: a PTX file's errors, its kernels' resources, and the output of each compiler stage.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -14,42 +14,42 @@ use wave::{FuncId, Module};
 
 use crate::{files, table};
 
-/// Compile a PTX file as loading it would, and tell what came of it
+/// Compile a PTX file as loading it would, and show the result
 ///
-/// What is wrong is told with its line. Otherwise a table tells of each kernel what it needs of the device and how much of it became
-/// vectors; or the output of one stage is printed.
+/// Errors are printed with their lines. Otherwise a table shows, for each kernel, the resources that it needs
+/// and how much of it was vectorised; or the output of one compiler stage is printed.
 #[derive(clap::Args)]
 #[command(
     after_help = "The device and the processor that code is made for are those of ANYWARP_COMPUTE_CAPABILITY and \
                         ANYWARP_CPU.\nExample: anywarp compile kernel.ptx --kernel reduce --emit asm"
 )]
 pub struct Args {
-    /// The PTX text; `-` is standard input
+    /// The PTX file; `-` is standard input
     file: PathBuf,
-    /// This kernel only
+    /// Compile only this kernel
     #[arg(long)]
     kernel: Option<String>,
-    /// Print what a stage makes instead of the table
+    /// Print the output of a stage instead of the table
     #[arg(long)]
     emit: Option<Stage>,
-    /// Threads of a block in each dimension, for which code is made; what the kernel requires, or 256
+    /// Threads per block in each dimension to compile for; by default what the kernel requires, or 256
     #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',', num_args = 1..=3)]
     block: Option<Vec<u32>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Stage {
-    /// The text as the parser understood it, all of it
+    /// The complete text as parsed
     Ast,
-    /// Wave IR, one lane's view
+    /// Wave IR, from the view of one lane
     Wave,
-    /// LLVM IR, a warp in vectors
+    /// LLVM IR, with a warp in vectors
     Llvm,
-    /// The processor's assembly
+    /// Assembly code for the processor
     Asm,
 }
 
-/// Named barriers that a kernel and what it calls use; all 16 where the number is known only at run time.
+/// Number of named barriers that a kernel and its callees use; all 16 if it is known only at run time.
 fn barriers(module: &Module, kernel: FuncId) -> usize {
     let (mut open, mut seen, mut found) = (vec![kernel], BTreeSet::from([kernel]), BTreeSet::new());
     while let Some(function) = open.pop().and_then(|id| module.functions.get(id.index())) {
@@ -74,10 +74,10 @@ fn barriers(module: &Module, kernel: FuncId) -> usize {
     found.len()
 }
 
-/// What is compiled.
+/// A module, and what to compile in it.
 struct Unit<'a> {
     program: &'a Program,
-    /// The kernels that are asked for.
+    /// The selected kernels.
     kernels: Vec<FuncId>,
     block: Option<[u32; 3]>,
 }
@@ -173,7 +173,7 @@ impl Unit<'_> {
     }
 }
 
-/// Runs the subcommand; 1 where the text is wrong.
+/// Runs the subcommand; status 1 if the text has errors.
 pub fn run(args: Args) -> Result<ExitCode> {
     let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;
     let text = ptx::text_of(&bytes);
@@ -187,7 +187,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     };
     let threads = block.map(|b| b.iter().try_fold(1u32, |all, &n| all.checked_mul(n)));
     if threads.is_some_and(|n| !n.is_some_and(|n| (1..=1024).contains(&n))) {
-        bail!("a block has 1 to 1024 threads");
+        bail!("a block must have 1 to 1024 threads");
     }
     let devices = Cpu::default().devices();
     let device = devices.first().context("there is no device")?;
@@ -213,7 +213,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let kernels: Vec<FuncId> = all.iter().filter(|(_, name)| wanted(name)).map(|(id, _)| *id).collect();
     if let (Some(kernel), true) = (&args.kernel, kernels.is_empty()) {
         let names: Vec<&str> = all.iter().map(|(_, name)| *name).collect();
-        bail!("{name} has no kernel {kernel}; it has {}", names.join(", "));
+        bail!("{name} has no kernel {kernel}; its kernels are {}", names.join(", "));
     }
     let unit = Unit { program: &program, kernels, block };
     let output = match args.emit {

@@ -1,4 +1,4 @@
-//! `anywarp demo`: the CUDA guide's vector addition, from its C source to its answer.
+//! `anywarp demo`: compiles and runs the vector addition of the CUDA guide.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,15 +12,15 @@ use crate::install;
 /// Compile the CUDA guide's vector addition with cc and run it on this machine's CPU
 #[derive(clap::Args)]
 pub struct Args {
-    /// Elements of each vector
+    /// Number of elements of each vector
     #[arg(long, default_value_t = 64 << 20, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     elements: u32,
-    /// The C compiler
+    /// C compiler
     #[arg(long, env = "CC", default_value = "cc")]
     cc: String,
 }
 
-/// What the demo is made of: it also works where only the command is installed.
+/// The demo's files, embedded so that it also works where only the command is installed.
 const FILES: [(&str, &str); 4] = [
     ("cuda.h", include_str!("../../../../include/cuda.h")),
     ("common.h", include_str!("../../../../examples/c/common.h")),
@@ -28,13 +28,13 @@ const FILES: [(&str, &str); 4] = [
     ("vecadd.ptx", include_str!("../../../../examples/c/vecadd.ptx")),
 ];
 
-/// Runs the subcommand; its exit status is the program's.
+/// Runs the subcommand; its exit status is that of the program.
 pub fn run(args: Args) -> Result<ExitCode> {
     let folder = install::library_folder()?;
     let scratch = tempfile::Builder::new()
         .prefix("anywarp-demo-")
         .tempdir()
-        .context("cannot make a folder for temporary files")?;
+        .context("cannot create a folder for temporary files")?;
     let at = |name: &str| scratch.path().join(name);
     for (name, text) in FILES {
         fs::write(at(name), text).with_context(|| format!("cannot write {}", at(name).display()))?;

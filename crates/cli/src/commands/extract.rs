@@ -1,4 +1,4 @@
-//! `anywarp extract`: the device code in programs, libraries and archives.
+//! `anywarp extract`: finds the device code in programs, libraries and archives.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,35 +13,35 @@ use crate::{files, table};
 
 /// List the device code in any file, and extract its PTX
 ///
-/// Programs, shared libraries, objects, archives and bare containers are searched from end to end for fatbins and for PTX texts; packed ones
-/// (LZ4, zstd) are unpacked. Machine code is listed, not extracted.
+/// Programs, shared libraries, objects, archives and bare containers are searched completely for fatbins and
+/// PTX texts; compressed ones (LZ4, zstd) are decompressed. Machine code is listed but not extracted.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp extract libnccl.so.2 -o ptx")]
 pub struct Args {
-    /// The files
+    /// Files to search
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Write the PTX texts into this folder, each once, as NAME.NUMBER.sm_ARCH.ptx
+    /// Write each distinct PTX text to this folder as NAME.NUMBER.sm_ARCH.ptx
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
 
 /// A piece of device code.
 struct Item {
-    /// Where it, or the container that has it, begins in its file.
+    /// Offset in the file of the code, or of its container.
     offset: usize,
     kind: EntryKind,
-    /// 90 for sm_90; `None`: the text tells it.
+    /// 90 for sm_90; `None` if only the text tells.
     arch: Option<u32>,
-    /// Bytes in the file.
+    /// Size in bytes in the file.
     packed: usize,
-    /// The PTX text; `None` for machine code, and for what cannot be unpacked.
+    /// The PTX text; `None` for machine code, and for PTX that cannot be decompressed.
     text: Option<Vec<u8>>,
-    /// Why PTX cannot be unpacked.
+    /// Why PTX cannot be decompressed.
     refused: Option<image::Unpack>,
 }
 
-/// The number after `.target sm_`.
+/// The number in `.target sm_…`.
 fn target(text: &[u8]) -> Option<u32> {
     let head = String::from_utf8_lossy(text.get(..4096).unwrap_or(text)).into_owned();
     let after = head.split_once(".target")?.1.trim_start().strip_prefix("sm_")?.to_owned();
@@ -84,8 +84,8 @@ fn row(item: &Item) -> Vec<String> {
     let what = match (item.kind, &item.text) {
         (EntryKind::Ptx, Some(text)) => format!("PTX, {}", table::bytes(text.len() as u64)),
         (EntryKind::Ptx, None) => match item.refused {
-            Some(reason) => format!("PTX that cannot be unpacked: it {reason}"),
-            None => "PTX that cannot be unpacked".into(),
+            Some(reason) => format!("PTX that cannot be decompressed: it {reason}"),
+            None => "PTX that cannot be decompressed".into(),
         },
         (EntryKind::Elf, _) => "machine code".into(),
         (EntryKind::Other(kind), _) => format!("unknown, kind {kind}"),
@@ -98,7 +98,7 @@ fn row(item: &Item) -> Vec<String> {
     ]
 }
 
-/// Writes texts that have not been written before; how many.
+/// Writes the texts that have not been written before. Returns their number.
 fn write(file: &Path, items: &[Item], folder: &Path, written: &mut BTreeMap<Vec<u8>, PathBuf>) -> Result<()> {
     let stem = file.file_name().map_or("stdin".into(), |n| n.to_string_lossy().into_owned());
     let mut number = 0;
@@ -116,10 +116,10 @@ fn write(file: &Path, items: &[Item], folder: &Path, written: &mut BTreeMap<Vec<
     Ok(())
 }
 
-/// Runs the subcommand; 1 where no file has device code.
+/// Runs the subcommand; status 1 if no file has device code.
 pub fn run(args: &Args) -> Result<ExitCode> {
     if let Some(folder) = &args.output {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     let (mut found, mut written) = (0, BTreeMap::new());
     let mut out = std::io::stdout().lock();
@@ -134,7 +134,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
             None if items.is_empty() => {}
             None => {
                 let rows: Vec<_> = items.iter().map(row).collect();
-                report += &table::columns(&["offset", "for", "in the file", "what"], &rows);
+                report += &table::columns(&["offset", "target", "size in file", "content"], &rows);
             }
         }
         match out.write_all(report.as_bytes()) {
@@ -143,7 +143,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         }
     }
     if let Some(folder) = &args.output {
-        writeln!(out, "{}: {} texts that differ", folder.display(), written.len())?;
+        writeln!(out, "{}: {} distinct texts", folder.display(), written.len())?;
     }
     Ok(if found == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

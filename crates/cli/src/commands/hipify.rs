@@ -1,4 +1,4 @@
-//! `anywarp hipify`: CUDA sources to HIP sources, with the options of hipify-clang.
+//! `anywarp hipify`: translates CUDA sources to HIP, with the options of hipify-clang.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,53 +15,54 @@ use crate::files;
 
 /// Translate CUDA sources to HIP
 ///
-/// Each FILE becomes FILE.hip unless told otherwise. No CUDA headers are needed, comments and strings stay as they are, and what has
-/// no counterpart is told with its place. Long options may be written with one dash, as scripts for hipify-clang do.
+/// By default, each FILE is translated to FILE.hip. No CUDA headers are needed. Comments and strings are left
+/// unchanged, and names without a counterpart are reported with their position. Long options may be written
+/// with a single dash, as scripts for hipify-clang do.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp hipify --inplace --print-stats src/*.cu")]
 pub struct Args {
-    /// The sources; `-` is standard input, which goes to standard output
+    /// Sources; `-` is standard input, which is translated to standard output
     files: Vec<PathBuf>,
-    /// Write the translation here; `-` is standard output
+    /// Write the translation to this file; `-` is standard output
     #[arg(short, value_name = "FILE", conflicts_with_all = ["inplace", "no_output"])]
     output: Option<PathBuf>,
-    /// Write translations into this folder
+    /// Write translations to this folder
     #[arg(long = "o-dir", value_name = "DIR", conflicts_with = "inplace")]
     output_dir: Option<PathBuf>,
-    /// Translate the sources themselves; each is kept as FILE.prehip, where an older copy stays
+    /// Replace the sources by their translations; FILE.prehip keeps the original unless it already exists
     #[arg(long, conflicts_with = "no_output")]
     inplace: bool,
-    /// Keep no FILE.prehip
+    /// Do not keep FILE.prehip
     #[arg(long)]
     no_backup: bool,
-    /// Write no translation
+    /// Do not write translations
     #[arg(long)]
     no_output: bool,
-    /// `--no-output --print-stats`
+    /// Same as `--no-output --print-stats`
     #[arg(long, conflicts_with_all = ["output", "inplace"])]
     examine: bool,
-    /// Print statistics on standard error
+    /// Print statistics to standard error
     #[arg(long)]
     print_stats: bool,
     /// Write statistics to FILE.csv, or to sum_stat.csv for several files
     #[arg(long)]
     print_stats_csv: bool,
-    /// Write statistics to this file, as CSV
+    /// Write statistics to this file as CSV
     #[arg(long = "o-stats", value_name = "FILE")]
     stats_file: Option<PathBuf>,
-    /// Print everything that is known of each file, as JSON, on standard output
+    /// Print all results for each file to standard output as JSON
     #[arg(long)]
     json: bool,
-    /// Write the names of ROC libraries (rocBLAS, rocSPARSE, ...) where they have them
+    /// Use the names of ROC libraries (rocBLAS, rocSPARSE, ...) if they exist
     #[arg(long)]
     roc: bool,
-    /// As --roc, with MIOpen for cuDNN
+    /// Same as --roc, with MIOpen for cuDNN
     #[arg(long)]
     miopen: bool,
     /// Translate names whose counterpart is experimental
     #[arg(long)]
     experimental: bool,
-    /// Translate as much as possible: what the preprocessor leaves out too
+    /// Translate as much as possible, including code that the preprocessor excludes
     #[arg(long)]
     amap: bool,
     /// Write launches as hipLaunchKernelGGL(...)
@@ -70,34 +71,34 @@ pub struct Args {
     /// Leave launches as <<<...>>> (default; --hip-kernel-execution-syntax wins)
     #[arg(long)]
     cuda_kernel_execution_syntax: bool,
-    /// Leave blocks alone that the preprocessor leaves out, as far as the file and -D tell
+    /// Do not translate blocks that the preprocessor excludes, as far as the file and -D tell
     #[arg(long, visible_alias = "default-preprocessor")]
     skip_excluded_preprocessor_conditional_blocks: bool,
     /// Write hipDataType for cudaDataType in declarations, whatever the library
     #[arg(long)]
     use_hip_data_types: bool,
-    /// Translate words in strings too, as hipify-clang does
+    /// Also translate words in strings, as hipify-clang does
     #[arg(long)]
     rewrite_strings: bool,
-    /// Leave the members of half2 alone, which CUDA does not document
+    /// Do not change accesses to the members of half2, which CUDA does not document
     #[arg(long)]
     no_undocumented_features: bool,
-    /// Print the versions that the tables know
+    /// Print the versions that the tables cover
     #[arg(long)]
     versions: bool,
     /// Define a macro for --skip-excluded-preprocessor-conditional-blocks
     #[arg(short = 'D', value_name = "MACRO[=VALUE]")]
     define: Vec<String>,
-    /// Translate the files that DIR/compile_commands.json names
+    /// Translate the files in DIR/compile_commands.json
     #[arg(short = 'p', value_name = "DIR")]
     database: Option<PathBuf>,
     #[command(flatten)]
     ignored: Ignored,
 }
 
-/// Options of hipify-clang for its compiler, which is not needed here.
+/// hipify-clang's options for its compiler, which is not needed here.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Accepted and without effect (no compiler is run, no headers are read)")]
+#[command(next_help_heading = "Accepted but ignored (no compiler is run, no headers are read)")]
 struct Ignored {
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
@@ -120,7 +121,8 @@ struct Ignored {
     compiler: Vec<String>,
 }
 
-/// `arguments` with a second dash before each long option of `anywarp hipify` that has one, as LLVM's tools allow it.
+/// `arguments` with a second dash before each long option of `anywarp hipify` that has only one, as LLVM's
+/// tools accept it.
 pub fn with_two_dashes(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if arguments.get(1).is_none_or(|command| command != "hipify") {
@@ -146,7 +148,7 @@ pub fn with_two_dashes(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsS
     arguments.into_iter().map(rewrite).collect()
 }
 
-/// What is told of one file.
+/// The result for one file.
 #[derive(Serialize)]
 struct Report {
     file: PathBuf,
@@ -155,7 +157,7 @@ struct Report {
     statistics: Statistics,
 }
 
-/// What `--json` prints.
+/// The output of `--json` for one file.
 #[derive(Serialize)]
 struct Told {
     files: Vec<Report>,
@@ -189,7 +191,7 @@ impl Args {
         }
     }
 
-    /// Where a file's translation goes, if anywhere.
+    /// The path of a file's translation, if it is written.
     fn destination(&self, file: &Path) -> Option<PathBuf> {
         if self.no_output || self.examine {
             return None;
@@ -214,7 +216,7 @@ impl Args {
         Some(self.output_dir.as_ref().map_or(named.clone(), |folder| folder.join(named)))
     }
 
-    /// The names of given options that have no effect.
+    /// The names of the given options that are ignored.
     fn without_effect(&self) -> Vec<&'static str> {
         let Ignored {
             include, cuda_path, cuda_gpu_arch, clang_resource_directory, temp_dir, save_temps, ..
@@ -233,7 +235,7 @@ impl Args {
     }
 }
 
-/// The files of a compilation database, each once.
+/// The files in a compilation database, without duplicates.
 fn database(folder: &Path) -> Result<Vec<PathBuf>> {
     #[derive(serde::Deserialize)]
     struct Command {
@@ -242,7 +244,7 @@ fn database(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     let path = folder.join("compile_commands.json");
     let commands: Vec<Command> = serde_json::from_slice(&files::read(&path, files::MOST_SOURCE)?)
-        .with_context(|| format!("{} is not as it should be", path.display()))?;
+        .with_context(|| format!("{} is not a compilation database", path.display()))?;
     let mut files: Vec<PathBuf> =
         commands.into_iter().map(|command| command.directory.join(command.file)).collect();
     files.sort();
@@ -250,7 +252,7 @@ fn database(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Tells the findings on standard error. Of those that ask for nothing, each name is told once.
+/// Prints the diagnostics to standard error. Of those that require no action, each name is printed once.
 fn tell(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
     let lines = Lines::new(text);
     let color = std::io::stderr().is_terminal();
@@ -262,15 +264,17 @@ fn tell(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
     }
 }
 
-/// Puts a translation in its source's place. FILE.prehip keeps the source, of the first run: as after
-/// hipify-perl, it is the CUDA program.
+/// Replaces a source by its translation. FILE.prehip keeps the source of the first run: as with hipify-perl,
+/// it is the CUDA program.
 fn replace(file: &Path, text: &[u8], translated: &[u8]) -> Result<()> {
     let mut copy = file.as_os_str().to_owned();
     copy.push(".prehip");
     let copy = Path::new(&copy);
     if files::replace_keeping(file, text, translated, copy)? == files::Kept::Older {
         let (copy, file) = (copy.display(), file.display());
-        eprintln!("anywarp: {copy} is there already and stays: {file} as it was before this run is not kept");
+        eprintln!(
+            "anywarp: {copy} already exists and is left unchanged; the previous contents of {file} are not kept"
+        );
     }
     Ok(())
 }
@@ -300,7 +304,7 @@ fn translate(args: &Args, file: &Path) -> Result<(Report, Duration)> {
     Ok((Report { file: file.to_owned(), output, diagnostics, statistics }, elapsed))
 }
 
-/// The statistics of all files in one format.
+/// The statistics of all files in a format.
 fn statistics(reports: &[(Report, Duration)], format: Format) -> String {
     let mut out = String::new();
     let (mut all, mut elapsed) = (Statistics::default(), Duration::ZERO);
@@ -332,7 +336,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         if args.versions {
             return Ok(ExitCode::SUCCESS);
         }
-        bail!("no source is given");
+        bail!("no source files given");
     }
     if args.output.is_some() && files.len() > 1 {
         bail!("-o names one file, but {} sources are given; use --o-dir", files.len());
@@ -340,12 +344,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let idle = args.without_effect();
     if !idle.is_empty() {
         eprintln!(
-            "anywarp: without effect, for no compiler is run and no headers are read: {}",
+            "anywarp: ignored, because no compiler is run and no headers are read: {}",
             idle.join(", ")
         );
     }
     if let Some(folder) = &args.output_dir {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     let mut failed = false;
     let mut reports = Vec::new();

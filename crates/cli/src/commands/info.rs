@@ -1,4 +1,4 @@
-//! `anywarp info`: what programs will find here.
+//! `anywarp info`: describes the environment that programs will find.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,10 +15,10 @@ use simd::llvm::Llvm;
 
 use crate::{install, table};
 
-/// Tell what programs will find: devices, CPU features in use, LLVM, the cache
+/// Show what programs will find: devices, CPU features in use, LLVM, the cache
 #[derive(clap::Args)]
 pub struct Args {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -26,17 +26,17 @@ pub struct Args {
 #[derive(Serialize)]
 struct Info {
     version: &'static str,
-    /// `libcuda.so.1`; null where it is not found.
+    /// The path of `libcuda.so.1`; null if it is not found.
     driver: Option<PathBuf>,
     devices: Vec<Device>,
     cpu: Processor,
     /// `compiled` or `interpreter`.
     engine: &'static str,
-    /// The library; null where none is found: kernels are then interpreted.
+    /// The path of LLVM; null if it is not found, in which case kernels are interpreted.
     llvm: Option<PathBuf>,
-    /// Null where nothing is kept.
+    /// Null if the cache is disabled.
     cache: Option<Kept>,
-    /// Where there is no LLVM, or the cache cannot be used: why.
+    /// Why LLVM is missing or the cache cannot be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<String>,
 }
@@ -55,7 +55,7 @@ struct Device {
 struct Processor {
     model: String,
     threads: usize,
-    /// What code is made for, by LLVM's name, and the features beyond it.
+    /// The processor that code is generated for, by LLVM's name, and additional features.
     target: &'static str,
     features: Vec<String>,
 }
@@ -75,7 +75,7 @@ fn model() -> String {
 
 fn gather() -> Info {
     let target = Target::from_environment().unwrap_or_else(|error| {
-        eprintln!("anywarp: {error}; code is made for this machine instead");
+        eprintln!("anywarp: {error}; code is generated for this machine instead");
         Target::native()
     });
     let devices = Cpu::default().devices().into_iter().enumerate().map(|(ordinal, device)| {

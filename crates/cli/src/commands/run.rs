@@ -1,4 +1,4 @@
-//! `anywarp run`: a program with our driver in front of any other.
+//! `anywarp run`: runs a program with our driver in place of any other.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -9,19 +9,19 @@ use anyhow::{Result, bail};
 
 use crate::install;
 
-/// Run a program so that it finds Anywarp's driver
+/// Run a program with Anywarp's driver
 ///
-/// The program replaces this command: its exit status, its signals and its streams are its own. It finds the driver
-/// also where it carries an rpath.
+/// The program replaces this command and keeps its own exit status, signals and streams. It finds the driver
+/// even if it has an rpath.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp run -- python3 train.py")]
 pub struct Args {
-    /// The program and its arguments
+    /// Program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
-/// `first` before whatever the variable `name` holds.
+/// Prepends `first` to the value of the variable `name`.
 fn prepend(name: &str, first: &OsStr) -> OsString {
     let mut value = first.to_os_string();
     if let Some(old) = std::env::var_os(name).filter(|v| !v.is_empty()) {
@@ -31,12 +31,14 @@ fn prepend(name: &str, first: &OsStr) -> OsString {
     value
 }
 
-/// Where Triton asks for NVIDIA's assembler, the older and the newer one: it would make machine code of its PTX.
+/// The variables with which Triton finds NVIDIA's assembler (the second for newer devices), which it would
+/// use to compile its PTX to machine code.
 const ASSEMBLERS: [&str; 2] = ["TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"];
 
-/// The environment that makes a program find the libraries in `folder`: the loader's search path for what is opened by
-/// name, and a preload, since a library that is already there under its soname also wins over a program's own rpath;
-/// and, where the caller names no other, our stand-in for NVIDIA's assembler.
+/// The environment that makes a program load the libraries in `folder`. It sets the loader's search path for
+/// libraries that are opened by name, and a preload, because an already loaded library with the same soname
+/// takes precedence over the program's rpath. Unless the caller names another assembler, it also names our
+/// replacement for NVIDIA's.
 pub fn environment(folder: &Path) -> Vec<(&'static str, OsString)> {
     let mut all = vec![
         ("LD_LIBRARY_PATH", prepend("LD_LIBRARY_PATH", folder.as_os_str())),
@@ -50,8 +52,8 @@ pub fn environment(folder: &Path) -> Vec<(&'static str, OsString)> {
     all
 }
 
-/// Runs the subcommand; returns only when the program could not be started: 127 when it was not found, 126 when it could
-/// not be run, as shells say it.
+/// Runs the subcommand; returns only if the program could not be started. The status is then 127 if it was
+/// not found, and 126 if it could not be executed, as in shells.
 pub fn run(args: Args) -> Result<ExitCode> {
     let Some((program, rest)) = args.program.split_first() else { bail!("no program given") };
     let folder = install::library_folder()?;

@@ -1,4 +1,4 @@
-//! What tests of the command share: where it is, folders of their own, programs that must succeed.
+//! Shared by the tests of the command: its path, temporary folders, programs that must succeed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::process::{Command, Output};
 /// The command.
 pub const ANYWARP: &str = env!("CARGO_BIN_EXE_anywarp");
 
-/// The repository. Not every test asks for it.
+/// The repository. Not every test uses it.
 #[allow(dead_code)]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A folder for one test's programs.
+/// A temporary folder for one test.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -30,7 +30,7 @@ impl Drop for Folder {
     }
 }
 
-/// Runs `command` and wants it to succeed; what it printed. Not every test asks for it.
+/// Runs `command`, which must succeed, and returns its output. Not every test uses it.
 #[allow(dead_code)]
 pub fn succeed(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().expect("the program starts");

@@ -1,25 +1,25 @@
-//! A test file: PTX with what is launched and what must come of it in comments.
+//! A test file: PTX with launches and their expected results in comments.
 //!
 //! ```text
 //! // run kernel grid=2 block=64 cluster=2 shared=0
-//! // a: f32[128] = i * 0.5          an argument: a buffer with its first contents
+//! // a: f32[128] = i * 0.5          an argument: a buffer with its initial contents
 //! // n: u32 = 100                   an argument: a scalar
-//! // expect a[i] = i < 100 ? a[i] + 1 : a[i]      `a` on the right is the first contents
-//! // fault IllegalAddress           the launch must fail so
-//! // source scale.cu:7              … and the fault name this place of the source
+//! // expect a[i] = i < 100 ? a[i] + 1 : a[i]      `a` on the right means the initial contents
+//! // fault IllegalAddress           the launch must fail with this fault
+//! // source scale.cu:7              … and the fault must name this source line
 //! // prints hello 3                 a line of the launch's output, in any order
 //! ```
 //!
-//! `run` begins a launch; a file may have several, each with buffers of its own.
+//! `run` begins a launch; a file may have several, each with its own buffers.
 
 use super::expr::{Val, eval};
 
 /// Element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elem {
-    /// Unsigned, of so many bytes.
+    /// Unsigned integers of this many bytes.
     U(usize),
-    /// Signed, of so many bytes.
+    /// Signed integers of this many bytes.
     S(usize),
     /// f32.
     F32,
@@ -44,7 +44,7 @@ impl Elem {
         })
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub fn size(self) -> usize {
         match self {
             Elem::U(n) | Elem::S(n) => n,
@@ -53,7 +53,7 @@ impl Elem {
         }
     }
 
-    /// A value's bytes: integers wrap, floats round.
+    /// Encodes a value: integers wrap, floats round.
     pub fn encode(self, v: Val) -> Vec<u8> {
         match self {
             Elem::U(n) | Elem::S(n) => v.int().to_le_bytes()[..n].to_vec(),
@@ -62,7 +62,7 @@ impl Elem {
         }
     }
 
-    /// The value of bytes.
+    /// Decodes a value.
     pub fn decode(self, b: &[u8]) -> Val {
         let mut raw = [0u8; 16];
         raw[..b.len()].copy_from_slice(b);
@@ -81,40 +81,40 @@ impl Elem {
 pub struct Argument {
     /// Its name in the file.
     pub name: String,
-    /// Element type.
+    /// Its element type.
     pub elem: Elem,
-    /// Elements; `None` for a scalar.
+    /// Number of elements; `None` for a scalar.
     pub count: Option<usize>,
-    /// First contents.
+    /// Initial contents.
     pub bytes: Vec<u8>,
 }
 
 /// One launch.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// The line of its `run`.
+    /// The line number of its `run`.
     pub line: usize,
-    /// Kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// Blocks.
+    /// Blocks per grid.
     pub grid: [u32; 3],
-    /// Threads.
+    /// Threads per block.
     pub block: [u32; 3],
-    /// Blocks of a cluster.
+    /// Blocks per cluster.
     pub cluster: Option<[u32; 3]>,
-    /// Dynamic shared memory, bytes.
+    /// Dynamic shared memory in bytes.
     pub shared: u32,
-    /// Cooperative launch.
+    /// Whether it is a cooperative launch.
     pub cooperative: bool,
     /// Arguments in order.
     pub args: Vec<Argument>,
     /// `(buffer, expression)`.
     pub expect: Vec<(String, String)>,
-    /// The fault that must come.
+    /// The expected fault.
     pub fault: Option<String>,
-    /// The place of the source that the fault must name.
+    /// The source line that the fault must name.
     pub source: Option<String>,
-    /// Lines printed.
+    /// Lines that must be printed.
     pub prints: Vec<String>,
 }
 
@@ -122,7 +122,7 @@ fn dims(s: &str) -> Result<[u32; 3], String> {
     let mut d = [1; 3];
     for (i, part) in s.split('x').enumerate() {
         let slot = d.get_mut(i).ok_or_else(|| format!("too many dimensions in `{s}`"))?;
-        *slot = part.parse().map_err(|_| format!("`{part}` is no size"))?;
+        *slot = part.parse().map_err(|_| format!("`{part}` is not a size"))?;
     }
     Ok(d)
 }
@@ -136,8 +136,8 @@ fn head(line: usize, text: &str) -> Result<Run, String> {
             Some(("grid", v)) => run.grid = dims(v)?,
             Some(("block", v)) => run.block = dims(v)?,
             Some(("cluster", v)) => run.cluster = Some(dims(v)?),
-            Some(("shared", v)) => run.shared = v.parse().map_err(|_| format!("`{v}` is no size"))?,
-            _ => return Err(format!("`{word}` is not known to run")),
+            Some(("shared", v)) => run.shared = v.parse().map_err(|_| format!("`{v}` is not a size"))?,
+            _ => return Err(format!("`{word}` is not an option of `run`")),
         }
     }
     Ok(run)
@@ -153,7 +153,7 @@ fn argument(name: &str, rest: &str) -> Result<Argument, String> {
             (elem, Some(n))
         }
     };
-    let elem = Elem::parse(elem).ok_or_else(|| format!("no type `{elem}`"))?;
+    let elem = Elem::parse(elem).ok_or_else(|| format!("unknown type `{elem}`"))?;
     let mut bytes = Vec::new();
     for i in 0..count.unwrap_or(1) {
         let names = |n: &str, _: Option<i128>| (n == "i").then_some(Val::I(i as i128));
@@ -196,7 +196,7 @@ pub fn parse(text: &str) -> Result<Vec<Run>, String> {
 }
 
 impl Run {
-    /// Compares the buffers after the launch (in argument order; `None` for scalars) with what is expected.
+    /// Compares the buffers after the launch (in argument order; `None` for scalars) with the expected ones.
     pub fn check(&self, after: &[Option<Vec<u8>>]) -> Result<(), String> {
         for (name, expression) in &self.expect {
             let position = self

@@ -1,4 +1,4 @@
-//! Runs a random kernel on every engine and compares what it leaves.
+//! Runs a random kernel on every engine and compares the results.
 
 use cpu::{Effort, Engine, Program, Source, Target};
 use grid::Workers;
@@ -7,7 +7,7 @@ use super::generator::{Case, INPUTS, OUTPUTS, SHARED};
 use super::launch::{Shape, launch};
 use super::memory::Aligned;
 
-/// How a kernel is compiled, and the workers that run it.
+/// How a kernel is compiled, and how many workers run it.
 const WAYS: [Way; 10] = [
     Way { turn: (1, 0), processor: "native", per_lane: false, effort: None, workers: &[1, 3] },
     Way { turn: (1, 0), processor: "x86-64-v3", per_lane: false, effort: None, workers: &[1, 3] },
@@ -22,7 +22,7 @@ const WAYS: [Way; 10] = [
 ];
 
 struct Way {
-    /// Of so many cases one, with this remainder of its number.
+    /// Divisor and remainder of the case numbers that run in this way.
     turn: (u32, u32),
     processor: &'static str,
     per_lane: bool,
@@ -30,10 +30,10 @@ struct Way {
     workers: &'static [u32],
 }
 
-/// Statements that are taken out of a failing kernel to see whether it still fails.
+/// Maximum number of reduction attempts for a failing kernel.
 const TRIES: usize = 150;
 
-/// What a kernel leaves: a word a thread and output, and the words that all threads update.
+/// A kernel's results: a word per thread and output, and the words that all threads update.
 fn run(program: &Program, workers: &Workers, case: &Case, compiled: bool) -> Result<Vec<u32>, String> {
     let words = |list: &[u32]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
     let input = Aligned::new(&words(&case.inputs()));
@@ -47,10 +47,10 @@ fn run(program: &Program, workers: &Workers, case: &Case, compiled: bool) -> Res
     Ok(bytes.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())
 }
 
-/// Whether all engines leave the same; what differs first, if not.
+/// Checks that all engines give the same results.
 ///
 /// # Errors
-/// They do not, or one of them does not run the kernel.
+/// The first difference, or why an engine does not run the kernel.
 pub fn check(case: &Case) -> Result<(), String> {
     let text = case.text();
     let load = |engine| {
@@ -88,7 +88,7 @@ pub fn check(case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-/// The smallest case found that still fails alike: statements are taken out as long as it does.
+/// Removes statements as long as the case fails in the same way. Returns the smallest case and its error.
 pub fn reduced(case: &Case) -> (Case, String) {
     let mut case = case.clone();
     let mut error = check(&case).err().unwrap_or_default();

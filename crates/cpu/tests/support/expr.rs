@@ -1,7 +1,8 @@
-//! The expressions of test files: integers and floats, C's operators, `i` for the element, arrays by name.
+//! The expressions in test files: integers and floats, C's operators, `i` for the index, arrays by name.
 //!
-//! An independent model: values are 128-bit integers or doubles, never the code under test. What an element's type cannot hold
-//! wraps (integers) or rounds once (floats), so that a single f32 operation written here is exactly rounded.
+//! An independent model, which uses none of the code under test: values are 128-bit integers or doubles.
+//! Storing a value in an element wraps integers and rounds floats once, so that a single f32 operation in an
+//! expression is correctly rounded.
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,7 +14,7 @@ pub enum Val {
 }
 
 impl Val {
-    /// As a float.
+    /// Converts to a float.
     pub fn float(self) -> f64 {
         match self {
             Val::I(i) => i as f64,
@@ -21,7 +22,7 @@ impl Val {
         }
     }
 
-    /// As an integer; floats truncate.
+    /// Converts to an integer, truncating floats.
     pub fn int(self) -> i128 {
         match self {
             Val::I(i) => i,
@@ -37,10 +38,10 @@ impl Val {
     }
 }
 
-/// What an expression may name: `lookup("i", None)` or `lookup("a", Some(3))`.
+/// Resolves the names in an expression: `lookup("i", None)` or `lookup("a", Some(3))`.
 pub type Names<'a> = &'a dyn Fn(&str, Option<i128>) -> Option<Val>;
 
-/// Binary operators by binding strength, weakest first.
+/// Binary operators by precedence, lowest first.
 const LEVELS: [&[&str]; 10] = [
     &["||"],
     &["&&"],
@@ -54,7 +55,7 @@ const LEVELS: [&[&str]; 10] = [
     &["*", "/", "%"],
 ];
 
-/// Parser and evaluator in one: test files are small.
+/// Parser and evaluator in one, since test files are small.
 struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -108,7 +109,7 @@ impl Parser<'_> {
     fn operator(&mut self, level: usize) -> Option<&'static str> {
         self.space();
         let op = LEVELS[level].iter().copied().find(|op| self.rest().starts_with(op))?;
-        // A one-letter operator must not eat half of a two-letter one.
+        // A one-letter operator must not match the first half of a two-letter one.
         let two: String = self.rest().chars().take(2).collect();
         if op.len() == 1 && ["||", "&&", "<<", ">>", "<=", ">="].contains(&two.as_str()) {
             return None;
@@ -155,7 +156,7 @@ impl Parser<'_> {
         let word: String =
             self.rest().chars().take_while(|c| c.is_alphanumeric() || "._".contains(*c)).collect();
         if word.is_empty() {
-            return Err(format!("a value expected at `{}`", self.rest()));
+            return Err(format!("expected a value at `{}`", self.rest()));
         }
         self.at += word.len();
         if word.starts_with(|c: char| c.is_ascii_digit()) {
@@ -201,9 +202,9 @@ fn call(name: &str, args: &[Val]) -> Result<Val, String> {
         ("s32", [a]) => Val::I(i128::from(a.int() as i32)),
         ("float", [a]) => Val::F(a.float()),
         ("f32", [a]) => Val::F(f64::from(a.float() as f32)),
-        // The sum of the integers from a to b, both included: what reductions are checked with.
+        // The sum of the integers from a to b, both included, to check reductions.
         ("range_sum", [a, b]) => Val::I((a.int()..=b.int()).sum()),
-        _ => return Err(format!("no function `{name}` of {} operands", args.len())),
+        _ => return Err(format!("unknown function `{name}` with {} operands", args.len())),
     })
 }
 
@@ -222,7 +223,7 @@ fn apply(op: &str, a: Val, b: Val) -> Result<Val, String> {
             ">=" => truth(x >= y),
             "==" => truth(x == y),
             "!=" => truth(x != y),
-            _ => return Err(format!("`{op}` is not for floats")),
+            _ => return Err(format!("`{op}` does not apply to floats")),
         });
     }
     let (x, y) = (a.int(), b.int());
@@ -245,6 +246,6 @@ fn apply(op: &str, a: Val, b: Val) -> Result<Val, String> {
         ">=" => truth(x >= y),
         "==" => truth(x == y),
         "!=" => truth(x != y),
-        _ => return Err(format!("no operator `{op}`")),
+        _ => return Err(format!("unknown operator `{op}`")),
     })
 }

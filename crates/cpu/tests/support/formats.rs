@@ -1,9 +1,9 @@
-//! Floating-point formats by the list of their numbers: the plainest model of conversions. Doubles hold every number here exactly, and
-//! every boundary between two of them.
+//! Floating-point formats as lists of their numbers: the simplest model of conversions. Doubles represent
+//! exactly every number here and every rounding boundary.
 
-#![allow(dead_code, reason = "each of the tests that include this needs a part of it")]
+#![allow(dead_code, reason = "each test that includes this file uses part of it")]
 
-/// A format: a sign above exponent and fraction.
+/// A format: a sign, then exponent and fraction.
 #[derive(Clone, Copy)]
 pub struct Format {
     exponent: u32,
@@ -11,7 +11,7 @@ pub struct Format {
     bias: i32,
     /// The largest finite code.
     largest: u64,
-    /// The code of NaN; none: the largest is given instead.
+    /// The code of NaN; without one, the largest code is returned instead.
     nan: Option<u64>,
 }
 
@@ -23,22 +23,23 @@ pub const E3M2: Format = Format { exponent: 3, fraction: 2, bias: 3, largest: 0x
 pub const E2M3: Format = Format { exponent: 2, fraction: 3, bias: 1, largest: 0x1f, nan: None };
 pub const E2M1: Format = Format { exponent: 2, fraction: 1, bias: 1, largest: 0x7, nan: None };
 
-/// Which neighbour a value becomes.
+/// How a value between two codes is rounded.
 #[derive(Clone, Copy)]
 pub enum Rounding {
-    /// The nearer, the even one of two as near.
+    /// To the nearer one; ties to the even one.
     Nearest,
-    /// The one away from zero if these bits, added to what lies beyond the lower neighbour in units of the last place, carry.
+    /// Away from zero if these bits carry when added to the distance from the lower neighbour, in units of
+    /// the last place.
     Random { value: u64, bits: i32 },
 }
 
 impl Format {
-    /// The bits of a code.
+    /// The mask of a code's bits.
     pub fn mask(self) -> u64 {
         (1 << (self.exponent + self.fraction + 1)) - 1
     }
 
-    /// What a code without its sign stands for, were it a finite number.
+    /// The value of a code without its sign, if it were a finite number.
     fn number(self, code: u64) -> f64 {
         let fraction = (code & ((1 << self.fraction) - 1)) as f64;
         let exponent = (code >> self.fraction) as i32;
@@ -46,11 +47,11 @@ impl Format {
         (lead + fraction) * 2f64.powi(exponent.max(1) - self.bias - self.fraction as i32)
     }
 
-    /// What a code stands for.
+    /// The value of a code.
     pub fn decode(self, code: u64) -> f64 {
         let magnitude = code & (self.mask() >> 1);
         let sign = if magnitude == code { 1.0 } else { -1.0 };
-        // Formats of 16 bits and e5m2 have an infinity after their largest number; beyond are NaNs.
+        // 16-bit formats and e5m2 have an infinity after their largest number; larger codes are NaN.
         let infinite = self.nan.is_some_and(|nan| nan > self.largest + 1);
         match magnitude {
             m if m <= self.largest => sign * self.number(m),
@@ -66,7 +67,7 @@ impl Format {
         }
         let size = x.abs();
         let limit = if satfinite { self.largest } else { self.largest + 1 };
-        // The last code whose number is not above the value.
+        // The last code whose number does not exceed the value.
         let (mut lower, mut beyond) = (0, self.largest + 1);
         while beyond - lower > 1 {
             let middle = (lower + beyond) / 2;

@@ -1,4 +1,4 @@
-//! Runs the functions of `tests/hw/functions.tsv`, and measures their errors.
+//! Runs the functions in `tests/hw/functions.tsv`, and measures their errors.
 
 use cpu::{Engine, Program, Rules, Source, Target};
 use grid::Workers;
@@ -8,7 +8,7 @@ use hwtruth::manual::{self, Bound};
 use super::launch::{Shape, launch};
 use super::memory::Aligned;
 
-/// What runs a function.
+/// The configuration to run a function with.
 #[derive(Clone, Debug)]
 pub struct How {
     pub engine: Engine,
@@ -62,7 +62,7 @@ impl Runner {
     }
 }
 
-/// The largest error inside one bound's range.
+/// The largest error within the range of one bound.
 #[derive(Clone, Debug)]
 pub struct Worst {
     pub bound: Bound,
@@ -70,20 +70,21 @@ pub struct Worst {
     pub operand: f32,
 }
 
-/// What was seen of a function.
+/// The results of a function.
 #[derive(Clone, Debug)]
 pub struct Survey {
     name: String,
     of: fn(f64) -> f64,
     ftz: bool,
     pub worst: Vec<Worst>,
-    /// Operands whose result is wrong in kind: a number for a NaN, another infinity or zero, and the first of them.
+    /// Number of results of the wrong kind (a number for a NaN, a wrong infinity or zero), and the first such
+    /// operand.
     pub wrong: u64,
     pub first_wrong: Option<(u32, u32)>,
 }
 
 impl Survey {
-    /// Of a function of one f32; `None` for others.
+    /// For a function of one f32; `None` for others.
     pub fn new(name: &str) -> Option<Survey> {
         let worst =
             manual::bounds(name).into_iter().map(|bound| Worst { bound, error: 0.0, operand: 0.0 }).collect();
@@ -97,7 +98,7 @@ impl Survey {
         })
     }
 
-    /// Looks at one result.
+    /// Records one result.
     pub fn add(&mut self, bits: u32, got: u32) {
         let mut x = f32::from_bits(bits);
         if self.ftz && x.is_subnormal() {
@@ -123,7 +124,7 @@ impl Survey {
             }
             !error.is_nan()
         } else {
-            // No bound is stated: the range of sine and cosine.
+            // Without a stated bound, allow the range of sine and cosine.
             result.abs() <= 1.0
         };
         if !right {
@@ -132,7 +133,7 @@ impl Survey {
         }
     }
 
-    /// What breaks the manual's rules.
+    /// The violations of the manual's rules.
     pub fn complaints(&self) -> Vec<String> {
         let mut list = Vec::new();
         if let Some((x, got)) = self.first_wrong {
@@ -143,7 +144,7 @@ impl Survey {
         }
         for w in self.worst.iter().filter(|w| w.error > w.bound.most) {
             list.push(format!(
-                "{}: an error of {:e} for {:e}, where {:e} ({:?}) is allowed",
+                "{}: error {:e} for {:e}; the limit is {:e} ({:?})",
                 self.name, w.error, w.operand, w.bound.most, w.bound.measure
             ));
         }

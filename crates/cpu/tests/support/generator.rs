@@ -1,40 +1,40 @@
-//! Random kernels: PTX that every engine must run to the same bits.
+//! Random kernels: PTX that every engine must run with identical results.
 //!
-//! What PTX leaves open is not generated: races, lanes named that are not there, results of approximate functions, which of several f64
-//! NaNs is kept.
+//! Behaviour that PTX leaves open is not generated: races, missing lanes in masks, results of approximate
+//! functions, and which of several f64 NaNs is returned.
 
 #[path = "generator/text.rs"]
 mod text;
 
-/// Words of the input buffer.
+/// Number of words in the input buffer.
 pub const INPUTS: usize = 256;
-/// Words that a thread writes to the output buffer.
+/// Number of words that a thread writes to the output buffer.
 pub const OUTPUTS: usize = 16;
-/// Words of the buffer that all threads update.
+/// Number of words in the buffer that all threads update.
 pub const SHARED: usize = 16;
-/// Registers of 32 bits.
+/// Number of 32-bit registers.
 const REGS: u32 = 8;
 const WIDE: u32 = 4;
 const FLOATS: u32 = 6;
 const PREDS: u32 = 4;
-/// 32-bit elements of the local array.
+/// Number of 32-bit elements in the local array.
 const LOCALS: u32 = 8;
-/// Statements of a kernel, loops and branches with their insides.
+/// Number of statements in a kernel, including those inside loops and branches.
 const BUDGET: u32 = 40;
 
-/// Where choices come from: given bytes, then the numbers of a seed.
+/// The source of choices: given bytes, then pseudo-random numbers from a seed.
 pub struct Choices<'a> {
     bytes: &'a [u8],
     state: u64,
 }
 
 impl<'a> Choices<'a> {
-    /// Choices of a seed.
+    /// Choices from a seed.
     pub fn of_seed(seed: u64) -> Self {
         Choices { bytes: &[], state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
     }
 
-    /// Choices of a fuzzer's bytes; all zero after them.
+    /// Choices from a fuzzer's bytes; all zero after them.
     pub fn of_bytes(bytes: &'a [u8]) -> Self {
         Choices { bytes, state: 0 }
     }
@@ -62,22 +62,24 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// A piece of a kernel.
+/// A statement of a kernel.
 #[derive(Clone, Debug)]
 pub enum Statement {
     /// Instructions.
     Line(String),
     /// A branch on a predicate.
     If { pred: u32, then: Vec<Statement>, els: Vec<Statement> },
-    /// A loop that runs up to seven times, as a register's low bits say; left early where the predicate is set, if one is named.
+    /// A loop with up to seven iterations, given by a register's low bits, with an optional predicate that
+    /// leaves it.
     Loop { count: String, leave: Option<u32>, body: Vec<Statement> },
-    /// A branch by a table of two or four, as a register's low bits say.
+    /// A branch through a table of two or four targets, selected by a register's low bits.
     Switch { index: String, cases: Vec<Vec<Statement>> },
-    /// Two ways, each to the same operation of all threads: they meet there though they stand at different places.
+    /// Two branches that end with the same collective operation, at different instructions.
     Meet { pred: u32, ways: [Vec<Statement>; 2], ends: [String; 2] },
-    /// Lanes with the predicate end.
+    /// Lanes with the predicate exit.
     Exit { pred: u32 },
-    /// A call from a function, which is the other or itself: as many of an activation as `%left` says, each with one less.
+    /// A call from one function to the other or to itself. `%left` limits the number of calls of an
+    /// activation; each callee gets one less.
     Again(String),
 }
 
@@ -88,24 +90,24 @@ pub struct Case {
     pub body: Vec<Statement>,
     /// Bodies of the two functions that it calls.
     pub functions: [Vec<Statement>; 2],
-    /// Blocks.
+    /// Blocks per grid.
     pub grid: u32,
-    /// Threads of a block.
+    /// Threads per block.
     pub block: u32,
-    /// A seed of the input buffer.
+    /// The seed of the input buffer.
     pub seed: u32,
 }
 
-/// What may be generated at a place.
+/// What may be generated at a point.
 #[derive(Clone, Copy)]
 struct Place {
-    /// All threads of the block come here.
+    /// Whether all threads of the block reach it.
     convergent: bool,
-    /// Warps are full.
+    /// Whether warps are full.
     full: bool,
-    /// In a device function: no memory of the kernel's.
+    /// Whether it is in a device function, which does not access the kernel's memory.
     function: bool,
-    /// In a loop whose next round may name all lanes again.
+    /// Whether it is in a loop whose next iteration may use all lanes together again.
     together: bool,
     depth: u32,
 }
@@ -114,7 +116,7 @@ struct Generator<'a, 'b> {
     choices: &'a mut Choices<'b>,
     left: u32,
     exited: bool,
-    /// All f32 operations flush subnormals.
+    /// Whether all f32 operations flush subnormals.
     flush: bool,
 }
 
@@ -286,7 +288,8 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// A line of floats; where the kernel flushes, every f32 operation does, and none is of formats that must not be flushed.
+    /// A floating-point instruction. If the kernel flushes, every f32 operation does, and formats that cannot
+    /// be flushed are not used.
     fn float_line(&mut self) -> String {
         if !self.flush {
             return self.any_float_line();
@@ -423,7 +426,7 @@ impl Generator<'_, '_> {
             6 => format!("ld.shared.u32 {d}, [%own];"),
             7 => {
                 let op = self.choices.of(&["add.u32", "min.u32", "max.s32", "or.b32", "xor.b32", "and.b32"]);
-                // Each word has one kind of update, so that their order does not matter.
+                // Each word has one kind of update, so that the order of updates does not matter.
                 let word = match op {
                     "add.u32" => 0,
                     "min.u32" => 1,
@@ -443,7 +446,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// A call of a function that may make so many calls of its own.
+    /// A call of a function that may in turn make `left` calls.
     fn call_line(&mut self, left: &str) -> String {
         let (d, a, b) = (self.reg(), self.reg(), self.reg());
         let f = self.choices.below(2);
@@ -452,7 +455,7 @@ impl Generator<'_, '_> {
         )
     }
 
-    /// What all threads of a block do together.
+    /// An operation that all threads of a block perform together.
     fn convergent_line(&mut self, full: bool) -> String {
         let (d, a, p) = (self.reg(), self.reg(), self.pred());
         let q = self.pred();
@@ -499,13 +502,14 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// One operation that all threads of a block do, or all lanes of a warp that a mask names, as two places have it.
+    /// One operation that all threads of a block, or all lanes in a mask, perform together at two different
+    /// instructions.
     fn meeting_lines(&mut self, full: bool) -> [String; 2] {
         let kind = self.choices.below(if full { 6 } else { 2 });
         let (which, even) = (self.choices.below(3) as usize, self.choices.below(2) == 0);
         [0; 2].map(|_| {
             let (d, a, b, p, q) = (self.reg(), self.reg(), self.reg(), self.pred(), self.pred());
-            // Each lane names the even or the odd lanes, as it is one.
+            // Each lane names the even or the odd lanes, whichever it belongs to.
             let own = |line: String| match even {
                 true => format!(
                     "{{ .reg .b32 %m; mov.u32 %m, %laneid; and.b32 %m, %m, 1; shl.b32 %m, 0x55555555, %m; {line}, %m; }}"
@@ -560,7 +564,7 @@ impl Generator<'_, '_> {
                 let leave = (self.choices.below(3) == 0).then(|| self.pred());
                 Statement::Loop { count: self.reg(), leave, body: self.block(inner) }
             }
-            // The same number of turns for all: what they do together may stand inside.
+            // The same number of iterations for all threads, so the body may contain collective operations.
             3 if nests && place.convergent => {
                 let inner = Place { together: true, depth: place.depth + 1, ..place };
                 Statement::Loop { count: "%n".into(), leave: None, body: self.block(inner) }
@@ -610,7 +614,7 @@ impl Generator<'_, '_> {
 }
 
 impl Case {
-    /// A kernel of the choices.
+    /// A kernel made from the choices.
     pub fn new(choices: &mut Choices) -> Case {
         let block = [32, 64, 96, 128, 33, 50, 7][choices.below(7) as usize];
         let (grid, seed) = (1 + choices.below(4), choices.below(1 << 16));
@@ -630,7 +634,7 @@ impl Case {
         Case { body, functions, grid, block, seed }
     }
 
-    /// The words of the input buffer: small numbers, floats and noise.
+    /// The contents of the input buffer: small numbers, floats and noise.
     pub fn inputs(&self) -> Vec<u32> {
         let mut noise = Choices::of_seed(u64::from(self.seed));
         (0..INPUTS)
@@ -646,12 +650,12 @@ impl Case {
             .collect()
     }
 
-    /// How many statements there are.
+    /// Number of statements.
     pub fn statements(&self) -> usize {
         self.functions.iter().chain([&self.body]).map(|b| count(b)).sum()
     }
 
-    /// The case without one statement, or with the inside in its place.
+    /// The case without one statement, or with its body in its place.
     pub fn without(&self, mut at: usize, keep_inside: bool) -> Case {
         let mut case = self.clone();
         for body in case.functions.iter_mut().chain([&mut case.body]) {
@@ -674,7 +678,7 @@ fn count(body: &[Statement]) -> usize {
     body.iter().map(|s| 1 + inside(s)).sum()
 }
 
-/// Removes statement `at`, counted through the tree; whether it was there.
+/// Removes statement `at`, in tree order. Returns whether it existed.
 fn remove(body: &mut Vec<Statement>, at: &mut usize, keep_inside: bool) -> bool {
     for i in 0..body.len() {
         if *at == 0 {
@@ -706,7 +710,7 @@ fn remove(body: &mut Vec<Statement>, at: &mut usize, keep_inside: bool) -> bool 
     false
 }
 
-/// An operand that names a bit or counts bits, which a constant may do up to 255 only.
+/// An operand that is a bit position or count; constants are limited to 255.
 fn place(operand: String) -> String {
     let is_register = operand.starts_with('%');
     if is_register || operand.parse::<u8>().is_ok() { operand } else { "255".into() }

@@ -1,12 +1,12 @@
-//! Forms that are recorded in groups: a test a group and engine, so that they run side by side.
+//! Tests of recorded groups: one test per group and engine, so that they run in parallel.
 
 use std::collections::BTreeSet;
 
 use cpu::{Engine, Target};
 use hwtruth::sample::Turn;
 
-/// The engine of a test and the processor that it compiles for: no name is the interpreter's. `None` where this processor does not run code for
-/// the other.
+/// The engine of a test, and the processor that it compiles for. Without a name, it is the interpreter.
+/// `None` if this machine cannot run code for the processor.
 pub fn engine(processor: Option<&str>) -> Option<(Engine, Target)> {
     match processor.map(Target::named) {
         None => Some((Engine::Interpreter, Target::native())),
@@ -18,8 +18,8 @@ pub fn engine(processor: Option<&str>) -> Option<(Engine, Target)> {
     }
 }
 
-/// The forms that an engine, named as in [`engine`], runs: the interpreter all, compiled code a part, and
-/// another one in the mode in which each lane goes on for itself.
+/// The forms that an engine (named as in [`engine`]) runs: all for the interpreter, a part for compiled code,
+/// and another part in per-lane mode.
 pub fn turn(processor: Option<&str>, per_lane: bool) -> Turn {
     match processor {
         None => Turn::ALL,
@@ -28,7 +28,7 @@ pub fn turn(processor: Option<&str>, per_lane: bool) -> Turn {
     }
 }
 
-/// Fails with all forms whose `check` does, of the first one and those of this turn.
+/// Runs `check` on the first form and on those of this turn, and fails with all errors.
 pub fn hold<'a, F: 'a>(
     forms: impl Iterator<Item = &'a F>,
     turn: Turn,
@@ -44,22 +44,23 @@ pub fn hold<'a, F: 'a>(
         }
         failures.extend(check(form).err().map(|e| format!("{}: {e}", name(form))));
     }
-    assert!(count > 0, "no forms of this group");
+    assert!(count > 0, "this group has no forms");
     assert!(
         failures.is_empty(),
-        "{} of {count} forms are not as on the hardware:\n{}",
+        "{} of {count} forms differ from the hardware:\n{}",
         failures.len(),
         failures.join("\n")
     );
 }
 
-/// Fails unless the groups tested are those of the table.
+/// Checks that the tested groups are exactly those of the table.
 pub fn none_left_out(tested: &[&str], of_forms: impl Iterator<Item = String>) {
     let tested: BTreeSet<String> = tested.iter().map(ToString::to_string).collect();
     assert_eq!(tested, of_forms.collect());
 }
 
-/// A module an engine with a test a group, each of which calls `check_group` of the file with the processor and the group's name.
+/// One module per engine with one test per group, which calls the file's `check_group` with the processor and
+/// the group's name.
 macro_rules! groups {
     ($($group:ident)*) => {
         groups! { in interpreter None; $($group)* }

@@ -1,11 +1,11 @@
-//! Launches a kernel by its name.
+//! Launches a kernel by name.
 
 use cpu::Program;
 use grid::{Launch, Workers};
 
 use super::memory::{Aligned, Memory};
 
-/// What is launched: blocks and their threads in a row, and whether compiled code has to run.
+/// A launch: blocks and threads in one dimension, and whether compiled code must run.
 pub struct Shape<'a> {
     pub kernel: &'a str,
     pub blocks: u32,
@@ -13,10 +13,11 @@ pub struct Shape<'a> {
     pub compiled: bool,
 }
 
-/// Runs a kernel whose parameters are the addresses of `buffers`, the memory that it may touch, and `scalars` after them.
+/// Runs a kernel whose parameters are the addresses of `buffers`, which are all the memory that it may
+/// access, followed by `scalars`.
 ///
 /// # Errors
-/// The kernel is missing, faults, prints, or is not compiled though it has to be.
+/// The kernel is missing, faults, prints, or is not compiled although it must be.
 pub fn launch(
     program: &Program,
     workers: &Workers,

@@ -12,12 +12,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory of some ranges: address and length.
+    /// Memory that consists of ranges of address and length.
     pub fn new(ranges: Vec<(u64, u64)>) -> Self {
         Memory { ranges, heap: Heap::new(8 << 20), printed: Mutex::default() }
     }
 
-    /// What was printed.
+    /// The printed output.
     pub fn printed(&self) -> String {
         self.printed.lock().expect("no printer panics").clone()
     }
@@ -40,7 +40,7 @@ impl Host for Memory {
     }
 }
 
-/// Bytes aligned to 256, as device memory is.
+/// Bytes aligned to 256, like device memory.
 pub struct Aligned {
     room: Vec<u128>,
     start: usize,
@@ -55,7 +55,7 @@ impl Aligned {
         a
     }
 
-    /// So many zeroes.
+    /// `len` zeroes.
     pub fn zeroed(len: usize) -> Self {
         let room = vec![0; len / 16 + 33];
         let start = (256 - room.as_ptr() as usize % 256) % 256;
@@ -64,7 +64,7 @@ impl Aligned {
 
     /// The bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the room has 33 words more than the bytes need, which covers the start.
+        // SAFETY: the allocation has 33 words more than the bytes need, which covers the aligned start.
         unsafe {
             std::slice::from_raw_parts_mut(self.room.as_mut_ptr().cast::<u8>().add(self.start), self.len)
         }
@@ -75,7 +75,7 @@ impl Aligned {
         (self.address(), self.len as u64)
     }
 
-    /// Where they are.
+    /// The address of the first byte.
     pub fn address(&self) -> u64 {
         self.room.as_ptr() as u64 + self.start as u64
     }

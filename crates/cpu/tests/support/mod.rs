@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Modules shared by the tests of this crate.
 
 pub mod case;
 pub mod expr;

@@ -1,4 +1,5 @@
-//! The instructions of the kernels that ran on the hardware, and which forms of the grammar they are of.
+//! The instructions of the kernels that were recorded on the hardware, and the grammar's forms that they
+//! match.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -9,7 +10,7 @@ use ptx::ast::{Body, Operand, OperandKind, StatementKind};
 
 use super::grammar::{Form, Slot};
 
-/// What an operand is, as far as forms differ by it.
+/// The shape of an operand, as far as it distinguishes forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Shape {
     Address,
@@ -21,7 +22,7 @@ enum Shape {
     Value,
 }
 
-/// An instruction as it was written.
+/// An instruction as written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Recorded {
     opcode: String,
@@ -61,7 +62,7 @@ fn add(found: &mut BTreeSet<Recorded>, name: &str, text: &str) {
     }
 }
 
-/// Adds the kernels of a recorder's cases that gave something on the hardware.
+/// Adds the kernels of a recorder's cases that succeeded on the hardware.
 fn add_kernels(found: &mut BTreeSet<Recorded>, kernels: Vec<Kernel>, gave: impl Fn(&str) -> bool) {
     let mut seen = HashSet::new();
     for kernel in kernels {
@@ -71,7 +72,7 @@ fn add_kernels(found: &mut BTreeSet<Recorded>, kernels: Vec<Kernel>, gave: impl 
     }
 }
 
-/// Every instruction in the kernels whose results on the hardware tests hold ours against.
+/// Every instruction in the recorded kernels that tests compare with.
 pub fn instructions() -> BTreeSet<Recorded> {
     let mut found = BTreeSet::new();
     let mut groups = BTreeMap::new();
@@ -99,7 +100,7 @@ pub fn instructions() -> BTreeSet<Recorded> {
     add_kernels(
         &mut found,
         kernels(copies::Recorder::build(&include).and_then(|r| r.kernels())),
-        // A copy whose barrier was still open at the end has a name of its own.
+        // A copy whose barrier was still open at the end has its own name.
         |case| {
             [case.to_owned(), format!("{case}.open")]
                 .iter()
@@ -118,7 +119,7 @@ pub fn instructions() -> BTreeSet<Recorded> {
 }
 
 impl Recorded {
-    /// Whether the form takes the instruction's words and operands.
+    /// Whether the form matches the instruction's words and operands.
     pub fn is_of(&self, form: &Form) -> bool {
         form.opcode == self.opcode
             && takes(&form.slots, &mut self.words.iter().collect())
@@ -126,7 +127,7 @@ impl Recorded {
     }
 }
 
-/// Whether these words fill the places of a form: each one of its own, and none that must be filled left.
+/// Whether these words fill the slots of a form: each word a different slot, and no required slot left empty.
 fn takes(slots: &[Slot], left: &mut Vec<&String>) -> bool {
     let Some((slot, rest)) = slots.split_first() else { return left.is_empty() };
     for n in 0..left.len() {
@@ -142,7 +143,7 @@ fn takes(slots: &[Slot], left: &mut Vec<&String>) -> bool {
     slot.optional && left.len() <= rest.len() && takes(rest, left)
 }
 
-/// Whether these operands may stand for a form's, those that may be left out there or not.
+/// Whether these operands match a form's, with or without the optional ones.
 fn operands_fit(form: &[String], operands: &[Shape]) -> bool {
     let Some((first, rest)) = form.split_first() else { return operands.is_empty() };
     if let Some((shape, others)) = operands.split_first()
@@ -154,7 +155,7 @@ fn operands_fit(form: &[String], operands: &[Shape]) -> bool {
     first.starts_with('?') && operands_fit(rest, operands)
 }
 
-/// Whether an operand of this shape may stand where the grammar writes `operand`.
+/// Whether an operand of this shape matches the grammar's `operand`.
 fn fits(operand: &str, shape: Shape) -> bool {
     if operand.starts_with('[') {
         return shape == Shape::Address;
@@ -167,7 +168,7 @@ fn fits(operand: &str, shape: Shape) -> bool {
     match class.trim_end_matches('!') {
         "any" => true,
         "sink" => shape == Shape::Sink,
-        // A constant may say which.
+        // A constant may also name one.
         "pred" => shape == Shape::Predicate || (operand.contains('(') && shape == Shape::Value),
         // Of the instruction's type, which may be `.pred`.
         "" if name != "imm" => shape != Shape::Address,

@@ -7,10 +7,10 @@ use hwtruth::instructions::{BLOCK, Form, INPUTS, SLOT};
 use super::launch::{Shape, launch};
 use super::memory::Aligned;
 
-/// What the first blocks of the form's kernel leave in `out`, from so many threads.
+/// The contents of `out` after the first blocks of the form's kernel.
 ///
 /// # Errors
-/// The kernel faults, or is not compiled though it has to be.
+/// The kernel faults, or is not compiled although it must be.
 pub fn run(
     program: &Program,
     workers: &Workers,

@@ -7,10 +7,10 @@ use hwtruth::sample::Turn;
 use super::launch::{Shape, launch};
 use super::memory::Aligned;
 
-/// An engine: a name, what it is, the processor.
+/// An engine: its name, the engine, and the processor.
 pub type Way = (&'static str, Engine, Target);
 
-/// The engines of this machine that run a case: the interpreter, and compiled code if the case is of its
+/// The engines of this machine that run a case: the interpreter, and compiled code if the case belongs to its
 /// part.
 pub fn engines(case: &str) -> Vec<Way> {
     let compiled = [("AVX-512", "x86-64-v4"), ("AVX2", "x86-64-v3")];
@@ -22,10 +22,10 @@ pub fn engines(case: &str) -> Vec<Way> {
     all.into_iter().enumerate().filter_map(mine).collect()
 }
 
-/// What the kernel `k(in, out)` leaves in `out`, `count` words, run by one block.
+/// The contents of `out`, `count` words, after the kernel `k(in, out)` has run with one block.
 ///
 /// # Panics
-/// The text is wrong, the kernel is not compiled though it has to be, or faults.
+/// If the text is invalid, the kernel faults, or it is not compiled although it must be.
 pub fn words(
     text: &str,
     (name, engine, target): &Way,

@@ -7,7 +7,7 @@ use grid::{Fault, Heap, Host, Launch, Workers};
 use wave::abi::{BlockCtx, Code, Stop, WarpCtx, warp_lanes};
 use wave::op::BarMode;
 
-/// A warp's program: looks at `warp.resume`, does a piece of work, says why it stops.
+/// The program of a warp: inspects `warp.resume`, does some work, and returns why it stops.
 pub struct Warps<F>(pub F);
 
 impl<F: Fn(&mut WarpCtx) -> Stop + Send + Sync> Code for Warps<F> {
@@ -28,7 +28,7 @@ impl<F: Fn(&mut WarpCtx) -> Stop + Send + Sync> Code for Warps<F> {
     }
 }
 
-/// A program for whole blocks, which never stops.
+/// A program for whole blocks, which never stops early.
 pub struct Blocks<F>(pub F);
 
 impl<F: Fn(&BlockCtx) -> Stop + Send + Sync> Code for Blocks<F> {
@@ -100,7 +100,7 @@ impl Host for TestHost {
     }
 }
 
-/// A launch of `grid` blocks of `block` threads, 4 KiB of shared memory.
+/// A launch of `grid` blocks of `block` threads with 4 KiB of shared memory.
 pub fn launch<'a>(code: &'a dyn Code, host: &'a TestHost, grid: u32, block: u32) -> Launch<'a> {
     Launch {
         name: "test",
@@ -118,13 +118,13 @@ pub fn launch<'a>(code: &'a dyn Code, host: &'a TestHost, grid: u32, block: u32)
     }
 }
 
-/// Runs a launch of [`launch`]'s shape.
+/// Runs a launch made by [`launch`].
 pub fn run(workers: &Workers, code: &dyn Code, grid: u32, block: u32) -> Result<(), Box<Fault>> {
     let host = TestHost::default();
     workers.run(&launch(code, &host, grid, block))
 }
 
-/// Stops at a barrier with all living lanes.
+/// Stops at a barrier with all active lanes.
 pub fn barrier(warp: &mut WarpCtx, id: u32, threads: u32, mode: BarMode) -> Stop {
     warp.bar_id = id;
     warp.bar_threads = threads;
@@ -149,16 +149,16 @@ pub fn block(warp: &WarpCtx) -> &BlockCtx {
 pub fn shared(warp: &WarpCtx, n: usize) -> &mut u32 {
     let block = block(warp);
     assert!(n * 4 + 4 <= block.shared_total as usize);
-    // SAFETY: inside the block's shared memory, which is aligned; the tests hold no reference over a stop.
+    // SAFETY: inside the block's shared memory, which is aligned; tests hold no reference across a stop.
     unsafe { &mut *block.shared.cast::<u32>().add(n) }
 }
 
-/// All lanes of the warp's block, for checks.
+/// All lanes of the warp's block, for assertions.
 pub fn lanes(warp: &WarpCtx) -> u32 {
     warp_lanes(warp.index, block(warp).threads())
 }
 
-/// Pools to run everything on: one worker, as many as there are cores, more than there are cores.
+/// Pools for every test: one worker, one per core, and more than there are cores.
 pub fn pools() -> Vec<Workers> {
     [1, 2, 5].map(Workers::new).into()
 }

@@ -167,11 +167,7 @@ fn selector(l: &mut Lower, operand: &Operand, limit: u8, step: u8) -> Result<Val
     if let OperandKind::Int(_) = operand.kind {
         let value = immediate(l, Some(operand), limit)?;
         if value % step != 0 {
-            return l.fail(
-                ErrorClass::Invalid,
-                operand.span,
-                format!("expected a multiple of {step}"),
-            );
+            return l.fail(ErrorClass::Invalid, operand.span, format!("expected a multiple of {step}"));
         }
         return Ok(l.constant(Ty::I32, u128::from(value)));
     }

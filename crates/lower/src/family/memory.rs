@@ -211,7 +211,11 @@ pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
     let (base, offset, mem) = memory(l, i, &i.operands[1], Order::Weak)?;
     let Some(targets) = elements(l, &i.operands[0], count) else {
-        return l.fail(ErrorClass::Invalid, i.span, "the destination and the access have different numbers of elements");
+        return l.fail(
+            ErrorClass::Invalid,
+            i.span,
+            "the destination and the access have different numbers of elements",
+        );
     };
     let values = l.op(Op::Load { mem, ty, count, offset }, &[base]);
     targets.into_iter().zip(values).try_for_each(|(e, v)| write_element(l, e, v, t.is_signed()))
@@ -250,7 +254,11 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
     let (base, offset, mem) = memory(l, i, &i.operands[0], Order::Weak)?;
     let Some(sources) = elements(l, &i.operands[1], count) else {
-        return l.fail(ErrorClass::Invalid, i.span, "the source and the access have different numbers of elements");
+        return l.fail(
+            ErrorClass::Invalid,
+            i.span,
+            "the source and the access have different numbers of elements",
+        );
     };
     let left_out = |e: &Element| matches!(e, Element::Operand(o) if o.kind == OperandKind::Sink);
     if sources.iter().any(left_out) {

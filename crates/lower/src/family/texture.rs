@@ -85,8 +85,7 @@ fn coordinates(
 ) -> Result<Vec<Value>> {
     let [place] = parts else {
         let independent = parts.len() == 2;
-        let why =
-            "separate samplers (texmode_independent): such modules do not load on the hardware either";
+        let why = "separate samplers (texmode_independent): such modules do not load on the hardware either";
         return match independent {
             true => l.unsupported(i, why),
             false => l.fail(ErrorClass::Invalid, i.span, "expected coordinates in the brackets"),
@@ -133,11 +132,7 @@ fn write_texel(l: &mut Lower, i: &Instruction, values: Vec<Value>, halves: bool)
         OperandKind::Vector(parts) if parts.len() == values.len() => {
             parts.iter().zip(values).try_for_each(|(part, v)| l.write_dest(part, v, false))
         }
-        _ => l.fail(
-            ErrorClass::Invalid,
-            to.span,
-            "expected a vector with one element per result",
-        ),
+        _ => l.fail(ErrorClass::Invalid, to.span, "expected a vector with one element per result"),
     }
 }
 
@@ -319,7 +314,11 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
         }
     }
     if args.len() != access.operands().len() {
-        return l.fail(ErrorClass::Invalid, i.span, "the operand and the access have different numbers of elements");
+        return l.fail(
+            ErrorClass::Invalid,
+            i.span,
+            "the operand and the access have different numbers of elements",
+        );
     }
     l.op(Op::Texture(access), &args);
     Ok(())

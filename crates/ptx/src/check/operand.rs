@@ -114,7 +114,9 @@ impl Parser<'_> {
             (Class::Any, _) => Ok(()),
             (Class::Sink, _) => match operand.kind {
                 OperandKind::Sink => Ok(()),
-                _ => no(operand, "operations on another block's shared memory return no result: expected `_`"),
+                _ => {
+                    no(operand, "operations on another block's shared memory return no result: expected `_`")
+                }
             },
             (Class::Immediate, _) => match operand.kind {
                 OperandKind::Int(_) => Ok(()),

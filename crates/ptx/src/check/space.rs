@@ -21,7 +21,12 @@ impl Parser<'_> {
             let message = format!(
                 "Modifier '.L2::cache_hint' cannot be applied to '{space}' space for instruction '{opcode}'"
             );
-            self.error(ErrorKind::Semantic, first.span, message, "cache policies apply to global memory only");
+            self.error(
+                ErrorKind::Semantic,
+                first.span,
+                message,
+                "cache policies apply to global memory only",
+            );
             return;
         }
         let wanted = match (opcode, named.first()) {

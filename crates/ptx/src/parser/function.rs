@@ -147,8 +147,8 @@ impl<'s> Parser<'s> {
             let message = format!(
                 "Entry function '{name}' uses too much parameter space ({size:#x} bytes, {limit:#x} max)"
             );
-            let mut diagnostic =
-                Diagnostic::error(ErrorKind::Semantic, function.span, message).label("the parameters are too large");
+            let mut diagnostic = Diagnostic::error(ErrorKind::Semantic, function.span, message)
+                .label("the parameters are too large");
             if !large {
                 diagnostic = diagnostic.help("32764 bytes are legal from .version 8.1 and sm_70 on");
             }

@@ -91,8 +91,8 @@ impl<'s> Parser<'s> {
             let Some(modifier) = Modifier::from_name(word) else {
                 let span = self.token.span;
                 let message = format!("Unknown modifier '.{}'", shorten(word));
-                let mut diagnostic =
-                    Diagnostic::error(ErrorKind::Semantic, span, message).label("no instruction has this modifier");
+                let mut diagnostic = Diagnostic::error(ErrorKind::Semantic, span, message)
+                    .label("no instruction has this modifier");
                 if let Some(near) = nearest(word, Modifier::all().iter().map(|m| m.name())) {
                     diagnostic = diagnostic.help(format!("did you mean `.{near}`?"));
                 }

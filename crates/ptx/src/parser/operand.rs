@@ -106,9 +106,7 @@ impl<'s> Parser<'s> {
         };
         match array.filter(|a| self.variable(*a).is_some_and(|v| !v.dims.is_empty())) {
             Some(array) => Ok(array),
-            None => {
-                Err(self.error(ErrorKind::Semantic, span, "Array indexing on non-array", "not an array"))
-            }
+            None => Err(self.error(ErrorKind::Semantic, span, "Array indexing on non-array", "must be an array")),
         }
     }
 

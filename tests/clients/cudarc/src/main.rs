@@ -1,4 +1,4 @@
-//! A program on the crate cudarc: loads PTX, launches, checks.
+//! A program that uses the crate cudarc: loads PTX, launches a kernel, checks the result.
 
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
@@ -44,7 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let factor = 1.5f32;
     let mut launch = stream.launch_builder(&scale);
     launch.arg(&mut data).arg(&factor).arg(&count);
-    // SAFETY: the kernel's parameters are a pointer, a float and a 64-bit count, and it stays below the count.
+    // SAFETY: the kernel's parameters are a pointer, a float and a 64-bit count, and it accesses only
+    // elements below the count.
     unsafe { launch.launch(LaunchConfig::for_num_elems(count as u32)) }?;
     let output = stream.clone_dtoh(&data)?;
     let wrong = input.iter().zip(&output).filter(|(i, o)| **i * factor != **o).count();

@@ -1,4 +1,5 @@
-"""Programs for Dr.Jit, which traces what is done with arrays and makes a kernel of it; each is checked against numpy."""
+"""Programs for Dr.Jit, which traces array operations and compiles them to kernels; results are compared
+with numpy."""
 import numpy as np
 
 import drjit as dr
@@ -19,7 +20,7 @@ def line():
 
 
 def functions():
-    # Reciprocals and roots of doubles are the hardware's approximations, of twenty bits.
+    # Reciprocals and roots of doubles are the hardware's approximations, with twenty bits.
     for kind, tolerance in [(Float, 1e-3), (Float64, 1e-5)]:
         x = dr.linspace(kind, 0.1, 5, N)
         v = np.linspace(0.1, 5, N)
@@ -77,7 +78,7 @@ def places():
 
 
 def sums():
-    """What is added at one place by many, in all ways that there are."""
+    """Scattered reductions to shared locations, in all modes."""
     i = dr.arange(UInt, N) % 7
     count = np.bincount(np.arange(N) % 7).astype(np.float64)
     for kind in (Float, Float64, Int, UInt, Int64):
@@ -134,7 +135,7 @@ def loops():
 
 @dr.syntax
 def local():
-    """An array in each thread's own memory."""
+    """An array in each thread's local memory."""
     stack = dr.alloc_local(Float, 12, value=dr.zeros(Float, 200))
     x, i = dr.arange(Float, 200), UInt(0)
     while i < 12:
@@ -149,7 +150,7 @@ def local():
 
 
 def calls():
-    """Functions that each thread chooses."""
+    """Functions selected by each thread."""
     x, i = dr.arange(Float, 400), dr.arange(UInt, 400) % 3
     y = dr.switch(i, [lambda v: v * 2, lambda v: dr.sin(v), lambda v: dr.sqrt(v) + dr.gather(Float, x, UInt(v) // 2)], x)
     v = np.arange(400)
@@ -207,7 +208,7 @@ def tensors():
 
 
 def frames():
-    """A Julia set: a loop whose exit lanes reach at different times."""
+    """A Julia set: a loop that lanes leave at different times."""
     x, y = dr.meshgrid(dr.linspace(Float, -1.5, 1.5, 64), dr.linspace(Float, -1, 1, 48))
     z, count = Complex2f(x, y), dr.zeros(UInt, 64 * 48)
     _, count = dr.while_loop(
@@ -219,7 +220,7 @@ def frames():
         inside = abs(z) < 2
         expected += inside
         z = np.where(inside, z * z + (-0.4 + 0.6j), 9)
-    # Points on the set's border part ways by rounding.
+    # Points on the set's border depend on rounding.
     assert (np.array(count).reshape(48, 64) == expected).mean() > 0.98
 
 

@@ -1,6 +1,8 @@
-"""Programs for taichi and for quadrants, whose language is much the same: python3 fields.py MODULE [CHECKS]
+"""Programs for taichi and for quadrants, whose languages are almost the same: python3 fields.py MODULE
+[CHECKS]
 
-Each is checked against numpy. With CHECKS, kernels are made with bounds checks and without fast arithmetic."""
+Results are compared with numpy. With CHECKS, kernels are compiled with bounds checks and without fast
+arithmetic."""
 import importlib
 import sys
 
@@ -35,7 +37,7 @@ def saxpy():
 
 
 def arrays():
-    """Kernels on arrays of numpy's."""
+    """Kernels on numpy arrays."""
 
     @ti.kernel
     def product(a: ti.types.ndarray(), b: ti.types.ndarray(), c: ti.types.ndarray()):
@@ -53,10 +55,10 @@ def arrays():
 
 
 def numbers():
-    """All widths, and divisions that round down."""
+    """Integers of all widths, and divisions that round down."""
     names = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
     kinds = [(getattr(ti, name), getattr(np, name)) for name in names]
-    # Checks of overflows are not written for narrow types.
+    # Overflow checks are not implemented for narrow types.
     for kind, like in kinds[4:] if CHECKS else kinds:
         x, y = ti.field(kind, 100), ti.field(kind, 100)
 
@@ -69,7 +71,7 @@ def numbers():
 
         run()
         i = np.arange(100).astype(like)
-        # Quotients of bytes are wrong with the modules' code for processors, too.
+        # Quotients of bytes are wrong on the modules' CPU back ends too.
         assert i.itemsize == 1 or (x.to_numpy() == i // like(3) + i % like(7)).all()
         assert (y.to_numpy() == (i << like(1)) ^ ((i | like(5)) - (i & like(12)))).all()
 
@@ -252,7 +254,7 @@ def structures():
 
 
 def loops():
-    """While, break, continue, and recursion that is unrolled."""
+    """While, break, continue, and unrolled recursion."""
     steps = ti.field(ti.i32, 300)
 
     @ti.func
@@ -311,12 +313,12 @@ def image():
 
     run(60)
     counts = picture.to_numpy()
-    # The roots are where they are.
+    # The roots converge.
     assert counts[24, 48] == 0 and 0 < counts.mean() < 30
 
 
 def sparse():
-    """Trees of nodes that are there when they are written."""
+    """Sparse trees, whose nodes are created when they are written."""
     x = ti.field(ti.f32)
     total = ti.field(ti.i32, ())
     root = ti.root.pointer(ti.ij, 8)
@@ -343,12 +345,12 @@ def sparse():
     assert total[None] == sum(range(1, 65))
     drop()
     count()
-    # The pointers are numbered in the cells of the fields.
+    # The pointers are numbered among the cells of the fields.
     assert total[None] > sum(range(1, 65))
 
 
 def lists():
-    """Rows that grow."""
+    """Dynamic rows."""
     rows, lengths = ti.field(ti.i32), ti.field(ti.i32, 10)
     row = ti.root.dense(ti.i, 10).dynamic(ti.j, 64, chunk_size=16)
     row.place(rows)
@@ -367,7 +369,7 @@ def lists():
 
 
 def shared():
-    """A block's own array."""
+    """A shared-memory array."""
     values, sums = ti.field(ti.f32, 1024), ti.field(ti.f32, 1024)
 
     @ti.kernel
@@ -436,7 +438,7 @@ def gradients():
 
 
 def packed():
-    """Numbers of a few bits in one word."""
+    """Bit-packed numbers in one word."""
     small = ti.types.quant.int(5, True)
     fixed = ti.types.quant.fixed(bits=11, max_value=4.0)
     a, b = ti.field(small), ti.field(fixed)

@@ -1,4 +1,4 @@
-"""The kernels of ../triton.py, and with what types, constants and options they are compiled."""
+"""The kernels of ../triton.py, with the types, constants and options to compile them with."""
 import dataclasses
 
 import triton
@@ -9,7 +9,8 @@ from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait, globalti
 
 @dataclasses.dataclass
 class Variant:
-    """A kernel with the types of its arguments; capabilities outside `least` to `most` cannot have it, or Triton cannot."""
+    """A kernel with the types of its arguments. Capabilities outside `least` to `most` do not support it,
+    or Triton does not."""
 
     name: str
     kernel: object
@@ -118,7 +119,7 @@ def matmul_unmasked(a, b, c, k, lda, ldb, ldc, BM: tl.constexpr, BN: tl.constexp
 
 @triton.jit
 def matmul_described(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    """The programs go round over the tiles; `a`, `b` and `c` are tensor maps that the host made."""
+    """Persistent programs loop over the tiles; `a`, `b` and `c` are tensor maps created on the host."""
     across = tl.cdiv(n, BN)
     for tile in tl.range(tl.program_id(0), tl.cdiv(m, BM) * across, tl.num_programs(0), flatten=True):
         row, column = tile // across * BM, tile % across * BN
@@ -130,7 +131,7 @@ def matmul_described(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: t
 
 @triton.jit
 def add_described(a, to, m, n, BM: tl.constexpr, BN: tl.constexpr):
-    """Tensor maps that the kernel makes."""
+    """Tensor maps created by the kernel."""
     x = tl.make_tensor_descriptor(a, shape=[m, n], strides=[n, 1], block_shape=[BM, BN])
     y = tl.make_tensor_descriptor(to, shape=[m, n], strides=[n, 1], block_shape=[BM, BN])
     at = [tl.program_id(0) * BM, tl.program_id(1) * BN]
@@ -164,7 +165,7 @@ def attention(q, k, v, to, n, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.c
 
 @triton.jit
 def scaled(a, b, sa, sb, to, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, FORMAT: tl.constexpr, PACK: tl.constexpr):
-    """A product of numbers of eight or four bits with a scale for 32 of them."""
+    """A product of 8-bit or 4-bit numbers with a scale factor for each 32."""
     row, column, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K // PACK)
     s = tl.arange(0, K // 32)
     x = tl.load(a + row[:, None] * (K // PACK) + k[None, :])
@@ -180,7 +181,7 @@ def both(a, b):
 
 @triton.jit
 def affine(a, b, c, d):
-    """Two affine functions, one after the other."""
+    """The composition of two affine functions."""
     return a * c, b * c + d
 
 
@@ -226,7 +227,7 @@ def gathers(x, index, to, M: tl.constexpr, N: tl.constexpr):
     at = row[:, None] * N + column[None, :]
     v, i = tl.load(x + at), tl.load(index + at)
     tl.store(to + at, tl.gather(v, i % M, 0) + tl.gather(v, i % N, 1))
-    # Addresses that are data.
+    # Data-dependent addresses.
     tl.store(to + M * N + at, tl.load(x + i, mask=i >= 0, other=0))
 
 
@@ -381,7 +382,7 @@ def places(to, BLOCK: tl.constexpr):
 
 @triton.jit
 def dependent(x, to, BLOCK: tl.constexpr):
-    """The second of two launches of which the second begins before the first ends."""
+    """The second of two launches, which begins before the first ends."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     gdc_wait()
     v = tl.load(x + i)
@@ -390,7 +391,7 @@ def dependent(x, to, BLOCK: tl.constexpr):
 
 
 def products():
-    """Matrix products of all kinds of numbers."""
+    """Matrix products of all types."""
     sizes = "i32 i32 i32 i32 i32 i32"
     kinds = [
         ("f16", "*fp16 *fp16 *fp16", tl.float32, "tf32", 75), ("f16_f16", "*fp16 *fp16 *fp16", tl.float16, "tf32", 75),

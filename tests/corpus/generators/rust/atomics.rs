@@ -1,4 +1,4 @@
-//! Atomic operations of all orders, and fences.
+//! Atomic operations with all memory orders, and fences.
 mod language;
 use language::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use language::*;

@@ -36,7 +36,7 @@ pub unsafe extern "ptx-kernel" fn areas(from: *const f32, to: *mut f32) {
     unsafe { *at(to, i) = area(shape) };
 }
 
-/// A machine with a stack: a jump table where the target has them.
+/// A stack machine: a jump table if the target supports it.
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn machine(program: *const u8, length: usize, inputs: *const i32, to: *mut i32) {
     let i = unsafe { number() };

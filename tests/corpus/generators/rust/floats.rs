@@ -1,4 +1,4 @@
-//! Floating point: functions of the language, of the target, and conversions.
+//! Floating point: functions of the language and of the target, and conversions.
 mod language;
 use language::*;
 
@@ -47,7 +47,7 @@ pub unsafe extern "ptx-kernel" fn approximate(x: *const f32, y: *mut f32) {
 pub unsafe extern "ptx-kernel" fn conversions(x: *const f64, to: *mut i64) {
     let i = unsafe { number() };
     let x = unsafe { *at(x as *mut f64, i) };
-    // Conversions to integers stop at the ends of the type, and a NaN is nothing.
+    // Conversions to integers saturate, and NaN gives zero.
     let parts = (x as i8) as i64 + (x as u16) as i64 + (x as f32 as i32) as i64 + (x as u64) as i64;
     unsafe { *at(to, i) = parts + (parts as f32) as i64 + ((parts as u64) as f64) as i64 };
 }

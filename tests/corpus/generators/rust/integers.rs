@@ -9,7 +9,7 @@ macro_rules! kernel {
         pub unsafe extern "ptx-kernel" fn $name(a: *const $t, b: *const $t, to: *mut $t) {
             let i = unsafe { number() };
             let (a, b) = unsafe { (*at(a as *mut $t, i), *at(b as *mut $t, i)) };
-            // Division by nothing traps, and so does an overflow where checks are asked for.
+            // Division by zero traps; so does overflow if checks are on.
             let quotient = a / b;
             let rest = a % b;
             let sum = wrapping_add(wrapping_mul(quotient, 3), saturating_add(rest, a));

@@ -1,6 +1,6 @@
-//! What the compiler must be told of the language where there is no `core`: rustup ships none for the target. Only what the
-//! kernels beside this file use.
-#![allow(dead_code, unused_macros, reason = "each of the kernels' files uses a part of it")]
+//! The language items that the compiler needs without `core`, which rustup does not ship for this target.
+//! Contains only what the kernels in this folder use.
+#![allow(dead_code, unused_macros, reason = "each kernel file uses only part of it")]
 
 #[lang = "pointee_sized"]
 pub trait PointeeSized {}
@@ -37,7 +37,7 @@ impl Copy for isize {}
 impl Copy for f16 {}
 unsafe impl<A, B> Sync for fn(A) -> B {}
 
-/// A trait of an operator and what implements it.
+/// An operator's trait and its implementations.
 macro_rules! operator {
     ($item:literal $name:ident $method:ident $sign:tt $($t:ty)*) => {
         #[lang = $item]
@@ -55,7 +55,7 @@ macro_rules! operator {
     };
 }
 
-/// The same for an assignment.
+/// The same for a compound assignment.
 macro_rules! assignment {
     ($item:literal $name:ident $method:ident $sign:tt $($t:ty)*) => {
         #[lang = $item]
@@ -148,7 +148,7 @@ impl<T, const N: usize> IndexMut<usize> for [T; N] {
     }
 }
 
-/// What every number is.
+/// The traits that every number implements.
 macro_rules! number {
     ($($t:ty)*) => {
         $(impl Copy for $t {}
@@ -199,7 +199,7 @@ macro_rules! unary {
 unary!(Neg neg - i8 i16 i32 i64 f32 f64);
 unary!(Not not ! bool u8 u16 u32 i32 u64 i64 usize);
 
-/// Where a check fails, the thread traps: the target has no way to tell more.
+/// A failed check traps the thread: the target has no way to report more.
 macro_rules! panics {
     ($($item:literal $name:ident)*) => {
         $(#[lang = $item]
@@ -238,7 +238,7 @@ fn bounds(_index: usize, _length: usize) -> ! {
 fn misaligned(_required: usize, _found: usize) -> ! {
     abort()
 }
-/// Where a panic was: the compiler makes one for each caller.
+/// The location of a panic; the compiler creates one for each caller.
 #[lang = "panic_location"]
 struct Location<'a> {
     file: &'a str,
@@ -303,7 +303,7 @@ pub fn roundf64(x: f64) -> f64;
 #[rustc_intrinsic]
 pub fn copysignf32(x: f32, sign: f32) -> f32;
 
-/// The orders of atomic operations, numbered as the compiler does.
+/// Memory orders, numbered as in the compiler.
 pub enum Ordering {
     Relaxed,
     Release,
@@ -361,7 +361,7 @@ pub fn number() -> usize {
     unsafe { (block() * threads() + thread()) as usize }
 }
 
-/// The element at a place.
+/// The element at an index.
 #[inline(always)]
 pub unsafe fn at<T>(from: *mut T, index: usize) -> *mut T {
     unsafe { arith_offset(from as *const T, index as isize) as *mut T }

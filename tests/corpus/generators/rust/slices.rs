@@ -5,7 +5,7 @@ use language::*;
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn saxpy(a: f32, x: &[f32], y: *mut f32) {
     let i = unsafe { number() };
-    // The index is checked: past the end, the thread traps.
+    // The index is checked: out of bounds, the thread traps.
     unsafe { *at(y, i) = fmaf32(a, x[i], *at(y, i)) };
 }
 

@@ -1,4 +1,4 @@
-//! What the language does not have: barriers, votes, exchanges between lanes, as the compiler's own functions and as assembly.
+//! Features beyond the language: barriers, votes and shuffles, as compiler intrinsics and as inline assembly.
 mod language;
 use language::*;
 

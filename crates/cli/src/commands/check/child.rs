@@ -1,7 +1,7 @@
-//! The side that does the work: a file a line comes in, a line a kernel goes out.
+//! The child process, which does the work: reads one file per line and writes one line per kernel.
 //!
-//! A line in is a [`Share`] and the file, with tabs between. Lines out are the module's row, which the first of the shares tells at its beginning, then
-//! for each kernel `begin` with its name and its row, then `done`.
+//! An input line is a [`Share`] and the file, separated by tabs. The output is the module's row, written only
+//! by the child with the first share; then for each kernel `begin` with its name, and its row; then `done`.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -16,21 +16,21 @@ use crate::files;
 
 use super::row::{Outcome, Row};
 
-/// Told before a kernel is begun.
+/// Written before each kernel.
 pub const BEGIN: &str = "begin\t";
-/// Told after a module.
+/// Written after each module.
 pub const DONE: &str = "done";
 
-/// What is done with a module.
+/// What to do with a module.
 #[derive(Clone, Copy)]
 pub struct Work {
-    /// Its kernels are compiled.
+    /// Whether to compile its kernels.
     pub compile: bool,
-    /// So many in a hundred of them.
+    /// The percentage of kernels to compile.
     pub sample: u32,
 }
 
-/// Which of a module's kernels are asked for: each `of`th from number `part` on, without the first `known` of these.
+/// A share of a module's kernels: every `of`th one from number `part` on, without the first `known` of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     pub part: usize,
@@ -39,12 +39,12 @@ pub struct Share {
 }
 
 impl Share {
-    /// As a line begins with it.
+    /// The share as the beginning of an input line.
     pub fn line(self) -> String {
         format!("{}\t{}\t{}", self.part, self.of, self.known)
     }
 
-    /// What a line says, and the file that it names.
+    /// Parses an input line: the share, and the file.
     fn read(line: &str) -> Option<(Share, &str)> {
         let mut words = line.splitn(4, '\t');
         let mut number = || words.next()?.parse().ok();
@@ -53,21 +53,22 @@ impl Share {
     }
 }
 
-/// Seconds that the processor worked: of all threads, or of this one.
+/// Processor time in seconds, of the process or of the current thread.
 fn processor(clock: libc::clockid_t) -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a clock that every Linux has, and a place for its time.
+    // SAFETY: the clock exists on every Linux, and `time` is valid for writing.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Whether a kernel is one of those that a sample takes: by its name alone (FNV-1a).
+/// Whether a sample contains a kernel; depends only on its name (FNV-1a).
 fn sampled(name: &str, percent: u32) -> bool {
     let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
     name.bytes().fold(0xcbf2_9ce4_8422_2325, step) % 100 < u64::from(percent)
 }
 
-/// The launch that a kernel is compiled for: the block it requires, or 256 threads, or as many as it takes.
+/// The launch that a kernel is compiled for: the block that it requires, otherwise 256 threads, or fewer if
+/// it allows fewer.
 fn specialisation(function: &Function) -> Specialisation {
     let info = function.kernel.as_ref();
     let required = info.map(|k| k.required_block).filter(|b| b.iter().all(|&n| n != 0));
@@ -149,12 +150,12 @@ fn check(path: &str, share: Share, work: Work, out: &mut impl Write) -> Result<(
     Ok(())
 }
 
-/// Answers until its input ends.
+/// Answers until the input ends.
 pub fn run(work: Work) -> Result<()> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let (share, path) = Share::read(&line).context("a line is three numbers and a file")?;
+        let (share, path) = Share::read(&line).context("a line must be three numbers and a file")?;
         check(path, share, work, &mut out)?;
         writeln!(out, "{DONE}")?;
         out.flush()?;

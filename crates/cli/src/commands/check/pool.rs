@@ -1,4 +1,4 @@
-//! The side that hands out the work: children that are replaced where they end or take too long.
+//! The parent process, which distributes the work and replaces children that die or take too long.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use super::child::{BEGIN, DONE, Share, Work};
 use super::row::{Outcome, Row};
 
-/// A child with its ends; ended when it is dropped.
+/// A child and its pipes; killed when it is dropped.
 struct Worker {
     child: Child,
     input: ChildStdin,
@@ -31,7 +31,7 @@ impl Worker {
         let input = child.stdin.take().context("the child's input is a pipe")?;
         let output = child.stdout.take().context("the child's output is a pipe")?;
         let (send, lines) = mpsc::channel();
-        // Ends with the pipe, which ends with the child.
+        // Ends when the child closes its end of the pipe.
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(|line| line.ok()) {
                 if send.send(line).is_err() {
@@ -45,20 +45,20 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// How the answers about one module ended.
+/// How a child's answers about one module ended.
 enum End {
     Done,
-    /// At the kernel that was begun last, if any had been.
+    /// Without an end: the child failed at the kernel that was begun last, or at the module.
     Broken(Outcome),
 }
 
-/// A module that is being checked, or a share of its kernels.
+/// A module, or a share of its kernels, that is being checked.
 struct Progress {
     path: String,
     share: Share,
@@ -88,13 +88,14 @@ impl Progress {
             let row = Row::read(&line).with_context(|| format!("a child said `{line}`"))?;
             self.share.known += usize::from(!row.kernel.is_empty());
             self.begun = None;
-            // Nobody listens any more where the whole check has failed.
+            // The receiver is gone if the whole check has failed.
             let _ = rows.send(row);
         }
     }
 }
 
-/// Bytes of a module from which its kernels are shared out: loading it once more is little beside compiling them.
+/// Size in bytes from which a module's kernels are shared out: loading the module again costs little compared
+/// with compiling them.
 const SHARED_FROM: u64 = 1 << 20;
 
 fn module(
@@ -114,13 +115,13 @@ fn module(
         *slot = None;
         let kernel = progress.begun.take();
         let whole_module = kernel.is_none();
-        // The first share tells of it.
+        // The first share reports it.
         if whole_module && share.part > 0 {
             return Ok(());
         }
         let reason = match outcome {
-            Outcome::Late => format!("more than {} s", limit.as_secs()),
-            _ => "the process that did it ended".into(),
+            Outcome::Late => format!("took more than {} s", limit.as_secs()),
+            _ => "the child process died".into(),
         };
         let _ = rows.send(Row {
             module: progress.path.clone(),
@@ -139,7 +140,7 @@ fn module(
     }
 }
 
-/// Checks files, the largest first, so many at a time, and gives each row to `take` as it comes.
+/// Checks files, the largest first, `jobs` at a time, and passes each row to `take` as it arrives.
 pub fn check(
     files: Vec<PathBuf>,
     work: Work,

@@ -1,23 +1,23 @@
-//! What is known of a module or a kernel, as a line of tab-separated values.
+//! The result for a module or a kernel, as a line of tab-separated values.
 
-/// What came of it.
+/// The outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// A module that loads.
     Loaded,
     /// A kernel with machine code.
     Compiled,
-    /// A kernel with machine code in which each lane goes on for itself.
+    /// A kernel with machine code in per-lane mode.
     PerLane,
     /// A kernel that is interpreted.
     Interpreted,
-    /// A kernel that was not asked for.
+    /// A kernel that was not selected.
     Skipped,
     /// A module that does not load.
     Refused,
-    /// The limit was reached.
+    /// The time limit was reached.
     Late,
-    /// The process ended.
+    /// The process died.
     Crashed,
 }
 
@@ -33,7 +33,7 @@ impl Outcome {
         (Outcome::Crashed, "crashed"),
     ];
 
-    /// Its name in a line.
+    /// Its name in a row.
     pub fn name(self) -> &'static str {
         Outcome::ALL.iter().find(|(o, _)| *o == self).map_or("", |(_, name)| name)
     }
@@ -47,29 +47,29 @@ impl Outcome {
 pub const HEADINGS: [&str; 8] =
     ["module", "kernel", "outcome", "effort", "size", "seconds", "processor seconds", "reason"];
 
-/// A module, or one of its kernels.
+/// The result for a module, or for one of its kernels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The file.
     pub module: String,
-    /// The kernel's name; empty: the row is about the module.
+    /// The kernel's name; empty in the row of a module.
     pub kernel: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// How hard the compiler tried; empty where it made nothing.
+    /// The compiler's effort; empty without code.
     pub effort: String,
-    /// A module's PTX statements, a kernel's wave operations (without what it calls).
+    /// Number of PTX statements of a module, or of wave operations of a kernel (without its callees).
     pub size: u64,
-    /// How long loading or compiling took, by the clock.
+    /// Duration of loading or compiling in seconds.
     pub seconds: f64,
-    /// How long the processor worked on it, on all threads for a module, on one for a kernel.
+    /// Processor time in seconds: of all threads for a module, of one thread for a kernel.
     pub processor: f64,
     /// Why it failed.
     pub reason: String,
 }
 
 impl Row {
-    /// As a line.
+    /// The row as a line.
     pub fn line(&self) -> String {
         let plain = |text: &str| text.replace(['\t', '\n', '\r'], " ");
         format!(
@@ -85,7 +85,7 @@ impl Row {
         )
     }
 
-    /// What a line says.
+    /// Parses a line.
     pub fn read(line: &str) -> Option<Row> {
         let mut cells = line.split('\t');
         let mut next = || cells.next();

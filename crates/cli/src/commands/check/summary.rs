@@ -1,4 +1,4 @@
-//! What many rows say together.
+//! The summary of a check.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,10 +8,10 @@ use cpu::Effort;
 use super::row::{Outcome, Row};
 use crate::table;
 
-/// Rows that the lists of slow ones show.
+/// Number of rows in the lists of slow ones.
 const SLOWEST: usize = 5;
 
-/// The table at the end.
+/// The summary that is printed at the end.
 pub struct Summary<'a> {
     rows: &'a [Row],
 }
@@ -20,7 +20,7 @@ fn is_failure(row: &Row) -> bool {
     !matches!(row.outcome, Outcome::Loaded | Outcome::Compiled | Outcome::PerLane | Outcome::Skipped)
 }
 
-/// A reason without what differs from case to case: numbers, and quoted names that are no instructions'.
+/// A reason without its case-specific parts: numbers, and quoted names other than those of instructions.
 fn kind(reason: &str) -> String {
     let mut out = String::new();
     for (n, part) in reason.split('\'').enumerate() {
@@ -43,7 +43,7 @@ fn kind(reason: &str) -> String {
 }
 
 impl Summary<'_> {
-    /// Of these rows.
+    /// Summarises these rows.
     pub fn new(rows: &[Row]) -> Summary<'_> {
         Summary { rows }
     }
@@ -61,17 +61,17 @@ impl Summary<'_> {
         !self.rows.iter().any(is_failure)
     }
 
-    /// Seconds by the clock.
+    /// The longest duration of loading, in seconds.
     pub fn slowest_load(&self) -> f64 {
         self.modules().map(|r| r.seconds).fold(0.0, f64::max)
     }
 
-    /// Processor seconds.
+    /// The longest compilation, in processor seconds.
     pub fn slowest_compile(&self) -> f64 {
         self.kernels().map(|r| r.processor).fold(0.0, f64::max)
     }
 
-    /// What failed, by reason, the most frequent first: reason, how often, one of them.
+    /// The failures by reason, the most frequent first: reason, count, and an example.
     fn failures(&self) -> Vec<(String, usize, &Row)> {
         let mut by: BTreeMap<(Outcome, String), (usize, &Row)> = BTreeMap::new();
         for row in self.rows.iter().filter(|r| is_failure(r)) {

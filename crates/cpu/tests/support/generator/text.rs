@@ -36,7 +36,7 @@ impl Case {
         o += "  mov.u32 %r0, %tid.x;\n  mov.u32 %r1, %ctaid.x;\n  mov.u32 %i1, %ntid.x;\n  mad.lo.u32 %r2, %r1, %i1, %r0;\n";
         let _ = writeln!(o, "  mul.wide.u32 %a0, %r2, {};\n  add.u64 %mine, %mine, %a0;", OUTPUTS * 4);
         o += "  mov.u32 %sum, sums;\n  mov.u32 %own, slots;\n  shl.b32 %i0, %r0, 2;\n  add.u32 %own, %own, %i0;\n";
-        // The slot of the next thread but two.
+        // The slot of the thread three further on.
         o += "  add.u32 %i0, %r0, 3;\n  rem.u32 %i0, %i0, %i1;\n  shl.b32 %i0, %i0, 2;\n  mov.u32 %other, slots;\n  add.u32 %other, %other, %i0;\n";
         o += "  st.shared.u32 [%own], %r2;\n  setp.eq.u32 %p0, %r0, 0;\n";
         for i in 0..6 {
@@ -83,7 +83,7 @@ fn registers(o: &mut String) {
     );
 }
 
-/// First values of the other registers, made of the 32-bit ones.
+/// Initial values of the other registers, derived from the 32-bit ones.
 fn clear(o: &mut String) {
     for i in 0..WIDE {
         let _ = writeln!(o, "  mov.b64 %q{i}, {{%r{}, %r{}}};", i % REGS, (i + 3) % REGS);
@@ -96,7 +96,7 @@ fn clear(o: &mut String) {
     }
 }
 
-/// Stores what the registers hold.
+/// Stores the contents of the registers.
 fn outputs(o: &mut String) {
     for i in 0..4 {
         let _ = writeln!(
