@@ -1,4 +1,4 @@
-// European options by the Black-Scholes formula, the cumulative normal by a polynomial.
+// European options by the Black-Scholes formula, with a polynomial for the cumulative normal distribution.
 #include "device.h"
 
 static __device__ __forceinline__ float cnd(float d) {

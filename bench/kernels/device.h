@@ -1,5 +1,5 @@
-// The little that our kernels need of CUDA C++, for either compiler: clang's own NVPTX back end, with no SDK and no vendor header, and nvcc,
-// which brings its own.
+// The subset of CUDA C++ that our kernels need, for two compilers: clang's NVPTX back end without any SDK or
+// vendor header, and nvcc, which has its own.
 #pragma once
 
 typedef unsigned int u32;

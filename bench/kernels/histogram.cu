@@ -1,4 +1,4 @@
-// Histogram of bytes in 256 bins: counts of a block in shared memory, then added to the result.
+// Histogram of bytes in 256 bins: each block counts in shared memory, then adds its counts to the result.
 #include "device.h"
 
 extern "C" __global__ void histogram(const u32 *data, u32 *bins, u32 words) {

@@ -1,4 +1,4 @@
-// All-pairs gravity: positions (x, y, z, mass) tile by tile through shared memory.
+// All-pairs gravity: loads tiles of positions (x, y, z, mass) to shared memory.
 #include "device.h"
 
 struct __attribute__((aligned(16))) Body { float x, y, z, m; };

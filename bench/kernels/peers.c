@@ -1,5 +1,6 @@
-/* The benchmark kernels as a C programmer writes them: straightforward loops, OpenMP over the cores. Each function takes the
- * parameters of the kernel of its name as an array of pointers; blocks and barriers have no place here. */
+/* The benchmark kernels as a C programmer would write them: simple loops, with OpenMP over the cores. Each
+ * function takes the parameters of the kernel with its name as an array of pointers. Blocks and barriers
+ * have no equivalent. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

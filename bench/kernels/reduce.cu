@@ -1,4 +1,5 @@
-// Block reduction: a tree in shared memory with a barrier a level; each thread first sums two elements.
+// Block reduction: each thread first sums two elements, then a tree in shared memory with a barrier per
+// level.
 #include "device.h"
 
 extern "C" __global__ void reduce(const float *in, float *out, u32 n) {

@@ -1,4 +1,5 @@
-// Inclusive scan: each block of 256 scans its tile (shuffles, then the warps' sums), and a second kernel adds the offsets.
+// Inclusive scan: each block of 256 scans its tile (shuffles, then the warps' sums), and a second kernel adds
+// the offsets.
 #include "device.h"
 
 static __device__ __forceinline__ u32 warp_scan(u32 v, u32 lane) {

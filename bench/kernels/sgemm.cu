@@ -1,4 +1,4 @@
-// Matrix product through square tiles in shared memory, one element of the result a thread.
+// Matrix product through square tiles in shared memory, one element of the result per thread.
 #include "device.h"
 
 template <int T> static __device__ __forceinline__ void sgemm(const float *a, const float *b, float *c, u32 n) {

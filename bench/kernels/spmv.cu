@@ -1,4 +1,4 @@
-// Sparse matrix (CSR) times vector, a row a thread.
+// Sparse matrix (CSR) times vector, one row per thread.
 #include "device.h"
 
 extern "C" __global__ void spmv(const u32 *row, const u32 *col, const float *val, const float *x, float *y, u32 rows) {

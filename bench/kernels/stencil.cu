@@ -1,4 +1,4 @@
-// Seven-point stencil on an n*n*n grid; one thread a column position, the loop walks z.
+// Seven-point stencil on an n*n*n grid: one thread per column, with a loop over z.
 #include "device.h"
 
 extern "C" __global__ void stencil(const float *in, float *out, u32 n, float c0, float c1) {

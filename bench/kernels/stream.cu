@@ -1,4 +1,4 @@
-// Kernels limited by memory: vector addition and saxpy.
+// Memory-bound kernels: vector addition and saxpy.
 #include "device.h"
 
 extern "C" __global__ void vecadd(const float *a, const float *b, float *c, u32 n) {

@@ -1,4 +1,4 @@
-// Transposition through a 32x32 tile, one column of padding; blocks of 32x8 threads.
+// Transposition through a padded 32x32 tile; blocks of 32x8 threads.
 #include "device.h"
 
 extern "C" __global__ void transpose(const float *in, float *out, u32 n) {

@@ -1,4 +1,5 @@
-/* What the examples share: error checks, and a context made the way of every header version. */
+/* Shared by the examples: error checks, and a context created in a way that works with every header
+ * version. */
 #ifndef ANYWARP_EXAMPLES_COMMON_H
 #define ANYWARP_EXAMPLES_COMMON_H
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Ends the program with the driver's own words when a call fails. */
+/* Exits with the driver's error text if a call fails. */
 #define CHECK(call) check((call), #call, __FILE__, __LINE__)
 
 static inline void check(CUresult result, const char *call, const char *file, int line) {
@@ -19,7 +20,7 @@ static inline void check(CUresult result, const char *call, const char *file, in
     exit(1);
 }
 
-/* cuCtxCreate took another parameter in CUDA 13. */
+/* In CUDA 13, cuCtxCreate takes an additional parameter. */
 static inline CUcontext create_context(CUdevice device) {
     CUcontext context;
 #if CUDA_VERSION >= 13000
@@ -30,7 +31,7 @@ static inline CUcontext create_context(CUdevice device) {
     return context;
 }
 
-/* Seconds on a clock that only goes forward. */
+/* Seconds on a monotonic clock. */
 static inline double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -1,4 +1,4 @@
-/* Linking: a kernel in one PTX text calls a function and reads a variable of another. */
+/* Linking: a kernel in one PTX text calls a function and reads a variable in another. */
 #include <string.h>
 
 #include "common.h"

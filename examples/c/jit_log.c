@@ -1,4 +1,5 @@
-/* JIT options and logs: a PTX text with an error gives its place in the error log, the mended one loads. */
+/* JIT options and logs: for a PTX text with an error, the error log gives its position; the corrected text
+ * loads. */
 #include <string.h>
 
 #include "common.h"

@@ -1,5 +1,6 @@
-/* Parameters in one aligned buffer (the `extra` way of cuLaunchKernel): int, float4, char, float, pointer, float2, a struct
- * that pads differently on the device, and a double; the kernel writes back what it got. */
+/* Passes parameters in one aligned buffer (the `extra` argument of cuLaunchKernel): int, float4, char,
+ * float, pointer, float2, a struct with different padding on the device, and a double. The kernel writes
+ * back what it received. */
 #include <stddef.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ typedef struct {
 typedef struct {
     float x, y;
 } float2;
-typedef struct { /* as the device lays it out: the float4 is aligned to 16 */
+typedef struct { /* the device's layout: the float4 is aligned to 16 */
     float f;
     float padding[3];
     float4 f4;

@@ -1,8 +1,7 @@
-/* Vector addition with the CUDA Driver API, after the CUDA programming guide's chapter on it: the kernel comes from a PTX
- * file, the result is checked, and each step is timed.
+/* Vector addition with the CUDA Driver API, after the chapter on it in the CUDA programming guide: the
+ * kernel comes from a PTX file, the result is checked, and each step is timed.
  *
- *   vecadd [elements] [path of vecadd.ptx]
- */
+ *     vecadd [elements] [path of vecadd.ptx] */
 #include "common.h"
 
 int main(int argc, char **argv) {
@@ -55,7 +54,8 @@ int main(int argc, char **argv) {
     void *args[] = {&da, &db, &dc, &n};
     printf("kernel   VecAdd from %s, grid %d, block %d, %d elements\n", ptx, grid, block, n);
 
-    /* The first launch includes whatever compilation is left to do; the others are the kernel alone. The fill before may still run. */
+    /* The first launch includes any remaining compilation, the others only the kernel. The preceding fill
+     * may still be running. */
     CHECK(cuCtxSynchronize());
     t = seconds();
     CHECK(cuLaunchKernel(kernel, grid, 1, 1, block, 1, 1, 0, NULL, args, NULL));

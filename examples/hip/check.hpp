@@ -1,4 +1,4 @@
-// What the examples share: a check around every call.
+// Shared by the examples: a check around every call.
 #ifndef HIP_EXAMPLES_CHECK_HPP
 #define HIP_EXAMPLES_CHECK_HPP
 

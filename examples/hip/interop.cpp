@@ -1,4 +1,4 @@
-// HIP and the CUDA driver in one program: handles of either are the other's.
+// HIP and the CUDA driver in one program: their handles are interchangeable.
 #include <cuda.h>
 
 #include "check.hpp"

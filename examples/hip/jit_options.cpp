@@ -1,4 +1,4 @@
-// hipModuleLoadDataEx with options of the JIT: a limit for registers, and the log of a text that is wrong.
+// hipModuleLoadDataEx with JIT options: a register limit, and the log for a text with an error.
 #include <cstdint>
 #include <cstring>
 

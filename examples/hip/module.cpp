@@ -1,4 +1,5 @@
-// A kernel from a module file, its parameters in one buffer: the porting guide's use of hipModuleGetFunction.
+// A kernel from a module file, with its parameters in one buffer, as in the porting guide's section on
+// hipModuleGetFunction.
 //
 //   module PATH_OF_copy.ptx
 #include <cstring>
@@ -40,7 +41,7 @@ int main(int argc, char **argv) {
     void *config[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes, HIP_LAUNCH_PARAM_END};
     CHECK(hipModuleLaunchKernel(function, 1, 1, 1, length, 1, 1, 0, 0, NULL, config));
 
-    // Both styles of copy: the direction in the name, and as an argument.
+    // Both forms of copies: with the direction in the name, and as an argument.
     std::vector<float> c(length, 0.0f);
     CHECK(hipMemcpyDtoH(b.data(), to, size));
     CHECK(hipMemcpy(c.data(), (void *)to, size, hipMemcpyDefault));

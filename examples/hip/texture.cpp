@@ -1,4 +1,4 @@
-// The guide's texture driver API: a reference of a module, set part by part and bound to an array.
+// The guide's texture driver API: a module's reference is configured step by step and bound to an array.
 #include <cstring>
 
 #include "check.hpp"

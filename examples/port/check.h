@@ -1,4 +1,4 @@
-/* What the samples share: a check around every call, and the primary context of the first device. */
+/* Shared by the samples: a check around every call, and the primary context of the first device. */
 #ifndef PORT_CHECK_H
 #define PORT_CHECK_H
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the program when a call fails. */
+/* Exits if a call fails. */
 #define CHECK(call)                                                                    \
     do {                                                                               \
         CUresult result_ = (call);                                                     \

@@ -1,4 +1,5 @@
-/* The JIT linker: a kernel in one PTX text calls a function and reads a variable of another, with the linker's log. */
+/* The JIT linker: a kernel in one PTX text calls a function and reads a variable in another. Prints the
+ * linker's log. */
 #include <string.h>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-/* A launch whose parameters come in one aligned buffer: int, a vector of four floats, char, pointer, double. */
+/* A launch whose parameters are passed in one aligned buffer: int, a vector of four floats, char, pointer,
+ * double. */
 #include <string.h>
 
 #include "check.h"
@@ -27,7 +28,7 @@ static const char ptx[] =
 static char buffer[256];
 static size_t used;
 
-/* Puts a parameter where its alignment wants it. */
+/* Appends a parameter at the next multiple of its alignment. */
 static void add(const void *value, size_t size, size_t align) {
     used = (used + align - 1) / align * align;
     memcpy(buffer + used, value, size);

@@ -1,4 +1,5 @@
-/* A texture reference: a two-dimensional array read through a filter, at coordinates between its elements. */
+/* A texture reference: reads a two-dimensional array through a filter, at coordinates between its
+ * elements. */
 #include "check.h"
 
 enum { W = 8, H = 4, OUT = 16 };

@@ -1,11 +1,12 @@
-/* Barriers in memory: a thread makes one operation after another, and records the word that each gives. */
+/* Barriers in memory: a thread executes a sequence of operations and records the word that each returns. */
 #include "record.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum op { ARRIVE, ARRIVE_COUNT, DROP, DROP_COUNT, EXPECT, ARRIVE_EXPECT, DROP_EXPECT, COMPLETE, WAIT, PARITY, PENDING, INIT, NO_COMPLETE, DROP_NO_COMPLETE, INVAL, OPS };
 
-/* Each operation's instruction: %a the barrier, %n the number, %s the state in hand; the word that it gives goes to %s or %d. */
+/* The instruction of each operation: %a is the barrier, %n the number, %s the current state. The returned
+ * word goes to %s or %d. */
 static const char *const instructions[OPS] = {
     [ARRIVE] = "mbarrier.arrive.shared.b64 %s, [%a]; mov.b64 %d, %s;",
     [ARRIVE_COUNT] = "mbarrier.arrive.shared.b64 %s, [%a], %n; mov.b64 %d, %s;",
@@ -24,8 +25,8 @@ static const char *const instructions[OPS] = {
     [INVAL] = "mbarrier.inval.shared.b64 [%a]; mov.b64 %d, 0;",
 };
 
-/* Other ways to write an operation: the instruction's name, what stands behind the address, and where its word goes. The first OPS spellings are
- * those above. */
+/* Other spellings of the operations: the instruction's name, the operands after the address, and the
+ * register that receives the word. The first OPS spellings are those above. */
 enum { MOST_SPELLINGS = 400 };
 static struct spelling {
     enum op op;
@@ -108,7 +109,8 @@ struct step {
     uint32_t op, n; /* the spelling's number */
 };
 
-/* Goes to the operation's code, among those from `first` to before `last`: halves of them, as there are hundreds. */
+/* Branches to the operation's code, among those from `first` up to but excluding `last`: by bisection,
+ * since there are hundreds. */
 static void branch(FILE *o, const int *ops, int first, int last)
 {
     if (last - first == 1) {
@@ -122,7 +124,7 @@ static void branch(FILE *o, const int *ops, int first, int last)
     branch(o, ops, middle, last);
 }
 
-/* A thread does as the steps say; only these spellings, or all. */
+/* A thread executes the operations in the steps; only these spellings, or all. */
 static char *kernel(const char *used)
 {
     char *text;
@@ -178,13 +180,14 @@ static void trace(const char *name, const struct step *steps, uint32_t count)
     line(name, status, results, count * 8);
 }
 
-/* Steps at random, in the first spellings or in all. */
+/* Random steps, in the first spellings or in all. */
 static void random_steps(int i, int spell)
 {
     struct step steps[MOST];
     char name[32];
     uint64_t n = (uint64_t)i << 16 | 1ull << 60 | (uint64_t)spell << 40;
-    /* Only what PTX defines: no more arrivals than are pending, bytes within their range, and none but those expected at the end. */
+    /* Only what PTX defines: no more arrivals than are pending, byte counts in range, and at the end
+     * exactly the expected ones. */
     uint32_t expected = 1 + splitmix(n++) % 6, pending = expected;
     int64_t bytes = 0;
     steps[0] = (struct step){ INIT, expected };
@@ -245,7 +248,7 @@ static void random_steps(int i, int spell)
         }
         steps[k] = s;
     }
-    /* A barrier that is no more, and another one in its place. */
+    /* Invalidates the barrier and initialises another in its place. */
     if (spell) {
         steps[MOST - 4] = (struct step){ spelled(INVAL, n), 0 };
         steps[MOST - 3] = (struct step){ spelled(INIT, n), 2 };

@@ -1,4 +1,4 @@
-/* Bulk copies: what they leave in shared and in global memory. */
+/* Bulk copies: the resulting contents of shared and of global memory. */
 #include "copies.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void fill(unsigned char *bytes, size_t size, enum contents contents, int 
         }
         memcpy(bytes + i, &w, 8);
     }
-    /* Exponents around one, or as random as they are in every fourth. */
+    /* Exponents around that of one; in every fourth value, fully random. */
     static const struct {
         int bytes, at, bits, bias;
     } formats[] = { [6] = { 2, 10, 5, 15 }, [7] = { 4, 23, 8, 127 }, [8] = { 8, 52, 11, 1023 }, [9] = { 2, 7, 8, 127 }, [10] = { 4, 23, 8, 127 } };
@@ -40,7 +40,7 @@ static void fill(unsigned char *bytes, size_t size, enum contents contents, int 
         else if (r & 4)
             w &= ~(mask << formats[element].at); /* subnormal */
         else if (r & 8)
-            w |= mask << formats[element].at; /* NaN, mostly */
+            w |= mask << formats[element].at; /* usually NaN */
         memcpy(bytes + i, &w, formats[element].bytes);
     }
 }
@@ -141,7 +141,7 @@ void run_copy(const struct copy *c)
         line(c->name, status, NULL, 0);
         exit(1);
     }
-    /* Whether the barrier's phase was over, then the room or the buffer. */
+    /* Whether the barrier's phase was complete, then the shared memory or the buffer. */
     char name[112];
     snprintf(name, sizeof name, "%s%s", c->name, bytes_[0] ? "" : ".open");
     if (c->cluster) {
@@ -257,7 +257,8 @@ static void store(const char *name, const struct map *m, const int *at, unsigned
 
 void record_tiles(void)
 {
-    /* The first coordinate has to be a multiple of 16 bytes, and a box that is stored must not begin before the tensor: the last two places. */
+    /* The first coordinate must be a multiple of 16 bytes, and a stored box must not begin before the
+     * tensor: the last two positions. */
     static const int dims[] = { 40, 6, 5, 3, 2 }, boxes[] = { 16, 3, 2, 2, 1 };
     static const int places[][5] = { { 0 }, { 8, 2, 1, 1, 1 }, { 32, 4, 4, 2, 1 }, { 24, 5, 4, 2, 1 }, { 40 }, { 0, 6 }, { 16, 1 }, { 2147483640, 2147483647 },
         { -8, -1, -1, -1, 0 }, { 0, 0, 0, 0, -1 }, { -16 }, { 0, -2, 1, -1, 0 }, { -2147483640 }, { 8, -1 }, { 3, 1 } };
@@ -359,7 +360,7 @@ static void interleaved_images(void)
         { { 0 }, { 0 }, { 0, 0, 0, 3, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 8, 12, 1 },
         { { 0 }, { 0 }, { 0, 0, 0, -1, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 8, 12, 0 },
         { { 1, 1, 1 }, { 1, 1, 1 }, { 1, 1, 1, 1, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 64, 16, 0 },
-        /* The last begins behind the bounding box. */
+        /* The last one begins behind the bounding box. */
         { { 0 }, { 0 }, { 7, 0, 0, 0, 0 }, { 0 }, { 1, 1, 1, 1, 1 }, 8, 12, 0 },
     };
     static const int types[] = { 6, 0, 2 };
@@ -390,7 +391,7 @@ static void interleaved_images(void)
                     m.fill = cases[i].fill && types[t] >= 6;
                     snprintf(name, sizeof name, "im2col.interleave%d.type%d.r%d.%zu", layout, types[t], rank, i);
                     load(name, &m, at, cases[i].offsets, 0, NUMBERS, 0);
-                    /* A store whose box is not the image is refused: once. */
+                    /* A store whose box is not the image is refused; one case shows it. */
                     int whole_image = !m.lower[0] && !m.upper[0] && !m.lower[1] && !m.upper[1];
                     if (t || last || !(whole_image || (i == 3 && layout == 1 && rank == 4)))
                         continue;
@@ -438,7 +439,7 @@ void record_images(void)
             memcpy(at, cases[i].at, sizeof at);
             at[rank - 1] = cases[i].at[4];
             snprintf(name, sizeof name, "im2col.r%d.%zu", rank, i);
-            /* The last begins behind the bounding box. */
+            /* The last one begins behind the bounding box. */
             if (rank == 3 || i + 1 < sizeof cases / sizeof *cases)
                 load(name, &m, at, cases[i].offsets, 0, NUMBERS, 0);
             else
@@ -467,7 +468,7 @@ void record_reductions(void)
                     continue;
                 struct copy c = { .element = global[t].element, .writes = 1, .from = 0, .size = 1024 };
                 c.room = c.buffer = c.element >= 6 ? FLOATS : RANDOM;
-                /* Within a block only where blocks are in clusters; one shows it. */
+                /* Copies inside a block exist only in launches with clusters; one case shows it. */
                 int shared = k && !o && c.element == 2 && !strcmp(global[t].type, "u32");
                 if (k && !shared)
                     continue;
@@ -487,7 +488,8 @@ void record_reductions(void)
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (int o = 0; o < 8; o++) {
             int type = types[t], n = 16 / type_sizes[type], d[] = { 4 * n + 1, 7 }, b[] = { 4 * n, 6 }, at[] = { n, 3 };
-            /* What the manual has: no bits of floats, sums of unsigned, increments of 32 bits. */
+            /* The combinations in the manual: no bitwise operations on floats, only unsigned sums, only
+             * 32-bit increments. */
             if ((type >= 6 && o >= 3) || ((o == 3 || o == 4) && type != 2) || ((type == 7 || type == 8 || type == 10) && o) || (type == 5 && !o))
                 continue;
             struct map m = over(type, 2, d, b);
@@ -530,7 +532,7 @@ void record_plain(void)
                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u64 [%%r+32], {%%x0, %%x1}, [%%b]; "
                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.s64 [%%r+64], %%x1, [%%b];");
     run_copy(&c);
-    /* To the other block of a cluster, whose barrier it is. */
+    /* To the other block of a cluster, which also has the barrier. */
     static const char peer[] = "mov.u32 %n, %cluster_ctarank; setp.ne.u32 %p, %n, 0; @%p bra only; mapa.shared::cluster.u32 %c0, %r, 1; mapa.shared::cluster.u32 %c1, %b, 1; ";
     c = (struct copy){ .name = "copy.peer.copy", .bytes = 48, .size = 256, .cluster = 1 };
     say(c.text, "%s cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%%c0], [%%r+16], 48, [%%c1]; only:", peer);
@@ -553,7 +555,7 @@ void record_plain(void)
         say(c.text, "%s cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.%s.%s [%%c0+1024], [%%r], 1024, [%%c1]; only:", peer, sums[i][0], sums[i][1]);
         run_copy(&c);
     }
-    /* Where a row may begin. */
+    /* Positions at which a row may begin. */
     for (int t = 0; t < 3; t++)
         for (int k = 0; k < 4; k++) {
             static const int kinds[] = { 0, 7, 5 }, begins[][4] = { { 0, 1, 8, 16 }, { -4, -1, 1, 4 }, { -2, 1, 2, 4 } };
@@ -573,7 +575,7 @@ void record_plain(void)
     say(c.text, "mov.u16 %%h0, 3; mov.u32 %%n, %%cluster_ctarank; setp.ne.u32 %%p, %%n, 1; @%%p bra only; add.u32 %%a, %%r, 16; "
                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%%a], [%%g+48], 64, [%%b], %%h0; only:");
     run_copy(&c);
-    /* A map in shared memory, each field replaced. */
+    /* A map in shared memory, with each field replaced. */
     static const struct {
         const char *name, *text;
     } fields[] = {

@@ -1,4 +1,5 @@
-/* Tensor maps: the 128 bytes of right ones, one field varied at a time and at random, and the statuses of wrong ones. */
+/* Tensor maps: the 128 bytes of valid ones, with one field varied at a time and at random, and the
+ * statuses of invalid ones. */
 #include "record.h"
 #include <stdarg.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static struct map base(enum encoding encoding, int rank)
     return m;
 }
 
-/* Sets FIELD to each of the values that follow, and records it. */
+/* Sets FIELD to each of the following values and records the result. */
 #define VARY(field, what, ...) \
     do { \
         static const long long values_[] = { __VA_ARGS__ }; \
@@ -115,7 +116,7 @@ static void fields(enum encoding encoding, int rank)
     }
 }
 
-/* Other types: what may be filled, how large a box is, what must be aligned. */
+/* Other types: legal fills, box sizes, alignment. */
 static void types(enum encoding encoding)
 {
     for (int type = 0; type < 16; type++) {

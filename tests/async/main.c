@@ -1,5 +1,5 @@
-/* record LIBRARY DEVICE DATE [GROUP,...]: runs each case on a CUDA driver library and writes the recording to standard output. README.md has the
- * formats. record --ptx: prints the kernels. */
+/* record LIBRARY DEVICE DATE [GROUP,...]: runs each case on a CUDA driver library and writes the recording
+ * to standard output. README.md describes the formats. record --ptx: prints the kernels. */
 #include "record.h"
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,8 @@ int main(int argc, char **argv)
         die("usage: record LIBRARY DEVICE DATE [GROUP,...], or record --ptx");
     open_library(argv[1]);
     printf("anywarp-async 1\n%s\n%s\n", argv[2], argv[3]);
-    /* A process a group, and another one behind a copy that went wrong, since nothing works in a process after it. */
+    /* Each group runs in a separate process, and continues in another one after a failed copy, since
+     * nothing works in a process after that. */
     copies_done = shared_memory(sizeof *copies_done);
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         if (argc > 4 && !strstr(argv[4], groups[i].name))

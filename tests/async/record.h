@@ -1,14 +1,14 @@
-/* A recording of asynchronous copies: what the groups share. README.md has the formats. */
+/* A recording of asynchronous copies: declarations shared by the groups. README.md describes the formats. */
 #ifndef ANYWARP_ASYNC_RECORD_H
 #define ANYWARP_ASYNC_RECORD_H
 
 #include "driver.h"
 #include <stdio.h>
 
-/* A case's line: its name, a status, bytes in hexadecimal. */
+/* Writes a case's line: its name, a status, bytes in hexadecimal. */
 void line(const char *name, CUresult status, const void *bytes, size_t size);
 
-/* A description of a tensor map, as the three functions take it. */
+/* The description of a tensor map, as the three encoding functions take it. */
 enum encoding { TILED, IM2COL, IM2COL_WIDE };
 struct map {
     enum encoding encoding;
@@ -22,10 +22,10 @@ struct map {
 };
 CUresult encode(const struct map *m, void *to);
 
-/* Kernels are printed, behind a line `// NAME` with the case's name, and nothing is run. */
+/* Print kernels, each after a line `// NAME` with the case's name, and run nothing. */
 extern int only_ptx;
 
-/* Copies of a group that have been begun, in all its processes. */
+/* Number of copies begun in a group, over all its processes. */
 extern int *copies_done;
 
 void record_encodings(void);

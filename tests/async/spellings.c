@@ -1,4 +1,5 @@
-/* Copies in all their spellings: spaces, hints, what may be left out, other blocks; and prefetches, fields of tensor maps, maps that are published. */
+/* Copies in all their spellings: state spaces, hints, optional operands, other blocks; and prefetches,
+ * fields of tensor maps, and publishing of maps. */
 #include "copies.h"
 #include <string.h>
 
@@ -6,12 +7,12 @@ static const char policy[] = "createpolicy.fractional.L2::evict_first.b64 %x3; "
 static const char *const hints[] = { "", ".L2::cache_hint" }, *const passed[] = { "", ", %x3" };
 static const char *const into[] = { "shared::cta", "shared::cluster" };
 
-/* The second block of a cluster runs the text, or the first one does and gives its own barrier the bytes that it waits for: behind it the label
- * `only` must stand. */
+/* The second block of a cluster runs the text, or the first one does and reports the bytes to its own
+ * barrier. The text must be followed by the label `only`. */
 static const char second[] = "mov.u32 %n, %cluster_ctarank; setp.ne.u32 %p, %n, 1; @%p bra only; ";
 static const char other[] = "mov.u32 %n, %cluster_ctarank; setp.ne.u32 %p, %n, 0; @%p bra only; mapa.shared::cluster.u32 %c0, %r, 1; mapa.shared::cluster.u32 %c1, %b, 1; mbarrier.complete_tx.shared::cta.b64 [%b], ";
 
-/* A name for a case: the instruction's words without what all have. */
+/* Names a case: the instruction's words without the common ones. */
 static void name_copy(struct copy *c, const char *kind, const char *words)
 {
     snprintf(c->name, sizeof c->name, "spelling.%s", kind);
@@ -53,7 +54,7 @@ static void plain(void)
             second, h ? policy : "", hints[h], passed[h]);
         run_copy(&c);
     }
-    /* Sizes of 0 and 16, and a register's. */
+    /* Sizes 0 and 16, and a size in a register. */
     for (int k = 0; k < 4; k++) {
         static const unsigned bytes[] = { 0, 16, 32, 4096 };
         c = (struct copy){ .bytes = bytes[k], .size = 4352, .buffer = RANDOM };
@@ -206,7 +207,7 @@ static void tensors(void)
             place(c.text, &m);
             say(c.text, ", [%%b], {%s}, %%h0%s; only:", offsets, passed[h]);
             run_copy(&c);
-            /* Stores are of whole images only. */
+            /* Stores are only of whole images. */
             for (int o = -1; o < 8; o++) {
                 c = (struct copy){ .map = m, .has_map = 1, .writes = 1, .from = BASE - 64, .size = 4096, .room = EDGES, .buffer = EDGES, .element = 2 };
                 snprintf(words, sizeof words, "%s%s%dd%s", o < 0 ? "" : all_ops[o], o < 0 ? "" : ".", rank, hints[h]);
@@ -225,7 +226,7 @@ static void tensors(void)
         }
 }
 
-/* Words to another block, each with its bytes told to its barrier. */
+/* Words to another block, each with its bytes reported to that block's barrier. */
 static void words_across(void)
 {
     static const struct {
@@ -240,7 +241,7 @@ static void words_across(void)
             for (int v = 1; v <= 4; v *= 2) {
                 if (v * types[t].bytes > 16)
                     continue;
-                /* Without a space the addresses are generic. */
+                /* Without a state space, the addresses are generic. */
                 int generic = !strstr(ways[w], "shared");
                 c = (struct copy){ .bytes = (unsigned)(16 * v * types[t].bytes), .size = 512, .cluster = 1, .room = RANDOM };
                 snprintf(words, sizeof words, "%s%sv%d.%s", strstr(ways[w], "weak") ? "weak." : "", generic ? "" : "cluster.", v, types[t].type);
@@ -284,7 +285,7 @@ static void words_across(void)
             }
 }
 
-/* The map's words to shared or to global memory. */
+/* Copies the map's words to shared or to global memory. */
 static void take_map(struct copy *c, const char *to)
 {
     say(c->text, "mov.u32 %%n, 0; mov.u32 %%a, %%r; mov.b64 %%x2, %%g; take_map: ld.u64 %%x0, [%%m]; st.%s.u64 [%s], %%x0; add.u64 %%m, %%m, 8; add.u32 %%a, %%a, 8; "
@@ -295,7 +296,7 @@ static void fields(void)
 {
     static const struct {
         const char *field, *name;
-        int wide, last, count; /* the last ordinal, or -1; values that are constants, or 0 */
+        int wide, last, count; /* the last ordinal, or -1; number of constant values, or 0 */
     } all[] = { { "global_address", "address", 1, -1, 0 }, { "rank", "rank", 0, -1, 0 }, { "box_dim", "box", 0, 4, 0 }, { "global_dim", "dim", 0, 4, 0 },
         { "global_stride", "stride", 1, 3, 0 }, { "element_stride", "step", 0, 4, 0 }, { "elemtype", "type", 0, -1, 13 }, { "interleave_layout", "interleave", 0, -1, 3 },
         { "swizzle_mode", "swizzle", 0, -1, 4 }, { "fill_mode", "fill", 0, -1, 2 } };
@@ -308,10 +309,10 @@ static void fields(void)
             for (int d = all[f].last < 0 ? -1 : 0; d <= all[f].last; d++) {
                 const uint64_t *values = f == 0 ? addresses : f == 1 ? ranks : f == 3 ? wholes : f == 4 ? strides : sides;
                 int count = all[f].count ? all[f].count : f == 0 ? 5 : f == 1 ? 5 : f == 3 || f == 4 ? 6 : f == 5 ? 5 : 8;
-                /* All values in one place, and each place once. */
+                /* All values in one position, and each position once. */
                 for (int v = s == 1 && d <= 0 ? 0 : count / 2; v < (s == 1 && d <= 0 ? count : count / 2 + 1); v++) {
                     static const int d5[] = { 40, 10, 4, 4, 4 }, b5[] = { 16, 4, 1, 2, 3 };
-                    /* A map's own address is not recorded: it is another one each time. */
+                    /* A map's own address is not recorded, because it varies. */
                     struct copy c = { .map = over(1, 5, d5, b5), .has_map = 1, .from = f ? 8 : 0, .size = f ? 120 : 128, .writes = s == 2 };
                     snprintf(words, sizeof words, "%s%s.%d.%d", all[f].name, spaces[s], d, v);
                     name_copy(&c, "field.", words);
@@ -334,7 +335,7 @@ static void fields(void)
             }
 }
 
-/* Maps that are made in shared memory, and published. */
+/* Maps that are created in shared memory and published. */
 static void published(void)
 {
     static const char *const scopes[] = { "cta", "cluster", "gpu", "sys" };
@@ -358,7 +359,7 @@ static void published(void)
             }
             run_copy(&c);
         }
-    /* Maps that are prefetched. */
+    /* Prefetches of maps. */
     static const char *const prefetches[] = { "prefetch.tensormap [%m]", "prefetch.param.tensormap [map]" };
     for (int k = 0; k < 2; k++) {
         struct map m = tiles(2, 2);

@@ -1,6 +1,6 @@
-/* record LIBRARY CASES DEVICE DATE [CASE]: runs each case on a CUDA driver library and writes the recording to standard output. README.md
- * has the formats. With CASE only the cases whose names begin so; with `--ptx CASES` the kernels are printed,
- * behind lines `// NAME`. */
+/* record LIBRARY CASES DEVICE DATE [CASE]: runs each case on a CUDA driver library and writes the
+ * recording to standard output. README.md describes the formats. With CASE, runs only cases whose names
+ * begin with it. With `--ptx CASES`, prints the kernels after lines `// NAME`. */
 #include "driver.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void read_cases(const char *path)
                     continue;
                 if (word[0] != '.')
                     die("kernel: `%s`", word);
-                /* A directive with its numbers ends the line. */
+                /* A directive and its numbers fill the rest of the line. */
                 snprintf(k->directives, sizeof k->directives, "%s %s", word, rest);
                 break;
             }
@@ -123,7 +123,7 @@ static char *text_of(const struct kernel *k)
 
 static const struct launch *current;
 
-/* A call that must succeed: else the case's answer is where, and the status. */
+/* A call that must succeed: otherwise the case's result is `where` and the status. */
 #define CALL(where, fn, ...) \
     do { \
         CUresult r_ = FN(fn, __VA_ARGS__); \
@@ -144,7 +144,7 @@ static CUresult run(const struct launch *l)
     CUfunction f;
     CUdeviceptr out;
     size_t words = product(l->grid) * product(l->block) * l->kernel->words;
-    /* What grids are counted in may be clusters. */
+    /* The grid may be counted in clusters. */
     if (strstr(l->kernel->directives, "blocksareclusters"))
         words *= 16;
     char *text = text_of(l->kernel);
@@ -171,7 +171,7 @@ static CUresult run(const struct launch *l)
     unsigned *host = malloc(words * 4);
     CALL("copy", cuMemcpyDtoH, host, out, words * 4);
     printf("%s ok", l->name);
-    /* Equal words in a row are written once, with their number. */
+    /* Runs of equal words are written once, with their number. */
     for (size_t i = 0; i < words;) {
         size_t n = 1;
         while (i + n < words && host[i + n] == host[i])
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
     read_cases(argv[2]);
     printf("anywarp-cluster 1\n%s\n%s\n", argv[3], argv[4]);
     fflush(stdout);
-    /* A fault ends the child that it happens in; the next one goes on behind it. */
+    /* A fault kills the child process; the next child continues behind it. */
     volatile int *next = shared_memory(sizeof *next);
     while (*next < launch_count) {
         pid_t child = fork();

@@ -1,7 +1,11 @@
-/* functions record LIBRARY FOLDER DEVICE DATE: runs each function of FOLDER/functions.tsv on every operand, on a CUDA driver library, and writes
- * the recording to standard output.
- * functions check LIBRARY FOLDER RECORDING [NAME...]: the same, and says which results are not the recording's.
- * functions values LIBRARY FOLDER NAME FIRST COUNT: writes results themselves, from operand FIRST on. Formats: README.md. */
+/* functions record LIBRARY FOLDER DEVICE DATE: runs each function of FOLDER/functions.tsv on every
+ * operand, on a CUDA driver library, and writes the recording to standard output.
+ *
+ * functions check LIBRARY FOLDER RECORDING [NAME...]: the same, but reports the results that differ from
+ * the recording.
+ *
+ * functions values LIBRARY FOLDER NAME FIRST COUNT: writes the results, from operand FIRST on. README.md
+ * describes the formats. */
 #define _GNU_SOURCE
 #include "driver.h"
 #include <stdio.h>
@@ -37,7 +41,7 @@ static void read_functions(const char *folder)
     }
 }
 
-/* The template with names and bodies put in. */
+/* The template with names and bodies inserted. */
 static char *kernels(const char *folder)
 {
     char *text;

@@ -1,4 +1,5 @@
-/* The inputs of the instruction recordings: a function of type, operand and index alone (README.md says it in words). */
+/* The inputs of the instruction recordings: a function of type, operand and index only (README.md
+ * describes it). */
 #ifndef ANYWARP_HW_INPUTS_H
 #define ANYWARP_HW_INPUTS_H
 
@@ -77,7 +78,8 @@ static inline uint64_t hw_random(const struct hw_type *t, uint64_t w, uint64_t v
     return (value & keep) | exponent << t->mantissa;
 }
 
-/* Input `index` of operand `k` of a form whose first two operands have types t0 and t1 (t1 null: one operand). */
+/* Input `index` of operand `k` of a form whose first two operands have types t0 and t1 (t1 is null for one
+ * operand). */
 static inline uint64_t hw_input(const struct hw_type *t0, const struct hw_type *t1, const struct hw_type *t, unsigned k, uint64_t index)
 {
     uint64_t n0 = t0->edge_count, cross = n0 * (t1 ? t1->edge_count : 1), result = 0;

@@ -1,12 +1,16 @@
-/* record LIBRARY FORMS GROUP DEVICE DATE: runs each form of a group on a CUDA driver library and writes the recording to standard output.
- * record --ptx FORMS GROUP: writes the PTX of the group's kernels instead. Formats: README.md. */
+/* record LIBRARY FORMS GROUP DEVICE DATE: runs each form of a group on a CUDA driver library and writes
+ * the recording to standard output.
+ *
+ * record --ptx FORMS GROUP: writes the PTX of the group's kernels instead. README.md describes the
+ * formats. */
 #include "forms.h"
 #include "inputs.h"
 #include <stdlib.h>
 
 enum { MAX_FORMS = 4096, OPERANDS = 4, RESULTS = 3, BLOCK = 128, SLOT = 32 };
 
-/* Groups whose kernels are not of the version and for the target that all others are. In the first there are no lists of parameters. */
+/* Groups whose kernels need another version and target than all others. The first of them has no parameter
+ * lists. */
 static const struct old {
     const char *group, *head;
 } old[] = {
@@ -15,8 +19,8 @@ static const struct old {
 };
 
 struct form {
-    char *name, *body, *outside; /* what stands outside of the kernel; none: null */
-    int first;                   /* of the first group of the old ones */
+    char *name, *body, *outside; /* text outside the kernel, or null */
+    int first;                   /* belongs to the first of the old groups */
     int ins, outs;
     const struct hw_type *in[OPERANDS];
     int out[RESULTS]; /* bits */
@@ -43,7 +47,7 @@ static void read_form(int i, char **column)
         o->out[o->outs++] = atoi(t + 1);
 }
 
-/* The register size of an input. */
+/* The size of an input's register. */
 static int in_bits(const struct hw_type *t)
 {
     unsigned bits = t->bits * t->packed;

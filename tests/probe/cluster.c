@@ -1,7 +1,7 @@
 /* Clusters of blocks, and every attribute of a launch: for devices of capability 9.0 and later. */
 #include "probe.h"
 
-/* A launch's attribute from its number and the words of its value. */
+/* A launch attribute from its number and the words of its value. */
 static CUlaunchAttribute attribute(int id, unsigned a, unsigned b, unsigned c)
 {
     CUlaunchAttribute at;
@@ -19,7 +19,7 @@ static CUlaunchConfig shape(unsigned grid, unsigned block, CUlaunchAttribute *at
     return c;
 }
 
-/* What functions say of their clusters, and take. */
+/* Cluster attributes of functions. */
 void group_clusterattr(void)
 {
     static const char *const names[] = {"plain", "clustered", "explicit", "most", "blocks"};
@@ -41,7 +41,7 @@ void group_clusterattr(void)
     for (size_t i = 0; i < COUNT(names); i++)
         for (int a = 10; a <= 15; a++)
             for (size_t k = 0; k < COUNT(values); k++) {
-                /* Each in a module of its own: what is set stays. */
+                /* Each in a module of its own, because attributes persist. */
                 CUmodule own = load(ptx_clusters);
                 CUfunction f = function(own, names[i]);
                 CUlaunchAttribute at = attribute(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 2, 1, 1);
@@ -59,7 +59,7 @@ void group_clusterattr(void)
     T("sync", cuCtxSynchronize);
 }
 
-/* Sizes of clusters that launches ask for. */
+/* Cluster sizes that launches request. */
 void group_clusterlaunch(void)
 {
     static const char *const names[] = {"plain", "clustered", "explicit", "most", "blocks"};
@@ -96,7 +96,7 @@ void group_clusterlaunch(void)
     CUfunction f = function(m, "plain");
     CUlaunchAttribute at[3];
     CUlaunchConfig c = shape(16, 4, at, 2);
-    /* Two attributes of one kind, and the cluster that is preferred. */
+    /* Two attributes of the same kind, and the preferred cluster. */
     static const unsigned pairs[][4] = {{4, 2, 4, 4}, {4, 4, 4, 2}, {4, 2, 11, 4}, {4, 4, 11, 2}, {4, 2, 11, 3}, {4, 2, 11, 2}, {4, 2, 11, 0},
                                         {11, 4, 4, 2}, {11, 4, 0, 0}, {4, 2, 11, 16}, {4, 1, 11, 8}, {4, 0, 11, 8}};
     for (size_t i = 0; i < COUNT(pairs); i++) {
@@ -120,7 +120,7 @@ void group_clusterlaunch(void)
     T("sync", cuCtxSynchronize);
 }
 
-/* How many clusters there can be. */
+/* The maximum number of clusters. */
 void group_clusterocc(void)
 {
     static const unsigned sizes[][2] = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}, {16, 1}, {3, 0}, {32, 1}, {0, 0}};
@@ -184,7 +184,7 @@ void group_clusterocc(void)
     T("grid0.active", cuOccupancyMaxActiveClusters, &n, f, &c);
 }
 
-/* Every attribute of a launch, right and wrong. */
+/* Every launch attribute, valid and invalid. */
 void group_launchattr(void)
 {
     setup();
@@ -216,13 +216,13 @@ void group_launchattr(void)
         at = attribute(14, (unsigned)carveouts[i], 0, 0);
         T(N("carveout.%d", carveouts[i]), cuLaunchKernelEx, &c, f, args, NULL);
     }
-    /* Domains of memory: the default's and the remote's number, one byte each. */
+    /* Memory domains: the default's and the remote's number, one byte each. */
     static const unsigned maps[] = {0x0000, 0x0100, 0x0302, 0x0400, 0x0004, 0xffff};
     for (size_t i = 0; i < COUNT(maps); i++) {
         at = attribute(9, maps[i], 0, 0);
         T(N("domains.%x", maps[i]), cuLaunchKernelEx, &c, f, args, NULL);
     }
-    /* Events: a handle, flags, whether it triggers when blocks begin. */
+    /* Events: a handle, flags, and whether it triggers when blocks begin. */
     struct { const char *name; CUevent e; unsigned flags; int start; } events[] = {
         {"event", event, 0, 0}, {"event.start", event, 0, 1}, {"event.timed", timed, 0, 0}, {"event.null", NULL, 0, 0},
         {"event.gone", gone, 0, 0}, {"event.external", event, 1, 0}, {"event.flags", event, 4, 0}, {"event.start2", event, 0, 2}};
@@ -237,12 +237,12 @@ void group_launchattr(void)
             if (!T(N("%d.%s", id, events[i].name), cuLaunchKernelEx, &c, f, args, NULL))
                 T(N("%d.%s.wait", id, events[i].name), cuEventSynchronize, events[i].e);
         }
-    /* Programmatic launches: the second begins when the first lets it, and waits. */
+    /* Programmatic launches: the second begins when the first allows it, and waits. */
     at = attribute(6, 1, 0, 0);
     for (int own = 0; own < 2; own++) {
         c.hStream = own ? s : NULL;
         R(cuMemsetD8, p, 0, 16);
-        /* The stream does not wait for what sets memory. */
+        /* The stream does not wait for memsets. */
         R(cuCtxSynchronize);
         c.numAttrs = 0;
         T(N("programmatic.%d.first", own), cuLaunchKernelEx, &c, depends, args, NULL);

@@ -1,4 +1,4 @@
-/* Copies in every direction, one, two and three dimensions. */
+/* Copies in every direction, in one, two and three dimensions. */
 #include "probe.h"
 
 void group_copy(void)

@@ -1,4 +1,4 @@
-/* Contexts: the stack of a thread, floating contexts, primary contexts, limits. */
+/* Contexts: a thread's stack, floating contexts, primary contexts, limits. */
 #include "probe.h"
 #include <pthread.h>
 

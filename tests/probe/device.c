@@ -249,7 +249,7 @@ void group_attr(void)
     T("baddev", cuDeviceGetAttribute, &v, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 99);
     T("negdev", cuDeviceGetAttribute, &v, CU_DEVICE_ATTRIBUTE_WARP_SIZE, -1);
     T("huge", cuDeviceGetAttribute, &v, 1000000, 0);
-    /* Those that CUDA fixes for every device of recent years. */
+    /* Attributes that are the same on all recent devices. */
     static const int fixed[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 19, 31, 41, 78, 79, 80, 83, 89, 91, 95};
     for (size_t i = 0; i < COUNT(fixed); i++) {
         R(cuDeviceGetAttribute, &v, fixed[i], 0);

@@ -1,4 +1,4 @@
-/* Kernels that fault, what is sticky after them, and the way back. */
+/* Kernels that fault, which errors are sticky afterwards, and recovery. */
 #include "probe.h"
 
 static CUmodule faults;
@@ -11,7 +11,7 @@ static void start(void)
     empty = function(faults, "do_empty");
 }
 
-/* What a context answers after a fault, then the reset of its device. */
+/* A context's answers after a fault, then a reset of its device. */
 static void aftermath(CUcontext context)
 {
     CUdeviceptr p = 0;
@@ -122,7 +122,7 @@ void group_assertion(void)
     report(launched);
     begin("sync");
     report(synced);
-    /* Blocks print in no order. */
+    /* Blocks print in any order. */
     M("text", "%s", text);
     int expected = 1;
     for (int block = 0; block < 2; block++)
@@ -164,7 +164,7 @@ void group_recursion(void)
     fault("do_recurse", args);
 }
 
-/* The shortest ways back after a fault, without another call in between. */
+/* The shortest recoveries from a fault, without another call in between. */
 void group_recover_primary(void)
 {
     CUcontext c = NULL;
@@ -206,7 +206,7 @@ void group_recover_created(void)
     T("alloc", cuMemAlloc, &p, 16);
 }
 
-/* Division by zero is no fault; a reset without one. */
+/* Division by zero is not a fault; a reset without a fault. */
 void group_reset(void)
 {
     start();
@@ -228,7 +228,7 @@ void group_reset(void)
     T("alloc", cuMemAlloc, &p, 64);
 }
 
-/* A fault in a context of its own: what the others see, and what destroying it does. */
+/* A fault in one context: the answers of others, and the effect of destroying it. */
 void group_sticky(void)
 {
     CUcontext good = setup(), bad = NULL;

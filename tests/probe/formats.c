@@ -1,4 +1,4 @@
-/* Arrays of compressed and of several planes' formats, copies of blocks, views, and samplers of modules. */
+/* Arrays of compressed and planar formats, copies of blocks, views, and samplers of modules. */
 #include "probe.h"
 
 static CUresult make(const char *name, CUarray *a, size_t w, size_t h, size_t d, int format, unsigned channels, unsigned flags)
@@ -12,7 +12,7 @@ static const struct { int format; unsigned channels; const char *name; } compres
     {0x91, 4, "bc1"}, {0x92, 4, "bc1s"}, {0x93, 4, "bc2"}, {0x94, 4, "bc2s"}, {0x95, 4, "bc3"}, {0x96, 4, "bc3s"}, {0x97, 1, "bc4"}, {0x98, 1, "bc4n"},
     {0x99, 2, "bc5"}, {0x9a, 2, "bc5n"}, {0x9b, 3, "bc6"}, {0x9c, 3, "bc6n"}, {0x9d, 4, "bc7"}, {0x9e, 4, "bc7s"}, {0x50, 4, "tens"}};
 
-/* What shapes compressed formats have. */
+/* The shapes that compressed formats allow. */
 void group_blocks(void)
 {
     static const struct { const char *name; size_t w, h, d; unsigned flags; } shapes[] = {
@@ -73,7 +73,7 @@ static CUresult copy(const char *name, CUarray a, int to, size_t x, size_t y, si
     return T(name, cuMemcpy2D, &c);
 }
 
-/* 16 x 12 texels of BC1 are 3 rows of 4 blocks of 8 bytes: in which unit do copies count? */
+/* 16 x 12 texels of BC1 are 3 rows of 4 blocks of 8 bytes: what is the unit of copies? */
 void group_blockcopy(void)
 {
     CUarray a;
@@ -148,7 +148,7 @@ static void object(const char *name, const CUDA_RESOURCE_DESC *r, unsigned flags
         R(cuTexObjectDestroy, o);
 }
 
-/* Objects of compressed arrays, and compressed views of others. */
+/* Objects of compressed arrays, and compressed views of other arrays. */
 void group_blockview(void)
 {
     CUDA_RESOURCE_DESC r;
@@ -199,7 +199,7 @@ void group_blockview(void)
     T("sync", cuCtxSynchronize);
 }
 
-/* Which numbers are formats at all, with how many channels; arrays of several planes. */
+/* Which numbers are formats at all, with how many channels; planar arrays. */
 void group_planar(void)
 {
     setup();
@@ -241,7 +241,7 @@ void group_planar(void)
     T("sync", cuCtxSynchronize);
 }
 
-/* Modules with samplers of their own. */
+/* Modules with separate samplers. */
 void group_sampler(void)
 {
     static const char text[] =

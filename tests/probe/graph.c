@@ -146,7 +146,7 @@ void group_capture(void)
     T("sync", cuStreamSynchronize, s);
     V("v", "%u %u", back[1], back[15]);
     T("destroy", cuGraphDestroy, g);
-    /* What a capture forbids. */
+    /* Calls that are illegal during a capture. */
     R(cuStreamBeginCapture, s, CU_STREAM_CAPTURE_MODE_GLOBAL);
     T("forbid.alloc", cuMemAlloc, &q, 16);
     T("forbid.alloc.status", cuStreamIsCapturing, s, &status);

@@ -86,7 +86,7 @@ void group_jit(void)
     T("null.image", cuModuleLoadDataEx, &m, NULL, 0, NULL, NULL);
     T("null.out", cuModuleLoadDataEx, NULL, ptx_main, 0, NULL, NULL);
     (void)zero;
-    /* Every option, right and wrong. */
+    /* Every option, valid and invalid. */
     static const struct { int option; unsigned long long value; } tries[] = {
         {0, 16}, {0, 32}, {0, 0}, {0, 255}, {0, 100000}, {1, 32}, {1, 256}, {1, 1024}, {1, 2048}, {1, 0},
         {7, 0}, {7, 1}, {7, 2}, {7, 3}, {7, 4}, {7, 5}, {7, 100}, {8, 0}, {8, 1},
@@ -124,7 +124,7 @@ void group_jit(void)
     CUjit_option wall[] = {CU_JIT_WALL_TIME};
     void *wv[] = {VALUE(12345)};
     T("option.walltime.onbad", cuModuleLoadDataEx, &m, ptx_bad_syntax, 1, wall, wv);
-    /* Logs where the image is no PTX at all. */
+    /* Logs for an image that is not PTX. */
     CUjit_option eo[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *ev[] = {error, VALUE(sizeof error)};
     memset(error, 'x', sizeof error);

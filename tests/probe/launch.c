@@ -375,7 +375,7 @@ void group_printf(void)
     R(cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, NULL, a, NULL);
     R(cuCtxSynchronize);
     V("s", "%s", captured());
-    /* When the text appears: at a synchronisation, and in the order of the lanes of a warp. */
+    /* When the text appears: at a synchronisation, ordered by the lanes of a warp. */
     R(cuMemcpyHtoD, format, "x\n", 3);
     capture(1);
     R(cuLaunchKernel, f, 1, 1, 1, 4, 1, 1, 0, NULL, a, NULL);

@@ -1,4 +1,4 @@
-/* The probe's runner: a process a group, a library by path. */
+/* The probe's runner: one process per group, a library given by path. */
 #define _GNU_SOURCE
 #include "driver.h"
 #include "probe.h"
@@ -17,7 +17,7 @@ enum { GROUP_SECONDS = 30, MAX_SKIPS = 24 };
 static const char *group_name;
 static FILE *out;
 
-/* Shared with the child: which probe it is at, and which it leaves out. */
+/* Shared with the child: the current probe, and those to skip. */
 static struct shared {
     int at;
     int skips;
@@ -190,7 +190,8 @@ static const struct group groups[] = {
 #undef G
 };
 
-/* Runs a group in a child; its lines come back in *text. Gives the signal that ended it, or 0; -1: exit status not 0. */
+/* Runs a group in a child and returns its lines in *text. Returns the signal that killed it, or 0; -1 if
+ * the exit status was not 0. */
 static int run_once(const char *library, const struct group *g, char **text, size_t *size)
 {
     int ends[2];

@@ -127,7 +127,7 @@ void group_memset(void)
     T("sync", cuCtxSynchronize);
 }
 
-/* Sizes that wrap around pass the check of the range, and the memset faults. */
+/* Sizes that wrap around pass the range check, and the memset faults. */
 void group_memsetwrap(void)
 {
     CUdeviceptr p = 0;

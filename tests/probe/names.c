@@ -1,4 +1,4 @@
-/* The names of the statuses, by number: the probe does not ask the library under test. */
+/* The names of the statuses by number, so that the probe need not ask the library under test. */
 #include "probe.h"
 
 static const struct { int status; const char *name; } names[] = {

@@ -181,7 +181,7 @@ void group_ipc(void)
     T("sync", cuCtxSynchronize);
 }
 
-/* Odds and ends: green contexts, external memory, textures by handle, sharing: chiefly wrong calls. */
+/* Miscellaneous: green contexts, external memory, textures by handle, sharing; mostly invalid calls. */
 void group_misc(void)
 {
     void *x = NULL;

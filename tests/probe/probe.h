@@ -1,11 +1,11 @@
-/* A probe of a CUDA driver library: calls of every group, right and wrong, one line an answer.
+/* A probe of a CUDA driver library: valid and invalid calls in groups, one line per answer.
  *
- * The library is opened by path, so the same binary asks NVIDIA's driver and ours. Lines:
- *   group.probe: CUDA_SUCCESS     the status that the call gave
- *   group.probe = value           a value that every right driver gives
- *   group.probe ~ value           a value of this machine (its name, sizes, clocks): recorded, not compared
- *   group: signal N               the group ended by a signal although single probes were left out
- * A probe at which the process dies or hangs is answered `signal N` and the group is run again without it. */
+ * The library is opened by path, so that the same binary can test NVIDIA's driver and ours. Lines:
+ *     group.probe: CUDA_SUCCESS     the status of the call
+ *     group.probe = value           a value that every correct driver returns
+ *     group.probe ~ value           a value of this machine (its name, sizes, clocks): recorded, not compared
+ *     group: signal N               the group was killed by a signal although single probes were skipped
+ * A probe in which the process dies or hangs is answered `signal N`, and the group runs again without it. */
 #ifndef ANYWARP_PROBE_H
 #define ANYWARP_PROBE_H
 
@@ -19,35 +19,36 @@
 CUresult CUDAAPI cuProfilerStart(void);
 CUresult CUDAAPI cuProfilerStop(void);
 
-/* One pointer for each function of api.h, named p_<the header's unversioned name>. */
+/* One pointer per function in api.h, named p_<the header's unversioned name>. */
 #define F(name) extern __typeof__(name) *p_##name;
 #include "api.h"
 #undef F
 
-/* Calls a function and reports its status under a name; gives the status. */
+/* Calls a function, reports its status under a name, and returns it. */
 #define T(name, fn, ...) (begin(name) ? report(p_##fn(__VA_ARGS__)) : skipped())
-/* Calls a function without a report. */
+/* Calls a function without reporting. */
 #define R(fn, ...) p_##fn(__VA_ARGS__)
 
-/* Begins a probe: 0 if it is one to leave out. Copies the name. */
+/* Begins a probe; returns 0 if it is to be skipped. Copies the name. */
 int begin(const char *name);
 CUresult report(CUresult status);
 CUresult skipped(void);
-/* A formatted name; valid until four further calls. */
+/* A formatted name, valid until four further calls. */
 const char *N(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A value that every right driver gives. */
+/* Reports a value that every correct driver returns. */
 void V(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A value of this machine. */
+/* Reports a value of this machine. */
 void M(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A symbol of the library by its exact name, for versions that the header no longer maps to. */
 void *S(const char *symbol);
 const char *error_name(CUresult status);
-/* Initialises, retains the primary context of device 0 and makes it current. */
+/* Initialises the driver, retains the primary context of device 0 and makes it current. */
 CUcontext setup(void);
-/* Loads a PTX text of ours; ends the group where that fails. */
+/* Loads one of our PTX texts; ends the group on failure. */
 CUmodule load(const char *ptx);
 CUfunction function(CUmodule module, const char *name);
-/* Sends a descriptor (1: standard output, 2: errors) to a file until captured() reads it back (newlines shown as \n). */
+/* Redirects a descriptor (1: standard output, 2: errors) to a file until captured() reads it back (with
+ * newlines as \n). */
 void capture(int descriptor);
 const char *captured(void);
 

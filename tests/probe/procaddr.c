@@ -1,4 +1,4 @@
-/* cuGetProcAddress: statuses here; with a file of names, the whole table of which symbol a name and version mean. */
+/* cuGetProcAddress: statuses; with a file of names, the complete table of symbols by name and version. */
 #include "probe.h"
 
 static void ask(const char *name, const char *symbol, int version, cuuint64_t flags)

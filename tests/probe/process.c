@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs a part of a group in a child; its lines go where the group's go. */
+/* Runs part of a group in a child; its lines join those of the group. */
 static void in_child(void (*part)(void *), void *data)
 {
     pid_t child = fork();
@@ -47,7 +47,7 @@ void group_fork(void)
     T("parent.free", cuMemFree, p);
 }
 
-/* A fork after cuInit alone, without a context. */
+/* A fork after only cuInit, without a context. */
 void group_forkinit(void)
 {
     CUdeviceptr p = 0;
@@ -106,7 +106,7 @@ void group_visible(void)
 
 struct handles { CUipcMemHandle memory; CUipcEventHandle event; };
 
-/* Memory and an event of one process opened in another, both forked before cuInit. */
+/* Memory and an event of one process opened in another; both are forked before cuInit. */
 void group_ipc_shared(void)
 {
     int to_child[2], to_parent[2];
@@ -166,7 +166,7 @@ void group_ipc_shared(void)
     T("parent.eventquery", cuEventQuery, e);
 }
 
-/* What belongs to context a, used while b is current. */
+/* Objects of context a, used while b is current. */
 void group_crossctx(void)
 {
     CUcontext a = NULL, b = NULL, x = NULL;

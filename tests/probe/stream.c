@@ -117,7 +117,8 @@ static void *flag_setter(void *flag)
     return NULL;
 }
 
-/* Which streams wait for one another: a kernel that waits for a host flag, and a query after work in another stream. */
+/* Which streams wait for each other: a kernel that waits for a host flag, and a query after work in
+ * another stream. */
 void group_streamdef(void)
 {
     unsigned *flag = NULL, *out = NULL;
@@ -157,7 +158,7 @@ void group_streamdef(void)
         R(cuCtxSynchronize);
         V(N("%s.out", pairs[i].name), "%u", *out);
     }
-    /* Destroying a busy stream lets its work end. */
+    /* Destroying a busy stream lets its work finish. */
     *flag = 0;
     *out = 77;
     void *args[] = {&flag, &out};
@@ -366,7 +367,7 @@ void group_event(void)
     T("end.sync", cuCtxSynchronize);
 }
 
-/* Dead handles. Each probe that the driver dies of is left out and recorded as such. */
+/* Dead handles. Probes in which the driver dies are skipped and recorded as such. */
 void group_dead(void)
 {
     CUstream s;

@@ -25,7 +25,7 @@ static CUDA_TEXTURE_DESC plain(void)
     return t;
 }
 
-/* Makes, reports, ends. */
+/* Creates, reports, destroys. */
 static void make(const char *name, const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *t, const CUDA_RESOURCE_VIEW_DESC *v)
 {
     CUtexObject object = 0;
@@ -90,7 +90,7 @@ void group_texobject(void)
         make(N("shape.%s", shapes[i].name), &r, &t, NULL);
         R(cuArrayDestroy, s);
     }
-    /* An array ends before its object. */
+    /* An array is destroyed before its object. */
     a = array(16, 8, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     r = of_array(a);
     R(cuTexObjectCreate, &object, &r, &t, NULL);
@@ -291,7 +291,7 @@ void group_surfobject(void)
     R(cuMipmappedArrayGetLevel, &level, m, 1);
     r = of_array(level);
     T("create.level", cuSurfObjectCreate, &s, &r);
-    /* The numbers of textures and surfaces are of one kind, or not. */
+    /* Whether texture and surface handles share one number range. */
     CUtexObject t = 0;
     CUDA_TEXTURE_DESC desc = plain();
     r = of_array(a);
@@ -364,7 +364,7 @@ void group_texref(void)
     shown("created", made);
     T("destroy", cuTexRefDestroy, made);
     R(cuMemAlloc, &p, 65536);
-    /* Right calls. */
+    /* Valid calls. */
     T("format", cuTexRefSetFormat, t, CU_AD_FORMAT_UNSIGNED_INT32, 2);
     T("address", cuTexRefSetAddress, &offset, t, p, 4096);
     V("address.v", "%zu", offset);
@@ -519,7 +519,7 @@ void group_texrefrun(void)
     T("param.unit", cuParamSetTexRef, read1, 0, t);
     T("param.nullref", cuParamSetTexRef, read1, CU_PARAM_TR_DEFAULT, NULL);
     T("param.nullfn", cuParamSetTexRef, NULL, CU_PARAM_TR_DEFAULT, t);
-    /* Two-dimensional, by pitch: floats from 0 to 1. */
+    /* Two-dimensional with a pitch: floats from 0 to 1. */
     for (int k = 0; k < 1024; k++)
         ((unsigned char *)host)[k] = (unsigned char)k;
     R(cuMemcpyHtoD, p, host, 1024);
@@ -535,7 +535,7 @@ void group_texrefrun(void)
     run("linear", read2, args2);
     R(cuMemcpyDtoH, fb, out, 16);
     V("linear.v", "%.9g", fb[0]);
-    /* A change after a launch does not reach it. */
+    /* A change after a launch does not affect it. */
     CUarray a = array(16, 8, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     float values[128];
     for (int k = 0; k < 128; k++)

@@ -1,4 +1,4 @@
-/* What the recorders share; driver.h tells. */
+/* Shared by the recorders; documented in driver.h. */
 #define _GNU_SOURCE
 #include "driver.h"
 #include <dlfcn.h>

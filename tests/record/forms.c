@@ -1,8 +1,8 @@
-/* A recorder of instruction forms; forms.h tells. */
+/* A recorder of instruction forms; documented in forms.h. */
 #include "forms.h"
 #include <string.h>
 
-/* The number of forms. */
+/* Returns the number of forms. */
 static int read_group(const struct forms *f, const char *path, const char *group)
 {
     enum { MOST_COLUMNS = 8 };

@@ -1,4 +1,5 @@
-/* The words that recordings' inputs are made of: the splitmix64 finaliser of a counter. */
+/* The pseudo-random words that the inputs of recordings are made of: the splitmix64 finaliser of a
+ * counter. */
 #ifndef ANYWARP_SPLITMIX_H
 #define ANYWARP_SPLITMIX_H
 

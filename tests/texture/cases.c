@@ -94,7 +94,7 @@ static void format_cases(void)
                 }
             }
         }
-    /* Every value of the small formats. */
+    /* Every value of the narrow formats. */
     static const int all[] = {0, 3, 6, 1, 4};
     for (size_t k = 0; k < 5; k++)
         for (int srgb = 0; srgb < (k == 0 ? 2 : 1); srgb++) {
@@ -125,7 +125,7 @@ static void format_cases(void)
             c->count = 320;
             c->texture.filterMode = (CUfilter_mode)linear;
         }
-    /* Halves as results. */
+    /* Results as f16. */
     for (int k = 0; k < 4; k++) {
         static const int of[] = {7, 6, 0, 1};
         struct texcase b = basic_case(), *c = add_case(&b, "f16x2.%s", formats[of[k]].name);
@@ -159,7 +159,7 @@ static void sweep_cases(void)
                 c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
                 set_op(c, "{ .reg .b32 %%w<3>; tex.%s.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, %s]; }", geometry[dims - 1], at[dims - 1]);
             }
-    /* Slices that nearly cancel: what is kept of each. */
+    /* Slices that nearly cancel show how many bits of each are kept. */
     for (size_t k = 0; k < 6; k += 5)
         for (int fine = 0; fine < 2; fine++) {
             struct texcase b = basic_case(), *c = add_case(&b, "cancel.%s.%s", of[k].name, fine ? "fine" : "coarse");
@@ -176,7 +176,7 @@ static void sweep_cases(void)
             c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
             set_op(c, "{ .reg .b32 %%w<3>; tex.3d.v4.f32.f32 {%%r0, %%w0, %%w1, %%w2}, [%%h, %s]; }", at[2]);
         }
-    /* How coordinates become texels: an odd and an even width, normalized or not, near and far. */
+    /* Mapping of coordinates to texels: odd and even widths, normalised or not, near and far. */
     static const struct { size_t width; int normalized; double from, step; int linear; const char *name; } of_x[] = {
         {7, 1, 0.5, 6.0 / 1024, 1, "norm7"}, {100, 1, 3, 1.0 / 256, 1, "norm100"}, {1000, 1, 900, 1.0 / 512, 1, "norm1000"}, {16, 1, -40, 1.0 / 16, 1, "norm16.far"},
         {4096, 0, 4000, 1.0 / 1024, 1, "big"}, {131072, 0, 131000, 1.0 / 16, 1, "biggest"}, {131072, 1, 131000, 1.0 / 16, 1, "biggest.norm"},
@@ -226,7 +226,7 @@ static void address_cases(void)
                         memcpy(c->texture.borderColor, border, sizeof border);
                         set_op(c, "tex.%s.v4.f32.f32 " R4 ", [%%h, %s];", geometry[dims - 1], at[dims - 1]);
                     }
-    /* Modes that differ by the axis, borders in integers, integer coordinates, sizes of one. */
+    /* Modes that differ between axes, borders of integers, integer coordinates, sizes of one. */
     for (int linear = 0; linear < 2; linear++) {
         struct texcase b = basic_case(), *c = add_case(&b, "address.mixed.%s", filter_name[linear]);
         c->texture.flags = CU_TRSF_NORMALIZED_COORDINATES;
@@ -282,7 +282,7 @@ static void address_cases(void)
         c->texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
         set_op(c, "tex.%s.v4.f32.f32 " R4 ", [%%h, %s], %s;", geometry[dims - 1], at[dims - 1], dims == 1 ? "{-3}" : dims == 2 ? "{2, -1}" : "{1, 3, -2, 0}");
     }
-    /* Memory that is no array. */
+    /* Memory that is not an array. */
     for (int f = 0; f < 8; f++)
         for (int mode = 0; mode < 4; mode += f == 7 ? 1 : 4) {
             struct texcase b = basic_case(), *c = add_case(&b, "linear.%s.%s", formats[f].name, address_name[mode]);
@@ -519,7 +519,7 @@ static void query_cases(void)
     for (size_t k = 0; k < sizeof of / sizeof *of; k++)
         for (int surface = 0; surface < 2; surface++)
             for (size_t q = 0; q < sizeof queries / sizeof *queries; q++) {
-                /* What the driver does not tell: asked once. */
+                /* Queries that the driver refuses: one case each. */
                 if ((surface && of[k].place != ARRAY) || (q > 2 && k != 1) || (q > 2 && surface && q != 3))
                     continue;
                 struct texcase b = basic_case(), *c = add_case(&b, "%s.%s.%s", surface ? "suq" : "txq", of[k].name, queries[q]);
@@ -597,7 +597,7 @@ static void surface_cases(void)
                 c->results = 1;
                 set_op(c, "%s sust.b.%s.%s.%s [%%h, %s], %s; mov.b32 %%r0, 1;", widths[w].from, shapes[s].geometry, widths[w].bits, clamps[m], shapes[s].at, widths[w].into);
             }
-    /* An element of another size than the instruction's. */
+    /* An element size other than the instruction's. */
     static const int other[][2] = {{6, 0}, {0, 2}, {3, 2}, {8, 0}, {6, 5}};
     for (size_t k = 0; k < 5; k++) {
         struct texcase *c = add_case(&b, "suld.mixed.%s.of.%s", widths[other[k][0]].bits, widths[other[k][1]].bits);
@@ -613,7 +613,7 @@ static void surface_cases(void)
         c->results = widths[w].results;
         set_op(c, "suld.b.2d.%s.zero %s, [%%h, {%%c0, %%c1}]; %s", widths[w].bits, widths[w].into, widths[w].after);
     }
-    /* Formatted stores: coordinates in elements, values converted. */
+    /* Formatted stores: coordinates in elements, converted values. */
     static const char *const stores[] = {"f32", "u32", "s32", "b32"};
     for (int t = 0; t < 4; t++)
         for (int f = 0; f < 8; f++)
@@ -634,14 +634,14 @@ static void surface_cases(void)
                 else
                     set_op(c, "sust.p.2d.v4.%s.zero [%%h, {%%c0, %%c1}], {%%c%d, %%c%d, %%c%d, %%c%d}; mov.b32 %%r0, 1;", stores[t], first, first + 1, first + 2, first + 3);
             }
-    /* Reductions; several threads meet at an element. */
+    /* Reductions; several threads access the same element. */
     static const char *const operations[] = {"add", "min", "max", "and", "or"};
     static const char *const types[] = {"u32", "s32", "b32", "u64", "s64", "b64"};
     for (int p = 0; p < 2; p++)
         for (int o = 0; o < 5; o++)
             for (int t = 0; t < 6; t++) {
                 int bit = o > 2;
-                /* .p takes .b32 alone, adds take no .s64, and or take no .b64 */
+                /* .p takes only .b32, add has no .s64, and and or have no .b64 */
                 if ((bit && t != 2) || (!bit && t % 3 == 2 && !p) || (p && t != 2) || (o == 0 && t == 4))
                     continue;
                 struct texcase *c = add_case(&b, "sured.%c.%s.%s", "bp"[p], operations[o], types[t]);
@@ -683,7 +683,7 @@ static void view_cases(void)
         c->count = 64;
         set_op(c, "tex.2d.v4.%s.s32 " R4 ", [%%h, {%%c0, %%c1}];", of[k].type);
     }
-    /* A value to compare with has no effect. */
+    /* A comparison value has no effect. */
     struct texcase b = basic_case(), *c = add_case(&b, "compare");
     c->where = SCATTER;
     set_op(c, "tex.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}], 0f3F000000;");

@@ -1,4 +1,4 @@
-/* The inputs of a texture recording: coordinates and texels, from the case's number alone. */
+/* The inputs of a texture recording: coordinates and texels, computed from the case's number only. */
 #include "record.h"
 #include <math.h>
 #include <string.h>
@@ -16,13 +16,13 @@ static uint32_t bits(double value)
     return b;
 }
 
-/* A number from 0 to below 1. */
+/* A number from 0 up to but excluding 1. */
 static double unit(int i, int k)
 {
     return (double)(word_hash((uint64_t)i, (uint64_t)k) >> 40) / 16777216.0;
 }
 
-/* The k-th edge of a coordinate of n texels, in texels. */
+/* The k-th edge of a coordinate in n texels, in units of texels. */
 enum { EDGE_COUNT = 44 };
 static double edge(int k, double n)
 {
@@ -84,7 +84,7 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
         for (int k = 0; k < c->dims; k++)
             at[k] = bits(normalized ? p[k] / (double)extent(c, k) : p[k]);
         break;
-    case SWEEP: /* x along the sweep; the others at scattered places inside */
+    case SWEEP: /* x along the sweep, the others at scattered positions inside */
         for (int k = 0; k < c->dims; k++) {
             double v = k == 0 ? c->from + i * c->step : c->step < 0.001 && k == 1 ? c->from + i % 61 * (1.0 / 61) : unit(i, k) * (double)extent(c, k);
             at[k] = bits(normalized ? v / (double)extent(c, k) : v);
@@ -102,11 +102,11 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
         }
         if (c->where == ALONG) /* one derivative, along x */
             words[4] = bits(pow(2, c->from + i * c->step) / (double)extent(c, 0));
-        if (c->where == SLANT) { /* one derivative, ever more slanted */
+        if (c->where == SLANT) { /* one derivative, increasingly slanted */
             words[4] = bits(1.5 / (double)extent(c, 0));
             words[5] = bits(1.5 * i / c->count / (double)extent(c, 0));
         }
-        if (c->where == PAIR) { /* two derivatives, one of them turning */
+        if (c->where == PAIR) { /* two derivatives, one of them rotating */
             words[4] = bits(1.5 / (double)extent(c, 0));
             words[5] = bits(0.4 / (double)extent(c, 0));
             words[8] = bits(1.4 * cos(6.28 * i / c->count) / (double)extent(c, 0));
@@ -114,7 +114,7 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
         }
         if (c->where == LEVELS)
             words[4] = i < 8 ? bits((double[]){NAN, INFINITY, -INFINITY, 1e30, -1e30, -0.0, 100, -100}[i]) : bits(c->from + i * c->step);
-        if (c->where == GRADIENTS) { /* first along one axis, then turned, then with both */
+        if (c->where == GRADIENTS) { /* first along one axis, then rotated, then with both */
             double size = pow(2, floor((c->from + i * c->step) * 8) / 8) * (1 + unit(i, 7) / 8) / (double)extent(c, 0);
             double turn = i % 3 == 0 ? 0 : unit(i, 5) * 6.28, other = i % 4 < 2 ? 0 : unit(i, 6) * size;
             words[4] = bits(size * cos(turn));
@@ -128,7 +128,7 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
     case CUBE:
         for (int k = 0; k < 3; k++) {
             double v = unit(i, k) * 2 - 1;
-            if (i < 64) /* the axes, edges, corners and nothing */
+            if (i < 64) /* the axes, edges, corners and zero */
                 v = (double)((i >> (2 * k)) % 4 - 1) == 2 ? 0.5 : (double)((i >> (2 * k)) % 4 - 1);
             else if (i >= 192 && (int)(word_hash((uint64_t)i, 8) % 3) == k) /* close to an edge of a face */
                 v = v < 0 ? -1 + unit(i, 9) / 64 : 1 - unit(i, 9) / 64;
@@ -162,7 +162,7 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
             key = key * 1024 + (uint64_t)(v < 0 ? 0 : v < n ? v : n - 1);
             at[k] = (uint32_t)(k == 0 && !strstr(c->op, ".p.") ? v * element : v);
         }
-        /* What is stored depends on the element alone: threads that meet agree. */
+        /* The stored value depends only on the element, so that threads that access the same one agree. */
         for (int k = 4; k < 8; k++)
             words[k] = (uint32_t)word_hash(strncmp(c->name, "sured", 5) ? key : (uint64_t)i, (uint64_t)k);
         for (int k = 8; k < 12; k++)
@@ -181,14 +181,14 @@ void coordinates(const struct texcase *c, int i, uint32_t words[WORDS])
         at[1] = (uint32_t)(i / 2 / row * 4);
         break;
     }
-    case BETWEEN: { /* the pairs of a row, at four weights */
+    case BETWEEN: { /* the pairs in a row, with four weights */
         static const double weights[] = {128, 64, 255, 1};
         int pairs = (int)c->width / 2;
         at[0] = bits(2 * (i % pairs) + 0.5 + weights[i / pairs / 4 % 4] / 256);
         at[1] = bits(i / pairs % 4 + 0.5);
         break;
     }
-    case CENTRES: { /* the middle of every texel, later a quarter aside by axis */
+    case CENTRES: { /* the middle of every texel, later a quarter off along each axis */
         int size[3] = {(int)extent(c, 0), (int)extent(c, 1), (int)extent(c, 2)}, left = i;
         for (int k = 0; k < c->dims; k++) {
             p[k] = left % size[k] + 0.5;
@@ -218,7 +218,7 @@ unsigned channel_bytes(CUarray_format format)
     }
 }
 
-/* Blocks of 8 and of 16 bytes: BC1, BC4; the others. */
+/* Bytes per block: BC1 and BC4 have 8, the others 16. */
 static unsigned block_bytes(const struct texcase *c)
 {
     unsigned number = (unsigned)c->format;
@@ -264,7 +264,7 @@ static void fill_blocks(const struct texcase *c, unsigned level, size_t blocks, 
             memcpy(b + 8 * k, &h, 8);
         }
         unsigned char *colours = of == 1 ? b : b + 8;
-        if (of <= 3 && c->fill == ENDPOINTS) { /* every pair of greens and of blues, in both orders; every index of alpha */
+        if (of <= 3 && c->fill == ENDPOINTS) { /* every pair of greens and of blues, in both orders, and every alpha index */
             unsigned a = n & 63, e = n >> 6 & 63, order = n >> 12 & 1;
             unsigned first = (order ? 0 : 31u << 11) | a << 5 | (a & 31), second = (order ? 31u << 11 : 0) | e << 5 | (e & 31);
             uint32_t select = 0xe4e4e4e4;
@@ -272,9 +272,9 @@ static void fill_blocks(const struct texcase *c, unsigned level, size_t blocks, 
             memcpy(colours, both, 4);
             memcpy(colours + 4, &select, 4);
         }
-        if (of >= 3 && of <= 5 && n % 8 == 7) /* equal ends, and the least of signed ones */
+        if (of >= 3 && of <= 5 && n % 8 == 7) /* equal ends, and the smallest signed ones */
             b[1] = n % 16 == 7 ? b[0] : 0x80, b[0] = n % 32 == 15 ? 0x81 : b[0];
-        if (of == 7) /* a mode each, and none */
+        if (of == 7) /* every mode, and none */
             b[0] = (unsigned char)(n % 9 == 8 ? 0 : (b[0] | 1) << n % 9);
         if (of == 6)
             b[0] = (unsigned char)((b[0] & 0xe0) | n % 32);
@@ -286,7 +286,8 @@ static uint16_t half(uint64_t h)
     return (uint16_t)((h & 0x83ff) | (12 + (h >> 20) % 6) << 10);
 }
 
-/* Pairs: every value and, by the row, itself, nothing, the most, any. The format of ten bits has random ones otherwise. */
+/* Pairs: every value combined with, depending on the row, itself, zero, the maximum or any value. The
+ * ten-bit format has random values otherwise. */
 static void fill_pairs(const struct texcase *c, unsigned level, size_t elements, size_t width, unsigned char *bytes)
 {
     int tens = (int)c->format == 0x50;
@@ -330,7 +331,7 @@ void fill_texels(const struct texcase *c, unsigned level, size_t elements, size_
             uint32_t most = size == 1 ? 0xff : size == 2 ? 0xffff : 0xffffffff;
             word = c->fill == STEP ? (v != 0 ? (is_signed ? most >> 1 : most) : 0) : (uint32_t)v;
         }
-        if (c->fill == CANCELLING && n / (c->channels * width * c->height) % 2) { /* the texel before it in depth, with other last bits */
+        if (c->fill == CANCELLING && n / (c->channels * width * c->height) % 2) { /* the previous texel in depth with different last bits */
             size_t before = n - c->channels * width * c->height;
             uint32_t other = 0, last = (1u << (h >> 50) % (size == 2 ? 9 : 22)) - 1;
             memcpy(&other, bytes + before * size, size);

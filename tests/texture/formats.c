@@ -1,4 +1,5 @@
-/* The cases of compressed formats, of ten bits, of pairs of values, of texels without weight, and of samplers of their own. */
+/* The cases of compressed formats, ten-bit formats, pairs of values, texels with weight zero, and separate
+ * samplers. */
 #include "record.h"
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static struct texcase of(int f)
     b.width = 21;
     b.height = 13;
     memcpy(b.texture.borderColor, border, sizeof border);
-    b.texture.flags = strchr(blocks[f].name, 's') && f < 14 ? CU_TRSF_SRGB : 0; /* there are no objects of them without */
+    b.texture.flags = strchr(blocks[f].name, 's') && f < 14 ? CU_TRSF_SRGB : 0; /* objects of these exist only with sRGB */
     return b;
 }
 
@@ -146,7 +147,7 @@ static void shape_cases(int f)
     }
 }
 
-/* Arrays of integers under compressed formats. */
+/* Integer arrays viewed as compressed formats. */
 static void block_view_cases(void)
 {
     static const struct { int view; unsigned channels; const char *name; } views[] = {
@@ -212,7 +213,7 @@ static void pair_cases(void)
     }
 }
 
-/* Texels that are no numbers, whose weight is nothing. */
+/* Texels that are not finite and have weight zero. */
 static void centre_cases(void)
 {
     static const char *const ops[] = {"tex.1d.v4.f32.f32 " R4 ", [%%h, {%%c0}];", "tex.2d.v4.f32.f32 " R4 ", [%%h, {%%c0, %%c1}];",
@@ -251,7 +252,7 @@ static void centre_cases(void)
     }
 }
 
-/* Samplers that a module declares: their modes against those of the object. */
+/* Samplers declared in a module: their modes against those of the object. */
 static void sampler_cases(void)
 {
     static const char *const modes[] = {"wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"};

@@ -1,5 +1,6 @@
-/* record LIBRARY DEVICE DATE [CASE]: runs each case on a CUDA driver library and writes the recording to standard output. README.md has
- * the formats. With CASE only the cases whose names begin so. record --ptx: prints the kernels, behind lines `// NAME`. */
+/* record LIBRARY DEVICE DATE [CASE]: runs each case on a CUDA driver library and writes the recording to
+ * standard output. README.md describes the formats. With CASE, runs only cases whose names begin with it.
+ * record --ptx: prints the kernels after lines `// NAME`. */
 #include "record.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 enum { BLOCK = 128 };
 
-/* A call that must succeed: else its status is the case's. */
+/* A call that must succeed: otherwise its status is the case's result. */
 #define CALL(fn, ...) \
     do { \
         CUresult r_ = FN(fn, __VA_ARGS__); \
@@ -21,7 +22,7 @@ enum { BLOCK = 128 };
 
 static const struct texcase *current;
 
-/* The kernel of a case: thread i loads its words, and stores what the instruction gives. */
+/* The kernel of a case: thread i loads its words and stores the instruction's results. */
 static char *kernel(const struct texcase *c)
 {
     char *text;
@@ -54,7 +55,7 @@ static size_t at_least_one(size_t n)
     return n ? n : 1;
 }
 
-/* What a case leaves behind, and its answer. */
+/* The objects of a case, and its result. */
 struct run {
     CUarray array;
     CUmipmappedArray mipmap;
@@ -66,7 +67,7 @@ struct run {
     const char *stage;
 };
 
-/* Shared between the parent, which knows no CUDA, and the children, of which a fault ends one. */
+/* Shared between the parent, which does not use CUDA, and the children; a fault kills one child. */
 enum { ARENA = 64 << 20 };
 static unsigned char *arena;
 static size_t *arena_used;
@@ -98,7 +99,7 @@ static CUresult copy(const struct texcase *c, CUarray array, size_t w, size_t h,
     return FN(cuMemcpy3D, &m);
 }
 
-/* The texels: gives 0, or the first status that is none of success. */
+/* Creates the texels. Returns 0, or the first status other than success. */
 static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOURCE_DESC *resource)
 {
     unsigned element = element_bytes(c), of_view = c->view ? block_side(c) : 1;
@@ -159,7 +160,7 @@ static CUresult make_texels(const struct texcase *c, struct run *run, CUDA_RESOU
     return CUDA_SUCCESS;
 }
 
-/* Binds the module's reference to the case's array; it is read as the case's object. */
+/* Binds the module's reference to the case's array, which is then read like the case's object. */
 static CUresult bind(const struct texcase *c, struct run *run, CUmodule module)
 {
     CUtexref t;
@@ -195,7 +196,7 @@ static CUresult make_object(const struct texcase *c, struct run *run, const CUDA
     return FN(cuTexObjectCreate, &run->handle, resource, &c->texture, c->view ? &view : NULL);
 }
 
-/* The module of a case's kernel; cases of one instruction share it. */
+/* The module of a case's kernel; cases with the same instruction share it. */
 static CUresult load(const struct texcase *c, CUmodule *module)
 {
     static struct { const struct texcase *of; CUmodule module; } known[4096];
@@ -215,7 +216,8 @@ static CUresult load(const struct texcase *c, CUmodule *module)
     return status;
 }
 
-/* Runs a case: its result lies in run->result; gives a status and in *stage where it came from. */
+/* Runs a case and stores its result in run->result. Returns a status, and in *stage the call that it came
+ * from. */
 static CUresult run_case(const struct texcase *c, struct run *run, const char **stage)
 {
     static uint32_t words[MAX_COUNT * WORDS];
@@ -271,7 +273,7 @@ static CUresult run_case(const struct texcase *c, struct run *run, const char **
     return status;
 }
 
-/* Runs cases from *next_case on until one faults, or the last. */
+/* Runs cases from *next_case on, until one faults or all are done. */
 static CUresult run_cases(const char *path, const char *only)
 {
     open_library(path);

@@ -1,10 +1,11 @@
-/* The cases of instructions in all their spellings: shapes, types of results and coordinates, levels, offsets, values to compare with, what is
- * resident; caches, and what is done outside of surfaces; queries by a module's reference. */
+/* Instructions in all their spellings: shapes, types of results and coordinates, levels, offsets,
+ * comparison values, residency; cache operators, and clamp modes of surfaces; queries through a module's
+ * reference. */
 #include "record.h"
 #include <stdio.h>
 #include <string.h>
 
-/* A shape, and the coordinates that an instruction of it takes. */
+/* A shape, and the coordinates of its instructions. */
 static const struct shape {
     const char *geometry, *at, *offset, *gradient;
     int dims, layered, cube;
@@ -34,7 +35,7 @@ static struct texcase of(const struct shape *s)
     return c;
 }
 
-/* A result's registers, and what makes words of them. */
+/* A result's registers, and the conversion to words. */
 static const struct result {
     const char *words, *registers, *after;
     int results;
@@ -90,7 +91,7 @@ static void fetches(void)
     for (int k = 0; k < SHAPES; k++)
         for (int mode = 0; mode < 4; mode++) {
             const struct shape *s = &shapes[k];
-            /* Derivatives of integers have no meaning. */
+            /* Derivatives of integers are meaningless. */
             for (int r = 0; r < 5; r++)
                 for (int whole = 0; whole < (s->cube || mode == 3 ? 1 : 2); whole++)
                     fetch(s, mode, &results[r], whole, 0);
@@ -125,7 +126,7 @@ static void gathers(void)
                 for (int more = 0; more < 4; more++) {
                     const struct shape *s = &shapes[of_shape[k]];
                     static const char *const names[] = {"", ".offset", ".compare", ".offset.compare.resident"};
-                    /* Each component with each type, and each of the rest once by shape. */
+                    /* Each component with each type, and every other combination once per shape. */
                     if ((more && (comp + t) % 4 != more) || (s->cube && (more & OFFSET)))
                         continue;
                     struct texcase b = of(s), *c = add_case(&b, "tld4.%c.%s.%s%s", "rgba"[comp], s->geometry, types[t], names[more]);
@@ -141,7 +142,7 @@ static void gathers(void)
                 }
 }
 
-/* An element of a surface: its instruction's words, registers, what moves them to and from words. */
+/* An element of a surface: the instruction's words, the registers, and the moves to and from words. */
 static const struct element {
     const char *words, *registers, *after, *before;
     CUarray_format format;
@@ -212,7 +213,7 @@ static void surfaces(void)
         }
 }
 
-/* By a reference of the module, which the hardware's compiler knows more of than of a handle. */
+/* Through a reference in the module, about which the hardware's compiler knows more than about a handle. */
 static void references(void)
 {
     static const char *const queries[] = {"width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size", "num_mipmap_levels", "num_samples",
@@ -220,7 +221,7 @@ static void references(void)
     for (int surface = 0; surface < 2; surface++)
         for (int k = 0; k < 5; k++)
             for (int q = 0; q < 10; q++) {
-                /* What only textures, or only surfaces are asked. */
+                /* Queries that only textures, or only surfaces, support. */
                 if (surface ? q == 5 || q == 7 || q == 8 : q == 9)
                     continue;
                 struct texcase b = of(&shapes[k]), *c = add_case(&b, "%s.reference.%s.%s", surface ? "suq" : "txq", shapes[k].geometry, queries[q]);

@@ -1,4 +1,5 @@
-/* The inputs of the matrix recordings: a function of type, operand, register and thread alone (README.md says it in words). */
+/* The inputs of the matrix recordings: a function of type, operand, register and thread only (README.md
+ * describes it). */
 #ifndef ANYWARP_HW_FRAGMENTS_H
 #define ANYWARP_HW_FRAGMENTS_H
 
@@ -27,7 +28,7 @@ static inline const struct hw_type *hw_type(const char *name, size_t length)
     return 0;
 }
 
-/* A float of a fragment; `sum` says that it is added to products. */
+/* A float of a fragment; `sum`: it belongs to an accumulator. */
 static inline uint64_t hw_float(const struct hw_type *t, unsigned mode, int sum, uint64_t u, uint64_t v)
 {
     uint64_t top = (1ULL << t->exponent) - 1, bias = top >> 1, ones = (1ULL << t->mantissa) - 1;
@@ -107,7 +108,7 @@ static inline uint64_t hw_register(const struct hw_type *t, unsigned operand, un
     return strcmp(t->name, "raw") ? value : (uint32_t)v;
 }
 
-/* What is recorded of a warp whose results are not kept: the words in order of register and lane. */
+/* The hash recorded for a warp whose results are not kept: over its words, ordered by register and lane. */
 static inline uint32_t hw_hash(const uint32_t *words, size_t count)
 {
     uint64_t h = 0;

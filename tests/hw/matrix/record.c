@@ -1,5 +1,8 @@
-/* record LIBRARY FORMS GROUP DEVICE DATE: runs each form of a group on a CUDA driver library and writes the recording to standard output.
- * record --ptx FORMS GROUP: writes the PTX of the group's kernels instead. Formats: README.md. */
+/* record LIBRARY FORMS GROUP DEVICE DATE: runs each form of a group on a CUDA driver library and writes
+ * the recording to standard output.
+ *
+ * record --ptx FORMS GROUP: writes the PTX of the group's kernels instead. README.md describes the
+ * formats. */
 #include "forms.h"
 #include "fragments.h"
 #include <stdlib.h>
@@ -21,7 +24,7 @@ struct form {
 
 static struct form forms[MAX_FORMS];
 
-/* NAME:TYPE*COUNT, or of a result bBITS*COUNT. */
+/* NAME:TYPE*COUNT, or bBITS*COUNT for a result. */
 static struct operand read_operand(const struct form *f, const char *text, int input)
 {
     struct operand o = {0};
@@ -85,7 +88,8 @@ static void write_kernel(FILE *o, int i)
 static uint64_t words[REGISTERS * HW_THREADS];
 static uint32_t host[2 * REGISTERS * HW_THREADS];
 
-/* The inputs as the kernel reads them: an array of all threads for each register. Bytes of them. */
+/* Writes the inputs as the kernel reads them: for each register, an array over all threads. Returns the
+ * size in bytes. */
 static size_t fill(const struct form *f)
 {
     char *to = (char *)words;
@@ -99,7 +103,7 @@ static size_t fill(const struct form *f)
     return (size_t)(to - (char *)words);
 }
 
-/* Writes the first warps whole, then a hash of each warp. */
+/* Writes the first warps completely, then a hash of each warp. */
 static void write_results(const struct form *f, unsigned whole)
 {
     unsigned per = f->out.bits / 32;
@@ -121,7 +125,7 @@ static unsigned whole = 8;
 
 static void begin(void)
 {
-    /* HW_WHOLE: warps whose results are kept whole. */
+    /* HW_WHOLE: number of warps whose results are kept completely. */
     const char *wanted = getenv("HW_WHOLE");
     if (wanted)
         whole = (unsigned)atoi(wanted);
@@ -147,7 +151,7 @@ static void run(CUmodule module, int i)
     write_results(f, whole);
 }
 
-/* What went with PTX 6.5 and sm_70 is a group of its own. */
+/* Forms removed in PTX 6.5 or sm_70 are a group of their own. */
 static const char *head(const char *group)
 {
     return strcmp(group, "wmma6") ? ".version 8.7\n.target sm_90a\n.address_size 64\n" : ".version 6.4\n.target sm_70\n.address_size 64\n";

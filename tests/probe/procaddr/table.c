@@ -1,7 +1,8 @@
-/* table LIBRARY EXPORTS: for each base name of the exports, which exported symbol cuGetProcAddress gives by version.
+/* table LIBRARY EXPORTS: for each base name of the exports, the exported symbol that cuGetProcAddress
+ * returns for each version.
  *
- * One line a change: name, flags, the first version that gives it, the exported symbols at that address (or the status).
- * Versions asked: 2.0 to the driver's own, by tenths. */
+ * Prints a line for each change: name, flags, the first version that returns it, the exported symbols at
+ * that address (or the status). Requested versions: 2.0 up to the driver's own, in steps of 0.1. */
 #include "driver.h"
 #include <stdio.h>
 #include <stdlib.h>
