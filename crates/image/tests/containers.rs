@@ -84,7 +84,7 @@ fn an_entry_of_another_size_than_it_declares_is_refused() {
         (0x8011, &zstd_bomb(100_000), 1000, "declares 1000 bytes and unpacks to more"),
         (0x8011, &zstd_bomb(100_000), 100_001, "declares 100001 bytes and unpacks to 100000"),
         (0x8011, b"no frame", 1000, "is not valid zstd"),
-        (0x8011, &lz4, 1 << 40, "declares 1099511627776 bytes; at most 536870912 are unpacked"),
+        (0x8011, &lz4, 1 << 40, "declares 1099511627776 bytes; the maximum is 536870912"),
     ];
     for (flags, packed, declared, why) in cases {
         let other = entry(2, 80, 0x11, b"machine code", 0, 64);
