@@ -1,26 +1,26 @@
-//! The sixteen barriers of a block, counted as PTX says (ISA, "Parallel Synchronization and Communication
-//! Instructions: barrier").
+//! The sixteen barriers of a block, which count as PTX defines (ISA, "Parallel Synchronization and
+//! Communication Instructions: barrier").
 //!
-//! - A barrier without a thread count opens when every lane that still lives has arrived. Lanes that exit are
-//!   no longer waited for.
-//! - A barrier with a count opens when that many threads have arrived, by `sync`, `red` or `arrive`. The count
-//!   is a multiple of the warp size, so a warp whose living lanes have all arrived counts as a whole warp, also where
-//!   some of its lanes do not exist (a block of 48 threads) or have left.
-//! - Lanes of one warp may wait at different barriers, or arrive at one from different places.
+//! - A barrier without a thread count opens when every live lane has arrived. It does not wait for lanes that
+//!   have exited.
+//! - A barrier with a count opens when that many threads have arrived, by `sync`, `red` or `arrive`. The
+//!   count is a multiple of the warp size, so a warp whose live lanes have all arrived counts as a whole
+//!   warp, even if some of its lanes do not exist (a block of 48 threads) or have exited.
+//! - Lanes of one warp may wait at different barriers, or arrive at one from different instructions.
 //!
-//! [`Barriers`] keeps the lanes; which warps may run follows from their contexts alone: a warp is runnable
+//! [`Barriers`] records the lanes; whether a warp can run follows from its context alone: it is runnable
 //! while `live & !waiting` is not 0.
 
 use crate::abi::WarpCtx;
 use crate::op::BarMode;
 
-/// Barriers in a block.
+/// Number of barriers in a block.
 pub const COUNT: usize = 16;
 
-/// Warps in the largest block (1024 threads).
+/// Number of warps in the largest block (1024 threads).
 pub const MAX_WARPS: usize = 32;
 
-/// A [`WarpCtx`] names a barrier or mode that does not exist.
+/// The error for a [`WarpCtx`] that names a barrier or mode that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// The barrier's number.
@@ -29,12 +29,12 @@ pub struct Invalid {
     pub mode: u32,
 }
 
-/// One barrier between two openings.
+/// The state of a barrier between two openings.
 #[derive(Clone, Copy, Debug)]
 struct Barrier {
-    /// Threads waited for; 0 for all that live.
+    /// Number of threads to wait for; 0 for all live ones.
     expected: u32,
-    /// Threads that arrived a second time before the barrier opened (repeated `arrive`).
+    /// Threads that arrived a second time before the barrier opened (through repeated `arrive`).
     again: u32,
     /// Threads that took part in a reduction.
     reduced: u32,
@@ -44,7 +44,7 @@ struct Barrier {
     arrived: [u32; MAX_WARPS],
     /// Lanes that wait, by warp.
     waiting: [u32; MAX_WARPS],
-    /// What the warp's result is, by warp.
+    /// The kind of each warp's result.
     mode: [u8; MAX_WARPS],
 }
 
@@ -59,7 +59,7 @@ impl Barrier {
         mode: [0; MAX_WARPS],
     };
 
-    /// Threads that have arrived, in the unit in which counts are given.
+    /// Number of threads that have arrived, in the unit of the barrier's count.
     fn count(&self, warps: &[WarpCtx]) -> u32 {
         let whole = |arrived: u32, live: u32| {
             if arrived != 0 && live & !arrived == 0 { 32 } else { arrived.count_ones() }
@@ -84,16 +84,16 @@ impl Barrier {
     }
 }
 
-/// What keeps a barrier closed; for messages.
+/// Why a barrier is closed, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// The barrier.
+    /// The barrier's number.
     pub id: u32,
-    /// Threads it waits for; 0 for all that live.
+    /// Number of threads that it waits for; 0 for all live ones.
     pub expected: u32,
-    /// Threads that have arrived, whole warps counted as 32.
+    /// Number of threads that have arrived, counting whole warps as 32.
     pub arrived: u32,
-    /// Warps with lanes that wait there, and those lanes.
+    /// Warps with waiting lanes, and these lanes.
     pub waiting: Vec<(u32, u32)>,
 }
 
@@ -101,7 +101,7 @@ pub struct Pending {
 #[derive(Debug)]
 pub struct Barriers {
     barriers: [Barrier; COUNT],
-    /// Barriers at which something has arrived, as a mask.
+    /// Mask of the barriers with arrivals.
     pending: u32,
 }
 
@@ -112,7 +112,7 @@ impl Default for Barriers {
 }
 
 impl Barriers {
-    /// Forgets all arrivals: a new block begins.
+    /// Clears all arrivals for a new block.
     pub fn reset(&mut self) {
         for (i, barrier) in self.barriers.iter_mut().enumerate() {
             if self.pending >> i & 1 != 0 {
@@ -127,12 +127,12 @@ impl Barriers {
         self.pending == 0
     }
 
-    /// Takes the arrival that warp `index` (its place in `warps`) describes in its `bar_*` fields: marks the lanes as
-    /// waiting, and where that completes the barrier, opens it: waiting lanes of all warps are released and
-    /// reductions' results written. Says whether it opened.
+    /// Records the arrival described by the `bar_*` fields of warp `index` of `warps`: marks its lanes as
+    /// waiting. If that completes the barrier, opens it: releases the waiting lanes of all warps and writes
+    /// the results of reductions. Returns whether it opened.
     ///
     /// # Errors
-    /// The context names no barrier or mode, or there is no such warp.
+    /// The context names no valid barrier or mode, or the warp does not exist.
     pub fn arrive(&mut self, warps: &mut [WarpCtx], index: usize) -> Result<bool, Invalid> {
         let Some(warp) = warps.get_mut(index) else { return Err(Invalid { id: u32::MAX, mode: u32::MAX }) };
         let invalid = Invalid { id: warp.bar_id, mode: warp.bar_mode };
@@ -167,8 +167,8 @@ impl Barriers {
         Ok(self.open_if_complete(warps, id))
     }
 
-    /// To be called after lanes have exited (`live` of some warp has shrunk): barriers that waited for them open. Says whether
-    /// one did.
+    /// Opens barriers that waited only for lanes that have exited; to be called after `live` of some warp has
+    /// shrunk. Returns whether one opened.
     pub fn exited(&mut self, warps: &mut [WarpCtx]) -> bool {
         let mut opened = false;
         let mut left = self.pending;
@@ -199,7 +199,7 @@ impl Barriers {
         true
     }
 
-    /// The barriers that have arrivals and are not complete.
+    /// The barriers with arrivals that are not complete.
     pub fn pending(&self, warps: &[WarpCtx]) -> Vec<Pending> {
         let with_arrivals = self.barriers.iter().enumerate().filter(|(id, _)| self.pending >> id & 1 != 0);
         with_arrivals
@@ -240,7 +240,7 @@ pub(crate) mod tests {
             .collect()
     }
 
-    /// `At(warp, barrier, threads, mode, lanes, predicates)`, or lanes of a warp that exit.
+    /// `At(warp, barrier, threads, mode, lanes, predicates)`, or exiting lanes of a warp.
     #[derive(Clone, Copy)]
     enum Event {
         At(usize, u32, u32, BarMode, u32, u32),
@@ -250,7 +250,7 @@ pub(crate) mod tests {
     use Event::*;
     const ALL: u32 = u32::MAX;
 
-    /// Plays events; gives, after each, whether something opened, and the warps that then cannot run.
+    /// Plays events. Returns, for each event, whether a barrier opened and which warps then cannot run.
     fn play(threads: u32, events: &[Event]) -> (Vec<(bool, Vec<u32>)>, Vec<WarpCtx>) {
         let mut warps = warps(threads);
         let mut barriers = Barriers::default();
@@ -291,7 +291,7 @@ pub(crate) mod tests {
             &[sync(1), sync(0), sync(2), sync(2)],
             &[(false, &[1]), (false, &[0, 1]), (true, &[]), (false, &[2])],
         );
-        // A last warp of 8 lanes.
+        // The last warp has 8 lanes.
         check(40, &[sync(1), sync(0)], &[(false, &[1]), (true, &[])]);
     }
 
@@ -299,9 +299,9 @@ pub(crate) mod tests {
     fn exits_open_what_waited_for_them() {
         let sync = |w| At(w, 0, 0, Sync, ALL, 0);
         check(64, &[sync(0), Exit(1, 0xffff), Exit(1, ALL)], &[(false, &[0]), (false, &[0]), (true, &[])]);
-        // Half of a warp waits, the other half leaves.
+        // Half of a warp waits, the other half exits.
         check(32, &[At(0, 0, 0, Sync, 0xffff, 0), Exit(0, 0xffff_0000)], &[(false, &[]), (true, &[])]);
-        // Those who left before count neither.
+        // Lanes that exited before do not count.
         check(64, &[Exit(1, ALL), sync(0)], &[(false, &[]), (true, &[])]);
     }
 
@@ -315,9 +315,9 @@ pub(crate) mod tests {
         let arrive = |w| At(w, 3, 96, BarMode::Arrive, ALL, 0);
         let sync = |w| At(w, 3, 96, Sync, ALL, 0);
         check(96, &[arrive(0), sync(1), arrive(2)], &[(false, &[]), (false, &[1]), (true, &[])]);
-        // One warp may arrive twice.
+        // A warp may arrive twice.
         check(96, &[arrive(0), arrive(0), sync(1)], &[(false, &[]), (false, &[]), (true, &[])]);
-        // Who arrived may leave.
+        // A warp may exit after it has arrived.
         check(
             96,
             &[arrive(0), Exit(0, ALL), arrive(2), sync(1)],
@@ -330,7 +330,7 @@ pub(crate) mod tests {
         // 48 threads; the second warp has 16 lanes and counts as 32.
         let sync = |w, n| At(w, 1, n, Sync, ALL, 0);
         check(48, &[sync(0, 64), sync(1, 64)], &[(false, &[0]), (true, &[])]);
-        // Lanes one by one count one by one.
+        // Single lanes count as single threads.
         let part = |w, lanes| At(w, 1, 64, Sync, lanes, 0);
         check(
             64,
@@ -367,7 +367,7 @@ pub(crate) mod tests {
                 assert_eq!(warp.bar_result[4], 99);
             }
         }
-        // Predicates of lanes that do not exist or have left do not count.
+        // Predicates of lanes that do not exist or have exited do not count.
         let red = |w: usize| At(w, 0, 0, RedPopc, ALL, ALL);
         let warps = check(40, &[Exit(0, 0xff), red(0), red(1)], &[(false, &[]), (false, &[0]), (true, &[])]);
         assert_eq!(warps[1].bar_result[0], 24 + 8);

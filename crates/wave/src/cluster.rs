@@ -1,27 +1,28 @@
-//! A block's part of its cluster's barrier (PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster").
+//! A block's part of its cluster's barrier (PTX ISA, "Parallel Synchronization and Communication
+//! Instructions: barrier.cluster").
 //!
-//! The barrier completes when every thread of the cluster that still lives has arrived; threads that exit are no longer waited for. A thread
-//! that arrives goes on, and waits later, or not at all where the others have come by then. The scheduler asks each block whether all of it
-//! has arrived, and opens the barrier in all of them at once.
+//! The barrier completes when every live thread of the cluster has arrived; it does not wait for threads that
+//! have exited. A thread that arrives continues, and waits later, or not at all if the others have arrived by
+//! then. The scheduler asks each block whether it is complete, and opens the barrier in all of them at once.
 
 use crate::abi::WarpCtx;
 use crate::barrier::MAX_WARPS;
 
-/// The lanes of one block at its cluster's barrier, by warp.
+/// The lanes of a block at the cluster's barrier, by warp.
 #[derive(Debug, Default)]
 pub struct ClusterLanes {
-    /// Have arrived since the barrier last opened.
+    /// Lanes that have arrived since the barrier last opened.
     arrived: [u32; MAX_WARPS],
-    /// Had arrived when it opened, and have not waited since.
+    /// Lanes that had arrived when it opened, and have not waited since.
     passed: [u32; MAX_WARPS],
-    /// Wait for it to open.
+    /// Lanes that wait for it to open.
     waiting: [u32; MAX_WARPS],
-    /// Anything above is not 0.
+    /// Whether any of these masks is not 0.
     used: bool,
 }
 
 impl ClusterLanes {
-    /// Forgets all arrivals: a new block begins.
+    /// Clears all arrivals for a new block.
     pub fn reset(&mut self) {
         if self.used {
             *self = ClusterLanes::default();
@@ -33,7 +34,7 @@ impl ClusterLanes {
         self.used
     }
 
-    /// Takes the arrival of the lanes in `warp.bar_lanes`, of warp number `index`.
+    /// Records the arrival of the lanes in `warp.bar_lanes` of warp `index`.
     pub fn arrive(&mut self, warp: &WarpCtx, index: usize) {
         if let Some(arrived) = self.arrived.get_mut(index) {
             *arrived |= warp.bar_lanes & warp.live;
@@ -41,7 +42,8 @@ impl ClusterLanes {
         }
     }
 
-    /// The lanes in `warp.bar_lanes` wait, but for those for which the barrier has opened since they arrived.
+    /// Makes the lanes in `warp.bar_lanes` wait, except those for which the barrier has opened since they
+    /// arrived.
     pub fn wait(&mut self, warp: &mut WarpCtx, index: usize) {
         if let (Some(passed), Some(waiting)) = (self.passed.get_mut(index), self.waiting.get_mut(index)) {
             let lanes = warp.bar_lanes & warp.live;
@@ -53,22 +55,22 @@ impl ClusterLanes {
         }
     }
 
-    /// Whether lanes wait.
+    /// Whether any lanes wait.
     pub fn is_waiting(&self) -> bool {
         self.used && self.waiting.iter().any(|&lanes| lanes != 0)
     }
 
-    /// Whether lanes have arrived since the barrier opened.
+    /// Whether any lanes have arrived since the barrier opened.
     pub fn has_arrivals(&self) -> bool {
         self.used && self.arrived.iter().any(|&lanes| lanes != 0)
     }
 
-    /// Whether all lanes that live have arrived.
+    /// Whether all live lanes have arrived.
     pub fn is_complete(&self, warps: &[WarpCtx]) -> bool {
         self.arrived.iter().zip(warps).all(|(&arrived, warp)| warp.live & !arrived == 0)
     }
 
-    /// All of the cluster has arrived: lanes that wait go on.
+    /// Opens the barrier after the whole cluster has arrived: waiting lanes continue.
     pub fn open(&mut self, warps: &mut [WarpCtx]) {
         let lanes = self.arrived.iter_mut().zip(&mut self.passed).zip(&mut self.waiting);
         for (((arrived, passed), waiting), warp) in lanes.zip(warps) {
@@ -79,7 +81,7 @@ impl ClusterLanes {
         }
     }
 
-    /// Lanes that have arrived and lanes that wait, counted; for messages.
+    /// Numbers of arrived and of waiting lanes, for messages.
     pub fn counts(&self) -> (u32, u32) {
         let count = |list: &[u32]| list.iter().map(|lanes| lanes.count_ones()).sum();
         (count(&self.arrived), count(&self.waiting))
@@ -105,12 +107,12 @@ mod tests {
         assert!(!lanes.is_complete(&warps) && lanes.has_arrivals() && lanes.is_waiting());
         assert_eq!(warps[0].waiting, 0x00ff);
         at(&mut lanes, &mut warps, 1, 0xffff, false);
-        // The other lanes of the first warp leave.
+        // The other lanes of the first warp exit.
         warps[0].live = 0xffff;
         assert!(lanes.is_complete(&warps));
         lanes.open(&mut warps);
         assert_eq!(warps[0].waiting, 0);
-        // Who comes later goes on at once, once.
+        // Lanes that wait later continue at once, but only once.
         at(&mut lanes, &mut warps, 0, 0xff00, true);
         at(&mut lanes, &mut warps, 1, 0xffff, true);
         assert_eq!((warps[0].waiting, warps[1].waiting), (0, 0));

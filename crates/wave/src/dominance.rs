@@ -1,16 +1,17 @@
-//! Which blocks every way to a block goes through (Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm").
+//! Dominance: the blocks that every path to a block goes through (Cooper, Harvey and Kennedy, "A simple, fast
+//! dominance algorithm").
 
 use crate::func::{Block, Function};
 
-/// The dominator tree, with times of entering and leaving each block in a walk over it.
+/// The dominator tree, with the times of entering and leaving each block in a depth-first walk.
 #[derive(Debug)]
 pub struct Dominators {
-    /// `None` for blocks that nothing leads to.
+    /// `None` for unreachable blocks.
     span: Vec<Option<(u32, u32)>>,
 }
 
 impl Dominators {
-    /// Of a function whose targets all exist.
+    /// Computes the tree of a function whose targets all exist.
     pub fn of(func: &Function) -> Dominators {
         let n = func.blocks.len();
         let order = postorder(func);
@@ -53,12 +54,12 @@ impl Dominators {
         Dominators { span: spans(&above, n) }
     }
 
-    /// Whether control can come here at all.
+    /// Whether a block is reachable.
     pub fn reached(&self, b: Block) -> bool {
         self.span[b.index()].is_some()
     }
 
-    /// Whether every way to `b`, which is reached, goes through `a`.
+    /// Whether every path to `b`, which is reachable, goes through `a`.
     pub fn dominates(&self, a: Block, b: Block) -> bool {
         match (self.span[a.index()], self.span[b.index()]) {
             (Some((from, to)), Some((at, _))) => from <= at && at < to,
@@ -67,7 +68,7 @@ impl Dominators {
     }
 }
 
-/// Reached blocks, successors before their predecessors where there is no loop.
+/// Reachable blocks in postorder: successors before predecessors, except in loops.
 pub fn postorder(func: &Function) -> Vec<Block> {
     let mut seen = vec![false; func.blocks.len()];
     let mut order = Vec::new();

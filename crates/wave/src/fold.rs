@@ -1,4 +1,4 @@
-//! Constants computed when compiling.
+//! Constant folding.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,11 @@ use crate::func::{Function, Inst, Terminator, Value};
 use crate::interp::eval::eval;
 use crate::op::Op;
 
-/// Replaces every pure operation whose operands are constants by its results, and branches on constants by jumps. `known` says which further
-/// operations are constants here, such as a block's size where code is made for one size.
+/// Replaces every pure operation with constant operands by its results, and branches on constants by jumps.
+/// `known` returns the values of further operations that are constant here, such as the block's size in code
+/// specialised for one size.
 ///
-/// Approximate functions stay: compiled code may round them otherwise than the oracle does.
+/// Approximate functions are not folded: compiled code may round them differently from the interpreter.
 pub fn fold(func: &mut Function, known: impl Fn(&Op) -> Option<u128>) {
     let mut constants: BTreeMap<Value, u128> = BTreeMap::new();
     loop {

@@ -28,7 +28,7 @@ impl Block {
     }
 }
 
-/// Where an instruction comes from. All zero where it is not known.
+/// The source position of an instruction. All zero if it is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Loc {
     /// Line in the module's text (PTX), or the code offset (AMD); from 1.
@@ -42,11 +42,12 @@ pub struct Loc {
 /// A function of the module; the entry is block 0, whose parameters are the function's.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
-    /// Its name.
+    /// The function's name.
     pub name: String,
-    /// Present for kernels. A kernel's entry block has no parameters: it loads from [`crate::op::Space::Param`].
+    /// Present for kernels. A kernel's entry block has no parameters; the code loads them from
+    /// [`crate::op::Space::Param`].
     pub kernel: Option<KernelInfo>,
-    /// Types of the values a `return` gives.
+    /// Types of the returned values.
     pub results: Vec<Ty>,
     /// Blocks, by [`Block`].
     pub blocks: Vec<BlockData>,
@@ -54,7 +55,7 @@ pub struct Function {
     pub values: Vec<Ty>,
     /// Stack slots: per-lane local memory of one call of the function.
     pub slots: Vec<Slot>,
-    /// Only a declaration: linking must find the body.
+    /// Whether it is only a declaration, whose body must be found by linking.
     pub external: bool,
 }
 
@@ -72,30 +73,30 @@ pub struct Slot {
 /// A basic block.
 #[derive(Clone, Debug)]
 pub struct BlockData {
-    /// Values that the predecessors give.
+    /// Values passed by the predecessors.
     pub params: Vec<Value>,
     /// Straight-line code.
     pub insts: Vec<Inst>,
     /// How it ends.
     pub term: Terminator,
-    /// Place of the terminator.
+    /// Source position of the terminator.
     pub term_loc: Loc,
 }
 
 /// One instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
-    /// What it does.
+    /// The operation.
     pub op: Op,
     /// Operands.
     pub args: SmallVec<[Value; 4]>,
     /// Results.
     pub results: SmallVec<[Value; 2]>,
-    /// Where it comes from.
+    /// Source position.
     pub loc: Loc,
 }
 
-/// A jump's target with the values for its parameters.
+/// A jump's target, with the arguments for its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockCall {
     /// Target.
@@ -114,25 +115,25 @@ impl BlockCall {
 /// How a block ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Terminator {
-    /// Always there.
+    /// Unconditional.
     Jump(BlockCall),
-    /// By an i1.
+    /// On an i1.
     Branch {
         /// The condition.
         cond: Value,
-        /// Where it is true.
+        /// The target if it is true.
         then: BlockCall,
-        /// Where it is false.
+        /// The target if it is false.
         els: BlockCall,
     },
-    /// By an i32; an index beyond the list goes to the last target.
+    /// On an i32; an index beyond the list selects the last target.
     Switch {
         /// The index.
         index: Value,
-        /// The targets; at least one.
+        /// The targets, at least one.
         targets: Vec<BlockCall>,
     },
-    /// From a device function; in a kernel the same as `Exit`.
+    /// Returns from a device function; in a kernel the same as `Exit`.
     Return(Vec<Value>),
     /// The lane ends.
     Exit,
@@ -152,7 +153,7 @@ impl Terminator {
         v.into_iter()
     }
 
-    /// The block calls in order, to be changed.
+    /// Mutable references to the block calls in order.
     pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut BlockCall> {
         let v: SmallVec<[&mut BlockCall; 2]> = match self {
             Terminator::Jump(t) => {
@@ -172,7 +173,7 @@ impl Terminator {
         v.into_iter()
     }
 
-    /// The value that decides between targets.
+    /// The value that selects the target.
     pub fn condition(&self) -> Option<Value> {
         match self {
             Terminator::Branch { cond, .. } => Some(*cond),
@@ -181,7 +182,7 @@ impl Terminator {
         }
     }
 
-    /// Every value it uses, to be changed.
+    /// Mutable references to every value it uses.
     pub fn uses_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         let mut v: SmallVec<[&mut Value; 4]> = SmallVec::new();
         match self {
@@ -229,7 +230,7 @@ impl Function {
         &self.blocks[b.index()]
     }
 
-    /// A block, to be changed.
+    /// A mutable reference to a block.
     pub fn block_mut(&mut self, b: Block) -> &mut BlockData {
         &mut self.blocks[b.index()]
     }
@@ -250,7 +251,7 @@ impl Function {
         Value(self.values.len() as u32 - 1)
     }
 
-    /// A new empty block that traps.
+    /// A new block, empty but for a trap.
     pub fn new_block(&mut self) -> Block {
         self.blocks.push(BlockData {
             params: vec![],
@@ -274,19 +275,20 @@ impl Function {
 pub struct Builder<'f> {
     /// The function.
     pub func: &'f mut Function,
-    /// Where instructions go.
+    /// The block that instructions are appended to.
     pub block: Block,
-    /// Place given to new instructions.
+    /// Source position for new instructions.
     pub loc: Loc,
 }
 
 impl<'f> Builder<'f> {
-    /// Appends to `block`.
+    /// Creates a builder that appends to `block`.
     pub fn new(func: &'f mut Function, block: Block) -> Self {
         Builder { func, block, loc: Loc::default() }
     }
 
-    /// Appends a call-free operation; its results in order. Types come from [`Op::signature`].
+    /// Appends an operation other than a call and returns its results in order. Types come from
+    /// [`Op::signature`].
     ///
     /// # Panics
     /// On [`Op::Call`]; use `Builder::call`.

@@ -1,7 +1,8 @@
-//! Calls put in place: what remains are calls that recurse, which [`crate::recurse`] turns into jumps.
+//! The inliner. It leaves only calls that recurse, which [`crate::recurse`] turns into jumps.
 //!
-//! A call through a handle becomes a choice among the functions whose handle is taken and whose signature fits, each called directly;
-//! a handle that is none of theirs reads memory there, which faults as a stray call does, and then traps.
+//! A call through a handle becomes a comparison with each function whose handle is taken and whose signature
+//! matches, followed by a direct call. If no handle matches, the code reads memory at the handle, which
+//! faults like a wild call, and then traps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +12,17 @@ use crate::module::{FuncId, Module};
 use crate::op::{IntCmp, MemMode, Op, Space};
 use crate::types::Ty;
 
-/// Instructions that a function may grow to: more take longer to compile than a kernel may take.
+/// Maximum number of instructions in a function after inlining; larger kernels would take too long to
+/// compile.
 const LIMIT: usize = 500_000;
 
-/// `kernel` with every call in place that can be: calls that would never end (recursion) stay, as do those to functions without a body.
+/// `kernel` with all calls inlined except recursive ones, which inlining would never end, and calls to
+/// functions without a body.
 pub fn inlined(module: &Module, kernel: FuncId) -> Function {
     inlined_but(module, kernel, &BTreeSet::new())
 }
 
-/// As [`inlined`], but calls to the functions in `keep` stay as well.
+/// Same as [`inlined`], but also keeps calls to the functions in `keep`.
 pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncId>) -> Function {
     let mut func = Function::clone(&module.functions[kernel.index()]);
     let taken: Vec<FuncId> = layout::address_taken(module).into_iter().collect();
@@ -71,7 +74,7 @@ pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncI
     func
 }
 
-/// Moves what follows instruction `at` of block `b` to a new block whose parameters are the call's results.
+/// Moves the instructions after `at` of block `b` to a new block, whose parameters are the call's results.
 pub(crate) fn split(func: &mut Function, b: usize, at: usize) -> Block {
     let insts = func.blocks[b].insts.split_off(at + 1);
     func.blocks[b].insts.shrink_to_fit();
@@ -82,7 +85,8 @@ pub(crate) fn split(func: &mut Function, b: usize, at: usize) -> Block {
     Block(func.blocks.len() as u32 - 1)
 }
 
-/// Copies a function's blocks behind `func`'s and lets `b` go there with `args`, and its returns to `rest`.
+/// Appends a copy of a function's blocks to `func`, makes `b` jump to it with `args`, and its returns jump to
+/// `rest`.
 pub(crate) fn splice(func: &mut Function, b: usize, callee: &Function, args: Vec<Value>, rest: Block) {
     let first = append(func, callee);
     for data in &mut func.blocks[first.index()..] {
@@ -93,7 +97,7 @@ pub(crate) fn splice(func: &mut Function, b: usize, callee: &Function, args: Vec
     func.blocks[b].term = Terminator::Jump(BlockCall { block: first, args });
 }
 
-/// Copies a function's values, slots and blocks behind `func`'s; the copy of its entry.
+/// Appends copies of a function's values, slots and blocks to `func`. Returns the copy of its entry.
 pub(crate) fn append(func: &mut Function, callee: &Function) -> Block {
     let (values, blocks, slots) =
         (func.values.len() as u32, func.blocks.len() as u32, func.slots.len() as u32);
@@ -136,7 +140,7 @@ pub(crate) fn append(func: &mut Function, callee: &Function) -> Block {
     Block(blocks)
 }
 
-/// A comparison after the other with the handles of `list`, each leading to a direct call.
+/// Emits a chain of comparisons with the handles in `list`, each leading to a direct call.
 fn choose(func: &mut Function, b: usize, list: &[FuncId], call: &Inst, rest: Block) {
     let handle = call.args[0];
     let mut at = b;

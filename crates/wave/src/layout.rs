@@ -1,4 +1,4 @@
-//! Places that depend on the whole call graph: shared variables of a kernel, stack frames of functions.
+//! Layouts that depend on the whole call graph: a kernel's shared variables, and stack frames of functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use crate::func::Function;
 use crate::module::{FuncId, Module, RelocTarget, SharedId};
 use crate::op::{Op, SReg};
 
-/// Local memory given to recursion, bytes a thread, where the call graph has no bound. The device's stack limit in CUDA is 1024
-/// bytes by default; ours is what a thread's stack may grow to.
+/// Local memory for recursion in bytes per thread, if the call graph does not bound it. CUDA's default stack
+/// limit is 1024 bytes; ours is the size that a thread's stack may grow to.
 pub const RECURSION_STACK: u64 = 16 * 1024;
 
-/// Bytes of one activation's stack slots, and each slot's offset in it.
+/// Bytes of an activation's stack slots, and the offset of each slot.
 pub fn frame(func: &Function) -> (u64, Vec<u64>) {
     let mut size = 0u64;
     let mut offsets = Vec::with_capacity(func.slots.len());
@@ -23,26 +23,26 @@ pub fn frame(func: &Function) -> (u64, Vec<u64>) {
     (size.next_multiple_of(16), offsets)
 }
 
-/// Functions whose handle is taken anywhere: what an indirect call may reach.
+/// Functions whose handle is taken anywhere: the possible targets of indirect calls.
 pub fn address_taken(module: &Module) -> BTreeSet<FuncId> {
     CallGraph::new(module).taken
 }
 
-/// `f` and everything it may reach, in ascending order.
+/// `f` and everything that it may call, directly or indirectly, in ascending order.
 pub fn reachable(module: &Module, f: FuncId) -> BTreeSet<FuncId> {
     CallGraph::new(module).reachable(f)
 }
 
-/// What a function calls.
+/// The calls that a function makes.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
-    /// By name, each once.
+    /// Functions called by name, without duplicates.
     pub direct: Vec<FuncId>,
-    /// Through a handle: any function whose handle is taken.
+    /// Whether it calls through a handle, which may reach any function whose handle is taken.
     pub indirect: bool,
 }
 
-/// Who calls whom: made once for questions about several functions of a module.
+/// The call graph, computed once for queries about several functions of a module.
 #[derive(Debug)]
 pub struct CallGraph {
     calls: Vec<Calls>,
@@ -50,7 +50,7 @@ pub struct CallGraph {
 }
 
 impl CallGraph {
-    /// Of all functions.
+    /// The graph of all functions in a module.
     pub fn new(module: &Module) -> CallGraph {
         let mut taken = BTreeSet::new();
         for reloc in module.globals.iter().flat_map(|g| &g.relocs) {
@@ -76,12 +76,13 @@ impl CallGraph {
         CallGraph { calls, taken }
     }
 
-    /// Of functions whose code is not there: what each calls, by number, and those whose handle is taken anywhere.
+    /// The graph of functions whose code is not available: the calls of each, by number, and the functions
+    /// whose handle is taken anywhere.
     pub fn of(calls: Vec<Calls>, taken: BTreeSet<FuncId>) -> CallGraph {
         CallGraph { calls, taken }
     }
 
-    /// Functions that `f` may call directly or, through a handle, indirectly; some perhaps twice.
+    /// Functions that `f` may call, directly or through a handle; possibly with duplicates.
     fn callees(&self, f: FuncId) -> impl Iterator<Item = FuncId> {
         let calls = self.calls.get(f.index());
         let taken = calls.filter(|c| c.indirect).map(|_| &self.taken);
@@ -93,11 +94,11 @@ impl CallGraph {
         functions.iter().any(|f| self.calls.get(f.index()).is_some_and(|c| c.indirect))
     }
 
-    /// `f` and everything it may reach, in ascending order.
+    /// `f` and everything that it may call, directly or indirectly, in ascending order.
     pub fn reachable(&self, f: FuncId) -> BTreeSet<FuncId> {
         let mut seen = BTreeSet::from([f]);
         let mut todo = vec![f];
-        // What handles lead to is the same everywhere.
+        // The targets of handles are the same for all functions.
         let mut through_handles = false;
         while let Some(g) = todo.pop() {
             let calls = self.calls.get(g.index());
@@ -115,25 +116,26 @@ impl CallGraph {
     }
 }
 
-/// Bytes of local memory a thread of `kernel` needs; [`RECURSION_STACK`] more where calls may recurse.
+/// Bytes of local memory per thread of `kernel`, including [`RECURSION_STACK`] if calls may recurse.
 pub fn local_size(module: &Module, kernel: FuncId) -> u64 {
     let (depth, recursive) = depth(module, kernel);
     depth + if recursive { RECURSION_STACK } else { 0 }
 }
 
-/// Whether calls of `kernel` may recurse, or keep a stack of their own: then the launch decides how much local memory there is,
-/// [`local_size`] at least.
+/// Whether calls of `kernel` may recurse or use a stack of their own. The launch then decides how much local
+/// memory there is, at least [`local_size`].
 pub fn is_recursive(module: &Module, kernel: FuncId) -> bool {
     depth(module, kernel).1
 }
 
-/// Whether a function asks how much local memory there is, as one does that keeps a stack of its own (see [`crate::recurse`]).
+/// Whether a function reads the size of local memory, as functions with a stack of their own do (see
+/// [`crate::recurse`]).
 pub fn keeps_stack(func: &Function) -> bool {
     func.blocks.iter().flat_map(|b| &b.insts).any(|i| matches!(i.op, Op::Special(SReg::LocalSize64)))
 }
 
-/// Bytes of stack slots on the deepest way through the calls of `kernel`, where a way ends at a function that it has been through; and
-/// whether there is such a way.
+/// Bytes of stack slots on the deepest call path of `kernel`, ending paths at functions that are already on
+/// them, and whether any path ended so.
 pub fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
     let graph = CallGraph::new(module);
     let own = |f: FuncId| module.functions.get(f.index()).map_or(0, |f| frame(f).0);
@@ -163,8 +165,8 @@ pub fn depth(module: &Module, kernel: FuncId) -> (u64, bool) {
     (done.get(&kernel).copied().unwrap_or(0), recursive)
 }
 
-/// Gives every kernel the offsets of the shared variables that it and its callees use: static ones in order, dynamic ones (size 0)
-/// after them, all at the same place.
+/// Gives every kernel the offsets of the shared variables that it and its callees use: static ones in order,
+/// then the dynamic ones (size 0), which all have the same offset.
 pub fn assign_shared(module: &mut Module) {
     if module.shared.is_empty() {
         return;
@@ -178,7 +180,7 @@ pub fn assign_shared(module: &mut Module) {
     assign_shared_by(module, &graph, &named);
 }
 
-/// As [`assign_shared`], where it is known of each function, by number, which shared variables it names.
+/// Same as [`assign_shared`], given the shared variables that each function names.
 pub fn assign_shared_by(module: &mut Module, graph: &CallGraph, named: &[BTreeSet<SharedId>]) {
     let kernels: Vec<FuncId> = module.kernels().map(|(id, _)| id).collect();
     for kernel in kernels {

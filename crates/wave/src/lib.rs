@@ -1,13 +1,12 @@
-//! Wave IR: one GPU kernel as SSA, executed by warps of 32 lanes.
+//! Wave IR: a GPU kernel in SSA form, executed by warps of 32 lanes.
 //!
-//! The IR is written from the point of view of one lane, as PTX is; what makes it a *wave* IR is what
-//! its operations may say about the other lanes (shuffles, votes, barriers) and the analyses that
-//! tell which values are the same in all of them. See [`func`] for the shape of a function, [`op`] for
-//! the operations and their exact meaning, and [`abi`] for how running code, compiled or interpreted,
-//! meets the scheduler.
+//! The IR is written from the point of view of one lane, as PTX is. It is a *wave* IR because its operations
+//! may refer to the other lanes (shuffles, votes, barriers), and its analyses tell which values are uniform.
+//! See [`func`] for the structure of a function, [`op`] for the operations and their exact semantics, and
+//! [`abi`] for the interface between running code, compiled or interpreted, and the scheduler.
 //!
-//! **Architecture invariant:** this crate knows neither PTX nor AMD code objects nor LLVM. Every
-//! operation is total: there is no undefined behaviour in the IR save for memory that is not there.
+//! **Architecture invariant:** this crate knows neither PTX nor AMD code objects nor LLVM. Every operation is
+//! total: nothing in the IR is undefined except access to memory that does not exist.
 
 pub mod abi;
 pub mod barrier;
@@ -35,5 +34,6 @@ pub use module::{FuncId, Global, GlobalId, KernelInfo, Module, ParamInfo, Shared
 pub use op::Op;
 pub use types::Ty;
 
-/// Lanes in a warp. Fixed: shuffles, votes and warp-synchronous code then mean what CUDA says.
+/// Number of lanes in a warp. It is fixed, so that shuffles, votes and warp-synchronous code mean what CUDA
+/// defines.
 pub const LANES: usize = 32;

@@ -1,31 +1,34 @@
-//! The word of a barrier in memory (PTX ISA 9.7.13.15), whose upper half, the part of a state that programs see, is the hardware's.
+//! The word of a barrier in memory (PTX ISA 9.7.13.15). Its upper half, the part of a state that programs
+//! see, is the hardware's.
 //!
-//! | bits | what |
+//! | bits | content |
 //! |---|---|
 //! | 0 | the layout: 1 after `mbarrier.init.layout::v1` |
 //! | 1 to 20 | minus the arrivals that a phase expects |
 //! | 21 to 41 | minus the bytes of asynchronous copies that the phase still waits for, signed |
 //! | 42 | always 0 |
-//! | 43 to 62 | minus the arrivals that are pending |
+//! | 43 to 62 | minus the pending arrivals |
 //! | 63 | the phase's parity |
 //!
-//! A state, which arrivals give, is the word before with the lower half 0, or 1 after `.noComplete`. The recorded states of an H200
-//! (`tests/async`) show the upper half; `ptxas` computes the word of `mbarrier.init`, and what `mbarrier.pending_count` takes from a state, in the
-//! open. What a plain load sees of a barrier is not defined.
+//! An arrival returns a state: the previous word with the lower half 0, or 1 after `.noComplete`. The upper
+//! half is known from the recorded states of an H200 (`tests/async`); `ptxas` emits visible code for
+//! `mbarrier.init` and `mbarrier.pending_count`. The value that a plain load reads from a barrier is
+//! undefined.
 
-/// Where the layout is: what reports of copies need, which change nothing else here, since nothing is reported.
+/// Position of the layout bit. Reports of copies depend on it; nothing is reported here, so it has no other
+/// effect.
 pub const LAYOUT: u32 = 0;
-/// Where the expected arrivals begin.
+/// Lowest bit of the expected arrivals.
 pub const EXPECTED: u32 = 1;
-/// Where the bytes begin.
+/// Lowest bit of the byte count.
 pub const BYTES: u32 = 21;
-/// Where the pending arrivals begin.
+/// Lowest bit of the pending arrivals.
 pub const PENDING: u32 = 43;
-/// Where the parity is.
+/// Position of the parity bit.
 pub const PHASE: u32 = 63;
-/// Bits of a count of arrivals.
+/// Number of bits in a count of arrivals.
 pub const COUNT_BITS: u32 = 20;
-/// Bits of the count of bytes.
+/// Number of bits in the byte count.
 const BYTES_BITS: u32 = 21;
 
 const fn mask(bits: u32) -> u64 {
@@ -36,14 +39,15 @@ const fn mask(bits: u32) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word(pub u64);
 
-/// What one operation does to a barrier, in this order: bytes, then arrivals, then the end of the phase if nothing is left.
+/// The effect of one operation on a barrier, in this order: bytes, then arrivals, then completion of the
+/// phase if nothing is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Update {
-    /// Bytes to wait for; negative: bytes that have come.
+    /// Bytes to wait for; negative for bytes that have arrived.
     pub bytes: i32,
-    /// Arrivals.
+    /// Number of arrivals.
     pub arrivals: u32,
-    /// Arrivals that later phases no longer expect.
+    /// Number of arrivals that later phases no longer expect.
     pub dropped: u32,
 }
 
@@ -65,33 +69,33 @@ impl Word {
         Word(self.0 & !(mask(bits) << at) | (value & mask(bits)) << at)
     }
 
-    /// Arrivals that are pending.
+    /// Number of pending arrivals.
     pub const fn pending(self) -> u32 {
         (self.field(PENDING, COUNT_BITS).wrapping_neg() & mask(COUNT_BITS)) as u32
     }
 
-    /// Arrivals that a phase expects.
+    /// Number of arrivals that a phase expects.
     pub const fn expected(self) -> u32 {
         (self.field(EXPECTED, COUNT_BITS).wrapping_neg() & mask(COUNT_BITS)) as u32
     }
 
-    /// Bytes that the phase waits for.
+    /// Number of bytes that the phase waits for.
     pub const fn bytes(self) -> i32 {
         let unused = 32 - BYTES_BITS;
         ((self.field(BYTES, BYTES_BITS) as i32) << unused >> unused).wrapping_neg()
     }
 
-    /// What an arrival gives of the word before it.
+    /// The state that an arrival returns, from the word before it.
     pub const fn state(self) -> u64 {
         self.0 >> 32 << 32
     }
 
-    /// Parity of the phase in hand.
+    /// Parity of the current phase.
     pub const fn phase(self) -> bool {
         self.0 >> PHASE != 0
     }
 
-    /// The word after an operation. Too many arrivals, which PTX leaves undefined, wrap.
+    /// The word after an operation. Too many arrivals, which are undefined in PTX, wrap around.
     pub const fn after(self, update: Update) -> Word {
         let bytes = self.field(BYTES, BYTES_BITS).wrapping_sub(update.bytes as i64 as u64);
         let pending = self.field(PENDING, COUNT_BITS).wrapping_add(update.arrivals as u64);

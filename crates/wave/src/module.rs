@@ -1,4 +1,4 @@
-//! A module: functions, variables and their places.
+//! A module: functions, variables and their layout.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ id!(
     SharedId
 );
 
-/// What a module's bytes become: everything that is needed to interpret or compile its kernels. Copies share their functions and variables.
+/// The result of lowering a module: everything that is needed to interpret or compile its kernels. Clones
+/// share the functions and variables.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     /// For messages.
@@ -45,39 +46,40 @@ pub struct Module {
     pub shared: Arc<Vec<SharedVar>>,
     /// Source files named by the debug data, for [`crate::func::Loc::file`] (which counts from 1).
     pub files: Arc<Vec<String>>,
-    /// Bytes of the image that holds all globals.
+    /// Size of the image with all globals, in bytes.
     pub image_size: u64,
-    /// Alignment of the image.
+    /// Alignment of the image, in bytes.
     pub image_align: u64,
 }
 
-/// A variable in the module's image. All of a module's globals lie in one allocation at fixed offsets, so
-/// that compiled code needs one base address.
+/// A variable in the module's image. All globals of a module are in one allocation at fixed offsets, so that
+/// compiled code needs only one base address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Global {
-    /// Its name.
+    /// The variable's name.
     pub name: String,
-    /// Offset in the image, bytes.
+    /// Offset in the image, in bytes.
     pub offset: u64,
     /// Size in bytes.
     pub size: u64,
     /// Alignment in bytes.
     pub align: u32,
-    /// In constant memory.
+    /// Whether it is in constant memory.
     pub constant: bool,
-    /// `.managed`.
+    /// Whether it is `.managed`.
     pub managed: bool,
-    /// Visible to the driver's cuModuleGetGlobal.
+    /// Whether cuModuleGetGlobal can find it.
     pub exported: bool,
-    /// A texture or surface reference: the variable holds the handle of what it is bound to.
+    /// The kind of reference, if it is a texture or surface reference; the variable then holds the handle
+    /// that it is bound to.
     pub reference: Option<Reference>,
-    /// Initial bytes, zeros beyond; relocations lie over them.
+    /// Initial bytes, followed by zeros; relocations overwrite them.
     pub init: Vec<u8>,
-    /// Addresses to be written into the initial bytes.
+    /// Addresses to write into the initial bytes.
     pub relocs: Vec<Reloc>,
 }
 
-/// What a reference is of.
+/// The kind of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
     /// A texture.
@@ -86,74 +88,74 @@ pub enum Reference {
     Surface,
 }
 
-/// An address inside a global's initial value.
+/// An address in a global's initial value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reloc {
     /// Byte offset in the variable.
     pub at: u64,
-    /// Bytes written, least significant first (8, or fewer with `shift` for PTX `mask()` parts).
+    /// Number of bytes written, least significant first (8, or fewer with `shift` for PTX's `mask()`).
     pub size: u8,
-    /// The address is shifted right by this many bits first.
+    /// Number of bits that the address is shifted right by first.
     pub shift: u8,
-    /// What is pointed to.
+    /// The entity whose address is written.
     pub target: RelocTarget,
-    /// Added to the address.
+    /// Bytes added to the address.
     pub addend: i64,
 }
 
-/// What a relocation points to.
+/// The target of a relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelocTarget {
-    /// A variable's real address.
+    /// A variable's host address.
     Global(GlobalId),
-    /// A function's handle, as [`crate::op::Op::FuncAddr`] gives it.
+    /// A function's handle, as returned by [`crate::op::Op::FuncAddr`].
     Func(FuncId),
-    /// A shared variable's offset in the shared window (of the kernel's layout; 0 where it differs).
+    /// A shared variable's offset in the shared window (in the kernel's layout; 0 if layouts differ).
     Shared(SharedId),
 }
 
 /// A shared variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedVar {
-    /// Its name.
+    /// The variable's name.
     pub name: String,
-    /// Bytes; 0 for `extern` (dynamic) shared memory.
+    /// Size in bytes; 0 for `extern` (dynamic) shared memory.
     pub size: u64,
     /// Alignment in bytes.
     pub align: u32,
 }
 
-/// What only kernels have.
+/// Attributes that only kernels have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelInfo {
     /// Parameters in order.
     pub params: Vec<ParamInfo>,
-    /// Bytes of the parameter buffer.
+    /// Size of the parameter buffer in bytes.
     pub param_size: u32,
-    /// `.reqntid`, 0 where none.
+    /// `.reqntid`, or 0.
     pub required_block: [u32; 3],
-    /// `.maxntid` product, 0 where none.
+    /// Product of `.maxntid`, or 0.
     pub max_threads: u32,
-    /// `.minnctapersm`, 0 where none.
+    /// `.minnctapersm`, or 0.
     pub min_blocks: u32,
-    /// `.reqnctapercluster`, 0 where none.
+    /// `.reqnctapercluster`, or 0.
     pub required_cluster: [u32; 3],
-    /// `.maxclusterrank`, 0 where none.
+    /// `.maxclusterrank`, or 0.
     pub max_cluster: u32,
-    /// `.explicitcluster`: launches must say how many blocks a cluster has.
+    /// `.explicitcluster`: launches must state the cluster's size.
     pub explicit_cluster: bool,
-    /// `.blocksareclusters`: launches count clusters where they say blocks.
+    /// `.blocksareclusters`: the grid size of launches counts clusters instead of blocks.
     pub blocks_are_clusters: bool,
-    /// `.maxnreg`, 0 where none.
+    /// `.maxnreg`, or 0.
     pub max_registers: u32,
-    /// Static shared variables this kernel and what it may call use, with their offsets; dynamic ones last,
-    /// at `shared_size` rounded up to their alignment.
+    /// The static shared variables that this kernel and its callees use, with their offsets; then the dynamic
+    /// ones, at `shared_size` rounded up to their alignment.
     pub shared: Vec<(SharedId, u64)>,
     /// Bytes of static shared memory.
     pub shared_size: u64,
 }
 
-/// A kernel parameter's place in the buffer.
+/// The position of a kernel parameter in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamInfo {
     /// Offset, bytes.
@@ -165,7 +167,7 @@ pub struct ParamInfo {
 }
 
 impl Module {
-    /// Function by name.
+    /// The function with this name.
     pub fn function(&self, name: &str) -> Option<FuncId> {
         self.functions.iter().position(|f| f.name == name).map(|i| FuncId(i as u32))
     }
@@ -179,12 +181,12 @@ impl Module {
             .map(|(i, f)| (FuncId(i as u32), &**f))
     }
 
-    /// Handle of a function for indirect calls: not an address, so that a stray one is told from a real one.
+    /// Handle of a function for indirect calls. It is not an address, so that a wild call can be recognised.
     pub fn func_handle(f: FuncId) -> u64 {
         FUNC_HANDLE_BASE + u64::from(f.0) * 16
     }
 
-    /// Whether a call through a handle with these types may reach `f`.
+    /// Whether an indirect call with these types may reach `f`.
     pub fn accepts(&self, f: FuncId, params: &[Ty], results: &[Ty]) -> bool {
         let (p, r) = self.call_signature(f);
         p == params && r == results
@@ -197,5 +199,5 @@ impl Module {
     }
 }
 
-/// Where function handles begin; no memory is ever mapped here.
+/// Base of function handles; no memory is ever mapped here.
 pub const FUNC_HANDLE_BASE: u64 = 0x0007_f000_0000_0000;

@@ -1,4 +1,4 @@
-//! The text form of modules and functions, to be read by people.
+//! The text form of modules and functions, for people.
 //!
 //! ```text
 //! kernel @scale {
@@ -14,9 +14,9 @@
 //!     …
 //! ```
 //!
-//! An operation is its mnemonic with what selects the variant after dots, the symbol it names, then its operands; an
-//! address operand carries its offset (`v3+16`). [`spell`] is the one table of them. Places are comments, written where
-//! the line changes. [`crate::read::read`] reads this text.
+//! An operation is its mnemonic with the selectors of the variant after dots, the symbol that it names, then
+//! its operands; an address operand includes its offset (`v3+16`). [`spell`] is the only table of spellings.
+//! Source positions are comments, written where the line changes. [`crate::read::read`] parses this text.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -63,7 +63,7 @@ impl Display for Terminator {
     }
 }
 
-/// A list with commas between its members.
+/// A comma-separated list.
 struct Commas<'a, T>(&'a [T]);
 
 impl<T: Display> Display for Commas<'_, T> {
@@ -78,7 +78,7 @@ impl<T: Display> Display for Commas<'_, T> {
     }
 }
 
-/// What an operation names beside its operands.
+/// The symbol that an operation names.
 #[derive(Clone, Copy)]
 enum Symbol {
     Global(GlobalId),
@@ -87,7 +87,7 @@ enum Symbol {
     Slot(u32),
 }
 
-/// Names for symbols: the module's, or their numbers where there is no module.
+/// Names for symbols: the module's, or numbers without a module.
 #[derive(Clone, Copy)]
 struct Names<'a>(Option<&'a Module>);
 
@@ -109,13 +109,13 @@ impl Names<'_> {
     }
 }
 
-/// How an operation is written.
+/// The spelling of an operation.
 pub(crate) struct Spelling {
-    /// Mnemonic and what selects the variant.
+    /// The mnemonic with the selectors of the variant.
     pub name: String,
-    /// What it names.
+    /// The symbol that it names.
     symbol: Option<Symbol>,
-    /// Added to the symbol's address, or to the first operand.
+    /// Constant added to the symbol's address, or to the first operand.
     offset: i64,
 }
 
@@ -150,7 +150,7 @@ fn elements(ty: Ty, count: u8) -> String {
     if count == 1 { format!(".{ty}") } else { format!(".{ty}x{count}") }
 }
 
-/// Small numbers in decimal with the sign that the width gives them, others in hexadecimal.
+/// Small numbers in decimal, with a sign according to the width; others in hexadecimal.
 fn constant(ty: Ty, bits: u128) -> String {
     let unused = 128 - ty.bits();
     let signed = (bits << unused) as i128 >> unused;
@@ -304,7 +304,7 @@ fn instruction(inst: &Inst, names: Names<'_>) -> String {
 struct Shown<'a>(&'a Function, Names<'a>);
 
 impl Shown<'_> {
-    /// Writes `text`, and the place as a comment if it is known and another than `last`.
+    /// Writes `text`, with the source position as a comment if it is known and differs from `last`.
     fn line(&self, f: &mut Formatter<'_>, text: &str, loc: Loc, last: &mut Loc) -> fmt::Result {
         if loc == *last {
             return writeln!(f, "{text}");
@@ -404,14 +404,14 @@ impl Display for Shown<'_> {
 }
 
 impl Display for Function {
-    /// The function by itself; symbols of the module are written by their numbers.
+    /// Prints the function by itself; the module's symbols are written as numbers.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         Shown(self, Names(None)).fmt(f)
     }
 }
 
 impl Module {
-    /// A function of this module for printing, with symbols written by their names.
+    /// Adapts a function of this module for printing, with symbols written by name.
     pub fn shown<'a>(&'a self, function: &'a Function) -> impl Display + 'a {
         Shown(function, Names(Some(self)))
     }
@@ -440,7 +440,7 @@ impl Display for Global {
     }
 }
 
-/// Bytes of a first value in a line.
+/// Bytes of an initial value per line.
 const BYTES: usize = 32;
 
 fn initial_value(f: &mut Formatter<'_>, global: &Global, names: Names<'_>) -> fmt::Result {
@@ -467,7 +467,7 @@ fn initial_value(f: &mut Formatter<'_>, global: &Global, names: Names<'_>) -> fm
 }
 
 impl Display for Module {
-    /// Variables first, then the functions; symbols are written by their names.
+    /// Variables first, then the functions; symbols are written by name.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let names = Names(Some(self));
         if self.image_size != 0 {
@@ -515,7 +515,8 @@ pub(crate) mod tests {
         Loc { line, file: 1, source_line: line + 30 }
     }
 
-    /// A kernel with one of each shape: constants, addresses with offsets, symbols, calls, block parameters.
+    /// A kernel with one example of each form: constants, addresses with offsets, symbols, calls, block
+    /// parameters.
     pub(crate) fn sample() -> Module {
         let mut f = Function {
             name: "scale".into(),
@@ -664,7 +665,7 @@ block0(v0: i32, v1: i32):
         assert_eq!(module.function_text(FuncId(2)), None);
     }
 
-    /// Operations that differ are written differently.
+    /// Different operations have different spellings.
     #[test]
     fn no_two_operations_share_a_spelling() {
         let mut ops = crate::read::op::every();

@@ -1,4 +1,5 @@
-//! What ranges make of a function: constants, copies, decided branches, and arithmetic of half the width.
+//! Simplifies a function with range analysis: constants, copies, decided branches, and arithmetic of half the
+//! width.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +10,12 @@ use crate::op::{IntOp, Op, SReg, ShiftOp};
 use crate::range::{Range, Ranges};
 use crate::types::Ty;
 
-/// Results within these bounds are computed in 32 bits. Half of what fits: lanes of one warp then differ without a wrap between them.
+/// Bound for results that are computed in 32 bits. It is half of what fits, so that differences between lanes
+/// of a warp do not wrap.
 const NARROW: i128 = 1 << 30;
 
-/// Simplifies a function by what its values may be; `register` says what special registers may hold, where it is known. What lanes compute
-/// that are not there may change, what others compute does not.
+/// Simplifies a function given the ranges of its values; `register` returns the range of a special register
+/// if it is known. Results of lanes that are not present may change, those of others do not.
 pub fn simplify(func: &mut Function, register: &dyn Fn(SReg) -> Option<Range>) {
     let ranges = Ranges::of(func, register);
     let made = func
@@ -22,7 +24,7 @@ pub fn simplify(func: &mut Function, register: &dyn Fn(SReg) -> Option<Range>) {
         .flat_map(|b| &b.insts)
         .flat_map(|i| i.results.iter().map(move |&r| (r, i.clone())));
     let mut pass = Pass { made: made.collect(), ranges, stands: BTreeMap::new(), twins: BTreeMap::new() };
-    // Definitions before their uses: twins and copies are known when they are asked for.
+    // Definitions come before their uses, so that copies and twins are known when they are looked up.
     let mut order = crate::dominance::postorder(func);
     order.reverse();
     for b in order {
@@ -39,18 +41,18 @@ pub fn simplify(func: &mut Function, register: &dyn Fn(SReg) -> Option<Range>) {
 struct Pass {
     made: BTreeMap<Value, Inst>,
     ranges: Ranges,
-    /// Copies, and the values that they are copies of.
+    /// Copies, with the values that they copy.
     stands: BTreeMap<Value, Value>,
-    /// 32-bit values whose sign extensions 64-bit ones are.
+    /// For 64-bit values that are sign extensions: the 32-bit values.
     twins: BTreeMap<Value, Value>,
 }
 
-/// The 32-bit operation that does a 64-bit one's work.
+/// A 32-bit operation that replaces a 64-bit one.
 struct Halved {
     op: Op,
     args: SmallVec<[Value; 4]>,
-    /// Its result is 32 bits wide and has to be sign-extended; otherwise it is the 64-bit operation's as it
-    /// is.
+    /// Whether its result is 32 bits wide and must be sign-extended; otherwise it replaces the 64-bit result
+    /// directly.
     extends: bool,
 }
 
@@ -111,7 +113,7 @@ impl Pass {
         out.push(inst);
     }
 
-    /// A new value of 32 bits.
+    /// Creates a 32-bit value.
     fn value(&mut self, func: &mut Function, range: Range) -> Value {
         let v = func.new_value(Ty::I32);
         let range = Range::full(Ty::I32).meet(Range::signed(Ty::I32, range.smin, range.smax), Ty::I32);
@@ -119,7 +121,7 @@ impl Pass {
         v
     }
 
-    /// The value that an operation only copies.
+    /// The value that an operation merely copies.
     fn copied(&self, inst: &Inst, b: Block) -> Option<Value> {
         let range = |i: usize| self.ranges.at(inst.args[i], b);
         let is = |i: usize, bits: u128| range(i).constant() == Some(bits);
@@ -161,7 +163,7 @@ impl Pass {
             {
                 self.twins.get(&inst.args[0]).copied()
             }
-            // There and back.
+            // Extension followed by truncation.
             Op::Sext { from, to } | Op::Zext { from, to } if from != Ty::I128 && to != Ty::I128 => {
                 let before = under(inst.args[0])?;
                 let (Op::Sext { from: origin, to: middle } | Op::Zext { from: origin, to: middle }) =
@@ -185,8 +187,8 @@ impl Pass {
         }
     }
 
-    /// A 64-bit operation in 32 bits, where its operands and its result are extensions. Constants that it
-    /// needs are put before it.
+    /// Replaces a 64-bit operation by a 32-bit one if its operands and its result are extensions. Constants
+    /// that it needs are inserted before it.
     fn halved(&mut self, func: &mut Function, inst: &Inst, b: Block, out: &mut Vec<Inst>) -> Option<Halved> {
         let result = inst.results[0];
         let small = |v: Value| self.ranges.at(v, b).within(-NARROW, NARROW);
@@ -202,7 +204,7 @@ impl Pass {
                 | IntOp::MaxS),
                 Ty::I64,
             ) if small(result) => (Op::Int(op, Ty::I32), true, 0),
-            // A divisor of 0 gives other ones.
+            // A divisor of 0 would give a different number of ones.
             Op::Int(op @ (IntOp::DivU | IntOp::RemU | IntOp::DivS | IntOp::RemS), Ty::I64) => {
                 let [x, y] = [inst.args[0], inst.args[1]].map(|v| self.ranges.at(v, b));
                 let fits =
@@ -215,7 +217,7 @@ impl Pass {
                 let fits = x.is_natural() && x.umax <= NARROW;
                 (Op::Shift(ShiftOp::ShrU, Ty::I32), fits.then_some(true)?, 0)
             }
-            // Sign extension keeps both orders.
+            // Sign extension preserves both orders.
             Op::IntCmp(cmp, Ty::I64) => (Op::IntCmp(cmp, Ty::I32), false, 0),
             Op::Select(Ty::I64) if small(result) => (Op::Select(Ty::I32), true, 1),
             _ => return None,
@@ -246,7 +248,7 @@ impl Pass {
     }
 }
 
-/// Takes out pure operations whose results nothing uses.
+/// Removes pure operations whose results are unused.
 fn without_unused(func: &mut Function) {
     let mut uses = vec![0u32; func.values.len()];
     for block in &func.blocks {
@@ -257,7 +259,7 @@ fn without_unused(func: &mut Function) {
     while again {
         again = false;
         for block in func.blocks.iter_mut().rev() {
-            // From the end, so that what an operation used goes with it.
+            // From the end, so that operands of removed operations are removed too.
             let mut kept = Vec::with_capacity(block.insts.len());
             for inst in std::mem::take(&mut block.insts).into_iter().rev() {
                 let unused = inst.op.is_pure() && inst.results.iter().all(|r| uses[r.index()] == 0);
@@ -278,7 +280,7 @@ fn without_unused(func: &mut Function) {
 mod tests {
     use super::*;
 
-    /// A kernel's first block after the pass, a line an operation.
+    /// A kernel's first block after the pass, one operation per line.
     fn simplified(body: &str) -> String {
         let text = format!("kernel @k {{\n{body}    exit\n}}\n");
         let mut module = crate::read::read(&text).unwrap_or_else(|e| panic!("{e}"));

@@ -1,9 +1,9 @@
-//! Value types. A type is a width only; operations say how they read the bits.
+//! Value types. A type is only a width; operations define how they interpret the bits.
 
 use std::fmt;
 
-/// The type of an SSA value: a number of bits per lane. Whether the bits are an integer, a float or a
-/// pointer is the operation's business, so that moves and loads need no casts.
+/// The type of an SSA value: a number of bits per lane. Whether the bits are an integer, a float or a pointer
+/// depends on the operation, so that moves and loads need no casts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ty {
     /// A predicate.
@@ -36,12 +36,12 @@ impl Ty {
         }
     }
 
-    /// Width in bytes as stored in memory; a predicate takes one.
+    /// Width in bytes in memory; a predicate takes one byte.
     pub const fn bytes(self) -> u32 {
         if let Ty::I1 = self { 1 } else { self.bits() / 8 }
     }
 
-    /// The type of `bits` bits, if there is one.
+    /// The type with this number of bits, if there is one.
     pub const fn of_bits(bits: u32) -> Option<Ty> {
         Some(match bits {
             1 => Ty::I1,

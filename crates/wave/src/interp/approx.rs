@@ -1,5 +1,6 @@
-//! The approximate functions: the true value rounded to the format, with the special cases that the PTX manual lists for each
-//! instruction. Compiled code and hardware may differ from it inside the manual's error bounds.
+//! The approximate functions: the exact value rounded to the format, with the special cases that the PTX
+//! manual lists for each instruction. Compiled code and hardware may differ from it within the manual's error
+//! bounds.
 
 use crate::interp::float::{canonical_nan, flush, is_nan};
 use crate::op::ApproxOp;
@@ -14,7 +15,7 @@ fn from_f64(fmt: Fmt, v: f64) -> u128 {
     super::float::convert(Fmt::F64, crate::op::FloatMode::rn(fmt), false, u128::from(v.to_bits()))
 }
 
-/// One function of one or two operands.
+/// Evaluates a function of one or two operands.
 pub fn eval(op: ApproxOp, fmt: Fmt, ftz: bool, a: u128, b: u128) -> u128 {
     let a = flush(fmt, a, ftz);
     let b = flush(fmt, b, ftz);
@@ -22,7 +23,7 @@ pub fn eval(op: ApproxOp, fmt: Fmt, ftz: bool, a: u128, b: u128) -> u128 {
     if is_nan(fmt, a) || (binary && is_nan(fmt, b)) {
         return canonical_nan(fmt);
     }
-    // rcp.approx.ftz.f64 and rsqrt.approx{.ftz}.f64 give the upper half of the result only (PTX manual).
+    // rcp.approx.ftz.f64 and rsqrt.approx{.ftz}.f64 return only the upper half of the result (PTX manual).
     let narrow = fmt == Fmt::F64;
     let x = to_f64(fmt, a);
     let y = to_f64(fmt, b);

@@ -1,14 +1,14 @@
-//! The meaning of every pure lane-wise operation: operands in, results out, one lane.
+//! The semantics of every pure lane-wise operation: operands in, results out, for one lane.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::{approx, float, int};
 use crate::op::Op;
 
-/// Results of one operation in one lane.
+/// Results of an operation in one lane.
 pub type Results = SmallVec<[u128; 2]>;
 
-/// Evaluates a pure operation whose results depend on its operands alone; `None` for all others (memory, warp
+/// Evaluates a pure operation whose results depend only on its operands; `None` for all others (memory, warp
 /// operations, addresses, special registers, calls).
 pub fn eval(op: &Op, args: &[u128]) -> Option<Results> {
     let get = |i: usize| args.get(i).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Float arithmetic of the interpreter: exact, in every rounding mode, by a software float.
+//! Float arithmetic of the interpreter: exact, in every rounding mode, with a software float.
 
 use rustc_apfloat::ieee::{BFloat, Double, Half, Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round as ApRound, Status, StatusAnd};
@@ -6,7 +6,7 @@ use rustc_apfloat::{Float, FloatConvert, Round as ApRound, Status, StatusAnd};
 use crate::op::{FloatCmp, FloatMode, FloatOp, FloatUnOp, Round};
 use crate::types::{Fmt, Ty};
 
-/// The NaN that arithmetic gives on NVIDIA hardware (PTX manual, "NaN payloads": the canonical NaN).
+/// The NaN that arithmetic returns on NVIDIA hardware (PTX manual, "NaN payloads": the canonical NaN).
 pub fn canonical_nan(fmt: Fmt) -> u128 {
     match fmt {
         Fmt::F16 | Fmt::BF16 => 0x7fff,
@@ -58,14 +58,14 @@ pub fn is_nan(fmt: Fmt, bits: u128) -> bool {
     with_format!(fmt, F => F::from_bits(bits).is_nan())
 }
 
-/// `bits` with a subnormal made a zero of its sign.
+/// `bits` with subnormals replaced by a zero of the same sign.
 pub fn flush(fmt: Fmt, bits: u128, ftz: bool) -> u128 {
     let subnormal = with_format!(fmt, F => F::from_bits(bits).is_denormal());
     if ftz && subnormal { bits & sign_bit(fmt) } else { bits }
 }
 
-/// The NaN that comes of NaN operands; none if none of `operands` is one. f64 arithmetic keeps the first in this order, made quiet;
-/// the other formats give the canonical NaN (as the hardware answers).
+/// The NaN that results from NaN operands; `None` if no operand is NaN. As on the hardware, f64 arithmetic
+/// keeps the first NaN in this order, made quiet; the other formats return the canonical NaN.
 pub fn nan_of(fmt: Fmt, operands: &[u128]) -> Option<u128> {
     let first = operands.iter().copied().find(|&v| is_nan(fmt, v))?;
     Some(if fmt == Fmt::F64 { first | 1 << 51 } else { canonical_nan(fmt) })
@@ -90,8 +90,9 @@ pub fn finish(mode: FloatMode, bits: u128) -> u128 {
     if is_nan(mode.fmt, bits) { canonical_nan(mode.fmt) } else { bits }
 }
 
-/// A result under `.ftz`: a zero of its sign if it is subnormal before the exponent is bounded, also where rounding to a subnormal's
-/// coarser steps brought it up to the smallest normal number. `exact` gives it to 113 bits with the status of that step.
+/// A result under `.ftz`: a zero of the same sign if it is subnormal before the exponent is bounded, even if
+/// rounding to the coarser steps of subnormals brought it up to the smallest normal number. `exact` computes
+/// it to 113 bits, with the status of that step.
 fn flush_tiny(mode: FloatMode, bits: u128, exact: impl FnOnce() -> StatusAnd<Quad>) -> u128 {
     let edge =
         with_format!(mode.fmt, F => F::from_bits(bits & !sign_bit(mode.fmt)) == F::smallest_normalized());
@@ -99,7 +100,7 @@ fn flush_tiny(mode: FloatMode, bits: u128, exact: impl FnOnce() -> StatusAnd<Qua
         return bits;
     }
     let StatusAnd { status, value } = exact();
-    // Rounded to odd, so that rounding it again is like rounding the exact value once.
+    // Rounded to odd, so that rounding it again gives the same as rounding the exact value once.
     let value = Quad::from_bits(value.to_bits() | u128::from(status.contains(Status::INEXACT)));
     let tiny = with_format!(mode.fmt, F => {
         let mut lost = false;
@@ -110,17 +111,17 @@ fn flush_tiny(mode: FloatMode, bits: u128, exact: impl FnOnce() -> StatusAnd<Qua
     if tiny { bits & sign_bit(mode.fmt) } else { bits }
 }
 
-/// `bits` as a value of 113 bits of precision.
+/// `bits` as a value with 113 bits of precision.
 fn quad(fmt: Fmt, bits: u128) -> Quad {
     let mut lost = false;
     with_format!(fmt, F => <F as FloatConvert<Quad>>::convert(F::from_bits(bits), &mut lost).value)
 }
 
-/// Operations of two operands.
+/// Operations with two operands.
 pub fn binary(op: FloatOp, mode: FloatMode, a: u128, b: u128) -> u128 {
     let (a, b) = (flush(mode.fmt, a, mode.ftz), flush(mode.fmt, b, mode.ftz));
     let r = rounding(mode.round);
-    // Which operand's NaN is kept is the hardware's answer.
+    // Which operand's NaN is kept follows the hardware.
     let nan = match op {
         FloatOp::Div => nan_of(mode.fmt, &[a, b]),
         _ => nan_of(mode.fmt, &[b, a]),
@@ -152,7 +153,7 @@ pub fn binary(op: FloatOp, mode: FloatMode, a: u128, b: u128) -> u128 {
         match op {
             FloatOp::Mul => x.mul_r(y, ApRound::TowardZero),
             FloatOp::Div => x.div_r(y, ApRound::TowardZero),
-            // Sums near the smallest normal number are exact, and so are the extrema.
+            // Sums near the smallest normal number are exact, and so are minimum and maximum.
             _ => Status::OK.and(quad(mode.fmt, bits)),
         }
     });
@@ -175,7 +176,7 @@ pub fn fma(mode: FloatMode, a: u128, b: u128, c: u128) -> u128 {
     finish(mode, bits)
 }
 
-/// Operations of one operand.
+/// Operations with one operand.
 pub fn unary(op: FloatUnOp, mode: FloatMode, a: u128) -> u128 {
     let a = flush(mode.fmt, a, mode.ftz);
     if let Some(nan) = nan_of(mode.fmt, &[a]) {
@@ -197,7 +198,7 @@ pub fn unary(op: FloatUnOp, mode: FloatMode, a: u128) -> u128 {
     }
 }
 
-/// Square root: the integer root of the significand, with a last bit that says whether anything remains, rounded once.
+/// Square root: the integer root of the significand, with a sticky last bit for the remainder, rounded once.
 fn sqrt(mode: FloatMode, a: u128) -> u128 {
     with_format!(mode.fmt, F => {
         let x = F::from_bits(a);
@@ -211,7 +212,7 @@ fn sqrt(mode: FloatMode, a: u128) -> u128 {
         // x = significand * 2^exponent, with `precision` bits in the significand.
         let exponent = x.ilogb() - precision + 1;
         let significand = x.scalbn(-exponent).to_u128(128).value;
-        // An even exponent, and two bits more in the root than the format has.
+        // Makes the exponent even, and gives the root two more bits than the format.
         let shift = precision + 3 + ((exponent ^ precision ^ 3) & 1);
         let wide = significand << shift;
         let root = wide.isqrt();
@@ -253,7 +254,8 @@ pub fn copysign(fmt: Fmt, a: u128, b: u128) -> u128 {
     (a & !s) | (b & s)
 }
 
-/// Float to integer: clamped; NaN gives 0, or only the top bit where source or target has 64 bits (as the hardware answers).
+/// Float to integer, clamped. As on the hardware, NaN gives 0, or only the top bit if source or target has 64
+/// bits.
 pub fn to_int(from: Fmt, to: Ty, signed: bool, round: Round, ftz: bool, a: u128) -> u128 {
     let a = flush(from, a, ftz && from == Fmt::F32);
     let bits = to.bits();
@@ -289,7 +291,8 @@ pub fn from_int(from: Ty, signed: bool, mode: FloatMode, a: u128) -> u128 {
     finish(mode, bits)
 }
 
-/// A NaN between formats: f64 and bf16's widening keep the payload's upper bits, the rest is canonical (as the hardware answers).
+/// Converts a NaN between formats. As on the hardware, f64 and the widening of bf16 keep the payload's upper
+/// bits; all others return the canonical NaN.
 fn convert_nan(from: Fmt, to: Fmt, ftz: bool, a: u128) -> u128 {
     let fraction = |fmt| match fmt {
         Fmt::F16 => 10,
@@ -311,7 +314,7 @@ fn convert_nan(from: Fmt, to: Fmt, ftz: bool, a: u128) -> u128 {
     sign | exponent | quiet | payload
 }
 
-/// Between formats; of the formats, `.ftz` flushes f32 only.
+/// Converts between formats; `.ftz` affects only f32.
 pub fn convert(from: Fmt, mode: FloatMode, relu: bool, a: u128) -> u128 {
     let a = flush(from, a, mode.ftz && from == Fmt::F32);
     if is_nan(from, a) {

@@ -1,4 +1,4 @@
-//! Integer arithmetic of the interpreter, after the PTX manual's pseudo-code.
+//! Integer arithmetic of the interpreter, following the PTX manual's pseudo-code.
 
 use crate::op::{CountOp, IntCmp, IntOp, IntUnOp, PrmtMode, ShiftOp};
 use crate::types::Ty;
@@ -9,7 +9,7 @@ pub fn signed(ty: Ty, a: u128) -> i128 {
     ((a << shift) as i128) >> shift
 }
 
-/// Operations of two operands.
+/// Operations with two operands.
 pub fn binary(op: IntOp, ty: Ty, a: u128, b: u128) -> u128 {
     let mask = ty.mask();
     let bits = ty.bits();
@@ -58,7 +58,7 @@ pub fn shift(op: ShiftOp, ty: Ty, a: u128, amount: u128) -> u128 {
     r & ty.mask()
 }
 
-/// Operations of one operand.
+/// Operations with one operand.
 pub fn unary(op: IntUnOp, ty: Ty, a: u128) -> u128 {
     let r = match op {
         IntUnOp::Not => !a,
@@ -73,7 +73,7 @@ pub fn unary(op: IntUnOp, ty: Ty, a: u128) -> u128 {
 pub fn count(op: CountOp, ty: Ty, a: u128) -> u128 {
     let bits = ty.bits();
     let clz = a.leading_zeros() - (128 - bits);
-    // For signed searches, a negative number's zeros are what is looked for.
+    // For signed searches in a negative number, look for zeros.
     let flipped = if signed(ty, a) < 0 { !a & ty.mask() } else { a };
     let top = |v: u128, shift: bool| {
         if v == 0 {
@@ -110,12 +110,12 @@ pub fn compare(cmp: IntCmp, ty: Ty, a: u128, b: u128) -> bool {
     }
 }
 
-/// A bit field's position or length: the low 8 bits, or clamped for 64-bit fields (as the hardware answers).
+/// A bit field's position or length: the low 8 bits or, for 64-bit fields, clamped (as on the hardware).
 fn field(ty: Ty, v: u128) -> u32 {
     if ty == Ty::I64 { (v as u32).min(255) } else { (v & 0xff) as u32 }
 }
 
-/// `bfe`: the field, zero- or sign-extended; beyond the top the sign (or zero) is read.
+/// `bfe`: the field, zero- or sign-extended; bits beyond the top read as the sign (or zero).
 pub fn bfe(is_signed: bool, ty: Ty, a: u128, position: u128, length: u128) -> u128 {
     let (pos, len, top) = (field(ty, position), field(ty, length), ty.bits() - 1);
     let sign_at = if len == 0 { None } else { Some((pos + len - 1).min(top)) };
@@ -128,7 +128,7 @@ pub fn bfe(is_signed: bool, ty: Ty, a: u128, position: u128, length: u128) -> u1
     r
 }
 
-/// `bfi`: `bits`'s low bits over `base`'s.
+/// `bfi`: inserts the low bits of `bits` into `base`.
 pub fn bfi(ty: Ty, bits: u128, base: u128, position: u128, length: u128) -> u128 {
     let (pos, len, top) = (field(ty, position), field(ty, length), ty.bits() - 1);
     let mut r = base;
@@ -149,7 +149,7 @@ pub fn funnel(left: bool, clamp: bool, lo: u128, hi: u128, amount: u128) -> u128
     r & 0xffff_ffff
 }
 
-/// `lop3`: bit by bit, the table's entry.
+/// `lop3`: looks up each bit in the table.
 pub fn lop3(table: u8, a: u128, b: u128, c: u128) -> u128 {
     let mut r = 0;
     for i in 0..32 {
@@ -203,7 +203,8 @@ pub fn dot(a: u128, b: u128, c: u128, a_signed: bool, b_signed: bool, a_bits: u3
     sum as u128 & 0xffff_ffff
 }
 
-/// `fns`: the position of the n-th set bit from `base` on, upward for a positive `offset`, downward for a negative one.
+/// `fns`: the position of the n-th set bit from `base` on, upwards for a positive `offset`, downwards for a
+/// negative one.
 pub fn fns(mask: u128, base: u128, offset: u128) -> u128 {
     let (mask, base, offset) = (mask as u32, base as u32, offset as u32 as i32);
     let bit = |p: i64| (0..32).contains(&p) && mask >> p & 1 == 1;

@@ -1,4 +1,4 @@
-//! Lanes, their call stacks, and the step that moves a group of them on.
+//! Lanes, their call stacks, and the step that advances a group of them.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,32 +12,33 @@ use crate::types::Ty;
 use super::spin::Seen;
 use super::{Interpreter, eval, memory};
 
-/// Instructions after which another group of lanes gets a turn, how long the turn lasts, and after how many the warp yields.
+/// Number of instructions after which another group of lanes gets a turn, length of that turn, and number
+/// after which the warp yields.
 const ROTATE: u64 = 4096;
 const TURN: u64 = 512;
 const FUEL: u64 = 65_536;
 
-/// Calls deeper than this are a stack overflow even where no local memory is used.
+/// Maximum call depth; deeper calls are a stack overflow even if they use no local memory.
 const DEPTH: usize = 4096;
 
-/// One activation of a function in one lane.
+/// An activation of a function in one lane.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub func: FuncId,
     pub block: Block,
     pub inst: usize,
     pub values: Vec<u128>,
-    /// Where its slots begin in the lane's local memory.
+    /// Offset of its slots in the lane's local memory.
     pub base: u64,
 }
 
-/// What a lane does.
+/// The state of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Running,
     /// At a `.sync` operation, waiting for other members.
     Parked,
-    /// At a barrier whose result goes to this value when it opens.
+    /// At a barrier, whose result is stored in this value when it opens.
     Barrier {
         result: Option<Value>,
         id: u32,
@@ -52,18 +53,18 @@ pub(super) struct Lane {
     pub seen: Seen,
 }
 
-/// A warp's lanes between two resumes.
+/// The state of a warp's lanes between two resumes.
 #[derive(Debug)]
 pub struct WarpState {
     pub(super) lanes: Vec<Lane>,
-    /// Lanes that wait for memory to change, by what they have seen of it.
+    /// Lanes that wait for memory to change, as far as their reads show.
     waiting: u32,
     steps: u64,
     prefer: usize,
 }
 
 impl WarpState {
-    /// Lanes at the kernel's entry; those not in `mask` have exited.
+    /// All lanes at the kernel's entry; those not in `mask` have exited.
     pub fn new(code: &Interpreter, mask: u32) -> Self {
         let func = &code.module.functions[code.kernel.index()];
         let lane = |i: usize| Lane {
@@ -83,15 +84,15 @@ impl WarpState {
 
 /// How a step ended.
 pub(super) enum Flow {
-    /// The group's lanes go on with the next instruction.
+    /// The group's lanes continue with the next instruction.
     Next,
-    /// The places were set already.
+    /// The lanes' positions have been set already.
     Placed,
     /// The warp stops.
     Stop(Stop),
 }
 
-/// A place: call depth, then function, block and instruction.
+/// A position: call depth, then function, block and instruction.
 type Place = (usize, FuncId, Block, usize);
 
 pub(super) struct Machine<'a> {
@@ -111,12 +112,13 @@ impl Machine<'_> {
     }
 
     pub(super) fn block_ctx(&self) -> &BlockCtx {
-        // SAFETY: the scheduler keeps the block's context while its warps run (contract of `Code::resume`).
+        // SAFETY: the scheduler keeps the block's context valid while its warps run (contract of
+        // `Code::resume`).
         unsafe { &*self.warp.block }
     }
 
     pub(super) fn top(&mut self, lane: usize) -> &mut Frame {
-        // A lane that is not exited has a frame; an exited one is never asked.
+        // A lane that has not exited has a frame; this is never called for others.
         self.state.lanes[lane].frames.last_mut().expect("a live lane has a frame")
     }
 
@@ -137,14 +139,14 @@ impl Machine<'_> {
         self.top(lane).values[v.index()] = bits & ty.mask();
     }
 
-    /// Whether no lane can run that does not wait for memory.
+    /// Whether every lane that can run waits for memory.
     fn all_wait(&self) -> bool {
         let waiting = self.state.waiting;
         let running = if waiting == 0 { 0 } else { self.with_status(Status::Running) };
         running != 0 && running & !waiting == 0
     }
 
-    /// A lane has read memory that others write, and not changed it.
+    /// Records that a lane has read memory that others write, without changing it.
     fn observe(&mut self, lane: usize, address: u64, value: u128) {
         if let Some((_, func, block, inst)) = self.place(lane)
             && self.state.lanes[lane].seen.is_again((func, block, inst), address, value)
@@ -161,7 +163,7 @@ impl Machine<'_> {
         (0..LANES).filter(|&i| self.state.lanes[i].status == wanted).fold(0, |m, i| m | 1 << i)
     }
 
-    /// Lanes whose barrier has opened go on, with its result.
+    /// Lanes whose barrier has opened continue, with its result.
     fn leave_barriers(&mut self) {
         for i in 0..LANES {
             if let Status::Barrier { result, id } = self.state.lanes[i].status
@@ -176,7 +178,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The next group: all running lanes at the place that comes first, or, in a turn, at the place of the preferred lane.
+    /// The next group: all running lanes at the first position or, during a turn, at the position of the
+    /// preferred lane.
     fn pick(&mut self) -> u32 {
         let mut running = self.with_status(Status::Running);
         let key = |m: &Self, lane: usize| {
@@ -219,8 +222,9 @@ impl Machine<'_> {
             self.state.steps += 1;
             let group = self.pick();
             if group == 0 {
-                // Nobody runs. Lanes at barriers may yet come to where others wait for them. Where there are none, members wait for lanes
-                // that have gone another way (undefined on hardware) and get what is there.
+                // No lane can run. Lanes at barriers may still join parked lanes that wait for them. If there
+                // are none, parked lanes wait for lanes that took another path (undefined on hardware), and
+                // continue with those that are present.
                 if self.with_status(Status::Parked) == 0 || self.warp.waiting & self.warp.live != 0 {
                     self.warp.sleep = 0;
                     return Stop::Yield;
@@ -342,7 +346,8 @@ impl Machine<'_> {
                 let b = self.block_ctx();
                 (b.local as u64).wrapping_add(b.local_stride)
             };
-            // SAFETY: the runtime's functions are valid for the launch. Zero bytes mean a stack overflow.
+            // SAFETY: the runtime's functions are valid for the launch. A size of zero means a stack
+            // overflow.
             unsafe { ((*self.block_ctx().runtime).bad_access)(self.warp, address, 0, true, false) };
             return false;
         }
@@ -467,14 +472,14 @@ impl Machine<'_> {
             }
             Op::Builtin(b) => self.builtin(group, inst, *b),
             Op::Texture(access) => self.call_runtime(group, inst, TEXTURE | access.number()),
-            // A number that there is not is told by the runtime.
+            // The runtime reports invalid numbers.
             Op::Bulk(bulk) => self.call_runtime(group, inst, BULK | bulk.number().unwrap_or(BULK - 1)),
             op if op.is_convergent() => self.converge(group, inst),
             op => {
                 for lane in lanes_of(group) {
                     let args: smallvec::SmallVec<[u128; 4]> =
                         inst.args.iter().map(|&v| self.get(lane, v)).collect();
-                    // Everything that is not pure is above.
+                    // All operations that are not pure have been handled above.
                     let Some(results) = eval::eval(op, &args) else { return Flow::Stop(Stop::Fault) };
                     for (&r, v) in inst.results.iter().zip(results) {
                         self.set(lane, r, v);
@@ -512,7 +517,7 @@ impl Machine<'_> {
         u64::from(self.warp.index) * LANES as u64 + lane as u64
     }
 
-    /// Real base and size of a space's window for a lane; nothing to add for spaces of real addresses.
+    /// Host address and size of a state space's window for a lane; zero for spaces with host addresses.
     fn window(&self, lane: usize, space: Space) -> (u64, u64) {
         let b = self.block_ctx();
         match space {
@@ -648,7 +653,8 @@ impl Machine<'_> {
         })
     }
 
-    /// Lanes of the group that name the same barrier and count arrive together; the others come with the next resume.
+    /// Lanes of the group that name the same barrier and count arrive together; the others arrive at the next
+    /// resume.
     fn barrier(&mut self, group: u32, inst: &Inst, mode: BarMode) -> Flow {
         let Some(leader) = lanes_of(group).next() else { return Flow::Placed };
         let key = |m: &mut Self, lane| match inst.args.as_slice() {
@@ -698,7 +704,7 @@ impl Machine<'_> {
             // SAFETY: the runtime is valid for the launch.
             unsafe { (*self.block_ctx().runtime).builtin }
         };
-        // SAFETY: the arrays have 32 entries an operand and a result.
+        // SAFETY: the arrays have 32 entries per operand and result.
         let code = unsafe { call(self.warp, number, group, args.as_ptr(), results.as_mut_ptr()) };
         if code != 0 {
             return Flow::Stop(Stop::Fault);

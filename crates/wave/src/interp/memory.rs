@@ -1,4 +1,4 @@
-//! Memory as the interpreter sees it: every access is checked first, so that nothing it does can fault.
+//! The interpreter's memory accesses: each is checked first, so that none can fault.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -8,14 +8,14 @@ use crate::types::Fmt;
 
 use super::float;
 
-/// An access that was refused; the runtime has been told.
+/// An access that was refused and reported to the runtime.
 #[derive(Debug)]
 pub struct Refused;
 
-/// The real address of `address` in `space` for a thread, or `Refused`.
+/// The host address of `address` in `space` for a thread, or `Refused`.
 ///
 /// # Safety
-/// `warp.block` and the runtime it names are valid.
+/// `warp.block` and its runtime are valid.
 pub unsafe fn locate(
     warp: &mut WarpCtx,
     thread: u64,
@@ -25,7 +25,7 @@ pub unsafe fn locate(
     write: bool,
     limits: &Limits,
 ) -> Result<u64, Refused> {
-    // SAFETY: the caller vouches for the block context.
+    // SAFETY: the caller guarantees the block context.
     let block: &BlockCtx = unsafe { &*warp.block };
     let inside = |limit: u64| address.checked_add(u64::from(size)).is_some_and(|end| end <= limit);
     let real = match space {
@@ -51,26 +51,26 @@ pub unsafe fn locate(
         Some(real) if !misaligned || space == Space::Param => Ok(real),
         _ => {
             let at = real.unwrap_or(address);
-            // SAFETY: as above.
+            // SAFETY: see above.
             unsafe { ((*block.runtime).bad_access)(warp, at, size, write, misaligned && real.is_some()) };
             Err(Refused)
         }
     }
 }
 
-/// Sizes that the contexts do not carry.
+/// Sizes that the contexts do not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of the parameter buffer.
+    /// Size of the parameter buffer in bytes.
     pub params: u64,
 }
 
-/// Reads `size` bytes (1, 2, 4, 8 or 16) at a checked address; accesses of up to 8 bytes are single.
+/// Reads `size` bytes (1, 2, 4, 8 or 16) at a checked address. Accesses of up to 8 bytes are single copies.
 ///
 /// # Safety
 /// The bytes are readable and, up to 8 bytes, aligned.
 pub unsafe fn read(address: u64, size: u32, aligned: bool) -> u128 {
-    // SAFETY: the caller vouches for the bytes; atomics allow other threads to write them meanwhile.
+    // SAFETY: the caller guarantees the bytes; atomics allow concurrent writes by other threads.
     unsafe {
         match size {
             1 => u128::from((*(address as *const AtomicU8)).load(Ordering::SeqCst)),
@@ -91,7 +91,7 @@ pub unsafe fn read(address: u64, size: u32, aligned: bool) -> u128 {
 /// # Safety
 /// The bytes are writable and, up to 8 bytes, aligned.
 pub unsafe fn write(address: u64, size: u32, value: u128) {
-    // SAFETY: as for `read`.
+    // SAFETY: see `read`.
     unsafe {
         match size {
             1 => (*(address as *const AtomicU8)).store(value as u8, Ordering::SeqCst),
@@ -105,10 +105,10 @@ pub unsafe fn write(address: u64, size: u32, value: u128) {
     }
 }
 
-/// What an atomic leaves behind; `global` says that it is not in shared memory.
+/// The new value of an atomic; `global` means that it is not in shared memory.
 pub fn update(op: AtomOp, ty: AtomTy, global: bool, old: u128, b: u128, c: u128) -> u128 {
     let float_op = |fmt: Fmt, old: u128, b: u128| {
-        // Global memory's own adders flush f32, and hand a NaN on as it is (as the hardware answers).
+        // As on the hardware, global memory's own adders flush f32 and return a NaN unchanged.
         let mode = FloatMode { ftz: global && ty == AtomTy::F32, ..FloatMode::rn(fmt) };
         if fmt == Fmt::F64
             && global
@@ -121,7 +121,7 @@ pub fn update(op: AtomOp, ty: AtomTy, global: bool, old: u128, b: u128, c: u128)
             AtomOp::Max => FloatOp::Max,
             _ => FloatOp::Add,
         };
-        // Shared memory's sums keep the old value's NaN, which is what the second operand's is.
+        // Sums in shared memory keep the old value's NaN, so it is the second operand here.
         float::binary(op, mode, b, old)
     };
     let width = ty.ty();
@@ -171,14 +171,14 @@ pub fn update(op: AtomOp, ty: AtomTy, global: bool, old: u128, b: u128, c: u128)
     r & width.mask()
 }
 
-/// Makes `change` of the value at a checked address in one step; the old value.
+/// Applies `change` to the value at a checked address atomically. Returns the old value.
 ///
 /// # Safety
 /// The bytes are writable and aligned to their size.
 pub unsafe fn atomic(address: u64, size: u32, change: &mut dyn FnMut(u128) -> u128) -> u128 {
     macro_rules! swap {
         ($atomic:ty, $int:ty) => {{
-            // SAFETY: the caller vouches for the bytes.
+            // SAFETY: the caller guarantees the bytes.
             let cell = unsafe { &*(address as *const $atomic) };
             let mut old = cell.load(Ordering::SeqCst);
             while let Err(now) = cell.compare_exchange(
@@ -197,12 +197,13 @@ pub unsafe fn atomic(address: u64, size: u32, change: &mut dyn FnMut(u128) -> u1
         4 => swap!(AtomicU32, u32),
         8 => swap!(AtomicU64, u64),
         _ => {
-            // 128 bits: one lock for all of them; mixing with narrower atomics on the same bytes is not defined in PTX.
+            // One lock for all 128-bit atomics; mixing them with narrower atomics on the same bytes is
+            // undefined in PTX.
             static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
             let _held = LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            // SAFETY: as above.
+            // SAFETY: see above.
             let old = unsafe { read(address, 16, false) };
-            // SAFETY: as above.
+            // SAFETY: see above.
             unsafe { write(address, 16, change(old)) };
             old
         }

@@ -1,9 +1,10 @@
-//! The interpreter: the oracle that compiled code is held against. Slow, plain, and never wrong.
+//! The interpreter: the reference for compiled code. Slow, plain, and never wrong.
 //!
-//! Every lane has a call stack of its own. A step picks the runnable lanes at the "lowest" place (deepest call, then block order, then
-//! instruction) and runs that one instruction for all of them together, so that lanes that parted meet again where paths join, as on
-//! hardware; after a while another group gets its turn, so that lanes may wait for one another. `.sync` operations park a lane until
-//! all live members of its mask are parked at such an operation too, wherever each of them stands.
+//! Every lane has its own call stack. A step picks the runnable lanes at the first position (deepest call,
+//! then block order, then instruction) and runs that one instruction for all of them together, so that
+//! diverged lanes reconverge where paths join, as on hardware. After a while another group gets a turn, so
+//! that lanes may wait for one another. `.sync` operations park a lane until all live members of its mask are
+//! parked at such an operation too, at whatever instruction.
 
 pub mod approx;
 pub mod eval;
@@ -45,17 +46,17 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What is computed once for a function.
+/// Per-function data that is computed once.
 #[derive(Debug)]
 struct Plan {
     /// Position of each block in reverse post-order: lower runs first.
     rank: Vec<u32>,
-    /// Bytes of an activation's slots and each slot's offset.
+    /// Bytes of an activation's slots, and the offset of each slot.
     frame: u64,
     slots: Vec<u64>,
 }
 
-/// A kernel of a module, ready to be interpreted.
+/// A kernel of a module, prepared for interpretation.
 #[derive(Debug)]
 pub struct Interpreter {
     module: Arc<Module>,
@@ -98,7 +99,7 @@ impl Interpreter {
     }
 }
 
-/// Reverse post-order positions; unreachable blocks come last.
+/// Positions in reverse postorder; unreachable blocks come last.
 fn ranks(func: &crate::func::Function) -> Vec<u32> {
     let n = func.blocks.len();
     let mut rank = vec![u32::MAX; n];
@@ -111,7 +112,8 @@ fn ranks(func: &crate::func::Function) -> Vec<u32> {
     }
     while let Some((block, next)) = stack.pop() {
         let successors = func.successors(block);
-        // The last successor is visited first, so that in the final order the first comes right after its block.
+        // The last successor is visited first, so that the first successor directly follows its block in the
+        // final order.
         match successors.iter().rev().nth(next) {
             Some(&s) => {
                 stack.push((block, next + 1));
@@ -152,18 +154,19 @@ impl Code for Interpreter {
     }
 
     unsafe fn end_warp(&self, warp: &mut WarpCtx) {
-        // SAFETY: `begin_warp` wrote the pointer; this is called once.
+        // SAFETY: `begin_warp` stored the pointer; this is called once.
         drop(unsafe { Box::from_raw(warp.frame.cast::<*mut WarpState>().read()) });
     }
 
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop {
-        // SAFETY: `begin_warp` wrote the pointer, and nobody else uses this warp's frame.
+        // SAFETY: `begin_warp` stored the pointer, and nothing else uses this warp's frame.
         let state = unsafe { &mut **warp.frame.cast::<*mut WarpState>() };
         machine::Machine { code: self, warp, state }.run()
     }
 
     unsafe fn run_blocks(&self, block: &mut BlockCtx, _count: u64) -> Stop {
-        // `suspends` is true: the scheduler uses `resume`. Should it come here all the same, that is said and nothing is run.
+        // `suspends` is true, so the scheduler uses `resume`. If it calls this anyway, report it and run
+        // nothing.
         tracing::error!(kernel = %self.module.functions[self.kernel.index()].name, "the interpreter has no run_blocks");
         let _ = warp_lanes(0, block.threads());
         Stop::Fault

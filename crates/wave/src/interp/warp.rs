@@ -9,7 +9,7 @@ use super::int;
 use super::machine::{Flow, Machine, Status, lanes_of};
 use crate::types::Ty;
 
-/// Operand that names the members, if the operation waits for them.
+/// The index of the operand with the members, if the operation waits for them.
 fn members_operand(op: &Op) -> Option<usize> {
     match op {
         Op::Matrix(matrix) => Some(matrix.operands().len()),
@@ -21,7 +21,8 @@ fn members_operand(op: &Op) -> Option<usize> {
 }
 
 impl Machine<'_> {
-    /// A convergent operation reached by `group`: those without members run at once, the others park.
+    /// A convergent operation reached by `group`: without members it runs at once, otherwise the lanes are
+    /// parked.
     pub(super) fn converge(&mut self, group: u32, inst: &Inst) -> Flow {
         if members_operand(&inst.op).is_none() {
             let ok = self.exchange(group, group, &vec![inst.clone(); LANES]);
@@ -38,7 +39,7 @@ impl Machine<'_> {
         self.code.module.functions[f.func.index()].block(f.block).insts.get(f.inst).cloned()
     }
 
-    /// What a parked lane waits to do, and the lanes that it names.
+    /// The operation that a parked lane waits for, and the lanes that it names.
     fn parked_at(&mut self, lane: usize) -> Option<(Inst, u32)> {
         let inst = self.parked_inst(lane)?;
         let operand = members_operand(&inst.op)?;
@@ -46,8 +47,9 @@ impl Machine<'_> {
         Some((inst, members))
     }
 
-    /// Lets parked lanes go whose members are all there (or, `anyway`, the first parked lane with whoever is there). Those meet that do the same
-    /// operation and name the same members; they may stand at different places. False: the launch has failed.
+    /// Releases parked lanes whose members are all parked (or, with `anyway`, the first parked lane with
+    /// those that are present). Lanes meet if they execute the same operation with the same members, even at
+    /// different instructions. Returns false if the launch has failed.
     pub(super) fn release_parked(&mut self, anyway: bool) -> bool {
         let mut force = anyway;
         loop {
@@ -91,8 +93,8 @@ impl Machine<'_> {
         self.get(lane, v) as u32
     }
 
-    /// Runs an operation between the lanes of `group`; each lane has its own instruction (they may stand at different places).
-    /// False: the launch has failed.
+    /// Runs an operation between the lanes of `group`; each lane has its own instruction, since these may be
+    /// at different positions. Returns false if the launch has failed.
     fn exchange(&mut self, group: u32, active: u32, insts: &[Inst]) -> bool {
         let Some(leader) = lanes_of(group).next() else { return true };
         let op = insts[leader].op.clone();
@@ -173,7 +175,8 @@ impl Machine<'_> {
                 for l in lanes_of(group) {
                     let (b, c) = (self.operand(l, insts, 1) & 31, self.operand(l, insts, 2));
                     let (source, inside) = shuffle_source(mode, l as u32, b, c);
-                    // A lane that does not take part gives no value (undefined in PTX): ours keep their own.
+                    // A lane that does not take part provides no value (undefined in PTX); here the lane
+                    // keeps its own.
                     let from = if active >> source & 1 == 1 { source as usize } else { l };
                     out[l] = [u128::from(self.operand(from, insts, 0)), u128::from(inside)];
                 }
@@ -188,7 +191,8 @@ impl Machine<'_> {
         true
     }
 
-    /// A matrix instruction: the registers of lanes that are not there count as zeros. False: the launch has failed.
+    /// A matrix instruction; the registers of missing lanes count as zero. Returns false if the launch has
+    /// failed.
     fn matrix(&mut self, group: u32, insts: &[Inst], matrix: &Matrix) -> bool {
         let place = |bits: &[u32]| {
             let mut at = 0;
@@ -216,7 +220,7 @@ impl Machine<'_> {
             // SAFETY: the runtime is valid for the launch.
             unsafe { (*self.block_ctx().runtime).matrix }
         };
-        // SAFETY: the arrays have all lanes of each operand and result.
+        // SAFETY: the arrays hold all lanes of each operand and result.
         let code = unsafe { call(self.warp, matrix.number(), group, args.as_ptr(), out.as_mut_ptr()) };
         if code != 0 {
             return false;
@@ -232,7 +236,8 @@ impl Machine<'_> {
     }
 }
 
-/// `shfl`'s source lane and whether it is in range (PTX manual's pseudo-code): the lane itself where it is not.
+/// The source lane of `shfl` and whether it is in range (PTX manual's pseudo-code); out of range, it is the
+/// lane itself.
 pub fn shuffle_source(mode: ShflMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let segment = (c >> 8) & 31;
     let clamp = c & 31;

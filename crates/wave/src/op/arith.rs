@@ -5,7 +5,7 @@ use names::names;
 use crate::types::Fmt;
 
 names! {
-/// Integer operations of two operands of one type. Arithmetic wraps.
+/// Integer operations with two operands of the same type. Arithmetic wraps.
 pub enum IntOp {
     /// Sum.
     Add = "add",
@@ -17,13 +17,14 @@ pub enum IntOp {
     MulHiS = "mulhi_s",
     /// High half of the unsigned product.
     MulHiU = "mulhi_u",
-    /// Signed quotient, toward zero. Divisor 0: all ones; MIN / -1: MIN (as the hardware answers).
+    /// Signed quotient, toward zero. As on the hardware, divisor 0 gives all ones, and MIN / -1 gives MIN.
     DivS = "div_s",
-    /// Unsigned quotient. Divisor 0: all ones.
+    /// Unsigned quotient. Divisor 0 gives all ones.
     DivU = "div_u",
-    /// Signed remainder, sign of the dividend. Divisor 0: all ones; MIN % -1: 0 (as the hardware answers).
+    /// Signed remainder, with the dividend's sign. As on the hardware, divisor 0 gives all ones, and MIN % -1
+    /// gives 0.
     RemS = "rem_s",
-    /// Unsigned remainder. Divisor 0: all ones.
+    /// Unsigned remainder. Divisor 0 gives all ones.
     RemU = "rem_u",
     /// Signed minimum.
     MinS = "min_s",
@@ -46,18 +47,18 @@ pub enum IntOp {
 }}
 
 names! {
-/// Shifts. The amount is an unsigned i32; an amount of the width or more shifts everything out.
+/// Shifts. The amount is an unsigned i32; amounts of at least the width shift everything out.
 pub enum ShiftOp {
     /// Left.
     Shl = "shl",
-    /// Right, zeros enter.
+    /// Right, filling with zeros.
     ShrU = "shr_u",
-    /// Right, the sign enters.
+    /// Right, filling with the sign.
     ShrS = "shr_s",
 }}
 
 names! {
-/// Integer operations of one operand.
+/// Integer operations with one operand.
 pub enum IntUnOp {
     /// Bitwise complement.
     Not = "not",
@@ -80,9 +81,9 @@ pub enum CountOp {
     BfindU = "bfind_u",
     /// Position of the most significant bit that differs from the sign, 0xffffffff if none does.
     BfindS = "bfind_s",
-    /// As `bfind_u`, but the left shift that would bring the bit to the top.
+    /// Same as `bfind_u`, but the left shift that would bring the bit to the top.
     BfindShU = "bfind_sh_u",
-    /// As `bfind_s`, but the left shift that would bring the bit below the sign.
+    /// Same as `bfind_s`, but the left shift that would bring the bit below the sign.
     BfindShS = "bfind_sh_s",
 }}
 
@@ -112,7 +113,7 @@ pub enum IntCmp {
 }}
 
 names! {
-/// Float comparisons; the plain ones are false when an operand is NaN, the `u` ones true.
+/// Float comparisons. With a NaN operand, the plain ones are false and the `u` ones true.
 pub enum FloatCmp {
     /// Ordered equal.
     Eq = "eq",
@@ -138,9 +139,9 @@ pub enum FloatCmp {
     Gtu = "gtu",
     /// Unordered or greater or equal.
     Geu = "geu",
-    /// Neither is NaN.
+    /// Neither operand is NaN.
     Num = "num",
-    /// One is NaN.
+    /// At least one operand is NaN.
     Nan = "nan",
 }}
 
@@ -160,12 +161,13 @@ pub enum Round {
 }}
 
 names! {
-/// Correctly rounded float operations of two operands.
+/// Correctly rounded float operations with two operands.
 ///
-/// NaN, here and in all float operations, is as the hardware gives it: f16, bf16 and f32 arithmetic answers any NaN operand with the
-/// canonical NaN (0x7fff, 0x7fffffff). f64 arithmetic keeps an operand's NaN, made quiet: `b`'s before `a`'s (for `fdiv` `a`'s
-/// before `b`'s, for `fma` `b`, `c`, `a`); without a NaN operand it is 0xfff8000000000000. Of several f64 NaN operands of a difference
-/// or an `fma` compiled code may keep another one than this order says.
+/// As on the hardware, in all float operations: f16, bf16 and f32 arithmetic with a NaN operand returns the
+/// canonical NaN (0x7fff, 0x7fffffff). f64 arithmetic keeps an operand's NaN, made quiet: that of `b` before
+/// that of `a` (for `fdiv`, `a` before `b`; for `fma`, `b`, `c`, `a`); without a NaN operand it returns
+/// 0xfff8000000000000. If several f64 operands of a difference or an `fma` are NaN, compiled code may keep a
+/// different one.
 pub enum FloatOp {
     /// Sum.
     Add = "fadd",
@@ -186,7 +188,7 @@ pub enum FloatOp {
 }}
 
 names! {
-/// Float operations of one operand.
+/// Float operations with one operand.
 pub enum FloatUnOp {
     /// Sign flipped; NaN as in arithmetic.
     Neg = "fneg",
@@ -196,13 +198,13 @@ pub enum FloatUnOp {
     Sqrt = "fsqrt",
     /// Reciprocal, correctly rounded.
     Rcp = "frcp",
-    /// Rounded to an integral value by `round`; the format stays.
+    /// Rounded to an integral value with mode `round`, in the same format.
     RoundInt = "fround",
 }}
 
 names! {
-/// Approximate functions; results lie within the error bounds that the PTX manual states for the
-/// instruction of the same name.
+/// Approximate functions, with results inside the error bounds that the PTX manual states for the instruction
+/// of the same name.
 pub enum ApproxOp {
     /// `rcp.approx`.
     Rcp = "rcp_approx",
@@ -227,7 +229,8 @@ pub enum ApproxOp {
 }}
 
 names! {
-/// Operations of the special function unit on an f32, to the bit as [`crate::sfu`] describes them. Subnormal operands and results are zeros.
+/// Operations of the special function unit on an f32, bit-exact as described in [`crate::sfu`]. Subnormal
+/// operands and results are zero.
 pub enum SfuOp {
     /// Reciprocal.
     Rcp = "sfu_rcp",
@@ -235,9 +238,9 @@ pub enum SfuOp {
     Sqrt = "sfu_sqrt",
     /// Reciprocal of the square root.
     Rsqrt = "sfu_rsqrt",
-    /// Sine of a number of turns.
+    /// Sine of an angle in turns.
     Sin = "sfu_sin",
-    /// Cosine of a number of turns.
+    /// Cosine of an angle in turns.
     Cos = "sfu_cos",
     /// Logarithm to base 2.
     Lg2 = "sfu_lg2",
@@ -250,7 +253,7 @@ pub enum SfuOp {
 names! {
 /// `prmt` modes.
 pub enum PrmtMode {
-    /// Selector nibbles choose bytes; the nibble's top bit replicates the sign.
+    /// Each nibble of the selector selects a byte; its top bit replicates the sign.
     Default = "default",
     /// Forward 4 extract.
     F4e = "f4e",
@@ -273,10 +276,11 @@ pub struct FloatMode {
     pub fmt: Fmt,
     /// Rounding of the result.
     pub round: Round,
-    /// Subnormal operands and results become zeros of the same sign. A result counts as subnormal if it is one when rounded as
-    /// though the exponent had no bound (what x86 calls tiny after rounding). In conversions only f32 is flushed.
+    /// Whether subnormal operands and results become zeros of the same sign. A result counts as subnormal if
+    /// it is one after rounding as though the exponent had no bound (what x86 calls tiny after rounding).
+    /// Conversions flush only f32.
     pub ftz: bool,
-    /// The result is clamped to [0, 1]; NaN becomes +0.
+    /// Whether the result is clamped to [0, 1]; NaN becomes +0.
     pub sat: bool,
 }
 
@@ -288,7 +292,7 @@ impl FloatMode {
 }
 
 impl IntCmp {
-    /// The same comparison with its operands exchanged.
+    /// The same comparison with swapped operands.
     #[must_use]
     pub fn exchanged(self) -> IntCmp {
         match self {
@@ -304,7 +308,7 @@ impl IntCmp {
         }
     }
 
-    /// The comparison that holds where this one does not.
+    /// The negated comparison.
     #[must_use]
     pub fn opposite(self) -> IntCmp {
         match self {

@@ -1,4 +1,4 @@
-//! Bulk copies (PTX ISA 9.7.9.25.4, 9.7.9.27): what one does, and its operands.
+//! Bulk copies (PTX ISA 9.7.9.25.4, 9.7.9.27): their operation and operands.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -9,11 +9,11 @@ use super::{AtomOp, AtomTy};
 use crate::types::Ty;
 
 names! {
-/// From where to where.
+/// Direction of a copy.
 pub enum Way {
-    /// Global to shared memory; the bytes complete on a barrier.
+    /// Global to shared memory; completes on a barrier.
     Load = "load",
-    /// Shared memory to that of a block of the cluster; the bytes complete on a barrier there.
+    /// Shared memory to that of another block in the cluster; completes on a barrier there.
     Across = "across",
     /// Shared to global memory.
     Store = "store",
@@ -22,74 +22,76 @@ pub enum Way {
 }}
 
 names! {
-/// How coordinates become places of a tensor.
+/// How coordinates are mapped to tensor elements.
 pub enum Walk {
     /// A box.
     Tile = "tile",
-    /// Four rows of a matrix, side by side.
+    /// Four rows of a matrix, side by side, from the tensor.
     Gather4 = "gather4",
-    /// The same, to the matrix.
+    /// The same, to the tensor.
     Scatter4 = "scatter4",
-    /// Pixels and channels of a bounding box, moved by offsets.
+    /// Pixels and channels of a bounding box, displaced by offsets.
     Im2col = "im2col",
     /// The same without offsets, to the tensor.
     Im2colNoOffs = "im2col_no_offs",
-    /// Pixels of a row only.
+    /// Pixels of one row only.
     Im2colW = "im2col_w",
     /// The same in parts of 128.
     Im2colW128 = "im2col_w128",
 }}
 
-/// What is copied.
+/// The copied data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
-    /// Bytes that lie one after another.
+    /// Consecutive bytes.
     Bytes,
-    /// A part of a tensor of 1 to 5 dimensions that a tensor map describes.
+    /// A part of a tensor with 1 to 5 dimensions that a tensor map describes.
     Tensor(u8, Walk),
 }
 
-/// What becomes of the bytes at the destination.
+/// The effect on the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Overwritten.
     Copy,
-    /// Updated, element by element, each in one step.
+    /// Updated element by element, each atomically.
     Reduce(AtomOp, AtomTy),
-    /// Updated; the tensor map knows the elements' type.
+    /// Updated; the tensor map gives the element type.
     ReduceElements(AtomOp),
 }
 
-/// Which operand there is beyond the usual.
+/// Additional operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extra {
     /// None.
     Nothing,
-    /// `i32`: the blocks of the cluster that get the bytes and the completion, a bit each.
+    /// `i32`: the mask of the cluster's blocks that receive the bytes and the completion.
     Multicast,
-    /// `i32`: the bytes of each 16 that are written, a bit each.
+    /// `i32`: the mask of the bytes in each 16 that are written.
     Mask,
-    /// `i32, i32`: bytes at the beginning and at the end that are left out, but counted.
+    /// `i32, i32`: bytes at the beginning and at the end that are not copied but counted.
     Ignore,
 }
 
-/// A bulk copy. Operands: the destination, the source (i64 each: offsets in shared memory, real addresses in global memory; of a tensor, the
-/// generic address of its map), the size in bytes (i64, where [`Extent::Bytes`]), the barrier (i64, an offset in shared memory; [`Way::Load`] and
-/// [`Way::Across`]), the coordinates and the offsets (i32 each, [`Extent::Tensor`]), what [`Extra`] says. A fill has no source. No results.
+/// A bulk copy. Operands: the destination and the source (i64: offsets in shared memory, host addresses in
+/// global memory, or for a tensor the generic address of its map); the size in bytes (i64, only for
+/// [`Extent::Bytes`]); the barrier (i64, an offset in shared memory, only for [`Way::Load`] and
+/// [`Way::Across`]); the coordinates and the offsets (i32, only for [`Extent::Tensor`]); and the operands in
+/// [`Extra`]. A fill has no source. There are no results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bulk {
-    /// From where to where.
+    /// The direction.
     pub way: Way,
-    /// What is copied.
+    /// The copied data.
     pub extent: Extent,
-    /// What becomes of the destination.
+    /// The effect on the destination.
     pub effect: Effect,
-    /// A further operand.
+    /// Additional operands.
     pub extra: Extra,
 }
 
 impl Walk {
-    /// Coordinates of a place in a tensor of `rank` dimensions.
+    /// Number of coordinates of a position in a tensor with `rank` dimensions.
     pub fn coordinates(self, rank: u8) -> usize {
         match self {
             Walk::Gather4 | Walk::Scatter4 => 5,
@@ -97,7 +99,7 @@ impl Walk {
         }
     }
 
-    /// Offsets.
+    /// Number of offsets.
     pub fn offsets(self, rank: u8) -> usize {
         match self {
             Walk::Im2col => usize::from(rank.saturating_sub(2)),
@@ -106,7 +108,7 @@ impl Walk {
         }
     }
 
-    /// Whether it walks over a tensor of `rank` dimensions that way.
+    /// Whether it applies to a tensor with `rank` dimensions in this direction.
     fn suits(self, way: Way, rank: u8) -> bool {
         match (self, way) {
             (Walk::Tile, _) => true,
@@ -145,7 +147,7 @@ impl Bulk {
         types
     }
 
-    /// Every bulk copy that there is.
+    /// Every legal bulk copy.
     pub fn every() -> &'static [Bulk] {
         static ALL: OnceLock<Vec<Bulk>> = OnceLock::new();
         ALL.get_or_init(|| {
@@ -180,12 +182,12 @@ impl Bulk {
         })
     }
 
-    /// Its place in [`Bulk::every`]; none if it is not there.
+    /// Its index in [`Bulk::every`]; `None` if it is not legal.
     pub fn number(self) -> Option<u32> {
         Bulk::every().iter().position(|&b| b == self).map(|n| n as u32)
     }
 
-    /// The copy at that place.
+    /// The copy with this index.
     pub fn of_number(number: u32) -> Option<Bulk> {
         Bulk::every().get(number as usize).copied()
     }

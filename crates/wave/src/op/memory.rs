@@ -1,4 +1,4 @@
-//! Accesses to memory: state spaces, ordering, atomic operations.
+//! Memory accesses: state spaces, ordering, atomic operations.
 
 use names::names;
 
@@ -7,11 +7,11 @@ use crate::types::Ty;
 names! {
 /// State spaces. Addresses in every space are i64.
 pub enum Space {
-    /// Real host addresses that may lie anywhere: global, shared window, local window.
+    /// Host addresses that may lie anywhere: global, shared window, local window.
     Generic = "generic",
-    /// Global memory; real addresses.
+    /// Global memory; host addresses.
     Global = "global",
-    /// Constant memory; real addresses (inside the module's image).
+    /// Constant memory; host addresses (inside the module's image).
     Const = "const",
     /// Block-shared memory; offsets from the block's shared base.
     Shared = "shared",
@@ -41,7 +41,7 @@ pub enum Order {
 }}
 
 names! {
-/// Who observes an ordered access.
+/// Which threads observe an ordered access.
 pub enum Scope {
     /// The block.
     Cta = "cta",
@@ -54,7 +54,7 @@ pub enum Scope {
 }}
 
 names! {
-/// What an atomic does; [`AtomTy`] says to what.
+/// The operation of an atomic; [`AtomTy`] is its type.
 pub enum AtomOp {
     /// Sum (integer or float).
     Add = "add",
@@ -79,7 +79,7 @@ pub enum AtomOp {
 }}
 
 names! {
-/// What an atomic works on.
+/// The type of an atomic.
 pub enum AtomTy {
     /// Bits, 16.
     B16 = "b16",
@@ -107,7 +107,7 @@ pub enum AtomTy {
     BF16x2 = "bf16x2",
     /// Single.
     F32 = "f32",
-    /// Single, whose subnormals global memory's sums keep too.
+    /// Single precision, where sums in global memory keep subnormals too.
     F32Kept = "f32_kept",
     /// Double.
     F64 = "f64",
@@ -126,14 +126,14 @@ impl AtomTy {
     }
 }
 
-/// Where and how a memory operation works.
+/// State space and memory order of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemMode {
-    /// Space of the address.
+    /// State space of the address.
     pub space: Space,
     /// Ordering.
     pub order: Order,
-    /// Scope of the ordering; [`Scope::Sys`] where `order` is weak or volatile.
+    /// Scope of the ordering; [`Scope::Sys`] if `order` is weak or volatile.
     pub scope: Scope,
 }
 

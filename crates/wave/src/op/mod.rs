@@ -1,17 +1,17 @@
-//! The operations and their exact meaning.
+//! The operations and their exact semantics.
 //!
-//! Every enumeration that appears in the text form is declared through [`names::names!`], which gives each
-//! member its one spelling; printer, parser and documentation read the same table.
+//! Every enumeration in the text form is declared with [`names::names!`], which gives each member a single
+//! spelling; printer, parser and documentation use the same table.
 //!
-//! Operand and result types are fixed by [`Op::signature`]; the verifier, the text form and the
-//! builder all ask it.
+//! Operand and result types are defined by [`Op::signature`], which the verifier, the text form and the
+//! builder use.
 
 use crate::module::{FuncId, GlobalId, SharedId};
 use crate::types::{Fmt, Ty};
 
 pub use tensor::Matrix;
 
-/// What a matrix instruction that moves a matrix says.
+/// Descriptions of matrix movements.
 pub mod movement {
     pub use tensor::{Action, Movement, Rows, Source};
 }
@@ -32,7 +32,7 @@ pub use memory::{AtomOp, AtomTy, MemMode, Order, Scope, Space};
 pub use special::{Builtin, MapField, SReg};
 pub use warp::{BarMode, MatchMode, ReduxOp, ShflMode, VoteMode};
 
-/// One operation. `ty` fields are the operand width where it is not implied.
+/// An operation. `ty` fields give the operand width if it is not implied.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// A constant of type `ty`; bits beyond the width are zero.
@@ -56,24 +56,25 @@ pub enum Op {
     SubBorrow(Ty),
     /// `(a, b) -> i1`.
     IntCmp(IntCmp, Ty),
-    /// `(a, position: i32, length: i32) -> r`: bit-field extract (`bfe`). Of position and length, 32-bit fields use the low
-    /// 8 bits; 64-bit fields use them whole, and what lies beyond the top is not there.
+    /// `(a, position: i32, length: i32) -> r`: bit-field extract (`bfe`). 32-bit fields use only the low 8
+    /// bits of position and length; 64-bit fields use all bits, and positions beyond the top do not exist.
     Bfe {
         /// Sign-extends.
         signed: bool,
         /// Operand type.
         ty: Ty,
     },
-    /// `(field, base, position: i32, length: i32) -> r`: bit-field insert (`bfi`); position and length as for [`Op::Bfe`].
+    /// `(field, base, position: i32, length: i32) -> r`: bit-field insert (`bfi`); position and length as in
+    /// [`Op::Bfe`].
     Bfi(Ty),
     /// `(lo: i32, hi: i32, amount: i32) -> i32`: `shf`.
     Funnel {
-        /// Left (the high word comes out) or right (the low word).
+        /// Left (returns the high word) or right (returns the low word).
         left: bool,
-        /// Amounts above 32 count as 32, else modulo 32.
+        /// Whether amounts above 32 count as 32; otherwise they are taken modulo 32.
         clamp: bool,
     },
-    /// `(a, b, c) -> r`, i32: any function of three bits by its table (`lop3`).
+    /// `(a, b, c) -> r`, i32: any bitwise function of three operands, given by its table (`lop3`).
     Lop3(u8),
     /// `(a: i32, b: i32, selector: i32) -> i32`.
     Prmt(PrmtMode),
@@ -90,7 +91,7 @@ pub enum Op {
         a_signed: bool,
         /// `b` is signed.
         b_signed: bool,
-        /// Uses the upper two bytes of `b`.
+        /// Whether it uses the upper two bytes of `b`.
         hi: bool,
     },
     /// `(mask: i32, base: i32, offset: i32) -> i32`: find the n-th set bit (`fns`).
@@ -107,7 +108,7 @@ pub enum Op {
         op: ApproxOp,
         /// The format.
         fmt: Fmt,
-        /// Subnormals flushed.
+        /// Whether subnormals are flushed.
         ftz: bool,
     },
     /// `(a: i32) -> i32`.
@@ -118,38 +119,38 @@ pub enum Op {
         cmp: FloatCmp,
         /// The format.
         fmt: Fmt,
-        /// Subnormal operands count as zero.
+        /// Whether subnormal operands count as zero.
         ftz: bool,
     },
     /// `(magnitude, sign) -> r`.
     CopySign(Fmt),
     /// `(a) -> r`: sign extension, or truncation when `to` is narrower.
     Sext {
-        /// From.
+        /// Source type.
         from: Ty,
-        /// To.
+        /// Target type.
         to: Ty,
     },
     /// `(a) -> r`: zero extension, or truncation when `to` is narrower.
     Zext {
-        /// From.
+        /// Source type.
         from: Ty,
-        /// To.
+        /// Target type.
         to: Ty,
     },
     /// `(a) -> r`: integer to integer, clamped to the target's range.
     IntSat {
-        /// From.
+        /// Source type.
         from: Ty,
         /// Source is signed.
         from_signed: bool,
-        /// To.
+        /// Target type.
         to: Ty,
         /// Target is signed.
         to_signed: bool,
     },
-    /// `(a) -> r`: float to integer, clamped to the range. NaN gives 0, or only the top bit set (also of an unsigned target)
-    /// where source or target has 64 bits, as the hardware answers.
+    /// `(a) -> r`: float to integer, clamped to the range. As on the hardware, NaN gives 0, or only the top
+    /// bit set (even for an unsigned target) if source or target has 64 bits.
     FloatToInt {
         /// Source format.
         from: Fmt,
@@ -159,7 +160,7 @@ pub enum Op {
         signed: bool,
         /// Rounding (rn, rz, rm, rp).
         round: Round,
-        /// Subnormal sources count as zero.
+        /// Whether subnormal sources count as zero.
         ftz: bool,
     },
     /// `(a) -> r`: integer to float.
@@ -171,17 +172,18 @@ pub enum Op {
         /// Target format, rounding, saturation.
         mode: FloatMode,
     },
-    /// `(a) -> r`: between formats. NaN: from or to f64 it keeps sign and the payload's upper bits, made quiet (a flushing
-    /// conversion from f32 makes it canonical first); bf16 to f32 moves the bits; all others give the canonical NaN.
+    /// `(a) -> r`: between float formats. Conversions from or to f64 keep a NaN's sign and the upper bits of
+    /// its payload, made quiet (a flushing conversion from f32 makes it canonical first); bf16 to f32 moves
+    /// the bits; all others return the canonical NaN.
     FloatToFloat {
         /// Source format.
         from: Fmt,
         /// Target format, rounding, flushing, saturation.
         mode: FloatMode,
-        /// Negative results become +0 (`.relu`); NaN becomes the canonical NaN.
+        /// Whether negative results become +0 (`.relu`); NaN becomes the canonical NaN.
         relu: bool,
     },
-    /// `(cond: i1, a, b) -> r`: a where cond.
+    /// `(cond: i1, a, b) -> r`: a if cond, otherwise b.
     Select(Ty),
     /// `(parts…) -> r`: parts of type `part`, the first lowest.
     Pack {
@@ -199,36 +201,37 @@ pub enum Op {
     },
     /// `(address) -> (values…)`: `count` consecutive values, aligned to their total size.
     Load {
-        /// Where.
+        /// State space and memory order.
         mem: MemMode,
         /// Element type (i1 is not allowed).
         ty: Ty,
         /// 1, 2, 4 or 8.
         count: u8,
-        /// Added to the address.
+        /// Constant added to the address.
         offset: i32,
     },
     /// `(address, values…)`.
     Store {
-        /// Where.
+        /// State space and memory order.
         mem: MemMode,
         /// Element type.
         ty: Ty,
         /// 1, 2, 4 or 8.
         count: u8,
-        /// Added to the address.
+        /// Constant added to the address.
         offset: i32,
     },
-    /// `(address, b[, c]) -> old`; the colliding lanes of a warp take effect in some order, one by one. Sums of f32 in global
-    /// memory (not in shared memory) flush subnormal operands and results, as on the hardware.
+    /// `(address, b[, c]) -> old`. Colliding lanes of a warp take effect one after another in any order. As
+    /// on the hardware, f32 sums in global memory (not in shared memory) flush subnormal operands and
+    /// results.
     Atom {
         /// The update.
         op: AtomOp,
         /// The operand.
         ty: AtomTy,
-        /// Where.
+        /// State space and memory order.
         mem: MemMode,
-        /// Added to the address.
+        /// Constant added to the address.
         offset: i32,
     },
     /// Memory fence.
@@ -238,11 +241,11 @@ pub enum Op {
         /// Scope.
         scope: Scope,
     },
-    /// `() -> i64`: real address of a global or constant variable plus an offset.
+    /// `() -> i64`: host address of a global or constant variable plus an offset.
     GlobalAddr(GlobalId, i64),
     /// `() -> i64`: offset of a shared variable from the block's shared base, plus an offset.
     SharedAddr(SharedId, i64),
-    /// `() -> i64`: offset of a stack slot from the lane's local base. The slot's number in the function.
+    /// `() -> i64`: offset of a stack slot, given by its number in the function, from the lane's local base.
     LocalAddr(u32),
     /// `() -> i64`: a function's handle for indirect calls.
     FuncAddr(FuncId),
@@ -252,12 +255,13 @@ pub enum Op {
     FromGeneric(Space),
     /// `(generic address) -> i1`: whether it lies in `space`'s window.
     IsSpace(Space),
-    /// `(address)`: a hint that the memory there will be read soon. It may be any address.
+    /// `(address)`: a hint that this memory will be read soon. The address may be invalid.
     Prefetch(Space),
     /// `() -> r`.
     Special(SReg),
-    /// `(value: i32, b: i32, c: i32, members: i32) -> (value: i32, in range: i1)`. Lanes that are not members get
-    /// their own value. Where `sync` is false the members operand is ignored and the active lanes are meant.
+    /// `(value: i32, b: i32, c: i32, members: i32) -> (value: i32, in range: i1)`. Lanes that are not members
+    /// get their own value. If `sync` is false, the members operand is ignored and all active lanes take
+    /// part.
     Shfl {
         /// Which lane.
         mode: ShflMode,
@@ -268,7 +272,7 @@ pub enum Op {
     Vote {
         /// Which.
         mode: VoteMode,
-        /// `.sync`; else the active lanes are meant.
+        /// `.sync`; otherwise all active lanes take part.
         sync: bool,
     },
     /// `(value, members: i32) -> (mask: i32, all: i1)`.
@@ -277,13 +281,14 @@ pub enum Op {
     Redux(ReduxOp),
     /// `(members: i32) -> (leader: i32, is leader: i1)`: the lowest member (`elect.sync`).
     Elect,
-    /// `() -> i32`: lanes that execute this together.
+    /// `() -> i32`: the lanes that execute this together.
     ActiveMask,
     /// `(members: i32)`: waits for the members (`bar.warp.sync`).
     WarpSync,
-    /// `(id: i32, threads: i32[, pred: i1]) -> ([i32 | i1])`: threads 0 means the whole block. `()` at a cluster's barrier.
+    /// `(id: i32, threads: i32[, pred: i1]) -> ([i32 | i1])`: threads 0 means the whole block. `()` for a
+    /// cluster's barrier.
     Bar {
-        /// What.
+        /// The mode.
         mode: BarMode,
     },
     /// `(arguments…) -> (results…)`.
@@ -295,25 +300,25 @@ pub enum Op {
         /// Result types.
         results: Box<[Ty]>,
     },
-    /// Runtime call.
+    /// A runtime call.
     Builtin(Builtin),
-    /// A texture or surface access: `(handle: i64, coordinates and what follows: i32…) -> (values…)`, as
-    /// [`Access::operands`] and [`Access::results`] list them.
+    /// A texture or surface access: `(handle: i64, coordinates and further operands: i32…) -> (values…)`, as
+    /// listed by [`Access::operands`] and [`Access::results`].
     Texture(Access),
-    /// A matrix instruction of the whole warp: `(registers of the operands…, members: i32) -> (registers of the result…)`, as
-    /// [`Matrix::operands`] and [`Matrix::results`] list them; addresses are offsets in shared memory. PTX wants all lanes here; what others give is what their registers hold.
+    /// A matrix instruction of the whole warp: `(registers of the operands…, members: i32) -> (registers of
+    /// the result…)`, as listed by [`Matrix::operands`] and [`Matrix::results`]; addresses are offsets in
+    /// shared memory. PTX requires all lanes; missing lanes contribute the contents of their registers.
     Matrix(Matrix),
-    /// A bulk copy of each lane; [`Bulk`] lists its operands.
+    /// A bulk copy by each lane; [`Bulk`] lists its operands.
     Bulk(Bulk),
-    /// Nothing but a place where the warp lets other warps run; inserted at the back edges of loops that wait
-    /// for memory.
+    /// A point where the warp lets other warps run; inserted at the back edges of loops that wait for memory.
     Yield,
-    /// A lane-wise hint from the analyses or the source that `(cond: i1)` holds is not needed for
-    /// correctness; `brkpt` and profiling marks become this with no operand.
+    /// Does nothing. `(cond: i1)`: a hint that the condition holds. Without an operand: `brkpt` and profiling
+    /// marks.
     Nop,
 }
 
-/// Operand and result types of an operation; calls ask the module instead.
+/// Operand and result types of an operation. For calls, the module defines them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// Operands.
@@ -323,7 +328,7 @@ pub struct Signature {
 }
 
 impl Op {
-    /// The types of a non-call operation; `None` for [`Op::Call`], whose callee says.
+    /// The types of an operation; `None` for [`Op::Call`], whose callee defines them.
     pub fn signature(&self) -> Option<Signature> {
         use Ty::*;
         let (args, results): (Vec<Ty>, Vec<Ty>) = match *self {
@@ -412,8 +417,8 @@ impl Op {
         Some(Signature { args, results })
     }
 
-    /// Whether the operation does nothing but compute its results from its operands, lane by lane, so that it
-    /// may be removed, repeated, or run for lanes that are not active.
+    /// Whether the operation only computes its results from its operands, lane by lane, so that it may be
+    /// removed, repeated, or run for inactive lanes.
     pub fn is_pure(&self) -> bool {
         let acts = matches!(
             self,
@@ -433,7 +438,7 @@ impl Op {
         !acts && !self.is_convergent()
     }
 
-    /// Whether lanes exchange something here, so that the set of lanes that run it together matters.
+    /// Whether lanes exchange data, so that the set of lanes that execute it together matters.
     pub fn is_convergent(&self) -> bool {
         matches!(
             self,

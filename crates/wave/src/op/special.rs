@@ -1,11 +1,11 @@
-//! What a thread knows about its launch, and what the runtime does for it.
+//! Special registers, and runtime calls.
 
 use names::names;
 
 use crate::types::Ty;
 
 names! {
-/// Special registers. i32 unless the name ends in 64.
+/// Special registers. They are i32 unless the name ends in 64.
 pub enum SReg {
     /// Thread in block.
     TidX = "tid.x",
@@ -55,11 +55,11 @@ pub enum SReg {
     ClusterNctaidY = "cluster_nctaid.y",
     /// Cluster size in blocks.
     ClusterNctaidZ = "cluster_nctaid.z",
-    /// Number of the block in its cluster, x fastest.
+    /// Rank of the block in its cluster, x fastest.
     ClusterRank = "cluster_ctarank",
-    /// Blocks in the cluster.
+    /// Number of blocks in the cluster.
     ClusterBlocks = "cluster_nctarank",
-    /// 1 where the launch asked for clusters.
+    /// 1 if the launch requested clusters, otherwise 0.
     ExplicitCluster = "is_explicit_cluster",
     /// Lane in warp.
     LaneId = "laneid",
@@ -73,11 +73,11 @@ pub enum SReg {
     NSmId = "nsmid",
     /// Launch number, 64 bits.
     GridId64 = "gridid64",
-    /// Address of the launch's workspace, 64 bits: 0 where the launch is not cooperative.
+    /// Address of the launch's workspace, 64 bits; 0 if the launch is not cooperative.
     Workspace64 = "workspace64",
     /// Mask of this lane.
     LaneMaskEq = "lanemask_eq",
-    /// Mask of the lanes up to and with this one.
+    /// Mask of this lane and those below.
     LaneMaskLe = "lanemask_le",
     /// Mask of the lanes below.
     LaneMaskLt = "lanemask_lt",
@@ -91,11 +91,11 @@ pub enum SReg {
     Clock64 = "clock64",
     /// Nanoseconds.
     GlobalTimer64 = "globaltimer64",
-    /// Dynamic shared memory, bytes.
+    /// Size of dynamic shared memory in bytes.
     DynSharedSize = "dynamic_smem_size",
-    /// All shared memory of the block, bytes.
+    /// Size of the block's shared memory in bytes.
     TotalSharedSize = "total_smem_size",
-    /// Local memory of a thread, bytes, 64 bits: the launch decides it where this is asked for.
+    /// Size of a thread's local memory in bytes, 64 bits. If it is read, the launch decides the size.
     LocalSize64 = "local_size64",
 }}
 
@@ -110,23 +110,26 @@ pub enum Builtin {
     Malloc = "malloc",
     /// `free(address)`.
     Free = "free",
-    /// Lets others run for about this many nanoseconds.
+    /// Lets other warps run for about this many nanoseconds.
     NanoSleep = "nanosleep",
-    /// The lanes' stacks are full; does not return.
+    /// Reports that the lanes' stacks are full; does not return.
     StackOverflow = "stack_overflow",
-    /// `mbarrier(address, bytes, arrivals, dropped) -> state before`: one operation on a barrier in memory, at an offset in shared memory;
-    /// [`crate::mbarrier::Update`] says what it does.
+    /// `mbarrier(address, bytes, arrivals, dropped) -> state before`: an operation on a barrier at an offset
+    /// in shared memory; see [`crate::mbarrier::Update`].
     Mbarrier = "mbarrier",
-    /// `multicast_count(address, bytes) -> devices`: how many devices have memory behind a multicast address; a fault where it is none.
+    /// `multicast_count(address, bytes) -> devices`: the number of devices with memory behind a multicast
+    /// address; faults if there is none.
     MulticastCount = "multicast_count",
-    /// `multicast_place(address, bytes, number) -> address`: one device's memory behind a multicast address.
+    /// `multicast_place(address, bytes, number) -> address`: the address of one device's memory behind a
+    /// multicast address.
     MulticastPlace = "multicast_place",
-    /// `cluster_cancel(address, barrier, all)`: takes the next cluster that has not begun from those that are to run, writes 16 bytes about it to an
-    /// offset in shared memory (its first block in x, y and z, and 1; zeros where there is none), and completes so many on a barrier there; in
-    /// every block of the cluster where `all` is not 0.
+    /// `cluster_cancel(address, barrier, all)`: cancels the next cluster that has not begun, writes 16 bytes
+    /// about it to an offset in shared memory (its first block in x, y and z, and 1; zeros if there is none),
+    /// and completes that many bytes on a barrier there. If `all` is not 0, it does so in every block of the
+    /// cluster.
     ClusterCancel = "cluster_cancel",
-    /// `tensormap_replace(generic address, field, value)`: writes a field of a tensor map; the field is its place in [`MapField::ALL`], and the
-    /// dimension, if it has one, times 256.
+    /// `tensormap_replace(generic address, field, value)`: writes a field of a tensor map. `field` is the
+    /// index in [`MapField::ALL`] plus 256 times the dimension, if the field has one.
     TensormapReplace = "tensormap_replace",
     /// `graph_set_conditional(handle, value)`: sets the value of a graph's conditional node.
     GraphSetConditional = "graph_set_conditional",
@@ -139,7 +142,7 @@ pub enum MapField {
     GlobalAddress = "global_address",
     /// The rank, less one.
     Rank = "rank",
-    /// Elements of the box in a dimension.
+    /// Elements of the tensor in a dimension.
     BoxDim = "box_dim",
     /// Elements in a dimension.
     GlobalDim = "global_dim",
@@ -151,11 +154,11 @@ pub enum MapField {
     ElemType = "elemtype",
     /// The interleaved layout.
     InterleaveLayout = "interleave_layout",
-    /// How parts are exchanged.
+    /// The swizzle mode.
     SwizzleMode = "swizzle_mode",
-    /// In parts of which size.
+    /// The unit of swizzling.
     SwizzleAtomicity = "swizzle_atomicity",
-    /// What lies outside.
+    /// The value of elements outside.
     FillMode = "fill_mode",
 }}
 

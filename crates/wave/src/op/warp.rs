@@ -18,13 +18,13 @@ pub enum ShflMode {
 names! {
 /// Votes.
 pub enum VoteMode {
-    /// True where all members are true.
+    /// True if all members are true.
     All = "all",
-    /// True where a member is true.
+    /// True if any member is true.
     Any = "any",
-    /// True where all members agree.
+    /// True if all members agree.
     Uni = "uni",
-    /// A mask of the members that are true.
+    /// The mask of the members that are true.
     Ballot = "ballot",
 }}
 
@@ -33,7 +33,8 @@ names! {
 pub enum MatchMode {
     /// The mask of the members with this lane's value.
     Any = "any",
-    /// All members if they all have the same value, else 0; and a predicate that says which.
+    /// The mask of all members if they all have the same value, otherwise 0; and a predicate that tells
+    /// which.
     All = "all",
 }}
 
@@ -67,13 +68,13 @@ pub enum BarMode {
     Arrive = "arrive",
     /// Arrive, wait, count the true predicates (i32 result).
     RedPopc = "red_popc",
-    /// Arrive, wait, and (i1 result).
+    /// Arrive, wait, and combine predicates with and (i1 result).
     RedAnd = "red_and",
-    /// Arrive, wait, or (i1 result).
+    /// Arrive, wait, and combine predicates with or (i1 result).
     RedOr = "red_or",
-    /// Arrive at the cluster's barrier; its lanes go on.
+    /// Arrive at the cluster's barrier, without waiting.
     ClusterArrive = "cluster_arrive",
-    /// Wait until all threads of the cluster that live have arrived at its barrier.
+    /// Wait until all live threads of the cluster have arrived at its barrier.
     ClusterWait = "cluster_wait",
 }}
 
@@ -83,7 +84,7 @@ impl BarMode {
         matches!(self, BarMode::ClusterArrive | BarMode::ClusterWait)
     }
 
-    /// Whether lanes wait there, rather than only arrive.
+    /// Whether lanes wait, rather than only arrive.
     pub fn waits(self) -> bool {
         !matches!(self, BarMode::Arrive | BarMode::ClusterArrive)
     }

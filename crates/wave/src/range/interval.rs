@@ -1,48 +1,50 @@
-//! The values that an integer may have: one interval of its signed readings and one of its unsigned ones.
+//! The possible values of an integer: an interval of its signed values and one of its unsigned values.
 
 use crate::types::Ty;
 
-/// Bounds of a value, both ends included. The two intervals describe the same bits, so each is as tight as the other allows.
+/// Bounds of a value, both ends included. The two intervals describe the same bits, and each is as tight as
+/// the other implies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Least signed reading.
+    /// Smallest signed value.
     pub smin: i128,
-    /// Greatest signed reading.
+    /// Largest signed value.
     pub smax: i128,
-    /// Least unsigned reading.
+    /// Smallest unsigned value.
     pub umin: i128,
-    /// Greatest unsigned reading.
+    /// Largest unsigned value.
     pub umax: i128,
 }
 
-/// The least signed value of a type of at most 64 bits.
+/// The smallest signed value of a type of at most 64 bits.
 pub(super) fn least(ty: Ty) -> i128 {
     -(1 << (ty.bits().min(64) - 1))
 }
 
-/// The greatest signed value, likewise.
+/// The largest signed value of a type of at most 64 bits.
 pub(super) fn greatest(ty: Ty) -> i128 {
     !least(ty)
 }
 
-/// The greatest unsigned value, likewise.
+/// The largest unsigned value of a type of at most 64 bits.
 pub(super) fn ones(ty: Ty) -> i128 {
     (1 << ty.bits().min(64)) - 1
 }
 
 impl Range {
-    /// Every value of a type. Of 128 bits nothing is known: such values keep this range, which says nothing about their upper half.
+    /// Every value of a type. 128-bit values are not analysed: they keep this range, which says nothing about
+    /// their upper half.
     pub fn full(ty: Ty) -> Range {
         Range { smin: least(ty), smax: greatest(ty), umin: 0, umax: ones(ty) }
     }
 
-    /// One value, by its bits.
+    /// A single value, given by its bits.
     pub fn exactly(ty: Ty, bits: u128) -> Range {
         let bits = (bits & ty.mask()) as i128;
         Range::unsigned(ty, bits, bits)
     }
 
-    /// The signed readings from `lo` to `hi`; all values where these do not fit the type.
+    /// The signed values from `lo` to `hi`; all values if these do not fit in the type.
     pub fn signed(ty: Ty, lo: i128, hi: i128) -> Range {
         if lo < least(ty) || hi > greatest(ty) || lo > hi {
             return Range::full(ty);
@@ -50,7 +52,7 @@ impl Range {
         Range { smin: lo, smax: hi, ..Range::full(ty) }.settled(ty)
     }
 
-    /// The unsigned readings from `lo` to `hi`; all values where these do not fit the type.
+    /// The unsigned values from `lo` to `hi`; all values if these do not fit in the type.
     pub fn unsigned(ty: Ty, lo: i128, hi: i128) -> Range {
         if lo < 0 || hi > ones(ty) || lo > hi {
             return Range::full(ty);
@@ -58,7 +60,7 @@ impl Range {
         Range { umin: lo, umax: hi, ..Range::full(ty) }.settled(ty)
     }
 
-    /// Tightens each interval by the other.
+    /// Tightens each interval with the other.
     fn settled(mut self, ty: Ty) -> Range {
         let turn = ones(ty) + 1;
         if self.smin >= 0 {
@@ -78,22 +80,22 @@ impl Range {
         self
     }
 
-    /// The one value that it can be, as bits.
+    /// The value's bits if it can be only one.
     pub fn constant(self) -> Option<u128> {
         (self.umin == self.umax).then_some(self.umin as u128)
     }
 
-    /// Whether it is zero or positive when read as signed.
+    /// Whether it is non-negative as a signed number.
     pub fn is_natural(self) -> bool {
         self.smin >= 0
     }
 
-    /// Whether the signed reading lies within these bounds.
+    /// Whether its signed value is within these bounds.
     pub fn within(self, lo: i128, hi: i128) -> bool {
         lo <= self.smin && self.smax <= hi
     }
 
-    /// What holds for values of either.
+    /// The union: values in either range.
     #[must_use]
     pub fn join(self, other: Range) -> Range {
         Range {
@@ -104,7 +106,7 @@ impl Range {
         }
     }
 
-    /// What holds for values of both. Where there are none, control never comes here, and `self` stays.
+    /// The intersection: values in both ranges. If it is empty, control never gets here, and `self` is kept.
     #[must_use]
     pub fn meet(self, other: Range, ty: Ty) -> Range {
         let both = Range {
@@ -121,8 +123,8 @@ impl Range {
         self.smin > self.smax || self.umin > self.umax
     }
 
-    /// A bound that has moved since `old` goes to the next of a few values where comparisons usually hold it, so that loops are not counted round
-    /// by round.
+    /// Widening: a bound that has moved since `old` moves on to the next of a few values where comparisons
+    /// usually stop it, so that loops are not analysed one iteration at a time.
     #[must_use]
     pub(super) fn widened(self, old: Range, ty: Ty) -> Range {
         const STEPS: [i128; 6] = [-1, 0, 1, i32::MAX as i128, u32::MAX as i128, i64::MAX as i128];

@@ -1,10 +1,13 @@
-//! Range analysis: which integers a value may be, at its definition and, by the branches on the way, in each block.
+//! Range analysis: the integers that a value may be, at its definition and, given the branches on the path,
+//! in each block.
 //!
-//! Ranges grow from nothing until they hold for every way into a block, bounds that keep moving going to the next of a few values
-//! (`interval.rs`); two more rounds then tighten what that left too wide. Comparisons hold in the blocks that only their branch leads
-//! to. What lanes outside such a block hold is theirs: a range in a block is a statement about the lanes that are in it.
+//! Ranges grow from nothing until they hold for every path into a block; bounds that keep moving are widened
+//! (`interval.rs`). Two more rounds then tighten bounds that became too wide. A comparison holds in the
+//! blocks that only its branch leads to. A range in a block describes only the lanes that are in the block;
+//! other lanes may hold anything.
 //!
-//! A 64-bit counter that a loop moves by at most [`STEP`] in one direction does not wrap: [`ROUNDS`] rounds take longer than anyone waits.
+//! A 64-bit counter that a loop moves by at most [`STEP`] in one direction is assumed not to wrap: [`ROUNDS`]
+//! iterations would take too long.
 
 mod interval;
 #[cfg(test)]
@@ -19,18 +22,18 @@ use crate::types::Ty;
 pub use interval::Range;
 use transfer::{refined, transfer};
 
-/// The most by which a counter moves in a round.
+/// The largest step of such a counter per iteration.
 pub const STEP: i128 = 256;
-/// Rounds that no loop makes: at one a nanosecond, 52 days.
+/// More iterations than any loop makes: at one per nanosecond, 52 days.
 pub const ROUNDS: i128 = 1 << 52;
-/// Changes of a value's range before its bounds are widened, and before it is given up.
+/// Number of changes of a value's range before its bounds are widened, and before it is given up.
 const PATIENCE: [u8; 2] = [3, 12];
-/// Comparisons that are kept for a value.
+/// Maximum number of comparisons that are kept per value.
 const FACTS: usize = 16;
-/// Operations through which a counter's step is followed.
+/// Maximum number of operations through which a counter's step is traced.
 const DEPTH: u32 = 8;
 
-/// A comparison that holds in a block and in those that it dominates.
+/// A comparison that holds in a block and in those that the block dominates.
 #[derive(Clone, Copy, Debug)]
 struct Fact {
     block: Block,
@@ -41,7 +44,7 @@ struct Fact {
 /// The ranges of a function's values.
 #[derive(Debug)]
 pub struct Ranges {
-    /// By value; `None` where control never comes to the definition.
+    /// By value; `None` if control never reaches the definition.
     base: Vec<Option<Range>>,
     facts: Vec<Vec<Fact>>,
     types: Vec<Ty>,
@@ -49,12 +52,12 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Analyses a function. `register` says what special registers may hold where it is known.
+    /// Analyses a function. `register` returns the range of a special register if it is known.
     pub fn of(func: &Function, register: &dyn Fn(SReg) -> Option<Range>) -> Ranges {
         Analysis::new(func, register).run()
     }
 
-    /// What a value may be in the lanes that are in a block.
+    /// The range of a value in the lanes that are in a block.
     pub fn at(&self, v: Value, block: Block) -> Range {
         let ty = self.types[v.index()];
         let mut range = self.base[v.index()].unwrap_or_else(|| Range::full(ty));
@@ -66,9 +69,9 @@ impl Ranges {
         range
     }
 
-    /// Takes in a value that the function has got since, the one after those known.
+    /// Adds a value that was appended to the function after the analysis.
     pub(crate) fn know(&mut self, v: Value, ty: Ty, range: Range) {
-        debug_assert_eq!(v.index(), self.base.len(), "values are numbered in turn");
+        debug_assert_eq!(v.index(), self.base.len(), "values are appended in order");
         self.base.push(Some(range));
         self.facts.push(Vec::new());
         self.types.push(ty);
@@ -86,9 +89,9 @@ struct Analysis<'a> {
     func: &'a Function,
     register: &'a dyn Fn(SReg) -> Option<Range>,
     ranges: Ranges,
-    /// By value: the instruction that defines it.
+    /// For each value, the instruction that defines it.
     made: Vec<Option<(Block, &'a Inst)>>,
-    /// By value: the block whose parameter it is, and which.
+    /// For each value, the block whose parameter it is, and its index.
     params: Vec<Option<(Block, usize)>>,
     order: Vec<Block>,
     preds: Vec<Vec<Block>>,
@@ -121,7 +124,7 @@ impl<'a> Analysis<'a> {
 
     fn run(mut self) -> Ranges {
         for b in self.order.clone() {
-            // An edge that is the only way to its target.
+            // The only edge into its target.
             if let [from] = self.preds[b.index()][..]
                 && let Some((cond, holds)) = self.decides(from, b)
             {
@@ -140,7 +143,7 @@ impl<'a> Analysis<'a> {
         self.ranges
     }
 
-    /// The condition on which control goes from one block to another, and whether it holds then.
+    /// The condition under which control goes from one block to another, and its value then.
     fn decides(&self, from: Block, to: Block) -> Option<(Value, bool)> {
         match &self.func.block(from).term {
             Terminator::Branch { cond, then, els } if then.block != els.block => {
@@ -150,7 +153,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Comparisons that hold where a condition does, or does not.
+    /// Comparisons implied by a condition's value.
     fn implied(&self, cond: Value, holds: bool, block: Block, depth: u32) -> Vec<(Value, Fact)> {
         let Some((_, inst)) = self.made[cond.index()].filter(|_| depth > 0) else { return Vec::new() };
         let of = |v: Value, holds| self.implied(v, holds, block, depth - 1);
@@ -167,7 +170,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// One pass over all values; whether anything changed.
+    /// One pass over all values. Returns whether anything changed.
     fn round(&mut self, settle: fn(&mut Self, Value, Range) -> bool) -> bool {
         let mut changed = false;
         for at in 0..self.order.len() {
@@ -196,7 +199,7 @@ impl<'a> Analysis<'a> {
         changed
     }
 
-    /// Takes a range in; one that keeps growing is widened.
+    /// Grows a value's range; ranges that keep growing are widened.
     fn grow(&mut self, v: Value, new: Range) -> bool {
         let (slot, ty) = (&mut self.ranges.base[v.index()], self.func.ty(v));
         let Some(old) = *slot else {
@@ -218,14 +221,14 @@ impl<'a> Analysis<'a> {
         true
     }
 
-    /// Takes a range for the one before, which holds too.
+    /// Replaces a value's range by a tighter one that also holds.
     fn tighten(&mut self, v: Value, new: Range) -> bool {
         let (slot, ty) = (&mut self.ranges.base[v.index()], self.func.ty(v));
         *slot = slot.map(|old| old.meet(new, ty));
         false
     }
 
-    /// What a block's parameter may be, by the ways that are known to be taken.
+    /// The range of a block's parameter, from the edges that are known to be taken.
     fn incoming(&self, b: Block, i: usize, param: Value) -> Option<Range> {
         let back = |p: Block| self.ranges.dominators.dominates(b, p);
         let over = |keep: &dyn Fn(Block) -> bool| {
@@ -241,7 +244,7 @@ impl<'a> Analysis<'a> {
         over(&|_| true)
     }
 
-    /// Argument `i` of the edges from `p` to `b`, with what the edge's condition says of it.
+    /// The range of argument `i` on the edges from `p` to `b`, given the edge's condition.
     fn along(&self, p: Block, b: Block, i: usize) -> Option<Range> {
         let decides = self.decides(p, b);
         let targets = self.func.block(p).term.targets().filter(|t| t.block == b);
@@ -262,7 +265,7 @@ impl<'a> Analysis<'a> {
         .reduce(Range::join)
     }
 
-    /// The least and the greatest step of a 64-bit parameter that a loop moves a little in one direction.
+    /// The smallest and largest step of a 64-bit parameter that a loop moves a little in one direction.
     fn counts(&self, b: Block, i: usize, param: Value) -> Option<(i128, i128)> {
         if self.func.ty(param) != Ty::I64 {
             return None;
@@ -278,7 +281,7 @@ impl<'a> Analysis<'a> {
         (moves && (lo == 0 || hi == 0) && -STEP <= lo && hi <= STEP).then_some((lo, hi))
     }
 
-    /// How far `v` lies from `param`, if it is made of it by sums.
+    /// The distance of `v` from `param`, if it is computed from it by additions.
     fn distance(&self, v: Value, param: Value, depth: u32) -> Option<(i128, i128)> {
         if v == param {
             return Some((0, 0));
@@ -286,7 +289,7 @@ impl<'a> Analysis<'a> {
         let depth = depth.checked_sub(1)?;
         let of = |v: Value| self.distance(v, param, depth);
         if let Some((b, i)) = self.params[v.index()] {
-            // Ways meet inside the loop.
+            // Paths merge inside the loop.
             let ways = self.preds[b.index()].iter().flat_map(|&p| self.func.block(p).term.targets());
             let args = ways.filter(|t| t.block == b).map(|t| t.args.get(i).copied());
             let join = |a: (i128, i128), b: (i128, i128)| (a.0.min(b.0), a.1.max(b.1));

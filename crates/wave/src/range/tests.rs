@@ -2,7 +2,7 @@ use super::*;
 use crate::interp::eval::eval;
 use crate::op::{CountOp, IntUnOp, ShiftOp};
 
-/// Random numbers, always the same.
+/// Reproducible pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -13,7 +13,7 @@ impl Random {
         self.0
     }
 
-    /// A number of any size: few bits as often as many, and often next to an end.
+    /// A number of any size: small and large ones are equally frequent, and many are next to a bound.
     fn number(&mut self, ty: Ty) -> u128 {
         let bits = u128::from(self.next() >> (self.next() % 64));
         let near = [0, 1, ty.mask(), ty.mask() >> 1, (ty.mask() >> 1) + 1];
@@ -36,7 +36,7 @@ fn contains(range: Range, ty: Ty, bits: u128) -> bool {
     (range.smin..=range.smax).contains(&s) && (range.umin..=range.umax).contains(&u)
 }
 
-/// The range of some values, and no more.
+/// The smallest range that contains some values.
 fn around(ty: Ty, values: &[u128]) -> Range {
     let first = Range::exactly(ty, values[0]);
     values[1..].iter().fold(first, |r, &v| r.join(Range::exactly(ty, v)))
@@ -92,7 +92,7 @@ fn results_of_the_interpreter_lie_in_their_ranges() {
             }
         }
     }
-    assert!(narrowed > 10_000, "only {narrowed} ranges tell anything");
+    assert!(narrowed > 10_000, "only {narrowed} ranges are narrower than the type");
 }
 
 #[test]
@@ -114,7 +114,8 @@ fn what_a_comparison_leaves_holds_the_values_for_which_it_is_true() {
     }
 }
 
-/// The ranges of a function of the text form; blocks of 256 threads, and a grid for which indices stay below 2^31.
+/// The ranges of a function in text form, for blocks of 256 threads and a grid in which indices stay below
+/// 2^31.
 fn analysed(body: &str) -> Ranges {
     let module = crate::read::read(&format!("kernel @k {{\n{body}}}\n")).unwrap_or_else(|e| panic!("{e}"));
     Ranges::of(&module.functions[0], &registers)

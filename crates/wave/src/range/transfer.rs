@@ -1,10 +1,10 @@
-//! What an operation makes of its operands' ranges.
+//! Transfer functions: the range of an operation's result, given its operands' ranges.
 
 use super::interval::{Range, ones};
 use crate::op::{CountOp, IntCmp, IntOp, IntUnOp, Op, SReg, ShiftOp};
 use crate::types::Ty;
 
-/// The range of result `i` of an operation; all values where nothing is known.
+/// The range of result `i` of an operation; all values if nothing is known.
 pub(super) fn transfer(
     op: &Op,
     i: usize,
@@ -55,7 +55,7 @@ pub(super) fn transfer(
     }
 }
 
-/// Least and greatest of the results at the ends of two intervals.
+/// The smallest and largest result at the ends of two intervals.
 fn corners(a: [i128; 2], b: [i128; 2], f: impl Fn(i128, i128) -> i128) -> [i128; 2] {
     let all = a.map(|x| b.map(|y| f(x, y)));
     let [[p, q], [r, s]] = all;
@@ -71,7 +71,7 @@ fn integer(op: IntOp, ty: Ty, a: Range, b: Range) -> Range {
     match op {
         IntOp::Add => both(corners(sa, sb, |x, y| x + y), corners(ua, ub, |x, y| x + y)),
         IntOp::Sub => both(corners(sa, sb, |x, y| x - y), corners(ua, ub, |x, y| x - y)),
-        // Products of 64-bit numbers fit, but for the two that are taken as unknown.
+        // Products of 64-bit numbers fit, except for the two cases that are treated as unknown.
         IntOp::Mul => {
             both(corners(sa, sb, |x, y| x.saturating_mul(y)), corners(ua, ub, |x, y| x.saturating_mul(y)))
         }
@@ -107,13 +107,13 @@ fn integer(op: IntOp, ty: Ty, a: Range, b: Range) -> Range {
     }
 }
 
-/// All ones up to the highest one.
+/// All ones up to the highest set bit.
 fn spread(bits: i128) -> i128 {
     let length = 128 - bits.leading_zeros();
     (1i128 << length) - 1
 }
 
-/// `a & b`, as far as it follows from `b`'s being a mask.
+/// The range of `a & b`, as far as it follows from `b` being a mask.
 fn and(ty: Ty, a: Range, b: Range) -> Range {
     let most = a.umax.min(b.umax);
     let Some(mask) = b.constant().map(|m| m as i128) else { return Range::unsigned(ty, 0, most) };
@@ -123,7 +123,7 @@ fn and(ty: Ty, a: Range, b: Range) -> Range {
     if a.umax <= mask && mask == spread(mask) {
         return a;
     }
-    // Without its lowest bits a number is still as large as others, signed or not.
+    // Clearing the lowest bits keeps the order of numbers, signed or not.
     let low = ones(ty) - mask;
     if low == spread(low) && low < ones(ty) {
         return Range::signed(ty, a.smin & !low, a.smax & !low)
@@ -153,7 +153,7 @@ fn unary(op: IntUnOp, ty: Ty, a: Range) -> Range {
     match op {
         IntUnOp::Not => Range::signed(ty, !a.smax, !a.smin)
             .meet(Range::unsigned(ty, ones(ty) - a.umax, ones(ty) - a.umin), ty),
-        // The least value stays itself, and does not fit.
+        // The smallest value negates to itself, which does not fit.
         IntUnOp::Neg => Range::signed(ty, -a.smax, -a.smin),
         IntUnOp::Abs if a.is_natural() => a,
         IntUnOp::Abs => Range::signed(ty, a.smax.min(0).abs(), a.smin.abs().max(a.smax)),
@@ -166,7 +166,7 @@ fn truncated(to: Ty, a: Range) -> Range {
     s.meet(Range::unsigned(to, a.umin, a.umax), to)
 }
 
-/// What a comparison gives, where the ranges decide it.
+/// The result of a comparison if the ranges decide it.
 pub(super) fn decided(cmp: IntCmp, a: Range, b: Range) -> Option<bool> {
     let apart = a.smax < b.smin || b.smax < a.smin || a.umax < b.umin || b.umax < a.umin;
     let same = a.constant().is_some() && a.constant() == b.constant();
@@ -185,13 +185,13 @@ pub(super) fn decided(cmp: IntCmp, a: Range, b: Range) -> Option<bool> {
     }
 }
 
-/// `a`'s range where a comparison with `b` holds.
+/// The range of `a` if a comparison with `b` holds.
 pub(super) fn refined(cmp: IntCmp, ty: Ty, a: Range, b: Range) -> Range {
     let full = Range::full(ty);
     let bound = match cmp {
         IntCmp::Eq => b,
         IntCmp::Ne => match b.constant() {
-            // Only an end can be cut off.
+            // Only an end can be removed.
             Some(_) if b.smin == a.smin && a.smin < a.smax => Range { smin: a.smin + 1, ..full },
             Some(_) if b.smin == a.smax && a.smin < a.smax => Range { smax: a.smax - 1, ..full },
             Some(_) if b.umin == a.umin && a.umin < a.umax => Range { umin: a.umin + 1, ..full },

@@ -1,16 +1,16 @@
-//! A line that is read from left to right.
+//! Reads a line from left to right.
 
 use crate::func::{Block, BlockCall, Value};
 
-/// What is left of a line.
+/// The unread rest of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a>(pub &'a str);
 
-/// What was expected where something else stands.
+/// The error says what was expected.
 pub(super) type Found<T> = Result<T, String>;
 
 impl<'a> Cursor<'a> {
-    /// Steps over `text` if it is next.
+    /// Skips `text` if it is next. Returns whether it was.
     pub fn eat(&mut self, text: &str) -> bool {
         match self.0.strip_prefix(text) {
             Some(rest) => {
@@ -21,12 +21,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over `text`, which must be next.
+    /// Skips `text`, which must be next.
     pub fn expect(&mut self, text: &str) -> Found<()> {
         if self.eat(text) { Ok(()) } else { Err(format!("`{text}` expected at `{}`", self.0)) }
     }
 
-    /// Nothing may be left.
+    /// Checks that nothing is left.
     pub fn end(&self) -> Found<()> {
         if self.0.is_empty() { Ok(()) } else { Err(format!("nothing expected at `{}`", self.0)) }
     }
@@ -39,7 +39,7 @@ impl<'a> Cursor<'a> {
         head
     }
 
-    /// A name that a colon and a space follow, which may have colons in it; the colon is stepped over.
+    /// A name followed by a colon and a space; the name may contain colons. Skips the colon.
     pub fn head(&mut self) -> &'a str {
         let word = self.until(&[' ']);
         word.strip_suffix(':').unwrap_or(word)
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         Ok(Value(self.number()?))
     }
 
-    /// Members with commas between them, up to `end`, which is stepped over. An empty `end` is the line's.
+    /// Comma-separated members up to `end`, which is skipped. An empty `end` means the end of the line.
     pub fn list<T>(&mut self, end: &str, mut member: impl FnMut(&mut Self) -> Found<T>) -> Found<Vec<T>> {
         let mut list = Vec::new();
         let ended = |c: &mut Self| if end.is_empty() { c.0.is_empty() } else { c.eat(end) };

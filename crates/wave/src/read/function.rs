@@ -1,4 +1,4 @@
-//! Functions from their text.
+//! Parses functions.
 
 use smallvec::SmallVec;
 
@@ -18,14 +18,14 @@ struct Reader<'a, 'l> {
     lines: &'a mut Lines<'l>,
 }
 
-/// What follows `kernel ` or `function `, up to the closing brace.
+/// Parses a function from after `kernel ` or `function ` up to the closing brace.
 pub(super) fn read(names: &Names, lines: &mut Lines, mut c: Cursor, kernel: bool) -> Found<Function> {
     c.expect("@")?;
     let mut func = Function { name: c.until(&['(', ' ']).to_owned(), ..Function::default() };
     if kernel {
         func.kernel = Some(KernelInfo::default());
     } else {
-        // The entry's parameters say the types once more.
+        // The entry's parameters repeat the types.
         c.expect("(")?;
         c.list(")", ty)?;
         if c.eat(" -> ") {
@@ -109,7 +109,7 @@ impl Reader<'_, '_> {
     }
 
     fn define(&mut self, v: Value, t: Ty) -> Found<()> {
-        // A number that no function of such a text has would only take memory.
+        // No such function has numbers this large; accepting them would only waste memory.
         if v.index() > 1 << 24 {
             return Err(format!("{v} is too large a number"));
         }
@@ -167,7 +167,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// The operation, its operands, and the types of its results.
+    /// Parses an operation: the operation, its operands, and the types of its results.
     fn operation(&mut self, mut c: Cursor) -> Found<(Op, Vec<Value>, Vec<Ty>)> {
         let name = c.until(&[' ']);
         c.eat(" ");

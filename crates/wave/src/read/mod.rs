@@ -1,7 +1,7 @@
-//! Reads the text form that modules are written in (`Display` of [`Module`]), for tests and tools.
+//! Parses the text form of modules (`Display` of [`Module`]), for tests and tools.
 //!
-//! What comes back prints as the same text. Names of variables and functions must be unique; values that nothing defines are gone,
-//! and a first value of zeros only has no bytes.
+//! The result prints as the same text. Names of variables and functions must be unique. Values without a
+//! definition are dropped, and an initial value of only zeros has no bytes.
 
 mod cursor;
 mod function;
@@ -15,7 +15,7 @@ use crate::module::{FuncId, Global, GlobalId, Module, Reference, Reloc, RelocTar
 use crate::types::Ty;
 use cursor::{Cursor, Found};
 
-/// Why a text is none of a module.
+/// Why a text cannot be parsed as a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     /// The line, from 1.
@@ -32,7 +32,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// What names stand for.
+/// What the names in a text refer to.
 #[derive(Debug, Default)]
 struct Names<'a> {
     globals: HashMap<&'a str, GlobalId>,
@@ -44,7 +44,7 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// The names that a text's heads define, in their order.
+    /// The names that a text's declarations define, in order.
     fn of(text: &'a str) -> Names<'a> {
         let mut names = Names::default();
         for line in text.lines() {
@@ -78,7 +78,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The lines of a text that hold something.
+/// The non-empty lines of a text.
 struct Lines<'a> {
     lines: std::iter::Peekable<std::iter::Enumerate<std::str::Lines<'a>>>,
     at: usize,
@@ -107,10 +107,11 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Reads a module.
+/// Parses a module.
 ///
 /// # Errors
-/// The text is not of the form that modules are written in. Whether the module is sound is [`crate::verify::verify`]'s question.
+/// The text does not have the form that modules are printed in. This does not check the module; see
+/// [`crate::verify::verify`].
 pub fn read(text: &str) -> Result<Module, ReadError> {
     let names = Names::of(text);
     let mut module = Module { image_align: 1, ..Module::default() };

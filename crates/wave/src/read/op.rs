@@ -1,4 +1,4 @@
-//! Operations from their spellings: [`crate::print::spell`] backwards.
+//! Parses operations: the inverse of [`crate::print::spell`].
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use crate::op::*;
 use crate::print::spell;
 use crate::types::{Fmt, Ty};
 
-/// The operations whose spelling is fixed, apart from memory accesses, constants and what names a symbol.
+/// The operations with a fixed spelling, except memory accesses, constants and those that name a symbol.
 pub(crate) fn every() -> Vec<Op> {
     let mut ops = vec![Op::Fns, Op::Elect, Op::ActiveMask, Op::WarpSync, Op::Yield, Op::Nop];
     let flags = [false, true];
@@ -78,7 +78,7 @@ pub(crate) fn every() -> Vec<Op> {
     ops
 }
 
-/// The operation spelled `name` that names no symbol, constant or signature; offsets are 0.
+/// The operation with this spelling, if it names no symbol, constant or signature; offsets are 0.
 pub(super) fn of_name(name: &str) -> Option<Op> {
     static TABLE: OnceLock<HashMap<String, Op>> = OnceLock::new();
     let table = TABLE.get_or_init(|| every().into_iter().map(|op| (spell(&op).name, op)).collect());

@@ -1,4 +1,4 @@
-//! Who may call whom, and whether the way leads back.
+//! The call graph, and which functions call themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use crate::layout;
 use crate::module::{FuncId, Module};
 use crate::op::Op;
 
-/// What every function reaches by one call or more.
+/// The functions that each function reaches by one or more calls.
 pub struct Graph {
     reached: BTreeMap<FuncId, BTreeSet<FuncId>>,
 }
 
 impl Graph {
-    /// Of everything that `kernel` may call.
+    /// The graph of everything that `kernel` may call.
     pub fn new(module: &Module, kernel: FuncId) -> Graph {
         let taken = layout::address_taken(module);
         let callees = |f: FuncId| {
@@ -51,12 +51,12 @@ impl Graph {
         self.reached.get(&f).is_some_and(|set| set.contains(&g))
     }
 
-    /// Functions that a call of themselves may come back to.
+    /// Functions that may call themselves, directly or indirectly.
     pub fn recursive(&self) -> impl Iterator<Item = FuncId> {
         self.reached.keys().copied().filter(|&f| self.reaches(f, f))
     }
 
-    /// Whether each may call the other.
+    /// Whether two functions may call each other.
     pub fn together(&self, f: FuncId, g: FuncId) -> bool {
         self.reaches(f, g) && self.reaches(g, f)
     }

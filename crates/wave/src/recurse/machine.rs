@@ -1,4 +1,4 @@
-//! A recursion as one function without calls.
+//! Turns a recursion into a single function without calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,24 +11,27 @@ use crate::module::FuncId;
 use crate::op::{Builtin, IntCmp, IntOp, MemMode, Op, SReg, ShiftOp, Space};
 use crate::types::Ty;
 
-/// Bytes between where a machine's stack may begin and its first frame: they end with what the first activation returns by.
+/// Bytes between the start of a machine's stack and its first frame; their end holds the return record of the
+/// first activation.
 const BELOW: u128 = 16;
 
-/// A function that calls nobody in place of one that recurses. Its first parameter is the offset in local memory where its stack may begin.
+/// A function without calls that replaces a recursive one. Its first parameter is the offset in local memory
+/// where its stack may begin.
 pub struct Machine {
     /// The function.
     pub func: Function,
-    /// What the stack's beginning must be a multiple of.
+    /// Alignment of the start of the stack.
     pub align: u64,
 }
 
-/// Values that go through the dispatch: parameters of its block, of each type as many as the longest list takes.
+/// Values that go through the dispatch: parameters of its block, of each type as many as the longest list
+/// needs.
 struct Registers {
     all: Vec<(Ty, Value)>,
 }
 
 impl Registers {
-    /// Enough for all of these lists of types.
+    /// Creates enough registers for all of these lists of types.
     fn new(func: &mut Function, dispatch: Block, lists: &[Vec<Ty>]) -> Registers {
         let mut all = Vec::new();
         for ty in Ty::ALL {
@@ -38,7 +41,7 @@ impl Registers {
         Registers { all }
     }
 
-    /// Places of a list's values.
+    /// The indices of the registers that hold a list's values.
     fn places(&self, list: &[Ty]) -> Vec<usize> {
         let mut taken = BTreeSet::new();
         let mut place = |ty: &Ty| {
@@ -54,7 +57,7 @@ impl Registers {
         self.places(list).into_iter().map(|i| self.all[i].1).collect()
     }
 
-    /// All registers, the list's values in their places; `rest` gives the others.
+    /// All registers, with the list's values in theirs; `rest` provides the others.
     fn with(&self, func: &Function, list: &[Value], rest: impl Fn(usize) -> Value) -> Vec<Value> {
         let types: Vec<Ty> = list.iter().map(|&v| func.ty(v)).collect();
         let mut out: Vec<Value> = (0..self.all.len()).map(rest).collect();
@@ -65,7 +68,7 @@ impl Registers {
     }
 }
 
-/// Where the dispatch leads: places are numbered in order.
+/// The targets of the dispatch, numbered in order.
 #[derive(Default)]
 struct Places {
     numbers: BTreeMap<Place, u32>,
@@ -74,11 +77,11 @@ struct Places {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// Out of the machine.
+    /// Leaves the machine.
     Exit,
-    /// A function's beginning.
+    /// The beginning of a function.
     Entry(FuncId),
-    /// What follows a call, or the header of a loop.
+    /// The continuation of a call, or the header of a loop.
     Block(usize),
 }
 
@@ -93,19 +96,20 @@ impl Places {
     }
 }
 
-/// A machine while it is made.
+/// A machine under construction.
 struct Making {
     func: Function,
     dispatch: Block,
     overflow: Block,
-    /// The stack pointer: a parameter of the dispatch's block.
+    /// The stack pointer: a parameter of the dispatch block.
     stack: Value,
     registers: Registers,
     places: Places,
 }
 
 impl Machine {
-    /// For calls of `first` from outside. `bodies` are the functions of the recursion, each with the alignment that what is in it needs.
+    /// Builds the machine for calls of `first` from outside. `bodies` are the functions of the recursion,
+    /// each with the alignment that its slots need.
     pub fn new(source: &Function, first: FuncId, bodies: BTreeMap<FuncId, (Function, u64)>) -> Machine {
         let mut func =
             Function { name: source.name.clone(), results: source.results.clone(), ..Function::default() };
@@ -126,7 +130,8 @@ impl Machine {
         let results: BTreeMap<FuncId, Vec<Ty>> =
             bodies.iter().map(|(&f, (body, _))| (f, body.results.clone())).collect();
 
-        // What goes through the dispatch: arguments, results, and what loops that are routed through it carry.
+        // What goes through the dispatch: arguments, results, and the values carried by loops that are routed
+        // through it.
         let types = |func: &Function, list: &[Value]| list.iter().map(|&v| func.ty(v)).collect::<Vec<Ty>>();
         let mut lists: Vec<Vec<Ty>> = results.values().cloned().collect();
         for region in regions.values() {
@@ -165,7 +170,7 @@ impl Machine {
         let mut making = Making { func, dispatch, overflow, stack, registers, places };
         making.fill_overflow();
         making.fill_start([start, begin], top, &args, first);
-        // How far a return goes back, where that is the same for all callers.
+        // The distance that a return goes back, if it is the same for all callers.
         let frames: BTreeSet<u64> = regions.values().map(|r| r.frame).collect();
         let back = if frames.len() == 1 { frames.first().copied() } else { None };
         for (f, region) in &regions {
@@ -189,7 +194,7 @@ impl Making {
         b.emit(Op::Builtin(Builtin::StackOverflow), &[]);
     }
 
-    /// The way in: the outermost activation's caller is the way out.
+    /// Fills the start: the caller of the outermost activation is the exit.
     fn fill_start(&mut self, [start, begin]: [Block; 2], top: Value, args: &[Value], first: FuncId) {
         let overflow = self.overflow;
         let mut b = self.builder(start, Loc::default());
@@ -211,7 +216,7 @@ impl Making {
         self.func.block_mut(begin).term = Terminator::Jump(BlockCall { block: self.dispatch, args: list });
     }
 
-    /// A function's beginning: is there room for its frame?
+    /// Fills a function's beginning: checks that there is room for its frame.
     fn fill_entry(&mut self, block: Block, region: &Region) {
         let params = &self.func.block(region.entry).params;
         let types: Vec<Ty> = params.iter().map(|&p| self.func.ty(p)).collect();
@@ -227,7 +232,7 @@ impl Making {
         b.terminate(Terminator::Branch { cond, then, els: BlockCall::to(overflow) });
     }
 
-    /// Turns a region's calls and returns into jumps.
+    /// Turns the calls and returns of a region into jumps.
     fn fill_region(&mut self, region: &Region, back: Option<u64>) {
         let sites: BTreeMap<usize, &Site> = region.sites.iter().map(|s| (s.block, s)).collect();
         let resumed: BTreeMap<usize, &Site> = region.sites.iter().map(|s| (s.rest, s)).collect();
@@ -284,7 +289,7 @@ impl Making {
         self.place_slots(region);
     }
 
-    /// Operations at a block's beginning that make the values which it uses and which are not kept.
+    /// Rematerialises values at the beginning of a block that uses them, if they are not kept in the frame.
     fn make_anew(
         &mut self,
         b: usize,
@@ -306,7 +311,7 @@ impl Making {
         if names.contains_key(&v) {
             return;
         }
-        // A chain of few operations (see `region`), so this does not go deep.
+        // A chain of few operations (see `region`), so the recursion is shallow.
         inst.args.iter().for_each(|&a| self.one_anew(b, a, region, names));
         let ty = self.func.ty(v);
         let again = self.func.new_value(ty);
@@ -329,7 +334,7 @@ impl Making {
         }
     }
 
-    /// A call: keeps what is needed afterwards and goes to the callee.
+    /// A call: saves what is needed afterwards and goes to the callee.
     fn call(&mut self, site: &Site, region: &Region, names: &BTreeMap<Value, Value>) {
         let (stack, block) = (self.stack, Block(site.block as u32));
         let number = u128::from(self.places.number(Place::Block(site.rest)));
@@ -357,7 +362,7 @@ impl Making {
         data.term_loc = site.loc;
     }
 
-    /// A return: reads where to go on, and how far back the caller's frame begins.
+    /// A return: reads the continuation, and the distance to the caller's frame.
     fn go_back(&mut self, block: usize, results: &[Value], back: Option<u64>, loc: Loc) {
         let stack = self.stack;
         let mut b = self.builder(Block(block as u32), loc);
@@ -376,7 +381,7 @@ impl Making {
         self.func.blocks[block].term = Terminator::Jump(BlockCall { block: self.dispatch, args });
     }
 
-    /// The way from a block to a place through the dispatch; the stack pointer stays.
+    /// Jumps from a block to a target through the dispatch, with an unchanged stack pointer.
     fn through(&mut self, block: usize, place: Place, values: &[Value], loc: Loc) -> BlockCall {
         let number = u128::from(self.places.number(place));
         let number = self.builder(Block(block as u32), loc).iconst(Ty::I32, number);
@@ -385,7 +390,7 @@ impl Making {
         BlockCall { block: self.dispatch, args }
     }
 
-    /// Slots lie in the frame.
+    /// Places the slots in the frame.
     fn place_slots(&mut self, region: &Region) {
         let (first, offsets) = &region.slots;
         for &b in &region.blocks {

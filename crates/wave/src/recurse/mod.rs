@@ -1,14 +1,17 @@
-//! Recursion turned into jumps.
+//! Turns recursion into jumps.
 //!
-//! What the inliner leaves are calls that recurse. Each function that is called so from outside becomes a *machine*: a function without
-//! calls that holds one copy, a *region*, of every function of the recursion, around one *dispatch* block that all calls and returns go
-//! through. A call keeps what it needs afterwards in the lane's local memory and goes to the dispatch with the callee's number and the
-//! arguments; a return takes the number of its continuation from there. Lanes that call or return at different places then are lanes
-//! that branch differently, and the dispatch is the header of the only loop that recursion makes.
+//! The inliner leaves only recursive calls. Each function that is called like this from outside becomes a
+//! *machine*: a function without calls that contains one copy, a *region*, of every function of the
+//! recursion, around one *dispatch* block that all calls and returns go through. A call saves what it needs
+//! afterwards in the lane's local memory and goes to the dispatch with the callee's number and the arguments;
+//! a return loads the number of its continuation from there. Lanes that call or return at different
+//! instructions are then lanes that branch differently, and the dispatch is the header of the only loop that
+//! the recursion creates.
 //!
-//! An activation's frame, from the lane's stack pointer (an offset in local memory): the function's own slots, what its calls keep, and at
-//! the end eight bytes that its callee returns by: the continuation's number, and above it the bytes that the stack pointer goes back.
-//! The frame that would end behind the lane's local memory is a stack overflow.
+//! An activation's frame is addressed through the lane's stack pointer (an offset in local memory). It
+//! contains the function's own slots, the values that its calls save, and at the end the eight bytes of the
+//! callee's return record: the continuation's number, and above it the number of bytes that the stack pointer
+//! goes back. A frame that would extend beyond the lane's local memory is a stack overflow.
 
 mod graph;
 mod machine;
@@ -27,11 +30,11 @@ use crate::types::Ty;
 use graph::Graph;
 use machine::Machine;
 
-/// The slot that begins behind all others: where a machine's stack may begin. It is in no function that leaves this module.
+/// The slot after all others, where a machine's stack may begin. It never leaves this module.
 const TOP: u32 = u32::MAX;
 
-/// `kernel` without calls: those that end are in their places, those that recurse are jumps. Only calls to what has no body, or to so much that
-/// it cannot be put in place, stay.
+/// `kernel` without calls: those that end are inlined, recursive ones are jumps. Only calls to functions
+/// without a body, or with too large a body to be inlined, remain.
 pub fn without_calls(module: &Module, kernel: FuncId) -> Function {
     let func = inlined(module, kernel);
     if calls(&func).next().is_none() {
@@ -56,7 +59,7 @@ fn calls(func: &Function) -> impl Iterator<Item = FuncId> {
     })
 }
 
-/// Makes machines, each once.
+/// Builds machines, each only once.
 struct Maker<'m> {
     module: &'m Module,
     graph: Graph,
@@ -64,8 +67,8 @@ struct Maker<'m> {
 }
 
 impl Maker<'_> {
-    /// `f` with calls in place but those to `members`, which are in one recursion with it; other recursions are in place as machines. And the
-    /// alignment that those need of the stack.
+    /// `f` with all calls inlined except those to `members`, which are in the same recursion; other
+    /// recursions are inlined as machines. Also returns the alignment that these need for the stack.
     fn body(&mut self, f: FuncId, members: &BTreeSet<FuncId>) -> (Function, u64) {
         let others = self.graph.recursive().filter(|&g| !self.graph.together(f, g));
         let keep: BTreeSet<FuncId> = members.iter().copied().chain(others).collect();
@@ -107,7 +110,8 @@ impl Maker<'_> {
         if let Some(made) = self.made.get(&f) {
             return made.clone();
         }
-        // As few regions as the inliner leaves calls to: it puts one function of a circle into the other.
+        // The inliner inlines functions of a cycle into each other; use only as many regions as it leaves
+        // calls to.
         let mut members = BTreeSet::from([f]);
         let bodies = loop {
             let bodies: BTreeMap<FuncId, (Function, u64)> =

@@ -1,5 +1,5 @@
-//! One function of a recursion inside its machine: where it calls, what lives on over its calls, and which of its loops go through the
-//! dispatch.
+//! One function of a recursion inside its machine: its calls, the values that are live across them, and the
+//! loops that go through the dispatch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,22 +10,22 @@ use crate::module::FuncId;
 use crate::op::Op;
 use crate::types::Ty;
 
-/// Operations that a value may be made of anew, rather than kept over a call.
+/// Maximum number of operations to rematerialise a value rather than save it across a call.
 const ANEW: usize = 6;
 
-/// A call of a function of the recursion.
+/// A call to a function of the recursion.
 pub struct Site {
-    /// The block that ends with the call, without it.
+    /// The block that ends with the call, which is removed from it.
     pub block: usize,
-    /// Who is called.
+    /// The callee.
     pub callee: FuncId,
-    /// With what.
+    /// The arguments.
     pub args: Vec<Value>,
-    /// Where it goes on; the results are this block's parameters.
+    /// The block where it continues; its parameters are the results.
     pub rest: usize,
-    /// Where the call stands.
+    /// Source position of the call.
     pub loc: Loc,
-    /// What is kept, by offset from the stack pointer.
+    /// The saved values, each with its offset from the stack pointer.
     pub kept: Vec<(Value, u64)>,
 }
 
@@ -37,24 +37,26 @@ pub struct Region {
     pub entry: Block,
     /// Its calls.
     pub sites: Vec<Site>,
-    /// Bytes of a frame.
+    /// Size of a frame in bytes.
     pub frame: u64,
-    /// Alignment that the frame needs.
+    /// Alignment of a frame.
     pub align: u64,
     /// Number of its first slot in the machine, and the offsets of its slots in the frame.
     pub slots: (u32, Vec<u64>),
-    /// Values that reach blocks on ways that their definitions do not dominate, and so go from block to block as parameters.
+    /// Values that reach blocks which their definitions do not dominate, and so are passed as block
+    /// parameters.
     pub carried: BTreeSet<Value>,
-    /// Values that each block that needs them makes anew.
+    /// Values that each block rematerialises where it needs them.
     pub anew: BTreeMap<Value, Inst>,
     /// Carried values that each block needs at its beginning.
     pub needs: BTreeMap<usize, Vec<Value>>,
-    /// Headers of loops that a continuation may enter midway, with the loops' blocks: the way back to the header is through the dispatch.
+    /// Headers of loops that a continuation may enter in the middle, with the loops' blocks: the back edge
+    /// goes through the dispatch.
     pub routed: BTreeMap<usize, BTreeSet<usize>>,
 }
 
 impl Region {
-    /// Copies `body` into `func`, its calls of `members` taken out.
+    /// Copies `body` to `func` without its calls to `members`.
     pub fn new(func: &mut Function, body: &Function, align: u64, members: &BTreeSet<FuncId>) -> Region {
         let slot = func.slots.len() as u32;
         let (slots, offsets) = layout::frame(body);
@@ -102,12 +104,12 @@ impl Region {
         map
     }
 
-    /// Finds the loops that are entered at several places once continuations are entered from outside.
+    /// Finds the loops with several entries once continuations are entered from outside.
     fn route(&mut self, func: &Function) {
         let succs = self.successors(func, false);
         let mut entered: BTreeSet<usize> = self.sites.iter().map(|s| s.rest).collect();
         entered.insert(self.entry.index());
-        // As the function is written, loops come after what leads to them.
+        // In the order of the original function, loops come after what leads to them.
         let order = reverse_post_order(self.entry.index(), &self.successors(func, true));
         let rank: BTreeMap<usize, usize> = order.into_iter().enumerate().map(|(i, b)| (b, i)).collect();
         let mut todo: Vec<BTreeSet<usize>> = vec![self.blocks.iter().copied().collect()];
@@ -128,7 +130,7 @@ impl Region {
         }
     }
 
-    /// Finds what must be kept over calls, and what needs it.
+    /// Finds the values that must be saved across calls, and the blocks that need them.
     fn carry(&mut self, func: &Function) {
         let live = self.live_in(func);
         let none = BTreeSet::new();
@@ -156,7 +158,7 @@ impl Region {
         }
     }
 
-    /// Values of the region that are needed at the beginning of each block, its parameters not among them.
+    /// Values of the region that are live at the beginning of each block, except its parameters.
     fn live_in(&self, func: &Function) -> BTreeMap<usize, BTreeSet<Value>> {
         let succs = self.successors(func, true);
         let args: BTreeMap<usize, &Site> = self.sites.iter().map(|s| (s.block, s)).collect();
@@ -195,7 +197,7 @@ impl Region {
         live
     }
 
-    /// Gives everything its place in the frame.
+    /// Assigns the offsets in the frame.
     fn lay_out(&mut self, func: &Function, slots: u64) {
         let mut end = slots;
         for site in &mut self.sites {
@@ -215,7 +217,7 @@ impl Region {
     }
 }
 
-/// Whether a value can be made from nothing by few operations that do nothing else: those, by result.
+/// Whether a value can be rematerialised from nothing by few pure operations; adds these, by result.
 fn makes_anew(v: Value, defs: &BTreeMap<Value, &Inst>, made: &mut BTreeMap<Value, Inst>) -> bool {
     if made.contains_key(&v) {
         return true;
@@ -247,7 +249,7 @@ fn reverse_post_order(entry: usize, succs: &BTreeMap<usize, Vec<usize>>) -> Vec<
     order
 }
 
-/// The strongly connected parts of a graph that have a way from a node to itself (Tarjan's algorithm, without recursion).
+/// The strongly connected components of a graph that contain a cycle (Tarjan's algorithm, without recursion).
 fn circles(nodes: &BTreeSet<usize>, succs: &BTreeMap<usize, Vec<usize>>) -> Vec<BTreeSet<usize>> {
     let next = |b: usize| succs.get(&b).into_iter().flatten().copied().filter(|s| nodes.contains(s));
     let (mut number, mut low) = (BTreeMap::new(), BTreeMap::<usize, usize>::new());

@@ -1,10 +1,13 @@
-//! The special function unit: rcp, rsqrt, sqrt, lg2, ex2, sin, cos and tanh of f32, to the bit as an H200 computes them.
+//! The special function unit: rcp, rsqrt, sqrt, lg2, ex2, sin, cos and tanh of f32, bit-exact with an H200.
 //!
-//! Its form is the one of Oberman and Siu, "A high-performance area-efficient multifunction interpolator" (ARITH 2005): the operand's upper
-//! bits choose a piece, the rest `x` (16 bits for 1/x, else 17) gives `c0 + c1 x + c2 s(x)`, whose bits below the result's last place are dropped.
-//! `s` is the square of the upper 16 bits of `x` without the partial products below 2^17 ([`square`]). Subnormal operands and results are zeros.
+//! Its structure is that of Oberman and Siu, "A high-performance area-efficient multifunction interpolator"
+//! (ARITH 2005): the operand's upper bits select a piece, and the rest `x` (16 bits for 1/x, otherwise 17)
+//! gives `c0 + c1 x + c2 s(x)`, whose bits below the last place of the result are dropped. `s` is the square
+//! of the upper 16 bits of `x` without the partial products below 2^17 ([`square`]). Subnormal operands and
+//! results are zero.
 //!
-//! The coefficients are found from the hardware's answers. Each of the 2^32 answers follows from them; `tests/hw/functions.c` checks that.
+//! The coefficients were derived from the hardware's answers. They reproduce each of the 2^32 answers;
+//! `tests/hw/functions.c` checks that.
 
 mod tables;
 
@@ -21,19 +24,19 @@ const ONE: u32 = 0x3f80_0000;
 const LEADING: u32 = 1 << 23;
 const FRACTION: u32 = LEADING - 1;
 
-/// Bits of the sum below the table's unit.
+/// Number of bits of the sum below the table's unit.
 pub const GUARD: u32 = 17;
-/// Bits of the sum that `lg2` drops before it knows the sign.
+/// Number of bits of the sum that `lg2` drops before it knows the sign.
 pub const LG2_DROPPED: u32 = 4;
-/// One turn's inverse, by which sin and cos multiply first, toward zero.
+/// The inverse of a turn in radians, rounded toward zero, by which sin and cos multiply first.
 pub const TURNS: f32 = 0.159_154_94;
-/// The exponent field of the least operand for which `tanh` is not the operand itself.
+/// Exponent field of the smallest operand for which `tanh` is not the operand itself.
 pub const TANH_FIRST: u32 = 119;
-/// For `tanh`, by exponent from 2^-8 on: log2 of the number of pieces, and the first one.
+/// For `tanh`, by exponent from 2^-8 on: log2 of the number of pieces, and the index of the first one.
 pub const TANH_BINADES: [(u32, u32); 11] =
     [(0, 0), (0, 1), (0, 2), (1, 3), (1, 5), (2, 7), (2, 11), (2, 15), (3, 19), (4, 27), (3, 43)];
 
-/// The pieces of a function. Those of `rsqrt` and `sqrt` are 64 for [1, 2) and 64 for [2, 4).
+/// The pieces of a function. `rsqrt` and `sqrt` have 64 for [1, 2) and 64 for [2, 4).
 pub const fn pieces(op: SfuOp) -> &'static [Piece] {
     match op {
         SfuOp::Rcp => &tables::RECIPROCAL,
@@ -46,7 +49,8 @@ pub const fn pieces(op: SfuOp) -> &'static [Piece] {
     }
 }
 
-/// The unit's square of a 16-bit number, in units of 2^17: the sum of the partial products, without those below the unit.
+/// The unit's square of a 16-bit number, in units of 2^17: the sum of the partial products that are not below
+/// the unit.
 pub fn square(y: u32) -> u32 {
     (9..16)
         .filter(|j| y >> j & 1 == 1)
@@ -60,17 +64,17 @@ fn interpolate(op: SfuOp, piece: u32, x: u32, bits: u32) -> i64 {
     c0 + i64::from(c1) * i64::from(x) + i64::from(c2) * i64::from(square(x >> (bits - 16)))
 }
 
-/// By the upper bits of a fraction of 23 bits.
+/// Selects the piece by the upper bits of a 23-bit fraction.
 fn by_fraction(op: SfuOp, first: u32, fraction: u32) -> i64 {
     interpolate(op, first + (fraction >> 17), fraction & 0x1_ffff, 17)
 }
 
-/// A normal number from a sum that is its significand.
+/// A normal number whose significand is the sum.
 fn with_exponent(exponent: u32, sum: i64) -> u32 {
     (exponent << 23).wrapping_add((sum >> GUARD) as u32).wrapping_sub(LEADING)
 }
 
-/// `sum * 2^unit`, cut to 24 bits.
+/// `sum * 2^unit`, truncated to 24 bits.
 fn cut(sum: i64, unit: i32) -> u32 {
     if sum <= 0 {
         return 0;
@@ -80,7 +84,7 @@ fn cut(sum: i64, unit: i32) -> u32 {
     (((top + unit + 127) as u32) << 23) + (significand as u32 - LEADING)
 }
 
-/// One operation, from bits to bits.
+/// Computes an operation, from bits to bits.
 pub fn eval(op: SfuOp, bits: u32) -> u32 {
     let (sign, exponent, fraction) = (bits & SIGN, bits >> 23 & 0xff, bits & FRACTION);
     if exponent == 255 && fraction != 0 {
@@ -104,7 +108,7 @@ pub fn eval(op: SfuOp, bits: u32) -> u32 {
         SfuOp::Lg2 => {
             let whole = (i64::from(exponent) - 127) << (23 + GUARD);
             let sum = (whole + by_fraction(op, 0, fraction)) >> LG2_DROPPED;
-            // A negative sum is complemented, not negated.
+            // A negative sum is complemented instead of negated.
             let (sign, size) = if sum < 0 { (SIGN, !sum) } else { (0, sum) };
             sign | cut(size, LG2_DROPPED as i32 - 23 - GUARD as i32)
         }
@@ -123,7 +127,7 @@ pub fn eval(op: SfuOp, bits: u32) -> u32 {
     }
 }
 
-/// Of a positive normal number.
+/// The root of a positive normal number.
 fn root(op: SfuOp, exponent: u32, fraction: u32) -> u32 {
     // The operand is in [1, 2) or [2, 4) times 4^half.
     let odd = !exponent & 1;
@@ -140,7 +144,8 @@ fn exponential(sign: u32, exponent: u32, fraction: u32) -> u32 {
     if exponent >= 135 {
         return if sign != 0 { 0 } else { INFINITY };
     }
-    // The operand in units of 2^-23; a negative one that is not whole is complemented, not negated.
+    // The operand in units of 2^-23; a negative one that is not an integer is complemented instead of
+    // negated.
     let significand = if exponent == 0 { 0 } else { i64::from(fraction | LEADING) };
     let size = match exponent {
         127.. => significand << (exponent - 127),
@@ -158,9 +163,9 @@ fn exponential(sign: u32, exponent: u32, fraction: u32) -> u32 {
     }
 }
 
-/// Of turns.
+/// Sine and cosine of an angle in turns.
 fn circular(op: SfuOp, sign: u32, exponent: u32, fraction: u32) -> u32 {
-    // In units of 2^-25, of which whole turns fall away.
+    // In units of 2^-25, without whole turns.
     let significand = if exponent == 0 { 0 } else { u64::from(fraction | LEADING) };
     let place = exponent as i32 - 127 - 23 + 25;
     let turn = match place {

@@ -1,4 +1,5 @@
-//! The coefficients, by piece: what makes the formula of the parent module give each of an H200's recorded answers.
+//! The coefficients of each piece, for which the formula in the parent module gives all of an H200's recorded
+//! answers.
 
 /// A piece's coefficients `c0`, `c1` and `c2`, in 2^-17 of the table's unit.
 pub type Piece = (i64, i32, i32);

@@ -1,4 +1,4 @@
-//! The rules of one function.
+//! The rules for one function.
 
 use super::Problem;
 use crate::dominance::Dominators;
@@ -7,11 +7,11 @@ use crate::module::Module;
 use crate::op::{AtomOp, AtomTy, Op, Signature, Space};
 use crate::types::Ty;
 
-/// Where a value is defined.
+/// The definition of a value.
 #[derive(Clone, Copy)]
 struct Definition {
     block: Block,
-    /// The instruction's number plus 1; 0 for parameters.
+    /// Index of the instruction plus 1; 0 for parameters.
     after: usize,
 }
 
@@ -20,13 +20,13 @@ struct Checker<'a> {
     func: &'a Function,
     problems: &'a mut Vec<Problem>,
     defs: Vec<Option<Definition>>,
-    /// Where the checker is.
+    /// The position that is being checked.
     block: Option<Block>,
     inst: Option<usize>,
     loc: Loc,
 }
 
-/// Checks `func` and adds what it finds.
+/// Checks `func` and appends the problems.
 pub fn check(module: &Module, func: &Function, problems: &mut Vec<Problem>) {
     let defs = vec![None; func.values.len()];
     let mut c = Checker { module, func, problems, defs, block: None, inst: None, loc: Loc::default() };
@@ -35,7 +35,7 @@ pub fn check(module: &Module, func: &Function, problems: &mut Vec<Problem>) {
         return;
     }
     c.definitions();
-    // Targets first: dominance follows them.
+    // Targets first, because dominance follows them.
     if c.targets() {
         c.bodies();
     }
@@ -147,11 +147,11 @@ impl Checker<'_> {
         }
     }
 
-    /// A use of `v` before instruction `n` of `block`.
+    /// Checks a use of `v` by instruction `n` of `block`.
     fn used(&mut self, dominators: &Dominators, v: Value, block: Block, n: usize) {
         match self.defs.get(v.index()).copied().flatten() {
             None => self.say(format!("{v} is used and defined nowhere")),
-            // Code that is never reached may say anything else.
+            // Unreachable code may use anything.
             Some(_) if !dominators.reached(block) => {}
             Some(d) if d.block == block && d.after > n => {
                 self.say(format!("{v} is used before it is defined, in the same block"));
@@ -167,13 +167,13 @@ impl Checker<'_> {
         self.func.values.get(v.index()).copied()
     }
 
-    /// Values against the types that they must have.
+    /// Checks values against the types that they must have.
     fn types(&mut self, what: &str, values: &[Value], wanted: &[Ty]) {
         if values.len() != wanted.len() {
             return self.say(format!("{} {what}s, {} expected", values.len(), wanted.len()));
         }
         for (n, (&v, &want)) in values.iter().zip(wanted).enumerate() {
-            // A value that is not there has been told.
+            // Values that do not exist have been reported.
             if let Some(ty) = self.ty(v).filter(|ty| *ty != want) {
                 self.say(format!("{what} {n} is {v}: {ty}, {want} expected"));
             }
@@ -201,13 +201,13 @@ impl Checker<'_> {
         }
     }
 
-    /// A function that is only declared has no entry that says its parameters.
+    /// A function that is only declared has no entry block with its parameters.
     fn external_call(&mut self, inst: &Inst, callee: &Function) {
         let results = callee.results.clone();
         self.types("result", &inst.results, &results);
     }
 
-    /// What an operation demands beside its operands' types.
+    /// Requirements of an operation beyond its operands' types.
     fn rule(&self, op: &Op) -> Option<String> {
         let unless = |ok: bool, message: String| (!ok).then_some(message);
         match *op {
@@ -283,7 +283,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether an atomic operation of this type has a meaning.
+/// Whether this atomic operation is defined for this type.
 fn atomic(op: AtomOp, ty: AtomTy) -> bool {
     use AtomTy::*;
     let float = matches!(ty, F16 | F16x2 | BF16 | BF16x2 | F32 | F64);

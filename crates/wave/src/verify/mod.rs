@@ -1,8 +1,9 @@
-//! Whether a module keeps the rules of the IR, so that later stages may rely on them.
+//! The verifier: checks the IR's rules, so that later stages can rely on them.
 //!
-//! [`verify`] asks: is every value defined once, and where it is used; have operands, results, arguments and parameters the types
-//! that their operations and targets say; does every symbol exist; do variables lie in the image, apart from one another. What
-//! it finds is told with function, block and instruction.
+//! [`verify`] checks that every value is defined once and wherever it is used; that operands, results,
+//! arguments and parameters have the types that their operations and targets require; that every symbol
+//! exists; and that variables are inside the image and do not overlap. Problems are reported with function,
+//! block and instruction.
 
 mod function;
 
@@ -12,16 +13,16 @@ use std::sync::OnceLock;
 use crate::func::{Block, Function, Loc};
 use crate::module::{Global, GlobalId, Module, RelocTarget};
 
-/// A rule that a module breaks.
+/// A violated rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The function's name; `None` where it is about the module.
+    /// The function's name; `None` for a problem of the module.
     pub function: Option<String>,
     /// The block.
     pub block: Option<Block>,
-    /// The instruction in the block, from 0; its terminator comes after the last.
+    /// Index of the instruction in the block; the terminator's index follows the last one.
     pub inst: Option<usize>,
-    /// Where the instruction comes from.
+    /// Source position of the instruction.
     pub loc: Loc,
     /// What is wrong.
     pub message: String,
@@ -48,22 +49,22 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Calls a function for every number below the first argument, in any order, from whatever threads: how a caller shares out work on
-/// functions.
+/// Calls a function for every number below the first argument, in any order and on any thread. The caller
+/// decides how to share out work on functions.
 pub type Each<'a> = &'a dyn Fn(usize, &(dyn Fn(usize) + Sync));
 
 /// Checks a module.
 ///
 /// # Errors
-/// Every rule that it breaks, the module's first, then by function and place.
+/// Every violated rule: the module's first, then by function and position.
 pub fn verify(module: &Module) -> Result<(), Vec<Problem>> {
     verify_by(module, &|count, work| (0..count).for_each(work))
 }
 
-/// As [`verify`], with functions shared out by `each`.
+/// Same as [`verify`], with functions shared out by `each`.
 ///
 /// # Errors
-/// As [`verify`].
+/// Same as [`verify`].
 pub fn verify_by(module: &Module, each: Each) -> Result<(), Vec<Problem>> {
     let mut problems = Vec::new();
     variables(module, &mut problems);
@@ -72,17 +73,17 @@ pub fn verify_by(module: &Module, each: Each) -> Result<(), Vec<Problem>> {
         let (Some(f), Some(place)) = (module.functions.get(n), found.get(n)) else { return };
         let mut of_function = Vec::new();
         function::check(module, f, &mut of_function);
-        // Each number comes once.
+        // Never set before: each number is passed once.
         let _ = place.set(of_function);
     });
     problems.extend(found.into_iter().filter_map(OnceLock::into_inner).flatten());
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Checks some functions of a module, and not the others.
+/// Checks only some functions of a module.
 ///
 /// # Errors
-/// As [`verify`], of these functions.
+/// Same as [`verify`], for these functions.
 pub fn verify_functions<'a>(
     module: &Module,
     functions: impl IntoIterator<Item = &'a Function>,

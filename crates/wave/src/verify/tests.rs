@@ -33,7 +33,7 @@ fn found(module: &Module) -> Vec<String> {
     verify(module).err().unwrap_or_default().iter().map(Problem::to_string).collect()
 }
 
-/// What the verifier says when the counting kernel is changed like this.
+/// The verifier's messages after the counting kernel is changed like this.
 fn after(change: impl FnOnce(&mut Function)) -> Vec<String> {
     let mut m = counting();
     change(Arc::make_mut(&mut m.functions[0]));
@@ -78,7 +78,7 @@ fn values_are_defined_once_and_before_they_are_used() {
 
 #[test]
 fn definitions_dominate_uses() {
-    // The way that skips block1 is added by a branch in the entry; block2 then uses what block1 defines.
+    // A branch in the entry adds a path around block1; block2 then uses what block1 defines.
     let skip = |f: &mut Function| {
         let cond = Builder::new(f, Block(0)).iconst(Ty::I1, 0);
         let to = f.blocks[0].term.targets().next().cloned().expect("a target");
@@ -92,7 +92,7 @@ fn definitions_dominate_uses() {
             "function `k`, block2, instruction 0: v3 is defined in block1, which not every way here goes through"
         ]
     );
-    // Without the way around, it is sound.
+    // Without that path, it is valid.
     assert_eq!(
         after(|f| {
             Builder::new(f, Block(END as u32)).emit1(Op::IntUn(IntUnOp::Not, Ty::I32), &[Value(3)]);
