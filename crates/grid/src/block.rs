@@ -1,4 +1,4 @@
-//! A block that a worker runs: its memory, its warps and their barriers.
+//! A block while a worker runs it: its memory, its warps and their barriers.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -26,47 +26,47 @@ const PATIENCE: u32 = 16;
 /// Readable bytes after shared memory, for code that loads whole vectors.
 const OVERREAD: usize = 512;
 
-/// What became of a block's turn.
+/// The result of a block's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// All its warps have ended.
     Done,
-    /// Warps have stopped so that others may run. `moved`: something else happened as well. `sleep`: nanoseconds that all
-    /// of them want to wait.
+    /// Warps have stopped so that others may run. `moved`: something else happened as well. `sleep`:
+    /// nanoseconds that all of them want to wait.
     Yielded { moved: bool, sleep: u32 },
-    /// Those of its warps that live wait, some of them at the cluster's barrier.
+    /// Its live warps wait, at least one of them at the cluster's barrier.
     Waiting,
     /// The launch has failed elsewhere.
     Stopped,
-    /// The code of this warp has reported a fault.
+    /// This warp's code has reported a fault.
     Fault(u32),
     /// No warp can ever run again.
     Deadlock,
-    /// A barrier that does not exist.
+    /// A warp has named a barrier that does not exist.
     Invalid(u32, Invalid),
 }
 
-/// Memory and state for one block; used for one block after another.
+/// Memory and state for one block at a time, reused for many blocks.
 pub(crate) struct Resident {
-    /// First, so that compiled code's pointer to it is one to the resident.
+    /// The first field, so that compiled code's pointer to it also points to the resident.
     pub block: BlockCtx,
     pub warps: Vec<WarpCtx>,
     pub barriers: Barriers,
-    /// Its lanes at the cluster's barrier.
+    /// The block's lanes at the cluster's barrier.
     pub cluster: ClusterLanes,
     frames: Option<Region>,
     shared: Option<Region>,
-    /// The shared memory of a whole cluster, where this is its first block.
+    /// The shared memory of a whole cluster, if this is its first block.
     windows: Option<Windows>,
     local: Option<Region>,
     /// Warps that have not ended, in order; used while all of them stop at the same barriers.
     order: [u8; MAX_WARPS],
     active: usize,
-    /// All warps stand at the same place as far as barriers go.
+    /// Whether all warps are at the same point as far as barriers go.
     together: bool,
-    /// Warps whose frame holds something, as a mask.
+    /// Mask of the warps whose frame is in use.
     begun: u32,
-    /// The warp whose code runs; for faults.
+    /// The warp whose code is running, for faults.
     pub current: AtomicU32,
 }
 
@@ -117,13 +117,14 @@ impl Resident {
         })
     }
 
-    /// Bytes of address space held.
+    /// Bytes of address space in use.
     pub(crate) fn footprint(&self) -> usize {
         let regions = [&self.frames, &self.shared, &self.local].into_iter().flatten().map(Region::size);
         regions.sum::<usize>() + self.windows.as_ref().map_or(0, Windows::size)
     }
 
-    /// Shared memory for the blocks of a cluster, of which this is the first: where it begins. `None` where there is no memory.
+    /// Allocates shared memory for the blocks of a cluster whose first block this is. Returns its start, or
+    /// `None` if there is no memory.
     fn cluster_shared(&mut self, blocks: u32, size: usize) -> Option<*mut u8> {
         let count = blocks as usize;
         if !self.windows.as_ref().is_some_and(|w| w.hold(count, size)) {
@@ -133,8 +134,8 @@ impl Resident {
         self.windows.as_ref().map(Windows::start)
     }
 
-    /// Makes ready for blocks of a launch, `shared` being the shared memory of its cluster where it is not the first block of one. `None`
-    /// where there is no memory.
+    /// Prepares for blocks of a launch. `shared` is the shared memory of the cluster, unless this is its
+    /// first block. `None` if there is no memory.
     pub(crate) fn prepare(
         &mut self,
         job: &Job,
@@ -149,7 +150,8 @@ impl Resident {
         let stack = if code.recursive() { usize::try_from(launch.stack).ok()? } else { 0 };
         let mut local = code.local_size().max(stack).checked_next_multiple_of(LOCAL_UNIT)?;
         if code.recursive() {
-            // An odd number of cache lines: the lanes of a warp stand at like depths, and their frames must not all lie in one set of the cache.
+            // An odd number of cache lines: the lanes of a warp are at similar depths, and their frames must
+            // not all map to the same cache set.
             local = local.checked_next_multiple_of(128)?.checked_add(64)?;
         }
         let window = (shared as usize).checked_add(OVERREAD)?;
@@ -162,7 +164,7 @@ impl Resident {
         block.shared = base;
         block.local = match local {
             0 => std::ptr::null_mut(),
-            // Whole warps: code may touch the memory of lanes that do not exist.
+            // For whole warps: code may access the memory of lanes that do not exist.
             _ => {
                 let whole = threads.checked_next_multiple_of(32)?;
                 grown(&mut self.local, local.checked_mul(whole)?, Region::new)?
@@ -210,22 +212,22 @@ impl Resident {
         Some(())
     }
 
-    /// Fills shared memory, if every run must see the same.
+    /// Fills shared memory if every run must see the same contents.
     pub(crate) fn fill_shared(&mut self, job: &Job) {
         if job.deterministic {
             let own = self.block.shared.wrapping_add(self.block.cluster.window() as usize);
-            // SAFETY: the block's shared memory has this many bytes, and no block runs in it.
+            // SAFETY: the block's shared memory has this many bytes, and no block is running in it.
             unsafe { own.write_bytes(0xa5, self.block.shared_total as usize) };
         }
     }
 
-    /// Takes the place of block number `rank` of cluster number `ticket`.
+    /// Takes the position of the block with rank `rank` in cluster number `ticket`.
     pub(crate) fn place(&mut self, job: &Job, ticket: u64, rank: u32) {
         (self.block.ctaid, self.block.cluster) = job.launch.place(ticket, rank);
         self.fill_shared(job);
     }
 
-    /// Begins block number `rank` of cluster number `ticket`.
+    /// Begins the block with rank `rank` in cluster number `ticket`.
     pub(crate) fn start(&mut self, job: &Job, ticket: u64, rank: u32) {
         self.place(job, ticket, rank);
         self.barriers.reset();
@@ -239,7 +241,8 @@ impl Resident {
             warp.resume = 0;
             warp.line = 0;
             warp.sleep = 0;
-            // SAFETY: the frame has the size that the code asked for, page aligned or after whole frames.
+            // SAFETY: the frame has the size that the code asked for, and is page aligned or follows whole
+            // frames.
             unsafe { job.launch.code.begin_warp(warp) };
             self.begun |= 1 << i;
         }
@@ -249,12 +252,13 @@ impl Resident {
         warp.live = 0;
         if *begun >> warp.index & 1 != 0 {
             *begun &= !(1 << warp.index);
-            // SAFETY: the warp has begun and not ended.
+            // SAFETY: the warp has begun and has not ended.
             unsafe { job.launch.code.end_warp(warp) };
         }
     }
 
-    /// Releases what the warps hold after a launch that failed; not what the warp `lost` holds, whose code was left midway.
+    /// Releases the warps' resources after a failed launch, except those of the warp `lost`, whose code was
+    /// left midway.
     pub(crate) fn abandon(&mut self, job: &Job, lost: Option<u32>) {
         if let Some(lost) = lost {
             self.begun &= !1u32.checked_shl(lost).unwrap_or(0);
@@ -268,15 +272,15 @@ impl Resident {
     /// Runs the block until it ends or waits for something outside.
     ///
     /// # Safety
-    /// The block has been prepared and started for this job, whose memory is valid. `in_code` is the gate's on whose stack
-    /// this runs.
+    /// The block has been prepared and started for this job, whose memory is valid. `in_code` belongs to the
+    /// gate on whose stack this runs.
     pub(crate) unsafe fn step(&mut self, in_code: &AtomicBool, job: &Job) -> Step {
         loop {
             while self.together {
                 if job.has_failed() {
                     return Step::Stopped;
                 }
-                // SAFETY: passed on.
+                // SAFETY: the same contract.
                 if let Some(end) = unsafe { self.sweep(in_code, job) } {
                     return end;
                 }
@@ -284,18 +288,18 @@ impl Resident {
             if job.has_failed() {
                 return Step::Stopped;
             }
-            // SAFETY: passed on.
+            // SAFETY: the same contract.
             if let Some(end) = unsafe { self.round(in_code, job) } {
                 return end;
             }
         }
     }
 
-    /// Runs each warp once, as long as all of them come to the same barrier of the whole block; then it is open
-    /// without having been counted. The way of nearly all kernels.
+    /// The fast path, which almost all kernels use: runs each warp once, as long as all of them reach the
+    /// same barrier of the whole block, which then opens without counting.
     ///
     /// # Safety
-    /// As for `step`.
+    /// Same as for `step`.
     unsafe fn sweep(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Step> {
         let code = job.launch.code;
         let (mut kept, mut at, mut begin) = (0usize, (0u32, SYNC), 0);
@@ -304,7 +308,7 @@ impl Resident {
         let mut before = None;
         if self.active == self.warps.len() {
             in_code.store(true, Ordering::Relaxed);
-            // SAFETY: the caller vouches for the block's memory.
+            // SAFETY: the caller guarantees the block's memory.
             before = unsafe { code.sweep(&mut self.warps, &self.current, job.failed()) };
             in_code.store(false, Ordering::Relaxed);
         }
@@ -319,7 +323,7 @@ impl Resident {
                 None => {
                     self.current.store(u32::from(index), Ordering::Relaxed);
                     in_code.store(true, Ordering::Relaxed);
-                    // SAFETY: the caller vouches for the block's memory.
+                    // SAFETY: the caller guarantees the block's memory.
                     let stop = unsafe { code.resume(warp) };
                     in_code.store(false, Ordering::Relaxed);
                     stop
@@ -364,7 +368,8 @@ impl Resident {
         None
     }
 
-    /// Leaves the common way in the middle of a sweep: the arrivals so far are counted, and warp `index` has stopped otherwise.
+    /// Leaves the fast path in the middle of a sweep: records the arrivals so far, and the stop of warp
+    /// `index`.
     #[cold]
     #[inline(never)]
     fn part(&mut self, job: &Job, index: usize, stop: Stop, kept: usize) -> Option<Step> {
@@ -379,8 +384,8 @@ impl Resident {
         self.stopped(job, index, stop, u32::MAX).err()
     }
 
-    /// Takes account of one stop of warp `index`, whose living lanes were `before`. Says whether something other than a
-    /// yield happened.
+    /// Handles one stop of warp `index`, whose live lanes were `before`. Returns whether anything other than
+    /// a yield happened.
     fn stopped(&mut self, job: &Job, index: usize, stop: Stop, before: u32) -> Result<bool, Step> {
         let Some(warp) = self.warps.get_mut(index) else { return Ok(false) };
         if stop == Stop::Done {
@@ -403,10 +408,10 @@ impl Resident {
         Ok(exits || stop != Stop::Yield)
     }
 
-    /// Gives each warp that can run a turn, with everything counted.
+    /// Gives each runnable warp a turn, with all arrivals counted.
     ///
     /// # Safety
-    /// As for `step`.
+    /// Same as for `step`.
     unsafe fn round(&mut self, in_code: &AtomicBool, job: &Job) -> Option<Step> {
         let code = job.launch.code;
         let (mut ran, mut moved, mut yields, mut sleep) = (false, false, 0, u32::MAX);
@@ -422,7 +427,7 @@ impl Resident {
                 warp.sleep = 0;
                 self.current.store(index as u32, Ordering::Relaxed);
                 in_code.store(true, Ordering::Relaxed);
-                // SAFETY: the caller vouches for the block's memory.
+                // SAFETY: the caller guarantees the block's memory.
                 let stop = unsafe { code.resume(warp) };
                 in_code.store(false, Ordering::Relaxed);
                 let asked = warp.sleep;
@@ -457,7 +462,7 @@ impl Resident {
         self.begun == 0
     }
 
-    /// Whether all its threads that live have arrived at the cluster's barrier.
+    /// Whether all live threads have arrived at the cluster's barrier.
     pub(crate) fn has_arrived(&self) -> bool {
         self.cluster.is_complete(&self.warps)
     }
@@ -467,7 +472,7 @@ impl Resident {
         self.cluster.open(&mut self.warps);
     }
 
-    /// Goes back to the common way: no barrier has arrivals, so every warp that lives can run.
+    /// Returns to the fast path: no barrier has arrivals, so every live warp can run.
     fn gather(&mut self) {
         self.together = true;
         self.active = 0;
@@ -479,11 +484,11 @@ impl Resident {
         }
     }
 
-    /// Where the block's warps are, in words; the line of the first that waits.
+    /// Describes where the block's warps are, and the line of the first one that waits.
     pub(crate) fn describe(&self) -> (String, Option<u32>) {
         use std::fmt::Write;
         let mut text = String::new();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         for b in self.barriers.pending(&self.warps) {
             let whom =
                 if b.expected == 0 { "all living threads".into() } else { format!("{} threads", b.expected) };
@@ -521,7 +526,8 @@ impl Resident {
         (text, line)
     }
 
-    /// Whether `size` bytes at `address` belong to the block: shared memory, local memory, and to read, parameters.
+    /// Whether the `size` bytes at `address` belong to the block: shared memory, local memory and, for reads,
+    /// parameters.
     pub(crate) fn owns(block: &BlockCtx, params: usize, address: u64, size: u64, write: bool) -> bool {
         use crate::memory::within;
         let threads = u64::from(block.threads()).next_multiple_of(32);

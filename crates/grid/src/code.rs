@@ -1,18 +1,18 @@
-//! Which addresses are machine code of kernels.
+//! The address ranges of kernels' machine code.
 //!
-//! The signal handler asks this, so the table is read without locks and never shrinks; a place is reused once its range
-//! is unregistered.
+//! The signal handler looks addresses up, so the table is read without locks and never shrinks; a slot is
+//! reused once its range is unregistered.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Where in the source an instruction comes from.
+/// The source position of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Line in the module's text.
     pub line: u32,
-    /// The rest, such as the function.
+    /// Further information, such as the function.
     pub detail: String,
 }
 
@@ -26,7 +26,7 @@ struct Entry {
     end: AtomicUsize,
 }
 
-/// Chunk `n` holds `FIRST << n` entries, made when needed and never freed.
+/// Chunk `n` holds `FIRST << n` entries; it is allocated on demand and never freed.
 static TABLE: [AtomicUsize; CHUNKS] = [const { AtomicUsize::new(0) }; CHUNKS];
 
 struct Registry {
@@ -47,14 +47,14 @@ fn entries(chunk: usize) -> &'static [Entry] {
     unsafe { std::slice::from_raw_parts(pointer, FIRST << chunk) }
 }
 
-/// Chunk and index of slot number `slot`.
+/// The chunk and index of a slot.
 fn locate(slot: usize) -> (usize, usize) {
     let n = slot / FIRST + 1;
     let chunk = n.ilog2() as usize;
     (chunk, slot - FIRST * ((1 << chunk) - 1))
 }
 
-/// Whether `ip` is in a kernel. Safe in a signal handler.
+/// Whether `ip` is in kernel code. Safe in a signal handler.
 pub(crate) fn is_code(ip: usize) -> bool {
     (0..CHUNKS).map_while(|c| Some(entries(c)).filter(|e| !e.is_empty())).flatten().any(|e| {
         let start = e.start.load(Ordering::Acquire);
@@ -62,7 +62,7 @@ pub(crate) fn is_code(ip: usize) -> bool {
     })
 }
 
-/// The place of the instruction at `ip`, where its code can tell.
+/// The position of the instruction at `ip`, if its code provides it.
 pub(crate) fn place(ip: usize) -> Option<Place> {
     let registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     let resolvers = registry.resolvers.as_ref()?;
@@ -74,15 +74,15 @@ pub(crate) fn place(ip: usize) -> Option<Place> {
     })
 }
 
-/// A registered range; dropping it takes the range out again.
+/// A registered range; dropping it unregisters the range.
 #[derive(Debug)]
 pub struct CodeRange {
     slot: usize,
 }
 
-/// Tells that `start..end` is machine code of kernels: a fault there ends the launch, not the process, and a kernel that
-/// never ends can be stopped there. `resolve` maps an instruction's address to its place. `None` where the range is empty
-/// or the table is full (more than a hundred million ranges).
+/// Registers `start..end` as machine code of kernels: a fault there ends the launch rather than the process,
+/// and an endless kernel can be stopped there. `resolve` maps an instruction's address to its position.
+/// `None` if the range is empty or the table is full (more than a hundred million ranges).
 pub fn register_code_range(
     start: usize,
     end: usize,

@@ -1,8 +1,9 @@
-//! Stacks for kernels, and the way in and out.
+//! Stacks for kernels, and how they are entered and left.
 //!
-//! [`Gate::run`] calls a function on a stack of its own with the floating-point state that kernels expect. The function
-//! comes back by returning, or by a fault: the signal handler then makes the thread go on at the gate's exit, with the
-//! registers that the way in has saved. Functions in between are abandoned, so none of them may own anything.
+//! [`Gate::run`] calls a function on a separate stack with the floating-point state that kernels expect. The
+//! function ends by returning or by a fault: the signal handler then makes the thread continue at the gate's
+//! exit, with the registers that were saved on entry. Functions in between are abandoned, so none of them may
+//! own anything.
 
 use std::arch::global_asm;
 use std::cell::Cell;
@@ -12,10 +13,10 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use crate::fork;
 use crate::memory::Region;
 
-/// Bytes below the stack that stay inaccessible: more than any function's frame.
+/// Inaccessible bytes below the stack: more than any function's frame.
 const STACK_GUARD: usize = 1 << 20;
 
-/// Stacks at a time.
+/// Maximum number of stacks at a time.
 const STACKS: usize = 1024;
 
 global_asm!(
@@ -25,7 +26,7 @@ global_asm!(
     ".globl anywarp_enter",
     ".globl anywarp_leave",
     ".p2align 4",
-    // (saved: *mut usize, stack: *mut u8, function, argument) -> whether it ended by a fault
+    // (saved: *mut usize, stack: *mut u8, function, argument) -> whether a fault ended it
     "anywarp_enter:",
     "push rbp",
     "push rbx",
@@ -48,7 +49,7 @@ global_asm!(
     "mov rsp, rbx",
     "xor eax, eax",
     "jmp 2f",
-    // The handler has put the saved stack pointer into rsp.
+    // The handler has put the saved stack pointer in rsp.
     "anywarp_leave:",
     "mov eax, 1",
     "2:",
@@ -76,12 +77,12 @@ unsafe extern "C" {
     fn anywarp_leave();
 }
 
-/// Where a thread goes on after a fault.
+/// The address where a thread continues after a fault.
 pub(crate) fn leave_address() -> usize {
     anywarp_leave as *const () as usize
 }
 
-/// What the signal handler saw.
+/// The data that the signal handler recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Crash {
     /// Signal number.
@@ -90,13 +91,14 @@ pub(crate) struct Crash {
     pub code: i32,
     /// `si_addr`.
     pub address: usize,
-    /// The instruction.
+    /// Address of the instruction.
     pub ip: usize,
-    /// It was the stack's guard.
+    /// Whether the address is in the stack's guard.
     pub overflow: bool,
 }
 
-/// The kernel's number of the calling thread, asked for once: the call would be a good part of a small launch. The child of a fork has another.
+/// The kernel's id of the calling thread, cached because the system call would be a good part of a small
+/// launch. After a fork, the child looks it up again.
 fn thread_number() -> i32 {
     thread_local! {
         static NUMBER: Cell<(u32, i32)> = const { Cell::new((0, 0)) };
@@ -113,15 +115,15 @@ fn thread_number() -> i32 {
     known.unwrap_or_else(|_| ask())
 }
 
-/// A stack and what the signal handler needs to leave it.
+/// A stack, and the data that the signal handler needs to leave it.
 #[derive(Debug)]
 pub(crate) struct Gate {
     stack: Region,
     slot: usize,
     saved: AtomicUsize,
-    /// The kernel's own code is running (not the scheduler, not a runtime call).
+    /// Whether the kernel's own code is running (not the scheduler, not a runtime call).
     pub in_code: AtomicBool,
-    /// Somebody wants the kernel to be left at the next chance.
+    /// Whether the kernel should be left at the next opportunity.
     pub interrupt: AtomicBool,
     /// The thread that runs on the stack.
     pub thread: AtomicI32,
@@ -138,23 +140,23 @@ static TABLE: [Slot; STACKS] =
     [const { Slot { low: AtomicUsize::new(0), high: AtomicUsize::new(0), gate: AtomicUsize::new(0) } };
         STACKS];
 
-/// The gate on whose stack (or stack's guard) `sp` lies. For the signal handler.
+/// The gate whose stack (or stack guard) contains `sp`. For the signal handler.
 pub(crate) fn find(sp: usize) -> Option<&'static Gate> {
     let slot = TABLE.iter().find(|s| {
         let low = s.low.load(Ordering::Acquire);
         low != 0 && low <= sp && sp <= s.high.load(Ordering::Acquire)
     })?;
     let gate = slot.gate.load(Ordering::Acquire) as *const Gate;
-    // SAFETY: a thread whose stack pointer lies on the stack keeps the gate alive, and the entry is removed before
-    // the gate goes.
+    // SAFETY: a thread whose stack pointer is on the stack keeps the gate alive, and the entry is removed
+    // before the gate is dropped.
     unsafe { gate.as_ref() }
 }
 
 impl Gate {
-    /// A stack of `size` bytes. `None` where the host has no memory for it, or there are too many.
+    /// Creates a stack of `size` bytes. `None` if the host has no memory for it, or there are too many.
     pub(crate) fn new(size: usize) -> Option<Box<Gate>> {
         let stack = Region::new(size.max(64 << 10).checked_add(STACK_GUARD)?)?;
-        // SAFETY: the pages are the region's first.
+        // SAFETY: the pages are the first of the region.
         if unsafe { libc::mprotect(stack.start().cast(), STACK_GUARD, libc::PROT_NONE) } != 0 {
             return None;
         }
@@ -177,18 +179,18 @@ impl Gate {
         Some(gate)
     }
 
-    /// Bytes of stack that are left below `place`, a variable of the caller's.
+    /// Bytes of stack left below `place`, a variable of the caller.
     pub(crate) fn room_below(&self, place: *const u8) -> usize {
         (place as usize).saturating_sub(self.stack.start() as usize + STACK_GUARD)
     }
 
-    /// Whether `address` lies in the stack's guard.
+    /// Whether `address` is in the stack's guard.
     pub(crate) fn is_guard(&self, address: usize) -> bool {
         let start = self.stack.start() as usize;
         (start..start + STACK_GUARD).contains(&address)
     }
 
-    /// Notes why the kernel is left, and gives the stack pointer to leave with. For the signal handler.
+    /// Records why the kernel is left. Returns the stack pointer to leave with. For the signal handler.
     pub(crate) fn crashed(&self, crash: Crash) -> usize {
         let words = [
             crash.signal as usize,
@@ -204,11 +206,11 @@ impl Gate {
         self.saved.load(Ordering::Relaxed)
     }
 
-    /// Calls `function(argument)` on the stack. Gives the crash that ended it, if one did.
+    /// Calls `function(argument)` on the stack. Returns the crash that ended it, if any.
     ///
     /// # Safety
-    /// `function` may be called with `argument` and does not unwind. Where it can crash, none of the functions on the
-    /// way own anything. Nobody else is on this stack.
+    /// `function` may be called with `argument` and does not unwind. Where it can crash, none of the active
+    /// functions owns anything. Nothing else runs on this stack.
     pub(crate) unsafe fn run(
         &self,
         function: unsafe extern "C" fn(*mut c_void),
@@ -216,7 +218,8 @@ impl Gate {
     ) -> Option<Crash> {
         crate::signals::prepare_thread();
         self.thread.store(thread_number(), Ordering::Relaxed);
-        // SAFETY: the stack is ours and large enough for a function's first frames; the rest is the caller's promise.
+        // SAFETY: the stack is ours and large enough for a function's first frames; the caller guarantees the
+        // rest.
         let left = unsafe { anywarp_enter(self.saved.as_ptr(), self.stack.end(), function, argument) };
         self.thread.store(0, Ordering::Relaxed);
         if left == 0 {
@@ -245,7 +248,8 @@ impl Drop for Gate {
     }
 }
 
-/// Kernels left midway leave the upper halves of the vector registers in use, which slows the host's SSE code down.
+/// Kernels that are left midway leave the upper halves of vector registers in use, which slows the host's SSE
+/// code down.
 fn clean_vectors() {
     #[target_feature(enable = "avx")]
     fn zero_upper() {
@@ -266,7 +270,7 @@ mod tests {
         unsafe extern "C" fn f(seen: *mut c_void) {
             let here = 0u8;
             let mut mxcsr = 0u32;
-            // SAFETY: stores the register into a variable.
+            // SAFETY: stores the register to a variable.
             unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut mxcsr) };
             // SAFETY: the test passes this.
             unsafe { *seen.cast::<(usize, u32)>() = (&raw const here as usize, mxcsr) };
@@ -275,7 +279,7 @@ mod tests {
         // SAFETY: reads the register.
         unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut csr) };
         let odd = csr | 0x6000 | 0x8040;
-        // SAFETY: rounding towards zero and flushing for this thread, taken back below.
+        // SAFETY: sets rounding towards zero and flushing for this thread, which is restored below.
         unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &odd) };
         let gate = Gate::new(1 << 20).unwrap();
         let mut seen = (0usize, 0u32);

@@ -1,42 +1,42 @@
-//! What ended a launch.
+//! Why a launch failed.
 
 use std::fmt;
 
-/// The kind of fault. Which error code it becomes is the API's business.
+/// The kind of fault. The API decides which error code it becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultKind {
-    /// An address that is not mapped, or not for this access.
+    /// An address that is not mapped, or not for this kind of access.
     IllegalAddress,
     /// An address that is not a multiple of the access's size.
     MisalignedAddress,
     /// The processor refused an instruction.
     IllegalInstruction,
-    /// The processor refused an operation (integer division, mostly).
+    /// The processor refused an operation (usually an integer division).
     Arithmetic,
     /// A device-side assertion failed; its message has been written.
     Assert,
     /// The kernel executed `trap`.
     Trap,
-    /// The kernel's stack is full: recursion without end, or too deep.
+    /// The kernel's stack overflowed: recursion was endless or too deep.
     StackOverflow,
     /// The host had no memory for shared memory, local memory or stacks.
     OutOfMemory,
-    /// All warps of a block wait at barriers that cannot open any more. Hardware hangs here.
+    /// All warps of a block wait at barriers that can never open. Hardware hangs here.
     Deadlock,
-    /// The watchdog's time is over.
+    /// The watchdog's time has expired.
     Timeout,
     /// A barrier number or mode that does not exist.
     InvalidBarrier,
-    /// `free` of an address that `malloc` did not give, or that was freed.
+    /// `free` of an address that `malloc` did not return, or that was already freed.
     InvalidFree,
-    /// The launch's shape is not possible (no threads, more than 1024 in a block).
+    /// The launch's dimensions are illegal (no threads, or more than 1024 in a block).
     InvalidLaunch,
-    /// A bug of ours: code panicked, or stopped for a reason it did not tell.
+    /// A bug of ours: code panicked, or stopped without reporting a reason.
     Internal,
 }
 
 impl FaultKind {
-    /// In words.
+    /// A description of the fault.
     pub const fn text(self) -> &'static str {
         match self {
             FaultKind::IllegalAddress => "illegal address",
@@ -57,10 +57,10 @@ impl FaultKind {
     }
 }
 
-/// Why a launch failed, and where. What is not known is `None`.
+/// Why and where a launch failed. Unknown fields are `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What happened.
+    /// The kind of fault.
     pub kind: FaultKind,
     /// The kernel's name.
     pub kernel: String,
@@ -68,22 +68,22 @@ pub struct Fault {
     pub block: Option<[u32; 3]>,
     /// The warp in the block.
     pub warp: Option<u32>,
-    /// Lanes of the warp that were at it.
+    /// The lanes of the warp that caused it.
     pub lanes: Option<u32>,
-    /// The first of these threads.
+    /// The first of these lanes' threads.
     pub thread: Option<[u32; 3]>,
     /// Line in the module's text ([`wave::Loc::line`]).
     pub line: Option<u32>,
-    /// File and line of the source that the line was made from, where the module has debug data.
+    /// Source file and line that the line was compiled from, if the module has debug data.
     pub source: Option<String>,
-    /// The address, for memory faults.
+    /// The address of a memory fault.
     pub address: Option<u64>,
-    /// The rest, in words.
+    /// Further details.
     pub detail: String,
 }
 
 impl Fault {
-    /// A fault of which only the kind and an explanation are known.
+    /// A fault with only a kind and an explanation.
     pub fn new(kind: FaultKind, kernel: &str, detail: impl Into<String>) -> Fault {
         Fault {
             kind,

@@ -1,4 +1,4 @@
-//! After `fork` the child has one thread. What belonged to the others must not be touched.
+//! Detects `fork`: the child has only one thread and must not touch what belonged to the others.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,12 +9,12 @@ unsafe extern "C" fn in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Changes in the child of a `fork`.
+/// A number that changes in the child of a `fork`.
 pub(crate) fn generation() -> u32 {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the handler is a function that only adds to an atomic. Where registering fails (no memory), a
-        // child cannot be told from its parent; nothing better can be done.
+        // SAFETY: the handler only increments an atomic. If registering it fails (no memory), a child cannot
+        // be distinguished from its parent, which cannot be helped.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
     FORKS.load(Ordering::Relaxed)

@@ -1,20 +1,22 @@
 //! `printf` of kernels.
 //!
-//! The rules are C's; the argument buffer is CUDA's (CUDA C++ Programming Guide, "Formatted Output"): each argument at
-//! the next multiple of its size, `float` as `double`, small integers as `int`, pointers and `long` as 8 bytes.
-//! The lengths are `h`, `hh`, `l` and `ll`; what C has beyond these (`z`, `j`, `%n`) is shown as it stands, as the hardware's driver does.
-//! Numbers are written here and not by the host's `printf`, so that the program's locale does not matter.
+//! The rules are C's; the argument buffer is CUDA's (CUDA C++ Programming Guide, "Formatted Output"): each
+//! argument at the next multiple of its size, `float` as `double`, small integers as `int`, pointers and
+//! `long` as 8 bytes. The length modifiers are `h`, `hh`, `l` and `ll`; others of C (`z`, `j`) and `%n` are
+//! printed literally, as the hardware's driver does. Numbers are formatted here rather than by the host's
+//! `printf`, so that the program's locale does not matter.
 
 /// Reads memory that a kernel points to.
 pub trait Reader {
-    /// Fills `to` from `address`; false where the memory is not there.
+    /// Fills `to` with the bytes at `address`; false if the memory is not accessible.
     fn read(&self, address: u64, to: &mut [u8]) -> bool;
 }
 
-/// Longest string, width or precision: the size of hardware's printf buffer. More cannot come out there either.
+/// Maximum length of strings, widths and precisions: the size of the hardware's printf buffer, which limits
+/// output there too.
 const LIMIT: usize = 1 << 20;
 
-/// One conversion: `%[flags][width][.precision][length]conversion`.
+/// A conversion: `%[flags][width][.precision][length]conversion`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spec {
     left: bool,
@@ -24,7 +26,7 @@ struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    /// Bytes of an integer argument's value: 1, 2, 4 or 8.
+    /// Size of an integer argument: 1, 2, 4 or 8 bytes.
     bytes: u32,
     conversion: u8,
 }
@@ -53,12 +55,12 @@ impl Arguments<'_> {
     }
 }
 
-/// The bytes at `address` up to a zero, at most `limit`.
+/// The bytes at `address` up to a zero byte, at most `limit`.
 fn string(reader: &dyn Reader, mut address: u64, limit: usize) -> Result<Vec<u8>, u64> {
     let mut text = Vec::new();
     let mut chunk = [0u8; 64];
     while text.len() < limit {
-        // Chunks end at multiples of 64, so none reaches into a page that the string does not.
+        // Chunks end at multiples of 64, so that none reaches a page that the string does not.
         let room = 64 - (address % 64) as usize;
         let (part, _) = chunk.split_at_mut(room.min(limit - text.len()));
         if !reader.read(address, part) {
@@ -76,8 +78,8 @@ fn string(reader: &dyn Reader, mut address: u64, limit: usize) -> Result<Vec<u8>
     Ok(text)
 }
 
-/// Appends what `printf(format, arguments…)` writes to `out`, and gives the number of arguments, or -1 for a null format, as the
-/// device function does.
+/// Appends the output of `printf(format, arguments…)` to `out`. Returns the number of arguments, or -1 for a
+/// null format, like the device function.
 ///
 /// # Errors
 /// The address that could not be read.
@@ -94,7 +96,7 @@ pub fn format(reader: &dyn Reader, format: u64, arguments: u64, out: &mut Vec<u8
         let mut parser = Parser { bytes: from.get(1..).unwrap_or_default() };
         match parser.spec(&mut arguments)? {
             Some(spec) => convert(spec, &mut arguments, out)?,
-            // What C leaves undefined is shown as it stands.
+            // Conversions that C leaves undefined are printed literally.
             None => out.extend_from_slice(from.get(..from.len() - parser.bytes.len()).unwrap_or(from)),
         }
         rest = parser.bytes;
@@ -127,7 +129,7 @@ impl Parser<'_> {
         n.min(LIMIT)
     }
 
-    /// What follows `%`. `None` for what is no conversion.
+    /// Parses the text after `%`. `None` if it is not a conversion.
     fn spec(&mut self, arguments: &mut Arguments) -> Result<Option<Spec>, u64> {
         let mut s = Spec { bytes: 4, ..Spec::default() };
         while let [flag @ (b'-' | b'+' | b' ' | b'#' | b'0' | b'\''), rest @ ..] = self.bytes {
@@ -210,7 +212,8 @@ fn convert(s: Spec, arguments: &mut Arguments, out: &mut Vec<u8>) -> Result<(), 
     Ok(())
 }
 
-/// Writes `prefix` and `body` at least `width` wide: spaces before or after, or zeros between.
+/// Writes `prefix` and `body` with a minimum width of `width`: padded with spaces before or after, or with
+/// zeros between.
 fn pad(s: Spec, prefix: &[u8], body: &[u8], out: &mut Vec<u8>) {
     let fill = s.width.saturating_sub(prefix.len() + body.len());
     let (before, zeros, after) = match (s.left, s.zero) {
@@ -281,7 +284,7 @@ fn float(s: Spec, value: f64, out: &mut Vec<u8>) {
 }
 
 fn fixed(value: f64, precision: usize, point: bool) -> String {
-    // Digits beyond what a double can have are zeros; the standard library takes at most 65535.
+    // Digits beyond those of any double are zeros; the standard library accepts at most 65535.
     let exact = precision.min(1100);
     let mut text = format!("{value:.exact$}");
     if point && precision == 0 {
@@ -291,7 +294,7 @@ fn fixed(value: f64, precision: usize, point: bool) -> String {
     text
 }
 
-/// Digits `d.ddd` and the decimal exponent.
+/// The digits `d.ddd` and the decimal exponent.
 fn scientific(value: f64, precision: usize) -> (String, i32) {
     let exact = precision.min(1100);
     let text = format!("{value:.exact$e}");
@@ -326,7 +329,7 @@ fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
     if small { text } else { with_exponent(text, exponent) }
 }
 
-/// `%a` without its `0x`, as the GNU C library writes it: one digit before the point, normalised.
+/// `%a` without its `0x`, in the GNU C library's form: one digit before the point, normalised.
 fn hexadecimal(value: f64, precision: Option<usize>, point: bool) -> String {
     let bits = value.to_bits();
     let (mut mantissa, stored) = (bits & ((1 << 52) - 1), (bits >> 52 & 0x7ff) as i32);

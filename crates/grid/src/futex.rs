@@ -1,8 +1,8 @@
-//! Sleeping until a word changes.
+//! Waiting until a word changes.
 
 use std::sync::atomic::AtomicU32;
 
-/// Sleeps while `word` is `value`; may return without cause.
+/// Sleeps while `word` is `value`; may return spuriously.
 pub(crate) fn wait(word: &AtomicU32, value: u32) {
     // SAFETY: the word is valid for the call; no timeout.
     unsafe {
@@ -16,7 +16,7 @@ pub(crate) fn wait(word: &AtomicU32, value: u32) {
     }
 }
 
-/// Wakes up to `count` threads that sleep on `word`.
+/// Wakes up to `count` threads sleeping on `word`.
 pub(crate) fn wake(word: &AtomicU32, count: u32) {
     // SAFETY: the word is valid for the call.
     unsafe {

@@ -1,9 +1,10 @@
-//! Our fault handlers, and the program's before and after them.
+//! Our fault handlers, and their order relative to the program's.
 //!
-//! A program may install a handler of its own after ours, and keeps ours as the one before it: to restore it, or to call it with what it does
-//! not know. Ours must then come first again. It does so under another address, a *level* higher, which knows the program's as the one
-//! before it; the level below knows what was there earlier. Whether the program restores the handler that it has kept, calls it, or sends the
-//! signal again, the chain goes on below and never in a circle.
+//! A program may install its own handler after ours, and keeps ours as the previous one: to restore it, or to
+//! call it for faults that it does not handle. Ours must then come first again. It is installed under another
+//! address, one *level* higher, with the program's handler as the previous one; the level below keeps what
+//! was there earlier. Whether the program restores the handler that it has kept, calls it, or sends the
+//! signal again, the chain continues downwards and never in a circle.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -15,7 +16,7 @@ use crate::signals;
 
 type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
 
-/// Handlers of the program that may lie one above the other; a further one takes the place of the last.
+/// Maximum number of the program's handlers on top of each other; a further one replaces the last.
 const LEVELS: usize = 8;
 
 static HANDLERS: [Handler; LEVELS] = [
@@ -29,11 +30,12 @@ static HANDLERS: [Handler; LEVELS] = [
     on_fault::<7>,
 ];
 
-/// One signal's handlers.
+/// The handlers of one signal.
 struct Chain {
-    /// What was there before each of our levels; null for the default action. Never freed: a handler may be reading it.
+    /// The action before each of our levels; null for the default action. Never freed, since a handler may be
+    /// reading it.
     before: [AtomicPtr<libc::sigaction>; LEVELS],
-    /// The level that was last seen in place.
+    /// The level that was last seen installed.
     top: AtomicUsize,
 }
 
@@ -52,37 +54,38 @@ fn action(handler: Handler) -> libc::sigaction {
     action
 }
 
-/// Installs `handler` and gives what was there.
+/// Installs `handler` and returns the previous action.
 pub(crate) fn install_one(signal: i32, handler: Handler) -> Option<libc::sigaction> {
     let new = action(handler);
-    // SAFETY: all zeros is a valid `sigaction`, which the call fills; the handler has the signature that SA_SIGINFO asks for.
+    // SAFETY: all zeros is a valid `sigaction`, which the call fills in; the handler has the signature that
+    // SA_SIGINFO requires.
     unsafe {
         let mut old: libc::sigaction = std::mem::zeroed();
         (libc::sigaction(signal, &new, &mut old) == 0).then_some(old)
     }
 }
 
-/// What is installed for `signal`.
+/// The action installed for `signal`.
 pub(crate) fn current(signal: i32) -> Option<libc::sigaction> {
-    // SAFETY: all zeros is a valid `sigaction`, which the call fills.
+    // SAFETY: all zeros is a valid `sigaction`, which the call fills in.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         (libc::sigaction(signal, std::ptr::null(), &mut action) == 0).then_some(action)
     }
 }
 
-/// Which of our levels an action is.
+/// The level of an action, if it is ours.
 fn level_of(action: &libc::sigaction) -> Option<usize> {
     HANDLERS.iter().position(|h| *h as *const () as usize == action.sa_sigaction)
 }
 
-/// Makes our handlers the first ones for these of the [`FAULTS`].
+/// Makes our handlers the first ones for these signals out of the [`FAULTS`].
 pub(crate) fn come_first(signals: &[i32]) {
     for (&signal, chain) in FAULTS.iter().zip(&CHAINS).filter(|(s, _)| signals.contains(s)) {
         let Some(action) = current(signal) else { continue };
         match level_of(&action) {
             Some(level) if level == chain.top.load(Ordering::Relaxed) => {}
-            // The program has taken a handler of its own away.
+            // The program has removed a handler of its own.
             Some(level) => chain.top.store(level, Ordering::Relaxed),
             None => chain.cover(signal),
         }
@@ -95,7 +98,7 @@ impl Chain {
         static CHANGE: Mutex<()> = Mutex::new(());
         let _change = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(theirs) = current(signal).filter(|a| level_of(a).is_none()) else { return };
-        // A handler that has been covered before has kept the level below it then.
+        // A handler that was covered before has kept the level below it.
         let same = self.before.iter().position(|b| {
             // SAFETY: null, or an action that is never freed.
             unsafe { b.load(Ordering::Acquire).as_ref() }
@@ -105,14 +108,14 @@ impl Chain {
         let level = same.unwrap_or(next);
         self.keep(level, &theirs);
         let Some(handler) = HANDLERS.get(level) else { return };
-        // Another one may have come between.
+        // Another handler may have been installed in between.
         if let Some(old) = install_one(signal, *handler).filter(|old| level_of(old).is_none()) {
             self.keep(level, &old);
         }
         self.top.store(level, Ordering::Relaxed);
     }
 
-    /// Notes what is before a level.
+    /// Records the action before a level.
     fn keep(&self, level: usize, theirs: &libc::sigaction) {
         let Some(place) = self.before.get(level) else { return };
         // SAFETY: null, or an action that is never freed.
@@ -120,7 +123,7 @@ impl Chain {
         let same =
             |k: &libc::sigaction| k.sa_sigaction == theirs.sa_sigaction && k.sa_flags == theirs.sa_flags;
         if !known.is_some_and(same) {
-            // The program installs few: what is left behind is small.
+            // Programs install few handlers, so what is leaked is small.
             place.store(Box::leak(Box::new(*theirs)), Ordering::Release);
         }
     }
@@ -138,7 +141,7 @@ extern "C" fn on_fault<const LEVEL: usize>(signal: i32, info: *mut libc::siginfo
     pass(signal, info, context, before);
 }
 
-/// Does what would have been done without us.
+/// Does what would have happened without us.
 fn pass(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void, action: Option<&libc::sigaction>) {
     let handler = action.map_or(libc::SIG_DFL, |a| a.sa_sigaction);
     // SAFETY: the kernel passes valid pointers.
@@ -147,7 +150,8 @@ fn pass(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void, action: O
         return;
     }
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-        // SAFETY: the default action takes over: on return the instruction faults again, or the signal is sent again.
+        // SAFETY: sets the default action: on return, the instruction faults again or the signal is sent
+        // again.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
             if sent {

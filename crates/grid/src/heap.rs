@@ -1,6 +1,7 @@
 //! The heap of device-side `malloc` and `free`.
 //!
-//! The books are kept outside the heap's memory, so a kernel that writes past its allocation cannot break them.
+//! The bookkeeping is outside the heap's memory, so that a kernel that writes beyond its allocation cannot
+//! corrupt it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,14 +9,14 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::memory::{Region, within};
 
-/// Alignment of what `malloc` gives, bytes.
+/// Alignment of allocations in bytes.
 const ALIGN: u64 = 16;
 
 #[derive(Debug, Default)]
 struct Books {
     /// Free ranges: offset to size.
     free: BTreeMap<u64, u64>,
-    /// The same, as size and offset.
+    /// The same ranges as (size, offset).
     by_size: BTreeSet<(u64, u64)>,
     /// Allocated ranges: offset to size.
     used: HashMap<u64, u64>,
@@ -33,7 +34,7 @@ impl Books {
     }
 }
 
-/// A heap. It lives as long as the context whose kernels use it.
+/// A heap, which lives as long as the context whose kernels use it.
 #[derive(Debug)]
 pub struct Heap {
     /// Reserved by the first allocation.
@@ -43,16 +44,16 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// CUDA's size without `cuCtxSetLimit`, bytes.
+    /// CUDA's default size in bytes (see `cuCtxSetLimit`).
     pub const DEFAULT_SIZE: u64 = 8 << 20;
 
-    /// A heap of `limit` bytes. The host gives memory as it is used.
+    /// A heap of `limit` bytes. The host provides memory as it is used.
     pub fn new(limit: u64) -> Heap {
         Heap { memory: OnceLock::new(), limit: AtomicU64::new(limit), books: Mutex::default() }
     }
 
-    /// Sets the size, as long as nothing has ever been allocated; afterwards it is fixed, as on hardware. Says whether it
-    /// took.
+    /// Sets the size. As on hardware, the size is fixed after the first allocation. Returns whether it was
+    /// set.
     pub fn set_limit(&self, bytes: u64) -> bool {
         let _books = self.books();
         let open = self.memory.get().is_none();
@@ -62,7 +63,7 @@ impl Heap {
         open
     }
 
-    /// Bytes of the heap.
+    /// Size of the heap in bytes.
     pub fn limit(&self) -> u64 {
         self.limit.load(Ordering::Relaxed)
     }
@@ -71,7 +72,7 @@ impl Heap {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The address of the heap; reserved if it is not yet.
+    /// The address of the heap, which is reserved on first use.
     fn start(&self, books: &mut Books) -> Option<u64> {
         if let Some(memory) = self.memory.get() {
             return Some(memory.start() as u64);
@@ -82,7 +83,7 @@ impl Heap {
         Some(self.memory.get_or_init(|| memory).start() as u64)
     }
 
-    /// The address of `size` bytes, aligned to 16; 0 where there are not as many in one piece.
+    /// Allocates `size` bytes, aligned to 16. Returns 0 if no free range is large enough.
     pub fn allocate(&self, size: u64) -> u64 {
         let Some(size) = size.max(1).checked_next_multiple_of(ALIGN) else { return 0 };
         let mut books = self.books();
@@ -96,8 +97,8 @@ impl Heap {
         start + offset
     }
 
-    /// Gives an allocation back; 0 is fine and does nothing. False where [`Heap::allocate`] did not give the address, or it
-    /// was freed before.
+    /// Frees an allocation; freeing 0 does nothing. Returns false if [`Heap::allocate`] did not return the
+    /// address, or it was already freed.
     pub fn free(&self, address: u64) -> bool {
         if address == 0 {
             return true;
@@ -120,12 +121,12 @@ impl Heap {
         true
     }
 
-    /// Whether `size` bytes at `address` lie in the heap's memory, allocated or not.
+    /// Whether the `size` bytes at `address` are inside the heap's memory, allocated or not.
     pub fn contains(&self, address: u64, size: u64) -> bool {
         self.memory.get().is_some_and(|m| within(address, size, m.start() as u64, self.limit()))
     }
 
-    /// Allocations that live.
+    /// Number of live allocations.
     pub fn allocations(&self) -> usize {
         self.books().used.len()
     }
@@ -141,7 +142,7 @@ mod tests {
         let all: Vec<u64> = (0..16).map(|_| heap.allocate(50)).collect();
         assert!(all.iter().all(|&a| a != 0 && a % 16 == 0 && heap.contains(a, 64)));
         assert_eq!(heap.allocate(1), 0);
-        // Freed in any order, neighbours join again.
+        // Neighbours are merged, in whatever order they are freed.
         for i in [3, 1, 2, 0, 15, 7, 8, 14, 4, 5, 6, 9, 11, 10, 13, 12] {
             assert!(heap.free(all[i]));
         }

@@ -1,4 +1,4 @@
-//! One launch while it runs: what its workers share.
+//! The state of a running launch that its workers share.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::launch::Launch;
 use crate::signals;
 
-/// A value on cache lines of its own.
+/// A value on its own cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Aligned<T>(pub T);
@@ -19,34 +19,34 @@ pub(crate) struct Aligned<T>(pub T);
 #[derive(Clone, Copy)]
 struct Member(*const Gate);
 
-// SAFETY: a gate is shared by its worker, the handler and the watchdog through atomics only.
+// SAFETY: its worker, the handler and the watchdog share a gate only through atomics.
 unsafe impl Send for Member {}
 
 pub(crate) struct Job<'a> {
     pub launch: &'a Launch<'a>,
-    /// What is handed out: clusters, or blocks where there are none.
+    /// Number of units of work: clusters, or blocks without clusters.
     pub units: u64,
-    /// Blocks in each of them.
+    /// Number of blocks per unit.
     pub cluster: u32,
     pub threads: u32,
     pub warps: u32,
-    /// Workers that may take part, the caller with them.
+    /// Maximum number of workers that take part, including the caller.
     pub workers: u32,
-    /// Runs must be the same each time.
+    /// Whether every run must be the same.
     pub deterministic: bool,
-    /// Units that a worker takes at most, while there are others to take the rest.
+    /// Maximum number of units that a worker takes while other workers are available.
     pub share: u64,
     next: Aligned<AtomicU64>,
     failed: AtomicBool,
     fault: Mutex<Option<Fault>>,
     members: Mutex<Vec<Member>>,
-    /// Where the launch is published: the slot's number and 1; 0 for nowhere.
+    /// The slot in which the launch is published, plus 1; 0 for none.
     pub slot: AtomicU32,
-    /// What a cooperative launch's blocks share.
+    /// The workspace that the blocks of a cooperative launch share.
     pub workspace: Aligned<Workspace>,
     /// `%nsmid`.
     pub multiprocessors: u32,
-    /// Workers that took part.
+    /// Number of workers that took part.
     pub took_part: AtomicU32,
 }
 
@@ -80,13 +80,13 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Takes the next units: the first one's number and how many, at most `most`. Takes shrink towards the end, so that
-    /// all workers end at about the same time.
+    /// Takes the next units: the first one's number and their number, at most `most`. The number shrinks
+    /// towards the end, so that all workers finish at about the same time.
     pub(crate) fn claim(&self, most: u64) -> Option<(u64, u64)> {
         let next = &self.next.0;
         let mut first = next.load(Ordering::Relaxed);
         if self.units == 1 {
-            // Such a launch is nobody's but the caller's.
+            // Such a launch is not shared with other workers.
             next.store(1, Ordering::Relaxed);
             return (first == 0).then_some((0, 1));
         }
@@ -104,12 +104,12 @@ impl<'a> Job<'a> {
     pub(crate) fn claim_one(&self) -> Option<u64> {
         let next = &self.next.0;
         if self.workers == 1 {
-            // Nobody else counts.
+            // No other worker counts.
             let first = next.load(Ordering::Relaxed);
             next.store(first.wrapping_add(u64::from(first < self.units)), Ordering::Relaxed);
             return (first < self.units).then_some(first);
         }
-        // The counter goes past the end by at most one a worker.
+        // Each worker increments the counter at most once beyond the end.
         let first = next.fetch_add(1, Ordering::Relaxed);
         if first >= self.units {
             next.store(self.units, Ordering::Relaxed);
@@ -118,7 +118,7 @@ impl<'a> Job<'a> {
         Some(first)
     }
 
-    /// Units that nobody has taken.
+    /// Number of units that have not been taken.
     pub(crate) fn left(&self) -> u64 {
         self.units.saturating_sub(self.next.0.load(Ordering::Relaxed))
     }
@@ -127,12 +127,13 @@ impl<'a> Job<'a> {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Where that is told.
+    /// The flag that is set when the launch fails.
     pub(crate) fn failed(&self) -> &AtomicBool {
         &self.failed
     }
 
-    /// Ends the launch with a fault, unless it has one. Says whether this was the first.
+    /// Fails the launch with this fault, unless it has failed already. Returns whether this fault was the
+    /// first.
     pub(crate) fn fail(&self, fault: Fault) -> bool {
         let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         let first = slot.is_none();
@@ -141,13 +142,13 @@ impl<'a> Job<'a> {
         first
     }
 
-    /// Whether the watchdog has ended the launch: then workers add where they were.
+    /// Whether the watchdog has ended the launch; workers then add their positions to the fault.
     pub(crate) fn timed_out(&self) -> bool {
         let slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         slot.as_ref().is_some_and(|f| f.kind == FaultKind::Timeout)
     }
 
-    /// Adds to the fault's explanation, and its place if it has none.
+    /// Adds to the fault's explanation, and sets its position if it has none.
     pub(crate) fn note(&self, text: &str, block: [u32; 3], line: Option<u32>) {
         let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(fault) = slot.as_mut() {
@@ -164,12 +165,12 @@ impl<'a> Job<'a> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// A gate begins to run kernels of this launch.
+    /// Registers a gate that begins to run kernels of this launch.
     pub(crate) fn join(&self, gate: &Gate) {
         self.members.lock().unwrap_or_else(PoisonError::into_inner).push(Member(gate));
     }
 
-    /// It ends, or was never there.
+    /// Unregisters a gate, if it is registered.
     pub(crate) fn leave(&self, gate: &Gate) {
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         members.retain(|m| !std::ptr::eq(m.0, gate));
@@ -178,7 +179,7 @@ impl<'a> Job<'a> {
     /// Interrupts the kernels that still run after the launch has failed.
     pub(crate) fn interrupt_all(&self) {
         for member in self.members.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            // SAFETY: members leave the list before their gate goes.
+            // SAFETY: members leave the list before their gate is dropped.
             signals::interrupt(unsafe { &*member.0 });
         }
     }

@@ -1,78 +1,83 @@
-//! What is to be run.
+//! The description of a launch.
 
 use wave::abi::{ClusterCtx, Code, MAX_CLUSTER};
 
 use crate::fault::{Fault, FaultKind};
 use crate::heap::Heap;
 
-/// Threads in the largest block.
+/// Maximum number of threads in a block.
 pub(crate) const MAX_THREADS: u64 = 1024;
 
-/// What a running kernel needs of the program around it.
+/// Maximum number of blocks in a cluster.
+pub(crate) const MAX_CLUSTER: u32 = 16;
+
+/// Services that a running kernel needs from the program around it.
 pub trait Host: Send + Sync {
-    /// Whether `size` bytes at `address` are device memory, or host memory that kernels may use. Asked by code that
-    /// checks its accesses (the interpreter); the launch's own shared, local and parameter memory and the heap
-    /// need not be counted.
+    /// Whether the `size` bytes at `address` are device memory, or host memory that kernels may use. Called
+    /// by code that checks its accesses (the interpreter). The launch's own shared, local and parameter
+    /// memory and the heap need not be included.
     fn accessible(&self, address: u64, size: u32, write: bool) -> bool;
 
-    /// Takes what one warp's `printf` wrote: the lanes' texts in order, bytes as the kernel gave them.
+    /// Receives the output of one warp's `printf`: the lanes' texts in order, with the kernel's bytes
+    /// unchanged.
     fn print(&self, text: &[u8]);
 
     /// The heap of `malloc` and `free`.
     fn heap(&self) -> &Heap;
 
-    /// How many devices have the `size` bytes behind a multicast address; none: it is none.
+    /// Number of devices that have memory for the `size` bytes at a multicast address; `None` if it is not
+    /// one.
     fn multicast_count(&self, address: u64, size: u32) -> Option<u32> {
         let _ = (address, size);
         None
     }
 
-    /// Where the bytes of the device with number `index` behind a multicast address are.
+    /// The address of device `index`'s memory behind a multicast address.
     fn multicast_place(&self, address: u64, size: u32, index: u32) -> Option<u64> {
         let _ = (address, size, index);
         None
     }
 
-    /// Takes messages of failed assertions; hardware writes them to stderr.
+    /// Receives messages of failed assertions; hardware writes them to stderr.
     fn print_error(&self, text: &[u8]) {
         use std::io::Write;
-        // A closed stderr is the program's choice.
+        // If stderr is closed, the program wants no messages.
         let _ = host::write::limited(|| std::io::stderr().write_all(text));
     }
 }
 
-/// One launch of a kernel.
+/// A launch of a kernel.
 #[derive(Clone, Copy)]
 pub struct Launch<'a> {
     /// The kernel's name, for messages.
     pub name: &'a str,
     /// Its code.
     pub code: &'a dyn Code,
-    /// Blocks in x, y and z.
+    /// Number of blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z; 1024 at most.
+    /// Number of threads per block in x, y and z; at most 1024 in all.
     pub block: [u32; 3],
-    /// The parameter buffer; aligned as its parameters are.
+    /// The parameter buffer, aligned for its parameters.
     pub params: &'a [u8],
-    /// Where the module's image lies.
+    /// Address of the module's image.
     pub image: u64,
-    /// Shared memory in bytes: the kernel's own, and the launch's, which follows it.
+    /// Bytes of shared memory: the kernel's static memory, and the launch's dynamic memory, which follows it.
     pub shared: [u32; 2],
-    /// Bytes of local memory of a thread where calls may recurse; code that needs more gets more.
+    /// Bytes of local memory per thread if calls may recurse; code that needs more gets more.
     pub stack: u64,
-    /// Blocks of a cluster in x, y and z, where the launch asks for clusters; those of a cluster run together and reach each other's shared
-    /// memory.
+    /// Number of blocks per cluster in x, y and z, if the launch asks for clusters. The blocks of a cluster
+    /// run together and can access each other's shared memory.
     pub cluster: Option<[u32; 3]>,
-    /// All blocks must be able to wait for one another.
+    /// Whether all blocks must be able to wait for each other.
     pub cooperative: bool,
     /// Number of the launch (`%gridid`).
     pub id: u64,
-    /// What is around it.
+    /// The program around it.
     pub host: &'a dyn Host,
 }
 
 impl Launch<'_> {
-    /// Blocks, threads of a block; fails for shapes that cannot be.
+    /// Number of blocks, and threads per block; fails for illegal dimensions.
     pub(crate) fn shape(&self) -> Result<(u64, u32), Box<Fault>> {
         let product = |d: [u32; 3]| d.iter().try_fold(1u64, |n, &k| n.checked_mul(u64::from(k)));
         let clusters = self.cluster.is_none_or(|cluster| {
@@ -95,22 +100,22 @@ impl Launch<'_> {
         }
     }
 
-    /// Blocks of a cluster in x, y and z.
+    /// Blocks per cluster in x, y and z.
     fn cluster_size(&self) -> [u32; 3] {
         self.cluster.unwrap_or([1; 3]).map(|n| n.max(1))
     }
 
-    /// Blocks of a cluster: what one worker runs together.
+    /// Total number of blocks per cluster, which one worker runs together.
     pub(crate) fn cluster_blocks(&self) -> u32 {
         self.cluster_size().iter().product()
     }
 
-    /// Block number `ticket` of a launch without clusters, x fastest.
+    /// The index of block number `ticket` in a launch without clusters, x fastest.
     pub(crate) fn block_index(&self, ticket: u64) -> [u32; 3] {
         split(ticket, self.grid)
     }
 
-    /// Where block number `rank` of cluster number `ticket` is.
+    /// The position of the block with rank `rank` in cluster number `ticket`.
     pub(crate) fn place(&self, ticket: u64, rank: u32) -> ([u32; 3], ClusterCtx) {
         let Some(size) = self.cluster else {
             let id = self.block_index(ticket);
@@ -125,18 +130,18 @@ impl Launch<'_> {
     }
 }
 
-/// The place with number `index` in a box, x fastest.
+/// The position with this linear index in a box, x fastest.
 fn split(index: u64, size: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(size[0].max(1)), u64::from(size[1].max(1)));
     let rows = index / x;
     [(index % x) as u32, (rows % y) as u32, (rows / y) as u32]
 }
 
-/// What a launch did.
+/// What a launch used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Blocks that ran.
+    /// Number of blocks that ran.
     pub blocks: u64,
-    /// Threads of ours and of the caller that took part.
+    /// Number of threads that took part, including the caller's.
     pub workers: u32,
 }

@@ -1,14 +1,17 @@
 //! Runs a kernel ([`wave::abi::Code`]) over a grid of blocks.
 //!
-//! A [`Workers`] pool takes a [`Launch`] and gives blocks, by increasing ticket, to its threads and to the thread
-//! that called. One thread runs a whole block; a kernel that stops at barriers is a coroutine a warp, and the
-//! block's owner goes round its warps. Where all warps of a block only wait for memory to change, its worker starts
-//! or resumes further blocks, so that every block of a cooperative grid runs, whatever the number of workers.
+//! A [`Workers`] pool takes a [`Launch`] and hands out blocks, in increasing order, to its threads and to the
+//! calling thread. One thread runs a whole block. A kernel that stops at barriers is a coroutine per warp,
+//! and the block's worker runs its warps in turn. If all warps of a block only wait for memory to change, its
+//! worker starts or resumes other blocks, so that every block of a cooperative grid makes progress, whatever
+//! the number of workers.
 //!
-//! Kernels run on stacks of our own. A memory fault, a trap or endless recursion in a kernel ends the launch with a
-//! [`Fault`] that says what happened where; the process and its own signal handlers are not touched.
+//! Kernels run on our own stacks. A memory fault, a trap or endless recursion in a kernel ends the launch
+//! with a [`Fault`] that says what happened and where; the process and its own signal handlers are not
+//! affected.
 //!
-//! **Architecture invariant:** this crate knows neither which API launched a kernel nor how its code was made.
+//! **Architecture invariant:** this crate knows neither which API launched a kernel nor how its code was
+//! made.
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 compile_error!("grid runs on x86-64 Linux only");

@@ -1,4 +1,4 @@
-//! What one thread needs to run blocks: a stack, and the memory of the blocks that are resident on it.
+//! What a thread needs to run blocks: a stack, and the memory of the blocks that are resident on it.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -20,16 +20,16 @@ use crate::pace::Sharing;
 use crate::pool::Pool;
 use crate::signals;
 
-/// Blocks resident on a worker at most, while they wait for one another in a launch that is not cooperative.
+/// Maximum number of resident blocks per worker that wait for each other in a launch that is not cooperative.
 const RESIDENTS: usize = 4096;
 
-/// Memory that resident blocks may take in such a launch, bytes a worker.
+/// Maximum memory of these resident blocks per worker, in bytes.
 const RESIDENT_MEMORY: usize = 1 << 30;
 
-/// Memory of resident blocks kept for the next launch, bytes.
+/// Maximum memory of resident blocks that is kept for the next launch, in bytes.
 const KEPT: usize = 64 << 20;
 
-/// What a block's context points to: the way from a runtime call back to us.
+/// The target of a pointer in each block's context, through which runtime calls find the machine.
 pub(crate) struct Link {
     pub gate: *const Gate,
     pub job: *const Job<'static>,
@@ -37,24 +37,26 @@ pub(crate) struct Link {
     pub pending: RefCell<Option<Fault>>,
 }
 
-/// A worker's equipment.
+/// The resources of a worker.
 pub(crate) struct Machine {
     gate: Box<Gate>,
     link: Box<Link>,
     residents: Vec<Box<Resident>>,
-    /// The units that are under way: groups of residents that hold a cluster's blocks, of one resident where there are no clusters.
+    /// The units in progress: groups of residents that hold the blocks of a cluster, or single residents
+    /// without clusters.
     active: Vec<usize>,
-    /// The others.
+    /// The other units.
     idle: Vec<usize>,
-    /// The one whose code runs; for faults.
+    /// The resident whose code is running, for faults.
     running: AtomicUsize,
     smid: u32,
 }
 
-// SAFETY: the pointers in the links and contexts lead to what the machine owns, or are set anew by the launch that uses them.
+// SAFETY: the pointers in the links and contexts point into the machine itself, or are set again by the
+// launch that uses them.
 unsafe impl Send for Machine {}
 
-/// What `body` is called with.
+/// The argument of `body`.
 struct Call<'a> {
     machine: &'a mut Machine,
     job: &'a Job<'a>,
@@ -67,14 +69,14 @@ unsafe extern "C" fn body(call: *mut c_void) {
     let call = unsafe { &mut *call.cast::<Call>() };
     let (job, pool) = (call.job, call.pool);
     let machine = &mut *call.machine;
-    // SAFETY: on the gate's stack, as `drive` asks.
+    // SAFETY: this runs on the gate's stack, as `drive` requires.
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsafe { machine.drive(job, pool) })) {
         call.machine.panicked(job, &*panic);
     }
 }
 
 impl Machine {
-    /// With a stack of `stack` bytes. `None` where there is no memory.
+    /// A machine with `stack` bytes of stack. `None` if there is no memory.
     pub(crate) fn new(smid: u32, stack: usize) -> Option<Machine> {
         let gate = Gate::new(stack)?;
         let link = Link { gate: &raw const *gate, job: std::ptr::null(), pending: RefCell::new(None) };
@@ -93,7 +95,8 @@ impl Machine {
         &self.gate
     }
 
-    /// Takes part in a launch until no block is left to take. `pool` is given to the caller's machine, which may call others.
+    /// Takes part in a launch until no block is left. The caller's machine gets `pool`, so that it can call
+    /// other workers.
     pub(crate) fn run(&mut self, job: &Job, pool: Option<&Pool>) {
         job.took_part.fetch_add(1, Ordering::Relaxed);
         self.link.job = std::ptr::from_ref(job).cast();
@@ -102,8 +105,8 @@ impl Machine {
         self.active.clear();
         let gate: *const Gate = &raw const *self.gate;
         let mut call = Call { machine: self, job, pool };
-        // SAFETY: `body` takes a `Call` and does not unwind; what it calls keeps everything it owns in the machine. The gate
-        // lives as long as the machine and is used by this thread alone.
+        // SAFETY: `body` takes a `Call` and does not unwind; everything that its callees own is in the
+        // machine. The gate lives as long as the machine and is used only by this thread.
         let crash = unsafe { (*gate).run(body, (&raw mut call).cast()) };
         self.gate.in_code.store(false, Ordering::Relaxed);
         if let Some(crash) = crash {
@@ -116,7 +119,7 @@ impl Machine {
         self.trim();
     }
 
-    /// Makes ready for the launch what a unit of it needs: residents for the blocks of a cluster.
+    /// Prepares the residents of a unit for the launch, one per block of a cluster.
     fn prepare(&mut self, job: &Job, unit: usize) -> Option<()> {
         let ready = self.prepare_unit(job, unit);
         if ready.is_none() {
@@ -148,10 +151,10 @@ impl Machine {
         }
     }
 
-    /// Runs a unit until it ends or waits for something outside; with the resident that tells so.
+    /// Runs a unit until it ends or waits for something outside. Returns the resident that reported this.
     ///
     /// # Safety
-    /// As for `drive`; the unit has been prepared and started.
+    /// Same as for `drive`; the unit has been prepared and started.
     unsafe fn turn(&mut self, job: &Job, unit: usize) -> (usize, Step) {
         let residents = residents_of(job, unit);
         let first = residents.start;
@@ -164,7 +167,7 @@ impl Machine {
                     continue;
                 }
                 self.running.store(index, Ordering::Relaxed);
-                // SAFETY: passed on.
+                // SAFETY: the same contract.
                 match unsafe { resident.step(&self.gate.in_code, job) } {
                     Step::Done => all_moved = true,
                     Step::Yielded { moved, sleep } => {
@@ -193,7 +196,7 @@ impl Machine {
     }
 
     /// # Safety
-    /// Runs on the gate's stack.
+    /// Must run on the gate's stack.
     unsafe fn drive(&mut self, job: &Job, pool: Option<&Pool>) {
         let mut sharing = pool.map_or(Sharing::ALONE, |pool| Sharing::begin(pool, job));
         if self.prepare(job, 0).is_none() {
@@ -201,7 +204,7 @@ impl Machine {
         }
         self.active.push(0);
         self.running.store(0, Ordering::Relaxed);
-        // SAFETY: passed on.
+        // SAFETY: the same contract.
         unsafe {
             match (job.launch.code.suspends(), job.launch.cluster) {
                 (true, _) => self.coroutines(job, &mut sharing),
@@ -214,10 +217,10 @@ impl Machine {
         }
     }
 
-    /// Code that does not stop midway.
+    /// Runs code that never stops midway.
     ///
     /// # Safety
-    /// As for `drive`.
+    /// Same as for `drive`.
     unsafe fn whole_blocks(&mut self, job: &Job, sharing: &mut Sharing) {
         while !job.has_failed() {
             let most = if job.deterministic { 1 } else { sharing.most() };
@@ -233,10 +236,10 @@ impl Machine {
         }
     }
 
-    /// The same in clusters: such blocks do not wait for each other, so one runs after the other.
+    /// The same with clusters: blocks of such code do not wait for each other, so they run in sequence.
     ///
     /// # Safety
-    /// As for `drive`.
+    /// Same as for `drive`.
     unsafe fn whole_clusters(&mut self, job: &Job, sharing: &mut Sharing) {
         while !job.has_failed() {
             let Some(ticket) = job.claim_one() else { return };
@@ -253,14 +256,14 @@ impl Machine {
         }
     }
 
-    /// Runs blocks from the one that a resident is at; whether all went well.
+    /// Runs blocks, beginning with the resident's current one. Returns whether all succeeded.
     ///
     /// # Safety
     /// The resident has been prepared for this launch, whose code never stops midway.
     unsafe fn run_blocks(&mut self, job: &Job, index: usize, count: u64) -> bool {
         let Some(resident) = self.residents.get_mut(index) else { return false };
         self.gate.in_code.store(true, Ordering::Relaxed);
-        // SAFETY: passed on.
+        // SAFETY: the same contract.
         let stop = unsafe { job.launch.code.run_blocks(&mut resident.block, count) };
         self.gate.in_code.store(false, Ordering::Relaxed);
         match stop {
@@ -274,10 +277,10 @@ impl Machine {
         false
     }
 
-    /// Code that stops midway.
+    /// Runs code that stops midway.
     ///
     /// # Safety
-    /// As for `drive`.
+    /// Same as for `drive`.
     unsafe fn coroutines(&mut self, job: &Job, sharing: &mut Sharing) {
         while !job.has_failed() {
             let Some(ticket) = job.claim_one() else { return };
@@ -287,7 +290,7 @@ impl Machine {
                 (_, Step::Done) => sharing.after(job, 1),
                 (_, Step::Yielded { .. }) => {
                     sharing.force(job);
-                    // SAFETY: passed on.
+                    // SAFETY: the same contract.
                     unsafe { self.crowd(job, sharing) };
                     self.active.clear();
                     self.active.push(0);
@@ -298,10 +301,11 @@ impl Machine {
         }
     }
 
-    /// Goes round units that wait for one another, and begins others where all of them wait, until all have ended.
+    /// Runs units that wait for each other in turn, and begins others when all of them wait, until all have
+    /// ended.
     ///
     /// # Safety
-    /// As for `drive`; unit 0 has begun.
+    /// Same as for `drive`; unit 0 has begun.
     unsafe fn crowd(&mut self, job: &Job, sharing: &mut Sharing) {
         let limit = self.limit(job);
         self.idle.clear();
@@ -359,7 +363,7 @@ impl Machine {
         }
     }
 
-    /// Units that may be resident here at the same time.
+    /// Maximum number of units that may be resident here at the same time.
     fn limit(&self, job: &Job) -> usize {
         if job.launch.cooperative {
             return usize::MAX;
@@ -369,7 +373,7 @@ impl Machine {
         (RESIDENT_MEMORY / size).min(RESIDENTS / first.len().max(1)).max(2)
     }
 
-    /// Notes a fault that the code has reported, or the given one.
+    /// Records the fault that the code has reported, or the given one.
     fn fail(&self, job: &Job, resident: usize, kind: FaultKind, warp: Option<u32>, detail: &str) {
         let pending = self.link.pending.take();
         let mut fault = pending.unwrap_or_else(|| Fault::new(kind, job.launch.name, detail));
@@ -377,7 +381,7 @@ impl Machine {
         job.fail(fault);
     }
 
-    /// Completes what is not known of a fault's place.
+    /// Fills in the missing parts of a fault's position.
     fn place(&self, fault: &mut Fault, resident: usize, warp: Option<u32>) {
         let Some(resident) = self.residents.get(resident) else { return };
         fault.block = fault.block.or(Some(resident.block.ctaid));
@@ -417,7 +421,7 @@ impl Machine {
         self.fail(job, running, FaultKind::Internal, warp, text);
     }
 
-    /// The kernel was left by a signal.
+    /// Handles a kernel that was left by a signal.
     fn crashed(&self, job: &Job, crash: Crash) {
         let running = self.running.load(Ordering::Relaxed);
         let resident = self.residents.get(running);
@@ -452,7 +456,7 @@ impl Machine {
         job.fail(fault);
     }
 
-    /// After a launch that failed: releases the blocks in hand; says where they were if the watchdog asks.
+    /// After a failed launch: releases the current blocks, and reports their positions if the watchdog asks.
     fn clear_away(&mut self, job: &Job, crashed: bool) {
         let suspends = job.launch.code.suspends();
         let report = suspends && !crashed && job.timed_out();
@@ -471,7 +475,7 @@ impl Machine {
         self.active.clear();
     }
 
-    /// Gives back the memory of many residents.
+    /// Frees the memory of residents beyond the limit.
     fn trim(&mut self) {
         if self.residents.len() > 1 {
             let mut total = 0;
@@ -491,18 +495,19 @@ fn residents_of(job: &Job, unit: usize) -> Range<usize> {
     unit * blocks..(unit + 1) * blocks
 }
 
-/// Rounds in which nobody moved before a further unit is begun.
+/// Number of rounds without progress before another unit is begun.
 fn patience(job: &Job, count: usize) -> usize {
     match job.launch.cooperative {
-        // All blocks must be resident; each worker takes its share, and more only if the others do not come.
+        // All blocks must be resident; each worker takes its share, and more only if the other workers do not
+        // come.
         true if (count as u64) < job.share => 1,
         true => 1024,
-        // Other workers may be just about to give what is waited for.
+        // Other workers may be about to provide what is waited for.
         false => 16 * count.min(64),
     }
 }
 
-/// Lets other threads run while nobody here can go on.
+/// Lets other threads run when no unit here can continue.
 fn rest(fruitless: usize, nap: u32) {
     match nap {
         1.. if nap != u32::MAX => std::thread::sleep(Duration::from_nanos(u64::from(nap.min(1_000_000)))),
@@ -511,7 +516,7 @@ fn rest(fruitless: usize, nap: u32) {
     }
 }
 
-/// What a signal in a kernel means.
+/// The meaning of a signal in a kernel.
 fn explain(crash: Crash) -> (FaultKind, &'static str) {
     const BUS_ADRALN: i32 = 1;
     match crash.signal {

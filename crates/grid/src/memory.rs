@@ -1,37 +1,38 @@
-//! Mapped memory with guard pages, and copies that survive bad addresses.
+//! Mapped memory with guard pages, and copies that survive invalid addresses.
 
 use std::ptr::NonNull;
 
-/// Bytes of inaccessible memory on either side of a region: what a careless index reaches first.
+/// Inaccessible bytes on either side of a region, to catch indices that are slightly out of bounds.
 pub(crate) const GUARD: usize = 64 << 10;
 
-/// Bytes that an address of 32 bits reaches.
+/// Number of bytes that a 32-bit address can reach.
 const REACH: usize = 4 << 30;
 
 const PAGE: usize = 4096;
 
-/// Zeroed memory, given by the host page by page as it is touched, between guard pages.
+/// Zeroed memory between guard pages, which the host provides page by page on first access.
 #[derive(Debug)]
 pub(crate) struct Region {
     map: NonNull<u8>,
     size: usize,
-    /// Inaccessible bytes behind.
+    /// Inaccessible bytes after the memory.
     tail: usize,
 }
 
-// SAFETY: a region is owned memory, no more bound to a thread than a `Vec`.
+// SAFETY: a region is owned memory, and no more bound to a thread than a `Vec`.
 unsafe impl Send for Region {}
-// SAFETY: as above; what is in it is reached through raw pointers only.
+// SAFETY: see above; its contents are accessed only through raw pointers.
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// At least `size` bytes, page aligned. `None` where the host has no address space.
+    /// At least `size` bytes, page aligned. `None` if the host has no address space.
     pub(crate) fn new(size: usize) -> Option<Region> {
         Region::with_tail(size, GUARD)
     }
 
-    /// As [`Region::new`], with nothing accessible within the reach of 32 bits behind it: where kernels compute with such addresses, none
-    /// that is too large hits something else. Where the host does not have as much address space, as little as [`Region::new`] has.
+    /// Same as [`Region::new`], but everything within the reach of 32 bits after it is inaccessible: if
+    /// kernels compute with such addresses, none that is too large hits anything else. If the host does not
+    /// have that much address space, it has the same guard as [`Region::new`].
     pub(crate) fn window(size: usize) -> Option<Region> {
         Region::with_tail(size, REACH + GUARD).or_else(|| Region::new(size))
     }
@@ -41,12 +42,12 @@ impl Region {
         region.open(0, region.size).then_some(region)
     }
 
-    /// Address space without memory.
+    /// Reserves address space without memory.
     fn reserve(size: usize, tail: usize) -> Option<Region> {
         let size = size.max(1).checked_next_multiple_of(PAGE)?;
         let whole = size.checked_add(GUARD)?.checked_add(tail)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping where the kernel likes; nothing existing is touched.
+        // SAFETY: a new mapping at an address that the kernel chooses; nothing existing is changed.
         let map = unsafe { libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, flags, -1, 0) };
         if map == libc::MAP_FAILED {
             return None;
@@ -60,16 +61,16 @@ impl Region {
             return false;
         }
         let start = self.start().wrapping_add(at);
-        // SAFETY: the pages lie in the mapping, which is ours.
+        // SAFETY: the pages are in the mapping, which is ours.
         unsafe { libc::mprotect(start.cast(), size, libc::PROT_READ | libc::PROT_WRITE) == 0 }
     }
 
-    /// First byte.
+    /// Address of the first byte.
     pub(crate) fn start(&self) -> *mut u8 {
         self.map.as_ptr().wrapping_add(GUARD)
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
@@ -80,7 +81,8 @@ impl Region {
     }
 }
 
-/// Regions at equal distances, with nothing accessible between them nor, as behind [`Region::window`], after them.
+/// Regions at equal distances. Everything between them is inaccessible, and so is everything after them, as
+/// for [`Region::window`].
 #[derive(Debug)]
 pub(crate) struct Windows {
     whole: Region,
@@ -89,7 +91,8 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// `count` regions of at least `size` bytes, `distance` apart. `None` where the host has no address space, or they do not fit.
+    /// `count` regions of at least `size` bytes, `distance` apart. `None` if the host has no address space,
+    /// or they do not fit.
     pub(crate) fn new(count: usize, size: usize, distance: usize) -> Option<Windows> {
         let each = size.max(1).checked_next_multiple_of(PAGE)?;
         if each > distance || !distance.is_multiple_of(PAGE) {
@@ -100,17 +103,17 @@ impl Windows {
         (0..count).all(|n| whole.open(n * distance, each)).then_some(Windows { whole, count, each })
     }
 
-    /// The first one's first byte.
+    /// Address of the first region's first byte.
     pub(crate) fn start(&self) -> *mut u8 {
         self.whole.start()
     }
 
-    /// Bytes of memory in all of them.
+    /// Total size of the regions in bytes.
     pub(crate) fn size(&self) -> usize {
         self.count * self.each
     }
 
-    /// Whether there are `count` of `size` bytes.
+    /// Whether there are `count` regions of `size` bytes.
     pub(crate) fn hold(&self, count: usize, size: usize) -> bool {
         self.count >= count && self.each >= size
     }
@@ -118,12 +121,12 @@ impl Windows {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours and nobody uses it any more.
+        // SAFETY: the mapping is ours and no longer in use.
         unsafe { libc::munmap(self.map.as_ptr().cast(), GUARD + self.size + self.tail) };
     }
 }
 
-/// Whether `size` bytes at `address` lie within `len` bytes at `start`.
+/// Whether the `size` bytes at `address` are within the `len` bytes at `start`.
 pub(crate) fn within(address: u64, size: u64, start: u64, len: u64) -> bool {
     address >= start && size <= len && address - start <= len - size
 }
@@ -179,34 +182,35 @@ unsafe extern "C" {
     fn anywarp_copy_end();
 }
 
-/// Where to go on after a fault at `ip`, if that is in the guarded copy. For the signal handler.
+/// Where to continue after a fault at `ip`, if it is in the guarded copy. For the signal handler.
 pub(crate) fn recovery(ip: usize) -> Option<usize> {
     let inside =
         (anywarp_copy_begin as *const () as usize..anywarp_copy_end as *const () as usize).contains(&ip);
     inside.then_some(anywarp_copy_failed as *const () as usize)
 }
 
-/// Copies memory that may not be there, on either side. On an error some bytes may have been copied.
+/// Copies memory that may be inaccessible on either side. After an error, some bytes may have been copied.
 ///
 /// # Errors
 /// A page could not be read or written.
 ///
 /// # Safety
-/// Where `to` is mapped, it may be overwritten: nothing in Rust's care lies there. The ranges do not overlap.
+/// If `to` is mapped, it may be overwritten: it contains nothing that Rust manages. The ranges do not
+/// overlap.
 pub unsafe fn copy_guarded(to: *mut u8, from: *const u8, size: usize) -> Result<(), Inaccessible> {
     let _turn = crate::signals::ready();
-    // SAFETY: the caller allows the writing; a fault inside is caught by the handler and answered with 1.
+    // SAFETY: the caller allows the write; the handler catches a fault inside and makes it return 1.
     match unsafe { anywarp_copy_begin(to, from, size) } {
         0 => Ok(()),
         _ => Err(Inaccessible),
     }
 }
 
-/// Whether the byte at an address can be read, or written. Nothing is changed.
+/// Whether the byte at an address can be read, or written. Changes nothing.
 pub fn is_accessible(address: u64, write: bool) -> bool {
     let _turn = crate::signals::ready();
-    // SAFETY: reads a byte, or combines it with 0 in one step that other threads cannot see; a fault inside is caught by the handler and
-    // answered with 1.
+    // SAFETY: reads a byte, or combines it with 0 atomically, which other threads cannot see; the handler
+    // catches a fault inside and makes it return 1.
     unsafe { anywarp_touch(address as *const u8, u32::from(write)) == 0 }
 }
 
@@ -222,7 +226,7 @@ mod tests {
         let mut back = 0u8;
         for at in [0, 8191] {
             let place = region.start().wrapping_add(at);
-            // SAFETY: the region's bytes are free to be written.
+            // SAFETY: the region's bytes may be written.
             unsafe {
                 copy_guarded(place, &byte, 1).unwrap();
                 copy_guarded(&mut back, place, 1).unwrap();
@@ -230,7 +234,7 @@ mod tests {
             assert_eq!(back, 7);
         }
         for bad in [region.end(), region.start().wrapping_sub(1), std::ptr::null_mut()] {
-            // SAFETY: these are guard pages and null: nobody's.
+            // SAFETY: these are guard pages and null, which contain nothing.
             unsafe {
                 assert_eq!(copy_guarded(bad, &byte, 1), Err(Inaccessible));
                 assert_eq!(copy_guarded(&mut back, bad, 1), Err(Inaccessible));
@@ -274,7 +278,7 @@ mod tests {
         assert!(is_accessible(at, false) && is_accessible(at, true));
         assert_eq!(own, 5);
         assert!(is_accessible(CONSTANT.as_ptr() as u64, false));
-        // Constants lie in pages that cannot be written.
+        // Constants are in pages that cannot be written.
         assert!(!is_accessible(CONSTANT.as_ptr() as u64, true));
         for bad in [0, region.end() as u64, region.start() as u64 - 1] {
             assert!(!is_accessible(bad, false) && !is_accessible(bad, true));

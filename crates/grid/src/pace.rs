@@ -1,7 +1,7 @@
-//! Whether waking other workers is worth it.
+//! Decides whether waking other workers is worthwhile.
 //!
-//! A launch of a few microseconds is over before a sleeping worker has come. How long blocks of a kernel take is
-//! remembered from launch to launch; a kernel that is not known is shared at once.
+//! A launch of a few microseconds ends before a sleeping worker is awake. The time per block of a kernel is
+//! remembered across launches; launches of unknown kernels are shared at once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -9,16 +9,17 @@ use std::time::Instant;
 use crate::job::Job;
 use crate::pool::Pool;
 
-/// Work below this is not worth waking anybody for, nanoseconds.
+/// Minimum work in nanoseconds to wake a worker for.
 const WORTH: u64 = 15_000;
 
-/// How often the caller looks at the clock while it works alone, nanoseconds.
+/// Interval in nanoseconds at which the caller checks the time while it works alone.
 const CHECK: u64 = 5_000;
 
 const SLOTS: usize = 256;
 const TAG: u64 = 0xffff << 48;
 
-/// Nanoseconds a block, times 16, of kernels that have run. Kernels that share a slot forget each other, which costs only time.
+/// Nanoseconds per block, times 16, of kernels that have run. Kernels that share a slot overwrite each
+/// other's, which costs only time.
 #[derive(Debug)]
 pub(crate) struct Paces([AtomicU64; SLOTS]);
 
@@ -35,7 +36,7 @@ impl Paces {
         self.0.get((key >> 20) as usize % SLOTS).map(|slot| (slot, key & TAG))
     }
 
-    /// Nanoseconds a block of this kernel, times 16; 0 where not known.
+    /// Nanoseconds per block of this kernel, times 16; 0 if unknown.
     fn get(&self, job: &Job) -> u64 {
         let Some((slot, tag)) = self.slot(job) else { return 0 };
         let value = slot.load(Ordering::Relaxed);
@@ -55,10 +56,10 @@ fn nanoseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX).max(1)
 }
 
-/// The caller's view of a launch that others may join. Owns nothing: a fault may abandon it.
+/// The caller's view of a launch that others may join. It owns nothing, because a fault may abandon it.
 #[derive(Clone, Copy)]
 pub(crate) struct Sharing<'a> {
-    /// Nobody else can take part, or all have been called.
+    /// Whether nobody else can take part, or all have been called.
     settled: bool,
     pool: Option<&'a Pool>,
     start: Option<Instant>,
@@ -72,7 +73,7 @@ impl<'a> Sharing<'a> {
     pub(crate) const ALONE: Sharing<'static> =
         Sharing { settled: true, pool: None, start: None, done: 0, check_at: 0, most: u64::MAX };
 
-    /// For the caller: begins to share if that is known to be worth it, or if nothing is known.
+    /// For the caller: begins to share if that is known to be worthwhile, or if the kernel is unknown.
     pub(crate) fn begin(pool: &'a Pool, job: &Job) -> Sharing<'a> {
         if job.workers == 1 || job.units == 1 {
             return Self::ALONE;
@@ -98,7 +99,7 @@ impl<'a> Sharing<'a> {
         sharing
     }
 
-    /// Blocks to take at most.
+    /// Maximum number of blocks to take at a time.
     pub(crate) fn most(&self) -> u64 {
         self.most
     }
@@ -113,14 +114,14 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Calls everybody: blocks wait for one another.
+    /// Calls all workers, because blocks wait for each other.
     pub(crate) fn force(&mut self, job: &Job) {
         if !self.settled {
             self.call(job, u64::MAX);
         }
     }
 
-    /// After `count` more blocks.
+    /// Updates the decision after `count` more blocks.
     pub(crate) fn after(&mut self, job: &Job, count: u64) {
         self.done += count;
         if self.settled || self.done < self.check_at {
@@ -137,7 +138,7 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Remembers the kernel's pace.
+    /// Records the kernel's pace.
     pub(crate) fn end(&self, job: &Job) {
         if let (Some(pool), Some(start), 1..) = (self.pool, self.start, self.done) {
             let sixteenths = u128::from(nanoseconds(start)) * 16 / u128::from(self.done);

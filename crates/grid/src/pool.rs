@@ -1,8 +1,8 @@
 //! The worker threads.
 //!
-//! A launch is published in one of a few slots; workers count themselves in before they read a slot's pointer, and the
-//! caller takes the pointer out and waits for the count to fall, so a launch never outlives its caller. Between launches workers
-//! spin for some microseconds and then sleep.
+//! A launch is published in one of a few slots. Workers increment the slot's count before they read its
+//! pointer; the caller removes the pointer and waits for the count to drop to zero, so that no worker uses a
+//! launch after its caller returns. Between launches, workers spin for some microseconds and then sleep.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -21,36 +21,37 @@ use crate::watchdog::Watchdog;
 /// How long a worker looks for work before it sleeps.
 const SPIN: Duration = Duration::from_micros(30);
 
-/// Launches that workers can take part in at the same time.
+/// Maximum number of launches that workers can take part in at the same time.
 const SLOTS: usize = 16;
 
-/// Sleepers that one thread wakes; those wake further ones.
+/// Number of sleepers that a thread wakes; these wake further ones.
 const WAKE: u32 = 6;
 
-/// Machines kept for callers.
+/// Maximum number of machines kept for callers.
 const MACHINES: usize = 16;
 
-/// In [`Slot::users`]: the caller sleeps until the count is 0.
+/// Set in [`Slot::users`] while the caller sleeps until the count is 0.
 const SLEEPER: u32 = 1 << 31;
 
-/// How workers are set up.
+/// Configuration of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Threads that run blocks, the calling one with them. The virtual device's multiprocessors.
+    /// Number of threads that run blocks, including the calling one; also the virtual device's number of
+    /// multiprocessors.
     pub workers: u32,
-    /// Bytes of stack for kernels, which recursion uses.
+    /// Bytes of stack for kernels, which limits recursion.
     pub stack: usize,
-    /// Blocks run one after the other in order, and shared memory begins with the same bytes.
+    /// Whether blocks run in sequence and shared memory always has the same initial contents.
     pub deterministic: bool,
-    /// Launches that take longer end with [`FaultKind::Timeout`].
+    /// Launches that take longer fail with [`FaultKind::Timeout`].
     pub watchdog: Option<Duration>,
 }
 
 impl Config {
-    /// Workers at most.
+    /// Maximum number of workers.
     pub const MAX_WORKERS: u32 = 512;
 
-    /// One worker a core, 8 MiB of stack, nothing else.
+    /// One worker per core, 8 MiB of stack, and the other options off.
     pub fn new() -> Config {
         let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
         Config { workers, stack: 8 << 20, deterministic: false, watchdog: None }
@@ -94,25 +95,25 @@ impl Default for Config {
     }
 }
 
-/// A place for one launch.
+/// A slot for one launch.
 #[derive(Default)]
 struct Slot {
     taken: AtomicBool,
     job: AtomicPtr<Job<'static>>,
-    /// Workers that look at `job`.
+    /// Number of workers that use `job`.
     users: AtomicU32,
 }
 
 pub(crate) struct Pool {
     config: Config,
     generation: u32,
-    /// Workers may spin: there is a core for each.
+    /// Whether workers may spin: only if there is a core for each.
     spin: bool,
     pub(crate) paces: Paces,
-    /// Changes when there is something to do; workers sleep on it.
+    /// Changes when there is work; workers sleep on it.
     epoch: Aligned<AtomicU32>,
     sleeping: Aligned<AtomicU32>,
-    /// Sleepers that the next woken worker should wake.
+    /// Number of sleepers that the next woken worker should wake.
     more: AtomicU32,
     stop: AtomicBool,
     slots: [Aligned<Slot>; SLOTS],
@@ -143,7 +144,7 @@ impl Pool {
         });
     }
 
-    /// Calls up to `helpers` workers to a launch. It stays published until [`Pool::withdraw`].
+    /// Calls up to `helpers` workers to a launch, which stays published until [`Pool::withdraw`].
     pub(crate) fn publish(&self, job: &Job, helpers: u32) {
         if helpers == 0 {
             return;
@@ -169,7 +170,7 @@ impl Pool {
         }
     }
 
-    /// Takes a launch out and waits until no worker is at it.
+    /// Removes a launch and waits until no worker uses it.
     fn withdraw(&self, job: &Job) {
         let index = job.slot.load(Ordering::Relaxed).wrapping_sub(1) as usize;
         let Some(Aligned(slot)) = self.slots.get(index) else { return };
@@ -197,7 +198,7 @@ impl Pool {
         slot.taken.store(false, Ordering::Release);
     }
 
-    /// Works at every launch that is published.
+    /// Takes part in every published launch.
     fn help(&self, machine: &mut Machine) {
         for Aligned(slot) in &self.slots {
             if slot.job.load(Ordering::Relaxed).is_null() {
@@ -205,7 +206,8 @@ impl Pool {
             }
             slot.users.fetch_add(1, Ordering::SeqCst);
             let job = slot.job.load(Ordering::SeqCst);
-            // SAFETY: counted in before the pointer was read: whoever published it waits for the count.
+            // SAFETY: the count was incremented before the pointer was read, and the publisher waits for the
+            // count.
             if let Some(job) = unsafe { job.as_ref() }
                 && job.left() != 0
                 && !job.has_failed()
@@ -263,7 +265,7 @@ impl Pool {
     }
 }
 
-/// A worker's life.
+/// The main loop of a worker.
 fn serve(pool: Arc<Pool>, index: u32) {
     let Some(mut machine) = Machine::new(index, pool.config.stack) else {
         tracing::warn!("no memory for the stack of worker {index}; going on with fewer");
@@ -279,10 +281,11 @@ fn serve(pool: Arc<Pool>, index: u32) {
     }
 }
 
-/// A pool of workers. The thread that calls [`Workers::run`] is one of them while it does; the other threads start with the first
-/// launch that is worth sharing. Several threads may call at the same time.
+/// A pool of workers. A thread that calls [`Workers::run`] is one of them for that time; the other threads
+/// start with the first launch that is worth sharing. Several threads may call it at the same time.
 ///
-/// After a `fork` the child has none of the threads and does not touch them; its launches run on the calling thread.
+/// After a `fork`, the child has none of the threads and does not touch them; its launches run on the calling
+/// thread.
 pub struct Workers {
     pool: Arc<Pool>,
 }
@@ -294,12 +297,12 @@ impl std::fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// `count` workers, otherwise as [`Config::new`] says.
+    /// A pool of `count` workers, otherwise configured like [`Config::new`].
     pub fn new(count: u32) -> Workers {
         Workers::with(Config { workers: count, ..Config::new() })
     }
 
-    /// Workers set up as wished.
+    /// A pool with this configuration.
     pub fn with(mut config: Config) -> Workers {
         config.workers = config.workers.clamp(1, Config::MAX_WORKERS);
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -321,12 +324,12 @@ impl Workers {
         Workers { pool }
     }
 
-    /// How many workers there are, the caller included.
+    /// Number of workers, including the caller.
     pub fn count(&self) -> u32 {
         self.pool.config.workers
     }
 
-    /// How they are set up.
+    /// The pool's configuration.
     pub fn config(&self) -> &Config {
         &self.pool.config
     }
@@ -338,15 +341,15 @@ impl Workers {
     /// Runs the whole grid and waits for its end.
     ///
     /// # Errors
-    /// The first fault. Blocks that ran before it, or beside it, have had their effects.
+    /// The first fault. Blocks that ran before or beside it have had their effects.
     pub fn run(&self, launch: &Launch) -> Result<(), Box<Fault>> {
         self.run_counted(launch).map(|_| ())
     }
 
-    /// As [`Workers::run`], and tells what took part.
+    /// Same as [`Workers::run`], and returns what took part.
     ///
     /// # Errors
-    /// As for [`Workers::run`].
+    /// Same as for [`Workers::run`].
     pub fn run_counted(&self, launch: &Launch) -> Result<Stats, Box<Fault>> {
         let (blocks, threads) = launch.shape()?;
         let pool = &*self.pool;
@@ -404,7 +407,7 @@ impl Drop for Workers {
         futex::wake(&self.pool.epoch.0, u32::MAX);
         if let Some(threads) = self.pool.threads.get() {
             for thread in std::mem::take(&mut *threads.lock().unwrap_or_else(PoisonError::into_inner)) {
-                // A worker that panicked has said so.
+                // A worker that panicked has already reported it.
                 let _ = thread.join();
             }
         }

@@ -1,6 +1,6 @@
-//! What running code calls.
+//! The runtime functions that running code calls.
 //!
-//! These functions run on a kernel's stack. While they do, the gate is told that no kernel code is running: they
+//! These functions run on a kernel's stack. Meanwhile, the gate records that no kernel code is running: they
 //! may hold locks, so they must not be left midway.
 
 mod bulk;
@@ -28,10 +28,10 @@ use crate::memory::copy_guarded;
 /// The functions.
 pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessible, matrix: matrix::matrix };
 
-/// Stack that a runtime function may need, bytes.
+/// Bytes of stack that a runtime function may need.
 const ROOM: usize = 64 << 10;
 
-/// What is told of calls that have used up a thread's stack.
+/// The explanation of a stack overflow by calls.
 const TOO_DEEP: &str = "too many calls, one inside the other";
 
 /// Bytes of a text that are read at once, aligned to as many: they lie in one page.
@@ -47,15 +47,16 @@ struct Caller<'a> {
     link: &'a Link,
     gate: &'a Gate,
     job: &'a Job<'static>,
-    /// The kernel's code was running.
+    /// Whether the kernel's code was running.
     was_in_code: bool,
 }
 
 impl<'a> Caller<'a> {
     /// # Safety
-    /// `warp` is a context that running code was given, with its block's.
+    /// `warp` is a context passed to running code, with a valid block.
     unsafe fn new(warp: *mut WarpCtx) -> Caller<'a> {
-        // SAFETY: by the caller's promise; contexts of running code lead to a link whose gate and job are alive.
+        // SAFETY: guaranteed by the caller; contexts of running code lead to a link whose gate and job are
+        // alive.
         let (warp, block, link, gate, job) = unsafe {
             let warp = &mut *warp;
             let block = &*warp.block;
@@ -82,7 +83,7 @@ impl<'a> Caller<'a> {
         thread_index(self.warp.index.wrapping_mul(LANES as u32).wrapping_add(lane), self.block.ntid)
     }
 
-    /// Runs `f` unless the stack is nearly full; a panic or a full stack becomes a fault.
+    /// Runs `f` unless the stack is almost full; a panic or a full stack becomes a fault.
     fn guard(mut self, mask: u32, f: impl FnOnce(&mut Self) -> bool) -> u32 {
         let here = 0u8;
         let ok = if self.gate.room_below(&here) < ROOM {
@@ -101,7 +102,8 @@ impl<'a> Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// Where a lane's `size` bytes at an offset in shared memory are, aligned to `align`; otherwise a fault is told.
+    /// The address of a lane's `size` bytes at an offset in shared memory, aligned to `align`; otherwise
+    /// reports a fault.
     fn shared(&self, lane: u32, offset: u64, size: u64, align: u64, what: &str) -> Option<*mut u8> {
         if !offset.is_multiple_of(align) {
             let detail = format!("{what}: the address is no multiple of {align}");
@@ -121,12 +123,12 @@ fn lanes(mask: u32) -> impl Iterator<Item = u32> {
     (0..LANES as u32).filter(move |l| mask >> l & 1 != 0)
 }
 
-/// Device memory as `printf` sees it: read where it is, refused where it is not.
+/// Device memory for `printf`: read if it is accessible, otherwise refused.
 struct Device;
 
 impl Reader for Device {
     fn read(&self, address: u64, to: &mut [u8]) -> bool {
-        // SAFETY: writes into the slice; reading from anywhere is what the guarded copy is for.
+        // SAFETY: writes to the slice; the guarded copy may read from any address.
         unsafe { copy_guarded(to.as_mut_ptr(), address as *const u8, to.len()) }.is_ok()
     }
 }
@@ -138,7 +140,7 @@ struct Operands {
 
 impl Operands {
     fn get(&self, operand: usize, lane: u32) -> u64 {
-        // SAFETY: `BuiltinFn` promises all lanes of each operand of the builtin's signature.
+        // SAFETY: `BuiltinFn` guarantees all lanes of each operand in the builtin's signature.
         unsafe { self.base.add(operand * LANES + lane as usize).read() }
     }
 
@@ -159,7 +161,7 @@ unsafe extern "C" fn builtin(
     let caller = unsafe { Caller::new(warp) };
     if which & TEXTURE != 0 {
         return caller.guard(mask, |c| {
-            // SAFETY: the contract of `BuiltinFn`, handed on.
+            // SAFETY: the contract of `BuiltinFn`, passed on.
             unsafe { texture(c, which & !TEXTURE, mask, args, results) }
         });
     }
@@ -167,7 +169,7 @@ unsafe extern "C" fn builtin(
     if which & BULK != 0 {
         return caller.guard(mask, |c| bulk::run(c, which & !BULK, mask, &operands));
     }
-    // SAFETY: `BuiltinFn` promises all lanes of each result of the builtin's signature.
+    // SAFETY: `BuiltinFn` guarantees all lanes of each result in the builtin's signature.
     let give = |lane: u32, value: u64| unsafe { results.add(lane as usize).write(value) };
     caller.guard(mask, |c| match Builtin::ALL.get(which as usize) {
         Some(Builtin::Vprintf) => vprintf(c, mask, &operands, give),
@@ -196,7 +198,7 @@ unsafe extern "C" fn builtin(
         Some(Builtin::Mbarrier) => mbarrier::update(c, mask, &operands, give),
         Some(Builtin::TensormapReplace) => tensor_map::replace(c, mask, &operands),
         Some(Builtin::GraphSetConditional) => {
-            // Graphs have no conditional nodes here, so that nobody was given such a handle.
+            // Graphs have no conditional nodes here, so no such handle exists.
             let [handle] = operands.of(mask.trailing_zeros());
             let detail = "cudaGraphSetConditional: no conditional node has this handle";
             c.fault(FaultKind::IllegalAddress, Some(mask), Some(handle), detail);
@@ -213,7 +215,7 @@ unsafe extern "C" fn builtin(
     })
 }
 
-/// A texture or surface access of a warp, whose lanes may have different objects.
+/// A texture or surface access of a warp, whose lanes may use different objects.
 ///
 /// # Safety
 /// `args` and `results` have all lanes of each operand and result of the access.
@@ -222,7 +224,7 @@ unsafe fn texture(c: &mut Caller, number: u32, mask: u32, args: *const u64, resu
         c.fault(FaultKind::Internal, Some(mask), None, format!("there is no access {number:#x}"));
         return false;
     };
-    // SAFETY: by the caller's promise; a `Lanes` is 32 values one after the other.
+    // SAFETY: guaranteed by the caller; a `Lanes` is 32 consecutive values.
     let (args, results) = unsafe {
         (
             std::slice::from_raw_parts(args.cast::<Lanes>(), access.operands().len()),
@@ -238,7 +240,7 @@ unsafe fn texture(c: &mut Caller, number: u32, mask: u32, args: *const u64, resu
         let answer = table::with(handle, |descriptor| match descriptor {
             Some(d) if !readable(c, d) => Err((texture::Fault::Outside(same), d.reach().0)),
             Some(d) => texture::run(access, d, same, operands, results).map_err(|fault| (fault, handle)),
-            // Nothing is bound: zeros, as the hardware gives.
+            // Nothing is bound: returns zeros, as the hardware does.
             None if handle == 0 => {
                 results.iter_mut().for_each(|r| lanes(same).for_each(|l| r[l as usize] = 0));
                 Ok(())
@@ -262,7 +264,7 @@ unsafe fn texture(c: &mut Caller, number: u32, mask: u32, args: *const u64, resu
     true
 }
 
-/// Whether all memory of a descriptor can be read: of memory that is only borrowed nobody else sees to it.
+/// Whether all memory of a descriptor is readable; needed for borrowed memory, which nothing else checks.
 fn readable(c: &Caller, descriptor: &Descriptor) -> bool {
     if !descriptor.borrowed {
         return true;
@@ -278,7 +280,7 @@ fn readable(c: &Caller, descriptor: &Descriptor) -> bool {
     true
 }
 
-/// What is behind multicast addresses: the number of devices, or the place of one's memory.
+/// Queries about multicast addresses: the number of devices, or the address of one device's memory.
 fn multicast(c: &mut Caller, mask: u32, operands: &Operands, count: bool, give: impl Fn(u32, u64)) -> bool {
     let host = c.job.launch.host;
     for lane in lanes(mask) {
@@ -315,7 +317,7 @@ fn vprintf(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u6
             }
         }
     }
-    // What came before a bad address is printed: it may be what explains it.
+    // Print the output up to the invalid address, which may explain the fault.
     if !text.is_empty() {
         c.job.launch.host.print(&text);
     }

@@ -1,9 +1,9 @@
-//! Signal handlers: faults in kernels, and the interrupt that stops a kernel that does not end.
+//! Signal handlers: faults in kernels, and the interrupt that stops an endless kernel.
 //!
-//! The handlers are installed when the first launch runs. A fault is ours if the thread is on a kernel's stack
-//! (found by its stack pointer, so that threads of the program are never touched) and the kernel's code was running, or the
-//! stack's guard was hit, or the guarded copy was at work. Every other fault goes to the handler that the program installed, before
-//! ours or after it ([`crate::handlers`]).
+//! The handlers are installed when the first launch runs. A fault is ours if the thread is on a kernel's
+//! stack (identified by its stack pointer, so that threads of the program are never affected) and either the
+//! kernel's code was running, or the address is in the stack's guard, or the guarded copy was running. Every
+//! other fault goes to the handler that the program installed, before ours or after it ([`crate::handlers`]).
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -17,15 +17,15 @@ use crate::enter::{self, Crash, Gate};
 use crate::handlers::{self, current, install_one};
 use crate::memory::{self, Region};
 
-/// The real-time signal of [`interrupt`]; 0 while none is installed.
+/// The real-time signal of [`interrupt`]; 0 if none is installed.
 static INTERRUPT: AtomicI32 = AtomicI32::new(0);
 
 /// Registers of the interrupted thread, in a handler.
 ///
 /// # Safety
-/// `context` is what the kernel gave the handler.
+/// `context` is the pointer that the kernel passed to the handler.
 unsafe fn registers<'a>(context: *mut c_void) -> Option<&'a mut [libc::greg_t; 23]> {
-    // SAFETY: by the caller's promise this is a `ucontext_t`.
+    // SAFETY: the caller guarantees that this is a `ucontext_t`.
     unsafe { context.cast::<libc::ucontext_t>().as_mut() }.map(|c| &mut c.uc_mcontext.gregs)
 }
 
@@ -37,12 +37,12 @@ fn leave(gate: &Gate, registers: &mut [libc::greg_t; 23], crash: Crash) {
     registers[RIP] = enter::leave_address() as libc::greg_t;
 }
 
-/// Leaves the kernel, if a fault in one is what the signal is.
+/// Leaves the kernel if the signal is a fault in one. Returns whether it is.
 ///
 /// # Safety
-/// The pointers are what the kernel gave a handler.
+/// The pointers are those that the kernel passed to a handler.
 pub(crate) unsafe fn take(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) -> bool {
-    // SAFETY: by the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (registers, code, address) =
         unsafe { (registers(context), (*info).si_code, (*info).si_addr() as usize) };
     if let Some(registers) = registers
@@ -78,7 +78,8 @@ extern "C" fn on_interrupt(signal: i32, _info: *mut libc::siginfo_t, context: *m
     }
 }
 
-/// Makes sure that there is an interrupt: takes a real-time signal that nobody uses, again where the program has since taken it.
+/// Ensures that there is an interrupt signal: takes an unused real-time signal, or another one if the program
+/// has since taken it.
 fn install_interrupt() {
     static CHOICE: Mutex<()> = Mutex::new(());
     let ours = |s: i32| current(s).is_some_and(|a| a.sa_sigaction == on_interrupt as *const () as usize);
@@ -87,7 +88,7 @@ fn install_interrupt() {
     if known != 0 && ours(known) {
         return;
     }
-    // A program that takes a signal by `sigwait` has no handler for it, but blocks it.
+    // A program that receives a signal by `sigwait` has no handler for it, but blocks it.
     let blocked = host::threads::blocked();
     let unused = |s: &i32| current(*s).is_some_and(|a| a.sa_sigaction == libc::SIG_DFL);
     let all = || (libc::SIGRTMIN() + 1..libc::SIGRTMAX()).rev().filter(unused);
@@ -101,20 +102,20 @@ fn install_interrupt() {
     }
 }
 
-/// Makes the thread that runs on the gate's stack leave its kernel, if it is in machine code; otherwise nothing happens, and the
-/// caller asks again later.
+/// Makes the thread on the gate's stack leave its kernel if it is in machine code; otherwise nothing happens,
+/// and the caller tries again later.
 pub(crate) fn interrupt(gate: &Gate) {
     install_interrupt();
     let (signal, thread) = (INTERRUPT.load(Ordering::Acquire), gate.thread.load(Ordering::Relaxed));
     if signal != 0 && thread != 0 {
         gate.interrupt.store(true, Ordering::Relaxed);
-        // SAFETY: a signal with a handler of ours; a thread that has gone gives an error, a thread that is elsewhere
-        // does nothing.
+        // SAFETY: the signal has our handler. For a thread that has ended this is an error; a thread that is
+        // elsewhere ignores it.
         unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, signal) };
     }
 }
 
-/// Whether a crash is an [`interrupt`].
+/// Whether a crash was caused by [`interrupt`].
 pub(crate) fn is_interrupt(signal: i32) -> bool {
     signal != 0 && signal == INTERRUPT.load(Ordering::Relaxed)
 }
@@ -130,7 +131,7 @@ impl Drop for AltStack {
         let now = alt_stack();
         if now.ss_sp.cast() == region.start() {
             let off = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
-            // SAFETY: turns the stack off; the thread is ending and not on it.
+            // SAFETY: disables the stack; the thread is ending and not on it.
             unsafe { libc::sigaltstack(&off, std::ptr::null_mut()) };
         }
     }
@@ -142,13 +143,14 @@ thread_local! {
 
 fn alt_stack() -> libc::stack_t {
     let mut now = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
-    // SAFETY: only asks.
+    // SAFETY: only a query.
     unsafe { libc::sigaltstack(std::ptr::null(), &mut now) };
     now
 }
 
-/// Gives the calling thread what its kernels need: our handlers come first, the thread does not block their signals, and they
-/// run on an alternate stack, for a kernel may have used up its own. A thread that has such a stack keeps it.
+/// Prepares the calling thread for kernels: our handlers come first, the thread does not block their signals,
+/// and they run on an alternate stack, since a kernel may have used up its own. A thread that already has
+/// such a stack keeps it.
 #[inline]
 pub(crate) fn prepare_thread() {
     let look = host::threads::look();
@@ -157,7 +159,8 @@ pub(crate) fn prepare_thread() {
     }
 }
 
-/// The same for a guarded copy, which may come from outside a kernel; to be held until it is done.
+/// The same for a guarded copy, which may be called outside a kernel; the result must be kept until the copy
+/// is done.
 pub(crate) fn ready() -> Option<Turn> {
     let turn = Turn::unless_begun();
     prepare_thread();
@@ -193,9 +196,9 @@ fn give_alt_stack() {
     let enough = now.ss_flags & libc::SS_DISABLE == 0 && now.ss_size >= frame + 4096;
     if !enough && let Some(region) = Region::new(frame + (64 << 10)) {
         let stack = libc::stack_t { ss_sp: region.start().cast(), ss_flags: 0, ss_size: region.size() };
-        // At a thread's end there is no owner to give it to: the thread then keeps what it had.
+        // At a thread's end, thread-local storage is gone: the thread then keeps its stack.
         let _ = ALT_STACK.try_with(|owner| {
-            // SAFETY: the region outlives its use: its owner turns it off before it goes.
+            // SAFETY: the region outlives its use: its owner disables it before it is dropped.
             if unsafe { libc::sigaltstack(&stack, std::ptr::null_mut()) } == 0 {
                 owner.region.set(Some(region));
             }

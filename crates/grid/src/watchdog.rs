@@ -16,12 +16,12 @@ const AGAIN: Duration = Duration::from_millis(5);
 #[derive(Clone, Copy)]
 struct Watch {
     job: *const Job<'static>,
-    /// What the launch was allowed, if it is the time that is watched.
+    /// The time limit of the launch, if it has one.
     allowed: Option<Duration>,
     at: Instant,
 }
 
-// SAFETY: jobs are shared between threads, and leave the list before they go.
+// SAFETY: jobs are shared between threads, and leave the list before they are dropped.
 unsafe impl Send for Watch {}
 
 #[derive(Default)]
@@ -62,17 +62,19 @@ impl Watchdog {
         self.changed.notify_one();
     }
 
-    /// Fails `job` with [`FaultKind::Timeout`] when it takes longer than `time`. To be forgotten before the job goes.
+    /// Fails `job` with [`FaultKind::Timeout`] if it takes longer than `time`. The watch must be removed with
+    /// `forget` before the job is dropped.
     pub(crate) fn limit(self: &Arc<Self>, job: &Job, time: Duration) {
         self.add(job, Some(time), time);
     }
 
-    /// Interrupts the workers of a failed job that do not end by themselves. To be forgotten before the job goes.
+    /// Interrupts the workers of a failed job that do not end by themselves. The watch must be removed with
+    /// `forget` before the job is dropped.
     pub(crate) fn hurry(self: &Arc<Self>, job: &Job) {
         self.add(job, None, GRACE);
     }
 
-    /// Drops all watches of a job.
+    /// Removes all watches of a job.
     pub(crate) fn forget(&self, job: &Job) {
         let pointer = std::ptr::from_ref(job).cast::<Job<'static>>();
         self.state().watches.retain(|w| w.job != pointer);
@@ -90,7 +92,7 @@ impl Watchdog {
         while !self.stop.load(Ordering::Relaxed) {
             let now = Instant::now();
             for watch in state.watches.iter_mut().filter(|w| w.at <= now) {
-                // SAFETY: the job is on the list, whose lock is held.
+                // SAFETY: the job is in the list, whose lock is held.
                 let job = unsafe { &*watch.job };
                 if let Some(time) = watch.allowed.take() {
                     let detail = format!("not ended after {time:?}");

@@ -1,4 +1,4 @@
-//! Bulk copies: done at once, for one lane after another.
+//! Bulk copies, executed synchronously, one lane after another.
 
 use wave::abi::{MAX_CLUSTER, WINDOW_BITS};
 use wave::interp::memory;
@@ -15,14 +15,14 @@ pub(super) const UNIT: u64 = 16;
 /// The same of a fill.
 const FILL_UNIT: u64 = 8;
 
-/// A bulk copy of one lane. What fails is told when it fails.
+/// A bulk copy of one lane, which reports failures as they occur.
 pub(super) struct Copying<'a, 'b> {
     pub c: &'a Caller<'b>,
     pub bulk: Bulk,
     pub lane: u32,
 }
 
-/// One copy of each lane.
+/// Runs one copy per lane.
 pub(super) fn run(c: &mut Caller, number: u32, mask: u32, operands: &Operands) -> bool {
     let Some(bulk) = Bulk::of_number(number) else {
         c.fault(FaultKind::Internal, Some(mask), None, format!("there is no bulk copy {number}"));
@@ -34,7 +34,7 @@ pub(super) fn run(c: &mut Caller, number: u32, mask: u32, operands: &Operands) -
     })
 }
 
-/// The blocks of a cluster that get a copy to `address`, as addresses.
+/// The addresses of a multicast copy to `address`: one in each block of the mask.
 pub(super) fn each(mask: u64, address: u64) -> impl Iterator<Item = u64> {
     let inside = address & ((1 << WINDOW_BITS) - 1);
     (0..u64::from(MAX_CLUSTER)).filter(move |r| mask >> r & 1 != 0).map(move |r| r << WINDOW_BITS | inside)
@@ -77,7 +77,7 @@ impl Copying<'_, '_> {
                 match self.bulk.effect {
                     // SAFETY: both ranges have just been checked.
                     Effect::Copy => unsafe { std::ptr::copy(from, to, size as usize) },
-                    // SAFETY: as above; places are aligned to more than any element.
+                    // SAFETY: see above; addresses are aligned to more than any element.
                     Effect::Reduce(op, ty) => unsafe { reduce(op, ty, Kept::Shared, to as u64, from, size) },
                     Effect::ReduceElements(_) => return self.malformed(),
                 }
@@ -121,7 +121,7 @@ impl Copying<'_, '_> {
         None
     }
 
-    /// Bytes of shared memory.
+    /// The address of bytes in shared memory.
     pub(super) fn shared(&self, offset: u64, size: u64, align: u64) -> Option<*mut u8> {
         if !size.is_multiple_of(align) {
             self.tell(
@@ -134,7 +134,7 @@ impl Copying<'_, '_> {
         self.c.shared(self.lane, offset, size, align, &self.what())
     }
 
-    /// Whether a place in global memory is aligned.
+    /// Checks the alignment of an address in global memory.
     fn global(&self, address: u64, size: u64) -> Option<()> {
         if address.is_multiple_of(UNIT) && size.is_multiple_of(UNIT) {
             return Some(());
@@ -143,10 +143,10 @@ impl Copying<'_, '_> {
         None
     }
 
-    /// Copies between shared and global memory; `address` is the place in global memory.
+    /// Copies between shared and global memory; `address` is the one in global memory.
     pub(super) fn copy(&self, to: *mut u8, from: *const u8, size: u64, address: u64) -> Option<()> {
-        // SAFETY: on one side is shared memory that was checked; what lies on the other is found out by the guarded copy, and nothing of
-        // Rust's is in device memory.
+        // SAFETY: one side is shared memory, which was checked; the guarded copy handles the other side, and
+        // device memory contains nothing that Rust manages.
         if unsafe { copy_guarded(to, from, size as usize) }.is_ok() {
             return Some(());
         }
@@ -154,7 +154,7 @@ impl Copying<'_, '_> {
         None
     }
 
-    /// Whether all bytes in global memory can be written.
+    /// Checks that all bytes in global memory are writable.
     pub(super) fn writable(&self, address: u64, size: u64) -> Option<()> {
         let host = self.c.job.launch.host;
         if host.accessible(address, u32::try_from(size).ok()?, true) || host.heap().contains(address, size) {
@@ -164,7 +164,7 @@ impl Copying<'_, '_> {
         None
     }
 
-    /// These bytes have come for a barrier.
+    /// Reports the bytes to a barrier.
     pub(super) fn complete(&self, barrier: u64, bytes: u64) -> Option<()> {
         let place = self.c.shared(self.lane, barrier, Word::SIZE, Word::SIZE, &self.what())?;
         let update = Update { bytes: (bytes as i32).wrapping_neg(), ..Update::default() };
@@ -174,18 +174,18 @@ impl Copying<'_, '_> {
     }
 }
 
-/// What becomes of subnormals and NaNs in sums.
+/// The treatment of subnormals and NaNs in sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// As atomics in shared memory.
+    /// As in atomics in shared memory.
     Shared,
-    /// As atomics in global memory, but sums of f32 keep subnormals.
+    /// As in atomics in global memory, except that f32 sums keep subnormals.
     Subnormals,
-    /// As atomics in global memory.
+    /// As in atomics in global memory.
     Global,
 }
 
-/// Updates elements with others, each in one step.
+/// Combines elements with others, each atomically.
 ///
 /// # Safety
 /// Both ranges have `size` bytes, and the destination is aligned for the elements.
@@ -193,9 +193,9 @@ pub(super) unsafe fn reduce(op: AtomOp, ty: AtomTy, kept: Kept, to: u64, from: *
     let global = kept == Kept::Global || kept == Kept::Subnormals && ty != AtomTy::F32;
     let bytes = ty.ty().bytes();
     for n in (0..size / u64::from(bytes)).map(|n| n * u64::from(bytes)) {
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let b = unsafe { memory::read(from.wrapping_add(n as usize) as u64, bytes, false) };
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { memory::atomic(to + n, bytes, &mut |old| memory::update(op, ty, global, old, b, 0)) };
     }
 }

@@ -1,11 +1,11 @@
-//! `clusterlaunchcontrol`: running code takes clusters that have not begun, to do their work itself.
+//! `clusterlaunchcontrol`: running code cancels clusters that have not begun, to do their work itself.
 
 use wave::abi::{MAX_CLUSTER, WINDOW_BITS};
 use wave::mbarrier::{Update, Word};
 
 use super::{Caller, Operands, lanes, mbarrier};
 
-/// What a cancellation is called in messages.
+/// The instruction's name in messages.
 const NAME: &str = "clusterlaunchcontrol.try_cancel";
 
 /// A response: the first block of the cluster, and whether there is one.
@@ -14,7 +14,7 @@ type Response = [u32; 4];
 /// Bytes of a response, and what it is aligned to.
 const SIZE: u64 = size_of::<Response>() as u64;
 
-/// One cluster for each lane: its first block's place and 1, or zeros where none is left.
+/// Cancels one cluster per lane. The response is its first block's position and 1, or zeros if none is left.
 pub(super) fn run(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
     lanes(mask).all(|lane| {
         let [address, barrier, all] = operands.of(lane);
@@ -44,7 +44,7 @@ fn respond(c: &Caller, lane: u32, rank: u64, places: [u64; 2], response: Respons
     // SAFETY: the bytes have just been checked.
     unsafe { to.cast::<Response>().write(response) };
     let update = Update { bytes: -(SIZE as i32), ..Update::default() };
-    // SAFETY: the place has just been checked.
+    // SAFETY: the address has just been checked.
     unsafe { mbarrier::update_one(word, update) };
     true
 }

@@ -6,15 +6,16 @@ use wave::abi::{BlockCtx, WarpCtx};
 use super::Caller;
 use crate::fault::FaultKind;
 
-/// A block's shared memory, of which the first byte has the address `first`.
+/// A block's shared memory, whose first byte has the address `first`.
 struct Tile<'a> {
     block: &'a BlockCtx,
     first: u64,
 }
 
 impl Tile<'_> {
-    /// The memory that an instruction sees: rows are named by shared addresses, which begin at the block's window in its cluster; the
-    /// descriptors of `wgmma` have no bits for that, and count from the block's own memory.
+    /// The memory that an instruction accesses. Rows have shared addresses, which begin at the block's window
+    /// in its cluster; the descriptors of `wgmma` have no bits for that, and count from the block's own
+    /// memory.
     fn of<'a>(block: &'a BlockCtx, matrix: &Matrix) -> Tile<'a> {
         let first = if matches!(matrix, Matrix::Wgmma(_)) { 0 } else { block.cluster.window() };
         Tile { block, first }
@@ -31,20 +32,20 @@ impl Tile<'_> {
 impl Shared for Tile<'_> {
     fn read(&self, at: u64, to: &mut [u8]) -> bool {
         let Some(from) = self.place(at, to.len()) else { return false };
-        // SAFETY: `place` checked that the block has these bytes; they are no Rust value.
+        // SAFETY: `place` checked that the block has these bytes; they hold no Rust value.
         unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len()) };
         true
     }
 
     fn write(&self, at: u64, from: &[u8]) -> bool {
         let Some(to) = self.place(at, from.len()) else { return false };
-        // SAFETY: as for `read`.
+        // SAFETY: see `read`.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
         true
     }
 }
 
-/// The runtime's entry, see [`wave::abi::MatrixFn`].
+/// The runtime function; see [`wave::abi::MatrixFn`].
 pub(super) unsafe extern "C" fn matrix(
     warp: *mut WarpCtx,
     number: u64,
@@ -65,7 +66,7 @@ pub(super) unsafe extern "C" fn matrix(
             return false;
         };
         let [given, wanted] = matrix.sizes();
-        // SAFETY: `MatrixFn` promises all lanes of each register of the operands and results.
+        // SAFETY: `MatrixFn` guarantees all lanes of each register of the operands and results.
         let (args, results) = unsafe {
             (std::slice::from_raw_parts(args, given), std::slice::from_raw_parts_mut(results, wanted))
         };

@@ -1,4 +1,4 @@
-//! Barriers in memory: what running code does to them.
+//! Operations of running code on barriers in memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,12 +7,12 @@ use wave::mbarrier::{Update, Word};
 
 use super::{Caller, Operands, lanes};
 
-/// Changes a barrier in one step that other threads cannot part: `updates`, one after another; `seen` gets the word before each.
+/// Changes a barrier atomically by several `updates` in sequence; `seen` receives the word before each.
 ///
 /// # Safety
-/// `place` is 8 bytes of shared memory, aligned.
+/// `place` is 8 aligned bytes of shared memory.
 unsafe fn change(place: *mut u8, updates: &[Update], mut seen: impl FnMut(usize, Word)) {
-    // SAFETY: by the caller's promise; running code treats the word as atomic, too.
+    // SAFETY: guaranteed by the caller; running code also accesses the word atomically.
     let cell = unsafe { &*place.cast::<AtomicU64>() };
     let mut old = cell.load(Ordering::Acquire);
     loop {
@@ -28,7 +28,8 @@ unsafe fn change(place: *mut u8, updates: &[Update], mut seen: impl FnMut(usize,
     }
 }
 
-/// One operation of each lane; `give` gets the word before it. Lanes at the same barrier are one change, in their order.
+/// One operation per lane; `give` receives the word before it. Lanes at the same barrier are combined to one
+/// change, in lane order.
 pub(super) fn update(c: &mut Caller, mask: u32, operands: &Operands, give: impl Fn(u32, u64)) -> bool {
     let mut left = mask;
     while left != 0 {
@@ -46,7 +47,7 @@ pub(super) fn update(c: &mut Caller, mask: u32, operands: &Operands, give: impl 
         }
         let Some(place) = c.shared(first, address, Word::SIZE, Word::SIZE, "mbarrier") else { return false };
         let updates = updates.get(..count).unwrap_or_default();
-        // SAFETY: the place has just been checked.
+        // SAFETY: the address has just been checked.
         unsafe {
             change(place, updates, |i, word| {
                 if let Some(&lane) = of.get(i) {
@@ -58,11 +59,11 @@ pub(super) fn update(c: &mut Caller, mask: u32, operands: &Operands, give: impl 
     true
 }
 
-/// One operation at a checked place.
+/// One operation at a checked address.
 ///
 /// # Safety
-/// As for [`change`].
+/// Same as for [`change`].
 pub(super) unsafe fn update_one(place: *mut u8, update: Update) {
-    // SAFETY: handed on.
+    // SAFETY: the same contract.
     unsafe { change(place, &[update], |_, _| {}) };
 }

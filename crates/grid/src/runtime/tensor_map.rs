@@ -9,7 +9,7 @@ use super::{Caller, Operands, lanes};
 use crate::fault::FaultKind;
 use crate::memory::copy_guarded;
 
-/// Bytes of a row of a box at most: 256 slices of 32.
+/// Maximum number of bytes in a row of a box: 256 slices of 32.
 const LONGEST: usize = 8192;
 
 /// Bytes that swizzling keeps together.
@@ -18,18 +18,18 @@ const PART: usize = UNIT as usize;
 /// What a box in shared memory is aligned to.
 const ALIGNMENT: u64 = 128;
 
-/// A tensor map is aligned to this.
+/// Alignment of a tensor map.
 const MAP_ALIGNMENT: u64 = 64;
 
-/// A map's words, wherever a generic address leads.
+/// The words of a map at a generic address.
 fn read(address: u64) -> Option<[u64; WORDS]> {
     let mut words = [0u64; WORDS];
-    // SAFETY: writes into the array; reading from anywhere is what the guarded copy is for.
+    // SAFETY: writes to the array; the guarded copy may read from any address.
     let read = unsafe { copy_guarded(words.as_mut_ptr().cast(), address as *const u8, BYTES) };
     read.ok().map(|()| words)
 }
 
-/// What atomics call a map's elements.
+/// The type of a map's elements for atomics.
 fn atomic(element: Element) -> Option<AtomTy> {
     Some(match element {
         Element::U32 => AtomTy::U32,
@@ -45,7 +45,7 @@ fn atomic(element: Element) -> Option<AtomTy> {
 }
 
 impl Copying<'_, '_> {
-    /// A copy of a part of a tensor.
+    /// Copies a part of a tensor.
     pub(super) fn tensor(&self, rank: u8, walk: Walk, values: &[u64]) -> Option<()> {
         let &[to, from, ref rest @ ..] = values else { return self.malformed() };
         let (map_address, shared) = if self.bulk.way == Way::Load { (from, to) } else { (to, from) };
@@ -80,7 +80,8 @@ impl Copying<'_, '_> {
                 None
             }
         };
-        // What completes on the barrier, and what the box takes in shared memory, which rows need not fill.
+        // The bytes to report to the barrier, and the size of the box in shared memory, which rows need not
+        // fill.
         let (mut bytes, mut extent) = (0, 0);
         go(&mut |row| {
             bytes += row.bytes;
@@ -127,7 +128,7 @@ impl Copying<'_, '_> {
         }
     }
 
-    /// Whether a box of `bytes` can be at an offset in shared memory.
+    /// Checks that a box of `bytes` fits at an offset in shared memory.
     fn box_at(&self, offset: u64, bytes: u64) -> Option<()> {
         if !offset.is_multiple_of(ALIGNMENT) {
             self.tell(FaultKind::MisalignedAddress, offset, "a box in shared memory is aligned to 128 bytes");
@@ -136,7 +137,7 @@ impl Copying<'_, '_> {
         self.shared(offset, bytes, UNIT).map(|_| ())
     }
 
-    /// The parts of a row, of [`PART`] bytes each: where each is in the row, and in shared memory.
+    /// The 16-byte parts of a row: each one's offset in the row, and its address in shared memory.
     fn parts(&self, map: &Map, row: &Row, shared: u64) -> Option<Vec<(usize, *mut u8)>> {
         (0..row.bytes / UNIT)
             .map(|n| {
@@ -204,7 +205,7 @@ impl Copying<'_, '_> {
     }
 }
 
-/// `tensormap.replace` of each lane.
+/// Executes `tensormap.replace` for each lane.
 pub(super) fn replace(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
     lanes(mask).all(|lane| {
         let [address, which, value] = operands.of(lane);
@@ -237,7 +238,7 @@ pub(super) fn replace(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
             return bad(FaultKind::IllegalAddress, "the tensor map");
         };
         tensormap::replace(&mut words, field, value);
-        // SAFETY: a kernel may write where it says; what is not mapped is found out by the guarded copy.
+        // SAFETY: a kernel may write to any address; the guarded copy handles unmapped memory.
         match unsafe { copy_guarded(address as *mut u8, words.as_ptr().cast(), BYTES) } {
             Ok(()) => true,
             Err(_) => bad(FaultKind::IllegalAddress, "the tensor map"),
