@@ -22,8 +22,10 @@ impl Host {
     /// Compiles `kernels/peers.c`.
     pub fn new(kernels: &Path) -> Result<Self> {
         // A library is loaded from there, so nobody else may be able to write to the folder.
-        let folder =
-            tempfile::Builder::new().prefix("anywarp-bench-").tempdir().context("cannot create a folder for peers.so")?;
+        let folder = tempfile::Builder::new()
+            .prefix("anywarp-bench-")
+            .tempdir()
+            .context("cannot create a folder for peers.so")?;
         let path = folder.path().join("peers.so");
         let flags = [
             "-O3",

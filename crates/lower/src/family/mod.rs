@@ -147,7 +147,10 @@ fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
 
 /// `fabric`: memory of other machines.
 fn fabric(l: &mut Lower, i: &Instruction) -> Result<()> {
-    l.unsupported(i, "memory of other machines is not available; use memory shared by processes, or multicast objects")
+    l.unsupported(
+        i,
+        "memory of other machines is not available; use memory shared by processes, or multicast objects",
+    )
 }
 
 /// `tcgen05`: matrix products in tensor memory, which only devices of capability 10 have.

@@ -106,7 +106,9 @@ impl<'s> Parser<'s> {
         };
         match array.filter(|a| self.variable(*a).is_some_and(|v| !v.dims.is_empty())) {
             Some(array) => Ok(array),
-            None => Err(self.error(ErrorKind::Semantic, span, "Array indexing on non-array", "must be an array")),
+            None => {
+                Err(self.error(ErrorKind::Semantic, span, "Array indexing on non-array", "must be an array"))
+            }
         }
     }
 
