@@ -1,6 +1,6 @@
-//! `docs/ptx.md`: every instruction form of the grammar, whether it is interpreted and compiled, and in how many
-//! spellings an H200's results were recorded (`tests/hw`, `async`, `texture`, `cluster`). `UPDATE_EXPECT=1` writes
-//! the file.
+//! `docs/ptx.md`: for every instruction form of the grammar, whether it is interpreted and compiled, and in
+//! how many spellings the hardware's results were recorded (`tests/hw`, `async`, `texture`, `cluster`) and
+//! are checked by tests. `UPDATE_EXPECT=1` writes it again.
 
 #[path = "../../lower/tests/all/support/grammar.rs"]
 mod grammar;

@@ -147,13 +147,10 @@ fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
 
 /// `fabric`: memory of other machines.
 fn fabric(l: &mut Lower, i: &Instruction) -> Result<()> {
-    l.unsupported(
-        i,
-        "memory of other machines is not available; use memory shared by processes, or multicast objects",
-    )
+    l.unsupported(i, "there is no fabric to other machines here; memory that processes share, or multicast objects, do without it")
 }
 
 /// `tcgen05`: matrix products in tensor memory, which only devices of capability 10 have.
 fn tensor_memory(l: &mut Lower, i: &Instruction) -> Result<()> {
-    l.unsupported(i, "tensor memory is not available; compile for sm_90a or sm_120")
+    l.unsupported(i, "there is no tensor memory here; code for sm_90a or sm_120 does without it")
 }
