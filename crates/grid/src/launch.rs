@@ -8,9 +8,6 @@ use crate::heap::Heap;
 /// Maximum number of threads in a block.
 pub(crate) const MAX_THREADS: u64 = 1024;
 
-/// Maximum number of blocks in a cluster.
-pub(crate) const MAX_CLUSTER: u32 = 16;
-
 /// Services that a running kernel needs from the program around it.
 pub trait Host: Send + Sync {
     /// Whether the `size` bytes at `address` are device memory, or host memory that kernels may use. Called
