@@ -6,13 +6,13 @@
 pub mod cache;
 mod compile;
 pub mod effort;
+mod ir;
 mod kernel;
 mod lanewise;
 pub mod llvm;
 mod object;
 mod seen;
 mod target;
-mod text;
 
 pub use compile::{Compiled, Error, Made, Request, Rest, assembly, ir};
 pub use kernel::Report;

@@ -14,6 +14,7 @@ use super::Kernel;
 use super::cfg::{Cfg, Loop};
 use super::shape::Shapes;
 use super::spin::Made;
+use crate::ir::Bin;
 
 /// How far ahead of its use memory is prefetched in a loop without stops, in operations of wave IR.
 const OPERATIONS: usize = 240;
@@ -332,10 +333,9 @@ impl Kernel<'_> {
             lines.sort_unstable();
             lines.dedup();
             for line in lines.into_iter().take(4) {
-                let at = self.text.def(format!("add i64 {first}, {line}"));
-                let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
-                self.text.declarations.insert("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)".into());
-                self.text.line(format!("call void @llvm.prefetch.p0(ptr {p}, i32 0, i32 3, i32 1)"));
+                let at = self.ir.bin_int(Bin::Add, first, line);
+                let p = self.ir.pointer(at);
+                self.ir.prefetch(p);
             }
         }
     }

@@ -4,30 +4,31 @@ use wave::op::{AtomOp, AtomTy, FloatCmp, FloatMode, FloatOp, IntCmp, IntOp, MemM
 use wave::types::Fmt;
 use wave::{Inst, Ty};
 
+use super::names::{BLOCK, SHARED};
 use super::value::Rep;
 use super::{Kernel, Result};
+use crate::ir::{Access, Bin, Cast, Cmp, Lanes, Operand, Order, Rmw, Type};
 use crate::lanewise;
-use crate::text::{Lanes, constant_vector, int, vector};
 
 /// LLVM's word for an update that the processor has, or that LLVM makes a loop of.
-fn keyword(op: AtomOp, ty: AtomTy) -> Option<&'static str> {
+fn keyword(op: AtomOp, ty: AtomTy) -> Option<Rmw> {
     use AtomTy as T;
     let float = matches!(ty, T::F16 | T::F16x2 | T::BF16 | T::BF16x2 | T::F32 | T::F32Kept | T::F64);
     let signed = matches!(ty, AtomTy::S32 | AtomTy::S64);
     Some(match op {
-        AtomOp::Exch => "xchg",
-        AtomOp::And => "and",
-        AtomOp::Or => "or",
-        AtomOp::Xor => "xor",
-        AtomOp::Inc => "uinc_wrap",
-        AtomOp::Dec => "udec_wrap",
+        AtomOp::Exch => Rmw::Xchg,
+        AtomOp::And => Rmw::And,
+        AtomOp::Or => Rmw::Or,
+        AtomOp::Xor => Rmw::Xor,
+        AtomOp::Inc => Rmw::UIncWrap,
+        AtomOp::Dec => Rmw::UDecWrap,
         AtomOp::Cas => return None,
         _ if float => return None,
-        AtomOp::Add => "add",
-        AtomOp::Min if signed => "min",
-        AtomOp::Min => "umin",
-        AtomOp::Max if signed => "max",
-        AtomOp::Max => "umax",
+        AtomOp::Add => Rmw::Add,
+        AtomOp::Min if signed => Rmw::Min,
+        AtomOp::Min => Rmw::UMin,
+        AtomOp::Max if signed => Rmw::Max,
+        AtomOp::Max => Rmw::UMax,
     })
 }
 
@@ -52,9 +53,8 @@ fn reduction(op: AtomOp, ty: AtomTy) -> Option<(&'static str, i128)> {
 }
 
 impl Kernel<'_> {
-    fn scalar(&mut self, op: Op, args: &[&str]) -> Result<String> {
-        let args: Vec<String> = args.iter().map(|a| (*a).to_string()).collect();
-        Ok(lanewise::emit(&mut self.emitter(Lanes::One), &op, &args)?.remove(0))
+    fn scalar(&mut self, op: Op, args: &[Operand]) -> Result<Operand> {
+        Ok(lanewise::emit(&mut self.emitter(Lanes::One), &op, args)?.remove(0))
     }
 
     /// What an update of floats leaves behind. Global memory's own adders flush f32, and hand an f64's NaN on as it is, the new one
@@ -63,10 +63,10 @@ impl Kernel<'_> {
         &mut self,
         op: AtomOp,
         fmt: Fmt,
-        global: Option<&str>,
-        old: &str,
-        b: &str,
-    ) -> Result<String> {
+        global: Option<Operand>,
+        old: Operand,
+        b: Operand,
+    ) -> Result<Operand> {
         let op = match op {
             AtomOp::Min => FloatOp::Min,
             AtomOp::Max => FloatOp::Max,
@@ -77,14 +77,14 @@ impl Kernel<'_> {
         let there = if fmt == Fmt::F32 {
             self.scalar(Op::Float(op, FloatMode { ftz: true, ..FloatMode::rn(fmt) }), &[b, old])?
         } else {
-            let nan = |k: &mut Self, v: &str| {
+            let nan = |k: &mut Self, v: Operand| {
                 k.scalar(Op::FloatCmp { cmp: FloatCmp::Nan, fmt, ftz: false }, &[v, v])
             };
             let (of_old, of_b) = (nan(self, old)?, nan(self, b)?);
-            let r = self.scalar(Op::Select(fmt.ty()), &[&of_old, old, &plain])?;
-            self.scalar(Op::Select(fmt.ty()), &[&of_b, b, &r])?
+            let r = self.scalar(Op::Select(fmt.ty()), &[of_old, old, plain])?;
+            self.scalar(Op::Select(fmt.ty()), &[of_b, b, r])?
         };
-        self.scalar(Op::Select(fmt.ty()), &[global, &there, &plain])
+        self.scalar(Op::Select(fmt.ty()), &[global, there, plain])
     }
 
     /// What an update leaves behind.
@@ -92,34 +92,35 @@ impl Kernel<'_> {
         &mut self,
         op: AtomOp,
         ty: AtomTy,
-        global: Option<&str>,
-        old: &str,
-        b: &str,
-        c: &str,
-    ) -> Result<String> {
+        global: Option<Operand>,
+        old: Operand,
+        b: Operand,
+        c: Operand,
+    ) -> Result<Operand> {
         let t = ty.ty();
-        let float = |k: &mut Self, fmt: Fmt, old: &str, b: &str| k.updated_float(op, fmt, global, old, b);
+        let float =
+            |k: &mut Self, fmt: Fmt, old: Operand, b: Operand| k.updated_float(op, fmt, global, old, b);
         let signed = matches!(ty, AtomTy::S32 | AtomTy::S64);
         Ok(match (op, ty) {
-            (AtomOp::Exch, _) => b.to_string(),
+            (AtomOp::Exch, _) => b,
             (AtomOp::Cas, _) => {
                 let same = self.scalar(Op::IntCmp(IntCmp::Eq, t), &[old, b])?;
-                self.scalar(Op::Select(t), &[&same, c, old])?
+                self.scalar(Op::Select(t), &[same, c, old])?
             }
             (AtomOp::And, _) => self.scalar(Op::Int(IntOp::And, t), &[old, b])?,
             (AtomOp::Or, _) => self.scalar(Op::Int(IntOp::Or, t), &[old, b])?,
             (AtomOp::Xor, _) => self.scalar(Op::Int(IntOp::Xor, t), &[old, b])?,
             (AtomOp::Inc, _) => {
                 let over = self.scalar(Op::IntCmp(IntCmp::GeU, t), &[old, b])?;
-                let next = self.scalar(Op::Int(IntOp::Add, t), &[old, "1"])?;
-                self.scalar(Op::Select(t), &[&over, "0", &next])?
+                let next = self.scalar(Op::Int(IntOp::Add, t), &[old, Operand::int(old.ty(), 1)])?;
+                self.scalar(Op::Select(t), &[over, Operand::zero(old.ty()), next])?
             }
             (AtomOp::Dec, _) => {
-                let zero = self.scalar(Op::IntCmp(IntCmp::Eq, t), &[old, "0"])?;
+                let zero = self.scalar(Op::IntCmp(IntCmp::Eq, t), &[old, Operand::zero(old.ty())])?;
                 let above = self.scalar(Op::IntCmp(IntCmp::GtU, t), &[old, b])?;
-                let wrap = self.text.def(format!("or i1 {zero}, {above}"));
-                let next = self.scalar(Op::Int(IntOp::Sub, t), &[old, "1"])?;
-                self.scalar(Op::Select(t), &[&wrap, b, &next])?
+                let wrap = self.ir.bin(Bin::Or, zero, above);
+                let next = self.scalar(Op::Int(IntOp::Sub, t), &[old, Operand::int(old.ty(), 1)])?;
+                self.scalar(Op::Select(t), &[wrap, b, next])?
             }
             (_, AtomTy::F16) => float(self, Fmt::F16, old, b)?,
             (_, AtomTy::BF16) => float(self, Fmt::BF16, old, b)?,
@@ -128,20 +129,17 @@ impl Kernel<'_> {
             (_, AtomTy::F64) => float(self, Fmt::F64, old, b)?,
             (_, AtomTy::F16x2 | AtomTy::BF16x2) => {
                 let fmt = if ty == AtomTy::F16x2 { Fmt::F16 } else { Fmt::BF16 };
-                let halves = |k: &mut Self, v: &str| {
-                    let low = k.text.def(format!("trunc i32 {v} to i16"));
-                    let high = k.text.def(format!("lshr i32 {v}, 16"));
-                    (low, k.text.def(format!("trunc i32 {high} to i16")))
+                let halves = |k: &mut Self, v: Operand| {
+                    let low = k.ir.cast(Cast::Trunc, v, Type::I16);
+                    let high = k.ir.bin_int(Bin::LShr, v, 16);
+                    (low, k.ir.cast(Cast::Trunc, high, Type::I16))
                 };
                 let (ol, oh) = halves(self, old);
                 let (bl, bh) = halves(self, b);
-                let (l, h) = (float(self, fmt, &ol, &bl)?, float(self, fmt, &oh, &bh)?);
-                let (l, h) = (
-                    self.text.def(format!("zext i16 {l} to i32")),
-                    self.text.def(format!("zext i16 {h} to i32")),
-                );
-                let h = self.text.def(format!("shl i32 {h}, 16"));
-                self.text.def(format!("or i32 {l}, {h}"))
+                let (l, h) = (float(self, fmt, ol, bl)?, float(self, fmt, oh, bh)?);
+                let (l, h) = (self.ir.cast(Cast::ZExt, l, Type::I32), self.ir.cast(Cast::ZExt, h, Type::I32));
+                let h = self.ir.bin_int(Bin::Shl, h, 16);
+                self.ir.bin(Bin::Or, l, h)
             }
             (AtomOp::Add, _) => self.scalar(Op::Int(IntOp::Add, t), &[old, b])?,
             (AtomOp::Min, _) => {
@@ -154,47 +152,53 @@ impl Kernel<'_> {
     }
 
     /// One update; the old value. A cluster runs on one thread, so its shared memory needs no lock.
-    fn update(&mut self, op: AtomOp, ty: AtomTy, space: Space, at: &str, b: &str, c: &str) -> Result<String> {
+    fn update(
+        &mut self,
+        op: AtomOp,
+        ty: AtomTy,
+        space: Space,
+        at: Operand,
+        b: Operand,
+        c: Operand,
+    ) -> Result<Operand> {
         let locked = space != Space::Shared;
-        let t = int(ty.ty(), Lanes::One);
+        let t = Type::int(ty.ty(), Lanes::One);
         let align = ty.ty().bytes();
-        let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
+        let p = self.ir.pointer(at);
         if !locked {
-            let old = self.text.def(format!("load {t}, ptr {p}, align {align}"));
-            let new = self.updated(op, ty, None, &old, b, c)?;
-            self.text.line(format!("store {t} {new}, ptr {p}, align {align}"));
+            let old = self.ir.load_as(t, p, Access::aligned(align));
+            let new = self.updated(op, ty, None, old, b, c)?;
+            self.ir.store_as(new, p, Access::aligned(align));
             return Ok(old);
         }
         if op == AtomOp::Cas {
-            let pair =
-                self.text.def(format!("cmpxchg ptr {p}, {t} {b}, {t} {c} seq_cst seq_cst, align {align}"));
-            return Ok(self.text.def(format!("extractvalue {{ {t}, i1 }} {pair}, 0")));
+            let pair = self.ir.cmpxchg(p, b, c, align);
+            return Ok(self.ir.part(&pair, 0));
         }
         if let Some(word) = keyword(op, ty) {
-            return Ok(self.text.def(format!("atomicrmw {word} ptr {p}, {t} {b} seq_cst, align {align}")));
+            return Ok(self.ir.atomic_update(word, p, b, align));
         }
         let global = if space == Space::Generic && matches!(ty, AtomTy::F32 | AtomTy::F64) {
-            let size = self.field("%block", super::offset::SHARED_REACH, "i64");
-            let within = self.text.def(format!("sub i64 {at}, %shared"));
-            self.text.def(format!("icmp uge i64 {within}, {size}"))
+            let size = self.field(BLOCK, super::offset::SHARED_REACH, Type::I64);
+            let within = self.ir.bin(Bin::Sub, at, SHARED);
+            self.ir.icmp(Cmp::Uge, within, size)
         } else {
-            "true".to_string()
+            Operand::TRUE
         };
-        let seen = self.scratch(&t);
-        let (again, done) = (self.text.fresh("again"), self.text.fresh("swapped"));
-        let first = self.text.def(format!("load atomic {t}, ptr {p} monotonic, align {align}"));
-        self.text.line(format!("store {t} {first}, ptr {seen}"));
-        self.text.line(format!("br label %{again}"));
-        self.text.label(&again);
-        let old = self.text.def(format!("load {t}, ptr {seen}"));
-        let new = self.updated(op, ty, Some(&global), &old, b, c)?;
-        let pair =
-            self.text.def(format!("cmpxchg ptr {p}, {t} {old}, {t} {new} seq_cst seq_cst, align {align}"));
-        let now = self.text.def(format!("extractvalue {{ {t}, i1 }} {pair}, 0"));
-        let ok = self.text.def(format!("extractvalue {{ {t}, i1 }} {pair}, 1"));
-        self.text.line(format!("store {t} {now}, ptr {seen}"));
-        self.text.line(format!("br i1 {ok}, label %{done}, label %{again}"));
-        self.text.label(&done);
+        let seen = self.scratch(t);
+        let (again, done) = (self.ir.fresh("again"), self.ir.fresh("swapped"));
+        let first = self.ir.load_as(t, p, Access { order: Order::Monotonic, ..Access::aligned(align) });
+        self.ir.store(first, seen);
+        self.ir.br(again);
+        self.ir.label(again);
+        let old = self.ir.load(t, seen);
+        let new = self.updated(op, ty, Some(global), old, b, c)?;
+        let pair = self.ir.cmpxchg(p, old, new, align);
+        let now = self.ir.part(&pair, 0);
+        let ok = self.ir.part(&pair, 1);
+        self.ir.store(now, seen);
+        self.ir.br_if(ok, done, again);
+        self.ir.label(done);
         Ok(old)
     }
 
@@ -213,58 +217,40 @@ impl Kernel<'_> {
                 let v = if self.full {
                     v
                 } else {
-                    let m = self.mask.clone();
-                    self.text.def(format!(
-                        "select <32 x i1> {m}, {} {v}, {} splat (i{} {identity})",
-                        vector(t),
-                        vector(t),
-                        t.bits()
-                    ))
+                    let identity = self.ir.literal(t, Lanes::Warp, identity as u128);
+                    self.ir.select(self.mask, v, identity)
                 };
-                let bits = t.bits();
-                let all = self.text.intrinsic(
-                    &format!("i{bits}"),
-                    &format!("llvm.vector.reduce.{name}.v32i{bits}"),
-                    &[(vector(t), v)],
-                );
+                let all = self.ir.reduce(name, v);
                 let at = self.one_address(inst, mem, offset);
-                self.update(op, ty, mem.space, &at, &all, "0")?;
+                self.update(op, ty, mem.space, at, all, Operand::zero(all.ty()))?;
                 Ok(())
             }
             Some((_, _)) if op == AtomOp::Add && uniform => {
                 // Each lane sees what the lanes before it added.
                 let v = self.first_lane(operand);
                 let bits = self.mask_bits();
-                let count = self.text.intrinsic("i32", "llvm.ctpop.i32", &[("i32".into(), bits.clone())]);
-                let wide = |k: &mut Self, x: &str| {
-                    if t == Ty::I32 {
-                        x.to_string()
-                    } else {
-                        k.text.def(format!("zext i32 {x} to i{}", t.bits()))
-                    }
-                };
-                let count = wide(self, &count);
-                let total = self.text.def(format!("mul i{} {v}, {count}", t.bits()));
+                let count = self.ir.intrinsic_of("llvm.ctpop", &[bits]);
+                let count = self.emitter(Lanes::One).cast(Cast::ZExt, t, count);
+                let total = self.ir.bin(Bin::Mul, v, count);
                 let at = self.one_address(inst, mem, offset);
-                let old = self.update(op, ty, mem.space, &at, &total, "0")?;
-                let bits = self.text.splat(Ty::I32, &bits);
-                let below = constant_vector(Ty::I32, &std::array::from_fn(|l| (1i64 << l) - 1));
-                let before = self.text.def(format!("and <32 x i32> {bits}, {below}"));
-                let before =
-                    self.text.intrinsic("<32 x i32>", "llvm.ctpop.v32i32", &[("<32 x i32>".into(), before)]);
-                let before = self.emitter(Lanes::Warp).cast("zext", Ty::I32, t, &before);
-                let (v, old) = (self.text.splat(t, &v), self.text.splat(t, &old));
-                let part = self.text.def(format!("mul {} {before}, {v}", vector(t)));
-                let sum = self.text.def(format!("add {} {old}, {part}", vector(t)));
+                let old = self.update(op, ty, mem.space, at, total, Operand::zero(total.ty()))?;
+                let bits = self.ir.splat(bits);
+                let below = self.ir.lanes(Ty::I32, |l| (1i64 << l) - 1);
+                let before = self.ir.bin(Bin::And, bits, below);
+                let before = self.ir.intrinsic_of("llvm.ctpop", &[before]);
+                let before = self.emitter(Lanes::Warp).cast(Cast::ZExt, t, before);
+                let (v, old) = (self.ir.splat(v), self.ir.splat(old));
+                let part = self.ir.bin(Bin::Mul, before, v);
+                let sum = self.ir.bin(Bin::Add, old, part);
                 self.define(inst.results[0], Rep::Vector(sum))
             }
             _ => self.one_by_one(inst, op, ty, mem, offset, used),
         }
     }
 
-    fn one_address(&mut self, inst: &Inst, mem: MemMode, offset: i32) -> String {
+    fn one_address(&mut self, inst: &Inst, mem: MemMode, offset: i32) -> Operand {
         let v = self.real_vector(inst.args[0], mem.space, i64::from(offset));
-        self.text.def(format!("extractelement <32 x i64> {v}, i32 0"))
+        self.ir.extract_lane(v, 0)
     }
 
     fn one_by_one(
@@ -278,7 +264,7 @@ impl Kernel<'_> {
     ) -> Result<()> {
         let t = ty.ty();
         let addresses = self.real_vector(inst.args[0], mem.space, i64::from(offset));
-        let addresses = self.put("addresses", Ty::I64, &addresses);
+        let addresses = self.put("addresses", 0, addresses);
         let mut operands = Vec::new();
         for (i, &v) in inst.args[1..].iter().enumerate() {
             // Uniform operands need no array.
@@ -286,30 +272,31 @@ impl Kernel<'_> {
                 Err(self.first_lane(v))
             } else {
                 let w = self.vector(v);
-                Ok(self.put(&format!("values{i}"), t, &w))
+                Ok(self.put("values", i, w))
             });
         }
-        let results = used.then(|| self.put("results", t, "zeroinitializer"));
+        let results = used.then(|| self.put("results", 0, Operand::zero(Type::vector(t))));
         self.each_lane(|k, lane| -> Result<()> {
-            let at = k.get(&addresses, Ty::I64, lane);
+            let at = k.get(addresses, Ty::I64, lane);
+            let zero = Operand::zero(Type::int(t, Lanes::One));
             let mut values = Vec::new();
             for o in &operands {
                 values.push(match o {
-                    Err(s) => s.clone(),
-                    Ok(room) => k.get(room, t, lane),
+                    Err(s) => *s,
+                    Ok(room) => k.get(*room, t, lane),
                 });
             }
-            let b = values.first().cloned().unwrap_or_else(|| "0".into());
-            let c = values.get(1).cloned().unwrap_or_else(|| "0".into());
-            let old = k.update(op, ty, mem.space, &at, &b, &c)?;
+            let b = values.first().copied().unwrap_or(zero);
+            let c = values.get(1).copied().unwrap_or(zero);
+            let old = k.update(op, ty, mem.space, at, b, c)?;
             if let Some(room) = &results {
-                let p = k.element(room, t, lane);
-                k.text.line(format!("store i{} {old}, ptr {p}", t.bits()));
+                let p = k.element(*room, t, lane);
+                k.ir.store(old, p);
             }
             Ok(())
         })?;
         if let (Some(slot), Some(&r)) = (results, inst.results.first()) {
-            let v = self.text.def(format!("load {}, ptr {slot}, align 64", vector(t)));
+            let v = self.ir.load_as(Type::vector(t), slot, Access::aligned(64));
             self.define(r, Rep::Vector(v))?;
         }
         Ok(())

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Kernel;
-use super::value::MASK;
+use super::{Kernel, names};
+use crate::ir::{Inst, Operand, Type};
 
 impl Kernel<'_> {
     /// The closest dominator of a block whose rounds are also the block's: lanes that leave a loop in different rounds meet outside of it. `None`
@@ -26,38 +26,48 @@ impl Kernel<'_> {
     }
 
     /// What clears masks and slots, by the block that does it (`None`: the function's start).
-    pub fn beginnings(&self) -> BTreeMap<Option<usize>, String> {
-        let mut texts: BTreeMap<Option<usize>, String> = BTreeMap::new();
-        for &b in &self.cfg.order {
+    pub fn beginnings(&mut self) -> BTreeMap<Option<usize>, Vec<Inst>> {
+        let mut clears: BTreeMap<Option<usize>, Vec<Inst>> = BTreeMap::new();
+        for b in self.cfg.order.clone() {
             if self.shapes.masked[b] {
-                let (ty, none) = if self.keeps_words() { ("i32", "0") } else { (MASK, "zeroinitializer") };
-                let clear = self.set_at_start(&format!("%m{b}"), ty, none);
                 let at = self.beginning(b, false);
                 // A warp that is resumed comes by other ways; in its frame all masks are as they were.
                 if self.suspends && !self.in_frame && at.is_some() {
-                    texts.entry(None).or_default().push_str(&clear);
+                    let clear = self.cleared(b);
+                    clears.entry(None).or_default().extend(clear);
                 }
-                texts.entry(at).or_default().push_str(&clear);
+                let clear = self.cleared(b);
+                clears.entry(at).or_default().extend(clear);
             }
             let data = &self.func.blocks[b];
             let joined = data.params.iter().filter(|_| self.shapes.joins[b]);
             let escaping = data.params.iter().chain(data.insts.iter().flat_map(|i| i.results.iter()));
             let escaping = escaping.filter(|v| self.shapes.escaping[v.index()]);
-            for (&v, whole) in
-                joined.map(|v| (v, self.shapes.escaping[v.index()])).chain(escaping.map(|v| (v, true)))
-            {
+            let filled: Vec<_> = joined
+                .map(|v| (*v, self.shapes.escaping[v.index()]))
+                .chain(escaping.map(|v| (*v, true)))
+                .collect();
+            for (v, whole) in filled {
                 if !self.slotted.contains(&v) || self.in_frame {
                     continue;
                 }
                 if let Some(at) = self.beginning(b, whole) {
+                    let outer = self.ir.begin_aside();
                     for (slot, ty) in self.slot_parts(v) {
-                        let text = texts.entry(Some(at)).or_default();
-                        let ty = self.slot_type(&ty);
-                        text.push_str(&format!("  store {ty} undef, ptr {slot}\n"));
+                        self.set_slot(slot, Operand::undef(self.slot_type(ty)));
                     }
+                    let clear = self.ir.end_aside(outer);
+                    clears.entry(Some(at)).or_default().extend(clear);
                 }
             }
         }
-        texts
+        clears
+    }
+
+    /// Writes that no lane is to run a block.
+    fn cleared(&mut self, b: usize) -> Vec<Inst> {
+        let outer = self.ir.begin_aside();
+        self.set_slot(names::coming(b), Operand::zero(self.slot_type(Type::MASK)));
+        self.ir.end_aside(outer)
     }
 }

@@ -7,6 +7,7 @@ use wave::{Block, Inst, LANES, Ty, Value};
 use super::Kernel;
 use super::shape::Shape;
 use super::value::Rep;
+use crate::ir::{Bin, Cast, Cmp, Operand, Type};
 use crate::lanewise::predicate;
 
 /// More than any index that is known to be below it.
@@ -38,7 +39,7 @@ fn rows(shape: &Shape) -> Option<(usize, Row)> {
 
 impl Kernel<'_> {
     /// The mask of a comparison's lanes, if scalars tell it.
-    pub fn compared_by_rows(&mut self, inst: &Inst) -> Option<String> {
+    pub fn compared_by_rows(&mut self, inst: &Inst) -> Option<Operand> {
         let Op::IntCmp(cmp, ty @ (Ty::I32 | Ty::I64)) = inst.op else { return None };
         let [x, y] = inst.args[..] else { return None };
         let uniform = |k: &Self, v: Value| k.shapes.values[v.index()].is_uniform();
@@ -56,118 +57,107 @@ impl Kernel<'_> {
             return None;
         }
         let n = self.first_lane(bound);
-        let mut bits: Option<String> = None;
+        let mut bits: Option<Operand> = None;
         for first in (0..LANES).step_by(size) {
             let one = self.lane(v, first);
             let part = match (row, signed) {
                 (Row::Consecutive, Some(extends)) => {
-                    let beyond = self.beyond(v, ty, &one, &n, extends);
-                    self.lanes_of_row(cmp, &beyond, size)
+                    let beyond = self.beyond(v, ty, one, n, extends);
+                    self.lanes_of_row(cmp, beyond, size)
                 }
                 _ => {
-                    let yes = self.text.def(format!("icmp {} i{} {one}, {n}", predicate(cmp), ty.bits()));
+                    let yes = self.ir.icmp(predicate(cmp), one, n);
                     let all = (1u64 << size) - 1;
-                    self.text.def(format!("select i1 {yes}, i32 {}, i32 0", all as u32 as i32))
+                    self.ir.select(yes, Operand::i32(all as i64), Operand::i32(0))
                 }
             };
-            let part = if first == 0 { part } else { self.text.def(format!("shl i32 {part}, {first}")) };
+            let part = if first == 0 { part } else { self.ir.bin_int(Bin::Shl, part, first as i64) };
             bits = Some(match bits {
                 None => part,
-                Some(before) => self.text.def(format!("or i32 {before}, {part}")),
+                Some(before) => self.ir.bin(Bin::Or, before, part),
             });
         }
         // What a lane that is not there holds may be poison, and the others' bits are in the same word.
-        let bits = self.text.def(format!("freeze i32 {}", bits?));
-        Some(self.mask_from(&bits))
+        let bits = self.ir.freeze(bits?);
+        Some(self.mask_from(bits))
     }
 
     /// Conditions that are words stay words.
-    pub fn combined_masks(&mut self, inst: &Inst) -> Option<String> {
+    pub fn combined_masks(&mut self, inst: &Inst) -> Option<Operand> {
         let op = match inst.op {
-            Op::Int(IntOp::And, Ty::I1) => "and",
-            Op::Int(IntOp::Or, Ty::I1) => "or",
-            Op::Int(IntOp::Xor, Ty::I1) | Op::IntUn(IntUnOp::Not, Ty::I1) => "xor",
+            Op::Int(IntOp::And, Ty::I1) => Bin::And,
+            Op::Int(IntOp::Or, Ty::I1) => Bin::Or,
+            Op::Int(IntOp::Xor, Ty::I1) | Op::IntUn(IntUnOp::Not, Ty::I1) => Bin::Xor,
             _ => return None,
         };
-        let mut words = vec!["-1".to_owned()];
+        let mut words = vec![Operand::i32(-1)];
         for &v in &inst.args {
             words.push(match self.rep(v) {
-                Rep::Uniform(one) => self.text.def(format!("sext i1 {one} to i32")),
-                Rep::Vector(mask) => self.mask_word(&mask)?,
+                Rep::Uniform(one) => self.ir.cast(Cast::SExt, one, Type::I32),
+                Rep::Vector(mask) => self.mask_word(mask)?,
                 Rep::Pattern { .. } => return None,
             });
         }
-        let [.., a, b] = &words[..] else { return None };
-        let bits = self.text.def(format!("{op} i32 {a}, {b}"));
-        Some(self.text.mask(&bits))
+        let [.., a, b] = words[..] else { return None };
+        let bits = self.ir.bin(op, a, b);
+        Some(self.ir.mask(bits))
     }
 
     /// Whether the numbers of a row order as signed ones without a wrap among its lanes, and then how the bound is widened.
-    fn orders_as_signed(
-        &self,
-        cmp: IntCmp,
-        ty: Ty,
-        v: Value,
-        bound: Value,
-        last: i128,
-    ) -> Option<&'static str> {
+    fn orders_as_signed(&self, cmp: IntCmp, ty: Ty, v: Value, bound: Value, last: i128) -> Option<Cast> {
         let block = Block(self.at.0 as u32);
         let (mine, other) = (self.ranges.at(v, block), self.ranges.at(bound, block));
         let least = wave::range::Range::full(ty).smin;
         match cmp {
             IntCmp::Eq | IntCmp::Ne => None,
             IntCmp::LtS | IntCmp::LeS | IntCmp::GtS | IntCmp::GeS => {
-                (mine.smin - last >= least).then_some("sext")
+                (mine.smin - last >= least).then_some(Cast::SExt)
             }
             _ if !mine.is_natural() => None,
-            _ if ty == Ty::I32 => Some("zext"),
-            _ => other.is_natural().then_some("sext"),
+            _ if ty == Ty::I32 => Some(Cast::ZExt),
+            _ => other.is_natural().then_some(Cast::SExt),
         }
     }
 
     /// How far a bound lies beyond the first number of a row, as a signed number of 64 bits that may stand
     /// for any that is further away.
-    fn beyond(&mut self, v: Value, ty: Ty, first: &str, bound: &str, extend: &str) -> String {
+    fn beyond(&mut self, v: Value, ty: Ty, first: Operand, bound: Operand, extend: Cast) -> Operand {
         if ty == Ty::I32 {
-            let first = self.text.def(format!("sext i32 {first} to i64"));
-            let bound = self.text.def(format!("{extend} i32 {bound} to i64"));
-            return self.text.def(format!("sub nsw i64 {bound}, {first}"));
+            let first = self.ir.cast(Cast::SExt, first, Type::I64);
+            let bound = self.ir.cast(extend, bound, Type::I64);
+            return self.ir.bin(Bin::SubNsw, bound, first);
         }
         let mine = self.ranges.at(v, Block(self.at.0 as u32));
         if !mine.is_natural() || mine.smax >= i128::from(FAR) {
-            return self.binary64("llvm.ssub.sat.i64", bound, first);
+            return self.ir.intrinsic_of("llvm.ssub.sat", &[bound, first]);
         }
         // What is below all of them or above all of them may as well be nearer: that is one value for all
         // warps, and nothing overflows.
-        let bound = self.binary64("llvm.smax.i64", bound, "-1");
-        let bound = self.binary64("llvm.smin.i64", &bound, &FAR.to_string());
-        self.text.def(format!("sub nsw i64 {bound}, {first}"))
+        let bound = self.ir.intrinsic_of("llvm.smax", &[bound, Operand::i64(-1)]);
+        let bound = self.ir.intrinsic_of("llvm.smin", &[bound, Operand::i64(FAR)]);
+        self.ir.bin(Bin::SubNsw, bound, first)
     }
 
     /// The lanes of one row of consecutive numbers, as the low bits of a word, from how far the bound is
     /// beyond the first.
-    fn lanes_of_row(&mut self, cmp: IntCmp, beyond: &str, size: usize) -> String {
-        let all = ((1u64 << size) - 1) as u32 as i32;
+    fn lanes_of_row(&mut self, cmp: IntCmp, beyond: Operand, size: usize) -> Operand {
+        let all = Operand::i32((1i64 << size) - 1);
         // Those below the bound, or up to it.
         let with_it = matches!(cmp, IntCmp::LeS | IntCmp::GtS | IntCmp::LeU | IntCmp::GtU);
         let (least, most) = if with_it { (-1, size as i64 - 1) } else { (0, size as i64) };
         // That all of them are is a comparison of its own: code for whole warps comes after it alone.
-        let whole = self.text.def(format!("icmp sge i64 {beyond}, {most}"));
-        let count = self.binary64("llvm.smax.i64", beyond, &least.to_string());
-        let count = self.text.def(format!("trunc i64 {count} to i32"));
-        let count = if with_it { self.text.def(format!("add i32 {count}, 1")) } else { count };
-        let count = self.text.def(format!("and i32 {count}, 31"));
-        let others = self.text.def(format!("shl i32 -1, {count}"));
-        let bits = self.text.def(format!("xor i32 {others}, -1"));
+        let whole = self.ir.icmp_int(Cmp::Sge, beyond, most);
+        let count = self.ir.intrinsic_of("llvm.smax", &[beyond, Operand::i64(least)]);
+        let count = self.ir.cast(Cast::Trunc, count, Type::I32);
+        let count = if with_it { self.ir.bin_int(Bin::Add, count, 1) } else { count };
+        let count = self.ir.bin_int(Bin::And, count, 31);
+        let others = self.ir.bin(Bin::Shl, Operand::i32(-1), count);
+        let bits = self.ir.bin_int(Bin::Xor, others, -1);
         let below = matches!(cmp, IntCmp::LtS | IntCmp::LeS | IntCmp::LtU | IntCmp::LeU);
         if below {
-            return self.text.def(format!("select i1 {whole}, i32 {all}, i32 {bits}"));
+            return self.ir.select(whole, all, bits);
         }
-        let bits = self.text.def(format!("and i32 {others}, {all}"));
-        self.text.def(format!("select i1 {whole}, i32 0, i32 {bits}"))
-    }
-
-    fn binary64(&mut self, name: &str, a: &str, b: &str) -> String {
-        self.text.intrinsic("i64", name, &[("i64".into(), a.into()), ("i64".into(), b.into())])
+        let bits = self.ir.bin(Bin::And, others, all);
+        self.ir.select(whole, Operand::i32(0), bits)
     }
 }

@@ -11,8 +11,10 @@ use wave::op::Op;
 use wave::{BlockCall, BlockData, Function, Terminator, Value};
 
 use super::cfg::Cfg;
-use super::value::{MASK, Rep};
+use super::names::{self, BLOCK, DONE, FAULT, LIVE, WARP};
+use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset, stop};
+use crate::ir::{Callee, Cmp, Name, Operand, Type};
 
 /// Values that need slots: block parameters, and what is used in another block than it is made in.
 pub fn crossing(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
@@ -59,13 +61,13 @@ impl Kernel<'_> {
     }
 
     /// Where control goes when `set` is pending, noting what stays pending there.
-    fn go(&mut self, set: &BTreeSet<usize>) -> String {
+    fn go(&mut self, set: &BTreeSet<usize>) -> Name {
         match set.first() {
-            None => "done".into(),
+            None => DONE,
             Some(&first) => {
                 let rest: Vec<usize> = set.iter().copied().filter(|p| *p != first).collect();
                 self.pending.entry(first).or_default().extend(rest);
-                format!("p{first}")
+                names::place(first)
             }
         }
     }
@@ -78,8 +80,8 @@ impl Kernel<'_> {
         }
         for b in 0..self.func.blocks.len() {
             if self.shapes.masked[b] {
-                self.place_slot(&format!("%m{b}"), MASK);
-                self.place_slot(&format!("%c{b}"), MASK);
+                self.place_slot(names::coming(b), Type::MASK);
+                self.place_slot(names::here(b), Type::MASK);
             }
         }
         // Only stops ask what lives on.
@@ -106,11 +108,10 @@ impl Kernel<'_> {
     }
 
     /// The lanes that have come to a block, which are in hand there from now on.
-    fn take_mask(&mut self, b: usize) -> String {
-        let (coming, here) = (format!("%m{b}"), format!("%c{b}"));
-        let m = self.load_slot(&coming, MASK);
-        self.store_slot(&here, MASK, &m);
-        self.store_slot(&coming, MASK, "zeroinitializer");
+    fn take_mask(&mut self, b: usize) -> Operand {
+        let m = self.load_slot(names::coming(b), Type::MASK);
+        self.store_slot(names::here(b), m);
+        self.store_slot(names::coming(b), Operand::NONE);
         m
     }
 
@@ -118,12 +119,12 @@ impl Kernel<'_> {
         let (header, last) = (self.cfg.loops[index].header, self.cfg.loops[index].last);
         let place = 2 * last + 1;
         let set = self.pending.get(&place).cloned().unwrap_or_default();
-        self.text.label(&format!("p{place}"));
+        self.ir.label(names::place(place));
         let m = self.take_mask(header);
-        let bits = self.bits_of(&m);
-        let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
+        let bits = self.bits_of(m);
+        let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
         let next = self.go(&set);
-        self.text.line(format!("br i1 {any}, label %body{header}, label %{next}"));
+        self.ir.br_if(any, names::body(header), next);
     }
 
     fn block(&mut self, b: usize, live: &[BTreeSet<Value>]) -> Result<()> {
@@ -133,7 +134,7 @@ impl Kernel<'_> {
         self.env.clear();
         self.guards.clear();
         self.lanes.clear();
-        self.text.label(&format!("p{place}"));
+        self.ir.label(names::place(place));
         if self.shapes.masked[b] {
             let m = self.take_mask(b);
             let cheap = data.insts.len() <= 6
@@ -141,35 +142,35 @@ impl Kernel<'_> {
                 && matches!(data.term, Terminator::Jump(_))
                 && !self.cfg.around(b).any(|(_, l)| l.header == b);
             if cheap {
-                self.text.line(format!("br label %body{b}"));
+                self.ir.br(names::body(b));
             } else {
-                let bits = self.bits_of(&m);
-                let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
+                let bits = self.bits_of(m);
+                let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
                 let skip = self.go(&pending);
-                self.text.line(format!("br i1 {any}, label %body{b}, label %{skip}"));
+                self.ir.br_if(any, names::body(b), skip);
             }
-            self.text.label(&format!("body{b}"));
-            self.mask = self.load_slot(&format!("%c{b}"), MASK);
+            self.ir.label(names::body(b));
+            self.mask = self.load_slot(names::here(b), Type::MASK);
         } else {
-            self.text.line(format!("br label %body{b}"));
-            self.text.label(&format!("body{b}"));
-            self.mask = if self.always_full { "splat (i1 true)".into() } else { self.live() };
+            self.ir.br(names::body(b));
+            self.ir.label(names::body(b));
+            self.mask = if self.always_full { Operand::ALL } else { self.live() };
         }
         if let Some(clear) = self.begin.remove(&Some(b)) {
-            self.text.out.push_str(&clear);
+            self.ir.splice(clear);
         }
         self.full = self.always_full && !self.shapes.masked[b];
         if self.full || !self.worth_two_versions(b) {
             return self.contents(b, &data, &pending, live);
         }
         // Where all lanes are there, which is most of the time, nothing need be masked or blended.
-        let mask = self.mask.clone();
-        let bits = self.bits_of(&mask);
-        let all = self.text.def(format!("icmp eq i32 {bits}, -1"));
-        let (whole, part) = (self.text.fresh("whole"), self.text.fresh("part"));
-        self.text.line(format!("br i1 {all}, label %{whole}, label %{part}"));
-        for (label, mask, full) in [(whole, "splat (i1 true)".to_string(), true), (part, mask, false)] {
-            self.text.label(&label);
+        let mask = self.mask;
+        let bits = self.bits_of(mask);
+        let all = self.ir.icmp_int(Cmp::Eq, bits, -1);
+        let (whole, part) = (self.ir.fresh("whole"), self.ir.fresh("part"));
+        self.ir.br_if(all, whole, part);
+        for (label, mask, full) in [(whole, Operand::ALL, true), (part, mask, false)] {
+            self.ir.label(label);
             self.env.clear();
             self.guards.clear();
             self.lanes.clear();
@@ -229,7 +230,7 @@ impl Kernel<'_> {
     }
 
     /// Writes an edge: the target's parameters, and its mask.
-    pub fn edge(&mut self, from: usize, to: &BlockCall, mask: Option<&str>) -> Result<()> {
+    pub fn edge(&mut self, from: usize, to: &BlockCall, mask: Option<Operand>) -> Result<()> {
         let target = to.block.index();
         let params = self.block_data(target).params.clone();
         let reps: Vec<Rep> = params
@@ -237,9 +238,9 @@ impl Kernel<'_> {
             .zip(&to.args)
             .map(|(p, &a)| if self.raw.contains(p) { self.rep(a) } else { self.exact_rep(a) })
             .collect();
-        let own = self.mask.clone();
+        let own = self.mask;
         // Where lanes meet, others keep what they brought.
-        let own_mask = mask.or(self.shapes.masked[from].then_some(own.as_str()));
+        let own_mask = mask.or(self.shapes.masked[from].then_some(own));
         let mut written = Vec::new();
         for ((&p, &a), rep) in params.iter().zip(&to.args).zip(reps) {
             let shape = self.shapes.values[p.index()].clone();
@@ -254,7 +255,7 @@ impl Kernel<'_> {
             };
             let rep = self.complete(a, rep);
             let rep = self.fit(p, rep);
-            let guard = shape.needs_guard().then(|| self.guard(a).unwrap_or_else(|| "true".into()));
+            let guard = shape.needs_guard().then(|| self.guard(a).unwrap_or(Operand::TRUE));
             written.push((p, rep, guard));
         }
         // All are read before the first is written: parameters may change places.
@@ -263,14 +264,14 @@ impl Kernel<'_> {
             self.write_slot(p, &rep, guard, own_mask.filter(|_| kept));
         }
         if self.per_lane {
-            let bits = self.bits_of(mask.unwrap_or(&own));
-            self.join_word(&format!("%m{target}"), &bits);
+            let bits = self.bits_of(mask.unwrap_or(own));
+            self.join_word(names::coming(target), bits);
         } else if self.shapes.masked[target] {
-            let m = mask.unwrap_or(&own).to_string();
-            let slot = format!("%m{target}");
-            let old = self.load_slot(&slot, MASK);
-            let new = self.either_mask(&old, &m);
-            self.store_slot(&slot, MASK, &new);
+            let m = mask.unwrap_or(own);
+            let slot = names::coming(target);
+            let old = self.load_slot(slot, Type::MASK);
+            let new = self.either_mask(old, m);
+            self.store_slot(slot, new);
         }
         Ok(())
     }
@@ -284,10 +285,10 @@ impl Kernel<'_> {
     }
 
     /// These lanes are no more.
-    fn end_lanes(&mut self, mask: &str) {
+    fn end_lanes(&mut self, mask: Operand) {
         let alive = self.live();
-        let left = self.without_lanes(&alive, mask);
-        self.store_slot("%live", MASK, &left);
+        let left = self.without_lanes(alive, mask);
+        self.store_slot(LIVE, left);
     }
 
     /// What is pending after an edge.
@@ -323,96 +324,95 @@ impl Kernel<'_> {
                 self.edge(b, to, None)?;
                 let set = self.after_edge(b, to.block.index(), pending)?;
                 let next = self.go(&set);
-                self.text.line(format!("br label %{next}"));
+                self.ir.br(next);
             }
             Terminator::Branch { cond, then, els } if uniform => {
                 let c = self.first_lane(*cond);
-                let (a, e) = (self.text.fresh("then"), self.text.fresh("else"));
-                self.text.line(format!("br i1 {c}, label %{a}, label %{e}"));
-                self.chosen(b, &a, then, pending)?;
-                self.chosen(b, &e, els, pending)?;
+                let (a, e) = (self.ir.fresh("then"), self.ir.fresh("else"));
+                self.ir.br_if(c, a, e);
+                self.chosen(b, a, then, pending)?;
+                self.chosen(b, e, els, pending)?;
             }
             Terminator::Switch { index, targets } if uniform => {
                 let index = self.first_lane(*index);
-                let labels: Vec<String> = targets.iter().map(|_| self.text.fresh("case")).collect();
-                let Some((last, others)) = labels.split_last() else {
+                let labels: Vec<Name> = targets.iter().map(|_| self.ir.fresh("case")).collect();
+                let Some((&last, others)) = labels.split_last() else {
                     return Err(Unsupported("a table of branches that is empty".into()));
                 };
-                let list: Vec<String> =
-                    others.iter().enumerate().map(|(i, l)| format!("i32 {i}, label %{l}")).collect();
-                self.text.line(format!("switch i32 {index}, label %{last} [ {} ]", list.join(" ")));
-                for (label, to) in labels.iter().zip(targets) {
+                let cases = others.iter().enumerate().map(|(i, l)| (i as i64, *l)).collect();
+                self.ir.switch(index, last, cases);
+                for (&label, to) in labels.iter().zip(targets) {
                     self.chosen(b, label, to, pending)?;
                 }
             }
             Terminator::Branch { cond, then, els } => {
                 let c = self.vector(*cond);
-                let own = self.mask.clone();
-                let yes = self.those(&own, &c);
-                let no = self.others(&own, &yes);
+                let own = self.mask;
+                let yes = self.those(own, c);
+                let no = self.others(own, yes);
                 let mut set = pending.clone();
                 for (to, m) in [(then, yes), (els, no)] {
                     if self.before_stop[b] && self.only_ends(to.block.index()) {
-                        self.end_lanes(&m);
+                        self.end_lanes(m);
                         set.extend(self.latches(b, to.block.index()));
                         continue;
                     }
-                    self.edge(b, to, Some(&m))?;
+                    self.edge(b, to, Some(m))?;
                     set.extend(self.after_edge(b, to.block.index(), pending)?);
                 }
                 let next = self.go(&set);
-                self.text.line(format!("br label %{next}"));
+                self.ir.br(next);
             }
             Terminator::Switch { index, targets } => {
                 let mut set = pending.clone();
                 let v = self.vector(*index);
-                let mut left = self.mask.clone();
+                let mut left = self.mask;
                 for (i, to) in targets.iter().enumerate() {
                     let m = if i + 1 == targets.len() {
-                        left.clone()
+                        left
                     } else {
-                        let hit = self.text.def(format!("icmp eq <32 x i32> {v}, splat (i32 {i})"));
-                        let m = self.those(&left, &hit);
-                        left = self.others(&left, &m);
+                        let hit = self.ir.icmp_int(Cmp::Eq, v, i as i64);
+                        let m = self.those(left, hit);
+                        left = self.others(left, m);
                         m
                     };
-                    self.edge(b, to, Some(&m))?;
+                    self.edge(b, to, Some(m))?;
                     set.extend(self.after_edge(b, to.block.index(), pending)?);
                 }
                 let next = self.go(&set);
-                self.text.line(format!("br label %{next}"));
+                self.ir.br(next);
             }
             Terminator::Return(_) | Terminator::Exit => {
                 if pending.is_empty() {
-                    self.text.line("br label %done");
+                    self.ir.br(DONE);
                     return Ok(());
                 }
-                let own = self.mask.clone();
-                self.end_lanes(&own);
+                let own = self.mask;
+                self.end_lanes(own);
                 let next = self.go(pending);
-                self.text.line(format!("br label %{next}"));
+                self.ir.br(next);
             }
             Terminator::Trap => {
-                self.set_field(offset::W_LINE, &data.term_loc.line.to_string());
-                let runtime = self.field("%block", offset::RUNTIME, "ptr");
-                let f = self.field(&runtime, offset::TRAP, "ptr");
+                self.set_field(offset::W_LINE, Operand::i32(i64::from(data.term_loc.line)));
+                let runtime = self.field(BLOCK, offset::RUNTIME, Type::PTR);
+                let f = self.field(runtime, offset::TRAP, Type::PTR);
                 let bits = self.mask_bits();
-                self.text.line(format!("call void {f}(ptr %warp, i32 {bits})"));
-                self.text.line("br label %fault");
+                self.ir.call(Callee::Pointer(f), Type::Void, [WARP.into(), bits.into()]);
+                self.ir.br(FAULT);
             }
         }
         Ok(())
     }
 
     /// The way to a target that the whole warp takes.
-    fn chosen(&mut self, b: usize, label: &str, to: &BlockCall, pending: &BTreeSet<usize>) -> Result<()> {
-        self.text.label(label);
+    fn chosen(&mut self, b: usize, label: Name, to: &BlockCall, pending: &BTreeSet<usize>) -> Result<()> {
+        self.ir.label(label);
         let before = self.env.clone();
         self.edge(b, to, None)?;
         self.env = before;
         let set = self.after_edge(b, to.block.index(), pending)?;
         let next = self.go(&set);
-        self.text.line(format!("br label %{next}"));
+        self.ir.br(next);
         Ok(())
     }
 }

@@ -12,13 +12,13 @@ use super::rendezvous::{self, Waits};
 use super::routine::Routines;
 use super::shape::{self, Shapes, Specialisation};
 use super::{
-    Emitted, Kernel, Report, Result, SWEEP, Unsupported, control, flush, memory, nan, per_lane, rounds, spin,
-    stop, tidy,
+    Emitted, Kernel, Report, Result, Unsupported, control, flush, memory, nan, per_lane, rounds, spin, stop,
+    tidy,
 };
 use super::{ahead, aligned};
 use crate::effort::{self, Effort, FORMS, Form};
+use crate::ir::{Builder, Operand};
 use crate::target::Target;
-use crate::text::Text;
 
 /// Writes a kernel's IR. What cannot be linearised goes lane by lane, see [`super::per_lane`].
 pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Target) -> Result<Emitted> {
@@ -216,7 +216,7 @@ impl<'a> Unit<'a> {
             module: self.module,
             spec: self.spec,
             avx512: self.target.avx512,
-            text: Text::default(),
+            ir: Builder::default(),
             env: BTreeMap::new(),
             guards: BTreeMap::new(),
             lanes: BTreeMap::new(),
@@ -224,20 +224,20 @@ impl<'a> Unit<'a> {
             refused: None,
             homes: BTreeMap::new(),
             slotted: control::crossing(&func, &cfg),
-            slots: String::new(),
+            slots: Vec::new(),
             places: HashMap::new(),
             matrices: None,
-            start: String::new(),
+            start: Vec::new(),
             begin: BTreeMap::new(),
             pending: BTreeMap::new(),
-            mask: String::new(),
+            mask: Operand::NONE,
             frame: 0,
             resumes: 0,
             full: false,
             always_full: false,
             before_stop: vec![false; func.blocks.len()],
             used: used_values(&func),
-            rooms: BTreeSet::new(),
+            rooms: Vec::new(),
             by_lanes: memory::done_by_lanes(&func, self.target.avx512),
             aligned,
             at: (0, 0),
@@ -270,11 +270,7 @@ impl Kernel<'_> {
         if let Some(why) = self.refused.take() {
             return Err(Unsupported(why));
         }
-        let mut sweep = if self.sweeps() { self.sweep() } else { String::new() };
-        if self.flushes && !sweep.is_empty() {
-            self.flushing(&mut sweep, SWEEP, "i64", &["ptr", "i64", "ptr", "ptr"]);
-        }
-        let ir = self.finish(target);
+        let (ir, sweep) = self.finish(target);
         let frame = self.frame.next_multiple_of(64);
         self.report.effort = match target.effort {
             _ if !self.in_frame => Effort::Full,

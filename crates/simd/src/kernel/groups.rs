@@ -8,8 +8,8 @@ use wave::{Inst, LANES, Ty, Value};
 use super::shape::Shape;
 use super::value::Rep;
 use super::{Kernel, Result};
+use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Type};
 use crate::lanewise;
-use crate::text::{Lanes, int, vector};
 
 /// Operations that addresses are made of, which on a few scalars cost less than on a vector.
 fn counts(op: &Op) -> bool {
@@ -39,7 +39,7 @@ impl Kernel<'_> {
             return Ok(());
         }
         for lane in self.shapes.values[r.index()].few_groups() {
-            let args: Vec<String> = inst.args.iter().map(|&a| self.lane(a, lane)).collect();
+            let args: Vec<Operand> = inst.args.iter().map(|&a| self.lane(a, lane)).collect();
             let made = lanewise::emit(&mut self.emitter(Lanes::One), &inst.op, &args)?;
             if let Some(s) = made.into_iter().next() {
                 self.lanes.insert((r, lane), s);
@@ -49,64 +49,63 @@ impl Kernel<'_> {
     }
 
     /// One lane's value.
-    pub fn lane(&mut self, v: Value, lane: usize) -> String {
+    pub fn lane(&mut self, v: Value, lane: usize) -> Operand {
         if let Some(s) = self.lanes.get(&(v, lane)) {
-            return s.clone();
+            return *s;
         }
         let shape = self.shapes.values[v.index()].clone();
-        let ty = self.func_ty(v);
         match self.rep(v) {
             Rep::Uniform(s) => s,
             Rep::Pattern { base, guarded: None } => match shape.offsets[lane] {
                 0 => base,
-                o => self.text.def(format!("add {} {base}, {o}", int(ty, Lanes::One))),
+                o => self.ir.bin_int(Bin::Add, base, o),
             },
             Rep::Pattern { guarded: Some(_), .. } | Rep::Vector(_) => {
                 let w = self.vector(v);
-                self.text.def(format!("extractelement {} {w}, i32 {lane}", vector(ty)))
+                self.ir.extract_lane(w, lane)
             }
         }
     }
 
     /// Whether `v` as `i64`, widened, lies within bounds in the first lane of each of its few groups; `None` where its groups are small.
-    pub fn groups_within(&mut self, v: Value, signed: bool, min: i64, max: i64) -> Option<String> {
+    pub fn groups_within(&mut self, v: Value, signed: bool, min: i64, max: i64) -> Option<Operand> {
         let firsts: Vec<usize> = self.shapes.values[v.index()].few_groups().collect();
-        let mut all: Option<String> = None;
+        let mut all: Option<Operand> = None;
         for lane in firsts {
             // A lane that is not there may hold anything.
             let one = self.lane(v, lane);
-            let one = self.text.def(format!("freeze i32 {one}"));
-            let one = self.within(&one, signed, min, max);
+            let one = self.ir.freeze(one);
+            let one = self.within(one, signed, min, max);
             all = Some(match all {
                 None => one,
-                Some(before) => self.text.def(format!("and i1 {before}, {one}")),
+                Some(before) => self.ir.bin(Bin::And, before, one),
             });
         }
         all
     }
 
     /// Whether an `i32`, widened, lies within bounds.
-    pub fn within(&mut self, scalar: &str, signed: bool, min: i64, max: i64) -> String {
-        let wide = self.text.def(format!("{} i32 {scalar} to i64", if signed { "sext" } else { "zext" }));
-        let a = self.text.def(format!("icmp sle i64 {wide}, {max}"));
-        let b = self.text.def(format!("icmp sge i64 {wide}, {min}"));
-        self.text.def(format!("and i1 {a}, {b}"))
+    pub fn within(&mut self, scalar: Operand, signed: bool, min: i64, max: i64) -> Operand {
+        let wide = self.ir.cast(if signed { Cast::SExt } else { Cast::ZExt }, scalar, Type::I64);
+        let a = self.ir.icmp_int(Cmp::Sle, wide, max);
+        let b = self.ir.icmp_int(Cmp::Sge, wide, min);
+        self.ir.bin(Bin::And, a, b)
     }
 
     /// Whether any group's first address has one of the bits `low`; and an address for the message.
-    pub fn misaligned_group(&mut self, address: Value, offset: i64, low: i64) -> (String, String) {
+    pub fn misaligned_group(&mut self, address: Value, offset: i64, low: i64) -> (Operand, Operand) {
         let firsts: Vec<usize> = self.shapes.values[address.index()].few_groups().collect();
-        let mut bits = "0".to_string();
-        let mut told = "0".to_string();
+        let mut bits = Operand::i64(0);
+        let mut told = Operand::i64(0);
         for lane in firsts {
             let s = self.lane(address, lane);
-            let s = if offset & low == 0 { s } else { self.text.def(format!("add i64 {s}, {offset}")) };
-            let s = self.text.def(format!("freeze i64 {s}"));
-            let b = self.text.def(format!("and i64 {s}, {low}"));
-            bits = self.text.def(format!("or i64 {bits}, {b}"));
-            let this = self.text.def(format!("icmp ne i64 {b}, 0"));
-            told = self.text.def(format!("select i1 {this}, i64 {s}, i64 {told}"));
+            let s = if offset & low == 0 { s } else { self.ir.bin_int(Bin::Add, s, offset) };
+            let s = self.ir.freeze(s);
+            let b = self.ir.bin_int(Bin::And, s, low);
+            bits = self.ir.bin(Bin::Or, bits, b);
+            let this = self.ir.icmp_int(Cmp::Ne, b, 0);
+            told = self.ir.select(this, s, told);
         }
-        (self.text.def(format!("icmp ne i64 {bits}, 0")), told)
+        (self.ir.icmp_int(Cmp::Ne, bits, 0), told)
     }
 }

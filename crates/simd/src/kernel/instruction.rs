@@ -2,22 +2,23 @@
 
 use wave::abi::{BULK, TEXTURE};
 use wave::op::{Builtin, Op, Scope, ShiftOp};
-use wave::{Inst, LANES, Module, Ty, Value};
+use wave::{Inst, LANES, Module, Value};
 
+use super::names::IMAGE;
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, nan, shape};
+use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Order, Type};
 use crate::lanewise;
-use crate::text::Lanes;
 
 impl Kernel<'_> {
     /// Writes an instruction; accesses to memory have their lines.
     pub fn instruction(&mut self, inst: &Inst) -> Result<()> {
-        self.text.place = match inst.op {
+        self.ir.line = match inst.op {
             Op::Load { .. } | Op::Store { .. } | Op::Atom { .. } => inst.loc.line,
             _ => 0,
         };
         let done = self.operation(inst);
-        self.text.place = 0;
+        self.ir.line = 0;
         done
     }
 
@@ -32,30 +33,30 @@ impl Kernel<'_> {
                 Ok(())
             }
             Op::Fence { .. } => {
-                self.text.line("fence seq_cst");
+                self.ir.fence(Order::SeqCst, false);
                 Ok(())
             }
             Op::Special(reg) => self.special(inst, *reg),
             Op::GlobalAddr(id, off) => {
                 let at = self.module.globals[id.index()].offset.wrapping_add(*off as u64);
-                let v = self.text.def(format!("add i64 %image, {}", at as i64));
+                let v = self.ir.bin_int(Bin::Add, IMAGE, at as i64);
                 self.define(inst.results[0], Rep::Uniform(v))
             }
             Op::SharedAddr(id, off) => {
                 let at = self.shared.get(&id.0).copied().unwrap_or(0).wrapping_add(*off as u64);
-                let mut at = (at as i64).to_string();
+                let mut at = Operand::i64(at as i64);
                 if let Some(window) = self.window() {
-                    let window = self.text.def(format!("zext i32 {window} to i64"));
-                    at = self.text.def(format!("add i64 {window}, {at}"));
+                    let window = self.ir.cast(Cast::ZExt, window, Type::I64);
+                    at = self.ir.bin(Bin::Add, window, at);
                 }
                 self.define(inst.results[0], Rep::Uniform(at))
             }
             Op::LocalAddr(slot) => {
                 let at = self.slot_offsets.get(*slot as usize).copied().unwrap_or(0);
-                self.define(inst.results[0], Rep::Uniform(at.to_string()))
+                self.define(inst.results[0], Rep::Uniform(Operand::i64(at as i64)))
             }
             Op::FuncAddr(f) => {
-                self.define(inst.results[0], Rep::Uniform(Module::func_handle(*f).to_string()))
+                self.define(inst.results[0], Rep::Uniform(Operand::i64(Module::func_handle(*f) as i64)))
             }
             Op::ToGeneric(space) | Op::FromGeneric(space) => {
                 self.cast_space(inst, *space, matches!(inst.op, Op::ToGeneric(_)))
@@ -85,7 +86,7 @@ impl Kernel<'_> {
     }
 
     /// An operation's operands; raw ones as they are if the operation or its own result cares for no NaN's bits.
-    fn operands(&mut self, inst: &Inst, raw: bool, lanes: Lanes) -> Vec<String> {
+    fn operands(&mut self, inst: &Inst, raw: bool, lanes: Lanes) -> Vec<Operand> {
         let tolerant = raw || nan::tolerates(&inst.op);
         let one = |k: &mut Self, v: Value| match (lanes, tolerant) {
             (Lanes::One, true) => k.raw_first_lane(v),
@@ -125,14 +126,14 @@ impl Kernel<'_> {
                     let guard = self.guard_of(inst, &shapes[i]);
                     self.guards.insert(r, guard);
                 }
-                Rep::Vector(vectors[i].clone())
+                Rep::Vector(vectors[i])
             } else if shapes[i].is_uniform() {
-                Rep::Uniform(scalars[i].clone())
+                Rep::Uniform(scalars[i])
             } else if shapes[i].needs_guard() {
                 let guard = self.guard_of(inst, &shapes[i]);
-                Rep::Pattern { base: scalars[i].clone(), guarded: Some((guard, None)) }
+                Rep::Pattern { base: scalars[i], guarded: Some((guard, None)) }
             } else {
-                Rep::Pattern { base: scalars[i].clone(), guarded: None }
+                Rep::Pattern { base: scalars[i], guarded: None }
             };
             self.define(r, rep)?;
         }
@@ -140,8 +141,8 @@ impl Kernel<'_> {
     }
 
     /// The condition under which a result's shape holds: that of its operands, and what the operation adds.
-    fn guard_of(&mut self, inst: &Inst, shape: &shape::Shape) -> String {
-        let mut guard = "true".to_string();
+    fn guard_of(&mut self, inst: &Inst, shape: &shape::Shape) -> Operand {
+        let mut guard = Operand::TRUE;
         for a in inst.args.clone() {
             if let Some(g) = self.guard(a) {
                 guard = self.both(guard, g);
@@ -156,7 +157,7 @@ impl Kernel<'_> {
                 Some(holds) => self.both(guard, holds),
                 None => guard,
             },
-            Op::Shift(ShiftOp::ShrS, ty) => match self.one_sign(inst.args[0], ty) {
+            Op::Shift(ShiftOp::ShrS, _) => match self.one_sign(inst.args[0]) {
                 Some(holds) => self.both(guard, holds),
                 None => guard,
             },
@@ -165,38 +166,38 @@ impl Kernel<'_> {
     }
 
     /// Both of two conditions.
-    fn both(&mut self, a: String, b: String) -> String {
-        if a == "true" { b } else { self.text.def(format!("and i1 {a}, {b}")) }
+    fn both(&mut self, a: Operand, b: Operand) -> Operand {
+        if a == Operand::TRUE { b } else { self.ir.bin(Bin::And, a, b) }
     }
 
     /// Whether a choice that is the same for all lanes takes the operand that is a pattern.
-    fn takes_pattern(&mut self, inst: &Inst) -> Option<String> {
+    fn takes_pattern(&mut self, inst: &Inst) -> Option<Operand> {
         let shapes: Vec<shape::Shape> =
             inst.args.iter().map(|a| self.shapes.values[a.index()].clone()).collect();
         let which = shape::chosen_pattern(&shapes)?;
         let c = self.first_lane(inst.args[0]);
         // A condition that no lane needs may be poison.
-        let c = self.text.def(format!("freeze i1 {c}"));
-        Some(if which == 1 { c } else { self.text.def(format!("xor i1 {c}, true")) })
+        let c = self.ir.freeze(c);
+        Some(if which == 1 { c } else { self.ir.bin_int(Bin::Xor, c, 1) })
     }
 
     /// Whether a pattern has one sign in all lanes: its least and its greatest have the same.
-    fn one_sign(&mut self, v: Value, ty: Ty) -> Option<String> {
+    fn one_sign(&mut self, v: Value) -> Option<Operand> {
         let source = self.shapes.values[v.index()].clone();
         if source.is_flat() {
             return None;
         }
         let base = self.first_lane(v);
-        let base = self.text.def(format!("freeze {ty} {base}"));
+        let base = self.ir.freeze(base);
         let (least, greatest) = source.extremes();
-        let least = self.text.def(format!("add {ty} {base}, {least}"));
-        let greatest = self.text.def(format!("add {ty} {base}, {greatest}"));
-        let differ = self.text.def(format!("xor {ty} {least}, {greatest}"));
-        Some(self.text.def(format!("icmp sge {ty} {differ}, 0")))
+        let least = self.ir.bin_int(Bin::Add, base, least);
+        let greatest = self.ir.bin_int(Bin::Add, base, greatest);
+        let differ = self.ir.bin(Bin::Xor, least, greatest);
+        Some(self.ir.icmp_int(Cmp::Sge, differ, 0))
     }
 
     /// Whether a widened pattern does not wrap inside the warp; `None` where there is nothing that could.
-    fn widened(&mut self, inst: &Inst, shape: &shape::Shape) -> Option<String> {
+    fn widened(&mut self, inst: &Inst, shape: &shape::Shape) -> Option<Operand> {
         let source = self.shapes.values[inst.args[0].index()].clone();
         if source.is_flat() {
             return None;
@@ -209,18 +210,18 @@ impl Kernel<'_> {
         let (min, max) = (min.saturating_sub(low).max(min), max.saturating_sub(high).min(max));
         if shape.group == LANES {
             let base = self.first_lane(inst.args[0]);
-            return Some(self.within(&base, signed, min, max));
+            return Some(self.within(base, signed, min, max));
         }
         if let Some(groups) = self.groups_within(inst.args[0], signed, min, max) {
             return Some(groups);
         }
         let v = self.vector(inst.args[0]);
-        let v = self.text.def(format!("freeze <32 x i32> {v}"));
-        let (le, ge) = if signed { ("sle", "sge") } else { ("ule", "uge") };
-        let a = self.text.def(format!("icmp {le} <32 x i32> {v}, splat (i32 {})", max as i32));
-        let b = self.text.def(format!("icmp {ge} <32 x i32> {v}, splat (i32 {})", min as i32));
-        let both = self.text.def(format!("and <32 x i1> {a}, {b}"));
-        let bits = self.text.def(format!("bitcast <32 x i1> {both} to i32"));
-        Some(self.text.def(format!("icmp eq i32 {bits}, -1")))
+        let v = self.ir.freeze(v);
+        let (le, ge) = if signed { (Cmp::Sle, Cmp::Sge) } else { (Cmp::Ule, Cmp::Uge) };
+        let a = self.ir.icmp_int(le, v, max);
+        let b = self.ir.icmp_int(ge, v, min);
+        let both = self.ir.bin(Bin::And, a, b);
+        let bits = self.ir.bitcast(both, Type::I32);
+        Some(self.ir.icmp_int(Cmp::Eq, bits, -1))
     }
 }

@@ -6,62 +6,63 @@ use wave::Ty;
 
 use super::Kernel;
 use super::memory::Access;
-use crate::text::vector;
+use crate::ir::{Access as How, Bin, Cast, Cmp, Name, Operand, Type};
 
 /// Accesses done lane by lane that a kernel may have before each is a loop.
 const LOOPS_FROM: usize = 32;
 
 /// A lane in hand.
-pub struct Lane(String);
+pub struct Lane(Operand);
 
 impl Kernel<'_> {
     /// Room on the stack that is written and read at one place of the code, so that all places may have the same.
-    pub fn room(&mut self, purpose: &str, ty: &str) -> String {
-        let name = format!("%{purpose}.{}", ty.replace(|c: char| !c.is_ascii_alphanumeric(), ""));
-        let line = format!("  {name} = alloca {ty}, align 64\n");
-        if self.rooms.insert(name.clone()) {
-            self.slots.push_str(&line);
+    pub fn room(&mut self, purpose: &'static str, which: usize, ty: Type, count: usize) -> Operand {
+        let room = (purpose, which, ty, count);
+        let known = self.rooms.iter().position(|r| *r == room);
+        let name = Name::numbered(purpose, known.unwrap_or(self.rooms.len()));
+        if known.is_some() {
+            return Operand::local(Type::PTR, name);
         }
-        name
+        self.rooms.push(room);
+        self.declare(name, ty, count)
     }
 
     /// The same, with a value for each lane.
-    pub fn put(&mut self, purpose: &str, ty: Ty, value: &str) -> String {
-        let t = vector(ty);
-        let room = self.room(purpose, &t);
-        self.text.line(format!("store {t} {value}, ptr {room}, align 64"));
+    pub fn put(&mut self, purpose: &'static str, which: usize, value: Operand) -> Operand {
+        let room = self.room(purpose, which, value.ty(), 1);
+        self.ir.store_as(value, room, How::aligned(64));
         room
     }
 
     /// Where a lane's value lies in such a room.
-    pub fn element(&mut self, room: &str, ty: Ty, lane: &Lane) -> String {
-        self.text.def(format!("getelementptr i{}, ptr {room}, i64 {}", ty.bytes() * 8, lane.0))
+    pub fn element(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
+        self.ir.element(Type::bits_of(ty.bytes() as usize * 8), room, lane.0)
     }
 
     /// A lane's value there.
-    pub fn get(&mut self, room: &str, ty: Ty, lane: &Lane) -> String {
+    pub fn get(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
         let p = self.element(room, ty, lane);
-        self.text.def(format!("load i{}, ptr {p}", ty.bits()))
+        self.ir.load(Type::bits_of(ty.bits() as usize), p)
     }
 
     /// Does `body` for each lane in hand, of which there is one at least.
     pub fn each_lane<R>(&mut self, body: impl FnOnce(&mut Self, &Lane) -> R) -> R {
-        let left = self.scratch("i32");
+        let left = self.scratch(Type::I32);
         let bits = self.mask_bits();
-        self.text.line(format!("store i32 {bits}, ptr {left}"));
-        let (one, end) = (self.text.fresh("lane"), self.text.fresh("lanes.end"));
-        self.text.line(format!("br label %{one}"));
-        self.text.label(&one);
-        let m = self.text.def(format!("load i32, ptr {left}"));
-        let lane = self.first_set(&m);
-        let lane = Lane(self.text.def(format!("zext i32 {lane} to i64")));
+        self.ir.store(bits, left);
+        let (one, end) = (self.ir.fresh("lane"), self.ir.fresh("lanes.end"));
+        self.ir.br(one);
+        self.ir.label(one);
+        let m = self.ir.load(Type::I32, left);
+        let lane = self.first_set(m);
+        let lane = Lane(self.ir.cast(Cast::ZExt, lane, Type::I64));
         let done = body(self, &lane);
-        let minus = self.text.def(format!("sub i32 {m}, 1"));
-        let next = self.text.def(format!("and i32 {m}, {minus}"));
-        self.text.line(format!("store i32 {next}, ptr {left}"));
-        let more = self.text.def(format!("icmp ne i32 {next}, 0"));
-        self.text.line(format!("br i1 {more}, label %{one}, label %{end}"));
-        self.text.label(&end);
+        let minus = self.ir.bin_int(Bin::Sub, m, 1);
+        let next = self.ir.bin(Bin::And, m, minus);
+        self.ir.store(next, left);
+        let more = self.ir.icmp_int(Cmp::Ne, next, 0);
+        self.ir.br_if(more, one, end);
+        self.ir.label(end);
         done
     }
 
@@ -72,32 +73,30 @@ impl Kernel<'_> {
     }
 
     /// Loads of lanes at any places.
-    pub fn load_each(&mut self, a: Access, addresses: &str) -> Vec<String> {
-        let t = vector(a.ty);
-        let at = self.put("addresses", Ty::I64, addresses);
-        let rooms: Vec<String> =
-            (0..a.count).map(|i| self.put(&format!("values{i}"), a.ty, "zeroinitializer")).collect();
+    pub fn load_each(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
+        let t = Type::vector(a.ty);
+        let at = self.put("addresses", 0, addresses);
+        let rooms: Vec<Operand> = (0..a.count).map(|i| self.put("values", i, Operand::zero(t))).collect();
         self.each_lane(|k, lane| {
-            let from = k.get(&at, Ty::I64, lane);
-            for (i, room) in rooms.iter().enumerate() {
-                let v = k.load_plain(a, &from, i);
+            let from = k.get(at, Ty::I64, lane);
+            for (i, &room) in rooms.iter().enumerate() {
+                let v = k.load_plain(a, from, i);
                 let to = k.element(room, a.ty, lane);
-                k.text.line(format!("store i{} {v}, ptr {to}", a.ty.bits()));
+                k.ir.store(v, to);
             }
         });
-        rooms.iter().map(|r| self.text.def(format!("load {t}, ptr {r}, align 64"))).collect()
+        rooms.iter().map(|r| self.ir.load_as(t, *r, How::aligned(64))).collect()
     }
 
     /// Stores likewise.
-    pub fn store_each(&mut self, a: Access, addresses: &str, values: &[String]) {
-        let at = self.put("addresses", Ty::I64, addresses);
-        let rooms: Vec<String> =
-            values.iter().enumerate().map(|(i, v)| self.put(&format!("values{i}"), a.ty, v)).collect();
+    pub fn store_each(&mut self, a: Access, addresses: Operand, values: &[Operand]) {
+        let at = self.put("addresses", 0, addresses);
+        let rooms: Vec<Operand> = values.iter().enumerate().map(|(i, v)| self.put("values", i, *v)).collect();
         self.each_lane(|k, lane| {
-            let to = k.get(&at, Ty::I64, lane);
-            for (i, room) in rooms.iter().enumerate() {
+            let to = k.get(at, Ty::I64, lane);
+            for (i, &room) in rooms.iter().enumerate() {
                 let v = k.get(room, a.ty, lane);
-                k.store_plain(a, &to, i, &v);
+                k.store_plain(a, to, i, v);
             }
         });
     }

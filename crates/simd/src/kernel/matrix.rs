@@ -1,18 +1,16 @@
 //! Matrix instructions: the runtime computes products for the whole warp; rows of halves are moved in place.
 
-use std::fmt::Write as _;
-
 use wave::op::Matrix;
 use wave::op::movement::{Action, Movement, Rows, Source};
-use wave::{Inst, LANES, Ty, Value};
+use wave::{Inst, LANES, Value};
 
-use super::memory::indices;
+use super::names::{BLOCK, FAULT, SHARED, WARP};
 use super::value::Rep;
 use super::{Kernel, Result, offset};
-use crate::text::vector;
+use crate::ir::{Access, Bin, Callee, Cast, Cmp, Name, Operand, Type};
 
 /// Where operands lie, and where results; all instructions of a kernel use the same places.
-const PLACES: [&str; 2] = ["%matrix.args", "%matrix.results"];
+const PLACES: [Name; 2] = [Name::of("matrix.args"), Name::of("matrix.results")];
 
 /// Bytes of a row of a matrix of halves.
 const ROW: usize = 16;
@@ -35,12 +33,10 @@ impl Kernel<'_> {
     }
 
     /// A register with the columns of its matrix of 8 × 8 halves as rows.
-    fn transposed(&mut self, v: String) -> String {
-        let t = "<64 x i16>";
-        let parts = self.text.def(format!("bitcast <32 x i32> {v} to {t}"));
-        let list = indices((0..64).map(|n| n % 8 * 8 + n / 8));
-        let parts = self.text.def(format!("shufflevector {t} {parts}, {t} poison, {list}"));
-        self.text.def(format!("bitcast {t} {parts} to <32 x i32>"))
+    fn transposed(&mut self, v: Operand) -> Operand {
+        let parts = self.ir.bitcast(v, Type::I16.times(64));
+        let parts = self.ir.shuffle(parts, None, (0..64).map(|n| n % 8 * 8 + n / 8));
+        self.ir.bitcast(parts, Type::WORDS)
     }
 
     /// `ldmatrix` and `stmatrix` of rows of halves.
@@ -49,55 +45,47 @@ impl Kernel<'_> {
         let rows = 8 * count;
         let bits = self.mask_bits();
         let addresses = self.vector(inst.args[0]);
-        let stored: Vec<String> =
+        let stored: Vec<Operand> =
             (1..=count).filter_map(|n| inst.args.get(n)).map(|&a| self.vector(a)).collect();
-        let t = format!("<{rows} x i32>");
-        let list = indices(0..rows);
-        let mut own =
-            self.text.def(format!("shufflevector <32 x i32> {addresses}, <32 x i32> poison, {list}"));
+        let mut own = self.ir.shuffle(addresses, None, 0..rows);
         if let Some(window) = self.window() {
-            let window = self.text.splat(Ty::I32, &window);
-            let window =
-                self.text.def(format!("shufflevector <32 x i32> {window}, <32 x i32> poison, {list}"));
-            own = self.text.def(format!("sub {t} {own}, {window}"));
+            let window = self.ir.splat(window);
+            let window = self.ir.shuffle(window, None, 0..rows);
+            own = self.ir.bin(Bin::Sub, own, window);
         }
-        let total = self.field("%block", offset::SHARED_TOTAL, "i32");
-        let end = self.text.def(format!("and i32 {total}, -{ROW}"));
-        let end = self.text.def(format!("insertelement {t} poison, i32 {end}, i32 0"));
-        let end = self.text.def(format!("shufflevector {t} {end}, {t} poison, {t} zeroinitializer"));
-        let inside = self.text.def(format!("icmp ult {t} {own}, {end}"));
-        let part = self.text.def(format!("and {t} {own}, splat (i32 {})", ROW - 1));
-        let whole = self.text.def(format!("icmp eq {t} {part}, zeroinitializer"));
-        let good = self.text.def(format!("and <{rows} x i1> {inside}, {whole}"));
-        let good = self.text.def(format!("bitcast <{rows} x i1> {good} to i{rows}"));
-        let good = self.text.def(format!("icmp eq i{rows} {good}, -1"));
-        let all = self.text.def(format!("icmp eq i32 {bits}, -1"));
-        let guard = self.text.def(format!("and i1 {good}, {all}"));
-        let slots: Vec<String> = inst.results.iter().map(|_| self.scratch("<32 x i32>")).collect();
-        let keep = |k: &mut Self, values: Vec<String>| {
-            for (slot, v) in slots.iter().zip(values) {
-                k.text.line(format!("store <32 x i32> {v}, ptr {slot}"));
+        let total = self.field(BLOCK, offset::SHARED_TOTAL, Type::I32);
+        let end = self.ir.bin_int(Bin::And, total, -(ROW as i64));
+        let end = self.ir.splat_to(end, rows);
+        let inside = self.ir.icmp(Cmp::Ult, own, end);
+        let part = self.ir.bin_int(Bin::And, own, ROW as i64 - 1);
+        let whole = self.ir.icmp_int(Cmp::Eq, part, 0);
+        let good = self.ir.bin(Bin::And, inside, whole);
+        let good = self.ir.bitcast(good, Type::bits_of(rows));
+        let good = self.ir.icmp_int(Cmp::Eq, good, -1);
+        let all = self.ir.icmp_int(Cmp::Eq, bits, -1);
+        let guard = self.ir.bin(Bin::And, good, all);
+        let slots: Vec<Operand> = inst.results.iter().map(|_| self.scratch(Type::WORDS)).collect();
+        let keep = |k: &mut Self, values: Vec<Operand>| {
+            for (&slot, v) in slots.iter().zip(values) {
+                k.ir.store(v, slot);
             }
         };
         let at = |k: &mut Self, row: usize| {
-            let offset = k.text.def(format!("extractelement <32 x i32> {addresses}, i32 {row}"));
-            let offset = k.text.def(format!("zext i32 {offset} to i64"));
-            let address = k.text.def(format!("add i64 %shared, {offset}"));
-            k.text.def(format!("inttoptr i64 {address} to ptr"))
+            let offset = k.ir.extract_lane(addresses, row);
+            let offset = k.ir.cast(Cast::ZExt, offset, Type::I64);
+            let address = k.ir.bin(Bin::Add, SHARED, offset);
+            k.ir.pointer(address)
         };
         self.either(
-            &guard,
+            guard,
             |k| {
                 if x.action == Action::Store {
-                    for (n, v) in stored.iter().enumerate() {
-                        let v = if x.transposed { k.transposed(v.clone()) } else { v.clone() };
+                    for (n, &v) in stored.iter().enumerate() {
+                        let v = if x.transposed { k.transposed(v) } else { v };
                         for row in 0..8 {
-                            let list = indices(4 * row..4 * row + 4);
-                            let words = k
-                                .text
-                                .def(format!("shufflevector <32 x i32> {v}, <32 x i32> poison, {list}"));
+                            let words = k.ir.shuffle(v, None, 4 * row..4 * row + 4);
                             let p = at(k, 8 * n + row);
-                            k.text.line(format!("store <4 x i32> {words}, ptr {p}, align {ROW}"));
+                            k.ir.store_as(words, p, Access::aligned(ROW as u32));
                         }
                     }
                     return;
@@ -105,13 +93,13 @@ impl Kernel<'_> {
                 let values = (0..count).map(|n| {
                     let rows = (0..8).map(|row| {
                         let p = at(k, 8 * n + row);
-                        k.text.def(format!("load <4 x i32>, ptr {p}, align {ROW}"))
+                        k.ir.load_as(Type::I32.times(4), p, Access::aligned(ROW as u32))
                     });
-                    let rows: Vec<String> = rows.collect();
-                    let v = k.concat(Ty::I32, 4, rows);
+                    let rows: Vec<Operand> = rows.collect();
+                    let v = k.concat(rows);
                     if x.transposed { k.transposed(v) } else { v }
                 });
-                let values: Vec<String> = values.collect();
+                let values: Vec<Operand> = values.collect();
                 keep(k, values);
             },
             |k| {
@@ -120,7 +108,7 @@ impl Kernel<'_> {
             },
         );
         for (&r, slot) in inst.results.iter().zip(&slots) {
-            let v = self.text.def(format!("load <32 x i32>, ptr {slot}"));
+            let v = self.ir.load(Type::WORDS, *slot);
             self.define(r, Rep::Vector(v))?;
         }
         Ok(())
@@ -133,7 +121,7 @@ impl Kernel<'_> {
     }
 
     /// Hands operands over as `[register][lane]` and takes results so.
-    fn call(&mut self, inst: &Inst, number: u64) -> Vec<String> {
+    fn call(&mut self, inst: &Inst, number: u64) -> Vec<Operand> {
         let size = |k: &Self, values: &[Value]| -> usize {
             values.iter().map(|&v| k.func_ty(v).bytes() as usize * LANES).sum()
         };
@@ -141,33 +129,30 @@ impl Kernel<'_> {
         let most = self.matrices.get_or_insert(sizes);
         // Never nothing: the places must be there.
         *most = [most[0].max(sizes[0]).max(1), most[1].max(sizes[1]).max(1)];
+        let [args, results] = PLACES.map(|place| Operand::local(Type::PTR, place));
         let mut at = 0;
         for &a in &inst.args[..inst.args.len().saturating_sub(1)] {
             let v = self.vector(a);
-            let ty = self.func_ty(a);
-            let p = self.text.def(format!("getelementptr i8, ptr {}, i64 {at}", PLACES[0]));
-            self.text.line(format!("store {} {v}, ptr {p}, align 64", vector(ty)));
-            at += ty.bytes() as usize * LANES;
+            let p = self.ir.offset(args, at);
+            self.ir.store_as(v, p, Access::aligned(64));
+            at += v.ty().bytes();
         }
-        self.set_field(offset::W_LINE, &inst.loc.line.to_string());
-        let runtime = self.field("%block", offset::RUNTIME, "ptr");
-        let f = self.field(&runtime, offset::MATRIX, "ptr");
+        self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
+        let runtime = self.field(BLOCK, offset::RUNTIME, Type::PTR);
+        let f = self.field(runtime, offset::MATRIX, Type::PTR);
         let bits = self.mask_bits();
-        let [args, results] = PLACES;
-        let code = self
-            .text
-            .def(format!("call i32 {f}(ptr %warp, i64 {number}, i32 {bits}, ptr {args}, ptr {results})"));
-        let failed = self.text.def(format!("icmp ne i32 {code}, 0"));
-        let next = self.text.fresh("called");
-        self.text.line(format!("br i1 {failed}, label %fault, label %{next}"));
-        self.text.label(&next);
+        let arguments = [WARP, Operand::i64(number as i64), bits, args, results].map(Into::into);
+        let code = self.ir.call(Callee::Pointer(f), Type::I32, arguments);
+        let failed = self.ir.icmp_int(Cmp::Ne, code, 0);
+        let next = self.ir.fresh("called");
+        self.ir.br_if(failed, FAULT, next);
+        self.ir.label(next);
         let mut at = 0;
         let taken = inst.results.iter().map(|&r| {
-            let ty = self.func_ty(r);
-            let p = self.text.def(format!("getelementptr i8, ptr {results}, i64 {at}"));
-            let v = self.text.def(format!("load {}, ptr {p}, align 64", vector(ty)));
-            at += ty.bytes() as usize * LANES;
-            v
+            let ty = Type::vector(self.func_ty(r));
+            let p = self.ir.offset(results, at);
+            at += ty.bytes();
+            self.ir.load_as(ty, p, Access::aligned(64))
         });
         taken.collect()
     }
@@ -176,7 +161,7 @@ impl Kernel<'_> {
     pub fn matrix_places(&mut self) {
         for (place, size) in PLACES.iter().zip(self.matrices.unwrap_or_default()) {
             if size > 0 {
-                let _ = writeln!(self.slots, "  {place} = alloca [{size} x i8], align 64");
+                self.declare(*place, Type::I8, size);
             }
         }
     }

@@ -4,20 +4,21 @@
 use wave::op::{MemMode, Op, Order, Space};
 use wave::{Function, Inst, LANES, Ty, Value};
 
+use super::names::{self, BLOCK, FAULT, IMAGE, INDEX, LOCAL, PARAMS, SHARED, WARP};
 use super::value::Rep;
 use super::{Kernel, Result};
-use crate::text::{Lanes, constant_vector, int, vector};
+use crate::ir::{self, Access as How, Argument, Bin, Callee, Cast, Cmp, Lanes, Likely, Operand, Type};
 
 /// Where the lanes' elements lie.
 enum Where {
     /// All at one address.
-    One(String),
+    One(Operand),
     /// One after the other from this address; where guarded, only under the condition.
-    Row(String, Option<String>),
+    Row(Operand, Option<Operand>),
     /// By groups; guarded as a row.
-    Groups(Groups, Option<String>),
+    Groups(Groups, Option<Operand>),
     /// Anywhere.
-    Each(String),
+    Each(Operand),
 }
 
 /// Groups of lanes that each access a row (`row`) or one element.
@@ -25,7 +26,7 @@ enum Where {
 struct Groups {
     size: usize,
     row: bool,
-    bases: Vec<String>,
+    bases: Vec<Operand>,
 }
 
 /// One access: `count` elements of `ty` a lane.
@@ -42,12 +43,12 @@ impl Access {
     pub fn size(self) -> usize {
         self.ty.bytes() as usize * self.count
     }
-}
 
-/// `0 × stride, 1 × stride …` as indices of a shuffle.
-pub fn indices(list: impl Iterator<Item = usize>) -> String {
-    let list: Vec<String> = list.map(|i| format!("i32 {i}")).collect();
-    format!("<{} x i32> <{}>", list.len(), list.join(", "))
+    /// How one element is accessed where other threads see it. No access of more than 64 bits is atomic.
+    fn ordered(self, order: ir::Order) -> How {
+        let order = if self.ty <= Ty::I64 { order } else { ir::Order::Plain };
+        How { order, volatile: true, ..How::aligned(self.ty.bytes()) }
+    }
 }
 
 /// Loads and stores for which the processor may have no instruction where lanes' addresses are not known.
@@ -65,75 +66,73 @@ fn has_instruction(ty: Ty, stores: bool, avx512: bool) -> bool {
     avx512 && (matches!(ty, Ty::I32 | Ty::I64) || !stores && matches!(ty, Ty::I8 | Ty::I16))
 }
 
-fn wide(n: usize, ty: Ty) -> String {
-    format!("<{n} x i{}>", ty.bits())
-}
-
 impl Kernel<'_> {
     /// The compiler must not move memory accesses over this; the processor may.
     pub fn compiler_fence(&mut self) {
-        self.text.line("call void asm sideeffect \"\", \"~{memory}\"()");
+        let callee = Callee::Assembly { text: "".into(), constraints: "~{memory}".into(), side_effect: true };
+        self.ir.call(callee, Type::Void, []);
     }
 
     /// What is added to an address to make it real, as a scalar.
-    pub fn space_base(space: Space) -> Option<&'static str> {
+    pub fn space_base(space: Space) -> Option<Operand> {
         match space {
-            Space::Shared => Some("%shared"),
-            Space::Param => Some("%params"),
+            Space::Shared => Some(SHARED),
+            Space::Param => Some(PARAMS),
             Space::Generic | Space::Global | Space::Const | Space::Local => None,
         }
     }
 
     /// The real address of lane 0's local memory in this warp, which each further lane's follows by the local size.
-    fn local_base(&mut self) -> String {
-        let thread = self.text.def("shl i32 %index, 5");
-        let thread = self.text.def(format!("zext i32 {thread} to i64"));
+    fn local_base(&mut self) -> Operand {
+        let thread = self.ir.bin_int(Bin::Shl, INDEX, 5);
+        let thread = self.ir.cast(Cast::ZExt, thread, Type::I64);
         let size = self.local_size();
-        let at = self.text.def(format!("mul i64 {thread}, {size}"));
-        self.text.def(format!("add i64 %local, {at}"))
+        let at = self.ir.bin(Bin::Mul, thread, size);
+        self.ir.bin(Bin::Add, LOCAL, at)
     }
 
     /// Bytes of local memory a thread.
-    pub fn local_size(&self) -> String {
-        self.local_size.map_or_else(|| "%local.size".into(), |size| size.to_string())
+    pub fn local_size(&self) -> Operand {
+        self.local_size.map_or(names::LOCAL_SIZE, |size| Operand::i64(size as i64))
     }
 
     /// Each lane's distance from the first lane's local memory.
-    fn local_steps(&self) -> String {
+    fn local_steps(&mut self) -> Operand {
         match self.local_size {
-            Some(size) => constant_vector(Ty::I64, &std::array::from_fn(|l| l as i64 * size as i64)),
-            None => "%local.steps".into(),
+            Some(size) => self.ir.lanes(Ty::I64, |l| l as i64 * size as i64),
+            None => names::LOCAL_STEPS,
         }
     }
 
-    fn real(&mut self, scalar: &str, space: Space, offset: i64) -> String {
-        let mut a = scalar.to_string();
+    /// The real address of a lane's, without what the space adds for each lane.
+    fn real(&mut self, address: Operand, space: Space, offset: i64) -> Operand {
+        let mut a = address;
         if let Some(base) = Self::space_base(space) {
-            a = self.text.def(format!("add i64 {base}, {a}"));
+            a = self.ir.bin(Bin::Add, base, a);
         }
         if offset != 0 {
-            a = self.text.def(format!("add i64 {a}, {offset}"));
+            a = self.ir.bin_int(Bin::Add, a, offset);
         }
         a
     }
 
     /// Every lane's real address.
-    pub fn real_vector(&mut self, address: Value, space: Space, offset: i64) -> String {
+    pub fn real_vector(&mut self, address: Value, space: Space, offset: i64) -> Operand {
         let mut v = self.vector(address);
         if Self::space_base(space).is_some() {
-            let b = self.real("0", space, offset);
-            let b = self.text.splat(Ty::I64, &b);
-            return self.text.def(format!("add <32 x i64> {b}, {v}"));
+            let b = self.real(Operand::i64(0), space, offset);
+            let b = self.ir.splat(b);
+            return self.ir.bin(Bin::Add, b, v);
         }
         if space == Space::Local {
             let b = self.local_base();
-            let b = self.text.splat(Ty::I64, &b);
+            let b = self.ir.splat(b);
             let steps = self.local_steps();
-            let b = self.text.def(format!("add <32 x i64> {b}, {steps}"));
-            v = self.text.def(format!("add <32 x i64> {b}, {v}"));
+            let b = self.ir.bin(Bin::Add, b, steps);
+            v = self.ir.bin(Bin::Add, b, v);
         }
         if offset != 0 {
-            v = self.text.def(format!("add <32 x i64> {v}, splat (i64 {offset})"));
+            v = self.ir.bin_int(Bin::Add, v, offset);
         }
         v
     }
@@ -145,12 +144,12 @@ impl Kernel<'_> {
         }
         if shape.is_uniform() {
             let s = self.first_lane(address);
-            return Where::One(self.real(&s, a.space, offset));
+            return Where::One(self.real(s, a.space, offset));
         }
         let stride = a.size() as i64;
         if shape.is_pattern() && shape.has_stride(stride) {
             let base = self.first_lane(address);
-            let base = self.real(&base, a.space, offset);
+            let base = self.real(base, a.space, offset);
             return Where::Row(base, self.guard(address));
         }
         for size in [16, 8, 4].into_iter().filter(|g| *g <= shape.group) {
@@ -160,7 +159,7 @@ impl Kernel<'_> {
                 continue;
             }
             let firsts = (0..LANES).step_by(size).map(|l| self.lane(address, l)).collect::<Vec<_>>();
-            let bases = firsts.iter().map(|f| self.real(f, a.space, offset)).collect();
+            let bases = firsts.iter().map(|f| self.real(*f, a.space, offset)).collect();
             return Where::Groups(Groups { size, row, bases }, self.guard(address));
         }
         Where::Each(self.real_vector(address, a.space, offset))
@@ -186,46 +185,41 @@ impl Kernel<'_> {
         let mut lanes = None;
         let (bad, at) = if steps_fit {
             let s = self.first_lane(address);
-            let s = if offset & low == 0 { s } else { self.text.def(format!("add i64 {s}, {offset}")) };
-            let bits = self.text.def(format!("and i64 {s}, {low}"));
-            (self.text.def(format!("icmp ne i64 {bits}, 0")), s)
+            let s = if offset & low == 0 { s } else { self.ir.bin_int(Bin::Add, s, offset) };
+            let bits = self.ir.bin_int(Bin::And, s, low);
+            (self.ir.icmp_int(Cmp::Ne, bits, 0), s)
         } else if self.full && groups_fit {
             self.misaligned_group(address, offset, low)
         } else {
             let v = self.vector(address);
-            let v = if offset & low == 0 {
-                v
-            } else {
-                self.text.def(format!("add <32 x i64> {v}, splat (i64 {offset})"))
-            };
-            let bits = self.lanes_with(&v, low);
-            let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
+            let v = if offset & low == 0 { v } else { self.ir.bin_int(Bin::Add, v, offset) };
+            let bits = self.lanes_with(v, low);
+            let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
             lanes = Some(v);
-            (any, String::new())
+            (any, Operand::i64(0))
         };
-        let (mis, fine) = (self.text.fresh("mis"), self.text.fresh("aligned"));
-        self.text.line(format!("br i1 {bad}, label %{mis}, label %{fine}, !prof !1"));
-        self.text.label(&mis);
-        let first = lanes.map(|v| self.text.def(format!("extractelement <32 x i64> {v}, i32 0")));
+        let (mis, fine) = (self.ir.fresh("mis"), self.ir.fresh("aligned"));
+        self.ir.br_likely(bad, mis, fine, Likely::Second);
+        self.ir.label(mis);
+        let first = lanes.map(|v| self.ir.extract_lane(v, 0));
         let at = first.unwrap_or(at);
-        self.text.line(format!(
-            "call void @misaligned(ptr %warp, ptr %block, i64 {at}, i32 {size}, i1 {write}, i32 {})",
-            inst.loc.line
-        ));
-        self.text.line("br label %fault");
-        self.text.label(&fine);
+        let write = Operand::int(Type::I1, i64::from(write));
+        let [size, line] = [size as i64, i64::from(inst.loc.line)].map(Operand::i32);
+        let arguments = [WARP, BLOCK, at, size, write, line].map(Argument::from);
+        self.ir.call(Callee::Function(names::MISALIGNED), Type::Void, arguments);
+        self.ir.br(FAULT);
+        self.ir.label(fine);
     }
 
     /// The lanes in hand whose addresses have any of these bits.
-    fn lanes_with(&mut self, addresses: &str, bits: i64) -> String {
+    fn lanes_with(&mut self, addresses: Operand, bits: i64) -> Operand {
         if let Some(lanes) = self.lanes_with_by_call(addresses, bits) {
             return lanes;
         }
-        let those = self.text.def(format!("and <32 x i64> {addresses}, splat (i64 {bits})"));
-        let those = self.text.def(format!("icmp ne <32 x i64> {those}, zeroinitializer"));
-        let mask = self.mask.clone();
-        let those = self.those(&mask, &those);
-        self.bits_of(&those)
+        let those = self.ir.bin_int(Bin::And, addresses, bits);
+        let those = self.ir.icmp_int(Cmp::Ne, those, 0);
+        let those = self.those(self.mask, those);
+        self.bits_of(those)
     }
 
     /// The same for an atomic.
@@ -235,91 +229,66 @@ impl Kernel<'_> {
     }
 
     /// The mask in hand for `count` elements a lane of `lanes` lanes from `first`; `None` where all lanes are there.
-    fn element_mask(&mut self, first: usize, lanes: usize, count: usize) -> Option<String> {
+    fn element_mask(&mut self, first: usize, lanes: usize, count: usize) -> Option<Operand> {
         if self.full {
             return None;
         }
-        let m = self.mask.clone();
         if lanes == LANES && count == 1 {
-            return Some(m);
+            return Some(self.mask);
         }
-        let list = indices((0..lanes * count).map(|i| first + i / count));
-        Some(self.text.def(format!("shufflevector <32 x i1> {m}, <32 x i1> poison, {list}")))
+        Some(self.ir.shuffle(self.mask, None, (0..lanes * count).map(|i| first + i / count)))
     }
 
     /// Loads `n` elements in a row.
-    pub fn load_row(&mut self, a: Access, at: &str, n: usize, mask: Option<String>) -> String {
-        let t = wide(n, a.ty);
-        let align = a.ty.bytes();
-        let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
-        let Some(m) = mask else {
-            return self.text.def(format!("load {t}, ptr {p}, align {align}"));
-        };
-        let name = format!("llvm.masked.load.v{n}i{}.p0", a.ty.bits());
-        self.text.declarations.insert(format!("declare {t} @{name}(ptr, <{n} x i1>, {t})"));
-        self.text.def(format!("call {t} @{name}(ptr align {align} {p}, <{n} x i1> {m}, {t} zeroinitializer)"))
+    pub fn load_row(&mut self, a: Access, at: Operand, n: usize, mask: Option<Operand>) -> Operand {
+        let (ty, align) = (Type::wide(n, a.ty), a.ty.bytes());
+        let p = self.ir.pointer(at);
+        match mask {
+            None => self.ir.load_as(ty, p, How::aligned(align)),
+            Some(m) => self.ir.masked_load(ty, p, align as usize, m),
+        }
     }
 
-    pub fn store_row(&mut self, a: Access, at: &str, n: usize, value: &str, mask: Option<String>) {
-        let t = wide(n, a.ty);
+    /// Stores a row.
+    pub fn store_row(&mut self, a: Access, at: Operand, row: Operand, mask: Option<Operand>) {
         let align = a.ty.bytes();
-        let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
-        let Some(m) = mask else {
-            self.text.line(format!("store {t} {value}, ptr {p}, align {align}"));
-            return;
-        };
-        let name = format!("llvm.masked.store.v{n}i{}.p0", a.ty.bits());
-        self.text.declarations.insert(format!("declare void @{name}({t}, ptr, <{n} x i1>)"));
-        self.text.line(format!("call void @{name}({t} {value}, ptr align {align} {p}, <{n} x i1> {m})"));
+        let p = self.ir.pointer(at);
+        match mask {
+            None => self.ir.store_as(row, p, How::aligned(align)),
+            Some(m) => self.ir.masked_store(row, p, align as usize, m),
+        }
     }
 
     /// Element `i` of each of `lanes` lanes out of a row.
-    pub fn deinterleave(&mut self, a: Access, row: &str, lanes: usize, i: usize) -> String {
+    pub fn deinterleave(&mut self, a: Access, row: Operand, lanes: usize, i: usize) -> Operand {
         if a.count == 1 {
-            return row.to_string();
+            return row;
         }
-        let t = wide(lanes * a.count, a.ty);
-        let list = indices((0..lanes).map(|l| l * a.count + i));
-        self.text.def(format!("shufflevector {t} {row}, {t} poison, {list}"))
+        self.ir.shuffle(row, None, (0..lanes).map(|l| l * a.count + i))
     }
 
     /// The row that `lanes` lanes from `first` store.
-    pub fn interleave(&mut self, a: Access, values: &[String], first: usize, lanes: usize) -> String {
-        let t = vector(a.ty);
-        if values.len() == 1 {
+    pub fn interleave(&mut self, a: Access, values: &[Operand], first: usize, lanes: usize) -> Operand {
+        if let [one] = values {
             if lanes == LANES {
-                return values[0].clone();
+                return *one;
             }
-            let list = indices(first..first + lanes);
-            return self.text.def(format!("shufflevector {t} {}, {t} poison, {list}", values[0]));
+            return self.ir.shuffle(*one, None, first..first + lanes);
         }
         // Join vectors pairwise, then pick: lane l of value i is element i * 32 + l.
         let mut parts = values.to_vec();
         let mut n = LANES;
         while parts.len() > 1 {
-            let t = wide(n, a.ty);
-            let list = indices(0..2 * n);
-            let pairs: Vec<(String, String)> =
-                parts.chunks(2).map(|p| (p[0].clone(), p[p.len() - 1].clone())).collect();
-            parts = pairs
-                .into_iter()
-                .map(|(x, y)| self.text.def(format!("shufflevector {t} {x}, {t} {y}, {list}")))
-                .collect();
+            parts = parts.chunks(2).map(|p| self.ir.shuffle(p[0], p.last().copied(), 0..2 * n)).collect();
             n *= 2;
         }
-        let t = wide(n, a.ty);
         let count = a.count;
-        let list = indices((0..lanes * count).map(|e| e % count * LANES + first + e / count));
-        self.text.def(format!("shufflevector {t} {}, {t} poison, {list}", parts[0]))
+        self.ir.shuffle(parts[0], None, (0..lanes * count).map(|e| e % count * LANES + first + e / count))
     }
 
-    fn pointers(&mut self, addresses: &str, offset: usize) -> String {
-        let a = if offset == 0 {
-            addresses.to_string()
-        } else {
-            self.text.def(format!("add <32 x i64> {addresses}, splat (i64 {offset})"))
-        };
-        self.text.def(format!("inttoptr <32 x i64> {a} to <32 x ptr>"))
+    fn pointers(&mut self, addresses: Operand, offset: usize) -> Operand {
+        let a = if offset == 0 { addresses } else { self.ir.bin_int(Bin::Add, addresses, offset as i64) };
+        self.ir.pointer(a)
     }
 
     /// As [`has_instruction`], of the processor that code is made for.
@@ -327,7 +296,7 @@ impl Kernel<'_> {
         has_instruction(ty, stores, self.avx512)
     }
 
-    fn gather(&mut self, a: Access, addresses: &str) -> Vec<String> {
+    fn gather(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
         self.report.scattered += 1;
         if self.in_loops(a.ty, false) {
             return self.load_each(a, addresses);
@@ -335,202 +304,171 @@ impl Kernel<'_> {
         if self.avx512 && matches!(a.ty, Ty::I8 | Ty::I16) {
             return self.gather_words(a, addresses);
         }
-        let t = vector(a.ty);
         (0..a.count)
             .map(|i| {
                 let p = self.pointers(addresses, i * a.ty.bytes() as usize);
-                self.gather_from(a.ty, &p, &t)
+                self.gather_from(a.ty, p)
             })
             .collect()
     }
 
-    fn gather_from(&mut self, ty: Ty, pointers: &str, t: &str) -> String {
-        let name = format!("llvm.masked.gather.v32i{}.v32p0", ty.bits());
-        self.text.declarations.insert(format!("declare {t} @{name}(<32 x ptr>, <32 x i1>, {t})"));
-        let (m, align) = (self.mask.clone(), ty.bytes());
-        self.text.def(format!(
-            "call {t} @{name}(<32 x ptr> align {align} {pointers}, <32 x i1> {m}, {t} zeroinitializer)"
-        ))
+    fn gather_from(&mut self, ty: Ty, pointers: Operand) -> Operand {
+        self.ir.gather(Type::vector(ty), pointers, self.mask, ty.bytes() as usize)
     }
 
     /// Gathers narrow elements by the words of 32 bits that they lie in, for which there is an instruction. A word lies in one page, so that
     /// what can be read is the same; an access is aligned, so that it lies in one word or begins with one.
-    fn gather_words(&mut self, a: Access, addresses: &str) -> Vec<String> {
-        let (bytes, t) = (a.ty.bytes() as usize, vector(Ty::I32));
+    fn gather_words(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
+        let bytes = a.ty.bytes() as usize;
         let inside = a.size() < 4;
-        let first = if inside {
-            self.text.def(format!("and <32 x i64> {addresses}, splat (i64 -4)"))
-        } else {
-            addresses.to_string()
-        };
-        let words: Vec<String> = (0..a.size().div_ceil(4))
+        let first = if inside { self.ir.bin_int(Bin::And, addresses, -4) } else { addresses };
+        let words: Vec<Operand> = (0..a.size().div_ceil(4))
             .map(|i| {
-                let p = self.pointers(&first, i * 4);
-                self.gather_from(Ty::I32, &p, &t)
+                let p = self.pointers(first, i * 4);
+                self.gather_from(Ty::I32, p)
             })
             .collect();
         let shift = inside.then(|| {
-            let low = self.text.def(format!("trunc <32 x i64> {addresses} to {t}"));
-            let low = self.text.def(format!("and {t} {low}, splat (i32 3)"));
-            self.text.def(format!("shl {t} {low}, splat (i32 3)"))
+            let low = self.ir.cast(Cast::Trunc, addresses, Type::WORDS);
+            let low = self.ir.bin_int(Bin::And, low, 3);
+            self.ir.bin_int(Bin::Shl, low, 3)
         });
         (0..a.count)
             .map(|i| {
                 let at = i * bytes;
-                let mut word = words.get(at / 4).cloned().unwrap_or_else(|| "zeroinitializer".into());
-                if let Some(shift) = &shift {
-                    word = self.text.def(format!("lshr {t} {word}, {shift}"));
+                let mut word = words.get(at / 4).copied().unwrap_or(Operand::zero(Type::WORDS));
+                if let Some(shift) = shift {
+                    word = self.ir.bin(Bin::LShr, word, shift);
                 }
-                if at % 4 != 0 {
-                    word = self.text.def(format!("lshr {t} {word}, splat (i32 {})", at % 4 * 8));
+                if !at.is_multiple_of(4) {
+                    word = self.ir.bin_int(Bin::LShr, word, (at % 4 * 8) as i64);
                 }
-                self.text.def(format!("trunc {t} {word} to {}", vector(a.ty)))
+                self.ir.cast(Cast::Trunc, word, Type::vector(a.ty))
             })
             .collect()
     }
 
-    fn scatter(&mut self, a: Access, addresses: &str, values: &[String]) {
+    fn scatter(&mut self, a: Access, addresses: Operand, values: &[Operand]) {
         self.report.scattered += 1;
         if self.in_loops(a.ty, true) {
             return self.store_each(a, addresses, values);
         }
-        let t = vector(a.ty);
-        let name = format!("llvm.masked.scatter.v32i{}.v32p0", a.ty.bits());
-        self.text.declarations.insert(format!("declare void @{name}({t}, <32 x ptr>, <32 x i1>)"));
-        let m = self.mask.clone();
-        for (i, v) in values.iter().enumerate() {
-            let p = self.pointers(addresses, i * a.ty.bytes() as usize);
-            let align = a.ty.bytes();
-            self.text
-                .line(format!("call void @{name}({t} {v}, <32 x ptr> align {align} {p}, <32 x i1> {m})"));
+        let bytes = a.ty.bytes() as usize;
+        for (i, &v) in values.iter().enumerate() {
+            let p = self.pointers(addresses, i * bytes);
+            self.ir.scatter(v, p, self.mask, bytes);
         }
     }
 
     /// One lane's element `i`, at its address.
-    pub fn load_plain(&mut self, a: Access, at: &str, i: usize) -> String {
+    pub fn load_plain(&mut self, a: Access, at: Operand, i: usize) -> Operand {
         self.load_one(Access { order: Order::Weak, ..a }, at, i)
     }
 
     /// The same for a store.
-    pub fn store_plain(&mut self, a: Access, at: &str, i: usize, value: &str) {
+    pub fn store_plain(&mut self, a: Access, at: Operand, i: usize, value: Operand) {
         self.store_one(Access { order: Order::Weak, ..a }, at, i, value);
     }
 
-    /// `load` with the words that its ordering asks for.
-    fn load_one(&mut self, a: Access, at: &str, i: usize) -> String {
-        let t = int(a.ty, Lanes::One);
-        let bytes = a.ty.bytes() as usize;
-        let at = if i == 0 { at.to_string() } else { self.text.def(format!("add i64 {at}, {}", i * bytes)) };
-        let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
-        let whole = a.ty <= Ty::I64;
+    /// A load with the order that it asks for.
+    fn load_one(&mut self, a: Access, at: Operand, i: usize) -> Operand {
+        let t = Type::int(a.ty, Lanes::One);
+        let p = self.element_of(a, at, i);
         let constant = matches!(a.space, Space::Param | Space::Const);
-        match a.order {
-            _ if constant => {
-                self.text.def(format!("load {t}, ptr {p}, align {}, !invariant.load !0", bytes.min(8)))
-            }
-            Order::Weak => self.text.def(format!("load {t}, ptr {p}, align {bytes}")),
-            _ if !whole => self.text.def(format!("load volatile {t}, ptr {p}, align {bytes}")),
-            Order::Volatile | Order::Relaxed => {
-                self.text.def(format!("load atomic volatile {t}, ptr {p} monotonic, align {bytes}"))
-            }
-            _ => self.text.def(format!("load atomic volatile {t}, ptr {p} acquire, align {bytes}")),
-        }
+        let bytes = a.ty.bytes();
+        let how = match a.order {
+            _ if constant => How { invariant: true, ..How::aligned(bytes.min(8)) },
+            Order::Weak => How::aligned(bytes),
+            Order::Volatile | Order::Relaxed => a.ordered(ir::Order::Monotonic),
+            _ => a.ordered(ir::Order::Acquire),
+        };
+        self.ir.load_as(t, p, how)
     }
 
-    fn store_one(&mut self, a: Access, at: &str, i: usize, value: &str) {
-        let t = int(a.ty, Lanes::One);
-        let bytes = a.ty.bytes() as usize;
-        let at = if i == 0 { at.to_string() } else { self.text.def(format!("add i64 {at}, {}", i * bytes)) };
-        let p = self.text.def(format!("inttoptr i64 {at} to ptr"));
-        let line = match a.order {
-            Order::Weak => format!("store {t} {value}, ptr {p}, align {bytes}"),
-            _ if a.ty > Ty::I64 => format!("store volatile {t} {value}, ptr {p}, align {bytes}"),
-            Order::Volatile | Order::Relaxed => {
-                format!("store atomic volatile {t} {value}, ptr {p} monotonic, align {bytes}")
-            }
-            Order::Sc => format!("store atomic volatile {t} {value}, ptr {p} seq_cst, align {bytes}"),
-            _ => format!("store atomic volatile {t} {value}, ptr {p} release, align {bytes}"),
+    fn store_one(&mut self, a: Access, at: Operand, i: usize, value: Operand) {
+        let p = self.element_of(a, at, i);
+        let how = match a.order {
+            Order::Weak => How::aligned(a.ty.bytes()),
+            Order::Volatile | Order::Relaxed => a.ordered(ir::Order::Monotonic),
+            Order::Sc => a.ordered(ir::Order::SeqCst),
+            _ => a.ordered(ir::Order::Release),
         };
-        self.text.line(line);
+        self.ir.store_as(value, p, how);
+    }
+
+    /// The pointer to a lane's element `i`.
+    fn element_of(&mut self, a: Access, at: Operand, i: usize) -> Operand {
+        let bytes = i * a.ty.bytes() as usize;
+        let at = if i == 0 { at } else { self.ir.bin_int(Bin::Add, at, bytes as i64) };
+        self.ir.pointer(at)
     }
 
     /// Where a guard decides between two ways: emits both, `fast` under the condition.
-    pub fn either(&mut self, guard: &str, fast: impl FnOnce(&mut Self), slow: impl FnOnce(&mut Self)) {
-        if guard == "true" {
+    pub fn either(&mut self, guard: Operand, fast: impl FnOnce(&mut Self), slow: impl FnOnce(&mut Self)) {
+        if guard == Operand::TRUE {
             return fast(self);
         }
-        let (a, b, end) = (self.text.fresh("row"), self.text.fresh("wrapped"), self.text.fresh("joined"));
+        let (a, b, end) = (self.ir.fresh("row"), self.ir.fresh("wrapped"), self.ir.fresh("joined"));
         // An index seldom wraps: without the weights LLVM takes the loop over the runs for the hot part, and spills in the row's way.
-        self.text.line(format!("br i1 {guard}, label %{a}, label %{b}, !prof !10"));
+        self.ir.br_likely(guard, a, b, Likely::First);
         // What one way makes is not there on the other, nor behind both.
         let before = (self.env.clone(), self.guards.clone(), self.lanes.clone());
-        self.text.label(&a);
+        self.ir.label(a);
         fast(self);
         (self.env, self.guards, self.lanes) = before.clone();
-        self.text.line(format!("br label %{end}"));
-        self.text.label(&b);
+        self.ir.br(end);
+        self.ir.label(b);
         slow(self);
         (self.env, self.guards, self.lanes) = before;
-        self.text.line(format!("br label %{end}"));
-        self.text.label(&end);
+        self.ir.br(end);
+        self.ir.label(end);
     }
 
-    fn load_rows(&mut self, a: Access, base: &str) -> Vec<String> {
+    fn load_rows(&mut self, a: Access, base: Operand) -> Vec<Operand> {
         self.report.wide += 1;
         let m = self.element_mask(0, LANES, a.count);
         let row = self.load_row(a, base, LANES * a.count, m);
-        (0..a.count).map(|i| self.deinterleave(a, &row, LANES, i)).collect()
+        (0..a.count).map(|i| self.deinterleave(a, row, LANES, i)).collect()
     }
 
     /// Loads rows or single elements group by group.
-    fn load_groups(&mut self, a: Access, groups: &Groups) -> Vec<String> {
+    fn load_groups(&mut self, a: Access, groups: &Groups) -> Vec<Operand> {
         let Groups { size: group, row, ref bases } = *groups;
         self.report.wide += 1;
-        let mut parts: Vec<Vec<String>> = vec![Vec::new(); a.count];
-        let t = wide(group, a.ty);
-        for (k, base) in bases.iter().enumerate() {
+        let mut parts: Vec<Vec<Operand>> = vec![Vec::new(); a.count];
+        for (k, &base) in bases.iter().enumerate() {
             if row {
                 let m = self.element_mask(k * group, group, a.count);
                 let loaded = self.load_row(a, base, group * a.count, m);
                 for (i, part) in parts.iter_mut().enumerate() {
-                    part.push(self.deinterleave(a, &loaded, group, i));
+                    part.push(self.deinterleave(a, loaded, group, i));
                 }
                 continue;
             }
             // One element for the group: nobody may be there to load it.
-            let splats: Vec<String> = match self.element_mask(k * group, group, 1) {
+            let elements: Vec<Operand> = match self.element_mask(k * group, group, 1) {
                 None => (0..a.count).map(|i| self.load_one(a, base, i)).collect(),
                 Some(m) => {
-                    let bits = self.text.def(format!("bitcast <{group} x i1> {m} to i{group}"));
-                    let any = self.text.def(format!("icmp ne i{group} {bits}, 0"));
+                    let bits = self.ir.bitcast(m, Type::bits_of(group));
+                    let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
                     // An address that is always there instead, so that no branch is needed.
-                    let safe = self.text.def("ptrtoint ptr @safe to i64");
-                    let at = self.text.def(format!("select i1 {any}, i64 {base}, i64 {safe}"));
-                    (0..a.count).map(|i| self.load_one(a, &at, i)).collect()
+                    let safe = self.ir.cast(Cast::PtrToInt, Operand::global(names::SAFE), Type::I64);
+                    let at = self.ir.select(any, base, safe);
+                    (0..a.count).map(|i| self.load_one(a, at, i)).collect()
                 }
             };
-            for (part, s) in parts.iter_mut().zip(splats) {
-                let one = self.text.def(format!("insertelement {t} poison, i{} {s}, i32 0", a.ty.bits()));
-                part.push(
-                    self.text
-                        .def(format!("shufflevector {t} {one}, {t} poison, <{group} x i32> zeroinitializer")),
-                );
+            for (part, one) in parts.iter_mut().zip(elements) {
+                part.push(self.ir.splat_to(one, group));
             }
         }
-        parts.into_iter().map(|p| self.concat(a.ty, group, p)).collect()
+        parts.into_iter().map(|p| self.concat(p)).collect()
     }
 
-    /// Joins vectors of `n` elements into one of 32.
-    pub fn concat(&mut self, ty: Ty, mut n: usize, mut parts: Vec<String>) -> String {
+    /// Joins vectors of one size into one of all their elements, two and two.
+    pub fn concat(&mut self, mut parts: Vec<Operand>) -> Operand {
         while parts.len() > 1 {
-            let t = wide(n, ty);
-            let list = indices(0..2 * n);
-            let pairs: Vec<[String; 2]> = parts.chunks(2).map(|p| [p[0].clone(), p[1].clone()]).collect();
-            parts = pairs
-                .into_iter()
-                .map(|[x, y]| self.text.def(format!("shufflevector {t} {x}, {t} {y}, {list}")))
-                .collect();
-            n *= 2;
+            let n = parts[0].ty().count();
+            parts = parts.chunks(2).map(|p| self.ir.shuffle(p[0], Some(p[1]), 0..2 * n)).collect();
         }
         parts.remove(0)
     }
@@ -539,22 +477,22 @@ impl Kernel<'_> {
     fn guarded_load(
         &mut self,
         a: Access,
-        guard: Option<String>,
-        slow: impl FnOnce(&mut Self) -> Vec<String>,
-        fast: impl FnOnce(&mut Self) -> Vec<String>,
+        guard: Option<Operand>,
+        slow: impl FnOnce(&mut Self) -> Vec<Operand>,
+        fast: impl FnOnce(&mut Self) -> Vec<Operand>,
     ) -> Vec<Rep> {
         let Some(guard) = guard else {
             return fast(self).into_iter().map(Rep::Vector).collect();
         };
-        let t = vector(a.ty);
-        let slots: Vec<String> = (0..a.count).map(|_| self.scratch(&t)).collect();
-        let put = |k: &mut Self, values: Vec<String>| {
-            for (slot, v) in slots.iter().zip(values) {
-                k.text.line(format!("store {t} {v}, ptr {slot}"));
+        let t = Type::vector(a.ty);
+        let slots: Vec<Operand> = (0..a.count).map(|_| self.scratch(t)).collect();
+        let put = |k: &mut Self, values: Vec<Operand>| {
+            for (&slot, v) in slots.iter().zip(values) {
+                k.ir.store(v, slot);
             }
         };
         self.either(
-            &guard,
+            guard,
             |k| {
                 let v = fast(k);
                 put(k, v);
@@ -564,7 +502,7 @@ impl Kernel<'_> {
                 put(k, v);
             },
         );
-        slots.iter().map(|s| Rep::Vector(self.text.def(format!("load {t}, ptr {s}")))).collect()
+        slots.iter().map(|s| Rep::Vector(self.ir.load(t, *s))).collect()
     }
 
     /// `ld`.
@@ -580,24 +518,24 @@ impl Kernel<'_> {
         let loaded: Vec<Rep> = match self.spot(inst.args[0], a, offset) {
             Where::One(at) => {
                 self.report.wide += 1;
-                (0..a.count).map(|i| Rep::Uniform(self.load_one(a, &at, i))).collect()
+                (0..a.count).map(|i| Rep::Uniform(self.load_one(a, at, i))).collect()
             }
             Where::Row(base, guard) => {
                 let runs = |k: &mut Self| {
                     let addresses = each(k);
-                    k.load_runs(a, &addresses)
+                    k.load_runs(a, addresses)
                 };
-                self.guarded_load(a, guard, runs, |k| k.load_rows(a, &base))
+                self.guarded_load(a, guard, runs, |k| k.load_rows(a, base))
             }
             Where::Groups(groups, guard) => {
                 let row = groups.row;
                 let slow = |k: &mut Self| {
                     let addresses = each(k);
-                    if row { k.load_runs(a, &addresses) } else { k.gather(a, &addresses) }
+                    if row { k.load_runs(a, addresses) } else { k.gather(a, addresses) }
                 };
                 self.guarded_load(a, guard, slow, |k| k.load_groups(a, &groups))
             }
-            Where::Each(addresses) => self.gather(a, &addresses).into_iter().map(Rep::Vector).collect(),
+            Where::Each(addresses) => self.gather(a, addresses).into_iter().map(Rep::Vector).collect(),
         };
         if fenced {
             self.compiler_fence();
@@ -623,51 +561,51 @@ impl Kernel<'_> {
                 self.report.wide += 1;
                 for (i, &v) in values.iter().enumerate() {
                     let one = self.last_lane(v);
-                    self.store_one(a, &at, i, &one);
+                    self.store_one(a, at, i, one);
                 }
             }
             Where::Row(base, guard) => {
-                let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
+                let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
                 self.report.wide += 1;
                 let row = |k: &mut Self| {
                     let row = k.interleave(a, &vectors, 0, LANES);
                     let m = k.element_mask(0, LANES, a.count);
-                    k.store_row(a, &base, LANES * a.count, &row, m);
+                    k.store_row(a, base, row, m);
                 };
                 match guard {
                     None => row(self),
-                    Some(g) => self.either(&g, row, |k| {
+                    Some(g) => self.either(g, row, |k| {
                         let addresses = k.real_vector(inst.args[0], a.space, offset);
-                        k.store_runs(a, &addresses, &vectors);
+                        k.store_runs(a, addresses, &vectors);
                     }),
                 }
             }
             Where::Groups(Groups { size, row: true, bases }, guard) => {
-                let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
+                let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
                 self.report.wide += 1;
                 let rows = |k: &mut Self| {
-                    for (i, base) in bases.iter().enumerate() {
+                    for (i, &base) in bases.iter().enumerate() {
                         let row = k.interleave(a, &vectors, i * size, size);
                         let m = k.element_mask(i * size, size, a.count);
-                        k.store_row(a, base, size * a.count, &row, m);
+                        k.store_row(a, base, row, m);
                     }
                 };
                 match guard {
                     None => rows(self),
-                    Some(g) => self.either(&g, rows, |k| {
+                    Some(g) => self.either(g, rows, |k| {
                         let addresses = k.real_vector(inst.args[0], a.space, offset);
-                        k.store_runs(a, &addresses, &vectors);
+                        k.store_runs(a, addresses, &vectors);
                     }),
                 }
             }
             Where::Groups(..) => {
                 let addresses = self.real_vector(inst.args[0], a.space, offset);
-                let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
-                self.scatter(a, &addresses, &vectors);
+                let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
+                self.scatter(a, addresses, &vectors);
             }
             Where::Each(addresses) => {
-                let vectors: Vec<String> = values.iter().map(|&v| self.vector(v)).collect();
-                self.scatter(a, &addresses, &vectors);
+                let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
+                self.scatter(a, addresses, &vectors);
             }
         }
         if fenced {
@@ -677,48 +615,42 @@ impl Kernel<'_> {
     }
 
     /// The value of the last lane in hand: what stays where all lanes store to one place.
-    fn last_lane(&mut self, v: Value) -> String {
+    fn last_lane(&mut self, v: Value) -> Operand {
         match self.rep(v) {
             Rep::Uniform(s) => s,
             _ if self.full => self.lane(v, LANES - 1),
             _ => {
                 let w = self.vector(v);
                 let bits = self.mask_bits();
-                let zeros = self.text.intrinsic(
-                    "i32",
-                    "llvm.ctlz.i32",
-                    &[("i32".into(), bits), ("i1".into(), "false".into())],
-                );
-                let lane = self.text.def(format!("sub i32 31, {zeros}"));
-                let lane = self.text.def(format!("and i32 {lane}, 31"));
-                let t = vector(self.func_ty(v));
-                self.text.def(format!("extractelement {t} {w}, i32 {lane}"))
+                let zeros = self.ir.leading_zeros(bits);
+                let lane = self.ir.bin(Bin::Sub, Operand::i32(31), zeros);
+                let lane = self.ir.bin_int(Bin::And, lane, 31);
+                self.ir.extract(w, lane)
             }
         }
     }
 
     /// Room for a value that two ways give.
-    pub fn scratch(&mut self, ty: &str) -> String {
-        let name = self.text.fresh("%x");
-        self.slots.push_str(&format!("  {name} = alloca {ty}, align 64\n"));
-        name
+    pub fn scratch(&mut self, ty: Type) -> Operand {
+        let name = self.ir.fresh("x");
+        self.declare(name, ty, 1)
     }
 
     /// `cvta`, and back.
     pub fn cast_space(&mut self, inst: &Inst, space: Space, to_generic: bool) -> Result<()> {
         let v = inst.args[0];
         let r = inst.results[0];
-        let op = if to_generic { "add" } else { "sub" };
+        let op = if to_generic { Bin::Add } else { Bin::Sub };
         if let Some(g) = self.guard(v).filter(|_| space != Space::Local) {
             self.guards.insert(r, g);
         }
         if space == Space::Local {
             let base = self.local_base();
-            let base = self.text.splat(Ty::I64, &base);
+            let base = self.ir.splat(base);
             let steps = self.local_steps();
-            let base = self.text.def(format!("add <32 x i64> {base}, {steps}"));
+            let base = self.ir.bin(Bin::Add, base, steps);
             let a = self.vector(v);
-            let w = self.text.def(format!("{op} <32 x i64> {a}, {base}"));
+            let w = self.ir.bin(op, a, base);
             return self.define(r, Rep::Vector(w));
         }
         let mut rep = self.rep(v);
@@ -731,21 +663,21 @@ impl Kernel<'_> {
             return self.define(r, rep);
         };
         let rep = match rep {
-            Rep::Uniform(s) => Rep::Uniform(self.text.def(format!("{op} i64 {s}, {base}"))),
+            Rep::Uniform(s) => Rep::Uniform(self.ir.bin(op, s, base)),
             Rep::Pattern { base: s, guarded } => {
-                let s = self.text.def(format!("{op} i64 {s}, {base}"));
+                let s = self.ir.bin(op, s, base);
                 let guarded = guarded.map(|(g, w)| {
                     let w = w.map(|w| {
-                        let b = self.text.splat(Ty::I64, base);
-                        self.text.def(format!("{op} <32 x i64> {w}, {b}"))
+                        let b = self.ir.splat(base);
+                        self.ir.bin(op, w, b)
                     });
                     (g, w)
                 });
                 Rep::Pattern { base: s, guarded }
             }
             Rep::Vector(w) => {
-                let b = self.text.splat(Ty::I64, base);
-                Rep::Vector(self.text.def(format!("{op} <32 x i64> {w}, {b}")))
+                let b = self.ir.splat(base);
+                Rep::Vector(self.ir.bin(op, w, b))
             }
         };
         self.define(r, rep)
@@ -755,51 +687,51 @@ impl Kernel<'_> {
     pub fn is_space(&mut self, inst: &Inst, space: Space) -> Result<()> {
         let v = inst.args[0];
         let a = self.vector(v);
-        let within = |k: &mut Self, base: &str, size: &str| {
-            let d = k.text.def(format!("sub <32 x i64> {a}, {base}"));
-            k.text.def(format!("icmp ult <32 x i64> {d}, {size}"))
+        let within = |k: &mut Self, base: Operand, size: Operand| {
+            let d = k.ir.bin(Bin::Sub, a, base);
+            k.ir.icmp(Cmp::Ult, d, size)
         };
         let shared = |k: &mut Self| {
-            let b = k.text.splat(Ty::I64, "%shared");
-            let size = k.field("%block", super::offset::SHARED_REACH, "i64");
-            let size = k.text.splat(Ty::I64, &size);
-            within(k, &b, &size)
+            let b = k.ir.splat(SHARED);
+            let size = k.field(BLOCK, super::offset::SHARED_REACH, Type::I64);
+            let size = k.ir.splat(size);
+            within(k, b, size)
         };
         let local = |k: &mut Self| {
             let base = k.local_base();
-            let base = k.text.splat(Ty::I64, &base);
+            let base = k.ir.splat(base);
             let steps = k.local_steps();
-            let base = k.text.def(format!("add <32 x i64> {base}, {steps}"));
+            let base = k.ir.bin(Bin::Add, base, steps);
             let size = k.local_size();
-            let size = k.text.splat(Ty::I64, &size);
-            within(k, &base, &size)
+            let size = k.ir.splat(size);
+            within(k, base, size)
         };
         let param = |k: &mut Self| {
-            let b = k.text.splat(Ty::I64, "%params");
-            let size = format!("splat (i64 {})", k.param_size);
-            within(k, &b, &size)
+            let b = k.ir.splat(PARAMS);
+            let size = Operand::int(Type::ADDRESSES, i64::from(k.param_size));
+            within(k, b, size)
         };
         let w = match space {
             Space::Shared => shared(self),
             Space::Local => local(self),
             Space::Param => param(self),
-            Space::Generic => "splat (i1 true)".into(),
+            Space::Generic => Operand::ALL,
             Space::Global => {
                 let mut any = shared(self);
                 for other in [local(self), param(self)] {
-                    any = self.text.def(format!("or <32 x i1> {any}, {other}"));
+                    any = self.ir.bin(Bin::Or, any, other);
                 }
-                self.text.def(format!("xor <32 x i1> {any}, splat (i1 true)"))
+                self.ir.bin_int(Bin::Xor, any, 1)
             }
             Space::Const => {
-                let mut any = "zeroinitializer".to_string();
+                let mut any = Operand::NONE;
                 let constants: Vec<(u64, u64)> =
                     self.module.globals.iter().filter(|g| g.constant).map(|g| (g.offset, g.size)).collect();
                 for (offset, size) in constants {
-                    let b = self.text.def(format!("add i64 %image, {offset}"));
-                    let b = self.text.splat(Ty::I64, &b);
-                    let inside = within(self, &b, &format!("splat (i64 {size})"));
-                    any = self.text.def(format!("or <32 x i1> {any}, {inside}"));
+                    let b = self.ir.bin_int(Bin::Add, IMAGE, offset as i64);
+                    let b = self.ir.splat(b);
+                    let inside = within(self, b, Operand::int(Type::ADDRESSES, size as i64));
+                    any = self.ir.bin(Bin::Or, any, inside);
                 }
                 any
             }

@@ -20,6 +20,7 @@ mod matrix;
 mod members;
 mod memory;
 mod module;
+mod names;
 mod nan;
 mod offset;
 mod per_lane;
@@ -45,10 +46,11 @@ use wave::range::Ranges;
 use wave::{Block, Function, Inst, Module, Ty, Value};
 
 use crate::effort::Effort;
+use crate::ir::{self, Bin, Builder, Lanes, Name, Operand, Type};
 use crate::lanewise;
-use crate::text::{Lanes, Text};
 use cfg::Cfg;
 pub use emit::emit;
+use names::{BLOCK, WARP};
 use rendezvous::Waits;
 use routine::Routines;
 use shape::{Shapes, Specialisation};
@@ -119,7 +121,7 @@ struct Kernel<'a> {
     ranges: Ranges,
     spec: Specialisation,
     avx512: bool,
-    text: Text,
+    ir: Builder,
     /// Values of the block in hand.
     env: BTreeMap<Value, Rep>,
     /// Why the kernel cannot be emitted after all, where the one who found it could not say so at once.
@@ -127,27 +129,27 @@ struct Kernel<'a> {
     /// The block where each value is made, and the operation that makes it.
     defs: BTreeMap<Value, (usize, Inst)>,
     /// Guards of the block in hand, for values held as vectors.
-    guards: BTreeMap<Value, String>,
+    guards: BTreeMap<Value, Operand>,
     /// Single lanes' values of the block in hand, see [`groups`].
-    lanes: BTreeMap<(Value, usize), String>,
+    lanes: BTreeMap<(Value, usize), Operand>,
     /// Places in the warp's frame of values that live across a stop.
     homes: BTreeMap<Value, stop::Home>,
     /// Values with slots.
     slotted: BTreeSet<Value>,
     /// Declarations of slots on the stack, for the entry block.
-    slots: String,
+    slots: Vec<ir::Inst>,
     /// Places of slots in the warp's frame.
-    places: HashMap<String, usize>,
+    places: HashMap<Name, usize>,
     /// Bytes of the operands and of the results of matrix instructions, at most.
     matrices: Option<[usize; 2]>,
     /// What is stored before the first block, in the per-lane mode.
-    start: String,
+    start: Vec<ir::Inst>,
     /// What clears masks and slots, by the block that does it, see [`begin`].
-    begin: BTreeMap<Option<usize>, String>,
+    begin: BTreeMap<Option<usize>, Vec<ir::Inst>>,
     /// What must still run after each place in the order, see [`control`].
     pending: BTreeMap<usize, BTreeSet<usize>>,
-    /// The mask of the block in hand, `<32 x i1>`.
-    mask: String,
+    /// The mask of the block in hand.
+    mask: Operand,
     frame: usize,
     /// Places to resume at.
     resumes: usize,
@@ -162,7 +164,7 @@ struct Kernel<'a> {
     /// Loads and stores that the processor does lane by lane where their addresses are not known, at most.
     by_lanes: usize,
     /// Rooms on the stack, see [`lanes`].
-    rooms: BTreeSet<String>,
+    rooms: Vec<(&'static str, usize, Type, usize)>,
     constants: BTreeMap<Value, u128>,
     /// Accesses that need no check of their alignment.
     aligned: BTreeSet<aligned::Place>,
@@ -197,103 +199,90 @@ struct Kernel<'a> {
 
 impl Kernel<'_> {
     fn emitter(&mut self, lanes: Lanes) -> lanewise::Emit<'_> {
-        lanewise::Emit {
-            text: &mut self.text,
-            lanes,
-            avx512: self.avx512,
-            any_nan: false,
-            flushes: self.flushes,
-        }
+        lanewise::Emit { ir: &mut self.ir, lanes, avx512: self.avx512, any_nan: false, flushes: self.flushes }
     }
 
     /// Loads a field of a context.
-    fn field(&mut self, base: &str, at: usize, ty: &str) -> String {
-        let p = self.text.def(format!("getelementptr i8, ptr {base}, i64 {at}"));
-        self.text.def(format!("load {ty}, ptr {p}"))
+    fn field(&mut self, base: Operand, at: usize, ty: Type) -> Operand {
+        let p = self.ir.offset(base, at);
+        self.ir.load(ty, p)
     }
 
     /// Where the block's shared memory begins among its cluster's, an `i32`; none where launches have no clusters.
-    fn window(&mut self) -> Option<String> {
-        let rank = self.spec.clusters.then(|| self.field("%block", offset::CLUSTER_RANK, "i32"))?;
-        Some(self.text.def(format!("shl i32 {rank}, {WINDOW_BITS}")))
+    fn window(&mut self) -> Option<Operand> {
+        let rank = self.spec.clusters.then(|| self.field(BLOCK, offset::CLUSTER_RANK, Type::I32))?;
+        Some(self.ir.bin_int(Bin::Shl, rank, i64::from(WINDOW_BITS)))
     }
 
     /// Stores a field of the warp's context.
-    fn set_field(&mut self, at: usize, v: &str) {
-        let p = self.text.def(format!("getelementptr i8, ptr %warp, i64 {at}"));
-        self.text.line(format!("store i32 {v}, ptr {p}"));
+    fn set_field(&mut self, at: usize, v: Operand) {
+        let p = self.ir.offset(WARP, at);
+        self.ir.store(v, p);
     }
 
     /// The mask in hand as an i32.
-    fn mask_bits(&mut self) -> String {
-        let m = self.mask.clone();
-        self.bits_of(&m)
+    fn mask_bits(&mut self) -> Operand {
+        self.bits_of(self.mask)
     }
 
     /// The word that a mask is; for AVX2 also that of a constant one.
-    fn mask_word(&self, mask: &str) -> Option<String> {
-        let constant = || match mask {
-            _ if self.avx512 => None,
-            "splat (i1 true)" => Some("-1".to_owned()),
-            "zeroinitializer" => Some("0".to_owned()),
-            _ => None,
-        };
-        self.text.word_of(mask).map(str::to_owned).or_else(constant)
+    fn mask_word(&self, mask: Operand) -> Option<Operand> {
+        let constant = mask.as_int().filter(|_| !self.avx512).map(|set| Operand::i32(-set));
+        self.ir.word_of(mask).or(constant)
     }
 
     /// A mask as an i32.
-    fn bits_of(&mut self, mask: &str) -> String {
+    fn bits_of(&mut self, mask: Operand) -> Operand {
         match self.mask_word(mask) {
             Some(bits) => bits,
-            None => self.text.def(format!("bitcast <32 x i1> {mask} to i32")),
+            None => self.ir.bitcast(mask, Type::I32),
         }
     }
 
     /// The lanes of a mask for which a condition holds. Where lanes are not there the condition may be anything, even poison.
-    fn those(&mut self, mask: &str, condition: &str) -> String {
+    fn those(&mut self, mask: Operand, condition: Operand) -> Operand {
         let Some(bits) = self.mask_word(mask) else {
-            let those = format!("select <32 x i1> {mask}, <32 x i1> {condition}, <32 x i1> zeroinitializer");
-            return self.text.def(those);
+            return self.ir.select(mask, condition, Operand::NONE);
         };
         let sure = match self.mask_word(condition) {
-            Some(_) => condition.to_owned(),
-            None => self.text.def(format!("freeze <32 x i1> {condition}")),
+            Some(_) => condition,
+            None => self.ir.freeze(condition),
         };
-        let sure = self.bits_of(&sure);
-        let those = self.text.def(format!("and i32 {bits}, {sure}"));
-        self.text.mask(&those)
+        let sure = self.bits_of(sure);
+        let those = self.ir.bin(Bin::And, bits, sure);
+        self.ir.mask(those)
     }
 
     /// The lanes of a mask without some of them.
-    fn others(&mut self, mask: &str, those: &str) -> String {
+    fn others(&mut self, mask: Operand, those: Operand) -> Operand {
         let words = self.mask_word(mask).zip(self.mask_word(those));
         let Some((all, some)) = words else {
-            return self.text.def(format!("xor <32 x i1> {mask}, {those}"));
+            return self.ir.bin(Bin::Xor, mask, those);
         };
-        let others = self.text.def(format!("xor i32 {all}, {some}"));
-        self.text.mask(&others)
+        let others = self.ir.bin(Bin::Xor, all, some);
+        self.ir.mask(others)
     }
 
     /// The lanes of either mask.
-    fn either_mask(&mut self, a: &str, b: &str) -> String {
+    fn either_mask(&mut self, a: Operand, b: Operand) -> Operand {
         if self.avx512 {
-            return self.text.def(format!("or <32 x i1> {a}, {b}"));
+            return self.ir.bin(Bin::Or, a, b);
         }
         let (a, b) = (self.bits_of(a), self.bits_of(b));
-        let both = self.text.def(format!("or i32 {a}, {b}"));
-        self.text.mask(&both)
+        let both = self.ir.bin(Bin::Or, a, b);
+        self.ir.mask(both)
     }
 
     /// The lanes of a mask but those of another, which need not be among them.
-    fn without_lanes(&mut self, mask: &str, those: &str) -> String {
+    fn without_lanes(&mut self, mask: Operand, those: Operand) -> Operand {
         if self.avx512 {
-            let not = self.text.def(format!("xor <32 x i1> {those}, splat (i1 true)"));
-            return self.text.def(format!("and <32 x i1> {mask}, {not}"));
+            let not = self.ir.bin(Bin::Xor, those, Operand::ALL);
+            return self.ir.bin(Bin::And, mask, not);
         }
         let (mask, those) = (self.bits_of(mask), self.bits_of(those));
-        let not = self.text.def(format!("xor i32 {those}, -1"));
-        let left = self.text.def(format!("and i32 {mask}, {not}"));
-        self.text.mask(&left)
+        let not = self.ir.bin_int(Bin::Xor, those, -1);
+        let left = self.ir.bin(Bin::And, mask, not);
+        self.ir.mask(left)
     }
 
     fn func_ty(&self, v: Value) -> Ty {

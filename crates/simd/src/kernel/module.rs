@@ -1,16 +1,25 @@
 //! The module around a kernel: its entry point, the loop over blocks and warps, and what its code may call.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::mem::take;
 
 use wave::{LANES, Ty};
 
+use super::names::{self, AT, BLOCK, DONE, FAULT, FRAME, INDEX, LIVE, START, WARP};
 use super::sweep::BODY;
 use super::{Kernel, RESUME, RUN_BLOCKS, offset};
+use crate::ir::{
+    Access, Argument, Attributes, Bin, Block, Builder, Callee, Cast, Cmp, Function, Global, Initialiser,
+    Name, Note, Op, Operand, Parameter, Signature, Type,
+};
+use crate::lanewise::control_word;
 use crate::target::Target;
-use crate::text::constant_vector;
 
 /// Debug information of the module, but for the lines.
 const LINE_TABLES: &str = "\
+!0 = !{}
+!1 = !{!\"branch_weights\", i32 1, i32 1048575}
 !llvm.dbg.cu = !{!2}
 !llvm.module.flags = !{!3, !8}
 !2 = distinct !DICompileUnit(language: DW_LANG_C, file: !4, emissionKind: LineTablesOnly)
@@ -26,196 +35,344 @@ const LINE_TABLES: &str = "\
 !12 = !DILocation(line: 0, scope: !11)
 ";
 
-/// The local memory of a thread where the launch decides how much it is, and how far each lane's lies behind the first lane's.
-fn local_sizes() -> String {
-    let lanes = constant_vector(Ty::I64, &std::array::from_fn(|l| l as i64));
-    format!(
-        "  %local.size.at = getelementptr i8, ptr %block, i64 {}
-  %local.size = load i64, ptr %local.size.at, !invariant.load !0
-  %local.one = insertelement <32 x i64> poison, i64 %local.size, i32 0
-  %local.all = shufflevector <32 x i64> %local.one, <32 x i64> poison, <32 x i32> zeroinitializer
-  %local.steps = mul <32 x i64> %local.all, {lanes}
-",
-        offset::LOCAL_STRIDE
-    )
-}
+/// Metadata of [`LINE_TABLES`]: the scope of a warp's code, those of the loops around it, and places in these.
+const WARP_SCOPE: u64 = 5;
+const BLOCKS_SCOPE: u64 = 6;
+const IN_BLOCKS: u64 = 7;
+pub(super) const SWEEP_SCOPE: u64 = 11;
+pub(super) const IN_SWEEP: u64 = 12;
+
+/// What the code tells its caller (`wave::abi::Stop`): it has ended, or a fault ended it.
+const ENDED: i64 = 0;
+const FAULTED: i64 = 3;
+
+/// What an inner function of the module is.
+pub(super) const INLINED: Attributes = Attributes {
+    internal: true,
+    always_inline: true,
+    no_inline: false,
+    cold: false,
+    will_return: false,
+    no_memory: false,
+};
+
+/// A field of a context that does not change while a kernel runs.
+const UNCHANGING: Access = Access { invariant: true, ..Access::NATURAL };
 
 impl Kernel<'_> {
-    /// The whole module.
-    pub fn finish(&mut self, target: &Target) -> String {
+    /// The whole module, and the function that sweeps a block's warps, if it has one.
+    pub fn finish(&mut self, target: &Target) -> (String, String) {
         self.matrix_places();
-        let mut ir = self.helpers();
-        ir += &self.routines.text;
-        let clear = self.begin.remove(&None).unwrap_or_default();
-        let masked_entry = self.shapes.masked[0];
-        let fields = |ir: &mut String| {
-            for (name, at, ty) in [
-                ("params", offset::PARAMS, "i64"),
-                ("shared", offset::SHARED, "i64"),
-                ("image", offset::IMAGE, "i64"),
-                ("local", offset::LOCAL, "i64"),
-            ] {
-                let _ = writeln!(ir, "  %{name}.at = getelementptr i8, ptr %block, i64 {at}");
-                let _ = writeln!(ir, "  %{name} = load {ty}, ptr %{name}.at, !invariant.load !0");
-            }
-            if self.local_size.is_none() {
-                ir.push_str(&local_sizes());
-            }
+        self.ir.global(Global { name: names::SAFE, value: Initialiser::Zeros(Type::I8, 64), align: 64 });
+        let misaligned = self.misaligned();
+        self.ir.module.functions.push(misaligned);
+        let warp = self.warp_function();
+        let size = {
+            let mut text = String::new();
+            self.ir.module.function(&warp, &mut text, &mut BTreeSet::new());
+            text.len()
         };
-        let start = match (self.per_lane, masked_entry) {
-            (true, _) => self.start.clone(),
-            (false, true) if self.keeps_words() => self.set_at_start("%m0", "i32", "%lanes"),
-            (false, true) => self.set_at_start("%m0", "<32 x i1>", "%lanes.mask"),
-            (false, false) => String::new(),
-        };
-        let live = if self.keeps_words() {
-            "  %live = alloca i32, align 64\n  store i32 %lanes, ptr %live\n"
-        } else {
-            "  %live = alloca <32 x i1>, align 64\n  %lanes.mask = bitcast i32 %lanes to <32 x i1>\n  \
-             store <32 x i1> %lanes.mask, ptr %live\n"
-        };
-        if self.suspends {
-            let _ = writeln!(
-                ir,
-                "define internal i32 @{BODY}(ptr noalias %warp, ptr noalias %frame, i32 %at) alwaysinline #0 !dbg !5 {{\nentry:"
-            );
-            for (name, at, ty) in [
-                ("block", offset::W_BLOCK, "ptr"),
-                ("index", offset::W_INDEX, "i32"),
-                ("lanes", offset::W_LANES, "i32"),
-            ] {
-                let _ = writeln!(
-                    ir,
-                    "  %{name}.p = getelementptr i8, ptr %warp, i64 {at}\n  %{name} = load {ty}, ptr %{name}.p"
-                );
-            }
-            fields(&mut ir);
-            ir += &self.slots;
-            ir += live;
-            ir += &clear;
-            let cases: String = (1..=self.resumes).map(|i| format!(" i32 {i}, label %resume{i}")).collect();
-            let _ = writeln!(ir, "  switch i32 %at, label %start [{cases} ]\nstart:\n{start}  br label %p0");
-            ir += &self.text.out;
-            ir += "done:\n  ret i32 0\nfault:\n  ret i32 3\n}\n";
-            let _ = writeln!(
-                ir,
-                "define i32 @{RESUME}(ptr noalias %warp, ptr noalias %frame) #0 !dbg !6 {{\n  \
-                 %at.p = getelementptr i8, ptr %warp, i64 {}\n  %at = load i32, ptr %at.p\n  \
-                 %code = call i32 @{BODY}(ptr %warp, ptr %frame, i32 %at), !dbg !7\n  ret i32 %code\n}}",
-                offset::W_RESUME
-            );
-        } else {
-            let _ = writeln!(
-                ir,
-                "define internal i32 @warp(ptr noalias %warp, ptr noalias %block, i32 %index, i32 %lanes) alwaysinline #0 !dbg !5 {{\nentry:"
-            );
-            fields(&mut ir);
-            ir += &self.slots;
-            ir += live;
-            ir += &clear;
-            let _ = writeln!(ir, "{start}  br label %p0");
-            ir += &self.text.out;
-            ir += "done:\n  ret i32 0\nfault:\n  ret i32 3\n}\n";
-            ir += &self.run_blocks();
-        }
+        let sweeps = self.sweeps(size);
+        self.ir.module.functions.push(warp);
+        let mut entry = if self.suspends { self.resume() } else { self.run_blocks() };
         if self.flushes {
-            let (name, second) = if self.suspends { (RESUME, "ptr") } else { (RUN_BLOCKS, "i64") };
-            self.flushing(&mut ir, name, "i32", &["ptr", second]);
+            entry = self.flushing(entry);
         }
-        for d in &self.text.declarations {
-            ir += d;
-            ir.push('\n');
-        }
+        self.ir.module.functions.push(entry);
+        let mut text = self.ir.module.print();
         let width = if target.avx512 { "512" } else { "256" };
         let subnormals =
             if self.flushes { "\"denormal-fp-math\"=\"preserve-sign,preserve-sign\" " } else { "" };
         let _ = writeln!(
-            ir,
-            "attributes #0 = {{ nounwind null_pointer_is_valid {subnormals}\"prefer-vector-width\"=\"{width}\" \"min-legal-vector-width\"=\"{width}\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" }}\n!0 = !{{}}\n!1 = !{{!\"branch_weights\", i32 1, i32 1048575}}",
+            text,
+            "attributes #0 = {{ nounwind null_pointer_is_valid {subnormals}\"prefer-vector-width\"=\"{width}\" \
+             \"min-legal-vector-width\"=\"{width}\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" }}",
             target.cpu, target.features
         );
         // Line tables only, so that a fault's address tells its line.
-        ir += LINE_TABLES;
-        for &line in &self.text.places {
-            let _ =
-                writeln!(ir, "!{} = !DILocation(line: {line}, scope: !5)", crate::text::Text::metadata(line));
+        text += LINE_TABLES;
+        for (number, line) in
+            self.ir.module.debug().into_iter().filter_map(|n| Some((n, Builder::line_of(n)?)))
+        {
+            let _ = writeln!(text, "!{number} = !DILocation(line: {line}, scope: !{WARP_SCOPE})");
         }
-        ir
+        let sweep = if sweeps { self.sweep() } else { String::new() };
+        (text, sweep)
     }
 
-    /// Puts a function around an entry that makes the processor flush subnormals meanwhile.
-    pub fn flushing(&mut self, ir: &mut String, name: &str, result: &str, takes: &[&str]) {
-        *ir = ir.replace(
-            &format!("define {result} @{name}("),
-            &format!("define internal {result} @entered.{name}("),
-        );
-        for (word, flushes) in [("flush", true), ("plain", false)] {
-            self.text.declarations.insert(crate::lanewise::control_word(word, 0, flushes));
+    /// The code of one warp: the emitted blocks, with what they need at their entry.
+    fn warp_function(&mut self) -> Function {
+        let code = take(&mut self.ir.body.blocks);
+        let parameter = |operand: Operand, name| Parameter::new(operand.ty(), name);
+        let (name, parameters) = if self.suspends {
+            let parameters = vec![
+                Parameter::alone(Name::of("warp")),
+                Parameter::alone(Name::of("frame")),
+                parameter(AT, Name::of("at")),
+            ];
+            (BODY, parameters)
+        } else {
+            let parameters = vec![
+                Parameter::alone(Name::of("warp")),
+                Parameter::alone(Name::of("block")),
+                parameter(INDEX, Name::of("index")),
+                parameter(names::LANES, Name::of("lanes")),
+            ];
+            (names::ONE_WARP, parameters)
+        };
+        self.ir.label(Name::of("entry"));
+        self.entry();
+        let mut blocks = take(&mut self.ir.body.blocks);
+        blocks.extend(code);
+        self.ir.label(DONE);
+        self.ir.ret(Operand::i32(ENDED));
+        self.ir.label(FAULT);
+        self.ir.ret(Operand::i32(FAULTED));
+        blocks.extend(take(&mut self.ir.body.blocks));
+        Function {
+            name,
+            returns: Signature::One(Type::I32),
+            parameters,
+            attributes: INLINED,
+            scope: WARP_SCOPE,
+            blocks,
         }
-        self.text.declarations.insert("declare void @llvm.x86.sse.ldmxcsr(ptr)".into());
-        let args: Vec<String> = takes.iter().enumerate().map(|(i, ty)| format!("{ty} %a{i}")).collect();
-        let args = args.join(", ");
-        let _ = writeln!(
-            ir,
-            "define {result} @{name}({args}) #0 {{\n  call void @llvm.x86.sse.ldmxcsr(ptr @mxcsr.flush)\n  %r = call {result} @entered.{name}({args}) noinline\n  call void @llvm.x86.sse.ldmxcsr(ptr @mxcsr.plain)\n  ret {result} %r\n}}"
-        );
     }
 
-    /// What every kernel's code may call: the report of a misaligned address, and bytes that may always be read.
-    fn helpers(&self) -> String {
-        let mut s = String::from("@safe = internal constant [64 x i8] zeroinitializer, align 64\n");
-        let _ = writeln!(
-            s,
-            "define internal void @misaligned(ptr %warp, ptr %block, i64 %address, i32 %size, i1 %write, i32 %line) cold noinline #0 {{\n  %line.p = getelementptr i8, ptr %warp, i64 {line}\n  store i32 %line, ptr %line.p\n  %runtime.p = getelementptr i8, ptr %block, i64 {runtime}\n  %runtime = load ptr, ptr %runtime.p\n  %f.p = getelementptr i8, ptr %runtime, i64 {report}\n  %f = load ptr, ptr %f.p\n  call void %f(ptr %warp, i64 %address, i32 %size, i1 zeroext %write, i1 zeroext true)\n  ret void\n}}",
-            line = offset::W_LINE,
-            runtime = offset::RUNTIME,
-            report = offset::BAD_ACCESS,
-        );
-        s
+    /// What a warp's code does first.
+    fn entry(&mut self) {
+        if self.suspends {
+            self.name_field(Name::of("block"), WARP, offset::W_BLOCK, Type::PTR, Access::NATURAL);
+            self.name_field(Name::of("index"), WARP, offset::W_INDEX, Type::I32, Access::NATURAL);
+            self.name_field(Name::of("lanes"), WARP, offset::W_LANES, Type::I32, Access::NATURAL);
+        }
+        for (word, at) in [
+            ("params", offset::PARAMS),
+            ("shared", offset::SHARED),
+            ("image", offset::IMAGE),
+            ("local", offset::LOCAL),
+        ] {
+            self.name_field(Name::of(word), BLOCK, at, Type::I64, UNCHANGING);
+        }
+        if self.local_size.is_none() {
+            self.local_sizes();
+        }
+        let slots = take(&mut self.slots);
+        self.ir.splice(slots);
+        self.declare_live();
+        let clear = self.begin.remove(&None).unwrap_or_default();
+        self.ir.splice(clear);
+        if self.suspends {
+            let cases = (1..=self.resumes).map(|i| (i as i64, names::resume(i))).collect();
+            self.ir.switch(AT, START, cases);
+            self.ir.label(START);
+        }
+        let start = take(&mut self.start);
+        self.ir.splice(start);
+        if !self.per_lane && self.shapes.masked[0] {
+            let lanes = if self.keeps_words() { names::LANES } else { LANES_MASK };
+            self.set_slot(names::coming(0), lanes);
+        }
+        self.ir.br(names::place(0));
+    }
+
+    /// Reads a field under a name that the code knows it by.
+    fn name_field(&mut self, name: Name, base: Operand, at: usize, ty: Type, access: Access) {
+        let p = self.ir.offset(base, at);
+        self.ir.named(name, Op::Load(ty, p, access));
+    }
+
+    /// The local memory of a thread where the launch decides how much it is, and how far each lane's lies behind
+    /// the first lane's.
+    fn local_sizes(&mut self) {
+        self.name_field(Name::of("local.size"), BLOCK, offset::LOCAL_STRIDE, Type::I64, UNCHANGING);
+        let all = self.ir.splat(names::LOCAL_SIZE);
+        let numbers = self.ir.lanes(Ty::I64, |l| l as i64);
+        self.ir.named(Name::of("local.steps"), Op::Bin(Bin::Mul, all, numbers));
+    }
+
+    /// The slot of the lanes that have not ended.
+    fn declare_live(&mut self) {
+        let ty = self.slot_type(Type::MASK);
+        let (slot, at) = Builder::alloca(LIVE, ty, 1, 64);
+        self.ir.splice(vec![slot]);
+        let lanes = if ty == Type::MASK {
+            self.ir.named(Name::of("lanes.mask"), Op::Cast(Cast::Bitcast, names::LANES, Type::MASK));
+            LANES_MASK
+        } else {
+            names::LANES
+        };
+        self.ir.store(lanes, at);
+    }
+
+    /// The entry of a kernel that stops: one warp, from where it was.
+    fn resume(&mut self) -> Function {
+        let outer = self.ir.begin();
+        let p = self.ir.offset(WARP, offset::W_RESUME);
+        let at = self.ir.load(Type::I32, p);
+        let arguments = [WARP, FRAME, at].map(Argument::from);
+        let code = self.ir.call_at(IN_BLOCKS, Callee::Function(BODY), Type::I32, arguments, false);
+        self.ir.ret(code);
+        Function {
+            name: Name::of(RESUME),
+            returns: Signature::One(Type::I32),
+            parameters: vec![Parameter::alone(Name::of("warp")), Parameter::alone(Name::of("frame"))],
+            attributes: Attributes::default(),
+            scope: BLOCKS_SCOPE,
+            blocks: self.ir.end(outer),
+        }
+    }
+
+    /// Puts a function around an entry that makes the processor flush subnormals meanwhile. The entry joins the
+    /// module.
+    pub fn flushing(&mut self, mut entry: Function) -> Function {
+        let inner = Name { word: entry.name.word, number: Some(0) };
+        let outside = entry.name;
+        entry.name = inner;
+        entry.attributes.internal = true;
+        let words = [("mxcsr.flush", true), ("mxcsr.plain", false)]
+            .map(|(name, flushes)| self.ir.global(control_word(name, 0, flushes)));
+        let Signature::One(returns) = entry.returns else { return entry };
+        let parameters: Vec<Parameter> = entry
+            .parameters
+            .iter()
+            .enumerate()
+            .map(|(i, p)| Parameter::new(p.ty, Name::numbered("a", i)))
+            .collect();
+        let outer = self.ir.begin();
+        self.ir.intrinsic("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[0]]);
+        let arguments: Vec<Argument> =
+            parameters.iter().map(|p| Operand::local(p.ty, p.name).into()).collect();
+        let result = self.ir.call_at(0, Callee::Function(inner), returns, arguments, true);
+        self.ir.intrinsic("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[1]]);
+        self.ir.ret(result);
+        let blocks = self.ir.end(outer);
+        self.ir.module.functions.push(entry);
+        Function {
+            name: outside,
+            returns: Signature::One(returns),
+            parameters,
+            attributes: Attributes::default(),
+            scope: 0,
+            blocks,
+        }
+    }
+
+    /// The report of a misaligned address.
+    fn misaligned(&mut self) -> Function {
+        let names = ["warp", "block", "address", "size", "write", "line"].map(Name::of);
+        let types = [Type::PTR, Type::PTR, Type::I64, Type::I32, Type::I1, Type::I32];
+        let [warp, block, address, size, write, line]: [Operand; 6] =
+            std::array::from_fn(|i| Operand::local(types[i], names[i]));
+        let outer = self.ir.begin();
+        let p = self.ir.offset(warp, offset::W_LINE);
+        self.ir.store(line, p);
+        let runtime = self.field(block, offset::RUNTIME, Type::PTR);
+        let report = self.field(runtime, offset::BAD_ACCESS, Type::PTR);
+        let flag = |value| Argument { value, note: Note::ZeroExt };
+        let arguments = [warp.into(), address.into(), size.into(), flag(write), flag(Operand::TRUE)];
+        self.ir.call(Callee::Pointer(report), Type::Void, arguments);
+        self.ir.ret_void();
+        Function {
+            name: names::MISALIGNED,
+            returns: Signature::One(Type::Void),
+            parameters: names.iter().zip(types).map(|(name, ty)| Parameter::new(ty, *name)).collect(),
+            attributes: Attributes { internal: true, cold: true, no_inline: true, ..Attributes::default() },
+            scope: 0,
+            blocks: self.ir.end(outer),
+        }
     }
 
     /// The loop over blocks and warps of a kernel that never stops.
-    fn run_blocks(&self) -> String {
+    fn run_blocks(&mut self) -> Function {
         let threads = self.spec.threads();
         let (full, rest) = (threads / LANES as u32, threads % LANES as u32);
-        let tail = (1u64 << rest) - 1;
-        let mut s = String::new();
-        let _ = writeln!(
-            s,
-            "define i32 @{RUN_BLOCKS}(ptr noalias %block, i64 %count) #0 !dbg !6 {{\nentry:\n  %warp = alloca [{size} x i8], align 64\n  %block.p = getelementptr i8, ptr %warp, i64 {wb}\n  store ptr %block, ptr %block.p\n  %x.p = getelementptr i8, ptr %block, i64 {c}\n  %y.p = getelementptr i8, ptr %block, i64 {c4}\n  %z.p = getelementptr i8, ptr %block, i64 {c8}\n  %nx.p = getelementptr i8, ptr %block, i64 {n}\n  %ny.p = getelementptr i8, ptr %block, i64 {n4}\n  %nx = load i32, ptr %nx.p\n  %ny = load i32, ptr %ny.p\n  %index.p = getelementptr i8, ptr %warp, i64 {wi}\n  br label %blocks",
-            size = offset::WARP_SIZE,
-            wb = offset::W_BLOCK,
-            c = offset::CTAID,
-            c4 = offset::axis(offset::CTAID, 1),
-            c8 = offset::axis(offset::CTAID, 2),
-            n = offset::NCTAID,
-            n4 = offset::axis(offset::NCTAID, 1),
-            wi = offset::W_INDEX,
-        );
-        s += "blocks:\n  %left = phi i64 [ %count, %entry ], [ %left.next, %advance ]\n";
-        s += "  %empty = icmp eq i64 %left, 0\n  br i1 %empty, label %end, label %warps.pre\n";
-        s += "end:\n  ret i32 0\nfailed:\n  ret i32 3\n";
+        let [entry, blocks, end, failed, before, warps, next, tail, advance] =
+            ["entry", "blocks", "end", "failed", "warps.pre", "warps", "warps.next", "tail", "advance"]
+                .map(Name::of);
+        let count = Operand::local(Type::I64, Name::of("count"));
+        let outer = self.ir.begin();
+        let ir = &mut self.ir;
+        ir.label(entry);
+        let (slot, warp) = Builder::alloca(Name::of("warp"), Type::I8, offset::WARP_SIZE, 64);
+        ir.splice(vec![slot]);
+        let block = ir.offset(warp, offset::W_BLOCK);
+        ir.store(BLOCK, block);
+        let place = [0, 1, 2].map(|axis| ir.offset(BLOCK, offset::axis(offset::CTAID, axis)));
+        let sizes = [0, 1].map(|axis| ir.offset(BLOCK, offset::axis(offset::NCTAID, axis)));
+        let sizes = sizes.map(|p| ir.load(Type::I32, p));
+        let index = ir.offset(warp, offset::W_INDEX);
+        ir.br(blocks);
+        ir.label(blocks);
+        let left_next = Name::of("left.next");
+        let left = ir.phi(Type::I64, vec![(count, entry), (Operand::local(Type::I64, left_next), advance)]);
+        let empty = ir.icmp_int(Cmp::Eq, left, 0);
+        ir.br_if(empty, end, before);
+        ir.label(end);
+        ir.ret(Operand::i32(ENDED));
+        ir.label(failed);
+        ir.ret(Operand::i32(FAULTED));
+        ir.label(before);
+        let run = |ir: &mut Builder, number: Operand, lanes: Operand, on: Name| {
+            ir.store(number, index);
+            let arguments = [warp, BLOCK, number, lanes].map(Argument::from);
+            let code = ir.call_at(IN_BLOCKS, Callee::Function(names::ONE_WARP), Type::I32, arguments, false);
+            let bad = ir.icmp_int(Cmp::Ne, code, 0);
+            ir.br_if(bad, failed, on);
+        };
         if full > 0 {
-            let _ = writeln!(
-                s,
-                "warps.pre:\n  br label %warps\nwarps:\n  %w = phi i32 [ 0, %warps.pre ], [ %w.next, %warps.next ]\n  store i32 %w, ptr %index.p\n  %code = call i32 @warp(ptr %warp, ptr %block, i32 %w, i32 -1), !dbg !7\n  %bad = icmp ne i32 %code, 0\n  br i1 %bad, label %failed, label %warps.next\nwarps.next:\n  %w.next = add i32 %w, 1\n  %more = icmp ult i32 %w.next, {full}\n  br i1 %more, label %warps, label %tail"
-            );
+            ir.br(warps);
+            ir.label(warps);
+            let following = Name::of("w.next");
+            let first = (Operand::i32(0), before);
+            let w = ir.phi(Type::I32, vec![first, (Operand::local(Type::I32, following), next)]);
+            run(ir, w, Operand::i32(-1), next);
+            ir.label(next);
+            let following = ir.named(following, Op::Bin(Bin::Add, w, Operand::i32(1)));
+            let more = ir.icmp_int(Cmp::Ult, following, i64::from(full));
+            ir.br_if(more, warps, tail);
         } else {
-            s += "warps.pre:\n  br label %tail\n";
+            ir.br(tail);
         }
+        ir.label(tail);
         if rest > 0 {
             // LLVM must not know which lanes there are: over sums with a constant mask its combiner of instructions may go on for ever.
-            let _ = writeln!(
-                s,
-                "tail:\n  store i32 {full}, ptr %index.p\n  %tail.mask = call i32 asm \"\", \"=r,0\"(i32 {})\n  %tcode = call i32 @warp(ptr %warp, ptr %block, i32 {full}, i32 %tail.mask), !dbg !7\n  %tbad = icmp ne i32 %tcode, 0\n  br i1 %tbad, label %failed, label %advance",
-                tail as u32 as i32
-            );
+            let callee = Callee::Assembly { text: "".into(), constraints: "=r,0".into(), side_effect: false };
+            let lanes = ir.call(callee, Type::I32, [Operand::i32((1i64 << rest) - 1).into()]);
+            run(ir, Operand::i32(i64::from(full)), lanes, advance);
         } else {
-            s += "tail:\n  br label %advance\n";
+            ir.br(advance);
         }
-        s += "advance:\n  %left.next = sub i64 %left, 1\n  %x = load i32, ptr %x.p\n  %x1 = add i32 %x, 1\n  %x.over = icmp eq i32 %x1, %nx\n  %x2 = select i1 %x.over, i32 0, i32 %x1\n  store i32 %x2, ptr %x.p\n  %xc = zext i1 %x.over to i32\n";
-        s += "  %y = load i32, ptr %y.p\n  %y1 = add i32 %y, %xc\n  %y.over = icmp eq i32 %y1, %ny\n  %y2 = select i1 %y.over, i32 0, i32 %y1\n  store i32 %y2, ptr %y.p\n  %yc = zext i1 %y.over to i32\n";
-        s += "  %z = load i32, ptr %z.p\n  %z1 = add i32 %z, %yc\n  store i32 %z1, ptr %z.p\n  br label %blocks\n}\n";
-        s
+        ir.label(advance);
+        ir.named(left_next, Op::Bin(Bin::Sub, left, Operand::i64(1)));
+        // The next block: the axes are the digits of a number, x the lowest.
+        let mut carry = Operand::i32(1);
+        for axis in [0, 1] {
+            let at = ir.load(Type::I32, place[axis]);
+            let at = ir.bin(Bin::Add, at, carry);
+            let over = ir.icmp(Cmp::Eq, at, sizes[axis]);
+            let at = ir.select(over, Operand::i32(0), at);
+            ir.store(at, place[axis]);
+            carry = ir.cast(Cast::ZExt, over, Type::I32);
+        }
+        let z = ir.load(Type::I32, place[2]);
+        let z = ir.bin(Bin::Add, z, carry);
+        ir.store(z, place[2]);
+        ir.br(blocks);
+        let blocks: Vec<Block> = self.ir.end(outer);
+        Function {
+            name: Name::of(RUN_BLOCKS),
+            returns: Signature::One(Type::I32),
+            parameters: vec![
+                Parameter::alone(Name::of("block")),
+                Parameter::new(Type::I64, Name::of("count")),
+            ],
+            attributes: Attributes::default(),
+            scope: BLOCKS_SCOPE,
+            blocks,
+        }
     }
 }
+
+/// The mask of the lanes that the warp has.
+const LANES_MASK: Operand = Operand::local(Type::MASK, Name::of("lanes.mask"));

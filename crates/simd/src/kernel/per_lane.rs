@@ -9,15 +9,14 @@
 //!   until the scheduler no longer counts them among the waiting.
 //! - Where all lanes that ran only went round loops that wait for others, the warp yields.
 
-use std::fmt::Write as _;
-
-use wave::op::{BarMode, Op};
+use wave::op::Op;
 use wave::{Inst, LANES, Terminator, Ty};
 
+use super::names::{self, DONE, FORCE, LEFT, LIVE, RAN, SPUN, WARP};
 use super::rendezvous::members_operand;
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset};
-use crate::text::vector;
+use crate::ir::{Bin, Cast, Cmp, Name, Operand, Type};
 
 /// Slots beyond which values lie in the warp's frame even where the warp never stops: LLVM's time grows faster than their number.
 const MANY: usize = 96;
@@ -28,38 +27,37 @@ pub fn in_frame(suspends: bool, slots: usize) -> bool {
 }
 
 impl Kernel<'_> {
-    fn word(&mut self, name: &str) -> String {
+    fn word(&mut self, name: Name) -> Operand {
         let p = self.slot(name);
-        self.text.def(format!("load i32, ptr {p}"))
+        self.ir.load(Type::I32, p)
     }
 
-    fn set_word(&mut self, name: &str, bits: &str) {
-        let p = self.slot(name);
-        self.text.line(format!("store i32 {bits}, ptr {p}"));
+    fn set_word(&mut self, name: Name, bits: Operand) {
+        self.set_slot(name, bits);
     }
 
     /// Adds lanes to a set.
-    pub fn join_word(&mut self, name: &str, bits: &str) {
+    pub fn join_word(&mut self, name: Name, bits: Operand) {
         let old = self.word(name);
-        let new = self.text.def(format!("or i32 {old}, {bits}"));
-        self.set_word(name, &new);
+        let new = self.ir.bin(Bin::Or, old, bits);
+        self.set_word(name, new);
     }
 
-    fn without(&mut self, all: &str, bits: &str) -> String {
-        let not = self.text.def(format!("xor i32 {bits}, -1"));
-        self.text.def(format!("and i32 {all}, {not}"))
+    fn without(&mut self, all: Operand, bits: Operand) -> Operand {
+        let not = self.ir.bin_int(Bin::Xor, bits, -1);
+        self.ir.bin(Bin::And, all, not)
     }
 
     /// Takes lanes from a set.
-    fn leave_word(&mut self, name: &str, bits: &str) {
+    fn leave_word(&mut self, name: Name, bits: Operand) {
         let old = self.word(name);
-        let new = self.without(&old, bits);
-        self.set_word(name, &new);
+        let new = self.without(old, bits);
+        self.set_word(name, new);
     }
 
-    fn branch_if_any(&mut self, bits: &str, then: &str, els: &str) {
-        let any = self.text.def(format!("icmp ne i32 {bits}, 0"));
-        self.text.line(format!("br i1 {any}, label %{then}, label %{els}"));
+    fn branch_if_any(&mut self, bits: Operand, then: Name, els: Name) {
+        let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
+        self.ir.br_if(any, then, els);
     }
 
     /// Emits all blocks, one sweep after the other.
@@ -69,16 +67,28 @@ impl Kernel<'_> {
         }
         let order = self.cfg.order.clone();
         for &b in &order {
-            self.place_slot(&format!("%m{b}"), "i32");
-            self.start += &self.set_at_start(&format!("%m{b}"), "i32", "0");
+            self.place_slot(names::coming(b), Type::I32);
         }
-        for &b in &self.waits.stops.clone() {
-            self.place_slot(&format!("%w{b}"), "i32");
-            self.start += &self.set_at_start(&format!("%w{b}"), "i32", "0");
+        let stops = self.waits.stops.clone();
+        for &b in &stops {
+            self.place_slot(names::waiting(b), Type::I32);
         }
-        self.start += &self.set_at_start("%m0", "i32", "%lanes");
-        for name in ["ran", "spun", "force", "left"] {
-            let _ = writeln!(self.slots, "  %{name} = alloca i32\n  store i32 0, ptr %{name}");
+        let outer = self.ir.begin_aside();
+        let none = Operand::i32(0);
+        for &b in &order {
+            self.set_slot(names::coming(b), none);
+        }
+        for &b in &stops {
+            self.set_slot(names::waiting(b), none);
+        }
+        self.set_slot(names::coming(0), names::LANES);
+        self.start = self.ir.end_aside(outer);
+        for name in [RAN, SPUN, FORCE, LEFT] {
+            let slot = self.declare(name, Type::I32, 1);
+            let outer = self.ir.begin_aside();
+            self.ir.store(none, slot);
+            let clear = self.ir.end_aside(outer);
+            self.slots.extend(clear);
         }
         for &b in &order {
             self.apart(b)?;
@@ -95,33 +105,33 @@ impl Kernel<'_> {
         self.env.clear();
         self.lanes.clear();
         self.guards.clear();
-        self.text.label(&format!("p{place}"));
+        self.ir.label(names::place(place));
         if self.waits.stops.contains(&b) {
-            self.text.line(format!("br label %p{next}"));
+            self.ir.br(names::place(next));
             return Ok(());
         }
         let meeting = self.waits.meetings.contains(&b);
-        let (here, body) = (self.word(&format!("%m{b}")), format!("body{b}"));
+        let (here, body) = (self.word(names::coming(b)), names::body(b));
         let bits = if meeting {
-            self.text.line(format!("store i32 {here}, ptr %left"));
-            self.text.line(format!("br label %p{again}"));
-            self.text.label(&format!("p{again}"));
-            self.who_meets(b, &data.insts, &format!("p{again}"), &format!("p{next}"))?
+            self.set_word(LEFT, here);
+            self.ir.br(names::place(again));
+            self.ir.label(names::place(again));
+            self.who_meets(b, &data.insts, names::place(again), names::place(next))?
         } else {
-            self.branch_if_any(&here, &body, &format!("p{next}"));
-            self.text.label(&body);
-            self.set_word(&format!("%m{b}"), "0");
+            self.branch_if_any(here, body, names::place(next));
+            self.ir.label(body);
+            self.set_word(names::coming(b), Operand::i32(0));
             here
         };
-        self.mask = self.mask_from(&bits);
+        self.mask = self.mask_from(bits);
         self.full = false;
-        self.join_word("%ran", &bits);
-        self.leave_word("%spun", &bits);
+        self.join_word(RAN, bits);
+        self.leave_word(SPUN, bits);
         for (i, inst) in data.insts.iter().enumerate() {
             self.at = (b, i);
             if matches!(inst.op, Op::Yield) {
-                self.set_field(offset::W_LINE, &inst.loc.line.to_string());
-                self.join_word("%spun", &bits);
+                self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
+                self.join_word(SPUN, bits);
             } else {
                 self.instruction(inst)?;
             }
@@ -132,33 +142,33 @@ impl Kernel<'_> {
 
     /// The lanes among those left that do an operation together: those that name the same members, if all of them have come. Goes to `again` with
     /// the others where they have not, on where nobody is left.
-    fn who_meets(&mut self, b: usize, insts: &[Inst], again: &str, next: &str) -> Result<String> {
+    fn who_meets(&mut self, b: usize, insts: &[Inst], again: Name, next: Name) -> Result<Operand> {
         let operand = insts.iter().find_map(|i| Some(*i.args.get(members_operand(&i.op)?)?));
         let Some(operand) = operand else { return Err(Unsupported("a meeting without members".into())) };
-        let left = self.word("%left");
-        let some = self.text.fresh("asked");
-        self.branch_if_any(&left, &some, next);
-        self.text.label(&some);
-        let leader = self.first_set(&left);
+        let left = self.word(LEFT);
+        let some = self.ir.fresh("asked");
+        self.branch_if_any(left, some, next);
+        self.ir.label(some);
+        let leader = self.first_set(left);
         let members = self.vector(operand);
-        let named = self.text.def(format!("extractelement <32 x i32> {members}, i32 {leader}"));
-        let wide = self.text.splat(Ty::I32, &named);
-        let same = self.text.def(format!("icmp eq <32 x i32> {members}, {wide}"));
-        let same = self.text.def(format!("freeze <32 x i1> {same}"));
-        let same = self.bits_of(&same);
-        let together = self.text.def(format!("and i32 {same}, {left}"));
-        self.leave_word("%left", &together);
+        let named = self.ir.extract(members, leader);
+        let wide = self.ir.splat(named);
+        let same = self.ir.icmp(Cmp::Eq, members, wide);
+        let same = self.ir.freeze(same);
+        let same = self.bits_of(same);
+        let together = self.ir.bin(Bin::And, same, left);
+        self.leave_word(LEFT, together);
         let live = self.live();
-        let live = self.bits_of(&live);
-        let missing = self.text.def(format!("and i32 {named}, {live}"));
-        let missing = self.without(&missing, &together);
-        let force = self.word("%force");
-        let force = self.text.def(format!("icmp ne i32 {force}, 0"));
-        let missing = self.text.def(format!("select i1 {force}, i32 0, i32 {missing}"));
-        self.branch_if_any(&missing, again, &format!("body{b}"));
-        self.text.label(&format!("body{b}"));
-        self.leave_word(&format!("%m{b}"), &together);
-        self.text.line("store i32 0, ptr %force");
+        let live = self.bits_of(live);
+        let missing = self.ir.bin(Bin::And, named, live);
+        let missing = self.without(missing, together);
+        let force = self.word(FORCE);
+        let force = self.ir.icmp_int(Cmp::Ne, force, 0);
+        let missing = self.ir.select(force, Operand::int(Type::I32, 0), missing);
+        self.branch_if_any(missing, again, names::body(b));
+        self.ir.label(names::body(b));
+        self.leave_word(names::coming(b), together);
+        self.set_word(FORCE, Operand::i32(0));
         // What was read for all lanes is read again for these.
         self.env.clear();
         self.lanes.clear();
@@ -167,57 +177,59 @@ impl Kernel<'_> {
 
     /// What the warp does when no lane can go on in this sweep: stops, or goes over the blocks again.
     fn sweep_end(&mut self, blocks: usize) -> Result<()> {
-        let mut label = format!("p{}", 2 * blocks);
+        let mut label = names::place(2 * blocks);
         for b in self.waits.stops.clone() {
-            let (some, none) = (self.text.fresh("stop"), self.text.fresh("nobody"));
-            self.text.label(&label);
-            let here = self.word(&format!("%m{b}"));
-            self.branch_if_any(&here, &some, &none);
-            self.text.label(&some);
-            self.stop_apart(b, &here)?;
+            let (some, none) = (self.ir.fresh("stop"), self.ir.fresh("nobody"));
+            self.ir.label(label);
+            let here = self.word(names::coming(b));
+            self.branch_if_any(here, some, none);
+            self.ir.label(some);
+            self.stop_apart(b, here)?;
             label = none;
         }
-        self.text.label(&label);
+        self.ir.label(label);
         let live = self.live();
-        let live = self.bits_of(&live);
-        let ran = self.word("%ran");
-        let spun = self.word("%spun");
-        self.text.line("store i32 0, ptr %ran");
-        self.branch_if_any(&live, "alive", "done");
-        self.text.label("alive");
-        self.branch_if_any(&ran, "moved", "idle");
-        self.text.label("moved");
+        let live = self.bits_of(live);
+        let ran = self.word(RAN);
+        let spun = self.word(SPUN);
+        self.set_word(RAN, Operand::i32(0));
+        let [alive, moved, idle, again, forced] = ["alive", "moved", "idle", "yield", "forced"].map(Name::of);
+        self.branch_if_any(live, alive, DONE);
+        self.ir.label(alive);
+        self.branch_if_any(ran, moved, idle);
+        self.ir.label(moved);
         if self.suspends {
-            let busy = self.without(&ran, &spun);
-            self.branch_if_any(&busy, "p0", "yield");
-            self.text.label("yield");
-            self.set_field(offset::W_SLEEP, "0");
+            let busy = self.without(ran, spun);
+            self.branch_if_any(busy, names::place(0), again);
+            self.ir.label(again);
+            self.set_field(offset::W_SLEEP, Operand::i32(0));
             self.leave(2);
             // All that live wait: those at barriers may come to the others' operation later. Without them, members will never come.
-            self.text.label("idle");
-            let waiting = self.field("%warp", offset::W_WAITING, "i32");
-            let waiting = self.text.def(format!("and i32 {waiting}, {live}"));
-            self.branch_if_any(&waiting, "yield", "forced");
-            self.text.label("forced");
+            self.ir.label(idle);
+            let waiting = self.field(WARP, offset::W_WAITING, Type::I32);
+            let waiting = self.ir.bin(Bin::And, waiting, live);
+            self.branch_if_any(waiting, again, forced);
+            self.ir.label(forced);
         } else {
-            self.text.line("br label %p0");
-            self.text.label("idle");
+            self.ir.br(names::place(0));
+            self.ir.label(idle);
         }
-        self.text.line("store i32 1, ptr %force\n  br label %p0");
+        self.set_word(FORCE, Operand::i32(1));
+        self.ir.br(names::place(0));
         Ok(())
     }
 
     /// Returns to the scheduler.
     fn leave(&mut self, code: u32) {
         let live = self.live();
-        let live = self.bits_of(&live);
-        self.set_field(offset::W_LIVE, &live);
-        self.set_field(offset::W_RESUME, "1");
-        self.text.line(format!("ret i32 {code}"));
+        let live = self.bits_of(live);
+        self.set_field(offset::W_LIVE, live);
+        self.set_field(offset::W_RESUME, Operand::i32(1));
+        self.ir.ret(Operand::i32(i64::from(code)));
     }
 
     /// The lanes at one barrier arrive, as far as they name the same, or all lanes at a sleep begin it.
-    fn stop_apart(&mut self, b: usize, here: &str) -> Result<()> {
+    fn stop_apart(&mut self, b: usize, here: Operand) -> Result<()> {
         let data = self.block_data(b).clone();
         let (Some(inst), Terminator::Jump(next)) = (data.insts.first(), &data.term) else {
             return Err(Unsupported("a stop before a branch".into()));
@@ -225,50 +237,48 @@ impl Kernel<'_> {
         self.env.clear();
         self.lanes.clear();
         self.guards.clear();
-        self.set_field(offset::W_LINE, &inst.loc.line.to_string());
+        self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
         self.mask = self.mask_from(here);
         let Op::Bar { mode } = inst.op else {
-            let own = self.mask.clone();
+            let own = self.mask;
             let ns = self.vector(inst.args[0]);
-            let ns =
-                self.text.def(format!("select <32 x i1> {own}, <32 x i32> {ns}, <32 x i32> zeroinitializer"));
-            let ns = self.text.intrinsic("i32", "llvm.vector.reduce.umax.v32i32", &[(vector(Ty::I32), ns)]);
-            self.set_field(offset::W_SLEEP, &ns);
-            self.set_word(&format!("%m{b}"), "0");
-            self.edge(b, next, Some(&own))?;
+            let ns = self.ir.select(own, ns, Operand::int(Type::WORDS, 0));
+            let ns = self.ir.reduce("umax", ns);
+            self.set_field(offset::W_SLEEP, ns);
+            self.set_word(names::coming(b), Operand::i32(0));
+            self.edge(b, next, Some(own))?;
             self.leave(2);
             return Ok(());
         };
         let leader = self.first_set(here);
-        let mut same = self.mask.clone();
+        let mut same = self.mask;
         for (&a, field) in inst.args.iter().zip([offset::W_BAR_ID, offset::W_BAR_THREADS]) {
             let all = self.vector(a);
-            let one = self.text.def(format!("extractelement <32 x i32> {all}, i32 {leader}"));
-            let wide = self.text.splat(Ty::I32, &one);
-            let equal = self.text.def(format!("icmp eq <32 x i32> {all}, {wide}"));
-            same = self.text.def(format!("and <32 x i1> {same}, {equal}"));
-            self.set_field(field, &one);
+            let one = self.ir.extract(all, leader);
+            let wide = self.ir.splat(one);
+            let equal = self.ir.icmp(Cmp::Eq, all, wide);
+            same = self.ir.bin(Bin::And, same, equal);
+            self.set_field(field, one);
         }
-        let bits = self.bits_of(&same);
+        let bits = self.bits_of(same);
         let preds = match inst.args.get(2) {
             Some(&p) => {
                 let p = self.vector(p);
-                let p = self.bits_of(&p);
-                self.text.def(format!("and i32 {p}, {bits}"))
+                let p = self.bits_of(p);
+                self.ir.bin(Bin::And, p, bits)
             }
-            None => "0".into(),
+            None => Operand::i32(0),
         };
-        self.leave_word(&format!("%m{b}"), &bits);
+        self.leave_word(names::coming(b), bits);
         if !mode.waits() {
-            self.mask = same.clone();
-            self.edge(b, next, Some(&same))?;
+            self.mask = same;
+            self.edge(b, next, Some(same))?;
         } else {
-            self.join_word(&format!("%w{b}"), &bits);
+            self.join_word(names::waiting(b), bits);
         }
-        let mode = BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0).to_string();
-        self.set_field(offset::W_BAR_MODE, &mode);
-        self.set_field(offset::W_BAR_LANES, &bits);
-        self.set_field(offset::W_BAR_PREDS, &preds);
+        self.set_field(offset::W_BAR_MODE, super::stop::mode_number(mode));
+        self.set_field(offset::W_BAR_LANES, bits);
+        self.set_field(offset::W_BAR_PREDS, preds);
         self.leave(1);
         Ok(())
     }
@@ -279,57 +289,53 @@ impl Kernel<'_> {
             return Ok(());
         }
         self.resumes = 1;
-        self.text.label("resume1");
-        let live = self.field("%warp", offset::W_LIVE, "i32");
-        let live = self.mask_from(&live);
-        self.store_slot("%live", super::value::MASK, &live);
-        let waiting = self.field("%warp", offset::W_WAITING, "i32");
+        self.ir.label(names::resume(1));
+        let live = self.field(WARP, offset::W_LIVE, Type::I32);
+        let live = self.mask_from(live);
+        self.store_slot(LIVE, live);
+        let waiting = self.field(WARP, offset::W_WAITING, Type::I32);
         for b in self.waits.stops.clone() {
             let data = self.block_data(b).clone();
             let (Some(inst), Terminator::Jump(next)) = (data.insts.first(), &data.term) else { continue };
             if !matches!(inst.op, Op::Bar { .. }) {
                 continue;
             }
-            let (some, none) = (self.text.fresh("open"), self.text.fresh("closed"));
-            let here = self.word(&format!("%w{b}"));
-            let out = self.without(&here, &waiting);
-            self.branch_if_any(&out, &some, &none);
-            self.text.label(&some);
+            let (some, none) = (self.ir.fresh("open"), self.ir.fresh("closed"));
+            let here = self.word(names::waiting(b));
+            let out = self.without(here, waiting);
+            self.branch_if_any(out, some, none);
+            self.ir.label(some);
             self.env.clear();
             self.lanes.clear();
             self.guards.clear();
-            self.leave_word(&format!("%w{b}"), &out);
-            self.mask = self.mask_from(&out);
+            self.leave_word(names::waiting(b), out);
+            self.mask = self.mask_from(out);
             if let Some(&r) = inst.results.first() {
                 let rep = self.barrier_results(inst);
-                let rep = if self.func_ty(r) == Ty::I1 {
-                    self.text.def(format!("icmp ne <32 x i32> {rep}, zeroinitializer"))
-                } else {
-                    rep
-                };
+                let rep = if self.func_ty(r) == Ty::I1 { self.ir.icmp_int(Cmp::Ne, rep, 0) } else { rep };
                 self.define(r, Rep::Vector(rep))?;
             }
-            let own = self.mask.clone();
-            self.edge(b, next, Some(&own))?;
-            self.text.line(format!("br label %{none}"));
-            self.text.label(&none);
+            let own = self.mask;
+            self.edge(b, next, Some(own))?;
+            self.ir.br(none);
+            self.ir.label(none);
         }
-        self.text.line("br label %p0");
+        self.ir.br(names::place(0));
         Ok(())
     }
 
     /// Each lane's result of its barrier.
-    fn barrier_results(&mut self, inst: &Inst) -> String {
+    fn barrier_results(&mut self, inst: &Inst) -> Operand {
         let ids = self.vector(inst.args[0]);
-        let ids = self.text.def(format!("and <32 x i32> {ids}, splat (i32 15)"));
-        let results = self.text.def(format!("getelementptr i8, ptr %warp, i64 {}", offset::W_BAR_RESULT));
-        let mut all = "poison".to_string();
+        let ids = self.ir.bin_int(Bin::And, ids, 15);
+        let results = self.ir.offset(WARP, offset::W_BAR_RESULT);
+        let mut all = Operand::poison(Type::WORDS);
         for lane in 0..LANES {
-            let id = self.text.def(format!("extractelement <32 x i32> {ids}, i32 {lane}"));
-            let id = self.text.def(format!("zext i32 {id} to i64"));
-            let at = self.text.def(format!("getelementptr i32, ptr {results}, i64 {id}"));
-            let one = self.text.def(format!("load i32, ptr {at}"));
-            all = self.text.def(format!("insertelement <32 x i32> {all}, i32 {one}, i32 {lane}"));
+            let id = self.ir.extract_lane(ids, lane);
+            let id = self.ir.cast(Cast::ZExt, id, Type::I64);
+            let at = self.ir.element(Type::I32, results, id);
+            let one = self.ir.load(Type::I32, at);
+            all = self.ir.insert(all, one, Operand::i32(lane as i64));
         }
         all
     }

@@ -5,165 +5,212 @@
 //! around a call, which is little beside so many instructions.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt::Write as _;
+use std::rc::Rc;
 
 use wave::op::Op;
 use wave::{Inst, LANES, Ty, Value};
 
 use super::{Kernel, Result};
+use crate::ir::{
+    Access, Argument, Attributes, Bin, Block, Callee, Cmp, Effect, Function, Lanes, Name, Operand, Parameter,
+    Signature, Type,
+};
 use crate::lanewise;
-use crate::text::{Lanes, Text, is_constant, vector};
 
 /// An operation, those of its operands that are literals, and whether its result may be any NaN.
-type Key = (Op, Vec<Option<String>>, bool);
+type Key = (Op, Vec<Option<Operand>>, bool);
+
+/// The name of a function, and the types that it returns.
+type Outlined = (Name, Rc<[Type]>);
 
 /// The functions of a kernel.
 #[derive(Debug, Default)]
 pub struct Routines {
-    /// Lines of LLVM IR from which an operation is a call; `None`: never.
+    /// Instructions from which an operation is a call; `None`: never.
     from: Option<usize>,
-    /// The name and the result's type of each operation that is one; `None` of those that are not.
-    known: HashMap<Key, Option<(String, String)>>,
+    /// The name and the results' types of each operation that is one; `None` of those that are not.
+    known: HashMap<Key, Option<Outlined>>,
     /// Types of values that a function writes under a mask.
     kept: BTreeSet<Ty>,
     /// Whether there is a function that looks at lanes' addresses.
     tests_lanes: bool,
-    /// Their text.
-    pub text: String,
 }
 
 impl Routines {
-    /// For a kernel in which operations of so many lines are calls.
-    pub fn from(lines: Option<usize>) -> Routines {
-        Routines { from: lines, ..Routines::default() }
+    /// For a kernel in which operations of so many instructions are calls.
+    pub fn from(instructions: Option<usize>) -> Routines {
+        Routines { from: instructions, ..Routines::default() }
     }
+}
+
+/// What LLVM is told of each: it is there so that LLVM sees it once.
+const ATTRIBUTES: Attributes = Attributes {
+    internal: true,
+    always_inline: false,
+    no_inline: true,
+    cold: false,
+    will_return: false,
+    no_memory: false,
+};
+
+const fn parameter(ty: Type, word: &'static str) -> (Parameter, Operand) {
+    let name = Name::of(word);
+    (Parameter::new(ty, name), Operand::local(ty, name))
 }
 
 impl Kernel<'_> {
     /// Writes a value to its slot in the frame under a mask by a call, where that is less for LLVM: AVX2 has no masks, so that each use of one
     /// spreads it over vectors of the value's width. Whether it did.
-    pub fn kept_by_call(&mut self, v: Value, new: &str, mask: &str) -> bool {
+    pub fn kept_by_call(&mut self, v: Value, new: Operand, mask: Operand) -> bool {
         let ty = self.func_ty(v);
         let fits = matches!(ty, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64);
         if self.avx512 || !self.in_frame || self.routines.from.is_none() || !fits {
             return false;
         }
-        let Some(bits) = self.text.word_of(mask).map(str::to_owned) else { return false };
-        let (t, bytes) = (vector(ty), ty.bytes());
-        let name = format!("@keep{}", ty.bits());
+        let Some(bits) = self.ir.word_of(mask) else { return false };
+        let name = Name::numbered("keep", ty.bits() as usize);
         if self.routines.kept.insert(ty) {
-            let each = crate::text::constant_vector(Ty::I32, &std::array::from_fn(|l| 1i64 << l));
-            // Slots have the alignment that the frame has.
-            let align = (LANES as u32 * bytes).min(64);
-            let _ = writeln!(
-                self.routines.text,
-                "define internal void {name}(ptr %slot, {t} %new, i32 %bits) noinline #0 {{
-  %one = insertelement <32 x i32> poison, i32 %bits, i32 0
-  %all = shufflevector <32 x i32> %one, <32 x i32> poison, <32 x i32> zeroinitializer
-  %mine = and <32 x i32> %all, {each}
-  %mask = icmp ne <32 x i32> %mine, zeroinitializer
-  %old = load {t}, ptr %slot, align {align}
-  %kept = select <32 x i1> %mask, {t} %new, {t} %old
-  store {t} %kept, ptr %slot, align {align}
-  ret void
-}}"
-            );
+            self.keep(name, ty);
         }
-        let slot = self.slot(&format!("%s{}", v.0));
-        self.text.line(format!("call void {name}(ptr {slot}, {t} {new}, i32 {bits})"));
+        let slot = self.slot(super::names::slot(v.0));
+        self.ir.call(Callee::Function(name), Type::Void, [slot, new, bits].map(Argument::from));
         true
     }
 
+    /// Writes the function that writes a vector to a slot under a mask.
+    fn keep(&mut self, name: Name, ty: Ty) {
+        let t = Type::vector(ty);
+        let (slot_parameter, slot) = parameter(Type::PTR, "slot");
+        let (new_parameter, new) = parameter(t, "new");
+        let (bits_parameter, bits) = parameter(Type::I32, "bits");
+        let outer = self.ir.begin();
+        let mask = self.ir.mask(bits);
+        // Slots have the alignment that the frame has.
+        let access = Access::aligned((LANES as u32 * ty.bytes()).min(64));
+        let old = self.ir.load_as(t, slot, access);
+        let kept = self.ir.select(mask, new, old);
+        self.ir.store_as(kept, slot, access);
+        self.ir.ret_void();
+        let blocks = self.ir.end(outer);
+        self.ir.module.functions.push(Function {
+            name,
+            returns: Signature::One(Type::Void),
+            parameters: vec![slot_parameter, new_parameter, bits_parameter],
+            attributes: ATTRIBUTES,
+            scope: 0,
+            blocks,
+        });
+    }
+
     /// The lanes in hand whose addresses have any of these bits, by a call where operations are calls and masks words.
-    pub fn lanes_with_by_call(&mut self, addresses: &str, bits: i64) -> Option<String> {
+    pub fn lanes_with_by_call(&mut self, addresses: Operand, bits: i64) -> Option<Operand> {
         self.routines.from.filter(|_| self.in_frame)?;
-        let mask = self.text.word_of(&self.mask)?.to_owned();
+        let mask = self.ir.word_of(self.mask)?;
+        let name = Name::of("lanes.with");
         if !std::mem::replace(&mut self.routines.tests_lanes, true) {
-            self.routines.text.push_str(
-                "define internal i32 @lanes.with(<32 x i64> %addresses, i64 %bits, i32 %mask) noinline willreturn memory(none) #0 {
-  %one = insertelement <32 x i64> poison, i64 %bits, i32 0
-  %all = shufflevector <32 x i64> %one, <32 x i64> poison, <32 x i32> zeroinitializer
-  %some = and <32 x i64> %addresses, %all
-  %those = icmp ne <32 x i64> %some, zeroinitializer
-  %sure = freeze <32 x i1> %those
-  %word = bitcast <32 x i1> %sure to i32
-  %here = and i32 %word, %mask
-  ret i32 %here
-}
-",
-            );
+            self.lanes_with_function(name);
         }
-        Some(self.text.def(format!("call i32 @lanes.with(<32 x i64> {addresses}, i64 {bits}, i32 {mask})")))
+        let arguments = [addresses, Operand::i64(bits), mask].map(Argument::from);
+        Some(self.ir.call(Callee::Function(name), Type::I32, arguments))
+    }
+
+    fn lanes_with_function(&mut self, name: Name) {
+        let (addresses_parameter, addresses) = parameter(Type::ADDRESSES, "addresses");
+        let (bits_parameter, bits) = parameter(Type::I64, "bits");
+        let (mask_parameter, mask) = parameter(Type::I32, "mask");
+        let outer = self.ir.begin();
+        let all = self.ir.splat(bits);
+        let some = self.ir.bin(Bin::And, addresses, all);
+        let those = self.ir.icmp_int(Cmp::Ne, some, 0);
+        let sure = self.ir.freeze(those);
+        let word = self.ir.bitcast(sure, Type::I32);
+        let here = self.ir.bin(Bin::And, word, mask);
+        self.ir.ret(here);
+        let blocks = self.ir.end(outer);
+        self.ir.module.functions.push(Function {
+            name,
+            returns: Signature::One(Type::I32),
+            parameters: vec![addresses_parameter, bits_parameter, mask_parameter],
+            attributes: Attributes { will_return: true, no_memory: true, ..ATTRIBUTES },
+            scope: 0,
+            blocks,
+        });
     }
 
     /// The results of an operation on vectors, of a call where it is one.
-    pub fn on_vectors(&mut self, inst: &Inst, raw: bool, args: &[String]) -> Result<Vec<String>> {
+    pub fn on_vectors(&mut self, inst: &Inst, raw: bool, args: &[Operand]) -> Result<Vec<Operand>> {
         let Some(from) = self.routines.from else {
             return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
         };
-        let literals = args.iter().map(|a| is_constant(a).then(|| a.clone())).collect();
+        let literals = args.iter().map(|a| a.is_constant().then_some(*a)).collect();
         let key = (inst.op.clone(), literals, raw);
         if !self.routines.known.contains_key(&key) {
             let made = self.routine(inst, raw, args, from)?;
             self.routines.known.insert(key.clone(), made);
         }
-        let Some((name, ty)) = self.routines.known.get(&key).cloned().flatten() else {
+        let Some((name, types)) = self.routines.known.get(&key).cloned().flatten() else {
             return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
         };
-        let passed = inst.args.iter().zip(args).filter(|(_, a)| !is_constant(a));
-        let passed: Vec<String> = passed.map(|(&v, a)| format!("{} {a}", vector(self.func_ty(v)))).collect();
-        let all = self.text.def(format!("call {ty} {name}({})", passed.join(", ")));
-        if inst.results.len() == 1 {
-            return Ok(vec![all]);
+        let passed = args.iter().filter(|a| !a.is_constant()).map(|a| Argument::from(*a));
+        let callee = Callee::Function(name);
+        if let [one] = types[..] {
+            return Ok(vec![self.ir.call(callee, one, passed)]);
         }
-        let one = |k: &mut Self, i: usize| k.text.def(format!("extractvalue {ty} {all}, {i}"));
-        Ok((0..inst.results.len()).map(|i| one(self, i)).collect())
+        let count = types.len();
+        let all = self.ir.call_several(callee, types, passed.collect());
+        Ok((0..count).map(|i| self.ir.part(&all, i)).collect())
     }
 
-    /// Writes an operation as a function if it has at least `from` lines; its name and the type that it returns.
-    fn routine(
-        &mut self,
-        inst: &Inst,
-        raw: bool,
-        args: &[String],
-        from: usize,
-    ) -> Result<Option<(String, String)>> {
-        let mut text = Text::default();
-        let names: Vec<String> = args
-            .iter()
-            .enumerate()
-            .map(|(i, a)| if is_constant(a) { a.clone() } else { format!("%a{i}") })
-            .collect();
-        let mut emit = lanewise::Emit { text: &mut text, ..self.any_nan(Lanes::Warp, raw) };
-        let results = lanewise::emit(&mut emit, &inst.op, &names)?;
-        if text.out.lines().count() < from {
-            return Ok(None);
-        }
-        let types: Vec<String> = inst.results.iter().map(|&r| vector(self.func_ty(r))).collect();
-        let ty = match types.as_slice() {
-            [one] => one.clone(),
-            more => format!("{{ {} }}", more.join(", ")),
-        };
-        let mut given = results.first().cloned().unwrap_or_default();
-        if types.len() > 1 {
-            given = "poison".into();
-            for (i, (t, r)) in types.iter().zip(&results).enumerate() {
-                given = text.def(format!("insertvalue {ty} {given}, {t} {r}, {i}"));
+    /// Writes an operation as a function if it has at least `from` instructions; its name and the types that it
+    /// returns.
+    fn routine(&mut self, inst: &Inst, raw: bool, args: &[Operand], from: usize) -> Result<Option<Outlined>> {
+        let mut parameters = Vec::new();
+        let mut operands = Vec::new();
+        for (i, a) in args.iter().enumerate() {
+            if a.is_constant() {
+                operands.push(*a);
+                continue;
             }
+            let name = Name::numbered("a", i);
+            parameters.push(Parameter::new(a.ty(), name));
+            operands.push(Operand::local(a.ty(), name));
         }
-        let name = format!("@routine{}", self.routines.known.len());
-        let params = inst.args.iter().zip(&names).filter(|(_, n)| !is_constant(n));
-        let params: Vec<String> = params.map(|(&v, n)| format!("{} {n}", vector(self.func_ty(v)))).collect();
-        // Tables and control words are constants, but LLVM is told nothing of those that read them.
-        let reads = text.out.contains(" = load ") || text.out.contains(" asm ");
-        let effects = if reads { "" } else { " memory(none)" };
-        let _ = writeln!(
-            self.routines.text,
-            "define internal {ty} {name}({}) noinline willreturn{effects} #0 {{\nentry:\n{}  ret {ty} {given}\n}}",
-            params.join(", "),
-            text.out
-        );
-        self.text.declarations.append(&mut text.declarations);
-        Ok(Some((name, ty)))
+        let outer = self.ir.begin();
+        let done = lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, &operands);
+        let long = self.ir.body.size() > from;
+        let returns = match &done {
+            Ok(results) if long => Some(self.return_all(results)),
+            _ => None,
+        };
+        let blocks = self.ir.end(outer);
+        done?;
+        let Some(types) = returns else { return Ok(None) };
+        let name = Name::numbered("routine", self.routines.known.len());
+        // Constants in memory are read by loads, as far as LLVM is told.
+        let touches = |b: &Block| b.insts.iter().any(|i| i.op.effect() != Effect::None);
+        let no_memory = !blocks.iter().any(touches);
+        self.ir.module.functions.push(Function {
+            name,
+            returns: match types[..] {
+                [one] => Signature::One(one),
+                _ => Signature::Several(Rc::clone(&types)),
+            },
+            parameters,
+            attributes: Attributes { will_return: true, no_memory, ..ATTRIBUTES },
+            scope: 0,
+            blocks,
+        });
+        Ok(Some((name, types)))
+    }
+
+    /// Returns an operation's results; their types.
+    fn return_all(&mut self, results: &[Operand]) -> Rc<[Type]> {
+        if let [one] = results {
+            self.ir.ret(*one);
+        } else {
+            let all = self.ir.together(results);
+            self.ir.ret_several(&all);
+        }
+        results.iter().map(|r| r.ty()).collect()
     }
 }

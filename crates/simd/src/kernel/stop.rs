@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wave::op::{BarMode, Op};
-use wave::{Block, BlockCall, BlockData, Function, LANES, Terminator, Value};
+use wave::{Block, BlockCall, BlockData, Function, Terminator, Value};
 
 use super::cfg::Cfg;
-use super::value::{MASK, Rep};
+use super::names::{self, LIVE, WARP};
+use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset};
+use crate::ir::{Bin, Cast, Cmp, Name, Operand, Order, Type};
 
 /// Vectors that are read back from the frame in a row, where more than [`MANY`] are. For each 16 or 32 bytes that it reads, LLVM's instruction
 /// selection looks at everything else that reads the same state of memory: a row of hundreds takes minutes.
@@ -80,7 +82,7 @@ pub fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
 impl Kernel<'_> {
     /// Begins another state of memory, which is no instruction: LLVM compares each load with each other one of the same.
     pub fn another_state(&mut self) {
-        self.text.line("fence syncscope(\"singlethread\") acq_rel");
+        self.ir.fence(Order::AcqRel, true);
     }
 
     /// The frame's first word is the mask of live lanes.
@@ -128,7 +130,7 @@ impl Kernel<'_> {
         for (v, stop) in deepest {
             let mut at = Vec::new();
             for (_, ty) in self.slot_parts(v) {
-                let size = type_size(&ty);
+                let size = ty.bytes();
                 frame = usize::next_multiple_of(frame, size.min(64));
                 at.push(frame);
                 frame += size;
@@ -137,6 +139,15 @@ impl Kernel<'_> {
             self.homes.insert(v, Home { at, eager });
         }
         self.frame = frame;
+    }
+
+    /// What a slot on the stack holds, to be kept over a stop.
+    fn load_kept(&mut self, slot: Name, ty: Type) -> Operand {
+        if ty == Type::MASK {
+            return self.load_slot(slot, ty);
+        }
+        let at = self.slot(slot);
+        self.ir.load(ty, at)
     }
 
     /// A barrier or another stop: saves what lives on, says why, and returns; the next resume restores and goes on.
@@ -158,36 +169,34 @@ impl Kernel<'_> {
                         return Err(Unsupported("a barrier whose number differs between lanes".into()));
                     }
                     let one = self.first_lane(*a);
-                    self.set_field(field, &one);
+                    self.set_field(field, one);
                 }
                 let preds = match inst.args.get(2) {
                     Some(&p) => {
                         let v = self.vector(p);
-                        let v = self.text.def(format!("freeze <32 x i1> {v}"));
-                        let v = self.text.def(format!("bitcast <32 x i1> {v} to i32"));
-                        self.text.def(format!("and i32 {v}, {bits}"))
+                        let v = self.ir.freeze(v);
+                        let v = self.ir.bitcast(v, Type::I32);
+                        self.ir.bin(Bin::And, v, bits)
                     }
-                    None => "0".into(),
+                    None => Operand::i32(0),
                 };
-                let mode = BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0).to_string();
-                self.set_field(offset::W_BAR_MODE, &mode);
-                self.set_field(offset::W_BAR_LANES, &bits);
-                self.set_field(offset::W_BAR_PREDS, &preds);
+                self.set_field(offset::W_BAR_MODE, mode_number(mode));
+                self.set_field(offset::W_BAR_LANES, bits);
+                self.set_field(offset::W_BAR_PREDS, preds);
                 1
             }
             Op::Yield => {
-                self.set_field(offset::W_SLEEP, "0");
+                self.set_field(offset::W_SLEEP, Operand::i32(0));
                 2
             }
             _ => {
                 let v = self.vector(inst.args[0]);
-                let ns =
-                    self.text.intrinsic("i32", "llvm.vector.reduce.umax.v32i32", &[("<32 x i32>".into(), v)]);
-                self.set_field(offset::W_SLEEP, &ns);
+                let ns = self.ir.reduce("umax", v);
+                self.set_field(offset::W_SLEEP, ns);
                 2
             }
         };
-        self.set_field(offset::W_LINE, &inst.loc.line.to_string());
+        self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
         self.edge(b, next, None)?;
         let result = inst.results.first().copied();
         let mut saved = Vec::new();
@@ -198,34 +207,31 @@ impl Kernel<'_> {
             }
         }
         if !self.always_full {
-            saved.push(("%live".into(), MASK.into(), 0, true));
+            saved.push((LIVE, Type::MASK, 0, true));
         }
-        for (slot, ty, at, now) in &saved {
-            if *now {
-                let v = match ty == MASK {
-                    true => self.load_slot(slot, MASK),
-                    false => self.text.def(format!("load {ty}, ptr {slot}")),
-                };
-                self.store_home(ty, &v, *at);
+        for &(slot, ty, at, now) in &saved {
+            if now {
+                let v = self.load_kept(slot, ty);
+                self.store_home(v, at);
             }
         }
         let alive = self.live();
-        let alive = self.bits_of(&alive);
-        self.set_field(offset::W_LIVE, &alive);
-        self.set_field(offset::W_RESUME, &number.to_string());
-        self.text.line(format!("ret i32 {code}"));
+        let alive = self.bits_of(alive);
+        self.set_field(offset::W_LIVE, alive);
+        self.set_field(offset::W_RESUME, Operand::i32(number as i64));
+        self.ir.ret(Operand::i32(code));
         let place = self.place(target);
         self.pending.entry(place).or_default();
         // The way back in.
-        self.text.label(&format!("resume{number}"));
-        let wide = |ty: &str| ty.starts_with('<') && ty != MASK;
-        let rows = saved.iter().filter(|(_, ty, ..)| wide(ty)).count() > MANY;
+        self.ir.label(names::resume(number));
+        let wide = |ty: Type| ty.is_vector() && ty != Type::MASK;
+        let rows = saved.iter().filter(|(_, ty, ..)| wide(*ty)).count() > MANY;
         let mut row = 0;
-        for (slot, ty, at, _) in &saved {
-            let v = self.load_home(ty, *at);
-            match ty == MASK {
-                true => self.store_slot(slot, MASK, &v),
-                false => self.text.line(format!("store {ty} {v}, ptr {slot}")),
+        for &(slot, ty, at, _) in &saved {
+            let v = self.load_home(ty, at);
+            match ty == Type::MASK {
+                true => self.store_slot(slot, v),
+                false => self.set_slot(slot, v),
             }
             row += usize::from(rows && wide(ty));
             if row == ROW {
@@ -236,34 +242,26 @@ impl Kernel<'_> {
         if self.shapes.masked[target] {
             // All live lanes go on.
             let m = self.live();
-            self.store_slot(&format!("%m{target}"), MASK, &m);
+            self.store_slot(names::coming(target), m);
         }
         if let Some(r) = result {
-            let id = self.field("%warp", offset::W_BAR_ID, "i32");
-            let at = self.text.def(format!("zext i32 {id} to i64"));
-            let p = self.text.def(format!("getelementptr i32, ptr %warp, i64 {at}"));
-            let p = self.text.def(format!("getelementptr i8, ptr {p}, i64 {}", offset::W_BAR_RESULT));
-            let v = self.text.def(format!("load i32, ptr {p}"));
-            let v = if self.func_ty(r) == wave::Ty::I1 {
-                self.text.def(format!("icmp ne i32 {v}, 0"))
-            } else {
-                v
-            };
+            let id = self.field(WARP, offset::W_BAR_ID, Type::I32);
+            let at = self.ir.cast(Cast::ZExt, id, Type::I64);
+            let p = self.ir.element(Type::I32, WARP, at);
+            let p = self.ir.offset(p, offset::W_BAR_RESULT);
+            let v = self.ir.load(Type::I32, p);
+            let v = if self.func_ty(r) == wave::Ty::I1 { self.ir.icmp_int(Cmp::Ne, v, 0) } else { v };
             self.env.clear();
             self.lanes.clear();
             self.define(r, Rep::Uniform(v))?;
         }
-        self.text.line(format!("br label %p{place}"));
+        self.ir.br(names::place(place));
         self.resumes = number;
         Ok(())
     }
 }
 
-/// Bytes of an LLVM type that a slot has.
-pub fn type_size(ty: &str) -> usize {
-    let bits = |t: &str| t.trim_start_matches('i').parse::<usize>().unwrap_or(64);
-    match ty.strip_prefix("<32 x ") {
-        Some(rest) => (bits(rest.trim_end_matches('>')) * LANES).div_ceil(8),
-        None => bits(ty).div_ceil(8),
-    }
+/// How compiled code tells the scheduler a barrier's kind.
+pub fn mode_number(mode: BarMode) -> Operand {
+    Operand::i32(BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0) as i64)
 }

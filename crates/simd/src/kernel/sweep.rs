@@ -4,100 +4,178 @@
 //! runs, for each stop, a copy of the code that follows it, without a call for each warp. If a warp stops in
 //! another way, the loop returns its number and the scheduler goes on from there.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 
 use wave::abi::WarpCtx;
 use wave::op::BarMode;
 
+use super::module::{IN_SWEEP, INLINED, SWEEP_SCOPE};
+use super::stop::mode_number;
 use super::{Kernel, RESUME, SWEEP, offset};
+use crate::ir::{
+    Access, Argument, Attributes, Bin, Builder, Callee, Cast, Cmp, Function, Name, Op, Operand, Order,
+    Parameter, Signature, Type,
+};
 
 /// Bytes of all copies together, at most, before LLVM removes what each cannot reach.
 const MOST: usize = 1 << 20;
 
 /// The kernel's code, which both entry points inline.
-pub const BODY: &str = "body";
+pub const BODY: Name = Name::of("body");
+
+/// The function that says whether a warp is at the first warp's barrier.
+const ARRIVED: Name = Name::of("arrived");
+
+/// Barriers of a block.
+const BARRIERS: i64 = 16;
 
 impl Kernel<'_> {
-    /// Whether the kernel gets such a loop: it stops, and a copy of its code for each stop is not too much.
-    pub fn sweeps(&self) -> bool {
+    /// Whether the kernel gets such a loop: it stops, and a copy of its code, of `size` bytes, for each stop is not
+    /// too much.
+    pub fn sweeps(&self, size: usize) -> bool {
         self.suspends
             && !self.in_frame
             && !self.per_lane
             && self.resumes > 0
-            && self.text.out.len() * (self.resumes + 2) <= MOST
+            && size * (self.resumes + 2) <= MOST
     }
 
-    /// The loop, as a function with four arguments: the warps, how many there are, where to store the number
-    /// of the running warp, and the flag that says that the launch has failed. The lower half of its answer
-    /// is the warp that stopped in another way and the upper half how it stopped; or, after a failure
-    /// elsewhere, the number of warps.
-    pub fn sweep(&self) -> String {
-        let sync = BarMode::ALL.iter().position(|&m| m == BarMode::Sync).unwrap_or(0);
-        let mut s = String::new();
-        let _ = writeln!(
-            s,
-            "define i64 @{SWEEP}(ptr %warps, i64 %count, ptr %current, ptr %failed) #0 !dbg !11 {{\nentry:\n  \
-             %at.p = getelementptr i8, ptr %warps, i64 {}\n  %first.p = getelementptr i8, ptr %warps, i64 {}\n  \
-             br label %round\nround:\n  %at = load i32, ptr %at.p",
-            offset::W_RESUME,
-            offset::W_BAR_ID
-        );
-        let cases: String = (0..=self.resumes).map(|k| format!(" i32 {k}, label %from{k}")).collect();
-        let _ = writeln!(s, "  switch i32 %at, label %strange [{cases} ]\nstrange:\n  unreachable");
+    /// The loop, as text to append to the module: a function with four arguments: the warps, how many there are,
+    /// where to store the number of the running warp, and the flag that says that the launch has failed. The lower
+    /// half of its answer is the warp that stopped in another way and the upper half how it stopped; or, after a
+    /// failure elsewhere, the number of warps.
+    pub fn sweep(&mut self) -> String {
+        let mut functions = vec![self.loop_over_warps(), self.arrived()];
+        if self.flushes {
+            let outside = self.flushing(functions.remove(0));
+            functions.extend(self.ir.module.functions.pop());
+            functions.push(outside);
+        }
+        let mut text = String::new();
+        // What they declare, the module declares.
+        let mut declared = BTreeSet::new();
+        for function in &functions {
+            self.ir.module.function(function, &mut text, &mut declared);
+        }
+        text
+    }
+
+    fn loop_over_warps(&mut self) -> Function {
+        let parameters =
+            [(Type::PTR, "warps"), (Type::I64, "count"), (Type::PTR, "current"), (Type::PTR, "failed")];
+        let [warps, count, current, failed] = parameters.map(|(ty, word)| Operand::local(ty, Name::of(word)));
+        let [round, strange, swept, all, out] = ["round", "strange", "swept", "all", "out"].map(Name::of);
+        let outer = self.ir.begin();
+        let ir = &mut self.ir;
+        ir.label(Name::of("entry"));
+        let at = ir.offset(warps, offset::W_RESUME);
+        let first = ir.offset(warps, offset::W_BAR_ID);
+        ir.br(round);
+        ir.label(round);
+        let resume = ir.load(Type::I32, at);
+        let cases = (0..=self.resumes).map(|k| (k as i64, Name::numbered("from", k))).collect();
+        ir.switch(resume, strange, cases);
+        ir.label(strange);
+        ir.push(Op::Unreachable);
+        let mut stopped = Vec::new();
         for k in 0..=self.resumes {
-            let _ = writeln!(
-                s,
-                "from{k}:\n  br label %warp{k}\nwarp{k}:\n  %w{k} = phi i64 [ 0, %from{k} ], [ %w{k}.next, %next{k} ]\n  \
-                 %w{k}.n = trunc i64 %w{k} to i32\n  store volatile i32 %w{k}.n, ptr %current\n  \
-                 %w{k}.at = mul i64 %w{k}, {size}\n  %c{k} = getelementptr i8, ptr %warps, i64 %w{k}.at\n  \
-                 %f{k}.p = getelementptr i8, ptr %c{k}, i64 {frame}\n  %f{k} = load ptr, ptr %f{k}.p\n  \
-                 %at{k}.p = getelementptr i8, ptr %c{k}, i64 {resume}\n  %at{k} = load i32, ptr %at{k}.p\n  \
-                 %same{k} = icmp eq i32 %at{k}, {k}\n  br i1 %same{k}, label %own{k}, label %other{k}\n\
-                 own{k}:\n  %own{k}.r = call i32 @{BODY}(ptr %c{k}, ptr %f{k}, i32 {k}), !dbg !12\n  br label %ran{k}\n\
-                 other{k}:\n  %other{k}.r = call i32 @{RESUME}(ptr %c{k}, ptr %f{k}) noinline, !dbg !12\n  br label %ran{k}\n\
-                 ran{k}:\n  %r{k} = phi i32 [ %own{k}.r, %own{k} ], [ %other{k}.r, %other{k} ]\n  \
-                 %yes{k} = call i1 @arrived(ptr %c{k}, ptr %first.p, i32 %r{k}), !dbg !12\n  \
-                 br i1 %yes{k}, label %next{k}, label %out\n\
-                 next{k}:\n  %w{k}.next = add i64 %w{k}, 1\n  %more{k} = icmp ult i64 %w{k}.next, %count\n  \
-                 br i1 %more{k}, label %warp{k}, label %swept",
-                size = size_of::<WarpCtx>(),
-                frame = offset::W_FRAME,
-                resume = offset::W_RESUME,
-            );
+            let [from, warp, own, other, ran, next] =
+                ["from", "warp", "own", "other", "ran", "next"].map(|word| Name::numbered(word, k));
+            ir.label(from);
+            ir.br(warp);
+            ir.label(warp);
+            let following = Name::numbered("following", k);
+            let start = (Operand::i64(0), from);
+            let w = ir.phi(Type::I64, vec![start, (Operand::local(Type::I64, following), next)]);
+            let number = ir.cast(Cast::Trunc, w, Type::I32);
+            ir.store_as(number, current, Access { volatile: true, ..Access::NATURAL });
+            let distance = ir.bin_int(Bin::Mul, w, size_of::<WarpCtx>() as i64);
+            let context = ir.element(Type::I8, warps, distance);
+            let frame = ir.offset(context, offset::W_FRAME);
+            let frame = ir.load(Type::PTR, frame);
+            let at = ir.offset(context, offset::W_RESUME);
+            let at = ir.load(Type::I32, at);
+            let same = ir.icmp_int(Cmp::Eq, at, k as i64);
+            ir.br_if(same, own, other);
+            ir.label(own);
+            let place = Operand::i32(k as i64);
+            let arguments = [context, frame, place].map(Argument::from);
+            let mine = ir.call_at(IN_SWEEP, Callee::Function(BODY), Type::I32, arguments, false);
+            ir.br(ran);
+            ir.label(other);
+            let arguments = [context, frame].map(Argument::from);
+            let callee = Callee::Function(Name::of(RESUME));
+            let another = ir.call_at(IN_SWEEP, callee, Type::I32, arguments, true);
+            ir.br(ran);
+            ir.label(ran);
+            let code = ir.phi(Type::I32, vec![(mine, own), (another, other)]);
+            let arguments = [context, first, code].map(Argument::from);
+            let yes = ir.call_at(IN_SWEEP, Callee::Function(ARRIVED), Type::I1, arguments, false);
+            ir.br_if(yes, next, out);
+            ir.label(next);
+            let following = ir.named(following, Op::Bin(Bin::Add, w, Operand::i64(1)));
+            let more = ir.icmp(Cmp::Ult, following, count);
+            ir.br_if(more, warp, swept);
+            stopped.push((w, code, ran));
         }
-        let phi = |what: &dyn Fn(usize) -> String| -> String {
-            (0..=self.resumes).map(|k| format!("[ {}, %ran{k} ]", what(k))).collect::<Vec<_>>().join(", ")
+        ir.label(swept);
+        let access = Access { order: Order::Monotonic, ..Access::aligned(1) };
+        let stop = ir.load_as(Type::I8, failed, access);
+        let ends = ir.icmp_int(Cmp::Ne, stop, 0);
+        ir.br_if(ends, all, round);
+        ir.label(all);
+        ir.ret(count);
+        ir.label(out);
+        let w = ir.phi(Type::I64, stopped.iter().map(|(w, _, from)| (*w, *from)).collect());
+        let code = ir.phi(Type::I32, stopped.iter().map(|(_, code, from)| (*code, *from)).collect());
+        let code = ir.cast(Cast::ZExt, code, Type::I64);
+        let code = ir.bin_int(Bin::Shl, code, 32);
+        let answer = ir.bin(Bin::Or, w, code);
+        ir.ret(answer);
+        Function {
+            name: Name::of(SWEEP),
+            returns: Signature::One(Type::I64),
+            parameters: parameters.map(|(ty, word)| Parameter::new(ty, Name::of(word))).to_vec(),
+            attributes: Attributes::default(),
+            scope: SWEEP_SCOPE,
+            blocks: self.ir.end(outer),
+        }
+    }
+
+    /// Whether all live lanes of a warp are at the first warp's barrier, and it waits for the whole block.
+    fn arrived(&mut self) -> Function {
+        let parameters = [(Type::PTR, "warp"), (Type::PTR, "first"), (Type::I32, "code")];
+        let [warp, first, code] = parameters.map(|(ty, word)| Operand::local(ty, Name::of(word)));
+        let outer = self.ir.begin();
+        let ir = &mut self.ir;
+        let field = |ir: &mut Builder, at: usize| {
+            let p = ir.offset(warp, at);
+            ir.load(Type::I32, p)
         };
-        let _ = writeln!(
-            s,
-            "swept:\n  %stop = load atomic i8, ptr %failed monotonic, align 1\n  %ends = icmp ne i8 %stop, 0\n  \
-             br i1 %ends, label %all, label %round\nall:\n  ret i64 %count\nout:\n  %w = phi i64 {}\n  %r = phi i32 {}\n  \
-             %r.wide = zext i32 %r to i64\n  %r.high = shl i64 %r.wide, 32\n  %answer = or i64 %w, %r.high\n  ret i64 %answer\n}}",
-            phi(&|k| format!("%w{k}")),
-            phi(&|k| format!("%r{k}")),
-        );
-        // All live lanes of the warp are at the first warp's barrier, and it waits for the whole block.
-        s += "define internal i1 @arrived(ptr %warp, ptr %first.p, i32 %code) alwaysinline #0 {\n";
-        let fields = [
-            ("live", offset::W_LIVE),
-            ("lanes", offset::W_BAR_LANES),
-            ("threads", offset::W_BAR_THREADS),
-            ("mode", offset::W_BAR_MODE),
-            ("id", offset::W_BAR_ID),
+        let live = field(ir, offset::W_LIVE);
+        let lanes = field(ir, offset::W_BAR_LANES);
+        let threads = field(ir, offset::W_BAR_THREADS);
+        let mode = field(ir, offset::W_BAR_MODE);
+        let id = field(ir, offset::W_BAR_ID);
+        let first = ir.load(Type::I32, first);
+        let conditions = [
+            ir.icmp_int(Cmp::Eq, code, 1),
+            ir.icmp(Cmp::Eq, lanes, live),
+            ir.icmp_int(Cmp::Ne, live, 0),
+            ir.icmp_int(Cmp::Eq, threads, 0),
+            ir.icmp(Cmp::Eq, mode, mode_number(BarMode::Sync)),
+            ir.icmp(Cmp::Eq, id, first),
+            ir.icmp_int(Cmp::Ult, id, BARRIERS),
         ];
-        for (name, at) in fields {
-            let _ = writeln!(
-                s,
-                "  %{name}.p = getelementptr i8, ptr %warp, i64 {at}\n  %{name} = load i32, ptr %{name}.p"
-            );
+        let yes = conditions.into_iter().reduce(|a, b| ir.bin(Bin::And, a, b)).unwrap_or(Operand::TRUE);
+        ir.ret(yes);
+        Function {
+            name: ARRIVED,
+            returns: Signature::One(Type::I1),
+            parameters: parameters.map(|(ty, word)| Parameter::new(ty, Name::of(word))).to_vec(),
+            attributes: INLINED,
+            scope: 0,
+            blocks: self.ir.end(outer),
         }
-        let _ = writeln!(
-            s,
-            "  %first = load i32, ptr %first.p\n  %a = icmp eq i32 %code, 1\n  %b = icmp eq i32 %lanes, %live\n  \
-             %c = icmp ne i32 %live, 0\n  %d = icmp eq i32 %threads, 0\n  %e = icmp eq i32 %mode, {sync}\n  \
-             %f = icmp eq i32 %id, %first\n  %g = icmp ult i32 %id, 16\n  %ab = and i1 %a, %b\n  %cd = and i1 %c, %d\n  \
-             %ef = and i1 %e, %f\n  %abcd = and i1 %ab, %cd\n  %efg = and i1 %ef, %g\n  %yes = and i1 %abcd, %efg\n  ret i1 %yes\n}}"
-        );
-        s
     }
 }

@@ -1,94 +1,96 @@
 //! Values in hand: scalars, patterns, vectors; and their slots.
 
-use std::fmt::Write as _;
-
 use wave::types::Fmt;
 use wave::{LANES, Ty, Value};
 
 use wave::op::Op;
 
+use super::names::{self, FRAME, LIVE};
 use super::stop::ROW;
 use super::{Kernel, Result};
+use crate::ir::{Access, Bin, Builder, Lanes, Name, Operand, Type};
 use crate::lanewise;
-use crate::text::{Lanes, constant_vector, int, vector};
 
 /// How a value is held.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rep {
     /// One scalar for all lanes.
-    Uniform(String),
+    Uniform(Operand),
     /// The first lane's scalar; the shape has the offsets. Guarded: they hold where the condition does, and the vector always; without one it
     /// is computed where it is needed, which is seldom.
     Pattern {
         /// The first lane's value.
-        base: String,
+        base: Operand,
         /// Condition and vector.
-        guarded: Option<(String, Option<String>)>,
+        guarded: Option<(Operand, Option<Operand>)>,
     },
     /// A value a lane.
-    Vector(String),
+    Vector(Operand),
 }
 
-/// The type of masks.
-pub const MASK: &str = "<32 x i1>";
+/// Bytes that a slot on the stack is aligned to: any vector's alignment.
+const SLOT_ALIGNMENT: u32 = 64;
 
 /// Bytes that a slot in the frame is aligned to.
-fn alignment(ty: &str) -> usize {
-    super::stop::type_size(ty).clamp(1, 64)
+fn alignment(ty: Type) -> u32 {
+    ty.bytes().clamp(1, 64) as u32
 }
 
 impl Kernel<'_> {
     /// A value as it is held; read from its slot where another block made it.
     pub fn rep(&mut self, v: Value) -> Rep {
         if let Some(r) = self.env.get(&v) {
-            return r.clone();
+            return *r;
         }
-        let (ty, shape) = (self.func_ty(v), self.shapes.values[v.index()].clone());
-        let n = v.0;
+        let (ty, shape) = (self.func_ty(v), &self.shapes.values[v.index()]);
+        let (uniform, pattern, guarded) = (shape.is_uniform(), shape.is_pattern(), shape.needs_guard());
         if (self.per_lane || self.in_frame)
             && let Some(&bits) = self.constants.get(&v)
         {
-            return Rep::Uniform(crate::text::literal(ty, Lanes::One, bits));
+            return Rep::Uniform(self.ir.literal(ty, Lanes::One, bits));
         }
-        let rep = if shape.is_uniform() {
-            Rep::Uniform(self.load_slot(&format!("%s{n}"), &int(ty, Lanes::One)))
-        } else if shape.is_pattern() {
-            let base = self.load_slot(&format!("%s{n}"), &int(ty, Lanes::One));
-            let guarded = shape.needs_guard().then(|| {
-                let g = self.load_slot(&format!("%g{n}"), "i1");
-                let w = self.load_slot(&format!("%v{n}"), &vector(ty));
+        let (one, all) = (Type::int(ty, Lanes::One), Type::vector(ty));
+        let rep = if uniform {
+            Rep::Uniform(self.load_slot(names::slot(v.0), one))
+        } else if pattern {
+            let base = self.load_slot(names::slot(v.0), one);
+            let guarded = guarded.then(|| {
+                let g = self.load_slot(names::guard(v.0), Type::I1);
+                let w = self.load_slot(names::vector(v.0), all);
                 (g, Some(w))
             });
             Rep::Pattern { base, guarded }
         } else {
-            Rep::Vector(self.load_slot(&format!("%s{n}"), &vector(ty)))
+            Rep::Vector(self.load_slot(names::slot(v.0), all))
         };
-        self.env.insert(v, rep.clone());
+        self.env.insert(v, rep);
         rep
     }
 
     /// Declares a value's slots.
     pub fn declare_slot(&mut self, v: Value) {
-        self.slot_parts(v).iter().for_each(|(name, ty)| self.place_slot(name, ty));
+        for (name, ty) in self.slot_parts(v) {
+            self.place_slot(name, ty);
+        }
     }
 
-    /// The slots of a value as `(name, type)`.
-    pub fn slot_parts(&self, v: Value) -> Vec<(String, String)> {
+    /// The slots of a value with their types.
+    pub fn slot_parts(&self, v: Value) -> Vec<(Name, Type)> {
         let (ty, shape) = (self.func_ty(v), &self.shapes.values[v.index()]);
-        let n = v.0;
         let scalar = shape.is_uniform() || shape.is_pattern();
-        let mut parts = vec![(format!("%s{n}"), int(ty, if scalar { Lanes::One } else { Lanes::Warp }))];
+        let lanes = if scalar { Lanes::One } else { Lanes::Warp };
+        let mut parts = vec![(names::slot(v.0), Type::int(ty, lanes))];
         if shape.needs_guard() {
-            parts.push((format!("%g{n}"), "i1".into()));
+            parts.push((names::guard(v.0), Type::I1));
         }
         if shape.needs_guard() && scalar {
-            parts.push((format!("%v{n}"), vector(ty)));
+            parts.push((names::vector(v.0), Type::vector(ty)));
         }
         parts
     }
 
     /// The condition under which a value's offsets hold; `None` where they do anyway.
-    pub fn guard(&mut self, v: Value) -> Option<String> {
+    pub fn guard(&mut self, v: Value) -> Option<Operand> {
         if !self.shapes.values[v.index()].needs_guard() {
             return None;
         }
@@ -96,10 +98,10 @@ impl Kernel<'_> {
             return Some(g);
         }
         if let Some(g) = self.guards.get(&v) {
-            return Some(g.clone());
+            return Some(*g);
         }
-        let g = self.load_slot(&format!("%g{}", v.0), "i1");
-        self.guards.insert(v, g.clone());
+        let g = self.load_slot(names::guard(v.0), Type::I1);
+        self.guards.insert(v, g);
         Some(g)
     }
 
@@ -108,12 +110,12 @@ impl Kernel<'_> {
     pub fn define(&mut self, v: Value, rep: Rep) -> Result<()> {
         let rep = self.fit(v, rep);
         if self.shapes.values[v.index()].needs_guard() {
-            self.guards.entry(v).or_insert_with(|| "true".into());
+            self.guards.entry(v).or_insert(Operand::TRUE);
         }
-        self.env.insert(v, rep.clone());
+        self.env.insert(v, rep);
         if self.slotted.contains(&v) {
             let rep = self.complete(v, rep);
-            self.env.insert(v, rep.clone());
+            self.env.insert(v, rep);
             let guard = self.guard(v);
             self.write_slot(v, &rep, guard, None);
         }
@@ -121,90 +123,85 @@ impl Kernel<'_> {
     }
 
     /// Writes to the warp's frame; masks as words of bits, since vectors of bits go to memory one by one.
-    pub fn store_home(&mut self, ty: &str, value: &str, at: usize) {
-        let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
-        if ty == MASK {
-            let bits = self.bits_of(value);
-            self.text.line(format!("store i32 {bits}, ptr {p}"));
-        } else {
-            self.text.line(format!("store {ty} {value}, ptr {p}"));
-        }
+    pub fn store_home(&mut self, value: Operand, at: usize) {
+        let p = self.ir.offset(FRAME, at);
+        let value = if value.ty() == Type::MASK { self.bits_of(value) } else { value };
+        self.ir.store(value, p);
     }
 
     /// Reads it again.
-    pub fn load_home(&mut self, ty: &str, at: usize) -> String {
-        let p = self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}"));
-        if ty == MASK {
-            let bits = self.text.def(format!("load i32, ptr {p}"));
-            self.mask_from(&bits)
+    pub fn load_home(&mut self, ty: Type, at: usize) -> Operand {
+        let p = self.ir.offset(FRAME, at);
+        if ty == Type::MASK {
+            let bits = self.ir.load(Type::I32, p);
+            self.mask_from(bits)
         } else {
-            self.text.def(format!("load {ty}, ptr {p}"))
+            self.ir.load(ty, p)
         }
     }
 
     /// Gives a slot a place in the warp's frame, or on the stack.
-    pub fn place_slot(&mut self, name: &str, ty: &str) {
+    pub fn place_slot(&mut self, name: Name, ty: Type) {
         if !self.in_frame {
-            let ty = self.slot_type(ty);
-            let _ = writeln!(self.slots, "  {name} = alloca {ty}, align 64");
+            self.declare(name, self.slot_type(ty), 1);
             return;
         }
-        let size = super::stop::type_size(ty);
+        let size = ty.bytes();
         self.frame = self.frame.next_multiple_of(size.clamp(4, 64));
-        self.places.insert(name.into(), self.frame);
+        self.places.insert(name, self.frame);
         self.frame += size;
+    }
+
+    /// Declares a slot on the stack; its address.
+    pub fn declare(&mut self, name: Name, ty: Type, count: usize) -> Operand {
+        let (inst, at) = Builder::alloca(name, ty, count, SLOT_ALIGNMENT);
+        self.slots.push(inst);
+        at
     }
 
     /// A slot's address. One in the frame is computed in each block that asks, where it becomes a part of the access: from the function's
     /// start, all of them would be alive everywhere.
-    pub fn slot(&mut self, name: &str) -> String {
-        match self.places.get(name) {
-            Some(at) => self.text.def(format!("getelementptr i8, ptr %frame, i64 {at}")),
-            None => name.into(),
+    pub fn slot(&mut self, name: Name) -> Operand {
+        match self.places.get(&name) {
+            Some(&at) => self.ir.offset(FRAME, at),
+            None => Operand::local(Type::PTR, name),
         }
     }
 
-    /// Text that writes a value to a slot, for one place of the function.
-    pub fn set_at_start(&self, name: &str, ty: &str, value: &str) -> String {
-        match self.places.get(name) {
-            Some(at) => {
-                let p = format!("{name}.{}", value.trim_start_matches('%'));
-                format!("  {p} = getelementptr i8, ptr %frame, i64 {at}\n  store {ty} {value}, ptr {p}\n")
-            }
-            None => format!("  store {ty} {value}, ptr {name}\n"),
-        }
+    /// Writes a value to a slot as it lies there.
+    pub fn set_slot(&mut self, name: Name, value: Operand) {
+        let slot = self.slot(name);
+        self.ir.store(value, slot);
     }
 
     /// Reads a slot; one in the warp's frame is no more aligned than the frame, and masks lie there as words.
-    pub fn load_slot(&mut self, name: &str, ty: &str) -> String {
-        if let Some(row) = self.row.filter(|_| ty.starts_with('<') && ty != MASK) {
+    pub fn load_slot(&mut self, name: Name, ty: Type) -> Operand {
+        if let Some(row) = self.row.filter(|_| ty.is_vector() && ty != Type::MASK) {
             if row == ROW {
                 self.another_state();
             }
             self.row = Some(row % ROW + 1);
         }
         let slot = self.slot(name);
-        match (self.in_frame, ty) {
-            (_, MASK) if self.keeps_words() => {
-                let bits = self.text.def(format!("load i32, ptr {slot}"));
-                self.mask_from(&bits)
-            }
-            (true, _) => self.text.def(format!("load {ty}, ptr {slot}, align {}", alignment(ty))),
-            (false, _) => self.text.def(format!("load {ty}, ptr {slot}")),
+        if ty == Type::MASK && self.keeps_words() {
+            let bits = self.ir.load(Type::I32, slot);
+            return self.mask_from(bits);
         }
+        self.ir.load_as(ty, slot, self.slot_access(ty))
     }
 
     /// Writes it.
-    pub fn store_slot(&mut self, name: &str, ty: &str, value: &str) {
+    pub fn store_slot(&mut self, name: Name, value: Operand) {
         let slot = self.slot(name);
-        match (self.in_frame, ty) {
-            (_, MASK) if self.keeps_words() => {
-                let bits = self.bits_of(value);
-                self.text.line(format!("store i32 {bits}, ptr {slot}"));
-            }
-            (true, _) => self.text.line(format!("store {ty} {value}, ptr {slot}, align {}", alignment(ty))),
-            (false, _) => self.text.line(format!("store {ty} {value}, ptr {slot}")),
+        if value.ty() == Type::MASK && self.keeps_words() {
+            let bits = self.bits_of(value);
+            return self.ir.store(bits, slot);
         }
+        self.ir.store_as(value, slot, self.slot_access(value.ty()));
+    }
+
+    fn slot_access(&self, ty: Type) -> Access {
+        if self.in_frame { Access::aligned(alignment(ty)) } else { Access::NATURAL }
     }
 
     /// Whether slots hold masks as words: in the warp's frame, where vectors of bits would go to memory one by one, and for AVX2, whose masks are
@@ -213,22 +210,22 @@ impl Kernel<'_> {
         self.in_frame || !self.avx512
     }
 
-    /// What a slot for a value of an LLVM type holds.
-    pub fn slot_type<'t>(&self, ty: &'t str) -> &'t str {
-        if ty == MASK && self.keeps_words() { "i32" } else { ty }
+    /// What a slot for a value of a type holds.
+    pub fn slot_type(&self, ty: Type) -> Type {
+        if ty == Type::MASK && self.keeps_words() { Type::I32 } else { ty }
     }
 
     /// The lanes that have not ended.
-    pub fn live(&mut self) -> String {
-        self.load_slot("%live", MASK)
+    pub fn live(&mut self) -> Operand {
+        self.load_slot(LIVE, Type::MASK)
     }
 
     /// A word of bits as a mask; for AVX2, which has no masks, one that stays a word where a vector is not asked for.
-    pub fn mask_from(&mut self, bits: &str) -> String {
+    pub fn mask_from(&mut self, bits: Operand) -> Operand {
         if self.avx512 {
-            return self.text.def(format!("bitcast i32 {bits} to {MASK}"));
+            return self.ir.bitcast(bits, Type::MASK);
         }
-        self.text.mask(bits)
+        self.ir.mask(bits)
     }
 
     /// With its vector, for whoever reads it in another block.
@@ -243,12 +240,12 @@ impl Kernel<'_> {
     }
 
     /// The vector of a guarded pattern that has none in hand: its operation again, on vectors.
-    fn recomputed(&mut self, v: Value) -> String {
+    fn recomputed(&mut self, v: Value) -> Operand {
         let again = self.defs.get(&v).cloned().and_then(|(_, inst)| {
-            let args: Vec<String> = inst.args.iter().map(|&a| self.vector(a)).collect();
+            let args: Vec<Operand> = inst.args.iter().map(|&a| self.vector(a)).collect();
             let (op, space) = match inst.op {
-                Op::ToGeneric(space) => ("add", space),
-                Op::FromGeneric(space) => ("sub", space),
+                Op::ToGeneric(space) => (Bin::Add, space),
+                Op::FromGeneric(space) => (Bin::Sub, space),
                 _ => {
                     let at = inst.results.iter().position(|r| *r == v)?;
                     let list = lanewise::emit(&mut self.emitter(Lanes::Warp), &inst.op, &args).ok()?;
@@ -257,13 +254,13 @@ impl Kernel<'_> {
             };
             let address = args.into_iter().next()?;
             let Some(base) = Self::space_base(space) else { return Some(address) };
-            let base = self.text.splat(Ty::I64, base);
-            Some(self.text.def(format!("{op} <32 x i64> {address}, {base}")))
+            let base = self.ir.splat(base);
+            Some(self.ir.bin(op, address, base))
         });
         again.unwrap_or_else(|| {
             // It was emitted once on scalars, so it can be; should that not hold, the kernel is interpreted.
             self.refused.get_or_insert_with(|| format!("v{} cannot be computed again", v.0));
-            "poison".into()
+            Operand::poison(Type::vector(self.func_ty(v)))
         })
     }
 
@@ -273,9 +270,9 @@ impl Kernel<'_> {
         let ty = self.func_ty(v);
         match rep {
             Rep::Uniform(s) if !shape.is_uniform() => {
-                let w = self.text.splat(ty, &s);
+                let w = self.ir.splat(s);
                 match shape.is_pattern() && shape.is_flat() {
-                    true => Rep::Pattern { base: s, guarded: Some(("true".into(), Some(w))) },
+                    true => Rep::Pattern { base: s, guarded: Some((Operand::TRUE, Some(w))) },
                     false => Rep::Vector(w),
                 }
             }
@@ -284,91 +281,88 @@ impl Kernel<'_> {
                 Rep::Vector(w)
             }
             Rep::Vector(w) if shape.is_uniform() || shape.is_pattern() => {
-                let base = self.text.def(format!("extractelement {} {w}, i32 0", vector(ty)));
+                let base = self.ir.extract_lane(w, 0);
                 if shape.is_uniform() {
                     Rep::Uniform(base)
                 } else {
-                    let guarded = shape.needs_guard().then(|| ("true".to_string(), Some(w)));
+                    let guarded = shape.needs_guard().then_some((Operand::TRUE, Some(w)));
                     Rep::Pattern { base, guarded }
                 }
             }
             Rep::Pattern { base, guarded: None } if shape.needs_guard() => {
-                let w = self.spread(ty, &Rep::Pattern { base: base.clone(), guarded: None }, &shape.offsets);
-                Rep::Pattern { base, guarded: Some(("true".into(), Some(w))) }
+                let w = self.spread(ty, &Rep::Pattern { base, guarded: None }, &shape.offsets);
+                Rep::Pattern { base, guarded: Some((Operand::TRUE, Some(w))) }
             }
             other => other,
         }
     }
 
     /// Writes a value's slots, and its home in the warp's frame if it has one; under a mask, lanes outside of it keep theirs (vectors only).
-    pub fn write_slot(&mut self, v: Value, rep: &Rep, guard: Option<String>, mask: Option<&str>) {
-        let ty = self.func_ty(v);
+    pub fn write_slot(&mut self, v: Value, rep: &Rep, guard: Option<Operand>, mask: Option<Operand>) {
         let mut parts = Vec::new();
-        match rep {
-            Rep::Uniform(s) => parts.push(s.clone()),
+        match *rep {
+            Rep::Uniform(s) => parts.push(s),
             Rep::Pattern { base, guarded } => {
-                parts.push(base.clone());
+                parts.push(base);
                 if let Some((g, w)) = guarded {
-                    parts.push(g.clone());
-                    parts.extend(w.clone());
+                    parts.push(g);
+                    parts.extend(w);
                 }
             }
             Rep::Vector(w) => {
-                let t = vector(ty);
-                let mut new = w.clone();
+                let mut new = w;
                 let escaping = self.shapes.escaping[v.index()];
-                let own = self.mask.clone();
-                let mask = mask.or(escaping.then_some(own.as_str()));
+                let mask = mask.or(escaping.then_some(self.mask));
                 if mask.is_some_and(|m| !self.homes.contains_key(&v) && self.kept_by_call(v, w, m)) {
-                    if let (Some(g), Some((slot, t))) = (guard, self.slot_parts(v).into_iter().nth(1)) {
-                        self.store_slot(&slot, &t, &g);
+                    if let (Some(g), Some((slot, _))) = (guard, self.slot_parts(v).into_iter().nth(1)) {
+                        self.store_slot(slot, g);
                     }
                     return;
                 }
                 if let Some(m) = mask {
-                    let old = self.load_slot(&format!("%s{}", v.0), &t);
-                    new = self.text.def(format!("select <32 x i1> {m}, {t} {w}, {t} {old}"));
+                    let old = self.load_slot(names::slot(v.0), w.ty());
+                    new = self.ir.select(m, w, old);
                 }
                 parts.push(new);
                 parts.extend(guard);
             }
         }
         let homes = self.homes.get(&v).filter(|h| h.eager).map(|h| h.at.clone());
-        for (i, ((slot, t), value)) in self.slot_parts(v).into_iter().zip(parts).enumerate() {
-            self.store_slot(&slot, &t, &value);
+        for (i, ((slot, _), value)) in self.slot_parts(v).into_iter().zip(parts).enumerate() {
+            self.store_slot(slot, value);
             if let Some(at) = homes.as_ref().and_then(|h| h.get(i)) {
-                self.store_home(&t, &value, *at);
+                self.store_home(value, *at);
             }
         }
     }
 
     /// A representation as a vector.
-    pub fn spread(&mut self, ty: Ty, rep: &Rep, offsets: &[i64; LANES]) -> String {
-        match rep {
-            Rep::Uniform(s) => self.text.splat(ty, s),
-            Rep::Vector(w) | Rep::Pattern { guarded: Some((_, Some(w))), .. } => w.clone(),
+    pub fn spread(&mut self, ty: Ty, rep: &Rep, offsets: &[i64; LANES]) -> Operand {
+        match *rep {
+            Rep::Uniform(s) => self.ir.splat(s),
+            Rep::Vector(w) | Rep::Pattern { guarded: Some((_, Some(w))), .. } => w,
             Rep::Pattern { base, .. } => {
-                let w = self.text.splat(ty, base);
-                let c = constant_vector(ty, offsets);
-                self.text.def(format!("add {} {w}, {c}", vector(ty)))
+                let w = self.ir.splat(base);
+                let c = self.ir.lanes(ty, |l| offsets[l]);
+                self.ir.bin(Bin::Add, w, c)
             }
         }
     }
 
     /// A value as a vector.
-    pub fn vector(&mut self, v: Value) -> String {
+    pub fn vector(&mut self, v: Value) -> Operand {
         let w = self.raw_vector(v);
         self.exact(v, Lanes::Warp, w)
     }
 
     /// The first lane's value of a uniform value or a pattern; of a vector, its first element.
-    pub fn first_lane(&mut self, v: Value) -> String {
+    pub fn first_lane(&mut self, v: Value) -> Operand {
         let s = self.raw_first_lane(v);
         self.exact(v, Lanes::One, s)
     }
 
     /// As `vector`, for readers to whom all NaNs are the same (see [`super::nan`]).
-    pub fn raw_vector(&mut self, v: Value) -> String {
+    pub fn raw_vector(&mut self, v: Value) -> Operand {
         let rep = self.rep(v);
         if matches!(rep, Rep::Pattern { guarded: Some((_, None)), .. }) {
             return self.recomputed(v);
@@ -379,22 +373,19 @@ impl Kernel<'_> {
     }
 
     /// As `first_lane`, for readers to whom all NaNs are the same.
-    pub fn raw_first_lane(&mut self, v: Value) -> String {
+    pub fn raw_first_lane(&mut self, v: Value) -> Operand {
         match self.rep(v) {
             Rep::Uniform(s) | Rep::Pattern { base: s, .. } => s,
-            Rep::Vector(w) => {
-                let t = vector(self.func_ty(v));
-                self.text.def(format!("extractelement {t} {w}, i32 0"))
-            }
+            Rep::Vector(w) => self.ir.extract_lane(w, 0),
         }
     }
 
     /// The bits that a raw value stands for.
-    fn exact(&mut self, v: Value, lanes: Lanes, s: String) -> String {
+    fn exact(&mut self, v: Value, lanes: Lanes, s: Operand) -> Operand {
         if !self.raw.contains(&v) {
             return s;
         }
-        self.emitter(lanes).canonical(Fmt::F32, &s)
+        self.emitter(lanes).canonical(Fmt::F32, s)
     }
 
     /// A representation that shows the value's exact bits.

@@ -5,7 +5,7 @@ use wave::{Inst, LANES, Ty, Value};
 
 use super::value::Rep;
 use super::{Kernel, Result, Unsupported};
-use crate::text::{constant_vector, lane_numbers, vector};
+use crate::ir::{Access, Bin, Cast, Cmp, Operand, Type};
 
 impl Kernel<'_> {
     /// A value's constant, if it is one.
@@ -15,7 +15,7 @@ impl Kernel<'_> {
 
     /// The lanes in hand that an operation names, as an i32: `None` for the operand where the operation has none. Only where all lanes
     /// name the same.
-    fn members(&mut self, operand: Option<Value>) -> Result<String> {
+    fn members(&mut self, operand: Option<Value>) -> Result<Operand> {
         let bits = self.mask_bits();
         let Some(v) = operand else { return Ok(bits) };
         if self.per_lane {
@@ -29,7 +29,7 @@ impl Kernel<'_> {
             return Err(Unsupported("an operation between lanes whose members differ".into()));
         }
         let m = self.first_lane(v);
-        Ok(self.text.def(format!("and i32 {bits}, {m}")))
+        Ok(self.ir.bin(Bin::And, bits, m))
     }
 
     /// An operation in which lanes take part together.
@@ -46,7 +46,7 @@ impl Kernel<'_> {
             Op::Elect => self.elect(inst),
             Op::Vote { mode, sync } => self.vote(inst, *mode, *sync),
             Op::Redux(op) => self.redux(inst, *op),
-            Op::Match(mode, ty) => self.matching(inst, *mode, *ty),
+            Op::Match(mode, _) => self.matching(inst, *mode),
             Op::Shfl { mode, .. } => self.shuffle(inst, *mode),
             Op::Matrix(matrix) => self.matrix(inst, matrix),
             other => Err(Unsupported(format!("{other:?}"))),
@@ -55,13 +55,10 @@ impl Kernel<'_> {
 
     fn elect(&mut self, inst: &Inst) -> Result<()> {
         let members = self.members(Some(inst.args[0]))?;
-        let first = self.text.intrinsic(
-            "i32",
-            "llvm.cttz.i32",
-            &[("i32".into(), members), ("i1".into(), "false".into())],
-        );
-        let wide = self.text.splat(Ty::I32, &first);
-        let is = self.text.def(format!("icmp eq <32 x i32> {wide}, {}", lane_numbers()));
+        let first = self.ir.trailing_zeros(members);
+        let wide = self.ir.splat(first);
+        let numbers = self.ir.lane_numbers();
+        let is = self.ir.icmp(Cmp::Eq, wide, numbers);
         self.define(inst.results[0], Rep::Uniform(first))?;
         self.define(inst.results[1], Rep::Vector(is))
     }
@@ -69,18 +66,18 @@ impl Kernel<'_> {
     fn vote(&mut self, inst: &Inst, mode: VoteMode, sync: bool) -> Result<()> {
         let members = self.members(sync.then_some(inst.args[1]))?;
         let p = self.vector(inst.args[0]);
-        let p = self.text.def(format!("freeze <32 x i1> {p}"));
-        let p = self.text.def(format!("bitcast <32 x i1> {p} to i32"));
-        let set = self.text.def(format!("and i32 {p}, {members}"));
-        let all = |k: &mut Self| k.text.def(format!("icmp eq i32 {set}, {members}"));
-        let none = |k: &mut Self, how: &str| k.text.def(format!("icmp {how} i32 {set}, 0"));
+        let p = self.ir.freeze(p);
+        let p = self.ir.bitcast(p, Type::I32);
+        let set = self.ir.bin(Bin::And, p, members);
+        let all = |k: &mut Self| k.ir.icmp(Cmp::Eq, set, members);
+        let none = |k: &mut Self, how: Cmp| k.ir.icmp_int(how, set, 0);
         let r = match mode {
-            VoteMode::Ballot => set.clone(),
+            VoteMode::Ballot => set,
             VoteMode::All => all(self),
-            VoteMode::Any => none(self, "ne"),
+            VoteMode::Any => none(self, Cmp::Ne),
             VoteMode::Uni => {
-                let (a, n) = (all(self), none(self, "eq"));
-                self.text.def(format!("or i1 {a}, {n}"))
+                let (a, n) = (all(self), none(self, Cmp::Eq));
+                self.ir.bin(Bin::Or, a, n)
             }
         };
         self.define(inst.results[0], Rep::Uniform(r))
@@ -99,74 +96,68 @@ impl Kernel<'_> {
         };
         let members = self.members(Some(inst.args[1]))?;
         let v = self.vector(inst.args[0]);
-        let m = self.mask_from(&members);
-        let v =
-            self.text.def(format!("select <32 x i1> {m}, <32 x i32> {v}, <32 x i32> splat (i32 {identity})"));
-        let r =
-            self.text.intrinsic("i32", &format!("llvm.vector.reduce.{name}.v32i32"), &[(vector(Ty::I32), v)]);
+        let m = self.mask_from(members);
+        let v = self.ir.select(m, v, Operand::int(Type::WORDS, identity));
+        let r = self.ir.reduce(name, v);
         self.define(inst.results[0], Rep::Uniform(r))
     }
 
     /// Once a distinct value: the lowest lane left gives the value, all that have it get their mask.
-    fn matching(&mut self, inst: &Inst, mode: MatchMode, ty: Ty) -> Result<()> {
+    fn matching(&mut self, inst: &Inst, mode: MatchMode) -> Result<()> {
         let members = self.members(Some(inst.args[1]))?;
         let v = self.vector(inst.args[0]);
-        let v = self.text.def(format!("freeze {} {v}", vector(ty)));
+        let v = self.ir.freeze(v);
         if mode == MatchMode::All {
-            let lane = self.first_set(&members);
-            let one = self.text.def(format!("extractelement {} {v}, i32 {lane}", vector(ty)));
-            let one = self.text.splat(ty, &one);
-            let same = self.text.def(format!("icmp eq {} {v}, {one}", vector(ty)));
-            let same = self.text.def(format!("bitcast <32 x i1> {same} to i32"));
-            let same = self.text.def(format!("and i32 {same}, {members}"));
-            let all = self.text.def(format!("icmp eq i32 {same}, {members}"));
-            let mask = self.text.def(format!("select i1 {all}, i32 {members}, i32 0"));
+            let lane = self.first_set(members);
+            let one = self.ir.extract(v, lane);
+            let one = self.ir.splat(one);
+            let same = self.ir.icmp(Cmp::Eq, v, one);
+            let same = self.ir.bitcast(same, Type::I32);
+            let same = self.ir.bin(Bin::And, same, members);
+            let all = self.ir.icmp(Cmp::Eq, same, members);
+            let mask = self.ir.select(all, members, Operand::i32(0));
             self.define(inst.results[0], Rep::Uniform(mask))?;
             return match inst.results.get(1) {
                 Some(&r) => self.define(r, Rep::Uniform(all)),
                 None => Ok(()),
             };
         }
-        let (left, out) = (self.scratch("i32"), self.scratch("<32 x i32>"));
-        self.text.line(format!("store i32 {members}, ptr {left}"));
-        self.text.line(format!("store <32 x i32> zeroinitializer, ptr {out}"));
-        let (again, end) = (self.text.fresh("value"), self.text.fresh("values.end"));
-        self.text.line(format!("br label %{again}"));
-        self.text.label(&again);
-        let l = self.text.def(format!("load i32, ptr {left}"));
-        let lane = self.first_set(&l);
-        let one = self.text.def(format!("extractelement {} {v}, i32 {lane}", vector(ty)));
-        let one = self.text.splat(ty, &one);
-        let m = self.mask_from(&members);
-        let same = self.text.def(format!("icmp eq {} {v}, {one}", vector(ty)));
-        let same = self.text.def(format!("and <32 x i1> {same}, {m}"));
-        let bits = self.text.def(format!("bitcast <32 x i1> {same} to i32"));
-        let wide = self.text.splat(Ty::I32, &bits);
-        let old = self.text.def(format!("load <32 x i32>, ptr {out}"));
-        let new = self.text.def(format!("select <32 x i1> {same}, <32 x i32> {wide}, <32 x i32> {old}"));
-        self.text.line(format!("store <32 x i32> {new}, ptr {out}"));
-        let not = self.text.def(format!("xor i32 {bits}, -1"));
-        let rest = self.text.def(format!("and i32 {l}, {not}"));
-        self.text.line(format!("store i32 {rest}, ptr {left}"));
-        let more = self.text.def(format!("icmp ne i32 {rest}, 0"));
-        self.text.line(format!("br i1 {more}, label %{again}, label %{end}"));
-        self.text.label(&end);
-        let r = self.text.def(format!("load <32 x i32>, ptr {out}"));
+        let (left, out) = (self.scratch(Type::I32), self.scratch(Type::WORDS));
+        self.ir.store(members, left);
+        self.ir.store(Operand::zero(Type::WORDS), out);
+        let (again, end) = (self.ir.fresh("value"), self.ir.fresh("values.end"));
+        self.ir.br(again);
+        self.ir.label(again);
+        let l = self.ir.load(Type::I32, left);
+        let lane = self.first_set(l);
+        let one = self.ir.extract(v, lane);
+        let one = self.ir.splat(one);
+        let m = self.mask_from(members);
+        let same = self.ir.icmp(Cmp::Eq, v, one);
+        let same = self.ir.bin(Bin::And, same, m);
+        let bits = self.ir.bitcast(same, Type::I32);
+        let wide = self.ir.splat(bits);
+        let old = self.ir.load(Type::WORDS, out);
+        let new = self.ir.select(same, wide, old);
+        self.ir.store(new, out);
+        let not = self.ir.bin_int(Bin::Xor, bits, -1);
+        let rest = self.ir.bin(Bin::And, l, not);
+        self.ir.store(rest, left);
+        let more = self.ir.icmp_int(Cmp::Ne, rest, 0);
+        self.ir.br_if(more, again, end);
+        self.ir.label(end);
+        let r = self.ir.load(Type::WORDS, out);
         self.define(inst.results[0], Rep::Vector(r))?;
         match inst.results.get(1) {
-            Some(&p) => self.define(p, Rep::Vector("splat (i1 true)".into())),
+            Some(&p) => self.define(p, Rep::Vector(Operand::ALL)),
             None => Ok(()),
         }
     }
 
     /// The lowest bit's number, of a mask that may be empty.
-    pub fn first_set(&mut self, mask: &str) -> String {
-        let n = self.text.intrinsic(
-            "i32",
-            "llvm.cttz.i32",
-            &[("i32".into(), mask.to_string()), ("i1".into(), "false".into())],
-        );
-        self.text.def(format!("and i32 {n}, 31"))
+    pub fn first_set(&mut self, mask: Operand) -> Operand {
+        let n = self.ir.trailing_zeros(mask);
+        self.ir.bin_int(Bin::And, n, 31)
     }
 
     /// `shfl` by the manual's pseudo-code. A lane that does not take part gives nothing: its reader keeps its own value.
@@ -177,29 +168,25 @@ impl Kernel<'_> {
             (Some(b), Some(c)) => {
                 let lanes: Vec<(u32, bool)> =
                     (0..LANES as u32).map(|l| source_lane(mode, l, b & 31, c)).collect();
-                let list: Vec<String> = lanes.iter().map(|(s, _)| format!("i32 {s}")).collect();
-                let picked = self.text.def(format!(
-                    "shufflevector <32 x i32> {v}, <32 x i32> poison, <32 x i32> <{}>",
-                    list.join(", ")
-                ));
-                let inside = constant_vector(Ty::I1, &std::array::from_fn(|l| i64::from(lanes[l].1)));
-                let source = constant_vector(Ty::I32, &std::array::from_fn(|l| i64::from(lanes[l].0)));
+                let picked = self.ir.shuffle(v, None, lanes.iter().map(|(s, _)| *s as usize));
+                let inside = self.ir.lanes(Ty::I1, |l| i64::from(lanes[l].1));
+                let source = self.ir.lanes(Ty::I32, |l| i64::from(lanes[l].0));
                 (picked, inside, source)
             }
             _ => {
                 let (b, c) = (self.vector(inst.args[1]), self.vector(inst.args[2]));
-                let (source, inside) = self.source_vector(mode, &b, &c);
-                (self.permute(&v, &source), inside, source)
+                let (source, inside) = self.source_vector(mode, b, c);
+                (self.permute(v, source), inside, source)
             }
         };
         let picked = if self.full {
             picked
         } else {
             let bits = self.mask_bits();
-            let bits = self.text.splat(Ty::I32, &bits);
-            let there = self.text.def(format!("lshr <32 x i32> {bits}, {source}"));
-            let there = self.text.def(format!("trunc <32 x i32> {there} to <32 x i1>"));
-            self.text.def(format!("select <32 x i1> {there}, <32 x i32> {picked}, <32 x i32> {v}"))
+            let bits = self.ir.splat(bits);
+            let there = self.ir.bin(Bin::LShr, bits, source);
+            let there = self.ir.cast(Cast::Trunc, there, Type::MASK);
+            self.ir.select(there, picked, v)
         };
         self.define(inst.results[0], Rep::Vector(picked))?;
         match inst.results.get(1) {
@@ -208,68 +195,48 @@ impl Kernel<'_> {
         }
     }
 
-    fn source_vector(&mut self, mode: ShflMode, b: &str, c: &str) -> (String, String) {
-        let op = |k: &mut Self, op: &str, a: &str, b: &str| k.text.def(format!("{op} <32 x i32> {a}, {b}"));
-        let lane = lane_numbers();
-        let low = "splat (i32 31)";
-        let b = op(self, "and", b, low);
-        let segment = op(self, "lshr", c, "splat (i32 8)");
-        let segment = op(self, "and", &segment, low);
-        let clamp = op(self, "and", c, low);
-        let not = op(self, "xor", &segment, "splat (i32 -1)");
-        let min = op(self, "and", &lane, &segment);
-        let rest = op(self, "and", &clamp, &not);
-        let max = op(self, "or", &min, &rest);
+    fn source_vector(&mut self, mode: ShflMode, b: Operand, c: Operand) -> (Operand, Operand) {
+        let lane = self.ir.lane_numbers();
+        let b = self.ir.bin_int(Bin::And, b, 31);
+        let segment = self.ir.bin_int(Bin::LShr, c, 8);
+        let segment = self.ir.bin_int(Bin::And, segment, 31);
+        let clamp = self.ir.bin_int(Bin::And, c, 31);
+        let not = self.ir.bin_int(Bin::Xor, segment, -1);
+        let min = self.ir.bin(Bin::And, lane, segment);
+        let rest = self.ir.bin(Bin::And, clamp, not);
+        let max = self.ir.bin(Bin::Or, min, rest);
         let (j, how) = match mode {
-            ShflMode::Up => (op(self, "sub", &lane, &b), "icmp sge"),
-            ShflMode::Down => (op(self, "add", &lane, &b), "icmp sle"),
-            ShflMode::Bfly => (op(self, "xor", &lane, &b), "icmp sle"),
+            ShflMode::Up => (self.ir.bin(Bin::Sub, lane, b), Cmp::Sge),
+            ShflMode::Down => (self.ir.bin(Bin::Add, lane, b), Cmp::Sle),
+            ShflMode::Bfly => (self.ir.bin(Bin::Xor, lane, b), Cmp::Sle),
             ShflMode::Idx => {
-                let inner = op(self, "and", &b, &not);
-                (op(self, "or", &min, &inner), "icmp sle")
+                let inner = self.ir.bin(Bin::And, b, not);
+                (self.ir.bin(Bin::Or, min, inner), Cmp::Sle)
             }
         };
-        let inside = op(self, how, &j, &max);
-        let source = self.text.def(format!("select <32 x i1> {inside}, <32 x i32> {j}, <32 x i32> {lane}"));
-        (op(self, "and", &source, low), inside)
+        let inside = self.ir.icmp(how, j, max);
+        let source = self.ir.select(inside, j, lane);
+        (self.ir.bin_int(Bin::And, source, 31), inside)
     }
 
     /// Each lane's element of `v` by its index.
-    fn permute(&mut self, v: &str, source: &str) -> String {
+    fn permute(&mut self, v: Operand, source: Operand) -> Operand {
         if !self.avx512 {
-            let slot = self.scratch("<32 x i32>");
-            self.text.line(format!("store <32 x i32> {v}, ptr {slot}, align 64"));
-            let wide = self.text.def(format!("zext <32 x i32> {source} to <32 x i64>"));
-            let at = self.text.def(format!("getelementptr i32, ptr {slot}, <32 x i64> {wide}"));
-            let t = vector(Ty::I32);
-            let name = "llvm.masked.gather.v32i32.v32p0";
-            self.text.declarations.insert(format!("declare {t} @{name}(<32 x ptr>, <32 x i1>, {t})"));
-            return self.text.def(format!(
-                "call {t} @{name}(<32 x ptr> align 4 {at}, <32 x i1> splat (i1 true), {t} zeroinitializer)"
-            ));
+            let slot = self.scratch(Type::WORDS);
+            self.ir.store_as(v, slot, Access::aligned(64));
+            let wide = self.ir.cast(Cast::ZExt, source, Type::ADDRESSES);
+            let at = self.ir.element(Type::I32, slot, wide);
+            return self.ir.gather(Type::WORDS, at, Operand::ALL, 4);
         }
-        let half = |k: &mut Self, v: &str, first: usize| {
-            let list: Vec<String> = (first..first + 16).map(|i| format!("i32 {i}")).collect();
-            k.text.def(format!(
-                "shufflevector <32 x i32> {v}, <32 x i32> poison, <16 x i32> <{}>",
-                list.join(", ")
-            ))
-        };
-        let t = "<16 x i32>".to_string();
-        let (lo, hi) = (half(self, v, 0), half(self, v, 16));
-        let mut halves = Vec::new();
-        for first in [0, 16] {
+        const HALF: usize = LANES / 2;
+        let half = |k: &mut Self, v: Operand, first: usize| k.ir.shuffle(v, None, first..first + HALF);
+        let (lo, hi) = (half(self, v, 0), half(self, v, HALF));
+        let halves = [0, HALF].map(|first| {
             let index = half(self, source, first);
-            let args = [(t.clone(), lo.clone()), (t.clone(), index), (t.clone(), hi.clone())];
-            halves.push(self.text.intrinsic(&t, "llvm.x86.avx512.vpermi2var.d.512", &args));
-        }
-        let list: Vec<String> = (0..32).map(|i| format!("i32 {i}")).collect();
-        self.text.def(format!(
-            "shufflevector {t} {}, {t} {}, <32 x i32> <{}>",
-            halves[0],
-            halves[1],
-            list.join(", ")
-        ))
+            let name = "llvm.x86.avx512.vpermi2var.d.512";
+            self.ir.intrinsic(name, [None; 2], index.ty(), &[lo, index, hi])
+        });
+        self.ir.shuffle(halves[0], Some(halves[1]), 0..LANES)
     }
 }
 

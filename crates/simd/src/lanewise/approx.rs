@@ -6,7 +6,7 @@ use wave::types::Fmt;
 
 use super::float::one_bits;
 use super::{Emit, Result, Unsupported, round};
-use crate::text::{Lanes, float as float_type, int as int_type, is_constant};
+use crate::ir::{Bin, Cmp, Fcmp, Lanes, Likely, Operand, Type};
 
 /// 2^x on [-0.5, 0.5], lowest power first: the least relative error (2^-28.5) with 1 at 0.
 const EXP2: [f32; 7] =
@@ -34,40 +34,40 @@ const PI: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_5e-14];
 /// What added to a float of moderate size leaves its nearest integer in the low bits.
 const MAGIC: f32 = 12_582_912.0;
 
-fn constant(e: &mut Emit, v: f32) -> String {
+fn constant(e: &mut Emit, v: f32) -> Operand {
     e.flit(Fmt::F32, u128::from(v.to_bits()))
 }
 
 /// `a * b + c` on f32 floats.
-fn fma(e: &mut Emit, a: &str, b: &str, c: &str) -> String {
-    e.float_intrinsic("fma", Fmt::F32, &[a, b, c])
+fn fma(e: &mut Emit, a: Operand, b: Operand, c: Operand) -> Operand {
+    e.math("llvm.fma", &[a, b, c])
 }
 
 /// A polynomial by Horner's rule, lowest coefficient first.
-fn polynomial(e: &mut Emit, x: &str, coefficients: &[f32]) -> String {
+fn polynomial(e: &mut Emit, x: Operand, coefficients: &[f32]) -> Operand {
     let mut rest = coefficients.iter().rev();
     let first = rest.next().copied().unwrap_or(0.0);
     let mut sum = constant(e, first);
-    for &c in rest {
-        let c = constant(e, c);
-        sum = fma(e, &sum, x, &c);
+    for c in rest {
+        let c = constant(e, *c);
+        sum = fma(e, sum, x, c);
     }
     sum
 }
 
-pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -> Result<String> {
+pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: Operand, b: Operand) -> Result<Operand> {
     if fmt == Fmt::F64 {
         return double(e, op, ftz, a);
     }
     if fmt != Fmt::F32 {
         // Halves: the function of the widened value, rounded; far inside the bound.
         let x = e.flush(fmt, ftz, a);
-        let (_, x) = e.widen(fmt, &x);
-        let x = e.as_bits(Fmt::F32, &x);
-        let r = emit(e, op, Fmt::F32, false, &x, b)?;
-        let r = e.as_float(Fmt::F32, &r);
-        let r = round::narrow(e, Fmt::F32, fmt, Round::Rn, &r, false);
-        return Ok(e.flush(fmt, ftz, &r));
+        let (_, x) = e.widen(fmt, x);
+        let x = e.as_bits(Fmt::F32, x);
+        let r = emit(e, op, Fmt::F32, false, x, b)?;
+        let r = e.as_float(Fmt::F32, r);
+        let r = round::narrow(e, Fmt::F32, fmt, Round::Rn, r, false);
+        return Ok(e.flush(fmt, ftz, r));
     }
     if op == ApproxOp::Rsqrt && e.avx512 && e.lanes == Lanes::Warp {
         return Ok(usually(e, a, refined_rsqrt, |e| general(e, op, ftz, a, b)));
@@ -78,50 +78,50 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: &str, b: &str) -
 /// Two ways: where all lanes' operands are positive normal numbers, as they are most of the time, nothing need be looked at; else whatever comes.
 fn usually(
     e: &mut Emit,
-    a: &str,
-    usual: impl FnOnce(&mut Emit, &str) -> String,
-    rare: impl FnOnce(&mut Emit) -> String,
-) -> String {
-    let a = e.text.def(format!("freeze <32 x i32> {a}"));
+    a: Operand,
+    usual: impl FnOnce(&mut Emit, Operand) -> Operand,
+    rare: impl FnOnce(&mut Emit) -> Operand,
+) -> Operand {
+    let a = e.ir.freeze(a);
     let least = e.lit(Ty::I32, 0x0080_0000);
     let range = e.lit(Ty::I32, 0x7f00_0000);
-    let above = e.bin("sub", Ty::I32, &a, &least);
-    let normal = e.icmp("ult", Ty::I32, &above, &range);
-    let bits = e.text.def(format!("bitcast <32 x i1> {normal} to i32"));
-    let all = e.text.def(format!("icmp eq i32 {bits}, -1"));
-    let (fast, slow, end) = (e.text.fresh("usual"), e.text.fresh("rare"), e.text.fresh("either"));
-    e.text.line(format!("br i1 {all}, label %{fast}, label %{slow}, !prof !10"));
-    e.text.label(&fast);
-    let x = e.as_float(Fmt::F32, &a);
-    let u = usual(e, &x);
-    let u = e.as_bits(Fmt::F32, &u);
-    e.text.line(format!("br label %{end}"));
-    e.text.label(&slow);
+    let above = e.bin(Bin::Sub, a, least);
+    let normal = e.icmp(Cmp::Ult, above, range);
+    let bits = e.ir.bitcast(normal, Type::I32);
+    let all = e.ir.icmp_int(Cmp::Eq, bits, -1);
+    let (fast, slow, end) = (e.ir.fresh("usual"), e.ir.fresh("rare"), e.ir.fresh("either"));
+    e.ir.br_likely(all, fast, slow, Likely::First);
+    e.ir.label(fast);
+    let x = e.as_float(Fmt::F32, a);
+    let u = usual(e, x);
+    let u = e.as_bits(Fmt::F32, u);
+    e.ir.br(end);
+    e.ir.label(slow);
     let r = rare(e);
-    e.text.line(format!("br label %{end}"));
-    e.text.label(&end);
-    e.text.def(format!("phi <32 x i32> [ {u}, %{fast} ], [ {r}, %{slow} ]"))
+    e.ir.br(end);
+    e.ir.label(end);
+    e.ir.phi(a.ty(), vec![(u, fast), (r, slow)])
 }
 
-fn general(e: &mut Emit, op: ApproxOp, ftz: bool, a: &str, b: &str) -> String {
+fn general(e: &mut Emit, op: ApproxOp, ftz: bool, a: Operand, b: Operand) -> Operand {
     let fmt = Fmt::F32;
     // Of constants LLVM does not flush all it computes.
-    let ftz = ftz && (!e.flushes || is_constant(a));
+    let ftz = ftz && (!e.flushes || a.is_constant());
     let a = e.flush(fmt, ftz, a);
-    let x = e.as_float(fmt, &a);
+    let x = e.as_float(fmt, a);
     let r = match op {
-        ApproxOp::Rcp => reciprocal(e, &x),
-        ApproxOp::Sqrt => e.float_intrinsic("sqrt", fmt, &[&x]),
-        ApproxOp::Rsqrt => rsqrt(e, &x),
-        ApproxOp::Ex2 => exp2(e, &x),
-        ApproxOp::Lg2 => log2(e, &a, &x),
-        ApproxOp::Sin => sine(e, &x, false),
-        ApproxOp::Cos => sine(e, &x, true),
-        ApproxOp::Tanh => tanh(e, &x),
+        ApproxOp::Rcp => reciprocal(e, x),
+        ApproxOp::Sqrt => e.math("llvm.sqrt", &[x]),
+        ApproxOp::Rsqrt => rsqrt(e, x),
+        ApproxOp::Ex2 => exp2(e, x),
+        ApproxOp::Lg2 => log2(e, a, x),
+        ApproxOp::Sin => sine(e, x, false),
+        ApproxOp::Cos => sine(e, x, true),
+        ApproxOp::Tanh => tanh(e, x),
         ApproxOp::Div | ApproxOp::DivFull => {
             let b = e.flush(fmt, ftz, b);
-            let y = e.as_float(fmt, &b);
-            let q = e.fbin("fdiv", fmt, &x, &y);
+            let y = e.as_float(fmt, b);
+            let q = e.bin(Bin::FDiv, x, y);
             if op == ApproxOp::DivFull {
                 q
             } else {
@@ -129,273 +129,268 @@ fn general(e: &mut Emit, op: ApproxOp, ftz: bool, a: &str, b: &str) -> String {
                 let ty = fmt.ty();
                 let (m, limit, inf) =
                     (e.lit(ty, 0x7fff_ffff), e.lit(ty, 0x7e80_0000), e.lit(ty, 0x7f80_0000));
-                let size = e.bin("and", ty, &b, &m);
-                let big = e.icmp("ugt", ty, &size, &limit);
-                let finite = e.icmp("ult", ty, &size, &inf);
-                let big = e.bin("and", Ty::I1, &big, &finite);
+                let size = e.bin(Bin::And, b, m);
+                let big = e.icmp(Cmp::Ugt, size, limit);
+                let finite = e.icmp(Cmp::Ult, size, inf);
+                let big = e.bin(Bin::And, big, finite);
                 let zero = e.lit(ty, 0);
-                let signed_zero = super::float::copysign(e, fmt, &zero, &b);
-                let z = e.as_float(fmt, &signed_zero);
-                let product = e.fbin("fmul", fmt, &x, &z);
-                let (p, q) = (e.as_bits(fmt, &product), e.as_bits(fmt, &q));
-                let r = e.select(ty, &big, &p, &q);
-                e.as_float(fmt, &r)
+                let signed_zero = super::float::copysign(e, fmt, zero, b);
+                let z = e.as_float(fmt, signed_zero);
+                let product = e.bin(Bin::FMul, x, z);
+                let (p, q) = (e.as_bits(fmt, product), e.as_bits(fmt, q));
+                let r = e.select(big, p, q);
+                e.as_float(fmt, r)
             }
         }
     };
-    let r = e.as_bits(fmt, &r);
-    let r = e.flush(fmt, ftz, &r);
-    e.canonical(fmt, &r)
+    let r = e.as_bits(fmt, r);
+    let r = e.flush(fmt, ftz, r);
+    e.canonical(fmt, r)
 }
 
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.f64` give the upper half only; the correctly rounded value is inside their bound.
-fn double(e: &mut Emit, op: ApproxOp, ftz: bool, a: &str) -> Result<String> {
+fn double(e: &mut Emit, op: ApproxOp, ftz: bool, a: Operand) -> Result<Operand> {
     let upper = e.lit(Ty::I64, !0xffff_ffffu128);
     let a = e.flush(Fmt::F64, ftz, a);
-    let x = e.as_float(Fmt::F64, &a);
+    let x = e.as_float(Fmt::F64, a);
     let one = e.flit(Fmt::F64, one_bits(Fmt::F64));
     let r = match op {
-        ApproxOp::Rcp => e.fbin("fdiv", Fmt::F64, &one, &x),
+        ApproxOp::Rcp => e.bin(Bin::FDiv, one, x),
         ApproxOp::Rsqrt => {
-            let s = e.float_intrinsic("sqrt", Fmt::F64, &[&x]);
-            e.fbin("fdiv", Fmt::F64, &one, &s)
+            let s = e.math("llvm.sqrt", &[x]);
+            e.bin(Bin::FDiv, one, s)
         }
         _ => return Err(Unsupported(format!("{} of f64", op.name()))),
     };
-    let r = e.as_bits(Fmt::F64, &r);
-    let r = e.bin("and", Ty::I64, &r, &upper);
-    Ok(e.flush(Fmt::F64, ftz, &r))
+    let r = e.as_bits(Fmt::F64, r);
+    let r = e.bin(Bin::And, r, upper);
+    Ok(e.flush(Fmt::F64, ftz, r))
 }
 
 /// An AVX-512 instruction of one f32 operand, with operands after it and a pass-through that is not used.
-fn estimate(e: &mut Emit, name: &str, x: &str, immediate: Option<u32>, exceptions: bool) -> String {
-    let part = "<16 x float>";
-    e.pieces(16, "float", "float", &[x], |e, parts| {
-        let mut args = vec![(part.to_string(), parts[0].clone())];
-        args.extend(immediate.map(|i| ("i32".to_string(), i.to_string())));
-        args.push((part.into(), "zeroinitializer".into()));
-        args.push(("i16".into(), "-1".into()));
+fn estimate(
+    e: &mut Emit,
+    name: &'static str,
+    x: Operand,
+    immediate: Option<i64>,
+    exceptions: bool,
+) -> Operand {
+    e.pieces(16, &[x], |e, parts| {
+        let part = parts[0].ty();
+        let mut args = vec![parts[0]];
+        args.extend(immediate.map(Operand::i32));
+        args.push(Operand::zero(part));
+        args.push(Operand::int(Type::I16, -1));
         if exceptions {
-            args.push(("i32".into(), "8".into()));
+            args.push(Operand::i32(8));
         }
-        e.text.intrinsic(part, &format!("llvm.x86.avx512.{name}.ps.512"), &args)
+        e.ir.intrinsic(name, [None; 2], part, &args)
     })
 }
 
 /// `x * 2^floor(n)`, rounded once (AVX-512).
-fn scale(e: &mut Emit, x: &str, n: &str) -> String {
-    let part = "<16 x float>";
-    e.pieces(16, "float", "float", &[x, n], |e, parts| {
-        let args = [
-            (part.to_string(), parts[0].clone()),
-            (part.to_string(), parts[1].clone()),
-            (part.to_string(), "zeroinitializer".to_string()),
-            ("i16".to_string(), "-1".to_string()),
-            ("i32".to_string(), "8".to_string()),
-        ];
-        e.text.intrinsic(part, "llvm.x86.avx512.mask.scalef.ps.512", &args)
+fn scale(e: &mut Emit, x: Operand, n: Operand) -> Operand {
+    e.pieces(16, &[x, n], |e, parts| {
+        let part = parts[0].ty();
+        let args = [parts[0], parts[1], Operand::zero(part), Operand::int(Type::I16, -1), Operand::i32(8)];
+        e.ir.intrinsic("llvm.x86.avx512.mask.scalef.ps.512", [None; 2], part, &args)
     })
 }
 
-fn negative(e: &mut Emit, x: &str) -> String {
-    let f = float_type(Fmt::F32, e.lanes);
-    e.text.def(format!("fneg {f} {x}"))
+fn negative(e: &mut Emit, x: Operand) -> Operand {
+    e.ir.fneg(x)
 }
 
 /// `x` within bounds; NaN stays.
-fn clamp(e: &mut Emit, x: &str, low: f32, high: f32) -> String {
+fn clamp(e: &mut Emit, x: Operand, low: f32, high: f32) -> Operand {
     let (low, high) = (constant(e, low), constant(e, high));
-    let above = e.fcmp("ogt", Fmt::F32, x, &high);
-    let x = e.fselect(Fmt::F32, &above, &high, x);
-    let below = e.fcmp("olt", Fmt::F32, &x, &low);
-    e.fselect(Fmt::F32, &below, &low, &x)
+    let above = e.fcmp(Fcmp::Ogt, x, high);
+    let x = e.select(above, high, x);
+    let below = e.fcmp(Fcmp::Olt, x, low);
+    e.select(below, low, x)
 }
 
 /// `better` but where it is NaN, which a step of Newton's makes of infinities and zeros: there the estimate is right.
-fn unless_nan(e: &mut Emit, better: &str, estimate: &str) -> String {
-    let bad = e.fcmp("uno", Fmt::F32, better, better);
-    e.fselect(Fmt::F32, &bad, estimate, better)
+fn unless_nan(e: &mut Emit, better: Operand, estimate: Operand) -> Operand {
+    let bad = e.fcmp(Fcmp::Uno, better, better);
+    e.select(bad, estimate, better)
 }
 
 /// 1/x: with AVX-512 a 14-bit estimate and one Newton step.
-fn reciprocal(e: &mut Emit, x: &str) -> String {
+fn reciprocal(e: &mut Emit, x: Operand) -> Operand {
     let one = constant(e, 1.0);
     if !e.avx512 {
-        return e.fbin("fdiv", Fmt::F32, &one, x);
+        return e.bin(Bin::FDiv, one, x);
     }
-    let y = estimate(e, "rcp14", x, None, false);
+    let y = estimate(e, "llvm.x86.avx512.rcp14.ps.512", x, None, false);
     let minus = negative(e, x);
-    let rest = fma(e, &minus, &y, &one);
-    let better = fma(e, &y, &rest, &y);
-    unless_nan(e, &better, &y)
+    let rest = fma(e, minus, y, one);
+    let better = fma(e, y, rest, y);
+    unless_nan(e, better, y)
 }
 
 /// 1/sqrt: likewise.
-fn rsqrt(e: &mut Emit, x: &str) -> String {
+fn rsqrt(e: &mut Emit, x: Operand) -> Operand {
     let one = constant(e, 1.0);
     if !e.avx512 {
-        let s = e.float_intrinsic("sqrt", Fmt::F32, &[x]);
-        return e.fbin("fdiv", Fmt::F32, &one, &s);
+        let s = e.math("llvm.sqrt", &[x]);
+        return e.bin(Bin::FDiv, one, s);
     }
-    let y = estimate(e, "rsqrt14", x, None, false);
-    let better = refine_rsqrt(e, x, &y);
-    unless_nan(e, &better, &y)
+    let y = estimate(e, "llvm.x86.avx512.rsqrt14.ps.512", x, None, false);
+    let better = refine_rsqrt(e, x, y);
+    unless_nan(e, better, y)
 }
 
 /// The same for positive normal numbers.
-fn refined_rsqrt(e: &mut Emit, x: &str) -> String {
-    let y = estimate(e, "rsqrt14", x, None, false);
-    refine_rsqrt(e, x, &y)
+fn refined_rsqrt(e: &mut Emit, x: Operand) -> Operand {
+    let y = estimate(e, "llvm.x86.avx512.rsqrt14.ps.512", x, None, false);
+    refine_rsqrt(e, x, y)
 }
 
 /// y' = y + y/2 * (1 - x y^2), with the remainder by one fused operation.
-fn refine_rsqrt(e: &mut Emit, x: &str, y: &str) -> String {
+fn refine_rsqrt(e: &mut Emit, x: Operand, y: Operand) -> Operand {
     let (one, half) = (constant(e, 1.0), constant(e, 0.5));
-    let xy = e.fbin("fmul", Fmt::F32, x, y);
-    let minus = negative(e, &xy);
-    let rest = fma(e, &minus, y, &one);
-    let h = e.fbin("fmul", Fmt::F32, y, &half);
-    fma(e, &h, &rest, y)
+    let xy = e.bin(Bin::FMul, x, y);
+    let minus = negative(e, xy);
+    let rest = fma(e, minus, y, one);
+    let h = e.bin(Bin::FMul, y, half);
+    fma(e, h, rest, y)
 }
 
 /// The nearest integer to a number below 2^22, as a float, and a word whose low bits are the integer's.
-fn nearest(e: &mut Emit, x: &str) -> (String, String) {
+fn nearest(e: &mut Emit, x: Operand) -> (Operand, Operand) {
     let magic = constant(e, MAGIC);
-    let sum = e.fbin("fadd", Fmt::F32, x, &magic);
-    let bits = e.as_bits(Fmt::F32, &sum);
-    (e.fbin("fsub", Fmt::F32, &sum, &magic), bits)
+    let sum = e.bin(Bin::FAdd, x, magic);
+    let bits = e.as_bits(Fmt::F32, sum);
+    (e.bin(Bin::FSub, sum, magic), bits)
 }
 
 /// 2^x: x = n + f, a polynomial for 2^f, and n added to its exponent.
-fn exp2(e: &mut Emit, x: &str) -> String {
+fn exp2(e: &mut Emit, x: Operand) -> Operand {
     if e.avx512 {
         // The reduction gives 0 for infinities, which the scaling then sees.
-        let n = e.float_intrinsic("roundeven", Fmt::F32, &[x]);
-        let f = estimate(e, "mask.reduce", x, Some(8), true);
-        let m = polynomial(e, &f, &EXP2);
-        return scale(e, &m, &n);
+        let n = e.math("llvm.roundeven", &[x]);
+        let f = estimate(e, "llvm.x86.avx512.mask.reduce.ps.512", x, Some(8), true);
+        let m = polynomial(e, f, &EXP2);
+        return scale(e, m, n);
     }
     let y = clamp(e, x, -160.0, 129.0);
-    let (n, bits) = nearest(e, &y);
-    let f = e.fbin("fsub", Fmt::F32, &y, &n);
-    let m = polynomial(e, &f, &EXP2);
+    let (n, bits) = nearest(e, y);
+    let f = e.bin(Bin::FSub, y, n);
+    let m = polynomial(e, f, &EXP2);
     // In two factors, so that subnormal results are rounded once.
     let ty = Ty::I32;
     let base = e.lit(ty, u128::from(MAGIC.to_bits()));
-    let n = e.bin("sub", ty, &bits, &base);
+    let n = e.bin(Bin::Sub, bits, base);
     let one = e.lit(ty, 1);
-    let first = e.bin("ashr", ty, &n, &one);
-    let second = e.bin("sub", ty, &n, &first);
+    let first = e.bin(Bin::AShr, n, one);
+    let second = e.bin(Bin::Sub, n, first);
     let mut out = m;
     for part in [first, second] {
         let (bias, shift) = (e.lit(ty, 127), e.lit(ty, 23));
-        let biased = e.bin("add", ty, &part, &bias);
-        let bits = e.bin("shl", ty, &biased, &shift);
-        let factor = e.as_float(Fmt::F32, &bits);
-        out = e.fbin("fmul", Fmt::F32, &out, &factor);
+        let biased = e.bin(Bin::Add, part, bias);
+        let bits = e.bin(Bin::Shl, biased, shift);
+        let factor = e.as_float(Fmt::F32, bits);
+        out = e.bin(Bin::FMul, out, factor);
     }
     out
 }
 
 /// log2: exponent plus log2 of the significand m in [0.75, 1.5).
-fn log2(e: &mut Emit, bits: &str, x: &str) -> String {
+fn log2(e: &mut Emit, bits: Operand, x: Operand) -> Operand {
     let one = constant(e, 1.0);
     if e.avx512 {
         // Significands of negative numbers are NaN; exponents of 0 and infinity are infinite, their significands 1.
-        let m = estimate(e, "mask.getmant", x, Some(0b1011), true);
-        let all = estimate(e, "mask.getexp", x, None, true);
-        let own = estimate(e, "mask.getexp", &m, None, true);
-        let n = e.fbin("fsub", Fmt::F32, &all, &own);
-        let t = e.fbin("fsub", Fmt::F32, &m, &one);
-        let q = polynomial(e, &t, &LOG2);
-        return fma(e, &t, &q, &n);
+        let m = estimate(e, "llvm.x86.avx512.mask.getmant.ps.512", x, Some(0b1011), true);
+        let all = estimate(e, "llvm.x86.avx512.mask.getexp.ps.512", x, None, true);
+        let own = estimate(e, "llvm.x86.avx512.mask.getexp.ps.512", m, None, true);
+        let n = e.bin(Bin::FSub, all, own);
+        let t = e.bin(Bin::FSub, m, one);
+        let q = polynomial(e, t, &LOG2);
+        return fma(e, t, q, n);
     }
-    let f = float_type(Fmt::F32, e.lanes);
     let ty = Ty::I32;
     // Subnormals are scaled up first.
     let smallest = constant(e, f32::MIN_POSITIVE);
-    let tiny = e.fcmp("olt", Fmt::F32, x, &smallest);
+    let tiny = e.fcmp(Fcmp::Olt, x, smallest);
     let scale = constant(e, 8_388_608.0);
-    let scaled = e.fbin("fmul", Fmt::F32, x, &scale);
-    let scaled_bits = e.as_bits(Fmt::F32, &scaled);
-    let b = e.select(ty, &tiny, &scaled_bits, bits);
+    let scaled = e.bin(Bin::FMul, x, scale);
+    let scaled_bits = e.as_bits(Fmt::F32, scaled);
+    let b = e.select(tiny, scaled_bits, bits);
     let (middle, fraction, shift) = (e.lit(ty, 0x3f40_0000), e.lit(ty, 0x007f_ffff), e.lit(ty, 23));
-    let d = e.bin("sub", ty, &b, &middle);
-    let exponent = e.bin("ashr", ty, &d, &shift);
-    let low = e.bin("and", ty, &d, &fraction);
-    let m = e.bin("add", ty, &low, &middle);
-    let m = e.as_float(Fmt::F32, &m);
+    let d = e.bin(Bin::Sub, b, middle);
+    let exponent = e.bin(Bin::AShr, d, shift);
+    let low = e.bin(Bin::And, d, fraction);
+    let m = e.bin(Bin::Add, low, middle);
+    let m = e.as_float(Fmt::F32, m);
     let (extra, zero) = (constant(e, -23.0), constant(e, 0.0));
-    let n = {
-        let t = int_type(ty, e.lanes);
-        e.text.def(format!("sitofp {t} {exponent} to {f}"))
-    };
-    let bias = e.fselect(Fmt::F32, &tiny, &extra, &zero);
-    let n = e.fbin("fadd", Fmt::F32, &n, &bias);
-    let t = e.fbin("fsub", Fmt::F32, &m, &one);
-    let q = polynomial(e, &t, &LOG2);
-    let r = fma(e, &t, &q, &n);
+    let n = e.float_of(true, Fmt::F32, exponent);
+    let bias = e.select(tiny, extra, zero);
+    let n = e.bin(Bin::FAdd, n, bias);
+    let t = e.bin(Bin::FSub, m, one);
+    let q = polynomial(e, t, &LOG2);
+    let r = fma(e, t, q, n);
     // 0 gives -inf, negatives NaN, infinity and NaN themselves.
     let (pinf, ninf) = (constant(e, f32::INFINITY), constant(e, f32::NEG_INFINITY));
     let nan = e.flit(Fmt::F32, 0x7fff_ffff);
-    let is_zero = e.fcmp("oeq", Fmt::F32, x, &zero);
-    let r = e.fselect(Fmt::F32, &is_zero, &ninf, &r);
-    let negative = e.fcmp("ult", Fmt::F32, x, &zero);
-    let r = e.fselect(Fmt::F32, &negative, &nan, &r);
-    let big = e.fcmp("oeq", Fmt::F32, x, &pinf);
-    e.fselect(Fmt::F32, &big, &pinf, &r)
+    let is_zero = e.fcmp(Fcmp::Oeq, x, zero);
+    let r = e.select(is_zero, ninf, r);
+    let negative = e.fcmp(Fcmp::Ult, x, zero);
+    let r = e.select(negative, nan, r);
+    let big = e.fcmp(Fcmp::Oeq, x, pinf);
+    e.select(big, pinf, r)
 }
 
 /// sin or cos: the distance r from the nearest zero k*pi (cos: (k + 1/2)*pi), then the sine's polynomial with k's sign.
-fn sine(e: &mut Emit, x: &str, cosine: bool) -> String {
+fn sine(e: &mut Emit, x: Operand, cosine: bool) -> Operand {
     let ty = Ty::I32;
     let inverse = constant(e, std::f32::consts::FRAC_1_PI);
     let half = constant(e, 0.5);
     let (k, bits) = if cosine {
         let minus = constant(e, -0.5);
-        let turns = fma(e, x, &inverse, &minus);
-        let (k, bits) = nearest(e, &turns);
-        (e.fbin("fadd", Fmt::F32, &k, &half), bits)
+        let turns = fma(e, x, inverse, minus);
+        let (k, bits) = nearest(e, turns);
+        (e.bin(Bin::FAdd, k, half), bits)
     } else {
-        let turns = e.fbin("fmul", Fmt::F32, x, &inverse);
-        nearest(e, &turns)
+        let turns = e.bin(Bin::FMul, x, inverse);
+        nearest(e, turns)
     };
-    let mut r = x.to_string();
+    let mut r = x;
     for part in PI {
         let c = constant(e, -part);
-        r = fma(e, &k, &c, &r);
+        r = fma(e, k, c, r);
     }
-    let r2 = e.fbin("fmul", Fmt::F32, &r, &r);
-    let s = polynomial(e, &r2, &SINE);
-    let s = e.fbin("fmul", Fmt::F32, &s, &r);
+    let r2 = e.bin(Bin::FMul, r, r);
+    let s = polynomial(e, r2, &SINE);
+    let s = e.bin(Bin::FMul, s, r);
     // At its ends the polynomial rounds to more than 1, and of what is too large for the reduction r is anything; infinities have become NaN.
-    let s = clamp(e, &s, -1.0, 1.0);
+    let s = clamp(e, s, -1.0, 1.0);
     let n = if cosine {
         let ones = e.lit(ty, ty.mask());
-        e.bin("xor", ty, &bits, &ones)
+        e.bin(Bin::Xor, bits, ones)
     } else {
         bits
     };
     let shift = e.lit(ty, 31);
-    let flip = e.bin("shl", ty, &n, &shift);
-    let v = e.as_bits(Fmt::F32, &s);
-    let v = e.bin("xor", ty, &v, &flip);
-    e.as_float(Fmt::F32, &v)
+    let flip = e.bin(Bin::Shl, n, shift);
+    let v = e.as_bits(Fmt::F32, s);
+    let v = e.bin(Bin::Xor, v, flip);
+    e.as_float(Fmt::F32, v)
 }
 
 /// tanh: 1 - 2 / (e^2x + 1), and a series where it is small.
-fn tanh(e: &mut Emit, x: &str) -> String {
+fn tanh(e: &mut Emit, x: Operand) -> Operand {
     let c = constant(e, 2.0 * std::f32::consts::LOG2_E);
-    let y = e.fbin("fmul", Fmt::F32, x, &c);
-    let y = exp2(e, &y);
+    let y = e.bin(Bin::FMul, x, c);
+    let y = exp2(e, y);
     let (one, minus_two) = (constant(e, 1.0), constant(e, -2.0));
-    let d = e.fbin("fadd", Fmt::F32, &y, &one);
-    let q = reciprocal(e, &d);
-    let big = fma(e, &q, &minus_two, &one);
-    let x2 = e.fbin("fmul", Fmt::F32, x, x);
-    let series = polynomial(e, &x2, &[1.0, -0.333_333_34, 0.133_333_34]);
-    let small = e.fbin("fmul", Fmt::F32, x, &series);
+    let d = e.bin(Bin::FAdd, y, one);
+    let q = reciprocal(e, d);
+    let big = fma(e, q, minus_two, one);
+    let x2 = e.bin(Bin::FMul, x, x);
+    let series = polynomial(e, x2, &[1.0, -0.333_333_34, 0.133_333_34]);
+    let small = e.bin(Bin::FMul, x, series);
     let limit = constant(e, 0.015_625);
-    let near = e.fcmp("olt", Fmt::F32, &x2, &limit);
-    e.fselect(Fmt::F32, &near, &small, &big)
+    let near = e.fcmp(Fcmp::Olt, x2, limit);
+    e.select(near, small, big)
 }

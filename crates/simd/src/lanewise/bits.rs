@@ -5,78 +5,78 @@ use wave::op::{PrmtMode, ShiftOp};
 
 use super::int::shift;
 use super::{Emit, known};
-use crate::text::{Lanes, int as int_type};
+use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Type};
 
 /// A position or length: the low byte for 32-bit fields, clamped for 64-bit ones.
-fn place(e: &mut Emit, ty: Ty, v: &str) -> String {
+fn place(e: &mut Emit, ty: Ty, v: Operand) -> Operand {
     let m = e.lit(Ty::I32, 0xff);
-    if ty == Ty::I64 { e.int_intrinsic("umin", Ty::I32, &[v, &m]) } else { e.bin("and", Ty::I32, v, &m) }
+    if ty == Ty::I64 { e.math("llvm.umin", &[v, m]) } else { e.bin(Bin::And, v, m) }
 }
 
 /// The field is shifted to the top and back, both by amounts that may be the width: total shifts do it.
-pub fn bfe(e: &mut Emit, signed: bool, ty: Ty, a: &str, pos: &str, len: &str) -> String {
+pub fn bfe(e: &mut Emit, signed: bool, ty: Ty, a: Operand, pos: Operand, len: Operand) -> Operand {
     let (pos, len) = (place(e, ty, pos), place(e, ty, len));
     let bits = e.lit(Ty::I32, u128::from(ty.bits()));
     let zero32 = e.lit(Ty::I32, 0);
     // Shift out what is above the field (nothing where the field reaches beyond the top), then down.
-    let end = e.bin("add", Ty::I32, &pos, &len);
-    let end = e.int_intrinsic("umin", Ty::I32, &[&end, &bits]);
-    let up = e.bin("sub", Ty::I32, &bits, &end);
-    let x = shift(e, ShiftOp::Shl, ty, a, &up);
-    let down = e.bin("add", Ty::I32, &up, &pos);
+    let end = e.bin(Bin::Add, pos, len);
+    let end = e.math("llvm.umin", &[end, bits]);
+    let up = e.bin(Bin::Sub, bits, end);
+    let x = shift(e, ShiftOp::Shl, ty, a, up);
+    let down = e.bin(Bin::Add, up, pos);
     let op = if signed { ShiftOp::ShrS } else { ShiftOp::ShrU };
-    let r = shift(e, op, ty, &x, &down);
+    let r = shift(e, op, ty, x, down);
     // A field that begins above the top is all sign.
     let r = if signed {
-        let beyond = e.icmp("uge", Ty::I32, &pos, &bits);
+        let beyond = e.icmp(Cmp::Uge, pos, bits);
         let last = e.lit(ty, u128::from(ty.bits() - 1));
-        let sign = e.bin("ashr", ty, a, &last);
-        e.select(ty, &beyond, &sign, &r)
+        let sign = e.bin(Bin::AShr, a, last);
+        e.select(beyond, sign, r)
     } else {
         r
     };
-    let empty = e.icmp("eq", Ty::I32, &len, &zero32);
+    let empty = e.icmp(Cmp::Eq, len, zero32);
     let zero = e.lit(ty, 0);
-    e.select(ty, &empty, &zero, &r)
+    e.select(empty, zero, r)
 }
 
-pub fn bfi(e: &mut Emit, ty: Ty, field: &str, base: &str, pos: &str, len: &str) -> String {
+pub fn bfi(e: &mut Emit, ty: Ty, field: Operand, base: Operand, pos: Operand, len: Operand) -> Operand {
     let (pos, len) = (place(e, ty, pos), place(e, ty, len));
     let one = e.lit(ty, 1);
-    let top = shift(e, ShiftOp::Shl, ty, &one, &len);
-    let ones = e.bin("sub", ty, &top, &one);
-    let mask = shift(e, ShiftOp::Shl, ty, &ones, &pos);
-    let moved = shift(e, ShiftOp::Shl, ty, field, &pos);
-    let inside = e.bin("and", ty, &moved, &mask);
+    let top = shift(e, ShiftOp::Shl, ty, one, len);
+    let ones = e.bin(Bin::Sub, top, one);
+    let mask = shift(e, ShiftOp::Shl, ty, ones, pos);
+    let moved = shift(e, ShiftOp::Shl, ty, field, pos);
+    let inside = e.bin(Bin::And, moved, mask);
     let all = e.lit(ty, ty.mask());
-    let not = e.bin("xor", ty, &mask, &all);
-    let outside = e.bin("and", ty, base, &not);
-    e.bin("or", ty, &inside, &outside)
+    let not = e.bin(Bin::Xor, mask, all);
+    let outside = e.bin(Bin::And, base, not);
+    e.bin(Bin::Or, inside, outside)
 }
 
 /// `shf`: LLVM's funnel shifts take the amount modulo 32.
-pub fn funnel(e: &mut Emit, left: bool, clamp: bool, lo: &str, hi: &str, amount: &str) -> String {
-    let r = e.int_intrinsic(if left { "fshl" } else { "fshr" }, Ty::I32, &[hi, lo, amount]);
+pub fn funnel(e: &mut Emit, left: bool, clamp: bool, lo: Operand, hi: Operand, amount: Operand) -> Operand {
+    let r = e.math(if left { "llvm.fshl" } else { "llvm.fshr" }, &[hi, lo, amount]);
     if !clamp {
         return r;
     }
     let limit = e.lit(Ty::I32, 32);
-    let over = e.icmp("uge", Ty::I32, amount, &limit);
-    e.select(Ty::I32, &over, if left { lo } else { hi }, &r)
+    let over = e.icmp(Cmp::Uge, amount, limit);
+    e.select(over, if left { lo } else { hi }, r)
 }
 
 /// The sum of the table's minterms; LLVM makes one ternary instruction of it.
-pub fn lop3(e: &mut Emit, table: u8, a: &str, b: &str, c: &str) -> String {
+pub fn lop3(e: &mut Emit, table: u8, a: Operand, b: Operand, c: Operand) -> Operand {
     let ty = Ty::I32;
     let ones = e.lit(ty, ty.mask());
     let mut sum = e.lit(ty, 0);
     for index in (0..8).filter(|i| table >> i & 1 == 1) {
-        let mut term = ones.clone();
+        let mut term = ones;
         for (bit, v) in [(4, a), (2, b), (1, c)] {
-            let v = if index & bit != 0 { v.to_string() } else { e.bin("xor", ty, v, &ones) };
-            term = e.bin("and", ty, &term, &v);
+            let v = if index & bit != 0 { v } else { e.bin(Bin::Xor, v, ones) };
+            term = e.bin(Bin::And, term, v);
         }
-        sum = e.bin("or", ty, &sum, &term);
+        sum = e.bin(Bin::Or, sum, term);
     }
     sum
 }
@@ -95,97 +95,79 @@ fn picks(mode: PrmtMode) -> Option<u64> {
 }
 
 /// `prmt` by a known selector that replicates no sign: one shuffle of bytes.
-fn permute(e: &mut Emit, a: &str, b: &str, selector: u32) -> String {
-    let lanes = if e.lanes == Lanes::One { 1 } else { 32 };
-    let (t, bytes) = (int_type(Ty::I32, e.lanes), format!("<{} x i8>", 4 * lanes));
-    let x = e.text.def(format!("bitcast {t} {a} to {bytes}"));
-    let y = e.text.def(format!("bitcast {t} {b} to {bytes}"));
-    let mask: Vec<String> = (0..4 * lanes)
-        .map(|i| {
-            let pick = selector >> (4 * (i % 4)) & 7;
-            let at = i / 4 * 4 + pick % 4 + if pick < 4 { 0 } else { 4 * lanes };
-            format!("i32 {at}")
-        })
-        .collect();
-    let r = e.text.def(format!(
-        "shufflevector {bytes} {x}, {bytes} {y}, <{} x i32> <{}>",
-        4 * lanes,
-        mask.join(", ")
-    ));
-    e.text.def(format!("bitcast {bytes} {r} to {t}"))
+fn permute(e: &mut Emit, a: Operand, b: Operand, selector: u32) -> Operand {
+    let ty = a.ty();
+    let bytes = Type::I8.times(4 * ty.count());
+    let (x, y) = (e.ir.bitcast(a, bytes), e.ir.bitcast(b, bytes));
+    let picks = (0..bytes.count()).map(|i| {
+        let pick = (selector >> (4 * (i % 4)) & 7) as usize;
+        i / 4 * 4 + pick % 4 + if pick < 4 { 0 } else { bytes.count() }
+    });
+    let r = e.ir.shuffle(x, Some(y), picks);
+    e.ir.bitcast(r, ty)
 }
 
-/// The processor's shuffle of bytes inside 16, by indices of which each element's bytes have their element's own place: `v` and `at` have 128 bytes.
-fn shuffle_bytes(e: &mut Emit, v: &str, at: &str) -> String {
+/// The processor's shuffle of bytes inside 16, by indices of which each element's bytes have their element's own
+/// place: `v` and `at` have 128 bytes.
+fn shuffle_bytes(e: &mut Emit, v: Operand, at: Operand) -> Operand {
     let (name, bytes) =
         if e.avx512 { ("llvm.x86.avx512.pshuf.b.512", 64) } else { ("llvm.x86.avx2.pshuf.b", 32) };
-    let part = format!("<{bytes} x i8>");
-    let range = |from: usize, n: usize| {
-        let list: Vec<String> = (from..from + n).map(|i| format!("i32 {i}")).collect();
-        format!("<{n} x i32> <{}>", list.join(", "))
-    };
-    let mut done: Vec<String> = Vec::new();
+    let mut done: Vec<Operand> = Vec::new();
     for first in (0..128).step_by(bytes) {
-        let of = |e: &mut Emit, v: &str| {
-            e.text.def(format!("shufflevector <128 x i8> {v}, <128 x i8> poison, {}", range(first, bytes)))
-        };
-        let args = [v, at].map(|v| (part.clone(), of(e, v)));
-        done.push(e.text.intrinsic(&part, name, &args));
+        let args = [v, at].map(|v| e.ir.shuffle(v, None, first..first + bytes));
+        done.push(e.ir.intrinsic(name, [None; 2], args[0].ty(), &args));
     }
     let mut width = bytes;
     while done.len() > 1 {
-        let join = |p: &[String]| {
-            format!("shufflevector <{width} x i8> {}, <{width} x i8> {}, {}", p[0], p[1], range(0, 2 * width))
-        };
-        let pairs: Vec<String> = done.chunks(2).map(join).collect();
-        done = pairs.iter().map(|p| e.text.def(p)).collect();
+        done = done.chunks(2).map(|p| e.ir.shuffle(p[0], Some(p[1]), 0..2 * width)).collect();
         width *= 2;
     }
     done.swap_remove(0)
 }
 
 /// `prmt` by selectors that differ from lane to lane, four bytes at a time.
-fn pick_bytes(e: &mut Emit, a: &str, b: &str, selector: &str) -> String {
+fn pick_bytes(e: &mut Emit, a: Operand, b: Operand, selector: Operand) -> Operand {
     let t = Ty::I32;
     // A nibble a byte.
     let sixteen = e.lit(t, 0xffff);
-    let mut nibbles = e.bin("and", t, selector, &sixteen);
+    let mut nibbles = e.bin(Bin::And, selector, sixteen);
     for (distance, mask) in [(8, 0x00ff_00ff), (4, 0x0f0f_0f0f)] {
         let (n, m) = (e.lit(t, distance), e.lit(t, mask));
-        let up = e.bin("shl", t, &nibbles, &n);
-        let both = e.bin("or", t, &nibbles, &up);
-        nibbles = e.bin("and", t, &both, &m);
+        let up = e.bin(Bin::Shl, nibbles, n);
+        let both = e.bin(Bin::Or, nibbles, up);
+        nibbles = e.bin(Bin::And, both, m);
     }
     let three = e.lit(t, 0x0303_0303);
-    let picks = e.bin("and", t, &nibbles, &three);
-    let own: Vec<String> = (0..32u32).map(|l| format!("i32 {}", l % 4 * 0x0404_0404)).collect();
-    let at = e.bin("or", t, &picks, &format!("<{}>", own.join(", ")));
-    let bytes = |e: &mut Emit, v: &str| e.text.def(format!("bitcast <32 x i32> {v} to <128 x i8>"));
-    let [a, b, at, nibbles] = [a, b, &at, &nibbles].map(|v| bytes(e, v));
-    let (x, y) = (shuffle_bytes(e, &a, &at), shuffle_bytes(e, &b, &at));
-    let set = |e: &mut Emit, bit: u32| {
-        let m = e.text.def(format!("and <128 x i8> {nibbles}, splat (i8 {bit})"));
-        e.text.def(format!("icmp ne <128 x i8> {m}, zeroinitializer"))
+    let picks = e.bin(Bin::And, nibbles, three);
+    let own = e.ir.lanes(t, |l| l as i64 % 4 * 0x0404_0404);
+    let at = e.bin(Bin::Or, picks, own);
+    let ty = a.ty();
+    let bytes = Type::I8.times(4 * ty.count());
+    let [a, b, at, nibbles] = [a, b, at, nibbles].map(|v| e.ir.bitcast(v, bytes));
+    let (x, y) = (shuffle_bytes(e, a, at), shuffle_bytes(e, b, at));
+    let set = |e: &mut Emit, bit: i64| {
+        let m = e.ir.bin_int(Bin::And, nibbles, bit);
+        e.ir.icmp_int(Cmp::Ne, m, 0)
     };
     let second = set(e, 4);
-    let byte = e.text.def(format!("select <128 x i1> {second}, <128 x i8> {y}, <128 x i8> {x}"));
-    let sign = e.text.def(format!("ashr <128 x i8> {byte}, splat (i8 7)"));
+    let byte = e.select(second, y, x);
+    let sign = e.ir.bin_int(Bin::AShr, byte, 7);
     let copies = set(e, 8);
-    let r = e.text.def(format!("select <128 x i1> {copies}, <128 x i8> {sign}, <128 x i8> {byte}"));
-    e.text.def(format!("bitcast <128 x i8> {r} to <32 x i32>"))
+    let r = e.select(copies, sign, byte);
+    e.ir.bitcast(r, ty)
 }
 
-pub fn prmt(e: &mut Emit, mode: PrmtMode, a: &str, b: &str, selector: &str) -> String {
+pub fn prmt(e: &mut Emit, mode: PrmtMode, a: Operand, b: Operand, selector: Operand) -> Operand {
     if let Some(table) = picks(mode) {
         let (w, t) = (Ty::I64, Ty::I32);
         let (three, four) = (e.lit(t, 3), e.lit(t, 4));
-        let s = e.bin("and", t, selector, &three);
-        let s = e.bin("shl", t, &s, &four);
-        let s = e.cast("zext", t, w, &s);
+        let s = e.bin(Bin::And, selector, three);
+        let s = e.bin(Bin::Shl, s, four);
+        let s = e.cast(Cast::ZExt, w, s);
         let table = e.lit(w, u128::from(table));
-        let row = e.bin("lshr", w, &table, &s);
-        let row = e.cast("zext", w, t, &row);
-        return prmt(e, PrmtMode::Default, a, b, &row);
+        let row = e.bin(Bin::LShr, table, s);
+        let row = e.cast(Cast::ZExt, t, row);
+        return prmt(e, PrmtMode::Default, a, b, row);
     }
     if let Some(s) = known(selector).filter(|s| s & 0x8888 == 0) {
         return permute(e, a, b, s);
@@ -194,70 +176,70 @@ pub fn prmt(e: &mut Emit, mode: PrmtMode, a: &str, b: &str, selector: &str) -> S
         return pick_bytes(e, a, b, selector);
     }
     let (w, t) = (Ty::I64, Ty::I32);
-    let (l, h) = (e.cast("zext", t, w, a), e.cast("zext", t, w, b));
+    let (l, h) = (e.cast(Cast::ZExt, w, a), e.cast(Cast::ZExt, w, b));
     let n = e.lit(w, 32);
-    let h = e.bin("shl", w, &h, &n);
-    let both = e.bin("or", w, &h, &l);
+    let h = e.bin(Bin::Shl, h, n);
+    let both = e.bin(Bin::Or, h, l);
     let mut out = e.lit(t, 0);
     for i in 0..4u128 {
         let (four, seven, eight, three) = (e.lit(t, 4 * i), e.lit(t, 7), e.lit(t, 8), e.lit(t, 3));
-        let nibble = e.bin("lshr", t, selector, &four);
-        let pick = e.bin("and", t, &nibble, &seven);
-        let bits = e.bin("shl", t, &pick, &three);
-        let bits = e.cast("zext", t, w, &bits);
-        let byte = e.bin("lshr", w, &both, &bits);
-        let byte = e.cast("zext", w, Ty::I8, &byte);
+        let nibble = e.bin(Bin::LShr, selector, four);
+        let pick = e.bin(Bin::And, nibble, seven);
+        let bits = e.bin(Bin::Shl, pick, three);
+        let bits = e.cast(Cast::ZExt, w, bits);
+        let byte = e.bin(Bin::LShr, both, bits);
+        let byte = e.cast(Cast::ZExt, Ty::I8, byte);
         let last = e.lit(Ty::I8, 7);
-        let sign = e.bin("ashr", Ty::I8, &byte, &last);
+        let sign = e.bin(Bin::AShr, byte, last);
         let zero = e.lit(t, 0);
-        let copy = e.bin("and", t, &nibble, &eight);
-        let copy = e.icmp("ne", t, &copy, &zero);
-        let byte = e.select(Ty::I8, &copy, &sign, &byte);
-        let byte = e.cast("zext", Ty::I8, t, &byte);
+        let copy = e.bin(Bin::And, nibble, eight);
+        let copy = e.icmp(Cmp::Ne, copy, zero);
+        let byte = e.select(copy, sign, byte);
+        let byte = e.cast(Cast::ZExt, t, byte);
         let place = e.lit(t, 8 * i);
-        let byte = e.bin("shl", t, &byte, &place);
-        out = e.bin("or", t, &out, &byte);
+        let byte = e.bin(Bin::Shl, byte, place);
+        out = e.bin(Bin::Or, out, byte);
     }
     out
 }
 
 /// `fns`: the set bit is searched by halves, in the mask from the base on; downward, in the reversed mask.
-pub fn fns(e: &mut Emit, mask: &str, base: &str, offset: &str) -> String {
+pub fn fns(e: &mut Emit, mask: Operand, base: Operand, offset: Operand) -> Operand {
     let t = Ty::I32;
     let (zero, one, last, none) = (e.lit(t, 0), e.lit(t, 1), e.lit(t, 31), e.lit(t, 0xffff_ffff));
-    let outside = e.icmp("ugt", t, base, &last);
-    let here = e.icmp("eq", t, offset, &zero);
-    let down = e.icmp("slt", t, offset, &zero);
-    let from = e.bin("and", t, base, &last);
-    let reversed = e.int_intrinsic("bitreverse", t, &[mask]);
-    let mirrored = e.bin("sub", t, &last, &from);
-    let m = e.select(t, &down, &reversed, mask);
-    let from = e.select(t, &down, &mirrored, &from);
-    let minus = e.bin("sub", t, &zero, offset);
-    let count = e.select(t, &down, &minus, offset);
+    let outside = e.icmp(Cmp::Ugt, base, last);
+    let here = e.icmp(Cmp::Eq, offset, zero);
+    let down = e.icmp(Cmp::Slt, offset, zero);
+    let from = e.bin(Bin::And, base, last);
+    let reversed = e.math("llvm.bitreverse", &[mask]);
+    let mirrored = e.bin(Bin::Sub, last, from);
+    let m = e.select(down, reversed, mask);
+    let from = e.select(down, mirrored, from);
+    let minus = e.bin(Bin::Sub, zero, offset);
+    let count = e.select(down, minus, offset);
     // No step: the base's own bit, as the first of those from it on that are not above it.
-    let count = e.select(t, &here, &one, &count);
-    let on = e.bin("shl", t, &none, &from);
-    let own = e.bin("shl", t, &one, &from);
-    let wanted = e.select(t, &here, &own, &on);
-    let m = e.bin("and", t, &m, &wanted);
-    let all = e.int_intrinsic("ctpop", t, &[&m]);
-    let missing = e.icmp("ugt", t, &count, &all);
-    let (mut position, mut left) = (zero.clone(), count);
+    let count = e.select(here, one, count);
+    let on = e.bin(Bin::Shl, none, from);
+    let own = e.bin(Bin::Shl, one, from);
+    let wanted = e.select(here, own, on);
+    let m = e.bin(Bin::And, m, wanted);
+    let all = e.math("llvm.ctpop", &[m]);
+    let missing = e.icmp(Cmp::Ugt, count, all);
+    let (mut position, mut left) = (zero, count);
     for width in [16u32, 8, 4, 2, 1] {
         let low = e.lit(t, (1 << width) - 1);
-        let x = e.bin("lshr", t, &m, &position);
-        let x = e.bin("and", t, &x, &low);
-        let n = e.int_intrinsic("ctpop", t, &[&x]);
-        let beyond = e.icmp("ugt", t, &left, &n);
-        let (step, less) = (e.lit(t, u128::from(width)), e.bin("sub", t, &left, &n));
-        let next = e.bin("add", t, &position, &step);
-        position = e.select(t, &beyond, &next, &position);
-        left = e.select(t, &beyond, &less, &left);
+        let x = e.bin(Bin::LShr, m, position);
+        let x = e.bin(Bin::And, x, low);
+        let n = e.math("llvm.ctpop", &[x]);
+        let beyond = e.icmp(Cmp::Ugt, left, n);
+        let (step, less) = (e.lit(t, u128::from(width)), e.bin(Bin::Sub, left, n));
+        let next = e.bin(Bin::Add, position, step);
+        position = e.select(beyond, next, position);
+        left = e.select(beyond, less, left);
     }
     // Where all are missing the position may be 32: any amount does there.
-    let mirrored = e.bin("sub", t, &last, &position);
-    let r = e.select(t, &down, &mirrored, &position);
-    let bad = e.bin("or", Ty::I1, &outside, &missing);
-    e.select(t, &bad, &none, &r)
+    let mirrored = e.bin(Bin::Sub, last, position);
+    let r = e.select(down, mirrored, position);
+    let bad = e.bin(Bin::Or, outside, missing);
+    e.select(bad, none, r)
 }

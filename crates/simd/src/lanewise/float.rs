@@ -4,168 +4,137 @@ use wave::Ty;
 use wave::op::{FloatCmp, FloatMode, FloatOp, FloatUnOp, Round};
 use wave::types::Fmt;
 
-use super::{Emit, Result, round};
-use crate::text::{Lanes, float as float_type, int as int_type, is_constant};
+use super::{Emit, Result, known, round};
+use crate::ir::{Bin, Cast, Cmp, Elem, Fcmp, Operand};
 
 impl Emit<'_> {
     /// Integer bits as a float.
-    pub fn as_float(&mut self, fmt: Fmt, a: &str) -> String {
-        let (i, f) = (int_type(fmt.ty(), self.lanes), float_type(fmt, self.lanes));
-        self.text.def(format!("bitcast {i} {a} to {f}"))
+    pub fn as_float(&mut self, fmt: Fmt, a: Operand) -> Operand {
+        self.ir.bitcast(a, a.ty().with(Elem::Float(fmt)))
     }
 
     /// A float as integer bits.
-    pub fn as_bits(&mut self, fmt: Fmt, a: &str) -> String {
-        let (i, f) = (int_type(fmt.ty(), self.lanes), float_type(fmt, self.lanes));
-        self.text.def(format!("bitcast {f} {a} to {i}"))
-    }
-
-    /// `op type a, b` on floats.
-    pub fn fbin(&mut self, op: &str, fmt: Fmt, a: &str, b: &str) -> String {
-        let f = float_type(fmt, self.lanes);
-        self.text.def(format!("{op} {f} {a}, {b}"))
-    }
-
-    /// `fcmp` on floats.
-    pub fn fcmp(&mut self, cmp: &str, fmt: Fmt, a: &str, b: &str) -> String {
-        let f = float_type(fmt, self.lanes);
-        self.text.def(format!("fcmp {cmp} {f} {a}, {b}"))
+    pub fn as_bits(&mut self, fmt: Fmt, a: Operand) -> Operand {
+        self.ir.bitcast(a, a.ty().with(Elem::of(fmt.ty())))
     }
 
     /// A float literal by its bits, as a float.
-    pub fn flit(&mut self, fmt: Fmt, bits: u128) -> String {
+    pub fn flit(&mut self, fmt: Fmt, bits: u128) -> Operand {
         let lit = self.lit(fmt.ty(), bits);
-        self.as_float(fmt, &lit)
+        self.as_float(fmt, lit)
     }
 
-    /// An intrinsic of floats of one format.
-    pub fn float_intrinsic(&mut self, name: &str, fmt: Fmt, args: &[&str]) -> String {
-        let f = float_type(fmt, self.lanes);
-        let short = match fmt {
-            Fmt::F16 => "f16",
-            Fmt::BF16 => "bf16",
-            Fmt::F32 => "f32",
-            Fmt::F64 => "f64",
-        };
-        let suffix = if self.lanes == Lanes::One { short.to_string() } else { format!("v32{short}") };
-        let args: Vec<(String, String)> = args.iter().map(|a| (f.clone(), a.to_string())).collect();
-        self.text.intrinsic(&f, &format!("llvm.{name}.{suffix}"), &args)
+    /// An integer as the nearest float.
+    pub fn float_of(&mut self, signed: bool, fmt: Fmt, a: Operand) -> Operand {
+        let how = if signed { Cast::SiToFp } else { Cast::UiToFp };
+        self.ir.cast(how, a, a.ty().with(Elem::Float(fmt)))
     }
 
     /// An f16 or bf16 as f32, which holds all of them; f32 and f64 stay.
-    pub fn widen(&mut self, fmt: Fmt, a: &str) -> (Fmt, String) {
+    pub fn widen(&mut self, fmt: Fmt, a: Operand) -> (Fmt, Operand) {
         match fmt {
             Fmt::F16 => {
                 let x = self.as_float(fmt, a);
-                (Fmt::F32, self.extend(fmt, Fmt::F32, &x))
+                (Fmt::F32, self.extend(fmt, Fmt::F32, x))
             }
             Fmt::BF16 => {
-                let wide = self.cast("zext", Ty::I16, Ty::I32, a);
+                let wide = self.cast(Cast::ZExt, Ty::I32, a);
                 let n = self.lit(Ty::I32, 16);
-                let bits = self.bin("shl", Ty::I32, &wide, &n);
-                (Fmt::F32, self.as_float(Fmt::F32, &bits))
+                let bits = self.bin(Bin::Shl, wide, n);
+                (Fmt::F32, self.as_float(Fmt::F32, bits))
             }
             _ => (fmt, self.as_float(fmt, a)),
         }
     }
 
     /// A wider float of the same value.
-    pub fn extend(&mut self, from: Fmt, to: Fmt, x: &str) -> String {
-        if from == to {
-            return x.to_string();
-        }
-        let (f, t) = (float_type(from, self.lanes), float_type(to, self.lanes));
-        self.text.def(format!("fpext {f} {x} to {t}"))
-    }
-
-    /// `select` on floats.
-    pub fn fselect(&mut self, fmt: Fmt, c: &str, a: &str, b: &str) -> String {
-        let (p, f) = (int_type(Ty::I1, self.lanes), float_type(fmt, self.lanes));
-        self.text.def(format!("select {p} {c}, {f} {a}, {f} {b}"))
+    pub fn extend(&mut self, from: Fmt, to: Fmt, x: Operand) -> Operand {
+        debug_assert_eq!(x.ty().elem(), Elem::Float(from));
+        self.ir.cast(Cast::FpExt, x, x.ty().with(Elem::Float(to)))
     }
 
     /// Bits with a subnormal made a zero of its sign.
-    pub fn flush(&mut self, fmt: Fmt, ftz: bool, a: &str) -> String {
+    pub fn flush(&mut self, fmt: Fmt, ftz: bool, a: Operand) -> Operand {
         if !ftz {
-            return a.to_string();
+            return a;
         }
         let ty = fmt.ty();
         let exponent = self.lit(ty, exponent_mask(fmt));
-        let x = self.bin("and", ty, a, &exponent);
+        let x = self.bin(Bin::And, a, exponent);
         let none = self.lit(ty, 0);
-        let small = self.icmp("eq", ty, &x, &none);
+        let small = self.icmp(Cmp::Eq, x, none);
         let sign = self.lit(ty, sign_mask(fmt));
-        let zero = self.bin("and", ty, a, &sign);
-        self.select(ty, &small, &zero, a)
+        let zero = self.bin(Bin::And, a, sign);
+        self.select(small, zero, a)
     }
 
     /// Bits whose NaN is the one that arithmetic gives; f64 arithmetic keeps an operand's, which the processor does.
-    pub fn canonical(&mut self, fmt: Fmt, a: &str) -> String {
+    pub fn canonical(&mut self, fmt: Fmt, a: Operand) -> Operand {
         if fmt == Fmt::F64 || (fmt == Fmt::F32 && self.any_nan) {
-            return a.to_string();
+            return a;
         }
-        let (wide, x) = self.widen(fmt, a);
-        let is_nan = self.fcmp("uno", wide, &x, &x);
+        let (_, x) = self.widen(fmt, a);
+        let is_nan = self.fcmp(Fcmp::Uno, x, x);
         let nan = self.lit(fmt.ty(), wave::interp::float::canonical_nan(fmt));
-        self.select(fmt.ty(), &is_nan, &nan, a)
+        self.select(is_nan, nan, a)
     }
 
     /// A result as bits, rounded from `wide` to the mode's format: flushed, saturated, its NaN canonical.
-    fn finish(&mut self, mode: FloatMode, wide: Fmt, x: &str) -> String {
-        let x = if mode.ftz && wide != mode.fmt { self.flush_wide(mode, wide, x) } else { x.to_string() };
+    fn finish(&mut self, mode: FloatMode, wide: Fmt, x: Operand) -> Operand {
+        let x = if mode.ftz && wide != mode.fmt { self.flush_wide(mode, wide, x) } else { x };
         let bits = if wide == mode.fmt {
-            let bits = self.as_bits(mode.fmt, &x);
-            self.flush(mode.fmt, mode.ftz, &bits)
+            let bits = self.as_bits(mode.fmt, x);
+            self.flush(mode.fmt, mode.ftz, bits)
         } else {
-            round::narrow(self, wide, mode.fmt, mode.round, &x, mode.sat)
+            round::narrow(self, wide, mode.fmt, mode.round, x, mode.sat)
         };
         if mode.sat {
-            return self.saturate(mode.fmt, &bits);
+            return self.saturate(mode.fmt, bits);
         }
         // What was narrowed is canonical already.
-        if wide == mode.fmt { self.canonical(mode.fmt, &bits) } else { bits }
+        if wide == mode.fmt { self.canonical(mode.fmt, bits) } else { bits }
     }
 
     /// Zero of its sign for what is subnormal in the mode's format when rounded with an unbounded exponent; `x` is more precise.
-    pub fn flush_wide(&mut self, mode: FloatMode, wide: Fmt, x: &str) -> String {
+    pub fn flush_wide(&mut self, mode: FloatMode, wide: Fmt, x: Operand) -> Operand {
         let (precision, least) = precision_and_least(mode.fmt);
         // Half a step below the least normal number, steps being those of the numbers below it.
         let smallest = f64::from(least).exp2();
         let step = f64::from(least - precision).exp2();
         let (m, s) = (self.lit(wide.ty(), !sign_mask(wide)), self.lit(wide.ty(), sign_mask(wide)));
         let bits = self.as_bits(wide, x);
-        let size = self.bin("and", wide.ty(), &bits, &m);
-        let size = self.as_float(wide, &size);
-        let zero = self.bin("and", wide.ty(), &bits, &s);
-        let zero = self.as_float(wide, &zero);
-        let below = |e: &mut Emit, cmp: &str, limit: f64| {
+        let size = self.bin(Bin::And, bits, m);
+        let size = self.as_float(wide, size);
+        let zero = self.bin(Bin::And, bits, s);
+        let zero = self.as_float(wide, zero);
+        let below = |e: &mut Emit, cmp: Fcmp, limit: f64| {
             let limit = e.flit(wide, float_bits(wide, limit));
-            e.fcmp(cmp, wide, &size, &limit)
+            e.fcmp(cmp, size, limit)
         };
         let tiny = match mode.round {
-            Round::Rz => below(self, "olt", smallest),
-            Round::Rn | Round::Rna => below(self, "olt", smallest - step / 2.0),
+            Round::Rz => below(self, Fcmp::Olt, smallest),
+            Round::Rn | Round::Rna => below(self, Fcmp::Olt, smallest - step / 2.0),
             Round::Rm | Round::Rp => {
-                let away = below(self, "ole", smallest - step);
-                let toward = below(self, "olt", smallest);
+                let away = below(self, Fcmp::Ole, smallest - step);
+                let toward = below(self, Fcmp::Olt, smallest);
                 let none = self.lit(wide.ty(), 0);
-                let negative = self.icmp("slt", wide.ty(), &bits, &none);
+                let negative = self.icmp(Cmp::Slt, bits, none);
                 let (yes, no) = if mode.round == Round::Rm { (away, toward) } else { (toward, away) };
-                self.select(Ty::I1, &negative, &yes, &no)
+                self.select(negative, yes, no)
             }
         };
-        self.fselect(wide, &tiny, &zero, x)
+        self.select(tiny, zero, x)
     }
 
     /// Clamped to [0, 1]; NaN and -0 become +0.
-    pub fn saturate(&mut self, fmt: Fmt, bits: &str) -> String {
+    pub fn saturate(&mut self, fmt: Fmt, bits: Operand) -> Operand {
         let (wide, x) = self.widen(fmt, bits);
         let (zero, one) = (self.lit(fmt.ty(), 0), self.lit(fmt.ty(), one_bits(fmt)));
         let (zero_float, one_float) = (self.flit(wide, 0), self.flit(wide, one_bits(wide)));
-        let positive = self.fcmp("ogt", wide, &x, &zero_float);
-        let big = self.fcmp("ogt", wide, &x, &one_float);
-        let r = self.select(fmt.ty(), &positive, bits, &zero);
-        self.select(fmt.ty(), &big, &one, &r)
+        let positive = self.fcmp(Fcmp::Ogt, x, zero_float);
+        let big = self.fcmp(Fcmp::Ogt, x, one_float);
+        let r = self.select(positive, bits, zero);
+        self.select(big, one, r)
     }
 }
 
@@ -210,17 +179,14 @@ pub fn one_bits(fmt: Fmt) -> u128 {
 }
 
 /// The mode without flushing, where the processor does that. What is made of constants LLVM computes, some of it without flushing.
-fn by_processor(e: &Emit, mode: FloatMode, args: &[&str]) -> FloatMode {
-    let flushed = e.flushes && mode.fmt == Fmt::F32 && !args.iter().all(|a| is_constant(a));
+fn by_processor(e: &Emit, mode: FloatMode, args: &[Operand]) -> FloatMode {
+    let flushed = e.flushes && mode.fmt == Fmt::F32 && !args.iter().all(|a| a.is_constant());
     FloatMode { ftz: mode.ftz && !flushed, ..mode }
 }
 
 /// Whether LLVM may leave an operation of f32 out, as one with 1 or 0, so that the processor does not flush.
-fn neutral(op: FloatOp, a: &str, b: &str) -> bool {
-    let is = |v: &str, wanted: u32| {
-        let bits = v.strip_prefix("splat (i32 ").and_then(|s| s.strip_suffix(')')).unwrap_or(v);
-        bits.parse::<u32>().is_ok_and(|b| b & 0x7fff_ffff == wanted)
-    };
+fn neutral(op: FloatOp, a: Operand, b: Operand) -> bool {
+    let is = |v: Operand, wanted: u32| known(v).is_some_and(|bits| bits & 0x7fff_ffff == wanted);
     match op {
         FloatOp::Add | FloatOp::Sub => is(a, 0) || is(b, 0),
         FloatOp::Mul => is(a, 0x3f80_0000) || is(b, 0x3f80_0000),
@@ -229,140 +195,139 @@ fn neutral(op: FloatOp, a: &str, b: &str) -> bool {
     }
 }
 
-pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: &str, b: &str) -> Result<String> {
+pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: Operand, b: Operand) -> Result<Operand> {
     let mode = if neutral(op, a, b) { mode } else { by_processor(e, mode, &[a, b]) };
     let (a, b) = (e.flush(mode.fmt, mode.ftz, a), e.flush(mode.fmt, mode.ftz, b));
-    let name = match op {
-        FloatOp::Add => "fadd",
-        FloatOp::Sub => "fsub",
-        FloatOp::Mul => "fmul",
-        FloatOp::Div => "fdiv",
+    let (name, word) = match op {
+        FloatOp::Add => (Bin::FAdd, "add"),
+        FloatOp::Sub => (Bin::FSub, "sub"),
+        FloatOp::Mul => (Bin::FMul, "mul"),
+        FloatOp::Div => (Bin::FDiv, "div"),
         _ => {
-            let r = extremum(e, op, mode, &a, &b);
+            let r = extremum(e, op, mode, a, b);
             return Ok(r);
         }
     };
-    let (mut wide, mut x) = e.widen(mode.fmt, &a);
-    let (_, mut y) = e.widen(mode.fmt, &b);
+    let (mut wide, mut x) = e.widen(mode.fmt, a);
+    let (_, mut y) = e.widen(mode.fmt, b);
     // Sums that are subnormal are exact; products and quotients may be rounded up to the least normal number and flushed still. f16 and
     // bf16 go through f32, which has twice the fraction and two bits more: rounding twice is rounding once, but for subnormals of bf16.
     let scaling = matches!(op, FloatOp::Mul | FloatOp::Div);
     let exact = scaling && (mode.fmt == Fmt::BF16 || (mode.ftz && mode.fmt == Fmt::F32));
     let plain = if exact && mode.fmt == Fmt::F32 {
         // For the edge alone: what is kept is the f32 result.
-        let (x, y) = (e.extend(Fmt::F32, Fmt::F64, &x), e.extend(Fmt::F32, Fmt::F64, &y));
-        Some(e.fbin(name, Fmt::F64, &x, &y))
+        let (x, y) = (e.extend(Fmt::F32, Fmt::F64, x), e.extend(Fmt::F32, Fmt::F64, y));
+        Some(e.bin(name, x, y))
     } else {
         None
     };
     if exact && mode.fmt == Fmt::BF16 {
-        (x, y) = (e.extend(wide, Fmt::F64, &x), e.extend(wide, Fmt::F64, &y));
+        (x, y) = (e.extend(wide, Fmt::F64, x), e.extend(wide, Fmt::F64, y));
         wide = Fmt::F64;
     }
     // The processor keeps the first operand's NaN, PTX the second's.
     let (x, y) = if matches!(op, FloatOp::Add | FloatOp::Mul) && wide == Fmt::F64 { (y, x) } else { (x, y) };
     let r = if mode.round == Round::Rn {
-        e.fbin(name, wide, &x, &y)
+        e.bin(name, x, y)
     } else {
-        round::directed(e, &name[1..], mode.fmt, mode.round, &[&x, &y])?
+        round::directed(e, word, mode.fmt, mode.round, &[x, y])?
     };
-    Ok(finish_near(e, mode, wide, &r, plain))
+    Ok(finish_near(e, mode, wide, r, plain))
 }
 
 /// As `finish`; `near` is the same in f64, which decides what is flushed.
-fn finish_near(e: &mut Emit, mode: FloatMode, wide: Fmt, r: &str, near: Option<String>) -> String {
+fn finish_near(e: &mut Emit, mode: FloatMode, wide: Fmt, r: Operand, near: Option<Operand>) -> Operand {
     let Some(near) = near else { return e.finish(mode, wide, r) };
-    let near = e.flush_wide(mode, Fmt::F64, &near);
+    let near = e.flush_wide(mode, Fmt::F64, near);
     let zero = e.flit(Fmt::F64, 0);
-    let flushed = e.fcmp("oeq", Fmt::F64, &near, &zero);
+    let flushed = e.fcmp(Fcmp::Oeq, near, zero);
     let bits = e.as_bits(wide, r);
     let sign = e.lit(wide.ty(), sign_mask(wide));
-    let none = e.bin("and", wide.ty(), &bits, &sign);
-    let r = e.select(wide.ty(), &flushed, &none, &bits);
-    let r = e.as_float(wide, &r);
-    e.finish(FloatMode { ftz: false, ..mode }, wide, &r)
+    let none = e.bin(Bin::And, bits, sign);
+    let r = e.select(flushed, none, bits);
+    let r = e.as_float(wide, r);
+    e.finish(FloatMode { ftz: false, ..mode }, wide, r)
 }
 
 /// Minimum and maximum with PTX's rules for NaN and zeros.
-fn extremum(e: &mut Emit, op: FloatOp, mode: FloatMode, a: &str, b: &str) -> String {
-    let (fmt, ty) = (mode.fmt, mode.fmt.ty());
-    let (wide, x) = e.widen(fmt, a);
+fn extremum(e: &mut Emit, op: FloatOp, mode: FloatMode, a: Operand, b: Operand) -> Operand {
+    let fmt = mode.fmt;
+    let (_, x) = e.widen(fmt, a);
     let (_, y) = e.widen(fmt, b);
     let min = matches!(op, FloatOp::Min | FloatOp::MinNan);
     // `a` where it is the one, or where `b` is NaN.
-    let pick = e.fcmp(if min { "ult" } else { "ugt" }, wide, &x, &y);
-    let r = e.select(ty, &pick, a, b);
+    let pick = e.fcmp(if min { Fcmp::Ult } else { Fcmp::Ugt }, x, y);
+    let r = e.select(pick, a, b);
     // Equal operands differ at most in the sign of zero: or of the signs for the minimum, and for the maximum.
-    let equal = e.fcmp("oeq", wide, &x, &y);
-    let tie = e.bin(if min { "or" } else { "and" }, ty, a, b);
-    let r = e.select(ty, &equal, &tie, &r);
-    let a_nan = e.fcmp("uno", wide, &x, &x);
+    let equal = e.fcmp(Fcmp::Oeq, x, y);
+    let tie = e.bin(if min { Bin::Or } else { Bin::And }, a, b);
+    let r = e.select(equal, tie, r);
+    let a_nan = e.fcmp(Fcmp::Uno, x, x);
     let r = if matches!(op, FloatOp::MinNan | FloatOp::MaxNan) {
         // Whichever is NaN; `b` first.
-        let b_nan = e.fcmp("uno", wide, &y, &y);
-        let r = e.select(ty, &a_nan, a, &r);
-        e.select(ty, &b_nan, b, &r)
+        let b_nan = e.fcmp(Fcmp::Uno, y, y);
+        let r = e.select(a_nan, a, r);
+        e.select(b_nan, b, r)
     } else {
-        e.select(ty, &a_nan, b, &r)
+        e.select(a_nan, b, r)
     };
-    let r = if fmt == Fmt::F64 { quiet(e, &r) } else { r };
-    if mode.sat { e.saturate(fmt, &r) } else { e.canonical(fmt, &r) }
+    let r = if fmt == Fmt::F64 { quiet(e, r) } else { r };
+    if mode.sat { e.saturate(fmt, r) } else { e.canonical(fmt, r) }
 }
 
 /// An f64's bits with its NaN made quiet.
-pub fn quiet(e: &mut Emit, bits: &str) -> String {
+pub fn quiet(e: &mut Emit, bits: Operand) -> Operand {
     let x = e.as_float(Fmt::F64, bits);
-    let is_nan = e.fcmp("uno", Fmt::F64, &x, &x);
+    let is_nan = e.fcmp(Fcmp::Uno, x, x);
     let bit = e.lit(Ty::I64, 1 << 51);
-    let q = e.bin("or", Ty::I64, bits, &bit);
-    e.select(Ty::I64, &is_nan, &q, bits)
+    let q = e.bin(Bin::Or, bits, bit);
+    e.select(is_nan, q, bits)
 }
 
-pub fn fma(e: &mut Emit, mode: FloatMode, a: &str, b: &str, c: &str) -> Result<String> {
+pub fn fma(e: &mut Emit, mode: FloatMode, a: Operand, b: Operand, c: Operand) -> Result<Operand> {
     let mode = by_processor(e, mode, &[a, b, c]);
-    let args: Vec<String> = [a, b, c].iter().map(|v| e.flush(mode.fmt, mode.ftz, v)).collect();
-    let x: Vec<(Fmt, String)> = args.iter().map(|v| e.widen(mode.fmt, v)).collect();
-    let double = |e: &mut Emit| -> Vec<String> { x.iter().map(|(f, v)| e.extend(*f, Fmt::F64, v)).collect() };
+    let args: Vec<Operand> = [a, b, c].iter().map(|v| e.flush(mode.fmt, mode.ftz, *v)).collect();
+    let x: Vec<(Fmt, Operand)> = args.iter().map(|v| e.widen(mode.fmt, *v)).collect();
+    let double =
+        |e: &mut Emit| -> Vec<Operand> { x.iter().map(|(f, v)| e.extend(*f, Fmt::F64, *v)).collect() };
     match mode.fmt {
         // The exact result of halves that matters for one rounding fits f64.
         Fmt::F16 => {
             let d = double(e);
-            let r = e.float_intrinsic("fma", Fmt::F64, &[&d[0], &d[1], &d[2]]);
-            Ok(e.finish(mode, Fmt::F64, &r))
+            let r = e.math("llvm.fma", &[d[0], d[1], d[2]]);
+            Ok(e.finish(mode, Fmt::F64, r))
         }
         Fmt::BF16 if e.avx512 => {
-            let r = round::odd_fma(e, &x[0].1, &x[1].1, &x[2].1)?;
-            Ok(e.finish(mode, Fmt::F32, &r))
+            let r = round::odd_fma(e, x[0].1, x[1].1, x[2].1)?;
+            Ok(e.finish(mode, Fmt::F32, r))
         }
         Fmt::BF16 => {
             let d = double(e);
-            let p = e.fbin("fmul", Fmt::F64, &d[0], &d[1]);
-            let r = round::odd_sum(e, &p, &d[2]);
-            Ok(e.finish(mode, Fmt::F64, &r))
+            let p = e.bin(Bin::FMul, d[0], d[1]);
+            let r = round::odd_sum(e, p, d[2]);
+            Ok(e.finish(mode, Fmt::F64, r))
         }
         fmt => {
             // The processor keeps the first factor's NaN, PTX the second's.
-            let args =
-                if fmt == Fmt::F64 { [&x[1].1, &x[0].1, &x[2].1] } else { [&x[0].1, &x[1].1, &x[2].1] };
-            let args = args.map(String::as_str);
+            let args = if fmt == Fmt::F64 { [x[1].1, x[0].1, x[2].1] } else { [x[0].1, x[1].1, x[2].1] };
             let r = if mode.round == Round::Rn {
-                e.float_intrinsic("fma", fmt, &args)
+                e.math("llvm.fma", &args)
             } else {
                 round::directed(e, "fma", fmt, mode.round, &args)?
             };
             let near = (mode.ftz && fmt == Fmt::F32).then(|| {
                 let d = double(e);
-                e.float_intrinsic("fma", Fmt::F64, &[&d[0], &d[1], &d[2]])
+                e.math("llvm.fma", &[d[0], d[1], d[2]])
             });
-            Ok(finish_near(e, mode, fmt, &r, near))
+            Ok(finish_near(e, mode, fmt, r, near))
         }
     }
 }
 
-pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: &str) -> Result<String> {
+pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: Operand) -> Result<Operand> {
     if op == FloatUnOp::Rcp {
         let one = e.lit(mode.fmt.ty(), one_bits(mode.fmt));
-        return binary(e, FloatOp::Div, mode, &one, a);
+        return binary(e, FloatOp::Div, mode, one, a);
     }
     let mode = if op == FloatUnOp::Sqrt { by_processor(e, mode, &[a]) } else { mode };
     let a = e.flush(mode.fmt, mode.ftz, a);
@@ -370,74 +335,74 @@ pub fn unary(e: &mut Emit, op: FloatUnOp, mode: FloatMode, a: &str) -> Result<St
     match op {
         FloatUnOp::Neg | FloatUnOp::Abs => {
             let (how, mask) = if op == FloatUnOp::Neg {
-                ("xor", sign_mask(mode.fmt))
+                (Bin::Xor, sign_mask(mode.fmt))
             } else {
-                ("and", !sign_mask(mode.fmt))
+                (Bin::And, !sign_mask(mode.fmt))
             };
             let mask = e.lit(ty, mask);
-            let r = e.bin(how, ty, &a, &mask);
+            let r = e.bin(how, a, mask);
             let r = if mode.fmt == Fmt::F64 {
-                let x = e.as_float(Fmt::F64, &a);
-                let is_nan = e.fcmp("uno", Fmt::F64, &x, &x);
+                let x = e.as_float(Fmt::F64, a);
+                let is_nan = e.fcmp(Fcmp::Uno, x, x);
                 let bit = e.lit(Ty::I64, 1 << 51);
-                let q = e.bin("or", Ty::I64, &a, &bit);
-                e.select(ty, &is_nan, &q, &r)
+                let q = e.bin(Bin::Or, a, bit);
+                e.select(is_nan, q, r)
             } else {
                 r
             };
-            Ok(if mode.sat { e.saturate(mode.fmt, &r) } else { e.canonical(mode.fmt, &r) })
+            Ok(if mode.sat { e.saturate(mode.fmt, r) } else { e.canonical(mode.fmt, r) })
         }
         FloatUnOp::Sqrt | FloatUnOp::Rcp => {
-            let (wide, x) = e.widen(mode.fmt, &a);
+            let (wide, x) = e.widen(mode.fmt, a);
             let r = if mode.round == Round::Rn {
-                e.float_intrinsic("sqrt", wide, &[&x])
+                e.math("llvm.sqrt", &[x])
             } else {
-                round::directed(e, "sqrt", mode.fmt, mode.round, &[&x])?
+                round::directed(e, "sqrt", mode.fmt, mode.round, &[x])?
             };
-            Ok(e.finish(mode, wide, &r))
+            Ok(e.finish(mode, wide, r))
         }
         FloatUnOp::RoundInt => {
             let name = match mode.round {
-                Round::Rn => "roundeven",
-                Round::Rz => "trunc",
-                Round::Rm => "floor",
-                Round::Rp => "ceil",
-                Round::Rna => "round",
+                Round::Rn => "llvm.roundeven",
+                Round::Rz => "llvm.trunc",
+                Round::Rm => "llvm.floor",
+                Round::Rp => "llvm.ceil",
+                Round::Rna => "llvm.round",
             };
-            let (wide, x) = e.widen(mode.fmt, &a);
-            let r = e.float_intrinsic(name, wide, &[&x]);
-            Ok(e.finish(mode, wide, &r))
+            let (wide, x) = e.widen(mode.fmt, a);
+            let r = e.math(name, &[x]);
+            Ok(e.finish(mode, wide, r))
         }
     }
 }
 
-pub fn compare(e: &mut Emit, cmp: FloatCmp, fmt: Fmt, ftz: bool, a: &str, b: &str) -> String {
+pub fn compare(e: &mut Emit, cmp: FloatCmp, fmt: Fmt, ftz: bool, a: Operand, b: Operand) -> Operand {
     let ftz = ftz && !(e.flushes && fmt == Fmt::F32);
     let (a, b) = (e.flush(fmt, ftz, a), e.flush(fmt, ftz, b));
     let name = match cmp {
-        FloatCmp::Eq => "oeq",
-        FloatCmp::Ne => "one",
-        FloatCmp::Lt => "olt",
-        FloatCmp::Le => "ole",
-        FloatCmp::Gt => "ogt",
-        FloatCmp::Ge => "oge",
-        FloatCmp::Equ => "ueq",
-        FloatCmp::Neu => "une",
-        FloatCmp::Ltu => "ult",
-        FloatCmp::Leu => "ule",
-        FloatCmp::Gtu => "ugt",
-        FloatCmp::Geu => "uge",
-        FloatCmp::Num => "ord",
-        FloatCmp::Nan => "uno",
+        FloatCmp::Eq => Fcmp::Oeq,
+        FloatCmp::Ne => Fcmp::One,
+        FloatCmp::Lt => Fcmp::Olt,
+        FloatCmp::Le => Fcmp::Ole,
+        FloatCmp::Gt => Fcmp::Ogt,
+        FloatCmp::Ge => Fcmp::Oge,
+        FloatCmp::Equ => Fcmp::Ueq,
+        FloatCmp::Neu => Fcmp::Une,
+        FloatCmp::Ltu => Fcmp::Ult,
+        FloatCmp::Leu => Fcmp::Ule,
+        FloatCmp::Gtu => Fcmp::Ugt,
+        FloatCmp::Geu => Fcmp::Uge,
+        FloatCmp::Num => Fcmp::Ord,
+        FloatCmp::Nan => Fcmp::Uno,
     };
-    let (wide, x) = e.widen(fmt, &a);
-    let (_, y) = e.widen(fmt, &b);
-    e.fcmp(name, wide, &x, &y)
+    let (_, x) = e.widen(fmt, a);
+    let (_, y) = e.widen(fmt, b);
+    e.fcmp(name, x, y)
 }
 
-pub fn copysign(e: &mut Emit, fmt: Fmt, a: &str, b: &str) -> String {
+pub fn copysign(e: &mut Emit, fmt: Fmt, a: Operand, b: Operand) -> Operand {
     let (m, s) = (e.lit(fmt.ty(), !sign_mask(fmt)), e.lit(fmt.ty(), sign_mask(fmt)));
-    let x = e.bin("and", fmt.ty(), a, &m);
-    let y = e.bin("and", fmt.ty(), b, &s);
-    e.bin("or", fmt.ty(), &x, &y)
+    let x = e.bin(Bin::And, a, m);
+    let y = e.bin(Bin::And, b, s);
+    e.bin(Bin::Or, x, y)
 }

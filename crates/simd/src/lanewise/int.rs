@@ -5,275 +5,274 @@ use wave::op::{CountOp, IntCmp, IntOp, IntUnOp, ShiftOp};
 use wave::types::Fmt;
 
 use super::{Emit, known};
-use crate::text::{Lanes, float as float_type, int as int_type};
+use crate::ir::{Bin, Cast, Cmp, Lanes, Operand};
 
 /// The `icmp` predicate of a relation.
-pub fn predicate(cmp: IntCmp) -> &'static str {
+pub fn predicate(cmp: IntCmp) -> Cmp {
     match cmp {
-        IntCmp::Eq => "eq",
-        IntCmp::Ne => "ne",
-        IntCmp::LtS => "slt",
-        IntCmp::LeS => "sle",
-        IntCmp::GtS => "sgt",
-        IntCmp::GeS => "sge",
-        IntCmp::LtU => "ult",
-        IntCmp::LeU => "ule",
-        IntCmp::GtU => "ugt",
-        IntCmp::GeU => "uge",
+        IntCmp::Eq => Cmp::Eq,
+        IntCmp::Ne => Cmp::Ne,
+        IntCmp::LtS => Cmp::Slt,
+        IntCmp::LeS => Cmp::Sle,
+        IntCmp::GtS => Cmp::Sgt,
+        IntCmp::GeS => Cmp::Sge,
+        IntCmp::LtU => Cmp::Ult,
+        IntCmp::LeU => Cmp::Ule,
+        IntCmp::GtU => Cmp::Ugt,
+        IntCmp::GeU => Cmp::Uge,
     }
 }
 
-pub fn compare(e: &mut Emit, cmp: IntCmp, ty: Ty, a: &str, b: &str) -> String {
-    e.icmp(predicate(cmp), ty, a, b)
+pub fn compare(e: &mut Emit, cmp: IntCmp, a: Operand, b: Operand) -> Operand {
+    e.icmp(predicate(cmp), a, b)
 }
 
-pub fn binary(e: &mut Emit, op: IntOp, ty: Ty, a: &str, b: &str) -> String {
+pub fn binary(e: &mut Emit, op: IntOp, ty: Ty, a: Operand, b: Operand) -> Operand {
     match op {
-        IntOp::Add => e.bin("add", ty, a, b),
-        IntOp::Sub => e.bin("sub", ty, a, b),
-        IntOp::Mul => e.bin("mul", ty, a, b),
-        IntOp::And => e.bin("and", ty, a, b),
-        IntOp::Or => e.bin("or", ty, a, b),
-        IntOp::Xor => e.bin("xor", ty, a, b),
-        IntOp::MinS => e.int_intrinsic("smin", ty, &[a, b]),
-        IntOp::MaxS => e.int_intrinsic("smax", ty, &[a, b]),
-        IntOp::MinU => e.int_intrinsic("umin", ty, &[a, b]),
-        IntOp::MaxU => e.int_intrinsic("umax", ty, &[a, b]),
-        IntOp::AddSatS => e.int_intrinsic("sadd.sat", ty, &[a, b]),
-        IntOp::SubSatS => e.int_intrinsic("ssub.sat", ty, &[a, b]),
+        IntOp::Add => e.bin(Bin::Add, a, b),
+        IntOp::Sub => e.bin(Bin::Sub, a, b),
+        IntOp::Mul => e.bin(Bin::Mul, a, b),
+        IntOp::And => e.bin(Bin::And, a, b),
+        IntOp::Or => e.bin(Bin::Or, a, b),
+        IntOp::Xor => e.bin(Bin::Xor, a, b),
+        IntOp::MinS => e.math("llvm.smin", &[a, b]),
+        IntOp::MaxS => e.math("llvm.smax", &[a, b]),
+        IntOp::MinU => e.math("llvm.umin", &[a, b]),
+        IntOp::MaxU => e.math("llvm.umax", &[a, b]),
+        IntOp::AddSatS => e.math("llvm.sadd.sat", &[a, b]),
+        IntOp::SubSatS => e.math("llvm.ssub.sat", &[a, b]),
         IntOp::MulHiS | IntOp::MulHiU => multiply_high(e, op == IntOp::MulHiS, ty, a, b),
         IntOp::DivU | IntOp::RemU => {
             let (zero, one) = (e.lit(ty, 0), e.lit(ty, 1));
-            let bad = e.icmp("eq", ty, b, &zero);
-            let safe = e.select(ty, &bad, &one, b);
-            let r = divide(e, op == IntOp::RemU, false, ty, a, &safe);
+            let bad = e.icmp(Cmp::Eq, b, zero);
+            let safe = e.select(bad, one, b);
+            let r = divide(e, op == IntOp::RemU, false, ty, a, safe);
             let ones = e.lit(ty, ty.mask());
-            e.select(ty, &bad, &ones, &r)
+            e.select(bad, ones, r)
         }
         IntOp::DivS | IntOp::RemS => {
             // By 1 instead of 0 and -1; -x and 0 are then put in for -1, which also gives MIN / -1 its wrap.
             let (zero, one, ones) = (e.lit(ty, 0), e.lit(ty, 1), e.lit(ty, ty.mask()));
-            let by_zero = e.icmp("eq", ty, b, &zero);
-            let by_minus = e.icmp("eq", ty, b, &ones);
-            let bad = e.bin("or", Ty::I1, &by_zero, &by_minus);
-            let safe = e.select(ty, &bad, &one, b);
-            let r = divide(e, op == IntOp::RemS, true, ty, a, &safe);
-            let by_minus_one = if op == IntOp::DivS { e.bin("sub", ty, &zero, a) } else { zero };
-            let r = e.select(ty, &by_minus, &by_minus_one, &r);
-            e.select(ty, &by_zero, &ones, &r)
+            let by_zero = e.icmp(Cmp::Eq, b, zero);
+            let by_minus = e.icmp(Cmp::Eq, b, ones);
+            let bad = e.bin(Bin::Or, by_zero, by_minus);
+            let safe = e.select(bad, one, b);
+            let r = divide(e, op == IntOp::RemS, true, ty, a, safe);
+            let by_minus_one = if op == IntOp::DivS { e.bin(Bin::Sub, zero, a) } else { zero };
+            let r = e.select(by_minus, by_minus_one, r);
+            e.select(by_zero, ones, r)
         }
     }
 }
 
 /// Quotient or remainder by a divisor that is not 0, nor -1 where signed. LLVM divides vectors lane by lane; up to 32 bits a float
 /// division does it: no quotient lies nearer below an integer than the float's precision shows.
-fn divide(e: &mut Emit, rest: bool, signed: bool, ty: Ty, a: &str, b: &str) -> String {
-    let (division, remainder) = if signed { ("sdiv", "srem") } else { ("udiv", "urem") };
-    if e.lanes == Lanes::One || ty > Ty::I32 || b.starts_with("splat") {
-        return e.bin(if rest { remainder } else { division }, ty, a, b);
+fn divide(e: &mut Emit, rest: bool, signed: bool, ty: Ty, a: Operand, b: Operand) -> Operand {
+    let (division, remainder) = if signed { (Bin::SDiv, Bin::SRem) } else { (Bin::UDiv, Bin::URem) };
+    if e.lanes == Lanes::One || ty > Ty::I32 || b.as_int().is_some() {
+        return e.bin(if rest { remainder } else { division }, a, b);
     }
     let fmt = if ty == Ty::I32 { Fmt::F64 } else { Fmt::F32 };
-    let (t, f) = (int_type(ty, e.lanes), float_type(fmt, e.lanes));
-    let (to, from) = if signed { ("sitofp", "fptosi") } else { ("uitofp", "fptoui") };
-    let x = e.text.def(format!("{to} {t} {a} to {f}"));
-    let y = e.text.def(format!("{to} {t} {b} to {f}"));
-    let q = e.fbin("fdiv", fmt, &x, &y);
-    let q = e.text.def(format!("{from} {f} {q} to {t}"));
+    let (x, y) = (e.float_of(signed, fmt, a), e.float_of(signed, fmt, b));
+    let q = e.bin(Bin::FDiv, x, y);
+    let q = e.ir.cast(if signed { Cast::FpToSi } else { Cast::FpToUi }, q, a.ty());
     if !rest {
         return q;
     }
-    let p = e.bin("mul", ty, &q, b);
-    e.bin("sub", ty, a, &p)
+    let p = e.bin(Bin::Mul, q, b);
+    e.bin(Bin::Sub, a, p)
 }
 
 /// The upper half of a product.
-fn multiply_high(e: &mut Emit, signed: bool, ty: Ty, a: &str, b: &str) -> String {
+fn multiply_high(e: &mut Emit, signed: bool, ty: Ty, a: Operand, b: Operand) -> Operand {
     if ty != Ty::I64 || e.lanes == Lanes::One {
         let wide = Ty::of_bits(ty.bits() * 2).unwrap_or(Ty::I128);
-        let how = if signed { "sext" } else { "zext" };
-        let (x, y) = (e.cast(how, ty, wide, a), e.cast(how, ty, wide, b));
-        let p = e.bin("mul", wide, &x, &y);
+        let how = if signed { Cast::SExt } else { Cast::ZExt };
+        let (x, y) = (e.cast(how, wide, a), e.cast(how, wide, b));
+        let p = e.bin(Bin::Mul, x, y);
         let n = e.lit(wide, u128::from(ty.bits()));
-        let h = e.bin("lshr", wide, &p, &n);
-        return e.cast("zext", wide, ty, &h);
+        let h = e.bin(Bin::LShr, p, n);
+        return e.cast(Cast::ZExt, ty, h);
     }
     // Of 64 bits by halves: no product of them with two addends of 32 bits overflows.
     let (n, m) = (e.lit(ty, 32), e.lit(ty, 0xffff_ffff));
-    let low = |e: &mut Emit, v: &str| e.bin("and", ty, v, &m);
-    let high = |e: &mut Emit, v: &str| e.bin("lshr", ty, v, &n);
+    let low = |e: &mut Emit, v: Operand| e.bin(Bin::And, v, m);
+    let high = |e: &mut Emit, v: Operand| e.bin(Bin::LShr, v, n);
     let (al, ah, bl, bh) = (low(e, a), high(e, a), low(e, b), high(e, b));
-    let ll = e.bin("mul", ty, &al, &bl);
-    let hl = e.bin("mul", ty, &ah, &bl);
-    let lh = e.bin("mul", ty, &al, &bh);
-    let hh = e.bin("mul", ty, &ah, &bh);
-    let carry = high(e, &ll);
-    let first = e.bin("add", ty, &hl, &carry);
-    let part = low(e, &first);
-    let second = e.bin("add", ty, &lh, &part);
-    let (x, y) = (high(e, &first), high(e, &second));
-    let sum = e.bin("add", ty, &hh, &x);
-    let mut r = e.bin("add", ty, &sum, &y);
+    let ll = e.bin(Bin::Mul, al, bl);
+    let hl = e.bin(Bin::Mul, ah, bl);
+    let lh = e.bin(Bin::Mul, al, bh);
+    let hh = e.bin(Bin::Mul, ah, bh);
+    let carry = high(e, ll);
+    let first = e.bin(Bin::Add, hl, carry);
+    let part = low(e, first);
+    let second = e.bin(Bin::Add, lh, part);
+    let (x, y) = (high(e, first), high(e, second));
+    let sum = e.bin(Bin::Add, hh, x);
+    let mut r = e.bin(Bin::Add, sum, y);
     if signed {
         let last = e.lit(ty, 63);
         for (v, other) in [(a, b), (b, a)] {
-            let sign = e.bin("ashr", ty, v, &last);
-            let part = e.bin("and", ty, &sign, other);
-            r = e.bin("sub", ty, &r, &part);
+            let sign = e.bin(Bin::AShr, v, last);
+            let part = e.bin(Bin::And, sign, other);
+            r = e.bin(Bin::Sub, r, part);
         }
     }
     r
 }
 
 /// Shifts that are total: an amount of the width or more shifts everything out.
-pub fn shift(e: &mut Emit, op: ShiftOp, ty: Ty, a: &str, amount: &str) -> String {
+pub fn shift(e: &mut Emit, op: ShiftOp, ty: Ty, a: Operand, amount: Operand) -> Operand {
     let bits = u128::from(ty.bits());
     if let Some(n) = known(amount).filter(|&n| u128::from(n) < bits) {
         let name = match op {
-            ShiftOp::Shl => "shl",
-            ShiftOp::ShrU => "lshr",
-            ShiftOp::ShrS => "ashr",
+            ShiftOp::Shl => Bin::Shl,
+            ShiftOp::ShrU => Bin::LShr,
+            ShiftOp::ShrS => Bin::AShr,
         };
         let n = e.lit(ty, u128::from(n));
-        return e.bin(name, ty, a, &n);
+        return e.bin(name, a, n);
     }
     let limit = e.lit(Ty::I32, bits);
     let last = e.lit(Ty::I32, bits - 1);
-    let clamped = e.int_intrinsic("umin", Ty::I32, &[amount, &last]);
-    let n = e.cast("zext", Ty::I32, ty, &clamped);
+    let clamped = e.math("llvm.umin", &[amount, last]);
+    let n = e.cast(Cast::ZExt, ty, clamped);
     let name = match op {
-        ShiftOp::Shl => "shl",
-        ShiftOp::ShrU => "lshr",
-        ShiftOp::ShrS => return e.bin("ashr", ty, a, &n),
+        ShiftOp::Shl => Bin::Shl,
+        ShiftOp::ShrU => Bin::LShr,
+        ShiftOp::ShrS => return e.bin(Bin::AShr, a, n),
     };
-    let r = e.bin(name, ty, a, &n);
-    let over = e.icmp("uge", Ty::I32, amount, &limit);
+    let r = e.bin(name, a, n);
+    let over = e.icmp(Cmp::Uge, amount, limit);
     let zero = e.lit(ty, 0);
-    e.select(ty, &over, &zero, &r)
+    e.select(over, zero, r)
 }
 
-pub fn unary(e: &mut Emit, op: IntUnOp, ty: Ty, a: &str) -> String {
+pub fn unary(e: &mut Emit, op: IntUnOp, ty: Ty, a: Operand) -> Operand {
     let zero = e.lit(ty, 0);
     match op {
         IntUnOp::Not => {
             let ones = e.lit(ty, ty.mask());
-            e.bin("xor", ty, a, &ones)
+            e.bin(Bin::Xor, a, ones)
         }
-        IntUnOp::Neg => e.bin("sub", ty, &zero, a),
+        IntUnOp::Neg => e.bin(Bin::Sub, zero, a),
         IntUnOp::Abs => {
-            let n = e.bin("sub", ty, &zero, a);
-            let negative = e.icmp("slt", ty, a, &zero);
-            e.select(ty, &negative, &n, a)
+            let n = e.bin(Bin::Sub, zero, a);
+            let negative = e.icmp(Cmp::Slt, a, zero);
+            e.select(negative, n, a)
         }
-        IntUnOp::Brev => e.int_intrinsic("bitreverse", ty, &[a]),
+        IntUnOp::Brev => e.math("llvm.bitreverse", &[a]),
     }
 }
 
-fn leading_zeros(e: &mut Emit, ty: Ty, a: &str) -> String {
-    let t = crate::text::int(ty, e.lanes);
-    let name = format!("llvm.ctlz.{}", e.suffix(ty));
-    e.text.intrinsic(&t, &name, &[(t.clone(), a.to_string()), ("i1".into(), "false".into())])
-}
-
-pub fn count(e: &mut Emit, op: CountOp, ty: Ty, a: &str) -> String {
+pub fn count(e: &mut Emit, op: CountOp, ty: Ty, a: Operand) -> Operand {
     if op == CountOp::Popc {
-        let n = e.int_intrinsic("ctpop", ty, &[a]);
-        return e.cast("zext", ty, Ty::I32, &n);
+        let n = e.math("llvm.ctpop", &[a]);
+        return e.cast(Cast::ZExt, Ty::I32, n);
     }
     let (zero, bits) = (e.lit(ty, 0), u128::from(ty.bits()));
     let x = match op {
         CountOp::BfindS | CountOp::BfindShS => {
             let n = e.lit(ty, bits - 1);
-            let sign = e.bin("ashr", ty, a, &n);
-            e.bin("xor", ty, a, &sign)
+            let sign = e.bin(Bin::AShr, a, n);
+            e.bin(Bin::Xor, a, sign)
         }
-        _ => a.to_string(),
+        _ => a,
     };
-    let z = leading_zeros(e, ty, &x);
-    let z = e.cast("zext", ty, Ty::I32, &z);
+    let z = e.ir.leading_zeros(x);
+    let z = e.cast(Cast::ZExt, Ty::I32, z);
     let (last, none) = (e.lit(Ty::I32, bits - 1), e.lit(Ty::I32, 0xffff_ffff));
     let r = match op {
         CountOp::Clz => return z,
-        CountOp::BfindU | CountOp::BfindS => e.bin("sub", Ty::I32, &last, &z),
+        CountOp::BfindU | CountOp::BfindS => e.bin(Bin::Sub, last, z),
         _ => z,
     };
-    let empty = e.icmp("eq", ty, &x, &zero);
-    e.select(Ty::I32, &empty, &none, &r)
+    let empty = e.icmp(Cmp::Eq, x, zero);
+    e.select(empty, none, r)
 }
 
-pub fn add_carry(e: &mut Emit, ty: Ty, a: &str, b: &str, c: &str) -> Vec<String> {
-    let c = e.cast("zext", Ty::I1, ty, c);
-    let s = e.bin("add", ty, a, b);
-    let first = e.icmp("ult", ty, &s, a);
-    let t = e.bin("add", ty, &s, &c);
-    let second = e.icmp("ult", ty, &t, &s);
-    let out = e.bin("or", Ty::I1, &first, &second);
+pub fn add_carry(e: &mut Emit, ty: Ty, a: Operand, b: Operand, c: Operand) -> Vec<Operand> {
+    let c = e.cast(Cast::ZExt, ty, c);
+    let s = e.bin(Bin::Add, a, b);
+    let first = e.icmp(Cmp::Ult, s, a);
+    let t = e.bin(Bin::Add, s, c);
+    let second = e.icmp(Cmp::Ult, t, s);
+    let out = e.bin(Bin::Or, first, second);
     vec![t, out]
 }
 
-pub fn sub_borrow(e: &mut Emit, ty: Ty, a: &str, b: &str, c: &str) -> Vec<String> {
-    let c = e.cast("zext", Ty::I1, ty, c);
-    let s = e.bin("sub", ty, a, b);
-    let first = e.icmp("ult", ty, a, b);
-    let t = e.bin("sub", ty, &s, &c);
-    let second = e.icmp("ult", ty, &s, &c);
-    let out = e.bin("or", Ty::I1, &first, &second);
+pub fn sub_borrow(e: &mut Emit, ty: Ty, a: Operand, b: Operand, c: Operand) -> Vec<Operand> {
+    let c = e.cast(Cast::ZExt, ty, c);
+    let s = e.bin(Bin::Sub, a, b);
+    let first = e.icmp(Cmp::Ult, a, b);
+    let t = e.bin(Bin::Sub, s, c);
+    let second = e.icmp(Cmp::Ult, s, c);
+    let out = e.bin(Bin::Or, first, second);
     vec![t, out]
 }
 
 /// The bits `from..from + width` of an i32, extended.
-fn field(e: &mut Emit, v: &str, from: u32, width: u32, signed: bool) -> String {
+fn field(e: &mut Emit, v: Operand, from: u32, width: u32, signed: bool) -> Operand {
     let t = Ty::I32;
     let up = e.lit(t, u128::from(32 - from - width));
     let down = e.lit(t, u128::from(32 - width));
-    let x = e.bin("shl", t, v, &up);
-    e.bin(if signed { "ashr" } else { "lshr" }, t, &x, &down)
+    let x = e.bin(Bin::Shl, v, up);
+    e.bin(if signed { Bin::AShr } else { Bin::LShr }, x, down)
 }
 
-pub fn dot(e: &mut Emit, a: &str, b: &str, c: &str, signed: [bool; 2], a_bits: u32, first: u32) -> String {
-    let mut sum = c.to_string();
+pub fn dot(
+    e: &mut Emit,
+    a: Operand,
+    b: Operand,
+    c: Operand,
+    signed: [bool; 2],
+    a_bits: u32,
+    first: u32,
+) -> Operand {
+    let mut sum = c;
     for i in 0..32 / a_bits {
         let x = field(e, a, i * a_bits, a_bits, signed[0]);
         let y = field(e, b, (first + i) * 8, 8, signed[1]);
-        let p = e.bin("mul", Ty::I32, &x, &y);
-        sum = e.bin("add", Ty::I32, &sum, &p);
+        let p = e.bin(Bin::Mul, x, y);
+        sum = e.bin(Bin::Add, sum, p);
     }
     sum
 }
 
-pub fn saturate(e: &mut Emit, from: Ty, from_signed: bool, to: Ty, to_signed: bool, a: &str) -> String {
+pub fn saturate(e: &mut Emit, from: Ty, from_signed: bool, to: Ty, to_signed: bool, a: Operand) -> Operand {
     // In a type that holds both ranges, then cut.
     let wide = if from >= Ty::I64 || to >= Ty::I64 { Ty::I128 } else { Ty::I64 };
-    let x = e.cast(if from_signed { "sext" } else { "zext" }, from, wide, a);
+    let x = e.cast(if from_signed { Cast::SExt } else { Cast::ZExt }, wide, a);
     let (low, high) =
         if to_signed { (!0u128 << (to.bits() - 1), (1u128 << (to.bits() - 1)) - 1) } else { (0, to.mask()) };
     let (low, high) = (e.lit(wide, low), e.lit(wide, high));
-    let x = e.int_intrinsic("smax", wide, &[&x, &low]);
-    let x = e.int_intrinsic("smin", wide, &[&x, &high]);
-    e.cast("zext", wide, to, &x)
+    let x = e.math("llvm.smax", &[x, low]);
+    let x = e.math("llvm.smin", &[x, high]);
+    e.cast(Cast::ZExt, to, x)
 }
 
-pub fn pack(e: &mut Emit, part: Ty, whole: Ty, args: &[String]) -> String {
-    let mut sum: Option<String> = None;
+pub fn pack(e: &mut Emit, part: Ty, whole: Ty, args: &[Operand]) -> Operand {
+    let mut sum: Option<Operand> = None;
     for (i, a) in args.iter().enumerate() {
-        let x = e.cast("zext", part, whole, a);
+        let x = e.cast(Cast::ZExt, whole, *a);
         sum = Some(match sum {
             None => x,
             Some(sum) => {
                 let n = e.lit(whole, u128::from(part.bits()) * i as u128);
-                let x = e.bin("shl", whole, &x, &n);
-                e.bin("or", whole, &sum, &x)
+                let x = e.bin(Bin::Shl, x, n);
+                e.bin(Bin::Or, sum, x)
             }
         });
     }
     sum.unwrap_or_else(|| e.lit(whole, 0))
 }
 
-pub fn unpack(e: &mut Emit, part: Ty, whole: Ty, a: &str) -> Vec<String> {
+pub fn unpack(e: &mut Emit, part: Ty, whole: Ty, a: Operand) -> Vec<Operand> {
     (0..whole.bits() / part.bits())
         .map(|i| {
             let n = e.lit(whole, u128::from(part.bits() * i));
-            let x = if i == 0 { a.to_string() } else { e.bin("lshr", whole, a, &n) };
-            e.cast("zext", whole, part, &x)
+            let x = if i == 0 { a } else { e.bin(Bin::LShr, a, n) };
+            e.cast(Cast::ZExt, part, x)
         })
         .collect()
 }

@@ -12,12 +12,12 @@ mod sfu;
 
 pub use int::predicate;
 
+use wave::Ty;
 use wave::op::Op;
-use wave::{LANES, Ty};
 
 pub use round::control_word;
 
-use crate::text::{Lanes, Text, int as int_type, literal};
+use crate::ir::{Bin, Builder, Cast, Cmp, Fcmp, Lanes, Operand, Type};
 
 /// What an operation cannot be written for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub type Result<T> = std::result::Result<T, Unsupported>;
 
 /// The state of emitting one operation.
 pub struct Emit<'a> {
-    /// Where lines go.
-    pub text: &'a mut Text,
+    /// Where instructions go.
+    pub ir: &'a mut Builder,
     /// For how many lanes.
     pub lanes: Lanes,
     /// The processor has AVX-512.
@@ -40,67 +40,53 @@ pub struct Emit<'a> {
     pub flushes: bool,
 }
 
-/// An operand of 32 bits that is known: a literal, for one lane or all.
-fn known(operand: &str) -> Option<u32> {
-    let number = operand.strip_prefix("splat (i32 ").and_then(|s| s.strip_suffix(')')).unwrap_or(operand);
-    number.parse::<u32>().ok().or_else(|| number.parse::<i32>().ok().map(|v| v as u32))
+/// An operand of 32 bits that is known: a constant, for one lane or all.
+fn known(operand: Operand) -> Option<u32> {
+    operand.as_int().map(|v| v as u32)
 }
 
 impl Emit<'_> {
-    /// `op ty a, b`.
-    pub fn bin(&mut self, op: &str, ty: Ty, a: &str, b: &str) -> String {
-        let t = int_type(ty, self.lanes);
-        self.text.def(format!("{op} {t} {a}, {b}"))
+    /// An operation on two operands of one type.
+    pub fn bin(&mut self, op: Bin, a: Operand, b: Operand) -> Operand {
+        self.ir.bin(op, a, b)
     }
 
-    /// A literal.
-    pub fn lit(&self, ty: Ty, v: u128) -> String {
-        literal(ty, self.lanes, v)
+    /// A constant.
+    pub fn lit(&mut self, ty: Ty, v: u128) -> Operand {
+        self.ir.literal(ty, self.lanes, v)
     }
 
-    /// `icmp`.
-    pub fn icmp(&mut self, cmp: &str, ty: Ty, a: &str, b: &str) -> String {
-        let t = int_type(ty, self.lanes);
-        self.text.def(format!("icmp {cmp} {t} {a}, {b}"))
+    /// A comparison of integers.
+    pub fn icmp(&mut self, cmp: Cmp, a: Operand, b: Operand) -> Operand {
+        self.ir.icmp(cmp, a, b)
     }
 
-    /// `select`.
-    pub fn select(&mut self, ty: Ty, c: &str, a: &str, b: &str) -> String {
-        let t = int_type(ty, self.lanes);
-        let p = int_type(Ty::I1, self.lanes);
-        self.text.def(format!("select {p} {c}, {t} {a}, {t} {b}"))
+    /// A comparison of floats.
+    pub fn fcmp(&mut self, cmp: Fcmp, a: Operand, b: Operand) -> Operand {
+        self.ir.fcmp(cmp, a, b)
     }
 
-    /// A conversion between integer widths; nothing where they are equal.
-    pub fn cast(&mut self, how: &str, from: Ty, to: Ty, a: &str) -> String {
-        if from == to {
-            return a.to_string();
-        }
-        let (f, t) = (int_type(from, self.lanes), int_type(to, self.lanes));
-        let how = if to < from { "trunc" } else { how };
-        self.text.def(format!("{how} {f} {a} to {t}"))
+    /// `a` where the condition holds, else `b`.
+    pub fn select(&mut self, c: Operand, a: Operand, b: Operand) -> Operand {
+        self.ir.select(c, a, b)
     }
 
-    /// The suffix of overloaded intrinsics: `i32` or `v32i32`.
-    pub fn suffix(&self, ty: Ty) -> String {
-        match self.lanes {
-            Lanes::One => format!("i{}", ty.bits()),
-            Lanes::Warp => format!("v{LANES}i{}", ty.bits()),
-        }
+    /// A conversion between integer widths: `how` widens, and a narrower type truncates.
+    pub fn cast(&mut self, how: Cast, to: Ty, a: Operand) -> Operand {
+        let to = Type::int(to, self.lanes);
+        let how = if to.elem().bits() < a.ty().elem().bits() { Cast::Trunc } else { how };
+        self.ir.cast(how, a, to)
     }
 
-    /// An intrinsic whose operands and result have one integer type.
-    pub fn int_intrinsic(&mut self, name: &str, ty: Ty, args: &[&str]) -> String {
-        let t = int_type(ty, self.lanes);
-        let full = format!("llvm.{name}.{}", self.suffix(ty));
-        let args: Vec<(String, String)> = args.iter().map(|a| (t.clone(), a.to_string())).collect();
-        self.text.intrinsic(&t, &full, &args)
+    /// An intrinsic function whose operands and result have one type.
+    pub fn math(&mut self, name: &'static str, args: &[Operand]) -> Operand {
+        self.ir.intrinsic_of(name, args)
     }
 }
 
 /// Writes a pure lane-wise operation; its results.
-pub fn emit(e: &mut Emit, op: &Op, args: &[String]) -> Result<Vec<String>> {
-    let a = |i: usize| args.get(i).map_or("", String::as_str);
+pub fn emit(e: &mut Emit, op: &Op, args: &[Operand]) -> Result<Vec<Operand>> {
+    let a = |i: usize| args.get(i).copied().unwrap_or(Operand::poison(Type::Void));
     let one = match *op {
         Op::Const { ty, bits } => e.lit(ty, bits),
         Op::Int(o, ty) => int::binary(e, o, ty, a(0), a(1)),
@@ -109,7 +95,7 @@ pub fn emit(e: &mut Emit, op: &Op, args: &[String]) -> Result<Vec<String>> {
         Op::Count(o, ty) => int::count(e, o, ty, a(0)),
         Op::AddCarry(ty) => return Ok(int::add_carry(e, ty, a(0), a(1), a(2))),
         Op::SubBorrow(ty) => return Ok(int::sub_borrow(e, ty, a(0), a(1), a(2))),
-        Op::IntCmp(cmp, ty) => int::compare(e, cmp, ty, a(0), a(1)),
+        Op::IntCmp(cmp, _) => int::compare(e, cmp, a(0), a(1)),
         Op::Bfe { signed, ty } => bits::bfe(e, signed, ty, a(0), a(1), a(2)),
         Op::Bfi(ty) => bits::bfi(e, ty, a(0), a(1), a(2), a(3)),
         Op::Funnel { left, clamp } => bits::funnel(e, left, clamp, a(0), a(1), a(2)),
@@ -127,8 +113,8 @@ pub fn emit(e: &mut Emit, op: &Op, args: &[String]) -> Result<Vec<String>> {
         Op::Sfu(op) => sfu::emit(e, op, a(0)),
         Op::FloatCmp { cmp, fmt, ftz } => float::compare(e, cmp, fmt, ftz, a(0), a(1)),
         Op::CopySign(fmt) => float::copysign(e, fmt, a(0), a(1)),
-        Op::Sext { from, to } => e.cast("sext", from, to, a(0)),
-        Op::Zext { from, to } => e.cast("zext", from, to, a(0)),
+        Op::Sext { to, .. } => e.cast(Cast::SExt, to, a(0)),
+        Op::Zext { to, .. } => e.cast(Cast::ZExt, to, a(0)),
         Op::IntSat { from, from_signed, to, to_signed } => {
             int::saturate(e, from, from_signed, to, to_signed, a(0))
         }
@@ -137,7 +123,7 @@ pub fn emit(e: &mut Emit, op: &Op, args: &[String]) -> Result<Vec<String>> {
         }
         Op::IntToFloat { from, signed, mode } => convert::from_int(e, from, signed, mode, a(0))?,
         Op::FloatToFloat { from, mode, relu } => convert::convert(e, from, mode, relu, a(0))?,
-        Op::Select(ty) => e.select(ty, a(0), a(1), a(2)),
+        Op::Select(_) => e.select(a(0), a(1), a(2)),
         Op::Pack { part, whole } => int::pack(e, part, whole, args),
         Op::Unpack { part, whole } => return Ok(int::unpack(e, part, whole, a(0))),
         ref other => return Err(Unsupported(format!("{other:?}"))),

@@ -1,0 +1,532 @@
+//! Appends instructions to a function and numbers what they give.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::mem::take;
+use std::rc::Rc;
+
+use wave::{LANES, Ty};
+
+use super::constants::Long;
+use super::operand::Is;
+use super::{
+    Access, Argument, Bin, Block, Callee, Cast, Cmp, Elem, Fcmp, Global, Inst, Lanes, Likely, Module, Name,
+    Op, Operand, Order, Rmw, Signature, Target, Type,
+};
+
+/// A function's code while it is written.
+#[derive(Debug, Default)]
+pub struct Body {
+    /// Its blocks so far.
+    pub blocks: Vec<Block>,
+    registers: u32,
+    labels: u32,
+    /// Metadata of the line of each load that has one, by its register.
+    loads: HashMap<u32, u64>,
+    /// Masks that are words, each with its vector if there is one in the current block.
+    masks: Vec<(Operand, Option<Operand>)>,
+    /// Those that have one.
+    vectors: Vec<usize>,
+}
+
+impl Body {
+    /// Instructions and labels so far.
+    pub fn size(&self) -> usize {
+        self.blocks.iter().map(|b| b.insts.len() + 1).sum()
+    }
+}
+
+/// A result of several values.
+#[derive(Clone, Debug)]
+pub struct Several {
+    register: u32,
+    types: Rc<[Type]>,
+}
+
+/// Writes a module's functions, one after the other or one inside another.
+#[derive(Debug, Default)]
+pub struct Builder {
+    /// What the functions need around them.
+    pub module: Module,
+    /// The function in hand.
+    pub body: Body,
+    /// The source line that instructions are written for, 0 for none: those that may fault have one.
+    pub line: u32,
+}
+
+/// Numbers of metadata below this are the module's own.
+const FIRST_LINE: u64 = 16;
+
+impl Builder {
+    /// The number of a line's metadata.
+    pub fn metadata(line: u32) -> u64 {
+        u64::from(line) + FIRST_LINE
+    }
+
+    /// The line that metadata is for.
+    pub fn line_of(metadata: u64) -> Option<u64> {
+        metadata.checked_sub(FIRST_LINE)
+    }
+
+    /// Begins another function; the one in hand is given back.
+    pub fn begin(&mut self) -> Body {
+        take(&mut self.body)
+    }
+
+    /// Ends a function: its blocks. The one that [`Builder::begin`] gave is in hand again.
+    pub fn end(&mut self, outer: Body) -> Vec<Block> {
+        std::mem::replace(&mut self.body, outer).blocks
+    }
+
+    /// A constant of the module in memory.
+    pub fn global(&mut self, global: Global) -> Operand {
+        let name = global.name;
+        self.module.global(global);
+        Operand::global(name)
+    }
+
+    // Blocks.
+
+    /// A label that no other block of the function has.
+    pub fn fresh(&mut self, word: &'static str) -> Name {
+        self.body.labels += 1;
+        Name { word, number: Some(self.body.labels) }
+    }
+
+    /// Begins a block.
+    pub fn label(&mut self, label: Name) {
+        for number in self.body.vectors.drain(..) {
+            self.body.masks[number].1 = None;
+        }
+        self.body.blocks.push(Block { label, insts: Vec::new() });
+    }
+
+    /// Begins instructions that another place of the function will get by [`Builder::splice`]; the blocks so far
+    /// are given back.
+    pub fn begin_aside(&mut self) -> Vec<Block> {
+        let aside = vec![Block { label: Name::of("aside"), insts: Vec::new() }];
+        std::mem::replace(&mut self.body.blocks, aside)
+    }
+
+    /// Ends them.
+    pub fn end_aside(&mut self, blocks: Vec<Block>) -> Vec<Inst> {
+        let aside = std::mem::replace(&mut self.body.blocks, blocks);
+        aside.into_iter().flat_map(|b| b.insts).collect()
+    }
+
+    /// Appends what was written elsewhere.
+    pub fn splice(&mut self, insts: Vec<Inst>) {
+        self.insts().extend(insts);
+    }
+
+    /// The instructions of the block in hand; of a function without one, of its entry.
+    fn insts(&mut self) -> &mut Vec<Inst> {
+        if self.body.blocks.is_empty() {
+            self.body.blocks.push(Block { label: Name::of("entry"), insts: Vec::new() });
+        }
+        let last = self.body.blocks.len() - 1;
+        &mut self.body.blocks[last].insts
+    }
+
+    // Masks.
+
+    /// A mask of a word's bits, the lowest the first lane's. It becomes a vector once a block, and only where an
+    /// instruction needs one: what is known of lanes stays in scalars where that is enough.
+    pub fn mask(&mut self, bits: Operand) -> Operand {
+        self.body.masks.push((bits, None));
+        Operand { ty: Type::MASK, is: Is::Mask(self.body.masks.len() as u32 - 1) }
+    }
+
+    /// The word that a mask is, if it is one.
+    pub fn word_of(&self, mask: Operand) -> Option<Operand> {
+        let Is::Mask(number) = mask.is else { return None };
+        self.body.masks.get(number as usize).map(|(bits, _)| *bits)
+    }
+
+    /// The vector of a mask: each lane's own bit is tested.
+    fn vector_of(&mut self, number: usize) -> Operand {
+        let (bits, vector) = self.body.masks[number];
+        if let Some(vector) = vector {
+            return vector;
+        }
+        let words = self.splat(bits);
+        let each = self.each_bit();
+        let mine = self.bin(Bin::And, words, each);
+        let vector = self.icmp_int(Cmp::Ne, mine, 0);
+        self.body.masks[number].1 = Some(vector);
+        self.body.vectors.push(number);
+        vector
+    }
+
+    /// Each lane's bit of a word.
+    pub fn each_bit(&mut self) -> Operand {
+        self.lanes(Ty::I32, |l| 1i64 << l)
+    }
+
+    // Instructions.
+
+    /// Appends an instruction without a result.
+    pub fn push(&mut self, mut op: Op) {
+        self.with_vectors(&mut op);
+        let debug = self.debug();
+        self.insts().push(Inst { result: None, op, debug });
+    }
+
+    fn debug(&self) -> u64 {
+        if self.line == 0 { 0 } else { Self::metadata(self.line) }
+    }
+
+    /// Puts vectors in the place of masks.
+    fn with_vectors(&mut self, op: &mut Op) {
+        for operand in op.operands_mut() {
+            if let Is::Mask(number) = operand.is {
+                *operand = self.vector_of(number as usize);
+            }
+        }
+    }
+
+    fn register(&mut self, mut op: Op) -> u32 {
+        self.with_vectors(&mut op);
+        let number = self.body.registers;
+        self.body.registers += 1;
+        let mut debug = self.debug();
+        if debug != 0 && matches!(op, Op::Load(..)) {
+            self.body.loads.insert(number, debug);
+        }
+        // The code generator makes one load of a load and a cast, at the cast's place.
+        if let Op::Cast(Cast::Bitcast, Operand { is: Is::Register(of), .. }, _) = op
+            && debug == 0
+        {
+            debug = self.body.loads.get(&of).copied().unwrap_or(0);
+        }
+        self.insts().push(Inst { result: Some(Target::Register(number)), op, debug });
+        number
+    }
+
+    fn def(&mut self, ty: Type, op: Op) -> Operand {
+        let number = self.register(op);
+        Operand::register(ty, number)
+    }
+
+    /// Gives an instruction's result a name that is known before it is written.
+    pub fn named(&mut self, name: Name, mut op: Op) -> Operand {
+        self.with_vectors(&mut op);
+        let ty = match &op {
+            Op::Load(ty, ..) | Op::Cast(_, _, ty) => *ty,
+            Op::Bin(_, a, _) => a.ty,
+            _ => Type::Void,
+        };
+        debug_assert_ne!(ty, Type::Void, "a named {op:?}");
+        let debug = self.debug();
+        self.insts().push(Inst { result: Some(Target::Name(name)), op, debug });
+        Operand::local(ty, name)
+    }
+
+    /// An operation on two operands of one type.
+    pub fn bin(&mut self, op: Bin, a: Operand, b: Operand) -> Operand {
+        debug_assert_eq!(a.ty, b.ty, "{op:?} of {a:?} and {b:?}");
+        self.def(a.ty, Op::Bin(op, a, b))
+    }
+
+    /// The same with a constant.
+    pub fn bin_int(&mut self, op: Bin, a: Operand, b: i64) -> Operand {
+        self.bin(op, a, Operand::int(a.ty, b))
+    }
+
+    /// A comparison of integers.
+    pub fn icmp(&mut self, cmp: Cmp, a: Operand, b: Operand) -> Operand {
+        debug_assert_eq!(a.ty, b.ty, "{cmp:?} of {a:?} and {b:?}");
+        self.def(a.ty.with(Elem::Int(1)), Op::Icmp(cmp, a, b))
+    }
+
+    /// The same with a constant.
+    pub fn icmp_int(&mut self, cmp: Cmp, a: Operand, b: i64) -> Operand {
+        self.icmp(cmp, a, Operand::int(a.ty, b))
+    }
+
+    /// A comparison of floats.
+    pub fn fcmp(&mut self, cmp: Fcmp, a: Operand, b: Operand) -> Operand {
+        debug_assert_eq!(a.ty, b.ty, "{cmp:?} of {a:?} and {b:?}");
+        self.def(a.ty.with(Elem::Int(1)), Op::Fcmp(cmp, a, b))
+    }
+
+    /// A float with the other sign.
+    pub fn fneg(&mut self, a: Operand) -> Operand {
+        self.def(a.ty, Op::FNeg(a))
+    }
+
+    /// `a` where the condition holds, else `b`; of vectors also element by element.
+    pub fn select(&mut self, condition: Operand, a: Operand, b: Operand) -> Operand {
+        debug_assert_eq!(a.ty, b.ty, "select of {a:?} and {b:?}");
+        self.def(a.ty, Op::Select(condition, a, b))
+    }
+
+    /// A conversion to another element; nothing where it is that already.
+    pub fn cast(&mut self, how: Cast, a: Operand, to: Type) -> Operand {
+        if a.ty == to {
+            return a;
+        }
+        self.def(to, Op::Cast(how, a, to))
+    }
+
+    /// The same bits as another type.
+    pub fn bitcast(&mut self, a: Operand, to: Type) -> Operand {
+        self.cast(Cast::Bitcast, a, to)
+    }
+
+    /// A value that is the same wherever it is read, even if it was poison.
+    pub fn freeze(&mut self, a: Operand) -> Operand {
+        self.def(a.ty, Op::Freeze(a))
+    }
+
+    // Vectors.
+
+    /// One value in all lanes of a warp.
+    pub fn splat(&mut self, one: Operand) -> Operand {
+        self.splat_to(one, LANES)
+    }
+
+    /// One value in all elements of a vector.
+    pub fn splat_to(&mut self, one: Operand, count: usize) -> Operand {
+        let ty = one.ty.times(count);
+        if one.is_constant() {
+            return one.spread(ty);
+        }
+        let first = self.insert(Operand::poison(ty), one, Operand::i32(0));
+        self.shuffle(first, None, (0..count).map(|_| 0))
+    }
+
+    /// A constant with a value for each lane.
+    pub fn lanes(&mut self, ty: Ty, value: impl Fn(usize) -> i64) -> Operand {
+        self.elements(Type::vector(ty), (0..LANES).map(value))
+    }
+
+    /// A constant vector.
+    pub fn elements(&mut self, ty: Type, values: impl Iterator<Item = i64>) -> Operand {
+        let cut = |v: i64| Operand::int(ty.one(), v).as_int().unwrap_or(v);
+        let values: Rc<[i64]> = values.map(cut).collect();
+        debug_assert_eq!(values.len(), ty.count());
+        match values.first() {
+            Some(&first) if values.iter().all(|v| *v == first) => Operand::int(ty, first),
+            _ => Operand { ty, is: Is::Long(self.module.constants.keep(Long::Elements(values))) },
+        }
+    }
+
+    /// 0, 1, 2 … 31.
+    pub fn lane_numbers(&mut self) -> Operand {
+        self.lanes(Ty::I32, |l| l as i64)
+    }
+
+    /// An integer of any width of wave IR.
+    pub fn literal(&mut self, ty: Ty, lanes: Lanes, bits: u128) -> Operand {
+        let of = Type::int(ty, lanes);
+        let bits = bits & ty.mask();
+        let value = if ty == Ty::I128 { bits as i128 } else { i128::from(bits as u64 as i64) };
+        match i64::try_from(value) {
+            Ok(value) => Operand::int(of, value),
+            Err(_) => Operand { ty: of, is: Is::Long(self.module.constants.keep(Long::Int(value))) },
+        }
+    }
+
+    /// An element of a vector.
+    pub fn extract(&mut self, vector: Operand, index: Operand) -> Operand {
+        self.def(vector.ty.one(), Op::ExtractElement(vector, index))
+    }
+
+    /// The element of a known lane.
+    pub fn extract_lane(&mut self, vector: Operand, lane: usize) -> Operand {
+        self.extract(vector, Operand::i32(lane as i64))
+    }
+
+    /// A vector with another element.
+    pub fn insert(&mut self, vector: Operand, one: Operand, index: Operand) -> Operand {
+        debug_assert_eq!(vector.ty.one(), one.ty);
+        self.def(vector.ty, Op::InsertElement(vector, one, index))
+    }
+
+    /// Elements of one vector, or of two of one type that are counted through.
+    pub fn shuffle(&mut self, a: Operand, b: Option<Operand>, picks: impl Iterator<Item = usize>) -> Operand {
+        let picks: Rc<[u16]> = picks.map(|p| p as u16).collect();
+        let b = b.unwrap_or(Operand::poison(a.ty));
+        debug_assert_eq!(a.ty, b.ty);
+        self.def(a.ty.times(picks.len()), Op::ShuffleVector(a, b, picks))
+    }
+
+    // Memory.
+
+    /// A slot of the function's entry block, for [`Builder::splice`] there: the instruction, and its address.
+    pub fn alloca(name: Name, ty: Type, count: usize, align: u32) -> (Inst, Operand) {
+        let op = Op::Alloca { name, ty, count, align };
+        (Inst { result: None, op, debug: 0 }, Operand::local(Type::PTR, name))
+    }
+
+    /// A load, aligned as the type is.
+    pub fn load(&mut self, ty: Type, at: Operand) -> Operand {
+        self.load_as(ty, at, Access::NATURAL)
+    }
+
+    /// A load.
+    pub fn load_as(&mut self, ty: Type, at: Operand, access: Access) -> Operand {
+        self.def(ty, Op::Load(ty, at, access))
+    }
+
+    /// A store, aligned as the type is.
+    pub fn store(&mut self, value: Operand, at: Operand) {
+        self.store_as(value, at, Access::NATURAL);
+    }
+
+    /// A store.
+    pub fn store_as(&mut self, value: Operand, at: Operand, access: Access) {
+        self.push(Op::Store(value, at, access));
+    }
+
+    /// An address so many bytes further.
+    pub fn offset(&mut self, base: Operand, bytes: usize) -> Operand {
+        self.element(Type::I8, base, Operand::i64(bytes as i64))
+    }
+
+    /// An address so many elements further; of a vector of indices, a vector of addresses.
+    pub fn element(&mut self, ty: Type, base: Operand, index: Operand) -> Operand {
+        self.def(index.ty.with(Elem::Ptr), Op::GetElementPtr(ty, base, index))
+    }
+
+    /// The pointer to an address.
+    pub fn pointer(&mut self, address: Operand) -> Operand {
+        self.cast(Cast::IntToPtr, address, address.ty.with(Elem::Ptr))
+    }
+
+    /// Orders memory accesses.
+    pub fn fence(&mut self, order: Order, one_thread: bool) {
+        self.push(Op::Fence { order, one_thread });
+    }
+
+    /// Compares and exchanges, in one order with all others: what was there, and whether it was exchanged.
+    pub fn cmpxchg(&mut self, at: Operand, old: Operand, new: Operand, align: u32) -> Several {
+        let register = self.register(Op::CmpXchg { at, old, new, align });
+        Several { register, types: [old.ty, Type::I1].into() }
+    }
+
+    /// Updates memory, in one order with all others: what was there.
+    pub fn atomic_update(&mut self, op: Rmw, at: Operand, value: Operand, align: u32) -> Operand {
+        self.def(value.ty, Op::AtomicRmw { op, at, value, align })
+    }
+
+    // Calls.
+
+    /// Calls something that returns one value or none.
+    pub fn call(
+        &mut self,
+        callee: Callee,
+        returns: Type,
+        arguments: impl IntoIterator<Item = Argument>,
+    ) -> Operand {
+        let arguments = arguments.into_iter().collect();
+        let op = Op::Call { callee, returns: Signature::One(returns), arguments, no_inline: false };
+        if returns == Type::Void {
+            self.push(op);
+            return Operand::poison(Type::Void);
+        }
+        self.def(returns, op)
+    }
+
+    /// A call whose place has metadata of its own, 0 for none; `no_inline` keeps it a call.
+    pub fn call_at(
+        &mut self,
+        debug: u64,
+        callee: Callee,
+        returns: Type,
+        arguments: impl IntoIterator<Item = Argument>,
+        no_inline: bool,
+    ) -> Operand {
+        let result = self.call(callee, returns, arguments);
+        if let Some(inst) = self.insts().last_mut() {
+            inst.debug = debug;
+            if let Op::Call { no_inline: never, .. } = &mut inst.op {
+                *never = no_inline;
+            }
+        }
+        result
+    }
+
+    /// Calls something that returns several values.
+    pub fn call_several(&mut self, callee: Callee, types: Rc<[Type]>, arguments: Vec<Argument>) -> Several {
+        let returns = Signature::Several(Rc::clone(&types));
+        let register = self.register(Op::Call { callee, returns, arguments, no_inline: false });
+        Several { register, types }
+    }
+
+    /// Calls an intrinsic function that is overloaded by types.
+    pub fn intrinsic(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        overloads: [Option<Type>; 2],
+        returns: Type,
+        arguments: &[Operand],
+    ) -> Operand {
+        let callee = Callee::Intrinsic(name.into(), overloads);
+        self.call(callee, returns, arguments.iter().map(|a| Argument::from(*a)))
+    }
+
+    /// Calls an intrinsic function on operands of one type, which it gives.
+    pub fn intrinsic_of(&mut self, name: &'static str, arguments: &[Operand]) -> Operand {
+        let ty = arguments.first().map_or(Type::Void, |a| a.ty);
+        self.intrinsic(name, [Some(ty), None], ty, arguments)
+    }
+
+    /// One of several values.
+    pub fn part(&mut self, of: &Several, index: usize) -> Operand {
+        self.def(of.types[index], Op::ExtractValue(of.register, Rc::clone(&of.types), index))
+    }
+
+    /// Several values together, to be returned.
+    pub fn together(&mut self, values: &[Operand]) -> Several {
+        let types: Rc<[Type]> = values.iter().map(|v| v.ty).collect();
+        let mut so_far = None;
+        for (i, &value) in values.iter().enumerate() {
+            so_far = Some(self.register(Op::InsertValue(so_far, Rc::clone(&types), value, i)));
+        }
+        Several { register: so_far.unwrap_or_default(), types }
+    }
+
+    // Control.
+
+    /// Goes on elsewhere.
+    pub fn br(&mut self, to: Name) {
+        self.push(Op::Br(to));
+    }
+
+    /// Goes on at one place or at another.
+    pub fn br_if(&mut self, condition: Operand, then: Name, els: Name) {
+        self.br_likely(condition, then, els, Likely::Unknown);
+    }
+
+    /// The same, where one is far more frequent.
+    pub fn br_likely(&mut self, condition: Operand, then: Name, els: Name, likely: Likely) {
+        self.push(Op::CondBr(condition, then, els, likely));
+    }
+
+    /// Goes on at a place by number, else at `other`.
+    pub fn switch(&mut self, index: Operand, other: Name, cases: Vec<(i64, Name)>) {
+        self.push(Op::Switch(index, other, cases));
+    }
+
+    /// The value that comes with the way here.
+    pub fn phi(&mut self, ty: Type, values: Vec<(Operand, Name)>) -> Operand {
+        self.def(ty, Op::Phi(ty, values))
+    }
+
+    /// Returns an integer.
+    pub fn ret(&mut self, value: Operand) {
+        self.push(Op::Ret(Some(value)));
+    }
+
+    /// Returns nothing.
+    pub fn ret_void(&mut self) {
+        self.push(Op::Ret(None));
+    }
+
+    /// Returns several values.
+    pub fn ret_several(&mut self, values: &Several) {
+        self.push(Op::RetSeveral(values.register, Rc::clone(&values.types)));
+    }
+}

@@ -1,0 +1,111 @@
+//! Names in a kernel's LLVM IR: what its functions take, the fields read at their entry, slots and labels.
+
+use crate::ir::{Name, Operand, Type};
+
+const fn pointer(word: &'static str) -> Operand {
+    Operand::local(Type::PTR, Name::of(word))
+}
+
+const fn word(word: &'static str) -> Operand {
+    Operand::local(Type::I32, Name::of(word))
+}
+
+const fn address(word: &'static str) -> Operand {
+    Operand::local(Type::I64, Name::of(word))
+}
+
+/// The warp's context.
+pub const WARP: Operand = pointer("warp");
+/// The block's context.
+pub const BLOCK: Operand = pointer("block");
+/// The warp's frame.
+pub const FRAME: Operand = pointer("frame");
+/// The warp's number in its block.
+pub const INDEX: Operand = word("index");
+/// The lanes that the warp has.
+pub const LANES: Operand = word("lanes");
+/// Where a warp is resumed.
+pub const AT: Operand = word("at");
+/// The parameters' address.
+pub const PARAMS: Operand = address("params");
+/// The address of the block's shared memory.
+pub const SHARED: Operand = address("shared");
+/// The address of the module's image.
+pub const IMAGE: Operand = address("image");
+/// The address of the first thread's local memory.
+pub const LOCAL: Operand = address("local");
+
+/// Bytes of local memory a thread, where the launch decides them.
+pub const LOCAL_SIZE: Operand = address("local.size");
+/// How far each lane's local memory lies behind the first lane's, likewise.
+pub const LOCAL_STEPS: Operand = Operand::local(Type::ADDRESSES, Name::of("local.steps"));
+
+/// The slot of the lanes that have not ended.
+pub const LIVE: Name = Name::of("live");
+/// In the per-lane mode: the lanes that ran in this sweep.
+pub const RAN: Name = Name::of("ran");
+/// Those that only went round a loop that waits.
+pub const SPUN: Name = Name::of("spun");
+/// Whether members of an operation are no longer waited for.
+pub const FORCE: Name = Name::of("force");
+/// The lanes that may still meet at an operation.
+pub const LEFT: Name = Name::of("left");
+
+/// The slot of a value: its scalar or its vector.
+pub const fn slot(value: u32) -> Name {
+    Name::numbered("s", value as usize)
+}
+
+/// The slot of a pattern's guard.
+pub const fn guard(value: u32) -> Name {
+    Name::numbered("g", value as usize)
+}
+
+/// The slot of a guarded pattern's vector.
+pub const fn vector(value: u32) -> Name {
+    Name::numbered("v", value as usize)
+}
+
+/// The slot of the lanes that are to run a block.
+pub const fn coming(block: usize) -> Name {
+    Name::numbered("m", block)
+}
+
+/// The slot of the lanes that run it.
+pub const fn here(block: usize) -> Name {
+    Name::numbered("c", block)
+}
+
+/// The slot of the lanes that wait at a stop.
+pub const fn waiting(block: usize) -> Name {
+    Name::numbered("w", block)
+}
+
+/// The label of a place in the order of blocks and latches.
+pub const fn place(number: usize) -> Name {
+    Name::numbered("p", number)
+}
+
+/// The label of a block's operations.
+pub const fn body(block: usize) -> Name {
+    Name::numbered("body", block)
+}
+
+/// The label where a warp is resumed.
+pub const fn resume(number: usize) -> Name {
+    Name::numbered("resume", number)
+}
+
+/// The label where a function begins its work.
+pub const START: Name = Name::of("start");
+/// The label where a warp has ended.
+pub const DONE: Name = Name::of("done");
+/// The label where a warp ends after a fault.
+pub const FAULT: Name = Name::of("fault");
+
+/// Bytes that may always be read.
+pub const SAFE: Name = Name::of("safe");
+/// The function that reports a misaligned address.
+pub const MISALIGNED: Name = Name::of("misaligned");
+/// The function of one warp of a kernel that never stops.
+pub const ONE_WARP: Name = Name::of("one.warp");
