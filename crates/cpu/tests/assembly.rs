@@ -99,7 +99,7 @@ fn avx2_code_is_full_width() {
 fn large_frames_are_read_back_in_rows() {
     let rows = |file: &str, kernel: &str, block: u32| -> Vec<usize> {
         let ir = ir_of(file, kernel, block);
-        let resumed = ir.split_once("resume1:").expect("it stops").1;
+        let resumed = ir.split_once("resume.1:").expect("it stops").1;
         let block = resumed.split("\n  br ").next().unwrap_or_default();
         block.split("fence").map(|row| row.matches("load <32 x i32>").count()).collect()
     };
@@ -172,17 +172,23 @@ fn warps_go_from_barrier_to_barrier_in_a_loop() {
 
 /// The lanes argument that the IR passes for each kind of warp.
 fn lanes_given(ir: &str) -> Vec<&str> {
-    let definition = |name: &str| {
-        let found = ir.lines().find_map(|l| l.trim().strip_prefix(name)?.strip_prefix(" = "));
+    // A name belongs to its function: the nearest definition above is the right one.
+    let definition = |above: &'_ [&'_ str], name: &str| {
+        let found = above.iter().rposition(|l| l.trim().starts_with(&format!("{name} = ")));
         found.unwrap_or_else(|| panic!("{name} is not defined"))
     };
-    let calls = ir.lines().filter_map(|l| l.split_once("call i32 @warp(")?.1.split_once(')'));
-    let arguments: Vec<&str> = calls
-        .map(|(list, _)| list.rsplit_once(", i32 ").expect("the lanes come last").1)
-        .map(|lanes| if lanes.starts_with('%') { definition(lanes) } else { lanes })
-        .collect();
+    let lines: Vec<&str> = ir.lines().collect();
+    let value = |at: usize| lines[at].split_once(" = ").expect("a definition").1;
+    let mut given = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some((_, rest)) = line.split_once("call i32 @one.warp(") else { continue };
+        let list = rest.split_once(')').expect("a list of arguments").0;
+        let lanes = list.rsplit_once(", i32 ").expect("the lanes come last").1;
+        let known = !lanes.starts_with('%');
+        given.push(if known { lanes } else { value(definition(&lines[..at], lanes)) });
+    }
     // For warps that can stop, it is in memory.
-    if arguments.is_empty() { vec![definition("%lanes")] } else { arguments }
+    if given.is_empty() { vec![value(definition(&lines, "%lanes"))] } else { given }
 }
 
 /// LLVM must not know the lanes of a partial warp: its instruction combiner may not terminate on sums under a

@@ -52,6 +52,13 @@ pub struct Operand {
     pub(super) is: Is,
 }
 
+impl Default for Operand {
+    /// No lane.
+    fn default() -> Self {
+        Operand::NONE
+    }
+}
+
 impl Operand {
     /// True.
     pub const TRUE: Operand = Operand { ty: Type::I1, is: Is::Int(1) };

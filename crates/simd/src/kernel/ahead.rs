@@ -317,7 +317,7 @@ const LINE: i64 = 64;
 impl Kernel<'_> {
     /// Prefetches what lies at a warp's addresses, if that is a few lines.
     pub fn prefetch(&mut self, address: Value, space: Space) {
-        let shape = self.shapes.values[address.index()].clone();
+        let shape = self.facts.shapes.values[address.index()].clone();
         if !matches!(space, Space::Global | Space::Generic) {
             return;
         }
@@ -333,9 +333,9 @@ impl Kernel<'_> {
             lines.sort_unstable();
             lines.dedup();
             for line in lines.into_iter().take(4) {
-                let at = self.ir.bin_int(Bin::Add, first, line);
-                let p = self.ir.pointer(at);
-                self.ir.prefetch(p);
+                let at = self.out.ir.bin_int(Bin::Add, first, line);
+                let p = self.out.ir.pointer(at);
+                self.out.ir.prefetch(p);
             }
         }
     }

@@ -118,7 +118,7 @@ impl Kernel<'_> {
             (AtomOp::Dec, _) => {
                 let zero = self.scalar(Op::IntCmp(IntCmp::Eq, t), &[old, Operand::zero(old.ty())])?;
                 let above = self.scalar(Op::IntCmp(IntCmp::GtU, t), &[old, b])?;
-                let wrap = self.ir.bin(Bin::Or, zero, above);
+                let wrap = self.out.ir.bin(Bin::Or, zero, above);
                 let next = self.scalar(Op::Int(IntOp::Sub, t), &[old, Operand::int(old.ty(), 1)])?;
                 self.scalar(Op::Select(t), &[wrap, b, next])?
             }
@@ -130,16 +130,17 @@ impl Kernel<'_> {
             (_, AtomTy::F16x2 | AtomTy::BF16x2) => {
                 let fmt = if ty == AtomTy::F16x2 { Fmt::F16 } else { Fmt::BF16 };
                 let halves = |k: &mut Self, v: Operand| {
-                    let low = k.ir.cast(Cast::Trunc, v, Type::I16);
-                    let high = k.ir.bin_int(Bin::LShr, v, 16);
-                    (low, k.ir.cast(Cast::Trunc, high, Type::I16))
+                    let low = k.out.ir.cast(Cast::Trunc, v, Type::I16);
+                    let high = k.out.ir.bin_int(Bin::LShr, v, 16);
+                    (low, k.out.ir.cast(Cast::Trunc, high, Type::I16))
                 };
                 let (ol, oh) = halves(self, old);
                 let (bl, bh) = halves(self, b);
                 let (l, h) = (float(self, fmt, ol, bl)?, float(self, fmt, oh, bh)?);
-                let (l, h) = (self.ir.cast(Cast::ZExt, l, Type::I32), self.ir.cast(Cast::ZExt, h, Type::I32));
-                let h = self.ir.bin_int(Bin::Shl, h, 16);
-                self.ir.bin(Bin::Or, l, h)
+                let (l, h) =
+                    (self.out.ir.cast(Cast::ZExt, l, Type::I32), self.out.ir.cast(Cast::ZExt, h, Type::I32));
+                let h = self.out.ir.bin_int(Bin::Shl, h, 16);
+                self.out.ir.bin(Bin::Or, l, h)
             }
             (AtomOp::Add, _) => self.scalar(Op::Int(IntOp::Add, t), &[old, b])?,
             (AtomOp::Min, _) => {
@@ -164,41 +165,41 @@ impl Kernel<'_> {
         let locked = space != Space::Shared;
         let t = Type::int(ty.ty(), Lanes::One);
         let align = ty.ty().bytes();
-        let p = self.ir.pointer(at);
+        let p = self.out.ir.pointer(at);
         if !locked {
-            let old = self.ir.load_as(t, p, Access::aligned(align));
+            let old = self.out.ir.load_as(t, p, Access::aligned(align));
             let new = self.updated(op, ty, None, old, b, c)?;
-            self.ir.store_as(new, p, Access::aligned(align));
+            self.out.ir.store_as(new, p, Access::aligned(align));
             return Ok(old);
         }
         if op == AtomOp::Cas {
-            let pair = self.ir.cmpxchg(p, b, c, align);
-            return Ok(self.ir.part(&pair, 0));
+            let pair = self.out.ir.cmpxchg(p, b, c, align);
+            return Ok(self.out.ir.part(&pair, 0));
         }
         if let Some(word) = keyword(op, ty) {
-            return Ok(self.ir.atomic_update(word, p, b, align));
+            return Ok(self.out.ir.atomic_update(word, p, b, align));
         }
         let global = if space == Space::Generic && matches!(ty, AtomTy::F32 | AtomTy::F64) {
             let size = self.field(BLOCK, super::offset::SHARED_REACH, Type::I64);
-            let within = self.ir.bin(Bin::Sub, at, SHARED);
-            self.ir.icmp(Cmp::Uge, within, size)
+            let within = self.out.ir.bin(Bin::Sub, at, SHARED);
+            self.out.ir.icmp(Cmp::Uge, within, size)
         } else {
             Operand::TRUE
         };
         let seen = self.scratch(t);
-        let (again, done) = (self.ir.fresh("again"), self.ir.fresh("swapped"));
-        let first = self.ir.load_as(t, p, Access { order: Order::Monotonic, ..Access::aligned(align) });
-        self.ir.store(first, seen);
-        self.ir.br(again);
-        self.ir.label(again);
-        let old = self.ir.load(t, seen);
+        let (again, done) = (self.out.ir.fresh("again"), self.out.ir.fresh("swapped"));
+        let first = self.out.ir.load_as(t, p, Access { order: Order::Monotonic, ..Access::aligned(align) });
+        self.out.ir.store(first, seen);
+        self.out.ir.br(again);
+        self.out.ir.label(again);
+        let old = self.out.ir.load(t, seen);
         let new = self.updated(op, ty, Some(global), old, b, c)?;
-        let pair = self.ir.cmpxchg(p, old, new, align);
-        let now = self.ir.part(&pair, 0);
-        let ok = self.ir.part(&pair, 1);
-        self.ir.store(now, seen);
-        self.ir.br_if(ok, done, again);
-        self.ir.label(done);
+        let pair = self.out.ir.cmpxchg(p, old, new, align);
+        let now = self.out.ir.part(&pair, 0);
+        let ok = self.out.ir.part(&pair, 1);
+        self.out.ir.store(now, seen);
+        self.out.ir.br_if(ok, done, again);
+        self.out.ir.label(done);
         Ok(old)
     }
 
@@ -206,21 +207,22 @@ impl Kernel<'_> {
     pub fn atomic(&mut self, inst: &Inst, op: AtomOp, ty: AtomTy, mem: MemMode, offset: i32) -> Result<()> {
         let t = ty.ty();
         self.check_atomic(inst, t, mem, i64::from(offset));
-        let used = inst.results.iter().any(|r| self.used.contains(r));
-        let address = self.shapes.values[inst.args[0].index()].is_uniform() && mem.space != Space::Local;
+        let used = inst.results.iter().any(|r| self.facts.used.contains(r));
+        let address =
+            self.facts.shapes.values[inst.args[0].index()].is_uniform() && mem.space != Space::Local;
         let reduced = reduction(op, ty).filter(|_| address);
         let operand = inst.args[1];
-        let uniform = self.shapes.values[operand.index()].is_uniform();
+        let uniform = self.facts.shapes.values[operand.index()].is_uniform();
         match reduced {
             Some((name, identity)) if !used => {
                 let v = self.vector(operand);
-                let v = if self.full {
+                let v = if self.cursor.full {
                     v
                 } else {
-                    let identity = self.ir.literal(t, Lanes::Warp, identity as u128);
-                    self.ir.select(self.mask, v, identity)
+                    let identity = self.out.ir.literal(t, Lanes::Warp, identity as u128);
+                    self.out.ir.select(self.cursor.mask, v, identity)
                 };
-                let all = self.ir.reduce(name, v);
+                let all = self.out.ir.reduce(name, v);
                 let at = self.one_address(inst, mem, offset);
                 self.update(op, ty, mem.space, at, all, Operand::zero(all.ty()))?;
                 Ok(())
@@ -229,19 +231,19 @@ impl Kernel<'_> {
                 // Each lane sees what the lanes before it added.
                 let v = self.first_lane(operand);
                 let bits = self.mask_bits();
-                let count = self.ir.intrinsic_of("llvm.ctpop", &[bits]);
+                let count = self.out.ir.intrinsic_of("llvm.ctpop", &[bits]);
                 let count = self.emitter(Lanes::One).cast(Cast::ZExt, t, count);
-                let total = self.ir.bin(Bin::Mul, v, count);
+                let total = self.out.ir.bin(Bin::Mul, v, count);
                 let at = self.one_address(inst, mem, offset);
                 let old = self.update(op, ty, mem.space, at, total, Operand::zero(total.ty()))?;
-                let bits = self.ir.splat(bits);
-                let below = self.ir.lanes(Ty::I32, |l| (1i64 << l) - 1);
-                let before = self.ir.bin(Bin::And, bits, below);
-                let before = self.ir.intrinsic_of("llvm.ctpop", &[before]);
+                let bits = self.out.ir.splat(bits);
+                let below = self.out.ir.lanes(Ty::I32, |l| (1i64 << l) - 1);
+                let before = self.out.ir.bin(Bin::And, bits, below);
+                let before = self.out.ir.intrinsic_of("llvm.ctpop", &[before]);
                 let before = self.emitter(Lanes::Warp).cast(Cast::ZExt, t, before);
-                let (v, old) = (self.ir.splat(v), self.ir.splat(old));
-                let part = self.ir.bin(Bin::Mul, before, v);
-                let sum = self.ir.bin(Bin::Add, old, part);
+                let (v, old) = (self.out.ir.splat(v), self.out.ir.splat(old));
+                let part = self.out.ir.bin(Bin::Mul, before, v);
+                let sum = self.out.ir.bin(Bin::Add, old, part);
                 self.define(inst.results[0], Rep::Vector(sum))
             }
             _ => self.one_by_one(inst, op, ty, mem, offset, used),
@@ -250,7 +252,7 @@ impl Kernel<'_> {
 
     fn one_address(&mut self, inst: &Inst, mem: MemMode, offset: i32) -> Operand {
         let v = self.real_vector(inst.args[0], mem.space, i64::from(offset));
-        self.ir.extract_lane(v, 0)
+        self.out.ir.extract_lane(v, 0)
     }
 
     fn one_by_one(
@@ -268,7 +270,7 @@ impl Kernel<'_> {
         let mut operands = Vec::new();
         for (i, &v) in inst.args[1..].iter().enumerate() {
             // Uniform operands need no array.
-            operands.push(if self.shapes.values[v.index()].is_uniform() {
+            operands.push(if self.facts.shapes.values[v.index()].is_uniform() {
                 Err(self.first_lane(v))
             } else {
                 let w = self.vector(v);
@@ -291,12 +293,12 @@ impl Kernel<'_> {
             let old = k.update(op, ty, mem.space, at, b, c)?;
             if let Some(room) = &results {
                 let p = k.element(*room, t, lane);
-                k.ir.store(old, p);
+                k.out.ir.store(old, p);
             }
             Ok(())
         })?;
         if let (Some(slot), Some(&r)) = (results, inst.results.first()) {
-            let v = self.ir.load_as(Type::vector(t), slot, Access::aligned(64));
+            let v = self.out.ir.load_as(Type::vector(t), slot, Access::aligned(64));
             self.define(r, Rep::Vector(v))?;
         }
         Ok(())

@@ -14,13 +14,13 @@ impl Kernel<'_> {
     /// is the function's start. With `whole`, it lies outside of all divergent loops around the block.
     fn beginning(&self, b: usize, whole: bool) -> Option<usize> {
         let leaves = |d: usize| {
-            let mut around = self.cfg.around(d);
-            let ends = |i: usize| whole && self.shapes.divergent_loop[i];
+            let mut around = self.facts.cfg.around(d);
+            let ends = |i: usize| whole && self.facts.shapes.divergent_loop[i];
             around.find(|(i, l)| !l.contains[b] || ends(*i)).map(|(_, l)| l.header)
         };
-        let mut d = self.cfg.idom[b]?;
+        let mut d = self.facts.cfg.idom[b]?;
         while let Some(header) = leaves(d) {
-            d = self.cfg.idom[header]?;
+            d = self.facts.cfg.idom[header]?;
         }
         Some(d)
     }
@@ -28,35 +28,35 @@ impl Kernel<'_> {
     /// What clears masks and slots, by the block that does it (`None`: the function's start).
     pub fn beginnings(&mut self) -> BTreeMap<Option<usize>, Vec<Inst>> {
         let mut clears: BTreeMap<Option<usize>, Vec<Inst>> = BTreeMap::new();
-        for b in self.cfg.order.clone() {
-            if self.shapes.masked[b] {
+        for b in self.facts.cfg.order.clone() {
+            if self.facts.shapes.masked[b] {
                 let at = self.beginning(b, false);
                 // A warp that is resumed comes by other ways; in its frame all masks are as they were.
-                if self.suspends && !self.in_frame && at.is_some() {
+                if self.facts.suspends && !self.facts.in_frame && at.is_some() {
                     let clear = self.cleared(b);
                     clears.entry(None).or_default().extend(clear);
                 }
                 let clear = self.cleared(b);
                 clears.entry(at).or_default().extend(clear);
             }
-            let data = &self.func.blocks[b];
-            let joined = data.params.iter().filter(|_| self.shapes.joins[b]);
+            let data = &self.facts.func.blocks[b];
+            let joined = data.params.iter().filter(|_| self.facts.shapes.joins[b]);
             let escaping = data.params.iter().chain(data.insts.iter().flat_map(|i| i.results.iter()));
-            let escaping = escaping.filter(|v| self.shapes.escaping[v.index()]);
+            let escaping = escaping.filter(|v| self.facts.shapes.escaping[v.index()]);
             let filled: Vec<_> = joined
-                .map(|v| (*v, self.shapes.escaping[v.index()]))
+                .map(|v| (*v, self.facts.shapes.escaping[v.index()]))
                 .chain(escaping.map(|v| (*v, true)))
                 .collect();
             for (v, whole) in filled {
-                if !self.slotted.contains(&v) || self.in_frame {
+                if !self.facts.slotted.contains(&v) || self.facts.in_frame {
                     continue;
                 }
                 if let Some(at) = self.beginning(b, whole) {
-                    let outer = self.ir.begin_aside();
+                    let outer = self.out.ir.begin_aside();
                     for (slot, ty) in self.slot_parts(v) {
                         self.set_slot(slot, Operand::undef(self.slot_type(ty)));
                     }
-                    let clear = self.ir.end_aside(outer);
+                    let clear = self.out.ir.end_aside(outer);
                     clears.entry(Some(at)).or_default().extend(clear);
                 }
             }
@@ -66,8 +66,8 @@ impl Kernel<'_> {
 
     /// Writes that no lane is to run a block.
     fn cleared(&mut self, b: usize) -> Vec<Inst> {
-        let outer = self.ir.begin_aside();
+        let outer = self.out.ir.begin_aside();
         self.set_slot(names::coming(b), Operand::zero(self.slot_type(Type::MASK)));
-        self.ir.end_aside(outer)
+        self.out.ir.end_aside(outer)
     }
 }

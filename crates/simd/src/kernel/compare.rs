@@ -42,7 +42,7 @@ impl Kernel<'_> {
     pub fn compared_by_rows(&mut self, inst: &Inst) -> Option<Operand> {
         let Op::IntCmp(cmp, ty @ (Ty::I32 | Ty::I64)) = inst.op else { return None };
         let [x, y] = inst.args[..] else { return None };
-        let uniform = |k: &Self, v: Value| k.shapes.values[v.index()].is_uniform();
+        let uniform = |k: &Self, v: Value| k.facts.shapes.values[v.index()].is_uniform();
         let (v, bound, cmp) = if uniform(self, y) {
             (x, y, cmp)
         } else if uniform(self, x) {
@@ -50,7 +50,7 @@ impl Kernel<'_> {
         } else {
             return None;
         };
-        let shape = self.shapes.values[v.index()].clone();
+        let shape = self.facts.shapes.values[v.index()].clone();
         let (size, row) = rows(&shape).filter(|_| !shape.needs_guard())?;
         let signed = self.orders_as_signed(cmp, ty, v, bound, size as i128 - 1);
         if row == Row::Consecutive && signed.is_none() {
@@ -66,19 +66,19 @@ impl Kernel<'_> {
                     self.lanes_of_row(cmp, beyond, size)
                 }
                 _ => {
-                    let yes = self.ir.icmp(predicate(cmp), one, n);
+                    let yes = self.out.ir.icmp(predicate(cmp), one, n);
                     let all = (1u64 << size) - 1;
-                    self.ir.select(yes, Operand::i32(all as i64), Operand::i32(0))
+                    self.out.ir.select(yes, Operand::i32(all as i64), Operand::i32(0))
                 }
             };
-            let part = if first == 0 { part } else { self.ir.bin_int(Bin::Shl, part, first as i64) };
+            let part = if first == 0 { part } else { self.out.ir.bin_int(Bin::Shl, part, first as i64) };
             bits = Some(match bits {
                 None => part,
-                Some(before) => self.ir.bin(Bin::Or, before, part),
+                Some(before) => self.out.ir.bin(Bin::Or, before, part),
             });
         }
         // What a lane that is not there holds may be poison, and the others' bits are in the same word.
-        let bits = self.ir.freeze(bits?);
+        let bits = self.out.ir.freeze(bits?);
         Some(self.mask_from(bits))
     }
 
@@ -93,20 +93,20 @@ impl Kernel<'_> {
         let mut words = vec![Operand::i32(-1)];
         for &v in &inst.args {
             words.push(match self.rep(v) {
-                Rep::Uniform(one) => self.ir.cast(Cast::SExt, one, Type::I32),
+                Rep::Uniform(one) => self.out.ir.cast(Cast::SExt, one, Type::I32),
                 Rep::Vector(mask) => self.mask_word(mask)?,
                 Rep::Pattern { .. } => return None,
             });
         }
         let [.., a, b] = words[..] else { return None };
-        let bits = self.ir.bin(op, a, b);
-        Some(self.ir.mask(bits))
+        let bits = self.out.ir.bin(op, a, b);
+        Some(self.out.ir.mask(bits))
     }
 
     /// Whether the numbers of a row order as signed ones without a wrap among its lanes, and then how the bound is widened.
     fn orders_as_signed(&self, cmp: IntCmp, ty: Ty, v: Value, bound: Value, last: i128) -> Option<Cast> {
-        let block = Block(self.at.0 as u32);
-        let (mine, other) = (self.ranges.at(v, block), self.ranges.at(bound, block));
+        let block = Block(self.cursor.at.0 as u32);
+        let (mine, other) = (self.facts.ranges.at(v, block), self.facts.ranges.at(bound, block));
         let least = wave::range::Range::full(ty).smin;
         match cmp {
             IntCmp::Eq | IntCmp::Ne => None,
@@ -123,19 +123,19 @@ impl Kernel<'_> {
     /// for any that is further away.
     fn beyond(&mut self, v: Value, ty: Ty, first: Operand, bound: Operand, extend: Cast) -> Operand {
         if ty == Ty::I32 {
-            let first = self.ir.cast(Cast::SExt, first, Type::I64);
-            let bound = self.ir.cast(extend, bound, Type::I64);
-            return self.ir.bin(Bin::SubNsw, bound, first);
+            let first = self.out.ir.cast(Cast::SExt, first, Type::I64);
+            let bound = self.out.ir.cast(extend, bound, Type::I64);
+            return self.out.ir.bin(Bin::SubNsw, bound, first);
         }
-        let mine = self.ranges.at(v, Block(self.at.0 as u32));
+        let mine = self.facts.ranges.at(v, Block(self.cursor.at.0 as u32));
         if !mine.is_natural() || mine.smax >= i128::from(FAR) {
-            return self.ir.intrinsic_of("llvm.ssub.sat", &[bound, first]);
+            return self.out.ir.intrinsic_of("llvm.ssub.sat", &[bound, first]);
         }
         // What is below all of them or above all of them may as well be nearer: that is one value for all
         // warps, and nothing overflows.
-        let bound = self.ir.intrinsic_of("llvm.smax", &[bound, Operand::i64(-1)]);
-        let bound = self.ir.intrinsic_of("llvm.smin", &[bound, Operand::i64(FAR)]);
-        self.ir.bin(Bin::SubNsw, bound, first)
+        let bound = self.out.ir.intrinsic_of("llvm.smax", &[bound, Operand::i64(-1)]);
+        let bound = self.out.ir.intrinsic_of("llvm.smin", &[bound, Operand::i64(FAR)]);
+        self.out.ir.bin(Bin::SubNsw, bound, first)
     }
 
     /// The lanes of one row of consecutive numbers, as the low bits of a word, from how far the bound is
@@ -146,18 +146,18 @@ impl Kernel<'_> {
         let with_it = matches!(cmp, IntCmp::LeS | IntCmp::GtS | IntCmp::LeU | IntCmp::GtU);
         let (least, most) = if with_it { (-1, size as i64 - 1) } else { (0, size as i64) };
         // That all of them are is a comparison of its own: code for whole warps comes after it alone.
-        let whole = self.ir.icmp_int(Cmp::Sge, beyond, most);
-        let count = self.ir.intrinsic_of("llvm.smax", &[beyond, Operand::i64(least)]);
-        let count = self.ir.cast(Cast::Trunc, count, Type::I32);
-        let count = if with_it { self.ir.bin_int(Bin::Add, count, 1) } else { count };
-        let count = self.ir.bin_int(Bin::And, count, 31);
-        let others = self.ir.bin(Bin::Shl, Operand::i32(-1), count);
-        let bits = self.ir.bin_int(Bin::Xor, others, -1);
+        let whole = self.out.ir.icmp_int(Cmp::Sge, beyond, most);
+        let count = self.out.ir.intrinsic_of("llvm.smax", &[beyond, Operand::i64(least)]);
+        let count = self.out.ir.cast(Cast::Trunc, count, Type::I32);
+        let count = if with_it { self.out.ir.bin_int(Bin::Add, count, 1) } else { count };
+        let count = self.out.ir.bin_int(Bin::And, count, 31);
+        let others = self.out.ir.bin(Bin::Shl, Operand::i32(-1), count);
+        let bits = self.out.ir.bin_int(Bin::Xor, others, -1);
         let below = matches!(cmp, IntCmp::LtS | IntCmp::LeS | IntCmp::LtU | IntCmp::LeU);
         if below {
-            return self.ir.select(whole, all, bits);
+            return self.out.ir.select(whole, all, bits);
         }
-        let bits = self.ir.bin(Bin::And, others, all);
-        self.ir.select(whole, Operand::i32(0), bits)
+        let bits = self.out.ir.bin(Bin::And, others, all);
+        self.out.ir.select(whole, Operand::i32(0), bits)
     }
 }

@@ -47,15 +47,15 @@ pub fn crossing(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
 
 impl Kernel<'_> {
     pub fn place(&self, b: usize) -> usize {
-        2 * self.cfg.position[b].unwrap_or(0)
+        2 * self.facts.cfg.position[b].unwrap_or(0)
     }
 
     /// The divergent loops around an edge that ends their round: it leaves them or goes back.
     fn latches(&self, from: usize, to: usize) -> Vec<usize> {
         let ends = |l: &super::cfg::Loop| !l.contains[to] || l.header == to;
-        let loops = self.cfg.around(from);
+        let loops = self.facts.cfg.around(from);
         loops
-            .filter(|(i, l)| self.shapes.divergent_loop[*i] && ends(l))
+            .filter(|(i, l)| self.facts.shapes.divergent_loop[*i] && ends(l))
             .map(|(_, l)| 2 * l.last + 1)
             .collect()
     }
@@ -66,7 +66,7 @@ impl Kernel<'_> {
             None => DONE,
             Some(&first) => {
                 let rest: Vec<usize> = set.iter().copied().filter(|p| *p != first).collect();
-                self.pending.entry(first).or_default().extend(rest);
+                self.cursor.pending.entry(first).or_default().extend(rest);
                 names::place(first)
             }
         }
@@ -75,27 +75,33 @@ impl Kernel<'_> {
     /// Emits all blocks.
     pub fn body(&mut self) -> Result<()> {
         self.begin_frame();
-        for v in self.slotted.clone() {
+        for v in self.facts.slotted.clone() {
             self.declare_slot(v);
         }
-        for b in 0..self.func.blocks.len() {
-            if self.shapes.masked[b] {
+        for b in 0..self.facts.func.blocks.len() {
+            if self.facts.shapes.masked[b] {
                 self.place_slot(names::coming(b), Type::MASK);
                 self.place_slot(names::here(b), Type::MASK);
             }
         }
         // Only stops ask what lives on.
-        let live =
-            if self.suspends && !self.in_frame { stop::live_in(&self.func, &self.cfg) } else { Vec::new() };
-        if self.suspends && !self.in_frame {
+        let live = if self.facts.suspends && !self.facts.in_frame {
+            stop::live_in(&self.facts.func, &self.facts.cfg)
+        } else {
+            Vec::new()
+        };
+        if self.facts.suspends && !self.facts.in_frame {
             self.make_homes(&live);
         }
-        self.begin = self.beginnings();
-        let order = self.cfg.order.clone();
+        self.out.begin = self.beginnings();
+        let order = self.facts.cfg.order.clone();
         for (position, &b) in order.iter().enumerate() {
             self.block(b, &live)?;
-            let loops =
-                self.cfg.around(b).filter(|(i, l)| l.last == position && self.shapes.divergent_loop[*i]);
+            let loops = self
+                .facts
+                .cfg
+                .around(b)
+                .filter(|(i, l)| l.last == position && self.facts.shapes.divergent_loop[*i]);
             let ending: Vec<usize> = loops.map(|(i, _)| i).collect();
             if ending.len() > 1 {
                 return Err(Unsupported("divergent loops that end together".into()));
@@ -116,66 +122,66 @@ impl Kernel<'_> {
     }
 
     fn latch(&mut self, index: usize) {
-        let (header, last) = (self.cfg.loops[index].header, self.cfg.loops[index].last);
+        let (header, last) = (self.facts.cfg.loops[index].header, self.facts.cfg.loops[index].last);
         let place = 2 * last + 1;
-        let set = self.pending.get(&place).cloned().unwrap_or_default();
-        self.ir.label(names::place(place));
+        let set = self.cursor.pending.get(&place).cloned().unwrap_or_default();
+        self.out.ir.label(names::place(place));
         let m = self.take_mask(header);
         let bits = self.bits_of(m);
-        let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
+        let any = self.out.ir.icmp_int(Cmp::Ne, bits, 0);
         let next = self.go(&set);
-        self.ir.br_if(any, names::body(header), next);
+        self.out.ir.br_if(any, names::body(header), next);
     }
 
     fn block(&mut self, b: usize, live: &[BTreeSet<Value>]) -> Result<()> {
         let place = self.place(b);
         let data = self.block_data(b).clone();
-        let pending = self.pending.get(&place).cloned().unwrap_or_default();
-        self.env.clear();
-        self.guards.clear();
-        self.lanes.clear();
-        self.ir.label(names::place(place));
-        if self.shapes.masked[b] {
+        let pending = self.cursor.pending.get(&place).cloned().unwrap_or_default();
+        self.cursor.env.clear();
+        self.cursor.guards.clear();
+        self.cursor.lanes.clear();
+        self.out.ir.label(names::place(place));
+        if self.facts.shapes.masked[b] {
             let m = self.take_mask(b);
             let cheap = data.insts.len() <= 6
                 && data.insts.iter().all(|i| i.op.is_pure())
                 && matches!(data.term, Terminator::Jump(_))
-                && !self.cfg.around(b).any(|(_, l)| l.header == b);
+                && !self.facts.cfg.around(b).any(|(_, l)| l.header == b);
             if cheap {
-                self.ir.br(names::body(b));
+                self.out.ir.br(names::body(b));
             } else {
                 let bits = self.bits_of(m);
-                let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
+                let any = self.out.ir.icmp_int(Cmp::Ne, bits, 0);
                 let skip = self.go(&pending);
-                self.ir.br_if(any, names::body(b), skip);
+                self.out.ir.br_if(any, names::body(b), skip);
             }
-            self.ir.label(names::body(b));
-            self.mask = self.load_slot(names::here(b), Type::MASK);
+            self.out.ir.label(names::body(b));
+            self.cursor.mask = self.load_slot(names::here(b), Type::MASK);
         } else {
-            self.ir.br(names::body(b));
-            self.ir.label(names::body(b));
-            self.mask = if self.always_full { Operand::ALL } else { self.live() };
+            self.out.ir.br(names::body(b));
+            self.out.ir.label(names::body(b));
+            self.cursor.mask = if self.facts.always_full { Operand::ALL } else { self.live() };
         }
-        if let Some(clear) = self.begin.remove(&Some(b)) {
-            self.ir.splice(clear);
+        if let Some(clear) = self.out.begin.remove(&Some(b)) {
+            self.out.ir.splice(clear);
         }
-        self.full = self.always_full && !self.shapes.masked[b];
-        if self.full || !self.worth_two_versions(b) {
+        self.cursor.full = self.facts.always_full && !self.facts.shapes.masked[b];
+        if self.cursor.full || !self.worth_two_versions(b) {
             return self.contents(b, &data, &pending, live);
         }
         // Where all lanes are there, which is most of the time, nothing need be masked or blended.
-        let mask = self.mask;
+        let mask = self.cursor.mask;
         let bits = self.bits_of(mask);
-        let all = self.ir.icmp_int(Cmp::Eq, bits, -1);
-        let (whole, part) = (self.ir.fresh("whole"), self.ir.fresh("part"));
-        self.ir.br_if(all, whole, part);
+        let all = self.out.ir.icmp_int(Cmp::Eq, bits, -1);
+        let (whole, part) = (self.out.ir.fresh("whole"), self.out.ir.fresh("part"));
+        self.out.ir.br_if(all, whole, part);
         for (label, mask, full) in [(whole, Operand::ALL, true), (part, mask, false)] {
-            self.ir.label(label);
-            self.env.clear();
-            self.guards.clear();
-            self.lanes.clear();
-            self.mask = mask;
-            self.full = full;
+            self.out.ir.label(label);
+            self.cursor.env.clear();
+            self.cursor.guards.clear();
+            self.cursor.lanes.clear();
+            self.cursor.mask = mask;
+            self.cursor.full = full;
             self.contents(b, &data, &pending, live)?;
         }
         Ok(())
@@ -186,15 +192,15 @@ impl Kernel<'_> {
         let data = self.block_data(b);
         let vectors = |i: &wave::Inst| {
             matches!(i.op, Op::Load { .. } | Op::Store { .. })
-                && !self.shapes.values[i.args[0].index()].is_uniform()
+                && !self.facts.shapes.values[i.args[0].index()].is_uniform()
         };
         let loops = self.in_divergent_loop(b) && data.insts.len() >= 4;
         // A large kernel has no room for it.
-        !self.in_frame && data.insts.len() <= 400 && (data.insts.iter().any(vectors) || loops)
+        !self.facts.in_frame && data.insts.len() <= 400 && (data.insts.iter().any(vectors) || loops)
     }
 
     pub fn in_divergent_loop(&self, b: usize) -> bool {
-        self.cfg.around(b).any(|(i, _)| self.shapes.divergent_loop[i])
+        self.facts.cfg.around(b).any(|(i, _)| self.facts.shapes.divergent_loop[i])
     }
 
     /// A block's operations and its end.
@@ -207,7 +213,7 @@ impl Kernel<'_> {
     ) -> Result<()> {
         let in_divergent_loop = self.in_divergent_loop(b);
         for (i, inst) in data.insts.iter().enumerate() {
-            self.at = (b, i);
+            self.cursor.at = (b, i);
             if inst.op.suspends() {
                 // Lanes that wait elsewhere would wait for ever.
                 if !pending.is_empty() || in_divergent_loop {
@@ -236,21 +242,21 @@ impl Kernel<'_> {
         let reps: Vec<Rep> = params
             .iter()
             .zip(&to.args)
-            .map(|(p, &a)| if self.raw.contains(p) { self.rep(a) } else { self.exact_rep(a) })
+            .map(|(p, &a)| if self.facts.raw.contains(p) { self.rep(a) } else { self.exact_rep(a) })
             .collect();
-        let own = self.mask;
+        let own = self.cursor.mask;
         // Where lanes meet, others keep what they brought.
-        let own_mask = mask.or(self.shapes.masked[from].then_some(own));
+        let own_mask = mask.or(self.facts.shapes.masked[from].then_some(own));
         let mut written = Vec::new();
         for ((&p, &a), rep) in params.iter().zip(&to.args).zip(reps) {
-            let shape = self.shapes.values[p.index()].clone();
+            let shape = self.facts.shapes.values[p.index()].clone();
             let rep = if shape.is_uniform() || shape.is_pattern() {
                 rep
             } else {
                 // Where its guard fails, a pattern's offsets are wrong: only its own vector has the lanes'
                 // values.
                 let rep = self.complete(a, rep);
-                let from = self.shapes.values[a.index()].clone();
+                let from = self.facts.shapes.values[a.index()].clone();
                 Rep::Vector(self.spread(self.func_ty(a), &rep, &from.offsets))
             };
             let rep = self.complete(a, rep);
@@ -260,13 +266,13 @@ impl Kernel<'_> {
         }
         // All are read before the first is written: parameters may change places.
         for (p, rep, guard) in written {
-            let kept = self.shapes.joins[target] || self.shapes.escaping[p.index()];
+            let kept = self.facts.shapes.joins[target] || self.facts.shapes.escaping[p.index()];
             self.write_slot(p, &rep, guard, own_mask.filter(|_| kept));
         }
-        if self.per_lane {
+        if self.per_lane() {
             let bits = self.bits_of(mask.unwrap_or(own));
             self.join_word(names::coming(target), bits);
-        } else if self.shapes.masked[target] {
+        } else if self.facts.shapes.masked[target] {
             let m = mask.unwrap_or(own);
             let slot = names::coming(target);
             let old = self.load_slot(slot, Type::MASK);
@@ -279,7 +285,7 @@ impl Kernel<'_> {
     /// Whether a block does nothing but end its lanes.
     fn only_ends(&self, b: usize) -> bool {
         let data = self.block_data(b);
-        self.suspends
+        self.facts.suspends
             && data.insts.is_empty()
             && matches!(data.term, Terminator::Exit | Terminator::Return(_))
     }
@@ -293,18 +299,18 @@ impl Kernel<'_> {
 
     /// What is pending after an edge.
     fn after_edge(&self, from: usize, to: usize, pending: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
-        if self.per_lane {
+        if self.per_lane() {
             return Ok(pending.clone());
         }
         let mut set = pending.clone();
         let latches = self.latches(from, to);
         set.extend(&latches);
-        let back = self.cfg.is_back_edge(from, to);
-        let header_waits =
-            back && self.cfg.around(to).any(|(i, l)| l.header == to && self.shapes.divergent_loop[i]);
+        let back = self.facts.cfg.is_back_edge(from, to);
+        let header_waits = back
+            && self.facts.cfg.around(to).any(|(i, l)| l.header == to && self.facts.shapes.divergent_loop[i]);
         if back && !header_waits {
             // A uniform loop: straight back, with no more pending than the header knows.
-            let known = self.pending.get(&self.place(to)).cloned().unwrap_or_default();
+            let known = self.cursor.pending.get(&self.place(to)).cloned().unwrap_or_default();
             if !set.is_subset(&known) {
                 return Err(Unsupported("a loop whose rounds leave lanes behind".into()));
             }
@@ -318,41 +324,41 @@ impl Kernel<'_> {
 
     /// A block's end.
     pub fn terminator(&mut self, b: usize, data: &BlockData, pending: &BTreeSet<usize>) -> Result<()> {
-        let uniform = super::shape::chosen_uniformly(&self.shapes, &data.term);
+        let uniform = super::shape::chosen_uniformly(&self.facts.shapes, &data.term);
         match &data.term {
             Terminator::Jump(to) => {
                 self.edge(b, to, None)?;
                 let set = self.after_edge(b, to.block.index(), pending)?;
                 let next = self.go(&set);
-                self.ir.br(next);
+                self.out.ir.br(next);
             }
             Terminator::Branch { cond, then, els } if uniform => {
                 let c = self.first_lane(*cond);
-                let (a, e) = (self.ir.fresh("then"), self.ir.fresh("else"));
-                self.ir.br_if(c, a, e);
+                let (a, e) = (self.out.ir.fresh("then"), self.out.ir.fresh("else"));
+                self.out.ir.br_if(c, a, e);
                 self.chosen(b, a, then, pending)?;
                 self.chosen(b, e, els, pending)?;
             }
             Terminator::Switch { index, targets } if uniform => {
                 let index = self.first_lane(*index);
-                let labels: Vec<Name> = targets.iter().map(|_| self.ir.fresh("case")).collect();
+                let labels: Vec<Name> = targets.iter().map(|_| self.out.ir.fresh("case")).collect();
                 let Some((&last, others)) = labels.split_last() else {
                     return Err(Unsupported("a table of branches that is empty".into()));
                 };
                 let cases = others.iter().enumerate().map(|(i, l)| (i as i64, *l)).collect();
-                self.ir.switch(index, last, cases);
+                self.out.ir.switch(index, last, cases);
                 for (&label, to) in labels.iter().zip(targets) {
                     self.chosen(b, label, to, pending)?;
                 }
             }
             Terminator::Branch { cond, then, els } => {
                 let c = self.vector(*cond);
-                let own = self.mask;
+                let own = self.cursor.mask;
                 let yes = self.those(own, c);
                 let no = self.others(own, yes);
                 let mut set = pending.clone();
                 for (to, m) in [(then, yes), (els, no)] {
-                    if self.before_stop[b] && self.only_ends(to.block.index()) {
+                    if self.facts.before_stop[b] && self.only_ends(to.block.index()) {
                         self.end_lanes(m);
                         set.extend(self.latches(b, to.block.index()));
                         continue;
@@ -361,17 +367,17 @@ impl Kernel<'_> {
                     set.extend(self.after_edge(b, to.block.index(), pending)?);
                 }
                 let next = self.go(&set);
-                self.ir.br(next);
+                self.out.ir.br(next);
             }
             Terminator::Switch { index, targets } => {
                 let mut set = pending.clone();
                 let v = self.vector(*index);
-                let mut left = self.mask;
+                let mut left = self.cursor.mask;
                 for (i, to) in targets.iter().enumerate() {
                     let m = if i + 1 == targets.len() {
                         left
                     } else {
-                        let hit = self.ir.icmp_int(Cmp::Eq, v, i as i64);
+                        let hit = self.out.ir.icmp_int(Cmp::Eq, v, i as i64);
                         let m = self.those(left, hit);
                         left = self.others(left, m);
                         m
@@ -380,25 +386,25 @@ impl Kernel<'_> {
                     set.extend(self.after_edge(b, to.block.index(), pending)?);
                 }
                 let next = self.go(&set);
-                self.ir.br(next);
+                self.out.ir.br(next);
             }
             Terminator::Return(_) | Terminator::Exit => {
                 if pending.is_empty() {
-                    self.ir.br(DONE);
+                    self.out.ir.br(DONE);
                     return Ok(());
                 }
-                let own = self.mask;
+                let own = self.cursor.mask;
                 self.end_lanes(own);
                 let next = self.go(pending);
-                self.ir.br(next);
+                self.out.ir.br(next);
             }
             Terminator::Trap => {
                 self.set_field(offset::W_LINE, Operand::i32(i64::from(data.term_loc.line)));
                 let runtime = self.field(BLOCK, offset::RUNTIME, Type::PTR);
                 let f = self.field(runtime, offset::TRAP, Type::PTR);
                 let bits = self.mask_bits();
-                self.ir.call(Callee::Pointer(f), Type::Void, [WARP.into(), bits.into()]);
-                self.ir.br(FAULT);
+                self.out.ir.call(Callee::Pointer(f), Type::Void, [WARP.into(), bits.into()]);
+                self.out.ir.br(FAULT);
             }
         }
         Ok(())
@@ -406,13 +412,13 @@ impl Kernel<'_> {
 
     /// The way to a target that the whole warp takes.
     fn chosen(&mut self, b: usize, label: Name, to: &BlockCall, pending: &BTreeSet<usize>) -> Result<()> {
-        self.ir.label(label);
-        let before = self.env.clone();
+        self.out.ir.label(label);
+        let before = self.cursor.env.clone();
         self.edge(b, to, None)?;
-        self.env = before;
+        self.cursor.env = before;
         let set = self.after_edge(b, to.block.index(), pending)?;
         let next = self.go(&set);
-        self.ir.br(next);
+        self.out.ir.br(next);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! From a kernel of wave IR to its text: without calls, in the form that suits how much there is of it, with lanes together or apart.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use wave::module::KernelInfo;
 use wave::op::{Op, SReg};
@@ -8,16 +8,15 @@ use wave::range::Ranges;
 use wave::{FuncId, Function, Inst, LANES, Module, Terminator, Value};
 
 use super::cfg::Cfg;
-use super::rendezvous::{self, Waits};
+use super::rendezvous;
 use super::routine::Routines;
 use super::shape::{self, Shapes, Specialisation};
 use super::{
-    Emitted, Kernel, Report, Result, Unsupported, control, flush, memory, nan, per_lane, rounds, spin, stop,
-    tidy,
+    Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, memory,
+    nan, per_lane, rounds, spin, stop, tidy,
 };
 use super::{ahead, aligned};
 use crate::effort::{self, Effort, FORMS, Form};
-use crate::ir::{Builder, Operand};
 use crate::target::Target;
 
 /// Writes a kernel's IR. What cannot be linearised goes lane by lane, see [`super::per_lane`].
@@ -144,20 +143,11 @@ impl<'a> Unit<'a> {
         if ahead::ask(&mut told.func, &told.cfg, &told.shapes) {
             told = self.analysed(told.func)?;
         }
-        let Analysed { func, cfg, shapes, ranges } = told;
-        let before_stop = before_stop(&func, &cfg);
-        let always_full = self.spec.threads().is_multiple_of(LANES as u32)
-            && !leaves_early(&func, &cfg, &shapes, &before_stop);
-        let mut k = self.kernel(func, cfg, shapes, ranges);
-        k.before_stop = before_stop;
-        k.always_full = always_full;
-        k.in_frame = form.in_frame;
-        k.suspends |= form.in_frame;
-        k.routines = Routines::from(form.routines);
-        k.row = form.in_frame.then_some(0);
-        if form.in_frame {
-            k.slotted.retain(|v| !k.constants.contains_key(v));
-        }
+        let mut facts = self.facts(told, form.in_frame);
+        facts.suspends |= form.in_frame;
+        facts.before_stop = before_stop(&facts.func, &facts.cfg);
+        facts.always_full = self.spec.threads().is_multiple_of(LANES as u32) && !facts.leaves_early();
+        let mut k = Kernel::new(facts, Strategy::Linear, form);
         k.body()?;
         k.emitted(self.target)
     }
@@ -186,77 +176,53 @@ impl<'a> Unit<'a> {
         waits.stops.retain(|b| reached.contains(b));
         let ranges = Ranges::of(&func, &|reg| shape::register(reg, &self.spec));
         let shapes = shape::apart(&func, &cfg, &self.spec, &ranges);
-        let mut k = self.kernel(func, cfg, shapes, ranges);
-        k.slotted.retain(|v| !k.constants.contains_key(v));
-        k.per_lane = true;
-        k.waits = waits;
-        k.routines = Routines::from(form.routines);
-        k.row = form.in_frame.then_some(0);
-        k.in_frame = form.in_frame || per_lane::in_frame(k.suspends, k.slotted.len());
-        k.suspends = k.in_frame;
-        k.report.per_lane = true;
+        let mut facts = self.facts(Analysed { func, cfg, shapes, ranges }, true);
+        facts.in_frame = form.in_frame || per_lane::in_frame(facts.suspends, facts.slotted.len());
+        facts.suspends = facts.in_frame;
+        let mut k = Kernel::new(facts, Strategy::PerLane(waits), form);
         k.per_lane_body()?;
         k.emitted(self.target)
     }
 
-    fn kernel(self, func: Function, cfg: Cfg, shapes: Shapes, ranges: Ranges) -> Kernel<'a> {
+    /// What is known of a function that is to be written as it is. Where `in_frame` holds, constants have no slots.
+    fn facts(self, analysed: Analysed, in_frame: bool) -> Facts<'a> {
+        let Analysed { func, cfg, shapes, ranges } = analysed;
         let insts = || func.blocks.iter().flat_map(|b| &b.insts);
         let suspends = insts().any(|i| i.op.suspends());
-        let constants = insts()
+        let constants: BTreeMap<Value, u128> = insts()
             .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
             .collect();
         let made = |(b, data): (usize, &wave::BlockData)| -> Vec<(Value, (usize, Inst))> {
             data.insts.iter().flat_map(|i| i.results.iter().map(move |&r| (r, (b, i.clone())))).collect()
         };
         let defs = func.blocks.iter().enumerate().flat_map(made).collect();
-        let aligned = aligned::shown(&func, &cfg, &defs, &constants);
+        let mut slotted = control::crossing(&func, &cfg);
+        if in_frame {
+            slotted.retain(|v| !constants.contains_key(v));
+        }
         let (local_frame, slot_offsets) = wave::layout::frame(&func);
         let keeps_stack = wave::layout::keeps_stack(&func);
-        Kernel {
+        Facts {
             module: self.module,
             spec: self.spec,
             avx512: self.target.avx512,
-            ir: Builder::default(),
-            env: BTreeMap::new(),
-            guards: BTreeMap::new(),
-            lanes: BTreeMap::new(),
-            defs,
-            refused: None,
-            homes: BTreeMap::new(),
-            slotted: control::crossing(&func, &cfg),
-            slots: Vec::new(),
-            places: HashMap::new(),
-            matrices: None,
-            start: Vec::new(),
-            begin: BTreeMap::new(),
-            pending: BTreeMap::new(),
-            mask: Operand::NONE,
-            frame: 0,
-            resumes: 0,
-            full: false,
+            slotted,
+            in_frame,
+            suspends,
             always_full: false,
             before_stop: vec![false; func.blocks.len()],
             used: used_values(&func),
-            rooms: Vec::new(),
             by_lanes: memory::done_by_lanes(&func, self.target.avx512),
-            aligned,
-            at: (0, 0),
-            constants,
-            threads: None,
-            raw: nan::raw(&func, &cfg),
+            aligned: aligned::shown(&func, &cfg, &defs, &constants),
             flushes: flush::by_processor(&func, &cfg, suspends),
+            raw: nan::raw(&func, &cfg),
             local_frame,
             local_size: if keeps_stack { None } else { Some(local_frame) },
+            slot_offsets,
             param_size: self.info.param_size,
             shared: self.info.shared.iter().map(|(id, offset)| (id.0, *offset)).collect(),
-            slot_offsets,
-            report: Report::default(),
-            suspends,
-            per_lane: false,
-            in_frame: false,
-            waits: Waits::default(),
-            routines: Routines::default(),
-            row: None,
+            defs,
+            constants,
             func,
             cfg,
             shapes,
@@ -265,29 +231,54 @@ impl<'a> Unit<'a> {
     }
 }
 
-impl Kernel<'_> {
-    fn emitted(mut self, target: &Target) -> Result<Emitted> {
-        if let Some(why) = self.refused.take() {
-            return Err(Unsupported(why));
-        }
-        let (ir, sweep) = self.finish(target);
-        let frame = self.frame.next_multiple_of(64);
-        self.report.effort = match target.effort {
-            _ if !self.in_frame => Effort::Full,
-            Some(effort) => effort,
-            None => effort::in_frame(ir.len()),
+impl<'a> Kernel<'a> {
+    fn new(facts: Facts<'a>, strategy: Strategy, form: &Form) -> Self {
+        let per_lane = matches!(strategy, Strategy::PerLane(_));
+        let out = Output {
+            routines: Routines::from(form.routines),
+            row: form.in_frame.then_some(0),
+            report: Report { per_lane, ..Report::default() },
+            ..Output::default()
         };
-        let keeps_stack = self.local_size.is_none();
-        let local = self.local_frame + if keeps_stack { wave::layout::RECURSION_STACK } else { 0 };
-        Ok(Emitted { ir, sweep, frame, local, keeps_stack, suspends: self.suspends, report: self.report })
+        Kernel { facts, strategy, cursor: Cursor::default(), out, threads: None }
     }
 }
 
-/// Whether some lanes may end while others go on. Where a stop may follow, lanes end as soon as nothing is left for them to do.
-fn leaves_early(func: &Function, cfg: &Cfg, shapes: &Shapes, before_stop: &[bool]) -> bool {
-    let ends = |b: &usize| matches!(func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
-    let at_once = |b: usize| cfg.preds[b].iter().any(|&p| shapes.divergent[p] && before_stop[p]);
-    cfg.order.iter().copied().filter(ends).any(|b| shapes.masked[b] || at_once(b))
+impl Kernel<'_> {
+    fn emitted(mut self, target: &Target) -> Result<Emitted> {
+        if let Some(why) = self.out.refused.take() {
+            return Err(Unsupported(why));
+        }
+        let (ir, sweep) = self.finish(target);
+        let frame = self.out.frame.next_multiple_of(64);
+        self.out.report.effort = match target.effort {
+            _ if !self.facts.in_frame => Effort::Full,
+            Some(effort) => effort,
+            None => effort::in_frame(ir.len()),
+        };
+        let keeps_stack = self.facts.local_size.is_none();
+        let local = self.facts.local_frame + if keeps_stack { wave::layout::RECURSION_STACK } else { 0 };
+        Ok(Emitted {
+            ir,
+            sweep,
+            frame,
+            local,
+            keeps_stack,
+            suspends: self.facts.suspends,
+            report: self.out.report,
+        })
+    }
+}
+
+impl Facts<'_> {
+    /// Whether some lanes may end while others go on. Where a stop may follow, lanes end as soon as nothing is left
+    /// for them to do.
+    fn leaves_early(&self) -> bool {
+        let ends = |b: &usize| matches!(self.func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
+        let at_once =
+            |b: usize| self.cfg.preds[b].iter().any(|&p| self.shapes.divergent[p] && self.before_stop[p]);
+        self.cfg.order.iter().copied().filter(ends).any(|b| self.shapes.masked[b] || at_once(b))
+    }
 }
 
 /// Whether a stop may come after each block.

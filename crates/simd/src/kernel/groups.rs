@@ -38,11 +38,11 @@ impl Kernel<'_> {
         if !counts(&inst.op) {
             return Ok(());
         }
-        for lane in self.shapes.values[r.index()].few_groups() {
+        for lane in self.facts.shapes.values[r.index()].few_groups() {
             let args: Vec<Operand> = inst.args.iter().map(|&a| self.lane(a, lane)).collect();
             let made = lanewise::emit(&mut self.emitter(Lanes::One), &inst.op, &args)?;
             if let Some(s) = made.into_iter().next() {
-                self.lanes.insert((r, lane), s);
+                self.cursor.lanes.insert((r, lane), s);
             }
         }
         Ok(())
@@ -50,35 +50,35 @@ impl Kernel<'_> {
 
     /// One lane's value.
     pub fn lane(&mut self, v: Value, lane: usize) -> Operand {
-        if let Some(s) = self.lanes.get(&(v, lane)) {
+        if let Some(s) = self.cursor.lanes.get(&(v, lane)) {
             return *s;
         }
-        let shape = self.shapes.values[v.index()].clone();
+        let shape = self.facts.shapes.values[v.index()].clone();
         match self.rep(v) {
             Rep::Uniform(s) => s,
             Rep::Pattern { base, guarded: None } => match shape.offsets[lane] {
                 0 => base,
-                o => self.ir.bin_int(Bin::Add, base, o),
+                o => self.out.ir.bin_int(Bin::Add, base, o),
             },
             Rep::Pattern { guarded: Some(_), .. } | Rep::Vector(_) => {
                 let w = self.vector(v);
-                self.ir.extract_lane(w, lane)
+                self.out.ir.extract_lane(w, lane)
             }
         }
     }
 
     /// Whether `v` as `i64`, widened, lies within bounds in the first lane of each of its few groups; `None` where its groups are small.
     pub fn groups_within(&mut self, v: Value, signed: bool, min: i64, max: i64) -> Option<Operand> {
-        let firsts: Vec<usize> = self.shapes.values[v.index()].few_groups().collect();
+        let firsts: Vec<usize> = self.facts.shapes.values[v.index()].few_groups().collect();
         let mut all: Option<Operand> = None;
         for lane in firsts {
             // A lane that is not there may hold anything.
             let one = self.lane(v, lane);
-            let one = self.ir.freeze(one);
+            let one = self.out.ir.freeze(one);
             let one = self.within(one, signed, min, max);
             all = Some(match all {
                 None => one,
-                Some(before) => self.ir.bin(Bin::And, before, one),
+                Some(before) => self.out.ir.bin(Bin::And, before, one),
             });
         }
         all
@@ -86,26 +86,26 @@ impl Kernel<'_> {
 
     /// Whether an `i32`, widened, lies within bounds.
     pub fn within(&mut self, scalar: Operand, signed: bool, min: i64, max: i64) -> Operand {
-        let wide = self.ir.cast(if signed { Cast::SExt } else { Cast::ZExt }, scalar, Type::I64);
-        let a = self.ir.icmp_int(Cmp::Sle, wide, max);
-        let b = self.ir.icmp_int(Cmp::Sge, wide, min);
-        self.ir.bin(Bin::And, a, b)
+        let wide = self.out.ir.cast(if signed { Cast::SExt } else { Cast::ZExt }, scalar, Type::I64);
+        let a = self.out.ir.icmp_int(Cmp::Sle, wide, max);
+        let b = self.out.ir.icmp_int(Cmp::Sge, wide, min);
+        self.out.ir.bin(Bin::And, a, b)
     }
 
     /// Whether any group's first address has one of the bits `low`; and an address for the message.
     pub fn misaligned_group(&mut self, address: Value, offset: i64, low: i64) -> (Operand, Operand) {
-        let firsts: Vec<usize> = self.shapes.values[address.index()].few_groups().collect();
+        let firsts: Vec<usize> = self.facts.shapes.values[address.index()].few_groups().collect();
         let mut bits = Operand::i64(0);
         let mut told = Operand::i64(0);
         for lane in firsts {
             let s = self.lane(address, lane);
-            let s = if offset & low == 0 { s } else { self.ir.bin_int(Bin::Add, s, offset) };
-            let s = self.ir.freeze(s);
-            let b = self.ir.bin_int(Bin::And, s, low);
-            bits = self.ir.bin(Bin::Or, bits, b);
-            let this = self.ir.icmp_int(Cmp::Ne, b, 0);
-            told = self.ir.select(this, s, told);
+            let s = if offset & low == 0 { s } else { self.out.ir.bin_int(Bin::Add, s, offset) };
+            let s = self.out.ir.freeze(s);
+            let b = self.out.ir.bin_int(Bin::And, s, low);
+            bits = self.out.ir.bin(Bin::Or, bits, b);
+            let this = self.out.ir.icmp_int(Cmp::Ne, b, 0);
+            told = self.out.ir.select(this, s, told);
         }
-        (self.ir.icmp_int(Cmp::Ne, bits, 0), told)
+        (self.out.ir.icmp_int(Cmp::Ne, bits, 0), told)
     }
 }

@@ -13,12 +13,12 @@ use crate::lanewise;
 impl Kernel<'_> {
     /// Writes an instruction; accesses to memory have their lines.
     pub fn instruction(&mut self, inst: &Inst) -> Result<()> {
-        self.ir.line = match inst.op {
+        self.out.ir.line = match inst.op {
             Op::Load { .. } | Op::Store { .. } | Op::Atom { .. } => inst.loc.line,
             _ => 0,
         };
         let done = self.operation(inst);
-        self.ir.line = 0;
+        self.out.ir.line = 0;
         done
     }
 
@@ -33,26 +33,26 @@ impl Kernel<'_> {
                 Ok(())
             }
             Op::Fence { .. } => {
-                self.ir.fence(Order::SeqCst, false);
+                self.out.ir.fence(Order::SeqCst, false);
                 Ok(())
             }
             Op::Special(reg) => self.special(inst, *reg),
             Op::GlobalAddr(id, off) => {
-                let at = self.module.globals[id.index()].offset.wrapping_add(*off as u64);
-                let v = self.ir.bin_int(Bin::Add, IMAGE, at as i64);
+                let at = self.facts.module.globals[id.index()].offset.wrapping_add(*off as u64);
+                let v = self.out.ir.bin_int(Bin::Add, IMAGE, at as i64);
                 self.define(inst.results[0], Rep::Uniform(v))
             }
             Op::SharedAddr(id, off) => {
-                let at = self.shared.get(&id.0).copied().unwrap_or(0).wrapping_add(*off as u64);
+                let at = self.facts.shared.get(&id.0).copied().unwrap_or(0).wrapping_add(*off as u64);
                 let mut at = Operand::i64(at as i64);
                 if let Some(window) = self.window() {
-                    let window = self.ir.cast(Cast::ZExt, window, Type::I64);
-                    at = self.ir.bin(Bin::Add, window, at);
+                    let window = self.out.ir.cast(Cast::ZExt, window, Type::I64);
+                    at = self.out.ir.bin(Bin::Add, window, at);
                 }
                 self.define(inst.results[0], Rep::Uniform(at))
             }
             Op::LocalAddr(slot) => {
-                let at = self.slot_offsets.get(*slot as usize).copied().unwrap_or(0);
+                let at = self.facts.slot_offsets.get(*slot as usize).copied().unwrap_or(0);
                 self.define(inst.results[0], Rep::Uniform(Operand::i64(at as i64)))
             }
             Op::FuncAddr(f) => {
@@ -100,31 +100,31 @@ impl Kernel<'_> {
     /// An operation lane by lane: on scalars where the result is uniform or a pattern, else on vectors.
     fn pure(&mut self, inst: &Inst) -> Result<()> {
         let shapes: Vec<shape::Shape> =
-            inst.results.iter().map(|r| self.shapes.values[r.index()].clone()).collect();
+            inst.results.iter().map(|r| self.facts.shapes.values[r.index()].clone()).collect();
         let scalar = shapes.iter().all(|s| s.is_uniform() || s.is_pattern());
         if !scalar && let Some(mask) = self.compared_by_rows(inst).or_else(|| self.combined_masks(inst)) {
-            self.report.uniform += 1;
+            self.out.report.uniform += 1;
             return self.define(inst.results[0], Rep::Vector(mask));
         }
-        let raw = inst.results.first().is_some_and(|r| self.raw.contains(r));
+        let raw = inst.results.first().is_some_and(|r| self.facts.raw.contains(r));
         let mut scalars = Vec::new();
         if scalar {
             let args = self.operands(inst, raw, Lanes::One);
             scalars = lanewise::emit(&mut self.any_nan(Lanes::One, raw), &inst.op, &args)?;
-            self.report.uniform += 1;
+            self.out.report.uniform += 1;
         }
         let mut vectors = Vec::new();
         if !scalar {
             let args = self.operands(inst, raw, Lanes::Warp);
             vectors = self.on_vectors(inst, raw, &args)?;
             self.scalars_of_groups(inst)?;
-            self.report.vector += 1;
+            self.out.report.vector += 1;
         }
         for (i, &r) in inst.results.iter().enumerate() {
             let rep = if !scalar {
                 if shapes[i].needs_guard() {
                     let guard = self.guard_of(inst, &shapes[i]);
-                    self.guards.insert(r, guard);
+                    self.cursor.guards.insert(r, guard);
                 }
                 Rep::Vector(vectors[i])
             } else if shapes[i].is_uniform() {
@@ -167,38 +167,38 @@ impl Kernel<'_> {
 
     /// Both of two conditions.
     fn both(&mut self, a: Operand, b: Operand) -> Operand {
-        if a == Operand::TRUE { b } else { self.ir.bin(Bin::And, a, b) }
+        if a == Operand::TRUE { b } else { self.out.ir.bin(Bin::And, a, b) }
     }
 
     /// Whether a choice that is the same for all lanes takes the operand that is a pattern.
     fn takes_pattern(&mut self, inst: &Inst) -> Option<Operand> {
         let shapes: Vec<shape::Shape> =
-            inst.args.iter().map(|a| self.shapes.values[a.index()].clone()).collect();
+            inst.args.iter().map(|a| self.facts.shapes.values[a.index()].clone()).collect();
         let which = shape::chosen_pattern(&shapes)?;
         let c = self.first_lane(inst.args[0]);
         // A condition that no lane needs may be poison.
-        let c = self.ir.freeze(c);
-        Some(if which == 1 { c } else { self.ir.bin_int(Bin::Xor, c, 1) })
+        let c = self.out.ir.freeze(c);
+        Some(if which == 1 { c } else { self.out.ir.bin_int(Bin::Xor, c, 1) })
     }
 
     /// Whether a pattern has one sign in all lanes: its least and its greatest have the same.
     fn one_sign(&mut self, v: Value) -> Option<Operand> {
-        let source = self.shapes.values[v.index()].clone();
+        let source = self.facts.shapes.values[v.index()].clone();
         if source.is_flat() {
             return None;
         }
         let base = self.first_lane(v);
-        let base = self.ir.freeze(base);
+        let base = self.out.ir.freeze(base);
         let (least, greatest) = source.extremes();
-        let least = self.ir.bin_int(Bin::Add, base, least);
-        let greatest = self.ir.bin_int(Bin::Add, base, greatest);
-        let differ = self.ir.bin(Bin::Xor, least, greatest);
-        Some(self.ir.icmp_int(Cmp::Sge, differ, 0))
+        let least = self.out.ir.bin_int(Bin::Add, base, least);
+        let greatest = self.out.ir.bin_int(Bin::Add, base, greatest);
+        let differ = self.out.ir.bin(Bin::Xor, least, greatest);
+        Some(self.out.ir.icmp_int(Cmp::Sge, differ, 0))
     }
 
     /// Whether a widened pattern does not wrap inside the warp; `None` where there is nothing that could.
     fn widened(&mut self, inst: &Inst, shape: &shape::Shape) -> Option<Operand> {
-        let source = self.shapes.values[inst.args[0].index()].clone();
+        let source = self.facts.shapes.values[inst.args[0].index()].clone();
         if source.is_flat() {
             return None;
         }
@@ -216,12 +216,12 @@ impl Kernel<'_> {
             return Some(groups);
         }
         let v = self.vector(inst.args[0]);
-        let v = self.ir.freeze(v);
+        let v = self.out.ir.freeze(v);
         let (le, ge) = if signed { (Cmp::Sle, Cmp::Sge) } else { (Cmp::Ule, Cmp::Uge) };
-        let a = self.ir.icmp_int(le, v, max);
-        let b = self.ir.icmp_int(ge, v, min);
-        let both = self.ir.bin(Bin::And, a, b);
-        let bits = self.ir.bitcast(both, Type::I32);
-        Some(self.ir.icmp_int(Cmp::Eq, bits, -1))
+        let a = self.out.ir.icmp_int(le, v, max);
+        let b = self.out.ir.icmp_int(ge, v, min);
+        let both = self.out.ir.bin(Bin::And, a, b);
+        let bits = self.out.ir.bitcast(both, Type::I32);
+        Some(self.out.ir.icmp_int(Cmp::Eq, bits, -1))
     }
 }

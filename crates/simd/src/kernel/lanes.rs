@@ -11,6 +11,9 @@ use crate::ir::{Access as How, Bin, Cast, Cmp, Name, Operand, Type};
 /// Accesses done lane by lane that a kernel may have before each is a loop.
 const LOOPS_FROM: usize = 32;
 
+/// A slot that several places of the code share: its purpose, which one of these, its elements, and their number.
+pub type Room = (&'static str, usize, Type, usize);
+
 /// A lane in hand.
 pub struct Lane(Operand);
 
@@ -18,58 +21,58 @@ impl Kernel<'_> {
     /// Room on the stack that is written and read at one place of the code, so that all places may have the same.
     pub fn room(&mut self, purpose: &'static str, which: usize, ty: Type, count: usize) -> Operand {
         let room = (purpose, which, ty, count);
-        let known = self.rooms.iter().position(|r| *r == room);
-        let name = Name::numbered(purpose, known.unwrap_or(self.rooms.len()));
+        let known = self.out.rooms.iter().position(|r| *r == room);
+        let name = Name::numbered(purpose, known.unwrap_or(self.out.rooms.len()));
         if known.is_some() {
             return Operand::local(Type::PTR, name);
         }
-        self.rooms.push(room);
+        self.out.rooms.push(room);
         self.declare(name, ty, count)
     }
 
     /// The same, with a value for each lane.
     pub fn put(&mut self, purpose: &'static str, which: usize, value: Operand) -> Operand {
         let room = self.room(purpose, which, value.ty(), 1);
-        self.ir.store_as(value, room, How::aligned(64));
+        self.out.ir.store_as(value, room, How::aligned(64));
         room
     }
 
     /// Where a lane's value lies in such a room.
     pub fn element(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
-        self.ir.element(Type::bits_of(ty.bytes() as usize * 8), room, lane.0)
+        self.out.ir.element(Type::bits_of(ty.bytes() as usize * 8), room, lane.0)
     }
 
     /// A lane's value there.
     pub fn get(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
         let p = self.element(room, ty, lane);
-        self.ir.load(Type::bits_of(ty.bits() as usize), p)
+        self.out.ir.load(Type::bits_of(ty.bits() as usize), p)
     }
 
     /// Does `body` for each lane in hand, of which there is one at least.
     pub fn each_lane<R>(&mut self, body: impl FnOnce(&mut Self, &Lane) -> R) -> R {
         let left = self.scratch(Type::I32);
         let bits = self.mask_bits();
-        self.ir.store(bits, left);
-        let (one, end) = (self.ir.fresh("lane"), self.ir.fresh("lanes.end"));
-        self.ir.br(one);
-        self.ir.label(one);
-        let m = self.ir.load(Type::I32, left);
+        self.out.ir.store(bits, left);
+        let (one, end) = (self.out.ir.fresh("lane"), self.out.ir.fresh("lanes.end"));
+        self.out.ir.br(one);
+        self.out.ir.label(one);
+        let m = self.out.ir.load(Type::I32, left);
         let lane = self.first_set(m);
-        let lane = Lane(self.ir.cast(Cast::ZExt, lane, Type::I64));
+        let lane = Lane(self.out.ir.cast(Cast::ZExt, lane, Type::I64));
         let done = body(self, &lane);
-        let minus = self.ir.bin_int(Bin::Sub, m, 1);
-        let next = self.ir.bin(Bin::And, m, minus);
-        self.ir.store(next, left);
-        let more = self.ir.icmp_int(Cmp::Ne, next, 0);
-        self.ir.br_if(more, one, end);
-        self.ir.label(end);
+        let minus = self.out.ir.bin_int(Bin::Sub, m, 1);
+        let next = self.out.ir.bin(Bin::And, m, minus);
+        self.out.ir.store(next, left);
+        let more = self.out.ir.icmp_int(Cmp::Ne, next, 0);
+        self.out.ir.br_if(more, one, end);
+        self.out.ir.label(end);
         done
     }
 
     /// Whether such accesses are loops: the processor has no instruction for them, and the kernel has many. A few are done in place, where the values
     /// of consecutive accesses stay in registers.
     pub fn in_loops(&self, ty: Ty, stores: bool) -> bool {
-        !self.has_instruction(ty, stores) && self.by_lanes > LOOPS_FROM
+        !self.has_instruction(ty, stores) && self.facts.by_lanes > LOOPS_FROM
     }
 
     /// Loads of lanes at any places.
@@ -82,10 +85,10 @@ impl Kernel<'_> {
             for (i, &room) in rooms.iter().enumerate() {
                 let v = k.load_plain(a, from, i);
                 let to = k.element(room, a.ty, lane);
-                k.ir.store(v, to);
+                k.out.ir.store(v, to);
             }
         });
-        rooms.iter().map(|r| self.ir.load_as(t, *r, How::aligned(64))).collect()
+        rooms.iter().map(|r| self.out.ir.load_as(t, *r, How::aligned(64))).collect()
     }
 
     /// Stores likewise.

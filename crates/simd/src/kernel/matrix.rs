@@ -34,9 +34,9 @@ impl Kernel<'_> {
 
     /// A register with the columns of its matrix of 8 × 8 halves as rows.
     fn transposed(&mut self, v: Operand) -> Operand {
-        let parts = self.ir.bitcast(v, Type::I16.times(64));
-        let parts = self.ir.shuffle(parts, None, (0..64).map(|n| n % 8 * 8 + n / 8));
-        self.ir.bitcast(parts, Type::WORDS)
+        let parts = self.out.ir.bitcast(v, Type::I16.times(64));
+        let parts = self.out.ir.shuffle(parts, None, (0..64).map(|n| n % 8 * 8 + n / 8));
+        self.out.ir.bitcast(parts, Type::WORDS)
     }
 
     /// `ldmatrix` and `stmatrix` of rows of halves.
@@ -47,34 +47,34 @@ impl Kernel<'_> {
         let addresses = self.vector(inst.args[0]);
         let stored: Vec<Operand> =
             (1..=count).filter_map(|n| inst.args.get(n)).map(|&a| self.vector(a)).collect();
-        let mut own = self.ir.shuffle(addresses, None, 0..rows);
+        let mut own = self.out.ir.shuffle(addresses, None, 0..rows);
         if let Some(window) = self.window() {
-            let window = self.ir.splat(window);
-            let window = self.ir.shuffle(window, None, 0..rows);
-            own = self.ir.bin(Bin::Sub, own, window);
+            let window = self.out.ir.splat(window);
+            let window = self.out.ir.shuffle(window, None, 0..rows);
+            own = self.out.ir.bin(Bin::Sub, own, window);
         }
         let total = self.field(BLOCK, offset::SHARED_TOTAL, Type::I32);
-        let end = self.ir.bin_int(Bin::And, total, -(ROW as i64));
-        let end = self.ir.splat_to(end, rows);
-        let inside = self.ir.icmp(Cmp::Ult, own, end);
-        let part = self.ir.bin_int(Bin::And, own, ROW as i64 - 1);
-        let whole = self.ir.icmp_int(Cmp::Eq, part, 0);
-        let good = self.ir.bin(Bin::And, inside, whole);
-        let good = self.ir.bitcast(good, Type::bits_of(rows));
-        let good = self.ir.icmp_int(Cmp::Eq, good, -1);
-        let all = self.ir.icmp_int(Cmp::Eq, bits, -1);
-        let guard = self.ir.bin(Bin::And, good, all);
+        let end = self.out.ir.bin_int(Bin::And, total, -(ROW as i64));
+        let end = self.out.ir.splat_to(end, rows);
+        let inside = self.out.ir.icmp(Cmp::Ult, own, end);
+        let part = self.out.ir.bin_int(Bin::And, own, ROW as i64 - 1);
+        let whole = self.out.ir.icmp_int(Cmp::Eq, part, 0);
+        let good = self.out.ir.bin(Bin::And, inside, whole);
+        let good = self.out.ir.bitcast(good, Type::bits_of(rows));
+        let good = self.out.ir.icmp_int(Cmp::Eq, good, -1);
+        let all = self.out.ir.icmp_int(Cmp::Eq, bits, -1);
+        let guard = self.out.ir.bin(Bin::And, good, all);
         let slots: Vec<Operand> = inst.results.iter().map(|_| self.scratch(Type::WORDS)).collect();
         let keep = |k: &mut Self, values: Vec<Operand>| {
             for (&slot, v) in slots.iter().zip(values) {
-                k.ir.store(v, slot);
+                k.out.ir.store(v, slot);
             }
         };
         let at = |k: &mut Self, row: usize| {
-            let offset = k.ir.extract_lane(addresses, row);
-            let offset = k.ir.cast(Cast::ZExt, offset, Type::I64);
-            let address = k.ir.bin(Bin::Add, SHARED, offset);
-            k.ir.pointer(address)
+            let offset = k.out.ir.extract_lane(addresses, row);
+            let offset = k.out.ir.cast(Cast::ZExt, offset, Type::I64);
+            let address = k.out.ir.bin(Bin::Add, SHARED, offset);
+            k.out.ir.pointer(address)
         };
         self.either(
             guard,
@@ -83,9 +83,9 @@ impl Kernel<'_> {
                     for (n, &v) in stored.iter().enumerate() {
                         let v = if x.transposed { k.transposed(v) } else { v };
                         for row in 0..8 {
-                            let words = k.ir.shuffle(v, None, 4 * row..4 * row + 4);
+                            let words = k.out.ir.shuffle(v, None, 4 * row..4 * row + 4);
                             let p = at(k, 8 * n + row);
-                            k.ir.store_as(words, p, Access::aligned(ROW as u32));
+                            k.out.ir.store_as(words, p, Access::aligned(ROW as u32));
                         }
                     }
                     return;
@@ -93,7 +93,7 @@ impl Kernel<'_> {
                 let values = (0..count).map(|n| {
                     let rows = (0..8).map(|row| {
                         let p = at(k, 8 * n + row);
-                        k.ir.load_as(Type::I32.times(4), p, Access::aligned(ROW as u32))
+                        k.out.ir.load_as(Type::I32.times(4), p, Access::aligned(ROW as u32))
                     });
                     let rows: Vec<Operand> = rows.collect();
                     let v = k.concat(rows);
@@ -108,7 +108,7 @@ impl Kernel<'_> {
             },
         );
         for (&r, slot) in inst.results.iter().zip(&slots) {
-            let v = self.ir.load(Type::WORDS, *slot);
+            let v = self.out.ir.load(Type::WORDS, *slot);
             self.define(r, Rep::Vector(v))?;
         }
         Ok(())
@@ -126,15 +126,15 @@ impl Kernel<'_> {
             values.iter().map(|&v| k.func_ty(v).bytes() as usize * LANES).sum()
         };
         let sizes = [size(self, &inst.args), size(self, &inst.results)];
-        let most = self.matrices.get_or_insert(sizes);
+        let most = self.out.matrices.get_or_insert(sizes);
         // Never nothing: the places must be there.
         *most = [most[0].max(sizes[0]).max(1), most[1].max(sizes[1]).max(1)];
         let [args, results] = PLACES.map(|place| Operand::local(Type::PTR, place));
         let mut at = 0;
         for &a in &inst.args[..inst.args.len().saturating_sub(1)] {
             let v = self.vector(a);
-            let p = self.ir.offset(args, at);
-            self.ir.store_as(v, p, Access::aligned(64));
+            let p = self.out.ir.offset(args, at);
+            self.out.ir.store_as(v, p, Access::aligned(64));
             at += v.ty().bytes();
         }
         self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
@@ -142,24 +142,24 @@ impl Kernel<'_> {
         let f = self.field(runtime, offset::MATRIX, Type::PTR);
         let bits = self.mask_bits();
         let arguments = [WARP, Operand::i64(number as i64), bits, args, results].map(Into::into);
-        let code = self.ir.call(Callee::Pointer(f), Type::I32, arguments);
-        let failed = self.ir.icmp_int(Cmp::Ne, code, 0);
-        let next = self.ir.fresh("called");
-        self.ir.br_if(failed, FAULT, next);
-        self.ir.label(next);
+        let code = self.out.ir.call(Callee::Pointer(f), Type::I32, arguments);
+        let failed = self.out.ir.icmp_int(Cmp::Ne, code, 0);
+        let next = self.out.ir.fresh("called");
+        self.out.ir.br_if(failed, FAULT, next);
+        self.out.ir.label(next);
         let mut at = 0;
         let taken = inst.results.iter().map(|&r| {
             let ty = Type::vector(self.func_ty(r));
-            let p = self.ir.offset(results, at);
+            let p = self.out.ir.offset(results, at);
             at += ty.bytes();
-            self.ir.load_as(ty, p, Access::aligned(64))
+            self.out.ir.load_as(ty, p, Access::aligned(64))
         });
         taken.collect()
     }
 
     /// Declares the places, once it is known how large they are.
     pub fn matrix_places(&mut self) {
-        for (place, size) in PLACES.iter().zip(self.matrices.unwrap_or_default()) {
+        for (place, size) in PLACES.iter().zip(self.out.matrices.unwrap_or_default()) {
             if size > 0 {
                 self.declare(*place, Type::I8, size);
             }

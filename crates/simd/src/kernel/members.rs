@@ -18,7 +18,11 @@ pub fn named(inst: &Inst) -> Option<Value> {
 impl Kernel<'_> {
     /// The instruction that makes a value.
     fn maker(&self, v: Value) -> Option<(usize, &Inst)> {
-        self.defs.get(&v).map(|(b, inst)| (*b, inst)).filter(|(b, _)| self.cfg.position[*b].is_some())
+        self.facts
+            .defs
+            .get(&v)
+            .map(|(b, inst)| (*b, inst))
+            .filter(|(b, _)| self.facts.cfg.position[*b].is_some())
     }
 
     /// A predicate without the negations around it, and whether there is an odd number of them.
@@ -27,7 +31,7 @@ impl Kernel<'_> {
         while let Some((_, inst)) = self.maker(v) {
             v = match (&inst.op, inst.args.as_slice()) {
                 (Op::IntUn(IntUnOp::Not, Ty::I1), &[a]) => a,
-                (Op::Int(IntOp::Xor, Ty::I1), &[a, b]) if self.constants.get(&b) == Some(&1) => a,
+                (Op::Int(IntOp::Xor, Ty::I1), &[a, b]) if self.facts.constants.get(&b) == Some(&1) => a,
                 _ => break,
             };
             inverted = !inverted;
@@ -39,13 +43,13 @@ impl Kernel<'_> {
     /// false for them.
     fn parted_by(&self, mut b: usize) -> Option<(Value, bool)> {
         loop {
-            let &[from] = self.cfg.preds[b].as_slice() else { return None };
-            let term = &self.func.blocks[from].term;
+            let &[from] = self.facts.cfg.preds[b].as_slice() else { return None };
+            let term = &self.facts.func.blocks[from].term;
             match term {
                 Terminator::Jump(_) => {}
-                _ if super::shape::chosen_uniformly(&self.shapes, term) => {}
+                _ if super::shape::chosen_uniformly(&self.facts.shapes, term) => {}
                 Terminator::Branch { cond, then, els }
-                    if then.block != els.block && !self.shapes.masked[from] =>
+                    if then.block != els.block && !self.facts.shapes.masked[from] =>
                 {
                     let (predicate, inverted) = self.plain(*cond);
                     return Some((predicate, inverted == (then.block.index() == b)));
@@ -62,7 +66,7 @@ impl Kernel<'_> {
         let Some(members) = named(inst) else { return true };
         let by_maker = self.maker(members).is_some_and(|(at, maker)| match maker.op {
             Op::ActiveMask => true,
-            Op::Vote { mode: VoteMode::Ballot, .. } if !self.shapes.masked[at] => {
+            Op::Vote { mode: VoteMode::Ballot, .. } if !self.facts.shapes.masked[at] => {
                 let asked = self.plain(maker.args[0]);
                 self.parted_by(b) == Some(asked)
             }
@@ -74,8 +78,8 @@ impl Kernel<'_> {
     /// Whether all lanes that a value names, known for each thread, surely come here together.
     fn known_members_are_here(&mut self, b: usize, members: Value) -> bool {
         let mut threads = self.threads.take().unwrap_or_else(|| self.threads());
-        let here = threads.present(self, b);
-        let there = self.existing();
+        let here = threads.present(&self.facts, b);
+        let there = self.facts.existing();
         let proven = threads.value(members).is_some_and(|values| {
             values.iter().enumerate().all(|(thread, &named)| {
                 let (warp, lane) = (thread / LANES, thread % LANES);

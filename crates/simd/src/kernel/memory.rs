@@ -70,7 +70,7 @@ impl Kernel<'_> {
     /// The compiler must not move memory accesses over this; the processor may.
     pub fn compiler_fence(&mut self) {
         let callee = Callee::Assembly { text: "".into(), constraints: "~{memory}".into(), side_effect: true };
-        self.ir.call(callee, Type::Void, []);
+        self.out.ir.call(callee, Type::Void, []);
     }
 
     /// What is added to an address to make it real, as a scalar.
@@ -84,22 +84,22 @@ impl Kernel<'_> {
 
     /// The real address of lane 0's local memory in this warp, which each further lane's follows by the local size.
     fn local_base(&mut self) -> Operand {
-        let thread = self.ir.bin_int(Bin::Shl, INDEX, 5);
-        let thread = self.ir.cast(Cast::ZExt, thread, Type::I64);
+        let thread = self.out.ir.bin_int(Bin::Shl, INDEX, 5);
+        let thread = self.out.ir.cast(Cast::ZExt, thread, Type::I64);
         let size = self.local_size();
-        let at = self.ir.bin(Bin::Mul, thread, size);
-        self.ir.bin(Bin::Add, LOCAL, at)
+        let at = self.out.ir.bin(Bin::Mul, thread, size);
+        self.out.ir.bin(Bin::Add, LOCAL, at)
     }
 
     /// Bytes of local memory a thread.
     pub fn local_size(&self) -> Operand {
-        self.local_size.map_or(names::LOCAL_SIZE, |size| Operand::i64(size as i64))
+        self.facts.local_size.map_or(names::LOCAL_SIZE, |size| Operand::i64(size as i64))
     }
 
     /// Each lane's distance from the first lane's local memory.
     fn local_steps(&mut self) -> Operand {
-        match self.local_size {
-            Some(size) => self.ir.lanes(Ty::I64, |l| l as i64 * size as i64),
+        match self.facts.local_size {
+            Some(size) => self.out.ir.lanes(Ty::I64, |l| l as i64 * size as i64),
             None => names::LOCAL_STEPS,
         }
     }
@@ -108,10 +108,10 @@ impl Kernel<'_> {
     fn real(&mut self, address: Operand, space: Space, offset: i64) -> Operand {
         let mut a = address;
         if let Some(base) = Self::space_base(space) {
-            a = self.ir.bin(Bin::Add, base, a);
+            a = self.out.ir.bin(Bin::Add, base, a);
         }
         if offset != 0 {
-            a = self.ir.bin_int(Bin::Add, a, offset);
+            a = self.out.ir.bin_int(Bin::Add, a, offset);
         }
         a
     }
@@ -121,24 +121,24 @@ impl Kernel<'_> {
         let mut v = self.vector(address);
         if Self::space_base(space).is_some() {
             let b = self.real(Operand::i64(0), space, offset);
-            let b = self.ir.splat(b);
-            return self.ir.bin(Bin::Add, b, v);
+            let b = self.out.ir.splat(b);
+            return self.out.ir.bin(Bin::Add, b, v);
         }
         if space == Space::Local {
             let b = self.local_base();
-            let b = self.ir.splat(b);
+            let b = self.out.ir.splat(b);
             let steps = self.local_steps();
-            let b = self.ir.bin(Bin::Add, b, steps);
-            v = self.ir.bin(Bin::Add, b, v);
+            let b = self.out.ir.bin(Bin::Add, b, steps);
+            v = self.out.ir.bin(Bin::Add, b, v);
         }
         if offset != 0 {
-            v = self.ir.bin_int(Bin::Add, v, offset);
+            v = self.out.ir.bin_int(Bin::Add, v, offset);
         }
         v
     }
 
     fn spot(&mut self, address: Value, a: Access, offset: i64) -> Where {
-        let shape = self.shapes.values[address.index()].clone();
+        let shape = self.facts.shapes.values[address.index()].clone();
         if a.space == Space::Local {
             return Where::Each(self.real_vector(address, a.space, offset));
         }
@@ -169,11 +169,11 @@ impl Kernel<'_> {
     /// they are added: LLVM then sees more.
     fn check_alignment(&mut self, inst: &Inst, a: Access, offset: i64, write: bool) {
         let size = a.size();
-        if size <= 1 || a.space == Space::Param || self.aligned.contains(&self.at) {
+        if size <= 1 || a.space == Space::Param || self.facts.aligned.contains(&self.cursor.at) {
             return;
         }
         let address = inst.args[0];
-        let shape = self.shapes.values[address.index()].clone();
+        let shape = self.facts.shapes.values[address.index()].clone();
         let low = size as i64 - 1;
         let groups_fit = shape.few_groups().next().is_some() && shape.offsets.iter().all(|o| o & low == 0);
         let steps_fit = shape.group == LANES && shape.offsets.iter().all(|o| o & low == 0);
@@ -185,30 +185,30 @@ impl Kernel<'_> {
         let mut lanes = None;
         let (bad, at) = if steps_fit {
             let s = self.first_lane(address);
-            let s = if offset & low == 0 { s } else { self.ir.bin_int(Bin::Add, s, offset) };
-            let bits = self.ir.bin_int(Bin::And, s, low);
-            (self.ir.icmp_int(Cmp::Ne, bits, 0), s)
-        } else if self.full && groups_fit {
+            let s = if offset & low == 0 { s } else { self.out.ir.bin_int(Bin::Add, s, offset) };
+            let bits = self.out.ir.bin_int(Bin::And, s, low);
+            (self.out.ir.icmp_int(Cmp::Ne, bits, 0), s)
+        } else if self.cursor.full && groups_fit {
             self.misaligned_group(address, offset, low)
         } else {
             let v = self.vector(address);
-            let v = if offset & low == 0 { v } else { self.ir.bin_int(Bin::Add, v, offset) };
+            let v = if offset & low == 0 { v } else { self.out.ir.bin_int(Bin::Add, v, offset) };
             let bits = self.lanes_with(v, low);
-            let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
+            let any = self.out.ir.icmp_int(Cmp::Ne, bits, 0);
             lanes = Some(v);
             (any, Operand::i64(0))
         };
-        let (mis, fine) = (self.ir.fresh("mis"), self.ir.fresh("aligned"));
-        self.ir.br_likely(bad, mis, fine, Likely::Second);
-        self.ir.label(mis);
-        let first = lanes.map(|v| self.ir.extract_lane(v, 0));
+        let (mis, fine) = (self.out.ir.fresh("mis"), self.out.ir.fresh("aligned"));
+        self.out.ir.br_likely(bad, mis, fine, Likely::Second);
+        self.out.ir.label(mis);
+        let first = lanes.map(|v| self.out.ir.extract_lane(v, 0));
         let at = first.unwrap_or(at);
         let write = Operand::int(Type::I1, i64::from(write));
         let [size, line] = [size as i64, i64::from(inst.loc.line)].map(Operand::i32);
         let arguments = [WARP, BLOCK, at, size, write, line].map(Argument::from);
-        self.ir.call(Callee::Function(names::MISALIGNED), Type::Void, arguments);
-        self.ir.br(FAULT);
-        self.ir.label(fine);
+        self.out.ir.call(Callee::Function(names::MISALIGNED), Type::Void, arguments);
+        self.out.ir.br(FAULT);
+        self.out.ir.label(fine);
     }
 
     /// The lanes in hand whose addresses have any of these bits.
@@ -216,9 +216,9 @@ impl Kernel<'_> {
         if let Some(lanes) = self.lanes_with_by_call(addresses, bits) {
             return lanes;
         }
-        let those = self.ir.bin_int(Bin::And, addresses, bits);
-        let those = self.ir.icmp_int(Cmp::Ne, those, 0);
-        let those = self.those(self.mask, those);
+        let those = self.out.ir.bin_int(Bin::And, addresses, bits);
+        let those = self.out.ir.icmp_int(Cmp::Ne, those, 0);
+        let those = self.those(self.cursor.mask, those);
         self.bits_of(those)
     }
 
@@ -230,32 +230,32 @@ impl Kernel<'_> {
 
     /// The mask in hand for `count` elements a lane of `lanes` lanes from `first`; `None` where all lanes are there.
     fn element_mask(&mut self, first: usize, lanes: usize, count: usize) -> Option<Operand> {
-        if self.full {
+        if self.cursor.full {
             return None;
         }
         if lanes == LANES && count == 1 {
-            return Some(self.mask);
+            return Some(self.cursor.mask);
         }
-        Some(self.ir.shuffle(self.mask, None, (0..lanes * count).map(|i| first + i / count)))
+        Some(self.out.ir.shuffle(self.cursor.mask, None, (0..lanes * count).map(|i| first + i / count)))
     }
 
     /// Loads `n` elements in a row.
     pub fn load_row(&mut self, a: Access, at: Operand, n: usize, mask: Option<Operand>) -> Operand {
         let (ty, align) = (Type::wide(n, a.ty), a.ty.bytes());
-        let p = self.ir.pointer(at);
+        let p = self.out.ir.pointer(at);
         match mask {
-            None => self.ir.load_as(ty, p, How::aligned(align)),
-            Some(m) => self.ir.masked_load(ty, p, align as usize, m),
+            None => self.out.ir.load_as(ty, p, How::aligned(align)),
+            Some(m) => self.out.ir.masked_load(ty, p, align as usize, m),
         }
     }
 
     /// Stores a row.
     pub fn store_row(&mut self, a: Access, at: Operand, row: Operand, mask: Option<Operand>) {
         let align = a.ty.bytes();
-        let p = self.ir.pointer(at);
+        let p = self.out.ir.pointer(at);
         match mask {
-            None => self.ir.store_as(row, p, How::aligned(align)),
-            Some(m) => self.ir.masked_store(row, p, align as usize, m),
+            None => self.out.ir.store_as(row, p, How::aligned(align)),
+            Some(m) => self.out.ir.masked_store(row, p, align as usize, m),
         }
     }
 
@@ -264,7 +264,7 @@ impl Kernel<'_> {
         if a.count == 1 {
             return row;
         }
-        self.ir.shuffle(row, None, (0..lanes).map(|l| l * a.count + i))
+        self.out.ir.shuffle(row, None, (0..lanes).map(|l| l * a.count + i))
     }
 
     /// The row that `lanes` lanes from `first` store.
@@ -273,35 +273,35 @@ impl Kernel<'_> {
             if lanes == LANES {
                 return *one;
             }
-            return self.ir.shuffle(*one, None, first..first + lanes);
+            return self.out.ir.shuffle(*one, None, first..first + lanes);
         }
         // Join vectors pairwise, then pick: lane l of value i is element i * 32 + l.
         let mut parts = values.to_vec();
         let mut n = LANES;
         while parts.len() > 1 {
-            parts = parts.chunks(2).map(|p| self.ir.shuffle(p[0], p.last().copied(), 0..2 * n)).collect();
+            parts = parts.chunks(2).map(|p| self.out.ir.shuffle(p[0], p.last().copied(), 0..2 * n)).collect();
             n *= 2;
         }
         let count = a.count;
-        self.ir.shuffle(parts[0], None, (0..lanes * count).map(|e| e % count * LANES + first + e / count))
+        self.out.ir.shuffle(parts[0], None, (0..lanes * count).map(|e| e % count * LANES + first + e / count))
     }
 
     fn pointers(&mut self, addresses: Operand, offset: usize) -> Operand {
-        let a = if offset == 0 { addresses } else { self.ir.bin_int(Bin::Add, addresses, offset as i64) };
-        self.ir.pointer(a)
+        let a = if offset == 0 { addresses } else { self.out.ir.bin_int(Bin::Add, addresses, offset as i64) };
+        self.out.ir.pointer(a)
     }
 
     /// As [`has_instruction`], of the processor that code is made for.
     pub fn has_instruction(&self, ty: Ty, stores: bool) -> bool {
-        has_instruction(ty, stores, self.avx512)
+        has_instruction(ty, stores, self.facts.avx512)
     }
 
     fn gather(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
-        self.report.scattered += 1;
+        self.out.report.scattered += 1;
         if self.in_loops(a.ty, false) {
             return self.load_each(a, addresses);
         }
-        if self.avx512 && matches!(a.ty, Ty::I8 | Ty::I16) {
+        if self.facts.avx512 && matches!(a.ty, Ty::I8 | Ty::I16) {
             return self.gather_words(a, addresses);
         }
         (0..a.count)
@@ -313,7 +313,7 @@ impl Kernel<'_> {
     }
 
     fn gather_from(&mut self, ty: Ty, pointers: Operand) -> Operand {
-        self.ir.gather(Type::vector(ty), pointers, self.mask, ty.bytes() as usize)
+        self.out.ir.gather(Type::vector(ty), pointers, self.cursor.mask, ty.bytes() as usize)
     }
 
     /// Gathers narrow elements by the words of 32 bits that they lie in, for which there is an instruction. A word lies in one page, so that
@@ -321,7 +321,7 @@ impl Kernel<'_> {
     fn gather_words(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
         let bytes = a.ty.bytes() as usize;
         let inside = a.size() < 4;
-        let first = if inside { self.ir.bin_int(Bin::And, addresses, -4) } else { addresses };
+        let first = if inside { self.out.ir.bin_int(Bin::And, addresses, -4) } else { addresses };
         let words: Vec<Operand> = (0..a.size().div_ceil(4))
             .map(|i| {
                 let p = self.pointers(first, i * 4);
@@ -329,34 +329,34 @@ impl Kernel<'_> {
             })
             .collect();
         let shift = inside.then(|| {
-            let low = self.ir.cast(Cast::Trunc, addresses, Type::WORDS);
-            let low = self.ir.bin_int(Bin::And, low, 3);
-            self.ir.bin_int(Bin::Shl, low, 3)
+            let low = self.out.ir.cast(Cast::Trunc, addresses, Type::WORDS);
+            let low = self.out.ir.bin_int(Bin::And, low, 3);
+            self.out.ir.bin_int(Bin::Shl, low, 3)
         });
         (0..a.count)
             .map(|i| {
                 let at = i * bytes;
                 let mut word = words.get(at / 4).copied().unwrap_or(Operand::zero(Type::WORDS));
                 if let Some(shift) = shift {
-                    word = self.ir.bin(Bin::LShr, word, shift);
+                    word = self.out.ir.bin(Bin::LShr, word, shift);
                 }
                 if !at.is_multiple_of(4) {
-                    word = self.ir.bin_int(Bin::LShr, word, (at % 4 * 8) as i64);
+                    word = self.out.ir.bin_int(Bin::LShr, word, (at % 4 * 8) as i64);
                 }
-                self.ir.cast(Cast::Trunc, word, Type::vector(a.ty))
+                self.out.ir.cast(Cast::Trunc, word, Type::vector(a.ty))
             })
             .collect()
     }
 
     fn scatter(&mut self, a: Access, addresses: Operand, values: &[Operand]) {
-        self.report.scattered += 1;
+        self.out.report.scattered += 1;
         if self.in_loops(a.ty, true) {
             return self.store_each(a, addresses, values);
         }
         let bytes = a.ty.bytes() as usize;
         for (i, &v) in values.iter().enumerate() {
             let p = self.pointers(addresses, i * bytes);
-            self.ir.scatter(v, p, self.mask, bytes);
+            self.out.ir.scatter(v, p, self.cursor.mask, bytes);
         }
     }
 
@@ -382,7 +382,7 @@ impl Kernel<'_> {
             Order::Volatile | Order::Relaxed => a.ordered(ir::Order::Monotonic),
             _ => a.ordered(ir::Order::Acquire),
         };
-        self.ir.load_as(t, p, how)
+        self.out.ir.load_as(t, p, how)
     }
 
     fn store_one(&mut self, a: Access, at: Operand, i: usize, value: Operand) {
@@ -393,14 +393,14 @@ impl Kernel<'_> {
             Order::Sc => a.ordered(ir::Order::SeqCst),
             _ => a.ordered(ir::Order::Release),
         };
-        self.ir.store_as(value, p, how);
+        self.out.ir.store_as(value, p, how);
     }
 
     /// The pointer to a lane's element `i`.
     fn element_of(&mut self, a: Access, at: Operand, i: usize) -> Operand {
         let bytes = i * a.ty.bytes() as usize;
-        let at = if i == 0 { at } else { self.ir.bin_int(Bin::Add, at, bytes as i64) };
-        self.ir.pointer(at)
+        let at = if i == 0 { at } else { self.out.ir.bin_int(Bin::Add, at, bytes as i64) };
+        self.out.ir.pointer(at)
     }
 
     /// Where a guard decides between two ways: emits both, `fast` under the condition.
@@ -408,24 +408,25 @@ impl Kernel<'_> {
         if guard == Operand::TRUE {
             return fast(self);
         }
-        let (a, b, end) = (self.ir.fresh("row"), self.ir.fresh("wrapped"), self.ir.fresh("joined"));
+        let (a, b, end) =
+            (self.out.ir.fresh("row"), self.out.ir.fresh("wrapped"), self.out.ir.fresh("joined"));
         // An index seldom wraps: without the weights LLVM takes the loop over the runs for the hot part, and spills in the row's way.
-        self.ir.br_likely(guard, a, b, Likely::First);
+        self.out.ir.br_likely(guard, a, b, Likely::First);
         // What one way makes is not there on the other, nor behind both.
-        let before = (self.env.clone(), self.guards.clone(), self.lanes.clone());
-        self.ir.label(a);
+        let before = (self.cursor.env.clone(), self.cursor.guards.clone(), self.cursor.lanes.clone());
+        self.out.ir.label(a);
         fast(self);
-        (self.env, self.guards, self.lanes) = before.clone();
-        self.ir.br(end);
-        self.ir.label(b);
+        (self.cursor.env, self.cursor.guards, self.cursor.lanes) = before.clone();
+        self.out.ir.br(end);
+        self.out.ir.label(b);
         slow(self);
-        (self.env, self.guards, self.lanes) = before;
-        self.ir.br(end);
-        self.ir.label(end);
+        (self.cursor.env, self.cursor.guards, self.cursor.lanes) = before;
+        self.out.ir.br(end);
+        self.out.ir.label(end);
     }
 
     fn load_rows(&mut self, a: Access, base: Operand) -> Vec<Operand> {
-        self.report.wide += 1;
+        self.out.report.wide += 1;
         let m = self.element_mask(0, LANES, a.count);
         let row = self.load_row(a, base, LANES * a.count, m);
         (0..a.count).map(|i| self.deinterleave(a, row, LANES, i)).collect()
@@ -434,7 +435,7 @@ impl Kernel<'_> {
     /// Loads rows or single elements group by group.
     fn load_groups(&mut self, a: Access, groups: &Groups) -> Vec<Operand> {
         let Groups { size: group, row, ref bases } = *groups;
-        self.report.wide += 1;
+        self.out.report.wide += 1;
         let mut parts: Vec<Vec<Operand>> = vec![Vec::new(); a.count];
         for (k, &base) in bases.iter().enumerate() {
             if row {
@@ -449,16 +450,16 @@ impl Kernel<'_> {
             let elements: Vec<Operand> = match self.element_mask(k * group, group, 1) {
                 None => (0..a.count).map(|i| self.load_one(a, base, i)).collect(),
                 Some(m) => {
-                    let bits = self.ir.bitcast(m, Type::bits_of(group));
-                    let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
+                    let bits = self.out.ir.bitcast(m, Type::bits_of(group));
+                    let any = self.out.ir.icmp_int(Cmp::Ne, bits, 0);
                     // An address that is always there instead, so that no branch is needed.
-                    let safe = self.ir.cast(Cast::PtrToInt, Operand::global(names::SAFE), Type::I64);
-                    let at = self.ir.select(any, base, safe);
+                    let safe = self.out.ir.cast(Cast::PtrToInt, Operand::global(names::SAFE), Type::I64);
+                    let at = self.out.ir.select(any, base, safe);
                     (0..a.count).map(|i| self.load_one(a, at, i)).collect()
                 }
             };
             for (part, one) in parts.iter_mut().zip(elements) {
-                part.push(self.ir.splat_to(one, group));
+                part.push(self.out.ir.splat_to(one, group));
             }
         }
         parts.into_iter().map(|p| self.concat(p)).collect()
@@ -468,7 +469,7 @@ impl Kernel<'_> {
     pub fn concat(&mut self, mut parts: Vec<Operand>) -> Operand {
         while parts.len() > 1 {
             let n = parts[0].ty().count();
-            parts = parts.chunks(2).map(|p| self.ir.shuffle(p[0], Some(p[1]), 0..2 * n)).collect();
+            parts = parts.chunks(2).map(|p| self.out.ir.shuffle(p[0], Some(p[1]), 0..2 * n)).collect();
         }
         parts.remove(0)
     }
@@ -488,7 +489,7 @@ impl Kernel<'_> {
         let slots: Vec<Operand> = (0..a.count).map(|_| self.scratch(t)).collect();
         let put = |k: &mut Self, values: Vec<Operand>| {
             for (&slot, v) in slots.iter().zip(values) {
-                k.ir.store(v, slot);
+                k.out.ir.store(v, slot);
             }
         };
         self.either(
@@ -502,7 +503,7 @@ impl Kernel<'_> {
                 put(k, v);
             },
         );
-        slots.iter().map(|s| Rep::Vector(self.ir.load(t, *s))).collect()
+        slots.iter().map(|s| Rep::Vector(self.out.ir.load(t, *s))).collect()
     }
 
     /// `ld`.
@@ -517,7 +518,7 @@ impl Kernel<'_> {
         let each = |k: &mut Self| k.real_vector(inst.args[0], a.space, offset);
         let loaded: Vec<Rep> = match self.spot(inst.args[0], a, offset) {
             Where::One(at) => {
-                self.report.wide += 1;
+                self.out.report.wide += 1;
                 (0..a.count).map(|i| Rep::Uniform(self.load_one(a, at, i))).collect()
             }
             Where::Row(base, guard) => {
@@ -558,7 +559,7 @@ impl Kernel<'_> {
         let values = inst.args[1..].to_vec();
         match self.spot(inst.args[0], a, offset) {
             Where::One(at) => {
-                self.report.wide += 1;
+                self.out.report.wide += 1;
                 for (i, &v) in values.iter().enumerate() {
                     let one = self.last_lane(v);
                     self.store_one(a, at, i, one);
@@ -566,7 +567,7 @@ impl Kernel<'_> {
             }
             Where::Row(base, guard) => {
                 let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
-                self.report.wide += 1;
+                self.out.report.wide += 1;
                 let row = |k: &mut Self| {
                     let row = k.interleave(a, &vectors, 0, LANES);
                     let m = k.element_mask(0, LANES, a.count);
@@ -582,7 +583,7 @@ impl Kernel<'_> {
             }
             Where::Groups(Groups { size, row: true, bases }, guard) => {
                 let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
-                self.report.wide += 1;
+                self.out.report.wide += 1;
                 let rows = |k: &mut Self| {
                     for (i, &base) in bases.iter().enumerate() {
                         let row = k.interleave(a, &vectors, i * size, size);
@@ -618,21 +619,21 @@ impl Kernel<'_> {
     fn last_lane(&mut self, v: Value) -> Operand {
         match self.rep(v) {
             Rep::Uniform(s) => s,
-            _ if self.full => self.lane(v, LANES - 1),
+            _ if self.cursor.full => self.lane(v, LANES - 1),
             _ => {
                 let w = self.vector(v);
                 let bits = self.mask_bits();
-                let zeros = self.ir.leading_zeros(bits);
-                let lane = self.ir.bin(Bin::Sub, Operand::i32(31), zeros);
-                let lane = self.ir.bin_int(Bin::And, lane, 31);
-                self.ir.extract(w, lane)
+                let zeros = self.out.ir.leading_zeros(bits);
+                let lane = self.out.ir.bin(Bin::Sub, Operand::i32(31), zeros);
+                let lane = self.out.ir.bin_int(Bin::And, lane, 31);
+                self.out.ir.extract(w, lane)
             }
         }
     }
 
     /// Room for a value that two ways give.
     pub fn scratch(&mut self, ty: Type) -> Operand {
-        let name = self.ir.fresh("x");
+        let name = self.out.ir.fresh("x");
         self.declare(name, ty, 1)
     }
 
@@ -642,19 +643,19 @@ impl Kernel<'_> {
         let r = inst.results[0];
         let op = if to_generic { Bin::Add } else { Bin::Sub };
         if let Some(g) = self.guard(v).filter(|_| space != Space::Local) {
-            self.guards.insert(r, g);
+            self.cursor.guards.insert(r, g);
         }
         if space == Space::Local {
             let base = self.local_base();
-            let base = self.ir.splat(base);
+            let base = self.out.ir.splat(base);
             let steps = self.local_steps();
-            let base = self.ir.bin(Bin::Add, base, steps);
+            let base = self.out.ir.bin(Bin::Add, base, steps);
             let a = self.vector(v);
-            let w = self.ir.bin(op, a, base);
+            let w = self.out.ir.bin(op, a, base);
             return self.define(r, Rep::Vector(w));
         }
         let mut rep = self.rep(v);
-        if matches!(rep, Rep::Pattern { .. }) && !self.shapes.values[r.index()].is_pattern() {
+        if matches!(rep, Rep::Pattern { .. }) && !self.facts.shapes.values[r.index()].is_pattern() {
             // The result varies, because lanes leave the loop around it at different times; the offsets are
             // the operand's.
             rep = Rep::Vector(self.vector(v));
@@ -663,21 +664,21 @@ impl Kernel<'_> {
             return self.define(r, rep);
         };
         let rep = match rep {
-            Rep::Uniform(s) => Rep::Uniform(self.ir.bin(op, s, base)),
+            Rep::Uniform(s) => Rep::Uniform(self.out.ir.bin(op, s, base)),
             Rep::Pattern { base: s, guarded } => {
-                let s = self.ir.bin(op, s, base);
+                let s = self.out.ir.bin(op, s, base);
                 let guarded = guarded.map(|(g, w)| {
                     let w = w.map(|w| {
-                        let b = self.ir.splat(base);
-                        self.ir.bin(op, w, b)
+                        let b = self.out.ir.splat(base);
+                        self.out.ir.bin(op, w, b)
                     });
                     (g, w)
                 });
                 Rep::Pattern { base: s, guarded }
             }
             Rep::Vector(w) => {
-                let b = self.ir.splat(base);
-                Rep::Vector(self.ir.bin(op, w, b))
+                let b = self.out.ir.splat(base);
+                Rep::Vector(self.out.ir.bin(op, w, b))
             }
         };
         self.define(r, rep)
@@ -688,27 +689,27 @@ impl Kernel<'_> {
         let v = inst.args[0];
         let a = self.vector(v);
         let within = |k: &mut Self, base: Operand, size: Operand| {
-            let d = k.ir.bin(Bin::Sub, a, base);
-            k.ir.icmp(Cmp::Ult, d, size)
+            let d = k.out.ir.bin(Bin::Sub, a, base);
+            k.out.ir.icmp(Cmp::Ult, d, size)
         };
         let shared = |k: &mut Self| {
-            let b = k.ir.splat(SHARED);
+            let b = k.out.ir.splat(SHARED);
             let size = k.field(BLOCK, super::offset::SHARED_REACH, Type::I64);
-            let size = k.ir.splat(size);
+            let size = k.out.ir.splat(size);
             within(k, b, size)
         };
         let local = |k: &mut Self| {
             let base = k.local_base();
-            let base = k.ir.splat(base);
+            let base = k.out.ir.splat(base);
             let steps = k.local_steps();
-            let base = k.ir.bin(Bin::Add, base, steps);
+            let base = k.out.ir.bin(Bin::Add, base, steps);
             let size = k.local_size();
-            let size = k.ir.splat(size);
+            let size = k.out.ir.splat(size);
             within(k, base, size)
         };
         let param = |k: &mut Self| {
-            let b = k.ir.splat(PARAMS);
-            let size = Operand::int(Type::ADDRESSES, i64::from(k.param_size));
+            let b = k.out.ir.splat(PARAMS);
+            let size = Operand::int(Type::ADDRESSES, i64::from(k.facts.param_size));
             within(k, b, size)
         };
         let w = match space {
@@ -719,19 +720,25 @@ impl Kernel<'_> {
             Space::Global => {
                 let mut any = shared(self);
                 for other in [local(self), param(self)] {
-                    any = self.ir.bin(Bin::Or, any, other);
+                    any = self.out.ir.bin(Bin::Or, any, other);
                 }
-                self.ir.bin_int(Bin::Xor, any, 1)
+                self.out.ir.bin_int(Bin::Xor, any, 1)
             }
             Space::Const => {
                 let mut any = Operand::NONE;
-                let constants: Vec<(u64, u64)> =
-                    self.module.globals.iter().filter(|g| g.constant).map(|g| (g.offset, g.size)).collect();
+                let constants: Vec<(u64, u64)> = self
+                    .facts
+                    .module
+                    .globals
+                    .iter()
+                    .filter(|g| g.constant)
+                    .map(|g| (g.offset, g.size))
+                    .collect();
                 for (offset, size) in constants {
-                    let b = self.ir.bin_int(Bin::Add, IMAGE, offset as i64);
-                    let b = self.ir.splat(b);
+                    let b = self.out.ir.bin_int(Bin::Add, IMAGE, offset as i64);
+                    let b = self.out.ir.splat(b);
                     let inside = within(self, b, Operand::int(Type::ADDRESSES, size as i64));
-                    any = self.ir.bin(Bin::Or, any, inside);
+                    any = self.out.ir.bin(Bin::Or, any, inside);
                 }
                 any
             }

@@ -63,26 +63,26 @@ impl Kernel<'_> {
     /// The whole module, and the function that sweeps a block's warps, if it has one.
     pub fn finish(&mut self, target: &Target) -> (String, String) {
         self.matrix_places();
-        self.ir.global(Global { name: names::SAFE, value: Initialiser::Zeros(Type::I8, 64), align: 64 });
+        self.out.ir.global(Global { name: names::SAFE, value: Initialiser::Zeros(Type::I8, 64), align: 64 });
         let misaligned = self.misaligned();
-        self.ir.module.functions.push(misaligned);
+        self.out.ir.module.functions.push(misaligned);
         let warp = self.warp_function();
         let size = {
             let mut text = String::new();
-            self.ir.module.function(&warp, &mut text, &mut BTreeSet::new());
+            self.out.ir.module.function(&warp, &mut text, &mut BTreeSet::new());
             text.len()
         };
         let sweeps = self.sweeps(size);
-        self.ir.module.functions.push(warp);
-        let mut entry = if self.suspends { self.resume() } else { self.run_blocks() };
-        if self.flushes {
+        self.out.ir.module.functions.push(warp);
+        let mut entry = if self.facts.suspends { self.resume() } else { self.run_blocks() };
+        if self.facts.flushes {
             entry = self.flushing(entry);
         }
-        self.ir.module.functions.push(entry);
-        let mut text = self.ir.module.print();
+        self.out.ir.module.functions.push(entry);
+        let mut text = self.out.ir.module.print();
         let width = if target.avx512 { "512" } else { "256" };
         let subnormals =
-            if self.flushes { "\"denormal-fp-math\"=\"preserve-sign,preserve-sign\" " } else { "" };
+            if self.facts.flushes { "\"denormal-fp-math\"=\"preserve-sign,preserve-sign\" " } else { "" };
         let _ = writeln!(
             text,
             "attributes #0 = {{ nounwind null_pointer_is_valid {subnormals}\"prefer-vector-width\"=\"{width}\" \
@@ -92,7 +92,7 @@ impl Kernel<'_> {
         // Line tables only, so that a fault's address tells its line.
         text += LINE_TABLES;
         for (number, line) in
-            self.ir.module.debug().into_iter().filter_map(|n| Some((n, Builder::line_of(n)?)))
+            self.out.ir.module.debug().into_iter().filter_map(|n| Some((n, Builder::line_of(n)?)))
         {
             let _ = writeln!(text, "!{number} = !DILocation(line: {line}, scope: !{WARP_SCOPE})");
         }
@@ -102,9 +102,9 @@ impl Kernel<'_> {
 
     /// The code of one warp: the emitted blocks, with what they need at their entry.
     fn warp_function(&mut self) -> Function {
-        let code = take(&mut self.ir.body.blocks);
+        let code = take(&mut self.out.ir.body.blocks);
         let parameter = |operand: Operand, name| Parameter::new(operand.ty(), name);
-        let (name, parameters) = if self.suspends {
+        let (name, parameters) = if self.facts.suspends {
             let parameters = vec![
                 Parameter::alone(Name::of("warp")),
                 Parameter::alone(Name::of("frame")),
@@ -120,15 +120,15 @@ impl Kernel<'_> {
             ];
             (names::ONE_WARP, parameters)
         };
-        self.ir.label(Name::of("entry"));
+        self.out.ir.label(Name::of("entry"));
         self.entry();
-        let mut blocks = take(&mut self.ir.body.blocks);
+        let mut blocks = take(&mut self.out.ir.body.blocks);
         blocks.extend(code);
-        self.ir.label(DONE);
-        self.ir.ret(Operand::i32(ENDED));
-        self.ir.label(FAULT);
-        self.ir.ret(Operand::i32(FAULTED));
-        blocks.extend(take(&mut self.ir.body.blocks));
+        self.out.ir.label(DONE);
+        self.out.ir.ret(Operand::i32(ENDED));
+        self.out.ir.label(FAULT);
+        self.out.ir.ret(Operand::i32(FAULTED));
+        blocks.extend(take(&mut self.out.ir.body.blocks));
         Function {
             name,
             returns: Signature::One(Type::I32),
@@ -141,7 +141,7 @@ impl Kernel<'_> {
 
     /// What a warp's code does first.
     fn entry(&mut self) {
-        if self.suspends {
+        if self.facts.suspends {
             self.name_field(Name::of("block"), WARP, offset::W_BLOCK, Type::PTR, Access::NATURAL);
             self.name_field(Name::of("index"), WARP, offset::W_INDEX, Type::I32, Access::NATURAL);
             self.name_field(Name::of("lanes"), WARP, offset::W_LANES, Type::I32, Access::NATURAL);
@@ -154,72 +154,72 @@ impl Kernel<'_> {
         ] {
             self.name_field(Name::of(word), BLOCK, at, Type::I64, UNCHANGING);
         }
-        if self.local_size.is_none() {
+        if self.facts.local_size.is_none() {
             self.local_sizes();
         }
-        let slots = take(&mut self.slots);
-        self.ir.splice(slots);
+        let slots = take(&mut self.out.slots);
+        self.out.ir.splice(slots);
         self.declare_live();
-        let clear = self.begin.remove(&None).unwrap_or_default();
-        self.ir.splice(clear);
-        if self.suspends {
-            let cases = (1..=self.resumes).map(|i| (i as i64, names::resume(i))).collect();
-            self.ir.switch(AT, START, cases);
-            self.ir.label(START);
+        let clear = self.out.begin.remove(&None).unwrap_or_default();
+        self.out.ir.splice(clear);
+        if self.facts.suspends {
+            let cases = (1..=self.out.resumes).map(|i| (i as i64, names::resume(i))).collect();
+            self.out.ir.switch(AT, START, cases);
+            self.out.ir.label(START);
         }
-        let start = take(&mut self.start);
-        self.ir.splice(start);
-        if !self.per_lane && self.shapes.masked[0] {
+        let start = take(&mut self.out.start);
+        self.out.ir.splice(start);
+        if !self.per_lane() && self.facts.shapes.masked[0] {
             let lanes = if self.keeps_words() { names::LANES } else { LANES_MASK };
             self.set_slot(names::coming(0), lanes);
         }
-        self.ir.br(names::place(0));
+        self.out.ir.br(names::place(0));
     }
 
     /// Reads a field under a name that the code knows it by.
     fn name_field(&mut self, name: Name, base: Operand, at: usize, ty: Type, access: Access) {
-        let p = self.ir.offset(base, at);
-        self.ir.named(name, Op::Load(ty, p, access));
+        let p = self.out.ir.offset(base, at);
+        self.out.ir.named(name, Op::Load(ty, p, access));
     }
 
     /// The local memory of a thread where the launch decides how much it is, and how far each lane's lies behind
     /// the first lane's.
     fn local_sizes(&mut self) {
         self.name_field(Name::of("local.size"), BLOCK, offset::LOCAL_STRIDE, Type::I64, UNCHANGING);
-        let all = self.ir.splat(names::LOCAL_SIZE);
-        let numbers = self.ir.lanes(Ty::I64, |l| l as i64);
-        self.ir.named(Name::of("local.steps"), Op::Bin(Bin::Mul, all, numbers));
+        let all = self.out.ir.splat(names::LOCAL_SIZE);
+        let numbers = self.out.ir.lanes(Ty::I64, |l| l as i64);
+        self.out.ir.named(Name::of("local.steps"), Op::Bin(Bin::Mul, all, numbers));
     }
 
     /// The slot of the lanes that have not ended.
     fn declare_live(&mut self) {
         let ty = self.slot_type(Type::MASK);
         let (slot, at) = Builder::alloca(LIVE, ty, 1, 64);
-        self.ir.splice(vec![slot]);
+        self.out.ir.splice(vec![slot]);
         let lanes = if ty == Type::MASK {
-            self.ir.named(Name::of("lanes.mask"), Op::Cast(Cast::Bitcast, names::LANES, Type::MASK));
+            self.out.ir.named(Name::of("lanes.mask"), Op::Cast(Cast::Bitcast, names::LANES, Type::MASK));
             LANES_MASK
         } else {
             names::LANES
         };
-        self.ir.store(lanes, at);
+        self.out.ir.store(lanes, at);
     }
 
     /// The entry of a kernel that stops: one warp, from where it was.
     fn resume(&mut self) -> Function {
-        let outer = self.ir.begin();
-        let p = self.ir.offset(WARP, offset::W_RESUME);
-        let at = self.ir.load(Type::I32, p);
+        let outer = self.out.ir.begin();
+        let p = self.out.ir.offset(WARP, offset::W_RESUME);
+        let at = self.out.ir.load(Type::I32, p);
         let arguments = [WARP, FRAME, at].map(Argument::from);
-        let code = self.ir.call_at(IN_BLOCKS, Callee::Function(BODY), Type::I32, arguments, false);
-        self.ir.ret(code);
+        let code = self.out.ir.call_at(IN_BLOCKS, Callee::Function(BODY), Type::I32, arguments, false);
+        self.out.ir.ret(code);
         Function {
             name: Name::of(RESUME),
             returns: Signature::One(Type::I32),
             parameters: vec![Parameter::alone(Name::of("warp")), Parameter::alone(Name::of("frame"))],
             attributes: Attributes::default(),
             scope: BLOCKS_SCOPE,
-            blocks: self.ir.end(outer),
+            blocks: self.out.ir.end(outer),
         }
     }
 
@@ -231,7 +231,7 @@ impl Kernel<'_> {
         entry.name = inner;
         entry.attributes.internal = true;
         let words = [("mxcsr.flush", true), ("mxcsr.plain", false)]
-            .map(|(name, flushes)| self.ir.global(control_word(name, 0, flushes)));
+            .map(|(name, flushes)| self.out.ir.global(control_word(name, 0, flushes)));
         let Signature::One(returns) = entry.returns else { return entry };
         let parameters: Vec<Parameter> = entry
             .parameters
@@ -239,15 +239,15 @@ impl Kernel<'_> {
             .enumerate()
             .map(|(i, p)| Parameter::new(p.ty, Name::numbered("a", i)))
             .collect();
-        let outer = self.ir.begin();
-        self.ir.intrinsic("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[0]]);
+        let outer = self.out.ir.begin();
+        self.out.ir.intrinsic("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[0]]);
         let arguments: Vec<Argument> =
             parameters.iter().map(|p| Operand::local(p.ty, p.name).into()).collect();
-        let result = self.ir.call_at(0, Callee::Function(inner), returns, arguments, true);
-        self.ir.intrinsic("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[1]]);
-        self.ir.ret(result);
-        let blocks = self.ir.end(outer);
-        self.ir.module.functions.push(entry);
+        let result = self.out.ir.call_at(0, Callee::Function(inner), returns, arguments, true);
+        self.out.ir.intrinsic("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[1]]);
+        self.out.ir.ret(result);
+        let blocks = self.out.ir.end(outer);
+        self.out.ir.module.functions.push(entry);
         Function {
             name: outside,
             returns: Signature::One(returns),
@@ -264,35 +264,35 @@ impl Kernel<'_> {
         let types = [Type::PTR, Type::PTR, Type::I64, Type::I32, Type::I1, Type::I32];
         let [warp, block, address, size, write, line]: [Operand; 6] =
             std::array::from_fn(|i| Operand::local(types[i], names[i]));
-        let outer = self.ir.begin();
-        let p = self.ir.offset(warp, offset::W_LINE);
-        self.ir.store(line, p);
+        let outer = self.out.ir.begin();
+        let p = self.out.ir.offset(warp, offset::W_LINE);
+        self.out.ir.store(line, p);
         let runtime = self.field(block, offset::RUNTIME, Type::PTR);
         let report = self.field(runtime, offset::BAD_ACCESS, Type::PTR);
         let flag = |value| Argument { value, note: Note::ZeroExt };
         let arguments = [warp.into(), address.into(), size.into(), flag(write), flag(Operand::TRUE)];
-        self.ir.call(Callee::Pointer(report), Type::Void, arguments);
-        self.ir.ret_void();
+        self.out.ir.call(Callee::Pointer(report), Type::Void, arguments);
+        self.out.ir.ret_void();
         Function {
             name: names::MISALIGNED,
             returns: Signature::One(Type::Void),
             parameters: names.iter().zip(types).map(|(name, ty)| Parameter::new(ty, *name)).collect(),
             attributes: Attributes { internal: true, cold: true, no_inline: true, ..Attributes::default() },
             scope: 0,
-            blocks: self.ir.end(outer),
+            blocks: self.out.ir.end(outer),
         }
     }
 
     /// The loop over blocks and warps of a kernel that never stops.
     fn run_blocks(&mut self) -> Function {
-        let threads = self.spec.threads();
+        let threads = self.facts.spec.threads();
         let (full, rest) = (threads / LANES as u32, threads % LANES as u32);
         let [entry, blocks, end, failed, before, warps, next, tail, advance] =
             ["entry", "blocks", "end", "failed", "warps.pre", "warps", "warps.next", "tail", "advance"]
                 .map(Name::of);
         let count = Operand::local(Type::I64, Name::of("count"));
-        let outer = self.ir.begin();
-        let ir = &mut self.ir;
+        let outer = self.out.ir.begin();
+        let ir = &mut self.out.ir;
         ir.label(entry);
         let (slot, warp) = Builder::alloca(Name::of("warp"), Type::I8, offset::WARP_SIZE, 64);
         ir.splice(vec![slot]);
@@ -359,7 +359,7 @@ impl Kernel<'_> {
         let z = ir.bin(Bin::Add, z, carry);
         ir.store(z, place[2]);
         ir.br(blocks);
-        let blocks: Vec<Block> = self.ir.end(outer);
+        let blocks: Vec<Block> = self.out.ir.end(outer);
         Function {
             name: Name::of(RUN_BLOCKS),
             returns: Signature::One(Type::I32),

@@ -29,7 +29,7 @@ pub fn in_frame(suspends: bool, slots: usize) -> bool {
 impl Kernel<'_> {
     fn word(&mut self, name: Name) -> Operand {
         let p = self.slot(name);
-        self.ir.load(Type::I32, p)
+        self.out.ir.load(Type::I32, p)
     }
 
     fn set_word(&mut self, name: Name, bits: Operand) {
@@ -39,13 +39,13 @@ impl Kernel<'_> {
     /// Adds lanes to a set.
     pub fn join_word(&mut self, name: Name, bits: Operand) {
         let old = self.word(name);
-        let new = self.ir.bin(Bin::Or, old, bits);
+        let new = self.out.ir.bin(Bin::Or, old, bits);
         self.set_word(name, new);
     }
 
     fn without(&mut self, all: Operand, bits: Operand) -> Operand {
-        let not = self.ir.bin_int(Bin::Xor, bits, -1);
-        self.ir.bin(Bin::And, all, not)
+        let not = self.out.ir.bin_int(Bin::Xor, bits, -1);
+        self.out.ir.bin(Bin::And, all, not)
     }
 
     /// Takes lanes from a set.
@@ -56,24 +56,24 @@ impl Kernel<'_> {
     }
 
     fn branch_if_any(&mut self, bits: Operand, then: Name, els: Name) {
-        let any = self.ir.icmp_int(Cmp::Ne, bits, 0);
-        self.ir.br_if(any, then, els);
+        let any = self.out.ir.icmp_int(Cmp::Ne, bits, 0);
+        self.out.ir.br_if(any, then, els);
     }
 
     /// Emits all blocks, one sweep after the other.
     pub fn per_lane_body(&mut self) -> Result<()> {
-        for v in self.slotted.clone() {
+        for v in self.facts.slotted.clone() {
             self.declare_slot(v);
         }
-        let order = self.cfg.order.clone();
+        let order = self.facts.cfg.order.clone();
         for &b in &order {
             self.place_slot(names::coming(b), Type::I32);
         }
-        let stops = self.waits.stops.clone();
+        let stops = self.waits().stops.clone();
         for &b in &stops {
             self.place_slot(names::waiting(b), Type::I32);
         }
-        let outer = self.ir.begin_aside();
+        let outer = self.out.ir.begin_aside();
         let none = Operand::i32(0);
         for &b in &order {
             self.set_slot(names::coming(b), none);
@@ -82,13 +82,13 @@ impl Kernel<'_> {
             self.set_slot(names::waiting(b), none);
         }
         self.set_slot(names::coming(0), names::LANES);
-        self.start = self.ir.end_aside(outer);
+        self.out.start = self.out.ir.end_aside(outer);
         for name in [RAN, SPUN, FORCE, LEFT] {
             let slot = self.declare(name, Type::I32, 1);
-            let outer = self.ir.begin_aside();
-            self.ir.store(none, slot);
-            let clear = self.ir.end_aside(outer);
-            self.slots.extend(clear);
+            let outer = self.out.ir.begin_aside();
+            self.out.ir.store(none, slot);
+            let clear = self.out.ir.end_aside(outer);
+            self.out.slots.extend(clear);
         }
         for &b in &order {
             self.apart(b)?;
@@ -102,33 +102,33 @@ impl Kernel<'_> {
         let place = self.place(b);
         let (again, next) = (place + 1, place + 2);
         let data = self.block_data(b).clone();
-        self.env.clear();
-        self.lanes.clear();
-        self.guards.clear();
-        self.ir.label(names::place(place));
-        if self.waits.stops.contains(&b) {
-            self.ir.br(names::place(next));
+        self.cursor.env.clear();
+        self.cursor.lanes.clear();
+        self.cursor.guards.clear();
+        self.out.ir.label(names::place(place));
+        if self.waits().stops.contains(&b) {
+            self.out.ir.br(names::place(next));
             return Ok(());
         }
-        let meeting = self.waits.meetings.contains(&b);
+        let meeting = self.waits().meetings.contains(&b);
         let (here, body) = (self.word(names::coming(b)), names::body(b));
         let bits = if meeting {
             self.set_word(LEFT, here);
-            self.ir.br(names::place(again));
-            self.ir.label(names::place(again));
+            self.out.ir.br(names::place(again));
+            self.out.ir.label(names::place(again));
             self.who_meets(b, &data.insts, names::place(again), names::place(next))?
         } else {
             self.branch_if_any(here, body, names::place(next));
-            self.ir.label(body);
+            self.out.ir.label(body);
             self.set_word(names::coming(b), Operand::i32(0));
             here
         };
-        self.mask = self.mask_from(bits);
-        self.full = false;
+        self.cursor.mask = self.mask_from(bits);
+        self.cursor.full = false;
         self.join_word(RAN, bits);
         self.leave_word(SPUN, bits);
         for (i, inst) in data.insts.iter().enumerate() {
-            self.at = (b, i);
+            self.cursor.at = (b, i);
             if matches!(inst.op, Op::Yield) {
                 self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
                 self.join_word(SPUN, bits);
@@ -146,48 +146,48 @@ impl Kernel<'_> {
         let operand = insts.iter().find_map(|i| Some(*i.args.get(members_operand(&i.op)?)?));
         let Some(operand) = operand else { return Err(Unsupported("a meeting without members".into())) };
         let left = self.word(LEFT);
-        let some = self.ir.fresh("asked");
+        let some = self.out.ir.fresh("asked");
         self.branch_if_any(left, some, next);
-        self.ir.label(some);
+        self.out.ir.label(some);
         let leader = self.first_set(left);
         let members = self.vector(operand);
-        let named = self.ir.extract(members, leader);
-        let wide = self.ir.splat(named);
-        let same = self.ir.icmp(Cmp::Eq, members, wide);
-        let same = self.ir.freeze(same);
+        let named = self.out.ir.extract(members, leader);
+        let wide = self.out.ir.splat(named);
+        let same = self.out.ir.icmp(Cmp::Eq, members, wide);
+        let same = self.out.ir.freeze(same);
         let same = self.bits_of(same);
-        let together = self.ir.bin(Bin::And, same, left);
+        let together = self.out.ir.bin(Bin::And, same, left);
         self.leave_word(LEFT, together);
         let live = self.live();
         let live = self.bits_of(live);
-        let missing = self.ir.bin(Bin::And, named, live);
+        let missing = self.out.ir.bin(Bin::And, named, live);
         let missing = self.without(missing, together);
         let force = self.word(FORCE);
-        let force = self.ir.icmp_int(Cmp::Ne, force, 0);
-        let missing = self.ir.select(force, Operand::int(Type::I32, 0), missing);
+        let force = self.out.ir.icmp_int(Cmp::Ne, force, 0);
+        let missing = self.out.ir.select(force, Operand::int(Type::I32, 0), missing);
         self.branch_if_any(missing, again, names::body(b));
-        self.ir.label(names::body(b));
+        self.out.ir.label(names::body(b));
         self.leave_word(names::coming(b), together);
         self.set_word(FORCE, Operand::i32(0));
         // What was read for all lanes is read again for these.
-        self.env.clear();
-        self.lanes.clear();
+        self.cursor.env.clear();
+        self.cursor.lanes.clear();
         Ok(together)
     }
 
     /// What the warp does when no lane can go on in this sweep: stops, or goes over the blocks again.
     fn sweep_end(&mut self, blocks: usize) -> Result<()> {
         let mut label = names::place(2 * blocks);
-        for b in self.waits.stops.clone() {
-            let (some, none) = (self.ir.fresh("stop"), self.ir.fresh("nobody"));
-            self.ir.label(label);
+        for b in self.waits().stops.clone() {
+            let (some, none) = (self.out.ir.fresh("stop"), self.out.ir.fresh("nobody"));
+            self.out.ir.label(label);
             let here = self.word(names::coming(b));
             self.branch_if_any(here, some, none);
-            self.ir.label(some);
+            self.out.ir.label(some);
             self.stop_apart(b, here)?;
             label = none;
         }
-        self.ir.label(label);
+        self.out.ir.label(label);
         let live = self.live();
         let live = self.bits_of(live);
         let ran = self.word(RAN);
@@ -195,27 +195,27 @@ impl Kernel<'_> {
         self.set_word(RAN, Operand::i32(0));
         let [alive, moved, idle, again, forced] = ["alive", "moved", "idle", "yield", "forced"].map(Name::of);
         self.branch_if_any(live, alive, DONE);
-        self.ir.label(alive);
+        self.out.ir.label(alive);
         self.branch_if_any(ran, moved, idle);
-        self.ir.label(moved);
-        if self.suspends {
+        self.out.ir.label(moved);
+        if self.facts.suspends {
             let busy = self.without(ran, spun);
             self.branch_if_any(busy, names::place(0), again);
-            self.ir.label(again);
+            self.out.ir.label(again);
             self.set_field(offset::W_SLEEP, Operand::i32(0));
             self.leave(2);
             // All that live wait: those at barriers may come to the others' operation later. Without them, members will never come.
-            self.ir.label(idle);
+            self.out.ir.label(idle);
             let waiting = self.field(WARP, offset::W_WAITING, Type::I32);
-            let waiting = self.ir.bin(Bin::And, waiting, live);
+            let waiting = self.out.ir.bin(Bin::And, waiting, live);
             self.branch_if_any(waiting, again, forced);
-            self.ir.label(forced);
+            self.out.ir.label(forced);
         } else {
-            self.ir.br(names::place(0));
-            self.ir.label(idle);
+            self.out.ir.br(names::place(0));
+            self.out.ir.label(idle);
         }
         self.set_word(FORCE, Operand::i32(1));
-        self.ir.br(names::place(0));
+        self.out.ir.br(names::place(0));
         Ok(())
     }
 
@@ -225,7 +225,7 @@ impl Kernel<'_> {
         let live = self.bits_of(live);
         self.set_field(offset::W_LIVE, live);
         self.set_field(offset::W_RESUME, Operand::i32(1));
-        self.ir.ret(Operand::i32(i64::from(code)));
+        self.out.ir.ret(Operand::i32(i64::from(code)));
     }
 
     /// The lanes at one barrier arrive, as far as they name the same, or all lanes at a sleep begin it.
@@ -234,16 +234,16 @@ impl Kernel<'_> {
         let (Some(inst), Terminator::Jump(next)) = (data.insts.first(), &data.term) else {
             return Err(Unsupported("a stop before a branch".into()));
         };
-        self.env.clear();
-        self.lanes.clear();
-        self.guards.clear();
+        self.cursor.env.clear();
+        self.cursor.lanes.clear();
+        self.cursor.guards.clear();
         self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
-        self.mask = self.mask_from(here);
+        self.cursor.mask = self.mask_from(here);
         let Op::Bar { mode } = inst.op else {
-            let own = self.mask;
+            let own = self.cursor.mask;
             let ns = self.vector(inst.args[0]);
-            let ns = self.ir.select(own, ns, Operand::int(Type::WORDS, 0));
-            let ns = self.ir.reduce("umax", ns);
+            let ns = self.out.ir.select(own, ns, Operand::int(Type::WORDS, 0));
+            let ns = self.out.ir.reduce("umax", ns);
             self.set_field(offset::W_SLEEP, ns);
             self.set_word(names::coming(b), Operand::i32(0));
             self.edge(b, next, Some(own))?;
@@ -251,13 +251,13 @@ impl Kernel<'_> {
             return Ok(());
         };
         let leader = self.first_set(here);
-        let mut same = self.mask;
+        let mut same = self.cursor.mask;
         for (&a, field) in inst.args.iter().zip([offset::W_BAR_ID, offset::W_BAR_THREADS]) {
             let all = self.vector(a);
-            let one = self.ir.extract(all, leader);
-            let wide = self.ir.splat(one);
-            let equal = self.ir.icmp(Cmp::Eq, all, wide);
-            same = self.ir.bin(Bin::And, same, equal);
+            let one = self.out.ir.extract(all, leader);
+            let wide = self.out.ir.splat(one);
+            let equal = self.out.ir.icmp(Cmp::Eq, all, wide);
+            same = self.out.ir.bin(Bin::And, same, equal);
             self.set_field(field, one);
         }
         let bits = self.bits_of(same);
@@ -265,13 +265,13 @@ impl Kernel<'_> {
             Some(&p) => {
                 let p = self.vector(p);
                 let p = self.bits_of(p);
-                self.ir.bin(Bin::And, p, bits)
+                self.out.ir.bin(Bin::And, p, bits)
             }
             None => Operand::i32(0),
         };
         self.leave_word(names::coming(b), bits);
         if !mode.waits() {
-            self.mask = same;
+            self.cursor.mask = same;
             self.edge(b, next, Some(same))?;
         } else {
             self.join_word(names::waiting(b), bits);
@@ -285,57 +285,57 @@ impl Kernel<'_> {
 
     /// Where the warp is resumed: lanes whose barrier has opened go on, with its result.
     fn way_back_in(&mut self) -> Result<()> {
-        if !self.suspends {
+        if !self.facts.suspends {
             return Ok(());
         }
-        self.resumes = 1;
-        self.ir.label(names::resume(1));
+        self.out.resumes = 1;
+        self.out.ir.label(names::resume(1));
         let live = self.field(WARP, offset::W_LIVE, Type::I32);
         let live = self.mask_from(live);
         self.store_slot(LIVE, live);
         let waiting = self.field(WARP, offset::W_WAITING, Type::I32);
-        for b in self.waits.stops.clone() {
+        for b in self.waits().stops.clone() {
             let data = self.block_data(b).clone();
             let (Some(inst), Terminator::Jump(next)) = (data.insts.first(), &data.term) else { continue };
             if !matches!(inst.op, Op::Bar { .. }) {
                 continue;
             }
-            let (some, none) = (self.ir.fresh("open"), self.ir.fresh("closed"));
+            let (some, none) = (self.out.ir.fresh("open"), self.out.ir.fresh("closed"));
             let here = self.word(names::waiting(b));
             let out = self.without(here, waiting);
             self.branch_if_any(out, some, none);
-            self.ir.label(some);
-            self.env.clear();
-            self.lanes.clear();
-            self.guards.clear();
+            self.out.ir.label(some);
+            self.cursor.env.clear();
+            self.cursor.lanes.clear();
+            self.cursor.guards.clear();
             self.leave_word(names::waiting(b), out);
-            self.mask = self.mask_from(out);
+            self.cursor.mask = self.mask_from(out);
             if let Some(&r) = inst.results.first() {
                 let rep = self.barrier_results(inst);
-                let rep = if self.func_ty(r) == Ty::I1 { self.ir.icmp_int(Cmp::Ne, rep, 0) } else { rep };
+                let rep = if self.func_ty(r) == Ty::I1 { self.out.ir.icmp_int(Cmp::Ne, rep, 0) } else { rep };
                 self.define(r, Rep::Vector(rep))?;
             }
-            let own = self.mask;
+            let own = self.cursor.mask;
             self.edge(b, next, Some(own))?;
-            self.ir.br(none);
-            self.ir.label(none);
+            self.out.ir.br(none);
+            self.out.ir.label(none);
         }
-        self.ir.br(names::place(0));
+        self.out.ir.br(names::place(0));
         Ok(())
     }
 
     /// Each lane's result of its barrier.
     fn barrier_results(&mut self, inst: &Inst) -> Operand {
         let ids = self.vector(inst.args[0]);
-        let ids = self.ir.bin_int(Bin::And, ids, 15);
-        let results = self.ir.offset(WARP, offset::W_BAR_RESULT);
+        let ids = self.out.ir.bin_int(Bin::And, ids, 15);
+        let results = self.out.ir.offset(WARP, offset::W_BAR_RESULT);
         let mut all = Operand::poison(Type::WORDS);
         for lane in 0..LANES {
-            let id = self.ir.extract_lane(ids, lane);
-            let id = self.ir.cast(Cast::ZExt, id, Type::I64);
-            let at = self.ir.element(Type::I32, results, id);
-            let one = self.ir.load(Type::I32, at);
-            all = self.ir.insert(all, one, Operand::i32(lane as i64));
+            let id = self.out.ir.extract_lane(ids, lane);
+            let id = self.out.ir.cast(Cast::ZExt, id, Type::I64);
+            let at = self.out.ir.element(Type::I32, results, id);
+            let one = self.out.ir.load(Type::I32, at);
+            all = self.out.ir.insert(all, one, Operand::i32(lane as i64));
         }
         all
     }

@@ -28,6 +28,11 @@ pub struct Waits {
     pub stops: BTreeSet<usize>,
 }
 
+impl Waits {
+    /// No lane waits anywhere.
+    pub const NONE: Waits = Waits { meetings: BTreeSet::new(), stops: BTreeSet::new() };
+}
+
 /// Gives every operation that lanes wait at a block of its own. The result is not in SSA form where places were joined: a value may be used where
 /// its definition does not dominate. Each lane still has come through the definition.
 pub fn isolate(func: &mut Function) -> Waits {

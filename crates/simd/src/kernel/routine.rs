@@ -64,16 +64,16 @@ impl Kernel<'_> {
     pub fn kept_by_call(&mut self, v: Value, new: Operand, mask: Operand) -> bool {
         let ty = self.func_ty(v);
         let fits = matches!(ty, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64);
-        if self.avx512 || !self.in_frame || self.routines.from.is_none() || !fits {
+        if self.facts.avx512 || !self.facts.in_frame || self.out.routines.from.is_none() || !fits {
             return false;
         }
-        let Some(bits) = self.ir.word_of(mask) else { return false };
+        let Some(bits) = self.out.ir.word_of(mask) else { return false };
         let name = Name::numbered("keep", ty.bits() as usize);
-        if self.routines.kept.insert(ty) {
+        if self.out.routines.kept.insert(ty) {
             self.keep(name, ty);
         }
         let slot = self.slot(super::names::slot(v.0));
-        self.ir.call(Callee::Function(name), Type::Void, [slot, new, bits].map(Argument::from));
+        self.out.ir.call(Callee::Function(name), Type::Void, [slot, new, bits].map(Argument::from));
         true
     }
 
@@ -83,16 +83,16 @@ impl Kernel<'_> {
         let (slot_parameter, slot) = parameter(Type::PTR, "slot");
         let (new_parameter, new) = parameter(t, "new");
         let (bits_parameter, bits) = parameter(Type::I32, "bits");
-        let outer = self.ir.begin();
-        let mask = self.ir.mask(bits);
+        let outer = self.out.ir.begin();
+        let mask = self.out.ir.mask(bits);
         // Slots have the alignment that the frame has.
         let access = Access::aligned((LANES as u32 * ty.bytes()).min(64));
-        let old = self.ir.load_as(t, slot, access);
-        let kept = self.ir.select(mask, new, old);
-        self.ir.store_as(kept, slot, access);
-        self.ir.ret_void();
-        let blocks = self.ir.end(outer);
-        self.ir.module.functions.push(Function {
+        let old = self.out.ir.load_as(t, slot, access);
+        let kept = self.out.ir.select(mask, new, old);
+        self.out.ir.store_as(kept, slot, access);
+        self.out.ir.ret_void();
+        let blocks = self.out.ir.end(outer);
+        self.out.ir.module.functions.push(Function {
             name,
             returns: Signature::One(Type::Void),
             parameters: vec![slot_parameter, new_parameter, bits_parameter],
@@ -104,30 +104,30 @@ impl Kernel<'_> {
 
     /// The lanes in hand whose addresses have any of these bits, by a call where operations are calls and masks words.
     pub fn lanes_with_by_call(&mut self, addresses: Operand, bits: i64) -> Option<Operand> {
-        self.routines.from.filter(|_| self.in_frame)?;
-        let mask = self.ir.word_of(self.mask)?;
+        self.out.routines.from.filter(|_| self.facts.in_frame)?;
+        let mask = self.out.ir.word_of(self.cursor.mask)?;
         let name = Name::of("lanes.with");
-        if !std::mem::replace(&mut self.routines.tests_lanes, true) {
+        if !std::mem::replace(&mut self.out.routines.tests_lanes, true) {
             self.lanes_with_function(name);
         }
         let arguments = [addresses, Operand::i64(bits), mask].map(Argument::from);
-        Some(self.ir.call(Callee::Function(name), Type::I32, arguments))
+        Some(self.out.ir.call(Callee::Function(name), Type::I32, arguments))
     }
 
     fn lanes_with_function(&mut self, name: Name) {
         let (addresses_parameter, addresses) = parameter(Type::ADDRESSES, "addresses");
         let (bits_parameter, bits) = parameter(Type::I64, "bits");
         let (mask_parameter, mask) = parameter(Type::I32, "mask");
-        let outer = self.ir.begin();
-        let all = self.ir.splat(bits);
-        let some = self.ir.bin(Bin::And, addresses, all);
-        let those = self.ir.icmp_int(Cmp::Ne, some, 0);
-        let sure = self.ir.freeze(those);
-        let word = self.ir.bitcast(sure, Type::I32);
-        let here = self.ir.bin(Bin::And, word, mask);
-        self.ir.ret(here);
-        let blocks = self.ir.end(outer);
-        self.ir.module.functions.push(Function {
+        let outer = self.out.ir.begin();
+        let all = self.out.ir.splat(bits);
+        let some = self.out.ir.bin(Bin::And, addresses, all);
+        let those = self.out.ir.icmp_int(Cmp::Ne, some, 0);
+        let sure = self.out.ir.freeze(those);
+        let word = self.out.ir.bitcast(sure, Type::I32);
+        let here = self.out.ir.bin(Bin::And, word, mask);
+        self.out.ir.ret(here);
+        let blocks = self.out.ir.end(outer);
+        self.out.ir.module.functions.push(Function {
             name,
             returns: Signature::One(Type::I32),
             parameters: vec![addresses_parameter, bits_parameter, mask_parameter],
@@ -139,26 +139,26 @@ impl Kernel<'_> {
 
     /// The results of an operation on vectors, of a call where it is one.
     pub fn on_vectors(&mut self, inst: &Inst, raw: bool, args: &[Operand]) -> Result<Vec<Operand>> {
-        let Some(from) = self.routines.from else {
+        let Some(from) = self.out.routines.from else {
             return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
         };
         let literals = args.iter().map(|a| a.is_constant().then_some(*a)).collect();
         let key = (inst.op.clone(), literals, raw);
-        if !self.routines.known.contains_key(&key) {
+        if !self.out.routines.known.contains_key(&key) {
             let made = self.routine(inst, raw, args, from)?;
-            self.routines.known.insert(key.clone(), made);
+            self.out.routines.known.insert(key.clone(), made);
         }
-        let Some((name, types)) = self.routines.known.get(&key).cloned().flatten() else {
+        let Some((name, types)) = self.out.routines.known.get(&key).cloned().flatten() else {
             return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
         };
         let passed = args.iter().filter(|a| !a.is_constant()).map(|a| Argument::from(*a));
         let callee = Callee::Function(name);
         if let [one] = types[..] {
-            return Ok(vec![self.ir.call(callee, one, passed)]);
+            return Ok(vec![self.out.ir.call(callee, one, passed)]);
         }
         let count = types.len();
-        let all = self.ir.call_several(callee, types, passed.collect());
-        Ok((0..count).map(|i| self.ir.part(&all, i)).collect())
+        let all = self.out.ir.call_several(callee, types, passed.collect());
+        Ok((0..count).map(|i| self.out.ir.part(&all, i)).collect())
     }
 
     /// Writes an operation as a function if it has at least `from` instructions; its name and the types that it
@@ -175,21 +175,21 @@ impl Kernel<'_> {
             parameters.push(Parameter::new(a.ty(), name));
             operands.push(Operand::local(a.ty(), name));
         }
-        let outer = self.ir.begin();
+        let outer = self.out.ir.begin();
         let done = lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, &operands);
-        let long = self.ir.body.size() > from;
+        let long = self.out.ir.body.size() > from;
         let returns = match &done {
             Ok(results) if long => Some(self.return_all(results)),
             _ => None,
         };
-        let blocks = self.ir.end(outer);
+        let blocks = self.out.ir.end(outer);
         done?;
         let Some(types) = returns else { return Ok(None) };
-        let name = Name::numbered("routine", self.routines.known.len());
+        let name = Name::numbered("routine", self.out.routines.known.len());
         // Constants in memory are read by loads, as far as LLVM is told.
         let touches = |b: &Block| b.insts.iter().any(|i| i.op.effect() != Effect::None);
         let no_memory = !blocks.iter().any(touches);
-        self.ir.module.functions.push(Function {
+        self.out.ir.module.functions.push(Function {
             name,
             returns: match types[..] {
                 [one] => Signature::One(one),
@@ -206,10 +206,10 @@ impl Kernel<'_> {
     /// Returns an operation's results; their types.
     fn return_all(&mut self, results: &[Operand]) -> Rc<[Type]> {
         if let [one] = results {
-            self.ir.ret(*one);
+            self.out.ir.ret(*one);
         } else {
-            let all = self.ir.together(results);
-            self.ir.ret_several(&all);
+            let all = self.out.ir.together(results);
+            self.out.ir.ret_several(&all);
         }
         results.iter().map(|r| r.ty()).collect()
     }

@@ -15,30 +15,30 @@ impl Kernel<'_> {
         let stride = a.size();
         let left = self.scratch(Type::I32);
         let bits = self.mask_bits();
-        self.ir.store(bits, left);
-        let (again, end) = (self.ir.fresh("run"), self.ir.fresh("runs.end"));
-        self.ir.br(again);
-        self.ir.label(again);
-        let l = self.ir.load(Type::I32, left);
+        self.out.ir.store(bits, left);
+        let (again, end) = (self.out.ir.fresh("run"), self.out.ir.fresh("runs.end"));
+        self.out.ir.br(again);
+        self.out.ir.label(again);
+        let l = self.out.ir.load(Type::I32, left);
         let lane = self.first_set(l);
-        let first = self.ir.extract(addresses, lane);
-        let lane = self.ir.cast(Cast::ZExt, lane, Type::I64);
-        let back = self.ir.bin_int(Bin::Mul, lane, stride as i64);
-        let base = self.ir.bin(Bin::Sub, first, back);
-        let row = self.ir.splat(base);
-        let steps = self.ir.lanes(Ty::I64, |l| (l * stride) as i64);
-        let row = self.ir.bin(Bin::Add, row, steps);
-        let same = self.ir.icmp(Cmp::Eq, addresses, row);
+        let first = self.out.ir.extract(addresses, lane);
+        let lane = self.out.ir.cast(Cast::ZExt, lane, Type::I64);
+        let back = self.out.ir.bin_int(Bin::Mul, lane, stride as i64);
+        let base = self.out.ir.bin(Bin::Sub, first, back);
+        let row = self.out.ir.splat(base);
+        let steps = self.out.ir.lanes(Ty::I64, |l| (l * stride) as i64);
+        let row = self.out.ir.bin(Bin::Add, row, steps);
+        let same = self.out.ir.icmp(Cmp::Eq, addresses, row);
         let those = self.mask_from(l);
-        let run = self.ir.select(those, same, Operand::int(Type::MASK, 0));
+        let run = self.out.ir.select(those, same, Operand::int(Type::MASK, 0));
         body(self, base, run);
-        let taken = self.ir.bitcast(run, Type::I32);
-        let not = self.ir.bin_int(Bin::Xor, taken, -1);
-        let rest = self.ir.bin(Bin::And, l, not);
-        self.ir.store(rest, left);
-        let more = self.ir.icmp_int(Cmp::Ne, rest, 0);
-        self.ir.br_if(more, again, end);
-        self.ir.label(end);
+        let taken = self.out.ir.bitcast(run, Type::I32);
+        let not = self.out.ir.bin_int(Bin::Xor, taken, -1);
+        let rest = self.out.ir.bin(Bin::And, l, not);
+        self.out.ir.store(rest, left);
+        let more = self.out.ir.icmp_int(Cmp::Ne, rest, 0);
+        self.out.ir.br_if(more, again, end);
+        self.out.ir.label(end);
     }
 
     fn run_mask(&mut self, a: Access, run: Operand) -> Operand {
@@ -46,7 +46,7 @@ impl Kernel<'_> {
             return run;
         }
         let list = (0..LANES * a.count).map(|i| i / a.count);
-        self.ir.shuffle(run, None, list)
+        self.out.ir.shuffle(run, None, list)
     }
 
     /// Loads element by element of each lane's run.
@@ -54,7 +54,7 @@ impl Kernel<'_> {
         let t = Type::vector(a.ty);
         let slots: Vec<Operand> = (0..a.count).map(|_| self.scratch(t)).collect();
         for &slot in &slots {
-            self.ir.store(Operand::zero(t), slot);
+            self.out.ir.store(Operand::zero(t), slot);
         }
         self.each_run(a, addresses, |k, base, run| {
             let mask = k.run_mask(a, run);
@@ -62,12 +62,12 @@ impl Kernel<'_> {
             for (i, &slot) in slots.iter().enumerate() {
                 // Lanes of other runs were loaded as zeros.
                 let new = k.deinterleave(a, row, LANES, i);
-                let old = k.ir.load(t, slot);
-                let both = k.ir.bin(Bin::Or, old, new);
-                k.ir.store(both, slot);
+                let old = k.out.ir.load(t, slot);
+                let both = k.out.ir.bin(Bin::Or, old, new);
+                k.out.ir.store(both, slot);
             }
         });
-        slots.iter().map(|s| self.ir.load(t, *s)).collect()
+        slots.iter().map(|s| self.out.ir.load(t, *s)).collect()
     }
 
     /// Stores likewise.

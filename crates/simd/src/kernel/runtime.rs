@@ -23,8 +23,8 @@ impl Kernel<'_> {
         for (i, &a) in inst.args.iter().enumerate() {
             let v = self.vector(a);
             let v = self.emitter(Lanes::Warp).cast(Cast::ZExt, Ty::I64, v);
-            let p = self.ir.offset(args, i * LANES * 8);
-            self.ir.store(v, p);
+            let p = self.out.ir.offset(args, i * LANES * 8);
+            self.out.ir.store(v, p);
         }
         self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
         let runtime = self.field(BLOCK, offset::RUNTIME, Type::PTR);
@@ -32,14 +32,14 @@ impl Kernel<'_> {
         let bits = self.mask_bits();
         let number = Operand::i32(i64::from(number));
         let arguments = [WARP, number, bits, args, results].map(Into::into);
-        let code = self.ir.call(Callee::Pointer(f), Type::I32, arguments);
-        let failed = self.ir.icmp_int(Cmp::Ne, code, 0);
-        let next = self.ir.fresh("called");
-        self.ir.br_if(failed, FAULT, next);
-        self.ir.label(next);
+        let code = self.out.ir.call(Callee::Pointer(f), Type::I32, arguments);
+        let failed = self.out.ir.icmp_int(Cmp::Ne, code, 0);
+        let next = self.out.ir.fresh("called");
+        self.out.ir.br_if(failed, FAULT, next);
+        self.out.ir.label(next);
         for (i, &r) in inst.results.iter().enumerate() {
-            let p = self.ir.offset(results, i * LANES * 8);
-            let v = self.ir.load(Type::ADDRESSES, p);
+            let p = self.out.ir.offset(results, i * LANES * 8);
+            let v = self.out.ir.load(Type::ADDRESSES, p);
             let ty = self.func_ty(r);
             let v = self.emitter(Lanes::Warp).cast(Cast::ZExt, ty, v);
             self.define(r, Rep::Vector(v))?;

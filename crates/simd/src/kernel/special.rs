@@ -13,8 +13,8 @@ impl Kernel<'_> {
     pub fn special(&mut self, inst: &Inst, reg: SReg) -> Result<()> {
         use super::offset as o;
         let r = inst.results[0];
-        let shape = self.shapes.values[r.index()].clone();
-        let [nx, ny, nz] = self.spec.block;
+        let shape = self.facts.shapes.values[r.index()].clone();
+        let [nx, ny, nz] = self.facts.spec.block;
         let uniform = |k: &mut Self, at: usize, ty: Type| {
             let v = k.field(BLOCK, at, ty);
             Rep::Uniform(v)
@@ -25,28 +25,28 @@ impl Kernel<'_> {
                     let by = |n: u32| Operand::int(thread.ty(), i64::from(n.max(1)));
                     match reg {
                         SReg::TidX if ny * nz == 1 => thread,
-                        SReg::TidX => k.ir.bin(Bin::URem, thread, by(nx)),
+                        SReg::TidX => k.out.ir.bin(Bin::URem, thread, by(nx)),
                         SReg::TidY => {
-                            let row = k.ir.bin(Bin::UDiv, thread, by(nx));
-                            if nz == 1 { row } else { k.ir.bin(Bin::URem, row, by(ny)) }
+                            let row = k.out.ir.bin(Bin::UDiv, thread, by(nx));
+                            if nz == 1 { row } else { k.out.ir.bin(Bin::URem, row, by(ny)) }
                         }
-                        _ => k.ir.bin(Bin::UDiv, thread, by(nx.saturating_mul(ny))),
+                        _ => k.out.ir.bin(Bin::UDiv, thread, by(nx.saturating_mul(ny))),
                     }
                 };
-                let thread = self.ir.bin_int(Bin::Shl, INDEX, 5);
+                let thread = self.out.ir.bin_int(Bin::Shl, INDEX, 5);
                 if shape.is_uniform() || shape.is_pattern() {
                     let v = split(self, thread);
                     if shape.is_uniform() { Rep::Uniform(v) } else { Rep::Pattern { base: v, guarded: None } }
                 } else {
-                    let lanes = self.ir.lane_numbers();
-                    let t = self.ir.splat(thread);
-                    let t = self.ir.bin(Bin::Add, t, lanes);
+                    let lanes = self.out.ir.lane_numbers();
+                    let t = self.out.ir.splat(thread);
+                    let t = self.out.ir.bin(Bin::Add, t, lanes);
                     Rep::Vector(split(self, t))
                 }
             }
             SReg::LaneId if shape.is_pattern() => Rep::Pattern { base: Operand::i32(0), guarded: None },
             // Read in a loop that lanes leave at different times, and used behind it.
-            SReg::LaneId => Rep::Vector(self.ir.lane_numbers()),
+            SReg::LaneId => Rep::Vector(self.out.ir.lane_numbers()),
             SReg::NtidX => Rep::Uniform(Operand::i32(i64::from(nx))),
             SReg::NtidY => Rep::Uniform(Operand::i32(i64::from(ny))),
             SReg::NtidZ => Rep::Uniform(Operand::i32(i64::from(nz))),
@@ -58,12 +58,12 @@ impl Kernel<'_> {
             SReg::NctaidZ => uniform(self, o::axis(o::NCTAID, 2), Type::I32),
             SReg::ClusterIdX | SReg::ClusterIdY | SReg::ClusterIdZ => {
                 let axis = reg as usize - SReg::ClusterIdX as usize;
-                let field = if self.spec.clusters { o::CLUSTER_ID } else { o::CTAID };
+                let field = if self.facts.spec.clusters { o::CLUSTER_ID } else { o::CTAID };
                 uniform(self, o::axis(field, axis), Type::I32)
             }
             SReg::NClusterIdX | SReg::NClusterIdY | SReg::NClusterIdZ => {
                 let axis = reg as usize - SReg::NClusterIdX as usize;
-                let field = if self.spec.clusters { o::CLUSTER_COUNT } else { o::NCTAID };
+                let field = if self.facts.spec.clusters { o::CLUSTER_COUNT } else { o::NCTAID };
                 uniform(self, o::axis(field, axis), Type::I32)
             }
             SReg::ClusterCtaidX => uniform(self, o::CLUSTER_CTAID, Type::I32),
@@ -77,7 +77,7 @@ impl Kernel<'_> {
             SReg::ExplicitCluster => uniform(self, o::CLUSTER_EXPLICIT, Type::I32),
             SReg::WarpId => Rep::Uniform(INDEX),
             SReg::NWarpId => {
-                Rep::Uniform(Operand::i32(i64::from(self.spec.threads().div_ceil(LANES as u32))))
+                Rep::Uniform(Operand::i32(i64::from(self.facts.spec.threads().div_ceil(LANES as u32))))
             }
             SReg::SmId => uniform(self, o::SMID, Type::I32),
             SReg::NSmId => uniform(self, o::NSMID, Type::I32),
@@ -97,11 +97,11 @@ impl Kernel<'_> {
                         _ => !(bit | (bit - 1)),
                     }
                 };
-                Rep::Vector(self.ir.lanes(Ty::I32, |l| i64::from(of(l as u32))))
+                Rep::Vector(self.out.ir.lanes(Ty::I32, |l| i64::from(of(l as u32))))
             }
             SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64 => {
-                let t = self.ir.intrinsic("llvm.readcyclecounter", [None; 2], Type::I64, &[]);
-                Rep::Uniform(if reg == SReg::Clock { self.ir.cast(Cast::Trunc, t, Type::I32) } else { t })
+                let t = self.out.ir.intrinsic("llvm.readcyclecounter", [None; 2], Type::I64, &[]);
+                Rep::Uniform(if reg == SReg::Clock { self.out.ir.cast(Cast::Trunc, t, Type::I32) } else { t })
             }
         };
         self.define(r, rep)

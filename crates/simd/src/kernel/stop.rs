@@ -82,35 +82,35 @@ pub fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
 impl Kernel<'_> {
     /// Begins another state of memory, which is no instruction: LLVM compares each load with each other one of the same.
     pub fn another_state(&mut self) {
-        self.ir.fence(Order::AcqRel, true);
+        self.out.ir.fence(Order::AcqRel, true);
     }
 
     /// The frame's first word is the mask of live lanes.
     pub fn begin_frame(&mut self) {
-        self.frame = 4;
+        self.out.frame = 4;
     }
 
     /// Values that a stop before `target` keeps. Those that lie in the frame stay there.
     fn kept(&self, target: usize, result: Option<Value>, live: &[BTreeSet<Value>]) -> Vec<Value> {
-        if self.in_frame {
+        if self.facts.in_frame {
             return Vec::new();
         }
         let mut keep: BTreeSet<Value> = live[target].clone();
         keep.extend(&self.block_data(target).params);
-        keep.into_iter().filter(|v| Some(*v) != result && self.slotted.contains(v)).collect()
+        keep.into_iter().filter(|v| Some(*v) != result && self.facts.slotted.contains(v)).collect()
     }
 
     /// Gives every value that lives across a stop its home. A value is written there where it is made, unless that is deeper in loops than
     /// every stop it lives across.
     pub fn make_homes(&mut self, live: &[BTreeSet<Value>]) {
-        let depth = |b: usize| self.cfg.around(b).count();
+        let depth = |b: usize| self.facts.cfg.around(b).count();
         let mut made: BTreeMap<Value, usize> = BTreeMap::new();
         let mut deepest: BTreeMap<Value, usize> = BTreeMap::new();
-        for &b in &self.cfg.order {
+        for &b in &self.facts.cfg.order {
             let data = self.block_data(b);
             for &p in &data.params {
                 // Parameters are written at the edges that lead here.
-                made.insert(p, self.cfg.preds[b].iter().map(|&f| depth(f)).max().unwrap_or(0));
+                made.insert(p, self.facts.cfg.preds[b].iter().map(|&f| depth(f)).max().unwrap_or(0));
             }
             for i in &data.insts {
                 i.results.iter().for_each(|&r| {
@@ -126,7 +126,7 @@ impl Kernel<'_> {
                 }
             }
         }
-        let mut frame = self.frame;
+        let mut frame = self.out.frame;
         for (v, stop) in deepest {
             let mut at = Vec::new();
             for (_, ty) in self.slot_parts(v) {
@@ -136,9 +136,9 @@ impl Kernel<'_> {
                 frame += size;
             }
             let eager = made.get(&v).is_some_and(|&d| d <= stop);
-            self.homes.insert(v, Home { at, eager });
+            self.out.homes.insert(v, Home { at, eager });
         }
-        self.frame = frame;
+        self.out.frame = frame;
     }
 
     /// What a slot on the stack holds, to be kept over a stop.
@@ -147,7 +147,7 @@ impl Kernel<'_> {
             return self.load_slot(slot, ty);
         }
         let at = self.slot(slot);
-        self.ir.load(ty, at)
+        self.out.ir.load(ty, at)
     }
 
     /// A barrier or another stop: saves what lives on, says why, and returns; the next resume restores and goes on.
@@ -160,12 +160,12 @@ impl Kernel<'_> {
     ) -> Result<()> {
         let Terminator::Jump(next) = term else { return Err(Unsupported("a stop before a branch".into())) };
         let target = next.block.index();
-        let number = self.resumes + 1;
+        let number = self.out.resumes + 1;
         let bits = self.mask_bits();
         let code = match inst.op {
             Op::Bar { mode } => {
                 for (a, field) in inst.args.iter().zip([offset::W_BAR_ID, offset::W_BAR_THREADS]) {
-                    if !self.shapes.values[a.index()].is_uniform() {
+                    if !self.facts.shapes.values[a.index()].is_uniform() {
                         return Err(Unsupported("a barrier whose number differs between lanes".into()));
                     }
                     let one = self.first_lane(*a);
@@ -174,9 +174,9 @@ impl Kernel<'_> {
                 let preds = match inst.args.get(2) {
                     Some(&p) => {
                         let v = self.vector(p);
-                        let v = self.ir.freeze(v);
-                        let v = self.ir.bitcast(v, Type::I32);
-                        self.ir.bin(Bin::And, v, bits)
+                        let v = self.out.ir.freeze(v);
+                        let v = self.out.ir.bitcast(v, Type::I32);
+                        self.out.ir.bin(Bin::And, v, bits)
                     }
                     None => Operand::i32(0),
                 };
@@ -191,7 +191,7 @@ impl Kernel<'_> {
             }
             _ => {
                 let v = self.vector(inst.args[0]);
-                let ns = self.ir.reduce("umax", v);
+                let ns = self.out.ir.reduce("umax", v);
                 self.set_field(offset::W_SLEEP, ns);
                 2
             }
@@ -201,12 +201,12 @@ impl Kernel<'_> {
         let result = inst.results.first().copied();
         let mut saved = Vec::new();
         for v in self.kept(target, result, live) {
-            let home = self.homes.get(&v).cloned().unwrap_or_default();
+            let home = self.out.homes.get(&v).cloned().unwrap_or_default();
             for ((slot, ty), at) in self.slot_parts(v).into_iter().zip(home.at) {
                 saved.push((slot, ty, at, !home.eager));
             }
         }
-        if !self.always_full {
+        if !self.facts.always_full {
             saved.push((LIVE, Type::MASK, 0, true));
         }
         for &(slot, ty, at, now) in &saved {
@@ -219,11 +219,11 @@ impl Kernel<'_> {
         let alive = self.bits_of(alive);
         self.set_field(offset::W_LIVE, alive);
         self.set_field(offset::W_RESUME, Operand::i32(number as i64));
-        self.ir.ret(Operand::i32(code));
+        self.out.ir.ret(Operand::i32(code));
         let place = self.place(target);
-        self.pending.entry(place).or_default();
+        self.cursor.pending.entry(place).or_default();
         // The way back in.
-        self.ir.label(names::resume(number));
+        self.out.ir.label(names::resume(number));
         let wide = |ty: Type| ty.is_vector() && ty != Type::MASK;
         let rows = saved.iter().filter(|(_, ty, ..)| wide(*ty)).count() > MANY;
         let mut row = 0;
@@ -239,24 +239,24 @@ impl Kernel<'_> {
                 row = 0;
             }
         }
-        if self.shapes.masked[target] {
+        if self.facts.shapes.masked[target] {
             // All live lanes go on.
             let m = self.live();
             self.store_slot(names::coming(target), m);
         }
         if let Some(r) = result {
             let id = self.field(WARP, offset::W_BAR_ID, Type::I32);
-            let at = self.ir.cast(Cast::ZExt, id, Type::I64);
-            let p = self.ir.element(Type::I32, WARP, at);
-            let p = self.ir.offset(p, offset::W_BAR_RESULT);
-            let v = self.ir.load(Type::I32, p);
-            let v = if self.func_ty(r) == wave::Ty::I1 { self.ir.icmp_int(Cmp::Ne, v, 0) } else { v };
-            self.env.clear();
-            self.lanes.clear();
+            let at = self.out.ir.cast(Cast::ZExt, id, Type::I64);
+            let p = self.out.ir.element(Type::I32, WARP, at);
+            let p = self.out.ir.offset(p, offset::W_BAR_RESULT);
+            let v = self.out.ir.load(Type::I32, p);
+            let v = if self.func_ty(r) == wave::Ty::I1 { self.out.ir.icmp_int(Cmp::Ne, v, 0) } else { v };
+            self.cursor.env.clear();
+            self.cursor.lanes.clear();
             self.define(r, Rep::Uniform(v))?;
         }
-        self.ir.br(names::place(place));
-        self.resumes = number;
+        self.out.ir.br(names::place(place));
+        self.out.resumes = number;
         Ok(())
     }
 }

@@ -33,11 +33,11 @@ impl Kernel<'_> {
     /// Whether the kernel gets such a loop: it stops, and a copy of its code, of `size` bytes, for each stop is not
     /// too much.
     pub fn sweeps(&self, size: usize) -> bool {
-        self.suspends
-            && !self.in_frame
-            && !self.per_lane
-            && self.resumes > 0
-            && size * (self.resumes + 2) <= MOST
+        self.facts.suspends
+            && !self.facts.in_frame
+            && !self.per_lane()
+            && self.out.resumes > 0
+            && size * (self.out.resumes + 2) <= MOST
     }
 
     /// The loop, as text to append to the module: a function with four arguments: the warps, how many there are,
@@ -46,16 +46,16 @@ impl Kernel<'_> {
     /// failure elsewhere, the number of warps.
     pub fn sweep(&mut self) -> String {
         let mut functions = vec![self.loop_over_warps(), self.arrived()];
-        if self.flushes {
+        if self.facts.flushes {
             let outside = self.flushing(functions.remove(0));
-            functions.extend(self.ir.module.functions.pop());
+            functions.extend(self.out.ir.module.functions.pop());
             functions.push(outside);
         }
         let mut text = String::new();
         // What they declare, the module declares.
         let mut declared = BTreeSet::new();
         for function in &functions {
-            self.ir.module.function(function, &mut text, &mut declared);
+            self.out.ir.module.function(function, &mut text, &mut declared);
         }
         text
     }
@@ -65,20 +65,20 @@ impl Kernel<'_> {
             [(Type::PTR, "warps"), (Type::I64, "count"), (Type::PTR, "current"), (Type::PTR, "failed")];
         let [warps, count, current, failed] = parameters.map(|(ty, word)| Operand::local(ty, Name::of(word)));
         let [round, strange, swept, all, out] = ["round", "strange", "swept", "all", "out"].map(Name::of);
-        let outer = self.ir.begin();
-        let ir = &mut self.ir;
+        let outer = self.out.ir.begin();
+        let ir = &mut self.out.ir;
         ir.label(Name::of("entry"));
         let at = ir.offset(warps, offset::W_RESUME);
         let first = ir.offset(warps, offset::W_BAR_ID);
         ir.br(round);
         ir.label(round);
         let resume = ir.load(Type::I32, at);
-        let cases = (0..=self.resumes).map(|k| (k as i64, Name::numbered("from", k))).collect();
+        let cases = (0..=self.out.resumes).map(|k| (k as i64, Name::numbered("from", k))).collect();
         ir.switch(resume, strange, cases);
         ir.label(strange);
         ir.push(Op::Unreachable);
         let mut stopped = Vec::new();
-        for k in 0..=self.resumes {
+        for k in 0..=self.out.resumes {
             let [from, warp, own, other, ran, next] =
                 ["from", "warp", "own", "other", "ran", "next"].map(|word| Name::numbered(word, k));
             ir.label(from);
@@ -138,7 +138,7 @@ impl Kernel<'_> {
             parameters: parameters.map(|(ty, word)| Parameter::new(ty, Name::of(word))).to_vec(),
             attributes: Attributes::default(),
             scope: SWEEP_SCOPE,
-            blocks: self.ir.end(outer),
+            blocks: self.out.ir.end(outer),
         }
     }
 
@@ -146,8 +146,8 @@ impl Kernel<'_> {
     fn arrived(&mut self) -> Function {
         let parameters = [(Type::PTR, "warp"), (Type::PTR, "first"), (Type::I32, "code")];
         let [warp, first, code] = parameters.map(|(ty, word)| Operand::local(ty, Name::of(word)));
-        let outer = self.ir.begin();
-        let ir = &mut self.ir;
+        let outer = self.out.ir.begin();
+        let ir = &mut self.out.ir;
         let field = |ir: &mut Builder, at: usize| {
             let p = ir.offset(warp, at);
             ir.load(Type::I32, p)
@@ -175,7 +175,7 @@ impl Kernel<'_> {
             parameters: parameters.map(|(ty, word)| Parameter::new(ty, Name::of(word))).to_vec(),
             attributes: INLINED,
             scope: 0,
-            blocks: self.ir.end(outer),
+            blocks: self.out.ir.end(outer),
         }
     }
 }

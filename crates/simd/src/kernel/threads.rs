@@ -7,7 +7,7 @@ use wave::interp::eval::eval;
 use wave::op::{Op, SReg};
 use wave::{Inst, LANES, Terminator, Value};
 
-use super::Kernel;
+use super::{Facts, Kernel};
 
 /// Lanes of each warp of a block of threads.
 pub type Lanes = Vec<u32>;
@@ -37,17 +37,19 @@ fn special(reg: SReg, thread: u32, [nx, ny, nz]: [u32; 3]) -> Option<u32> {
     })
 }
 
-impl Kernel<'_> {
-    /// The block's threads, those of a last part of a warp rounded up.
-    fn slots(&self) -> u32 {
-        self.spec.threads().next_multiple_of(LANES as u32)
-    }
-
+impl Facts<'_> {
     /// The lanes that there are.
     pub fn existing(&self) -> Lanes {
         let threads = self.spec.threads();
         let first = (0..threads).step_by(LANES);
         first.map(|f| if threads - f >= LANES as u32 { u32::MAX } else { (1 << (threads - f)) - 1 }).collect()
+    }
+}
+
+impl Kernel<'_> {
+    /// The block's threads, those of a last part of a warp rounded up.
+    fn slots(&self) -> u32 {
+        self.facts.spec.threads().next_multiple_of(LANES as u32)
     }
 
     /// What an operation gives each thread, if it depends on nothing else.
@@ -55,7 +57,7 @@ impl Kernel<'_> {
         let slots = self.slots();
         if let Op::Special(reg) = inst.op {
             let list: Option<Vec<u128>> =
-                (0..slots).map(|t| special(reg, t, self.spec.block).map(u128::from)).collect();
+                (0..slots).map(|t| special(reg, t, self.facts.spec.block).map(u128::from)).collect();
             return list.map(|l| vec![l]);
         }
         // Compiled code may round these otherwise.
@@ -77,21 +79,21 @@ impl Kernel<'_> {
     fn known_values(&self) -> Values {
         let mut wanted: BTreeSet<Value> = BTreeSet::new();
         let mut todo: Vec<Value> = Vec::new();
-        for &b in &self.cfg.order {
-            let data = &self.func.blocks[b];
-            todo.extend(data.term.condition().filter(|_| self.shapes.divergent[b]));
+        for &b in &self.facts.cfg.order {
+            let data = &self.facts.func.blocks[b];
+            todo.extend(data.term.condition().filter(|_| self.facts.shapes.divergent[b]));
             todo.extend(data.insts.iter().filter_map(super::members::named));
         }
         while let Some(v) = todo.pop() {
             if wanted.insert(v)
-                && let Some((_, inst)) = self.defs.get(&v)
+                && let Some((_, inst)) = self.facts.defs.get(&v)
                 && inst.op.is_pure()
             {
                 todo.extend(inst.args.iter().copied());
             }
         }
         let mut known = Values::new();
-        for inst in self.cfg.order.iter().flat_map(|&b| &self.func.blocks[b].insts) {
+        for inst in self.facts.cfg.order.iter().flat_map(|&b| &self.facts.func.blocks[b].insts) {
             if inst.results.iter().any(|r| wanted.contains(r))
                 && let Some(results) = self.known_results(inst, &known)
             {
@@ -103,12 +105,18 @@ impl Kernel<'_> {
 
     /// What is known about each thread.
     pub fn threads(&self) -> Threads {
-        let mut later = vec![false; self.func.blocks.len()];
-        let mut todo: Vec<usize> =
-            self.cfg.order.iter().copied().filter(|&b| self.func.blocks[b].insts.iter().any(waits)).collect();
+        let mut later = vec![false; self.facts.func.blocks.len()];
+        let mut todo: Vec<usize> = self
+            .facts
+            .cfg
+            .order
+            .iter()
+            .copied()
+            .filter(|&b| self.facts.func.blocks[b].insts.iter().any(waits))
+            .collect();
         while let Some(b) = todo.pop() {
             if !std::mem::replace(&mut later[b], true) {
-                todo.extend(&self.cfg.preds[b]);
+                todo.extend(&self.facts.cfg.preds[b]);
             }
         }
         Threads { values: self.known_values(), together: BTreeMap::new(), waits: later }
@@ -145,7 +153,7 @@ impl Threads {
     }
 
     /// Lanes that go from a block to its successors.
-    fn ways(&self, k: &Kernel, from: usize, lanes: &Lanes) -> Vec<(usize, Lanes)> {
+    fn ways(&self, k: &Facts, from: usize, lanes: &Lanes) -> Vec<(usize, Lanes)> {
         let term = &k.func.blocks[from].term;
         let targets: Vec<usize> = term.targets().map(|t| t.block.index()).collect();
         let Some(values) = term.condition().and_then(|c| self.values.get(&c)) else {
@@ -167,7 +175,7 @@ impl Threads {
     }
 
     /// Lanes that are in `b`.
-    pub fn present(&mut self, k: &Kernel, b: usize) -> Present {
+    pub fn present(&mut self, k: &Facts, b: usize) -> Present {
         // From the closest block where all lanes are, downwards.
         let mut way = Vec::new();
         let mut at = b;
@@ -197,7 +205,7 @@ impl Threads {
 
     /// Of the lanes in `from`, which dominates `to`: those that may come to `to`, and those that may not, but go on to an operation between
     /// lanes.
-    fn parting(&self, k: &Kernel, from: usize, to: usize, lanes: &Lanes) -> (Lanes, Lanes) {
+    fn parting(&self, k: &Facts, from: usize, to: usize, lanes: &Lanes) -> (Lanes, Lanes) {
         let none = vec![0; lanes.len()];
         let add = |old: &mut Lanes, new: &Lanes| old.iter_mut().zip(new).for_each(|(o, n)| *o |= n);
         let (mut coming, mut missing) = (none.clone(), none.clone());

@@ -39,15 +39,15 @@ fn alignment(ty: Type) -> u32 {
 impl Kernel<'_> {
     /// A value as it is held; read from its slot where another block made it.
     pub fn rep(&mut self, v: Value) -> Rep {
-        if let Some(r) = self.env.get(&v) {
+        if let Some(r) = self.cursor.env.get(&v) {
             return *r;
         }
-        let (ty, shape) = (self.func_ty(v), &self.shapes.values[v.index()]);
+        let (ty, shape) = (self.func_ty(v), &self.facts.shapes.values[v.index()]);
         let (uniform, pattern, guarded) = (shape.is_uniform(), shape.is_pattern(), shape.needs_guard());
-        if (self.per_lane || self.in_frame)
-            && let Some(&bits) = self.constants.get(&v)
+        if (self.per_lane() || self.facts.in_frame)
+            && let Some(&bits) = self.facts.constants.get(&v)
         {
-            return Rep::Uniform(self.ir.literal(ty, Lanes::One, bits));
+            return Rep::Uniform(self.out.ir.literal(ty, Lanes::One, bits));
         }
         let (one, all) = (Type::int(ty, Lanes::One), Type::vector(ty));
         let rep = if uniform {
@@ -63,7 +63,7 @@ impl Kernel<'_> {
         } else {
             Rep::Vector(self.load_slot(names::slot(v.0), all))
         };
-        self.env.insert(v, rep);
+        self.cursor.env.insert(v, rep);
         rep
     }
 
@@ -76,7 +76,7 @@ impl Kernel<'_> {
 
     /// The slots of a value with their types.
     pub fn slot_parts(&self, v: Value) -> Vec<(Name, Type)> {
-        let (ty, shape) = (self.func_ty(v), &self.shapes.values[v.index()]);
+        let (ty, shape) = (self.func_ty(v), &self.facts.shapes.values[v.index()]);
         let scalar = shape.is_uniform() || shape.is_pattern();
         let lanes = if scalar { Lanes::One } else { Lanes::Warp };
         let mut parts = vec![(names::slot(v.0), Type::int(ty, lanes))];
@@ -91,17 +91,17 @@ impl Kernel<'_> {
 
     /// The condition under which a value's offsets hold; `None` where they do anyway.
     pub fn guard(&mut self, v: Value) -> Option<Operand> {
-        if !self.shapes.values[v.index()].needs_guard() {
+        if !self.facts.shapes.values[v.index()].needs_guard() {
             return None;
         }
         if let Rep::Pattern { guarded: Some((g, _)), .. } = self.rep(v) {
             return Some(g);
         }
-        if let Some(g) = self.guards.get(&v) {
+        if let Some(g) = self.cursor.guards.get(&v) {
             return Some(*g);
         }
         let g = self.load_slot(names::guard(v.0), Type::I1);
-        self.guards.insert(v, g);
+        self.cursor.guards.insert(v, g);
         Some(g)
     }
 
@@ -109,13 +109,13 @@ impl Kernel<'_> {
     /// that are not in hand keep what they had.
     pub fn define(&mut self, v: Value, rep: Rep) -> Result<()> {
         let rep = self.fit(v, rep);
-        if self.shapes.values[v.index()].needs_guard() {
-            self.guards.entry(v).or_insert(Operand::TRUE);
+        if self.facts.shapes.values[v.index()].needs_guard() {
+            self.cursor.guards.entry(v).or_insert(Operand::TRUE);
         }
-        self.env.insert(v, rep);
-        if self.slotted.contains(&v) {
+        self.cursor.env.insert(v, rep);
+        if self.facts.slotted.contains(&v) {
             let rep = self.complete(v, rep);
-            self.env.insert(v, rep);
+            self.cursor.env.insert(v, rep);
             let guard = self.guard(v);
             self.write_slot(v, &rep, guard, None);
         }
@@ -124,46 +124,46 @@ impl Kernel<'_> {
 
     /// Writes to the warp's frame; masks as words of bits, since vectors of bits go to memory one by one.
     pub fn store_home(&mut self, value: Operand, at: usize) {
-        let p = self.ir.offset(FRAME, at);
+        let p = self.out.ir.offset(FRAME, at);
         let value = if value.ty() == Type::MASK { self.bits_of(value) } else { value };
-        self.ir.store(value, p);
+        self.out.ir.store(value, p);
     }
 
     /// Reads it again.
     pub fn load_home(&mut self, ty: Type, at: usize) -> Operand {
-        let p = self.ir.offset(FRAME, at);
+        let p = self.out.ir.offset(FRAME, at);
         if ty == Type::MASK {
-            let bits = self.ir.load(Type::I32, p);
+            let bits = self.out.ir.load(Type::I32, p);
             self.mask_from(bits)
         } else {
-            self.ir.load(ty, p)
+            self.out.ir.load(ty, p)
         }
     }
 
     /// Gives a slot a place in the warp's frame, or on the stack.
     pub fn place_slot(&mut self, name: Name, ty: Type) {
-        if !self.in_frame {
+        if !self.facts.in_frame {
             self.declare(name, self.slot_type(ty), 1);
             return;
         }
         let size = ty.bytes();
-        self.frame = self.frame.next_multiple_of(size.clamp(4, 64));
-        self.places.insert(name, self.frame);
-        self.frame += size;
+        self.out.frame = self.out.frame.next_multiple_of(size.clamp(4, 64));
+        self.out.places.insert(name, self.out.frame);
+        self.out.frame += size;
     }
 
     /// Declares a slot on the stack; its address.
     pub fn declare(&mut self, name: Name, ty: Type, count: usize) -> Operand {
         let (inst, at) = Builder::alloca(name, ty, count, SLOT_ALIGNMENT);
-        self.slots.push(inst);
+        self.out.slots.push(inst);
         at
     }
 
     /// A slot's address. One in the frame is computed in each block that asks, where it becomes a part of the access: from the function's
     /// start, all of them would be alive everywhere.
     pub fn slot(&mut self, name: Name) -> Operand {
-        match self.places.get(&name) {
-            Some(&at) => self.ir.offset(FRAME, at),
+        match self.out.places.get(&name) {
+            Some(&at) => self.out.ir.offset(FRAME, at),
             None => Operand::local(Type::PTR, name),
         }
     }
@@ -171,23 +171,23 @@ impl Kernel<'_> {
     /// Writes a value to a slot as it lies there.
     pub fn set_slot(&mut self, name: Name, value: Operand) {
         let slot = self.slot(name);
-        self.ir.store(value, slot);
+        self.out.ir.store(value, slot);
     }
 
     /// Reads a slot; one in the warp's frame is no more aligned than the frame, and masks lie there as words.
     pub fn load_slot(&mut self, name: Name, ty: Type) -> Operand {
-        if let Some(row) = self.row.filter(|_| ty.is_vector() && ty != Type::MASK) {
+        if let Some(row) = self.out.row.filter(|_| ty.is_vector() && ty != Type::MASK) {
             if row == ROW {
                 self.another_state();
             }
-            self.row = Some(row % ROW + 1);
+            self.out.row = Some(row % ROW + 1);
         }
         let slot = self.slot(name);
         if ty == Type::MASK && self.keeps_words() {
-            let bits = self.ir.load(Type::I32, slot);
+            let bits = self.out.ir.load(Type::I32, slot);
             return self.mask_from(bits);
         }
-        self.ir.load_as(ty, slot, self.slot_access(ty))
+        self.out.ir.load_as(ty, slot, self.slot_access(ty))
     }
 
     /// Writes it.
@@ -195,19 +195,19 @@ impl Kernel<'_> {
         let slot = self.slot(name);
         if value.ty() == Type::MASK && self.keeps_words() {
             let bits = self.bits_of(value);
-            return self.ir.store(bits, slot);
+            return self.out.ir.store(bits, slot);
         }
-        self.ir.store_as(value, slot, self.slot_access(value.ty()));
+        self.out.ir.store_as(value, slot, self.slot_access(value.ty()));
     }
 
     fn slot_access(&self, ty: Type) -> Access {
-        if self.in_frame { Access::aligned(alignment(ty)) } else { Access::NATURAL }
+        if self.facts.in_frame { Access::aligned(alignment(ty)) } else { Access::NATURAL }
     }
 
     /// Whether slots hold masks as words: in the warp's frame, where vectors of bits would go to memory one by one, and for AVX2, whose masks are
     /// whole vectors.
     pub fn keeps_words(&self) -> bool {
-        self.in_frame || !self.avx512
+        self.facts.in_frame || !self.facts.avx512
     }
 
     /// What a slot for a value of a type holds.
@@ -222,10 +222,10 @@ impl Kernel<'_> {
 
     /// A word of bits as a mask; for AVX2, which has no masks, one that stays a word where a vector is not asked for.
     pub fn mask_from(&mut self, bits: Operand) -> Operand {
-        if self.avx512 {
-            return self.ir.bitcast(bits, Type::MASK);
+        if self.facts.avx512 {
+            return self.out.ir.bitcast(bits, Type::MASK);
         }
-        self.ir.mask(bits)
+        self.out.ir.mask(bits)
     }
 
     /// With its vector, for whoever reads it in another block.
@@ -241,7 +241,7 @@ impl Kernel<'_> {
 
     /// The vector of a guarded pattern that has none in hand: its operation again, on vectors.
     fn recomputed(&mut self, v: Value) -> Operand {
-        let again = self.defs.get(&v).cloned().and_then(|(_, inst)| {
+        let again = self.facts.defs.get(&v).cloned().and_then(|(_, inst)| {
             let args: Vec<Operand> = inst.args.iter().map(|&a| self.vector(a)).collect();
             let (op, space) = match inst.op {
                 Op::ToGeneric(space) => (Bin::Add, space),
@@ -254,23 +254,23 @@ impl Kernel<'_> {
             };
             let address = args.into_iter().next()?;
             let Some(base) = Self::space_base(space) else { return Some(address) };
-            let base = self.ir.splat(base);
-            Some(self.ir.bin(op, address, base))
+            let base = self.out.ir.splat(base);
+            Some(self.out.ir.bin(op, address, base))
         });
         again.unwrap_or_else(|| {
             // It was emitted once on scalars, so it can be; should that not hold, the kernel is interpreted.
-            self.refused.get_or_insert_with(|| format!("v{} cannot be computed again", v.0));
+            self.out.refused.get_or_insert_with(|| format!("v{} cannot be computed again", v.0));
             Operand::poison(Type::vector(self.func_ty(v)))
         })
     }
 
     /// Converts to what the value's shape says, so that every reader finds the same form.
     pub fn fit(&mut self, v: Value, rep: Rep) -> Rep {
-        let shape = self.shapes.values[v.index()].clone();
+        let shape = self.facts.shapes.values[v.index()].clone();
         let ty = self.func_ty(v);
         match rep {
             Rep::Uniform(s) if !shape.is_uniform() => {
-                let w = self.ir.splat(s);
+                let w = self.out.ir.splat(s);
                 match shape.is_pattern() && shape.is_flat() {
                     true => Rep::Pattern { base: s, guarded: Some((Operand::TRUE, Some(w))) },
                     false => Rep::Vector(w),
@@ -281,7 +281,7 @@ impl Kernel<'_> {
                 Rep::Vector(w)
             }
             Rep::Vector(w) if shape.is_uniform() || shape.is_pattern() => {
-                let base = self.ir.extract_lane(w, 0);
+                let base = self.out.ir.extract_lane(w, 0);
                 if shape.is_uniform() {
                     Rep::Uniform(base)
                 } else {
@@ -311,9 +311,9 @@ impl Kernel<'_> {
             }
             Rep::Vector(w) => {
                 let mut new = w;
-                let escaping = self.shapes.escaping[v.index()];
-                let mask = mask.or(escaping.then_some(self.mask));
-                if mask.is_some_and(|m| !self.homes.contains_key(&v) && self.kept_by_call(v, w, m)) {
+                let escaping = self.facts.shapes.escaping[v.index()];
+                let mask = mask.or(escaping.then_some(self.cursor.mask));
+                if mask.is_some_and(|m| !self.out.homes.contains_key(&v) && self.kept_by_call(v, w, m)) {
                     if let (Some(g), Some((slot, _))) = (guard, self.slot_parts(v).into_iter().nth(1)) {
                         self.store_slot(slot, g);
                     }
@@ -321,13 +321,13 @@ impl Kernel<'_> {
                 }
                 if let Some(m) = mask {
                     let old = self.load_slot(names::slot(v.0), w.ty());
-                    new = self.ir.select(m, w, old);
+                    new = self.out.ir.select(m, w, old);
                 }
                 parts.push(new);
                 parts.extend(guard);
             }
         }
-        let homes = self.homes.get(&v).filter(|h| h.eager).map(|h| h.at.clone());
+        let homes = self.out.homes.get(&v).filter(|h| h.eager).map(|h| h.at.clone());
         for (i, ((slot, _), value)) in self.slot_parts(v).into_iter().zip(parts).enumerate() {
             self.store_slot(slot, value);
             if let Some(at) = homes.as_ref().and_then(|h| h.get(i)) {
@@ -339,12 +339,12 @@ impl Kernel<'_> {
     /// A representation as a vector.
     pub fn spread(&mut self, ty: Ty, rep: &Rep, offsets: &[i64; LANES]) -> Operand {
         match *rep {
-            Rep::Uniform(s) => self.ir.splat(s),
+            Rep::Uniform(s) => self.out.ir.splat(s),
             Rep::Vector(w) | Rep::Pattern { guarded: Some((_, Some(w))), .. } => w,
             Rep::Pattern { base, .. } => {
-                let w = self.ir.splat(base);
-                let c = self.ir.lanes(ty, |l| offsets[l]);
-                self.ir.bin(Bin::Add, w, c)
+                let w = self.out.ir.splat(base);
+                let c = self.out.ir.lanes(ty, |l| offsets[l]);
+                self.out.ir.bin(Bin::Add, w, c)
             }
         }
     }
@@ -367,7 +367,7 @@ impl Kernel<'_> {
         if matches!(rep, Rep::Pattern { guarded: Some((_, None)), .. }) {
             return self.recomputed(v);
         }
-        let shape = self.shapes.values[v.index()].clone();
+        let shape = self.facts.shapes.values[v.index()].clone();
         let ty = self.func_ty(v);
         self.spread(ty, &rep, &shape.offsets)
     }
@@ -376,13 +376,13 @@ impl Kernel<'_> {
     pub fn raw_first_lane(&mut self, v: Value) -> Operand {
         match self.rep(v) {
             Rep::Uniform(s) | Rep::Pattern { base: s, .. } => s,
-            Rep::Vector(w) => self.ir.extract_lane(w, 0),
+            Rep::Vector(w) => self.out.ir.extract_lane(w, 0),
         }
     }
 
     /// The bits that a raw value stands for.
     fn exact(&mut self, v: Value, lanes: Lanes, s: Operand) -> Operand {
-        if !self.raw.contains(&v) {
+        if !self.facts.raw.contains(&v) {
             return s;
         }
         self.emitter(lanes).canonical(Fmt::F32, s)

@@ -10,7 +10,7 @@ use crate::ir::{Access, Bin, Cast, Cmp, Operand, Type};
 impl Kernel<'_> {
     /// A value's constant, if it is one.
     fn constant(&self, v: Value) -> Option<u32> {
-        self.constants.get(&v).map(|&bits| bits as u32)
+        self.facts.constants.get(&v).map(|&bits| bits as u32)
     }
 
     /// The lanes in hand that an operation names, as an i32: `None` for the operand where the operation has none. Only where all lanes
@@ -18,18 +18,18 @@ impl Kernel<'_> {
     fn members(&mut self, operand: Option<Value>) -> Result<Operand> {
         let bits = self.mask_bits();
         let Some(v) = operand else { return Ok(bits) };
-        if self.per_lane {
+        if self.per_lane() {
             // Only they are here.
             return Ok(bits);
         }
         if self.constant(v) == Some(u32::MAX) {
             return Ok(bits);
         }
-        if !self.shapes.values[v.index()].is_uniform() {
+        if !self.facts.shapes.values[v.index()].is_uniform() {
             return Err(Unsupported("an operation between lanes whose members differ".into()));
         }
         let m = self.first_lane(v);
-        Ok(self.ir.bin(Bin::And, bits, m))
+        Ok(self.out.ir.bin(Bin::And, bits, m))
     }
 
     /// An operation in which lanes take part together.
@@ -55,10 +55,10 @@ impl Kernel<'_> {
 
     fn elect(&mut self, inst: &Inst) -> Result<()> {
         let members = self.members(Some(inst.args[0]))?;
-        let first = self.ir.trailing_zeros(members);
-        let wide = self.ir.splat(first);
-        let numbers = self.ir.lane_numbers();
-        let is = self.ir.icmp(Cmp::Eq, wide, numbers);
+        let first = self.out.ir.trailing_zeros(members);
+        let wide = self.out.ir.splat(first);
+        let numbers = self.out.ir.lane_numbers();
+        let is = self.out.ir.icmp(Cmp::Eq, wide, numbers);
         self.define(inst.results[0], Rep::Uniform(first))?;
         self.define(inst.results[1], Rep::Vector(is))
     }
@@ -66,18 +66,18 @@ impl Kernel<'_> {
     fn vote(&mut self, inst: &Inst, mode: VoteMode, sync: bool) -> Result<()> {
         let members = self.members(sync.then_some(inst.args[1]))?;
         let p = self.vector(inst.args[0]);
-        let p = self.ir.freeze(p);
-        let p = self.ir.bitcast(p, Type::I32);
-        let set = self.ir.bin(Bin::And, p, members);
-        let all = |k: &mut Self| k.ir.icmp(Cmp::Eq, set, members);
-        let none = |k: &mut Self, how: Cmp| k.ir.icmp_int(how, set, 0);
+        let p = self.out.ir.freeze(p);
+        let p = self.out.ir.bitcast(p, Type::I32);
+        let set = self.out.ir.bin(Bin::And, p, members);
+        let all = |k: &mut Self| k.out.ir.icmp(Cmp::Eq, set, members);
+        let none = |k: &mut Self, how: Cmp| k.out.ir.icmp_int(how, set, 0);
         let r = match mode {
             VoteMode::Ballot => set,
             VoteMode::All => all(self),
             VoteMode::Any => none(self, Cmp::Ne),
             VoteMode::Uni => {
                 let (a, n) = (all(self), none(self, Cmp::Eq));
-                self.ir.bin(Bin::Or, a, n)
+                self.out.ir.bin(Bin::Or, a, n)
             }
         };
         self.define(inst.results[0], Rep::Uniform(r))
@@ -97,8 +97,8 @@ impl Kernel<'_> {
         let members = self.members(Some(inst.args[1]))?;
         let v = self.vector(inst.args[0]);
         let m = self.mask_from(members);
-        let v = self.ir.select(m, v, Operand::int(Type::WORDS, identity));
-        let r = self.ir.reduce(name, v);
+        let v = self.out.ir.select(m, v, Operand::int(Type::WORDS, identity));
+        let r = self.out.ir.reduce(name, v);
         self.define(inst.results[0], Rep::Uniform(r))
     }
 
@@ -106,16 +106,16 @@ impl Kernel<'_> {
     fn matching(&mut self, inst: &Inst, mode: MatchMode) -> Result<()> {
         let members = self.members(Some(inst.args[1]))?;
         let v = self.vector(inst.args[0]);
-        let v = self.ir.freeze(v);
+        let v = self.out.ir.freeze(v);
         if mode == MatchMode::All {
             let lane = self.first_set(members);
-            let one = self.ir.extract(v, lane);
-            let one = self.ir.splat(one);
-            let same = self.ir.icmp(Cmp::Eq, v, one);
-            let same = self.ir.bitcast(same, Type::I32);
-            let same = self.ir.bin(Bin::And, same, members);
-            let all = self.ir.icmp(Cmp::Eq, same, members);
-            let mask = self.ir.select(all, members, Operand::i32(0));
+            let one = self.out.ir.extract(v, lane);
+            let one = self.out.ir.splat(one);
+            let same = self.out.ir.icmp(Cmp::Eq, v, one);
+            let same = self.out.ir.bitcast(same, Type::I32);
+            let same = self.out.ir.bin(Bin::And, same, members);
+            let all = self.out.ir.icmp(Cmp::Eq, same, members);
+            let mask = self.out.ir.select(all, members, Operand::i32(0));
             self.define(inst.results[0], Rep::Uniform(mask))?;
             return match inst.results.get(1) {
                 Some(&r) => self.define(r, Rep::Uniform(all)),
@@ -123,30 +123,30 @@ impl Kernel<'_> {
             };
         }
         let (left, out) = (self.scratch(Type::I32), self.scratch(Type::WORDS));
-        self.ir.store(members, left);
-        self.ir.store(Operand::zero(Type::WORDS), out);
-        let (again, end) = (self.ir.fresh("value"), self.ir.fresh("values.end"));
-        self.ir.br(again);
-        self.ir.label(again);
-        let l = self.ir.load(Type::I32, left);
+        self.out.ir.store(members, left);
+        self.out.ir.store(Operand::zero(Type::WORDS), out);
+        let (again, end) = (self.out.ir.fresh("value"), self.out.ir.fresh("values.end"));
+        self.out.ir.br(again);
+        self.out.ir.label(again);
+        let l = self.out.ir.load(Type::I32, left);
         let lane = self.first_set(l);
-        let one = self.ir.extract(v, lane);
-        let one = self.ir.splat(one);
+        let one = self.out.ir.extract(v, lane);
+        let one = self.out.ir.splat(one);
         let m = self.mask_from(members);
-        let same = self.ir.icmp(Cmp::Eq, v, one);
-        let same = self.ir.bin(Bin::And, same, m);
-        let bits = self.ir.bitcast(same, Type::I32);
-        let wide = self.ir.splat(bits);
-        let old = self.ir.load(Type::WORDS, out);
-        let new = self.ir.select(same, wide, old);
-        self.ir.store(new, out);
-        let not = self.ir.bin_int(Bin::Xor, bits, -1);
-        let rest = self.ir.bin(Bin::And, l, not);
-        self.ir.store(rest, left);
-        let more = self.ir.icmp_int(Cmp::Ne, rest, 0);
-        self.ir.br_if(more, again, end);
-        self.ir.label(end);
-        let r = self.ir.load(Type::WORDS, out);
+        let same = self.out.ir.icmp(Cmp::Eq, v, one);
+        let same = self.out.ir.bin(Bin::And, same, m);
+        let bits = self.out.ir.bitcast(same, Type::I32);
+        let wide = self.out.ir.splat(bits);
+        let old = self.out.ir.load(Type::WORDS, out);
+        let new = self.out.ir.select(same, wide, old);
+        self.out.ir.store(new, out);
+        let not = self.out.ir.bin_int(Bin::Xor, bits, -1);
+        let rest = self.out.ir.bin(Bin::And, l, not);
+        self.out.ir.store(rest, left);
+        let more = self.out.ir.icmp_int(Cmp::Ne, rest, 0);
+        self.out.ir.br_if(more, again, end);
+        self.out.ir.label(end);
+        let r = self.out.ir.load(Type::WORDS, out);
         self.define(inst.results[0], Rep::Vector(r))?;
         match inst.results.get(1) {
             Some(&p) => self.define(p, Rep::Vector(Operand::ALL)),
@@ -156,8 +156,8 @@ impl Kernel<'_> {
 
     /// The lowest bit's number, of a mask that may be empty.
     pub fn first_set(&mut self, mask: Operand) -> Operand {
-        let n = self.ir.trailing_zeros(mask);
-        self.ir.bin_int(Bin::And, n, 31)
+        let n = self.out.ir.trailing_zeros(mask);
+        self.out.ir.bin_int(Bin::And, n, 31)
     }
 
     /// `shfl` by the manual's pseudo-code. A lane that does not take part gives nothing: its reader keeps its own value.
@@ -168,9 +168,9 @@ impl Kernel<'_> {
             (Some(b), Some(c)) => {
                 let lanes: Vec<(u32, bool)> =
                     (0..LANES as u32).map(|l| source_lane(mode, l, b & 31, c)).collect();
-                let picked = self.ir.shuffle(v, None, lanes.iter().map(|(s, _)| *s as usize));
-                let inside = self.ir.lanes(Ty::I1, |l| i64::from(lanes[l].1));
-                let source = self.ir.lanes(Ty::I32, |l| i64::from(lanes[l].0));
+                let picked = self.out.ir.shuffle(v, None, lanes.iter().map(|(s, _)| *s as usize));
+                let inside = self.out.ir.lanes(Ty::I1, |l| i64::from(lanes[l].1));
+                let source = self.out.ir.lanes(Ty::I32, |l| i64::from(lanes[l].0));
                 (picked, inside, source)
             }
             _ => {
@@ -179,14 +179,14 @@ impl Kernel<'_> {
                 (self.permute(v, source), inside, source)
             }
         };
-        let picked = if self.full {
+        let picked = if self.cursor.full {
             picked
         } else {
             let bits = self.mask_bits();
-            let bits = self.ir.splat(bits);
-            let there = self.ir.bin(Bin::LShr, bits, source);
-            let there = self.ir.cast(Cast::Trunc, there, Type::MASK);
-            self.ir.select(there, picked, v)
+            let bits = self.out.ir.splat(bits);
+            let there = self.out.ir.bin(Bin::LShr, bits, source);
+            let there = self.out.ir.cast(Cast::Trunc, there, Type::MASK);
+            self.out.ir.select(there, picked, v)
         };
         self.define(inst.results[0], Rep::Vector(picked))?;
         match inst.results.get(1) {
@@ -196,47 +196,47 @@ impl Kernel<'_> {
     }
 
     fn source_vector(&mut self, mode: ShflMode, b: Operand, c: Operand) -> (Operand, Operand) {
-        let lane = self.ir.lane_numbers();
-        let b = self.ir.bin_int(Bin::And, b, 31);
-        let segment = self.ir.bin_int(Bin::LShr, c, 8);
-        let segment = self.ir.bin_int(Bin::And, segment, 31);
-        let clamp = self.ir.bin_int(Bin::And, c, 31);
-        let not = self.ir.bin_int(Bin::Xor, segment, -1);
-        let min = self.ir.bin(Bin::And, lane, segment);
-        let rest = self.ir.bin(Bin::And, clamp, not);
-        let max = self.ir.bin(Bin::Or, min, rest);
+        let lane = self.out.ir.lane_numbers();
+        let b = self.out.ir.bin_int(Bin::And, b, 31);
+        let segment = self.out.ir.bin_int(Bin::LShr, c, 8);
+        let segment = self.out.ir.bin_int(Bin::And, segment, 31);
+        let clamp = self.out.ir.bin_int(Bin::And, c, 31);
+        let not = self.out.ir.bin_int(Bin::Xor, segment, -1);
+        let min = self.out.ir.bin(Bin::And, lane, segment);
+        let rest = self.out.ir.bin(Bin::And, clamp, not);
+        let max = self.out.ir.bin(Bin::Or, min, rest);
         let (j, how) = match mode {
-            ShflMode::Up => (self.ir.bin(Bin::Sub, lane, b), Cmp::Sge),
-            ShflMode::Down => (self.ir.bin(Bin::Add, lane, b), Cmp::Sle),
-            ShflMode::Bfly => (self.ir.bin(Bin::Xor, lane, b), Cmp::Sle),
+            ShflMode::Up => (self.out.ir.bin(Bin::Sub, lane, b), Cmp::Sge),
+            ShflMode::Down => (self.out.ir.bin(Bin::Add, lane, b), Cmp::Sle),
+            ShflMode::Bfly => (self.out.ir.bin(Bin::Xor, lane, b), Cmp::Sle),
             ShflMode::Idx => {
-                let inner = self.ir.bin(Bin::And, b, not);
-                (self.ir.bin(Bin::Or, min, inner), Cmp::Sle)
+                let inner = self.out.ir.bin(Bin::And, b, not);
+                (self.out.ir.bin(Bin::Or, min, inner), Cmp::Sle)
             }
         };
-        let inside = self.ir.icmp(how, j, max);
-        let source = self.ir.select(inside, j, lane);
-        (self.ir.bin_int(Bin::And, source, 31), inside)
+        let inside = self.out.ir.icmp(how, j, max);
+        let source = self.out.ir.select(inside, j, lane);
+        (self.out.ir.bin_int(Bin::And, source, 31), inside)
     }
 
     /// Each lane's element of `v` by its index.
     fn permute(&mut self, v: Operand, source: Operand) -> Operand {
-        if !self.avx512 {
+        if !self.facts.avx512 {
             let slot = self.scratch(Type::WORDS);
-            self.ir.store_as(v, slot, Access::aligned(64));
-            let wide = self.ir.cast(Cast::ZExt, source, Type::ADDRESSES);
-            let at = self.ir.element(Type::I32, slot, wide);
-            return self.ir.gather(Type::WORDS, at, Operand::ALL, 4);
+            self.out.ir.store_as(v, slot, Access::aligned(64));
+            let wide = self.out.ir.cast(Cast::ZExt, source, Type::ADDRESSES);
+            let at = self.out.ir.element(Type::I32, slot, wide);
+            return self.out.ir.gather(Type::WORDS, at, Operand::ALL, 4);
         }
         const HALF: usize = LANES / 2;
-        let half = |k: &mut Self, v: Operand, first: usize| k.ir.shuffle(v, None, first..first + HALF);
+        let half = |k: &mut Self, v: Operand, first: usize| k.out.ir.shuffle(v, None, first..first + HALF);
         let (lo, hi) = (half(self, v, 0), half(self, v, HALF));
         let halves = [0, HALF].map(|first| {
             let index = half(self, source, first);
             let name = "llvm.x86.avx512.vpermi2var.d.512";
-            self.ir.intrinsic(name, [None; 2], index.ty(), &[lo, index, hi])
+            self.out.ir.intrinsic(name, [None; 2], index.ty(), &[lo, index, hi])
         });
-        self.ir.shuffle(halves[0], Some(halves[1]), 0..LANES)
+        self.out.ir.shuffle(halves[0], Some(halves[1]), 0..LANES)
     }
 }
 
