@@ -10,8 +10,8 @@ use wave::{LANES, Ty};
 use super::constants::Long;
 use super::operand::Is;
 use super::{
-    Access, Argument, Bin, Block, Callee, Cast, Cmp, Elem, Fcmp, Global, Inst, Lanes, Likely, Module, Name,
-    Op, Operand, Order, Rmw, Signature, Target, Type,
+    Access, Argument, Bin, Block, Callee, Cast, Cmp, Effect, Elem, Fcmp, Global, Inst, Lanes, Likely, Module,
+    Name, Op, Operand, Order, Rmw, Signature, Target, Type,
 };
 
 /// A function's code while it is written.
@@ -455,7 +455,7 @@ impl Builder {
         Several { register, types }
     }
 
-    /// Calls an intrinsic function that is overloaded by types.
+    /// Calls an intrinsic function that only computes.
     pub fn intrinsic(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -463,7 +463,19 @@ impl Builder {
         returns: Type,
         arguments: &[Operand],
     ) -> Operand {
-        let callee = Callee::Intrinsic(name.into(), overloads);
+        let callee = Callee::Intrinsic(name.into(), overloads, Effect::None);
+        self.call(callee, returns, arguments.iter().map(|a| Argument::from(*a)))
+    }
+
+    /// Calls an intrinsic function that acts on more than its operands: memory, or the processor's state.
+    pub fn act(
+        &mut self,
+        name: &'static str,
+        overloads: [Option<Type>; 2],
+        returns: Type,
+        arguments: &[Operand],
+    ) -> Operand {
+        let callee = Callee::Intrinsic(name.into(), overloads, Effect::Any);
         self.call(callee, returns, arguments.iter().map(|a| Argument::from(*a)))
     }
 

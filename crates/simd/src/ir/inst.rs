@@ -149,8 +149,8 @@ pub enum Callee {
     Function(Name),
     /// A function whose address is known at run time.
     Pointer(Operand),
-    /// An intrinsic function: its name without overloaded types, and those.
-    Intrinsic(Cow<'static, str>, [Option<Type>; 2]),
+    /// An intrinsic function: its name without overloaded types, those, and what it does to memory.
+    Intrinsic(Cow<'static, str>, [Option<Type>; 2], Effect),
     /// Assembly: the text, the constraints, and whether it has effects beyond its result.
     Assembly { text: Cow<'static, str>, constraints: Cow<'static, str>, side_effect: bool },
 }
@@ -193,7 +193,7 @@ pub enum Signature {
 }
 
 /// What an instruction does to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Nothing.
     None,
@@ -291,11 +291,7 @@ impl Op {
             Op::Load(..) | Op::Store(..) | Op::CmpXchg { .. } | Op::AtomicRmw { .. } | Op::Fence { .. } => {
                 Effect::Any
             }
-            Op::Call { callee: Callee::Intrinsic(name, _), .. } => match name.as_ref() {
-                "llvm.masked.load" | "llvm.masked.gather" => Effect::Reads,
-                name if PURE.iter().any(|pure| name.starts_with(pure)) => Effect::None,
-                _ => Effect::Any,
-            },
+            Op::Call { callee: Callee::Intrinsic(.., effect), .. } => *effect,
             Op::Call { .. } => Effect::Any,
             _ => Effect::None,
         }
@@ -332,41 +328,3 @@ impl Op {
         }
     }
 }
-
-/// Intrinsic functions that only compute: those of integers and floats, reductions, and the processor's own
-/// that the emitter calls with operands in registers.
-const PURE: [&str; 33] = [
-    "llvm.bitreverse",
-    "llvm.ceil",
-    "llvm.ctlz",
-    "llvm.ctpop",
-    "llvm.cttz",
-    "llvm.floor",
-    "llvm.fma",
-    "llvm.fptosi.sat",
-    "llvm.fptoui.sat",
-    "llvm.fshl",
-    "llvm.fshr",
-    "llvm.round",
-    "llvm.roundeven",
-    "llvm.sadd.sat",
-    "llvm.smax",
-    "llvm.smin",
-    "llvm.sqrt",
-    "llvm.ssub.sat",
-    "llvm.trunc",
-    "llvm.umax",
-    "llvm.umin",
-    "llvm.vector.reduce",
-    "llvm.x86.avx2.pshuf.b",
-    "llvm.x86.avx512.add",
-    "llvm.x86.avx512.div",
-    "llvm.x86.avx512.mask",
-    "llvm.x86.avx512.mul",
-    "llvm.x86.avx512.pshuf.b",
-    "llvm.x86.avx512.rcp14",
-    "llvm.x86.avx512.rsqrt14",
-    "llvm.x86.avx512.sqrt",
-    "llvm.x86.avx512.sub",
-    "llvm.x86.avx512.v",
-];

@@ -18,6 +18,9 @@ mod operand;
 mod print;
 mod types;
 
+#[cfg(test)]
+mod tests;
+
 pub use builder::Builder;
 pub use constants::Constants;
 pub use function::{Attributes, Block, Function, Global, Initialiser, Module, Parameter};

@@ -204,7 +204,7 @@ impl fmt::Display for In<'_, Callee> {
         match self.1 {
             Callee::Function(name) => write!(f, "@{name}"),
             Callee::Pointer(at) => In(self.0, at).fmt(f),
-            Callee::Intrinsic(name, overloads) => {
+            Callee::Intrinsic(name, overloads, _) => {
                 write!(f, "@{name}")?;
                 overloads.iter().flatten().try_for_each(|ty| write!(f, ".{}", ty.suffix()))
             }

@@ -240,11 +240,11 @@ impl Kernel<'_> {
             .map(|(i, p)| Parameter::new(p.ty, Name::numbered("a", i)))
             .collect();
         let outer = self.out.ir.begin();
-        self.out.ir.intrinsic("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[0]]);
+        self.out.ir.act("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[0]]);
         let arguments: Vec<Argument> =
             parameters.iter().map(|p| Operand::local(p.ty, p.name).into()).collect();
         let result = self.out.ir.call_at(0, Callee::Function(inner), returns, arguments, true);
-        self.out.ir.intrinsic("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[1]]);
+        self.out.ir.act("llvm.x86.sse.ldmxcsr", [None; 2], Type::Void, &[words[1]]);
         self.out.ir.ret(result);
         let blocks = self.out.ir.end(outer);
         self.out.ir.module.functions.push(entry);

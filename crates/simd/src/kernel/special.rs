@@ -100,7 +100,7 @@ impl Kernel<'_> {
                 Rep::Vector(self.out.ir.lanes(Ty::I32, |l| i64::from(of(l as u32))))
             }
             SReg::Clock | SReg::Clock64 | SReg::GlobalTimer64 => {
-                let t = self.out.ir.intrinsic("llvm.readcyclecounter", [None; 2], Type::I64, &[]);
+                let t = self.out.ir.act("llvm.readcyclecounter", [None; 2], Type::I64, &[]);
                 Rep::Uniform(if reg == SReg::Clock { self.out.ir.cast(Cast::Trunc, t, Type::I32) } else { t })
             }
         };
