@@ -326,6 +326,17 @@ impl Program {
         Ok(Program::new(Modules::Whole(Arc::new(module)), targets, maker))
     }
 
+    /// Of a module of wave IR that was not made of PTX: for tests and tools.
+    ///
+    /// # Errors
+    /// The rules of the IR that it breaks.
+    pub fn of_module(module: Module, engine: Engine) -> Result<Program, Vec<wave::verify::Problem>> {
+        wave::verify::verify(&module)?;
+        let unit = *blake3::hash(module.to_string().as_bytes()).as_bytes();
+        let maker = Maker::from_environment(engine, unit);
+        Ok(Program::new(Modules::Whole(Arc::new(module)), HashMap::new(), maker))
+    }
+
     fn new(modules: Modules, targets: HashMap<FuncId, u32>, maker: Maker) -> Program {
         let functions = modules.heads().functions.iter();
         let codes = functions.map(|f| f.kernel.is_some().then(Codes::default)).collect();

@@ -6,84 +6,23 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cpu::{Effort, Engine, Program, Source, Specialisation, Target};
-use grid::{Launch, Workers};
+use cpu::{Effort, Engine, Program, Source, Target};
+use grid::Workers;
 use hwtruth::sample::Turn;
 use support::case::{self, Run};
-use support::memory::{Aligned, Memory};
+use support::execute::{By, execute};
 use wave::interp::Interpreter;
 use wave::{FuncId, Module, Op};
 
 fn launch(program: &Program, workers: &Workers, run: &Run, how: How) -> Result<(), String> {
     let id = program.module().function(&run.kernel).ok_or_else(|| format!("no kernel `{}`", run.kernel))?;
-    let info = program.module().functions[id.index()].kernel.as_ref().ok_or("not a kernel")?;
-    let mut image = Aligned::new(&vec![0; program.module().image_size as usize]);
-    let base = image.address();
-    image.bytes().copy_from_slice(&program.image(base));
-    let mut buffers: Vec<Option<Aligned>> =
-        run.args.iter().map(|a| a.count.map(|_| Aligned::new(&a.bytes))).collect();
-    let mut params = vec![0u8; info.param_size as usize];
-    if info.params.len() != run.args.len() {
-        return Err(format!(
-            "{} takes {} arguments, the file gives {}",
-            run.kernel,
-            info.params.len(),
-            run.args.len()
-        ));
-    }
-    for ((place, arg), buffer) in info.params.iter().zip(&run.args).zip(&buffers) {
-        let bytes = buffer.as_ref().map_or(arg.bytes.clone(), |b| b.address().to_le_bytes().to_vec());
-        let at = place.offset as usize;
-        params[at..at + bytes.len()].copy_from_slice(&bytes);
-    }
-    let mut ranges: Vec<(u64, u64)> = buffers.iter().flatten().map(|b| b.range()).collect();
-    ranges.push(image.range());
-    let memory = Memory::new(ranges);
-    let spec = Specialisation::of_launch(run.grid, run.block).in_clusters(run.cluster.is_some());
-    let kernel = program.kernel_for(id, spec).ok_or("no code")?;
-    if how.engine() == Engine::Compiled && kernel.report.is_none() {
-        return Err(format!("not compiled: {}", kernel.refused.as_deref().unwrap_or("no reason")));
-    }
     let alone =
         if matches!(how, How::WithoutCalls) { Some(without_calls(program.module(), id)?) } else { None };
-    let result = workers.run(&Launch {
-        name: &run.kernel,
-        code: alone.as_ref().map_or(&*kernel.code, |code| code),
-        grid: run.grid,
-        block: run.block,
-        params: &params,
-        image: base,
-        shared: [info.shared_size as u32, run.shared],
-        stack: 0,
-        cluster: run.cluster,
-        cooperative: run.cooperative,
-        id: 1,
-        host: &memory,
-    });
-    match (&run.fault, result) {
-        (None, Err(fault)) => return Err(format!("fault {:?}: {fault}", fault.kind)),
-        (Some(want), Ok(())) => return Err(format!("no fault, {want} expected")),
-        (Some(want), Err(fault)) if &format!("{:?}", fault.kind) != want => {
-            return Err(format!("{:?} instead of {want}: {fault}", fault.kind));
-        }
-        (Some(_), Err(fault)) if run.source.is_some() => {
-            let source = fault.line.and_then(|line| program.source_of(line));
-            if source != run.source {
-                return Err(format!("{fault} at {source:?} instead of {:?}", run.source));
-            }
-        }
-        _ => {}
-    }
-    let mut printed: Vec<String> = memory.printed().lines().map(String::from).collect();
-    let mut wanted = run.prints.clone();
-    printed.sort();
-    wanted.sort();
-    if printed != wanted {
-        return Err(format!("printed {printed:?}, expected {wanted:?}"));
-    }
-    let after: Vec<Option<Vec<u8>>> =
-        buffers.iter_mut().map(|b| b.as_mut().map(|b| b.bytes().to_vec())).collect();
-    run.check(&after)
+    let code = match &alone {
+        Some(code) => By::This(code),
+        None => By::Engine(how.engine()),
+    };
+    execute(program, workers, run, code)
 }
 
 /// A kernel with all calls inlined or turned into jumps, for the interpreter.

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use wave::abi::{BlockCtx, Code, Stop, WarpCtx};
-use wave::{FuncId, Module};
+use wave::{FuncId, Function, Module};
 
 use crate::cache::{Cache, Key};
 use crate::effort::Effort;
+use crate::kernel::explain::{self, View};
 use crate::kernel::shape::Specialisation;
 use crate::kernel::{self, RESUME, RUN_BLOCKS, Report, SWEEP};
 use crate::llvm::{Llvm, LlvmError, Ticket};
@@ -202,7 +203,7 @@ impl Compiled {
             return Err(Error::Unsupported("a processor without AVX2".into()));
         }
         missed();
-        let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
+        let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target, &|_| ())?;
         let facts = Facts {
             frame: emitted.frame as u64,
             local: emitted.local,
@@ -304,7 +305,7 @@ impl Code for Compiled {
 /// # Errors
 /// The kernel is not supported.
 pub fn ir(request: &Request) -> Result<String, Error> {
-    let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
+    let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target, &|_| ())?;
     Ok(emitted.ir + &emitted.sweep)
 }
 
@@ -313,7 +314,23 @@ pub fn ir(request: &Request) -> Result<String, Error> {
 /// # Errors
 /// The kernel is not supported, or there is no LLVM.
 pub fn assembly(request: &Request) -> Result<String, Error> {
-    let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target)?;
+    let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target, &|_| ())?;
     let ir = emitted.ir + &emitted.sweep;
     Ok(Llvm::get()?.assembly(&ir, request.target, emitted.report.effort)?)
+}
+
+/// A kernel's wave IR after each pass that its code is made by, with the passes' names.
+///
+/// # Errors
+/// The kernel is not supported.
+pub fn stages(request: &Request) -> Result<Vec<(&'static str, Function)>, Error> {
+    Ok(explain::stages(request.module, request.kernel, request.spec, request.target)?)
+}
+
+/// A kernel's wave IR with notes on what is known of it: as its code is made of it, or `after` the pass of a name.
+///
+/// # Errors
+/// The kernel is not supported, or goes through no such pass.
+pub fn explained(request: &Request, view: View, after: Option<&str>) -> Result<String, Error> {
+    Ok(explain::explain(request.module, request.kernel, request.spec, request.target, view, after)?)
 }

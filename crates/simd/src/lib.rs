@@ -14,8 +14,9 @@ mod object;
 mod seen;
 mod target;
 
-pub use compile::{Compiled, Error, Made, Request, Rest, assembly, ir};
+pub use compile::{Compiled, Error, Made, Request, Rest, assembly, explained, ir, stages};
 pub use kernel::Report;
+pub use kernel::explain::{View, passes};
 pub use kernel::shape::Specialisation;
 pub use object::LoadError;
 pub use target::{Target, UnknownTarget};

@@ -22,9 +22,19 @@ pub fn inlined(module: &Module, kernel: FuncId) -> Function {
     inlined_but(module, kernel, &BTreeSet::new())
 }
 
-/// Same as [`inlined`], but also keeps calls to the functions in `keep`.
+/// The same as a pass: `func` is `kernel`, whatever other passes have made of it.
+pub fn inline(module: &Module, kernel: FuncId, func: &mut Function) {
+    inline_but(module, kernel, &BTreeSet::new(), func);
+}
+
+/// As [`inlined`], but calls to the functions in `keep` stay as well.
 pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncId>) -> Function {
     let mut func = Function::clone(&module.functions[kernel.index()]);
+    inline_but(module, kernel, keep, &mut func);
+    func
+}
+
+fn inline_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncId>, func: &mut Function) {
     let taken: Vec<FuncId> = layout::address_taken(module).into_iter().collect();
     // The functions that a block's code was inlined from.
     let mut origin: BTreeMap<usize, Vec<FuncId>> = BTreeMap::new();
@@ -44,7 +54,7 @@ pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncI
             b += 1;
             continue;
         };
-        let rest = split(&mut func, b, at);
+        let rest = split(func, b, at);
         origin.insert(rest.index(), path.clone());
         let call = func.blocks[b].insts.pop();
         let Some(call) = call else { continue };
@@ -53,7 +63,7 @@ pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncI
             Op::Call(f) => {
                 let callee = &module.functions[f.index()];
                 size += callee.blocks.iter().map(|b| b.insts.len()).sum::<usize>();
-                splice(&mut func, b, callee, call.args.to_vec(), rest);
+                splice(func, b, callee, call.args.to_vec(), rest);
                 let mut deeper = path;
                 deeper.push(*f);
                 (first..func.blocks.len()).for_each(|n| {
@@ -63,7 +73,7 @@ pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncI
             Op::CallIndirect { params, results } => {
                 let fits = |f: &&FuncId| module.accepts(**f, params, results);
                 let list: Vec<FuncId> = taken.iter().filter(fits).copied().collect();
-                choose(&mut func, b, &list, &call, rest);
+                choose(func, b, &list, &call, rest);
                 (first..func.blocks.len()).for_each(|n| {
                     origin.insert(n, path.clone());
                 });
@@ -71,7 +81,6 @@ pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncI
             _ => {}
         }
     }
-    func
 }
 
 /// Moves the instructions after `at` of block `b` to a new block, whose parameters are the call's results.

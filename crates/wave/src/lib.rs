@@ -20,6 +20,7 @@ pub mod layout;
 pub mod mbarrier;
 pub mod module;
 pub mod op;
+pub mod pass;
 mod print;
 pub mod range;
 pub mod read;
@@ -32,6 +33,7 @@ pub mod verify;
 pub use func::{Block, BlockCall, BlockData, Builder, Function, Inst, Loc, Slot, Terminator, Value};
 pub use module::{FuncId, Global, GlobalId, KernelInfo, Module, ParamInfo, SharedId, SharedVar};
 pub use op::Op;
+pub use print::{Line, Notes};
 pub use types::Ty;
 
 /// Number of lanes in a warp. It is fixed, so that shuffles, votes and warp-synchronous code mean what CUDA

@@ -300,12 +300,32 @@ fn instruction(inst: &Inst, names: Names<'_>) -> String {
     text
 }
 
-/// A function, with names for the symbols it uses.
-struct Shown<'a>(&'a Function, Names<'a>);
+/// A line of a function's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A block's head.
+    Head(Block),
+    /// An instruction, by its place in the block.
+    Inst(Block, usize),
+    /// A block's terminator.
+    End(Block),
+}
+
+/// What a tool has to say of a line; nothing where it is empty.
+pub type Notes<'a> = &'a dyn Fn(Line) -> String;
+
+/// A function, with names for the symbols it uses; with notes instead of places where there are some.
+struct Shown<'a>(&'a Function, Names<'a>, Option<Notes<'a>>);
 
 impl Shown<'_> {
-    /// Writes `text`, with the source position as a comment if it is known and differs from `last`.
-    fn line(&self, f: &mut Formatter<'_>, text: &str, loc: Loc, last: &mut Loc) -> fmt::Result {
+    /// Writes `text`, and as a comment the note on it, or the place if it is known and another than `last`.
+    fn line(&self, f: &mut Formatter<'_>, text: &str, at: Line, loc: Loc, last: &mut Loc) -> fmt::Result {
+        if let Some(notes) = self.2 {
+            return match notes(at) {
+                note if note.is_empty() => writeln!(f, "{text}"),
+                note => writeln!(f, "{text:<COMMENT$} ; {note}"),
+            };
+        }
         if loc == *last {
             return writeln!(f, "{text}");
         }
@@ -325,7 +345,7 @@ impl Shown<'_> {
     }
 
     fn head(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Shown(function, _) = *self;
+        let function = self.0;
         let kind = if function.kernel.is_some() { "kernel" } else { "function" };
         write!(f, "{kind} @{}", function.name)?;
         if function.kernel.is_none() {
@@ -370,7 +390,7 @@ impl Shown<'_> {
 
 impl Display for Shown<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Shown(function, names) = *self;
+        let Shown(function, names, _) = *self;
         self.head(f)?;
         if function.external {
             return writeln!(f, " external");
@@ -389,15 +409,17 @@ impl Display for Shown<'_> {
                 None => format!("{v}: ?"),
             };
             let params: Vec<String> = block.params.iter().map(typed).collect();
-            if params.is_empty() {
-                writeln!(f, "{id}:")?;
-            } else {
-                writeln!(f, "{id}({}):", Commas(&params))?;
+            let head = match params.is_empty() {
+                true => format!("{id}:"),
+                false => format!("{id}({}):", Commas(&params)),
+            };
+            // A head has no place of its own.
+            self.line(f, &head, Line::Head(id), last, &mut last.clone())?;
+            for (n, inst) in block.insts.iter().enumerate() {
+                let text = format!("    {}", instruction(inst, names));
+                self.line(f, &text, Line::Inst(id, n), inst.loc, &mut last)?;
             }
-            for inst in &block.insts {
-                self.line(f, &format!("    {}", instruction(inst, names)), inst.loc, &mut last)?;
-            }
-            self.line(f, &format!("    {}", block.term), block.term_loc, &mut last)?;
+            self.line(f, &format!("    {}", block.term), Line::End(id), block.term_loc, &mut last)?;
         }
         writeln!(f, "}}")
     }
@@ -406,14 +428,19 @@ impl Display for Shown<'_> {
 impl Display for Function {
     /// Prints the function by itself; the module's symbols are written as numbers.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        Shown(self, Names(None)).fmt(f)
+        Shown(self, Names(None), None).fmt(f)
     }
 }
 
 impl Module {
     /// Adapts a function of this module for printing, with symbols written by name.
     pub fn shown<'a>(&'a self, function: &'a Function) -> impl Display + 'a {
-        Shown(function, Names(Some(self)))
+        Shown(function, Names(Some(self)), None)
+    }
+
+    /// The same with notes on its lines.
+    pub fn annotated<'a>(&'a self, function: &'a Function, notes: Notes<'a>) -> impl Display + 'a {
+        Shown(function, Names(Some(self)), Some(notes))
     }
 }
 
@@ -487,7 +514,7 @@ impl Display for Module {
                 writeln!(f)?;
             }
             apart = true;
-            write!(f, "{}", Shown(function, names))?;
+            write!(f, "{}", Shown(function, names, None))?;
         }
         Ok(())
     }
@@ -496,7 +523,7 @@ impl Display for Module {
 impl Module {
     /// The text of one function, with the module's names; `None` if there is no such function.
     pub fn function_text(&self, id: FuncId) -> Option<String> {
-        self.functions.get(id.index()).map(|f| Shown(f, Names(Some(self))).to_string())
+        self.functions.get(id.index()).map(|f| Shown(f, Names(Some(self)), None).to_string())
     }
 }
 

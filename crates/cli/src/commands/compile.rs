@@ -7,8 +7,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use cpu::{Cpu, Effort, Engine, Program, Source, Specialisation, backend, info};
 use driver::backend::{Backend, LoadOptions};
+use simd::View;
 use wave::op::Op;
 use wave::{FuncId, Module};
 
@@ -32,9 +34,17 @@ pub struct Args {
     /// Print the output of a stage instead of the table
     #[arg(long)]
     emit: Option<Stage>,
-    /// Threads per block in each dimension to compile for; by default what the kernel requires, or 256
+    /// With wave, shapes or ranges: what this pass leaves. The passes run in this order, from copies on once more where each lane
+    /// goes on for itself
+    #[arg(long, value_name = "PASS", value_parser = pass_names())]
+    after: Option<String>,
+    /// Threads of a block in each dimension, for which code is made; what the kernel requires, or 256
     #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',', num_args = 1..=3)]
     block: Option<Vec<u32>>,
+}
+
+fn pass_names() -> PossibleValuesParser {
+    simd::passes().into_iter().map(|(name, about)| PossibleValue::new(name).help(about)).into()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -43,7 +53,11 @@ enum Stage {
     Ast,
     /// Wave IR, from the view of one lane
     Wave,
-    /// LLVM IR, with a warp in vectors
+    /// Wave IR with how each value varies over a warp's lanes, what parts lanes, what stops keep
+    Shapes,
+    /// Wave IR with which numbers each value may be
+    Ranges,
+    /// LLVM IR, a warp in vectors
     Llvm,
     /// Assembly code for the processor
     Asm,
@@ -145,7 +159,7 @@ impl Unit<'_> {
         table::columns(&headings, &rows)
     }
 
-    fn stage(&self, stage: Stage, text: &str) -> Result<String> {
+    fn stage(&self, stage: Stage, after: Option<&str>, text: &str) -> Result<String> {
         let module = self.program.module();
         let each = |make: &dyn Fn(&simd::Request) -> Result<String, simd::Error>| {
             let one = |&id: &FuncId| {
@@ -157,6 +171,14 @@ impl Unit<'_> {
         };
         match stage {
             Stage::Ast => Ok(ptx::parse(text).map(|tree| tree.to_string()).unwrap_or_default()),
+            Stage::Wave if after.is_some() => each(&|request| {
+                let stages = simd::stages(request)?;
+                let stage = stages.iter().find(|(name, _)| Some(*name) == after);
+                let (_, func) = stage.ok_or_else(|| {
+                    simd::Error::Unsupported("its code is made without that pass".to_owned())
+                })?;
+                Ok(request.module.shown(func).to_string())
+            }),
             Stage::Wave if self.kernels.len() == module.kernels().count() => {
                 Ok(self.program.whole().to_string())
             }
@@ -167,6 +189,8 @@ impl Unit<'_> {
                 };
                 Ok(self.kernels.iter().filter_map(shown).collect())
             }
+            Stage::Shapes => each(&|request| simd::explained(request, View::Shapes, after)),
+            Stage::Ranges => each(&|request| simd::explained(request, View::Ranges, after)),
             Stage::Llvm => each(&simd::ir),
             Stage::Asm => each(&simd::assembly),
         }
@@ -175,6 +199,9 @@ impl Unit<'_> {
 
 /// Runs the subcommand; status 1 if the text has errors.
 pub fn run(args: Args) -> Result<ExitCode> {
+    if args.after.is_some() && !matches!(args.emit, Some(Stage::Wave | Stage::Shapes | Stage::Ranges)) {
+        bail!("--after goes with --emit wave, shapes or ranges");
+    }
     let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;
     let text = ptx::text_of(&bytes);
     let name = args.file.display().to_string();
@@ -217,7 +244,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     }
     let unit = Unit { program: &program, kernels, block };
     let output = match args.emit {
-        Some(stage) => unit.stage(stage, &text)?,
+        Some(stage) => unit.stage(stage, args.after.as_deref(), &text)?,
         None => unit.table(),
     };
     std::io::stdout().write_all(output.as_bytes())?;

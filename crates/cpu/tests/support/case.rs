@@ -1,4 +1,4 @@
-//! A test file: PTX with launches and their expected results in comments.
+//! A test file: PTX, or wave IR, with what is launched and what must come of it in comments (which begin with `;` in wave IR).
 //!
 //! ```text
 //! // run kernel grid=2 block=64 cluster=2 shared=0
@@ -166,7 +166,8 @@ fn argument(name: &str, rest: &str) -> Result<Argument, String> {
 pub fn parse(text: &str) -> Result<Vec<Run>, String> {
     let mut runs: Vec<Run> = Vec::new();
     for (n, line) in text.lines().enumerate() {
-        let Some(comment) = line.trim_start().strip_prefix("// ") else { continue };
+        let line = line.trim_start();
+        let Some(comment) = line.strip_prefix("// ").or_else(|| line.strip_prefix("; ")) else { continue };
         let at = |e: String| format!("line {}: {e}", n + 1);
         if let Some(rest) = comment.strip_prefix("run ") {
             runs.push(head(n + 1, rest).map_err(at)?);

@@ -85,6 +85,13 @@ impl Builder {
         Operand::global(name)
     }
 
+    /// Bytes of the text of the function in hand, so far.
+    pub fn bytes(&self) -> usize {
+        let mut text = String::new();
+        self.module.blocks(&self.body.blocks, &mut text);
+        text.len()
+    }
+
     // Blocks.
 
     /// A label that no other block of the function has.

@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use super::constants::{Constants, Long};
 use super::operand::Is;
 use super::{
-    Access, Argument, Bin, Callee, Cast, Cmp, Elem, Fcmp, Function, Global, Initialiser, Inst, Likely,
+    Access, Argument, Bin, Block, Callee, Cast, Cmp, Elem, Fcmp, Function, Global, Initialiser, Inst, Likely,
     Module, Name, Note, Op, Operand, Order, Rmw, Signature, Target, Type,
 };
 
@@ -65,22 +65,24 @@ impl Module {
             let _ = write!(out, " !dbg !{}", function.scope);
         }
         out.push_str(" {\n");
-        for block in &function.blocks {
-            let _ = writeln!(out, "{}:", block.label);
-            for inst in &block.insts {
-                let _ = writeln!(out, "  {}", In(&self.constants, inst));
-                if let Op::Call { callee: callee @ Callee::Intrinsic(..), returns, arguments, .. } = &inst.op
-                {
-                    let types: Vec<String> = arguments.iter().map(|a| a.value.ty.to_string()).collect();
-                    declared.insert(format!(
-                        "{returns} {}({})",
-                        In(&self.constants, callee),
-                        types.join(", ")
-                    ));
-                }
+        self.blocks(&function.blocks, out);
+        for inst in function.blocks.iter().flat_map(|b| &b.insts) {
+            if let Op::Call { callee: callee @ Callee::Intrinsic(..), returns, arguments, .. } = &inst.op {
+                let types: Vec<String> = arguments.iter().map(|a| a.value.ty.to_string()).collect();
+                declared.insert(format!("{returns} {}({})", In(&self.constants, callee), types.join(", ")));
             }
         }
         out.push_str("}\n");
+    }
+
+    /// Blocks, one after the other.
+    pub(super) fn blocks(&self, blocks: &[Block], out: &mut String) {
+        for block in blocks {
+            let _ = writeln!(out, "{}:", block.label);
+            for inst in &block.insts {
+                let _ = writeln!(out, "  {}", In(&self.constants, inst));
+            }
+        }
     }
 }
 

@@ -3,46 +3,36 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wave::module::KernelInfo;
-use wave::op::{Op, SReg};
+use wave::op::Op;
 use wave::range::Ranges;
 use wave::{FuncId, Function, Inst, LANES, Module, Terminator, Value};
 
+use super::aligned;
 use super::cfg::Cfg;
-use super::rendezvous;
+use super::explain::{Told, Watch};
+use super::passes::{self, Analyses, Pass, Work};
 use super::routine::Routines;
-use super::shape::{self, Shapes, Specialisation};
+use super::shape::{self, Specialisation};
 use super::{
     Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, memory,
-    nan, per_lane, rounds, spin, stop, tidy,
+    nan, per_lane,
 };
-use super::{ahead, aligned};
 use crate::effort::{self, Effort, FORMS, Form};
 use crate::target::Target;
 
-/// Writes a kernel's IR. What cannot be linearised goes lane by lane, see [`super::per_lane`].
-pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Target) -> Result<Emitted> {
+/// Writes a kernel's IR. What cannot be linearised goes lane by lane, see [`super::per_lane`]. `watch` is told of the way there.
+pub fn emit(
+    module: &Module,
+    kernel: FuncId,
+    spec: Specialisation,
+    target: &Target,
+    watch: Watch,
+) -> Result<Emitted> {
     let source = &module.functions[kernel.index()];
     let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
-    let mut func = wave::recurse::without_calls(module, kernel);
-    let [nx, ny, nz] = spec.block.map(u128::from);
-    wave::fold::fold(&mut func, |op| match op {
-        Op::Special(SReg::NtidX) => Some(nx),
-        Op::Special(SReg::NtidY) => Some(ny),
-        Op::Special(SReg::NtidZ) => Some(nz),
-        Op::Special(reg) if !spec.clusters => alone(*reg),
-        _ => None,
-    });
-    let registers = |reg| shape::register(reg, &spec);
-    wave::simplify::simplify(&mut func, &registers);
-    let calls = func
-        .blocks
-        .iter()
-        .flat_map(|b| &b.insts)
-        .any(|i| matches!(i.op, Op::Call(_) | Op::CallIndirect { .. }));
-    if calls {
-        return Err(Unsupported("a call of what is not there, or is too much to be put in its place".into()));
-    }
-    let unit = Unit { module, info, spec, target };
+    let mut func = Function::clone(source);
+    let unit = Unit { module, kernel, info, spec, target, watch };
+    unit.passes(passes::FIRST, &mut func)?;
     let large = target.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
     let forced = target.effort.is_some();
     // In the first form whose bound, or what `share` leaves of it, it keeps; of one that keeps none, the bytes that it has.
@@ -67,10 +57,12 @@ pub fn emit(module: &Module, kernel: FuncId, spec: Specialisation, target: &Targ
     // Where any block leads to any other, values live everywhere, and LLVM takes longer for the same text.
     let apart = || bounded(2, &|form| unit.apart(func.clone(), form));
     if target.per_lane {
+        watch(Told::Refused("asked for"));
         return apart().and_then(checked);
     }
     match bounded(1, &|form| unit.together(func.clone(), form)) {
         Err(Unsupported(reason)) => {
+            watch(Told::Refused(&reason));
             let made = apart()?;
             tracing::debug!(kernel = source.name, reason, "compiled so that each lane goes on for itself");
             checked(made)
@@ -96,97 +88,60 @@ fn size(func: &Function) -> usize {
     func.blocks.iter().map(|b| b.insts.len()).sum()
 }
 
-/// What a block that is its whole cluster reads of the cluster, as far as it is always the same.
-fn alone(reg: SReg) -> Option<u128> {
-    match reg {
-        SReg::ClusterCtaidX | SReg::ClusterCtaidY | SReg::ClusterCtaidZ => Some(0),
-        SReg::ClusterRank | SReg::ExplicitCluster => Some(0),
-        SReg::ClusterNctaidX | SReg::ClusterNctaidY | SReg::ClusterNctaidZ => Some(1),
-        SReg::ClusterBlocks => Some(1),
-        _ => None,
-    }
-}
-
 /// What is compiled, and for what.
 #[derive(Clone, Copy)]
 struct Unit<'a> {
     module: &'a Module,
+    kernel: FuncId,
     info: &'a KernelInfo,
     spec: Specialisation,
     target: &'a Target,
-}
-
-/// A function and what is known of it.
-struct Analysed {
-    func: Function,
-    cfg: Cfg,
-    shapes: Shapes,
-    ranges: Ranges,
+    watch: Watch<'a>,
 }
 
 impl<'a> Unit<'a> {
     /// With lanes that run together where their ways meet.
     fn together(self, mut func: Function, form: &Form) -> Result<Emitted> {
-        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
-        tidy::without_copies(&mut func, &cfg);
-        tidy::one_way_back(&mut func, &cfg);
-        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
-        tidy::close_loops(&mut func, &cfg);
-        spin::mark(&mut func, &cfg);
-        let mut told = self.analysed(stop::split_at_stops(&func))?;
-        if let Some(twice) = rounds::for_one_number(&told.func, &told.cfg, &told.shapes) {
-            let twice = self.analysed(twice)?;
-            if rounds::gains(&told.shapes, &twice.shapes) {
-                told = twice;
-            }
-        }
-        if ahead::ask(&mut told.func, &told.cfg, &told.shapes) {
-            told = self.analysed(told.func)?;
-        }
-        let mut facts = self.facts(told, form.in_frame);
+        let analyses = self.passes(passes::TOGETHER, &mut func)?.analyses(&func)?;
+        let mut facts = self.facts(func, analyses, form.in_frame);
         facts.suspends |= form.in_frame;
         facts.before_stop = before_stop(&facts.func, &facts.cfg);
         facts.always_full = self.spec.threads().is_multiple_of(LANES as u32) && !facts.leaves_early();
         let mut k = Kernel::new(facts, Strategy::Linear, form);
         k.body()?;
+        (self.watch)(Told::Kernel(&k));
         k.emitted(self.target)
     }
 
-    /// With all that is known of it.
-    fn analysed(self, func: Function) -> Result<Analysed> {
-        let cfg = Cfg::new(&func).map_err(|e| Unsupported(e.into()))?;
-        let ranges = Ranges::of(&func, &|reg| shape::register(reg, &self.spec));
-        let shapes = shape::analyse(&func, &cfg, &self.spec, &ranges);
-        Ok(Analysed { func, cfg, shapes, ranges })
+    /// Takes a function through a list of passes; what they leave.
+    fn passes(self, list: &[Pass], func: &mut Function) -> Result<Work> {
+        let mut work = Work::new(self.kernel, self.spec);
+        let told = |name: &'static str, func: &Function| (self.watch)(Told::Pass(name, func));
+        wave::pass::run(list, self.module, &mut work, func, &told)?;
+        Ok(work)
     }
 
     /// With lanes that each go on for themselves, likewise.
     fn apart(self, mut func: Function, form: &Form) -> Result<Emitted> {
-        let mut cfg = Cfg::of_any_shape(&func);
-        // Each lane has values of its own, also those that it takes along out of a loop.
-        tidy::without_copies(&mut func, &cfg);
-        if spin::may_wait(&func) {
-            cfg.find_loops();
-            spin::mark(&mut func, &cfg);
-        }
-        let mut waits = rendezvous::isolate(&mut func);
+        let mut waits = self.passes(passes::APART, &mut func)?.waits;
         let cfg = Cfg::of_any_shape(&func);
         // Nobody waits where nobody comes.
         let reached: BTreeSet<usize> = cfg.order.iter().copied().collect();
         waits.stops.retain(|b| reached.contains(b));
         let ranges = Ranges::of(&func, &|reg| shape::register(reg, &self.spec));
         let shapes = shape::apart(&func, &cfg, &self.spec, &ranges);
-        let mut facts = self.facts(Analysed { func, cfg, shapes, ranges }, true);
+        let mut facts = self.facts(func, Analyses { cfg, shapes, ranges }, true);
         facts.in_frame = form.in_frame || per_lane::in_frame(facts.suspends, facts.slotted.len());
         facts.suspends = facts.in_frame;
         let mut k = Kernel::new(facts, Strategy::PerLane(waits), form);
         k.per_lane_body()?;
+        (self.watch)(Told::Kernel(&k));
         k.emitted(self.target)
     }
 
     /// What is known of a function that is to be written as it is. Where `in_frame` holds, constants have no slots.
-    fn facts(self, analysed: Analysed, in_frame: bool) -> Facts<'a> {
-        let Analysed { func, cfg, shapes, ranges } = analysed;
+    fn facts(self, func: Function, analyses: Analyses, in_frame: bool) -> Facts<'a> {
+        let Analyses { cfg, shapes, ranges } = analyses;
         let insts = || func.blocks.iter().flat_map(|b| &b.insts);
         let suspends = insts().any(|i| i.op.suspends());
         let constants: BTreeMap<Value, u128> = insts()

@@ -55,7 +55,7 @@ impl Kernel<'_> {
         }
         let shape = self.facts.shapes.values[v.index()].clone();
         match self.rep(v) {
-            Rep::Uniform(s) => s,
+            Rep::Uniform(_) => self.first_lane(v),
             Rep::Pattern { base, guarded: None } => match shape.offsets[lane] {
                 0 => base,
                 o => self.out.ir.bin_int(Bin::Add, base, o),

@@ -618,7 +618,7 @@ impl Kernel<'_> {
     /// The value of the last lane in hand: what stays where all lanes store to one place.
     fn last_lane(&mut self, v: Value) -> Operand {
         match self.rep(v) {
-            Rep::Uniform(s) => s,
+            Rep::Uniform(_) => self.first_lane(v),
             _ if self.cursor.full => self.lane(v, LANES - 1),
             _ => {
                 let w = self.vector(v);

@@ -12,6 +12,7 @@ pub mod cfg;
 mod compare;
 mod control;
 mod emit;
+pub mod explain;
 mod flush;
 mod groups;
 mod instruction;
@@ -23,6 +24,7 @@ mod module;
 mod names;
 mod nan;
 mod offset;
+mod passes;
 mod per_lane;
 mod rendezvous;
 mod rounds;
@@ -113,7 +115,7 @@ pub const SWEEP: &str = "anywarp_sweep";
 pub const RUN_BLOCKS: &str = "anywarp_run_blocks";
 
 /// One kernel while its code is written.
-struct Kernel<'a> {
+pub struct Kernel<'a> {
     /// What is known of it. Nothing changes this.
     facts: Facts<'a>,
     /// How lanes that part go on.
@@ -135,7 +137,7 @@ enum Strategy {
 }
 
 /// What is known of a kernel before its code is written.
-struct Facts<'a> {
+pub struct Facts<'a> {
     module: &'a Module,
     spec: Specialisation,
     avx512: bool,

@@ -1,6 +1,5 @@
 //! The module around a kernel: its entry point, the loop over blocks and warps, and what its code may call.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::mem::take;
 
@@ -62,17 +61,12 @@ const UNCHANGING: Access = Access { invariant: true, ..Access::NATURAL };
 impl Kernel<'_> {
     /// The whole module, and the function that sweeps a block's warps, if it has one.
     pub fn finish(&mut self, target: &Target) -> (String, String) {
+        let sweeps = self.sweeps();
         self.matrix_places();
         self.out.ir.global(Global { name: names::SAFE, value: Initialiser::Zeros(Type::I8, 64), align: 64 });
         let misaligned = self.misaligned();
         self.out.ir.module.functions.push(misaligned);
         let warp = self.warp_function();
-        let size = {
-            let mut text = String::new();
-            self.out.ir.module.function(&warp, &mut text, &mut BTreeSet::new());
-            text.len()
-        };
-        let sweeps = self.sweeps(size);
         self.out.ir.module.functions.push(warp);
         let mut entry = if self.facts.suspends { self.resume() } else { self.run_blocks() };
         if self.facts.flushes {

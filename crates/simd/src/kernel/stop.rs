@@ -91,7 +91,7 @@ impl Kernel<'_> {
     }
 
     /// Values that a stop before `target` keeps. Those that lie in the frame stay there.
-    fn kept(&self, target: usize, result: Option<Value>, live: &[BTreeSet<Value>]) -> Vec<Value> {
+    pub fn kept(&self, target: usize, result: Option<Value>, live: &[BTreeSet<Value>]) -> Vec<Value> {
         if self.facts.in_frame {
             return Vec::new();
         }

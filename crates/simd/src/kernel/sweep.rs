@@ -30,14 +30,13 @@ const ARRIVED: Name = Name::of("arrived");
 const BARRIERS: i64 = 16;
 
 impl Kernel<'_> {
-    /// Whether the kernel gets such a loop: it stops, and a copy of its code, of `size` bytes, for each stop is not
-    /// too much.
-    pub fn sweeps(&self, size: usize) -> bool {
+    /// Whether the kernel gets such a loop: it stops, and a copy of its code for each stop is not too much.
+    pub fn sweeps(&self) -> bool {
         self.facts.suspends
             && !self.facts.in_frame
             && !self.per_lane()
             && self.out.resumes > 0
-            && size * (self.out.resumes + 2) <= MOST
+            && self.out.ir.bytes() * (self.out.resumes + 2) <= MOST
     }
 
     /// The loop, as text to append to the module: a function with four arguments: the warps, how many there are,

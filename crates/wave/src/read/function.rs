@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::cursor::{Cursor, Found};
-use super::{Lines, Names, op};
+use super::{Lines, Names, comment, op};
 use crate::func::{BlockData, Function, Inst, Loc, Slot, Terminator, Value};
 use crate::module::{KernelInfo, ParamInfo};
 use crate::op::Op;
@@ -15,6 +15,8 @@ struct Reader<'a, 'l> {
     /// Types of the values that have been defined.
     types: Vec<Option<Ty>>,
     loc: Loc,
+    /// The block being read has its terminator.
+    ended: bool,
     lines: &'a mut Lines<'l>,
 }
 
@@ -41,7 +43,7 @@ pub(super) fn read(names: &Names, lines: &mut Lines, mut c: Cursor, kernel: bool
     }
     c.expect(" {")?;
     c.end()?;
-    let mut r = Reader { names, func, types: Vec::new(), loc: Loc::default(), lines };
+    let mut r = Reader { names, func, types: Vec::new(), loc: Loc::default(), ended: true, lines };
     r.head()?;
     r.body()?;
     r.func.values = r.types.iter().map(|t| t.unwrap_or(Ty::I32)).collect();
@@ -59,9 +61,10 @@ impl Reader<'_, '_> {
             kernel(self.names, self.lines, info)?;
         }
         while let Some(mut c) = self.lines.inner("slot") {
-            let _: u32 = c.number()?;
+            self.in_turn("slot", c.number()?, self.func.slots.len())?;
             let (size, align) = (c.field(": size")?, c.field(", align")?);
-            c.expect(" ; ")?;
+            c.expect(" ;")?;
+            c.eat(" ");
             self.func.slots.push(Slot { name: c.0.to_owned(), size, align });
         }
         Ok(())
@@ -70,25 +73,41 @@ impl Reader<'_, '_> {
     fn body(&mut self) -> Found<()> {
         loop {
             let Some(line) = self.lines.next() else { return Err("`}` expected at the end".to_owned()) };
-            if line == "}" {
-                return Ok(());
+            let (code, comment) = comment(line);
+            if code == "}" {
+                return self.end();
             }
-            if line.starts_with("block") {
-                self.block(Cursor(line))?;
+            if code.starts_with("block") {
+                self.block(Cursor(code))?;
                 continue;
             }
-            let (code, comment) = line.split_once(" ; ").unwrap_or((line, ""));
-            self.place(comment)?;
+            if self.lines.numbered {
+                self.loc = Loc { line: self.lines.at as u32, ..Loc::default() };
+            } else {
+                self.place(comment)?;
+            }
             self.line(code.trim())?;
+        }
+    }
+
+    /// Numbers count from 0.
+    fn in_turn(&self, word: &str, number: usize, expected: usize) -> Found<()> {
+        if number == expected { Ok(()) } else { Err(format!("{word}{expected} expected")) }
+    }
+
+    /// The block before has to end here.
+    fn end(&self) -> Found<()> {
+        match self.func.blocks.len().checked_sub(1) {
+            Some(last) if !self.ended => Err(format!("block{last} does not end")),
+            _ => Ok(()),
         }
     }
 
     /// `block2(v1: i32):`
     fn block(&mut self, mut c: Cursor) -> Found<()> {
+        self.end()?;
         let id = c.block()?;
-        if id.index() != self.func.blocks.len() {
-            return Err(format!("block{} expected", self.func.blocks.len()));
-        }
+        self.in_turn("block", id.index(), self.func.blocks.len())?;
         let mut params = Vec::new();
         if c.eat("(") {
             let typed = c.list(")", |c| {
@@ -105,15 +124,15 @@ impl Reader<'_, '_> {
         c.end()?;
         let data = BlockData { params, insts: Vec::new(), term: Terminator::Trap, term_loc: Loc::default() };
         self.func.blocks.push(data);
+        self.ended = false;
         Ok(())
     }
 
     fn define(&mut self, v: Value, t: Ty) -> Found<()> {
-        // No such function has numbers this large; accepting them would only waste memory.
-        if v.index() > 1 << 24 {
-            return Err(format!("{v} is too large a number"));
-        }
         if self.types.len() <= v.index() {
+            let more = v.index() + 1 - self.types.len();
+            let left = self.lines.room.checked_sub(more);
+            self.lines.room = left.ok_or_else(|| format!("{v} is too large a number"))?;
             self.types.resize(v.index() + 1, None);
         }
         match self.types[v.index()].replace(t) {
@@ -145,9 +164,13 @@ impl Reader<'_, '_> {
 
     fn line(&mut self, code: &str) -> Found<()> {
         let loc = self.loc;
+        if self.ended && !self.func.blocks.is_empty() {
+            return Err(format!("the block has ended before `{code}`"));
+        }
         if let Some(term) = terminator(code)? {
             let Some(block) = self.func.blocks.last_mut() else { return Err("a block expected".to_owned()) };
             (block.term, block.term_loc) = (term, loc);
+            self.ended = true;
             return Ok(());
         }
         let (results, rest) = match code.split_once(" = ") {
@@ -236,7 +259,10 @@ fn kernel(names: &Names, lines: &mut Lines, info: &mut KernelInfo) -> Found<()> 
     };
     info.param_size = number(lines, "param_size ")?;
     while let Some(mut c) = lines.inner("param ") {
-        let _: u32 = c.number()?;
+        let n: usize = c.number()?;
+        if n != info.params.len() {
+            return Err(format!("param {} expected", info.params.len()));
+        }
         let (offset, size, align) = (c.field(": offset")?, c.field(", size")?, c.field(", align")?);
         info.params.push(ParamInfo { offset, size, align });
     }
@@ -269,6 +295,12 @@ fn constant(ty: Ty, text: &str) -> Found<Op> {
         None => text.parse::<i128>().ok().map(|n| n as u128),
     };
     let bits = bits.ok_or_else(|| format!("`{text}` is no number"))?;
+    // What the type leaves out must be zeros, or the sign.
+    let above = bits & !ty.mask();
+    let negative = text.starts_with('-') && above == !ty.mask() && bits & (1 << (ty.bits() - 1)) != 0;
+    if above != 0 && !negative {
+        return Err(format!("{text} is no {ty}"));
+    }
     Ok(Op::Const { ty, bits: bits & ty.mask() })
 }
 

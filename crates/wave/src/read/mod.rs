@@ -1,7 +1,8 @@
 //! Parses the text form of modules (`Display` of [`Module`]), for tests and tools.
 //!
-//! The result prints as the same text. Names of variables and functions must be unique. Values without a
-//! definition are dropped, and an initial value of only zeros has no bytes.
+//! What comes back prints as the same text. Names of variables and functions must be unique; values that nothing defines are gone,
+//! and a first value of zeros only has no bytes. A `;` at a line's beginning or after a space begins a comment, of which only places (`line 9,
+//! scale.cu:39`) and names of slots mean something.
 
 mod cursor;
 mod function;
@@ -48,7 +49,7 @@ impl<'a> Names<'a> {
     fn of(text: &'a str) -> Names<'a> {
         let mut names = Names::default();
         for line in text.lines() {
-            if let Some(file) = line.strip_prefix("file ") {
+            if let Some(file) = file_name(line) {
                 let n = names.files.len() as u32 + 1;
                 names.files.entry(file).or_insert(n);
             }
@@ -57,15 +58,15 @@ impl<'a> Names<'a> {
             match kind {
                 "global" | "const" => {
                     let id = GlobalId(names.globals.len() as u32);
-                    names.globals.insert(name, id);
+                    names.globals.entry(name).or_insert(id);
                 }
                 "shared" => {
                     let id = SharedId(names.shared.len() as u32);
-                    names.shared.insert(name, id);
+                    names.shared.entry(name).or_insert(id);
                 }
                 "kernel" | "function" => {
                     let id = FuncId(names.results.len() as u32);
-                    names.functions.insert(name, id);
+                    names.functions.entry(name).or_insert(id);
                     let results = rest.split_once(" -> ").map_or("", |(_, r)| r.trim_end_matches([' ', '{']));
                     names
                         .results
@@ -78,28 +79,48 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The non-empty lines of a text.
+/// Values of all functions of a text, at most: numbers may leave some out, but not so many that they only take memory.
+const VALUES: usize = 1 << 24;
+
+/// The lines of a text that hold something.
 struct Lines<'a> {
     lines: std::iter::Peekable<std::iter::Enumerate<std::str::Lines<'a>>>,
     at: usize,
+    /// Instructions come from the lines that they stand on.
+    numbered: bool,
+    /// Values that functions may have yet.
+    room: usize,
+}
+
+/// A line without its comment, and the comment.
+fn comment(line: &str) -> (&str, &str) {
+    match line.split_once(" ;") {
+        Some((code, comment)) => (code.trim_end(), comment.trim()),
+        None => (line.trim_end(), ""),
+    }
 }
 
 impl<'a> Lines<'a> {
     fn next(&mut self) -> Option<&'a str> {
-        loop {
-            let (n, line) = self.lines.next()?;
-            self.at = n + 1;
-            if !line.trim().is_empty() {
-                return Some(line);
-            }
-        }
+        self.skip();
+        let (n, line) = self.lines.next()?;
+        self.at = n + 1;
+        Some(line)
+    }
+
+    /// Steps over what holds nothing.
+    fn skip(&mut self) {
+        let holds_nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with(';');
+        while self.lines.next_if(|(_, line)| holds_nothing(line)).is_some() {}
     }
 
     /// The next line if it is indented and begins with `word`.
     fn inner(&mut self, word: &str) -> Option<Cursor<'a>> {
+        self.skip();
         let line = self.lines.peek()?.1.strip_prefix("    ")?.strip_prefix(word)?;
         self.next();
-        Some(Cursor(line))
+        // A slot's comment is its name.
+        Some(Cursor(if word == "slot" { line.trim_end() } else { comment(line).0 }))
     }
 
     fn error(&self, message: String) -> ReadError {
@@ -113,9 +134,22 @@ impl<'a> Lines<'a> {
 /// The text does not have the form that modules are printed in. This does not check the module; see
 /// [`crate::verify::verify`].
 pub fn read(text: &str) -> Result<Module, ReadError> {
+    read_by(text, false)
+}
+
+/// Reads a module as one that was written by hand: an instruction's place is its line in this text, whatever comments say, so that whoever
+/// finds fault with it names that line.
+///
+/// # Errors
+/// As of [`read`].
+pub fn read_numbered(text: &str) -> Result<Module, ReadError> {
+    read_by(text, true)
+}
+
+fn read_by(text: &str, numbered: bool) -> Result<Module, ReadError> {
     let names = Names::of(text);
     let mut module = Module { image_align: 1, ..Module::default() };
-    let mut lines = Lines { lines: text.lines().enumerate().peekable(), at: 0 };
+    let mut lines = Lines { lines: text.lines().enumerate().peekable(), at: 0, numbered, room: VALUES };
     while let Some(line) = lines.next() {
         item(&mut module, &names, &mut lines, line).map_err(|message| lines.error(message))?;
     }
@@ -123,6 +157,11 @@ pub fn read(text: &str) -> Result<Module, ReadError> {
 }
 
 fn item(module: &mut Module, names: &Names, lines: &mut Lines, line: &str) -> Found<()> {
+    if let Some(file) = file_name(line) {
+        Arc::make_mut(&mut module.files).push(file.to_owned());
+        return Ok(());
+    }
+    let line = comment(line).0;
     let (kind, rest) = line.split_once([' ', ':']).unwrap_or((line, ""));
     let mut c = Cursor(rest);
     match kind {
@@ -131,12 +170,10 @@ fn item(module: &mut Module, names: &Names, lines: &mut Lines, line: &str) -> Fo
             module.image_align = c.field(", align")?;
             c.end()
         }
-        "file" => {
-            Arc::make_mut(&mut module.files).push(rest.to_owned());
-            Ok(())
-        }
         "global" | "const" => {
             let global = global(names, lines, c, kind == "const")?;
+            let id = GlobalId(module.globals.len() as u32);
+            only(&global.name, names.globals.get(global.name.as_str()) == Some(&id))?;
             Arc::make_mut(&mut module.globals).push(global);
             Ok(())
         }
@@ -144,16 +181,32 @@ fn item(module: &mut Module, names: &Names, lines: &mut Lines, line: &str) -> Fo
             c.expect("@")?;
             let name = c.head().to_owned();
             let (size, align) = (c.field(" size")?, c.field(", align")?);
+            let id = SharedId(module.shared.len() as u32);
+            only(&name, names.shared.get(name.as_str()) == Some(&id))?;
             Arc::make_mut(&mut module.shared).push(SharedVar { name, size, align });
             c.end()
         }
         "kernel" | "function" => {
+            let id = FuncId(module.functions.len() as u32);
+            let name = Cursor(rest.trim_start_matches('@')).until(&['(', ' ']);
+            only(name, names.functions.get(name) == Some(&id))?;
             let function = function::read(names, lines, c, kind == "kernel")?;
             module.functions.push(Arc::new(function));
             Ok(())
         }
         _ => Err(format!("a variable or a function expected at `{line}`")),
     }
+}
+
+/// The name in the line of a source file: the rest of it.
+fn file_name(line: &str) -> Option<&str> {
+    let line = line.trim_end();
+    if line == "file" { Some("") } else { line.strip_prefix("file ") }
+}
+
+/// What a name stands for must be the one that is being read.
+fn only(name: &str, holds: bool) -> Found<()> {
+    if holds { Ok(()) } else { Err(format!("`{name}` is no name, or that of several")) }
 }
 
 fn global(names: &Names, lines: &mut Lines, mut c: Cursor, constant: bool) -> Found<Global> {

@@ -36,19 +36,24 @@ const TOP: u32 = u32::MAX;
 /// `kernel` without calls: those that end are inlined, recursive ones are jumps. Only calls to functions
 /// without a body, or with too large a body to be inlined, remain.
 pub fn without_calls(module: &Module, kernel: FuncId) -> Function {
-    let func = inlined(module, kernel);
-    if calls(&func).next().is_none() {
-        return func;
+    let mut func = inlined(module, kernel);
+    without_recursion(module, kernel, &mut func);
+    func
+}
+
+/// The second half of it as a pass: `func` is `kernel` after [`crate::inline`].
+pub fn without_recursion(module: &Module, kernel: FuncId, func: &mut Function) {
+    if calls(func).next().is_none() {
+        return;
     }
     let mut maker = Maker { module, graph: Graph::new(module, kernel), made: BTreeMap::new() };
-    let mut func = maker.body(kernel, &BTreeSet::new()).0;
-    let top = u128::from(layout::frame(&func).0);
+    *func = maker.body(kernel, &BTreeSet::new()).0;
+    let top = u128::from(layout::frame(func).0);
     for inst in func.blocks.iter_mut().flat_map(|b| &mut b.insts) {
         if inst.op == Op::LocalAddr(TOP) {
             inst.op = Op::Const { ty: Ty::I64, bits: top };
         }
     }
-    func
 }
 
 /// The functions that `func` calls directly.

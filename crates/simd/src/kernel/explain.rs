@@ -1,0 +1,377 @@
+//! What the compiler knows of a kernel, for people: its wave IR after each pass, and notes on each line of it.
+//!
+//! `anywarp compile --emit shapes`, `--emit ranges` and `--after PASS` print this, and the files of `tests/wave` hold it against what they expect.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use wave::range::{Range, Ranges};
+use wave::{Block, FuncId, Function, LANES, Line, Module, Terminator, Ty, Value};
+
+use super::cfg::Cfg;
+use super::passes::{self, Analyses};
+use super::shape::{Guard, Shape, Shapes, Specialisation};
+use super::{Kernel, Result, Unsupported, stop};
+use crate::target::Target;
+
+/// What a kernel's emission tells of its way.
+pub enum Told<'e> {
+    /// What a pass has made of the function.
+    Pass(&'static str, &'e Function),
+    /// Its lanes cannot be kept together, and why.
+    Refused(&'e str),
+    /// It has been written so.
+    Kernel(&'e Kernel<'e>),
+}
+
+/// Who is told of it.
+pub type Watch<'w> = &'w dyn Fn(Told<'_>);
+
+/// What notes are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// How values vary over the lanes of a warp, which branches part lanes, what lives across stops.
+    Shapes,
+    /// Which numbers values may be.
+    Ranges,
+}
+
+/// Names of all passes and what they do, in their order. Those of lanes that run together and of lanes that each go on for themselves share
+/// some names.
+pub fn passes() -> Vec<(&'static str, &'static str)> {
+    let mut list: Vec<(&str, &str)> = Vec::new();
+    for pass in [passes::FIRST, passes::TOGETHER, passes::APART].into_iter().flatten() {
+        if list.iter().all(|(name, _)| *name != pass.name) {
+            list.push((pass.name, pass.about));
+        }
+    }
+    list
+}
+
+/// The function after each pass that its code is made by.
+pub fn stages(
+    module: &Module,
+    kernel: FuncId,
+    spec: Specialisation,
+    target: &Target,
+) -> Result<Vec<(&'static str, Function)>> {
+    let stages: RefCell<Vec<(&'static str, Function)>> = RefCell::default();
+    super::emit(module, kernel, spec, target, &|told| {
+        let mut stages = stages.borrow_mut();
+        match told {
+            Told::Pass(name, func) => {
+                // A kernel that turns out to be large goes through the passes again.
+                if let Some(at) = stages.iter().position(|(known, _)| *known == name) {
+                    stages.truncate(at);
+                }
+                stages.push((name, func.clone()));
+            }
+            Told::Refused(_) => stages.truncate(passes::FIRST.len()),
+            Told::Kernel(_) => {}
+        }
+    })?;
+    Ok(stages.into_inner())
+}
+
+/// A kernel's wave IR with notes on its lines: as it is written in the end, or `after` a pass.
+pub fn explain(
+    module: &Module,
+    kernel: FuncId,
+    spec: Specialisation,
+    target: &Target,
+    view: View,
+    after: Option<&str>,
+) -> Result<String> {
+    if let Some(after) = after {
+        let stages = stages(module, kernel, spec, target)?;
+        let stage = stages.into_iter().find(|(name, _)| *name == after);
+        let (_, func) =
+            stage.ok_or_else(|| Unsupported(format!("its code is made without the pass `{after}`")))?;
+        let Analyses { cfg, shapes, ranges } = Analyses::of(&func, &spec)?;
+        let notes = Notes::new(&func, &cfg, &shapes, &ranges, None);
+        return Ok(notes.text(module, view));
+    }
+    let (reason, text) = (RefCell::new(None), RefCell::new(String::new()));
+    super::emit(module, kernel, spec, target, &|told| match told {
+        Told::Pass(..) => {}
+        Told::Refused(why) => *reason.borrow_mut() = Some(why.to_owned()),
+        Told::Kernel(k) => {
+            let notes = Notes::new(&k.facts.func, &k.facts.cfg, &k.facts.shapes, &k.facts.ranges, Some(k));
+            let how = match &*reason.borrow() {
+                Some(why) => format!("; each lane goes on for itself: {why}\n"),
+                None => "; lanes run together\n".to_owned(),
+            };
+            *text.borrow_mut() = how + &notes.head(view) + &notes.text(module, view);
+        }
+    })?;
+    Ok(text.into_inner())
+}
+
+/// A function and what is known of it.
+struct Notes<'a> {
+    func: &'a Function,
+    cfg: &'a Cfg,
+    shapes: &'a Shapes,
+    ranges: &'a Ranges,
+    /// Its code has been written.
+    kernel: Option<&'a Kernel<'a>>,
+    /// By value: the block that makes it.
+    made: Vec<Option<Block>>,
+}
+
+fn list<T: std::fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
+    items.into_iter().map(|i| i.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+impl<'a> Notes<'a> {
+    fn new(
+        func: &'a Function,
+        cfg: &'a Cfg,
+        shapes: &'a Shapes,
+        ranges: &'a Ranges,
+        kernel: Option<&'a Kernel<'a>>,
+    ) -> Notes<'a> {
+        let mut made = vec![None; func.values.len()];
+        for block in func.block_ids() {
+            let data = func.block(block);
+            let results = data.insts.iter().flat_map(|i| i.results.iter());
+            data.params.iter().chain(results).for_each(|v| made[v.index()] = Some(block));
+        }
+        Notes { func, cfg, shapes, ranges, kernel, made }
+    }
+
+    /// What holds for the whole kernel.
+    fn head(&self, view: View) -> String {
+        let Some(k) = self.kernel.filter(|_| view == View::Shapes) else { return String::new() };
+        let mut text = format!("; order: {}\n", list(self.cfg.order.iter().map(|b| Block(*b as u32))));
+        let facts = [
+            (k.facts.always_full, "; all lanes are there until the end\n"),
+            (k.facts.flushes, "; the processor flushes subnormals\n"),
+            (k.sweeps(), "; one loop takes all warps from barrier to barrier\n"),
+        ];
+        facts.iter().filter(|(holds, _)| *holds).for_each(|(_, line)| text += line);
+        text
+    }
+
+    fn text(&self, module: &Module, view: View) -> String {
+        let live = self
+            .kernel
+            .filter(|k| k.out.resumes > 0 && !k.facts.in_frame)
+            .map(|_| stop::live_in(self.func, self.cfg));
+        let notes = |line: Line| {
+            let notes = match view {
+                View::Shapes => self.shape_notes(line, live.as_deref().unwrap_or_default()),
+                View::Ranges => self.range_notes(line),
+            };
+            notes.join("; ")
+        };
+        module.annotated(self.func, &notes).to_string()
+    }
+
+    fn shape_notes(&self, line: Line, live: &[BTreeSet<Value>]) -> Vec<String> {
+        let value = |v: &Value| {
+            let raw = self.kernel.is_some_and(|k| k.facts.raw.contains(v));
+            format!("{v} {}{}", shown(&self.shapes.values[v.index()]), if raw { ", any NaN" } else { "" })
+        };
+        match line {
+            Line::Head(block) => self.head_notes(block, &value),
+            Line::Inst(block, at) => {
+                let inst = &self.func.block(block).insts[at];
+                let mut notes: Vec<String> = inst.results.iter().map(value).collect();
+                if let Some(k) = self.kernel {
+                    if k.facts.aligned.contains(&(block.index(), at)) {
+                        notes.push("is aligned".into());
+                    }
+                    notes.extend(self.kept(k, block, at, live));
+                }
+                notes
+            }
+            Line::End(block) => {
+                let term = &self.func.block(block).term;
+                let parts = self.shapes.divergent[block.index()];
+                match term {
+                    Terminator::Branch { .. } | Terminator::Switch { .. } if parts => {
+                        vec!["parts lanes".into()]
+                    }
+                    _ => Vec::new(),
+                }
+            }
+        }
+    }
+
+    fn head_notes(&self, block: Block, value: &dyn Fn(&Value) -> String) -> Vec<String> {
+        let b = block.index();
+        if self.cfg.position[b].is_none() {
+            return vec!["is never reached".into()];
+        }
+        let mut notes: Vec<String> = self.func.block(block).params.iter().map(value).collect();
+        if let Some(k) = self.kernel.filter(|k| k.per_lane()) {
+            let waits = [
+                (&k.waits().meetings, "lanes wait for members"),
+                (&k.waits().stops, "lanes stay for a stop"),
+            ];
+            notes
+                .extend(waits.iter().filter(|(set, _)| set.contains(&b)).map(|(_, what)| (*what).to_owned()));
+            return notes;
+        }
+        for (i, l) in self.cfg.loops.iter().enumerate().filter(|(_, l)| l.header == b) {
+            let apart = if self.shapes.divergent_loop[i] { ", which lanes leave apart" } else { "" };
+            notes.push(format!("loop of {}{apart}", list(l.blocks.iter().map(|b| Block(*b as u32)))));
+        }
+        if self.shapes.masked[b] {
+            notes.push("masked".into());
+        }
+        if self.shapes.joins[b] {
+            notes.push("lanes meet".into());
+        }
+        notes
+    }
+
+    /// What a stop keeps in the warp's frame.
+    fn kept(&self, k: &Kernel, block: Block, at: usize, live: &[BTreeSet<Value>]) -> Option<String> {
+        let data = self.func.block(block);
+        let Terminator::Jump(next) = &data.term else { return None };
+        if live.is_empty() || at + 1 != data.insts.len() || !data.insts[at].op.suspends() {
+            return None;
+        }
+        let kept = k.kept(next.block.index(), data.insts[at].results.first().copied(), live);
+        let early = |v: &Value| k.out.homes.get(v).is_some_and(|home| home.eager);
+        let names = kept.iter().map(|v| format!("{v}{}", if early(v) { " (since it was made)" } else { "" }));
+        Some(if kept.is_empty() { "keeps nothing".into() } else { format!("keeps {}", list(names)) })
+    }
+
+    fn range_notes(&self, line: Line) -> Vec<String> {
+        let at = |v: Value, block: Block| bounds(self.ranges.at(v, block), self.func.ty(v));
+        let made = |v: &Value, block: Block| format!("{v} {}", at(*v, block));
+        match line {
+            Line::Head(block) if self.cfg.position[block.index()].is_none() => {
+                vec!["is never reached".into()]
+            }
+            Line::Head(block) => {
+                let data = self.func.block(block);
+                let mut notes: Vec<String> = data.params.iter().map(|v| made(v, block)).collect();
+                // What branches say of values that come from elsewhere.
+                let args = data.insts.iter().flat_map(|i| i.args.iter().copied());
+                let used: BTreeSet<Value> = args.chain(data.term.uses()).collect();
+                let elsewhere = used.into_iter().filter_map(|v| Some((v, self.made[v.index()]?)));
+                let narrower = elsewhere.filter(|(v, from)| *from != block && at(*v, *from) != at(*v, block));
+                notes.extend(narrower.map(|(v, _)| format!("{v} {} here", at(v, block))));
+                notes
+            }
+            Line::Inst(block, n) => {
+                self.func.block(block).insts[n].results.iter().map(|v| made(v, block)).collect()
+            }
+            Line::End(_) => Vec::new(),
+        }
+    }
+}
+
+/// A shape in words.
+fn shown(shape: &Shape) -> String {
+    let mut text = pattern(shape);
+    match shape.guard {
+        _ if !shape.needs_guard() => {}
+        Guard::All => text += ", if a test says so",
+        _ => text += ", if a test says that it holds",
+    }
+    if let Some(max) = shape.max {
+        text += &format!(", at most {max}");
+    }
+    if shape.group == LANES && (1..32).contains(&shape.zeros) {
+        text += &format!(", first a multiple of {}", 1u64 << shape.zeros);
+    }
+    text
+}
+
+/// `uniform`, `stride 4`, `stride 1 in rows of 16`, `uniform in groups of 8`, `varying`.
+fn pattern(shape: &Shape) -> String {
+    if shape.group == 1 {
+        return "varying".into();
+    }
+    let groups = if shape.group == LANES { String::new() } else { format!(" in groups of {}", shape.group) };
+    if shape.is_flat() {
+        return format!("uniform{groups}");
+    }
+    let offsets = &shape.offsets[..shape.group];
+    if shape.has_stride(offsets[1]) {
+        return format!("stride {}{groups}", offsets[1]);
+    }
+    // Rows of so many lanes, and what lies between their first ones.
+    let rows = [2, 4, 8, 16].into_iter().filter(|&n| n < shape.group).find_map(|n| {
+        let (step, between) = (offsets[1], offsets[n]);
+        let fits = |l: usize| (l % n) as i64 * step + (l / n) as i64 * between == offsets[l];
+        let row = if step == 0 { "uniform".to_owned() } else { format!("stride {step}") };
+        (0..shape.group).all(fits).then(|| format!("{row} in rows of {n} that are {between} apart{groups}"))
+    });
+    rows.unwrap_or_else(|| format!("offsets {}{groups}", list(offsets)))
+}
+
+/// A range in words.
+fn bounds(range: Range, ty: Ty) -> String {
+    let full = Range::full(ty);
+    match range.constant() {
+        _ if ty == Ty::I128 => "any".into(),
+        Some(_) if ty == Ty::I1 => range.umin.to_string(),
+        Some(_) => range.smin.to_string(),
+        None if range == full => "any".into(),
+        None if (range.smin, range.smax) == (full.smin, full.smax) => {
+            format!("unsigned {}..={}", range.umin, range.umax)
+        }
+        None => format!("{}..={}", range.smin, range.smax),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+
+    fn offsets(group: usize, of: impl Fn(usize) -> i64) -> Shape {
+        let offsets: [i64; LANES] = std::array::from_fn(|l| of(l % group));
+        Shape { group, offsets: Rc::new(offsets), ..Shape::varying() }
+    }
+
+    #[test]
+    fn shapes_in_words() {
+        let cases = [
+            (Shape::varying(), "varying"),
+            (Shape::uniform(), "uniform"),
+            (offsets(32, |l| 4 * l as i64), "stride 4"),
+            (offsets(16, |l| -(l as i64)), "stride -1 in groups of 16"),
+            (offsets(8, |_| 0), "uniform in groups of 8"),
+            (offsets(32, |l| (l % 16) as i64), "stride 1 in rows of 16 that are 0 apart"),
+            (offsets(32, |l| (l / 16) as i64), "uniform in rows of 16 that are 1 apart"),
+            (offsets(4, |l| [0, 3, 1, 7][l]), "offsets 0, 3, 1, 7 in groups of 4"),
+            (
+                Shape { max: Some(9), zeros: 2, ..Shape::uniform() },
+                "uniform, at most 9, first a multiple of 4",
+            ),
+            (Shape { guard: Guard::All, ..Shape::uniform() }, "uniform, if a test says so"),
+            (Shape { guard: Guard::Offsets, ..Shape::uniform() }, "uniform"),
+            (
+                Shape { guard: Guard::Offsets, ..offsets(32, |l| l as i64) },
+                "stride 1, if a test says that it holds",
+            ),
+        ];
+        for (shape, words) in cases {
+            assert_eq!(shown(&shape), words);
+        }
+    }
+
+    #[test]
+    fn ranges_in_words() {
+        let cases = [
+            (Ty::I32, Range::full(Ty::I32), "any"),
+            (Ty::I32, Range::unsigned(Ty::I32, 0, 255), "0..=255"),
+            (Ty::I32, Range::signed(Ty::I32, -3, 4), "-3..=4"),
+            (Ty::I32, Range::unsigned(Ty::I32, 1, u32::MAX.into()), "unsigned 1..=4294967295"),
+            (Ty::I8, Range::exactly(Ty::I8, 255), "-1"),
+            (Ty::I1, Range::exactly(Ty::I1, 1), "1"),
+            (Ty::I1, Range::full(Ty::I1), "any"),
+        ];
+        for (ty, range, words) in cases {
+            assert_eq!(bounds(range, ty), words);
+        }
+    }
+}

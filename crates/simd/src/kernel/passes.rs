@@ -1,0 +1,206 @@
+//! The passes over a kernel's wave IR on its way to vectors, by name and in their order.
+//!
+//! Every kernel goes through [`FIRST`]. Then it goes through [`TOGETHER`], and where its lanes cannot be kept together, through [`APART`]
+//! instead.
+
+use wave::op::{Op, SReg};
+use wave::range::Ranges;
+use wave::{FuncId, Function, Module, pass};
+
+use super::cfg::Cfg;
+use super::rendezvous::Waits;
+use super::shape::{self, Shapes, Specialisation};
+use super::{Result, Unsupported, ahead, rendezvous, rounds, spin, stop, tidy};
+
+/// A pass of this crate's lists.
+pub type Pass = pass::Pass<Work, Unsupported>;
+
+/// For every kernel, once.
+pub const FIRST: &[Pass] = &[
+    Pass { name: "inline", about: "puts calls in place", run: inline, verified: true },
+    Pass { name: "recurse", about: "makes jumps of calls that recurse", run: recurse, verified: true },
+    Pass { name: "fold", about: "computes what is constant for the block's size", run: fold, verified: true },
+    Pass { name: "simplify", about: "uses what values may be", run: simplify, verified: true },
+];
+
+/// For lanes that run together where their ways meet.
+pub const TOGETHER: &[Pass] = &[
+    Pass { name: "copies", about: "takes out parameters that are copies", run: copies, verified: true },
+    Pass { name: "one-way-back", about: "gives each loop one back edge", run: one_way_back, verified: true },
+    Pass { name: "close-loops", about: "hands out what loops make", run: close_loops, verified: true },
+    Pass { name: "yields", about: "lets others run in loops that wait", run: yields, verified: true },
+    Pass { name: "split-stops", about: "ends blocks at stops", run: split_stops, verified: true },
+    Pass { name: "rounds", about: "copies loops for lanes that agree", run: one_number, verified: true },
+    Pass { name: "prefetch", about: "asks for memory ahead", run: prefetch, verified: true },
+];
+
+/// For lanes that each go on for themselves.
+pub const APART: &[Pass] = &[
+    Pass { name: "copies", about: "takes out parameters that are copies", run: copies_apart, verified: true },
+    Pass { name: "yields", about: "lets others run in loops that wait", run: yields_apart, verified: true },
+    // One block for several places: definitions no longer dominate their uses.
+    Pass { name: "meetings", about: "gives waiting a block of its own", run: meetings, verified: false },
+];
+
+/// What passes know beside the function, and what they leave for those that follow.
+pub struct Work {
+    kernel: FuncId,
+    spec: Specialisation,
+    /// The graph, as long as it holds.
+    cfg: Option<Cfg>,
+    /// The analyses, as long as they hold.
+    facts: Option<Analyses>,
+    /// Where lanes wait, once [`APART`] is done.
+    pub waits: Waits,
+}
+
+/// What is known of a function.
+pub struct Analyses {
+    pub cfg: Cfg,
+    pub shapes: Shapes,
+    pub ranges: Ranges,
+}
+
+impl Analyses {
+    /// Analyses a function whose lanes run together.
+    pub fn of(func: &Function, spec: &Specialisation) -> Result<Analyses> {
+        let cfg = Cfg::new(func).map_err(|e| Unsupported(e.into()))?;
+        let ranges = Ranges::of(func, &|reg| shape::register(reg, spec));
+        let shapes = shape::analyse(func, &cfg, spec, &ranges);
+        Ok(Analyses { cfg, shapes, ranges })
+    }
+}
+
+impl Work {
+    /// For a kernel that has been through no pass of the list.
+    pub fn new(kernel: FuncId, spec: Specialisation) -> Work {
+        Work { kernel, spec, cfg: None, facts: None, waits: Waits::default() }
+    }
+
+    fn graph(&mut self, func: &Function) -> Result<&Cfg> {
+        let cfg = match self.cfg.take() {
+            Some(cfg) => cfg,
+            None => Cfg::new(func).map_err(|e| Unsupported(e.into()))?,
+        };
+        Ok(self.cfg.insert(cfg))
+    }
+
+    /// What is known of the function after [`TOGETHER`].
+    pub fn analyses(&mut self, func: &Function) -> Result<Analyses> {
+        match self.facts.take() {
+            Some(facts) => Ok(facts),
+            None => Analyses::of(func, &self.spec),
+        }
+    }
+}
+
+fn inline(module: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    wave::inline::inline(module, work.kernel, func);
+    Ok(())
+}
+
+fn recurse(module: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    wave::recurse::without_recursion(module, work.kernel, func);
+    let calls = |op: &Op| matches!(op, Op::Call(_) | Op::CallIndirect { .. });
+    match func.blocks.iter().flat_map(|b| &b.insts).any(|i| calls(&i.op)) {
+        true => Err(Unsupported("a call of what is not there, or is too much to be put in its place".into())),
+        false => Ok(()),
+    }
+}
+
+fn fold(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    let spec = work.spec;
+    let [nx, ny, nz] = spec.block.map(u128::from);
+    wave::fold::fold(func, |op| match op {
+        Op::Special(SReg::NtidX) => Some(nx),
+        Op::Special(SReg::NtidY) => Some(ny),
+        Op::Special(SReg::NtidZ) => Some(nz),
+        Op::Special(reg) if !spec.clusters => alone(*reg),
+        _ => None,
+    });
+    Ok(())
+}
+
+/// What a block that is its whole cluster reads of the cluster, as far as it is always the same.
+fn alone(reg: SReg) -> Option<u128> {
+    match reg {
+        SReg::ClusterCtaidX | SReg::ClusterCtaidY | SReg::ClusterCtaidZ => Some(0),
+        SReg::ClusterRank | SReg::ExplicitCluster => Some(0),
+        SReg::ClusterNctaidX | SReg::ClusterNctaidY | SReg::ClusterNctaidZ => Some(1),
+        SReg::ClusterBlocks => Some(1),
+        _ => None,
+    }
+}
+
+fn simplify(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    wave::simplify::simplify(func, &|reg| shape::register(reg, &work.spec));
+    Ok(())
+}
+
+fn copies(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    tidy::without_copies(func, work.graph(func)?);
+    Ok(())
+}
+
+fn one_way_back(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    tidy::one_way_back(func, work.graph(func)?);
+    work.cfg = None;
+    Ok(())
+}
+
+fn close_loops(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    tidy::close_loops(func, work.graph(func)?);
+    Ok(())
+}
+
+fn yields(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    spin::mark(func, work.graph(func)?);
+    Ok(())
+}
+
+fn split_stops(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    *func = stop::split_at_stops(func);
+    work.cfg = None;
+    Ok(())
+}
+
+fn one_number(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    let mut facts = work.analyses(func)?;
+    if let Some(twice) = rounds::for_one_number(func, &facts.cfg, &facts.shapes) {
+        let of_twice = Analyses::of(&twice, &work.spec)?;
+        if rounds::gains(&facts.shapes, &of_twice.shapes) {
+            (*func, facts) = (twice, of_twice);
+        }
+    }
+    work.facts = Some(facts);
+    Ok(())
+}
+
+fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    let facts = work.analyses(func)?;
+    if !ahead::ask(func, &facts.cfg, &facts.shapes) {
+        work.facts = Some(facts);
+    }
+    Ok(())
+}
+
+fn copies_apart(_: &Module, _: &mut Work, func: &mut Function) -> Result<()> {
+    // Each lane has values of its own, also those that it takes along out of a loop.
+    let cfg = Cfg::of_any_shape(func);
+    tidy::without_copies(func, &cfg);
+    Ok(())
+}
+
+fn yields_apart(_: &Module, _: &mut Work, func: &mut Function) -> Result<()> {
+    if spin::may_wait(func) {
+        let mut cfg = Cfg::of_any_shape(func);
+        cfg.find_loops();
+        spin::mark(func, &cfg);
+    }
+    Ok(())
+}
+
+fn meetings(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    work.waits = rendezvous::isolate(func);
+    Ok(())
+}
