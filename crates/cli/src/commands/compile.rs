@@ -34,8 +34,8 @@ pub struct Args {
     /// Print the output of a stage instead of the table
     #[arg(long)]
     emit: Option<Stage>,
-    /// With wave, shapes or ranges: what this pass leaves. The passes run in this order, from copies on once more where each lane
-    /// goes on for itself
+    /// Show the IR after this pass (with wave, shapes or ranges). A kernel in per-lane mode goes from simplify to copies, yields and
+    /// meetings, others through all but meetings
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
     after: Option<String>,
     /// Threads of a block in each dimension, for which code is made; what the kernel requires, or 256
@@ -53,9 +53,9 @@ enum Stage {
     Ast,
     /// Wave IR, from the view of one lane
     Wave,
-    /// Wave IR with how each value varies over a warp's lanes, what parts lanes, what stops keep
+    /// Wave IR with how each value varies over a warp's lanes, divergence, and what stops keep
     Shapes,
-    /// Wave IR with which numbers each value may be
+    /// Wave IR with the range of each value
     Ranges,
     /// LLVM IR, a warp in vectors
     Llvm,

@@ -57,7 +57,7 @@ pub fn emit(
     // Where any block leads to any other, values live everywhere, and LLVM takes longer for the same text.
     let apart = || bounded(2, &|form| unit.apart(func.clone(), form));
     if target.per_lane {
-        watch(Told::Refused("asked for"));
+        watch(Told::Refused("requested"));
         return apart().and_then(checked);
     }
     match bounded(1, &|form| unit.together(func.clone(), form)) {

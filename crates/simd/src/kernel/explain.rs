@@ -30,7 +30,8 @@ pub type Watch<'w> = &'w dyn Fn(Told<'_>);
 /// What notes are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// How values vary over the lanes of a warp, which branches part lanes, what lives across stops.
+    /// How values vary over the lanes of a warp, which branches are divergent, what lives across stops. What is *guarded* holds only where a test
+    /// at run time finds it so.
     Shapes,
     /// Which numbers values may be.
     Ranges,
@@ -98,7 +99,7 @@ pub fn explain(
         Told::Kernel(k) => {
             let notes = Notes::new(&k.facts.func, &k.facts.cfg, &k.facts.shapes, &k.facts.ranges, Some(k));
             let how = match &*reason.borrow() {
-                Some(why) => format!("; each lane goes on for itself: {why}\n"),
+                Some(why) => format!("; per-lane mode: {why}\n"),
                 None => "; lanes run together\n".to_owned(),
             };
             *text.borrow_mut() = how + &notes.head(view) + &notes.text(module, view);
@@ -145,11 +146,35 @@ impl<'a> Notes<'a> {
         let Some(k) = self.kernel.filter(|_| view == View::Shapes) else { return String::new() };
         let mut text = format!("; order: {}\n", list(self.cfg.order.iter().map(|b| Block(*b as u32))));
         let facts = [
-            (k.facts.always_full, "; all lanes are there until the end\n"),
+            (k.facts.always_full, "; no lane exits early\n"),
             (k.facts.flushes, "; the processor flushes subnormals\n"),
-            (k.sweeps(), "; one loop takes all warps from barrier to barrier\n"),
+            (k.sweeps(), "; one loop runs all warps from barrier to barrier\n"),
         ];
         facts.iter().filter(|(holds, _)| *holds).for_each(|(_, line)| text += line);
+        if k.out.resumes > 0 && !k.per_lane() {
+            text += &self.regions();
+        }
+        text
+    }
+
+    /// The blocks that a warp may run from its start or a stop until the next stop.
+    fn regions(&self) -> String {
+        let stops = |b: usize| self.func.blocks[b].insts.last().is_some_and(|i| i.op.suspends());
+        let region = |start: usize| {
+            let (mut seen, mut todo) = (BTreeSet::new(), vec![start]);
+            while let Some(b) = todo.pop() {
+                if seen.insert(b) && !stops(b) {
+                    todo.extend(&self.cfg.succs[b]);
+                }
+            }
+            let order = self.cfg.order.iter().filter(|b| seen.contains(b));
+            list(order.map(|b| Block(*b as u32)))
+        };
+        let mut text = format!("; region from the start: {}\n", region(0));
+        for &b in self.cfg.order.iter().filter(|b| stops(**b)) {
+            let next = self.cfg.succs[b].iter().map(|&next| region(next));
+            next.for_each(|blocks| text += &format!("; region after {}: {blocks}\n", Block(b as u32)));
+        }
         text
     }
 
@@ -180,7 +205,7 @@ impl<'a> Notes<'a> {
                 let mut notes: Vec<String> = inst.results.iter().map(value).collect();
                 if let Some(k) = self.kernel {
                     if k.facts.aligned.contains(&(block.index(), at)) {
-                        notes.push("is aligned".into());
+                        notes.push("known aligned".into());
                     }
                     notes.extend(self.kept(k, block, at, live));
                 }
@@ -191,7 +216,7 @@ impl<'a> Notes<'a> {
                 let parts = self.shapes.divergent[block.index()];
                 match term {
                     Terminator::Branch { .. } | Terminator::Switch { .. } if parts => {
-                        vec!["parts lanes".into()]
+                        vec!["divergent".into()]
                     }
                     _ => Vec::new(),
                 }
@@ -202,27 +227,24 @@ impl<'a> Notes<'a> {
     fn head_notes(&self, block: Block, value: &dyn Fn(&Value) -> String) -> Vec<String> {
         let b = block.index();
         if self.cfg.position[b].is_none() {
-            return vec!["is never reached".into()];
+            return vec!["unreachable".into()];
         }
         let mut notes: Vec<String> = self.func.block(block).params.iter().map(value).collect();
         if let Some(k) = self.kernel.filter(|k| k.per_lane()) {
-            let waits = [
-                (&k.waits().meetings, "lanes wait for members"),
-                (&k.waits().stops, "lanes stay for a stop"),
-            ];
+            let waits = [(&k.waits().meetings, "waits for members"), (&k.waits().stops, "waits at a stop")];
             notes
                 .extend(waits.iter().filter(|(set, _)| set.contains(&b)).map(|(_, what)| (*what).to_owned()));
             return notes;
         }
         for (i, l) in self.cfg.loops.iter().enumerate().filter(|(_, l)| l.header == b) {
-            let apart = if self.shapes.divergent_loop[i] { ", which lanes leave apart" } else { "" };
+            let apart = if self.shapes.divergent_loop[i] { ", divergent" } else { "" };
             notes.push(format!("loop of {}{apart}", list(l.blocks.iter().map(|b| Block(*b as u32)))));
         }
         if self.shapes.masked[b] {
             notes.push("masked".into());
         }
         if self.shapes.joins[b] {
-            notes.push("lanes meet".into());
+            notes.push("join".into());
         }
         notes
     }
@@ -236,7 +258,8 @@ impl<'a> Notes<'a> {
         }
         let kept = k.kept(next.block.index(), data.insts[at].results.first().copied(), live);
         let early = |v: &Value| k.out.homes.get(v).is_some_and(|home| home.eager);
-        let names = kept.iter().map(|v| format!("{v}{}", if early(v) { " (since it was made)" } else { "" }));
+        let names =
+            kept.iter().map(|v| format!("{v}{}", if early(v) { " (stored when defined)" } else { "" }));
         Some(if kept.is_empty() { "keeps nothing".into() } else { format!("keeps {}", list(names)) })
     }
 
@@ -245,7 +268,7 @@ impl<'a> Notes<'a> {
         let made = |v: &Value, block: Block| format!("{v} {}", at(*v, block));
         match line {
             Line::Head(block) if self.cfg.position[block.index()].is_none() => {
-                vec!["is never reached".into()]
+                vec!["unreachable".into()]
             }
             Line::Head(block) => {
                 let data = self.func.block(block);
@@ -271,8 +294,8 @@ fn shown(shape: &Shape) -> String {
     let mut text = pattern(shape);
     match shape.guard {
         _ if !shape.needs_guard() => {}
-        Guard::All => text += ", if a test says so",
-        _ => text += ", if a test says that it holds",
+        Guard::All => text += ", guarded",
+        _ => text += ", offsets guarded",
     }
     if let Some(max) = shape.max {
         text += &format!(", at most {max}");
@@ -347,12 +370,9 @@ mod tests {
                 Shape { max: Some(9), zeros: 2, ..Shape::uniform() },
                 "uniform, at most 9, first a multiple of 4",
             ),
-            (Shape { guard: Guard::All, ..Shape::uniform() }, "uniform, if a test says so"),
+            (Shape { guard: Guard::All, ..Shape::uniform() }, "uniform, guarded"),
             (Shape { guard: Guard::Offsets, ..Shape::uniform() }, "uniform"),
-            (
-                Shape { guard: Guard::Offsets, ..offsets(32, |l| l as i64) },
-                "stride 1, if a test says that it holds",
-            ),
+            (Shape { guard: Guard::Offsets, ..offsets(32, |l| l as i64) }, "stride 1, offsets guarded"),
         ];
         for (shape, words) in cases {
             assert_eq!(shown(&shape), words);

@@ -17,29 +17,74 @@ pub type Pass = pass::Pass<Work, Unsupported>;
 
 /// For every kernel, once.
 pub const FIRST: &[Pass] = &[
-    Pass { name: "inline", about: "puts calls in place", run: inline, verified: true },
-    Pass { name: "recurse", about: "makes jumps of calls that recurse", run: recurse, verified: true },
-    Pass { name: "fold", about: "computes what is constant for the block's size", run: fold, verified: true },
-    Pass { name: "simplify", about: "uses what values may be", run: simplify, verified: true },
+    Pass { name: "inline", about: "inlines calls", run: inline, verified: true },
+    Pass { name: "recurse", about: "turns recursive calls into jumps", run: recurse, verified: true },
+    Pass {
+        name: "fold",
+        about: "computes constants, with the block's size known",
+        run: fold,
+        verified: true,
+    },
+    Pass {
+        name: "simplify",
+        about: "uses value ranges: decided branches, narrower arithmetic",
+        run: simplify,
+        verified: true,
+    },
 ];
 
 /// For lanes that run together where their ways meet.
 pub const TOGETHER: &[Pass] = &[
-    Pass { name: "copies", about: "takes out parameters that are copies", run: copies, verified: true },
+    Pass { name: "copies", about: "removes block parameters that are copies", run: copies, verified: true },
     Pass { name: "one-way-back", about: "gives each loop one back edge", run: one_way_back, verified: true },
-    Pass { name: "close-loops", about: "hands out what loops make", run: close_loops, verified: true },
-    Pass { name: "yields", about: "lets others run in loops that wait", run: yields, verified: true },
-    Pass { name: "split-stops", about: "ends blocks at stops", run: split_stops, verified: true },
-    Pass { name: "rounds", about: "copies loops for lanes that agree", run: one_number, verified: true },
-    Pass { name: "prefetch", about: "asks for memory ahead", run: prefetch, verified: true },
+    Pass {
+        name: "close-loops",
+        about: "passes values out of loops as parameters",
+        run: close_loops,
+        verified: true,
+    },
+    Pass { name: "yields", about: "lets other warps run in loops that wait", run: yields, verified: true },
+    Pass {
+        name: "split-stops",
+        about: "ends a block at each barrier and sleep",
+        run: split_stops,
+        verified: true,
+    },
+    Pass {
+        name: "rounds",
+        about: "duplicates loops for lanes that agree on the number of rounds",
+        run: one_number,
+        verified: true,
+    },
+    Pass {
+        name: "prefetch",
+        about: "prefetches loads that move far each round",
+        run: prefetch,
+        verified: true,
+    },
 ];
 
 /// For lanes that each go on for themselves.
 pub const APART: &[Pass] = &[
-    Pass { name: "copies", about: "takes out parameters that are copies", run: copies_apart, verified: true },
-    Pass { name: "yields", about: "lets others run in loops that wait", run: yields_apart, verified: true },
+    Pass {
+        name: "copies",
+        about: "removes block parameters that are copies",
+        run: copies_apart,
+        verified: true,
+    },
+    Pass {
+        name: "yields",
+        about: "lets other warps run in loops that wait",
+        run: yields_apart,
+        verified: true,
+    },
     // One block for several places: definitions no longer dominate their uses.
-    Pass { name: "meetings", about: "gives waiting a block of its own", run: meetings, verified: false },
+    Pass {
+        name: "meetings",
+        about: "gives operations at which lanes wait blocks of their own",
+        run: meetings,
+        verified: false,
+    },
 ];
 
 /// What passes know beside the function, and what they leave for those that follow.
