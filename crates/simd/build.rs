@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The crates that decide what code a kernel becomes.
-const COMPILER: [&str; 4] = ["ptx", "wave", "lower", "simd"];
+/// The crates that decide what code a kernel becomes: `lower` and this one, and what they are made of. The test
+/// `crates/cli/tests/layers.rs` holds the list against the manifests.
+const COMPILER: [&str; 7] = ["lower", "names", "ptx", "simd", "tensor", "texture", "wave"];
 
 fn files(folder: &Path, list: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use host::options::Options;
 
 /// The folder of the driver libraries beside the command, in a build.
 const BUILT: &str = "lib-anywarp";
@@ -15,18 +16,18 @@ pub const LIBCUDA: &str = "libcuda.so.1";
 /// Our replacement for NVIDIA's assembler, in the same folder: it passes PTX through unchanged.
 pub const PTXAS: &str = "ptxas";
 
-/// Folders that may contain the driver, likeliest first.
-fn candidates(exe: &Path) -> Vec<PathBuf> {
+/// Folders that may hold the driver, likeliest first.
+fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {
     let beside = exe.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut list: Vec<PathBuf> = host::options::path("ANYWARP_LIB").into_iter().collect();
+    let mut list: Vec<PathBuf> = options.lib.iter().cloned().collect();
     list.extend([beside.join(BUILT), beside.join(INSTALLED)]);
     list
 }
 
-/// The folder that contains `libcuda.so.1`.
-pub fn library_folder() -> Result<PathBuf> {
-    let exe = std::env::current_exe().context("cannot find the path of this command")?;
-    let list = candidates(&exe);
+/// The folder with `libcuda.so.1` in it.
+pub fn library_folder(options: &Options) -> Result<PathBuf> {
+    let exe = std::env::current_exe().context("cannot tell where this command lies")?;
+    let list = candidates(&exe, options);
     for folder in &list {
         if folder.join(LIBCUDA).is_file() {
             return folder.canonicalize().with_context(|| format!("cannot resolve {}", folder.display()));

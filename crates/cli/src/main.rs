@@ -4,6 +4,8 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use driver::log;
+use host::options::Reading;
 
 mod commands;
 mod files;
@@ -15,7 +17,7 @@ mod table;
 /// Unmodified programs that use the CUDA Driver API run on it; their kernels (PTX) are compiled to SIMD code for
 /// this machine's CPU.
 #[derive(Parser)]
-#[command(name = "anywarp", version, max_term_width = 100)]
+#[command(name = "anywarp", version, max_term_width = 100, after_long_help = variables())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -41,19 +43,46 @@ enum Command {
     },
 }
 
+impl Command {
+    /// Whether it does itself what the options are about. The program that `run` and `demo` start tells what is
+    /// wrong with them, and the others do not ask.
+    fn obeys_options(&self) -> bool {
+        match self {
+            Command::Info(_) | Command::Compile(_) | Command::Cache(_) => true,
+            Command::Check(args) => !args.is_child(),
+            _ => false,
+        }
+    }
+}
+
+/// The variables with their meanings, for `--help`.
+fn variables() -> String {
+    let rows = host::options::ROWS.iter().map(|row| {
+        let meaning = table::wrapped(&row.plain_meaning(), "          ", 100);
+        format!("  {}\n{meaning}\n", row.name)
+    });
+    format!("Environment (`anywarp info` tells the values in force):\n{}", rows.collect::<String>())
+}
+
 fn main() -> ExitCode {
     let command = Cli::parse_from(commands::hipify::with_two_dashes(std::env::args_os())).command;
+    let reading = Reading::of_process();
+    let options = &reading.options;
+    log::set_level(options.log);
     cpu::tell_through_log();
-    // 125 distinguishes our own failure from the program's status, as with `env` and `nohup`.
+    if command.obeys_options() {
+        reading.complaints().for_each(|complaint| log::say(log::Level::Error, || complaint));
+    }
+    // A program's own statuses are told from ours as `env` and `nohup` do it.
     let failure = if matches!(command, Command::Run(_)) { 125 } else { 1 };
     let result = match command {
-        Command::Run(args) => commands::run::run(args),
-        Command::Info(args) => commands::info::run(args),
-        Command::Compile(args) => commands::compile::run(args),
-        Command::Check(args) => commands::check::run(&args),
+        Command::Run(args) => commands::run::run(args, options),
+        Command::Info(args) => commands::info::run(args, &reading),
+        Command::Compile(args) => commands::compile::run(args, options),
+        Command::Check(args) => commands::check::run(&args, options),
         Command::Extract(args) => commands::extract::run(&args),
-        Command::Cache(args) => commands::cache::run(args),
-        Command::Demo(args) => commands::demo::run(args),
+        Command::Cache(args) => commands::cache::run(args, options),
+        Command::Demo(args) => commands::demo::run(args, options),
         Command::Hipify(args) => commands::hipify::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

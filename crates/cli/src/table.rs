@@ -23,7 +23,28 @@ pub fn columns(headings: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// `12.3 KiB`: a size in the unit that needs the fewest digits.
+/// Words in lines of at most `width` characters, each with this indent.
+pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut column = usize::MAX;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column.saturating_add(1 + length) > width {
+            out.push_str(if out.is_empty() { "" } else { "\n" });
+            out.push_str(indent);
+            column = indent.len();
+        } else {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out.push('\n');
+    out
+}
+
+/// `12.3 KiB`: bytes in the unit that leaves fewest digits.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = count as f64;
@@ -49,6 +70,12 @@ mod tests {
         {
             assert_eq!(bytes(count), text);
         }
+    }
+
+    #[test]
+    fn words_fill_lines() {
+        assert_eq!(wrapped("a bb  ccc dddd eeeeeeeeeee", "  ", 8), "  a bb\n  ccc\n  dddd\n  eeeeeeeeeee\n");
+        assert_eq!(wrapped("", "  ", 8), "\n");
     }
 
     #[test]

@@ -40,6 +40,47 @@ fn info_as_json() {
     assert_eq!(info["cpu"]["target"], "x86-64-v3");
     assert_eq!(info["engine"], "interpreter");
     assert!(info["cache"].is_null());
+    let option = |name: &str| {
+        let options = info["options"].as_array().expect("a list of options");
+        options.iter().find(|option| option["name"] == name).expect(name).clone()
+    };
+    for (name, value) in [("ANYWARP_MEMORY", "3G"), ("ANYWARP_CACHE_DIR", "off"), ("ANYWARP_DEVICES", "2")] {
+        let option = option(name);
+        assert_eq!((&option["value"], &option["origin"]), (&value.into(), &"environment".into()), "{name}");
+        assert!(option["meaning"].as_str().is_some_and(|meaning| !meaning.is_empty()), "{name}");
+    }
+    assert_eq!(
+        (&option("ANYWARP_EXACT")["value"], &option("ANYWARP_EXACT")["origin"]),
+        (&"0".into(), &"default".into())
+    );
+}
+
+/// A value that cannot be used is told once, at the default level, with what would be right.
+#[test]
+fn options_that_cannot_be_used_are_told() {
+    let run = |arguments: &[&str], level: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_anywarp"))
+            .args(arguments)
+            .envs([("ANYWARP_DEVICES", "many"), ("ANYWARP_CACHE_DIR", "off"), ("ANYWARP_LOG", level)])
+            .output()
+            .expect("the command starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{arguments:?}");
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let told = "anywarp: ANYWARP_DEVICES=many counts as not set: it takes a number from 1 to 64\n";
+    let (out, err) = run(&["info", "--json"], "");
+    assert_eq!(err, told);
+    let info: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(info["devices"].as_array().map(Vec::len), Some(1));
+    let options = info["options"].as_array().expect("a list of options");
+    let devices = options.iter().find(|option| option["name"] == "ANYWARP_DEVICES").expect("it is there");
+    assert_eq!((&devices["value"], &devices["origin"]), (&"1".into(), &"refused".into()));
+    assert_eq!(devices["wanted"], "a number from 1 to 64");
+    assert_eq!(run(&["info"], "off").1, "");
+    // Its children do not tell it again; commands that do not ask say nothing.
+    assert_eq!(run(&["check", "tests/cmd/compile.in/add.ptx"], "").1, told);
+    assert_eq!(run(&["completions", "bash"], "").1, "");
 }
 
 #[test]

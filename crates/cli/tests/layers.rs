@@ -1,9 +1,9 @@
 //! Checks the layers of ARCHITECTURE.md against the manifests: a crate may use only those of our crates that
 //! are listed for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Each crate, with those of our crates that it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -149,19 +149,73 @@ fn only_host_touches_the_environment_and_the_disk() {
     }
 }
 
-/// The command may run programs and write files, but reads the driver's variables through the driver's code.
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The options are read where the driver is made and where the command starts, and handed down from there.
 #[test]
-fn the_drivers_variables_are_read_in_one_place() {
-    let mut list = Vec::new();
-    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut list);
-    for (path, text) in list {
-        for call in ["var(\"ANYWARP_", "var_os(\"ANYWARP_"] {
-            assert!(!text.contains(call), "{path}: `{call}`: use host::options");
+fn options_are_read_in_one_place() {
+    let readers = ["driver/src/lib.rs", "driver/src/log.rs", "cli/src/main.rs"];
+    for (name, _) in ALLOWED.iter().filter(|(name, _)| !["host", "hwtruth"].contains(name)) {
+        let mut list = Vec::new();
+        sources(&root().join("crates").join(name).join("src"), &mut list);
+        for (path, text) in list {
+            for call in ["var(\"ANYWARP_", "var_os(\"ANYWARP_"] {
+                assert!(!text.contains(call), "{path}: `{call}`: use host::options");
+            }
+            let reads = ["Reading::of_process", "level_of_process"].iter().any(|call| text.contains(call));
+            assert_eq!(
+                reads,
+                readers.iter().any(|reader| path.ends_with(reader)),
+                "{path} reads the options"
+            );
         }
     }
-    let readme =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).expect("README.md");
-    for name in host::options::names().filter(|name| name.starts_with("ANYWARP_")) {
-        assert!(readme.contains(&format!("| `{name}`")), "README.md's table of variables lacks {name}");
+}
+
+/// README.md's table of variables is what the rows say; `UPDATE_EXPECT=1` writes it.
+#[test]
+fn the_readme_has_every_option() {
+    let path = root().join("README.md");
+    let readme = fs::read_to_string(&path).expect("README.md");
+    let row =
+        |line: &str| host::options::ROWS.iter().any(|row| line.starts_with(&format!("| `{}`", row.name)));
+    let lines: Vec<&str> = readme.lines().collect();
+    let first = lines.iter().position(|line| row(line)).expect("README.md has a table of variables");
+    let count = lines.iter().skip(first).take_while(|line| line.starts_with("| `")).count();
+    let wanted: Vec<String> =
+        host::options::ROWS.iter().map(|row| format!("| `{}` | {} |", row.name, row.meaning())).collect();
+    let (before, rest) = lines.split_at(first);
+    let (table, after) = rest.split_at(count);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let lines: Vec<&str> = before
+            .iter()
+            .copied()
+            .chain(wanted.iter().map(String::as_str))
+            .chain(after.iter().copied())
+            .collect();
+        fs::write(&path, lines.join("\n") + "\n").expect("README.md is written");
+        return;
     }
+    assert_eq!(table, wanted, "UPDATE_EXPECT=1 cargo test -p cli --test layers writes the table");
+}
+
+/// Code is cached under a digest of the sources of every crate that decides what it becomes.
+#[test]
+fn the_caches_keys_have_the_whole_compiler() {
+    let build = fs::read_to_string(root().join("crates/simd/build.rs")).expect("build.rs");
+    let list =
+        build.split_once("const COMPILER").and_then(|(_, rest)| rest.split_once("];")).expect("the list").0;
+    let listed: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
+    let allowed: BTreeMap<&str, &[&str]> = ALLOWED.iter().copied().collect();
+    // What the process is has no part in it.
+    let (mut needed, mut open) = (BTreeSet::new(), vec!["lower", "simd"]);
+    while let Some(name) = open.pop() {
+        if name != "host" && needed.insert(name) {
+            open.extend(allowed[name]);
+        }
+    }
+    assert_eq!(listed, needed);
 }

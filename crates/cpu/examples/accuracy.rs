@@ -12,8 +12,9 @@ mod memory;
 
 use std::process::ExitCode;
 
-use cpu::{Engine, Target};
+use cpu::Target;
 use function::{How, Runner, Survey, Worst};
+use host::options::{Options, Reading};
 use hwtruth::functions::functions;
 use hwtruth::manual::Measure;
 
@@ -77,14 +78,17 @@ fn main() -> ExitCode {
     let exact = arguments.iter().any(|a| a == "--exact");
     let names: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let (functions, target) = match (functions(), Target::from_environment()) {
-        (Ok(functions), Ok(target)) => (functions, target),
-        (functions, target) => {
-            eprintln!("{:?} {:?}", functions.err(), target.err());
+    let functions = match functions() {
+        Ok(functions) => functions,
+        Err(error) => {
+            eprintln!("{error:?}");
             return ExitCode::FAILURE;
         }
     };
-    let how = How { engine: Engine::from_environment(), target, exact };
+    let reading = Reading::of_process();
+    reading.complaints().for_each(|complaint| eprintln!("{complaint}"));
+    let Options { engine, cpu, .. } = reading.options;
+    let how = How { engine, target: Target::of(cpu), exact };
     println!("| function | operands | bound | largest error | at |\n|---|---|---|---|---|");
     let mut bad = false;
     for f in functions {

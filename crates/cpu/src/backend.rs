@@ -1,7 +1,7 @@
 //! The driver's door: [`Cpu`] is a [`driver::backend::Backend`].
 //!
-//! One pool of workers serves the process; it is made by the first launch, and its threads by the first one that is worth sharing. Heaps of
-//! device `malloc` are kept by context.
+//! One pool of workers serves the process; it is made by the first launch, and its threads by the first one
+//! that is worth sharing. Heaps of device `malloc` are kept by context.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,30 +19,35 @@ use wave::FuncId;
 
 use crate::info;
 use crate::keep;
-use crate::program::{self, Engine, Rules, Source};
+use crate::program::{self, Rules, Source};
+use crate::settings::Settings;
 
 /// The CPU as a device.
-#[derive(Default)]
 pub struct Cpu {
+    settings: Settings,
     machine: Arc<Machine>,
 }
 
+impl Cpu {
+    /// With these settings.
+    pub fn new(settings: Settings) -> Cpu {
+        let machine =
+            Machine { config: settings.workers.clone(), workers: OnceLock::new(), heaps: Mutex::default() };
+        Cpu { settings, machine: Arc::new(machine) }
+    }
+}
+
 /// What runs launches: workers and heaps.
-#[derive(Default)]
 struct Machine {
-    config: OnceLock<Config>,
+    config: Config,
     workers: OnceLock<Workers>,
     /// By the context's number. There are few contexts: a list is faster than a map.
     heaps: Mutex<Vec<(u64, Arc<Heap>)>>,
 }
 
 impl Machine {
-    fn config(&self) -> &Config {
-        self.config.get_or_init(Config::from_env)
-    }
-
     fn workers(&self) -> &Workers {
-        self.workers.get_or_init(|| Workers::with(self.config().clone()))
+        self.workers.get_or_init(|| Workers::with(self.config.clone()))
     }
 
     /// The heap of a context, of the size that its limit now is.
@@ -80,16 +85,17 @@ fn clock() -> u32 {
 
 impl Backend for Cpu {
     fn devices(&self) -> Vec<DeviceInfo> {
-        virtual_devices(&DeviceInfo {
+        let base = DeviceInfo {
             name: "Anywarp CPU".into(),
-            total_memory: memory(),
-            multiprocessors: self.machine.config().workers,
-            compute_capability: (8, 6),
+            total_memory: self.settings.memory.unwrap_or_else(memory),
+            multiprocessors: self.machine.config.workers,
+            compute_capability: self.settings.compute_capability,
             uuid: *b"anywarp-cpu-0000",
             pci: (0, 1, 0),
             clock_khz: clock(),
             attributes: Vec::new(),
-        })
+        };
+        virtual_devices(&base, self.settings.devices)
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError> {
@@ -108,7 +114,7 @@ impl Backend for Cpu {
         let sources: Vec<Source<'_>> =
             request.inputs.iter().zip(&texts).map(|(i, text)| Source { name: i.name, text }).collect();
         let (major, minor) = request.device.compute_capability;
-        let own = rules(request.device, Engine::from_environment());
+        let own = rules(request.device, &self.settings);
         let rules = Rules {
             complete: request.complete,
             symbols: request.options.symbols.clone(),
@@ -116,7 +122,9 @@ impl Backend for Cpu {
             capability: request.options.target.or(own.capability),
             ..own
         };
-        keep::texts(&sources);
+        if let Some(folder) = &self.settings.keep_ptx {
+            keep::texts(folder, &sources);
+        }
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
         let loaded = Module::new(program, Arc::clone(&self.machine), &request.options);
         let info = if request.options.verbose {
@@ -133,16 +141,17 @@ impl Backend for Cpu {
 }
 
 /// What a module must keep to, to be loaded alone on `device`.
-pub fn rules(device: &DeviceInfo, engine: Engine) -> Rules {
+pub fn rules(device: &DeviceInfo, settings: &Settings) -> Rules {
     let (major, minor) = device.compute_capability;
     let shared = device.attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     Rules {
-        engine,
+        engine: settings.engine,
+        making: settings.making.clone(),
         complete: false,
         capability: Some(major * 10 + minor),
         max_shared: shared.map_or(u64::MAX, |s| s.max(0) as u64),
         symbols: Vec::new(),
-        exact: program::exact_from_environment(),
+        exact: settings.exact,
         launches: false,
     }
 }
@@ -217,7 +226,8 @@ struct Around<'a> {
 }
 
 impl Host for Around<'_> {
-    /// What the driver gave out, and every page of the program's: kernels may use pageable memory, as the device's attributes say.
+    /// What the driver gave out, and every page of the program's: kernels may use pageable memory, as the
+    /// device's attributes say.
     fn accessible(&self, address: u64, size: u32, write: bool) -> bool {
         let Some(end) = address.checked_add(u64::from(size)) else { return false };
         if self.image.start <= address && end <= self.image.end {

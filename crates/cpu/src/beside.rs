@@ -1,5 +1,5 @@
-//! What a program is likely to wait for next, done on other threads: LLVM is opened when a module is loaded, and the other kernels of a module
-//! are compiled beside the first.
+//! What a program is likely to wait for next, done on other threads: LLVM is opened when a module is loaded,
+//! and the other kernels of a module are compiled beside the first.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -7,15 +7,17 @@ use std::thread::Builder;
 
 use driver::handle::lock;
 use simd::llvm::Ahead;
-use simd::{Rest, Specialisation, Target};
+use simd::{Rest, Specialisation};
 use wave::{FuncId, Function, Op};
 
 use crate::program::Program;
+use crate::settings::Making;
 
 /// Kernels that are compiled beside one that is asked for, at most.
 const MOST: usize = 4;
 
-/// Blocks and values of a kernel that is compiled though nobody has asked for it: at most some ten milliseconds.
+/// Blocks and values of a kernel that is compiled though nobody has asked for it: at most some ten
+/// milliseconds.
 const SMALL: usize = 500;
 
 /// Bytes of text that such a kernel has at most.
@@ -46,8 +48,8 @@ impl Drop for Counted {
     }
 }
 
-/// Threads of a launch that is brief, at most: of a kernel that runs straight to its end, and of one that may stay in a loop. Code that was
-/// made in a hurry takes some six times as long in a loop.
+/// Threads of a launch that is brief, at most: of a kernel that runs straight to its end, and of one that may
+/// stay in a loop. Code that was made in a hurry takes some six times as long in a loop.
 const FEW: u64 = 1 << 16;
 const FEW_IN_LOOPS: u64 = 1024;
 
@@ -118,9 +120,8 @@ fn others(program: &Program, kernel: FuncId, spec: Specialisation) -> Vec<FuncId
     after.into_iter().chain(before).filter(|id| !program.has_code(*id, spec)).take(MOST).collect()
 }
 
-/// Compiles them, each on a thread of its own, as many as processors are left for it, so that they are ready when the
-/// launched kernel is. Whatever
-/// keeps it from happening costs only the overlap.
+/// Compiles them, each on a thread of its own, as many as processors are left for it, so that they are ready
+/// when the launched kernel is. Whatever keeps it from happening costs only the overlap.
 pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisation, brief: bool) {
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
     for other in others(program, kernel, spec) {
@@ -144,7 +145,8 @@ pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisati
 /// Makes the code that takes the place of a kernel's first, on another thread where one can be had.
 pub(crate) fn finish(program: &Arc<Program>, kernel: FuncId, spec: Specialisation, rest: Rest) {
     let counted = Counted::new();
-    // A closure that no thread takes is lost with what it holds: the rest waits where this thread can get at it again.
+    // A closure that no thread takes is lost with what it holds: the rest waits where this thread can get at
+    // it again.
     let rest = Arc::new(Mutex::new(Some(rest)));
     let (theirs, shared) = (Arc::clone(&rest), Arc::clone(program));
     let started = host::threads::spawn(Builder::new().name("anywarp-compile".into()), move || {
@@ -161,14 +163,14 @@ pub(crate) fn finish(program: &Arc<Program>, kernel: FuncId, spec: Specialisatio
 }
 
 /// Opens LLVM on a thread of its own, if nobody has begun to.
-pub(crate) fn open_llvm(target: &Target) {
+pub(crate) fn open_llvm(making: &Making) {
     if std::thread::available_parallelism().map_or(1, |n| n.get()) < 2 {
         return;
     }
     let Some(ahead) = Ahead::new() else { return };
-    let target = target.clone();
+    let (target, search) = (making.target.clone(), making.llvm.clone());
     // Where no thread can be had, the first compilation opens it.
     let _ = host::threads::spawn(Builder::new().name("anywarp-open".into()), move || {
-        ahead.open(&target);
+        ahead.open(&target, &search);
     });
 }

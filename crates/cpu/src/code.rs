@@ -4,14 +4,14 @@ use std::collections::{HashMap, hash_map};
 use std::sync::{Arc, Condvar, Mutex, Once, PoisonError, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
-use simd::cache::Cache;
 use simd::llvm::LlvmError;
-use simd::{Compiled, Error, Made, Report, Request, Rest, Specialisation, Target};
+use simd::{CodeKey, Compiled, Error, Made, Report, Request, Rest, Specialisation};
 use wave::abi::Code;
 use wave::interp::Interpreter;
 use wave::{FuncId, Module};
 
 use crate::program::{Engine, Program};
+use crate::settings::Making;
 
 /// A kernel ready to run, and how it came about.
 pub struct Kernel {
@@ -45,7 +45,8 @@ pub(crate) struct Codes {
 }
 
 impl Codes {
-    /// Whether there is code for `spec`, or some is being made. Does not wait: it is asked while other kernels are being made.
+    /// Whether there is code for `spec`, or some is being made. Does not wait: it is asked while other
+    /// kernels are being made.
     pub fn has(&self, spec: Specialisation) -> bool {
         match self.all.try_lock() {
             Ok(all) => all.contains_key(&spec),
@@ -60,7 +61,8 @@ impl Codes {
         last.as_ref().filter(|(of, _)| *of == spec).map(|(_, code)| code.clone())
     }
 
-    /// The code for `spec`, made if it is not there, and what is left to do where that is not the best. Who is not `brief` waits for the best.
+    /// The code for `spec`, made if it is not there, and what is left to do where that is not the best. Who
+    /// is not `brief` waits for the best.
     pub fn get(
         &self,
         spec: Specialisation,
@@ -117,52 +119,46 @@ impl Drop for Done<'_> {
 /// How the code of a module is made.
 pub(crate) struct Maker {
     engine: Engine,
-    target: Target,
-    cache: Option<Cache>,
-    /// Code is made in a hurry, and stays.
-    hurried: bool,
+    making: Making,
     /// Digest of everything that the module was made of.
     unit: [u8; 32],
 }
 
 impl Maker {
-    /// For the processor and with the cache that the environment names.
-    pub fn from_environment(engine: Engine, unit: [u8; 32]) -> Maker {
-        let target = Target::from_environment().unwrap_or_else(|error| {
-            tracing::warn!(%error, "code is made for this machine instead");
-            Target::native()
-        });
-        Maker { engine, target, cache: Cache::from_environment(), hurried: false, unit }
+    /// Of a module that was made of `unit`.
+    pub fn new(engine: Engine, making: Making, unit: [u8; 32]) -> Maker {
+        Maker { engine, making, unit }
     }
 
-    /// For this processor, without a cache.
-    pub fn for_target(self, target: Target) -> Maker {
-        Maker { target, cache: None, ..self }
+    /// That makes code in another way.
+    pub fn with(self, change: impl FnOnce(&mut Making)) -> Maker {
+        let mut making = self.making;
+        change(&mut making);
+        Maker { making, ..self }
     }
 
-    /// That makes code in a hurry, and no better.
-    pub fn hurried(self) -> Maker {
-        Maker { hurried: true, ..self }
-    }
-
-    /// Whether launches are likely to be compiled: a compiler is asked for, and the cache has not seen the texts. To be asked once a load.
+    /// Whether launches are likely to be compiled: a compiler is asked for, and the cache has not seen the
+    /// texts. To be asked once a load.
     pub fn expects_work(&self) -> bool {
-        let compiles = self.engine == Engine::Compiled && self.target.has_vectors();
-        compiles && !self.cache.as_ref().is_some_and(|cache| cache.seen(&self.unit, &self.target))
+        let Making { target, forced, cache, llvm: _ } = &self.making;
+        let compiles = self.engine == Engine::Compiled && target.has_vectors();
+        compiles && !cache.as_ref().is_some_and(|cache| cache.seen(&self.unit, target, forced))
     }
 
-    /// The processor that code is made for.
-    pub fn target(&self) -> &Target {
-        &self.target
+    /// How code is made.
+    pub fn making(&self) -> &Making {
+        &self.making
     }
 
     /// What the compiler is asked for.
     pub fn request<'a>(&'a self, module: &'a Module, kernel: FuncId, spec: Specialisation) -> Request<'a> {
-        Request { module, kernel, spec, target: &self.target, unit: self.unit }
+        let Making { target, forced, llvm, cache: _ } = &self.making;
+        Request { module, kernel, unit: self.unit, code: CodeKey { spec, target, forced }, llvm }
     }
 
-    /// Makes code: machine code if that is asked for and can be, else the interpreter's. `missed` is called where there is something to compile.
-    /// Where the code is `brief`, it may be such as better code is to take the place of ([`finish`]).
+    /// Makes code: machine code if that is asked for and can be, else the interpreter's. `missed` is called
+    /// where there is something to compile. Where the code is `brief`, it may be such as better code is to
+    /// take the place of ([`finish`]).
     pub fn make(
         &self,
         program: &Program,
@@ -175,7 +171,7 @@ impl Maker {
         let name = program.module().functions.get(kernel.index())?.name.as_str();
         let mut refused = None;
         if self.engine == Engine::Compiled {
-            let cache = self.cache.as_ref();
+            let cache = self.making.cache.as_ref();
             // What the cache has need not be lowered.
             if let (Some(cache), true) = (cache, program.is_deferred(kernel))
                 && let Some(code) = Compiled::cached(&self.request(program.module(), kernel, spec), cache)
@@ -184,13 +180,12 @@ impl Maker {
             }
             let request = self.request(program.module_of(kernel), kernel, spec);
             let made = match brief {
-                _ if self.hurried => Compiled::first(&request).map(Made::Whole),
                 true => Compiled::soon(&request, cache, missed),
                 false => Compiled::whole(&request, cache, missed),
             };
             match made {
                 Ok(Made::Whole(code)) => return Some((machine_code(name, code), None)),
-                Ok(Made::First(code, rest)) => return Some((machine_code(name, code), Some(rest))),
+                Ok(Made::First(code, rest)) => return Some((machine_code(name, code), Some(*rest))),
                 Err(Error::Llvm(LlvmError::Ending)) => {
                     tracing::debug!(kernel = name, "interpreted: the process is ending")
                 }

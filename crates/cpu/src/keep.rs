@@ -3,15 +3,14 @@
 use std::path::Path;
 
 use host::folder::Folder;
-use host::options;
 
 use crate::program::Source;
 
-/// Writes each text of a module, whether it loads or not, as a file named by its first kernel and its digest, once.
-pub(crate) fn texts(sources: &[Source]) {
-    let Some(folder) = options::path("ANYWARP_KEEP_PTX") else { return };
+/// Writes each text of a module, whether it loads or not, as a file named by its first kernel and its digest,
+/// once.
+pub(crate) fn texts(folder: &Path, sources: &[Source]) {
     for source in sources {
-        if let Err(error) = write(&folder, source.text) {
+        if let Err(error) = write(folder, source.text) {
             tracing::warn!(%error, folder = %folder.display(), "ANYWARP_KEEP_PTX: a module's PTX is not kept");
         }
     }
@@ -33,7 +32,8 @@ fn write(folder: &Path, text: &str) -> std::io::Result<()> {
         return Ok(());
     }
     std::fs::create_dir_all(folder)?;
-    // Other processes may load the same module at this time: each writes a file of its own, which then gets the name.
+    // Other processes may load the same module at this time: each writes a file of its own, which then gets
+    // the name.
     Folder::open(folder)?.write(&name, text.as_bytes(), 0o666)
 }
 

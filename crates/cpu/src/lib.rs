@@ -14,12 +14,14 @@ pub mod info;
 mod keep;
 mod modules;
 pub mod program;
+mod settings;
 mod share;
 mod tell;
 
 pub use backend::Cpu;
 pub use code::Kernel;
 pub use program::{Engine, LoadError, Program, Rules, Source};
+pub use settings::{Making, Settings};
 pub use simd::effort::Effort;
-pub use simd::{Specialisation, Target};
+pub use simd::{Forced, Specialisation, Target};
 pub use tell::tell_through_log;

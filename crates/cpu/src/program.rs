@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use host::options;
+pub use host::options::Engine;
 use lower::ErrorClass;
-use simd::{Request, Rest, Specialisation, Target};
+use simd::{Forced, Request, Rest, Specialisation, Target};
 use wave::module::RelocTarget;
 use wave::{FuncId, Module};
 
 use crate::beside;
 use crate::code::{self, Codes, Kernel, Maker};
 use crate::modules::Modules;
+use crate::settings::Making;
 use crate::share;
 
 /// One PTX text.
@@ -21,42 +22,6 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// The text.
     pub text: &'a str,
-}
-
-/// What runs kernels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// Machine code; a kernel that cannot be compiled is interpreted, with a warning.
-    #[default]
-    Compiled,
-    /// The oracle.
-    Interpreter,
-}
-
-impl Engine {
-    /// By `ANYWARP_ENGINE`: `compiled` (the default) or `interpreter`.
-    pub fn from_environment() -> Self {
-        match options::text("ANYWARP_ENGINE").as_deref() {
-            Some("interpreter") => Engine::Interpreter,
-            Some("compiled") | None => Engine::Compiled,
-            Some(other) => {
-                tracing::warn!("ANYWARP_ENGINE={other} is not known; `compiled` and `interpreter` are");
-                Engine::Compiled
-            }
-        }
-    }
-}
-
-/// Whether `ANYWARP_EXACT` asks for the hardware's bits of the approximate functions.
-pub fn exact_from_environment() -> bool {
-    match options::text("ANYWARP_EXACT").as_deref() {
-        Some("1") => true,
-        Some("0" | "") | None => false,
-        Some(other) => {
-            tracing::warn!("ANYWARP_EXACT={other} is not known; 0 and 1 are");
-            false
-        }
-    }
 }
 
 /// Why a module cannot be loaded.
@@ -87,6 +52,8 @@ impl std::error::Error for LoadError {}
 pub struct Rules {
     /// What will run the kernels.
     pub engine: Engine,
+    /// How kernels become code.
+    pub making: Making,
     /// Every symbol that is used must be defined: so the linker wants it. A load alone takes variables that nobody defines; kernels that
     /// use one fault.
     pub complete: bool,
@@ -106,6 +73,7 @@ impl Default for Rules {
     fn default() -> Self {
         Rules {
             engine: Engine::default(),
+            making: Making::default(),
             complete: true,
             capability: None,
             max_shared: u64::MAX,
@@ -217,6 +185,12 @@ fn options<'a>(rules: &'a Rules, each: lower::Each<'a>) -> lower::Options<'a> {
     lower::Options { complete: rules.complete, symbols: &rules.symbols, each, exact: rules.exact }
 }
 
+/// The digest of everything that a module is made of: it is a part of the names of cached objects.
+fn unit(sources: &[Source], rules: &Rules) -> [u8; 32] {
+    let texts: Vec<&str> = sources.iter().map(|source| source.text).collect();
+    simd::digest(&(texts, options(rules, &lower::one_by_one)))
+}
+
 /// A text whose kernels are lowered later; `None` where something is wrong with it.
 fn deferred(source: &Source, rules: &Rules, threads: usize) -> Option<lower::Deferred> {
     let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
@@ -231,23 +205,13 @@ impl Program {
 
     /// Loads and links PTX texts by the rules of a device.
     pub fn load_by(sources: &[Source], rules: &Rules) -> Result<Program, LoadError> {
-        let mut digest = blake3::Hasher::new();
-        for s in sources {
-            digest.update(&(s.text.len() as u64).to_le_bytes());
-            digest.update(s.text.as_bytes());
-        }
-        digest.update(&[u8::from(rules.exact)]);
-        for (name, address) in &rules.symbols {
-            digest.update(name.as_bytes());
-            digest.update(&address.to_le_bytes());
-        }
-        let maker = Maker::from_environment(rules.engine, *digest.finalize().as_bytes());
+        let maker = Maker::new(rules.engine, rules.making.clone(), unit(sources, rules));
         let threads = share::threads(sources.iter().map(|s| s.text.len()).sum());
         let kernels = |s: &Source| s.text.contains(".entry");
         let launches = rules.launches && sources.iter().any(kernels) && maker.expects_work();
         // Threads that begin while LLVM is opened wait for the loader's lock: where some share this load, it is opened after.
         if launches && threads <= 1 {
-            beside::open_llvm(maker.target());
+            beside::open_llvm(maker.making());
         }
         let program = match sources {
             // What is wrong with a text is told when it is lowered as a whole.
@@ -258,7 +222,7 @@ impl Program {
             _ => Program::whole_of(sources, rules, threads, maker)?,
         };
         if launches && threads > 1 {
-            beside::open_llvm(program.maker.target());
+            beside::open_llvm(program.maker.making());
         }
         Ok(program)
     }
@@ -425,14 +389,14 @@ impl Program {
     /// Makes code for this processor, and keeps it nowhere: for tests and tools.
     #[must_use]
     pub fn for_target(mut self, target: Target) -> Program {
-        self.maker = self.maker.for_target(target);
+        self.maker = self.maker.with(|making| *making = Making { target, cache: None, ..making.clone() });
         self
     }
 
-    /// Makes the code that brief launches of a new process are content with, and no better: for tests.
+    /// Makes code in these modes: for tests.
     #[must_use]
-    pub fn in_a_hurry(mut self) -> Program {
-        self.maker = self.maker.hurried();
+    pub fn forced(mut self, forced: Forced) -> Program {
+        self.maker = self.maker.with(|making| making.forced = forced);
         self
     }
 

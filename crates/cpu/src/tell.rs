@@ -20,6 +20,7 @@ fn level(metadata: &Metadata<'_>) -> Level {
         tracing::Level::ERROR => Level::Error,
         tracing::Level::WARN => Level::Warn,
         tracing::Level::INFO => Level::Info,
+        tracing::Level::DEBUG => Level::Debug,
         _ => Level::Trace,
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use cpu::{Engine, Program, Source, Specialisation, Target};
+use cpu::{Engine, Forced, Program, Source, Specialisation, Target};
 
 /// A kernel of `bench/kernels`, its block, and instructions that its code must contain (`R` is a full-width
 /// register, `M` memory).
@@ -31,12 +31,17 @@ const LANE_BY_LANE: &[&str] =
     &["gather", "scatter", "vpextr", "vpinsr", "vinsertps", "vextractps", "vpcompress"];
 
 /// Output of `make` for the kernel, once it is loaded.
-fn made(e: &Expected, target: Target, make: fn(&simd::Request) -> Result<String, simd::Error>) -> String {
+fn made(
+    e: &Expected,
+    (target, forced): (&Target, Forced),
+    make: fn(&simd::Request) -> Result<String, simd::Error>,
+) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../bench/kernels/{}.ptx", e.file));
     let text = std::fs::read_to_string(path).expect("the kernel's text");
     let program = Program::load(&[Source { name: e.file, text: &text }], Engine::Compiled)
         .expect("it loads")
-        .for_target(target);
+        .for_target(target.clone())
+        .forced(forced);
     let id = program.module().function(e.kernel).expect("it is there");
     let spec = Specialisation::of_launch([1024, 1, 1], e.block);
     make(&program.request(id, spec)).expect("it compiles")
@@ -66,7 +71,7 @@ fn check(target: &str, register: &str) {
         return;
     };
     for e in KERNELS {
-        let text = made(e, named.clone(), simd::assembly);
+        let text = made(e, (&named, Forced::default()), simd::assembly);
         let code = instructions(&text);
         for wanted in e.has {
             let there = code.iter().any(|(name, operands)| match *wanted {
@@ -213,7 +218,7 @@ fn llvm_does_not_know_the_lanes_of_partial_warps() {
             continue;
         };
         for per_lane in [false, true] {
-            let target = Target { per_lane, ..named.clone() };
+            let forced = Forced { per_lane, ..Forced::default() };
             for (threads, expected) in &straight {
                 for (file, kernel, stops) in [
                     ("stream", "vecadd", false),
@@ -221,9 +226,9 @@ fn llvm_does_not_know_the_lanes_of_partial_warps() {
                     ("reduce", "reduce", true),
                 ] {
                     let e = Expected { file, kernel, block: [*threads, 1, 1], has: &[] };
-                    let text = made(&e, target.clone(), simd::ir);
+                    let text = made(&e, (&named, forced.clone()), simd::ir);
                     let given = lanes_given(&text);
-                    let context = format!("{kernel}, {threads} threads, {target:?}: {given:?}");
+                    let context = format!("{kernel}, {threads} threads, {processor}, {forced:?}: {given:?}");
                     if stops {
                         assert!(given.len() == 1 && given[0].starts_with(LOADED), "{context}");
                     } else {

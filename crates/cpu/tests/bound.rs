@@ -9,7 +9,7 @@ mod support {
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 
-use cpu::{Effort, Engine, Program, Source, Specialisation, Target};
+use cpu::{Effort, Engine, Forced, Program, Source, Specialisation, Target};
 use grid::Workers;
 use support::launch::{Shape, launch};
 use support::memory::Aligned;
@@ -79,14 +79,14 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &span::Id) {}
 }
 
-fn program(target: Target) -> Program {
+fn program(target: &Target, forced: Forced) -> Program {
     let program = Program::load(&[Source { name: "bound", text: TEXT }], Engine::Compiled);
-    program.expect("a legal text").for_target(target)
+    program.expect("a legal text").for_target(target.clone()).forced(forced)
 }
 
 /// Bytes of LLVM IR of the kernel in the form that is tried first, or in the form for large kernels.
 fn bytes(kernel: &str, target: &Target, effort: Option<Effort>) -> usize {
-    let program = program(Target { effort, ..target.clone() });
+    let program = program(target, Forced { effort, ..Forced::default() });
     let id = program.module().function(kernel).expect("a kernel");
     let spec = Specialisation::of_launch([1; 3], [THREADS, 1, 1]);
     let ir = simd::ir(&program.request(id, spec)).expect("LLVM IR");
@@ -106,14 +106,14 @@ fn what_is_too_large_is_interpreted_and_named() {
             let last = bytes(kernel, &target, Some(Effort::Least));
             // The limit, and whether some form of the kernel fits.
             let cases = [
-                (target.most, true),
+                (Forced::default().most(&target), true),
                 (first, true),
                 (last, true),
                 (first.min(last) - 1, false),
                 (1024, false),
             ];
             for (most, compiled) in cases {
-                let program = program(Target { most, ..target.clone() });
+                let program = program(&target, Forced { most: Some(most), ..Forced::default() });
                 let warnings = Warnings::default();
                 let id = program.module().function(kernel).expect("a kernel");
                 let made = tracing::subscriber::with_default(warnings.clone(), || {

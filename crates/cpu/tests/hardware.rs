@@ -10,7 +10,7 @@ mod memory;
 #[path = "support/run.rs"]
 mod run;
 
-use cpu::{Engine, Program, Rules, Source, Target};
+use cpu::{Engine, Forced, Program, Rules, Source, Target};
 use grid::Workers;
 use hwtruth::instructions::{BLOCK, Check, Form, INPUTS, Mismatch, Recording, forms, home, module};
 use hwtruth::sample::{self, Turn};
@@ -20,8 +20,8 @@ use run::run;
 #[derive(Clone)]
 enum How {
     Interpreted,
-    Compiled(Target),
-    /// With bit-exact approximate functions.
+    Compiled(Target, Forced),
+    /// The approximate functions to the bit.
     Exact(Option<Target>),
 }
 
@@ -31,18 +31,19 @@ const NOT_EXACT: &str = "rsqrt.approx.f64";
 fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) -> Result<(), String> {
     let (version, ptx_target) = home(&form.group);
     let text = module([form], version, ptx_target);
-    let (engine, target) = match how {
-        How::Interpreted => (Engine::Interpreter, Target::native()),
-        How::Compiled(target) | How::Exact(Some(target)) => (Engine::Compiled, target.clone()),
-        How::Exact(None) => (Engine::Interpreter, Target::native()),
+    let (engine, target, forced) = match how {
+        How::Interpreted | How::Exact(None) => (Engine::Interpreter, Target::native(), Forced::default()),
+        How::Compiled(target, forced) => (Engine::Compiled, target.clone(), forced.clone()),
+        How::Exact(Some(target)) => (Engine::Compiled, target.clone(), Forced::default()),
     };
     let exact = matches!(how, How::Exact(_));
     let rules = Rules { engine, exact, ..Rules::default() };
     let program = Program::load_by(&[Source { name: &form.name, text: &text }], &rules)
         .map_err(|e| e.log)?
-        .for_target(target);
-    // The interpreter is slow, so it runs only the first inputs, which are all pairs of special values. One
-    // form depends on the number of blocks.
+        .for_target(target)
+        .forced(forced);
+    // The interpreter is slow; the first inputs are all pairs of special values. One form tells how many
+    // blocks there are.
     let whole = engine == Engine::Compiled || form.body.contains("%nctaid");
     let threads = if whole { INPUTS } else { sample::of(INPUTS, 6 * BLOCK) };
     let out = run(&program, workers, form, engine == Engine::Compiled, threads)?;
@@ -75,7 +76,7 @@ fn check_in_mode(processor: Option<&str>, group: &str, per_lane: bool) {
     let how = match groups::engine(processor) {
         None => return,
         Some((Engine::Interpreter, _)) => How::Interpreted,
-        Some((Engine::Compiled, target)) => How::Compiled(Target { per_lane, ..target }),
+        Some((Engine::Compiled, target)) => How::Compiled(target, Forced { per_lane, ..Forced::default() }),
     };
     let workers = Workers::new(2);
     let recording = Recording::of_group(group).expect("the recording");

@@ -85,7 +85,7 @@ fn kernels_run_and_tell_what_they_take() {
     let text = text("");
     for engine in [Engine::Interpreter, Engine::Compiled] {
         let program = load(&text, &Rules { engine, ..Rules::default() }).expect("a legal text");
-        let program = program.for_target(Target::from_environment().expect("a processor"));
+        let program = program.for_target(Target::native());
         assert_eq!(program.module().kernels().count(), KERNELS as usize);
         let workers = Workers::new(2);
         for n in [0, 7, KERNELS - 1] {

@@ -8,7 +8,7 @@ mod launch;
 #[path = "support/memory.rs"]
 mod memory;
 
-use cpu::{Engine, Program, Source, Target};
+use cpu::{Engine, Forced, Program, Source, Target};
 use grid::Workers;
 use hwtruth::matrix::{BLOCK, Form, Recording, THREADS, WARPS, forms, module};
 use hwtruth::sample::long;
@@ -35,7 +35,8 @@ fn run(
 struct How {
     engine: Engine,
     target: Target,
-    /// Number of blocks per form.
+    forced: Forced,
+    /// Blocks of each form.
     blocks: u32,
 }
 
@@ -45,10 +46,11 @@ const SOME: u32 = 8;
 
 fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) -> Result<(), String> {
     let text = module([form]);
-    let (engine, target, blocks) = (how.engine, how.target.clone(), how.blocks);
+    let (engine, blocks) = (how.engine, how.blocks);
     let program = Program::load(&[Source { name: &form.name, text: &text }], engine)
         .map_err(|e| e.log)?
-        .for_target(target);
+        .for_target(how.target.clone())
+        .forced(how.forced.clone());
     let out = run(&program, workers, form, engine == Engine::Compiled, blocks)?;
     let results = recording.results(&form.name).ok_or("not recorded")?;
     let warps = (blocks as usize * BLOCK / 32).min(WARPS);
@@ -69,7 +71,7 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
 /// Runs the forms of a group. `per_lane` forces per-lane mode.
 fn check_in_mode(processor: Option<&str>, group: &str, per_lane: bool, blocks: u32) {
     let Some((engine, target)) = groups::engine(processor) else { return };
-    let how = How { engine, target: Target { per_lane, ..target }, blocks };
+    let how = How { engine, target, forced: Forced { per_lane, ..Forced::default() }, blocks };
     let workers = Workers::new(2);
     let recording = Recording::of_group(group).expect("the recording");
     let forms = forms().expect("the table");

@@ -6,7 +6,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cpu::{Effort, Engine, Program, Source, Target};
+use cpu::{Effort, Engine, Forced, Program, Source, Target};
 use grid::Workers;
 use hwtruth::sample::Turn;
 use support::case::{self, Run};
@@ -80,10 +80,7 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
     let target = match how {
         How::Compiled(name) | How::PerLane(name) | How::InAHurry(name) | How::Large(name, _) => {
             match Target::named(name) {
-                Ok(target) => {
-                    let effort = if let How::Large(_, effort) = how { Some(effort) } else { None };
-                    Target { per_lane: matches!(how, How::PerLane(_)), effort, ..target }
-                }
+                Ok(target) => target,
                 Err(error) => {
                     eprintln!("not run: {error}");
                     return;
@@ -91,6 +88,12 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
             }
         }
         How::Interpreted | How::WithoutCalls => Target::native(),
+    };
+    let forced = Forced {
+        per_lane: matches!(how, How::PerLane(_)),
+        effort: if let How::Large(_, effort) = how { Some(effort) } else { None },
+        first: matches!(how, How::InAHurry(_)),
+        most: None,
     };
     let mut failures = Vec::new();
     let mut count = 0;
@@ -100,8 +103,7 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
         let text = std::fs::read_to_string(&file).expect("a text");
         let runs = case::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         let program = match Program::load(&[Source { name: &name, text: &text }], engine) {
-            Ok(p) if matches!(how, How::InAHurry(_)) => p.for_target(target.clone()).in_a_hurry(),
-            Ok(p) => p.for_target(target.clone()),
+            Ok(p) => p.for_target(target.clone()).forced(forced.clone()),
             Err(e) => {
                 failures.push(format!("{name}: {}", e.rendered));
                 continue;

@@ -6,6 +6,7 @@ mod libraries;
 mod library;
 mod multicast;
 mod objects;
+mod options;
 mod promised;
 mod refused;
 mod rows;

@@ -335,24 +335,14 @@ pub fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
     Some((hex(domain)?, hex(bus)?, hex(device)?))
 }
 
-/// The virtual devices that the environment asks for, all like `base`: `ANYWARP_DEVICES` (their number, 1 to 64),
-/// `ANYWARP_COMPUTE_CAPABILITY` (as `8.6`), `ANYWARP_MEMORY` (bytes of each, or with a suffix K, M, G or T). A value that cannot be read is
-/// told on standard error and passed over. Of these the process may see some only ([`crate::visible`]).
-pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
-    let count = setting("ANYWARP_DEVICES", "a number from 1 to 64", |v| {
-        v.parse().ok().filter(|n| (1..=64).contains(n))
-    });
-    let capability = setting("ANYWARP_COMPUTE_CAPABILITY", "a capability such as 8.6", parse_capability);
-    let memory = setting("ANYWARP_MEMORY", "a size such as 8G", parse_size);
-    let count = count.unwrap_or(1);
+/// So many devices like `base`. Of these the process may see some only ([`crate::visible`]).
+pub fn virtual_devices(base: &DeviceInfo, count: u32) -> Vec<DeviceInfo> {
     (0..count)
-        .map(|i: u32| {
+        .map(|i| {
             let mut info = base.clone();
-            info.compute_capability = capability.unwrap_or(info.compute_capability);
             if count > 1 && info.compute_capability >= (9, 0) {
                 info.attributes.push((attribute::MULTICAST_SUPPORTED, 1));
             }
-            info.total_memory = memory.unwrap_or(info.total_memory);
             info.pci.1 = info.pci.1.wrapping_add(i);
             if let Some(last) = info.uuid.last_mut() {
                 *last = last.wrapping_add(i as u8);
@@ -360,33 +350,6 @@ pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
             info
         })
         .collect()
-}
-
-fn setting<T>(name: &str, wanted: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-    let text = host::options::text(name)?;
-    let value = read(text.trim());
-    if value.is_none() {
-        crate::log::tell(&format!("{name}={text}: not {wanted}; the default is used"));
-    }
-    value
-}
-
-fn parse_capability(text: &str) -> Option<(u32, u32)> {
-    let (major, minor) = text.split_once('.')?;
-    let value = (major.parse().ok()?, minor.parse().ok()?);
-    ((5..=20).contains(&value.0) && value.1 < 10).then_some(value)
-}
-
-fn parse_size(text: &str) -> Option<u64> {
-    let (digits, shift) = match text.char_indices().last()? {
-        (at, 'k' | 'K') => (text.get(..at)?, 10),
-        (at, 'm' | 'M') => (text.get(..at)?, 20),
-        (at, 'g' | 'G') => (text.get(..at)?, 30),
-        (at, 't' | 'T') => (text.get(..at)?, 40),
-        _ => (text, 0),
-    };
-    let value: u64 = digits.parse().ok()?;
-    value.checked_shl(shift).filter(|v| v >> shift == value && (1 << 20..=1 << 46).contains(v))
 }
 
 #[cfg(test)]
@@ -407,16 +370,5 @@ mod tests {
             let follows = capability::attribute((8, 6), number);
             assert!(follows.is_none_or(|f| f == value), "{number}: {follows:?}");
         }
-    }
-
-    #[test]
-    fn settings() {
-        assert_eq!(parse_capability("9.0"), Some((9, 0)));
-        assert_eq!(parse_capability("90"), None);
-        assert_eq!(parse_size("8G"), Some(8 << 30));
-        assert_eq!(parse_size("1048576"), Some(1 << 20));
-        assert_eq!(parse_size("12"), None);
-        assert_eq!(parse_size(""), None);
-        assert_eq!(parse_size("x"), None);
     }
 }

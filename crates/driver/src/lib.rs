@@ -1,10 +1,11 @@
 //! The driver: every object and rule that CUDA and HIP share.
 //!
-//! Devices, contexts, memory, streams, events, modules and launches, behind handles that can be checked. Compilation and execution go through
-//! one trait, [`backend::Backend`].
+//! Devices, contexts, memory, streams, events, modules and launches, behind handles that can be checked.
+//! Compilation and execution go through one trait, [`backend::Backend`].
 //!
-//! **Architecture invariant:** knows no C type and no API's names; reaches code only through [`backend::Backend`]. Nothing global but the
-//! tables of objects and the one driver that [`initialize`] makes.
+//! **Architecture invariant:** knows no C type and no API's names; reaches code only through
+//! [`backend::Backend`]. Nothing global but the tables of objects and the one driver that [`initialize`]
+//! makes.
 
 pub mod backend;
 mod capability;
@@ -34,6 +35,8 @@ use std::sync::{Arc, OnceLock};
 use backend::Backend;
 use device::Device;
 pub use error::{Error, Result};
+pub use host::options::Options;
+use host::options::Reading;
 
 /// The driver of this process.
 pub struct Driver {
@@ -41,6 +44,8 @@ pub struct Driver {
     pub backend: Arc<dyn Backend>,
     /// The devices by ordinal.
     pub devices: Vec<Arc<Device>>,
+    /// What the user chose, as it was when the driver was initialised.
+    pub options: Options,
     /// Why there are none.
     refused: Option<Error>,
 }
@@ -63,29 +68,34 @@ extern "C" fn exiting() {
     let _ = STATE.compare_exchange(READY, ENDED, Ordering::SeqCst, Ordering::SeqCst);
 }
 
-/// Makes the driver, once; later calls only tell whether it still works.
-pub fn initialize(backend: impl FnOnce() -> Arc<dyn Backend>) -> Result<()> {
+/// Makes the driver, once, with the options that the environment has now; later calls only tell whether it
+/// still works.
+pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<()> {
     match STATE.load(Ordering::SeqCst) {
         FORKED => return Err(Error::NotInitialized),
         ENDED => return Err(Error::Deinitialized),
         _ => {}
     }
     let driver = DRIVER.get_or_init(|| {
-        let backend = backend();
-        let (infos, refused) =
-            match visible::visible(backend.devices(), |info| info.uuid, host::options::text) {
-                Ok(infos) => (infos, None),
-                Err(error) => (Vec::new(), Some(error)),
-            };
+        let reading = Reading::of_process();
+        log::set_level(reading.options.log);
+        reading.complaints().for_each(|complaint| log::say(log::Level::Error, || complaint));
+        let options = reading.options;
+        let backend = backend(&options);
+        let (infos, refused) = match visible::visible(backend.devices(), |info| info.uuid, &options) {
+            Ok(infos) => (infos, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
         let infos = within_address_space(infos);
         let devices = infos.into_iter().enumerate().map(|(i, info)| Device::new(i as u32, info)).collect();
         PROCESS.store(std::process::id(), Ordering::SeqCst);
-        // SAFETY: both take functions that live as long as the library, which stays loaded once it has been initialised.
+        // SAFETY: both take functions that live as long as the library, which stays loaded once it has been
+        // initialised.
         unsafe {
             libc::pthread_atfork(None, None, Some(forked));
             libc::atexit(exiting);
         }
-        Driver { backend, devices, refused }
+        Driver { backend, devices, options, refused }
     });
     if driver.devices.is_empty() {
         return Err(driver.refused.unwrap_or(Error::NoDevice));

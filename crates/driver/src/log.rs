@@ -1,37 +1,34 @@
-//! What the driver says on standard error: `ANYWARP_LOG` is `off`, `error` (the default), `warn`, `info` or `trace`.
+//! What the driver says on standard error, by `ANYWARP_LOG`.
 
 use std::io::Write;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How much is said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Nothing.
-    Off,
-    /// Kernels that fault.
-    Error,
-    /// What is not supported, and what was done instead.
-    Warn,
-    /// Modules that load.
-    Info,
-    /// Every call.
-    Trace,
+pub use host::options::Level;
+
+/// The levels, for [`LEVEL`].
+const LEVELS: [Level; 6] = [Level::Off, Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace];
+
+/// Nobody has asked yet.
+const UNKNOWN: u8 = u8::MAX;
+
+/// The level as its index in [`LEVELS`].
+static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// The level asked for. Calls that come before the options are read take it from the environment.
+pub fn level() -> Level {
+    match LEVELS.get(usize::from(LEVEL.load(Ordering::Relaxed))) {
+        Some(level) => *level,
+        None => {
+            let level = host::options::level_of_process();
+            let _ = LEVEL.compare_exchange(UNKNOWN, level as u8, Ordering::Relaxed, Ordering::Relaxed);
+            level
+        }
+    }
 }
 
-/// The level asked for.
-pub fn level() -> Level {
-    static LEVEL: OnceLock<Level> = OnceLock::new();
-    *LEVEL.get_or_init(|| match host::options::text("ANYWARP_LOG").as_deref() {
-        None | Some("error" | "") => Level::Error,
-        Some("off") => Level::Off,
-        Some("warn") => Level::Warn,
-        Some("info" | "debug") => Level::Info,
-        Some("trace") => Level::Trace,
-        Some(other) => {
-            tell(&format!("ANYWARP_LOG={other}: not one of off, error, warn, info, trace; error is used"));
-            Level::Error
-        }
-    })
+/// Sets the level: the options have been read.
+pub fn set_level(level: Level) {
+    LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
 /// Says something at a level.
@@ -43,7 +40,20 @@ pub fn say(at: Level, what: impl FnOnce() -> String) {
 
 /// Says something at every level.
 pub fn tell(what: &str) {
-    // One write, so that lines of several threads stay whole. A standard error that takes nothing is the program's choice.
+    // One write, so that lines of several threads stay whole. A standard error that takes nothing is the
+    // program's choice.
     let line = format!("anywarp: {what}\n");
     let _ = host::write::limited(|| std::io::stderr().write_all(line.as_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_their_numbers() {
+        for (number, level) in LEVELS.iter().enumerate() {
+            assert_eq!(*level as usize, number);
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! Which of the devices a process sees: the lists of `CUDA_VISIBLE_DEVICES` and of HIP's variables.
 //!
-//! A list is ended by the first entry that names no device. An entry is a device's number, or `GPU-` with digits of its UUID, as many as
-//! tell it from the others.
+//! A list is ended by the first entry that names no device. An entry is a device's number, or `GPU-` with
+//! digits of its UUID, as many as tell it from the others.
 
 use std::sync::OnceLock;
+
+use host::options::Options;
 
 use crate::error::{Error, Result};
 
@@ -27,7 +29,7 @@ pub fn set_interface(interface: Interface) {
 /// How a variable is read.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    name: &'static str,
+    list: fn(&Options) -> Option<&str>,
     /// A list without a character is no list, rather than one of no device.
     empty_is_unset: bool,
     /// What follows a number's digits ends the list, rather than being passed over.
@@ -47,16 +49,29 @@ enum Twice {
 }
 
 /// As an H200's driver takes it (tests/probe, group `visible`).
-const CUDA: Rule =
-    Rule { name: "CUDA_VISIBLE_DEVICES", empty_is_unset: false, exact: false, twice: Twice::Fails };
+const CUDA: Rule = Rule {
+    list: |options| options.cuda_visible_devices.as_deref(),
+    empty_is_unset: false,
+    exact: false,
+    twice: Twice::Fails,
+};
 /// As clr 6.3 takes it.
-const HIP: Rule = Rule { name: "HIP_VISIBLE_DEVICES", empty_is_unset: true, exact: true, twice: Twice::Once };
+const HIP: Rule = Rule {
+    list: |options| options.hip_visible_devices.as_deref(),
+    empty_is_unset: true,
+    exact: true,
+    twice: Twice::Once,
+};
 /// As the runtime below clr takes it.
-const ROCR: Rule =
-    Rule { name: "ROCR_VISIBLE_DEVICES", empty_is_unset: false, exact: true, twice: Twice::Ends };
+const ROCR: Rule = Rule {
+    list: |options| options.rocr_visible_devices.as_deref(),
+    empty_is_unset: false,
+    exact: true,
+    twice: Twice::Ends,
+};
 
-/// For each interface the filters, one after the other, each with the variables of which the first that is set counts. What a filter
-/// leaves is what the next one numbers.
+/// For each interface the filters, one after the other, each with the variables of which the first that is
+/// set counts. What a filter leaves is what the next one numbers.
 fn filters(interface: Interface) -> &'static [&'static [Rule]] {
     match interface {
         Interface::Cuda => &[&[CUDA]],
@@ -64,33 +79,33 @@ fn filters(interface: Interface) -> &'static [&'static [Rule]] {
     }
 }
 
-/// The devices of the environment's lists, in their order; all where no variable is set. `uuid` tells a device's.
+/// The devices of the user's lists, in their order; all where there is no list. `uuid` tells a device's.
 ///
 /// # Errors
 /// [`Error::InvalidDevice`]: `CUDA_VISIBLE_DEVICES` names one twice.
 pub(crate) fn visible<T: Clone>(
     devices: Vec<T>,
     uuid: impl Fn(&T) -> [u8; 16],
-    variable: impl Fn(&str) -> Option<String>,
+    options: &Options,
 ) -> Result<Vec<T>> {
     let interface = *INTERFACE.get_or_init(|| Interface::Cuda);
-    filtered(devices, interface, uuid, variable)
+    filtered(devices, interface, uuid, options)
 }
 
 fn filtered<T: Clone>(
     mut devices: Vec<T>,
     interface: Interface,
     uuid: impl Fn(&T) -> [u8; 16],
-    variable: impl Fn(&str) -> Option<String>,
+    options: &Options,
 ) -> Result<Vec<T>> {
     for filter in filters(interface) {
         let set = filter.iter().find_map(|rule| {
-            let list = variable(rule.name)?;
+            let list = (rule.list)(options)?;
             (!(rule.empty_is_unset && list.is_empty())).then_some((rule, list))
         });
         let Some((rule, list)) = set else { continue };
         let uuids: Vec<String> = devices.iter().map(|d| hex(&uuid(d))).collect();
-        let chosen = rule.chosen(&list, &uuids)?;
+        let chosen = rule.chosen(list, &uuids)?;
         devices = chosen.iter().filter_map(|&i| devices.get(i).cloned()).collect();
     }
     Ok(devices)
@@ -137,6 +152,8 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
+    use host::options::Reading;
+
     use super::*;
 
     /// The devices, each its own number, whose UUIDs begin with the same fifteen bytes.
@@ -146,8 +163,8 @@ mod tests {
             bytes[15] = *device;
             bytes
         };
-        let value = |name: &str| set.iter().find(|s| s.0 == name).map(|s| s.1.to_string());
-        filtered((0..count).collect(), interface, uuid, value)
+        let value = |name: &str| set.iter().find(|s| s.0 == name).map(|s| s.1.into());
+        filtered((0..count).collect(), interface, uuid, &Reading::of(value, false).options)
     }
 
     #[test]

@@ -48,44 +48,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// Maximum number of workers.
-    pub const MAX_WORKERS: u32 = 512;
+    /// Workers at most.
+    pub const MAX_WORKERS: u32 = host::options::MAX_WORKERS;
 
     /// One worker per core, 8 MiB of stack, and the other options off.
     pub fn new() -> Config {
         let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
         Config { workers, stack: 8 << 20, deterministic: false, watchdog: None }
-    }
-
-    /// As the environment says: `ANYWARP_WORKERS` (threads), `ANYWARP_DETERMINISTIC` (1), `ANYWARP_WATCHDOG` (seconds). What
-    /// cannot be understood is told and not used.
-    pub fn from_env() -> Config {
-        Config::from_vars(host::options::text)
-    }
-
-    fn from_vars(get: impl Fn(&str) -> Option<String>) -> Config {
-        let mut config = Config::new();
-        let read = |name: &str, wanted: &str, take: &mut dyn FnMut(&str) -> bool| {
-            if let Some(value) = get(name).filter(|v| !v.is_empty())
-                && !take(value.trim())
-            {
-                tracing::warn!("{name}={value} is not used: {wanted} expected");
-            }
-        };
-        let known = |n: &u32| (1..=Config::MAX_WORKERS).contains(n);
-        read("ANYWARP_WORKERS", "a number of threads, 1 to 512,", &mut |v| {
-            v.parse().ok().filter(known).map(|n| config.workers = n).is_some()
-        });
-        read("ANYWARP_DETERMINISTIC", "0 or 1", &mut |v| {
-            config.deterministic = v == "1";
-            v == "0" || v == "1"
-        });
-        read("ANYWARP_WATCHDOG", "a number of seconds", &mut |v| {
-            let time = v.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
-            config.watchdog = time.filter(|t| !t.is_zero());
-            time.is_some()
-        });
-        config
     }
 }
 
@@ -410,33 +379,6 @@ impl Drop for Workers {
                 // A worker that panicked has already reported it.
                 let _ = thread.join();
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn environment() {
-        let read = |vars: &[(&str, &str)]| {
-            Config::from_vars(|name| vars.iter().find(|v| v.0 == name).map(|v| v.1.to_owned()))
-        };
-        let default = Config::new();
-        assert_eq!(read(&[]), default);
-        let all = [("ANYWARP_WORKERS", "3"), ("ANYWARP_DETERMINISTIC", "1"), ("ANYWARP_WATCHDOG", "0.5")];
-        let config = read(&all);
-        assert_eq!((config.workers, config.deterministic), (3, true));
-        assert_eq!(config.watchdog, Some(Duration::from_millis(500)));
-        for bad in [
-            ("ANYWARP_WORKERS", "0"),
-            ("ANYWARP_WORKERS", "many"),
-            ("ANYWARP_DETERMINISTIC", "yes"),
-            ("ANYWARP_WATCHDOG", "-1"),
-            ("ANYWARP_WATCHDOG", "0"),
-        ] {
-            assert_eq!(read(&[bad]), default, "{bad:?}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 pub use capi::{In, Out, Text, bytes_at};
 
+use crate::current::Rule;
 use crate::{Error, Result, current, error};
 
 /// `hipError_t`.
@@ -27,7 +28,7 @@ pub enum Need {
 }
 
 /// Functions that work here and that clr 6.3 leaves unwritten (hip_context.cpp): whatever their arguments, hipErrorNotSupported is all that
-/// it answers, and so do they in strict mode ([`current::strict`]).
+/// it answers, and so do they in strict mode (`ANYWARP_HIP_STRICT`).
 const UNWRITTEN_IN_CLR: &[&str] = &[
     "hipCtxGetApiVersion",
     "hipCtxGetCacheConfig",
@@ -57,22 +58,27 @@ pub fn check(need: Need) -> Result<()> {
         Need::Nothing => Ok(()),
         Need::Device => current::driver().map(|_| ()),
         Need::Context => Ok(current::context()?.check()?),
-        Need::Object if current::rule() == current::Rule::Nvidia => {
-            current::driver()?;
+        Need::Object if current::driver()?.options.hip_context == Rule::Nvidia => {
             Ok(driver::context::check_current()?)
         }
         Need::Driver | Need::Object => Ok(current::driver_context()?.check()?),
     }
 }
 
+/// Whether a function is to answer as clr does that has not written it. Without a device, there is no answer but
+/// that, there as here.
+fn refused(name: &str) -> Result<bool> {
+    Ok(UNWRITTEN_IN_CLR.contains(&name) && current::driver()?.options.hip_strict)
+}
+
 /// Runs a function's body; its code becomes the thread's last error.
 pub fn enter(name: &str, need: Need, args: &[(&str, &dyn Debug)], body: impl FnOnce() -> Result<()>) -> Code {
     let text = |code| error::name(code).trim_end_matches('\0').to_string();
     let code = capi::run(name, args, Error::Unknown.code(), text, || {
-        let refused = current::strict() && UNWRITTEN_IN_CLR.contains(&name);
-        // Without a device that is the answer, there as here.
-        let need = if refused { Need::Device } else { need };
-        let done = check(need).and_then(|()| if refused { Err(Error::NotSupported) } else { body() });
+        let done = refused(name).and_then(|refused| match refused {
+            true => Err(Error::NotSupported),
+            false => check(need).and_then(|()| body()),
+        });
         done.err().map_or(0, Error::code)
     });
     LAST.set(code);

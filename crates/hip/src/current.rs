@@ -1,17 +1,18 @@
 //! The thread's device and context.
 //!
-//! HIP is about devices; its contexts are their primary ones. The context stack is the driver's, the one that CUDA calls of the same thread
-//! see: a HIP call that finds it empty puts the primary context of the thread's device on it (HIP's porting guide, "Additional
-//! Information"), as the CUDA runtime does.
+//! HIP is about devices; its contexts are their primary ones. The context stack is the driver's, the one that
+//! CUDA calls of the same thread see: a HIP call that finds it empty puts the primary context of the thread's
+//! device on it (HIP's porting guide, "Additional Information"), as the CUDA runtime does.
 
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
+use driver::Options;
 use driver::backend::Backend;
 use driver::context::{self, Context};
 use driver::device::Device;
 use driver::stream::{self, STREAMS, Stream};
-use host::options;
+pub use host::options::HipContext as Rule;
 
 use crate::{Error, Result};
 
@@ -26,49 +27,13 @@ pub mod special {
     pub const PER_THREAD: u64 = 2;
 }
 
-/// What an empty context stack means to functions that mirror the CUDA driver's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// HIP's own: the primary context is put on it.
-    Amd,
-    /// That of HIP on NVIDIA: it stays empty, and the call ends with hipErrorInvalidContext.
-    Nvidia,
-}
+static BACKEND: OnceLock<MakeBackend> = OnceLock::new();
 
-/// The rule of this process: `ANYWARP_HIP_CONTEXT`, `amd` or `nvidia`.
-pub fn rule() -> Rule {
-    static RULE: OnceLock<Rule> = OnceLock::new();
-    *RULE.get_or_init(|| match options::text("ANYWARP_HIP_CONTEXT").as_deref() {
-        Some("nvidia") => Rule::Nvidia,
-        None | Some("" | "amd") => Rule::Amd,
-        Some(other) => {
-            driver::log::say(driver::log::Level::Error, || {
-                format!("ANYWARP_HIP_CONTEXT is \"{other}\"; it can be \"amd\" (taken now) or \"nvidia\"")
-            });
-            Rule::Amd
-        }
-    })
-}
-
-/// Whether this process is to see what clr leaves unwritten as clr has it: `ANYWARP_HIP_STRICT`, `1` or `0`.
-pub fn strict() -> bool {
-    static STRICT: OnceLock<bool> = OnceLock::new();
-    *STRICT.get_or_init(|| match options::text("ANYWARP_HIP_STRICT").as_deref() {
-        Some("1") => true,
-        None | Some("" | "0") => false,
-        Some(other) => {
-            driver::log::say(driver::log::Level::Error, || {
-                format!("ANYWARP_HIP_STRICT is \"{other}\"; it can be \"0\" (taken now) or \"1\"")
-            });
-            false
-        }
-    })
-}
-
-static BACKEND: OnceLock<fn() -> Arc<dyn Backend>> = OnceLock::new();
+/// Makes what the driver runs on, by the options.
+pub type MakeBackend = fn(&Options) -> Arc<dyn Backend>;
 
 /// Says what the driver runs on, should a HIP call be its first.
-pub fn set_backend(backend: fn() -> Arc<dyn Backend>) {
+pub fn set_backend(backend: MakeBackend) {
     // The first wins: all come from the one library.
     let _ = BACKEND.set(backend);
 }
@@ -131,8 +96,7 @@ pub fn context() -> Result<Arc<Context>> {
 
 /// The thread's context for functions that mirror the CUDA driver's.
 pub fn driver_context() -> Result<Arc<Context>> {
-    if rule() == Rule::Nvidia {
-        driver()?;
+    if driver()?.options.hip_context == Rule::Nvidia {
         return Ok(context::usable()?);
     }
     context()

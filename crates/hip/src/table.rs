@@ -3,9 +3,8 @@
 #![allow(non_snake_case, missing_docs)]
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
-use driver::backend::Backend;
+use crate::current::MakeBackend;
 
 /// Functions that are not written yet.
 mod stubs {
@@ -47,7 +46,7 @@ pub const NAME: [u8; 15] = *b"anywarp hip tab";
 
 /// The table for the front of a soname: 5, 6 or 7. `backend` is what the driver runs on, should a HIP call be its first.
 /// From then on HIP's variables tell which devices the process sees, unless it has a driver already.
-pub fn table(soname: u8, backend: fn() -> Arc<dyn Backend>) -> Option<&'static Table> {
+pub fn table(soname: u8, backend: MakeBackend) -> Option<&'static Table> {
     crate::current::set_backend(backend);
     crate::api::show_arrays();
     driver::visible::set_interface(driver::visible::Interface::Hip);

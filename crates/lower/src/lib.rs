@@ -21,6 +21,7 @@ mod shape;
 mod ssa;
 mod uses;
 
+use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 use ptx::LineIndex;
@@ -56,13 +57,21 @@ pub struct Options<'a> {
     pub symbols: &'a [(String, u64)],
     /// Shares out the work on functions.
     pub each: Each<'a>,
-    /// Whether the approximate functions return the hardware's bits rather than being fast and within the
-    /// manual's bounds.
+    /// The approximate functions give the hardware's bits instead of what is quick and inside the manual's
+    /// bounds.
     pub exact: bool,
 }
 
-/// Lowers and links `units`. Returns all errors of all units, ordered by unit and position. Every symbol must
-/// be defined.
+impl Hash for Options<'_> {
+    /// Of everything that decides what comes out. Who does the work does not.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Options { complete, symbols, each: _, exact } = self;
+        (complete, symbols, exact).hash(state);
+    }
+}
+
+/// Lowers and links `units`; all errors of all units come together, by unit and place. Every symbol must be
+/// defined.
 pub fn lower(units: &[Unit]) -> Result<wave::Module, Vec<Error>> {
     lower_by(units, Options { complete: true, symbols: &[], each: &one_by_one, exact: false })
 }

@@ -1,7 +1,7 @@
 //! Objects on disk, so that a program's second run compiles nothing.
 //!
-//! One file an object, named by the digest of everything that went into it: the texts, the kernel, the
-//! specialisation, the processor, and the compiler's own sources. A file is written beside its place and
+//! One file an object, named by the digest of everything that went into it (`key.rs`): the texts, the kernel,
+//! the specialisation, the processor, and the compiler's own sources. A file is written beside its place and
 //! renamed, so that readers see whole files only; its contents carry a digest of themselves and of the name.
 //! When the folder grows over its bound, the files used longest ago go.
 //!
@@ -16,7 +16,6 @@ use std::sync::Once;
 use std::time::{Duration, SystemTime};
 
 use host::folder::{Folder, is_temporary};
-use host::options;
 use host::trust::Distrust;
 
 use crate::compile::{Facts, Request};
@@ -39,24 +38,7 @@ pub struct Key(String);
 
 impl Key {
     pub(crate) fn new(request: &Request, kernel: &str) -> Key {
-        let mut h = blake3::Hasher::new();
-        h.update(env!("ANYWARP_COMPILER").as_bytes());
-        h.update(&request.unit);
-        h.update(kernel.as_bytes());
-        h.update(&[0]);
-        request.spec.block.iter().for_each(|d| {
-            h.update(&d.to_le_bytes());
-        });
-        h.update(&[
-            u8::from(request.spec.small),
-            u8::from(request.spec.clusters),
-            u8::from(request.target.avx512),
-            u8::from(request.target.per_lane),
-            request.target.effort.map_or(u8::MAX, |e| e as u8),
-        ]);
-        h.update(request.target.cpu.as_bytes());
-        h.update(request.target.features.as_bytes());
-        Key(h.finalize().to_hex().to_string())
+        Key(request.object(kernel).to_hex().to_string())
     }
 
     /// The name of the object's file.
@@ -113,17 +95,6 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// By `ANYWARP_CACHE_DIR` (empty or `off`: no cache), else `anywarp` under `XDG_CACHE_HOME` or
-    /// `~/.cache`.
-    pub fn from_environment() -> Option<Cache> {
-        if let Some(set) = options::raw("ANYWARP_CACHE_DIR") {
-            return (!set.is_empty() && set != "off").then(|| Cache { folder: set.into() });
-        }
-        let home = || options::path("HOME").map(|h| h.join(".cache"));
-        let folder = options::path("XDG_CACHE_HOME").or_else(home)?.join("anywarp");
-        Some(Cache { folder })
-    }
-
     /// A cache in this folder.
     pub fn at(folder: &Path) -> Cache {
         Cache { folder: folder.into() }
@@ -468,8 +439,8 @@ mod tests {
         mode(cache.folder(), 0o777);
         assert!(cache.get(&key).is_none());
         cache.put(&self::key("other"), &Facts::default(), b"object");
-        assert!(!cache.seen(&[7; 32], &crate::Target::native()));
-        assert!(!cache.seen(&[7; 32], &crate::Target::native()));
+        assert!(!cache.seen(&[7; 32], &crate::Target::native(), &crate::Forced::default()));
+        assert!(!cache.seen(&[7; 32], &crate::Target::native(), &crate::Forced::default()));
         assert!(cache.items().is_err() && cache.clear().is_err() && cache.prune(0).is_err());
         assert_eq!(fs::read_dir(cache.folder()).expect("there").count(), 1);
     }

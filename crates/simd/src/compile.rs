@@ -10,9 +10,9 @@ use wave::{FuncId, Function, Module};
 use crate::cache::{Cache, Key};
 use crate::effort::Effort;
 use crate::kernel::explain::{self, View};
-use crate::kernel::shape::Specialisation;
 use crate::kernel::{self, RESUME, RUN_BLOCKS, Report, SWEEP};
-use crate::llvm::{Llvm, LlvmError, Ticket};
+use crate::key::CodeKey;
+use crate::llvm::{Llvm, LlvmError, Search, Ticket};
 use crate::object::{LoadError, Loaded};
 use crate::target::Target;
 
@@ -23,12 +23,12 @@ pub struct Request<'a> {
     pub module: &'a Module,
     /// The kernel.
     pub kernel: FuncId,
-    /// The launches it is for.
-    pub spec: Specialisation,
-    /// The processor it is for.
-    pub target: &'a Target,
-    /// A digest of the texts that the module was made of.
+    /// A digest of everything that the module was made of.
     pub unit: [u8; 32],
+    /// Everything else that decides the code.
+    pub code: CodeKey<'a>,
+    /// Where LLVM is looked for if nobody has opened it yet.
+    pub llvm: &'a Search,
 }
 
 /// Why there is no code.
@@ -111,7 +111,7 @@ pub enum Made {
     /// The code.
     Whole(Compiled),
     /// Code that does the same and was made in the quickest way, and what there is to do for better.
-    First(Compiled, Rest),
+    First(Compiled, Box<Rest>),
 }
 
 /// Whole code that is to be made yet.
@@ -120,6 +120,7 @@ pub struct Rest {
     ir: String,
     facts: Facts,
     target: Target,
+    llvm: Search,
     keep: Option<(Cache, Key, Ticket)>,
 }
 
@@ -130,11 +131,11 @@ impl Rest {
     /// LLVM refuses, or the process is ending.
     pub fn make(self) -> Result<Compiled, Error> {
         let start = Instant::now();
-        let Rest { ir, facts, target, keep } = self;
+        let Rest { ir, facts, target, llvm, keep } = self;
         let effort = facts.report.effort;
         let object = match &keep {
-            Some((.., ticket)) => Llvm::get()?.object_by(ticket, &ir, &target, effort)?,
-            None => Llvm::get()?.object(&ir, &target, effort)?,
+            Some((.., ticket)) => Llvm::get(&llvm)?.object_by(ticket, &ir, &target, effort)?,
+            None => Llvm::get(&llvm)?.object(&ir, &target, effort)?,
         };
         WARM.store(true, Ordering::Relaxed);
         if let Some((cache, key, _)) = &keep {
@@ -145,7 +146,8 @@ impl Rest {
 }
 
 impl Compiled {
-    /// Compiles a kernel, or takes it from the cache. `missed` is called where the cache has none, before the work begins.
+    /// Compiles a kernel, or takes it from the cache. `missed` is called where the cache has none, before the
+    /// work begins.
     ///
     /// # Errors
     /// The kernel is not supported (interpret it), or there is no LLVM.
@@ -163,16 +165,6 @@ impl Compiled {
         Compiled::load(&object, facts, true, start).ok()
     }
 
-    /// The first code alone, however warm LLVM is: for tests.
-    ///
-    /// # Errors
-    /// As of [`Compiled::new`].
-    pub fn first(request: &Request) -> Result<Compiled, Error> {
-        match Compiled::made(request, None, &|| (), true)? {
-            Made::Whole(code) | Made::First(code, _) => Ok(code),
-        }
-    }
-
     /// [`Compiled::new`] in the form of [`Compiled::soon`].
     ///
     /// # Errors
@@ -181,8 +173,8 @@ impl Compiled {
         Compiled::made(request, cache, missed, false)
     }
 
-    /// The same for a kernel that is to run soon and little: while LLVM is slow because it is new to the process, there is code first that takes
-    /// less to make than to wait for the whole.
+    /// The same for a kernel that is to run soon and little: while LLVM is slow because it is new to the
+    /// process, there is code first that takes less to make than to wait for the whole.
     ///
     /// # Errors
     /// As of [`Compiled::new`].
@@ -199,11 +191,12 @@ impl Compiled {
         {
             return Ok(Made::Whole(compiled));
         }
-        if !request.target.has_vectors() {
+        let CodeKey { target, forced, .. } = request.code;
+        if !target.has_vectors() {
             return Err(Error::Unsupported("a processor without AVX2".into()));
         }
         missed();
-        let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target, &|_| ())?;
+        let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
         let facts = Facts {
             frame: emitted.frame as u64,
             local: emitted.local,
@@ -216,10 +209,15 @@ impl Compiled {
             None => None,
         };
         let (ir, sweep) = (emitted.ir, emitted.sweep);
-        let rest = |ir: String| Rest { ir, facts, target: request.target.clone(), keep };
-        if first && facts.report.effort == Effort::Full {
-            let object = Llvm::get()?.object(&ir, request.target, Effort::First)?;
-            return Ok(Made::First(Compiled::load(&object, facts, false, start)?, rest(ir + &sweep)));
+        let rest = |ir: String| Rest { ir, facts, target: target.clone(), llvm: request.llvm.clone(), keep };
+        if (first || forced.first) && facts.report.effort == Effort::Full {
+            let object = Llvm::get(request.llvm)?.object(&ir, target, Effort::First)?;
+            let code = Compiled::load(&object, facts, false, start)?;
+            return Ok(if forced.first {
+                Made::Whole(code)
+            } else {
+                Made::First(code, Box::new(rest(ir + &sweep)))
+            });
         }
         let rest = rest(ir + &sweep);
         let whole = rest.make()?;
@@ -305,7 +303,7 @@ impl Code for Compiled {
 /// # Errors
 /// The kernel is not supported.
 pub fn ir(request: &Request) -> Result<String, Error> {
-    let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target, &|_| ())?;
+    let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
     Ok(emitted.ir + &emitted.sweep)
 }
 
@@ -314,9 +312,9 @@ pub fn ir(request: &Request) -> Result<String, Error> {
 /// # Errors
 /// The kernel is not supported, or there is no LLVM.
 pub fn assembly(request: &Request) -> Result<String, Error> {
-    let emitted = kernel::emit(request.module, request.kernel, request.spec, request.target, &|_| ())?;
+    let emitted = kernel::emit(request.module, request.kernel, request.code, &|_| ())?;
     let ir = emitted.ir + &emitted.sweep;
-    Ok(Llvm::get()?.assembly(&ir, request.target, emitted.report.effort)?)
+    Ok(Llvm::get(request.llvm)?.assembly(&ir, request.code.target, emitted.report.effort)?)
 }
 
 /// A kernel's wave IR after each pass that its code is made by, with the passes' names.
@@ -324,7 +322,7 @@ pub fn assembly(request: &Request) -> Result<String, Error> {
 /// # Errors
 /// The kernel is not supported.
 pub fn stages(request: &Request) -> Result<Vec<(&'static str, Function)>, Error> {
-    Ok(explain::stages(request.module, request.kernel, request.spec, request.target)?)
+    Ok(explain::stages(request.module, request.kernel, request.code)?)
 }
 
 /// A kernel's wave IR with notes on what is known of it: as its code is made of it, or `after` the pass of a name.
@@ -332,5 +330,5 @@ pub fn stages(request: &Request) -> Result<Vec<(&'static str, Function)>, Error>
 /// # Errors
 /// The kernel is not supported, or goes through no such pass.
 pub fn explained(request: &Request, view: View, after: Option<&str>) -> Result<String, Error> {
-    Ok(explain::explain(request.module, request.kernel, request.spec, request.target, view, after)?)
+    Ok(explain::explain(request.module, request.kernel, request.code, view, after)?)
 }

@@ -8,6 +8,7 @@ mod compile;
 pub mod effort;
 mod ir;
 mod kernel;
+mod key;
 mod lanewise;
 pub mod llvm;
 mod object;
@@ -18,5 +19,6 @@ pub use compile::{Compiled, Error, Made, Request, Rest, assembly, explained, ir,
 pub use kernel::Report;
 pub use kernel::explain::{View, passes};
 pub use kernel::shape::Specialisation;
+pub use key::{CodeKey, Forced, digest};
 pub use object::LoadError;
 pub use target::{Target, UnknownTarget};

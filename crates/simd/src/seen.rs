@@ -1,8 +1,9 @@
 //! Which texts have been loaded before, as the cache's folder remembers it.
 //!
-//! What a launch is compiled for is known when it comes. When a text is loaded, this tells whether launches are likely to be served from the
-//! cache: the file `seen` has a fixed number of places, each text has one, and the last that was loaded there is in it. Readers and writers
-//! take no lock: who reads half of a text finds a stranger, and opens LLVM for nothing.
+//! What a launch is compiled for is known when it comes. When a text is loaded, this tells whether launches are
+//! likely to be served from the cache: the file `seen` has a fixed number of slots, each text has one, and the
+//! slot holds the mark of the text that was loaded last. Readers and writers take no lock: a reader that sees
+//! half of a mark takes the text for a new one, and opens LLVM for nothing.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -12,6 +13,7 @@ use host::trust::Distrust;
 use host::write::limited;
 
 use crate::cache::Cache;
+use crate::key::{self, Forced};
 use crate::target::Target;
 
 /// Texts that are remembered.
@@ -25,18 +27,8 @@ pub(crate) const FILE: &str = "seen";
 
 impl Cache {
     /// Whether the text of this digest has been loaded with this cache for this processor; from now on it has.
-    pub fn seen(&self, unit: &[u8; 32], target: &Target) -> bool {
-        let mut h = blake3::Hasher::new();
-        h.update(env!("ANYWARP_COMPILER").as_bytes());
-        h.update(unit);
-        h.update(&[
-            u8::from(target.avx512),
-            u8::from(target.per_lane),
-            target.effort.map_or(u8::MAX, |e| e as u8),
-        ]);
-        h.update(target.cpu.as_bytes());
-        h.update(target.features.as_bytes());
-        let [mark, place] = *h.finalize().as_bytes().as_chunks::<16>().0 else { return false };
+    pub fn seen(&self, unit: &[u8; 32], target: &Target, forced: &Forced) -> bool {
+        let [mark, place] = *key::text(unit, target, forced).as_chunks::<16>().0 else { return false };
         let place = u64::from_le_bytes(*place.first_chunk().unwrap_or(&[0; 8])) % PLACES;
         self.exchange(place * size_of::<Mark>() as u64, &mark).unwrap_or_else(|error| {
             self.tell_unread(&error);
@@ -76,15 +68,16 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a folder");
         let cache = Cache::at(&scratch.path().join("cache"));
         let native = Target::native();
-        for text in [[1; 32], [2; 32]] {
-            assert!(!cache.seen(&text, &native));
-            assert!(cache.seen(&text, &native));
+        let seen = |text: u8, forced: &Forced| cache.seen(&[text; 32], &native, forced);
+        let plain = Forced::default();
+        for text in [1, 2] {
+            assert!(!seen(text, &plain));
+            assert!(seen(text, &plain));
         }
-        let other = Target { per_lane: !native.per_lane, ..native.clone() };
-        assert!(!cache.seen(&[1; 32], &other));
-        assert!(cache.seen(&[1; 32], &native));
+        assert!(!seen(1, &Forced { per_lane: true, ..plain.clone() }));
+        assert!(seen(1, &plain));
         assert!(cache.items().expect("readable").is_empty());
         cache.clear().expect("clear");
-        assert!(!cache.seen(&[1; 32], &native));
+        assert!(!seen(1, &plain));
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
+use host::options::Options;
 use simd::cache::{BOUND, Cache, Item, Removal};
 
 use crate::table;
@@ -72,9 +73,9 @@ fn tell(folder: &Path, removal: &Removal) -> Result<ExitCode> {
 }
 
 /// Runs the subcommand.
-pub fn run(args: Args) -> Result<ExitCode> {
-    let Some(cache) = Cache::from_environment() else {
-        writeln!(io::stdout(), "no cache: disabled by ANYWARP_CACHE_DIR, or there is no home folder")?;
+pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
+    let Some(cache) = options.cache_folder().map(|folder| Cache::at(&folder)) else {
+        writeln!(io::stdout(), "no cache: ANYWARP_CACHE_DIR says so, or there is no home folder")?;
         return Ok(ExitCode::SUCCESS);
     };
     let folder = cache.folder().display();

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use host::options::Options;
 
 use row::Row;
 
@@ -55,7 +56,14 @@ pub struct Args {
     child: bool,
 }
 
-/// The PTX files below a path, in order.
+impl Args {
+    /// Whether this is a child of another `anywarp check`, which tells what is wrong with the options.
+    pub fn is_child(&self) -> bool {
+        self.child
+    }
+}
+
+/// The PTX files of a path, in order.
 fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     if !path.is_dir() {
         into.push(path.to_owned());
@@ -72,11 +80,11 @@ fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Runs the subcommand; status 1 if anything failed.
-pub fn run(args: &Args) -> Result<ExitCode> {
+/// Runs the subcommand; 1 where anything failed.
+pub fn run(args: &Args, options: &Options) -> Result<ExitCode> {
     let work = child::Work { compile: !args.load, sample: args.sample };
     if args.child {
-        child::run(work)?;
+        child::run(work, options)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut all = Vec::new();

@@ -7,10 +7,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use cpu::{Cpu, Effort, Engine, Program, Source, Specialisation, backend, info};
+use cpu::{Cpu, Effort, Program, Settings, Source, Specialisation, backend, info};
 use driver::backend::{Backend, LoadOptions};
-use simd::View;
+use host::options::Options;
 use wave::op::Op;
 use wave::{FuncId, Module};
 
@@ -197,11 +196,8 @@ impl Unit<'_> {
     }
 }
 
-/// Runs the subcommand; status 1 if the text has errors.
-pub fn run(args: Args) -> Result<ExitCode> {
-    if args.after.is_some() && !matches!(args.emit, Some(Stage::Wave | Stage::Shapes | Stage::Ranges)) {
-        bail!("--after goes with --emit wave, shapes or ranges");
-    }
+/// Runs the subcommand; 1 where the text is wrong.
+pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;
     let text = ptx::text_of(&bytes);
     let name = args.file.display().to_string();
@@ -216,9 +212,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if threads.is_some_and(|n| !n.is_some_and(|n| (1..=1024).contains(&n))) {
         bail!("a block must have 1 to 1024 threads");
     }
-    let devices = Cpu::default().devices();
+    let settings = Settings::of(options);
+    let devices = Cpu::new(settings.clone()).devices();
     let device = devices.first().context("there is no device")?;
-    let rules = backend::rules(device, Engine::from_environment());
+    let rules = backend::rules(device, &settings);
     let program = match Program::load_by(&[Source { name: &name, text: &text }], &rules) {
         Ok(program) => program,
         Err(error) => {

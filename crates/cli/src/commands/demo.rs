@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
+use host::options::Options;
 
 use super::run::environment;
 use crate::install;
@@ -28,9 +29,9 @@ const FILES: [(&str, &str); 4] = [
     ("vecadd.ptx", include_str!("../../../../examples/c/vecadd.ptx")),
 ];
 
-/// Runs the subcommand; its exit status is that of the program.
-pub fn run(args: Args) -> Result<ExitCode> {
-    let folder = install::library_folder()?;
+/// Runs the subcommand; its exit status is the program's.
+pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
+    let folder = install::library_folder(options)?;
     let scratch = tempfile::Builder::new()
         .prefix("anywarp-demo-")
         .tempdir()

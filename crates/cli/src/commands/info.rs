@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use cpu::{Cpu, Engine, Target};
+use cpu::{Cpu, Making, Settings};
 use driver::backend::Backend;
+use host::options::{Origin, Reading, Row};
 use serde::Serialize;
-use simd::cache::Cache;
 use simd::llvm::Llvm;
 
 use crate::{install, table};
@@ -39,6 +39,23 @@ struct Info {
     /// Why LLVM is missing or the cache cannot be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<String>,
+    /// What the user can choose.
+    options: Vec<Choice>,
+}
+
+/// A variable.
+#[derive(Serialize)]
+struct Choice {
+    name: &'static str,
+    /// The value in force; null where there is none.
+    value: Option<String>,
+    /// `default`; `environment`; `refused`: the variable's value cannot be used; `ignored`: it names a path, and this
+    /// program has more rights than its user.
+    origin: &'static str,
+    /// What the variable takes, where its value is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wanted: Option<String>,
+    meaning: String,
 }
 
 #[derive(Serialize)]
@@ -73,12 +90,30 @@ fn model() -> String {
     line.map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
 }
 
-fn gather() -> Info {
-    let target = Target::from_environment().unwrap_or_else(|error| {
-        eprintln!("anywarp: {error}; code is generated for this machine instead");
-        Target::native()
-    });
-    let devices = Cpu::default().devices().into_iter().enumerate().map(|(ordinal, device)| {
+fn choices(reading: &Reading) -> Vec<Choice> {
+    let choice = |(row, origin): (&'static Row, &Origin)| Choice {
+        name: row.name,
+        value: row.shown(&reading.options),
+        origin: match origin {
+            Origin::Default => "default",
+            Origin::Environment => "environment",
+            Origin::Refused { .. } => "refused",
+            Origin::Ignored => "ignored",
+        },
+        wanted: match origin {
+            Origin::Refused { wanted, .. } => Some(wanted.clone()),
+            _ => None,
+        },
+        meaning: row.plain_meaning(),
+    };
+    reading.rows().map(choice).collect()
+}
+
+fn gather(reading: &Reading) -> Info {
+    let settings = Settings::of(&reading.options);
+    let Making { target, cache, llvm, .. } = settings.making.clone();
+    let engine = settings.engine.name();
+    let devices = Cpu::new(settings).devices().into_iter().enumerate().map(|(ordinal, device)| {
         let ((major, minor), (domain, bus, slot)) = (device.compute_capability, device.pci);
         Device {
             ordinal,
@@ -90,8 +125,8 @@ fn gather() -> Info {
         }
     });
     let mut refused = Vec::new();
-    let llvm = Llvm::locate().map_err(|error| refused.push(error.to_string())).ok();
-    let cache = Cache::from_environment().and_then(|cache| match cache.items() {
+    let llvm = Llvm::locate(&llvm).map_err(|error| refused.push(error.to_string())).ok();
+    let cache = cache.and_then(|cache| match cache.items() {
         Ok(items) => Some(Kept {
             folder: cache.folder().into(),
             kernels: items.iter().filter(|item| !item.unfinished).count(),
@@ -104,7 +139,7 @@ fn gather() -> Info {
     });
     Info {
         version: env!("CARGO_PKG_VERSION"),
-        driver: install::library_folder().ok().map(|folder| folder.join(install::LIBCUDA)),
+        driver: install::library_folder(&reading.options).ok().map(|folder| folder.join(install::LIBCUDA)),
         devices: devices.collect(),
         cpu: Processor {
             model: model(),
@@ -117,13 +152,11 @@ fn gather() -> Info {
                 .map(String::from)
                 .collect(),
         },
-        engine: match Engine::from_environment() {
-            Engine::Compiled => "compiled",
-            Engine::Interpreter => "interpreter",
-        },
+        engine,
         llvm,
         cache,
         refused,
+        options: choices(reading),
     }
 }
 
@@ -164,12 +197,18 @@ fn text(info: &Info) -> String {
     for reason in &info.refused {
         let _ = writeln!(out, "{reason}");
     }
+    out.push('\n');
+    let width = info.options.iter().map(|choice| choice.name.len()).max().unwrap_or(0);
+    for choice in &info.options {
+        let value = choice.value.as_deref().unwrap_or("-");
+        let _ = writeln!(out, "{:<width$}  {:<11}  {value}", choice.name, choice.origin);
+    }
     out
 }
 
 /// Runs the subcommand.
-pub fn run(args: Args) -> Result<ExitCode> {
-    let info = gather();
+pub fn run(args: Args, reading: &Reading) -> Result<ExitCode> {
+    let info = gather(reading);
     if args.json {
         writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&info)?)?;
     } else {

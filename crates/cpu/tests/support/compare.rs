@@ -1,6 +1,6 @@
 //! Runs a random kernel on every engine and compares the results.
 
-use cpu::{Effort, Engine, Program, Source, Target};
+use cpu::{Effort, Engine, Forced, Program, Source, Target};
 use grid::Workers;
 
 use super::generator::{Case, INPUTS, OUTPUTS, SHARED};
@@ -61,8 +61,8 @@ pub fn check(case: &Case) -> Result<(), String> {
         .map_err(|e| format!("interpreted: {e}"))?;
     for way in WAYS.iter().filter(|way| case.seed % way.turn.0 == way.turn.1) {
         let Ok(target) = Target::named(way.processor) else { continue };
-        let target = Target { per_lane: way.per_lane, effort: way.effort, ..target };
-        let program = load(Engine::Compiled)?.for_target(target);
+        let forced = Forced { per_lane: way.per_lane, effort: way.effort, ..Forced::default() };
+        let program = load(Engine::Compiled)?.for_target(target).forced(forced);
         for &workers in way.workers {
             let mode = match way.effort {
                 _ if way.per_lane => " lane by lane",

@@ -36,6 +36,8 @@ macro_rules! functions {
 
 functions! {
     cuInit(u32);
+    cuDriverGetVersion(*mut i32);
+    cuDeviceGetCount(*mut i32);
     cuCtxCreate_v2(*mut P, u32, i32);
     cuCtxDestroy_v2(P);
     cuCtxSetCurrent(P);

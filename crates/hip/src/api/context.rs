@@ -75,7 +75,7 @@ api! {
     /// Never null but under the NVIDIA rule.
     Device fn hipCtxGetCurrent(out: Out<Handle>) {
         out.required()?;
-        out.set(match current::rule() {
+        out.set(match current::driver()?.options.hip_context {
             Rule::Amd => current::context()?.handle,
             Rule::Nvidia => contexts::current().map_or(0, |c| c.handle),
         });

@@ -18,30 +18,27 @@ use super::{
     nan, per_lane,
 };
 use crate::effort::{self, Effort, FORMS, Form};
+use crate::key::{CodeKey, Forced};
 use crate::target::Target;
 
-/// Writes a kernel's IR. What cannot be linearised goes lane by lane, see [`super::per_lane`]. `watch` is told of the way there.
-pub fn emit(
-    module: &Module,
-    kernel: FuncId,
-    spec: Specialisation,
-    target: &Target,
-    watch: Watch,
-) -> Result<Emitted> {
+/// Writes a kernel's IR. What cannot be linearised goes lane by lane, see [`super::per_lane`]. `watch` is told of
+/// the way there.
+pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) -> Result<Emitted> {
+    let CodeKey { spec, target, forced } = code;
     let source = &module.functions[kernel.index()];
     let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
     let mut func = Function::clone(source);
-    let unit = Unit { module, kernel, info, spec, target, watch };
+    let unit = Unit { module, kernel, info, spec, target, forced, watch };
     unit.passes(passes::FIRST, &mut func)?;
-    let large = target.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
-    let forced = target.effort.is_some();
+    let large = forced.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
+    let (any_size, bound) = (forced.effort.is_some(), forced.most(target));
     // In the first form whose bound, or what `share` leaves of it, it keeps; of one that keeps none, the bytes that it has.
     let bounded = |share: usize, make: &dyn Fn(&Form) -> Result<Emitted>| -> Result<Bounded> {
         // Only its text shows how much there is to compile.
         let mut bytes = 0;
-        for form in FORMS.iter().filter(|f| f.in_frame || !large && (!forced || f.routines.is_some())) {
-            let bytes_of = |bytes: usize| if forced { usize::MAX } else { bytes.min(target.most) };
-            let most = bytes_of(form.bytes.map_or(target.most, |bytes| bytes / share));
+        for form in FORMS.iter().filter(|f| f.in_frame || !large && (!any_size || f.routines.is_some())) {
+            let bytes_of = |bytes: usize| if any_size { usize::MAX } else { bytes.min(bound) };
+            let most = bytes_of(form.bytes.map_or(bound, |bytes| bytes / share));
             if most < bytes / effort::SHRINKS {
                 continue;
             }
@@ -53,10 +50,10 @@ pub fn emit(
         }
         Ok(Err(bytes))
     };
-    let checked = |made: Bounded| made.map_err(|bytes| too_large(bytes, target));
+    let checked = |made: Bounded| made.map_err(|bytes| too_large(bytes, bound, target));
     // Where any block leads to any other, values live everywhere, and LLVM takes longer for the same text.
     let apart = || bounded(2, &|form| unit.apart(func.clone(), form));
-    if target.per_lane {
+    if forced.per_lane {
         watch(Told::Refused("requested"));
         return apart().and_then(checked);
     }
@@ -75,8 +72,8 @@ pub fn emit(
 type Bounded = std::result::Result<Emitted, usize>;
 
 /// Why a kernel of so many bytes of IR is interpreted.
-fn too_large(bytes: usize, target: &Target) -> Unsupported {
-    let (size, most) = (bytes.div_ceil(1024), target.most / 1024);
+fn too_large(bytes: usize, bound: usize, target: &Target) -> Unsupported {
+    let (size, most) = (bytes.div_ceil(1024), bound / 1024);
     let vectors = if target.avx512 { "AVX-512" } else { "AVX2" };
     Unsupported(format!(
         "{size} KiB of LLVM IR: making code for {vectors} of more than {most} KiB takes longer than a kernel may take"
@@ -96,6 +93,7 @@ struct Unit<'a> {
     info: &'a KernelInfo,
     spec: Specialisation,
     target: &'a Target,
+    forced: &'a Forced,
     watch: Watch<'a>,
 }
 
@@ -110,7 +108,7 @@ impl<'a> Unit<'a> {
         let mut k = Kernel::new(facts, Strategy::Linear, form);
         k.body()?;
         (self.watch)(Told::Kernel(&k));
-        k.emitted(self.target)
+        k.emitted(self.target, self.forced)
     }
 
     /// Takes a function through a list of passes; what they leave.
@@ -136,7 +134,7 @@ impl<'a> Unit<'a> {
         let mut k = Kernel::new(facts, Strategy::PerLane(waits), form);
         k.per_lane_body()?;
         (self.watch)(Told::Kernel(&k));
-        k.emitted(self.target)
+        k.emitted(self.target, self.forced)
     }
 
     /// What is known of a function that is to be written as it is. Where `in_frame` holds, constants have no slots.
@@ -200,13 +198,13 @@ impl<'a> Kernel<'a> {
 }
 
 impl Kernel<'_> {
-    fn emitted(mut self, target: &Target) -> Result<Emitted> {
+    fn emitted(mut self, target: &Target, forced: &Forced) -> Result<Emitted> {
         if let Some(why) = self.out.refused.take() {
             return Err(Unsupported(why));
         }
         let (ir, sweep) = self.finish(target);
         let frame = self.out.frame.next_multiple_of(64);
-        self.out.report.effort = match target.effort {
+        self.out.report.effort = match forced.effort {
             _ if !self.facts.in_frame => Effort::Full,
             Some(effort) => effort,
             None => effort::in_frame(ir.len()),

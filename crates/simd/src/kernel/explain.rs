@@ -10,9 +10,9 @@ use wave::{Block, FuncId, Function, LANES, Line, Module, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
 use super::passes::{self, Analyses};
-use super::shape::{Guard, Shape, Shapes, Specialisation};
+use super::shape::{Guard, Shape, Shapes};
 use super::{Kernel, Result, Unsupported, stop};
-use crate::target::Target;
+use crate::key::CodeKey;
 
 /// What a kernel's emission tells of its way.
 pub enum Told<'e> {
@@ -50,14 +50,9 @@ pub fn passes() -> Vec<(&'static str, &'static str)> {
 }
 
 /// The function after each pass that its code is made by.
-pub fn stages(
-    module: &Module,
-    kernel: FuncId,
-    spec: Specialisation,
-    target: &Target,
-) -> Result<Vec<(&'static str, Function)>> {
+pub fn stages(module: &Module, kernel: FuncId, code: CodeKey<'_>) -> Result<Vec<(&'static str, Function)>> {
     let stages: RefCell<Vec<(&'static str, Function)>> = RefCell::default();
-    super::emit(module, kernel, spec, target, &|told| {
+    super::emit(module, kernel, code, &|told| {
         let mut stages = stages.borrow_mut();
         match told {
             Told::Pass(name, func) => {
@@ -78,22 +73,21 @@ pub fn stages(
 pub fn explain(
     module: &Module,
     kernel: FuncId,
-    spec: Specialisation,
-    target: &Target,
+    code: CodeKey<'_>,
     view: View,
     after: Option<&str>,
 ) -> Result<String> {
     if let Some(after) = after {
-        let stages = stages(module, kernel, spec, target)?;
+        let stages = stages(module, kernel, code)?;
         let stage = stages.into_iter().find(|(name, _)| *name == after);
         let (_, func) =
             stage.ok_or_else(|| Unsupported(format!("its code is made without the pass `{after}`")))?;
-        let Analyses { cfg, shapes, ranges } = Analyses::of(&func, &spec)?;
+        let Analyses { cfg, shapes, ranges } = Analyses::of(&func, &code.spec)?;
         let notes = Notes::new(&func, &cfg, &shapes, &ranges, None);
         return Ok(notes.text(module, view));
     }
     let (reason, text) = (RefCell::new(None), RefCell::new(String::new()));
-    super::emit(module, kernel, spec, target, &|told| match told {
+    super::emit(module, kernel, code, &|told| match told {
         Told::Pass(..) => {}
         Told::Refused(why) => *reason.borrow_mut() = Some(why.to_owned()),
         Told::Kernel(k) => {

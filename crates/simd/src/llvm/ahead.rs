@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::ending::{self, Opening};
-use super::{ASKED, LLVM, Llvm};
+use super::{ASKED, LLVM, Llvm, Search};
 use crate::effort::Effort;
 use crate::target::Target;
 
@@ -30,9 +30,9 @@ impl Ahead {
     }
 
     /// Opens LLVM. Unless somebody waits for it by then, sends a function through it.
-    pub fn open(self, target: &Target) {
+    pub fn open(self, target: &Target, search: &Search) {
         // Where there is no LLVM, the first compilation will say so.
-        let Ok(llvm) = Llvm::opened() else { return };
+        let Ok(llvm) = Llvm::opened(search) else { return };
         drop(self.0);
         // Threads that began meanwhile waited for the loader's lock: they come to ask now.
         std::thread::sleep(PAUSE);
@@ -53,7 +53,8 @@ mod tests {
     fn the_function_compiles_on_every_processor() {
         for target in ["native", "x86-64-v3"] {
             let target = Target::named(target).expect("this machine runs it");
-            let object = Llvm::get().and_then(|llvm| llvm.object(FUNCTION, &target, Effort::First));
+            let object =
+                Llvm::get(&Search::default()).and_then(|llvm| llvm.object(FUNCTION, &target, Effort::First));
             assert_eq!(object.map(|o| o.starts_with(b"\x7fELF")), Ok(true), "{}", target.cpu);
         }
     }

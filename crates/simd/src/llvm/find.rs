@@ -14,10 +14,19 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host::{options, trust};
+use host::trust;
 
 /// The folder of the driver library from the command's folder, as an installation has it.
 const INSTALLED: &str = "../lib/anywarp";
+
+/// What the user says of where LLVM is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    /// The library or its folder; no other is tried then (`ANYWARP_LLVM`).
+    pub named: Option<PathBuf>,
+    /// Where rustup keeps its toolchains (`RUSTUP_HOME`).
+    pub rustup: Option<PathBuf>,
+}
 
 /// Where to look.
 #[derive(Clone, Debug, Default)]
@@ -29,8 +38,8 @@ struct Places {
 }
 
 impl Places {
-    /// Those of this process.
-    fn of_process() -> Places {
+    /// Those of this process, and what the user says.
+    fn of_process(search: &Search) -> Places {
         let mut folders = Vec::new();
         if let Some(own) = trust::own_file() {
             let folder = own.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -40,11 +49,9 @@ impl Places {
         }
         let built = PathBuf::from(env!("ANYWARP_BUILD_LLVM"));
         folders.push(built.clone());
-        let rustup = options::path("RUSTUP_HOME").or_else(|| Some(options::path("HOME")?.join(".rustup")));
-        folders.extend(
-            rustup.map(|home| toolchains(&home)).unwrap_or_default().into_iter().filter(|f| *f != built),
-        );
-        Places { named: options::path("ANYWARP_LLVM"), folders }
+        let rustup = search.rustup.iter().flat_map(|home| toolchains(home));
+        folders.extend(rustup.filter(|folder| *folder != built));
+        Places { named: search.named.clone(), folders }
     }
 
     /// The libraries that are there, likeliest first, and folders that have none.
@@ -101,8 +108,8 @@ pub(super) struct Candidates {
 
 impl Candidates {
     /// Those of this process.
-    pub fn find() -> Candidates {
-        Candidates::among(&Places::of_process())
+    pub fn find(search: &Search) -> Candidates {
+        Candidates::among(&Places::of_process(search))
     }
 
     fn among(places: &Places) -> Candidates {
@@ -188,8 +195,9 @@ mod tests {
     #[test]
     fn the_toolchain_that_built_this_has_llvm() {
         let built = PathBuf::from(env!("ANYWARP_BUILD_LLVM"));
-        assert!(Places::of_process().folders.contains(&built));
-        let found = Candidates::find();
+        let search = Search::default();
+        assert!(Places::of_process(&search).folders.contains(&built));
+        let found = Candidates::find(&search);
         assert!(!found.files.is_empty(), "{found:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! LLVM, opened at the first compilation, or ahead of it.
 //!
-//! The library is the one that rustup's toolchain ships (LLVM 22), or what `ANYWARP_LLVM` names (`find.rs`). It is reached through its C
-//! interface; IR goes in as text, an ELF object or assembly comes out.
+//! The library is the one that rustup's toolchain ships (LLVM 22), or what `ANYWARP_LLVM` names (`find.rs`).
+//! It is reached through its C interface; IR goes in as text, an ELF object or assembly comes out.
 
 mod ahead;
 mod destructors;
@@ -19,6 +19,7 @@ use crate::effort::Effort;
 use crate::target::Target;
 pub use ahead::Ahead;
 pub use ending::{Ticket, watch_thread};
+pub use find::Search;
 use sys::Functions;
 
 static LLVM: OnceLock<Result<Llvm, LlvmError>> = OnceLock::new();
@@ -61,15 +62,17 @@ pub struct Llvm {
     path: PathBuf,
 }
 
-/// Passes for warp-wide code: slots become values, then the usual clean-up. No vectoriser: the code is vectors already. The many blocks of a
-/// linearised kernel are merged first: instcombine's time grows with their square.
+/// Passes for warp-wide code: slots become values, then the usual clean-up. No vectoriser: the code is
+/// vectors already. The many blocks of a linearised kernel are merged first: instcombine's time grows with
+/// their square.
 const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
 /// For code whose values lie in memory between blocks: to take them out again would only crowd the registers.
 const LIGHT_PASSES: &str =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
-/// For code chosen in the quickest way, which instcombine makes longer: it moves bitcasts of vectors to where each makes instructions of its own.
+/// For code chosen in the quickest way, which instcombine makes longer: it moves bitcasts of vectors to where
+/// each makes instructions of its own.
 const LEAST_PASSES: &str = "function(early-cse,simplifycfg)";
 
 /// For code that is wanted at once and runs little: what the emitter leaves to every pass.
@@ -77,12 +80,14 @@ const FIRST_PASSES: &str = "function(sroa,early-cse,simplifycfg)";
 
 /// LLVM's own options, behind a program's name.
 ///
-/// Sinking moves chains of vector operations behind branches that are never taken, where they fill the stack; what belongs there is emitted there. The
-/// machine combiner shortens chains of integers, from which chains of vectors gain nothing; it follows the depth of each instruction through the whole
-/// trace, which is half of all the time where a block has tens of thousands. The scheduler compares each access of memory in a block with each other
-/// one: scattered registers make a thousand of them, so it is to give up the exact order in parts of 150 from 300 on, not in parts of 500 from 1000 on.
-/// Where a range of values is split, the search for the blocks that are to have it in a register ends after 1,000 edges, not 10,000: beyond that it finds
-/// next to nothing, and takes half of all the time of kernels with thousands of blocks.
+/// Sinking moves chains of vector operations behind branches that are never taken, where they fill the stack;
+/// what belongs there is emitted there. The machine combiner shortens chains of integers, from which chains
+/// of vectors gain nothing; it follows the depth of each instruction through the whole trace, which is half
+/// of all the time where a block has tens of thousands. The scheduler compares each access of memory in a
+/// block with each other one: scattered registers make a thousand of them, so it is to give up the exact
+/// order in parts of 150 from 300 on, not in parts of 500 from 1000 on. Where a range of values is split, the
+/// search for the blocks that are to have it in a register ends after 1,000 edges, not 10,000: beyond that it
+/// finds next to nothing, and takes half of all the time of kernels with thousands of blocks.
 const OPTIONS: [&CStr; 7] = [
     c"anywarp",
     c"-instcombine-code-sinking=0",
@@ -101,24 +106,28 @@ const ASSEMBLY: i32 = 0;
 const OBJECT: i32 = 1;
 
 impl Llvm {
-    /// The library; opened by the first call.
-    pub fn get() -> Result<&'static Llvm, LlvmError> {
+    /// The library. The first call opens it, and that call's search decides where it is looked for: a process
+    /// has one LLVM.
+    ///
+    /// # Errors
+    /// There is none, or the process is ending.
+    pub fn get(search: &Search) -> Result<&'static Llvm, LlvmError> {
         ASKED.store(true, Ordering::Relaxed);
-        Llvm::opened()
+        Llvm::opened(search)
     }
 
-    fn opened() -> Result<&'static Llvm, LlvmError> {
-        LLVM.get_or_init(Llvm::open).as_ref().map_err(Clone::clone)
+    fn opened(search: &Search) -> Result<&'static Llvm, LlvmError> {
+        LLVM.get_or_init(|| Llvm::open(search)).as_ref().map_err(Clone::clone)
     }
 
-    fn open() -> Result<Llvm, LlvmError> {
+    fn open(search: &Search) -> Result<Llvm, LlvmError> {
         let _opening = ending::opening();
         if !ending::may_open() {
             return Err(LlvmError::Ending);
         }
         ending::watch();
         let _stay = ending::enter().ok_or(LlvmError::Ending)?;
-        let find::Candidates { files, refused: mut tried } = find::Candidates::find();
+        let find::Candidates { files, refused: mut tried } = find::Candidates::find(search);
         for path in files {
             match Functions::open(&path) {
                 Ok(functions) => {
@@ -156,8 +165,8 @@ impl Llvm {
     ///
     /// # Errors
     /// There is none; the error tells where was looked.
-    pub fn locate() -> Result<PathBuf, LlvmError> {
-        let find::Candidates { files, refused } = find::Candidates::find();
+    pub fn locate(search: &Search) -> Result<PathBuf, LlvmError> {
+        let find::Candidates { files, refused } = find::Candidates::find(search);
         files.into_iter().next().ok_or(LlvmError::NotFound(refused))
     }
 
@@ -220,8 +229,9 @@ impl Llvm {
             Effort::First => FIRST_PASSES.into(),
         };
         let passes = CString::new(passes).unwrap_or_default();
-        // SAFETY: LLVM's C interface used as its headers say: every handle is one that LLVM gave, strings live through the calls, the module
-        // belongs to this context, and all are disposed of once, in order, on every way out.
+        // SAFETY: LLVM's C interface used as its headers say: every handle is one that LLVM gave, strings
+        // live through the calls, the module belongs to this context, and all are disposed of once, in order,
+        // on every way out.
         unsafe {
             let context = (f.LLVMContextCreate)();
             let buffer = (f.LLVMCreateMemoryBufferWithMemoryRangeCopy)(
@@ -308,7 +318,7 @@ mod tests {
 
     #[test]
     fn llvm_registers_no_destructors() {
-        let llvm = Llvm::get().expect("LLVM is there");
+        let llvm = Llvm::get(&Search::default()).expect("LLVM is there");
         let inside = llvm.functions.LLVMContextCreate as *const c_void;
         assert_eq!(destructors::registering(inside), Some(false));
         // Our own library's calls are as they were.

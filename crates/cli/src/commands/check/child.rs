@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use cpu::{Engine, Program, Rules, Source, Specialisation};
+use cpu::{Engine, Making, Program, Rules, Source, Specialisation};
+use host::options::Options;
 use simd::Compiled;
 use wave::{FuncId, Function};
 
@@ -91,7 +92,7 @@ fn compile(program: &Program, id: FuncId, function: &Function, mut row: Row) -> 
     row
 }
 
-fn check(path: &str, share: Share, work: Work, out: &mut impl Write) -> Result<()> {
+fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl Write) -> Result<()> {
     let first = share.part == 0 && share.known == 0;
     let mut row = Row {
         module: path.into(),
@@ -113,7 +114,8 @@ fn check(path: &str, share: Share, work: Work, out: &mut impl Write) -> Result<(
         }
     };
     let text = ptx::text_of(&bytes);
-    let rules = Rules { engine: Engine::Compiled, complete: false, ..Rules::default() };
+    let making = making.clone();
+    let rules = Rules { engine: Engine::Compiled, making, complete: false, ..Rules::default() };
     let (start, before) = (Instant::now(), processor(libc::CLOCK_PROCESS_CPUTIME_ID));
     let loaded = Program::load_by(&[Source { name: path, text: &text }], &rules);
     row.size = text.bytes().filter(|&b| b == b';').count() as u64;
@@ -150,13 +152,15 @@ fn check(path: &str, share: Share, work: Work, out: &mut impl Write) -> Result<(
     Ok(())
 }
 
-/// Answers until the input ends.
-pub fn run(work: Work) -> Result<()> {
+/// Answers until its input ends.
+pub fn run(work: Work, options: &Options) -> Result<()> {
+    // Nothing is taken from the cache or put there.
+    let making = Making { cache: None, ..Making::of(options) };
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let (share, path) = Share::read(&line).context("a line must be three numbers and a file")?;
-        check(path, share, work, &mut out)?;
+        let (share, path) = Share::read(&line).context("a line is three numbers and a file")?;
+        check(path, share, work, &making, &mut out)?;
         writeln!(out, "{DONE}")?;
         out.flush()?;
     }
