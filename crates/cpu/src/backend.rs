@@ -65,6 +65,15 @@ impl Machine {
     }
 }
 
+/// Bytes of a page, as access rights know them.
+const PAGE: u64 = 4096;
+
+/// Bytes of memory of a machine that does not tell.
+const UNKNOWN_MEMORY: u64 = 8 << 30;
+
+/// The clock in kHz of a machine that does not tell.
+const UNKNOWN_CLOCK: u32 = 1_500_000;
+
 /// The machine's memory in bytes, of a container where it is bounded.
 fn memory() -> u64 {
     let number = |text: &str| text.trim().parse::<u64>().ok();
@@ -74,13 +83,13 @@ fn memory() -> u64 {
     let bounds = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
     let bound = bounds.iter().find_map(|path| number(&fs::read_to_string(path).ok()?));
     let all = bound.map_or(machine, |b| b.min(machine));
-    if all == 0 { 8 << 30 } else { all }
+    if all == 0 { UNKNOWN_MEMORY } else { all }
 }
 
 /// The clock in kHz.
 fn clock() -> u32 {
     let text = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
-    text.ok().and_then(|t| t.trim().parse().ok()).unwrap_or(1_500_000)
+    text.ok().and_then(|t| t.trim().parse().ok()).unwrap_or(UNKNOWN_CLOCK)
 }
 
 impl Backend for Cpu {
@@ -238,7 +247,7 @@ impl Host for Around<'_> {
             None => {
                 let last = end.saturating_sub(1).max(address);
                 grid::is_accessible(address, write)
-                    && (last / 4096 == address / 4096 || grid::is_accessible(last, write))
+                    && (last / PAGE == address / PAGE || grid::is_accessible(last, write))
             }
         }
     }
@@ -398,7 +407,13 @@ struct Aligned(Vec<Line>);
 /// What the widest parameters are aligned to.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-struct Line([u8; 64]);
+struct Line([u8; LINE]);
+
+/// Bytes of a line.
+const LINE: usize = 64;
+
+/// What other parameters are aligned to.
+const PARAMETER: usize = 16;
 
 /// Bytes of a tensor map.
 const TENSOR_MAP: usize = 128;
@@ -406,12 +421,12 @@ const TENSOR_MAP: usize = 128;
 impl Aligned {
     /// A copy, if the bytes do not lie well.
     fn of(bytes: &[u8]) -> Aligned {
-        let multiple = if bytes.len() < TENSOR_MAP { 16 } else { 64 };
+        let multiple = if bytes.len() < TENSOR_MAP { PARAMETER } else { LINE };
         if bytes.as_ptr().addr().is_multiple_of(multiple) || bytes.is_empty() {
             return Aligned(Vec::new());
         }
-        let lines = bytes.chunks(64).map(|chunk| {
-            let mut line = Line([0; 64]);
+        let lines = bytes.chunks(LINE).map(|chunk| {
+            let mut line = Line([0; LINE]);
             line.0.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
             line
         });

@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use wave::abi::{BlockCtx, ClusterCtx, Stop, WINDOW_BITS, WarpCtx, Workspace, warp_lanes};
+use wave::LANES;
+use wave::abi::{
+    BlockCtx, ClusterCtx, FRAME_ALIGN, LOCAL_ALIGN, Stop, WINDOW_BITS, WarpCtx, Workspace, warp_lanes,
+};
 use wave::barrier::{self, Barriers, Invalid, MAX_WARPS};
 use wave::cluster::ClusterLanes;
 use wave::op::BarMode;
@@ -17,8 +20,8 @@ const RED_AND: u32 = BarMode::RedAnd as u32;
 const CLUSTER_ARRIVE: u32 = BarMode::ClusterArrive as u32;
 const CLUSTER_WAIT: u32 = BarMode::ClusterWait as u32;
 
-/// A thread's local memory is a multiple of this, as [`wave::abi::Code::local_size`] says.
-const LOCAL_UNIT: usize = 16;
+/// Bytes of a line of the processor's cache.
+const LINE: usize = 64;
 
 /// Arrivals of one warp in a row before the other warps get a turn.
 const PATIENCE: u32 = 16;
@@ -148,11 +151,11 @@ impl Resident {
         let threads = job.threads as usize;
         let shared = launch.shared[0].checked_add(launch.shared[1])?;
         let stack = if code.recursive() { usize::try_from(launch.stack).ok()? } else { 0 };
-        let mut local = code.local_size().max(stack).checked_next_multiple_of(LOCAL_UNIT)?;
+        let mut local = code.local_size().max(stack).checked_next_multiple_of(LOCAL_ALIGN)?;
         if code.recursive() {
             // An odd number of cache lines: the lanes of a warp are at similar depths, and their frames must
             // not all map to the same cache set.
-            local = local.checked_next_multiple_of(128)?.checked_add(64)?;
+            local = local.checked_next_multiple_of(2 * LINE)?.checked_add(LINE)?;
         }
         let window = (shared as usize).checked_add(OVERREAD)?;
         let base = match (launch.cluster, cluster) {
@@ -166,7 +169,7 @@ impl Resident {
             0 => std::ptr::null_mut(),
             // For whole warps: code may access the memory of lanes that do not exist.
             _ => {
-                let whole = threads.checked_next_multiple_of(32)?;
+                let whole = threads.checked_next_multiple_of(LANES)?;
                 grown(&mut self.local, local.checked_mul(whole)?, Region::new)?
             }
         };
@@ -188,7 +191,7 @@ impl Resident {
         if !code.suspends() {
             return Some(());
         }
-        let frame = code.frame_size().checked_next_multiple_of(64)?;
+        let frame = code.frame_size().checked_next_multiple_of(FRAME_ALIGN)?;
         let frames = grown(&mut self.frames, frame.checked_mul(job.warps as usize)?, Region::new)?;
         let block: *const BlockCtx = &raw const self.block;
         self.warps.clear();
@@ -530,7 +533,7 @@ impl Resident {
     /// parameters.
     pub(crate) fn owns(block: &BlockCtx, params: usize, address: u64, size: u64, write: bool) -> bool {
         use crate::memory::within;
-        let threads = u64::from(block.threads()).next_multiple_of(32);
+        let threads = u64::from(block.threads()).next_multiple_of(LANES as u64);
         address.checked_sub(block.shared as u64).is_some_and(|at| block.in_shared(at, size))
             || within(address, size, block.local as u64, block.local_stride.saturating_mul(threads))
             || !write && within(address, size, block.params as u64, params as u64)

@@ -11,13 +11,19 @@
 //! [`Barriers`] records the lanes; whether a warp can run follows from its context alone: it is runnable
 //! while `live & !waiting` is not 0.
 
+use crate::LANES;
 use crate::abi::WarpCtx;
 use crate::op::BarMode;
 
 /// Number of barriers in a block.
 pub const COUNT: usize = 16;
 
-/// Number of warps in the largest block (1024 threads).
+/// The barrier that a register names: its lowest bits, as compiled code takes them, too.
+pub const fn number(register: u32) -> u32 {
+    register % COUNT as u32
+}
+
+/// Warps in the largest block (1024 threads).
 pub const MAX_WARPS: usize = 32;
 
 /// The error for a [`WarpCtx`] that names a barrier or mode that does not exist.
@@ -62,7 +68,7 @@ impl Barrier {
     /// Number of threads that have arrived, in the unit of the barrier's count.
     fn count(&self, warps: &[WarpCtx]) -> u32 {
         let whole = |arrived: u32, live: u32| {
-            if arrived != 0 && live & !arrived == 0 { 32 } else { arrived.count_ones() }
+            if arrived != 0 && live & !arrived == 0 { LANES as u32 } else { arrived.count_ones() }
         };
         self.arrived.iter().zip(warps).map(|(&a, w)| whole(a, w.live)).sum::<u32>().saturating_add(self.again)
     }
@@ -146,7 +152,7 @@ impl Barriers {
         let lanes = warp.bar_lanes & warp.live;
         let again = lanes & *arrived;
         if again != 0 {
-            let threads = if warp.live & !again == 0 { 32 } else { again.count_ones() };
+            let threads = if warp.live & !again == 0 { LANES as u32 } else { again.count_ones() };
             barrier.again = barrier.again.saturating_add(threads);
         }
         *arrived |= lanes;
@@ -219,7 +225,7 @@ pub(crate) mod tests {
     use crate::abi::warp_lanes;
 
     pub(crate) fn warps(threads: u32) -> Vec<WarpCtx> {
-        (0..threads.div_ceil(32))
+        (0..threads.div_ceil(LANES as u32))
             .map(|index| WarpCtx {
                 block: std::ptr::null(),
                 frame: std::ptr::null_mut(),

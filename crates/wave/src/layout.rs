@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::abi::LOCAL_ALIGN;
 use crate::func::Function;
 use crate::module::{FuncId, Module, RelocTarget, SharedId};
 use crate::op::{Op, SReg};
@@ -20,7 +21,7 @@ pub fn frame(func: &Function) -> (u64, Vec<u64>) {
         offsets.push(size);
         size += u64::from(slot.size);
     }
-    (size.next_multiple_of(16), offsets)
+    (size.next_multiple_of(LOCAL_ALIGN as u64), offsets)
 }
 
 /// Functions whose handle is taken anywhere: the possible targets of indirect calls.

@@ -183,7 +183,14 @@ impl Module {
 
     /// Handle of a function for indirect calls. It is not an address, so that a wild call can be recognised.
     pub fn func_handle(f: FuncId) -> u64 {
-        FUNC_HANDLE_BASE + u64::from(f.0) * 16
+        FUNC_HANDLE_BASE + u64::from(f.0) * FUNC_HANDLE_STEP
+    }
+
+    /// The number that a handle would be of; whether the module has such a function is not asked.
+    pub fn func_of_handle(handle: u64) -> Option<FuncId> {
+        let distance = handle.checked_sub(FUNC_HANDLE_BASE)?;
+        let number = u32::try_from(distance / FUNC_HANDLE_STEP).ok()?;
+        distance.is_multiple_of(FUNC_HANDLE_STEP).then_some(FuncId(number))
     }
 
     /// Whether an indirect call with these types may reach `f`.
@@ -201,3 +208,22 @@ impl Module {
 
 /// Base of function handles; no memory is ever mapped here.
 pub const FUNC_HANDLE_BASE: u64 = 0x0007_f000_0000_0000;
+
+/// How far handles are apart.
+const FUNC_HANDLE_STEP: u64 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_name_functions() {
+        for f in [FuncId(0), FuncId(1), FuncId(u32::MAX)] {
+            let handle = Module::func_handle(f);
+            assert_eq!(Module::func_of_handle(handle), Some(f));
+            assert_eq!(Module::func_of_handle(handle + 1), None);
+        }
+        assert_eq!(Module::func_of_handle(FUNC_HANDLE_BASE - FUNC_HANDLE_STEP), None);
+        assert_eq!(Module::func_of_handle(u64::MAX - u64::MAX % FUNC_HANDLE_STEP), None);
+    }
+}

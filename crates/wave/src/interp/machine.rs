@@ -2,12 +2,12 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::LANES;
 use crate::abi::{BULK, BlockCtx, Stop, TEXTURE, WarpCtx};
 use crate::func::{Block, BlockCall, Inst, Terminator, Value};
 use crate::module::{FuncId, Module};
 use crate::op::{AtomOp, BarMode, Builtin, MemMode, Op, Order, SReg, Space};
 use crate::types::Ty;
+use crate::{LANES, barrier};
 
 use super::spin::Seen;
 use super::{Interpreter, eval, memory};
@@ -171,7 +171,7 @@ impl Machine<'_> {
             {
                 self.state.lanes[i].status = Status::Running;
                 if let Some(v) = result {
-                    let bits = self.warp.bar_result[(id & 15) as usize];
+                    let bits = self.warp.bar_result[barrier::number(id) as usize];
                     self.set(i, v, u128::from(bits));
                 }
             }
@@ -504,11 +504,7 @@ impl Machine<'_> {
     }
 
     fn callee(&self, handle: u64, args: usize) -> Option<FuncId> {
-        let index = handle.checked_sub(crate::module::FUNC_HANDLE_BASE)?;
-        if index % 16 != 0 {
-            return None;
-        }
-        let id = FuncId(u32::try_from(index / 16).ok()?);
+        let id = Module::func_of_handle(handle)?;
         let f = self.module().functions.get(id.index())?;
         (f.params().len() == args && !f.external && f.kernel.is_none()).then_some(id)
     }
@@ -668,7 +664,7 @@ impl Machine<'_> {
         if let Some(&p) = inst.args.get(2) {
             preds = lanes_of(arriving).filter(|&l| self.get(l, p) & 1 == 1).fold(0, |m, l| m | 1u32 << l);
         }
-        self.warp.bar_id = id & 15;
+        self.warp.bar_id = barrier::number(id);
         self.warp.bar_threads = threads;
         self.warp.bar_mode = BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0) as u32;
         self.warp.bar_lanes = arriving;

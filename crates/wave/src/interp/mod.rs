@@ -17,7 +17,7 @@ mod warp;
 
 use std::sync::Arc;
 
-use crate::abi::{BlockCtx, Code, Stop, WarpCtx, warp_lanes};
+use crate::abi::{BlockCtx, Code, FRAME_ALIGN, LOCAL_ALIGN, Stop, WarpCtx, warp_lanes};
 use crate::func::Block;
 use crate::layout;
 use crate::module::{FuncId, Module};
@@ -93,7 +93,7 @@ impl Interpreter {
                 Plan { rank: ranks(f), frame, slots }
             })
             .collect();
-        let local_size = (layout::local_size(&module, kernel) as usize).next_multiple_of(16);
+        let local_size = (layout::local_size(&module, kernel) as usize).next_multiple_of(LOCAL_ALIGN);
         let recursive = layout::is_recursive(&module, kernel);
         Ok(Interpreter { module, kernel, plans, local_size, recursive, limits, shared })
     }
@@ -132,7 +132,7 @@ fn ranks(func: &crate::func::Function) -> Vec<u32> {
 
 impl Code for Interpreter {
     fn frame_size(&self) -> usize {
-        64
+        FRAME_ALIGN
     }
 
     fn local_size(&self) -> usize {

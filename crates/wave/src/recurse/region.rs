@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::abi::LOCAL_ALIGN;
 use crate::func::{Block, Function, Inst, Loc, Value};
 use crate::inline::{append, split};
 use crate::layout;
@@ -80,7 +81,7 @@ impl Region {
             entry,
             sites,
             frame: 0,
-            align: if body.slots.is_empty() { align } else { 16 },
+            align: if body.slots.is_empty() { align } else { LOCAL_ALIGN as u64 },
             slots: (slot, offsets),
             carried: BTreeSet::new(),
             anew: BTreeMap::new(),
@@ -206,7 +207,7 @@ impl Region {
             let mut at = slots;
             for v in kept {
                 if func.ty(v) == Ty::I128 {
-                    self.align = 16;
+                    self.align = LOCAL_ALIGN as u64;
                 }
                 site.kept.push((v, at));
                 at += u64::from(func.ty(v).bytes());
