@@ -38,9 +38,7 @@ pub fn set_pool_attribute(pool: &Pool, attribute: u32, value: In<u32>) -> Result
 /// Allocates in the order of a stream; no pool: from the one that the stream's device uses.
 pub fn alloc_in_order(out: Out<u64>, size: usize, pool: Option<u64>, stream: &Arc<Stream>) -> Result<()> {
     out.required()?;
-    let context = stream.context()?;
-    let pool = pool.map_or_else(|| pool::current(&context.device), Ok)?;
-    out.set(pool::alloc(&context, pool, size as u64)?);
+    out.set(pool::alloc(stream, pool, size as u64)?);
     Ok(())
 }
 

@@ -6,7 +6,7 @@ mod libraries;
 mod library;
 mod multicast;
 mod objects;
-mod options;
+mod operations;
 mod promised;
 mod refused;
 mod rows;

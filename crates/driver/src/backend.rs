@@ -284,7 +284,7 @@ pub struct Launch<'a> {
 }
 
 /// Limits of a context, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Stack of a thread.
     pub stack: u64,

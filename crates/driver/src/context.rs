@@ -20,9 +20,15 @@ pub static CONTEXTS: Table<Context> = Table::new(1);
 pub mod flag {
     /// Which of the ways to wait.
     pub const SCHEDULE_MASK: u32 = 7;
+    /// Waiting threads spin.
+    pub const SCHEDULE_SPIN: u32 = 1;
+    /// Waiting threads yield.
+    pub const SCHEDULE_YIELD: u32 = 2;
+    /// Waiting threads sleep.
+    pub const SCHEDULE_BLOCKING: u32 = 4;
     /// Always set.
     pub const MAP_HOST: u32 = 8;
-    /// Every flag there is.
+    /// All flags.
     pub const MASK: u32 = 0xff;
 }
 
@@ -42,7 +48,7 @@ pub struct Context {
     pub device: Arc<Device>,
     /// It is the device's primary context.
     pub primary: bool,
-    /// The version of the interface it was made with: 3010 or 3020.
+    /// The version of the interface it was made with, of [`API_VERSIONS`].
     pub api_version: u32,
     me: Weak<Context>,
     life: Mutex<Life>,
@@ -51,10 +57,10 @@ pub struct Context {
     flags: AtomicU32,
     attached: AtomicU32,
     cache_config: AtomicU32,
-    limits: [AtomicU64; 9],
+    limits: [AtomicU64; limit::COUNT],
 }
 
-/// What a context has between its making and its end.
+/// What a context has from its creation or reset to its end.
 struct Life {
     shared: Arc<Shared>,
     legacy: Arc<Stream>,
@@ -63,16 +69,59 @@ struct Life {
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-const DEFAULT_LIMITS: [u64; 9] = [1024, 8_650_752, 8 << 20, 0, 2048, 64, 0, 0, 0];
+/// The limits of a context by number, and the bounds that the hardware's driver sets them.
+pub mod limit {
+    /// Bytes of stack of a thread.
+    pub const STACK_SIZE: u32 = 0;
+    /// Bytes of the buffer of device `printf`.
+    pub const PRINTF_FIFO_SIZE: u32 = 1;
+    /// Bytes of the heap of device `malloc`.
+    pub const MALLOC_HEAP_SIZE: u32 = 2;
+    /// How deep grids of a kernel's own may wait for one another.
+    pub const DEV_RUNTIME_SYNC_DEPTH: u32 = 3;
+    /// How many launches of kernels may be pending.
+    pub const DEV_RUNTIME_PENDING_LAUNCH_COUNT: u32 = 4;
+    /// Bytes that the L2 cache fetches at once, a hint.
+    pub const MAX_L2_FETCH_GRANULARITY: u32 = 5;
+    /// Bytes of the L2 cache for persisting lines.
+    pub const PERSISTING_L2_CACHE_SIZE: u32 = 6;
+    /// Bytes of shared memory of a block.
+    pub const SHARED_MEMORY_SIZE: u32 = 7;
+    /// Whether the context shares the device with graphics.
+    pub const CIG_ENABLED: u32 = 8;
+    /// Whether such a context may use less shared memory.
+    pub const CIG_SHARED_MEMORY_FALLBACK: u32 = 9;
+
+    /// How many of them have a value of the context's own.
+    pub(super) const COUNT: usize = 9;
+    /// The values of a new context.
+    pub(super) const DEFAULTS: [u64; COUNT] = [1024, 8_650_752, 8 << 20, 0, 2048, 64, 0, 0, 0];
+
+    /// The largest stack that can be asked for.
+    pub(super) const MOST_STACK: u64 = 0x7_fff0;
+    /// What stack sizes are rounded up to.
+    pub(super) const STACK_UNIT: u64 = 16;
+    /// The least and the most bytes of the buffer of device `printf`.
+    pub(super) const PRINTF_FIFO: [u64; 2] = [512 << 10, 2 << 30];
+    /// The smallest heap of device `malloc`.
+    pub(super) const LEAST_HEAP: u64 = 4 << 20;
+    /// The least and the most pending launches.
+    pub(super) const PENDING_LAUNCHES: [u64; 2] = [32, 599_186];
+    /// The most that the L2 cache can fetch at once.
+    pub(super) const MOST_L2_FETCH: u64 = 128;
+}
+
+/// The last of the preferred splits of cache and shared memory.
+pub const LAST_CACHE_CONFIG: u32 = 3;
+/// The versions of the interface that contexts are made with.
+pub const API_VERSIONS: [u32; 2] = [3010, 3020];
 
 /// Checks the flags of a context.
 pub fn check_flags(flags: u32) -> Result<()> {
+    use flag::{SCHEDULE_BLOCKING, SCHEDULE_SPIN, SCHEDULE_YIELD};
     let schedule = flags & flag::SCHEDULE_MASK;
-    if flags & !flag::MASK != 0 || !matches!(schedule, 0 | 1 | 2 | 4) {
-        Err(Error::InvalidValue)
-    } else {
-        Ok(())
-    }
+    let known = matches!(schedule, 0 | SCHEDULE_SPIN | SCHEDULE_YIELD | SCHEDULE_BLOCKING);
+    if flags & !flag::MASK != 0 || !known { Err(Error::InvalidValue) } else { Ok(()) }
 }
 
 impl Context {
@@ -103,19 +152,19 @@ impl Context {
                 flags: AtomicU32::new(flags),
                 attached: AtomicU32::new(1),
                 cache_config: AtomicU32::new(0),
-                limits: DEFAULT_LIMITS.map(AtomicU64::new),
+                limits: limit::DEFAULTS.map(AtomicU64::new),
             }
         })
     }
 
-    /// What stands for a destroyed context that nobody holds any more.
+    /// A stand-in for a destroyed context that nothing holds any more.
     fn ended(handle: Handle) -> Result<Arc<Context>> {
-        let context = Context::with_handle(handle, driver()?.device(0)?, false, 0, 3020);
+        let context = Context::with_handle(handle, driver()?.device(0)?, false, 0, API_VERSIONS[1]);
         context.alive.store(false, Ordering::Release);
         Ok(context)
     }
 
-    /// Itself.
+    /// A reference to itself.
     pub(crate) fn weak(&self) -> Weak<Context> {
         Weak::clone(&self.me)
     }
@@ -125,7 +174,7 @@ impl Context {
         self.id.load(Ordering::Acquire)
     }
 
-    /// Whether it can be used.
+    /// Whether it has not been destroyed.
     pub fn alive(&self) -> bool {
         self.alive.load(Ordering::Acquire)
     }
@@ -150,14 +199,14 @@ impl Context {
         Ok(())
     }
 
-    /// The preferred split of cache and shared memory: 0 to 3.
+    /// The preferred split of cache and shared memory: 0 to [`LAST_CACHE_CONFIG`].
     pub fn cache_config(&self) -> u32 {
         self.cache_config.load(Ordering::Relaxed)
     }
 
     /// Sets it.
     pub fn set_cache_config(&self, config: u32) -> Result<()> {
-        if config > 3 {
+        if config > LAST_CACHE_CONFIG {
             return Err(Error::InvalidValue);
         }
         self.cache_config.store(config, Ordering::Relaxed);
@@ -167,29 +216,37 @@ impl Context {
     /// A limit by its number.
     pub fn limit(&self, number: u32) -> Result<u64> {
         match number {
-            3 | 9 => Err(Error::UnsupportedLimit),
-            7 => Ok(self.device.known(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)),
+            limit::DEV_RUNTIME_SYNC_DEPTH | limit::CIG_SHARED_MEMORY_FALLBACK => Err(Error::UnsupportedLimit),
+            limit::SHARED_MEMORY_SIZE => Ok(self.device.known(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)),
             _ => {
                 self.limits.get(number as usize).map(|l| l.load(Ordering::Relaxed)).ok_or(Error::InvalidValue)
             }
         }
     }
 
-    /// Sets a limit; it is rounded and bounded as the hardware's driver does.
+    /// Sets a limit. It is rounded and bounded as the hardware's driver does it.
     pub fn set_limit(&self, number: u32, value: u64) -> Result<()> {
         let value = match number {
-            0 if value > 0x7_fff0 => return Err(Error::InvalidValue),
-            // Small odd sizes are kept as they are.
-            0 if value < 16 && value != 1 => value,
-            0 => value.next_multiple_of(16),
-            1 => value.clamp(512 << 10, 2 << 30),
-            2 if value > self.device.info.total_memory => return Err(Error::OutOfMemory),
-            2 => value.max(4 << 20),
-            3 | 9 => return Err(Error::UnsupportedLimit),
-            4 => value.clamp(32, 599_186),
-            5 if value > 128 => return Err(Error::InvalidValue),
-            5 | 6 => value,
-            7 | 8 => return Err(Error::NotPermitted),
+            limit::STACK_SIZE if value > limit::MOST_STACK => return Err(Error::InvalidValue),
+            // Sizes below the unit are kept, except 1.
+            limit::STACK_SIZE if value < limit::STACK_UNIT && value != 1 => value,
+            limit::STACK_SIZE => value.next_multiple_of(limit::STACK_UNIT),
+            limit::PRINTF_FIFO_SIZE => value.clamp(limit::PRINTF_FIFO[0], limit::PRINTF_FIFO[1]),
+            limit::MALLOC_HEAP_SIZE if value > self.device.info.total_memory => {
+                return Err(Error::OutOfMemory);
+            }
+            limit::MALLOC_HEAP_SIZE => value.max(limit::LEAST_HEAP),
+            limit::DEV_RUNTIME_PENDING_LAUNCH_COUNT => {
+                value.clamp(limit::PENDING_LAUNCHES[0], limit::PENDING_LAUNCHES[1])
+            }
+            limit::MAX_L2_FETCH_GRANULARITY if value > limit::MOST_L2_FETCH => {
+                return Err(Error::InvalidValue);
+            }
+            limit::MAX_L2_FETCH_GRANULARITY | limit::PERSISTING_L2_CACHE_SIZE => value,
+            limit::DEV_RUNTIME_SYNC_DEPTH | limit::CIG_SHARED_MEMORY_FALLBACK => {
+                return Err(Error::UnsupportedLimit);
+            }
+            limit::SHARED_MEMORY_SIZE | limit::CIG_ENABLED => return Err(Error::NotPermitted),
             _ => return Err(Error::InvalidValue),
         };
         if let Some(limit) = self.limits.get(number as usize) {
@@ -200,7 +257,8 @@ impl Context {
 
     /// The limits that kernels run under.
     pub fn kernel_limits(&self) -> Limits {
-        let [stack, printf, heap] = [0, 1, 2].map(|i: usize| self.limits[i].load(Ordering::Relaxed));
+        let [stack, printf, heap] = [limit::STACK_SIZE, limit::PRINTF_FIFO_SIZE, limit::MALLOC_HEAP_SIZE]
+            .map(|number| self.limits[number as usize].load(Ordering::Relaxed));
         Limits { stack, heap, printf }
     }
 
@@ -218,7 +276,7 @@ impl Context {
         stream
     }
 
-    /// Forgets a stream that nobody can name any more and that has nothing left to do.
+    /// Forgets a stream that no handle names any more and that has nothing left to do.
     pub(crate) fn forget_stream(&self, stream: &Arc<Stream>) {
         let mut life = lock(&self.life);
         let place = stream.place.load(Ordering::Relaxed);
@@ -239,7 +297,7 @@ impl Context {
             .ok_or(Error::OutOfMemory)
     }
 
-    /// Adds the points that new work in `stream` waits for by the rules of the legacy stream.
+    /// Adds the points that the rules of the legacy stream make new work in `stream` wait for.
     pub(crate) fn default_stream_waits(&self, stream: &Arc<Stream>, after: &mut SmallVec<[Point; 1]>) {
         let life = lock(&self.life);
         if stream.kind == Kind::Legacy {
@@ -251,7 +309,7 @@ impl Context {
         }
     }
 
-    /// Waits for everything in the context, then tells whether it is well.
+    /// Waits for everything in the context. Fails after a fault.
     pub fn synchronize(&self) -> Result<()> {
         self.settle();
         self.check()
@@ -300,11 +358,11 @@ impl Context {
         }
     }
 
-    /// A primary context lives again.
+    /// Begins a new life of a primary context after a reset.
     fn revive(&self, flags: u32) {
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         *lock(&self.life) = Life::new(&self.me, id, &self.device);
-        for (limit, value) in self.limits.iter().zip(DEFAULT_LIMITS) {
+        for (limit, value) in self.limits.iter().zip(limit::DEFAULTS) {
             limit.store(value, Ordering::Relaxed);
         }
         self.id.store(id, Ordering::Release);
@@ -344,19 +402,19 @@ pub fn current() -> Option<Arc<Context>> {
     with_stack(|s| s.last().cloned()).ok().flatten()
 }
 
-/// The calling thread's context, which must be well.
+/// The calling thread's context, which must be alive, on a device without a fault.
 pub fn usable() -> Result<Arc<Context>> {
     let context = current().ok_or(Error::InvalidContext)?;
     context.check()?;
     Ok(context)
 }
 
-/// Fails where the calling thread has a context that is not well.
+/// Fails if the calling thread has a context that is not alive or whose device has a fault.
 pub fn check_current() -> Result<()> {
     with_stack(|s| s.last().map_or(Ok(()), |context| context.check()))?
 }
 
-/// Something of the calling thread's context, which must be well.
+/// Calls a function with the calling thread's context, which must be as for [`usable`].
 pub fn with_usable<T>(f: impl FnOnce(&Arc<Context>) -> T) -> Result<T> {
     with_stack(|s| {
         let context = s.last().ok_or(Error::InvalidContext)?;
@@ -374,17 +432,17 @@ pub fn get(handle: Handle) -> Result<Arc<Context>> {
     }
 }
 
-/// Puts a context on top of the calling thread's stack.
+/// Pushes a context on the calling thread's stack.
 pub fn push(context: Arc<Context>) -> Result<()> {
     with_stack(|s| s.push(context))
 }
 
-/// Takes the top of the stack away.
+/// Pops the top of the stack.
 pub fn pop() -> Result<Arc<Context>> {
     with_stack(Vec::pop)?.ok_or(Error::InvalidContext)
 }
 
-/// Replaces the top of the stack; `None` takes it away.
+/// Replaces the top of the stack; `None` pops it.
 pub fn set_current(context: Option<Arc<Context>>) -> Result<()> {
     with_stack(|s| {
         s.pop();
@@ -392,7 +450,7 @@ pub fn set_current(context: Option<Arc<Context>>) -> Result<()> {
     })
 }
 
-/// Makes a context and puts it on the stack.
+/// Makes a context and pushes it on the calling thread's stack.
 pub fn create(device: &Arc<Device>, flags: u32, api_version: u32) -> Result<Handle> {
     check_flags(flags)?;
     device.check()?;
@@ -402,7 +460,7 @@ pub fn create(device: &Arc<Device>, flags: u32, api_version: u32) -> Result<Hand
     Ok(handle)
 }
 
-/// Ends a context made by [`create`]; it leaves the calling thread's stack where it is on top.
+/// Destroys a context made by [`create`], and pops it from the calling thread's stack if it is on top.
 pub fn destroy(context: &Arc<Context>) -> Result<()> {
     if context.primary || !context.alive() {
         return Err(Error::InvalidContext);
@@ -415,14 +473,14 @@ pub fn destroy(context: &Arc<Context>) -> Result<()> {
     })
 }
 
-/// Another user of the calling thread's context.
+/// Adds a user to the calling thread's context.
 pub fn attach() -> Result<Handle> {
     let context = usable()?;
     context.attached.fetch_add(1, Ordering::AcqRel);
     Ok(context.handle)
 }
 
-/// One user less; the last one ends it.
+/// Drops a user of a context; the last one destroys it.
 pub fn detach(context: &Arc<Context>) -> Result<()> {
     if !context.alive() {
         return Err(Error::InvalidContext);
@@ -434,7 +492,7 @@ pub fn detach(context: &Arc<Context>) -> Result<()> {
     }
 }
 
-/// A user more of the device's primary context, which is made where there is none.
+/// Adds a user to the device's primary context, which is made if there is none.
 pub fn retain_primary(device: &Arc<Device>) -> Result<Handle> {
     device.check()?;
     let mut primary = lock(&device.primary);
@@ -445,14 +503,14 @@ pub fn retain_primary(device: &Arc<Device>) -> Result<Handle> {
             }
             Arc::clone(context)
         }
-        None => Context::make(device, true, primary.flags, 3020)?,
+        None => Context::make(device, true, primary.flags, API_VERSIONS[1])?,
     };
     primary.users += 1;
     primary.context = Some(Arc::clone(&context));
     Ok(context.handle)
 }
 
-/// A user less; the last one ends it.
+/// Drops a user of the device's primary context; the last one ends it.
 pub fn release_primary(device: &Arc<Device>) -> Result<()> {
     let ended = {
         let mut primary = lock(&device.primary);
@@ -469,7 +527,7 @@ pub fn release_primary(device: &Arc<Device>) -> Result<()> {
     Ok(())
 }
 
-/// Ends the primary context whatever its users; their number stays.
+/// Ends the primary context whoever uses it; the number of users stays.
 pub fn reset_primary(device: &Arc<Device>) {
     let context = {
         let mut primary = lock(&device.primary);

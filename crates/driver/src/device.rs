@@ -55,8 +55,10 @@ impl DeviceInfo {
 pub mod attribute {
     /// Threads of a block.
     pub const MAX_THREADS_PER_BLOCK: i32 = 1;
-    /// The z dimension of a block.
-    pub const MAX_BLOCK_DIM_Z: i32 = 4;
+    /// The x, y and z dimensions of a block.
+    pub const MAX_BLOCK_DIM: [i32; 3] = [2, 3, 4];
+    /// The x, y and z dimensions of a grid.
+    pub const MAX_GRID_DIM: [i32; 3] = [5, 6, 7];
     /// Static and dynamic shared memory of a block, without asking for more.
     pub const MAX_SHARED_MEMORY_PER_BLOCK: i32 = 8;
     /// Registers of a block.

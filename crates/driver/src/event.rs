@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::shared::{Marks, Name};
-use crate::stream::{Point, Stream};
+use crate::stream::{Operation, Point, Policy, Stream};
 
 /// The events with handles.
 static EVENTS: Table<Event> = Table::new(6);
@@ -23,11 +23,14 @@ pub mod flag {
     pub const INTERPROCESS: u32 = 4;
 }
 
+/// The record made last.
 struct Recorded {
     point: Point,
-    /// Nanoseconds since the process's first event, plus 1; 0: not yet reached.
-    time: Arc<AtomicU64>,
+    time: Time,
 }
+
+/// When a record was reached, of a timed event: nanoseconds since the process's first event, plus 1; 0: not yet.
+type Time = Option<Arc<AtomicU64>>;
 
 /// An event.
 pub struct Event {
@@ -62,7 +65,7 @@ fn make(context: &Context, flags: u32, marks: Option<Marks>) -> Result<Handle> {
         Arc::new(Event { handle, context_id, context: weak, flags, recorded: Mutex::new(None), marks })
     });
     let (handle, event) = made.ok_or(Error::OutOfMemory)?;
-    // A context that ends in another thread may have looked for its events before this one was there.
+    // A context that ends in another thread may have missed this event when it destroyed its own.
     if !event.is_alive() {
         EVENTS.remove(handle);
         return Err(Error::ContextIsDestroyed);
@@ -75,7 +78,7 @@ pub fn open(context: &Context, name: &Name) -> Result<Handle> {
     make(context, flag::INTERPROCESS | flag::DISABLE_TIMING, Some(Marks::open(name)?))
 }
 
-/// Why a handle is no event's.
+/// Why there is no event of a handle.
 fn missing(handle: Handle) -> Error {
     if EVENTS.is_orphan(handle) { Error::ContextIsDestroyed } else { Error::InvalidHandle }
 }
@@ -86,7 +89,7 @@ pub fn get(handle: Handle) -> Result<Arc<Event>> {
     if event.is_alive() { Ok(event) } else { Err(Error::ContextIsDestroyed) }
 }
 
-/// Ends an event. Where its context has ended, this answers as every other function does (recorded on an
+/// Destroys an event. If its context has ended, this answers as every other function does (recorded on an
 /// H100).
 pub fn destroy(handle: Handle) -> Result<()> {
     EVENTS.remove(handle).map(drop).ok_or_else(|| missing(handle))
@@ -98,7 +101,7 @@ pub(crate) fn context_ended(id: u64) {
 }
 
 impl Event {
-    /// Whether its context is.
+    /// Whether its context is alive.
     fn is_alive(&self) -> bool {
         self.context.upgrade().is_some_and(|c| c.alive() && c.id() == self.context_id)
     }
@@ -108,51 +111,26 @@ impl Event {
         self.marks.as_ref().ok_or(Error::InvalidHandle)?.name()
     }
 
-    /// Fails where its context has ended, and after a fault.
+    /// Fails if its context has ended, and after a fault.
     pub fn check(&self) -> Result<()> {
         self.context.upgrade().ok_or(Error::ContextIsDestroyed)?.check()
     }
 
-    /// Whether it keeps the time.
+    /// Whether its records have times.
     pub fn is_timed(&self) -> bool {
         self.flags & flag::DISABLE_TIMING == 0
     }
 
-    /// Records the work enqueued so far.
-    pub fn record(&self, stream: &Arc<Stream>) {
-        let time = Arc::new(AtomicU64::new(0));
-        let at = Arc::clone(&time);
-        let timed = self.is_timed();
-        let mark = self.marks.as_ref().map(|marks| (Arc::clone(marks), marks.ask()));
-        let reach = move || {
-            if timed {
-                at.store(now(), Ordering::Release);
-            }
-            if let Some((marks, number)) = &mark {
-                marks.reach(*number);
-            }
-        };
-        let point = match stream.begin() {
-            Some(work) => {
-                reach();
-                work.point()
-            }
-            None => stream.enqueue(
-                true,
-                Box::new(move || {
-                    reach();
-                    Ok(())
-                }),
-            ),
-        };
-        *lock(&self.recorded) = Some(Recorded { point, time });
+    /// Records the work submitted to a stream so far.
+    pub fn record(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
+        stream.submit(Operation::Record(Record::of(self)), Policy::Later)
     }
 
     fn point(&self) -> Option<Point> {
         lock(&self.recorded).as_ref().map(|r| r.point.clone())
     }
 
-    /// Whether the work recorded last has ended; true when nothing was recorded.
+    /// Whether the work recorded last has ended; true if nothing was recorded.
     pub fn query(&self) -> bool {
         match &self.marks {
             Some(marks) => marks.reached(marks.asked()),
@@ -172,22 +150,8 @@ impl Event {
     }
 
     /// Makes what follows in a stream wait for the work recorded last.
-    pub fn wait_in(&self, stream: &Arc<Stream>) {
-        let marked = self.marks.as_ref().map(|marks| (Arc::clone(marks), marks.asked()));
-        if let Some(point) = self.point() {
-            stream.wait_for(point);
-        }
-        if let Some((marks, number)) = marked
-            && !marks.reached(number)
-        {
-            stream.enqueue(
-                true,
-                Box::new(move || {
-                    marks.wait(number);
-                    Ok(())
-                }),
-            );
-        }
+    pub fn wait_in(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
+        stream.submit(Operation::Wait(Wait::on(self)), Policy::Later)
     }
 
     fn time(&self) -> Result<u64> {
@@ -197,9 +161,81 @@ impl Event {
         let recorded = lock(&self.recorded);
         let recorded = recorded.as_ref().ok_or(Error::InvalidHandle)?;
         if recorded.point.reached() {
-            Ok(recorded.time.load(Ordering::Acquire))
+            Ok(recorded.time.as_ref().map_or(0, |time| time.load(Ordering::Acquire)))
         } else {
             Err(Error::NotReady)
+        }
+    }
+}
+
+/// The record of an event, as an operation of a stream.
+#[derive(Clone)]
+pub struct Record {
+    event: Arc<Event>,
+    /// Where this submission stores its time.
+    time: Time,
+    /// The number of this submission among the records that other processes see.
+    number: u64,
+}
+
+impl Record {
+    /// A record of an event.
+    pub fn of(event: &Arc<Event>) -> Self {
+        Record { event: Arc::clone(event), time: None, number: 0 }
+    }
+
+    /// Begins a submission: each has a time and a number of its own.
+    pub(crate) fn settle(&mut self) {
+        self.time = self.event.is_timed().then(Arc::default);
+        self.number = self.event.marks.as_ref().map_or(0, |marks| marks.ask());
+    }
+
+    /// Notes the place in the stream's order at which this submission is.
+    pub(crate) fn recorded(self, point: Point) {
+        *lock(&self.event.recorded) = Some(Recorded { point, time: self.time });
+    }
+
+    pub(crate) fn run(&self) {
+        if let Some(time) = &self.time {
+            time.store(now(), Ordering::Release);
+        }
+        if let Some(marks) = &self.event.marks {
+            marks.reach(self.number);
+        }
+    }
+}
+
+/// The wait for an event, as an operation of a stream. Each submission waits for the record that is the last then.
+#[derive(Clone)]
+pub struct Wait {
+    event: Arc<Event>,
+    /// The number of the record, if it may be another process's and was not reached when this was submitted.
+    number: Option<u64>,
+}
+
+impl Wait {
+    /// A wait for an event.
+    pub fn on(event: &Arc<Event>) -> Self {
+        Wait { event: Arc::clone(event), number: None }
+    }
+
+    /// Finds the record to wait for; gives its place in a stream of this process unless it has been reached.
+    pub(crate) fn settle(&mut self) -> Option<Point> {
+        self.number = self.event.marks.as_ref().and_then(|marks| {
+            let number = marks.asked();
+            (!marks.reached(number)).then_some(number)
+        });
+        self.event.point().filter(|point| !point.reached())
+    }
+
+    /// Whether a record that other processes see is still to be waited for.
+    pub(crate) fn is_left(&self) -> bool {
+        self.number.is_some()
+    }
+
+    pub(crate) fn run(&self) {
+        if let (Some(marks), Some(number)) = (&self.event.marks, self.number) {
+            marks.wait(number);
         }
     }
 }

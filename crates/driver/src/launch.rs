@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::log;
 use crate::module::Function;
 use crate::occupancy;
-use crate::stream::Stream;
+use crate::stream::{Operation, Policy, Stream};
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,22 +25,21 @@ pub struct Config {
     pub dynamic_shared: u32,
     /// All blocks at once.
     pub cooperative: bool,
-    /// Blocks of a cluster in x, y, z, where the launch says so; [`check`] puts in what the kernel requires.
+    /// Blocks of a cluster in x, y, z, if the launch says so; [`check`] adds what the kernel requires.
     pub cluster: Option<[u32; 3]>,
-    /// The same of clusters that the launch would rather have.
+    /// The same for clusters that the launch prefers.
     pub preferred_cluster: Option<[u32; 3]>,
 }
 
-/// Checks the shape of a launch against the device and the kernel, and completes it with what the kernel says.
+/// Checks the shape of a launch against the device and the kernel, and adds what the kernel requires.
 pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     let device = function.device();
     let most_threads = device.known(attribute::MAX_THREADS_PER_BLOCK);
     let threads = config.block.iter().fold(1, |n: u64, &b| n.saturating_mul(u64::from(b)));
     for axis in 0..3usize {
         let (block, grid) = (config.block[axis], config.grid[axis]);
-        // Attributes 2, 3, 4 bound the block's dimensions, 5, 6, 7 the grid's.
-        let most_block = device.known(2 + axis as i32);
-        let most_grid = device.known(5 + axis as i32);
+        let most_block = device.known(attribute::MAX_BLOCK_DIM[axis]);
+        let most_grid = device.known(attribute::MAX_GRID_DIM[axis]);
         if block == 0 || grid == 0 || u64::from(block) > most_block || u64::from(grid) > most_grid {
             return Err(Error::InvalidValue);
         }
@@ -70,11 +69,11 @@ pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     Ok(())
 }
 
-/// The most bytes of local memory that a thread can have: 512 KiB without what the hardware's driver keeps for itself, as an H100 with
-/// driver 580.159 answers.
+/// The most bytes of local memory that a thread can have: 512 KiB less what the hardware's driver keeps for itself,
+/// as an H100 with driver 580.159 answers.
 const MOST_LOCAL: u64 = (512 << 10) - 576;
 
-/// Modules load whatever their kernels need; a launch of one that needs too much local memory is refused.
+/// Refuses a kernel that needs too much local memory; its module loads nevertheless.
 fn check_local(function: &Function) -> Result<()> {
     let needed = function.module.program.local_bytes(function.index);
     if needed <= MOST_LOCAL {
@@ -89,63 +88,16 @@ fn check_local(function: &Function) -> Result<()> {
     Err(Error::InvalidValue)
 }
 
-/// Compiles the code of a kernel's first launch on a thread of its own, where the launch has to wait for others anyhow: kernels launched one
-/// after the other then compile beside each other. Whatever keeps it from happening costs only the overlap.
-fn compile_ahead(function: &Function, config: &Config) {
-    static COMPILING: AtomicU64 = AtomicU64::new(0);
-    /// One thread fewer, however it ends.
-    struct Counted;
-    impl Drop for Counted {
-        fn drop(&mut self) {
-            COMPILING.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-    let module = &function.module;
-    // One processor is left to who runs the stream.
-    let room = module.context.device.known(attribute::MULTIPROCESSOR_COUNT).saturating_sub(1);
-    let counted = COMPILING.fetch_add(1, Ordering::Relaxed);
-    let guard = Counted;
-    if counted >= room {
-        return;
-    }
-    let (program, kernel, config) = (Arc::clone(&module.program), function.index, *config);
-    // Where no thread can be had, the launch itself compiles.
-    let _ = host::threads::spawn(std::thread::Builder::new().name("anywarp-compile".into()), move || {
-        let _guard = guard;
-        program.prepare_launch(kernel, config.grid, config.block, config.cluster.is_some());
-    });
-}
-
-/// Puts a checked launch into a stream of the function's context; `params` is the parameter buffer, of exactly the kernel's size.
+/// Puts a checked launch into a stream of the function's context; `params` is the parameter buffer, of exactly the
+/// kernel's size.
 pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream: &Arc<Stream>) -> Result<()> {
-    let module = &function.module;
-    if stream.context_id() != module.context_id {
-        return Err(Error::InvalidHandle);
-    }
-    module.bind_references()?;
-    if !function.launched.load(Ordering::Relaxed) {
-        function.launched.store(true, Ordering::Relaxed);
-        if !stream.idle() {
-            compile_ahead(&function, config);
-        }
-    }
-    let limits = module.context.kernel_limits();
-    let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
-    stream.enqueue_launch(Prepared {
-        function,
-        grid,
-        block,
-        dynamic_shared,
-        cooperative,
-        cluster: cluster.map(|size| size.map(|blocks| blocks as u8)),
-        params,
-        limits,
-    });
-    Ok(())
+    stream.submit(Operation::Launch(Prepared::new(function, config, params)), Policy::Later)
 }
 
-/// A launch that has been checked, on its way to whoever runs it. It is moved into a queue and out of it: each byte counts.
-pub(crate) struct Prepared {
+/// A launch that has been checked, as an operation of a stream. It is moved into a queue and out of it: each byte
+/// counts.
+#[derive(Clone)]
+pub struct Prepared {
     function: Arc<Function>,
     grid: [u32; 3],
     block: [u32; 3],
@@ -154,11 +106,68 @@ pub(crate) struct Prepared {
     /// No cluster that passes [`check`] has more than 16 blocks.
     cluster: Option<[u8; 3]>,
     params: Params,
+    /// The limits of the context when this was submitted.
     limits: Limits,
 }
 
 impl Prepared {
-    /// Runs it; a fault is told and is the context's end.
+    /// A launch of a shape that [`check`] has passed; `params` is the parameter buffer, of exactly the kernel's size.
+    pub fn new(function: Arc<Function>, config: &Config, params: Params) -> Self {
+        let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
+        let cluster = cluster.map(|size| size.map(|blocks| blocks as u8));
+        let limits = Limits::default();
+        Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits }
+    }
+
+    /// Looks up what belongs to one submission: what texture references are bound to, and the context's limits.
+    pub(crate) fn settle(&mut self, stream: &Stream) -> Result<()> {
+        let function = &self.function;
+        let module = &function.module;
+        if stream.context_id() != module.context_id {
+            return Err(Error::InvalidHandle);
+        }
+        module.bind_references()?;
+        if !function.launched.load(Ordering::Relaxed) {
+            function.launched.store(true, Ordering::Relaxed);
+            if !stream.idle() {
+                self.compile_ahead();
+            }
+        }
+        self.limits = module.context.kernel_limits();
+        Ok(())
+    }
+
+    /// Compiles the code of a kernel's first launch on a thread of its own while the launch waits for others:
+    /// kernels launched one after the other are then compiled at the same time. If it cannot, only the overlap is
+    /// lost.
+    fn compile_ahead(&self) {
+        static COMPILING: AtomicU64 = AtomicU64::new(0);
+        /// Counts a thread until it ends, in whatever way.
+        struct Counted;
+        impl Drop for Counted {
+            fn drop(&mut self) {
+                COMPILING.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        let module = &self.function.module;
+        // One processor is left to the thread that runs the stream.
+        let most = module.context.device.known(attribute::MULTIPROCESSOR_COUNT).saturating_sub(1);
+        let counted = COMPILING.fetch_add(1, Ordering::Relaxed);
+        let guard = Counted;
+        if counted >= most {
+            return;
+        }
+        let (program, kernel, grid, block) =
+            (Arc::clone(&module.program), self.function.index, self.grid, self.block);
+        let clusters = self.cluster.is_some();
+        // Without a thread the launch itself compiles.
+        let _ = host::threads::spawn(std::thread::Builder::new().name("anywarp-compile".into()), move || {
+            let _guard = guard;
+            program.prepare_launch(kernel, grid, block, clusters);
+        });
+    }
+
+    /// Runs it. A fault is logged.
     pub(crate) fn run(&self) -> Result<()> {
         let function = &self.function;
         let module = &function.module;

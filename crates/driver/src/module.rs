@@ -252,9 +252,6 @@ impl Module {
         for global in self.program.globals() {
             memory::remove_variable(self.image_base.wrapping_add(global.offset));
         }
-        if self.image_size > 0 {
-            memory::free_image(self.context.device.ordinal, self.image_base, self.image_size);
-        }
     }
 
     /// Its kernels.
@@ -346,6 +343,15 @@ impl Module {
             known.iter().try_for_each(|r| r.bind())?;
         }
         Ok(())
+    }
+}
+
+impl Drop for Module {
+    /// Launches that are kept hold the module: its variables are freed after the last one.
+    fn drop(&mut self) {
+        if self.image_size > 0 {
+            memory::free_image(self.context.device.ordinal, self.image_base, self.image_size);
+        }
     }
 }
 

@@ -140,10 +140,8 @@ impl Binary {
             }
             let pointer = one.memory.to_ne_bytes();
             let transfer = Transfer::line(Place::Device(at), Place::Host(pointer.as_ptr() as u64), 8);
-            if let Some(checked) = transfer.check()? {
-                // SAFETY: the pointer's bytes live until the copy, which is waited for, has ended.
-                unsafe { checked.run(&context.legacy(), true) }?;
-            }
+            // SAFETY: the pointer's bytes live until the copy, which is waited for, has ended.
+            unsafe { transfer.run(|| Ok::<_, Error>(context.legacy()), true) }?;
         }
         Ok(module)
     }

@@ -21,7 +21,7 @@ fn place(location: MemLocation) -> Result<(&'static Arc<Device>, Location)> {
 }
 
 api! {
-    Live fn cuMemGetAllocationGranularity(out: Out<usize>, properties: In<AllocationProp>, option: u32) {
+    Live Legal fn cuMemGetAllocationGranularity(out: Out<usize>, properties: In<AllocationProp>, option: u32) {
         out.required()?;
         properties.get()?;
         if option > 1 {
@@ -31,7 +31,7 @@ api! {
         Ok(())
     }
 
-    Live fn cuMemAddressReserve(out: Out<CUdeviceptr>, size: usize, alignment: usize, hint: CUdeviceptr, flags: u64) {
+    Live Legal fn cuMemAddressReserve(out: Out<CUdeviceptr>, size: usize, alignment: usize, hint: CUdeviceptr, flags: u64) {
         out.required()?;
         if flags != 0 {
             return Err(Error::InvalidValue);
@@ -40,11 +40,11 @@ api! {
         Ok(())
     }
 
-    Live fn cuMemAddressFree(start: CUdeviceptr, size: usize) {
+    Live Legal fn cuMemAddressFree(start: CUdeviceptr, size: usize) {
         address::free(start, size as u64)
     }
 
-    Live fn cuMemCreate(out: Out<Handle>, size: usize, properties: In<AllocationProp>, flags: u64) {
+    Live Unsafe fn cuMemCreate(out: Out<Handle>, size: usize, properties: In<AllocationProp>, flags: u64) {
         out.required()?;
         let properties = properties.get()?;
         if flags != 0 || properties.kind != PINNED {
@@ -60,23 +60,23 @@ api! {
         Ok(())
     }
 
-    Live fn cuMemRelease(handle: Handle) {
+    Live Legal fn cuMemRelease(handle: Handle) {
         address::release(handle)
     }
 
-    Live fn cuMemMap(start: CUdeviceptr, size: usize, offset: usize, handle: Handle, flags: u64) {
+    Live Unsafe fn cuMemMap(start: CUdeviceptr, size: usize, offset: usize, handle: Handle, flags: u64) {
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
         address::map(start, size as u64, offset as u64, handle)
     }
 
-    Live fn cuMemUnmap(start: CUdeviceptr, size: usize) {
+    Live Unsafe fn cuMemUnmap(start: CUdeviceptr, size: usize) {
         address::unmap_range(start, size as u64)
     }
 
     /// What one device may do all may: the description that allows the most decides.
-    Live fn cuMemSetAccess(start: CUdeviceptr, size: usize, descriptions: In<AccessDesc>, count: usize) {
+    Live Unsafe fn cuMemSetAccess(start: CUdeviceptr, size: usize, descriptions: In<AccessDesc>, count: usize) {
         let mut access = 0;
         for i in 0..count.max(1) {
             let description = descriptions.at(i)?;
@@ -86,20 +86,20 @@ api! {
         address::set_access(start, size as u64, access)
     }
 
-    Live fn cuMemGetAccess(flags: Out<u64>, location: In<MemLocation>, at: CUdeviceptr) {
+    Live Legal fn cuMemGetAccess(flags: Out<u64>, location: In<MemLocation>, at: CUdeviceptr) {
         flags.required()?;
         place(location.get()?)?;
         flags.set(u64::from(address::access_at(at)?));
         Ok(())
     }
 
-    Live fn cuMemRetainAllocationHandle(out: Out<Handle>, at: u64) {
+    Live Legal fn cuMemRetainAllocationHandle(out: Out<Handle>, at: u64) {
         out.required()?;
         out.set(address::retain(at)?);
         Ok(())
     }
 
-    Live fn cuMemGetAllocationPropertiesFromHandle(out: Out<AllocationProp>, handle: Handle) {
+    Live Legal fn cuMemGetAllocationPropertiesFromHandle(out: Out<AllocationProp>, handle: Handle) {
         let memory = address::get(handle)?;
         out.required()?.set(AllocationProp {
             kind: PINNED,
@@ -111,7 +111,7 @@ api! {
         Ok(())
     }
 
-    Live fn cuMemExportToShareableHandle(out: Out<i32>, handle: Handle, kind: u32, flags: u64) {
+    Live Legal fn cuMemExportToShareableHandle(out: Out<i32>, handle: Handle, kind: u32, flags: u64) {
         out.required()?;
         if kind != FILE_DESCRIPTOR || flags != 0 {
             return Err(Error::InvalidValue);
@@ -121,7 +121,7 @@ api! {
     }
 
     /// The descriptor is passed as if it were a pointer.
-    Live fn cuMemImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32) {
+    Live Legal fn cuMemImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32) {
         out.required()?;
         if kind != FILE_DESCRIPTOR {
             return Err(Error::InvalidValue);

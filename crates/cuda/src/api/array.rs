@@ -15,59 +15,59 @@ fn create(out: Out<Handle>, descriptor: Descriptor) -> Result<()> {
 }
 
 api! {
-    Context fn cuArrayCreate_v2(out: Out<Handle>, description: In<ArrayDescriptor>) {
+    Context Unsafe fn cuArrayCreate_v2(out: Out<Handle>, description: In<ArrayDescriptor>) {
         out.required()?;
         create(out, Array3DDescriptor::from(description.get()?).into())
     }
 
-    Context fn cuArray3DCreate_v2(out: Out<Handle>, description: In<Array3DDescriptor>) {
+    Context Unsafe fn cuArray3DCreate_v2(out: Out<Handle>, description: In<Array3DDescriptor>) {
         create(out, description.get()?.into())
     }
 
-    Context fn cuArrayGetDescriptor_v2(out: Out<ArrayDescriptor>, handle: Handle) {
+    Context Legal fn cuArrayGetDescriptor_v2(out: Out<ArrayDescriptor>, handle: Handle) {
         let descriptor = Array3DDescriptor::from(array::get(handle)?.descriptor);
         out.required()?.set(descriptor.into());
         Ok(())
     }
 
-    Context fn cuArray3DGetDescriptor_v2(out: Out<Array3DDescriptor>, handle: Handle) {
+    Context Legal fn cuArray3DGetDescriptor_v2(out: Out<Array3DDescriptor>, handle: Handle) {
         let descriptor = array::get(handle)?.descriptor;
         out.required()?.set(descriptor.into());
         Ok(())
     }
 
-    Context fn cuArrayDestroy(handle: Handle) {
+    Context Unsafe fn cuArrayDestroy(handle: Handle) {
         array::destroy(handle)
     }
 
     /// Only arrays whose memory is mapped later tell, and there are none of them.
-    Context fn cuArrayGetMemoryRequirements(out: Out<ArrayRequirements>, handle: Handle, device: i32) {
+    Context Legal fn cuArrayGetMemoryRequirements(out: Out<ArrayRequirements>, handle: Handle, device: i32) {
         array::get(handle)?;
         driver::driver()?.device(device)?;
         out.required()?;
         Err(Error::InvalidValue)
     }
 
-    Context fn cuArrayGetPlane(out: Out<Handle>, handle: Handle, plane: u32) {
+    Context Legal fn cuArrayGetPlane(out: Out<Handle>, handle: Handle, plane: u32) {
         array::get(handle)?;
         out.required()?;
         out.set(array::plane(handle, plane)?);
         Ok(())
     }
 
-    Context fn cuMipmappedArrayCreate(out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32) {
+    Context Unsafe fn cuMipmappedArrayCreate(out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32) {
         out.required()?;
         out.set(array::create_mipmap(&*current()?, description.get()?.into(), levels)?);
         Ok(())
     }
 
-    Context fn cuMipmappedArrayGetLevel(out: Out<Handle>, handle: Handle, level: u32) {
+    Context Legal fn cuMipmappedArrayGetLevel(out: Out<Handle>, handle: Handle, level: u32) {
         out.required()?;
         out.set(array::level(handle, level)?);
         Ok(())
     }
 
-    Context fn cuMipmappedArrayDestroy(handle: Handle) {
+    Context Unsafe fn cuMipmappedArrayDestroy(handle: Handle) {
         array::destroy_mipmap(handle)
     }
 }

@@ -19,29 +19,29 @@ fn of(handle: Handle) -> Result<std::sync::Arc<context::Context>> {
 }
 
 api! {
-    Init fn cuCtxCreate(out: Out<Handle>, flags: u32, device: CUdevice) {
+    Init Unsafe fn cuCtxCreate(out: Out<Handle>, flags: u32, device: CUdevice) {
         create(out, flags, device, 3010)
     }
 
-    Init fn cuCtxCreate_v2(out: Out<Handle>, flags: u32, device: CUdevice) {
+    Init Unsafe fn cuCtxCreate_v2(out: Out<Handle>, flags: u32, device: CUdevice) {
         create(out, flags, device, 3020)
     }
 
-    Init fn cuCtxCreate_v3(out: Out<Handle>, affinity: In<[u64; 2]>, count: i32, flags: u32, device: CUdevice) {
+    Init Unsafe fn cuCtxCreate_v3(out: Out<Handle>, affinity: In<[u64; 2]>, count: i32, flags: u32, device: CUdevice) {
         if !affinity.is_null() && count > 0 {
             return Err(Error::UnsupportedExecAffinity);
         }
         create(out, flags, device, 3020)
     }
 
-    Init fn cuCtxCreate_v4(out: Out<Handle>, params: In<[u64; 3]>, flags: u32, device: CUdevice) {
+    Init Unsafe fn cuCtxCreate_v4(out: Out<Handle>, params: In<[u64; 3]>, flags: u32, device: CUdevice) {
         if !params.is_null() && params.get()? != [0; 3] {
             return Err(Error::UnsupportedExecAffinity);
         }
         create(out, flags, device, 3020)
     }
 
-    Process fn cuCtxDestroy / cuCtxDestroy_v2 (handle: Handle) {
+    Process Unsafe fn cuCtxDestroy / cuCtxDestroy_v2 (handle: Handle) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -49,56 +49,56 @@ api! {
         context::destroy(&context::get(handle)?)
     }
 
-    Init fn cuCtxPushCurrent / cuCtxPushCurrent_v2 (handle: Handle) {
+    Init Legal fn cuCtxPushCurrent / cuCtxPushCurrent_v2 (handle: Handle) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
         context::push(context::get(handle)?)
     }
 
-    Init fn cuCtxPopCurrent / cuCtxPopCurrent_v2 (out: Out<Handle>) {
+    Init Legal fn cuCtxPopCurrent / cuCtxPopCurrent_v2 (out: Out<Handle>) {
         out.set(context::pop()?.handle);
         Ok(())
     }
 
-    Init fn cuCtxSetCurrent(handle: Handle) {
+    Init Legal fn cuCtxSetCurrent(handle: Handle) {
         context::set_current(if handle == 0 { None } else { Some(context::get(handle)?) })
     }
 
-    Init fn cuCtxGetCurrent(out: Out<Handle>) {
+    Init Legal fn cuCtxGetCurrent(out: Out<Handle>) {
         out.required()?.set(context::current().map_or(0, |c| c.handle));
         Ok(())
     }
 
-    Init fn cuCtxGetDevice(device: Out<CUdevice>) {
+    Init Legal fn cuCtxGetDevice(device: Out<CUdevice>) {
         let context = context::current().ok_or(Error::InvalidContext)?;
         device.required()?.set(context.device.ordinal as i32);
         Ok(())
     }
 
-    Init fn cuCtxGetDevice_v2(device: Out<CUdevice>, handle: Handle) {
+    Init Legal fn cuCtxGetDevice_v2(device: Out<CUdevice>, handle: Handle) {
         let context = of(handle)?;
         device.required()?.set(context.device.ordinal as i32);
         Ok(())
     }
 
-    Init fn cuCtxGetFlags(flags: Out<u32>) {
+    Init Legal fn cuCtxGetFlags(flags: Out<u32>) {
         let context = context::current().ok_or(Error::InvalidContext)?;
         flags.required()?.set(context.flags());
         Ok(())
     }
 
-    Context fn cuCtxSetFlags(flags: u32) {
+    Context Legal fn cuCtxSetFlags(flags: u32) {
         current()?.set_flags(flags)
     }
 
-    Init fn cuCtxGetId(handle: Handle, id: Out<u64>) {
+    Init Legal fn cuCtxGetId(handle: Handle, id: Out<u64>) {
         let context = of(handle)?;
         id.required()?.set(context.id());
         Ok(())
     }
 
-    Init fn cuCtxGetApiVersion(handle: Handle, version: Out<u32>) {
+    Init Legal fn cuCtxGetApiVersion(handle: Handle, version: Out<u32>) {
         let context = of(handle)?;
         if !context.alive() {
             return Err(Error::InvalidContext);
@@ -107,54 +107,54 @@ api! {
         Ok(())
     }
 
-    Context fn cuCtxSynchronize() {
+    Context Invalidates fn cuCtxSynchronize() {
         current()?.synchronize()
     }
 
-    Context fn cuCtxSynchronize_v2(handle: Handle) {
+    Context Invalidates fn cuCtxSynchronize_v2(handle: Handle) {
         of(handle)?.synchronize()
     }
 
-    Context fn cuCtxGetLimit(value: Out<usize>, limit: u32) {
+    Context Legal fn cuCtxGetLimit(value: Out<usize>, limit: u32) {
         let context = current()?;
         value.required()?.set(context.limit(limit)? as usize);
         Ok(())
     }
 
-    Context fn cuCtxSetLimit(limit: u32, value: usize) {
+    Context Legal fn cuCtxSetLimit(limit: u32, value: usize) {
         current()?.set_limit(limit, value as u64)
     }
 
-    Context fn cuCtxGetCacheConfig(config: Out<u32>) {
+    Context Legal fn cuCtxGetCacheConfig(config: Out<u32>) {
         config.required()?.set(current()?.cache_config());
         Ok(())
     }
 
-    Context fn cuCtxSetCacheConfig(config: u32) {
+    Context Legal fn cuCtxSetCacheConfig(config: u32) {
         current()?.set_cache_config(config)
     }
 
     /// Banks are always four bytes wide.
-    Context fn cuCtxGetSharedMemConfig(config: Out<u32>) {
+    Context Legal fn cuCtxGetSharedMemConfig(config: Out<u32>) {
         config.required()?.set(1);
         Ok(())
     }
 
-    Context fn cuCtxSetSharedMemConfig(config: u32) {
+    Context Legal fn cuCtxSetSharedMemConfig(config: u32) {
         if config > 2 { Err(Error::InvalidValue) } else { Ok(()) }
     }
 
-    Context fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
+    Context Legal fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
         least.set(0);
         greatest.set(driver::stream::HIGHEST_PRIORITY);
         Ok(())
     }
 
-    Context fn cuCtxResetPersistingL2Cache() {
+    Context Legal fn cuCtxResetPersistingL2Cache() {
         Ok(())
     }
 
-    Context fn cuCtxGetExecAffinity(affinity: Out<[u32; 2]>, kind: u32) {
+    Context Legal fn cuCtxGetExecAffinity(affinity: Out<[u32; 2]>, kind: u32) {
         if kind != 0 {
             return Err(Error::UnsupportedExecAffinity);
         }
@@ -162,7 +162,7 @@ api! {
         Ok(())
     }
 
-    Init fn cuCtxAttach(out: Out<Handle>, flags: u32) {
+    Init Legal fn cuCtxAttach(out: Out<Handle>, flags: u32) {
         check(Need::Context)?;
         out.required()?;
         if flags != 0 {
@@ -172,37 +172,37 @@ api! {
         Ok(())
     }
 
-    Init fn cuCtxDetach(handle: Handle) {
+    Init Unsafe fn cuCtxDetach(handle: Handle) {
         context::detach(&context::get(handle)?)
     }
 
-    Context fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) {
+    Context Unsafe fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) {
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
         peer::enable(&*current()?, &*context::get(peer)?)
     }
 
-    Context fn cuCtxDisablePeerAccess(peer: Handle) {
+    Context Unsafe fn cuCtxDisablePeerAccess(peer: Handle) {
         peer::disable(&*current()?, &*context::get(peer)?)
     }
 
-    Init fn cuDevicePrimaryCtxRetain(out: Out<Handle>, device: CUdevice) {
+    Init Legal fn cuDevicePrimaryCtxRetain(out: Out<Handle>, device: CUdevice) {
         out.required()?;
         out.set(context::retain_primary(driver()?.device(device)?)?);
         Ok(())
     }
 
-    Init fn cuDevicePrimaryCtxRelease / cuDevicePrimaryCtxRelease_v2 (device: CUdevice) {
+    Init Unsafe fn cuDevicePrimaryCtxRelease / cuDevicePrimaryCtxRelease_v2 (device: CUdevice) {
         context::release_primary(driver()?.device(device)?)
     }
 
-    Init fn cuDevicePrimaryCtxReset / cuDevicePrimaryCtxReset_v2 (device: CUdevice) {
+    Init Unsafe fn cuDevicePrimaryCtxReset / cuDevicePrimaryCtxReset_v2 (device: CUdevice) {
         context::reset_primary(driver()?.device(device)?);
         Ok(())
     }
 
-    Init fn cuDevicePrimaryCtxGetState(device: CUdevice, flags: Out<u32>, active: Out<i32>) {
+    Init Legal fn cuDevicePrimaryCtxGetState(device: CUdevice, flags: Out<u32>, active: Out<i32>) {
         if flags.is_null() || active.is_null() {
             return Err(Error::InvalidValue);
         }
@@ -212,22 +212,20 @@ api! {
         Ok(())
     }
 
-    Init fn cuDevicePrimaryCtxSetFlags / cuDevicePrimaryCtxSetFlags_v2 (device: CUdevice, flags: u32) {
+    Init Legal fn cuDevicePrimaryCtxSetFlags / cuDevicePrimaryCtxSetFlags_v2 (device: CUdevice, flags: u32) {
         let device = driver()?.device(device)?;
         context::set_primary_flags(device, flags)
     }
 
-    Init fn cuCtxRecordEvent(handle: Handle, event: Handle) {
+    Init Invalidates fn cuCtxRecordEvent(handle: Handle, event: Handle) {
         let context = context::get(handle)?;
         context.check()?;
-        driver::event::get(event)?.record(&context.legacy());
-        Ok(())
+        driver::event::get(event)?.record(&context.legacy())
     }
 
-    Init fn cuCtxWaitEvent(handle: Handle, event: Handle) {
+    Init Invalidates fn cuCtxWaitEvent(handle: Handle, event: Handle) {
         let context = context::get(handle)?;
         context.check()?;
-        driver::event::get(event)?.wait_in(&stream(0, false)?);
-        Ok(())
+        driver::event::get(event)?.wait_in(&stream(0, false)?)
     }
 }

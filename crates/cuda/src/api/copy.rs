@@ -3,6 +3,7 @@
 use capi::copy::MemoryTypes;
 use capi::described_volume;
 use driver::memory::transfer::{Place, Side, Transfer};
+use driver::stream::{Operation, Policy};
 use driver::{Error, Result, context};
 
 use crate::abi::{In, Out};
@@ -122,135 +123,131 @@ fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
     let mut checked = Vec::new();
     for (i, ((to, from), size)) in to.iter().zip(&from).zip(&sizes).enumerate() {
         let transfer = Transfer::line(Place::Any(*to), Place::Any(*from), *size as u64);
-        checked.push(
-            transfer.check().and_then(|c| c.ok_or(Error::InvalidValue)).inspect_err(|_| failed.set(i))?,
-        );
-    }
-    for one in checked {
         // SAFETY: as for `copy`.
-        unsafe { one.run(&stream, false)? };
+        let copy = unsafe { transfer.check() };
+        checked.push(copy.and_then(|c| c.ok_or(Error::InvalidValue)).inspect_err(|_| failed.set(i))?);
     }
-    Ok(())
+    checked.into_iter().try_for_each(|copy| stream.submit(Operation::Copy(copy), Policy::Later))
 }
 
 api! {
-    Context fn cuMemcpy / cuMemcpy_ptds (to: CUdeviceptr, from: CUdeviceptr, size: usize) |own| {
+    Context Invalidates fn cuMemcpy / cuMemcpy_ptds (to: CUdeviceptr, from: CUdeviceptr, size: usize) |own| {
         line(Place::Any(to), Place::Any(from), size, now(own))
     }
 
-    Object fn cuMemcpyAsync / cuMemcpyAsync_ptsz (to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpyAsync / cuMemcpyAsync_ptsz (to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
         line(Place::Any(to), Place::Any(from), size, later(in_stream, own)?)
     }
 
-    Context fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds (to: CUdeviceptr, from: u64, size: usize) |own| {
+    Context Invalidates fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds (to: CUdeviceptr, from: u64, size: usize) |own| {
         line(Place::Device(to), Place::Host(from), size, now(own))
     }
 
-    Object fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (to: CUdeviceptr, from: u64, size: usize, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (to: CUdeviceptr, from: u64, size: usize, in_stream: Handle) |own| {
         line(Place::Device(to), Place::Host(from), size, later(in_stream, own)?)
     }
 
-    Context fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds (to: u64, from: CUdeviceptr, size: usize) |own| {
+    Context Invalidates fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds (to: u64, from: CUdeviceptr, size: usize) |own| {
         line(Place::Host(to), Place::Device(from), size, now(own))
     }
 
-    Object fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (to: u64, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (to: u64, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
         line(Place::Host(to), Place::Device(from), size, later(in_stream, own)?)
     }
 
-    Context fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds (to: CUdeviceptr, from: CUdeviceptr, size: usize) |own| {
+    Context Invalidates fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds (to: CUdeviceptr, from: CUdeviceptr, size: usize) |own| {
         line(Place::Device(to), Place::Device(from), size, now(own))
     }
 
-    Object fn cuMemcpyDtoDAsync_v2 / cuMemcpyDtoDAsync_v2_ptsz (
+    Object Appends fn cuMemcpyDtoDAsync_v2 / cuMemcpyDtoDAsync_v2_ptsz (
         to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle,
     ) |own| {
         line(Place::Device(to), Place::Device(from), size, later(in_stream, own)?)
     }
 
-    Context fn cuMemcpyPeer / cuMemcpyPeer_ptds (
+    Context Invalidates fn cuMemcpyPeer / cuMemcpyPeer_ptds (
         to: CUdeviceptr, to_context: Handle, from: CUdeviceptr, from_context: Handle, size: usize,
     ) |own| {
         peer_line(to, to_context, from, from_context, size, now(own))
     }
 
-    Object fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
+    Object Appends fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
         to: CUdeviceptr, to_context: Handle, from: CUdeviceptr, from_context: Handle, size: usize, in_stream: Handle,
     ) |own| {
         peer_line(to, to_context, from, from_context, size, later(in_stream, own)?)
     }
 
-    Context fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (description: In<Memcpy2D>) |own| {
+    Context Invalidates fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (description: In<Memcpy2D>) |own| {
         plane(description, now(own))
     }
 
-    Context fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (description: In<Memcpy2D>) |own| {
+    Context Invalidates fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (description: In<Memcpy2D>) |own| {
         plane(description, now(own))
     }
 
-    Object fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (description: In<Memcpy2D>, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (description: In<Memcpy2D>, in_stream: Handle) |own| {
         plane(description, later(in_stream, own)?)
     }
 
-    Context fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (description: In<Memcpy3D>) |own| {
+    Context Invalidates fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (description: In<Memcpy3D>) |own| {
         volume(&description.get()?, now(own))
     }
 
-    Object fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
         let order = later(in_stream, own)?;
         volume(&description.get()?, order)
     }
 
-    Context fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (description: In<Memcpy3D>) |own| {
+    Context Invalidates fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (description: In<Memcpy3D>) |own| {
         peer_volume(description, now(own))
     }
 
-    Object fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
         peer_volume(description, later(in_stream, own)?)
     }
 
-    Context fn cuMemcpyDtoA_v2 / cuMemcpyDtoA_v2_ptds (to: Handle, offset: usize, from: CUdeviceptr, size: usize) |own| {
+    Context Invalidates fn cuMemcpyDtoA_v2 / cuMemcpyDtoA_v2_ptds (to: Handle, offset: usize, from: CUdeviceptr, size: usize) |own| {
         with_array(Side::array(to, offset as u64), Side::at(Place::Device(from)), size, now(own))
     }
 
-    Context fn cuMemcpyAtoD_v2 / cuMemcpyAtoD_v2_ptds (to: CUdeviceptr, from: Handle, offset: usize, size: usize) |own| {
+    Context Invalidates fn cuMemcpyAtoD_v2 / cuMemcpyAtoD_v2_ptds (to: CUdeviceptr, from: Handle, offset: usize, size: usize) |own| {
         with_array(Side::at(Place::Device(to)), Side::array(from, offset as u64), size, now(own))
     }
 
-    Context fn cuMemcpyHtoA_v2 / cuMemcpyHtoA_v2_ptds (to: Handle, offset: usize, from: u64, size: usize) |own| {
+    Context Invalidates fn cuMemcpyHtoA_v2 / cuMemcpyHtoA_v2_ptds (to: Handle, offset: usize, from: u64, size: usize) |own| {
         with_array(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, now(own))
     }
 
-    Object fn cuMemcpyHtoAAsync_v2 / cuMemcpyHtoAAsync_v2_ptsz (
+    Object Appends fn cuMemcpyHtoAAsync_v2 / cuMemcpyHtoAAsync_v2_ptsz (
         to: Handle, offset: usize, from: u64, size: usize, in_stream: Handle,
     ) |own| {
         with_array(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, later(in_stream, own)?)
     }
 
-    Context fn cuMemcpyAtoH_v2 / cuMemcpyAtoH_v2_ptds (to: u64, from: Handle, offset: usize, size: usize) |own| {
+    Context Invalidates fn cuMemcpyAtoH_v2 / cuMemcpyAtoH_v2_ptds (to: u64, from: Handle, offset: usize, size: usize) |own| {
         with_array(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, now(own))
     }
 
-    Object fn cuMemcpyAtoHAsync_v2 / cuMemcpyAtoHAsync_v2_ptsz (
+    Object Appends fn cuMemcpyAtoHAsync_v2 / cuMemcpyAtoHAsync_v2_ptsz (
         to: u64, from: Handle, offset: usize, size: usize, in_stream: Handle,
     ) |own| {
         with_array(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, later(in_stream, own)?)
     }
 
-    Context fn cuMemcpyAtoA_v2 / cuMemcpyAtoA_v2_ptds (
+    Context Invalidates fn cuMemcpyAtoA_v2 / cuMemcpyAtoA_v2_ptds (
         to: Handle, to_offset: usize, from: Handle, from_offset: usize, size: usize,
     ) |own| {
         with_array(Side::array(to, to_offset as u64), Side::array(from, from_offset as u64), size, now(own))
     }
 
-    Object fn cuMemcpyBatchAsync / cuMemcpyBatchAsync_ptsz (
+    Object Appends fn cuMemcpyBatchAsync / cuMemcpyBatchAsync_ptsz (
         to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize, attributes: In<CopyAttributes>, first: In<usize>,
         attribute_count: usize, failed: Out<usize>, in_stream: Handle,
     ) {
         batch(&Batch { to, from, sizes, count, attributes, first, attribute_count }, failed, in_stream)
     }
 
-    Object fn cuMemcpyBatchAsync_v2 / cuMemcpyBatchAsync_v2_ptsz (
+    Object Appends fn cuMemcpyBatchAsync_v2 / cuMemcpyBatchAsync_v2_ptsz (
         to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize, attributes: In<CopyAttributes>, first: In<usize>,
         attribute_count: usize, in_stream: Handle,
     ) {

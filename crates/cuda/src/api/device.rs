@@ -9,47 +9,47 @@ use crate::api;
 use crate::types::{CUdevice, DeviceProperties, Handle};
 
 api! {
-    Init fn cuDeviceGetCount(count: Out<i32>) {
+    Init Legal fn cuDeviceGetCount(count: Out<i32>) {
         count.required()?.set(driver()?.devices.len() as i32);
         Ok(())
     }
 
-    Init fn cuDeviceGet(device: Out<CUdevice>, ordinal: i32) {
+    Init Legal fn cuDeviceGet(device: Out<CUdevice>, ordinal: i32) {
         device.required()?;
         driver()?.device(ordinal)?;
         device.set(ordinal);
         Ok(())
     }
 
-    Init fn cuDeviceGetName(name: Out<u8>, length: i32, device: CUdevice) {
+    Init Legal fn cuDeviceGetName(name: Out<u8>, length: i32, device: CUdevice) {
         name.required()?;
         let device = driver()?.device(device)?;
         // The hardware's driver takes a negative length for a large one.
         name.set_text(&device.info.name, usize::try_from(length).unwrap_or(256))
     }
 
-    Init fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: CUdevice) {
+    Init Legal fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: CUdevice) {
         bytes.required()?.set(driver()?.device(device)?.info.total_memory as usize);
         Ok(())
     }
 
-    Init fn cuDeviceGetUuid / cuDeviceGetUuid_v2 (uuid: Out<[u8; 16]>, device: CUdevice) {
+    Init Legal fn cuDeviceGetUuid / cuDeviceGetUuid_v2 (uuid: Out<[u8; 16]>, device: CUdevice) {
         uuid.required()?.set(driver()?.device(device)?.info.uuid);
         Ok(())
     }
 
-    Init fn cuDeviceGetLuid(_luid: Out<u8>, _mask: Out<u32>, device: CUdevice) {
+    Init Legal fn cuDeviceGetLuid(_luid: Out<u8>, _mask: Out<u32>, device: CUdevice) {
         driver()?.device(device)?;
         Err(Error::NotSupported)
     }
 
-    Init fn cuDeviceGetAttribute(value: Out<i32>, number: i32, device: CUdevice) {
+    Init Legal fn cuDeviceGetAttribute(value: Out<i32>, number: i32, device: CUdevice) {
         value.required()?;
         value.set(driver()?.device(device)?.attribute(number)?);
         Ok(())
     }
 
-    Init fn cuDeviceComputeCapability(major: Out<i32>, minor: Out<i32>, device: CUdevice) {
+    Init Legal fn cuDeviceComputeCapability(major: Out<i32>, minor: Out<i32>, device: CUdevice) {
         if major.is_null() || minor.is_null() {
             return Err(Error::InvalidValue);
         }
@@ -59,7 +59,7 @@ api! {
         Ok(())
     }
 
-    Init fn cuDeviceGetProperties(properties: Out<DeviceProperties>, device: CUdevice) {
+    Init Legal fn cuDeviceGetProperties(properties: Out<DeviceProperties>, device: CUdevice) {
         properties.required()?;
         let device = driver()?.device(device)?;
         let a = |n| device.attribute(n).unwrap_or(0);
@@ -78,7 +78,7 @@ api! {
         Ok(())
     }
 
-    Init fn cuDeviceGetPCIBusId(text: Out<u8>, length: i32, device: CUdevice) {
+    Init Legal fn cuDeviceGetPCIBusId(text: Out<u8>, length: i32, device: CUdevice) {
         text.required()?;
         let mut id = driver()?.device(device)?.pci_bus_id().into_bytes();
         id.push(0);
@@ -89,7 +89,7 @@ api! {
         Ok(())
     }
 
-    Init fn cuDeviceGetByPCIBusId(device: Out<CUdevice>, id: Text) {
+    Init Legal fn cuDeviceGetByPCIBusId(device: Out<CUdevice>, id: Text) {
         device.required()?;
         let text = String::from_utf8_lossy(id.bytes()?).into_owned();
         let wanted = parse_pci(&text).ok_or(Error::InvalidValue)?;
@@ -98,7 +98,7 @@ api! {
         Ok(())
     }
 
-    Init fn cuDeviceCanAccessPeer(can: Out<i32>, device: CUdevice, peer: CUdevice) {
+    Init Legal fn cuDeviceCanAccessPeer(can: Out<i32>, device: CUdevice, peer: CUdevice) {
         can.required()?;
         let driver = driver()?;
         driver.device(device)?;
@@ -107,7 +107,7 @@ api! {
         Ok(())
     }
 
-    Init fn cuDeviceGetP2PAttribute(value: Out<i32>, attribute: u32, device: CUdevice, peer: CUdevice) {
+    Init Legal fn cuDeviceGetP2PAttribute(value: Out<i32>, attribute: u32, device: CUdevice, peer: CUdevice) {
         value.required()?;
         let driver = driver()?;
         driver.device(device)?;
@@ -119,14 +119,14 @@ api! {
         Ok(())
     }
 
-    Init fn cuDeviceGetExecAffinitySupport(value: Out<i32>, _kind: u32, device: CUdevice) {
+    Init Legal fn cuDeviceGetExecAffinitySupport(value: Out<i32>, _kind: u32, device: CUdevice) {
         value.required()?;
         driver()?.device(device)?;
         value.set(0);
         Ok(())
     }
 
-    Init fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: CUdevice) {
+    Init Legal fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: CUdevice) {
         width.required()?;
         driver()?.device(device)?;
         let size = match format {
@@ -142,23 +142,23 @@ api! {
         Ok(())
     }
 
-    Init fn cuDeviceGetDefaultMemPool(out: Out<Handle>, device: CUdevice) {
+    Init Legal fn cuDeviceGetDefaultMemPool(out: Out<Handle>, device: CUdevice) {
         out.required()?;
         out.set(pool::default_pool(driver()?.device(device)?)?);
         Ok(())
     }
 
-    Init fn cuDeviceGetMemPool(out: Out<Handle>, device: CUdevice) {
+    Init Legal fn cuDeviceGetMemPool(out: Out<Handle>, device: CUdevice) {
         out.required()?;
         out.set(pool::current(driver()?.device(device)?)?);
         Ok(())
     }
 
-    Init fn cuDeviceSetMemPool(device: CUdevice, handle: Handle) {
+    Init Legal fn cuDeviceSetMemPool(device: CUdevice, handle: Handle) {
         pool::set_current(driver()?.device(device)?, handle)
     }
 
-    Init fn cuDeviceGetGraphMemAttribute(device: CUdevice, attribute: u32, value: Out<u64>) {
+    Init Legal fn cuDeviceGetGraphMemAttribute(device: CUdevice, attribute: u32, value: Out<u64>) {
         driver()?.device(device)?;
         if attribute > 3 {
             return Err(Error::InvalidValue);
@@ -167,12 +167,12 @@ api! {
         Ok(())
     }
 
-    Init fn cuDeviceGraphMemTrim(device: CUdevice) {
+    Init Legal fn cuDeviceGraphMemTrim(device: CUdevice) {
         driver()?.device(device).map(|_| ())
     }
 
     /// Every operation on every width: device memory is host memory.
-    Init fn cuDeviceGetHostAtomicCapabilities(capabilities: Out<u32>, operations: In<u32>, count: u32, device: CUdevice) {
+    Init Legal fn cuDeviceGetHostAtomicCapabilities(capabilities: Out<u32>, operations: In<u32>, count: u32, device: CUdevice) {
         driver()?.device(device)?;
         capabilities.required()?;
         let list = operations.list(count as usize)?;

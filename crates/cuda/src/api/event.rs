@@ -10,20 +10,26 @@ use crate::api;
 use crate::api::{check_default, current, stream};
 use crate::types::Handle;
 
+/// `CUevent_record_flags`.
+mod record_flag {
+    pub const DEFAULT: u32 = 0;
+    /// Of a capture alone.
+    pub const EXTERNAL: u32 = 1;
+}
+
 fn record(handle: Handle, stream_handle: Handle, own: bool, flags: u32) -> Result<()> {
     check_default(stream_handle)?;
     let event = event::get(handle)?;
     let stream = stream(stream_handle, own)?;
     match flags {
-        0 => {}
-        1 => return Err(Error::IllegalState),
+        record_flag::DEFAULT => {}
+        record_flag::EXTERNAL => return Err(Error::IllegalState),
         _ => return Err(Error::InvalidValue),
     }
     if event.context_id != stream.context_id() {
         return Err(Error::InvalidHandle);
     }
-    event.record(&stream);
-    Ok(())
+    event.record(&stream)
 }
 
 fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Result<()> {
@@ -40,13 +46,13 @@ fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Result<()> {
 }
 
 api! {
-    Context fn cuEventCreate(out: Out<Handle>, flags: u32) {
+    Context Legal fn cuEventCreate(out: Out<Handle>, flags: u32) {
         out.required()?;
         out.set(event::create(&*current()?, flags)?);
         Ok(())
     }
 
-    Process fn cuEventDestroy / cuEventDestroy_v2 (handle: Handle) {
+    Process Legal fn cuEventDestroy / cuEventDestroy_v2 (handle: Handle) {
         if handle == 0 {
             return Err(Error::InvalidHandle);
         }
@@ -54,26 +60,26 @@ api! {
         event::destroy(handle)
     }
 
-    Object fn cuEventRecord / cuEventRecord_ptsz (handle: Handle, in_stream: Handle) |own| {
-        record(handle, in_stream, own, 0)
+    Object Appends fn cuEventRecord / cuEventRecord_ptsz (handle: Handle, in_stream: Handle) |own| {
+        record(handle, in_stream, own, record_flag::DEFAULT)
     }
 
-    Object fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz (handle: Handle, in_stream: Handle, flags: u32) |own| {
+    Object Appends fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz (handle: Handle, in_stream: Handle, flags: u32) |own| {
         record(handle, in_stream, own, flags)
     }
 
-    Object fn cuEventQuery(handle: Handle) {
+    Object Invalidates fn cuEventQuery(handle: Handle) {
         let event = event::get(handle)?;
         if event.query() { event.check() } else { Err(Error::NotReady) }
     }
 
-    Object fn cuEventSynchronize(handle: Handle) {
+    Object Invalidates fn cuEventSynchronize(handle: Handle) {
         let event = event::get(handle)?;
         event.synchronize();
         event.check()
     }
 
-    Object fn cuEventElapsedTime / cuEventElapsedTime_v2 (milliseconds: Out<f32>, start: Handle, end: Handle) {
+    Object Invalidates fn cuEventElapsedTime / cuEventElapsedTime_v2 (milliseconds: Out<f32>, start: Handle, end: Handle) {
         elapsed(milliseconds, start, end)
     }
 }

@@ -44,52 +44,52 @@ pub(crate) fn give_param(
 }
 
 api! {
-    Init fn cuFuncGetAttribute(value: Out<i32>, attribute: i32, handle: Handle) {
+    Init Legal fn cuFuncGetAttribute(value: Out<i32>, attribute: i32, handle: Handle) {
         let function = of(handle)?;
         value.required()?.set(function.attribute(attribute)?);
         Ok(())
     }
 
-    Init fn cuFuncSetAttribute(handle: Handle, attribute: i32, value: i32) {
+    Init Legal fn cuFuncSetAttribute(handle: Handle, attribute: i32, value: i32) {
         of(handle)?.set_attribute(attribute, value)
     }
 
     /// There is no cache to split.
-    Init fn cuFuncSetCacheConfig(handle: Handle, config: u32) {
+    Init Legal fn cuFuncSetCacheConfig(handle: Handle, config: u32) {
         of(handle)?;
         if config > MAX_CACHE_CONFIG { Err(Error::InvalidValue) } else { Ok(()) }
     }
 
     /// Banks are always four bytes wide.
-    Init fn cuFuncSetSharedMemConfig(handle: Handle, config: u32) {
+    Init Legal fn cuFuncSetSharedMemConfig(handle: Handle, config: u32) {
         of(handle)?;
         if config > MAX_BANK_CONFIG { Err(Error::InvalidValue) } else { Ok(()) }
     }
 
-    Init fn cuFuncGetModule(module: Out<Handle>, handle: Handle) {
+    Init Legal fn cuFuncGetModule(module: Out<Handle>, handle: Handle) {
         let function = named(handle)?;
         module.required()?.set(function.module.handle);
         Ok(())
     }
 
-    Init fn cuFuncGetName(name: Out<u64>, handle: Handle) {
+    Init Legal fn cuFuncGetName(name: Out<u64>, handle: Handle) {
         let function = named(handle)?;
         name.required()?.set(function.name.as_ptr() as u64);
         Ok(())
     }
 
-    Init fn cuFuncIsLoaded(state: Out<u32>, handle: Handle) {
+    Init Legal fn cuFuncIsLoaded(state: Out<u32>, handle: Handle) {
         named(handle)?;
         state.required()?.set(LOADED);
         Ok(())
     }
 
-    Init fn cuFuncLoad(handle: Handle) {
+    Init Legal fn cuFuncLoad(handle: Handle) {
         of(handle)?.prepare();
         Ok(())
     }
 
-    Init fn cuFuncGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
+    Init Legal fn cuFuncGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
         give_param(&*named(handle)?, index, offset, size)
     }
 }

@@ -97,31 +97,31 @@ fn texts() -> &'static HashMap<u32, (CString, CString)> {
 }
 
 api! {
-    Process fn cuInit(flags: u32) {
+    Process Legal fn cuInit(flags: u32) {
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
         driver::initialize(crate::backend::backend)
     }
 
-    Process fn cuDriverGetVersion(version: Out<i32>) {
+    Process Legal fn cuDriverGetVersion(version: Out<i32>) {
         version.required()?.set(VERSION);
         Ok(())
     }
 
-    Nothing fn cuGetErrorName(error: u32, name: Out<u64>) {
+    Nothing Legal fn cuGetErrorName(error: u32, name: Out<u64>) {
         let text = texts().get(&error);
         name.required()?.set(text.map_or(0, |t| t.0.as_ptr() as u64));
         text.map(|_| ()).ok_or(Error::InvalidValue)
     }
 
-    Nothing fn cuGetErrorString(error: u32, string: Out<u64>) {
+    Nothing Legal fn cuGetErrorString(error: u32, string: Out<u64>) {
         let text = texts().get(&error);
         string.required()?.set(text.map_or(0, |t| t.1.as_ptr() as u64));
         text.map(|_| ()).ok_or(Error::InvalidValue)
     }
 
-    Nothing fn cuGetProcAddress_v2(symbol: Text, function: Out<u64>, version: i32, flags: u64, result: Out<u32>) {
+    Nothing Legal fn cuGetProcAddress_v2(symbol: Text, function: Out<u64>, version: i32, flags: u64, result: Out<u32>) {
         let name = symbol.bytes()?;
         function.required()?;
         if version > VERSION || flags > 3 {
@@ -133,7 +133,7 @@ api! {
         Ok(())
     }
 
-    Nothing fn cuGetProcAddress(symbol: Text, function: Out<u64>, version: i32, flags: u64) {
+    Nothing Legal fn cuGetProcAddress(symbol: Text, function: Out<u64>, version: i32, flags: u64) {
         let name = symbol.bytes()?;
         function.required()?;
         if version > VERSION || flags > 3 {
@@ -145,7 +145,7 @@ api! {
     }
 
     /// The one table there is makes this library serve HIP, too.
-    Nothing fn cuGetExportTable(table: Out<u64>, id: In<[u8; 16]>) {
+    Nothing Legal fn cuGetExportTable(table: Out<u64>, id: In<[u8; 16]>) {
         table.required()?.set(0);
         let id = id.get()?;
         if let Some(found) = hip_table(&id) {
@@ -156,15 +156,15 @@ api! {
         Err(Error::InvalidValue)
     }
 
-    Context fn cuProfilerStart() {
+    Context Legal fn cuProfilerStart() {
         Ok(())
     }
 
-    Context fn cuProfilerStop() {
+    Context Legal fn cuProfilerStop() {
         Ok(())
     }
 
-    Init fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
+    Init Legal fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
         use std::cell::Cell;
         thread_local! {
             static MODE: Cell<u32> = const { Cell::new(0) };

@@ -21,21 +21,21 @@ fn open_memory(out: Out<CUdeviceptr>, handle: &IpcHandle, flags: u32) -> Result<
 }
 
 api! {
-    Context fn cuIpcGetMemHandle(out: Out<IpcHandle>, address: CUdeviceptr) {
+    Context Legal fn cuIpcGetMemHandle(out: Out<IpcHandle>, address: CUdeviceptr) {
         out.required()?;
         out.set(IpcHandle { name: share::name(address)? });
         Ok(())
     }
 
-    Context fn cuIpcOpenMemHandle / cuIpcOpenMemHandle_v2 (out: Out<CUdeviceptr>, handle: IpcHandle, flags: u32) {
+    Context Unsafe fn cuIpcOpenMemHandle / cuIpcOpenMemHandle_v2 (out: Out<CUdeviceptr>, handle: IpcHandle, flags: u32) {
         open_memory(out, &handle, flags)
     }
 
-    Context fn cuIpcCloseMemHandle(address: CUdeviceptr) {
+    Context Unsafe fn cuIpcCloseMemHandle(address: CUdeviceptr) {
         share::close(address)
     }
 
-    Object fn cuIpcGetEventHandle(out: Out<IpcHandle>, handle: Handle) {
+    Object Legal fn cuIpcGetEventHandle(out: Out<IpcHandle>, handle: Handle) {
         out.required()?;
         if handle == 0 {
             return Err(Error::InvalidValue);
@@ -44,7 +44,7 @@ api! {
         Ok(())
     }
 
-    Context fn cuIpcOpenEventHandle(out: Out<Handle>, handle: IpcHandle) {
+    Context Legal fn cuIpcOpenEventHandle(out: Out<Handle>, handle: IpcHandle) {
         out.required()?;
         out.set(event::open(&*current()?, &handle.name)?);
         Ok(())

@@ -180,8 +180,7 @@ fn launch_with(
     let (shape, events) = shape(&function, &config)?;
     let stream = stream(config.stream, own)?;
     go(function, shape, pointers, extra, &stream)?;
-    events.iter().for_each(|event| event.record(&stream));
-    Ok(())
+    events.iter().try_for_each(|event| event.record(&stream))
 }
 
 /// Launches one kernel on each of several devices.
@@ -259,7 +258,7 @@ fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) ->
 }
 
 api! {
-    Object fn cuLaunchKernel / cuLaunchKernel_ptsz (
+    Object Appends fn cuLaunchKernel / cuLaunchKernel_ptsz (
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         in_stream: Handle, pointers: In<u64>, extra: In<u64>,
     ) |own| {
@@ -275,13 +274,13 @@ api! {
         go(function, config, pointers, extra, &stream(in_stream, own)?)
     }
 
-    Object fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
+    Object Appends fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
         config: In<LaunchConfig>, handle: Handle, pointers: In<u64>, extra: In<u64>,
     ) |own| {
         launch_with(config, handle, pointers, extra, own)
     }
 
-    Object fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
+    Object Appends fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         in_stream: Handle, pointers: In<u64>,
     ) |own| {
@@ -297,11 +296,11 @@ api! {
         go(function, config, pointers, In::at_address(0), &stream(in_stream, own)?)
     }
 
-    Object fn cuLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
+    Object Invalidates fn cuLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
         launch_on_all(list, count, flags)
     }
 
-    Object fn cuFuncSetBlockShape(handle: Handle, x: i32, y: i32, z: i32) {
+    Object Legal fn cuFuncSetBlockShape(handle: Handle, x: i32, y: i32, z: i32) {
         let function = function(handle)?;
         let device = function.device();
         let mut block = [0u32; 3];
@@ -317,43 +316,43 @@ api! {
         Ok(())
     }
 
-    Object fn cuFuncSetSharedSize(handle: Handle, bytes: u32) {
+    Object Legal fn cuFuncSetSharedSize(handle: Handle, bytes: u32) {
         let function = function(handle)?;
         let most = function.device().attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         lock(&function.legacy).shared = at_most(bytes, most.max(0) as u64)?;
         Ok(())
     }
 
-    Object fn cuParamSetSize(handle: Handle, bytes: u32) {
+    Object Legal fn cuParamSetSize(handle: Handle, bytes: u32) {
         let function = function(handle)?;
         lock(&function.legacy).size = at_most(bytes, LEGACY_PARAMS as u64)? as usize;
         Ok(())
     }
 
-    Object fn cuParamSeti(handle: Handle, offset: i32, value: u32) {
+    Object Legal fn cuParamSeti(handle: Handle, offset: i32, value: u32) {
         set_params(handle, offset, &value.to_le_bytes())
     }
 
-    Object fn cuParamSetf(handle: Handle, offset: i32, value: f32) {
+    Object Legal fn cuParamSetf(handle: Handle, offset: i32, value: f32) {
         set_params(handle, offset, &value.to_le_bytes())
     }
 
-    Object fn cuParamSetv(handle: Handle, offset: i32, from: u64, bytes: u32) {
+    Object Legal fn cuParamSetv(handle: Handle, offset: i32, from: u64, bytes: u32) {
         if from == 0 || bytes as usize > LEGACY_PARAMS {
             return Err(Error::InvalidValue);
         }
         set_params(handle, offset, bytes_at(from, bytes as usize))
     }
 
-    Object fn cuLaunch(handle: Handle) {
+    Object Appends fn cuLaunch(handle: Handle) {
         launch_old(handle, 1, 1, 0)
     }
 
-    Object fn cuLaunchGrid(handle: Handle, width: i32, height: i32) {
+    Object Appends fn cuLaunchGrid(handle: Handle, width: i32, height: i32) {
         launch_old(handle, width, height, 0)
     }
 
-    Object fn cuLaunchGridAsync(handle: Handle, width: i32, height: i32, in_stream: Handle) {
+    Object Appends fn cuLaunchGridAsync(handle: Handle, width: i32, height: i32, in_stream: Handle) {
         launch_old(handle, width, height, in_stream)
     }
 }

@@ -57,7 +57,7 @@ fn on(kernel: &Kernel, device: CUdevice) -> Result<Arc<Function>> {
 }
 
 api! {
-    Init fn cuLibraryLoadData(
+    Init Unsafe fn cuLibraryLoadData(
         out: Out<Handle>, image: Text, options: In<u32>, values: Out<u64>, count: u32,
         library_options: In<u32>, library_values: Out<u64>, library_count: u32,
     ) {
@@ -70,7 +70,7 @@ api! {
         make(out, container::at(image).map(<[u8]>::to_vec).unwrap_or_default(), &jit)
     }
 
-    Init fn cuLibraryLoadFromFile(
+    Init Unsafe fn cuLibraryLoadFromFile(
         out: Out<Handle>, file: Text, options: In<u32>, values: Out<u64>, count: u32,
         library_options: In<u32>, library_values: Out<u64>, library_count: u32,
     ) {
@@ -79,12 +79,12 @@ api! {
         make(out, container::file(file)?, &jit)
     }
 
-    Init fn cuLibraryUnload(handle: Handle) {
+    Init Unsafe fn cuLibraryUnload(handle: Handle) {
         library::unload(handle)
     }
 
     /// A library that is gone has no kernels: the hardware's driver says so rather than that the handle is dead.
-    Init fn cuLibraryGetKernel(out: Out<Handle>, handle: Handle, name: Text) {
+    Init Legal fn cuLibraryGetKernel(out: Out<Handle>, handle: Handle, name: Text) {
         let library = of(handle).map_err(|error| if handle == 0 { error } else { Error::NotFound })?;
         let name = name.name()?;
         out.required()?;
@@ -92,13 +92,13 @@ api! {
         Ok(())
     }
 
-    Init fn cuLibraryGetKernelCount(count: Out<u32>, handle: Handle) {
+    Init Legal fn cuLibraryGetKernelCount(count: Out<u32>, handle: Handle) {
         let library = of(handle)?;
         count.required()?.set(library.kernels()?.len() as u32);
         Ok(())
     }
 
-    Init fn cuLibraryEnumerateKernels(kernels: Out<Handle>, room: u32, handle: Handle) {
+    Init Legal fn cuLibraryEnumerateKernels(kernels: Out<Handle>, room: u32, handle: Handle) {
         let library = of(handle)?;
         kernels.required()?;
         for (i, kernel) in library.kernels()?.iter().take(room as usize).enumerate() {
@@ -107,19 +107,19 @@ api! {
         Ok(())
     }
 
-    Init fn cuLibraryGetModule(module: Out<Handle>, handle: Handle) {
+    Init Legal fn cuLibraryGetModule(module: Out<Handle>, handle: Handle) {
         let library = of(handle)?;
         module.required()?;
         module.set(library.module(&current()?)?.handle);
         Ok(())
     }
 
-    Init fn cuLibraryGetGlobal(address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
+    Init Legal fn cuLibraryGetGlobal(address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
         let library = of(handle)?;
         give_global(&*library.module(&current()?)?, name, address, size)
     }
 
-    Init fn cuLibraryGetManaged(address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
+    Init Legal fn cuLibraryGetManaged(address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
         let library = of(handle)?;
         let module = library.module(&current()?)?;
         if !module.global(name.name()?).is_ok_and(|(global, _)| global.managed) {
@@ -129,26 +129,26 @@ api! {
     }
 
     /// No function has an address for the host.
-    Init fn cuLibraryGetUnifiedFunction(_out: Out<u64>, handle: Handle, name: Text) {
+    Init Legal fn cuLibraryGetUnifiedFunction(_out: Out<u64>, handle: Handle, name: Text) {
         of(handle)?;
         name.name()?;
         Err(Error::InvalidValue)
     }
 
-    Context fn cuKernelGetFunction(function: Out<Handle>, handle: Handle) {
+    Context Legal fn cuKernelGetFunction(function: Out<Handle>, handle: Handle) {
         let kernel = library::kernel(handle)?;
         function.required()?;
         function.set(kernel.function(&current()?)?.handle);
         Ok(())
     }
 
-    Init fn cuKernelGetLibrary(out: Out<Handle>, handle: Handle) {
+    Init Legal fn cuKernelGetLibrary(out: Out<Handle>, handle: Handle) {
         let kernel = library::kernel(handle)?;
         out.required()?.set(kernel.library);
         Ok(())
     }
 
-    Init fn cuKernelGetName(name: Out<u64>, handle: Handle) {
+    Init Legal fn cuKernelGetName(name: Out<u64>, handle: Handle) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -157,7 +157,7 @@ api! {
         Ok(())
     }
 
-    Init fn cuKernelGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
+    Init Legal fn cuKernelGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -165,20 +165,20 @@ api! {
         give_param(&*kernel.function(&current()?)?, index, offset, size)
     }
 
-    Init fn cuKernelGetAttribute(value: Out<i32>, attribute: i32, handle: Handle, device: CUdevice) {
+    Init Legal fn cuKernelGetAttribute(value: Out<i32>, attribute: i32, handle: Handle, device: CUdevice) {
         let kernel = library::kernel(handle)?;
         value.required()?;
         value.set(on(&kernel, device)?.attribute(attribute)?);
         Ok(())
     }
 
-    Init fn cuKernelSetAttribute(attribute: i32, value: i32, handle: Handle, device: CUdevice) {
+    Init Legal fn cuKernelSetAttribute(attribute: i32, value: i32, handle: Handle, device: CUdevice) {
         let kernel = library::kernel(handle)?;
         on(&kernel, device)?.set_attribute(attribute, value)
     }
 
     /// There is no cache to split.
-    Init fn cuKernelSetCacheConfig(handle: Handle, config: u32, device: CUdevice) {
+    Init Legal fn cuKernelSetCacheConfig(handle: Handle, config: u32, device: CUdevice) {
         library::kernel(handle)?;
         driver()?.device(device)?;
         if config > MAX_CACHE_CONFIG { Err(Error::InvalidValue) } else { Ok(()) }

@@ -10,14 +10,14 @@ use crate::api::current;
 use crate::types::Handle;
 
 api! {
-    Context fn cuLinkCreate / cuLinkCreate_v2 (count: u32, options: In<u32>, values: Out<u64>, out: Out<Handle>) {
+    Context Legal fn cuLinkCreate / cuLinkCreate_v2 (count: u32, options: In<u32>, values: Out<u64>, out: Out<Handle>) {
         out.required()?;
         let jit = Jit::read(count, options, values)?;
         out.set(links::create(&*current()?, jit)?);
         Ok(())
     }
 
-    Context fn cuLinkAddData / cuLinkAddData_v2 (
+    Context Legal fn cuLinkAddData / cuLinkAddData_v2 (
         handle: Handle, kind: u32, data: u64, size: usize, name: Text, count: u32, options: In<u32>, values: Out<u64>,
     ) {
         link::get(handle)?;
@@ -29,7 +29,7 @@ api! {
         links::add(handle, kind, bytes_at(data, size), &name, &call)
     }
 
-    Context fn cuLinkAddFile / cuLinkAddFile_v2 (
+    Context Legal fn cuLinkAddFile / cuLinkAddFile_v2 (
         handle: Handle, kind: u32, path: Text, count: u32, options: In<u32>, values: Out<u64>,
     ) {
         link::get(handle)?;
@@ -38,7 +38,7 @@ api! {
         links::add(handle, kind, &bytes, &String::from_utf8_lossy(path.bytes()?), &call)
     }
 
-    Context fn cuLinkComplete(handle: Handle, image: Out<u64>, size: Out<usize>) {
+    Context Legal fn cuLinkComplete(handle: Handle, image: Out<u64>, size: Out<usize>) {
         link::get(handle)?;
         image.required()?;
         let (at, length) = links::complete(handle)?;
@@ -47,7 +47,7 @@ api! {
         Ok(())
     }
 
-    Context fn cuLinkDestroy(handle: Handle) {
+    Context Legal fn cuLinkDestroy(handle: Handle) {
         links::destroy(handle)
     }
 }

@@ -27,35 +27,35 @@ fn prefetch(address: u64, size: usize, to: Location, flags: u32, handle: Handle,
 const MAX_ATTRIBUTES: usize = 64;
 
 api! {
-    Context fn cuMemAllocManaged(out: Out<CUdeviceptr>, size: usize, flags: u32) {
+    Context Unsafe fn cuMemAllocManaged(out: Out<CUdeviceptr>, size: usize, flags: u32) {
         out.required()?;
         out.set(memory::alloc_managed(&*current()?, size as u64, flags)?);
         Ok(())
     }
 
-    Context fn cuMemAdvise(address: CUdeviceptr, size: usize, advice: u32, device: CUdevice) {
+    Context Legal fn cuMemAdvise(address: CUdeviceptr, size: usize, advice: u32, device: CUdevice) {
         advise(address, size, advice, location_of(device))
     }
 
-    Context fn cuMemAdvise_v2(address: CUdeviceptr, size: usize, advice: u32, location: MemLocation) {
+    Context Legal fn cuMemAdvise_v2(address: CUdeviceptr, size: usize, advice: u32, location: MemLocation) {
         advise(address, size, advice, location.into())
     }
 
-    Object fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (address: CUdeviceptr, size: usize, device: CUdevice, in_stream: Handle) |own| {
+    Object Invalidates fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (address: CUdeviceptr, size: usize, device: CUdevice, in_stream: Handle) |own| {
         prefetch(address, size, location_of(device), 0, in_stream, own)
     }
 
-    Object fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
+    Object Invalidates fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
         address: CUdeviceptr, size: usize, location: MemLocation, flags: u32, in_stream: Handle,
     ) |own| {
         prefetch(address, size, location.into(), flags, in_stream, own)
     }
 
-    Context fn cuMemRangeGetAttribute(data: Out<i32>, size: usize, number: u32, address: CUdeviceptr, length: usize) {
+    Context Legal fn cuMemRangeGetAttribute(data: Out<i32>, size: usize, number: u32, address: CUdeviceptr, length: usize) {
         get_range_attribute(data, size, number, address, length)
     }
 
-    Context fn cuMemRangeGetAttributes(
+    Context Legal fn cuMemRangeGetAttributes(
         data: In<Out<i32>>, sizes: In<usize>, numbers: In<u32>, count: usize, address: CUdeviceptr, length: usize,
     ) {
         if count == 0 || count > MAX_ATTRIBUTES {
@@ -68,7 +68,7 @@ api! {
     }
 
     /// All memory is visible to all streams and to the host at any time; only the call is checked.
-    Object fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
+    Object Invalidates fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
         handle: Handle, address: CUdeviceptr, length: usize, flags: u32,
     ) |own| {
         let stream = stream(handle, own)?;

@@ -21,20 +21,20 @@ fn register(address: u64, size: usize, flags: u32) -> Result<()> {
 }
 
 api! {
-    Context fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
+    Context Legal fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let (f, t) = memory::info(&current()?.device);
         free.set(f as usize);
         total.set(t as usize);
         Ok(())
     }
 
-    Context fn cuMemAlloc_v2(out: Out<CUdeviceptr>, size: usize) {
+    Context Unsafe fn cuMemAlloc_v2(out: Out<CUdeviceptr>, size: usize) {
         out.required()?;
         out.set(memory::alloc(&*current()?, size as u64)?);
         Ok(())
     }
 
-    Context fn cuMemAllocPitch_v2(out: Out<CUdeviceptr>, pitch: Out<usize>, width: usize, height: usize, element: u32) {
+    Context Unsafe fn cuMemAllocPitch_v2(out: Out<CUdeviceptr>, pitch: Out<usize>, width: usize, height: usize, element: u32) {
         if out.is_null() || pitch.is_null() {
             return Err(Error::InvalidValue);
         }
@@ -45,49 +45,49 @@ api! {
     }
 
     /// Works without a current context, too.
-    Live fn cuMemFree_v2(address: CUdeviceptr) {
+    Live Unsafe fn cuMemFree_v2(address: CUdeviceptr) {
         memory::free(address)
     }
 
-    Live fn cuMemGetAddressRange_v2(base: Out<CUdeviceptr>, size: Out<usize>, address: CUdeviceptr) {
+    Live Legal fn cuMemGetAddressRange_v2(base: Out<CUdeviceptr>, size: Out<usize>, address: CUdeviceptr) {
         let allocation = memory::find(address).ok_or(Error::NotFound)?;
         base.set(allocation.base);
         size.set(allocation.size as usize);
         Ok(())
     }
 
-    Context fn cuMemAllocHost(out: Out<u64>, size: u32) {
+    Context Unsafe fn cuMemAllocHost(out: Out<u64>, size: u32) {
         alloc_host(out, u64::from(size), 0)
     }
 
-    Context fn cuMemAllocHost_v2(out: Out<u64>, size: usize) {
+    Context Unsafe fn cuMemAllocHost_v2(out: Out<u64>, size: usize) {
         alloc_host(out, size as u64, 0)
     }
 
-    Context fn cuMemHostAlloc(out: Out<u64>, size: usize, flags: u32) {
+    Context Unsafe fn cuMemHostAlloc(out: Out<u64>, size: usize, flags: u32) {
         alloc_host(out, size as u64, flags)
     }
 
-    Live fn cuMemFreeHost(address: u64) {
+    Live Unsafe fn cuMemFreeHost(address: u64) {
         memory::free_host(address)
     }
 
-    Context fn cuMemHostRegister / cuMemHostRegister_v2 (address: u64, size: usize, flags: u32) {
+    Context Unsafe fn cuMemHostRegister / cuMemHostRegister_v2 (address: u64, size: usize, flags: u32) {
         register(address, size, flags)
     }
 
-    Context fn cuMemHostUnregister(address: u64) {
+    Context Unsafe fn cuMemHostUnregister(address: u64) {
         memory::unregister_host(address)
     }
 
-    Context fn cuMemHostGetDevicePointer_v2(out: Out<CUdeviceptr>, address: u64, flags: u32) {
+    Context Legal fn cuMemHostGetDevicePointer_v2(out: Out<CUdeviceptr>, address: u64, flags: u32) {
         out.required()?;
         memory::find(address).filter(|a| a.on_host() && flags == 0).ok_or(Error::InvalidValue)?;
         out.set(address);
         Ok(())
     }
 
-    Context fn cuMemHostGetFlags(flags: Out<u32>, address: u64) {
+    Context Legal fn cuMemHostGetFlags(flags: Out<u32>, address: u64) {
         flags.required()?;
         flags.set(memory::find(address).filter(|a| a.on_host()).ok_or(Error::InvalidValue)?.flags);
         Ok(())

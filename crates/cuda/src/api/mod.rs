@@ -35,12 +35,18 @@ use driver::{Error, Result, context as contexts, stream as streams};
 
 use crate::types::{Handle, stream as special};
 
+capi::captures! {
+    address array context copy device event fill function init ipc launch library link managed
+    memory module multicast occupancy pointer pool refused stream surface tensor_map texture
+    texture_reference
+}
+
 /// The calling thread's context; the engine has checked that there is one where a function needs it.
 pub(crate) fn current() -> Result<Arc<contexts::Context>> {
     contexts::usable()
 }
 
-/// Fails where a handle is a default stream's and the thread has no context: for functions that look at that before they do at others.
+/// Fails if a handle is a default stream's and the thread has no context: for functions that check this first.
 pub(crate) fn check_default(stream: Handle) -> Result<()> {
     match stream {
         0 | special::LEGACY | special::PER_THREAD => contexts::with_usable(|_| ()),
@@ -48,7 +54,8 @@ pub(crate) fn check_default(stream: Handle) -> Result<()> {
     }
 }
 
-/// The stream of a handle, whose device must be well whatever the thread's context; null is the thread's own for the per-thread twins (`own`).
+/// The stream of a handle, whose device must be without a fault whatever the thread's context. Null is the thread's own
+/// stream for the per-thread twins (`own`).
 pub(crate) fn stream(handle: Handle, own: bool) -> Result<Arc<streams::Stream>> {
     match handle {
         0 if own => streams::per_thread(&current()?),

@@ -61,13 +61,13 @@ fn reference(out: Out<Handle>, handle: Handle, name: Text, surface: bool) -> Res
 }
 
 api! {
-    Context fn cuModuleLoad(out: Out<Handle>, file: Text) {
+    Context Unsafe fn cuModuleLoad(out: Out<Handle>, file: Text) {
         out.required()?;
         let bytes = container::file(file)?;
         load(out, Ok(&bytes), &Jit::default())
     }
 
-    Context fn cuModuleLoadData(out: Out<Handle>, image: Text) {
+    Context Unsafe fn cuModuleLoadData(out: Out<Handle>, image: Text) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);
@@ -75,7 +75,7 @@ api! {
         load(out, container::at(image), &Jit::default())
     }
 
-    Context fn cuModuleLoadDataEx(out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>) {
+    Context Unsafe fn cuModuleLoadDataEx(out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);
@@ -84,7 +84,7 @@ api! {
         load(out, container::at(image), &jit)
     }
 
-    Context fn cuModuleLoadFatBinary(out: Out<Handle>, image: Text) {
+    Context Unsafe fn cuModuleLoadFatBinary(out: Out<Handle>, image: Text) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);
@@ -92,17 +92,17 @@ api! {
         load(out, container::at(image), &Jit::default())
     }
 
-    Init fn cuModuleUnload(handle: Handle) {
+    Init Unsafe fn cuModuleUnload(handle: Handle) {
         of(handle)?;
         module::unload(handle)
     }
 
-    Init fn cuModuleGetLoadingMode(mode: Out<u32>) {
+    Init Legal fn cuModuleGetLoadingMode(mode: Out<u32>) {
         mode.required()?.set(LAZY_LOADING);
         Ok(())
     }
 
-    Init fn cuModuleGetFunction(out: Out<Handle>, handle: Handle, name: Text) {
+    Init Legal fn cuModuleGetFunction(out: Out<Handle>, handle: Handle, name: Text) {
         let module = of(handle)?;
         let name = name.name()?;
         out.required()?;
@@ -110,13 +110,13 @@ api! {
         Ok(())
     }
 
-    Init fn cuModuleGetFunctionCount(count: Out<u32>, handle: Handle) {
+    Init Legal fn cuModuleGetFunctionCount(count: Out<u32>, handle: Handle) {
         let module = of(handle)?;
         count.required()?.set(module.kernels().len() as u32);
         Ok(())
     }
 
-    Init fn cuModuleEnumerateFunctions(functions: Out<Handle>, room: u32, handle: Handle) {
+    Init Legal fn cuModuleEnumerateFunctions(functions: Out<Handle>, room: u32, handle: Handle) {
         let module = of(handle)?;
         functions.required()?;
         for i in 0..module.kernels().len().min(room as usize) {
@@ -125,15 +125,15 @@ api! {
         Ok(())
     }
 
-    Init fn cuModuleGetGlobal / cuModuleGetGlobal_v2 (address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
+    Init Legal fn cuModuleGetGlobal / cuModuleGetGlobal_v2 (address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
         give_global(&*of(handle)?, name, address, size)
     }
 
-    Init fn cuModuleGetTexRef(out: Out<Handle>, handle: Handle, name: Text) {
+    Init Legal fn cuModuleGetTexRef(out: Out<Handle>, handle: Handle, name: Text) {
         reference(out, handle, name, false)
     }
 
-    Init fn cuModuleGetSurfRef(out: Out<Handle>, handle: Handle, name: Text) {
+    Init Legal fn cuModuleGetSurfRef(out: Out<Handle>, handle: Handle, name: Text) {
         reference(out, handle, name, true)
     }
 }

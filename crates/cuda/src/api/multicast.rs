@@ -13,33 +13,33 @@ fn no_flags(flags: u64) -> Result<()> {
 }
 
 api! {
-    Live fn cuMulticastCreate(out: Out<Handle>, properties: In<MulticastProp>) {
+    Live Legal fn cuMulticastCreate(out: Out<Handle>, properties: In<MulticastProp>) {
         out.required()?;
         let MulticastProp { devices, size, handle_types, flags } = properties.get()?;
         out.set(multicast::create(devices, size as u64, handle_types, flags)?);
         Ok(())
     }
 
-    Live fn cuMulticastAddDevice(handle: Handle, device: CUdevice) {
+    Live Legal fn cuMulticastAddDevice(handle: Handle, device: CUdevice) {
         multicast::add_device(handle, device)
     }
 
-    Live fn cuMulticastBindMem(handle: Handle, at: usize, memory: Handle, offset: usize, size: usize, flags: u64) {
+    Live Unsafe fn cuMulticastBindMem(handle: Handle, at: usize, memory: Handle, offset: usize, size: usize, flags: u64) {
         no_flags(flags)?;
         multicast::bind(handle, at as u64, &address::get(memory)?, offset as u64, size as u64)
     }
 
-    Live fn cuMulticastBindAddr(handle: Handle, at: usize, start: CUdeviceptr, size: usize, flags: u64) {
+    Live Unsafe fn cuMulticastBindAddr(handle: Handle, at: usize, start: CUdeviceptr, size: usize, flags: u64) {
         no_flags(flags)?;
         let (memory, offset) = address::behind(start, size as u64)?;
         multicast::bind(handle, at as u64, &memory, offset, size as u64)
     }
 
-    Live fn cuMulticastUnbind(handle: Handle, device: CUdevice, at: usize, size: usize) {
+    Live Unsafe fn cuMulticastUnbind(handle: Handle, device: CUdevice, at: usize, size: usize) {
         multicast::unbind(handle, device, at as u64, size as u64)
     }
 
-    Live fn cuMulticastGetGranularity(out: Out<usize>, properties: In<MulticastProp>, option: u32) {
+    Live Legal fn cuMulticastGetGranularity(out: Out<usize>, properties: In<MulticastProp>, option: u32) {
         out.required()?;
         let MulticastProp { devices, size, flags, .. } = properties.get()?;
         if option > 1 {

@@ -8,7 +8,7 @@ use crate::api;
 use crate::types::CUdeviceptr;
 
 api! {
-    Init fn cuPointerGetAttribute(place: Out<u8>, number: u32, address: CUdeviceptr) {
+    Init Legal fn cuPointerGetAttribute(place: Out<u8>, number: u32, address: CUdeviceptr) {
         place.required()?;
         let Attribute { size, value, .. } = attribute(number)?;
         let allocation = memory::find(address).ok_or(Error::InvalidValue)?;
@@ -17,7 +17,7 @@ api! {
     }
 
     /// An address that the driver does not know is none of its errors here.
-    Init fn cuPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: CUdeviceptr) {
+    Init Legal fn cuPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: CUdeviceptr) {
         if count == 0 {
             return Err(Error::InvalidValue);
         }
@@ -32,7 +32,7 @@ api! {
     }
 
     /// Only that memory operations are synchronous can be set.
-    Init fn cuPointerSetAttribute(value: In<u32>, number: u32, address: CUdeviceptr) {
+    Init Legal fn cuPointerSetAttribute(value: In<u32>, number: u32, address: CUdeviceptr) {
         let value = value.get()?;
         if number != SYNC_MEMOPS {
             return Err(Error::InvalidValue);

@@ -48,42 +48,42 @@ fn place_of(location: MemLocation) -> Result<Location> {
 }
 
 api! {
-    Object fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<CUdeviceptr>, size: usize, in_stream: Handle) |own| {
+    Object Appends fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<CUdeviceptr>, size: usize, in_stream: Handle) |own| {
         alloc_in_order(out, size, None, &stream(in_stream, own)?)
     }
 
-    Object fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
+    Object Appends fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
         out: Out<CUdeviceptr>, size: usize, pool: Handle, in_stream: Handle,
     ) |own| {
         alloc_in_order(out, size, Some(pool), &stream(in_stream, own)?)
     }
 
-    Object fn cuMemFreeAsync / cuMemFreeAsync_ptsz (address: CUdeviceptr, in_stream: Handle) |own| {
+    Object Appends fn cuMemFreeAsync / cuMemFreeAsync_ptsz (address: CUdeviceptr, in_stream: Handle) |own| {
         pool::free(address, &stream(in_stream, own)?)
     }
 
-    Init fn cuMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
+    Init Legal fn cuMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
         create_pool(out, properties, true, |asked| Ok::<_, Error>(Location { kind: asked.kind, id: asked.id }))
     }
 
-    Init fn cuMemPoolDestroy(pool: Handle) {
+    Init Legal fn cuMemPoolDestroy(pool: Handle) {
         pool::destroy(pool, &driver()?.devices)
     }
 
     /// Freed memory is given back at once: there is never any to trim.
-    Init fn cuMemPoolTrimTo(pool: Handle, _keep: usize) {
+    Init Legal fn cuMemPoolTrimTo(pool: Handle, _keep: usize) {
         pool::get(pool).map(|_| ())
     }
 
-    Init fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u32>) {
+    Init Legal fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u32>) {
         get_pool_attribute(&*pool::get(pool)?, attribute, value)
     }
 
-    Init fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: In<u32>) {
+    Init Legal fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: In<u32>) {
         set_pool_attribute(&*pool::get(pool)?, attribute, value)
     }
 
-    Init fn cuMemPoolGetAccess(flags: Out<u32>, pool: Handle, location: In<MemLocation>) {
+    Init Legal fn cuMemPoolGetAccess(flags: Out<u32>, pool: Handle, location: In<MemLocation>) {
         let pool = pool::get(pool)?;
         flags.required()?;
         let open = pool.is_open_to(place_of(location.get()?)?);
@@ -91,7 +91,7 @@ api! {
         Ok(())
     }
 
-    Init fn cuMemPoolSetAccess(pool: Handle, descriptions: In<AccessDesc>, count: usize) {
+    Init Legal fn cuMemPoolSetAccess(pool: Handle, descriptions: In<AccessDesc>, count: usize) {
         let pool = pool::get(pool)?;
         for i in 0..count {
             let AccessDesc { location, flags } = descriptions.at(i)?;
@@ -106,7 +106,7 @@ api! {
         Ok(())
     }
 
-    Init fn cuMemPoolExportToShareableHandle(out: Out<i32>, pool: Handle, kind: u32, flags: u64) {
+    Init Legal fn cuMemPoolExportToShareableHandle(out: Out<i32>, pool: Handle, kind: u32, flags: u64) {
         out.required()?;
         if kind != FILE_DESCRIPTOR || flags != 0 {
             return Err(Error::InvalidValue);
@@ -116,7 +116,7 @@ api! {
     }
 
     /// The descriptor is passed as if it were a pointer.
-    Init fn cuMemPoolImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32, flags: u64) {
+    Init Legal fn cuMemPoolImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32, flags: u64) {
         out.required()?;
         if kind != FILE_DESCRIPTOR || flags != 0 {
             return Err(Error::InvalidValue);
@@ -126,29 +126,29 @@ api! {
         Ok(())
     }
 
-    Init fn cuMemPoolExportPointer(out: Out<IpcHandle>, address: CUdeviceptr) {
+    Init Legal fn cuMemPoolExportPointer(out: Out<IpcHandle>, address: CUdeviceptr) {
         out.required()?;
         out.set(IpcHandle { name: pool_share::export_pointer(address)? });
         Ok(())
     }
 
-    Context fn cuMemPoolImportPointer(out: Out<CUdeviceptr>, pool: Handle, data: In<IpcHandle>) {
+    Context Legal fn cuMemPoolImportPointer(out: Out<CUdeviceptr>, pool: Handle, data: In<IpcHandle>) {
         out.required()?;
         out.set(pool_share::import_pointer(&*current()?, pool, &data.get()?.name)?);
         Ok(())
     }
 
-    Init fn cuMemGetDefaultMemPool(out: Out<Handle>, location: In<MemLocation>, kind: u32) {
+    Init Legal fn cuMemGetDefaultMemPool(out: Out<Handle>, location: In<MemLocation>, kind: u32) {
         out.required()?.set(home(location, kind)?.map_or_else(pool::default_host_pool, |d| pool::default_pool(d))?);
         Ok(())
     }
 
-    Init fn cuMemGetMemPool(out: Out<Handle>, location: In<MemLocation>, kind: u32) {
+    Init Legal fn cuMemGetMemPool(out: Out<Handle>, location: In<MemLocation>, kind: u32) {
         out.required()?.set(home(location, kind)?.map_or_else(pool::default_host_pool, |d| pool::current(d))?);
         Ok(())
     }
 
-    Init fn cuMemSetMemPool(location: In<MemLocation>, kind: u32, pool: Handle) {
+    Init Legal fn cuMemSetMemPool(location: In<MemLocation>, kind: u32, pool: Handle) {
         // The host has one pool, which nothing takes the place of.
         pool::set_current(home(location, kind)?.ok_or(Error::InvalidValue)?, pool)
     }

@@ -54,43 +54,43 @@ fn dump_setting(name: &'static str, setting: u32, value: Out<u8>, size: Out<usiz
 }
 
 api! {
-    Context fn cuImportExternalMemory(out: Out<Handle>, description: u64) {
+    Context Legal fn cuImportExternalMemory(out: Out<Handle>, description: u64) {
         out.required()?;
         refuse_all_but_null("cuImportExternalMemory", description)
     }
 
-    Context fn cuImportExternalSemaphore(out: Out<Handle>, description: u64) {
+    Context Legal fn cuImportExternalSemaphore(out: Out<Handle>, description: u64) {
         out.required()?;
         refuse_all_but_null("cuImportExternalSemaphore", description)
     }
 
-    Init fn cuDeviceGetDevResource(device: CUdevice, out: Out<DevResource>, kind: u32) {
+    Init Legal fn cuDeviceGetDevResource(device: CUdevice, out: Out<DevResource>, kind: u32) {
         resource(out, kind, driver()?.device(device)?.info.multiprocessors)
     }
 
-    Context fn cuCtxGetDevResource(context: Handle, out: Out<DevResource>, kind: u32) {
+    Context Legal fn cuCtxGetDevResource(context: Handle, out: Out<DevResource>, kind: u32) {
         resource(out, kind, driver::context::get(context)?.device.info.multiprocessors)
     }
 
-    Init fn cuGreenCtxCreate(out: Out<Handle>, description: u64, _device: CUdevice, _flags: u32) {
+    Init Legal fn cuGreenCtxCreate(out: Out<Handle>, description: u64, _device: CUdevice, _flags: u32) {
         out.required()?;
         refuse_all_but_null("cuGreenCtxCreate", description)
     }
 
-    Context fn cuGraphicsMapResources / cuGraphicsMapResources_ptsz (count: u32, _resources: u64, _stream: Handle) {
+    Context Invalidates fn cuGraphicsMapResources / cuGraphicsMapResources_ptsz (count: u32, _resources: u64, _stream: Handle) {
         refuse_all_but_null("cuGraphicsMapResources", u64::from(count))
     }
 
-    Context fn cuGraphicsUnmapResources / cuGraphicsUnmapResources_ptsz (count: u32, _resources: u64, _stream: Handle) {
+    Context Invalidates fn cuGraphicsUnmapResources / cuGraphicsUnmapResources_ptsz (count: u32, _resources: u64, _stream: Handle) {
         refuse_all_but_null("cuGraphicsUnmapResources", u64::from(count))
     }
 
     /// There are none: every handle is a wrong one.
-    Context fn cuGraphicsUnregisterResource(_resource: Handle) {
+    Context Legal fn cuGraphicsUnregisterResource(_resource: Handle) {
         Err(Error::InvalidHandle)
     }
 
-    Context fn cuMemGetHandleForAddressRange(out: Out<u64>, _address: u64, size: usize, kind: u32, _flags: u64) {
+    Context Legal fn cuMemGetHandleForAddressRange(out: Out<u64>, _address: u64, size: usize, kind: u32, _flags: u64) {
         out.required()?;
         if kind != 1 {
             return Err(Error::InvalidValue);
@@ -98,16 +98,16 @@ api! {
         refuse_all_but_null("cuMemGetHandleForAddressRange", size as u64)
     }
 
-    Context fn cuCoredumpGetAttribute(setting: u32, value: Out<u8>, size: Out<usize>) {
+    Context Legal fn cuCoredumpGetAttribute(setting: u32, value: Out<u8>, size: Out<usize>) {
         dump_setting("cuCoredumpGetAttribute", setting, value, size)
     }
 
-    Init fn cuCoredumpGetAttributeGlobal(setting: u32, value: Out<u8>, size: Out<usize>) {
+    Init Legal fn cuCoredumpGetAttributeGlobal(setting: u32, value: Out<u8>, size: Out<usize>) {
         dump_setting("cuCoredumpGetAttributeGlobal", setting, value, size)
     }
 
     /// Nothing writes from afar: there is nothing to wait for.
-    Context fn cuFlushGPUDirectRDMAWrites(target: u32, scope: u32) {
+    Context Legal fn cuFlushGPUDirectRDMAWrites(target: u32, scope: u32) {
         if target == 0 && matches!(scope, 100 | 200) { Ok(()) } else { Err(Error::InvalidValue) }
     }
 }

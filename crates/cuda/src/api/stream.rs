@@ -1,7 +1,9 @@
 //! Streams.
 
-use driver::memory::value::Word;
-use driver::stream::{self as streams, Kind};
+use std::sync::Arc;
+
+use driver::memory::value::{Comparison, Condition, Step, Word};
+use driver::stream::{self as streams, HostCall, Kind, Operation, Policy};
 use driver::{Error, Result, context, event};
 
 use crate::abi::{In, Need, Out, check};
@@ -22,53 +24,109 @@ type Callback = extern "C" fn(Handle, u32, u64);
 /// `CUstreamAttrValue`.
 type AttributeValue = [u64; 8];
 
-/// Whether a word of memory is what a wait is for: at least (cyclically), equal, some common bit, not all bits of either.
-fn reached(now: u64, wide: bool, value: u64, flags: u32) -> bool {
-    match flags & 3 {
-        0 if wide => now.wrapping_sub(value) as i64 >= 0,
-        0 => (now as u32).wrapping_sub(value as u32) as i32 >= 0,
-        1 => now == value,
-        2 => now & value != 0,
-        _ if wide => !(now | value) != 0,
-        _ => !(now as u32 | value as u32) != 0,
-    }
+/// `CUstreamWaitValue_flags`: how a word is compared with the value.
+const COMPARISONS: [Comparison; 4] =
+    [Comparison::AtLeastCyclic, Comparison::Equal, Comparison::AnySet, Comparison::AnyClear];
+
+/// A wait for a word.
+fn wait(word: Word, value: u64, flags: u32) -> Result<Step> {
+    let comparison = *COMPARISONS.get(flags as usize).ok_or(Error::InvalidValue)?;
+    Ok(Step::Wait(word, Condition { comparison, value, mask: u64::MAX }))
 }
 
-fn wait(handle: Handle, own: bool, address: u64, wide: bool, value: u64, flags: u32) -> Result<()> {
+/// The write of a word.
+fn write(word: Word, value: u64, flags: u32) -> Result<Step> {
+    if flags == 0 { Ok(Step::Write(word, value)) } else { Err(Error::InvalidValue) }
+}
+
+/// Checks an operation on one word and puts it into a stream.
+fn on_word(
+    handle: Handle,
+    own: bool,
+    address: u64,
+    wide: bool,
+    step: impl FnOnce(Word) -> Result<Step>,
+) -> Result<()> {
     check_default(handle)?;
-    let word = Word::at(address, wide)?;
-    if flags & !3 != 0 {
-        return Err(Error::InvalidValue);
-    }
-    word.wait(&stream(handle, own)?, move |now| reached(now, wide, value, flags));
-    Ok(())
+    let step = step(Word::at(address, wide)?)?;
+    stream(handle, own)?.submit(Operation::Word(step), Policy::Later)
 }
 
-fn write(handle: Handle, own: bool, address: u64, wide: bool, value: u64, flags: u32) -> Result<()> {
-    check_default(handle)?;
-    let word = Word::at(address, wide)?;
-    if flags != 0 {
-        return Err(Error::InvalidValue);
-    }
-    word.write(&stream(handle, own)?, value);
-    Ok(())
-}
-
-/// `CUstreamBatchMemOpParams`: 48 bytes; the operation, then by operation the address, the value and the flags.
+/// `CUstreamBatchMemOpParams`: 48 bytes; the kind of operation, then its address, value and flags.
 type BatchOp = [u64; 6];
-/// Operations that one batch may have.
+/// The most operations of one batch.
 const MAX_BATCH: u32 = 256;
 
+/// `CUstreamBatchMemOpType`.
+mod batch {
+    pub const WAIT_VALUE_32: u32 = 1;
+    pub const WRITE_VALUE_32: u32 = 2;
+    pub const FLUSH_REMOTE_WRITES: u32 = 3;
+    pub const WAIT_VALUE_64: u32 = 4;
+    pub const WRITE_VALUE_64: u32 = 5;
+    pub const BARRIER: u32 = 6;
+}
+
+/// Whether an operation of a batch is on a word, and the word.
+fn word_of(op: &BatchOp) -> Result<Option<Word>> {
+    match op[0] as u32 {
+        batch::WAIT_VALUE_32 | batch::WRITE_VALUE_32 => Word::at(op[1], false).map(Some),
+        batch::WAIT_VALUE_64 | batch::WRITE_VALUE_64 => Word::at(op[1], true).map(Some),
+        batch::FLUSH_REMOTE_WRITES | batch::BARRIER => Ok(None),
+        _ => Err(Error::InvalidValue),
+    }
+}
+
+fn step_of(op: &BatchOp, word: Option<Word>) -> Result<Step> {
+    let [kind, _, value, flags, ..] = *op;
+    let (kind, flags, narrow) = (kind as u32, flags as u32, u64::from(value as u32));
+    match (kind, word) {
+        (batch::WAIT_VALUE_32, Some(word)) => wait(word, narrow, flags),
+        (batch::WAIT_VALUE_64, Some(word)) => wait(word, value, flags),
+        (batch::WRITE_VALUE_32, Some(word)) => write(word, narrow, flags),
+        (batch::WRITE_VALUE_64, Some(word)) => write(word, value, flags),
+        (batch::FLUSH_REMOTE_WRITES, _) => Ok(Step::FlushRemoteWrites),
+        _ => Ok(Step::Barrier),
+    }
+}
+
+/// `CUstreamAttrID`.
+mod attribute {
+    pub const ACCESS_POLICY_WINDOW: u32 = 1;
+    pub const SYNCHRONIZATION_POLICY: u32 = 3;
+    pub const PRIORITY: u32 = 8;
+    pub const MEM_SYNC_DOMAIN_MAP: u32 = 9;
+    pub const MEM_SYNC_DOMAIN: u32 = 10;
+}
+
+/// `CU_SYNC_POLICY_AUTO`.
+const SYNC_POLICY_AUTO: u64 = 1;
+
+/// `CUevent_wait_flags`.
+mod wait_flag {
+    pub const DEFAULT: u32 = 0;
+    /// Of a capture alone.
+    pub const EXTERNAL: u32 = 1;
+}
+
+/// `CUstreamCaptureStatus`: the stream does not capture.
+const CAPTURE_STATUS_NONE: u32 = 0;
+
+/// The code for the outcome of a stream's work.
+fn status(outcome: Result<()>) -> u32 {
+    outcome.err().map_or(0, Error::code)
+}
+
 api! {
-    Context fn cuStreamCreate(out: Out<Handle>, flags: u32) {
+    Context Legal fn cuStreamCreate(out: Out<Handle>, flags: u32) {
         create(out, flags, 0)
     }
 
-    Context fn cuStreamCreateWithPriority(out: Out<Handle>, flags: u32, priority: i32) {
+    Context Legal fn cuStreamCreateWithPriority(out: Out<Handle>, flags: u32, priority: i32) {
         create(out, flags, priority)
     }
 
-    Process fn cuStreamDestroy / cuStreamDestroy_v2 (handle: Handle) {
+    Process Legal fn cuStreamDestroy / cuStreamDestroy_v2 (handle: Handle) {
         if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
             return Err(Error::InvalidHandle);
         }
@@ -76,7 +134,7 @@ api! {
         streams::destroy(handle).map(|_| ()).ok_or(Error::InvalidHandle)
     }
 
-    Object fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) |own| {
+    Object Invalidates fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         if stream.idle() {
             return stream.context()?.check();
@@ -84,134 +142,134 @@ api! {
         Err(Error::NotReady)
     }
 
-    Object fn cuStreamSynchronize / cuStreamSynchronize_ptsz (handle: Handle) |own| {
+    Object Invalidates fn cuStreamSynchronize / cuStreamSynchronize_ptsz (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         stream.synchronize();
         stream.context()?.check()
     }
 
-    Object fn cuStreamGetFlags / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<u32>) |own| {
+    Object Legal fn cuStreamGetFlags / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<u32>) |own| {
         let stream = stream(handle, own)?;
         flags.required()?.set(u32::from(stream.kind == Kind::NonBlocking));
         Ok(())
     }
 
-    Object fn cuStreamGetPriority / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<i32>) |own| {
+    Object Legal fn cuStreamGetPriority / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<i32>) |own| {
         let stream = stream(handle, own)?;
         priority.required()?.set(stream.priority().min(0));
         Ok(())
     }
 
-    Object fn cuStreamGetId / cuStreamGetId_ptsz (handle: Handle, id: Out<u64>) |own| {
+    Object Legal fn cuStreamGetId / cuStreamGetId_ptsz (handle: Handle, id: Out<u64>) |own| {
         let stream = stream(handle, own)?;
         id.required()?.set(stream.id);
         Ok(())
     }
 
-    Object fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) |own| {
+    Object Legal fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) |own| {
         let stream = stream(handle, own)?;
         context.required()?.set(stream.context()?.handle);
         Ok(())
     }
 
-    Object fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) |own| {
+    Object Legal fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) |own| {
         let stream = stream(handle, own)?;
         context.required()?.set(stream.context()?.handle);
         green.set(0);
         Ok(())
     }
 
-    Object fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, device: Out<i32>) |own| {
+    Object Legal fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, device: Out<i32>) |own| {
         let stream = stream(handle, own)?;
         device.required()?.set(stream.context()?.device.ordinal as i32);
         Ok(())
     }
 
-    Object fn cuStreamWaitEvent / cuStreamWaitEvent_ptsz (handle: Handle, event: Handle, flags: u32) |own| {
+    Object Appends fn cuStreamWaitEvent / cuStreamWaitEvent_ptsz (handle: Handle, event: Handle, flags: u32) |own| {
         let stream = stream(handle, own)?;
         let event = event::get(event)?;
         match flags {
-            0 => {}
-            1 => return Err(Error::IllegalState),
-            _ => return Err(Error::InvalidValue),
+            wait_flag::DEFAULT => event.wait_in(&stream),
+            wait_flag::EXTERNAL => Err(Error::IllegalState),
+            _ => Err(Error::InvalidValue),
         }
-        event.wait_in(&stream);
-        Ok(())
     }
 
-    Process fn cuLaunchHostFunc / cuLaunchHostFunc_ptsz (handle: Handle, function: Option<HostFunction>, data: u64) |own| {
+    Process Appends fn cuLaunchHostFunc / cuLaunchHostFunc_ptsz (handle: Handle, function: Option<HostFunction>, data: u64) |own| {
         let function = function.ok_or(Error::InvalidValue)?;
         check(Need::Object)?;
         let stream = stream(handle, own)?;
         if context::current().is_some_and(|c| c.id() != stream.context_id()) {
             return Err(Error::InvalidValue);
         }
-        stream.call(false, move || function(data));
-        Ok(())
+        stream.submit(Operation::Host(HostCall::Function { function, data }), Policy::Later)
     }
 
-    Object fn cuStreamAddCallback / cuStreamAddCallback_ptsz (handle: Handle, function: Option<Callback>, data: u64, flags: u32) |own| {
+    Object Invalidates fn cuStreamAddCallback / cuStreamAddCallback_ptsz (handle: Handle, function: Option<Callback>, data: u64, flags: u32) |own| {
         check_default(handle)?;
         let function = function.ok_or(Error::InvalidValue)?;
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
         let stream = stream(handle, own)?;
-        let context = stream.context()?;
-        stream.call(true, move || function(handle, context.check().err().map_or(0, Error::code), data));
-        Ok(())
+        stream.context()?;
+        let callback = HostCall::Callback { function, stream: handle, data, status };
+        stream.submit(Operation::Host(callback), Policy::Later)
     }
 
     /// No stream captures.
-    Object fn cuStreamEndCapture / cuStreamEndCapture_ptsz (handle: Handle, graph: Out<Handle>) |own| {
+    Object Legal fn cuStreamEndCapture / cuStreamEndCapture_ptsz (handle: Handle, graph: Out<Handle>) |own| {
         stream(handle, own)?;
         graph.required()?;
         Err(Error::IllegalState)
     }
 
-    Object fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<u32>) |own| {
+    Object Legal fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<u32>) |own| {
         stream(handle, own)?;
-        status.required()?.set(0);
+        status.required()?.set(CAPTURE_STATUS_NONE);
         Ok(())
     }
 
-    Object fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
+    Object Legal fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
         handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _count: Out<usize>,
     ) |own| {
         stream(handle, own)?;
-        status.required()?.set(0);
+        status.required()?.set(CAPTURE_STATUS_NONE);
         Ok(())
     }
 
-    Object fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
+    Object Legal fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
         handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _edges: Out<u64>, _count: Out<usize>,
     ) |own| {
         stream(handle, own)?;
-        status.required()?.set(0);
+        status.required()?.set(CAPTURE_STATUS_NONE);
         Ok(())
     }
 
-    Object fn cuStreamGetAttribute / cuStreamGetAttribute_ptsz (handle: Handle, attribute: u32, value: Out<AttributeValue>) |own| {
+    Object Legal fn cuStreamGetAttribute / cuStreamGetAttribute_ptsz (handle: Handle, number: u32, value: Out<AttributeValue>) |own| {
         let stream = stream(handle, own)?;
         value.required()?;
         let mut out: AttributeValue = [0; 8];
-        out[0] = match attribute {
-            // Access policy window, synchronisation policy (automatic), memory domains: nothing is set.
-            1 | 9 | 10 => 0,
-            3 => 1,
-            8 => u64::from(stream.priority() as u32),
+        out[0] = match number {
+            // Nothing is set.
+            attribute::ACCESS_POLICY_WINDOW | attribute::MEM_SYNC_DOMAIN_MAP | attribute::MEM_SYNC_DOMAIN => 0,
+            attribute::SYNCHRONIZATION_POLICY => SYNC_POLICY_AUTO,
+            attribute::PRIORITY => u64::from(stream.priority() as u32),
             _ => return Err(Error::InvalidValue),
         };
         value.set(out);
         Ok(())
     }
 
-    Object fn cuStreamSetAttribute / cuStreamSetAttribute_ptsz (handle: Handle, attribute: u32, value: In<AttributeValue>) |own| {
+    Object Legal fn cuStreamSetAttribute / cuStreamSetAttribute_ptsz (handle: Handle, number: u32, value: In<AttributeValue>) |own| {
         let stream = stream(handle, own)?;
         let value = value.get()?;
-        match attribute {
-            1 | 3 | 9 | 10 => Ok(()),
-            8 => {
+        match number {
+            attribute::ACCESS_POLICY_WINDOW
+            | attribute::SYNCHRONIZATION_POLICY
+            | attribute::MEM_SYNC_DOMAIN_MAP
+            | attribute::MEM_SYNC_DOMAIN => Ok(()),
+            attribute::PRIORITY => {
                 stream.set_priority((value[0] as u32 as i32).min(0));
                 Ok(())
             }
@@ -219,52 +277,39 @@ api! {
         }
     }
 
-    Object fn cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) |own| {
+    Object Legal fn cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) |own| {
         let (to, from) = (stream(to, own)?, stream(from, own)?);
         to.set_priority(from.priority());
         Ok(())
     }
 
-    Object fn cuStreamWaitValue32_v2 / cuStreamWaitValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
-        wait(handle, own, address, false, u64::from(value), flags)
+    Object Appends fn cuStreamWaitValue32_v2 / cuStreamWaitValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
+        on_word(handle, own, address, false, |word| wait(word, u64::from(value), flags))
     }
 
-    Object fn cuStreamWaitValue64_v2 / cuStreamWaitValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
-        wait(handle, own, address, true, value, flags)
+    Object Appends fn cuStreamWaitValue64_v2 / cuStreamWaitValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
+        on_word(handle, own, address, true, |word| wait(word, value, flags))
     }
 
-    Object fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
-        write(handle, own, address, false, u64::from(value), flags)
+    Object Appends fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
+        on_word(handle, own, address, false, |word| write(word, u64::from(value), flags))
     }
 
-    Object fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
-        write(handle, own, address, true, value, flags)
+    Object Appends fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
+        on_word(handle, own, address, true, |word| write(word, value, flags))
     }
 
-    Object fn cuStreamBatchMemOp_v2 / cuStreamBatchMemOp_v2_ptsz (handle: Handle, count: u32, operations: In<BatchOp>, flags: u32) |own| {
+    Object Appends fn cuStreamBatchMemOp_v2 / cuStreamBatchMemOp_v2_ptsz (handle: Handle, count: u32, operations: In<BatchOp>, flags: u32) |own| {
         check_default(handle)?;
         if flags != 0 || count > MAX_BATCH {
             return Err(Error::InvalidValue);
         }
         let list = operations.list(count as usize)?;
-        for op in &list {
-            match op[0] as u32 {
-                1 | 2 | 4 | 5 => Word::at(op[1], matches!(op[0] as u32, 4 | 5)).map(|_| ())?,
-                3 | 6 => {}
-                _ => return Err(Error::InvalidValue),
-            }
+        let words = list.iter().map(word_of).collect::<Result<Vec<_>>>()?;
+        let steps = list.iter().zip(words).map(|(op, word)| step_of(op, word)).collect::<Result<Arc<[Step]>>>()?;
+        if steps.is_empty() {
+            return Ok(());
         }
-        for [kind, address, value, flags, ..] in list {
-            let flags = flags as u32;
-            match kind as u32 {
-                1 => wait(handle, own, address, false, value & 0xffff_ffff, flags)?,
-                4 => wait(handle, own, address, true, value, flags)?,
-                2 => write(handle, own, address, false, value & 0xffff_ffff, flags)?,
-                5 => write(handle, own, address, true, value, flags)?,
-                // A flush of remote writes, a barrier: order is kept anyway.
-                _ => {}
-            }
-        }
-        Ok(())
+        stream(handle, own)?.submit(Operation::Batch(steps), Policy::Later)
     }
 }

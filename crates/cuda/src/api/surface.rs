@@ -10,24 +10,24 @@ use crate::api::current;
 use crate::types::Handle;
 
 api! {
-    Context fn cuSurfObjectCreate(out: Out<u64>, memory: In<ResourceDescriptor>) {
+    Context Legal fn cuSurfObjectCreate(out: Out<u64>, memory: In<ResourceDescriptor>) {
         out.required()?;
         out.set(object::create_surface(&*current()?, Resource::try_from(memory.get()?)?)?);
         Ok(())
     }
 
     /// What is no object is no mistake.
-    Context fn cuSurfObjectDestroy(handle: u64) {
+    Context Legal fn cuSurfObjectDestroy(handle: u64) {
         object::destroy(handle);
         Ok(())
     }
 
-    Context fn cuSurfObjectGetResourceDesc(out: Out<ResourceDescriptor>, handle: u64) {
+    Context Legal fn cuSurfObjectGetResourceDesc(out: Out<ResourceDescriptor>, handle: u64) {
         out.required()?.set(object::get(handle, true)?.resource.into());
         Ok(())
     }
 
-    Context fn cuSurfRefSetArray(handle: Handle, array: Handle, flags: u32) {
+    Context Legal fn cuSurfRefSetArray(handle: Handle, array: Handle, flags: u32) {
         let reference = reference::get(handle, true)?;
         if flags != 0 {
             return Err(Error::InvalidValue);
@@ -35,7 +35,7 @@ api! {
         reference.set_array(array)
     }
 
-    Context fn cuSurfRefGetArray(out: Out<Handle>, handle: Handle) {
+    Context Legal fn cuSurfRefGetArray(out: Out<Handle>, handle: Handle) {
         out.required()?;
         match reference::get(handle, true)?.state().resource {
             Some(Resource::Array(array)) => {

@@ -72,7 +72,7 @@ fn has_rows() -> bool {
 }
 
 api! {
-    Nothing fn cuTensorMapEncodeTiled(
+    Nothing Legal fn cuTensorMapEncodeTiled(
         map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, size: In<u32>, steps: In<u32>,
         interleave: u32, swizzle: u32, promotion: u32, fill: u32,
     ) {
@@ -80,7 +80,7 @@ api! {
         common.encode(map, |rank| Ok(Shape::Tiled(list(size, rank, 1)?)))
     }
 
-    Nothing fn cuTensorMapEncodeIm2col(
+    Nothing Legal fn cuTensorMapEncodeIm2col(
         map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, lower: In<i32>, upper: In<i32>,
         channels: u32, pixels: u32, steps: In<u32>, interleave: u32, swizzle: u32, promotion: u32, fill: u32,
     ) {
@@ -93,7 +93,7 @@ api! {
     }
 
     /// To a device that has no such mode it is the other with a box as high and deep as the tensor.
-    Nothing fn cuTensorMapEncodeIm2colWide(
+    Nothing Legal fn cuTensorMapEncodeIm2colWide(
         map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, lower: i32, upper: i32,
         channels: u32, pixels: u32, steps: In<u32>, interleave: u32, mode: u32, swizzle: u32, promotion: u32, fill: u32,
     ) {
@@ -105,7 +105,7 @@ api! {
         common.encode(map, |_| Ok(Shape::Im2col { lower: [lower, 0, 0], upper: [upper, 0, 0], channels, pixels, wide }))
     }
 
-    Nothing fn cuTensorMapReplaceAddress(map: Out<[u64; WORDS]>, address: u64) {
+    Nothing Legal fn cuTensorMapReplaceAddress(map: Out<[u64; WORDS]>, address: u64) {
         let mut words = map.read()?;
         if Map::decode(&words).is_none() || address == 0 || !tensormap::is_address(address) {
             return Err(Error::InvalidValue);

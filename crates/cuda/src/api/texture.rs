@@ -9,7 +9,7 @@ use crate::api;
 use crate::api::current;
 
 api! {
-    Context fn cuTexObjectCreate(
+    Context Legal fn cuTexObjectCreate(
         out: Out<u64>,
         memory: In<ResourceDescriptor>,
         texture: In<TextureDescriptor>,
@@ -20,24 +20,24 @@ api! {
     }
 
     /// What is no object is no mistake.
-    Context fn cuTexObjectDestroy(handle: u64) {
+    Context Legal fn cuTexObjectDestroy(handle: u64) {
         object::destroy(handle);
         Ok(())
     }
 
-    Context fn cuTexObjectGetResourceDesc(out: Out<ResourceDescriptor>, handle: u64) {
+    Context Legal fn cuTexObjectGetResourceDesc(out: Out<ResourceDescriptor>, handle: u64) {
         out.required()?.set(object::get(handle, false)?.resource.into());
         Ok(())
     }
 
-    Context fn cuTexObjectGetTextureDesc(out: Out<TextureDescriptor>, handle: u64) {
+    Context Legal fn cuTexObjectGetTextureDesc(out: Out<TextureDescriptor>, handle: u64) {
         out.required()?;
         out.set(object::get(handle, false)?.sampling.ok_or(Error::InvalidValue)?.into());
         Ok(())
     }
 
     /// All zeros where no view was given.
-    Context fn cuTexObjectGetResourceViewDesc(out: Out<ViewDescriptor>, handle: u64) {
+    Context Legal fn cuTexObjectGetResourceViewDesc(out: Out<ViewDescriptor>, handle: u64) {
         out.required()?;
         out.set(object::get(handle, false)?.view.unwrap_or_default().into());
         Ok(())

@@ -57,16 +57,16 @@ fn set_pitch(
 }
 
 api! {
-    Context fn cuTexRefCreate(out: Out<Handle>) {
+    Context Legal fn cuTexRefCreate(out: Out<Handle>) {
         out.required()?.set(reference::create(&*current()?)?);
         Ok(())
     }
 
-    Context fn cuTexRefDestroy(handle: Handle) {
+    Context Legal fn cuTexRefDestroy(handle: Handle) {
         reference::destroy(handle)
     }
 
-    Context fn cuTexRefSetArray(handle: Handle, array: Handle, flags: u32) {
+    Context Legal fn cuTexRefSetArray(handle: Handle, array: Handle, flags: u32) {
         let reference = reference::get(handle, false)?;
         if flags & !OVERRIDE_FORMAT != 0 {
             return Err(Error::InvalidValue);
@@ -74,7 +74,7 @@ api! {
         reference.set_array(array)
     }
 
-    Context fn cuTexRefSetMipmappedArray(handle: Handle, mipmap: Handle, flags: u32) {
+    Context Legal fn cuTexRefSetMipmappedArray(handle: Handle, mipmap: Handle, flags: u32) {
         let reference = reference::get(handle, false)?;
         if flags & !OVERRIDE_FORMAT != 0 {
             return Err(Error::InvalidValue);
@@ -82,7 +82,7 @@ api! {
         reference.set_mipmap(mipmap)
     }
 
-    Context fn cuTexRefSetAddress_v2(offset: Out<usize>, handle: Handle, address: CUdeviceptr, size: usize) {
+    Context Legal fn cuTexRefSetAddress_v2(offset: Out<usize>, handle: Handle, address: CUdeviceptr, size: usize) {
         let reference = reference::get(handle, false)?;
         if offset.is_null() && reference::misalignment(address) != 0 {
             return Err(Error::InvalidValue);
@@ -91,53 +91,53 @@ api! {
         Ok(())
     }
 
-    Context fn cuTexRefSetAddress2D_v2(handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize) {
+    Context Legal fn cuTexRefSetAddress2D_v2(handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize) {
         set_pitch(handle, description, address, pitch)
     }
 
-    Context fn cuTexRefSetAddress2D_v3(handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize) {
+    Context Legal fn cuTexRefSetAddress2D_v3(handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize) {
         set_pitch(handle, description, address, pitch)
     }
 
-    Context fn cuTexRefSetFormat(handle: Handle, format: u32, channels: i32) {
+    Context Legal fn cuTexRefSetFormat(handle: Handle, format: u32, channels: i32) {
         reference::get(handle, false)?.set_format(format, channels as u32)
     }
 
-    Context fn cuTexRefSetAddressMode(handle: Handle, number: i32, mode: u32) {
+    Context Legal fn cuTexRefSetAddressMode(handle: Handle, number: i32, mode: u32) {
         reference::get(handle, false)?;
         let (axis, mode) = (axis(number)?, if mode <= 3 { mode } else { CLAMP });
         change(handle, |s| s.sampling.address[axis] = mode)
     }
 
-    Context fn cuTexRefSetFilterMode(handle: Handle, mode: u32) {
+    Context Legal fn cuTexRefSetFilterMode(handle: Handle, mode: u32) {
         change(handle, |s| s.sampling.filter = mode)
     }
 
-    Context fn cuTexRefSetMipmapFilterMode(handle: Handle, mode: u32) {
+    Context Legal fn cuTexRefSetMipmapFilterMode(handle: Handle, mode: u32) {
         reference::get(handle, false)?;
         let mode = up_to(mode, 1)?;
         change(handle, |s| s.sampling.level_filter = mode)
     }
 
-    Context fn cuTexRefSetMipmapLevelBias(handle: Handle, bias: f32) {
+    Context Legal fn cuTexRefSetMipmapLevelBias(handle: Handle, bias: f32) {
         change(handle, |s| s.sampling.bias = bias)
     }
 
-    Context fn cuTexRefSetMipmapLevelClamp(handle: Handle, least: f32, most: f32) {
+    Context Legal fn cuTexRefSetMipmapLevelClamp(handle: Handle, least: f32, most: f32) {
         change(handle, |s| (s.sampling.least, s.sampling.most) = (least, most))
     }
 
-    Context fn cuTexRefSetMaxAnisotropy(handle: Handle, most: u32) {
+    Context Legal fn cuTexRefSetMaxAnisotropy(handle: Handle, most: u32) {
         change(handle, |s| s.sampling.anisotropy = most)
     }
 
-    Context fn cuTexRefSetBorderColor(handle: Handle, colour: In<[f32; 4]>) {
+    Context Legal fn cuTexRefSetBorderColor(handle: Handle, colour: In<[f32; 4]>) {
         reference::get(handle, false)?;
         let colour = colour.get()?;
         change(handle, |s| s.sampling.border = colour)
     }
 
-    Context fn cuTexRefSetFlags(handle: Handle, flags: u32) {
+    Context Legal fn cuTexRefSetFlags(handle: Handle, flags: u32) {
         reference::get(handle, false)?;
         if flags & !FLAGS != 0 {
             return Err(Error::InvalidValue);
@@ -146,7 +146,7 @@ api! {
     }
 
     /// Writes 0 where no memory is bound, and says so.
-    Context fn cuTexRefGetAddress_v2(out: Out<CUdeviceptr>, handle: Handle) {
+    Context Legal fn cuTexRefGetAddress_v2(out: Out<CUdeviceptr>, handle: Handle) {
         out.required()?;
         let bound = match reference::get(handle, false)?.state().resource {
             Some(Resource::Linear { address, .. } | Resource::Pitch { address, .. }) => Ok(address),
@@ -156,61 +156,61 @@ api! {
         bound.map(|_| ())
     }
 
-    Context fn cuTexRefGetArray(out: Out<Handle>, handle: Handle) {
+    Context Legal fn cuTexRefGetArray(out: Out<Handle>, handle: Handle) {
         give_bound(out, handle, |r| if let Resource::Array(array) = r { Some(array) } else { None })
     }
 
-    Context fn cuTexRefGetMipmappedArray(out: Out<Handle>, handle: Handle) {
+    Context Legal fn cuTexRefGetMipmappedArray(out: Out<Handle>, handle: Handle) {
         give_bound(out, handle, |r| if let Resource::Mipmap(mipmap) = r { Some(mipmap) } else { None })
     }
 
-    Context fn cuTexRefGetAddressMode(out: Out<u32>, handle: Handle, number: i32) {
+    Context Legal fn cuTexRefGetAddressMode(out: Out<u32>, handle: Handle, number: i32) {
         out.required()?;
         let axis = axis(number)?;
         give(out, handle, |s| s.sampling.address[axis])
     }
 
-    Context fn cuTexRefGetFilterMode(out: Out<u32>, handle: Handle) {
+    Context Legal fn cuTexRefGetFilterMode(out: Out<u32>, handle: Handle) {
         give(out, handle, |s| s.sampling.filter)
     }
 
     /// Either place may be null.
-    Context fn cuTexRefGetFormat(format: Out<u32>, channels: Out<u32>, handle: Handle) {
+    Context Legal fn cuTexRefGetFormat(format: Out<u32>, channels: Out<u32>, handle: Handle) {
         let state = reference::get(handle, false)?.state();
         format.set(state.format.0);
         channels.set(state.format.1);
         Ok(())
     }
 
-    Context fn cuTexRefGetMipmapFilterMode(out: Out<u32>, handle: Handle) {
+    Context Legal fn cuTexRefGetMipmapFilterMode(out: Out<u32>, handle: Handle) {
         give(out, handle, |s| s.sampling.level_filter)
     }
 
-    Context fn cuTexRefGetMipmapLevelBias(out: Out<f32>, handle: Handle) {
+    Context Legal fn cuTexRefGetMipmapLevelBias(out: Out<f32>, handle: Handle) {
         give(out, handle, |s| s.sampling.bias)
     }
 
-    Context fn cuTexRefGetMipmapLevelClamp(least: Out<f32>, most: Out<f32>, handle: Handle) {
+    Context Legal fn cuTexRefGetMipmapLevelClamp(least: Out<f32>, most: Out<f32>, handle: Handle) {
         least.required()?;
         most.required()?;
         give(least, handle, |s| s.sampling.least)?;
         give(most, handle, |s| s.sampling.most)
     }
 
-    Context fn cuTexRefGetMaxAnisotropy(out: Out<u32>, handle: Handle) {
+    Context Legal fn cuTexRefGetMaxAnisotropy(out: Out<u32>, handle: Handle) {
         give(out, handle, |s| s.sampling.anisotropy)
     }
 
-    Context fn cuTexRefGetBorderColor(out: Out<[f32; 4]>, handle: Handle) {
+    Context Legal fn cuTexRefGetBorderColor(out: Out<[f32; 4]>, handle: Handle) {
         give(out, handle, |s| s.sampling.border)
     }
 
-    Context fn cuTexRefGetFlags(out: Out<u32>, handle: Handle) {
+    Context Legal fn cuTexRefGetFlags(out: Out<u32>, handle: Handle) {
         give(out, handle, |s| s.sampling.flags)
     }
 
     /// Kernels read the references that they name: there is nothing to set.
-    Object fn cuParamSetTexRef(function: Handle, _unit: i32, handle: Handle) {
+    Object Legal fn cuParamSetTexRef(function: Handle, _unit: i32, handle: Handle) {
         module::function(function)?;
         reference::get(handle, false).map(|_| ())
     }

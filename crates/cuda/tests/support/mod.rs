@@ -87,6 +87,8 @@ functions! {
     cuDeviceTotalMem_v2(*mut usize, i32);
     cuStreamCreate(*mut P, u32);
     cuStreamSynchronize(P);
+    cuStreamWaitValue32_v2(P, P, u32, u32);
+    cuStreamBatchMemOp_v2(P, u32, *mut [u64; 6], u32);
     cuStreamWaitEvent(P, P, u32);
     cuStreamDestroy_v2(P);
     cuStreamQuery(P);

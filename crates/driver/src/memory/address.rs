@@ -16,7 +16,7 @@ use crate::shared;
 
 use super::managed::Location;
 use super::multicast::{self, Object};
-use super::{Kind, Owner, give_back, insert, remove, take};
+use super::{Kind, Owner, allocation, give_back, insert, remove, take};
 
 /// What sizes and addresses are multiples of.
 pub const GRANULARITY: u64 = 2 << 20;
@@ -335,7 +335,7 @@ pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
         remove(at, |a| a.kind == Kind::Mapped);
         if access != access::NONE {
             let owner = Owner { device: memory.device, context: (0, 0), pool: 0 };
-            insert(Kind::Mapped, at, mapping.size, &owner, 0, false);
+            insert(Arc::new(allocation(Kind::Mapped, at, mapping.size, &owner, 0)));
         }
     }
     Ok(())

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::error::{Error, Result};
-use crate::stream::Stream;
+use crate::stream::{Operation, Policy, Stream};
 
 use super::Allocation;
 
-/// A block of rows to copy: plain addresses, already checked.
+/// A block of rows to copy: plain addresses that have been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// First byte to read.
@@ -23,13 +25,13 @@ pub struct Block {
 }
 
 impl Block {
-    /// The pitches of rows and slices that follow one another without gaps.
+    /// The pitches of rows and slices without gaps between them.
     pub fn packed(&self) -> [u64; 2] {
         let [width, height, _] = self.extent;
         [width, width.wrapping_mul(height)]
     }
 
-    /// The same copy with rows and slices that follow one another without gaps on both sides joined into longer ones.
+    /// The same copy with rows and slices joined into longer ones where neither side has gaps between them.
     pub fn joined(mut self) -> Self {
         for _ in 0..2 {
             let [width, height, depth] = self.extent;
@@ -46,7 +48,7 @@ impl Block {
         self
     }
 
-    /// What is to be read, packed.
+    /// Reads what is to be copied into a buffer without gaps.
     ///
     /// # Safety
     /// Every byte that is read must be accessible.
@@ -84,7 +86,7 @@ impl Block {
         }
     }
 
-    /// The bytes from the first to the last one that is touched with these pitches.
+    /// The bytes from the first to the last one touched with these pitches.
     pub fn span(extent: [u64; 3], pitch: [u64; 2]) -> Option<u64> {
         let [width, height, depth] = extent;
         if width == 0 || height == 0 || depth == 0 {
@@ -96,7 +98,7 @@ impl Block {
     }
 }
 
-/// Rows to fill: plain addresses, already checked.
+/// Rows to fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
     /// The first byte.
@@ -117,9 +119,9 @@ impl Fill {
     /// Fills.
     ///
     /// # Safety
-    /// Every byte must be writable and the address a multiple of the element's size.
+    /// Every byte must be writable, and the address and the pitch multiples of the element's size.
     pub unsafe fn run(&self) {
-        // Equal bytes are filled fastest.
+        // A value of equal bytes is filled fastest as bytes.
         let bytes = self.value.to_le_bytes();
         let equal = bytes.iter().take(self.element as usize).all(|b| *b == bytes[0]);
         for y in 0..self.height {
@@ -137,88 +139,73 @@ impl Fill {
     }
 }
 
-/// Up to so many bytes are filled at once where nothing is in the way, rather than by another thread.
-const INLINE: u64 = 64 << 10;
-
-/// Fills in the order of `stream`. Host memory is filled when the call returns if `wait`.
-///
-/// # Safety
-/// As for [`Fill::run`], for as long as the fill may run; `within`, what `check_fill` gave, is kept until then.
-unsafe fn fill(fill: Fill, within: Arc<Allocation>, stream: &Arc<Stream>, wait: bool) -> Result<()> {
-    let bytes = fill.width.saturating_mul(fill.height).saturating_mul(u64::from(fill.element));
-    let must = wait && within.host_accessible();
-    if (must || bytes <= INLINE)
-        && let Some(_now) = stream.begin()
-    {
-        stream.context()?.check()?;
-        // SAFETY: by the caller's promise.
-        unsafe { fill.run() };
-        return Ok(());
-    }
-    let end = stream.enqueue(
-        false,
-        Box::new(move || {
-            // SAFETY: by the caller's promise.
-            unsafe { fill.run() };
-            drop(within);
-            Ok(())
-        }),
-    );
-    if must {
-        end.wait();
-        return stream.context()?.check();
-    }
-    Ok(())
+/// A fill that has been checked, as an operation of a stream.
+#[derive(Clone, Debug)]
+pub struct Filling {
+    fill: Fill,
+    /// What is filled lies in this allocation.
+    within: Arc<Allocation>,
 }
 
-/// What a fill that was found right is.
-#[derive(Debug)]
-enum Checked {
-    /// There is nothing to fill.
-    Nothing,
-    /// It lies in this allocation.
-    Within(Arc<Allocation>),
-    /// Its size wraps around: the hardware faults when it runs it.
-    Faults,
+impl Filling {
+    /// How many bytes it writes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let Fill { width, height, element, .. } = self.fill;
+        width.saturating_mul(height).saturating_mul(u64::from(element))
+    }
+
+    /// Whether it writes memory that host code can read without asking the driver.
+    pub(crate) fn reaches_host(&self) -> bool {
+        self.within.host_accessible()
+    }
+
+    pub(crate) fn run(&self) {
+        // SAFETY: `Fill::operation` has checked that all of it lies in the allocation, which `within` keeps.
+        unsafe { self.fill.run() };
+    }
 }
 
-/// Checks a fill.
-fn check_fill(f: &Fill) -> Result<Checked> {
-    let element = u64::from(f.element);
-    if f.width == 0 || f.height == 0 {
-        return Ok(Checked::Nothing);
+impl Fill {
+    /// Checks the fill and makes an operation of it. `None`: there is nothing to fill.
+    pub fn operation(self) -> Result<Option<Operation>> {
+        let element = u64::from(self.element);
+        if self.width == 0 || self.height == 0 {
+            return Ok(None);
+        }
+        let aligned =
+            self.to.is_multiple_of(element) && (self.height == 1 || self.pitch.is_multiple_of(element));
+        if self.to == 0 || !aligned {
+            return Err(Error::InvalidValue);
+        }
+        let row = self.width.checked_mul(element).filter(|row| self.to.checked_add(*row).is_some());
+        let Some(row) = row else {
+            // The hardware accepts a size that wraps around, and faults when it comes to it.
+            super::check_device(self.to, 0)?;
+            return Ok(Some(Operation::Fault(Error::IllegalAddress)));
+        };
+        if self.height > 1 && self.pitch < row {
+            return Err(Error::InvalidValue);
+        }
+        let span = Block::span([row, self.height, 1], [self.pitch, 0]).ok_or(Error::InvalidValue)?;
+        let within = super::check_device(self.to, span)?;
+        Ok(Some(Operation::Fill(Filling { fill: self, within })))
     }
-    if f.to == 0 || !f.to.is_multiple_of(element) || (f.height > 1 && !f.pitch.is_multiple_of(element)) {
-        return Err(Error::InvalidValue);
-    }
-    let Some(row) = f.width.checked_mul(element).filter(|r| f.to.checked_add(*r).is_some()) else {
-        super::check_device(f.to, 0)?;
-        return Ok(Checked::Faults);
-    };
-    if f.height > 1 && f.pitch < row {
-        return Err(Error::InvalidValue);
-    }
-    let span = Block::span([row, f.height, 1], [f.pitch, 0]).ok_or(Error::InvalidValue)?;
-    super::check_device(f.to, span).map(Checked::Within)
 }
 
-/// Checks fills and runs them in the order of the stream that `stream` gives. Host memory is filled when the call returns if `wait`.
+/// Checks fills and does them in the order of the stream that `stream` gives. `wait`: the call is a synchronous one;
+/// memory that host code can read is then filled when it returns.
 pub fn fill_all<E: From<Error>>(
     fills: &[Fill],
     stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
     wait: bool,
 ) -> std::result::Result<(), E> {
-    let checked: Vec<Checked> = fills.iter().map(check_fill).collect::<Result<_>>()?;
+    let mut operations: SmallVec<[Operation; 1]> = SmallVec::new();
+    for fill in fills {
+        operations.extend(fill.operation()?);
+    }
     let stream = stream()?;
-    for (one, checked) in fills.iter().zip(checked) {
-        match checked {
-            Checked::Nothing => {}
-            Checked::Faults => {
-                stream.enqueue(false, Box::new(|| Err(Error::IllegalAddress)));
-            }
-            // SAFETY: the range lies in the allocation, which is kept until the fill has ended.
-            Checked::Within(allocation) => unsafe { fill(*one, allocation, &stream, wait)? },
-        }
+    for operation in operations {
+        stream.submit(operation, Policy::waiting(wait))?;
     }
     Ok(())
 }

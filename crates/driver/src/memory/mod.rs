@@ -1,7 +1,7 @@
 //! Memory: who owns which addresses.
 //!
-//! Device memory is host memory in one reserved range (`space`); every allocation, of whatever kind, is in one table by address, so that a
-//! pointer anywhere inside it can be found, checked and asked about. [`copy`] moves and fills bytes.
+//! Device memory is host memory in one reserved range (`space`). Every allocation, of whatever kind, is in one table
+//! by address, so that a pointer anywhere inside it can be found and checked. [`copy`] moves and fills bytes.
 
 pub mod address;
 pub mod array;
@@ -18,6 +18,7 @@ pub mod transfer;
 pub mod value;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -48,7 +49,7 @@ pub enum Kind {
     Imported,
 }
 
-/// An allocation. Its memory is given back when the last user is gone: a copy under way keeps what it touches.
+/// An allocation. Its memory is given back when its last user is gone: operations keep what they touch.
 #[derive(Debug)]
 pub struct Allocation {
     /// Its first address.
@@ -73,6 +74,8 @@ pub struct Allocation {
     pub sync_memops: AtomicU32,
     /// What the program advised for managed memory.
     pub advice: Mutex<managed::Advice>,
+    /// The first address and the bytes of what is mapped for [`Kind::Imported`].
+    mapped: (u64, u64),
 }
 
 static TABLE: RwLock<BTreeMap<u64, Arc<Allocation>>> = RwLock::new(BTreeMap::new());
@@ -80,7 +83,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 /// Bytes in use by the ordinal of the device.
 static USED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
-/// Of the memory of a device this part is not for programs.
+/// The part of a device's memory that is not for programs.
 fn reserved(device: &Device) -> u64 {
     (device.info.total_memory / 64).min(256 << 20)
 }
@@ -113,8 +116,9 @@ fn give_back(device: u32, size: u64) {
     }
 }
 
-fn insert(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32, managed: bool) {
-    let allocation = Allocation {
+/// An allocation that is not in the table yet.
+fn allocation(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32) -> Allocation {
+    Allocation {
         base,
         size,
         kind,
@@ -123,14 +127,31 @@ fn insert(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32, managed: 
         flags,
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         pool: owner.pool,
-        managed,
+        managed: false,
         sync_memops: AtomicU32::new(u32::from(!matches!(kind, Kind::Host | Kind::Registered))),
         advice: Mutex::default(),
-    };
-    TABLE.write().unwrap_or_else(PoisonError::into_inner).insert(base, Arc::new(allocation));
+        mapped: (0, 0),
+    }
 }
 
-/// Whose an allocation is.
+/// Makes an allocation known at its addresses.
+fn insert(allocation: Arc<Allocation>) {
+    TABLE.write().unwrap_or_else(PoisonError::into_inner).insert(allocation.base, allocation);
+}
+
+/// The same, unless its address is known already: then `false`.
+fn insert_new(allocation: &Arc<Allocation>) -> bool {
+    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    match table.entry(allocation.base) {
+        Entry::Vacant(place) => {
+            place.insert(Arc::clone(allocation));
+            true
+        }
+        Entry::Occupied(_) => false,
+    }
+}
+
+/// The owner of an allocation.
 #[derive(Clone, Copy)]
 struct Owner {
     device: u32,
@@ -156,13 +177,13 @@ fn remove(base: u64, of: impl FnOnce(&Allocation) -> bool) -> Option<Arc<Allocat
     of(table.get(&base)?).then(|| table.remove(&base)).flatten()
 }
 
-/// Whether a kernel may use `size` bytes at an address: all of them in allocations, for addresses of the driver's own range. `None`: not in
-/// that range, so the host's page tables decide.
+/// Whether a kernel may use `size` bytes at an address of the driver's own range: whether all of them lie in
+/// allocations. `None`: the address is not in that range, and the host's page tables decide.
 pub fn device_access(address: u64, size: u64) -> Option<bool> {
     space::contains(address).then(|| check_device(address, size).is_ok())
 }
 
-/// Bytes from an address inside an allocation to its end; neighbours that are mapped memory, too, go on with mapped memory.
+/// Bytes from an address inside an allocation to its end. Mapped memory goes on in neighbours that are mapped.
 fn rest(table: &BTreeMap<u64, Arc<Allocation>>, allocation: &Allocation, address: u64, enough: u64) -> u64 {
     let mut end = allocation.base + allocation.size;
     if allocation.kind == Kind::Mapped {
@@ -175,8 +196,8 @@ fn rest(table: &BTreeMap<u64, Arc<Allocation>>, allocation: &Allocation, address
     end - address
 }
 
-/// The allocation that an address lies in, with all the `size` bytes from `offset` bytes after it on. `None`: the driver does not know the
-/// address; [`Error::InvalidValue`]: the bytes leave the allocation.
+/// The allocation that an address lies in, with the `size` bytes that begin `offset` bytes after it. `None`: the
+/// driver does not know the address; [`Error::InvalidValue`]: the bytes leave the allocation.
 pub fn find_range(address: u64, offset: u64, size: u64) -> Result<Option<Arc<Allocation>>> {
     let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
     let Some((_, allocation)) = table.range(..=address).next_back() else { return Ok(None) };
@@ -200,7 +221,7 @@ pub fn alloc(context: &Context, size: u64) -> Result<u64> {
     alloc_flagged(context, size, 0)
 }
 
-/// Device memory that tells back the flags it was made with.
+/// Device memory that reports the flags it was made with.
 pub fn alloc_flagged(context: &Context, size: u64, flags: u32) -> Result<u64> {
     alloc_kind(&context.device, Owner::of(context), Kind::Device, size, flags)
 }
@@ -214,15 +235,20 @@ pub fn alloc_managed(context: &Context, size: u64, flags: u32) -> Result<u64> {
 }
 
 fn alloc_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -> Result<u64> {
+    let allocation = Arc::new(take_kind(device, owner, kind, size, flags)?);
+    let base = allocation.base;
+    insert(allocation);
+    Ok(base)
+}
+
+/// Memory of a device that is not in the table yet.
+fn take_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -> Result<Allocation> {
     if size == 0 {
         return Err(Error::InvalidValue);
     }
     take(device, size)?;
     match space::alloc(size) {
-        Some(base) => {
-            insert(kind, base, size, &owner, flags, false);
-            Ok(base)
-        }
+        Some(base) => Ok(allocation(kind, base, size, &owner, flags)),
         None => {
             give_back(device.ordinal, size);
             Err(Error::OutOfMemory)
@@ -249,17 +275,7 @@ pub fn free(address: u64) -> Result<()> {
     if let Ok(context) = context::get(allocation.context.0) {
         context.settle();
     }
-    free_now(address)
-}
-
-/// Frees without waiting for anything.
-pub(crate) fn free_now(address: u64) -> Result<()> {
-    if find(address).is_some_and(|a| a.is_of_imported_pool()) {
-        return share::close_of_pool(address);
-    }
-    let allocation = remove(address, Allocation::is_freed_as_device).ok_or(Error::InvalidValue)?;
-    pool::forget(&allocation);
-    Ok(())
+    pool::withdraw(&allocation)
 }
 
 /// Flags of page-locked memory.
@@ -282,26 +298,26 @@ pub fn alloc_host(context: &Context, size: u64, flags: u32) -> Result<u64> {
     if flags & !(PORTABLE | DEVICE_MAP | WRITE_COMBINED) != 0 {
         return Err(Error::InvalidValue);
     }
-    // The hardware's driver tells PORTABLE only together with WRITE_COMBINED.
+    // The hardware's driver reports PORTABLE only together with WRITE_COMBINED.
     let kept = if flags & WRITE_COMBINED == 0 { flags & !PORTABLE } else { flags };
     alloc_host_flagged(context, size, kept | DEVICE_MAP)
 }
 
-/// Page-locked host memory that tells back these flags; of size 0: null.
+/// Page-locked host memory that reports these flags; of size 0: null.
 pub fn alloc_host_flagged(context: &Context, size: u64, flags: u32) -> Result<u64> {
     if size == 0 {
         return Ok(0);
     }
-    alloc_host_of(&Owner::of(context), size, flags)
+    let allocation = Arc::new(take_host(&Owner::of(context), size, flags)?);
+    let base = allocation.base;
+    insert(allocation);
+    Ok(base)
 }
 
-fn alloc_host_of(owner: &Owner, size: u64, flags: u32) -> Result<u64> {
-    if size > 1 << 46 {
-        return Err(Error::OutOfMemory);
-    }
+/// Page-locked host memory that is not in the table yet.
+fn take_host(owner: &Owner, size: u64, flags: u32) -> Result<Allocation> {
     let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
-    insert(Kind::Host, base, size, owner, flags, false);
-    Ok(base)
+    Ok(allocation(Kind::Host, base, size, owner, flags))
 }
 
 /// Frees page-locked memory. Null is fine.
@@ -340,7 +356,8 @@ pub fn register_host(context: &Context, address: u64, size: u64, flags: u32) -> 
     if !space::mapped(address, size) {
         return Err(Error::InvalidValue);
     }
-    insert(Kind::Registered, address, size, &Owner::of(context), (flags & PORTABLE) | DEVICE_MAP, false);
+    let flags = (flags & PORTABLE) | DEVICE_MAP;
+    insert(Arc::new(allocation(Kind::Registered, address, size, &Owner::of(context), flags)));
     Ok(())
 }
 
@@ -382,7 +399,9 @@ pub(crate) fn free_image(device: u32, base: u64, size: u64) {
 
 /// Makes a variable known.
 pub(crate) fn insert_variable(context: &Context, base: u64, size: u64, managed: bool) {
-    insert(Kind::Variable, base, size, &Owner::of(context), 0, managed);
+    let mut variable = allocation(Kind::Variable, base, size, &Owner::of(context), 0);
+    variable.managed = managed;
+    insert(Arc::new(variable));
 }
 
 /// Forgets a variable.
@@ -411,7 +430,12 @@ impl Drop for Allocation {
                 give_back(self.device, self.size);
             }
             Kind::Host => space::free(self.base),
-            Kind::Registered | Kind::Variable | Kind::Mapped | Kind::Imported => {}
+            Kind::Imported => {
+                let (start, bytes) = self.mapped;
+                // SAFETY: `share` mapped it for this allocation alone, and everything that used it held the allocation.
+                unsafe { crate::shared::unmap(start, bytes) };
+            }
+            Kind::Registered | Kind::Variable | Kind::Mapped => {}
         }
     }
 }

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::context::Context;
 use crate::device::Device;
 use crate::driver;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
-use crate::stream::Stream;
+use crate::stream::{Operation, Policy, Stream};
 
 use super::managed::{DEVICE, HOST, HOST_NUMA, Location};
 use super::pool_share::Shared;
@@ -230,8 +229,11 @@ impl Pool {
     }
 }
 
-/// Memory from a pool. It is usable at once: the order of the stream only matters for its end. Of no bytes: null.
-pub fn alloc(context: &Context, pool: Handle, size: u64) -> Result<u64> {
+/// Allocates memory of a pool in the order of a stream; no pool: of the one that the stream's device uses. The memory
+/// is usable at once: the order of the stream only matters for its end. Of no bytes: null.
+pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u64> {
+    let context = stream.context()?;
+    let pool = pool.map_or_else(|| current(&context.device), Ok)?;
     let pool = get(pool)?;
     if matches!(pool.shared, Some(Shared::Of(_))) {
         return Err(Error::InvalidValue);
@@ -245,40 +247,56 @@ pub fn alloc(context: &Context, pool: Handle, size: u64) -> Result<u64> {
         context: (0, context.id()),
         pool: pool.handle,
     };
-    let address = match device {
-        Some(_) => super::alloc_kind(&context.device, owner, Kind::Pool, size, 0)?,
-        None => super::alloc_host_of(&owner, size, host_flag::DEVICE_MAP)?,
+    let allocation = match device {
+        Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0)?,
+        None => super::take_host(&owner, size, host_flag::DEVICE_MAP)?,
     };
-    let used = pool.used.fetch_add(size, Ordering::Relaxed) + size;
-    pool.high.fetch_max(used, Ordering::Relaxed);
+    let address = allocation.base;
+    stream.submit(Operation::Allocate(Arc::new(allocation)), Policy::Later)?;
     Ok(address)
 }
 
-/// Frees memory (any pool's or any device memory) when the stream comes to it. The address is unknown from now on.
+/// Frees memory (of any pool, or any device memory) in the order of a stream. The address is unknown from now on.
 pub fn free(address: u64, stream: &Arc<Stream>) -> Result<()> {
     if address == 0 {
         return Ok(());
     }
-    if super::find(address).is_some_and(|a| a.base == address && a.is_of_imported_pool()) {
-        stream.enqueue(true, Box::new(move || super::share::close_of_pool(address)));
-        return Ok(());
+    let allocation = super::find(address).filter(|a| a.base == address).ok_or(Error::InvalidValue)?;
+    stream.submit(Operation::Free(allocation), Policy::Later)
+}
+
+/// Makes memory of a pool known at its address.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: it is known already, since an operation that allocates it was submitted before.
+pub(crate) fn publish(allocation: &Arc<Allocation>) -> Result<()> {
+    if !super::insert_new(allocation) {
+        return Err(Error::InvalidValue);
     }
-    let allocation = super::remove(address, Allocation::is_freed_as_device).ok_or(Error::InvalidValue)?;
-    forget(&allocation);
-    if !stream.idle() {
-        stream.enqueue(
-            true,
-            Box::new(move || {
-                drop(allocation);
-                Ok(())
-            }),
-        );
+    if let Some(pool) = POOLS.get(allocation.pool) {
+        let used = pool.used.fetch_add(allocation.size, Ordering::Relaxed) + allocation.size;
+        pool.high.fetch_max(used, Ordering::Relaxed);
     }
     Ok(())
 }
 
+/// Makes the address of memory unknown that is freed as device memory is. The memory itself is released when nothing
+/// holds it any more.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: memory of another kind, or freed already.
+pub(crate) fn withdraw(allocation: &Arc<Allocation>) -> Result<()> {
+    if allocation.is_of_imported_pool() {
+        return super::share::close_of_pool(allocation.base);
+    }
+    let same = |a: &Allocation| std::ptr::eq(a, &**allocation) && a.is_freed_as_device();
+    super::remove(allocation.base, same).ok_or(Error::InvalidValue)?;
+    forget(allocation);
+    Ok(())
+}
+
 /// Takes freed memory off its pool's account.
-pub(super) fn forget(allocation: &Allocation) {
+fn forget(allocation: &Allocation) {
     if let Some(pool) = POOLS.get(allocation.pool) {
         pool.used.fetch_sub(allocation.size, Ordering::Relaxed);
     }

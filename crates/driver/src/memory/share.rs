@@ -1,23 +1,21 @@
 //! Device memory that several processes use.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::context::{self, Context};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
 use crate::shared::{self, Name, Named, Of};
 
-use super::{Allocation, Kind, Owner, find, insert, remove, space};
+use super::{Allocation, Kind, Owner, allocation, find, insert, remove, space};
 
-/// Memory of another process that is open here.
+/// Memory of another process that is open in this one.
 struct Open {
     named: Named,
     /// The id of the context it was opened in.
     context: u64,
     /// The address of the allocation.
     base: u64,
-    /// What is mapped.
-    mapped: (u64, u64),
     users: u64,
     /// The imported pool by which it was opened, or 0.
     pool: Handle,
@@ -70,18 +68,20 @@ fn open_by(context: &Context, named: Named, pool: Handle) -> Result<u64> {
     // SAFETY: mapped where nothing is.
     let start = unsafe { shared::map(&file, whole, None)? };
     let base = start + offset;
-    insert(Kind::Imported, base, size, &Owner { pool, ..Owner::of(context) }, 0, false);
-    list.push(Open { named, context: context.id(), base, mapped: (start, whole), users: 1, pool });
+    let mut imported = allocation(Kind::Imported, base, size, &Owner { pool, ..Owner::of(context) }, 0);
+    imported.mapped = (start, whole);
+    insert(Arc::new(imported));
+    list.push(Open { named, context: context.id(), base, users: 1, pool });
     Ok(base)
 }
 
-/// Ends one opening; the last one takes the memory away.
+/// Ends one opening. The last one makes the address unknown; the memory stays mapped as long as an operation holds it.
 pub fn close(address: u64) -> Result<()> {
     context::settle_all();
     close_by(address, |pool| pool == 0)
 }
 
-/// Ends one opening of memory of an imported pool, which nothing uses any more.
+/// Ends one opening of memory of an imported pool.
 pub(super) fn close_of_pool(address: u64) -> Result<()> {
     close_by(address, |pool| pool != 0)
 }
@@ -96,21 +96,15 @@ fn close_by(address: u64, of: impl Fn(Handle) -> bool) -> Result<()> {
         return Ok(());
     }
     let open = list.swap_remove(at);
-    take_away(&open);
-    Ok(())
-}
-
-fn take_away(open: &Open) {
     remove(open.base, |a| a.kind == Kind::Imported);
-    // SAFETY: mapped by `open`; all work has ended and no new work finds the address.
-    unsafe { shared::unmap(open.mapped.0, open.mapped.1) };
+    Ok(())
 }
 
 /// Closes what a context that has ended had open.
 pub(super) fn context_ended(id: u64) {
     lock(&OPEN).retain(|open| {
         if open.context == id {
-            take_away(open);
+            remove(open.base, |a| a.kind == Kind::Imported);
         }
         open.context != id
     });

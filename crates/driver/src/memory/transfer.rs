@@ -1,27 +1,27 @@
 //! Copies as programs ask for them: two sides, each with its kind of memory, its offsets and its pitches.
 //!
-//! [`Transfer::check`] finds the plain addresses of both sides; a range that leaves an allocation, of whatever kind, is refused.
-//! [`Checked::run`] copies them in the order of a stream. As on the hardware a call returns at once where neither side is memory that
-//! the program may change as soon as it does.
+//! [`Transfer::check`] makes a [`Copy`] of one, an operation of a stream: it refuses ranges that leave an allocation,
+//! of whatever kind, and holds what keeps the memory. As on the hardware, a call returns at once unless a side is
+//! memory that the program may change as soon as it does.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::stream::Stream;
+use crate::stream::{Operation, Policy, Stream};
 
+use super::array::{self, Array};
 use super::copy::Block;
-use super::{array, find_range};
+use super::{Allocation, find_range};
 
 /// What an address is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The program's memory; the driver's own does as well.
+    /// Host memory: the program's, or page-locked memory of the driver.
     Host(u64),
     /// Memory that the driver knows.
     Device(u64),
-    /// Either; the address tells.
+    /// Either of them, which the address tells.
     Any(u64),
     /// An array.
     Array(Handle),
@@ -30,27 +30,27 @@ pub enum Place {
 /// One side of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// Where.
+    /// Where the memory is.
     pub place: Place,
-    /// Bytes in the row, rows, slices to leave out.
+    /// Bytes of a row, rows and slices to skip.
     pub offset: [u64; 3],
-    /// Bytes from row to row, rows from slice to slice; 0: as many as are copied. Arrays know their own.
+    /// Bytes from row to row, rows from slice to slice; 0: as many as are copied. Arrays have their own.
     pub pitch: [u64; 2],
 }
 
 impl Side {
-    /// A place from its first byte on.
+    /// Memory from its first byte on.
     pub fn at(place: Place) -> Self {
         Side { place, offset: [0; 3], pitch: [0; 2] }
     }
 
-    /// A place in an array's first row.
+    /// The first row of an array, from a byte on.
     pub fn array(handle: Handle, offset: u64) -> Self {
         Side { place: Place::Array(handle), offset: [offset, 0, 0], pitch: [0; 2] }
     }
 }
 
-/// A copy.
+/// A copy as a program asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// What is written.
@@ -61,43 +61,73 @@ pub struct Transfer {
     pub extent: [u64; 3],
 }
 
-/// No pitch is larger.
+/// The largest pitch.
 const MAX_PITCH: u64 = 0x7fff_ffff;
-/// Up to so many bytes of the program's memory are read before an asynchronous copy returns, rather than waiting for the stream.
+/// Program memory up to this size is read before an asynchronous copy returns, which then need not wait for the
+/// stream.
 const STAGED: u64 = 64 << 10;
-/// Up to so many bytes are copied at once where nothing is in the way, rather than by another thread.
-const INLINE: u64 = 64 << 10;
 
-/// What a side lies in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Within {
-    /// Memory that the driver does not know.
-    Pageable,
-    /// Memory of the driver's on the host.
-    Host,
-    /// Device memory or an array.
-    Device,
+/// What keeps the memory of a side.
+#[derive(Clone)]
+enum Keep {
+    /// Nothing: memory that the driver does not know. Whoever made the copy vouches for it.
+    Program,
+    /// Its allocation.
+    Allocation(Arc<Allocation>),
+    /// Its array.
+    Array(Arc<Array>),
+    /// The bytes themselves: what the program's memory held when the copy was submitted.
+    Bytes(Arc<Vec<u8>>),
 }
 
-/// An allocation or array, kept until the copy has ended.
-type Keep = Option<Arc<dyn Any + Send + Sync>>;
+impl Keep {
+    fn is_program(&self) -> bool {
+        matches!(self, Keep::Program)
+    }
 
-struct End {
-    address: u64,
+    fn is_device(&self) -> bool {
+        match self {
+            Keep::Program | Keep::Bytes(_) => false,
+            Keep::Allocation(allocation) => !allocation.on_host(),
+            Keep::Array(_) => true,
+        }
+    }
+}
+
+/// Where the bytes of a side lie.
+struct Layout {
+    base: u64,
+    /// Bytes from there to the first one that is copied.
+    before: u64,
+    /// Bytes from row to row and from slice to slice.
     pitch: [u64; 2],
-    within: Within,
-    keep: Keep,
 }
 
 impl Side {
-    fn check(&self, extent: [u64; 3]) -> Result<End> {
+    /// Where the bytes lie; `None`: beyond every address.
+    fn layout(&self, extent: [u64; 3], array: Option<&Array>) -> Option<Layout> {
+        let [x, y, z] = self.offset;
+        let (base, pitch) = match (self.place, array) {
+            (_, Some(array)) => {
+                let [width, height, _] = array.extent;
+                (array.base, [width, width.saturating_mul(height)])
+            }
+            (Place::Host(base) | Place::Device(base) | Place::Any(base) | Place::Array(base), None) => {
+                let row = if self.pitch[0] == 0 { x.checked_add(extent[0])? } else { self.pitch[0] };
+                let rows = if self.pitch[1] == 0 { y.checked_add(extent[1])? } else { self.pitch[1] };
+                let slice = row.checked_mul(rows).or((extent[2] <= 1 && z == 0).then_some(0))?;
+                (base, [row, slice])
+            }
+        };
+        let before = z.checked_mul(pitch[1])?.checked_add(y.checked_mul(pitch[0])?)?.checked_add(x)?;
+        Some(Layout { base, before, pitch })
+    }
+
+    /// Checks the side and finds what keeps its memory.
+    fn check(&self, extent: [u64; 3]) -> Result<Keep> {
         let [x, y, z] = self.offset;
         let last = |offset: u64, length: u64| offset.checked_add(length).ok_or(Error::InvalidValue);
         let (right, bottom, back) = (last(x, extent[0])?, last(y, extent[1])?, last(z, extent[2])?);
-        let offset = |row: u64, slice: u64| {
-            let rows = y.checked_mul(row)?;
-            z.checked_mul(slice)?.checked_add(rows)?.checked_add(x)
-        };
         if let Place::Array(handle) = self.place {
             let array = array::get(handle).map_err(|_| Error::InvalidValue)?;
             let [width, height, depth] = array.extent;
@@ -105,33 +135,27 @@ impl Side {
             if right > width || bottom > height || back > depth || !whole {
                 return Err(Error::InvalidValue);
             }
-            let pitch = [width, width.saturating_mul(height)];
-            let at = offset(pitch[0], pitch[1]).and_then(|o| array.base.checked_add(o));
-            let address = at.ok_or(Error::InvalidValue)?;
-            return Ok(End { address, pitch, within: Within::Device, keep: Some(array) });
+            return Ok(Keep::Array(array));
         }
-        let row = if self.pitch[0] == 0 { right } else { self.pitch[0] };
-        let rows = if self.pitch[1] == 0 { bottom } else { self.pitch[1] };
-        if self.pitch[0] > MAX_PITCH || row < right || (rows < bottom && extent[2] > 1) {
+        let Layout { base, before, pitch } = self.layout(extent, None).ok_or(Error::InvalidValue)?;
+        let short_slice = self.pitch[1] != 0 && self.pitch[1] < bottom && extent[2] > 1;
+        if self.pitch[0] > MAX_PITCH || pitch[0] < right || short_slice || base == 0 {
             return Err(Error::InvalidValue);
         }
-        let slice =
-            row.checked_mul(rows).or((extent[2] <= 1 && z == 0).then_some(0)).ok_or(Error::InvalidValue)?;
-        let pitch = [row, slice];
-        let (Place::Host(base) | Place::Device(base) | Place::Any(base) | Place::Array(base)) = self.place;
-        if base == 0 {
-            return Err(Error::InvalidValue);
-        }
-        let before = offset(row, slice).ok_or(Error::InvalidValue)?;
-        let address = base.checked_add(before).ok_or(Error::InvalidValue)?;
         let span = Block::span(extent, pitch).ok_or(Error::InvalidValue)?;
-        let (within, keep): (Within, Keep) = match find_range(base, before, span)? {
-            None if matches!(self.place, Place::Device(_)) => return Err(Error::InvalidValue),
-            None => (Within::Pageable, None),
-            Some(a) if a.on_host() => (Within::Host, Some(a)),
-            Some(a) => (Within::Device, Some(a)),
-        };
-        Ok(End { address, pitch, within, keep })
+        base.checked_add(before).ok_or(Error::InvalidValue)?;
+        match find_range(base, before, span)? {
+            None if matches!(self.place, Place::Device(_)) => Err(Error::InvalidValue),
+            None => Ok(Keep::Program),
+            Some(allocation) => Ok(Keep::Allocation(allocation)),
+        }
+    }
+
+    /// The first byte of a checked side, and the pitches.
+    fn resolve(&self, extent: [u64; 3], keep: &Keep) -> Result<(u64, [u64; 2])> {
+        let array = if let Keep::Array(array) = keep { Some(&**array) } else { None };
+        let Layout { base, before, pitch } = self.layout(extent, array).ok_or(Error::InvalidValue)?;
+        Ok((base.wrapping_add(before), pitch))
     }
 }
 
@@ -141,95 +165,94 @@ impl Transfer {
         Transfer { to: Side::at(to), from: Side::at(from), extent: [size, 1, 1] }
     }
 
-    /// Checks both sides and copies in the order of the stream that `stream` gives; `wait` as for [`Checked::run`].
+    /// Checks both sides and copies in the order of the stream that `stream` gives. `wait`: the call is a synchronous
+    /// one, which returns when the copy is done (a copy within the device need not be).
     ///
     /// # Safety
-    /// As for [`Checked::run`].
+    /// As for [`Transfer::check`].
     pub unsafe fn run<E: From<Error>>(
         &self,
         stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
         wait: bool,
     ) -> std::result::Result<(), E> {
-        let checked = self.check()?;
+        // SAFETY: by the caller's promise.
+        let copy = unsafe { self.check()? };
         let stream = stream()?;
-        match checked {
-            None => Ok(()),
-            // SAFETY: by the caller's promise.
-            Some(checked) => Ok(unsafe { checked.run(&stream, wait) }?),
+        if let Some(copy) = copy {
+            stream.submit(Operation::Copy(copy), Policy::waiting(wait))?;
         }
+        Ok(())
     }
 
     /// Checks both sides. `None`: there is nothing to copy.
-    pub fn check(&self) -> Result<Option<Checked>> {
+    ///
+    /// # Safety
+    /// Memory that the driver does not know must be accessible when the copy is submitted, and until the call that
+    /// submits it returns.
+    pub unsafe fn check(&self) -> Result<Option<Copy>> {
         if self.extent.contains(&0) {
             return Ok(None);
         }
         let (from, to) = (self.from.check(self.extent)?, self.to.check(self.extent)?);
-        let block = Block {
-            from: from.address,
-            to: to.address,
-            extent: self.extent,
-            from_pitch: from.pitch,
-            to_pitch: to.pitch,
-        };
-        let bytes = self.extent.iter().fold(1u64, |product, n| product.saturating_mul(*n));
-        let keep = [from.keep, to.keep];
-        Ok(Some(Checked { block: block.joined(), bytes, from: from.within, to: to.within, keep }))
+        Ok(Some(Copy { asked: *self, from, to }))
     }
 }
 
-/// A copy whose sides have been checked.
-pub struct Checked {
-    block: Block,
-    bytes: u64,
-    from: Within,
-    to: Within,
-    keep: [Keep; 2],
+/// A copy whose sides have been checked, as an operation of a stream.
+#[derive(Clone)]
+pub struct Copy {
+    /// What the program asked for.
+    asked: Transfer,
+    from: Keep,
+    to: Keep,
 }
 
-impl Checked {
-    /// Copies in the order of `stream`. `wait`: the call is one that returns when the copy is done (a copy within the device need not be).
-    ///
-    /// # Safety
-    /// Memory that the driver does not know must be accessible, and stay so until the copy has ended.
-    pub unsafe fn run(self, stream: &Arc<Stream>, wait: bool) -> Result<()> {
-        let device = self.from == Within::Device && self.to == Within::Device;
-        let staged = self.from == Within::Pageable && self.bytes <= STAGED;
-        let pageable = self.to == Within::Pageable || (self.from == Within::Pageable && !staged);
-        // The hardware may return once it has read small memory of the program's; programs rely on its being quick, and read the result in
-        // streams that do not wait for this one.
-        let must = (wait && !device) || pageable;
-        if (must || self.bytes <= INLINE)
-            && let Some(_now) = stream.begin()
+impl Copy {
+    /// How many bytes it copies.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.asked.extent.iter().fold(1, |product: u64, n| product.saturating_mul(*n))
+    }
+
+    /// The addresses that it copies from and to.
+    fn block(&self) -> Result<Block> {
+        let Transfer { to, from, extent } = &self.asked;
+        let (to, to_pitch) = to.resolve(*extent, &self.to)?;
+        let (from, from_pitch) = match &self.from {
+            Keep::Bytes(bytes) => (bytes.as_ptr() as u64, [extent[0], extent[0].wrapping_mul(extent[1])]),
+            keep => from.resolve(*extent, keep)?,
+        };
+        Ok(Block { from, to, extent: *extent, from_pitch, to_pitch })
+    }
+
+    /// Whether it reads memory of the program that is small enough to be read at once.
+    fn can_be_staged(&self) -> bool {
+        self.from.is_program() && self.bytes() <= STAGED
+    }
+
+    /// Whether the call that submits it has to wait for its end. The hardware may return once it has read small
+    /// memory of the program; programs rely on that, and on reading the result in streams that do not wait for this
+    /// one.
+    pub(crate) fn must_end(&self, wait: bool) -> bool {
+        let within_device = self.from.is_device() && self.to.is_device();
+        let uses_program = self.to.is_program() || (self.from.is_program() && !self.can_be_staged());
+        (wait && !within_device) || uses_program
+    }
+
+    /// Reads the program's memory now if it is small.
+    pub(crate) fn stage(&mut self) {
+        if self.can_be_staged()
+            && let Ok(block) = self.block()
         {
-            stream.context()?.check()?;
-            // SAFETY: both sides were checked or are vouched for by the caller.
-            unsafe { self.block.run() };
-            return Ok(());
+            // SAFETY: the side that is read is vouched for by whoever made the copy, until this call returns.
+            self.from = Keep::Bytes(Arc::new(unsafe { block.gather() }));
         }
-        let (mut block, mut copy) = (self.block, None);
-        if staged && !must {
-            // SAFETY: the side that is read is vouched for by the caller.
-            let bytes = unsafe { block.gather() };
-            block.from = bytes.as_ptr() as u64;
-            block.from_pitch = block.packed();
-            copy = Some(bytes);
-        }
-        let keep = (copy, self.keep);
-        let end = stream.enqueue(
-            false,
-            Box::new(move || {
-                // SAFETY: the allocations and the staged bytes live in `keep`, which this closure owns; other memory is there until the
-                // call returns, which waits for it.
-                unsafe { block.run() };
-                drop(keep);
-                Ok(())
-            }),
-        );
-        if must {
-            end.wait();
-            return stream.context()?.check();
-        }
+    }
+
+    pub(crate) fn run(&self) -> Result<()> {
+        let block = self.block()?.joined();
+        // SAFETY: both sides were checked; what keeps their memory is `self`'s. The program's own memory is vouched for
+        // by whoever made the copy until the call that submits it returns, which waits for its end (`must_end`).
+        unsafe { block.run() };
         Ok(())
     }
 }
@@ -244,10 +267,13 @@ mod tests {
 
     #[test]
     fn sides_of_host_memory() {
-        let end = side([10, 4], [3, 1, 1]).check([5, 2, 2]).ok().map(|e| (e.address, e.pitch));
-        assert_eq!(end, Some((0x10_0000 + 40 + 10 + 3, [10, 40])));
-        let packed = side([0, 0], [0; 3]).check([5, 2, 2]).ok().map(|e| e.pitch);
-        assert_eq!(packed, Some([5, 10]));
+        let resolved = |side: Side| {
+            let keep = side.check([5, 2, 2])?;
+            assert!(keep.is_program() && !keep.is_device());
+            side.resolve([5, 2, 2], &keep)
+        };
+        assert_eq!(resolved(side([10, 4], [3, 1, 1])), Ok((0x10_0000 + 40 + 10 + 3, [10, 40])));
+        assert_eq!(resolved(side([0, 0], [0; 3])), Ok((0x10_0000, [5, 10])));
         for (wrong, extent) in [
             (side([4, 0], [0; 3]), [5, 1, 1]),
             (side([10, 0], [6, 0, 0]), [5, 1, 1]),
@@ -266,6 +292,23 @@ mod tests {
     #[test]
     fn nothing_is_always_right() {
         let nothing = Transfer::line(Place::Device(0), Place::Host(0), 0);
-        assert!(matches!(nothing.check(), Ok(None)));
+        // SAFETY: nothing is copied.
+        assert!(matches!(unsafe { nothing.check() }, Ok(None)));
+    }
+
+    #[test]
+    fn small_memory_of_the_program_is_read_when_the_copy_is_staged() {
+        let (from, to) = ([1u8, 2, 3, 4, 5, 6], [0u8; 6]);
+        let at = |bytes: &[u8; 6]| Side { pitch: [3, 0], ..Side::at(Place::Host(bytes.as_ptr() as u64)) };
+        let transfer = Transfer { to: at(&to), from: at(&from), extent: [2, 2, 1] };
+        // SAFETY: the arrays live as long as the copies.
+        let mut copy = unsafe { transfer.check() }.unwrap().unwrap();
+        assert!(copy.must_end(false), "the program reads what is written");
+        copy.stage();
+        let Keep::Bytes(bytes) = &copy.from else { panic!("not staged") };
+        assert_eq!(bytes[..], [1, 2, 4, 5]);
+        let block = copy.block().unwrap();
+        assert_eq!((block.from_pitch, block.to_pitch[0]), ([2, 4], 3));
+        assert!(block.from != from.as_ptr() as u64 && block.to == to.as_ptr() as u64);
     }
 }

@@ -5,16 +5,75 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::stream::Stream;
 
-/// A word in device memory: 32 or 64 bits wide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use super::Allocation;
+
+/// A word in device memory, 32 or 64 bits wide. It keeps its allocation: memory that a stream polls stays mapped
+/// even if the program frees it meanwhile.
+#[derive(Clone, Debug)]
 pub struct Word {
     address: u64,
     wide: bool,
+    _within: Arc<Allocation>,
 }
 
-/// Waits of a thread that spins; then it naps.
+/// How a word is compared with the value that a stream waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// At least the value, as an unsigned number.
+    AtLeast,
+    /// At least the value on the circle of the word's numbers: at most half of them behind it.
+    AtLeastCyclic,
+    /// Equal.
+    Equal,
+    /// Some bit of the value is set in the word.
+    AnySet,
+    /// Some bit is set neither in the word nor in the value.
+    AnyClear,
+}
+
+/// What a stream waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// How the word is compared with the value.
+    pub comparison: Comparison,
+    /// The value.
+    pub value: u64,
+    /// The bits of the word that count.
+    pub mask: u64,
+}
+
+impl Condition {
+    /// Whether it holds for a word of 32 or 64 bits.
+    fn holds(&self, word: u64, wide: bool) -> bool {
+        let Condition { comparison, value, mask } = *self;
+        let mask = if wide { mask } else { mask & u64::from(u32::MAX) };
+        let word = word & mask;
+        match comparison {
+            Comparison::AtLeast => word >= value,
+            Comparison::AtLeastCyclic if wide => word.wrapping_sub(value) as i64 >= 0,
+            Comparison::AtLeastCyclic => (word as u32).wrapping_sub(value as u32) as i32 >= 0,
+            Comparison::Equal => word == value,
+            Comparison::AnySet => word & value != 0,
+            Comparison::AnyClear => !(word | value) & mask != 0,
+        }
+    }
+}
+
+/// One operation of a stream on a word.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Waits until a condition holds. The end of the process ends the wait.
+    Wait(Word, Condition),
+    /// Writes a value.
+    Write(Word, u64),
+    /// Makes remote writes visible: there are none.
+    FlushRemoteWrites,
+    /// Orders memory: operations of a stream run one after the other anyway.
+    Barrier,
+}
+
+/// How long a thread that waits for a word spins before it naps between looks.
 const SPIN: Duration = Duration::from_micros(50);
 const NAP: Duration = Duration::from_micros(20);
 
@@ -25,12 +84,11 @@ impl Word {
         if !address.is_multiple_of(size) {
             return Err(Error::InvalidValue);
         }
-        super::check_device(address, size)?;
-        Ok(Word { address, wide })
+        Ok(Word { address, wide, _within: super::check_device(address, size)? })
     }
 
-    fn read(self) -> u64 {
-        // SAFETY: the address was checked to lie in an allocation, aligned, when the wait was enqueued.
+    fn read(&self) -> u64 {
+        // SAFETY: `at` has checked that the word is aligned and lies in the allocation, which this keeps.
         unsafe {
             if self.wide {
                 (self.address as *const u64).read_volatile()
@@ -40,33 +98,67 @@ impl Word {
         }
     }
 
-    /// Makes what follows in a stream wait until `reached` holds for the word. The end of the process ends the wait.
-    pub fn wait(self, stream: &Arc<Stream>, reached: impl Fn(u64) -> bool + Send + 'static) {
-        let wait = move || {
-            let start = Instant::now();
-            while !reached(self.read()) {
-                crate::driver()?;
-                if start.elapsed() > SPIN { std::thread::sleep(NAP) } else { std::hint::spin_loop() }
+    fn write(&self, value: u64) {
+        // What ran before in the stream is visible to whoever sees the word.
+        fence(Ordering::SeqCst);
+        // SAFETY: as for `read`.
+        unsafe {
+            if self.wide {
+                (self.address as *mut u64).write_volatile(value);
+            } else {
+                (self.address as *mut u32).write_volatile(value as u32);
             }
-            Ok(())
-        };
-        stream.enqueue(false, Box::new(wait));
+        }
     }
+}
 
-    /// Writes the word after what is in a stream.
-    pub fn write(self, stream: &Arc<Stream>, value: u64) {
-        let write = move || {
-            fence(Ordering::SeqCst);
-            // SAFETY: as for `read`.
-            unsafe {
-                if self.wide {
-                    (self.address as *mut u64).write_volatile(value);
-                } else {
-                    (self.address as *mut u32).write_volatile(value as u32);
+impl Step {
+    pub(crate) fn run(&self) -> Result<()> {
+        match self {
+            Step::Wait(word, condition) => {
+                let start = Instant::now();
+                while !condition.holds(word.read(), word.wide) {
+                    crate::driver()?;
+                    if start.elapsed() > SPIN { std::thread::sleep(NAP) } else { std::hint::spin_loop() }
                 }
             }
-            Ok(())
-        };
-        stream.enqueue(false, Box::new(write));
+            Step::Write(word, value) => word.write(*value),
+            Step::FlushRemoteWrites | Step::Barrier => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_hold_as_the_manuals_say() {
+        use Comparison::{AnyClear, AnySet, AtLeast, AtLeastCyclic, Equal};
+        let narrow = u64::from(u32::MAX);
+        // Comparison, value, mask, 64 bits wide, a word for which it holds and one for which it does not.
+        let rows = [
+            (AtLeast, 5, u64::MAX, true, 5, 4),
+            (AtLeast, 5, 0xff, true, 0x105, 0x104),
+            (AtLeast, 1 << 31, u64::MAX, false, narrow, 0),
+            (AtLeastCyclic, 5, u64::MAX, true, 5, 4),
+            // Half the circle: the value may wrap around.
+            (AtLeastCyclic, narrow, u64::MAX, false, 3, narrow - 1),
+            (AtLeastCyclic, u64::MAX, u64::MAX, true, 3, u64::MAX - 1),
+            (AtLeastCyclic, narrow, u64::MAX, true, narrow, 3),
+            (Equal, 7, u64::MAX, true, 7, 8),
+            (Equal, 7, 0xf, true, 0x17, 0x18),
+            (AnySet, 6, u64::MAX, true, 2, 9),
+            (AnySet, 6, 4, true, 4, 2),
+            (AnyClear, narrow - 1, u64::MAX, false, 0, 1),
+            (AnyClear, u64::MAX - 1, u64::MAX, true, 0, 1),
+            (AnyClear, 0, 1, true, 2, 1),
+        ];
+        for (comparison, value, mask, wide, yes, no) in rows {
+            let condition = Condition { comparison, value, mask };
+            assert!(condition.holds(yes, wide), "{condition:?} {yes:#x}");
+            assert!(!condition.holds(no, wide), "{condition:?} {no:#x}");
+        }
     }
 }

@@ -73,16 +73,16 @@ fn wrong(condition: bool) -> Result<()> {
 }
 
 api! {
-    Device fn hipMemGetAllocationGranularity(out: Out<usize>, properties: In<AllocationProp>, option: u32) {
+    Device Legal fn hipMemGetAllocationGranularity(out: Out<usize>, properties: In<AllocationProp>, option: u32) {
         granularity(out, properties, option)
     }
 
-    Device fn hipMemGetAllocationGranularity_in_5(out: Out<usize>, properties: In<AllocationPropIn5>, option: u32) {
+    Device Legal fn hipMemGetAllocationGranularity_in_5(out: Out<usize>, properties: In<AllocationPropIn5>, option: u32) {
         granularity(out, properties, option)
     }
 
     /// A size or an alignment that cannot be is said to be too much memory.
-    Device fn hipMemAddressReserve(out: Out<u64>, size: usize, alignment: usize, hint: u64, flags: u64) {
+    Device Legal fn hipMemAddressReserve(out: Out<u64>, size: usize, alignment: usize, hint: u64, flags: u64) {
         wrong(out.is_null() || flags != 0)?;
         let (size, alignment) = (size as u64, alignment as u64);
         if size == 0 || !size.is_multiple_of(GRANULARITY) || alignment & alignment.wrapping_sub(1) != 0 {
@@ -92,35 +92,35 @@ api! {
         Ok(())
     }
 
-    Device fn hipMemAddressFree(start: u64, size: usize) {
+    Device Legal fn hipMemAddressFree(start: u64, size: usize) {
         wrong(start == 0 || size == 0)?;
         Ok(address::free(start, size as u64)?)
     }
 
-    Device fn hipMemCreate(out: Out<Handle>, size: usize, properties: In<AllocationProp>, flags: u64) {
+    Device Unsafe fn hipMemCreate(out: Out<Handle>, size: usize, properties: In<AllocationProp>, flags: u64) {
         create(out, size, properties, flags)
     }
 
-    Device fn hipMemCreate_in_5(out: Out<Handle>, size: usize, properties: In<AllocationPropIn5>, flags: u64) {
+    Device Unsafe fn hipMemCreate_in_5(out: Out<Handle>, size: usize, properties: In<AllocationPropIn5>, flags: u64) {
         create(out, size, properties, flags)
     }
 
-    Device fn hipMemRelease(handle: Handle) {
+    Device Legal fn hipMemRelease(handle: Handle) {
         Ok(address::release(handle)?)
     }
 
-    Device fn hipMemMap(start: u64, size: usize, offset: usize, handle: Handle, flags: u64) {
+    Device Unsafe fn hipMemMap(start: u64, size: usize, offset: usize, handle: Handle, flags: u64) {
         wrong(start == 0 || handle == 0 || size == 0 || offset != 0 || flags != 0)?;
         Ok(address::map(start, size as u64, 0, handle)?)
     }
 
-    Device fn hipMemUnmap(start: u64, size: usize) {
+    Device Unsafe fn hipMemUnmap(start: u64, size: usize) {
         wrong(start == 0 || size == 0)?;
         Ok(address::unmap_range(start, size as u64)?)
     }
 
     /// What one device may do all may: the description that allows the most decides.
-    Device fn hipMemSetAccess(start: u64, size: usize, descriptions: In<AccessDesc>, count: usize) {
+    Device Unsafe fn hipMemSetAccess(start: u64, size: usize, descriptions: In<AccessDesc>, count: usize) {
         wrong(start == 0 || size == 0 || descriptions.is_null() || count == 0)?;
         let mut access = 0;
         for i in 0..count {
@@ -131,35 +131,35 @@ api! {
         Ok(address::set_access(start, size as u64, access)?)
     }
 
-    Device fn hipMemGetAccess(flags: Out<u64>, location: In<MemLocation>, at: u64) {
+    Device Legal fn hipMemGetAccess(flags: Out<u64>, location: In<MemLocation>, at: u64) {
         wrong(flags.is_null() || at == 0)?;
         device_of(location.get()?)?;
         flags.set(u64::from(address::access_at(at)?));
         Ok(())
     }
 
-    Device fn hipMemRetainAllocationHandle(out: Out<Handle>, at: u64) {
+    Device Legal fn hipMemRetainAllocationHandle(out: Out<Handle>, at: u64) {
         wrong(out.is_null() || at == 0)?;
         out.set(address::retain(at)?);
         Ok(())
     }
 
-    Device fn hipMemGetAllocationPropertiesFromHandle(out: Out<AllocationProp>, handle: Handle) {
+    Device Legal fn hipMemGetAllocationPropertiesFromHandle(out: Out<AllocationProp>, handle: Handle) {
         properties(out, handle)
     }
 
-    Device fn hipMemGetAllocationPropertiesFromHandle_in_5(out: Out<AllocationPropIn5>, handle: Handle) {
+    Device Legal fn hipMemGetAllocationPropertiesFromHandle_in_5(out: Out<AllocationPropIn5>, handle: Handle) {
         properties(out, handle)
     }
 
-    Device fn hipMemExportToShareableHandle(out: Out<i32>, handle: Handle, kind: u32, flags: u64) {
+    Device Legal fn hipMemExportToShareableHandle(out: Out<i32>, handle: Handle, kind: u32, flags: u64) {
         wrong(out.is_null() || handle == 0 || flags != 0 || kind != FILE_DESCRIPTOR)?;
         out.set(address::export(handle)?);
         Ok(())
     }
 
     /// The descriptor is passed as if it were a pointer.
-    Device fn hipMemImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32) {
+    Device Legal fn hipMemImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32) {
         wrong(out.is_null() || descriptor == 0 || kind != FILE_DESCRIPTOR)?;
         let descriptor = i32::try_from(descriptor).map_err(|_| Error::InvalidValue)?;
         out.set(address::import(&*current::device()?, descriptor)?);
@@ -167,7 +167,7 @@ api! {
     }
 
     /// No array's memory is mapped page by page.
-    Device fn hipMemMapArrayAsync(list: u64, count: u32, _stream: Handle) {
+    Device Invalidates fn hipMemMapArrayAsync(list: u64, count: u32, _stream: Handle) {
         wrong(list == 0 || count == 0)?;
         Err(Error::NotSupported)
     }

@@ -105,37 +105,37 @@ pub extern "C" fn hipCreateChannelDesc(x: i32, y: i32, z: i32, w: i32, kind: u32
 }
 
 api! {
-    Context fn hipArrayCreate(out: Out<Handle>, description: In<ArrayDescriptor>) {
+    Context Unsafe fn hipArrayCreate(out: Out<Handle>, description: In<ArrayDescriptor>) {
         let description = description.get()?;
         out.required()?;
         create(out, checked(description.into())?)
     }
 
-    Context fn hipArray3DCreate(out: Out<Handle>, description: In<Array3DDescriptor>) {
+    Context Unsafe fn hipArray3DCreate(out: Out<Handle>, description: In<Array3DDescriptor>) {
         let description = description.get()?;
         out.required()?;
         create(out, checked(description)?)
     }
 
-    Context fn hipMallocArray(out: Out<Handle>, format: In<ChannelFormat>, width: usize, height: usize, flags: u32) {
+    Context Unsafe fn hipMallocArray(out: Out<Handle>, format: In<ChannelFormat>, width: usize, height: usize, flags: u32) {
         out.required()?;
         create(out, described(format, Extent { width, height, depth: 0 }, flags)?)
     }
 
-    Context fn hipMalloc3DArray(out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, flags: u32) {
+    Context Unsafe fn hipMalloc3DArray(out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, flags: u32) {
         out.required()?;
         create(out, described(format, extent, flags)?)
     }
 
-    Context fn hipFreeArray(handle: Handle) {
+    Context Unsafe fn hipFreeArray(handle: Handle) {
         destroy(handle)
     }
 
-    Context fn hipArrayDestroy(handle: Handle) {
+    Context Unsafe fn hipArrayDestroy(handle: Handle) {
         destroy(handle)
     }
 
-    Context fn hipArrayGetInfo(format: Out<ChannelFormat>, extent: Out<Extent>, flags: Out<u32>, handle: Handle) {
+    Context Legal fn hipArrayGetInfo(format: Out<ChannelFormat>, extent: Out<Extent>, flags: Out<u32>, handle: Handle) {
         let d = descriptor(handle)?;
         format.set(ChannelFormat::of(d.format, d.channels));
         extent.set(Extent { width: d.width, height: d.height, depth: d.depth });
@@ -143,48 +143,48 @@ api! {
         Ok(())
     }
 
-    Context fn hipArrayGetDescriptor(out: Out<ArrayDescriptor>, handle: Handle) {
+    Context Legal fn hipArrayGetDescriptor(out: Out<ArrayDescriptor>, handle: Handle) {
         let d = descriptor(handle)?;
         out.required()?.set(d.into());
         Ok(())
     }
 
-    Context fn hipArray3DGetDescriptor(out: Out<Array3DDescriptor>, handle: Handle) {
+    Context Legal fn hipArray3DGetDescriptor(out: Out<Array3DDescriptor>, handle: Handle) {
         let d = descriptor(handle)?;
         out.required()?.set(d);
         Ok(())
     }
 
-    Context fn hipGetChannelDesc(out: Out<ChannelFormat>, handle: Handle) {
+    Context Legal fn hipGetChannelDesc(out: Out<ChannelFormat>, handle: Handle) {
         out.required()?;
         let d = descriptor(handle)?;
         out.set(ChannelFormat::of(d.format, d.channels));
         Ok(())
     }
 
-    Context fn hipMallocMipmappedArray(out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, levels: u32, flags: u32) {
+    Context Unsafe fn hipMallocMipmappedArray(out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, levels: u32, flags: u32) {
         out.required()?;
         create_mipmap(out, described(format, extent, flags)?, levels)
     }
 
-    Context fn hipMipmappedArrayCreate(out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32) {
+    Context Unsafe fn hipMipmappedArrayCreate(out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32) {
         out.required()?;
         create_mipmap(out, checked(description.get()?)?, levels)
     }
 
-    Context fn hipFreeMipmappedArray(handle: Handle) {
+    Context Unsafe fn hipFreeMipmappedArray(handle: Handle) {
         destroy_mipmap(handle)
     }
 
-    Context fn hipMipmappedArrayDestroy(handle: Handle) {
+    Context Unsafe fn hipMipmappedArrayDestroy(handle: Handle) {
         destroy_mipmap(handle)
     }
 
-    Context fn hipGetMipmappedArrayLevel(out: Out<Handle>, handle: Handle, number: u32) {
+    Context Legal fn hipGetMipmappedArrayLevel(out: Out<Handle>, handle: Handle, number: u32) {
         level(out, handle, number)
     }
 
-    Context fn hipMipmappedArrayGetLevel(out: Out<Handle>, handle: Handle, number: u32) {
+    Context Legal fn hipMipmappedArrayGetLevel(out: Out<Handle>, handle: Handle, number: u32) {
         level(out, handle, number)
     }
 }

@@ -124,7 +124,7 @@ fn value(device: &Device, from: Source) -> Result<i32> {
 }
 
 api! {
-    Nothing fn hipDeviceGetAttribute(out: Out<i32>, number: u32, ordinal: i32) {
+    Nothing Legal fn hipDeviceGetAttribute(out: Out<i32>, number: u32, ordinal: i32) {
         out.required()?;
         let device = current::device_at(ordinal)?;
         if REGISTERS.contains(&number) {

@@ -23,7 +23,7 @@ const FOUR_BYTE_BANKS: u32 = 1;
 const API_VERSION: u32 = 4;
 
 api! {
-    Device fn hipCtxCreate(out: Out<Handle>, flags: u32, ordinal: i32) {
+    Device Unsafe fn hipCtxCreate(out: Out<Handle>, flags: u32, ordinal: i32) {
         let device = device(ordinal, Error::InvalidValue)?;
         out.required()?;
         let handle = contexts::retain_primary(&device)?;
@@ -34,7 +34,7 @@ api! {
         Ok(())
     }
 
-    Device fn hipCtxDestroy(handle: Handle) {
+    Device Unsafe fn hipCtxDestroy(handle: Handle) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -49,20 +49,20 @@ api! {
         Ok(contexts::destroy(&context)?)
     }
 
-    Device fn hipCtxPopCurrent(out: Out<Handle>) {
+    Device Legal fn hipCtxPopCurrent(out: Out<Handle>) {
         let context = contexts::pop().map_err(|_| Error::InvalidContext)?;
         out.set(context.handle);
         Ok(())
     }
 
-    Device fn hipCtxPushCurrent(handle: Handle) {
+    Device Legal fn hipCtxPushCurrent(handle: Handle) {
         if handle == 0 {
             return Err(Error::InvalidContext);
         }
         Ok(contexts::push(contexts::get(handle)?)?)
     }
 
-    Device fn hipCtxSetCurrent(handle: Handle) {
+    Device Legal fn hipCtxSetCurrent(handle: Handle) {
         if handle == 0 {
             if contexts::current().is_some() {
                 contexts::pop()?;
@@ -73,7 +73,7 @@ api! {
     }
 
     /// Never null but under the NVIDIA rule.
-    Device fn hipCtxGetCurrent(out: Out<Handle>) {
+    Device Legal fn hipCtxGetCurrent(out: Out<Handle>) {
         out.required()?;
         out.set(match current::driver()?.options.hip_context {
             Rule::Amd => current::context()?.handle,
@@ -82,13 +82,13 @@ api! {
         Ok(())
     }
 
-    Driver fn hipCtxGetDevice(out: Out<i32>) {
+    Driver Legal fn hipCtxGetDevice(out: Out<i32>) {
         out.required()?;
         out.set(current::driver_context()?.device.ordinal as i32);
         Ok(())
     }
 
-    Device fn hipCtxGetApiVersion(handle: Handle, out: Out<u32>) {
+    Device Legal fn hipCtxGetApiVersion(handle: Handle, out: Out<u32>) {
         if handle != 0 {
             contexts::get(handle)?;
         }
@@ -96,35 +96,35 @@ api! {
         Ok(())
     }
 
-    Driver fn hipCtxGetCacheConfig(out: Out<u32>) {
+    Driver Legal fn hipCtxGetCacheConfig(out: Out<u32>) {
         out.required()?.set(current::driver_context()?.cache_config());
         Ok(())
     }
 
-    Driver fn hipCtxSetCacheConfig(config: u32) {
+    Driver Legal fn hipCtxSetCacheConfig(config: u32) {
         Ok(current::driver_context()?.set_cache_config(config)?)
     }
 
-    Driver fn hipCtxGetSharedMemConfig(out: Out<u32>) {
+    Driver Legal fn hipCtxGetSharedMemConfig(out: Out<u32>) {
         out.required()?.set(FOUR_BYTE_BANKS);
         Ok(())
     }
 
     /// Banks have one width only; the call is taken.
-    Driver fn hipCtxSetSharedMemConfig(config: u32) {
+    Driver Legal fn hipCtxSetSharedMemConfig(config: u32) {
         if config <= 2 { Ok(()) } else { Err(Error::InvalidValue) }
     }
 
-    Driver fn hipCtxSynchronize() {
+    Driver Invalidates fn hipCtxSynchronize() {
         Ok(current::driver_context()?.synchronize()?)
     }
 
-    Driver fn hipCtxGetFlags(out: Out<u32>) {
+    Driver Legal fn hipCtxGetFlags(out: Out<u32>) {
         out.required()?.set(current::driver_context()?.flags());
         Ok(())
     }
 
-    Device fn hipDevicePrimaryCtxGetState(ordinal: i32, flags: Out<u32>, active: Out<i32>) {
+    Device Legal fn hipDevicePrimaryCtxGetState(ordinal: i32, flags: Out<u32>, active: Out<i32>) {
         let device = device(ordinal, Error::InvalidDevice)?;
         let (set, on) = contexts::primary_state(&device);
         flags.set(set);
@@ -133,22 +133,22 @@ api! {
     }
 
     /// HIP keeps primary contexts; the call only looks at its argument.
-    Device fn hipDevicePrimaryCtxRelease(ordinal: i32) {
+    Device Unsafe fn hipDevicePrimaryCtxRelease(ordinal: i32) {
         device(ordinal, Error::InvalidDevice).map(|_| ())
     }
 
-    Device fn hipDevicePrimaryCtxRetain(out: Out<Handle>, ordinal: i32) {
+    Device Legal fn hipDevicePrimaryCtxRetain(out: Out<Handle>, ordinal: i32) {
         let device = device(ordinal, Error::InvalidDevice)?;
         out.required()?.set(current::primary(&device)?.handle);
         Ok(())
     }
 
-    Device fn hipDevicePrimaryCtxReset(ordinal: i32) {
+    Device Unsafe fn hipDevicePrimaryCtxReset(ordinal: i32) {
         device(ordinal, Error::InvalidDevice).map(|_| ())
     }
 
     /// The primary context is always in use.
-    Device fn hipDevicePrimaryCtxSetFlags(ordinal: i32, flags: u32) {
+    Device Legal fn hipDevicePrimaryCtxSetFlags(ordinal: i32, flags: u32) {
         device(ordinal, Error::InvalidDevice)?;
         let _ = flags;
         Err(Error::ContextAlreadyInUse)

@@ -87,49 +87,49 @@ fn between(to: u64, to_device: i32, from: u64, from_device: i32, size: usize, or
 }
 
 api! {
-    Context fn hipMemcpy / hipMemcpy_spt (to: u64, from: u64, size: usize, kind: u32) |own| {
+    Context Invalidates fn hipMemcpy / hipMemcpy_spt (to: u64, from: u64, size: usize, kind: u32) |own| {
         directed(to, from, size, kind, Order::now(own))
     }
 
-    Context fn hipMemcpyWithStream(to: u64, from: u64, size: usize, kind: u32, in_stream: Handle) {
+    Context Invalidates fn hipMemcpyWithStream(to: u64, from: u64, size: usize, kind: u32, in_stream: Handle) {
         let order = Order { wait: true, ..Order::later(in_stream, false) };
         order.check()?;
         directed(to, from, size, kind, order)
     }
 
-    Context fn hipMemcpyAsync / hipMemcpyAsync_spt (to: u64, from: u64, size: usize, kind: u32, in_stream: Handle) |own| {
+    Context Appends fn hipMemcpyAsync / hipMemcpyAsync_spt (to: u64, from: u64, size: usize, kind: u32, in_stream: Handle) |own| {
         directed_later(to, from, size, kind, Order::later(in_stream, own))
     }
 
-    Context fn hipMemcpyHtoD(to: u64, from: u64, size: usize) {
+    Context Invalidates fn hipMemcpyHtoD(to: u64, from: u64, size: usize) {
         line(to, from, size, Order::now(false))
     }
 
-    Context fn hipMemcpyDtoH(to: u64, from: u64, size: usize) {
+    Context Invalidates fn hipMemcpyDtoH(to: u64, from: u64, size: usize) {
         line(to, from, size, Order::now(false))
     }
 
-    Context fn hipMemcpyDtoD(to: u64, from: u64, size: usize) {
+    Context Invalidates fn hipMemcpyDtoD(to: u64, from: u64, size: usize) {
         line(to, from, size, Order::now(false))
     }
 
-    Context fn hipMemcpyHtoDAsync(to: u64, from: u64, size: usize, in_stream: Handle) {
+    Context Appends fn hipMemcpyHtoDAsync(to: u64, from: u64, size: usize, in_stream: Handle) {
         line_later(to, from, size, in_stream)
     }
 
-    Context fn hipMemcpyDtoHAsync(to: u64, from: u64, size: usize, in_stream: Handle) {
+    Context Appends fn hipMemcpyDtoHAsync(to: u64, from: u64, size: usize, in_stream: Handle) {
         line_later(to, from, size, in_stream)
     }
 
-    Context fn hipMemcpyDtoDAsync(to: u64, from: u64, size: usize, in_stream: Handle) {
+    Context Appends fn hipMemcpyDtoDAsync(to: u64, from: u64, size: usize, in_stream: Handle) {
         line_later(to, from, size, in_stream)
     }
 
-    Context fn hipMemcpyPeer(to: u64, to_device: i32, from: u64, from_device: i32, size: usize) {
+    Context Invalidates fn hipMemcpyPeer(to: u64, to_device: i32, from: u64, from_device: i32, size: usize) {
         between(to, to_device, from, from_device, size, Order::now(false))
     }
 
-    Context fn hipMemcpyPeerAsync(
+    Context Appends fn hipMemcpyPeerAsync(
         to: u64, to_device: i32, from: u64, from_device: i32, size: usize, in_stream: Handle,
     ) {
         between(to, to_device, from, from_device, size, Order::later(in_stream, false))

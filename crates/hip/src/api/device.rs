@@ -29,40 +29,40 @@ fn exists(ordinal: i32) -> Result<()> {
 
 api! {
     /// Without a device the count is 0, and an error.
-    Nothing fn hipGetDeviceCount(count: Out<i32>) {
+    Nothing Legal fn hipGetDeviceCount(count: Out<i32>) {
         count.required()?.set(0);
         count.set(current::driver()?.devices.len() as i32);
         Ok(())
     }
 
-    Device fn hipGetDevice(out: Out<i32>) {
+    Device Legal fn hipGetDevice(out: Out<i32>) {
         out.required()?.set(current::device()?.ordinal as i32);
         Ok(())
     }
 
-    Device fn hipSetDevice(ordinal: i32) {
+    Device Legal fn hipSetDevice(ordinal: i32) {
         current::set_device(ordinal)
     }
 
     /// HIP has no list of preferred devices.
-    Device fn hipSetValidDevices(_list: In<i32>, _length: i32) {
+    Device Legal fn hipSetValidDevices(_list: In<i32>, _length: i32) {
         Err(Error::NotSupported)
     }
 
-    Device fn hipDeviceGet(out: Out<i32>, ordinal: i32) {
+    Device Legal fn hipDeviceGet(out: Out<i32>, ordinal: i32) {
         out.required()?;
         exists(ordinal)?;
         out.set(ordinal);
         Ok(())
     }
 
-    Device fn hipDeviceTotalMem(out: Out<usize>, ordinal: i32) {
+    Device Legal fn hipDeviceTotalMem(out: Out<usize>, ordinal: i32) {
         let device = current::device_at(ordinal)?;
         out.required()?.set(device.info.total_memory as usize);
         Ok(())
     }
 
-    Device fn hipDeviceComputeCapability(major: Out<i32>, minor: Out<i32>, ordinal: i32) {
+    Device Legal fn hipDeviceComputeCapability(major: Out<i32>, minor: Out<i32>, ordinal: i32) {
         let (a, b) = current::device_at(ordinal)?.info.compute_capability;
         if major.is_null() || minor.is_null() {
             return Err(Error::InvalidValue);
@@ -72,26 +72,26 @@ api! {
         Ok(())
     }
 
-    Device fn hipDeviceGetName(name: Out<u8>, length: i32, ordinal: i32) {
+    Device Legal fn hipDeviceGetName(name: Out<u8>, length: i32, ordinal: i32) {
         let device = current::device_at(ordinal)?;
         let room = usize::try_from(length).map_err(|_| Error::InvalidValue)?;
         Ok(name.required()?.set_text(&device.info.name, room)?)
     }
 
-    Device fn hipDeviceGetUuid(out: Out<[u8; 16]>, ordinal: i32) {
+    Device Legal fn hipDeviceGetUuid(out: Out<[u8; 16]>, ordinal: i32) {
         let device = current::device_at(ordinal)?;
         out.required()?.set(device.info.uuid);
         Ok(())
     }
 
     /// What fits is written even where the call fails for want of room.
-    Device fn hipDeviceGetPCIBusId(text: Out<u8>, length: i32, ordinal: i32) {
+    Device Legal fn hipDeviceGetPCIBusId(text: Out<u8>, length: i32, ordinal: i32) {
         let id = current::device_at(ordinal)?.pci_bus_id().to_lowercase();
         text.required()?.set_text(&id, usize::try_from(length).unwrap_or(0))?;
         if usize::try_from(length).is_ok_and(|room| room > id.len()) { Ok(()) } else { Err(Error::InvalidValue) }
     }
 
-    Device fn hipDeviceGetByPCIBusId(out: Out<i32>, id: Text) {
+    Device Legal fn hipDeviceGetByPCIBusId(out: Out<i32>, id: Text) {
         if out.is_null() {
             return Err(Error::InvalidValue);
         }
@@ -102,17 +102,17 @@ api! {
         Ok(())
     }
 
-    Context fn hipDeviceSynchronize() {
+    Context Invalidates fn hipDeviceSynchronize() {
         Ok(current::context()?.synchronize()?)
     }
 
     /// Ends the primary context with all that is in it.
-    Device fn hipDeviceReset() {
+    Device Unsafe fn hipDeviceReset() {
         contexts::reset_primary(&current::device()?);
         Ok(())
     }
 
-    Context fn hipDeviceGetLimit(out: Out<usize>, number: u32) {
+    Context Legal fn hipDeviceGetLimit(out: Out<usize>, number: u32) {
         out.required()?;
         if number >= LIMITS {
             return Err(Error::InvalidValue);
@@ -121,54 +121,54 @@ api! {
         Ok(())
     }
 
-    Context fn hipDeviceSetLimit(number: u32, value: usize) {
+    Context Legal fn hipDeviceSetLimit(number: u32, value: usize) {
         if number >= LIMITS {
             return Err(Error::InvalidValue);
         }
         Ok(current::context()?.set_limit(number, value as u64)?)
     }
 
-    Context fn hipDeviceGetCacheConfig(out: Out<u32>) {
+    Context Legal fn hipDeviceGetCacheConfig(out: Out<u32>) {
         out.required()?.set(current::context()?.cache_config());
         Ok(())
     }
 
-    Context fn hipDeviceSetCacheConfig(config: u32) {
+    Context Legal fn hipDeviceSetCacheConfig(config: u32) {
         if config >= CONFIGS {
             return Err(Error::InvalidValue);
         }
         Ok(current::context()?.set_cache_config(config)?)
     }
 
-    Device fn hipDeviceGetSharedMemConfig(out: Out<u32>) {
+    Device Legal fn hipDeviceGetSharedMemConfig(out: Out<u32>) {
         out.required()?.set(FOUR_BYTE_BANKS);
         Ok(())
     }
 
     /// Banks have one width only; the call is taken.
-    Device fn hipDeviceSetSharedMemConfig(config: u32) {
+    Device Legal fn hipDeviceSetSharedMemConfig(config: u32) {
         if config < BANK_SIZES { Ok(()) } else { Err(Error::InvalidValue) }
     }
 
-    Device fn hipGetDeviceFlags(out: Out<u32>) {
+    Device Legal fn hipGetDeviceFlags(out: Out<u32>) {
         out.required()?.set(contexts::primary_state(&*current::device()?).0 & SCHEDULE);
         Ok(())
     }
 
-    Device fn hipSetDeviceFlags(flags: u32) {
+    Device Legal fn hipSetDeviceFlags(flags: u32) {
         if flags & !(SCHEDULE | OTHER_FLAGS) != 0 {
             return Err(Error::InvalidValue);
         }
         Ok(contexts::set_primary_flags(&*current::device()?, flags & SCHEDULE)?)
     }
 
-    Device fn hipDeviceGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
+    Device Legal fn hipDeviceGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
         least.set(LOWEST_PRIORITY);
         greatest.set(HIGHEST_PRIORITY);
         Ok(())
     }
 
-    Device fn hipDeviceGetTexture1DLinearMaxWidth(out: Out<usize>, format: In<ChannelFormat>, ordinal: i32) {
+    Device Legal fn hipDeviceGetTexture1DLinearMaxWidth(out: Out<usize>, format: In<ChannelFormat>, ordinal: i32) {
         if out.is_null() {
             return Err(Error::InvalidValue);
         }

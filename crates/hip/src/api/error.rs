@@ -36,14 +36,14 @@ fn known(code: Code) -> crate::Result<()> {
 }
 
 api! {
-    Nothing fn hipDrvGetErrorName(code: u32, out: Out<u64>) {
+    Nothing Legal fn hipDrvGetErrorName(code: u32, out: Out<u64>) {
         out.required()?;
         known(code)?;
         out.set(name(code).as_ptr() as u64);
         Ok(())
     }
 
-    Nothing fn hipDrvGetErrorString(code: u32, out: Out<u64>) {
+    Nothing Legal fn hipDrvGetErrorString(code: u32, out: Out<u64>) {
         out.required()?;
         known(code)?;
         out.set(text(code).as_ptr() as u64);

@@ -29,22 +29,22 @@ fn get(handle: Handle) -> Result<Arc<Event>> {
 }
 
 api! {
-    Context fn hipEventCreate(out: Out<Handle>) {
+    Context Legal fn hipEventCreate(out: Out<Handle>) {
         create(out, 0)
     }
 
-    Context fn hipEventCreateWithFlags(out: Out<Handle>, flags: u32) {
+    Context Legal fn hipEventCreateWithFlags(out: Out<Handle>, flags: u32) {
         create(out, flags)
     }
 
-    Context fn hipEventDestroy(handle: Handle) {
+    Context Legal fn hipEventDestroy(handle: Handle) {
         if handle == 0 {
             return Err(Error::InvalidHandle);
         }
         event::destroy(handle).map_err(|_| Error::ContextIsDestroyed)
     }
 
-    Context fn hipEventRecord / hipEventRecord_spt (handle: Handle, in_stream: Handle) |own| {
+    Context Appends fn hipEventRecord / hipEventRecord_spt (handle: Handle, in_stream: Handle) |own| {
         if handle == 0 {
             return Err(Error::InvalidHandle);
         }
@@ -53,20 +53,19 @@ api! {
         if event.context_id != stream.context_id() {
             return Err(Error::InvalidHandle);
         }
-        event.record(&stream);
-        Ok(())
+        Ok(event.record(&stream)?)
     }
 
-    Context fn hipEventQuery(handle: Handle) {
+    Context Invalidates fn hipEventQuery(handle: Handle) {
         if get(handle)?.query() { Ok(current::context()?.check()?) } else { Err(Error::NotReady) }
     }
 
-    Context fn hipEventSynchronize(handle: Handle) {
+    Context Invalidates fn hipEventSynchronize(handle: Handle) {
         get(handle)?.synchronize();
         Ok(current::context()?.check()?)
     }
 
-    Context fn hipEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
+    Context Invalidates fn hipEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
         milliseconds.required()?;
         let (start, end) = (get(start)?, get(end)?);
         if start.context_id != end.context_id {

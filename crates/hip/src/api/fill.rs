@@ -51,53 +51,53 @@ fn plane(to: u64, pitch: usize, value: i32, width: usize, height: usize, order: 
 }
 
 api! {
-    Context fn hipMemset / hipMemset_spt (to: u64, value: i32, count: usize) |own| {
+    Context Invalidates fn hipMemset / hipMemset_spt (to: u64, value: i32, count: usize) |own| {
         row(to, 1, byte(value), count, Order::now(own))
     }
 
-    Context fn hipMemsetAsync / hipMemsetAsync_spt (to: u64, value: i32, count: usize, handle: Handle) |own| {
+    Context Appends fn hipMemsetAsync / hipMemsetAsync_spt (to: u64, value: i32, count: usize, handle: Handle) |own| {
         row(to, 1, byte(value), count, Order::later(handle, own))
     }
 
-    Context fn hipMemsetD8(to: u64, value: u8, count: usize) {
+    Context Invalidates fn hipMemsetD8(to: u64, value: u8, count: usize) {
         row(to, 1, u32::from(value), count, Order::now(false))
     }
 
-    Context fn hipMemsetD8Async(to: u64, value: u8, count: usize, handle: Handle) {
+    Context Appends fn hipMemsetD8Async(to: u64, value: u8, count: usize, handle: Handle) {
         row(to, 1, u32::from(value), count, Order::later(handle, false))
     }
 
-    Context fn hipMemsetD16(to: u64, value: u16, count: usize) {
+    Context Invalidates fn hipMemsetD16(to: u64, value: u16, count: usize) {
         row(to, 2, u32::from(value), count, Order::now(false))
     }
 
-    Context fn hipMemsetD16Async(to: u64, value: u16, count: usize, handle: Handle) {
+    Context Appends fn hipMemsetD16Async(to: u64, value: u16, count: usize, handle: Handle) {
         row(to, 2, u32::from(value), count, Order::later(handle, false))
     }
 
-    Context fn hipMemsetD32(to: u64, value: i32, count: usize) {
+    Context Invalidates fn hipMemsetD32(to: u64, value: i32, count: usize) {
         row(to, 4, value as u32, count, Order::now(false))
     }
 
-    Context fn hipMemsetD32Async(to: u64, value: i32, count: usize, handle: Handle) {
+    Context Appends fn hipMemsetD32Async(to: u64, value: i32, count: usize, handle: Handle) {
         row(to, 4, value as u32, count, Order::later(handle, false))
     }
 
-    Context fn hipMemset2D / hipMemset2D_spt (to: u64, pitch: usize, value: i32, width: usize, height: usize) |own| {
+    Context Invalidates fn hipMemset2D / hipMemset2D_spt (to: u64, pitch: usize, value: i32, width: usize, height: usize) |own| {
         plane(to, pitch, value, width, height, Order::now(own))
     }
 
-    Context fn hipMemset2DAsync / hipMemset2DAsync_spt (
+    Context Appends fn hipMemset2DAsync / hipMemset2DAsync_spt (
         to: u64, pitch: usize, value: i32, width: usize, height: usize, handle: Handle,
     ) |own| {
         plane(to, pitch, value, width, height, Order::later(handle, own))
     }
 
-    Context fn hipMemset3D / hipMemset3D_spt (to: PitchedPointer, value: i32, extent: Extent) |own| {
+    Context Invalidates fn hipMemset3D / hipMemset3D_spt (to: PitchedPointer, value: i32, extent: Extent) |own| {
         volume(to, value, extent, Order::now(own))
     }
 
-    Context fn hipMemset3DAsync / hipMemset3DAsync_spt (to: PitchedPointer, value: i32, extent: Extent, handle: Handle) |own| {
+    Context Appends fn hipMemset3DAsync / hipMemset3DAsync_spt (to: PitchedPointer, value: i32, extent: Extent, handle: Handle) |own| {
         volume(to, value, extent, Order::later(handle, own))
     }
 }

@@ -81,14 +81,14 @@ pub(super) fn of_host(host: u64) -> Result<Arc<Function>> {
 }
 
 api! {
-    Device fn hipFuncGetAttribute(value: Out<i32>, attribute: i32, handle: Handle) {
+    Device Legal fn hipFuncGetAttribute(value: Out<i32>, attribute: i32, handle: Handle) {
         value.required()?;
         let function = of(handle)?;
         value.set(attribute_of(&function, attribute)?);
         Ok(())
     }
 
-    Context fn hipFuncGetAttributes(out: Out<Attributes>, host: u64) {
+    Context Legal fn hipFuncGetAttributes(out: Out<Attributes>, host: u64) {
         out.required()?;
         if host == 0 {
             return Err(Error::InvalidDeviceFunction);
@@ -114,7 +114,7 @@ api! {
         Ok(())
     }
 
-    Context fn hipFuncSetAttribute(host: u64, attribute: i32, value: i32) {
+    Context Legal fn hipFuncSetAttribute(host: u64, attribute: i32, value: i32) {
         if host == 0 {
             return Err(Error::InvalidDeviceFunction);
         }
@@ -131,7 +131,7 @@ api! {
     }
 
     /// There is no cache to split.
-    Device fn hipFuncSetCacheConfig(host: u64, config: u32) {
+    Device Legal fn hipFuncSetCacheConfig(host: u64, config: u32) {
         match host {
             0 => Err(Error::InvalidDeviceFunction),
             _ if config > MAX_CACHE_CONFIG => Err(Error::InvalidValue),
@@ -140,7 +140,7 @@ api! {
     }
 
     /// Banks are always four bytes wide.
-    Device fn hipFuncSetSharedMemConfig(host: u64, config: u32) {
+    Device Legal fn hipFuncSetSharedMemConfig(host: u64, config: u32) {
         match host {
             0 => Err(Error::InvalidDeviceFunction),
             _ if config > MAX_BANK_CONFIG => Err(Error::InvalidValue),
@@ -148,27 +148,15 @@ api! {
         }
     }
 
-    Context fn hipGetFuncBySymbol(out: Out<Handle>, host: u64) {
+    Context Legal fn hipGetFuncBySymbol(out: Out<Handle>, host: u64) {
         let function = registered::function_of(host, &current::context()?);
         let function = function.map_err(|_| Error::InvalidDeviceFunction)?;
         out.required().map_err(|_| Error::InvalidDeviceFunction)?.set(function.handle);
         Ok(())
     }
-}
 
-/// `hipKernelNameRef`: a function's name, null for what is none.
-pub extern "C" fn hipKernelNameRef(handle: Handle) -> u64 {
-    of(handle).map_or(0, |f| f.name.as_ptr() as u64)
-}
-
-/// `hipKernelNameRefByPtr`: the name under which a host stub was registered, null for what is none.
-pub extern "C" fn hipKernelNameRefByPtr(host: u64, _stream: Handle) -> u64 {
-    registered::text_of(host).map_or(0, |t| t.as_ptr() as u64)
-}
-
-api! {
     /// Functions by their names, as `dlsym` gives them.
-    Nothing fn hipGetProcAddress(name: Text, out: Out<u64>, version: i32, flags: u64, status: Out<u32>) {
+    Nothing Legal fn hipGetProcAddress(name: Text, out: Out<u64>, version: i32, flags: u64, status: Out<u32>) {
         const NOT_FOUND: u32 = 1;
         const PER_THREAD: u64 = 2;
         let name = name.bytes()?;
@@ -189,4 +177,14 @@ api! {
         status.set(if found.is_some() { 0 } else { NOT_FOUND });
         if found.is_some() { Ok(()) } else { Err(Error::NotFound) }
     }
+}
+
+/// `hipKernelNameRef`: a function's name, null for what is none.
+pub extern "C" fn hipKernelNameRef(handle: Handle) -> u64 {
+    of(handle).map_or(0, |f| f.name.as_ptr() as u64)
+}
+
+/// `hipKernelNameRefByPtr`: the name under which a host stub was registered, null for what is none.
+pub extern "C" fn hipKernelNameRefByPtr(host: u64, _stream: Handle) -> u64 {
+    registered::text_of(host).map_or(0, |t| t.as_ptr() as u64)
 }

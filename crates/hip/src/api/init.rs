@@ -7,16 +7,16 @@ use crate::{Error, api};
 const VERSION: i32 = 60_300_000;
 
 api! {
-    Device fn hipInit(flags: u32) {
+    Device Legal fn hipInit(flags: u32) {
         if flags == 0 { Ok(()) } else { Err(Error::InvalidValue) }
     }
 
-    Nothing fn hipDriverGetVersion(version: Out<i32>) {
+    Nothing Legal fn hipDriverGetVersion(version: Out<i32>) {
         version.required()?.set(VERSION);
         Ok(())
     }
 
-    Nothing fn hipRuntimeGetVersion(version: Out<i32>) {
+    Nothing Legal fn hipRuntimeGetVersion(version: Out<i32>) {
         version.required()?.set(VERSION);
         Ok(())
     }

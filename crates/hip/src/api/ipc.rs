@@ -18,31 +18,31 @@ fn open(out: Out<u64>, handle: &IpcHandle) -> Result<()> {
 }
 
 api! {
-    Context fn hipIpcGetMemHandle(out: Out<IpcHandle>, address: u64) {
+    Context Legal fn hipIpcGetMemHandle(out: Out<IpcHandle>, address: u64) {
         out.required()?;
         out.set(IpcHandle { name: share::name(address)? });
         Ok(())
     }
 
-    Context fn hipIpcOpenMemHandle(out: Out<u64>, handle: IpcHandle, flags: u32) {
+    Context Unsafe fn hipIpcOpenMemHandle(out: Out<u64>, handle: IpcHandle, flags: u32) {
         if out.is_null() || flags != PEER_ACCESS {
             return Err(Error::InvalidValue);
         }
         open(out, &handle)
     }
 
-    Context fn hipIpcOpenMemHandle_in_5(out: Out<u64>, handle: IpcHandle, flags: u32) {
+    Context Unsafe fn hipIpcOpenMemHandle_in_5(out: Out<u64>, handle: IpcHandle, flags: u32) {
         if out.is_null() || flags != PEER_ACCESS_IN_5 {
             return Err(Error::InvalidValue);
         }
         open(out, &handle)
     }
 
-    Context fn hipIpcCloseMemHandle(address: u64) {
+    Context Unsafe fn hipIpcCloseMemHandle(address: u64) {
         Ok(share::close(address)?)
     }
 
-    Context fn hipIpcGetEventHandle(out: Out<IpcHandle>, handle: Handle) {
+    Context Legal fn hipIpcGetEventHandle(out: Out<IpcHandle>, handle: Handle) {
         if out.is_null() || handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -50,7 +50,7 @@ api! {
         Ok(())
     }
 
-    Context fn hipIpcOpenEventHandle(out: Out<Handle>, handle: IpcHandle) {
+    Context Legal fn hipIpcOpenEventHandle(out: Out<Handle>, handle: IpcHandle) {
         out.required()?;
         out.set(event::open(&*current::context()?, &handle.name)?);
         Ok(())

@@ -153,11 +153,11 @@ impl Launch {
         }
         launch::check(function, &mut config)?;
         if let Some(event) = start {
-            event.record(stream);
+            event.record(stream)?;
         }
         launch::enqueue(Arc::clone(function), &config, Params::of(&params), stream)?;
         if let Some(event) = stop {
-            event.record(stream);
+            event.record(stream)?;
         }
         Ok(())
     }
@@ -425,7 +425,7 @@ pub extern "C" fn _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream
 }
 
 api! {
-    Object fn hipModuleLaunchKernel(
+    Object Appends fn hipModuleLaunchKernel(
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         stream: Handle, params: In<u64>, extra: In<u64>,
     ) {
@@ -434,7 +434,7 @@ api! {
         module_launch(handle, grid, stream, extra, launch)
     }
 
-    Object fn hipModuleLaunchCooperativeKernel(
+    Object Appends fn hipModuleLaunchCooperativeKernel(
         handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
         stream: Handle, params: In<u64>,
     ) {
@@ -449,7 +449,7 @@ api! {
     }
 
     /// Sizes are in work items. `flags`: kernels here run in order whatever it says.
-    Object fn hipExtModuleLaunchKernel(
+    Object Appends fn hipExtModuleLaunchKernel(
         handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: usize,
         stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle, flags: u32,
     ) {
@@ -459,7 +459,7 @@ api! {
     }
 
     /// Deprecated: `hipExtModuleLaunchKernel` without flags.
-    Object fn hipHccModuleLaunchKernel(
+    Object Appends fn hipHccModuleLaunchKernel(
         handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: usize,
         stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle,
     ) {
@@ -467,7 +467,7 @@ api! {
         Items { handle, work, block, shared, stream, params, extra, start, stop }.go()
     }
 
-    Object fn hipModuleLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
+    Object Invalidates fn hipModuleLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
         if list.is_null() || count as usize > MAX_LIST {
             return Err(Error::InvalidValue);
         }
@@ -481,13 +481,13 @@ api! {
         on_several(&list, flags, true)
     }
 
-    Context fn hipLaunchKernel / hipLaunchKernel_spt (
+    Context Appends fn hipLaunchKernel / hipLaunchKernel_spt (
         host: u64, grid: Dim3, block: Dim3, params: In<u64>, shared: usize, stream: Handle,
     ) |own| {
         stub_launch(host, grid, block, params, shared, stream, own, (0, 0))
     }
 
-    Context fn hipExtLaunchKernel(
+    Context Appends fn hipExtLaunchKernel(
         host: u64, grid: Dim3, block: Dim3, params: In<u64>, shared: usize, stream: Handle, start: Handle, stop: Handle,
         flags: i32,
     ) {
@@ -498,17 +498,17 @@ api! {
         stub_launch(host, grid, block, params, shared, stream, false, (start, stop))
     }
 
-    Context fn hipLaunchCooperativeKernel / hipLaunchCooperativeKernel_spt (
+    Context Appends fn hipLaunchCooperativeKernel / hipLaunchCooperativeKernel_spt (
         host: u64, grid: Dim3, block: Dim3, params: In<u64>, shared: u32, stream: Handle,
     ) |own| {
         cooperative_stub(host, grid, block, params, shared, stream, own)
     }
 
-    Context fn hipLaunchCooperativeKernelMultiDevice(list: In<LaunchParams>, count: i32, flags: u32) {
+    Context Invalidates fn hipLaunchCooperativeKernelMultiDevice(list: In<LaunchParams>, count: i32, flags: u32) {
         stubs_on_several(list, count, flags, true)
     }
 
-    Context fn hipExtLaunchMultiKernelMultiDevice(list: In<LaunchParams>, count: i32, flags: u32) {
+    Context Invalidates fn hipExtLaunchMultiKernelMultiDevice(list: In<LaunchParams>, count: i32, flags: u32) {
         stubs_on_several(list, count, flags, false)
     }
 }

@@ -65,14 +65,14 @@ fn attribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usi
 }
 
 api! {
-    Context fn hipMallocManaged(out: Out<u64>, size: usize, flags: u32) {
+    Context Unsafe fn hipMallocManaged(out: Out<u64>, size: usize, flags: u32) {
         out.required()?;
         out.set(memory::alloc_managed(&*current::context()?, size as u64, flags)?);
         Ok(())
     }
 
     /// Nothing moves; for managed memory the place is kept.
-    Context fn hipMemPrefetchAsync(address: u64, size: usize, device: i32, in_stream: Handle) {
+    Context Invalidates fn hipMemPrefetchAsync(address: u64, size: usize, device: i32, in_stream: Handle) {
         if address == 0 || size == 0 {
             return Err(Error::InvalidValue);
         }
@@ -85,7 +85,7 @@ api! {
         Ok(())
     }
 
-    Context fn hipMemAdvise(address: u64, size: usize, advice: u32, device: i32) {
+    Context Legal fn hipMemAdvise(address: u64, size: usize, advice: u32, device: i32) {
         if !READ_MOSTLY.contains(&advice) {
             check_device(device)?;
         }
@@ -103,11 +103,11 @@ api! {
         }
     }
 
-    Context fn hipMemRangeGetAttribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usize) {
+    Context Legal fn hipMemRangeGetAttribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usize) {
         attribute(data, size, number, address, length)
     }
 
-    Context fn hipMemRangeGetAttributes(
+    Context Legal fn hipMemRangeGetAttributes(
         data: In<Out<i32>>, sizes: In<usize>, numbers: In<u32>, count: usize, address: u64, length: usize,
     ) {
         if count == 0 || count > MAX_ATTRIBUTES {
@@ -120,7 +120,7 @@ api! {
     }
 
     /// All memory is visible to all streams and to the host at any time; only the call is checked.
-    Context fn hipStreamAttachMemAsync(handle: Handle, address: u64, length: usize, flags: u32) {
+    Context Invalidates fn hipStreamAttachMemAsync(handle: Handle, address: u64, length: usize, flags: u32) {
         if address == 0 {
             return Err(Error::InvalidValue);
         }

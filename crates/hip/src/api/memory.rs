@@ -66,34 +66,34 @@ fn alloc_pitch(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize) ->
 }
 
 api! {
-    Context fn hipMalloc(out: Out<u64>, size: usize) {
+    Context Unsafe fn hipMalloc(out: Out<u64>, size: usize) {
         alloc(out, size, 0)
     }
 
-    Context fn hipExtMallocWithFlags(out: Out<u64>, size: usize, flags: u32) {
+    Context Unsafe fn hipExtMallocWithFlags(out: Out<u64>, size: usize, flags: u32) {
         if flags > LAST_DEVICE_FLAG || (flags == SIGNAL && size != 8) {
             return Err(Error::InvalidValue);
         }
         alloc(out, size, flags)
     }
 
-    Context fn hipMallocHost(out: Out<u64>, size: usize) {
+    Context Unsafe fn hipMallocHost(out: Out<u64>, size: usize) {
         alloc_host(out, size, 0)
     }
 
-    Context fn hipMemAllocHost(out: Out<u64>, size: usize) {
+    Context Unsafe fn hipMemAllocHost(out: Out<u64>, size: usize) {
         alloc_host(out, size, 0)
     }
 
-    Context fn hipHostMalloc(out: Out<u64>, size: usize, flags: u32) {
+    Context Unsafe fn hipHostMalloc(out: Out<u64>, size: usize, flags: u32) {
         alloc_host(out, size, flags)
     }
 
-    Context fn hipExtHostAlloc(out: Out<u64>, size: usize, flags: u32) {
+    Context Unsafe fn hipExtHostAlloc(out: Out<u64>, size: usize, flags: u32) {
         alloc_host(out, size, flags)
     }
 
-    Context fn hipHostAlloc(out: Out<u64>, size: usize, flags: u32) {
+    Context Unsafe fn hipHostAlloc(out: Out<u64>, size: usize, flags: u32) {
         out.required()?;
         if flags > ALLOC_FLAGS {
             return Err(Error::InvalidValue);
@@ -101,30 +101,30 @@ api! {
         alloc_host(out, size, flags)
     }
 
-    Context fn hipFree(address: u64) {
+    Context Unsafe fn hipFree(address: u64) {
         free(address)
     }
 
-    Context fn hipHostFree(address: u64) {
+    Context Unsafe fn hipHostFree(address: u64) {
         free(address)
     }
 
-    Context fn hipFreeHost(address: u64) {
+    Context Unsafe fn hipFreeHost(address: u64) {
         free(address)
     }
 
-    Context fn hipMallocPitch(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize) {
+    Context Unsafe fn hipMallocPitch(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize) {
         alloc_pitch(out, pitch, width, height)
     }
 
-    Context fn hipMemAllocPitch(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: u32) {
+    Context Unsafe fn hipMemAllocPitch(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: u32) {
         if width == 0 || height == 0 || !matches!(element, 4 | 8 | 16) {
             return Err(Error::InvalidValue);
         }
         alloc_pitch(out, pitch, width, height)
     }
 
-    Context fn hipMalloc3D(out: Out<PitchedPointer>, extent: Extent) {
+    Context Unsafe fn hipMalloc3D(out: Out<PitchedPointer>, extent: Extent) {
         out.required()?;
         let Extent { width, height, depth } = extent;
         let (pointer, pitch) = alloc_rows(width, height, depth)?;
@@ -132,20 +132,20 @@ api! {
         Ok(())
     }
 
-    Context fn hipMemGetInfo(free: Out<usize>, total: Out<usize>) {
+    Context Legal fn hipMemGetInfo(free: Out<usize>, total: Out<usize>) {
         let (f, t) = memory::info(&current::context()?.device);
         free.set(f as usize);
         total.set(t as usize);
         Ok(())
     }
 
-    Context fn hipMemPtrGetInfo(address: u64, size: Out<usize>) {
+    Context Legal fn hipMemPtrGetInfo(address: u64, size: Out<usize>) {
         let allocation = memory::find(address).ok_or(Error::InvalidValue)?;
         size.required()?.set(allocation.size as usize);
         Ok(())
     }
 
-    Context fn hipMemGetAddressRange(base: Out<u64>, size: Out<usize>, address: u64) {
+    Context Legal fn hipMemGetAddressRange(base: Out<u64>, size: Out<usize>, address: u64) {
         let allocation = memory::find(address).ok_or(Error::NotFound)?;
         base.set(allocation.base);
         size.set(allocation.size as usize);
@@ -153,18 +153,18 @@ api! {
     }
 
     /// Memory of devices and coarse grain need nothing of their own.
-    Context fn hipHostRegister(address: u64, size: usize, flags: u32) {
+    Context Unsafe fn hipHostRegister(address: u64, size: usize, flags: u32) {
         if flags > REGISTER_FLAGS {
             return Err(Error::InvalidValue);
         }
         Ok(memory::register_host(&*current::context()?, address, size as u64, flags & !host_flag::IO_MEMORY)?)
     }
 
-    Context fn hipHostUnregister(address: u64) {
+    Context Unsafe fn hipHostUnregister(address: u64) {
         Ok(memory::unregister_host(address)?)
     }
 
-    Context fn hipHostGetDevicePointer(out: Out<u64>, address: u64, flags: u32) {
+    Context Legal fn hipHostGetDevicePointer(out: Out<u64>, address: u64, flags: u32) {
         if out.is_null() || flags != 0 {
             return Err(Error::InvalidValue);
         }
@@ -173,7 +173,7 @@ api! {
         Ok(())
     }
 
-    Context fn hipHostGetFlags(out: Out<u32>, address: u64) {
+    Context Legal fn hipHostGetFlags(out: Out<u32>, address: u64) {
         out.required()?;
         out.set(memory::find(address).filter(|a| a.on_host()).ok_or(Error::InvalidValue)?.flags);
         Ok(())

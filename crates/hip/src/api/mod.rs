@@ -63,3 +63,9 @@ pub use symbol::*;
 pub use texture::*;
 pub use texture_reference::*;
 pub use tools::*;
+
+capi::captures! {
+    address array attribute context copy device error event fill function init ipc launch managed
+    memory module occupancy peer pointer pool properties rect register stream symbol texture
+    texture_reference tools
+}

@@ -36,13 +36,13 @@ fn bytes_of(image: Text) -> Result<Vec<u8>> {
 }
 
 api! {
-    Driver fn hipModuleLoad(out: Out<Handle>, file: Text) {
+    Driver Unsafe fn hipModuleLoad(out: Out<Handle>, file: Text) {
         out.required()?;
         let bytes = capi::container::file(file).map_err(|_| Error::FileNotFound)?;
         load(out, code::runnable(&bytes), &Jit::default())
     }
 
-    Driver fn hipModuleLoadData(out: Out<Handle>, image: Text) {
+    Driver Unsafe fn hipModuleLoadData(out: Out<Handle>, image: Text) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);
@@ -51,7 +51,7 @@ api! {
     }
 
     /// The options count for PTX, as on NVIDIA.
-    Driver fn hipModuleLoadDataEx(out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>) {
+    Driver Unsafe fn hipModuleLoadDataEx(out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);
@@ -61,7 +61,7 @@ api! {
     }
 
     /// The guide's `hipModuleLoadFatBin`.
-    Driver fn hipModuleLoadFatBinary(out: Out<Handle>, image: Text) {
+    Driver Unsafe fn hipModuleLoadFatBinary(out: Out<Handle>, image: Text) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);
@@ -69,12 +69,12 @@ api! {
         load(out, bytes_of(image), &Jit::default())
     }
 
-    Device fn hipModuleUnload(handle: Handle) {
+    Device Unsafe fn hipModuleUnload(handle: Handle) {
         of(handle)?;
         Ok(module::unload(handle)?)
     }
 
-    Device fn hipModuleGetFunction(out: Out<Handle>, handle: Handle, name: Text) {
+    Device Legal fn hipModuleGetFunction(out: Out<Handle>, handle: Handle, name: Text) {
         out.required()?;
         let name = name.name()?;
         let function = of(handle)?.function(name).inspect_err(|_| {
@@ -84,7 +84,7 @@ api! {
         Ok(())
     }
 
-    Device fn hipModuleGetGlobal(address: Out<u64>, size: Out<usize>, handle: Handle, name: Text) {
+    Device Legal fn hipModuleGetGlobal(address: Out<u64>, size: Out<usize>, handle: Handle, name: Text) {
         let name = name.name()?;
         if address.is_null() && size.is_null() {
             return Err(Error::InvalidValue);

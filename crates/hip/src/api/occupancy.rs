@@ -58,49 +58,49 @@ fn given(handle: Handle) -> Result<Arc<Function>> {
 }
 
 api! {
-    Context fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+    Context Legal fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
         out: Out<i32>, handle: Handle, block: i32, shared: usize,
     ) {
         out.required()?;
         blocks(out, &given(handle)?, block, shared, 0)
     }
 
-    Context fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    Context Legal fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         out: Out<i32>, handle: Handle, block: i32, shared: usize, flags: u32,
     ) {
         out.required()?;
         blocks(out, &given(handle)?, block, shared, flags)
     }
 
-    Context fn hipModuleOccupancyMaxPotentialBlockSize(
+    Context Legal fn hipModuleOccupancyMaxPotentialBlockSize(
         grid: Out<i32>, block: Out<i32>, handle: Handle, shared: usize, limit: i32,
     ) {
         places(grid, block)?;
         best(grid, block, &given(handle)?, shared, limit, 0)
     }
 
-    Context fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
+    Context Legal fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
         grid: Out<i32>, block: Out<i32>, handle: Handle, shared: usize, limit: i32, flags: u32,
     ) {
         places(grid, block)?;
         best(grid, block, &given(handle)?, shared, limit, flags)
     }
 
-    Context fn hipOccupancyMaxActiveBlocksPerMultiprocessor(
+    Context Legal fn hipOccupancyMaxActiveBlocksPerMultiprocessor(
         out: Out<i32>, host: u64, block: i32, shared: usize,
     ) {
         out.required()?;
         blocks(out, &of_host(host)?, block, shared, 0)
     }
 
-    Context fn hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    Context Legal fn hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         out: Out<i32>, host: u64, block: i32, shared: usize, flags: u32,
     ) {
         out.required()?;
         blocks(out, &of_host(host)?, block, shared, flags)
     }
 
-    Context fn hipOccupancyMaxPotentialBlockSize(
+    Context Legal fn hipOccupancyMaxPotentialBlockSize(
         grid: Out<i32>, block: Out<i32>, host: u64, shared: usize, limit: i32,
     ) {
         places(grid, block)?;

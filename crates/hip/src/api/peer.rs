@@ -34,24 +34,24 @@ fn pair(peer: i32) -> Result<(u32, u32)> {
 }
 
 api! {
-    Device fn hipDeviceCanAccessPeer(out: Out<i32>, ordinal: i32, peer: i32) {
+    Device Legal fn hipDeviceCanAccessPeer(out: Out<i32>, ordinal: i32, peer: i32) {
         out.required()?;
         out.set(i32::from(can_access(ordinal, peer)?));
         Ok(())
     }
 
-    Device fn hipDeviceEnablePeerAccess(peer: i32, flags: u32) {
+    Device Unsafe fn hipDeviceEnablePeerAccess(peer: i32, flags: u32) {
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
         if lock(&ENABLED).insert(pair(peer)?) { Ok(()) } else { Err(Error::PeerAccessAlreadyEnabled) }
     }
 
-    Device fn hipDeviceDisablePeerAccess(peer: i32) {
+    Device Unsafe fn hipDeviceDisablePeerAccess(peer: i32) {
         if lock(&ENABLED).remove(&pair(peer)?) { Ok(()) } else { Err(Error::PeerAccessNotEnabled) }
     }
 
-    Device fn hipDeviceGetP2PAttribute(out: Out<i32>, attribute: u32, ordinal: i32, peer: i32) {
+    Device Legal fn hipDeviceGetP2PAttribute(out: Out<i32>, attribute: u32, ordinal: i32, peer: i32) {
         out.required()?;
         if !can_access(ordinal, peer)? {
             return Err(Error::InvalidDevice);
@@ -60,7 +60,7 @@ api! {
         Ok(())
     }
 
-    Device fn hipExtGetLinkTypeAndHopCount(ordinal: i32, peer: i32, link: Out<u32>, hops: Out<u32>) {
+    Device Legal fn hipExtGetLinkTypeAndHopCount(ordinal: i32, peer: i32, link: Out<u32>, hops: Out<u32>) {
         if link.is_null() || hops.is_null() || ordinal == peer || ordinal < 0 || peer < 0 {
             return Err(Error::InvalidValue);
         }
@@ -71,11 +71,11 @@ api! {
     }
 
     /// HIP takes the call and does nothing.
-    Device fn hipCtxEnablePeerAccess(_context: Handle, _flags: u32) {
+    Device Unsafe fn hipCtxEnablePeerAccess(_context: Handle, _flags: u32) {
         Ok(())
     }
 
-    Device fn hipCtxDisablePeerAccess(_context: Handle) {
+    Device Unsafe fn hipCtxDisablePeerAccess(_context: Handle) {
         Ok(())
     }
 }

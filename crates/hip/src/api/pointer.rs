@@ -126,32 +126,32 @@ fn several(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64, type
 }
 
 api! {
-    Device fn hipPointerGetAttributes(out: Out<PointerAttributes>, address: u64) {
+    Device Legal fn hipPointerGetAttributes(out: Out<PointerAttributes>, address: u64) {
         attributes(out, address, &SIX)
     }
 
-    Device fn hipPointerGetAttributes_in_5(out: Out<PointerAttributes>, address: u64) {
+    Device Legal fn hipPointerGetAttributes_in_5(out: Out<PointerAttributes>, address: u64) {
         attributes(out, address, &FIVE)
     }
 
-    Device fn hipPointerGetAttribute(place: Out<u8>, number: u32, address: u64) {
+    Device Legal fn hipPointerGetAttribute(place: Out<u8>, number: u32, address: u64) {
         one(place, number, address, &SIX)
     }
 
-    Device fn hipPointerGetAttribute_in_5(place: Out<u8>, number: u32, address: u64) {
+    Device Legal fn hipPointerGetAttribute_in_5(place: Out<u8>, number: u32, address: u64) {
         one(place, number, address, &FIVE)
     }
 
-    Device fn hipDrvPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64) {
+    Device Legal fn hipDrvPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64) {
         several(count, numbers, places, address, &SIX)
     }
 
-    Device fn hipDrvPointerGetAttributes_in_5(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64) {
+    Device Legal fn hipDrvPointerGetAttributes_in_5(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64) {
         several(count, numbers, places, address, &FIVE)
     }
 
     /// Only that memory operations are synchronous can be set.
-    Device fn hipPointerSetAttribute(value: In<u32>, number: u32, address: u64) {
+    Device Legal fn hipPointerSetAttribute(value: In<u32>, number: u32, address: u64) {
         if value.is_null() || address == 0 || number != SYNC_MEMOPS {
             return Err(Error::InvalidValue);
         }

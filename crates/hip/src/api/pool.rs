@@ -32,12 +32,12 @@ fn device_of(location: MemLocation) -> Result<Arc<Device>> {
 }
 
 api! {
-    Context fn hipMallocAsync(out: Out<u64>, size: usize, in_stream: Handle) {
+    Context Appends fn hipMallocAsync(out: Out<u64>, size: usize, in_stream: Handle) {
         out.required()?;
         Ok(alloc_in_order(out, size, None, &stream(in_stream)?)?)
     }
 
-    Context fn hipMallocFromPoolAsync(out: Out<u64>, size: usize, pool: Handle, in_stream: Handle) {
+    Context Appends fn hipMallocFromPoolAsync(out: Out<u64>, size: usize, pool: Handle, in_stream: Handle) {
         out.required()?;
         if pool == 0 {
             return Err(Error::InvalidValue);
@@ -45,26 +45,26 @@ api! {
         Ok(alloc_in_order(out, size, Some(pool), &stream(in_stream)?)?)
     }
 
-    Context fn hipFreeAsync(address: u64, in_stream: Handle) {
+    Context Appends fn hipFreeAsync(address: u64, in_stream: Handle) {
         if address == 0 {
             return Err(Error::InvalidValue);
         }
         Ok(pool::free(address, &stream(in_stream)?)?)
     }
 
-    Device fn hipDeviceGetDefaultMemPool(out: Out<Handle>, ordinal: i32) {
+    Device Legal fn hipDeviceGetDefaultMemPool(out: Out<Handle>, ordinal: i32) {
         out.required()?;
         out.set(pool::default_pool(&*current::device_at(ordinal)?)?);
         Ok(())
     }
 
-    Device fn hipDeviceGetMemPool(out: Out<Handle>, ordinal: i32) {
+    Device Legal fn hipDeviceGetMemPool(out: Out<Handle>, ordinal: i32) {
         out.required()?;
         out.set(pool::current(&*device(ordinal)?)?);
         Ok(())
     }
 
-    Device fn hipDeviceSetMemPool(ordinal: i32, handle: Handle) {
+    Device Legal fn hipDeviceSetMemPool(ordinal: i32, handle: Handle) {
         let device = device(ordinal)?;
         if pool::get(handle)?.device() != Some(device.ordinal) {
             return Err(Error::InvalidDevice);
@@ -72,32 +72,32 @@ api! {
         Ok(pool::set_current(&device, handle)?)
     }
 
-    Device fn hipMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
+    Device Legal fn hipMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {
         create_pool(out, properties, false, |asked| {
             device_of(asked).map(|device| Location { kind: DEVICE, id: device.ordinal as i32 })
         })
     }
 
-    Device fn hipMemPoolDestroy(handle: Handle) {
+    Device Legal fn hipMemPoolDestroy(handle: Handle) {
         Ok(pool::destroy(handle, &current::driver()?.devices)?)
     }
 
     /// Freed memory is given back at once: there is never any to trim.
-    Device fn hipMemPoolTrimTo(handle: Handle, _keep: usize) {
+    Device Legal fn hipMemPoolTrimTo(handle: Handle, _keep: usize) {
         pool::get(handle)?;
         Ok(())
     }
 
-    Device fn hipMemPoolGetAttribute(handle: Handle, attribute: u32, value: Out<u32>) {
+    Device Legal fn hipMemPoolGetAttribute(handle: Handle, attribute: u32, value: Out<u32>) {
         Ok(get_pool_attribute(&*pool::get(handle)?, attribute, value)?)
     }
 
-    Device fn hipMemPoolSetAttribute(handle: Handle, attribute: u32, value: In<u32>) {
+    Device Legal fn hipMemPoolSetAttribute(handle: Handle, attribute: u32, value: In<u32>) {
         Ok(set_pool_attribute(&*pool::get(handle)?, attribute, value)?)
     }
 
     /// Every device can always reach every pool.
-    Device fn hipMemPoolGetAccess(flags: Out<u32>, handle: Handle, location: In<MemLocation>) {
+    Device Legal fn hipMemPoolGetAccess(flags: Out<u32>, handle: Handle, location: In<MemLocation>) {
         pool::get(handle)?;
         flags.required()?;
         device_of(location.get()?)?;
@@ -106,7 +106,7 @@ api! {
     }
 
     /// No device can be kept out.
-    Device fn hipMemPoolSetAccess(handle: Handle, descriptions: In<AccessDesc>, count: usize) {
+    Device Legal fn hipMemPoolSetAccess(handle: Handle, descriptions: In<AccessDesc>, count: usize) {
         pool::get(handle)?;
         if descriptions.is_null() {
             return Err(Error::InvalidValue);
@@ -130,27 +130,27 @@ api! {
     }
 
     /// No pool is made for other processes.
-    Device fn hipMemPoolExportToShareableHandle(out: Out<u64>, handle: Handle, _kind: u32, _flags: u32) {
+    Device Legal fn hipMemPoolExportToShareableHandle(out: Out<u64>, handle: Handle, _kind: u32, _flags: u32) {
         out.required()?;
         pool::get(handle)?;
         Err(Error::InvalidValue)
     }
 
-    Device fn hipMemPoolImportFromShareableHandle(out: Out<Handle>, shared: u64, kind: u32, flags: u32) {
+    Device Legal fn hipMemPoolImportFromShareableHandle(out: Out<Handle>, shared: u64, kind: u32, flags: u32) {
         if out.is_null() || shared == 0 || flags != 0 || kind == 0 {
             return Err(Error::InvalidValue);
         }
         Err(Error::NotSupported)
     }
 
-    Device fn hipMemPoolExportPointer(out: Out<u64>, address: u64) {
+    Device Legal fn hipMemPoolExportPointer(out: Out<u64>, address: u64) {
         if out.is_null() || address == 0 {
             return Err(Error::InvalidValue);
         }
         Err(Error::NotSupported)
     }
 
-    Device fn hipMemPoolImportPointer(out: Out<u64>, handle: Handle, data: u64) {
+    Device Legal fn hipMemPoolImportPointer(out: Out<u64>, handle: Handle, data: u64) {
         if out.is_null() || handle == 0 || data == 0 {
             return Err(Error::InvalidValue);
         }

@@ -265,28 +265,28 @@ fn wish<T: Measures + Copy>(out: Out<i32>, wished: In<T>) -> Result<()> {
 }
 
 api! {
-    Device fn hipGetDevicePropertiesR0600(out: Out<PropertiesR0600>, ordinal: i32) {
+    Device Legal fn hipGetDevicePropertiesR0600(out: Out<PropertiesR0600>, ordinal: i32) {
         get(out, ordinal)
     }
 
-    Device fn hipGetDevicePropertiesR0000(out: Out<PropertiesR0000>, ordinal: i32) {
+    Device Legal fn hipGetDevicePropertiesR0000(out: Out<PropertiesR0000>, ordinal: i32) {
         get(out, ordinal)
     }
 
     /// The name of before HIP 6 keeps the layout of before HIP 6.
-    Device fn hipGetDeviceProperties(out: Out<PropertiesR0000>, ordinal: i32) {
+    Device Legal fn hipGetDeviceProperties(out: Out<PropertiesR0000>, ordinal: i32) {
         get(out, ordinal)
     }
 
-    Device fn hipChooseDeviceR0600(out: Out<i32>, wished: In<PropertiesR0600>) {
+    Device Legal fn hipChooseDeviceR0600(out: Out<i32>, wished: In<PropertiesR0600>) {
         wish(out, wished)
     }
 
-    Device fn hipChooseDeviceR0000(out: Out<i32>, wished: In<PropertiesR0000>) {
+    Device Legal fn hipChooseDeviceR0000(out: Out<i32>, wished: In<PropertiesR0000>) {
         wish(out, wished)
     }
 
-    Device fn hipChooseDevice(out: Out<i32>, wished: In<PropertiesR0000>) {
+    Device Legal fn hipChooseDevice(out: Out<i32>, wished: In<PropertiesR0000>) {
         wish(out, wished)
     }
 }

@@ -210,95 +210,95 @@ fn volume(parameters: In<Memcpy3DParameters>, order: Order) -> Result<()> {
 }
 
 api! {
-    Context fn hipMemcpyParam2D(description: In<Memcpy2D>) {
+    Context Invalidates fn hipMemcpyParam2D(description: In<Memcpy2D>) {
         described(&description.get()?, &SIX, Order::now(false))
     }
 
-    Context fn hipMemcpyParam2D_in_5(description: In<Memcpy2D>) {
+    Context Invalidates fn hipMemcpyParam2D_in_5(description: In<Memcpy2D>) {
         described(&description.get()?, &FIVE, Order::now(false))
     }
 
-    Context fn hipMemcpyParam2DAsync(description: In<Memcpy2D>, in_stream: Handle) {
+    Context Appends fn hipMemcpyParam2DAsync(description: In<Memcpy2D>, in_stream: Handle) {
         described(&description.get()?, &SIX, Order::later(in_stream, false))
     }
 
-    Context fn hipMemcpyParam2DAsync_in_5(description: In<Memcpy2D>, in_stream: Handle) {
+    Context Appends fn hipMemcpyParam2DAsync_in_5(description: In<Memcpy2D>, in_stream: Handle) {
         described(&description.get()?, &FIVE, Order::later(in_stream, false))
     }
 
-    Context fn hipDrvMemcpy2DUnaligned(description: In<Memcpy2D>) {
+    Context Invalidates fn hipDrvMemcpy2DUnaligned(description: In<Memcpy2D>) {
         described(&description.get()?, &SIX, Order::now(false))
     }
 
-    Context fn hipDrvMemcpy2DUnaligned_in_5(description: In<Memcpy2D>) {
+    Context Invalidates fn hipDrvMemcpy2DUnaligned_in_5(description: In<Memcpy2D>) {
         described(&description.get()?, &FIVE, Order::now(false))
     }
 
-    Context fn hipDrvMemcpy3D(description: In<Memcpy3D>) {
+    Context Invalidates fn hipDrvMemcpy3D(description: In<Memcpy3D>) {
         described_volume(&description.get()?, &SIX, Order::now(false))
     }
 
-    Context fn hipDrvMemcpy3D_in_5(description: In<Memcpy3DIn5>) {
+    Context Invalidates fn hipDrvMemcpy3D_in_5(description: In<Memcpy3DIn5>) {
         described_volume(&description.get()?.into(), &FIVE, Order::now(false))
     }
 
-    Context fn hipDrvMemcpy3DAsync(description: In<Memcpy3D>, in_stream: Handle) {
+    Context Appends fn hipDrvMemcpy3DAsync(description: In<Memcpy3D>, in_stream: Handle) {
         described_volume(&description.get()?, &SIX, Order::later(in_stream, false))
     }
 
-    Context fn hipDrvMemcpy3DAsync_in_5(description: In<Memcpy3DIn5>, in_stream: Handle) {
+    Context Appends fn hipDrvMemcpy3DAsync_in_5(description: In<Memcpy3DIn5>, in_stream: Handle) {
         described_volume(&description.get()?.into(), &FIVE, Order::later(in_stream, false))
     }
 
-    Context fn hipMemcpy3D / hipMemcpy3D_spt (parameters: In<Memcpy3DParameters>) |own| {
+    Context Invalidates fn hipMemcpy3D / hipMemcpy3D_spt (parameters: In<Memcpy3DParameters>) |own| {
         volume(parameters, Order::now(own))
     }
 
-    Context fn hipMemcpy3DAsync / hipMemcpy3DAsync_spt (parameters: In<Memcpy3DParameters>, in_stream: Handle) |own| {
+    Context Appends fn hipMemcpy3DAsync / hipMemcpy3DAsync_spt (parameters: In<Memcpy3DParameters>, in_stream: Handle) |own| {
         volume(parameters, Order::later(in_stream, own))
     }
 
-    Context fn hipMemcpy2D / hipMemcpy2D_spt (
+    Context Invalidates fn hipMemcpy2D / hipMemcpy2D_spt (
         to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32,
     ) |own| {
         let (to, from) = (Rows { address: to, pitch: to_pitch }, Rows { address: from, pitch: from_pitch });
         plane(to, from, [width, height], kind, Order::now(own))
     }
 
-    Context fn hipMemcpy2DAsync / hipMemcpy2DAsync_spt (
+    Context Appends fn hipMemcpy2DAsync / hipMemcpy2DAsync_spt (
         to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32, in_stream: Handle,
     ) |own| {
         let (to, from) = (Rows { address: to, pitch: to_pitch }, Rows { address: from, pitch: from_pitch });
         plane(to, from, [width, height], kind, Order::later(in_stream, own))
     }
 
-    Context fn hipMemcpy2DToArray / hipMemcpy2DToArray_spt (
+    Context Invalidates fn hipMemcpy2DToArray / hipMemcpy2DToArray_spt (
         to: Handle, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, kind: u32,
     ) |own| {
         to_array(Window { array: to, x, y }, Rows { address: from, pitch }, [width, height], kind, Order::now(own))
     }
 
-    Context fn hipMemcpy2DToArrayAsync / hipMemcpy2DToArrayAsync_spt (
+    Context Appends fn hipMemcpy2DToArrayAsync / hipMemcpy2DToArrayAsync_spt (
         to: Handle, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, kind: u32, in_stream: Handle,
     ) |own| {
         let order = Order::later(in_stream, own);
         to_array(Window { array: to, x, y }, Rows { address: from, pitch }, [width, height], kind, order)
     }
 
-    Context fn hipMemcpy2DFromArray / hipMemcpy2DFromArray_spt (
+    Context Invalidates fn hipMemcpy2DFromArray / hipMemcpy2DFromArray_spt (
         to: u64, pitch: usize, from: Handle, x: usize, y: usize, width: usize, height: usize, kind: u32,
     ) |own| {
         from_array(Rows { address: to, pitch }, Window { array: from, x, y }, [width, height], kind, Order::now(own))
     }
 
-    Context fn hipMemcpy2DFromArrayAsync / hipMemcpy2DFromArrayAsync_spt (
+    Context Appends fn hipMemcpy2DFromArrayAsync / hipMemcpy2DFromArrayAsync_spt (
         to: u64, pitch: usize, from: Handle, x: usize, y: usize, width: usize, height: usize, kind: u32, in_stream: Handle,
     ) |own| {
         let order = Order::later(in_stream, own);
         from_array(Rows { address: to, pitch }, Window { array: from, x, y }, [width, height], kind, order)
     }
 
-    Context fn hipMemcpy2DArrayToArray(
+    Context Invalidates fn hipMemcpy2DArrayToArray(
         to: Handle, to_x: usize, to_y: usize, from: Handle, from_x: usize, from_y: usize, width: usize, height: usize, kind: u32,
     ) {
         let order = Order::now(false);
@@ -310,14 +310,14 @@ api! {
     }
 
     /// Bytes that go on in the next row.
-    Context fn hipMemcpyToArray(to: Handle, x: usize, y: usize, from: u64, count: usize, kind: u32) {
+    Context Invalidates fn hipMemcpyToArray(to: Handle, x: usize, y: usize, from: u64, count: usize, kind: u32) {
         check_kind(kind)?;
         linear(Window { array: to, x, y }, from, count, Order::now(false), |array, memory, extent| {
             Transfer { to: array, from: memory, extent }
         })
     }
 
-    Context fn hipMemcpyFromArray / hipMemcpyFromArray_spt (
+    Context Invalidates fn hipMemcpyFromArray / hipMemcpyFromArray_spt (
         to: u64, from: Handle, x: usize, y: usize, count: usize, kind: u32,
     ) |own| {
         check_kind(kind)?;
@@ -326,33 +326,33 @@ api! {
         })
     }
 
-    Context fn hipMemcpyAtoD(to: u64, from: Handle, offset: usize, size: usize) {
+    Context Invalidates fn hipMemcpyAtoD(to: u64, from: Handle, offset: usize, size: usize) {
         array_line(Side::at(Place::Device(to)), Side::array(from, offset as u64), size, Order::now(false))
     }
 
-    Context fn hipMemcpyDtoA(to: Handle, offset: usize, from: u64, size: usize) {
+    Context Invalidates fn hipMemcpyDtoA(to: Handle, offset: usize, from: u64, size: usize) {
         array_line(Side::array(to, offset as u64), Side::at(Place::Device(from)), size, Order::now(false))
     }
 
-    Context fn hipMemcpyAtoA(to: Handle, to_offset: usize, from: Handle, from_offset: usize, size: usize) {
+    Context Invalidates fn hipMemcpyAtoA(to: Handle, to_offset: usize, from: Handle, from_offset: usize, size: usize) {
         let (to, from) = (Side::array(to, to_offset as u64), Side::array(from, from_offset as u64));
         array_line(to, from, size, Order::now(false))
     }
 
-    Context fn hipMemcpyAtoH(to: u64, from: Handle, offset: usize, size: usize) {
+    Context Invalidates fn hipMemcpyAtoH(to: u64, from: Handle, offset: usize, size: usize) {
         array_line(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, Order::now(false))
     }
 
-    Context fn hipMemcpyAtoHAsync(to: u64, from: Handle, offset: usize, size: usize, in_stream: Handle) {
+    Context Appends fn hipMemcpyAtoHAsync(to: u64, from: Handle, offset: usize, size: usize, in_stream: Handle) {
         let order = Order::later(in_stream, false);
         array_line(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, order)
     }
 
-    Context fn hipMemcpyHtoA(to: Handle, offset: usize, from: u64, size: usize) {
+    Context Invalidates fn hipMemcpyHtoA(to: Handle, offset: usize, from: u64, size: usize) {
         array_line(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, Order::now(false))
     }
 
-    Context fn hipMemcpyHtoAAsync(to: Handle, offset: usize, from: u64, size: usize, in_stream: Handle) {
+    Context Appends fn hipMemcpyHtoAAsync(to: Handle, offset: usize, from: u64, size: usize, in_stream: Handle) {
         let order = Order::later(in_stream, false);
         array_line(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, order)
     }

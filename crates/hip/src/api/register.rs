@@ -112,12 +112,10 @@ pub extern "C" fn __hipRegisterSurface(
 fn managed_memory(context: &std::sync::Arc<Context>, size: usize, first: u64) -> Result<u64> {
     const ATTACH_GLOBAL: u32 = 1;
     let address = memory::alloc_managed(context, size as u64, ATTACH_GLOBAL)?;
-    if first != 0
-        && let Some(checked) =
-            Transfer::line(Place::Device(address), Place::Host(first), size as u64).check()?
-    {
+    if first != 0 {
+        let transfer = Transfer::line(Place::Device(address), Place::Host(first), size as u64);
         // SAFETY: the compiler's first value lies in the program's data, and the copy is waited for.
-        unsafe { checked.run(&context.legacy(), true) }?;
+        unsafe { transfer.run(|| Ok::<_, Error>(context.legacy()), true) }?;
     }
     Ok(address)
 }
@@ -179,17 +177,17 @@ fn pop() -> Result<Call> {
 }
 
 api! {
-    Device fn hipConfigureCall(grid: Dim3, block: Dim3, shared: usize, stream: Handle) {
+    Device Legal fn hipConfigureCall(grid: Dim3, block: Dim3, shared: usize, stream: Handle) {
         push(grid, block, shared, stream);
         Ok(())
     }
 
-    Device fn __hipPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: Handle) {
+    Device Legal fn __hipPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: Handle) {
         push(grid, block, shared, stream);
         Ok(())
     }
 
-    Device fn __hipPopCallConfiguration(grid: Out<Dim3>, block: Out<Dim3>, shared: Out<usize>, stream: Out<Handle>) {
+    Device Legal fn __hipPopCallConfiguration(grid: Out<Dim3>, block: Out<Dim3>, shared: Out<usize>, stream: Out<Handle>) {
         let call = pop()?;
         grid.set(call.grid);
         block.set(call.block);
@@ -198,7 +196,7 @@ api! {
         Ok(())
     }
 
-    Device fn hipSetupArgument(from: u64, size: usize, offset: usize) {
+    Device Legal fn hipSetupArgument(from: u64, size: usize, offset: usize) {
         let end = offset.checked_add(size).filter(|n| *n <= MAX_ARGUMENTS).ok_or(Error::InvalidValue)?;
         if from == 0 {
             return Err(Error::InvalidValue);
@@ -215,7 +213,7 @@ api! {
         })
     }
 
-    Context fn hipLaunchByPtr(host: u64) {
+    Context Appends fn hipLaunchByPtr(host: u64) {
         let mut call = pop()?;
         let context = current::stream(call.stream, false).map_err(|_| Error::InvalidValue)?.context()?;
         let function = registered::function_of(host, &context).map_err(|_| Error::InvalidDeviceFunction)?;

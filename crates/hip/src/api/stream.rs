@@ -6,8 +6,8 @@ use std::sync::Mutex;
 
 use driver::event;
 use driver::handle::lock;
-use driver::memory::value::Word;
-use driver::stream::{self as streams, Kind, LOWEST_PRIORITY};
+use driver::memory::value::{Comparison, Condition, Step, Word};
+use driver::stream::{self as streams, HostCall, Kind, LOWEST_PRIORITY, Operation, Policy};
 
 use crate::abi::{In, Out, tell};
 use crate::api::device::HIGHEST_PRIORITY;
@@ -38,38 +38,33 @@ fn all_units() -> Result<Vec<u32>> {
 type HostFunction = extern "C" fn(u64);
 type Callback = extern "C" fn(Handle, u32, u64);
 
-/// Whether a word of memory, of which the mask leaves some bits, is what a wait is for.
-fn reached(now: u64, value: u64, mask: u64, flags: u32) -> bool {
-    let now = now & mask;
-    match flags {
-        0 => now >= value,
-        1 => now == value,
-        2 => now & value != 0,
-        _ => !(now | value) & mask != 0,
-    }
-}
+/// `hipStreamWaitValueGte` and those that follow it: how a word is compared with the value.
+const COMPARISONS: [Comparison; 4] =
+    [Comparison::AtLeast, Comparison::Equal, Comparison::AnySet, Comparison::AnyClear];
 
-fn word(handle: Handle, address: u64, wide: bool) -> Result<(std::sync::Arc<driver::stream::Stream>, Word)> {
+/// Puts an operation on one word into a stream.
+fn on_word(handle: Handle, address: u64, wide: bool, step: impl FnOnce(Word) -> Result<Step>) -> Result<()> {
     if address == 0 {
         return Err(Error::InvalidValue);
     }
-    Ok((stream(handle, false)?, Word::at(address, wide)?))
+    let stream = stream(handle, false)?;
+    let step = step(Word::at(address, wide)?)?;
+    Ok(stream.submit(Operation::Word(step), Policy::Later)?)
 }
 
-fn wait(handle: Handle, address: u64, wide: bool, value: u64, mask: u64, flags: u32) -> Result<()> {
-    let (stream, word) = word(handle, address, wide)?;
-    if flags > 3 {
-        return Err(Error::InvalidValue);
-    }
-    word.wait(&stream, move |now| reached(now, value, mask, flags));
-    Ok(())
+/// A wait for a word, of which only the bits of the mask count.
+fn wait(word: Word, value: u64, mask: u64, flags: u32) -> Result<Step> {
+    let comparison = *COMPARISONS.get(flags as usize).ok_or(Error::InvalidValue)?;
+    Ok(Step::Wait(word, Condition { comparison, value, mask }))
 }
 
-fn write(handle: Handle, address: u64, wide: bool, value: u64) -> Result<()> {
-    let (stream, word) = word(handle, address, wide)?;
-    word.write(&stream, value);
-    Ok(())
+/// The status for the outcome of a stream's work.
+fn status(outcome: driver::Result<()>) -> u32 {
+    outcome.err().map_or(0, |error| Error::from(error).code())
 }
+
+/// `hipStreamCaptureStatusNone`: the stream does not capture.
+const CAPTURE_STATUS_NONE: u32 = 0;
 
 thread_local! {
     /// `hipStreamCaptureMode`: global at first.
@@ -95,19 +90,19 @@ pub extern "C" fn hipGetStreamDeviceId(handle: Handle) -> i32 {
 }
 
 api! {
-    Context fn hipStreamCreate(out: Out<Handle>) {
+    Context Legal fn hipStreamCreate(out: Out<Handle>) {
         create(out, 0, 0)
     }
 
-    Context fn hipStreamCreateWithFlags(out: Out<Handle>, flags: u32) {
+    Context Legal fn hipStreamCreateWithFlags(out: Out<Handle>, flags: u32) {
         create(out, flags, 0)
     }
 
-    Context fn hipStreamCreateWithPriority(out: Out<Handle>, flags: u32, priority: i32) {
+    Context Legal fn hipStreamCreateWithPriority(out: Out<Handle>, flags: u32, priority: i32) {
         create(out, flags, priority)
     }
 
-    Context fn hipExtStreamCreateWithCUMask(out: Out<Handle>, words: u32, mask: In<u32>) {
+    Context Legal fn hipExtStreamCreateWithCUMask(out: Out<Handle>, words: u32, mask: In<u32>) {
         if out.is_null() {
             return Err(Error::InvalidHandle);
         }
@@ -121,7 +116,7 @@ api! {
     }
 
     /// A mask that has no unit of the device stands for all.
-    Context fn hipExtStreamGetCUMask(handle: Handle, words: u32, out: Out<u32>) {
+    Context Legal fn hipExtStreamGetCUMask(handle: Handle, words: u32, out: Out<u32>) {
         out.required()?;
         let all = all_units()?;
         if (words as usize) < all.len() {
@@ -134,7 +129,7 @@ api! {
         Ok(())
     }
 
-    Context fn hipStreamDestroy(handle: Handle) {
+    Context Legal fn hipStreamDestroy(handle: Handle) {
         if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
             return Err(Error::InvalidHandle);
         }
@@ -143,19 +138,19 @@ api! {
         Ok(())
     }
 
-    Context fn hipStreamQuery / hipStreamQuery_spt (handle: Handle) |own| {
+    Context Invalidates fn hipStreamQuery / hipStreamQuery_spt (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         if stream.idle() { Ok(stream.context()?.check()?) } else { Err(Error::NotReady) }
     }
 
-    Context fn hipStreamSynchronize / hipStreamSynchronize_spt (handle: Handle) |own| {
+    Context Invalidates fn hipStreamSynchronize / hipStreamSynchronize_spt (handle: Handle) |own| {
         let stream = stream(handle, own)?;
         stream.synchronize();
         Ok(stream.context()?.check()?)
     }
 
     /// The null stream is none that could be asked.
-    Context fn hipStreamGetFlags / hipStreamGetFlags_spt (handle: Handle, flags: Out<u32>) |own| {
+    Context Legal fn hipStreamGetFlags / hipStreamGetFlags_spt (handle: Handle, flags: Out<u32>) |own| {
         flags.required()?;
         if handle == 0 && !own {
             return Err(Error::InvalidValue);
@@ -164,87 +159,84 @@ api! {
         Ok(())
     }
 
-    Context fn hipStreamGetPriority / hipStreamGetPriority_spt (handle: Handle, priority: Out<i32>) |own| {
+    Context Legal fn hipStreamGetPriority / hipStreamGetPriority_spt (handle: Handle, priority: Out<i32>) |own| {
         priority.required()?;
         priority.set(stream(handle, own)?.priority().max(HIGHEST_PRIORITY));
         Ok(())
     }
 
-    Context fn hipStreamGetDevice(handle: Handle, device: Out<i32>) {
+    Context Legal fn hipStreamGetDevice(handle: Handle, device: Out<i32>) {
         device.required()?.set(device_of(handle)?);
         Ok(())
     }
 
-    Context fn hipStreamWaitEvent / hipStreamWaitEvent_spt (handle: Handle, event: Handle, flags: u32) |own| {
+    Context Appends fn hipStreamWaitEvent / hipStreamWaitEvent_spt (handle: Handle, event: Handle, flags: u32) |own| {
         let stream = stream(handle, own).map_err(|_| Error::InvalidHandle)?;
         let event = event::get(event)?;
         if flags != 0 {
             return Err(Error::InvalidValue);
         }
-        event.wait_in(&stream);
-        Ok(())
+        Ok(event.wait_in(&stream)?)
     }
 
-    Context fn hipStreamAddCallback / hipStreamAddCallback_spt (
+    Context Appends fn hipStreamAddCallback / hipStreamAddCallback_spt (
         handle: Handle, function: Option<Callback>, data: u64, flags: u32,
     ) |own| {
         let function = function.filter(|_| flags == 0).ok_or(Error::InvalidValue)?;
         let stream = stream(handle, own)?;
-        let context = stream.context()?;
-        let status = move || context.check().err().map_or(0, |e| Error::from(e).code());
-        stream.call(true, move || function(handle, status(), data));
-        Ok(())
+        stream.context()?;
+        let callback = HostCall::Callback { function, stream: handle, data, status };
+        Ok(stream.submit(Operation::Host(callback), Policy::Later)?)
     }
 
-    Context fn hipLaunchHostFunc / hipLaunchHostFunc_spt (handle: Handle, function: Option<HostFunction>, data: u64) |own| {
+    Context Appends fn hipLaunchHostFunc / hipLaunchHostFunc_spt (handle: Handle, function: Option<HostFunction>, data: u64) |own| {
         let function = function.ok_or(Error::InvalidValue)?;
-        stream(handle, own)?.call(false, move || function(data));
-        Ok(())
+        Ok(stream(handle, own)?.submit(Operation::Host(HostCall::Function { function, data }), Policy::Later)?)
     }
 
-    Context fn hipStreamWaitValue32(handle: Handle, address: u64, value: u32, flags: u32, mask: u32) {
-        wait(handle, address, false, u64::from(value), u64::from(mask), flags)
+    Context Appends fn hipStreamWaitValue32(handle: Handle, address: u64, value: u32, flags: u32, mask: u32) {
+        on_word(handle, address, false, |word| wait(word, u64::from(value), u64::from(mask), flags))
     }
 
-    Context fn hipStreamWaitValue64(handle: Handle, address: u64, value: u64, flags: u32, mask: u64) {
-        wait(handle, address, true, value, mask, flags)
+    Context Appends fn hipStreamWaitValue64(handle: Handle, address: u64, value: u64, flags: u32, mask: u64) {
+        on_word(handle, address, true, |word| wait(word, value, mask, flags))
     }
 
     /// Flags are for later use; they change nothing.
-    Context fn hipStreamWriteValue32(handle: Handle, address: u64, value: u32, _flags: u32) {
-        write(handle, address, false, u64::from(value))
+    Context Appends fn hipStreamWriteValue32(handle: Handle, address: u64, value: u32, _flags: u32) {
+        on_word(handle, address, false, |word| Ok(Step::Write(word, u64::from(value))))
     }
 
-    Context fn hipStreamWriteValue64(handle: Handle, address: u64, value: u64, _flags: u32) {
-        write(handle, address, true, value)
+    Context Appends fn hipStreamWriteValue64(handle: Handle, address: u64, value: u64, _flags: u32) {
+        on_word(handle, address, true, |word| Ok(Step::Write(word, value)))
     }
 
     /// No stream captures.
-    Context fn hipStreamIsCapturing / hipStreamIsCapturing_spt (handle: Handle, status: Out<u32>) |own| {
+    Context Legal fn hipStreamIsCapturing / hipStreamIsCapturing_spt (handle: Handle, status: Out<u32>) |own| {
         status.required()?;
         stream(handle, own)?;
-        status.set(0);
+        status.set(CAPTURE_STATUS_NONE);
         Ok(())
     }
 
-    Context fn hipStreamGetCaptureInfo / hipStreamGetCaptureInfo_spt (handle: Handle, status: Out<u32>, _id: Out<u64>) |own| {
+    Context Legal fn hipStreamGetCaptureInfo / hipStreamGetCaptureInfo_spt (handle: Handle, status: Out<u32>, _id: Out<u64>) |own| {
         status.required()?;
         stream(handle, own)?;
-        status.set(0);
+        status.set(CAPTURE_STATUS_NONE);
         Ok(())
     }
 
-    Context fn hipStreamGetCaptureInfo_v2 / hipStreamGetCaptureInfo_v2_spt (
+    Context Legal fn hipStreamGetCaptureInfo_v2 / hipStreamGetCaptureInfo_v2_spt (
         handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _count: Out<usize>,
     ) |own| {
         status.required()?;
         stream(handle, own)?;
-        status.set(0);
+        status.set(CAPTURE_STATUS_NONE);
         Ok(())
     }
 
     /// The mode is the thread's; it matters once a stream captures.
-    Device fn hipThreadExchangeStreamCaptureMode(mode: Out<u32>) {
+    Device Legal fn hipThreadExchangeStreamCaptureMode(mode: Out<u32>) {
         let new = mode.read()?;
         if new > RELAXED {
             return Err(Error::InvalidValue);

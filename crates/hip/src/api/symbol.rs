@@ -51,37 +51,37 @@ impl Copy {
 }
 
 api! {
-    Context fn hipGetSymbolAddress(out: Out<u64>, symbol: u64) {
+    Context Legal fn hipGetSymbolAddress(out: Out<u64>, symbol: u64) {
         out.required()?;
         out.set(registered::variable_of(symbol, &current::context()?)?.0);
         Ok(())
     }
 
-    Context fn hipGetSymbolSize(out: Out<usize>, symbol: u64) {
+    Context Legal fn hipGetSymbolSize(out: Out<usize>, symbol: u64) {
         out.required()?;
         out.set(registered::variable_of(symbol, &current::context()?)?.1 as usize);
         Ok(())
     }
 
-    Context fn hipMemcpyToSymbol / hipMemcpyToSymbol_spt (
+    Context Invalidates fn hipMemcpyToSymbol / hipMemcpyToSymbol_spt (
         symbol: u64, other: u64, size: usize, offset: usize, kind: u32,
     ) |own| {
         Copy { symbol, other, size, offset, kind, to_symbol: true }.go(0, own, true)
     }
 
-    Context fn hipMemcpyToSymbolAsync / hipMemcpyToSymbolAsync_spt (
+    Context Appends fn hipMemcpyToSymbolAsync / hipMemcpyToSymbolAsync_spt (
         symbol: u64, other: u64, size: usize, offset: usize, kind: u32, stream: Handle,
     ) |own| {
         Copy { symbol, other, size, offset, kind, to_symbol: true }.go(stream, own, false)
     }
 
-    Context fn hipMemcpyFromSymbol / hipMemcpyFromSymbol_spt (
+    Context Invalidates fn hipMemcpyFromSymbol / hipMemcpyFromSymbol_spt (
         other: u64, symbol: u64, size: usize, offset: usize, kind: u32,
     ) |own| {
         Copy { symbol, other, size, offset, kind, to_symbol: false }.go(0, own, true)
     }
 
-    Context fn hipMemcpyFromSymbolAsync / hipMemcpyFromSymbolAsync_spt (
+    Context Appends fn hipMemcpyFromSymbolAsync / hipMemcpyFromSymbolAsync_spt (
         other: u64, symbol: u64, size: usize, offset: usize, kind: u32, stream: Handle,
     ) |own| {
         Copy { symbol, other, size, offset, kind, to_symbol: false }.go(stream, own, false)

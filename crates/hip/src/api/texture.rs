@@ -134,7 +134,7 @@ pub use self::hipCreateSurfaceObject as _Z22hipCreateSurfaceObjectPP13__hip_surf
 pub use self::hipDestroySurfaceObject as _Z23hipDestroySurfaceObjectP13__hip_surface;
 
 api! {
-    Context fn hipTexObjectCreate(
+    Context Legal fn hipTexObjectCreate(
         out: Out<u64>, memory: In<ResourceDescriptor>, texture: In<TextureDescriptor>, part: In<ViewDescriptor>,
     ) {
         out.required()?.set(create(&*current::context()?, memory, texture, part)?);
@@ -142,27 +142,27 @@ api! {
     }
 
     /// What is no object is no mistake.
-    Context fn hipTexObjectDestroy(handle: u64) {
+    Context Legal fn hipTexObjectDestroy(handle: u64) {
         object::destroy(handle);
         Ok(())
     }
 
-    Context fn hipTexObjectGetResourceDesc(out: Out<ResourceDescriptor>, handle: u64) {
+    Context Legal fn hipTexObjectGetResourceDesc(out: Out<ResourceDescriptor>, handle: u64) {
         out.required()?.set(object::get(handle, false)?.resource.into());
         Ok(())
     }
 
-    Context fn hipTexObjectGetTextureDesc(out: Out<TextureDescriptor>, handle: u64) {
+    Context Legal fn hipTexObjectGetTextureDesc(out: Out<TextureDescriptor>, handle: u64) {
         out.required()?.set(object::get(handle, false)?.sampling.ok_or(Error::InvalidValue)?.into());
         Ok(())
     }
 
-    Context fn hipTexObjectGetResourceViewDesc(out: Out<ViewDescriptor>, handle: u64) {
+    Context Legal fn hipTexObjectGetResourceViewDesc(out: Out<ViewDescriptor>, handle: u64) {
         out.required()?.set(object::get(handle, false)?.view.unwrap_or_default().into());
         Ok(())
     }
 
-    Context fn hipCreateTextureObject(out: Out<u64>, memory: In<ResourceDesc>, texture: In<TextureDesc>, part: In<ViewDesc>) {
+    Context Legal fn hipCreateTextureObject(out: Out<u64>, memory: In<ResourceDesc>, texture: In<TextureDesc>, part: In<ViewDesc>) {
         out.required()?;
         let (memory, texture) = (resource(&memory.get()?)?, sampling(&texture.get()?));
         let part = if part.is_null() { None } else { Some(View::from(part.get()?)) };
@@ -177,27 +177,27 @@ api! {
     }
 
     /// What is no object is no mistake.
-    Context fn hipDestroyTextureObject(handle: u64) {
+    Context Legal fn hipDestroyTextureObject(handle: u64) {
         object::destroy(handle);
         Ok(())
     }
 
-    Context fn hipGetTextureObjectResourceDesc(out: Out<ResourceDesc>, handle: u64) {
+    Context Legal fn hipGetTextureObjectResourceDesc(out: Out<ResourceDesc>, handle: u64) {
         out.required()?.set(resource_desc(object::get(handle, false)?.resource));
         Ok(())
     }
 
-    Context fn hipGetTextureObjectTextureDesc(out: Out<TextureDesc>, handle: u64) {
+    Context Legal fn hipGetTextureObjectTextureDesc(out: Out<TextureDesc>, handle: u64) {
         out.required()?.set(texture_desc(&object::get(handle, false)?.sampling.ok_or(Error::InvalidValue)?));
         Ok(())
     }
 
-    Context fn hipGetTextureObjectResourceViewDesc(out: Out<ViewDesc>, handle: u64) {
+    Context Legal fn hipGetTextureObjectResourceViewDesc(out: Out<ViewDesc>, handle: u64) {
         out.required()?.set(object::get(handle, false)?.view.unwrap_or_default().into());
         Ok(())
     }
 
-    Context fn hipCreateSurfaceObject(out: Out<u64>, memory: In<ResourceDesc>) {
+    Context Legal fn hipCreateSurfaceObject(out: Out<u64>, memory: In<ResourceDesc>) {
         out.required()?;
         let memory = memory.get()?;
         if memory.kind != kind::ARRAY || memory.pointer == 0 {
@@ -208,7 +208,7 @@ api! {
     }
 
     /// What is no object is no mistake.
-    Context fn hipDestroySurfaceObject(handle: u64) {
+    Context Legal fn hipDestroySurfaceObject(handle: u64) {
         object::destroy(handle);
         Ok(())
     }

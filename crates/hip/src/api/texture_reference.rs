@@ -115,7 +115,7 @@ fn linear(offset: Out<usize>, reference: &Reference, address: u64, size: usize) 
 }
 
 api! {
-    Device fn hipModuleGetTexRef(out: Out<Handle>, handle: Handle, name: Text) {
+    Device Legal fn hipModuleGetTexRef(out: Out<Handle>, handle: Handle, name: Text) {
         out.required()?;
         let name = name.name()?;
         if handle == 0 {
@@ -134,19 +134,19 @@ api! {
         Ok(())
     }
 
-    Context fn hipTexRefSetArray(handle: Handle, to: Handle, flags: u32) {
+    Context Legal fn hipTexRefSetArray(handle: Handle, to: Handle, flags: u32) {
         array(handle, to, flags)
     }
 
-    Context fn hipTexRefSetMipmappedArray(handle: Handle, to: Handle, flags: u32) {
+    Context Legal fn hipTexRefSetMipmappedArray(handle: Handle, to: Handle, flags: u32) {
         mipmap(handle, to, flags)
     }
 
-    Context fn hipTexRefSetAddress(offset: Out<usize>, handle: Handle, address: u64, size: usize) {
+    Context Legal fn hipTexRefSetAddress(offset: Out<usize>, handle: Handle, address: u64, size: usize) {
         on(handle, |r| linear(offset, r, address, size))
     }
 
-    Context fn hipTexRefSetAddress2D(handle: Handle, description: In<ArrayDescriptor>, address: u64, pitch: usize) {
+    Context Legal fn hipTexRefSetAddress2D(handle: Handle, description: In<ArrayDescriptor>, address: u64, pitch: usize) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -155,20 +155,20 @@ api! {
         on(handle, |r| Ok(r.set_pitch(address, (d.format, d.channels), extent, pitch as u64)?))
     }
 
-    Context fn hipTexRefSetFormat(handle: Handle, format: u32, channels: i32) {
+    Context Legal fn hipTexRefSetFormat(handle: Handle, format: u32, channels: i32) {
         on(handle, |r| Ok(r.set_format(format, channels as u32)?))
     }
 
     /// Flags that HIP does not know change nothing.
-    Context fn hipTexRefSetFlags(handle: Handle, flags: u32) {
+    Context Legal fn hipTexRefSetFlags(handle: Handle, flags: u32) {
         change(handle, |s| s.sampling.flags = flags & FLAGS)
     }
 
-    Context fn hipTexRefSetFilterMode(handle: Handle, mode: u32) {
+    Context Legal fn hipTexRefSetFilterMode(handle: Handle, mode: u32) {
         change(handle, |s| s.sampling.filter = mode)
     }
 
-    Context fn hipTexRefSetAddressMode(handle: Handle, number: i32, mode: u32) {
+    Context Legal fn hipTexRefSetAddressMode(handle: Handle, number: i32, mode: u32) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -176,7 +176,7 @@ api! {
         change(handle, |s| s.sampling.address[axis] = mode)
     }
 
-    Context fn hipTexRefSetBorderColor(handle: Handle, colour: In<[f32; 4]>) {
+    Context Legal fn hipTexRefSetBorderColor(handle: Handle, colour: In<[f32; 4]>) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -184,41 +184,41 @@ api! {
         change(handle, |s| s.sampling.border = colour)
     }
 
-    Context fn hipTexRefSetMaxAnisotropy(handle: Handle, most: u32) {
+    Context Legal fn hipTexRefSetMaxAnisotropy(handle: Handle, most: u32) {
         change(handle, |s| s.sampling.anisotropy = most)
     }
 
-    Context fn hipTexRefSetMipmapFilterMode(handle: Handle, mode: u32) {
+    Context Legal fn hipTexRefSetMipmapFilterMode(handle: Handle, mode: u32) {
         change(handle, |s| s.sampling.level_filter = mode)
     }
 
-    Context fn hipTexRefSetMipmapLevelBias(handle: Handle, bias: f32) {
+    Context Legal fn hipTexRefSetMipmapLevelBias(handle: Handle, bias: f32) {
         change(handle, |s| s.sampling.bias = bias)
     }
 
-    Context fn hipTexRefSetMipmapLevelClamp(handle: Handle, least: f32, most: f32) {
+    Context Legal fn hipTexRefSetMipmapLevelClamp(handle: Handle, least: f32, most: f32) {
         if least > most {
             return Err(Error::InvalidValue);
         }
         change(handle, |s| (s.sampling.least, s.sampling.most) = (least, most))
     }
 
-    Context fn hipTexRefGetArray(out: Out<Handle>, handle: Handle) {
+    Context Legal fn hipTexRefGetArray(out: Out<Handle>, handle: Handle) {
         give_bound(out, handle, |r| if let Resource::Array(array) = r { Some(array) } else { None })
     }
 
-    Context fn hipTexRefGetMipMappedArray(out: Out<Handle>, handle: Handle) {
+    Context Legal fn hipTexRefGetMipMappedArray(out: Out<Handle>, handle: Handle) {
         give_bound(out, handle, |r| if let Resource::Mipmap(mipmap) = r { Some(mipmap) } else { None })
     }
 
-    Context fn hipTexRefGetAddress(out: Out<u64>, handle: Handle) {
+    Context Legal fn hipTexRefGetAddress(out: Out<u64>, handle: Handle) {
         give_bound(out, handle, |r| match r {
             Resource::Linear { address, .. } | Resource::Pitch { address, .. } => Some(address),
             _ => None,
         })
     }
 
-    Context fn hipTexRefGetAddressMode(out: Out<u32>, handle: Handle, number: i32) {
+    Context Legal fn hipTexRefGetAddressMode(out: Out<u32>, handle: Handle, number: i32) {
         out.required()?;
         if handle == 0 {
             return Err(Error::InvalidValue);
@@ -228,19 +228,19 @@ api! {
         give(out, handle, |s| s.sampling.address[axis])
     }
 
-    Context fn hipTexRefGetBorderColor(out: Out<[f32; 4]>, handle: Handle) {
+    Context Legal fn hipTexRefGetBorderColor(out: Out<[f32; 4]>, handle: Handle) {
         give(out, handle, |s| s.sampling.border)
     }
 
-    Context fn hipTexRefGetFilterMode(out: Out<u32>, handle: Handle) {
+    Context Legal fn hipTexRefGetFilterMode(out: Out<u32>, handle: Handle) {
         give(out, handle, |s| s.sampling.filter)
     }
 
-    Context fn hipTexRefGetFlags(out: Out<u32>, handle: Handle) {
+    Context Legal fn hipTexRefGetFlags(out: Out<u32>, handle: Handle) {
         give(out, handle, |s| s.sampling.flags & FLAGS)
     }
 
-    Context fn hipTexRefGetFormat(format: Out<u32>, channels: Out<i32>, handle: Handle) {
+    Context Legal fn hipTexRefGetFormat(format: Out<u32>, channels: Out<i32>, handle: Handle) {
         format.required()?;
         channels.required()?;
         let state = on(handle, |r| Ok(r.state()))?;
@@ -249,26 +249,26 @@ api! {
         Ok(())
     }
 
-    Context fn hipTexRefGetMaxAnisotropy(out: Out<i32>, handle: Handle) {
+    Context Legal fn hipTexRefGetMaxAnisotropy(out: Out<i32>, handle: Handle) {
         give(out, handle, |s| s.sampling.anisotropy as i32)
     }
 
-    Context fn hipTexRefGetMipmapFilterMode(out: Out<u32>, handle: Handle) {
+    Context Legal fn hipTexRefGetMipmapFilterMode(out: Out<u32>, handle: Handle) {
         give(out, handle, |s| s.sampling.level_filter)
     }
 
-    Context fn hipTexRefGetMipmapLevelBias(out: Out<f32>, handle: Handle) {
+    Context Legal fn hipTexRefGetMipmapLevelBias(out: Out<f32>, handle: Handle) {
         give(out, handle, |s| s.sampling.bias)
     }
 
-    Context fn hipTexRefGetMipmapLevelClamp(least: Out<f32>, most: Out<f32>, handle: Handle) {
+    Context Legal fn hipTexRefGetMipmapLevelClamp(least: Out<f32>, most: Out<f32>, handle: Handle) {
         least.required()?;
         most.required()?;
         give(least, handle, |s| s.sampling.least)?;
         give(most, handle, |s| s.sampling.most)
     }
 
-    Context fn hipBindTexture(offset: Out<usize>, handle: Handle, address: u64, format: In<ChannelFormat>, size: usize) {
+    Context Legal fn hipBindTexture(offset: Out<usize>, handle: Handle, address: u64, format: In<ChannelFormat>, size: usize) {
         if address == 0 || handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -279,7 +279,7 @@ api! {
         })
     }
 
-    Context fn hipBindTexture2D(
+    Context Legal fn hipBindTexture2D(
         offset: Out<usize>, handle: Handle, address: u64, format: In<ChannelFormat>, width: usize, height: usize, pitch: usize,
     ) {
         if address == 0 || handle == 0 || pitch == 0 {
@@ -291,24 +291,24 @@ api! {
         Ok(())
     }
 
-    Context fn hipBindTextureToArray(handle: Handle, to: Handle, format: In<ChannelFormat>) {
+    Context Legal fn hipBindTextureToArray(handle: Handle, to: Handle, format: In<ChannelFormat>) {
         format.get()?;
         array(handle, to, OVERRIDE_FORMAT)
     }
 
-    Context fn hipBindTextureToMipmappedArray(handle: Handle, to: Handle, format: In<ChannelFormat>) {
+    Context Legal fn hipBindTextureToMipmappedArray(handle: Handle, to: Handle, format: In<ChannelFormat>) {
         format.get()?;
         mipmap(handle, to, OVERRIDE_FORMAT)
     }
 
-    Context fn hipUnbindTexture(handle: Handle) {
+    Context Legal fn hipUnbindTexture(handle: Handle) {
         on(handle, |r| {
             r.change(|s| s.resource = None);
             Ok(())
         })
     }
 
-    Context fn hipGetTextureAlignmentOffset(out: Out<usize>, handle: Handle) {
+    Context Legal fn hipGetTextureAlignmentOffset(out: Out<usize>, handle: Handle) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -317,7 +317,7 @@ api! {
     }
 
     /// A registered variable's address is its reference.
-    Context fn hipGetTextureReference(out: Out<Handle>, symbol: u64) {
+    Context Legal fn hipGetTextureReference(out: Out<Handle>, symbol: u64) {
         out.required()?.set(symbol);
         Ok(())
     }

@@ -73,11 +73,11 @@ pub extern "C" fn __gnu_f2h_ieee(single: f32) -> u16 {
 
 api! {
     /// There is no profiler to switch.
-    Device fn hipProfilerStart() {
+    Device Legal fn hipProfilerStart() {
         Ok(())
     }
 
-    Device fn hipProfilerStop() {
+    Device Legal fn hipProfilerStop() {
         Ok(())
     }
 }

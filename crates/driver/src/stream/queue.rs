@@ -1,0 +1,310 @@
+//! Who runs a stream's operations, and when.
+//!
+//! [`Stream::submit`] is the one way into a stream. It runs brief operations in the calling thread if nothing is
+//! before them and queues all others. A thread that synchronises runs the queue itself unless another thread is
+//! running it, so that a launch and its wait need no hand-over; dispatchers run what nobody waits for.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use host::threads::Turn;
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+use crate::handle::lock;
+
+use super::dispatch::dispatcher;
+use super::operation::{Operation, Rest};
+use super::{Kind, Point, Stream};
+
+/// When the call that submits an operation may return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// At once, unless the operation uses memory that the program may change after the call.
+    Later,
+    /// When the operation has ended. Operations on device memory alone may still be running, as on the hardware.
+    Wait,
+}
+
+impl Policy {
+    /// The policy of a function that waits or does not.
+    pub fn waiting(wait: bool) -> Self {
+        if wait { Policy::Wait } else { Policy::Later }
+    }
+}
+
+/// An operation on its way.
+struct Item {
+    sequence: u64,
+    /// What it waits for in other streams.
+    after: SmallVec<[Point; 1]>,
+    operation: Operation,
+}
+
+#[derive(Default)]
+pub(super) struct Queue {
+    items: VecDeque<Item>,
+    /// The buffer for the items that a runner takes out, kept to save an allocation each time.
+    spare: VecDeque<Item>,
+    /// A thread is running this stream.
+    running: bool,
+    /// The stream is on the dispatchers' list.
+    listed: bool,
+}
+
+/// A spare buffer of more items than this is not kept.
+const KEPT: usize = 4096;
+
+/// How long a thread that waits for a runner spins before it sleeps: waking takes longer than a short kernel.
+const LOOK: Duration = Duration::from_micros(20);
+
+/// An operation that its caller is running. It ends when this is dropped.
+struct AtOnce<'a> {
+    stream: &'a Arc<Stream>,
+    sequence: u64,
+}
+
+impl AtOnce<'_> {
+    /// The end of the operation.
+    fn point(&self) -> Point {
+        Point { stream: Arc::clone(self.stream), sequence: self.sequence }
+    }
+}
+
+impl Drop for AtOnce<'_> {
+    fn drop(&mut self) {
+        self.stream.ended(self.sequence);
+        self.stream.rest(lock(&self.stream.queue));
+    }
+}
+
+impl Stream {
+    /// Does an operation after everything before it in this stream, and in the streams that the rules of the
+    /// legacy stream make it wait for.
+    ///
+    /// All work comes into a stream here: this is the only place that runs or queues an operation.
+    pub fn submit(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<()> {
+        let mut after = SmallVec::new();
+        if operation.settle(self, &mut after)? == Rest::Nothing {
+            return Ok(());
+        }
+        let must_end = operation.must_end(policy == Policy::Wait);
+        if (must_end || operation.is_brief())
+            && after.is_empty()
+            && let Some(now) = self.begin()
+        {
+            return self.run_now(operation, &now);
+        }
+        if !must_end {
+            operation.detach();
+        }
+        let record = if let Operation::Record(record) = &operation { Some(record.clone()) } else { None };
+        let sequence = self.enqueue(after, operation);
+        if let Some(record) = record {
+            record.recorded(Point { stream: Arc::clone(self), sequence });
+        }
+        if must_end {
+            self.drain(sequence);
+            return self.context()?.check();
+        }
+        Ok(())
+    }
+
+    fn run_now(self: &Arc<Self>, operation: Operation, now: &AtOnce<'_>) -> Result<()> {
+        if !operation.survives_faults() {
+            self.context()?.check()?;
+        }
+        if let Err(error) = operation.run(self, None) {
+            self.fail(error);
+        }
+        if let Operation::Record(record) = operation {
+            record.recorded(now.point());
+        }
+        Ok(())
+    }
+
+    /// Lets the caller run an operation itself if nothing is before it, in this stream or by the rules of the
+    /// legacy stream. What is submitted meanwhile waits for it.
+    fn begin(self: &Arc<Self>) -> Option<AtOnce<'_>> {
+        if !self.idle() {
+            return None;
+        }
+        let mut after = SmallVec::new();
+        self.add_waits(&mut after);
+        let mut queue = lock(&self.queue);
+        if !after.is_empty() || queue.running || !queue.items.is_empty() {
+            return None;
+        }
+        queue.running = true;
+        let sequence = self.next_sequence();
+        Some(AtOnce { stream: self, sequence })
+    }
+
+    /// Adds what the rules of the legacy stream make an operation in this stream wait for.
+    fn add_waits(self: &Arc<Self>, after: &mut SmallVec<[Point; 1]>) {
+        if self.kind != Kind::NonBlocking
+            && self.life.many_streams.load(Ordering::Acquire)
+            && let Some(context) = self.context.upgrade()
+        {
+            context.default_stream_waits(self, after);
+        }
+    }
+
+    /// The number of a new operation; the queue is locked.
+    fn next_sequence(&self) -> u64 {
+        let sequence = self.enqueued.load(Ordering::Relaxed) + 1;
+        self.enqueued.store(sequence, Ordering::Release);
+        sequence
+    }
+
+    fn enqueue(self: &Arc<Self>, mut after: SmallVec<[Point; 1]>, operation: Operation) -> u64 {
+        self.add_waits(&mut after);
+        let (sequence, list) = {
+            let mut queue = lock(&self.queue);
+            let sequence = self.next_sequence();
+            queue.items.push_back(Item { sequence, after, operation });
+            let list = !queue.listed && !queue.running;
+            queue.listed |= list;
+            (sequence, list)
+        };
+        if list {
+            dispatcher().list(self);
+        }
+        sequence
+    }
+
+    /// Waits for everything submitted so far.
+    pub fn synchronize(self: &Arc<Self>) {
+        self.drain(self.enqueued.load(Ordering::Acquire));
+    }
+
+    /// Runs or waits until everything up to `sequence` has ended.
+    pub(super) fn drain(self: &Arc<Self>, sequence: u64) {
+        let mut looked = false;
+        while self.completed.load(Ordering::Acquire) < sequence {
+            let mut queue = lock(&self.queue);
+            if queue.running && !looked {
+                drop(queue);
+                looked = true;
+                self.look(sequence);
+                continue;
+            }
+            if queue.running {
+                self.waiters.fetch_add(1, Ordering::SeqCst);
+                while queue.running && self.completed.load(Ordering::SeqCst) < sequence {
+                    queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                }
+                self.waiters.fetch_sub(1, Ordering::SeqCst);
+                continue;
+            }
+            queue.running = true;
+            drop(queue);
+            self.run_until(sequence);
+        }
+    }
+
+    /// Spins briefly until everything up to `sequence` has ended.
+    fn look(&self, sequence: u64) {
+        let start = Instant::now();
+        while self.completed.load(Ordering::Acquire) < sequence && start.elapsed() < LOOK {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner. `false`: there is
+    /// nothing to run, or another thread runs it.
+    pub(super) fn take_over(&self) -> bool {
+        let mut queue = lock(&self.queue);
+        queue.listed = false;
+        if queue.running || queue.items.is_empty() {
+            return false;
+        }
+        queue.running = true;
+        true
+    }
+
+    /// Runs what is queued, up to `sequence`; the caller has set `running`.
+    pub(super) fn run_until(self: &Arc<Self>, sequence: u64) {
+        let mut batch = VecDeque::new();
+        let turn = Turn::begin();
+        loop {
+            {
+                let mut queue = lock(&self.queue);
+                // Takes all that may run at once: with a lock for each operation, the runner and the threads that
+                // submit would wait for each other.
+                match queue.items.back() {
+                    Some(last) if last.sequence <= sequence => {
+                        if batch.capacity() == 0 {
+                            batch = std::mem::take(&mut queue.spare);
+                        }
+                        std::mem::swap(&mut queue.items, &mut batch);
+                    }
+                    _ => {
+                        let count = queue.items.partition_point(|item| item.sequence <= sequence);
+                        batch.extend(queue.items.drain(..count));
+                    }
+                }
+                if batch.is_empty() {
+                    if batch.capacity() <= KEPT {
+                        queue.spare = batch;
+                    }
+                    return self.rest(queue);
+                }
+            }
+            turn.again();
+            while let Some(Item { sequence, after, operation }) = batch.pop_front() {
+                for point in &after {
+                    point.wait();
+                }
+                self.perform(operation, &turn);
+                self.ended(sequence);
+            }
+        }
+    }
+
+    /// Runs an operation and drops it: what it held is released before anybody learns that it has ended.
+    fn perform(self: &Arc<Self>, operation: Operation, turn: &Turn) {
+        if operation.survives_faults() || !self.life.faulted.load(Ordering::Acquire) {
+            let outcome = catch_unwind(AssertUnwindSafe(|| operation.run(self, Some(turn))));
+            if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
+                self.fail(error);
+            }
+        }
+    }
+
+    /// Publishes that an operation has ended.
+    fn ended(&self, sequence: u64) {
+        self.completed.store(sequence, Ordering::SeqCst);
+        if self.waiters.load(Ordering::SeqCst) > 0 {
+            drop(lock(&self.queue));
+            self.changed.notify_all();
+        }
+    }
+
+    /// Gives up running the stream; if there is work left, a dispatcher takes it.
+    fn rest(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
+        queue.running = false;
+        let list = !queue.items.is_empty() && !queue.listed;
+        queue.listed |= list;
+        // Waiters register under the lock.
+        let waited_for = self.waiters.load(Ordering::SeqCst) > 0;
+        drop(queue);
+        if waited_for {
+            self.changed.notify_all();
+        }
+        if list {
+            dispatcher().list(self);
+        }
+        self.leave_if_done();
+    }
+
+    /// Marks the context and its device as faulted.
+    fn fail(&self, error: Error) {
+        if !self.life.faulted.swap(true, Ordering::AcqRel) {
+            self.device.set_fault(error);
+        }
+    }
+}
