@@ -297,7 +297,7 @@ impl Program {
     pub fn of_module(module: Module, engine: Engine) -> Result<Program, Vec<wave::verify::Problem>> {
         wave::verify::verify(&module)?;
         let unit = *blake3::hash(module.to_string().as_bytes()).as_bytes();
-        let maker = Maker::from_environment(engine, unit);
+        let maker = Maker::new(engine, Making::default(), unit);
         Ok(Program::new(Modules::Whole(Arc::new(module)), HashMap::new(), maker))
     }
 

@@ -7,6 +7,7 @@ mod library;
 mod multicast;
 mod objects;
 mod operations;
+mod options;
 mod promised;
 mod refused;
 mod rows;

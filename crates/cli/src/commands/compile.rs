@@ -7,9 +7,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use cpu::{Cpu, Effort, Program, Settings, Source, Specialisation, backend, info};
 use driver::backend::{Backend, LoadOptions};
 use host::options::Options;
+use simd::View;
 use wave::op::Op;
 use wave::{FuncId, Module};
 

@@ -9,11 +9,12 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cpu::{Engine, Program, Specialisation, Target};
+use cpu::{Engine, Forced, Program, Specialisation, Target};
 use file::{Expected, Section};
 use grid::Workers;
 use hwtruth::sample::Turn;
-use simd::{Request, View};
+use simd::llvm::Search;
+use simd::{CodeKey, Request, View};
 use support::case::{self, Run};
 use support::execute::{By, execute};
 use wave::interp::Interpreter;
@@ -72,19 +73,21 @@ fn errors(text: &str) -> Vec<(usize, String)> {
     }
 }
 
-fn target(avx512: bool, per_lane: bool) -> Target {
+fn target(avx512: bool) -> Target {
     // Texts are made for any processor.
     let cpu = if avx512 { "x86-64-v4" } else { "x86-64-v3" };
-    Target { cpu, avx512, per_lane, features: String::new(), effort: None, ..Target::native() }
+    Target { cpu, avx512, features: String::new() }
 }
 
 /// The text of a section's stage, or why there is none.
 fn stage(module: &Module, section: &Section) -> Result<String, String> {
     let mut kernels = module.kernels().filter(|(_, f)| section.kernel.as_ref().is_none_or(|k| *k == f.name));
     let (kernel, _) = kernels.next().ok_or("no such kernel")?;
-    let target = target(section.avx512, section.per_lane);
+    let target = target(section.avx512);
+    let forced = Forced { per_lane: section.per_lane, ..Forced::default() };
     let spec = Specialisation::of_launch([1, 1, 1], section.block);
-    let request = Request { module, kernel, spec, target: &target, unit: [0; 32] };
+    let code = CodeKey { spec, target: &target, forced: &forced };
+    let request = Request { module, kernel, unit: [0; 32], code, llvm: &Search::default() };
     let after = section.after.as_deref();
     match section.stage.as_str() {
         "shapes" => simd::explained(&request, View::Shapes, after).map_err(|e| e.to_string()),
@@ -120,8 +123,9 @@ fn run(name: &str, module: &Module, run: &Run, workers: &[Workers]) -> Result<()
     let kernel = module.function(&run.kernel).ok_or("no such kernel")?;
     let spec = Specialisation::of_launch(run.grid, run.block).in_clusters(run.cluster.is_some());
     for per_lane in [false, true] {
-        let target = Target { per_lane, ..Target::native() };
-        let request = Request { module, kernel, spec, target: &target, unit: [0; 32] };
+        let (target, forced) = (Target::native(), Forced { per_lane, ..Forced::default() });
+        let code = CodeKey { spec, target: &target, forced: &forced };
+        let request = Request { module, kernel, unit: [0; 32], code, llvm: &Search::default() };
         // What lanes that wait for each other are put in blocks for is no longer SSA.
         let stages = simd::stages(&request).map_err(|e| e.to_string())?;
         for (name, func) in stages.into_iter().filter(|(name, _)| *name != "meetings") {
@@ -139,7 +143,8 @@ fn run(name: &str, module: &Module, run: &Run, workers: &[Workers]) -> Result<()
     ];
     for (name, per_lane, _) in ways.into_iter().filter(|way| way.2.takes(&case)) {
         let Ok(target) = Target::named(name) else { continue };
-        let program = load(Engine::Compiled)?.for_target(Target { per_lane, ..target });
+        let program = load(Engine::Compiled)?.for_target(target);
+        let program = program.forced(Forced { per_lane, ..Forced::default() });
         let how = if per_lane { ", lane by lane" } else { "" };
         for workers in workers {
             execute(&program, workers, run, By::Engine(Engine::Compiled))
