@@ -1,32 +1,33 @@
 //! How functions of a C interface are written down.
 
-/// What a function means to a stream capture: work submitted to a stream that captures becomes a node of a graph
-/// instead of running. The second column of [`api!`](crate::api!).
+/// What a function means to a stream capture: work submitted to a stream that captures becomes a node of a
+/// graph instead of running. The second column of [`api!`](crate::api!).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capture {
     /// It neither takes part in a capture nor disturbs one.
     Legal,
     /// It puts work into a stream. If that stream captures, the work becomes a node.
     Appends,
-    /// It asks about work or waits for work that a capture may hold, uses the legacy stream and waits for it, or puts
-    /// something into a stream that graphs have no node for. Where a capture is concerned it fails, and the capture is
-    /// invalid.
+    /// It asks about work or waits for work that a capture may hold, uses the legacy stream and waits for it,
+    /// or puts something into a stream that graphs have no node for. Where a capture is concerned it fails,
+    /// and the capture is invalid.
     Invalidates,
-    /// A "potentially unsafe" call: it does something that replaying a graph would not repeat, or may wait for the
-    /// device. While a capture is under way it fails and makes the capture invalid, unless the mode is relaxed.
+    /// A "potentially unsafe" call: it does something that replaying a graph would not repeat, or may wait
+    /// for the device. While a capture is under way it fails and makes the capture invalid, unless the mode
+    /// is relaxed.
     Unsafe,
 }
 
 /// How the functions of an interface behave towards a capture, by their names.
 pub type Captures = &'static [(&'static str, Capture)];
 
-/// Defines functions: what each needs, what it means to a capture ([`Capture`]), its names, its arguments, its body. A
-/// second name after `/` is the twin whose null stream is the thread's own; the body then tells the two apart by the
-/// variable in bars.
+/// Defines functions: what each needs, what it means to a capture ([`Capture`]), its names, its arguments,
+/// its body. A second name after `/` is the twin whose null stream is the thread's own; the body then tells
+/// the two apart by the variable in bars.
 ///
-/// The crate that uses it has `abi::Code`, `abi::Need` and `abi::enter`, which runs the checks and the body, and a
-/// macro `exported`, which is given the name and the function. A module uses it once: the second column becomes its
-/// constant `CAPTURES`.
+/// The crate that uses it has `abi::Code`, `abi::Need` and `abi::enter`, which runs the checks and the body,
+/// and a macro `exported`, which is given the name and the function. A module uses it once: the second column
+/// becomes its constant `CAPTURES`.
 #[macro_export]
 macro_rules! api {
     ($($(#[$meta:meta])* $need:ident $capture:ident fn $($name:ident)/+ ($($arg:ident: $ty:ty),* $(,)?) $(|$own:ident|)? $body:block)*) => {
@@ -77,8 +78,8 @@ macro_rules! api_fn {
     };
 }
 
-/// Joins the `CAPTURES` of modules that use [`api!`] to one table. A module that is left out has an unused constant,
-/// which the compiler reports.
+/// Joins the `CAPTURES` of modules that use [`api!`] to one table. A module that is left out has an unused
+/// constant, which the compiler reports.
 #[macro_export]
 macro_rules! captures {
     ($($module:ident)*) => {
@@ -87,7 +88,8 @@ macro_rules! captures {
             [$($module::CAPTURES),*].into_iter().flatten().copied()
         }
 
-        /// What a function means to a stream capture. `None`: there is no such function, or it is not written.
+        /// What a function means to a stream capture. `None`: there is no such function, or it is not
+        /// written.
         pub fn capture_behaviour(name: &str) -> Option<$crate::Capture> {
             captures().find(|row| row.0 == name).map(|row| row.1)
         }

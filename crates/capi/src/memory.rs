@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::memory::pool::Pool;
+use driver::memory::pool::{Pool, attribute};
 use driver::memory::{managed, pool};
 use driver::stream::Stream;
 use driver::{Error, Result};
@@ -10,9 +10,9 @@ use driver::{Error, Result};
 use crate::types::{MemLocation, PoolProps};
 use crate::{In, Out};
 
-/// Attributes 1 to 3 of a pool are words, the others long words.
-fn is_word(attribute: u32) -> bool {
-    matches!(attribute, 1..=3)
+/// The truth values among a pool's attributes are words, the others long words.
+fn is_word(number: u32) -> bool {
+    (attribute::REUSE_FOLLOW_EVENT_DEPENDENCIES..attribute::RELEASE_THRESHOLD).contains(&number)
 }
 
 /// Writes a pool's attribute to its place.
@@ -48,7 +48,8 @@ pub const FILE_DESCRIPTOR: u32 = 1;
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`, `hipMemAllocationTypePinned`.
 pub const PINNED: u32 = 1;
 
-/// Makes a pool at the location that `location_of` makes of the one that is asked for; for other processes where `can_share`.
+/// Makes a pool at the location that `location_of` makes of the one that is asked for; for other processes
+/// where `can_share`.
 pub fn create_pool<E: From<Error>>(
     out: Out<u64>,
     properties: In<PoolProps>,

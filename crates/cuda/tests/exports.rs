@@ -1,9 +1,11 @@
-//! What the built library is called and exports.
+//! What the built library is called and exports, and what each function means to a stream capture.
 
 mod library;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use capi::Capture::{self, Appends, Invalidates, Legal, Unsafe};
+use cuda::api::{capture_behaviour, captures};
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSymbol};
 
@@ -35,4 +37,108 @@ fn is_called_libcuda_so_1() {
     let soname = entries.iter().find(|e| e.d_tag.get(endian) == u64::from(object::elf::DT_SONAME));
     let soname = soname.expect("a name").d_val.get(endian) as u32;
     assert_eq!(strings.get(soname), Ok(&b"libcuda.so.1"[..]));
+}
+
+fn rows() -> BTreeMap<&'static str, Capture> {
+    let rows: BTreeMap<_, _> = captures().collect();
+    assert_eq!(rows.len(), captures().count(), "no function has two rows");
+    rows
+}
+
+/// Functions of a stream that do not put work into it as a node: they ask about it or change how it behaves.
+const NO_WORK: &[&str] = &[
+    "cuStreamCopyAttributes",
+    "cuStreamEndCapture",
+    "cuStreamGetAttribute",
+    "cuStreamGetCaptureInfo_v2",
+    "cuStreamGetCaptureInfo_v3",
+    "cuStreamGetCtx",
+    "cuStreamGetCtx_v2",
+    "cuStreamGetDevice",
+    "cuStreamGetFlags",
+    "cuStreamGetId",
+    "cuStreamGetPriority",
+    "cuStreamIsCapturing",
+    "cuStreamSetAttribute",
+];
+
+/// Those that a capturing stream refuses: by the programming guide's "Prohibited and Unhandled Operations",
+/// and by the notes of the driver API's reference on cuStreamAddCallback and cuCtxRecordEvent.
+const REFUSED: &[&str] = &[
+    "cuGraphicsMapResources",
+    "cuGraphicsUnmapResources",
+    "cuMemPrefetchAsync",
+    "cuMemPrefetchAsync_v2",
+    "cuStreamAddCallback",
+    "cuStreamAttachMemAsync",
+    "cuStreamQuery",
+    "cuStreamSynchronize",
+];
+
+#[test]
+fn functions_answer_a_capture_as_the_manuals_say() {
+    let rows = rows();
+    for (name, capture) in &rows {
+        // A twin for the per-thread stream: `_ptsz` of a function that names a stream, `_ptds` of one that
+        // waits for the default stream.
+        if let Some(first) = name.strip_suffix("_ptsz") {
+            let expected = match first {
+                _ if NO_WORK.contains(&first) => Legal,
+                _ if REFUSED.contains(&first) => Invalidates,
+                _ => Appends,
+            };
+            assert_eq!((*capture, rows.get(first)), (expected, Some(&expected)), "{name}");
+        }
+        if let Some(first) = name.strip_suffix("_ptds") {
+            assert_eq!((*capture, rows.get(first)), (Invalidates, Some(&Invalidates)), "{name}");
+        }
+    }
+    for (expected, names) in [
+        // They use the legacy stream or ask about work without naming a stream.
+        (
+            Invalidates,
+            &["cuCtxSynchronize", "cuEventQuery", "cuEventSynchronize", "cuCtxRecordEvent", "cuCtxWaitEvent"]
+                [..],
+        ),
+        // "In the case of cudaMalloc, the operation is not enqueued asynchronously to a stream."
+        (
+            Unsafe,
+            &[
+                "cuMemAlloc_v2",
+                "cuMemFree_v2",
+                "cuMemHostAlloc",
+                "cuMemFreeHost",
+                "cuArrayCreate_v2",
+                "cuModuleLoadData",
+            ],
+        ),
+        (
+            Legal,
+            &[
+                "cuInit",
+                "cuThreadExchangeStreamCaptureMode",
+                "cuStreamCreate",
+                "cuEventCreate",
+                "cuStreamDestroy_v2",
+            ],
+        ),
+        (Appends, &["cuLaunch", "cuLaunchGridAsync"]),
+    ] {
+        for name in names {
+            assert_eq!(capture_behaviour(name), Some(expected), "{name}");
+        }
+    }
+    assert_eq!(capture_behaviour("cuNothing"), None);
+}
+
+#[test]
+fn every_exported_function_is_in_the_table_or_not_written() {
+    let rows = rows();
+    let unwritten = include_str!(concat!(env!("OUT_DIR"), "/stubs.rs"));
+    let exports = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/exports.txt"));
+    for name in exports.lines().filter(|name| name.starts_with("cu") && !name.starts_with("cudbg")) {
+        let stub = unwritten.contains(&format!("fn {name}("));
+        assert!(rows.contains_key(name) != stub, "{name}");
+    }
+    assert!(rows.keys().all(|name| exports.lines().any(|exported| exported == *name)));
 }

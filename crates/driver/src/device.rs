@@ -99,9 +99,9 @@ pub mod attribute {
     pub const TENSOR_MAPS: i32 = 127;
 }
 
-/// Attributes of a device by number, from 1 without a gap; those that follow from its capability ([`capability`]), here as of 8.6, and what the
-/// backend says come before. Where the hardware has what this driver does not do (textures apart, which keep their documented limits), the
-/// answer is the truth: no.
+/// Attributes of a device by number, from 1 without a gap; those that follow from its capability
+/// ([`capability`]), here as of 8.6, and what the backend says come before. Where the hardware has what this
+/// driver does not do (textures apart, which keep their documented limits), the answer is the truth: no.
 #[rustfmt::skip]
 const ATTRIBUTES: &[(i32, i32)] = &[
     (1, 1024), // max threads per block
@@ -309,17 +309,29 @@ impl Device {
     }
 }
 
-/// What peers can do with each other's memory, which is all the process's: 0 the rank of the connection, 1 access, 2 atomics, 3 arrays.
+/// Attributes of a pair of devices by number.
+pub mod peer {
+    /// The rank of the connection.
+    pub const PERFORMANCE_RANK: u32 = 0;
+    /// Whether kernels can access the other device's memory.
+    pub const ACCESS_SUPPORTED: u32 = 1;
+    /// Whether atomic operations on it work.
+    pub const NATIVE_ATOMIC_SUPPORTED: u32 = 2;
+    /// Whether its arrays can be accessed.
+    pub const ARRAY_ACCESS_SUPPORTED: u32 = 3;
+}
+
+/// What devices can do with each other's memory, which is all the process's.
 pub fn peer_attribute(number: u32) -> Result<i32> {
     match number {
-        0 => Ok(0),
-        1 | 2 => Ok(1),
-        3 => Ok(0),
+        peer::ACCESS_SUPPORTED | peer::NATIVE_ATOMIC_SUPPORTED => Ok(1),
+        peer::PERFORMANCE_RANK | peer::ARRAY_ACCESS_SUPPORTED => Ok(0),
         _ => Err(Error::InvalidValue),
     }
 }
 
-/// The most elements of so many bytes that a one-dimensional texture of linear memory can have: 2^28 of 16 bytes, 2^30 at most.
+/// The most elements of so many bytes that a one-dimensional texture of linear memory can have: 2^28 of 16
+/// bytes, 2^30 at most.
 pub fn texture_1d_linear_max_width(bytes: u64) -> Result<u64> {
     (1u64 << 32).checked_div(bytes).map(|width| width.min(1 << 30)).ok_or(Error::InvalidValue)
 }
@@ -337,8 +349,17 @@ pub fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
     Some((hex(domain)?, hex(bus)?, hex(device)?))
 }
 
-/// So many devices like `base`. Of these the process may see some only ([`crate::visible`]).
-pub fn virtual_devices(base: &DeviceInfo, count: u32) -> Vec<DeviceInfo> {
+/// The virtual devices that the environment asks for, all like `base`: `ANYWARP_DEVICES` (their number, 1 to
+/// 64), `ANYWARP_COMPUTE_CAPABILITY` (as `8.6`), `ANYWARP_MEMORY` (bytes of each, or with a suffix K, M, G or
+/// T). A value that cannot be read is told on standard error and passed over. Of these the process may see
+/// some only ([`crate::visible`]).
+pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
+    let count = setting("ANYWARP_DEVICES", "a number from 1 to 64", |v| {
+        v.parse().ok().filter(|n| (1..=64).contains(n))
+    });
+    let capability = setting("ANYWARP_COMPUTE_CAPABILITY", "a capability such as 8.6", parse_capability);
+    let memory = setting("ANYWARP_MEMORY", "a size such as 8G", parse_size);
+    let count = count.unwrap_or(1);
     (0..count)
         .map(|i| {
             let mut info = base.clone();

@@ -29,7 +29,8 @@ struct Recorded {
     time: Time,
 }
 
-/// When a record was reached, of a timed event: nanoseconds since the process's first event, plus 1; 0: not yet.
+/// When a record was reached, of a timed event: nanoseconds since the process's first event, plus 1; 0: not
+/// yet.
 type Time = Option<Arc<AtomicU64>>;
 
 /// An event.
@@ -205,7 +206,8 @@ impl Record {
     }
 }
 
-/// The wait for an event, as an operation of a stream. Each submission waits for the record that is the last then.
+/// The wait for an event, as an operation of a stream. Each submission waits for the record that is the last
+/// then.
 #[derive(Clone)]
 pub struct Wait {
     event: Arc<Event>,

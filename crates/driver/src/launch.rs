@@ -69,8 +69,8 @@ pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     Ok(())
 }
 
-/// The most bytes of local memory that a thread can have: 512 KiB less what the hardware's driver keeps for itself,
-/// as an H100 with driver 580.159 answers.
+/// The most bytes of local memory that a thread can have: 512 KiB less what the hardware's driver keeps for
+/// itself, as an H100 with driver 580.159 answers.
 const MOST_LOCAL: u64 = (512 << 10) - 576;
 
 /// Refuses a kernel that needs too much local memory; its module loads nevertheless.
@@ -88,14 +88,14 @@ fn check_local(function: &Function) -> Result<()> {
     Err(Error::InvalidValue)
 }
 
-/// Puts a checked launch into a stream of the function's context; `params` is the parameter buffer, of exactly the
-/// kernel's size.
+/// Puts a checked launch into a stream of the function's context; `params` is the parameter buffer, of
+/// exactly the kernel's size.
 pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream: &Arc<Stream>) -> Result<()> {
     stream.submit(Operation::Launch(Prepared::new(function, config, params)), Policy::Later)
 }
 
-/// A launch that has been checked, as an operation of a stream. It is moved into a queue and out of it: each byte
-/// counts.
+/// A launch that has been checked, as an operation of a stream. It is moved into a queue and out of it: each
+/// byte counts.
 #[derive(Clone)]
 pub struct Prepared {
     function: Arc<Function>,
@@ -111,7 +111,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// A launch of a shape that [`check`] has passed; `params` is the parameter buffer, of exactly the kernel's size.
+    /// A launch of a shape that [`check`] has passed; `params` is the parameter buffer, of exactly the
+    /// kernel's size.
     pub fn new(function: Arc<Function>, config: &Config, params: Params) -> Self {
         let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
         let cluster = cluster.map(|size| size.map(|blocks| blocks as u8));
@@ -119,7 +120,8 @@ impl Prepared {
         Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits }
     }
 
-    /// Looks up what belongs to one submission: what texture references are bound to, and the context's limits.
+    /// Looks up what belongs to one submission: what texture references are bound to, and the context's
+    /// limits.
     pub(crate) fn settle(&mut self, stream: &Stream) -> Result<()> {
         let function = &self.function;
         let module = &function.module;
@@ -138,8 +140,8 @@ impl Prepared {
     }
 
     /// Compiles the code of a kernel's first launch on a thread of its own while the launch waits for others:
-    /// kernels launched one after the other are then compiled at the same time. If it cannot, only the overlap is
-    /// lost.
+    /// kernels launched one after the other are then compiled at the same time. If it cannot, only the
+    /// overlap is lost.
     fn compile_ahead(&self) {
         static COMPILING: AtomicU64 = AtomicU64::new(0);
         /// Counts a thread until it ends, in whatever way.

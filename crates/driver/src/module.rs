@@ -10,7 +10,7 @@ use crate::backend::{
     ReferenceInfo, Usage,
 };
 use crate::context::Context;
-use crate::device::{Device, attribute};
+use crate::device::{self, Device};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
 use crate::texture::reference::Reference;
@@ -52,8 +52,8 @@ pub struct Report {
 /// What the log says of bytes that are no code.
 pub const NO_IMAGE: &str = "error   : neither PTX nor a fatbin nor a linked image: no code\n";
 
-/// The texts in a container, for a device. Errors go to the report; that there is no text for the device is told by default, too, since few
-/// programs show the report.
+/// The texts in a container, for a device. Errors go to the report; that there is no text for the device is
+/// told by default, too, since few programs show the report.
 pub fn texts(device: &Device, bytes: &[u8], report: &mut Report) -> Result<Vec<(String, Vec<u8>)>> {
     let (major, minor) = device.info.compute_capability;
     image::texts(bytes, major * 10 + minor).map_err(|error| refused(device, error, report))
@@ -174,7 +174,8 @@ pub fn place(
                 continue;
             }
             let to = base.wrapping_add(offset) as *mut u8;
-            // SAFETY: the piece lies in the block of `layout.size` bytes, which was just allocated for this module; nobody else knows it.
+            // SAFETY: the piece lies in the block of `layout.size` bytes, which was just allocated for this
+            // module; nobody else knows it.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         }
         base
@@ -277,7 +278,7 @@ impl Module {
         if let Some(function) = functions.get(&index) {
             return Ok(Arc::clone(function));
         }
-        let limit = self.context.device.known(attribute::MAX_SHARED_MEMORY_PER_BLOCK) as u32;
+        let limit = self.context.device.known(device::attribute::MAX_SHARED_MEMORY_PER_BLOCK) as u32;
         let dynamic = limit.saturating_sub(info.static_shared);
         let name = std::ffi::CString::new(info.name.as_str()).unwrap_or_default();
         let made = FUNCTIONS.insert_with(|handle| {
@@ -331,8 +332,8 @@ impl Module {
         Ok(made.0)
     }
 
-    /// Brings the variables of the references up to date with what they are bound to. Waits for the context's work first if a binding changed:
-    /// what runs still sees the old one.
+    /// Brings the variables of the references up to date with what they are bound to. Waits for the context's
+    /// work first if a binding changed: what runs still sees the old one.
     ///
     /// # Errors
     /// A reference is bound to what is not any more, or to what cannot be read as it says.
@@ -370,6 +371,43 @@ pub struct Legacy {
 
 /// Bytes of the parameter buffer of old.
 pub const LEGACY_PARAMS: usize = 4096;
+
+/// Attributes of functions by their numbers, the same in every interface.
+pub mod attribute {
+    /// The most threads of a block.
+    pub const MAX_THREADS_PER_BLOCK: i32 = 0;
+    /// Bytes of static shared memory of a block.
+    pub const SHARED_SIZE: i32 = 1;
+    /// Bytes of the constant memory that the kernel reads.
+    pub const CONST_SIZE: i32 = 2;
+    /// Bytes of local memory of a thread.
+    pub const LOCAL_SIZE: i32 = 3;
+    /// Registers of a thread.
+    pub const REGISTERS: i32 = 4;
+    /// The virtual architecture that the code was compiled for, as 10 × major + minor.
+    pub const PTX_VERSION: i32 = 5;
+    /// The architecture that it runs on.
+    pub const BINARY_VERSION: i32 = 6;
+    /// Whether global loads were compiled to use the first cache.
+    pub const CACHE_MODE_CA: i32 = 7;
+    /// The most bytes of dynamic shared memory of a block; can be set.
+    pub const MAX_DYNAMIC_SHARED_SIZE: i32 = 8;
+    /// The preferred part of the cache for shared memory in percent, -1: the default; can be set.
+    pub const PREFERRED_CARVEOUT: i32 = 9;
+    /// Whether a launch must give the size of its clusters.
+    pub const CLUSTER_SIZE_MUST_BE_SET: i32 = 10;
+    /// The x side that its clusters must have, 0: any; can be set.
+    pub const REQUIRED_CLUSTER_WIDTH: i32 = 11;
+    /// The z side of the same.
+    pub const REQUIRED_CLUSTER_DEPTH: i32 = 13;
+    /// Whether clusters may be larger than every device takes; can be set.
+    pub const NON_PORTABLE_CLUSTERS: i32 = 14;
+    /// How clusters are spread over the device; can be set.
+    pub const CLUSTER_POLICY: i32 = 15;
+
+    /// The last of the policies.
+    pub(super) const LAST_CLUSTER_POLICY: i32 = 2;
+}
 
 /// A kernel in a context.
 pub struct Function {
@@ -432,7 +470,7 @@ impl Function {
 
     /// Threads that a block may have.
     pub fn max_threads(&self) -> u32 {
-        let device = self.device().known(attribute::MAX_THREADS_PER_BLOCK) as u32;
+        let device = self.device().known(device::attribute::MAX_THREADS_PER_BLOCK) as u32;
         match self.info().max_threads {
             0 => device,
             n => n.min(device),
@@ -464,26 +502,27 @@ impl Function {
     pub fn attribute(&self, number: i32) -> Result<i32> {
         let info = self.info();
         let value = match number {
-            0 => self.max_threads(),
-            1 => info.static_shared,
-            2 => self.usage().const_bytes,
-            3 => self.usage().local_bytes,
-            4 => self.usage().registers,
-            5 => info.target,
-            6 => {
+            attribute::MAX_THREADS_PER_BLOCK => self.max_threads(),
+            attribute::SHARED_SIZE => info.static_shared,
+            attribute::CONST_SIZE => self.usage().const_bytes,
+            attribute::LOCAL_SIZE => self.usage().local_bytes,
+            attribute::REGISTERS => self.usage().registers,
+            attribute::PTX_VERSION => info.target,
+            attribute::BINARY_VERSION => {
                 let (major, minor) = self.device().info.compute_capability;
                 major * 10 + minor
             }
-            7 => 0,
-            10 => u32::from(info.explicit_cluster),
-            8 => self.max_dynamic_shared(),
-            9 => return Ok(self.carveout.load(Ordering::Relaxed)),
-            11..=13 => {
+            attribute::CACHE_MODE_CA => 0,
+            attribute::MAX_DYNAMIC_SHARED_SIZE => self.max_dynamic_shared(),
+            attribute::PREFERRED_CARVEOUT => return Ok(self.carveout.load(Ordering::Relaxed)),
+            attribute::CLUSTER_SIZE_MUST_BE_SET => u32::from(info.explicit_cluster),
+            attribute::REQUIRED_CLUSTER_WIDTH..=attribute::REQUIRED_CLUSTER_DEPTH => {
                 let [x, y, z] = &self.cluster;
-                [x, y, z][(number - 11).clamp(0, 2) as usize].load(Ordering::Relaxed)
+                let axis = (number - attribute::REQUIRED_CLUSTER_WIDTH).clamp(0, 2) as usize;
+                [x, y, z][axis].load(Ordering::Relaxed)
             }
-            14 => u32::from(self.large_clusters.load(Ordering::Relaxed)),
-            15 => return Ok(self.cluster_policy.load(Ordering::Relaxed)),
+            attribute::NON_PORTABLE_CLUSTERS => u32::from(self.large_clusters.load(Ordering::Relaxed)),
+            attribute::CLUSTER_POLICY => return Ok(self.cluster_policy.load(Ordering::Relaxed)),
             _ => return Err(Error::InvalidValue),
         };
         i32::try_from(value).map_err(|_| Error::InvalidValue)
@@ -492,16 +531,18 @@ impl Function {
     /// Sets an attribute.
     pub fn set_attribute(&self, number: i32, value: i32) -> Result<()> {
         match number {
-            8 => {
-                let most = self.device().known(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) as u32;
+            attribute::MAX_DYNAMIC_SHARED_SIZE => {
+                let most = self.device().known(device::attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) as u32;
                 let most = most.saturating_sub(self.info().static_shared);
                 let value = u32::try_from(value).ok().filter(|v| *v <= most).ok_or(Error::InvalidValue)?;
                 self.max_dynamic_shared.store(value, Ordering::Relaxed);
             }
-            9 if (-1..=100).contains(&value) => self.carveout.store(value, Ordering::Relaxed),
-            11..=13 => {
+            attribute::PREFERRED_CARVEOUT if (-1..=100).contains(&value) => {
+                self.carveout.store(value, Ordering::Relaxed);
+            }
+            attribute::REQUIRED_CLUSTER_WIDTH..=attribute::REQUIRED_CLUSTER_DEPTH => {
                 let value = u32::try_from(value).map_err(|_| Error::InvalidValue)?;
-                let axis = (number - 11).clamp(0, 2) as usize;
+                let axis = (number - attribute::REQUIRED_CLUSTER_WIDTH).clamp(0, 2) as usize;
                 let info = self.info();
                 // What the kernel's text says stays.
                 let fixed = info.required_cluster.is_some_and(|size| size.get(axis) != Some(&value));
@@ -511,8 +552,10 @@ impl Function {
                 let [x, y, z] = &self.cluster;
                 [x, y, z][axis].store(value, Ordering::Relaxed);
             }
-            14 => self.large_clusters.store(value != 0, Ordering::Relaxed),
-            15 if (0..=2).contains(&value) => self.cluster_policy.store(value, Ordering::Relaxed),
+            attribute::NON_PORTABLE_CLUSTERS => self.large_clusters.store(value != 0, Ordering::Relaxed),
+            attribute::CLUSTER_POLICY if (0..=attribute::LAST_CLUSTER_POLICY).contains(&value) => {
+                self.cluster_policy.store(value, Ordering::Relaxed);
+            }
             _ => return Err(Error::InvalidValue),
         }
         Ok(())

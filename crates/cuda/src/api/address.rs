@@ -21,7 +21,9 @@ fn place(location: MemLocation) -> Result<(&'static Arc<Device>, Location)> {
 }
 
 api! {
-    Live Legal fn cuMemGetAllocationGranularity(out: Out<usize>, properties: In<AllocationProp>, option: u32) {
+    Live Legal fn cuMemGetAllocationGranularity(
+        out: Out<usize>, properties: In<AllocationProp>, option: u32,
+    ) {
         out.required()?;
         properties.get()?;
         if option > 1 {
@@ -31,7 +33,9 @@ api! {
         Ok(())
     }
 
-    Live Legal fn cuMemAddressReserve(out: Out<CUdeviceptr>, size: usize, alignment: usize, hint: CUdeviceptr, flags: u64) {
+    Live Legal fn cuMemAddressReserve(
+        out: Out<CUdeviceptr>, size: usize, alignment: usize, hint: CUdeviceptr, flags: u64,
+    ) {
         out.required()?;
         if flags != 0 {
             return Err(Error::InvalidValue);
@@ -76,7 +80,9 @@ api! {
     }
 
     /// What one device may do all may: the description that allows the most decides.
-    Live Unsafe fn cuMemSetAccess(start: CUdeviceptr, size: usize, descriptions: In<AccessDesc>, count: usize) {
+    Live Unsafe fn cuMemSetAccess(
+        start: CUdeviceptr, size: usize, descriptions: In<AccessDesc>, count: usize,
+    ) {
         let mut access = 0;
         for i in 0..count.max(1) {
             let description = descriptions.at(i)?;

@@ -55,7 +55,9 @@ api! {
         Ok(())
     }
 
-    Context Unsafe fn cuMipmappedArrayCreate(out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32) {
+    Context Unsafe fn cuMipmappedArrayCreate(
+        out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32,
+    ) {
         out.required()?;
         out.set(array::create_mipmap(&*current()?, description.get()?.into(), levels)?);
         Ok(())

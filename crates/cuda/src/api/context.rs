@@ -27,7 +27,9 @@ api! {
         create(out, flags, device, 3020)
     }
 
-    Init Unsafe fn cuCtxCreate_v3(out: Out<Handle>, affinity: In<[u64; 2]>, count: i32, flags: u32, device: CUdevice) {
+    Init Unsafe fn cuCtxCreate_v3(
+        out: Out<Handle>, affinity: In<[u64; 2]>, count: i32, flags: u32, device: CUdevice,
+    ) {
         if !affinity.is_null() && count > 0 {
             return Err(Error::UnsupportedExecAffinity);
         }

@@ -9,7 +9,7 @@ use driver::{Error, Result, context};
 use crate::abi::{In, Out};
 use crate::api;
 use crate::api::{check_default, stream};
-use crate::types::{CUdeviceptr, CopyAttributes, Handle, Memcpy2D, Memcpy3D};
+use crate::types::{CUdeviceptr, CopyAttributes, Handle, Memcpy2D, Memcpy3D, stream as special};
 
 /// How a function orders its copy: the stream, whether null is the thread's own, whether the call waits.
 #[derive(Clone, Copy)]
@@ -94,7 +94,10 @@ struct Batch {
     attribute_count: usize,
 }
 
-/// More copies than a batch can have.
+/// `CUmemcpySrcAccessOrder`: in the order of the stream, during the call, at any time.
+const SOURCE_ORDERS: std::ops::RangeInclusive<u32> = 1..=3;
+
+/// The most copies of a batch.
 const MAX_BATCH: usize = 1 << 24;
 
 /// Runs a batch; the number of the copy that is wrong goes to `failed`.
@@ -105,7 +108,7 @@ fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     // The default streams are not for batches.
-    if matches!(handle, 0..=2) {
+    if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
         return Err(Error::InvalidValue);
     }
     let (to, from, sizes) = (to.list(count)?, from.list(count)?, sizes.list(count)?);
@@ -115,7 +118,7 @@ fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     for attribute in attributes.list(attribute_count)? {
-        if !matches!(attribute.source_order, 1..=3) {
+        if !SOURCE_ORDERS.contains(&attribute.source_order) {
             return Err(Error::InvalidValue);
         }
     }
@@ -135,27 +138,39 @@ api! {
         line(Place::Any(to), Place::Any(from), size, now(own))
     }
 
-    Object Appends fn cuMemcpyAsync / cuMemcpyAsync_ptsz (to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpyAsync / cuMemcpyAsync_ptsz (
+        to: CUdeviceptr, from: CUdeviceptr, size: usize, in_stream: Handle,
+    ) |own| {
         line(Place::Any(to), Place::Any(from), size, later(in_stream, own)?)
     }
 
-    Context Invalidates fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds (to: CUdeviceptr, from: u64, size: usize) |own| {
+    Context Invalidates fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds (
+        to: CUdeviceptr, from: u64, size: usize,
+    ) |own| {
         line(Place::Device(to), Place::Host(from), size, now(own))
     }
 
-    Object Appends fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (to: CUdeviceptr, from: u64, size: usize, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (
+        to: CUdeviceptr, from: u64, size: usize, in_stream: Handle,
+    ) |own| {
         line(Place::Device(to), Place::Host(from), size, later(in_stream, own)?)
     }
 
-    Context Invalidates fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds (to: u64, from: CUdeviceptr, size: usize) |own| {
+    Context Invalidates fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds (
+        to: u64, from: CUdeviceptr, size: usize,
+    ) |own| {
         line(Place::Host(to), Place::Device(from), size, now(own))
     }
 
-    Object Appends fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (to: u64, from: CUdeviceptr, size: usize, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (
+        to: u64, from: CUdeviceptr, size: usize, in_stream: Handle,
+    ) |own| {
         line(Place::Host(to), Place::Device(from), size, later(in_stream, own)?)
     }
 
-    Context Invalidates fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds (to: CUdeviceptr, from: CUdeviceptr, size: usize) |own| {
+    Context Invalidates fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds (
+        to: CUdeviceptr, from: CUdeviceptr, size: usize,
+    ) |own| {
         line(Place::Device(to), Place::Device(from), size, now(own))
     }
 
@@ -172,7 +187,8 @@ api! {
     }
 
     Object Appends fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
-        to: CUdeviceptr, to_context: Handle, from: CUdeviceptr, from_context: Handle, size: usize, in_stream: Handle,
+        to: CUdeviceptr, to_context: Handle, from: CUdeviceptr, from_context: Handle, size: usize,
+        in_stream: Handle,
     ) |own| {
         peer_line(to, to_context, from, from_context, size, later(in_stream, own)?)
     }
@@ -181,11 +197,15 @@ api! {
         plane(description, now(own))
     }
 
-    Context Invalidates fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (description: In<Memcpy2D>) |own| {
+    Context Invalidates fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (
+        description: In<Memcpy2D>,
+    ) |own| {
         plane(description, now(own))
     }
 
-    Object Appends fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (description: In<Memcpy2D>, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (
+        description: In<Memcpy2D>, in_stream: Handle,
+    ) |own| {
         plane(description, later(in_stream, own)?)
     }
 
@@ -193,7 +213,9 @@ api! {
         volume(&description.get()?, now(own))
     }
 
-    Object Appends fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (
+        description: In<Memcpy3D>, in_stream: Handle,
+    ) |own| {
         let order = later(in_stream, own)?;
         volume(&description.get()?, order)
     }
@@ -202,19 +224,27 @@ api! {
         peer_volume(description, now(own))
     }
 
-    Object Appends fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (description: In<Memcpy3D>, in_stream: Handle) |own| {
+    Object Appends fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (
+        description: In<Memcpy3D>, in_stream: Handle,
+    ) |own| {
         peer_volume(description, later(in_stream, own)?)
     }
 
-    Context Invalidates fn cuMemcpyDtoA_v2 / cuMemcpyDtoA_v2_ptds (to: Handle, offset: usize, from: CUdeviceptr, size: usize) |own| {
+    Context Invalidates fn cuMemcpyDtoA_v2 / cuMemcpyDtoA_v2_ptds (
+        to: Handle, offset: usize, from: CUdeviceptr, size: usize,
+    ) |own| {
         with_array(Side::array(to, offset as u64), Side::at(Place::Device(from)), size, now(own))
     }
 
-    Context Invalidates fn cuMemcpyAtoD_v2 / cuMemcpyAtoD_v2_ptds (to: CUdeviceptr, from: Handle, offset: usize, size: usize) |own| {
+    Context Invalidates fn cuMemcpyAtoD_v2 / cuMemcpyAtoD_v2_ptds (
+        to: CUdeviceptr, from: Handle, offset: usize, size: usize,
+    ) |own| {
         with_array(Side::at(Place::Device(to)), Side::array(from, offset as u64), size, now(own))
     }
 
-    Context Invalidates fn cuMemcpyHtoA_v2 / cuMemcpyHtoA_v2_ptds (to: Handle, offset: usize, from: u64, size: usize) |own| {
+    Context Invalidates fn cuMemcpyHtoA_v2 / cuMemcpyHtoA_v2_ptds (
+        to: Handle, offset: usize, from: u64, size: usize,
+    ) |own| {
         with_array(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, now(own))
     }
 
@@ -224,7 +254,9 @@ api! {
         with_array(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, later(in_stream, own)?)
     }
 
-    Context Invalidates fn cuMemcpyAtoH_v2 / cuMemcpyAtoH_v2_ptds (to: u64, from: Handle, offset: usize, size: usize) |own| {
+    Context Invalidates fn cuMemcpyAtoH_v2 / cuMemcpyAtoH_v2_ptds (
+        to: u64, from: Handle, offset: usize, size: usize,
+    ) |own| {
         with_array(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, now(own))
     }
 
@@ -241,15 +273,16 @@ api! {
     }
 
     Object Appends fn cuMemcpyBatchAsync / cuMemcpyBatchAsync_ptsz (
-        to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize, attributes: In<CopyAttributes>, first: In<usize>,
-        attribute_count: usize, failed: Out<usize>, in_stream: Handle,
+        to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize,
+        attributes: In<CopyAttributes>, first: In<usize>, attribute_count: usize, failed: Out<usize>,
+        in_stream: Handle,
     ) {
         batch(&Batch { to, from, sizes, count, attributes, first, attribute_count }, failed, in_stream)
     }
 
     Object Appends fn cuMemcpyBatchAsync_v2 / cuMemcpyBatchAsync_v2_ptsz (
-        to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize, attributes: In<CopyAttributes>, first: In<usize>,
-        attribute_count: usize, in_stream: Handle,
+        to: In<CUdeviceptr>, from: In<CUdeviceptr>, sizes: In<usize>, count: usize,
+        attributes: In<CopyAttributes>, first: In<usize>, attribute_count: usize, in_stream: Handle,
     ) {
         batch(&Batch { to, from, sizes, count, attributes, first, attribute_count }, Out::none(), in_stream)
     }

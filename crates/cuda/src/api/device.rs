@@ -126,7 +126,9 @@ api! {
         Ok(())
     }
 
-    Init Legal fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: CUdevice) {
+    Init Legal fn cuDeviceGetTexture1DLinearMaxWidth(
+        width: Out<usize>, format: u32, channels: u32, device: CUdevice,
+    ) {
         width.required()?;
         driver()?.device(device)?;
         let size = match format {
@@ -172,7 +174,9 @@ api! {
     }
 
     /// Every operation on every width: device memory is host memory.
-    Init Legal fn cuDeviceGetHostAtomicCapabilities(capabilities: Out<u32>, operations: In<u32>, count: u32, device: CUdevice) {
+    Init Legal fn cuDeviceGetHostAtomicCapabilities(
+        capabilities: Out<u32>, operations: In<u32>, count: u32, device: CUdevice,
+    ) {
         driver()?.device(device)?;
         capabilities.required()?;
         let list = operations.list(count as usize)?;

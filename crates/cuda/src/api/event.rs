@@ -64,7 +64,9 @@ api! {
         record(handle, in_stream, own, record_flag::DEFAULT)
     }
 
-    Object Appends fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz (handle: Handle, in_stream: Handle, flags: u32) |own| {
+    Object Appends fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz (
+        handle: Handle, in_stream: Handle, flags: u32,
+    ) |own| {
         record(handle, in_stream, own, flags)
     }
 
@@ -79,7 +81,9 @@ api! {
         event.check()
     }
 
-    Object Invalidates fn cuEventElapsedTime / cuEventElapsedTime_v2 (milliseconds: Out<f32>, start: Handle, end: Handle) {
+    Object Invalidates fn cuEventElapsedTime / cuEventElapsedTime_v2 (
+        milliseconds: Out<f32>, start: Handle, end: Handle,
+    ) {
         elapsed(milliseconds, start, end)
     }
 }

@@ -22,39 +22,57 @@ fn rows(to: CUdeviceptr, pitch: usize, element: u32, value: u32, width: usize, h
 }
 
 api! {
-    Context Invalidates fn cuMemsetD8_v2 / cuMemsetD8_v2_ptds (to: CUdeviceptr, value: u8, count: usize) |own| {
+    Context Invalidates fn cuMemsetD8_v2 / cuMemsetD8_v2_ptds (
+        to: CUdeviceptr, value: u8, count: usize,
+    ) |own| {
         fill(row(to, 1, u32::from(value), count), 0, own, true)
     }
 
-    Context Invalidates fn cuMemsetD16_v2 / cuMemsetD16_v2_ptds (to: CUdeviceptr, value: u16, count: usize) |own| {
+    Context Invalidates fn cuMemsetD16_v2 / cuMemsetD16_v2_ptds (
+        to: CUdeviceptr, value: u16, count: usize,
+    ) |own| {
         fill(row(to, 2, u32::from(value), count), 0, own, true)
     }
 
-    Context Invalidates fn cuMemsetD32_v2 / cuMemsetD32_v2_ptds (to: CUdeviceptr, value: u32, count: usize) |own| {
+    Context Invalidates fn cuMemsetD32_v2 / cuMemsetD32_v2_ptds (
+        to: CUdeviceptr, value: u32, count: usize,
+    ) |own| {
         fill(row(to, 4, value, count), 0, own, true)
     }
 
-    Context Invalidates fn cuMemsetD2D8_v2 / cuMemsetD2D8_v2_ptds (to: CUdeviceptr, pitch: usize, value: u8, width: usize, height: usize) |own| {
+    Context Invalidates fn cuMemsetD2D8_v2 / cuMemsetD2D8_v2_ptds (
+        to: CUdeviceptr, pitch: usize, value: u8, width: usize, height: usize,
+    ) |own| {
         fill(rows(to, pitch, 1, u32::from(value), width, height), 0, own, true)
     }
 
-    Context Invalidates fn cuMemsetD2D16_v2 / cuMemsetD2D16_v2_ptds (to: CUdeviceptr, pitch: usize, value: u16, width: usize, height: usize) |own| {
+    Context Invalidates fn cuMemsetD2D16_v2 / cuMemsetD2D16_v2_ptds (
+        to: CUdeviceptr, pitch: usize, value: u16, width: usize, height: usize,
+    ) |own| {
         fill(rows(to, pitch, 2, u32::from(value), width, height), 0, own, true)
     }
 
-    Context Invalidates fn cuMemsetD2D32_v2 / cuMemsetD2D32_v2_ptds (to: CUdeviceptr, pitch: usize, value: u32, width: usize, height: usize) |own| {
+    Context Invalidates fn cuMemsetD2D32_v2 / cuMemsetD2D32_v2_ptds (
+        to: CUdeviceptr, pitch: usize, value: u32, width: usize, height: usize,
+    ) |own| {
         fill(rows(to, pitch, 4, value, width, height), 0, own, true)
     }
 
-    Object Appends fn cuMemsetD8Async / cuMemsetD8Async_ptsz (to: CUdeviceptr, value: u8, count: usize, handle: Handle) |own| {
+    Object Appends fn cuMemsetD8Async / cuMemsetD8Async_ptsz (
+        to: CUdeviceptr, value: u8, count: usize, handle: Handle,
+    ) |own| {
         fill(row(to, 1, u32::from(value), count), handle, own, false)
     }
 
-    Object Appends fn cuMemsetD16Async / cuMemsetD16Async_ptsz (to: CUdeviceptr, value: u16, count: usize, handle: Handle) |own| {
+    Object Appends fn cuMemsetD16Async / cuMemsetD16Async_ptsz (
+        to: CUdeviceptr, value: u16, count: usize, handle: Handle,
+    ) |own| {
         fill(row(to, 2, u32::from(value), count), handle, own, false)
     }
 
-    Object Appends fn cuMemsetD32Async / cuMemsetD32Async_ptsz (to: CUdeviceptr, value: u32, count: usize, handle: Handle) |own| {
+    Object Appends fn cuMemsetD32Async / cuMemsetD32Async_ptsz (
+        to: CUdeviceptr, value: u32, count: usize, handle: Handle,
+    ) |own| {
         fill(row(to, 4, value, count), handle, own, false)
     }
 

@@ -121,7 +121,9 @@ api! {
         text.map(|_| ()).ok_or(Error::InvalidValue)
     }
 
-    Nothing Legal fn cuGetProcAddress_v2(symbol: Text, function: Out<u64>, version: i32, flags: u64, result: Out<u32>) {
+    Nothing Legal fn cuGetProcAddress_v2(
+        symbol: Text, function: Out<u64>, version: i32, flags: u64, result: Out<u32>,
+    ) {
         let name = symbol.bytes()?;
         function.required()?;
         if version > VERSION || flags > 3 {

@@ -27,7 +27,9 @@ api! {
         Ok(())
     }
 
-    Context Unsafe fn cuIpcOpenMemHandle / cuIpcOpenMemHandle_v2 (out: Out<CUdeviceptr>, handle: IpcHandle, flags: u32) {
+    Context Unsafe fn cuIpcOpenMemHandle / cuIpcOpenMemHandle_v2 (
+        out: Out<CUdeviceptr>, handle: IpcHandle, flags: u32,
+    ) {
         open_memory(out, &handle, flags)
     }
 

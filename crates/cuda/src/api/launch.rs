@@ -109,7 +109,31 @@ fn event_of(value: &[u64; 8]) -> Result<Arc<Event>> {
     }
 }
 
-/// Reads the attributes (`CUlaunchAttributeID`). Those that only tune hardware are checked and change nothing.
+/// `CUlaunchAttributeID`.
+mod attribute_id {
+    pub const IGNORE: u32 = 0;
+    pub const ACCESS_POLICY_WINDOW: u32 = 1;
+    pub const COOPERATIVE: u32 = 2;
+    pub const CLUSTER_DIMENSION: u32 = 4;
+    pub const CLUSTER_SCHEDULING_POLICY: u32 = 5;
+    pub const PROGRAMMATIC_STREAM_SERIALIZATION: u32 = 6;
+    pub const PROGRAMMATIC_EVENT: u32 = 7;
+    pub const PRIORITY: u32 = 8;
+    pub const MEM_SYNC_DOMAIN_MAP: u32 = 9;
+    pub const MEM_SYNC_DOMAIN: u32 = 10;
+    pub const PREFERRED_CLUSTER_DIMENSION: u32 = 11;
+    pub const LAUNCH_COMPLETION_EVENT: u32 = 12;
+    pub const DEVICE_UPDATABLE_KERNEL_NODE: u32 = 13;
+    pub const PREFERRED_SHARED_MEMORY_CARVEOUT: u32 = 14;
+    pub const NVLINK_UTIL_CENTRIC_SCHEDULING: u32 = 16;
+}
+
+/// The last scheduling policy of clusters, the last domain of a launch, and all of the cache in percent.
+const LAST_CLUSTER_POLICY: u32 = 2;
+const LAST_DOMAIN: u32 = 1;
+const WHOLE_CACHE: u32 = 100;
+
+/// Reads the attributes. Those that only tune hardware are checked and change nothing.
 fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Asked> {
     let mut asked = Asked::default();
     for attribute in list.list(count as usize)? {
@@ -118,26 +142,27 @@ fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Ask
         let size = || Some([word, (first >> 32) as u32, second as u32]);
         let at_most = |most: u32| if word <= most { Ok(()) } else { Err(Error::InvalidValue) };
         match attribute.id {
-            // Ignored entry, access policy window, programmatic serialisation (launches of a stream follow each other), priority.
-            0 | 1 | 6 | 8 => {}
-            2 => asked.cooperative = word != 0,
-            4 => asked.cluster = size(),
-            // Cluster scheduling policy.
-            5 => at_most(2)?,
-            // Domains of memory: of accesses to it, and of those that come from elsewhere, a byte each.
-            9 if [word & 0xff, word >> 8 & 0xff].iter().all(|&d| u64::from(d) < domains) => {}
-            // The domain of the launch: default or remote.
-            10 => at_most(1)?,
-            // Clusters of the other size are right where these cannot be had, and here always are.
-            11 => asked.preferred_cluster = size(),
-            // Shared memory in percent of the cache.
-            14 => at_most(100)?,
-            // Scheduling by the use of links.
-            16 => at_most(1)?,
-            // Events of the kernel's beginning: its end is later and will do.
-            7 | 12 => asked.events.push(event_of(&attribute.value)?),
-            // A node of a graph.
-            13 => return Err(Error::NotSupported),
+            // Launches of a stream run one after the other whatever is asked.
+            attribute_id::IGNORE
+            | attribute_id::ACCESS_POLICY_WINDOW
+            | attribute_id::PROGRAMMATIC_STREAM_SERIALIZATION
+            | attribute_id::PRIORITY => {}
+            attribute_id::COOPERATIVE => asked.cooperative = word != 0,
+            attribute_id::CLUSTER_DIMENSION => asked.cluster = size(),
+            attribute_id::CLUSTER_SCHEDULING_POLICY => at_most(LAST_CLUSTER_POLICY)?,
+            // A byte for the default domain and one for the remote one.
+            attribute_id::MEM_SYNC_DOMAIN_MAP
+                if [word & 0xff, word >> 8 & 0xff].iter().all(|&d| u64::from(d) < domains) => {}
+            attribute_id::MEM_SYNC_DOMAIN => at_most(LAST_DOMAIN)?,
+            // Checked only: clusters of the other size are always right.
+            attribute_id::PREFERRED_CLUSTER_DIMENSION => asked.preferred_cluster = size(),
+            attribute_id::PREFERRED_SHARED_MEMORY_CARVEOUT => at_most(WHOLE_CACHE)?,
+            attribute_id::NVLINK_UTIL_CENTRIC_SCHEDULING => at_most(u32::from(true))?,
+            // Events of the kernel's beginning are recorded at its end, which is late enough.
+            attribute_id::PROGRAMMATIC_EVENT | attribute_id::LAUNCH_COMPLETION_EVENT => {
+                asked.events.push(event_of(&attribute.value)?);
+            }
+            attribute_id::DEVICE_UPDATABLE_KERNEL_NODE => return Err(Error::NotSupported),
             _ => return Err(Error::InvalidValue),
         }
     }
@@ -159,7 +184,8 @@ pub(super) fn shape(function: &Function, config: &LaunchConfig) -> Result<(Confi
     Ok((shape, asked.events))
 }
 
-/// The function to launch in a stream. A library's kernel is taken into the thread's context; where there is none, into the stream's.
+/// The function to launch in a stream. A library's kernel is taken into the thread's context; where there is
+/// none, into the stream's.
 fn launched(handle: Handle, in_stream: Handle) -> Result<Arc<Function>> {
     check_default(in_stream)?;
     function_or_kernel(handle, || match context::current() {
@@ -259,8 +285,8 @@ fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) ->
 
 api! {
     Object Appends fn cuLaunchKernel / cuLaunchKernel_ptsz (
-        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
-        in_stream: Handle, pointers: In<u64>, extra: In<u64>,
+        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        shared: u32, in_stream: Handle, pointers: In<u64>, extra: In<u64>,
     ) |own| {
         let function = launched(handle, in_stream)?;
         let config = Config {
@@ -281,8 +307,8 @@ api! {
     }
 
     Object Appends fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
-        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
-        in_stream: Handle, pointers: In<u64>,
+        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        shared: u32, in_stream: Handle, pointers: In<u64>,
     ) |own| {
         let function = launched(handle, in_stream)?;
         let config = Config {
@@ -296,7 +322,9 @@ api! {
         go(function, config, pointers, In::at_address(0), &stream(in_stream, own)?)
     }
 
-    Object Invalidates fn cuLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
+    Object Invalidates fn cuLaunchCooperativeKernelMultiDevice(
+        list: In<FunctionLaunchParams>, count: u32, flags: u32,
+    ) {
         launch_on_all(list, count, flags)
     }
 
@@ -304,7 +332,8 @@ api! {
         let function = function(handle)?;
         let device = function.device();
         let mut block = [0u32; 3];
-        for (to, (from, number)) in block.iter_mut().zip([x, y, z].into_iter().zip(2..)) {
+        let bounds = attribute::MAX_BLOCK_DIM.into_iter().zip([x, y, z]);
+        for (to, (number, from)) in block.iter_mut().zip(bounds) {
             let most = device.attribute(number)?.unsigned_abs();
             *to = u32::try_from(from).ok().filter(|n| (1..=most).contains(n)).ok_or(Error::InvalidValue)?;
         }

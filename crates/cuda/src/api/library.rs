@@ -114,12 +114,16 @@ api! {
         Ok(())
     }
 
-    Init Legal fn cuLibraryGetGlobal(address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
+    Init Legal fn cuLibraryGetGlobal(
+        address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text,
+    ) {
         let library = of(handle)?;
         give_global(&*library.module(&current()?)?, name, address, size)
     }
 
-    Init Legal fn cuLibraryGetManaged(address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
+    Init Legal fn cuLibraryGetManaged(
+        address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text,
+    ) {
         let library = of(handle)?;
         let module = library.module(&current()?)?;
         if !module.global(name.name()?).is_ok_and(|(global, _)| global.managed) {

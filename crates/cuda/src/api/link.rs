@@ -10,7 +10,9 @@ use crate::api::current;
 use crate::types::Handle;
 
 api! {
-    Context Legal fn cuLinkCreate / cuLinkCreate_v2 (count: u32, options: In<u32>, values: Out<u64>, out: Out<Handle>) {
+    Context Legal fn cuLinkCreate / cuLinkCreate_v2 (
+        count: u32, options: In<u32>, values: Out<u64>, out: Out<Handle>,
+    ) {
         out.required()?;
         let jit = Jit::read(count, options, values)?;
         out.set(links::create(&*current()?, jit)?);
@@ -18,7 +20,8 @@ api! {
     }
 
     Context Legal fn cuLinkAddData / cuLinkAddData_v2 (
-        handle: Handle, kind: u32, data: u64, size: usize, name: Text, count: u32, options: In<u32>, values: Out<u64>,
+        handle: Handle, kind: u32, data: u64, size: usize, name: Text, count: u32, options: In<u32>,
+        values: Out<u64>,
     ) {
         link::get(handle)?;
         if data == 0 || size == 0 {

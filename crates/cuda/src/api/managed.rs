@@ -1,7 +1,7 @@
 //! Managed memory.
 
 use capi::memory::{get_range_attribute, location_of};
-use driver::memory::managed::{self, Location};
+use driver::memory::managed::{self, Location, attach};
 use driver::memory::{self};
 use driver::{Error, Result, driver};
 
@@ -41,7 +41,9 @@ api! {
         advise(address, size, advice, location.into())
     }
 
-    Object Invalidates fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (address: CUdeviceptr, size: usize, device: CUdevice, in_stream: Handle) |own| {
+    Object Invalidates fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (
+        address: CUdeviceptr, size: usize, device: CUdevice, in_stream: Handle,
+    ) |own| {
         prefetch(address, size, location_of(device), 0, in_stream, own)
     }
 
@@ -51,12 +53,15 @@ api! {
         prefetch(address, size, location.into(), flags, in_stream, own)
     }
 
-    Context Legal fn cuMemRangeGetAttribute(data: Out<i32>, size: usize, number: u32, address: CUdeviceptr, length: usize) {
+    Context Legal fn cuMemRangeGetAttribute(
+        data: Out<i32>, size: usize, number: u32, address: CUdeviceptr, length: usize,
+    ) {
         get_range_attribute(data, size, number, address, length)
     }
 
     Context Legal fn cuMemRangeGetAttributes(
-        data: In<Out<i32>>, sizes: In<usize>, numbers: In<u32>, count: usize, address: CUdeviceptr, length: usize,
+        data: In<Out<i32>>, sizes: In<usize>, numbers: In<u32>, count: usize, address: CUdeviceptr,
+        length: usize,
     ) {
         if count == 0 || count > MAX_ATTRIBUTES {
             return Err(Error::InvalidValue);
@@ -74,8 +79,9 @@ api! {
         let stream = stream(handle, own)?;
         let allocation = managed::range(address, 1)?;
         let whole = length == 0 || (length as u64 == allocation.size && address == allocation.base);
-        let single = flags == 4;
-        if !whole || !matches!(flags, 1 | 2 | 4) || (single && stream.handle == 0) {
+        let single = flags == attach::SINGLE;
+        let known = matches!(flags, attach::GLOBAL | attach::HOST | attach::SINGLE);
+        if !whole || !known || (single && stream.handle == 0) {
             return Err(Error::InvalidValue);
         }
         Ok(())

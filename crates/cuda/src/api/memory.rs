@@ -34,7 +34,9 @@ api! {
         Ok(())
     }
 
-    Context Unsafe fn cuMemAllocPitch_v2(out: Out<CUdeviceptr>, pitch: Out<usize>, width: usize, height: usize, element: u32) {
+    Context Unsafe fn cuMemAllocPitch_v2(
+        out: Out<CUdeviceptr>, pitch: Out<usize>, width: usize, height: usize, element: u32,
+    ) {
         if out.is_null() || pitch.is_null() {
             return Err(Error::InvalidValue);
         }

@@ -75,7 +75,9 @@ api! {
         load(out, container::at(image), &Jit::default())
     }
 
-    Context Unsafe fn cuModuleLoadDataEx(out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>) {
+    Context Unsafe fn cuModuleLoadDataEx(
+        out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>,
+    ) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);
@@ -125,7 +127,9 @@ api! {
         Ok(())
     }
 
-    Init Legal fn cuModuleGetGlobal / cuModuleGetGlobal_v2 (address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text) {
+    Init Legal fn cuModuleGetGlobal / cuModuleGetGlobal_v2 (
+        address: Out<CUdeviceptr>, size: Out<usize>, handle: Handle, name: Text,
+    ) {
         give_global(&*of(handle)?, name, address, size)
     }
 

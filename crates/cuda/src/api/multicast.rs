@@ -24,12 +24,16 @@ api! {
         multicast::add_device(handle, device)
     }
 
-    Live Unsafe fn cuMulticastBindMem(handle: Handle, at: usize, memory: Handle, offset: usize, size: usize, flags: u64) {
+    Live Unsafe fn cuMulticastBindMem(
+        handle: Handle, at: usize, memory: Handle, offset: usize, size: usize, flags: u64,
+    ) {
         no_flags(flags)?;
         multicast::bind(handle, at as u64, &address::get(memory)?, offset as u64, size as u64)
     }
 
-    Live Unsafe fn cuMulticastBindAddr(handle: Handle, at: usize, start: CUdeviceptr, size: usize, flags: u64) {
+    Live Unsafe fn cuMulticastBindAddr(
+        handle: Handle, at: usize, start: CUdeviceptr, size: usize, flags: u64,
+    ) {
         no_flags(flags)?;
         let (memory, offset) = address::behind(start, size as u64)?;
         multicast::bind(handle, at as u64, &memory, offset, size as u64)

@@ -66,7 +66,9 @@ fn best(
 }
 
 api! {
-    Object Legal fn cuOccupancyMaxActiveBlocksPerMultiprocessor(out: Out<i32>, handle: Handle, block: i32, shared: usize) {
+    Object Legal fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        out: Out<i32>, handle: Handle, block: i32, shared: usize,
+    ) {
         blocks(out, handle, block, shared, 0)
     }
 
@@ -77,24 +79,30 @@ api! {
     }
 
     Object Legal fn cuOccupancyMaxPotentialBlockSize(
-        grid: Out<i32>, block: Out<i32>, handle: Handle, shared_of: Option<SharedOfBlock>, shared: usize, limit: i32,
+        grid: Out<i32>, block: Out<i32>, handle: Handle, shared_of: Option<SharedOfBlock>, shared: usize,
+        limit: i32,
     ) {
         best(grid, block, handle, shared_of, shared, limit, 0)
     }
 
     Object Legal fn cuOccupancyMaxPotentialBlockSizeWithFlags(
-        grid: Out<i32>, block: Out<i32>, handle: Handle, shared_of: Option<SharedOfBlock>, shared: usize, limit: i32, flags: u32,
+        grid: Out<i32>, block: Out<i32>, handle: Handle, shared_of: Option<SharedOfBlock>, shared: usize,
+        limit: i32, flags: u32,
     ) {
         best(grid, block, handle, shared_of, shared, limit, flags)
     }
 
-    Object Legal fn cuOccupancyAvailableDynamicSMemPerBlock(out: Out<usize>, handle: Handle, count: i32, block: i32) {
+    Object Legal fn cuOccupancyAvailableDynamicSMemPerBlock(
+        out: Out<usize>, handle: Handle, count: i32, block: i32,
+    ) {
         let function = of(handle)?;
         out.required()?.set(occupancy::available_dynamic_shared(&function, count, block)? as usize);
         Ok(())
     }
 
-    Object Legal fn cuOccupancyMaxPotentialClusterSize(out: Out<i32>, handle: Handle, config: In<LaunchConfig>) {
+    Object Legal fn cuOccupancyMaxPotentialClusterSize(
+        out: Out<i32>, handle: Handle, config: In<LaunchConfig>,
+    ) {
         let (function, config) = cluster_launch(handle, config)?;
         out.required()?.set(cluster::max_potential_size(&function, &config)? as i32);
         Ok(())

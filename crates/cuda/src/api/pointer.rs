@@ -17,7 +17,9 @@ api! {
     }
 
     /// An address that the driver does not know is none of its errors here.
-    Init Legal fn cuPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: CUdeviceptr) {
+    Init Legal fn cuPointerGetAttributes(
+        count: u32, numbers: In<u32>, places: In<Out<u8>>, address: CUdeviceptr,
+    ) {
         if count == 0 {
             return Err(Error::InvalidValue);
         }

@@ -48,7 +48,9 @@ fn place_of(location: MemLocation) -> Result<Location> {
 }
 
 api! {
-    Object Appends fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<CUdeviceptr>, size: usize, in_stream: Handle) |own| {
+    Object Appends fn cuMemAllocAsync / cuMemAllocAsync_ptsz (
+        out: Out<CUdeviceptr>, size: usize, in_stream: Handle,
+    ) |own| {
         alloc_in_order(out, size, None, &stream(in_stream, own)?)
     }
 
@@ -116,7 +118,9 @@ api! {
     }
 
     /// The descriptor is passed as if it were a pointer.
-    Init Legal fn cuMemPoolImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32, flags: u64) {
+    Init Legal fn cuMemPoolImportFromShareableHandle(
+        out: Out<Handle>, descriptor: u64, kind: u32, flags: u64,
+    ) {
         out.required()?;
         if kind != FILE_DESCRIPTOR || flags != 0 {
             return Err(Error::InvalidValue);

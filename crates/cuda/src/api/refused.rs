@@ -1,4 +1,5 @@
-//! Functions for hardware that a virtual device does not have: their arguments are checked, what is right is refused by name.
+//! Functions for hardware that a virtual device does not have: their arguments are checked, what is right is
+//! refused by name.
 
 use driver::{Error, Result, driver};
 
@@ -21,6 +22,13 @@ fn refuse_all_but_null(name: &'static str, argument: u64) -> Result<()> {
 const MULTIPROCESSORS: u32 = 1;
 /// The first truth value and the last one of the settings of core dumps, and the last setting.
 const DUMP_SETTINGS: (u32, u32, u32) = (1, 4, 7);
+
+/// `CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD`.
+const DMA_BUF: u32 = 1;
+/// `CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX`, and the two scopes of a flush.
+const CURRENT_CONTEXT: u32 = 0;
+const TO_OWNER: u32 = 100;
+const TO_ALL_DEVICES: u32 = 200;
 
 fn resource(out: Out<DevResource>, kind: u32, multiprocessors: u32) -> Result<()> {
     out.required()?;
@@ -77,11 +85,15 @@ api! {
         refuse_all_but_null("cuGreenCtxCreate", description)
     }
 
-    Context Invalidates fn cuGraphicsMapResources / cuGraphicsMapResources_ptsz (count: u32, _resources: u64, _stream: Handle) {
+    Context Invalidates fn cuGraphicsMapResources / cuGraphicsMapResources_ptsz (
+        count: u32, _resources: u64, _stream: Handle,
+    ) {
         refuse_all_but_null("cuGraphicsMapResources", u64::from(count))
     }
 
-    Context Invalidates fn cuGraphicsUnmapResources / cuGraphicsUnmapResources_ptsz (count: u32, _resources: u64, _stream: Handle) {
+    Context Invalidates fn cuGraphicsUnmapResources / cuGraphicsUnmapResources_ptsz (
+        count: u32, _resources: u64, _stream: Handle,
+    ) {
         refuse_all_but_null("cuGraphicsUnmapResources", u64::from(count))
     }
 
@@ -90,9 +102,11 @@ api! {
         Err(Error::InvalidHandle)
     }
 
-    Context Legal fn cuMemGetHandleForAddressRange(out: Out<u64>, _address: u64, size: usize, kind: u32, _flags: u64) {
+    Context Legal fn cuMemGetHandleForAddressRange(
+        out: Out<u64>, _address: u64, size: usize, kind: u32, _flags: u64,
+    ) {
         out.required()?;
-        if kind != 1 {
+        if kind != DMA_BUF {
             return Err(Error::InvalidValue);
         }
         refuse_all_but_null("cuMemGetHandleForAddressRange", size as u64)
@@ -108,6 +122,7 @@ api! {
 
     /// Nothing writes from afar: there is nothing to wait for.
     Context Legal fn cuFlushGPUDirectRDMAWrites(target: u32, scope: u32) {
-        if target == 0 && matches!(scope, 100 | 200) { Ok(()) } else { Err(Error::InvalidValue) }
+        let known = target == CURRENT_CONTEXT && matches!(scope, TO_OWNER | TO_ALL_DEVICES);
+        if known { Ok(()) } else { Err(Error::InvalidValue) }
     }
 }

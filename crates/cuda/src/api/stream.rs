@@ -154,7 +154,9 @@ api! {
         Ok(())
     }
 
-    Object Legal fn cuStreamGetPriority / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<i32>) |own| {
+    Object Legal fn cuStreamGetPriority / cuStreamGetPriority_ptsz (
+        handle: Handle, priority: Out<i32>,
+    ) |own| {
         let stream = stream(handle, own)?;
         priority.required()?.set(stream.priority().min(0));
         Ok(())
@@ -172,7 +174,9 @@ api! {
         Ok(())
     }
 
-    Object Legal fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) |own| {
+    Object Legal fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (
+        handle: Handle, context: Out<Handle>, green: Out<Handle>,
+    ) |own| {
         let stream = stream(handle, own)?;
         context.required()?.set(stream.context()?.handle);
         green.set(0);
@@ -185,7 +189,9 @@ api! {
         Ok(())
     }
 
-    Object Appends fn cuStreamWaitEvent / cuStreamWaitEvent_ptsz (handle: Handle, event: Handle, flags: u32) |own| {
+    Object Appends fn cuStreamWaitEvent / cuStreamWaitEvent_ptsz (
+        handle: Handle, event: Handle, flags: u32,
+    ) |own| {
         let stream = stream(handle, own)?;
         let event = event::get(event)?;
         match flags {
@@ -195,7 +201,9 @@ api! {
         }
     }
 
-    Process Appends fn cuLaunchHostFunc / cuLaunchHostFunc_ptsz (handle: Handle, function: Option<HostFunction>, data: u64) |own| {
+    Process Appends fn cuLaunchHostFunc / cuLaunchHostFunc_ptsz (
+        handle: Handle, function: Option<HostFunction>, data: u64,
+    ) |own| {
         let function = function.ok_or(Error::InvalidValue)?;
         check(Need::Object)?;
         let stream = stream(handle, own)?;
@@ -205,7 +213,9 @@ api! {
         stream.submit(Operation::Host(HostCall::Function { function, data }), Policy::Later)
     }
 
-    Object Invalidates fn cuStreamAddCallback / cuStreamAddCallback_ptsz (handle: Handle, function: Option<Callback>, data: u64, flags: u32) |own| {
+    Object Invalidates fn cuStreamAddCallback / cuStreamAddCallback_ptsz (
+        handle: Handle, function: Option<Callback>, data: u64, flags: u32,
+    ) |own| {
         check_default(handle)?;
         let function = function.ok_or(Error::InvalidValue)?;
         if flags != 0 {
@@ -231,7 +241,8 @@ api! {
     }
 
     Object Legal fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
-        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _count: Out<usize>,
+        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>,
+        _count: Out<usize>,
     ) |own| {
         stream(handle, own)?;
         status.required()?.set(CAPTURE_STATUS_NONE);
@@ -239,14 +250,17 @@ api! {
     }
 
     Object Legal fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
-        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _edges: Out<u64>, _count: Out<usize>,
+        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _edges: Out<u64>,
+        _count: Out<usize>,
     ) |own| {
         stream(handle, own)?;
         status.required()?.set(CAPTURE_STATUS_NONE);
         Ok(())
     }
 
-    Object Legal fn cuStreamGetAttribute / cuStreamGetAttribute_ptsz (handle: Handle, number: u32, value: Out<AttributeValue>) |own| {
+    Object Legal fn cuStreamGetAttribute / cuStreamGetAttribute_ptsz (
+        handle: Handle, number: u32, value: Out<AttributeValue>,
+    ) |own| {
         let stream = stream(handle, own)?;
         value.required()?;
         let mut out: AttributeValue = [0; 8];
@@ -261,7 +275,9 @@ api! {
         Ok(())
     }
 
-    Object Legal fn cuStreamSetAttribute / cuStreamSetAttribute_ptsz (handle: Handle, number: u32, value: In<AttributeValue>) |own| {
+    Object Legal fn cuStreamSetAttribute / cuStreamSetAttribute_ptsz (
+        handle: Handle, number: u32, value: In<AttributeValue>,
+    ) |own| {
         let stream = stream(handle, own)?;
         let value = value.get()?;
         match number {
@@ -283,23 +299,33 @@ api! {
         Ok(())
     }
 
-    Object Appends fn cuStreamWaitValue32_v2 / cuStreamWaitValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
+    Object Appends fn cuStreamWaitValue32_v2 / cuStreamWaitValue32_v2_ptsz (
+        handle: Handle, address: u64, value: u32, flags: u32,
+    ) |own| {
         on_word(handle, own, address, false, |word| wait(word, u64::from(value), flags))
     }
 
-    Object Appends fn cuStreamWaitValue64_v2 / cuStreamWaitValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
+    Object Appends fn cuStreamWaitValue64_v2 / cuStreamWaitValue64_v2_ptsz (
+        handle: Handle, address: u64, value: u64, flags: u32,
+    ) |own| {
         on_word(handle, own, address, true, |word| wait(word, value, flags))
     }
 
-    Object Appends fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz (handle: Handle, address: u64, value: u32, flags: u32) |own| {
+    Object Appends fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz (
+        handle: Handle, address: u64, value: u32, flags: u32,
+    ) |own| {
         on_word(handle, own, address, false, |word| write(word, u64::from(value), flags))
     }
 
-    Object Appends fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz (handle: Handle, address: u64, value: u64, flags: u32) |own| {
+    Object Appends fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz (
+        handle: Handle, address: u64, value: u64, flags: u32,
+    ) |own| {
         on_word(handle, own, address, true, |word| write(word, value, flags))
     }
 
-    Object Appends fn cuStreamBatchMemOp_v2 / cuStreamBatchMemOp_v2_ptsz (handle: Handle, count: u32, operations: In<BatchOp>, flags: u32) |own| {
+    Object Appends fn cuStreamBatchMemOp_v2 / cuStreamBatchMemOp_v2_ptsz (
+        handle: Handle, count: u32, operations: In<BatchOp>, flags: u32,
+    ) |own| {
         check_default(handle)?;
         if flags != 0 || count > MAX_BATCH {
             return Err(Error::InvalidValue);

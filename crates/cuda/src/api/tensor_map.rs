@@ -73,16 +73,17 @@ fn has_rows() -> bool {
 
 api! {
     Nothing Legal fn cuTensorMapEncodeTiled(
-        map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, size: In<u32>, steps: In<u32>,
-        interleave: u32, swizzle: u32, promotion: u32, fill: u32,
+        map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>,
+        size: In<u32>, steps: In<u32>, interleave: u32, swizzle: u32, promotion: u32, fill: u32,
     ) {
         let common = Common { element, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill };
         common.encode(map, |rank| Ok(Shape::Tiled(list(size, rank, 1)?)))
     }
 
     Nothing Legal fn cuTensorMapEncodeIm2col(
-        map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, lower: In<i32>, upper: In<i32>,
-        channels: u32, pixels: u32, steps: In<u32>, interleave: u32, swizzle: u32, promotion: u32, fill: u32,
+        map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>,
+        lower: In<i32>, upper: In<i32>, channels: u32, pixels: u32, steps: In<u32>, interleave: u32,
+        swizzle: u32, promotion: u32, fill: u32,
     ) {
         let common = Common { element, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill };
         common.encode(map, |rank| {
@@ -94,8 +95,9 @@ api! {
 
     /// To a device that has no such mode it is the other with a box as high and deep as the tensor.
     Nothing Legal fn cuTensorMapEncodeIm2colWide(
-        map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>, lower: i32, upper: i32,
-        channels: u32, pixels: u32, steps: In<u32>, interleave: u32, mode: u32, swizzle: u32, promotion: u32, fill: u32,
+        map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>,
+        lower: i32, upper: i32, channels: u32, pixels: u32, steps: In<u32>, interleave: u32, mode: u32,
+        swizzle: u32, promotion: u32, fill: u32,
     ) {
         if mode > 1 {
             return Err(Error::InvalidValue);

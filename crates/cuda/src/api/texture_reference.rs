@@ -82,7 +82,9 @@ api! {
         reference.set_mipmap(mipmap)
     }
 
-    Context Legal fn cuTexRefSetAddress_v2(offset: Out<usize>, handle: Handle, address: CUdeviceptr, size: usize) {
+    Context Legal fn cuTexRefSetAddress_v2(
+        offset: Out<usize>, handle: Handle, address: CUdeviceptr, size: usize,
+    ) {
         let reference = reference::get(handle, false)?;
         if offset.is_null() && reference::misalignment(address) != 0 {
             return Err(Error::InvalidValue);
@@ -91,11 +93,15 @@ api! {
         Ok(())
     }
 
-    Context Legal fn cuTexRefSetAddress2D_v2(handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize) {
+    Context Legal fn cuTexRefSetAddress2D_v2(
+        handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize,
+    ) {
         set_pitch(handle, description, address, pitch)
     }
 
-    Context Legal fn cuTexRefSetAddress2D_v3(handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize) {
+    Context Legal fn cuTexRefSetAddress2D_v3(
+        handle: Handle, description: In<ArrayDescriptor>, address: CUdeviceptr, pitch: usize,
+    ) {
         set_pitch(handle, description, address, pitch)
     }
 

@@ -1,5 +1,7 @@
 //! Operations of a stream: they hold what they touch, and can be kept and submitted again.
 
+use std::ffi::c_void;
+use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -40,7 +42,8 @@ fn free_memory(cuda: &Cuda) -> usize {
     free
 }
 
-/// A stream waits for a word; the program releases its memory by `release`, which gets the address and another stream.
+/// A stream waits for a word; the program releases its memory by `release`, which gets the address and
+/// another stream.
 fn wait_for_a_released_word(cuda: &Cuda, release: impl FnOnce(&Cuda, P, P)) {
     let (waiting, other) = (stream(cuda), stream(cuda));
     let before = free_memory(cuda);
@@ -126,6 +129,29 @@ fn a_word_of_another_context_outlives_its_release() {
         // SAFETY: device memory is memory of the process, and the stream holds it.
         unsafe { (word as *mut u32).write_volatile(1) };
         call!(cuda.cuStreamSynchronize(waiting));
+    });
+}
+
+extern "C" fn take_a_while(_: *mut c_void) {
+    std::thread::sleep(A_WHILE);
+}
+
+#[test]
+fn a_registration_ends_when_no_context_uses_the_memory() {
+    isolated("operations::a_registration_ends_when_no_context_uses_the_memory", &[], || {
+        let cuda = Cuda::start();
+        let mut second = 0;
+        call!(cuda.cuCtxCreate_v2(&mut second, 0, 0));
+        let stream = stream(&cuda);
+        let mut memory = vec![0u8; LARGE];
+        let at = memory.as_mut_ptr();
+        call!(cuda.cuMemHostRegister_v2(at.cast(), LARGE, 0));
+        call!(cuda.cuLaunchHostFunc(stream, Some(take_a_while), null_mut()));
+        call!(cuda.cuMemsetD8Async(at as u64, 7, LARGE, stream));
+        cuda.primary();
+        call!(cuda.cuMemHostUnregister(at.cast()));
+        // SAFETY: the last byte of the vector.
+        assert_eq!(unsafe { at.add(LARGE - 1).read_volatile() }, 7, "the fill was waited for");
     });
 }
 
@@ -226,8 +252,10 @@ fn an_operation_is_kept_and_submitted_again() {
             let bound = words(&context, texel.to_bits());
             texture.set_linear(bound, 16).expect("a binding");
             // SAFETY: as for `word`; what the operations write again.
-            unsafe { (other as *mut [u32; 4]).write([0; 4]) };
-            unsafe { ((counter + 8) as *mut [u32; 2]).write([0; 2]) };
+            unsafe {
+                (other as *mut [u32; 4]).write([0; 4]);
+                ((counter + 8) as *mut [u32; 2]).write([0; 2]);
+            }
             let stream = new_stream(&context);
             for operation in &kept {
                 stream.submit(operation.clone(), Policy::Later).expect("submitted");

@@ -247,9 +247,19 @@ fn use_the_pool_of(parent: &str) {
     assert_eq!(cuda.download::<u32>(address, 4), [1, 2, 3, 4]);
     call!(cuda.cuMemsetD32_v2(address, 9, 2));
     call!(cuda.cuCtxSynchronize());
-    call!(cuda.cuMemFreeAsync(address, 0));
-    call!(cuda.cuCtxSynchronize());
-    call!(cuda.cuMemFreeAsync(address, 0) => status::INVALID_VALUE);
+    // Freed in one stream while another polls it: the memory stays mapped.
+    let (mut waiting, mut other) = (0, 0);
+    for stream in [&mut waiting, &mut other] {
+        call!(cuda.cuStreamCreate(stream, 1));
+    }
+    call!(cuda.cuStreamWaitValue32_v2(waiting, address + 8, 5, 0));
+    call!(cuda.cuMemFreeAsync(address, other));
+    call!(cuda.cuStreamSynchronize(other));
+    call!(cuda.cuMemFreeAsync(address, other) => status::INVALID_VALUE);
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    // SAFETY: the waiting stream holds the parent's memory.
+    unsafe { ((address + 8) as *mut u32).write_volatile(5) };
+    call!(cuda.cuStreamSynchronize(waiting));
     call!(cuda.cuMemPoolDestroy(pool));
 }
 
@@ -284,7 +294,7 @@ fn pools_are_shared_with_other_processes() {
         .output()
         .expect("the other process");
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
-    assert_eq!(cuda.download::<u32>(address, 4), [9, 9, 3, 4]);
+    assert_eq!(cuda.download::<u32>(address, 4), [9, 9, 5, 4]);
     call!(cuda.cuMemFreeAsync(address, 0));
     // SAFETY: the descriptor is this test's.
     assert_eq!(unsafe { libc::close(descriptor) }, 0);

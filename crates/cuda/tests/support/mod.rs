@@ -118,6 +118,8 @@ functions! {
     cuGetExportTable(*mut P, *const [u8; 16]);
     cuMemFree_v2(P);
     cuMemFreeHost(*mut c_void);
+    cuMemHostRegister_v2(*mut c_void, usize, u32);
+    cuMemHostUnregister(*mut c_void);
     cuMemPoolCreate(*mut P, *const PoolProps);
     cuMemPoolDestroy(P);
     cuMemPoolExportToShareableHandle(*mut i32, P, u32, u64);

@@ -192,8 +192,8 @@ impl Fill {
     }
 }
 
-/// Checks fills and does them in the order of the stream that `stream` gives. `wait`: the call is a synchronous one;
-/// memory that host code can read is then filled when it returns.
+/// Checks fills and does them in the order of the stream that `stream` gives. `wait`: the call is a
+/// synchronous one; memory that host code can read is then filled when it returns.
 pub fn fill_all<E: From<Error>>(
     fills: &[Fill],
     stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,

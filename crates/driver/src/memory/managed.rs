@@ -31,7 +31,8 @@ impl Location {
     /// Nowhere.
     pub const NONE: Location = Location { kind: NOWHERE, id: -2 };
 
-    /// The location with the number that is told back for it. [`Error::InvalidDevice`]: no such device; [`Error::InvalidValue`]: no such kind.
+    /// The location with the number that is told back for it. [`Error::InvalidDevice`]: no such device;
+    /// [`Error::InvalidValue`]: no such kind.
     pub fn checked(self, devices: usize) -> Result<Self> {
         match self.kind {
             DEVICE if usize::try_from(self.id).is_ok_and(|id| id < devices) => Ok(self),
@@ -86,21 +87,68 @@ pub fn range(address: u64, size: u64) -> Result<std::sync::Arc<Allocation>> {
     }
 }
 
-/// Takes advice: 1 and 2 set and unset that it is mostly read, 3 and 4 where it should lie, 5 and 6 who accesses it.
+/// Which streams may use managed memory: flags of its allocation, and of its attachment to a stream.
+pub mod attach {
+    /// Any stream of any device.
+    pub const GLOBAL: u32 = 1;
+    /// The host, until it is attached otherwise.
+    pub const HOST: u32 = 2;
+    /// One stream.
+    pub const SINGLE: u32 = 4;
+}
+
+/// What a program can advise, by number.
+pub mod advice {
+    /// The memory is mostly read.
+    pub const SET_READ_MOSTLY: u32 = 1;
+    /// It is not.
+    pub const UNSET_READ_MOSTLY: u32 = 2;
+    /// It should lie at a location.
+    pub const SET_PREFERRED_LOCATION: u32 = 3;
+    /// It may lie anywhere.
+    pub const UNSET_PREFERRED_LOCATION: u32 = 4;
+    /// A location accesses it.
+    pub const SET_ACCESSED_BY: u32 = 5;
+    /// A location does not.
+    pub const UNSET_ACCESSED_BY: u32 = 6;
+}
+
+/// Attributes of a range by number: what was advised, and where the memory was prefetched to.
+pub mod attribute {
+    /// Whether it is mostly read.
+    pub const READ_MOSTLY: u32 = 1;
+    /// The device at which it should lie.
+    pub const PREFERRED_LOCATION: u32 = 2;
+    /// The devices that access it.
+    pub const ACCESSED_BY: u32 = 3;
+    /// The device to which it was prefetched last.
+    pub const LAST_PREFETCH_LOCATION: u32 = 4;
+    /// The kind of the location at which it should lie.
+    pub const PREFERRED_LOCATION_TYPE: u32 = 5;
+    /// The number of that location among its kind.
+    pub const PREFERRED_LOCATION_ID: u32 = 6;
+    /// The kind of the location to which it was prefetched last.
+    pub const LAST_PREFETCH_LOCATION_TYPE: u32 = 7;
+    /// The number of that location among its kind.
+    pub const LAST_PREFETCH_LOCATION_ID: u32 = 8;
+}
+
+/// Takes advice.
 pub fn advise(address: u64, size: u64, advice: u32, location: Location, devices: usize) -> Result<()> {
-    if !matches!(advice, 1..=6) {
+    if !(advice::SET_READ_MOSTLY..=advice::UNSET_ACCESSED_BY).contains(&advice) {
         return Err(Error::InvalidValue);
     }
     let allocation = range(address, size)?;
-    // The location matters only for what is said of one.
+    // The location is looked at only for advice that has one.
     let place = location.checked(devices).map_err(|_| Error::InvalidValue);
     let mut kept = lock(&allocation.advice);
     match advice {
-        1 | 2 => kept.read_mostly = advice == 1,
-        3 => kept.preferred = place?,
-        4 => kept.preferred = Location::NONE,
+        advice::SET_READ_MOSTLY => kept.read_mostly = true,
+        advice::UNSET_READ_MOSTLY => kept.read_mostly = false,
+        advice::SET_PREFERRED_LOCATION => kept.preferred = place?,
+        advice::UNSET_PREFERRED_LOCATION => kept.preferred = Location::NONE,
         _ => {
-            let (place, set) = (place?, advice == 5);
+            let (place, set) = (place?, advice == advice::SET_ACCESSED_BY);
             if place.kind == DEVICE {
                 let bit = 1u64.checked_shl(place.id as u32).unwrap_or(0);
                 kept.accessed_by = if set { kept.accessed_by | bit } else { kept.accessed_by & !bit };
@@ -112,13 +160,14 @@ pub fn advise(address: u64, size: u64, advice: u32, location: Location, devices:
     Ok(())
 }
 
-/// Takes the advice of HIP alone: how soon devices see one another's writes. All memory is the host's, so they always do at once.
+/// Takes advice that HIP alone has: how soon devices see one another's writes. All memory is the host's, so
+/// they always see them at once.
 pub fn set_coarse_grain(address: u64, size: u64, on: bool) -> Result<()> {
     lock(&range(address, size)?.advice).coarse_grain = on;
     Ok(())
 }
 
-/// Sends memory to a place: nothing moves, the place is kept.
+/// Notes that memory is to be at a location. Nothing moves.
 pub fn prefetch(address: u64, size: u64, to: Location, devices: usize) -> Result<()> {
     let allocation = range(address, size)?;
     let to = to.checked(devices)?;
@@ -131,20 +180,18 @@ pub fn attribute(address: u64, size: u64, number: u32, words: usize) -> Result<V
     let advice = range(address, size)?.advice();
     let one = |value: i32| if words == 1 { Ok(vec![value]) } else { Err(Error::InvalidValue) };
     match number {
-        1 => one(i32::from(advice.read_mostly)),
-        2 => one(advice.preferred.id),
-        3 if words > 0 => {
+        attribute::READ_MOSTLY => one(i32::from(advice.read_mostly)),
+        attribute::PREFERRED_LOCATION | attribute::PREFERRED_LOCATION_ID => one(advice.preferred.id),
+        attribute::ACCESSED_BY if words > 0 => {
             let host = advice.accessed_by_host.then_some(-1);
             let devices = (0..64).filter(|d| advice.accessed_by >> d & 1 == 1);
             let mut list: Vec<i32> = devices.chain(host).take(words).collect();
             list.resize(words, Location::NONE.id);
             Ok(list)
         }
-        4 => one(advice.prefetched.id),
-        5 => one(advice.preferred.kind as i32),
-        6 => one(advice.preferred.id),
-        7 => one(advice.prefetched.kind as i32),
-        8 => one(advice.prefetched.id),
+        attribute::PREFERRED_LOCATION_TYPE => one(advice.preferred.kind as i32),
+        attribute::LAST_PREFETCH_LOCATION | attribute::LAST_PREFETCH_LOCATION_ID => one(advice.prefetched.id),
+        attribute::LAST_PREFETCH_LOCATION_TYPE => one(advice.prefetched.kind as i32),
         _ => Err(Error::InvalidValue),
     }
 }

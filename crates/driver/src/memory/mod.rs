@@ -1,7 +1,8 @@
 //! Memory: who owns which addresses.
 //!
-//! Device memory is host memory in one reserved range (`space`). Every allocation, of whatever kind, is in one table
-//! by address, so that a pointer anywhere inside it can be found and checked. [`copy`] moves and fills bytes.
+//! Device memory is host memory in one reserved range (`space`). Every allocation, of whatever kind, is in
+//! one table by address, so that a pointer anywhere inside it can be found and checked. [`copy`] moves and
+//! fills bytes.
 
 pub mod address;
 pub mod array;
@@ -183,7 +184,8 @@ pub fn device_access(address: u64, size: u64) -> Option<bool> {
     space::contains(address).then(|| check_device(address, size).is_ok())
 }
 
-/// Bytes from an address inside an allocation to its end. Mapped memory goes on in neighbours that are mapped.
+/// Bytes from an address inside an allocation to its end. Mapped memory goes on in neighbours that are
+/// mapped.
 fn rest(table: &BTreeMap<u64, Arc<Allocation>>, allocation: &Allocation, address: u64, enough: u64) -> u64 {
     let mut end = allocation.base + allocation.size;
     if allocation.kind == Kind::Mapped {
@@ -196,8 +198,8 @@ fn rest(table: &BTreeMap<u64, Arc<Allocation>>, allocation: &Allocation, address
     end - address
 }
 
-/// The allocation that an address lies in, with the `size` bytes that begin `offset` bytes after it. `None`: the
-/// driver does not know the address; [`Error::InvalidValue`]: the bytes leave the allocation.
+/// The allocation that an address lies in, with the `size` bytes that begin `offset` bytes after it. `None`:
+/// the driver does not know the address; [`Error::InvalidValue`]: the bytes leave the allocation.
 pub fn find_range(address: u64, offset: u64, size: u64) -> Result<Option<Arc<Allocation>>> {
     let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
     let Some((_, allocation)) = table.range(..=address).next_back() else { return Ok(None) };
@@ -226,9 +228,9 @@ pub fn alloc_flagged(context: &Context, size: u64, flags: u32) -> Result<u64> {
     alloc_kind(&context.device, Owner::of(context), Kind::Device, size, flags)
 }
 
-/// Managed memory; `flags` 1 (any stream) or 2 (the host first).
+/// Managed memory; `flags`: [`managed::attach::GLOBAL`] or [`managed::attach::HOST`].
 pub fn alloc_managed(context: &Context, size: u64, flags: u32) -> Result<u64> {
-    if !matches!(flags, 1 | 2) {
+    if !matches!(flags, managed::attach::GLOBAL | managed::attach::HOST) {
         return Err(Error::InvalidValue);
     }
     alloc_kind(&context.device, Owner::of(context), Kind::Managed, size, flags)
@@ -256,12 +258,16 @@ fn take_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -
     }
 }
 
+/// The sizes of elements that a pitched block is made for, and what its pitch is a multiple of.
+pub const PITCHED_ELEMENTS: [u32; 3] = [4, 8, 16];
+const PITCH_ALIGNMENT: u64 = 512;
+
 /// A pitched block: its address and pitch.
 pub fn alloc_pitch(context: &Context, width: u64, height: u64, element: u32) -> Result<(u64, u64)> {
-    if width == 0 || height == 0 || !matches!(element, 4 | 8 | 16) {
+    if width == 0 || height == 0 || !PITCHED_ELEMENTS.contains(&element) {
         return Err(Error::InvalidValue);
     }
-    let pitch = width.checked_next_multiple_of(512).ok_or(Error::OutOfMemory)?;
+    let pitch = width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(Error::OutOfMemory)?;
     let size = pitch.checked_mul(height).ok_or(Error::OutOfMemory)?;
     Ok((alloc(context, size)?, pitch))
 }
@@ -361,7 +367,8 @@ pub fn register_host(context: &Context, address: u64, size: u64, flags: u32) -> 
     Ok(())
 }
 
-/// Ends a registration.
+/// Ends a registration. Waits for the work of every context that may use the memory: nothing can keep it, and the
+/// program may unmap it next.
 pub fn unregister_host(address: u64) -> Result<()> {
     if address == 0 {
         return Err(Error::InvalidValue);
@@ -371,9 +378,7 @@ pub fn unregister_host(address: u64) -> Result<()> {
         Some(_) => return Err(Error::InvalidValue),
         None => return Err(Error::HostMemoryNotRegistered),
     }
-    if let Some(context) = context::current() {
-        context.settle();
-    }
+    context::settle_all();
     remove(address, |a| a.kind == Kind::Registered).map(|_| ()).ok_or(Error::HostMemoryNotRegistered)
 }
 
@@ -432,7 +437,8 @@ impl Drop for Allocation {
             Kind::Host => space::free(self.base),
             Kind::Imported => {
                 let (start, bytes) = self.mapped;
-                // SAFETY: `share` mapped it for this allocation alone, and everything that used it held the allocation.
+                // SAFETY: `share` mapped it for this allocation alone, and everything that used it held the
+                // allocation.
                 unsafe { crate::shared::unmap(start, bytes) };
             }
             Kind::Registered | Kind::Variable | Kind::Mapped => {}

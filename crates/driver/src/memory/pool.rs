@@ -24,7 +24,8 @@ pub struct Pool {
     pub location: Location,
     /// Whether it is a default pool, which cannot be destroyed.
     pub default: bool,
-    /// The devices to which a host's pool was opened. Nothing depends on it: they reach all of the process's memory.
+    /// The devices to which a host's pool was opened. Nothing depends on it: they reach all of the process's
+    /// memory.
     opened: Mutex<BTreeSet<u32>>,
     /// What other processes know of it, or this one of another's.
     pub(super) shared: Option<Shared>,
@@ -35,6 +36,9 @@ pub struct Pool {
 
 /// Attributes of a pool by their numbers.
 pub mod attribute {
+    /// Whether memory freed in one stream is reused in another after an event, when it turns out to be
+    /// possible, and with waits added for it: three truth values.
+    pub const REUSE_FOLLOW_EVENT_DEPENDENCIES: u32 = 1;
     /// Bytes kept when a stream is synchronised.
     pub const RELEASE_THRESHOLD: u32 = 4;
     /// Bytes reserved now, and at most.
@@ -68,7 +72,8 @@ fn make(location: Location, default: bool, shared: Option<Shared>) -> Result<Arc
 /// A pool at a location, or one that other processes may use, too; a node of the host's memory must be there.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: there is no such location. [`Error::NotSupported`]: pools of nodes are this process's.
+/// [`Error::InvalidValue`]: there is no such location. [`Error::NotSupported`]: pools of nodes are this
+/// process's.
 pub fn create(location: Location, for_others: bool) -> Result<Handle> {
     let there = match location.kind {
         DEVICE => driver()?.device(location.id).is_ok(),
@@ -176,8 +181,8 @@ impl Pool {
     /// Lets a location use the memory, or no longer.
     ///
     /// # Errors
-    /// [`Error::InvalidDevice`]: the pool's own device cannot be kept out. [`Error::NotSupported`]: the host cannot be let in, nor be kept out
-    /// of its own memory.
+    /// [`Error::InvalidDevice`]: the pool's own device cannot be kept out. [`Error::NotSupported`]: the host
+    /// cannot be let in, nor be kept out of its own memory.
     pub fn open_to(&self, location: Location, open: bool) -> Result<()> {
         match (self.device(), u32::try_from(location.id)) {
             (Some(own), Ok(device)) if location.kind == DEVICE => {
@@ -214,7 +219,7 @@ impl Pool {
     /// Sets an attribute; the marks of the most bytes can only be set to 0.
     pub fn set_attribute(&self, number: u32, value: u64) -> Result<()> {
         match number {
-            1..=4 => {
+            attribute::REUSE_FOLLOW_EVENT_DEPENDENCIES..=attribute::RELEASE_THRESHOLD => {
                 if let Some(a) = lock(&self.attributes).get_mut(number as usize) {
                     *a = value;
                 }
@@ -229,8 +234,8 @@ impl Pool {
     }
 }
 
-/// Allocates memory of a pool in the order of a stream; no pool: of the one that the stream's device uses. The memory
-/// is usable at once: the order of the stream only matters for its end. Of no bytes: null.
+/// Allocates memory of a pool in the order of a stream; no pool: of the one that the stream's device uses.
+/// The memory is usable at once: the order of the stream only matters for its end. Of no bytes: null.
 pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u64> {
     let context = stream.context()?;
     let pool = pool.map_or_else(|| current(&context.device), Ok)?;
@@ -256,7 +261,8 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
     Ok(address)
 }
 
-/// Frees memory (of any pool, or any device memory) in the order of a stream. The address is unknown from now on.
+/// Frees memory (of any pool, or any device memory) in the order of a stream. The address is unknown from now
+/// on.
 pub fn free(address: u64, stream: &Arc<Stream>) -> Result<()> {
     if address == 0 {
         return Ok(());
@@ -280,8 +286,8 @@ pub(crate) fn publish(allocation: &Arc<Allocation>) -> Result<()> {
     Ok(())
 }
 
-/// Makes the address of memory unknown that is freed as device memory is. The memory itself is released when nothing
-/// holds it any more.
+/// Makes the address of memory unknown that is freed as device memory is. The memory itself is released when
+/// nothing holds it any more.
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: memory of another kind, or freed already.

@@ -75,7 +75,8 @@ fn open_by(context: &Context, named: Named, pool: Handle) -> Result<u64> {
     Ok(base)
 }
 
-/// Ends one opening. The last one makes the address unknown; the memory stays mapped as long as an operation holds it.
+/// Ends one opening. The last one makes the address unknown; the memory stays mapped as long as an operation
+/// holds it.
 pub fn close(address: u64) -> Result<()> {
     context::settle_all();
     close_by(address, |pool| pool == 0)

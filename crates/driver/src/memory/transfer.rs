@@ -1,8 +1,8 @@
 //! Copies as programs ask for them: two sides, each with its kind of memory, its offsets and its pitches.
 //!
-//! [`Transfer::check`] makes a [`Copy`] of one, an operation of a stream: it refuses ranges that leave an allocation,
-//! of whatever kind, and holds what keeps the memory. As on the hardware, a call returns at once unless a side is
-//! memory that the program may change as soon as it does.
+//! [`Transfer::check`] makes a [`Copy`] of one, an operation of a stream: it refuses ranges that leave an
+//! allocation, of whatever kind, and holds what keeps the memory. As on the hardware, a call returns at once
+//! unless a side is memory that the program may change as soon as it does.
 
 use std::sync::Arc;
 
@@ -63,8 +63,8 @@ pub struct Transfer {
 
 /// The largest pitch.
 const MAX_PITCH: u64 = 0x7fff_ffff;
-/// Program memory up to this size is read before an asynchronous copy returns, which then need not wait for the
-/// stream.
+/// Program memory up to this size is read before an asynchronous copy returns, which then need not wait for
+/// the stream.
 const STAGED: u64 = 64 << 10;
 
 /// What keeps the memory of a side.
@@ -165,8 +165,8 @@ impl Transfer {
         Transfer { to: Side::at(to), from: Side::at(from), extent: [size, 1, 1] }
     }
 
-    /// Checks both sides and copies in the order of the stream that `stream` gives. `wait`: the call is a synchronous
-    /// one, which returns when the copy is done (a copy within the device need not be).
+    /// Checks both sides and copies in the order of the stream that `stream` gives. `wait`: the call is a
+    /// synchronous one, which returns when the copy is done (a copy within the device need not be).
     ///
     /// # Safety
     /// As for [`Transfer::check`].
@@ -187,8 +187,8 @@ impl Transfer {
     /// Checks both sides. `None`: there is nothing to copy.
     ///
     /// # Safety
-    /// Memory that the driver does not know must be accessible when the copy is submitted, and until the call that
-    /// submits it returns.
+    /// Memory that the driver does not know must be accessible when the copy is submitted, and until the call
+    /// that submits it returns.
     pub unsafe fn check(&self) -> Result<Option<Copy>> {
         if self.extent.contains(&0) {
             return Ok(None);
@@ -229,9 +229,9 @@ impl Copy {
         self.from.is_program() && self.bytes() <= STAGED
     }
 
-    /// Whether the call that submits it has to wait for its end. The hardware may return once it has read small
-    /// memory of the program; programs rely on that, and on reading the result in streams that do not wait for this
-    /// one.
+    /// Whether the call that submits it has to wait for its end. The hardware may return once it has read
+    /// small memory of the program; programs rely on that, and on reading the result in streams that do not
+    /// wait for this one.
     pub(crate) fn must_end(&self, wait: bool) -> bool {
         let within_device = self.from.is_device() && self.to.is_device();
         let uses_program = self.to.is_program() || (self.from.is_program() && !self.can_be_staged());
@@ -250,8 +250,9 @@ impl Copy {
 
     pub(crate) fn run(&self) -> Result<()> {
         let block = self.block()?.joined();
-        // SAFETY: both sides were checked; what keeps their memory is `self`'s. The program's own memory is vouched for
-        // by whoever made the copy until the call that submits it returns, which waits for its end (`must_end`).
+        // SAFETY: both sides were checked; what keeps their memory is `self`'s. The program's own memory is
+        // vouched for by whoever made the copy until the call that submits it returns, which waits for its
+        // end (`must_end`).
         unsafe { block.run() };
         Ok(())
     }

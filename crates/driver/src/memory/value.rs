@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 
 use super::Allocation;
 
-/// A word in device memory, 32 or 64 bits wide. It keeps its allocation: memory that a stream polls stays mapped
-/// even if the program frees it meanwhile.
+/// A word in device memory, 32 or 64 bits wide. It keeps its allocation: memory that a stream polls stays
+/// mapped even if the program frees it meanwhile.
 #[derive(Clone, Debug)]
 pub struct Word {
     address: u64,

@@ -1,7 +1,7 @@
 //! Streams: queues of work.
 //!
-//! Work in a stream is a value, an [`Operation`]: it runs in the order in which it was submitted. What must wait
-//! for another stream carries the [`Point`] in that stream's order to wait for.
+//! Work in a stream is a value, an [`Operation`]: it runs in the order in which it was submitted. What must
+//! wait for another stream carries the [`Point`] in that stream's order to wait for.
 
 mod dispatch;
 mod operation;
@@ -252,8 +252,8 @@ thread_local! {
     static IN_HOST_FUNCTION: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Whether the calling thread is inside a function that the program put into a stream, where it may not call the
-/// driver.
+/// Whether the calling thread is inside a function that the program put into a stream, where it may not call
+/// the driver.
 pub fn in_host_function() -> bool {
     IN_HOST_FUNCTION.try_with(std::cell::Cell::get).unwrap_or(false)
 }

@@ -1,9 +1,9 @@
 //! What a stream can do, as values.
 //!
 //! An [`Operation`] holds what a program asked for and keeps alive what it touches: functions, events,
-//! allocations, arrays. It can be kept and submitted again any number of times ([`Stream::submit`]). Whatever a
-//! call finds in its surroundings belongs to one submission and is looked up by each: what texture references
-//! are bound to, the limits and the state of the context, which record of an event a wait is for.
+//! allocations, arrays. It can be kept and submitted again any number of times ([`Stream::submit`]). Whatever
+//! a call finds in its surroundings belongs to one submission and is looked up by each: what texture
+//! references are bound to, the limits and the state of the context, which record of an event a wait is for.
 
 use std::sync::Arc;
 
@@ -41,8 +41,8 @@ pub enum Operation {
     Batch(Arc<[Step]>),
     /// Calls a function of the program.
     Host(HostCall),
-    /// Makes memory of a pool known at its address. That happens when the operation is submitted: programs may
-    /// use the address in other streams as soon as the call returns.
+    /// Makes memory of a pool known at its address. That happens when the operation is submitted: programs
+    /// may use the address in other streams as soon as the call returns.
     Allocate(Arc<Allocation>),
     /// Releases memory. The address is unknown as soon as the operation is submitted; the memory is released
     /// when the stream comes to the operation and nothing else holds it.
@@ -170,7 +170,8 @@ impl Operation {
         }
     }
 
-    /// Whether the call that submits it may return only when it has ended; `wait`: the call is a synchronous one.
+    /// Whether the call that submits it may return only when it has ended; `wait`: the call is a synchronous
+    /// one.
     pub(super) fn must_end(&self, wait: bool) -> bool {
         match self {
             Operation::Copy(copy) => copy.must_end(wait),
@@ -198,5 +199,20 @@ impl HostCall {
                 function(handle, status(stream.context().and_then(|context| context.check())), data);
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_operation_makes_the_queue_larger_than_launches_do() {
+        assert!(
+            size_of::<Operation>() <= size_of::<Prepared>() + size_of::<u128>(),
+            "{} and {} bytes",
+            size_of::<Operation>(),
+            size_of::<Prepared>()
+        );
     }
 }

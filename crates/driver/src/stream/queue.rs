@@ -1,8 +1,9 @@
 //! Who runs a stream's operations, and when.
 //!
-//! [`Stream::submit`] is the one way into a stream. It runs brief operations in the calling thread if nothing is
-//! before them and queues all others. A thread that synchronises runs the queue itself unless another thread is
-//! running it, so that a launch and its wait need no hand-over; dispatchers run what nobody waits for.
+//! [`Stream::submit`] is the one way into a stream. It runs brief operations in the calling thread if nothing
+//! is before them and queues all others. A thread that synchronises runs the queue itself unless another
+//! thread is running it, so that a launch and its wait need no hand-over; dispatchers run what nobody waits
+//! for.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +26,8 @@ use super::{Kind, Point, Stream};
 pub enum Policy {
     /// At once, unless the operation uses memory that the program may change after the call.
     Later,
-    /// When the operation has ended. Operations on device memory alone may still be running, as on the hardware.
+    /// When the operation has ended. Operations on device memory alone may still be running, as on the
+    /// hardware.
     Wait,
 }
 
@@ -214,8 +216,8 @@ impl Stream {
         }
     }
 
-    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner. `false`: there is
-    /// nothing to run, or another thread runs it.
+    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner. `false`: there
+    /// is nothing to run, or another thread runs it.
     pub(super) fn take_over(&self) -> bool {
         let mut queue = lock(&self.queue);
         queue.listed = false;
@@ -233,8 +235,8 @@ impl Stream {
         loop {
             {
                 let mut queue = lock(&self.queue);
-                // Takes all that may run at once: with a lock for each operation, the runner and the threads that
-                // submit would wait for each other.
+                // Takes all that may run at once: with a lock for each operation, the runner and the threads
+                // that submit would wait for each other.
                 match queue.items.back() {
                     Some(last) if last.sequence <= sequence => {
                         if batch.capacity() == 0 {

@@ -11,6 +11,13 @@ use crate::error::{Error, Result};
 use crate::memory::array::{self, Array, flag as shape};
 use crate::memory::format;
 
+/// How coordinates outside a texture are handled, by number; 1 clamps them.
+mod mode {
+    pub const WRAP: u32 = 0;
+    pub const MIRROR: u32 = 2;
+    pub const BORDER: u32 = 3;
+}
+
 /// The format of plain memory.
 fn plain_format(number: u32, channels: u32) -> Result<Format> {
     if format::is_plain(number) { format::format(number, channels) } else { Err(Error::InvalidValue) }
@@ -158,16 +165,16 @@ fn sampler(sampling: &Sampling, shape: &Shape) -> Result<Sampler> {
         _ => 2,
     };
     let known = if shape.cube { flag::MASK } else { flag::MASK & !flag::SEAMLESS };
-    let modes = sampling.address.iter().take(axes).all(|&mode| mode <= 3);
+    let modes = sampling.address.iter().take(axes).all(|&mode| mode <= mode::BORDER);
     if !modes || sampling.filter > 1 || sampling.level_filter > 1 || sampling.flags & !known != 0 {
         return Err(Error::InvalidValue);
     }
     let has = |bit: u32| sampling.flags & bit != 0;
     Ok(Sampler {
         address: sampling.address.map(|mode| match mode {
-            0 => Address::Wrap,
-            2 => Address::Mirror,
-            3 => Address::Border,
+            mode::WRAP => Address::Wrap,
+            mode::MIRROR => Address::Mirror,
+            mode::BORDER => Address::Border,
             _ => Address::Clamp,
         }),
         linear: sampling.filter == 1,

@@ -73,16 +73,22 @@ fn wrong(condition: bool) -> Result<()> {
 }
 
 api! {
-    Device Legal fn hipMemGetAllocationGranularity(out: Out<usize>, properties: In<AllocationProp>, option: u32) {
+    Device Legal fn hipMemGetAllocationGranularity(
+        out: Out<usize>, properties: In<AllocationProp>, option: u32,
+    ) {
         granularity(out, properties, option)
     }
 
-    Device Legal fn hipMemGetAllocationGranularity_in_5(out: Out<usize>, properties: In<AllocationPropIn5>, option: u32) {
+    Device Legal fn hipMemGetAllocationGranularity_in_5(
+        out: Out<usize>, properties: In<AllocationPropIn5>, option: u32,
+    ) {
         granularity(out, properties, option)
     }
 
     /// A size or an alignment that cannot be is said to be too much memory.
-    Device Legal fn hipMemAddressReserve(out: Out<u64>, size: usize, alignment: usize, hint: u64, flags: u64) {
+    Device Legal fn hipMemAddressReserve(
+        out: Out<u64>, size: usize, alignment: usize, hint: u64, flags: u64,
+    ) {
         wrong(out.is_null() || flags != 0)?;
         let (size, alignment) = (size as u64, alignment as u64);
         if size == 0 || !size.is_multiple_of(GRANULARITY) || alignment & alignment.wrapping_sub(1) != 0 {
@@ -101,7 +107,9 @@ api! {
         create(out, size, properties, flags)
     }
 
-    Device Unsafe fn hipMemCreate_in_5(out: Out<Handle>, size: usize, properties: In<AllocationPropIn5>, flags: u64) {
+    Device Unsafe fn hipMemCreate_in_5(
+        out: Out<Handle>, size: usize, properties: In<AllocationPropIn5>, flags: u64,
+    ) {
         create(out, size, properties, flags)
     }
 
@@ -148,7 +156,9 @@ api! {
         properties(out, handle)
     }
 
-    Device Legal fn hipMemGetAllocationPropertiesFromHandle_in_5(out: Out<AllocationPropIn5>, handle: Handle) {
+    Device Legal fn hipMemGetAllocationPropertiesFromHandle_in_5(
+        out: Out<AllocationPropIn5>, handle: Handle,
+    ) {
         properties(out, handle)
     }
 

@@ -117,12 +117,16 @@ api! {
         create(out, checked(description)?)
     }
 
-    Context Unsafe fn hipMallocArray(out: Out<Handle>, format: In<ChannelFormat>, width: usize, height: usize, flags: u32) {
+    Context Unsafe fn hipMallocArray(
+        out: Out<Handle>, format: In<ChannelFormat>, width: usize, height: usize, flags: u32,
+    ) {
         out.required()?;
         create(out, described(format, Extent { width, height, depth: 0 }, flags)?)
     }
 
-    Context Unsafe fn hipMalloc3DArray(out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, flags: u32) {
+    Context Unsafe fn hipMalloc3DArray(
+        out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, flags: u32,
+    ) {
         out.required()?;
         create(out, described(format, extent, flags)?)
     }
@@ -135,7 +139,9 @@ api! {
         destroy(handle)
     }
 
-    Context Legal fn hipArrayGetInfo(format: Out<ChannelFormat>, extent: Out<Extent>, flags: Out<u32>, handle: Handle) {
+    Context Legal fn hipArrayGetInfo(
+        format: Out<ChannelFormat>, extent: Out<Extent>, flags: Out<u32>, handle: Handle,
+    ) {
         let d = descriptor(handle)?;
         format.set(ChannelFormat::of(d.format, d.channels));
         extent.set(Extent { width: d.width, height: d.height, depth: d.depth });
@@ -162,12 +168,16 @@ api! {
         Ok(())
     }
 
-    Context Unsafe fn hipMallocMipmappedArray(out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, levels: u32, flags: u32) {
+    Context Unsafe fn hipMallocMipmappedArray(
+        out: Out<Handle>, format: In<ChannelFormat>, extent: Extent, levels: u32, flags: u32,
+    ) {
         out.required()?;
         create_mipmap(out, described(format, extent, flags)?, levels)
     }
 
-    Context Unsafe fn hipMipmappedArrayCreate(out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32) {
+    Context Unsafe fn hipMipmappedArrayCreate(
+        out: Out<Handle>, description: In<Array3DDescriptor>, levels: u32,
+    ) {
         out.required()?;
         create_mipmap(out, checked(description.get()?)?, levels)
     }

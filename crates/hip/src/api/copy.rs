@@ -91,13 +91,17 @@ api! {
         directed(to, from, size, kind, Order::now(own))
     }
 
-    Context Invalidates fn hipMemcpyWithStream(to: u64, from: u64, size: usize, kind: u32, in_stream: Handle) {
+    Context Invalidates fn hipMemcpyWithStream(
+        to: u64, from: u64, size: usize, kind: u32, in_stream: Handle,
+    ) {
         let order = Order { wait: true, ..Order::later(in_stream, false) };
         order.check()?;
         directed(to, from, size, kind, order)
     }
 
-    Context Appends fn hipMemcpyAsync / hipMemcpyAsync_spt (to: u64, from: u64, size: usize, kind: u32, in_stream: Handle) |own| {
+    Context Appends fn hipMemcpyAsync / hipMemcpyAsync_spt (
+        to: u64, from: u64, size: usize, kind: u32, in_stream: Handle,
+    ) |own| {
         directed_later(to, from, size, kind, Order::later(in_stream, own))
     }
 

@@ -168,7 +168,9 @@ api! {
         Ok(())
     }
 
-    Device Legal fn hipDeviceGetTexture1DLinearMaxWidth(out: Out<usize>, format: In<ChannelFormat>, ordinal: i32) {
+    Device Legal fn hipDeviceGetTexture1DLinearMaxWidth(
+        out: Out<usize>, format: In<ChannelFormat>, ordinal: i32,
+    ) {
         if out.is_null() {
             return Err(Error::InvalidValue);
         }

@@ -8,8 +8,8 @@ use crate::abi::Out;
 use crate::current::{self, Handle, stream};
 use crate::{Error, Result, api};
 
-/// `hipEventDisableSystemFence`, `hipEventReleaseToDevice`, `hipEventReleaseToSystem`: how far writes before the event are seen. They are
-/// always seen everywhere; of these flags one may be given.
+/// `hipEventDisableSystemFence`, `hipEventReleaseToDevice`, `hipEventReleaseToSystem`: where writes before the
+/// event are visible. They always are everywhere; at most one of these flags may be given.
 const RELEASE: u32 = 0xe000_0000;
 /// The flags that the driver knows.
 const KNOWN: u32 = flag::BLOCKING_SYNC | flag::DISABLE_TIMING | flag::INTERPROCESS;

@@ -55,7 +55,9 @@ api! {
         row(to, 1, byte(value), count, Order::now(own))
     }
 
-    Context Appends fn hipMemsetAsync / hipMemsetAsync_spt (to: u64, value: i32, count: usize, handle: Handle) |own| {
+    Context Appends fn hipMemsetAsync / hipMemsetAsync_spt (
+        to: u64, value: i32, count: usize, handle: Handle,
+    ) |own| {
         row(to, 1, byte(value), count, Order::later(handle, own))
     }
 
@@ -83,7 +85,9 @@ api! {
         row(to, 4, value as u32, count, Order::later(handle, false))
     }
 
-    Context Invalidates fn hipMemset2D / hipMemset2D_spt (to: u64, pitch: usize, value: i32, width: usize, height: usize) |own| {
+    Context Invalidates fn hipMemset2D / hipMemset2D_spt (
+        to: u64, pitch: usize, value: i32, width: usize, height: usize,
+    ) |own| {
         plane(to, pitch, value, width, height, Order::now(own))
     }
 
@@ -93,11 +97,15 @@ api! {
         plane(to, pitch, value, width, height, Order::later(handle, own))
     }
 
-    Context Invalidates fn hipMemset3D / hipMemset3D_spt (to: PitchedPointer, value: i32, extent: Extent) |own| {
+    Context Invalidates fn hipMemset3D / hipMemset3D_spt (
+        to: PitchedPointer, value: i32, extent: Extent,
+    ) |own| {
         volume(to, value, extent, Order::now(own))
     }
 
-    Context Appends fn hipMemset3DAsync / hipMemset3DAsync_spt (to: PitchedPointer, value: i32, extent: Extent, handle: Handle) |own| {
+    Context Appends fn hipMemset3DAsync / hipMemset3DAsync_spt (
+        to: PitchedPointer, value: i32, extent: Extent, handle: Handle,
+    ) |own| {
         volume(to, value, extent, Order::later(handle, own))
     }
 }

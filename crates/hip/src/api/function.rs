@@ -3,27 +3,14 @@
 use std::sync::Arc;
 
 use driver::device::attribute;
-use driver::module::{self, Function};
+// `hipFunction_attribute` has the same numbers, up to 9.
+use driver::module::{self, Function, attribute as number};
 
 use crate::abi::{Out, Text};
 use crate::current::{self, Handle};
 use crate::{Error, Result, api, registered};
 
-/// `hipFunction_attribute`, which are the CUDA driver's numbers as far as they go.
-mod number {
-    pub const MAX_THREADS_PER_BLOCK: i32 = 0;
-    pub const SHARED_SIZE: i32 = 1;
-    pub const CONST_SIZE: i32 = 2;
-    pub const LOCAL_SIZE: i32 = 3;
-    pub const REGISTERS: i32 = 4;
-    pub const PTX_VERSION: i32 = 5;
-    pub const BINARY_VERSION: i32 = 6;
-    pub const CACHE_MODE_CA: i32 = 7;
-    pub const MAX_DYNAMIC_SHARED_SIZE: i32 = 8;
-    pub const PREFERRED_CARVEOUT: i32 = 9;
-}
-
-/// `hipFuncAttributeMax`: one behind the last that can be set.
+/// `hipFuncAttributeMax`: one more than the last that can be set.
 const ATTRIBUTE_MAX: i32 = 10;
 /// Ways to split cache and shared memory, and widths of a bank.
 const MAX_CACHE_CONFIG: u32 = 3;
@@ -156,7 +143,9 @@ api! {
     }
 
     /// Functions by their names, as `dlsym` gives them.
-    Nothing Legal fn hipGetProcAddress(name: Text, out: Out<u64>, version: i32, flags: u64, status: Out<u32>) {
+    Nothing Legal fn hipGetProcAddress(
+        name: Text, out: Out<u64>, version: i32, flags: u64, status: Out<u32>,
+    ) {
         const NOT_FOUND: u32 = 1;
         const PER_THREAD: u64 = 2;
         let name = name.bytes()?;

@@ -1,4 +1,5 @@
-//! Launches: of functions and of host stubs, with sizes in blocks or in work items, cooperative, on several devices.
+//! Launches: of functions and of host stubs, with sizes in blocks or in work items, cooperative, on several
+//! devices.
 //!
 //! Checks come in the order in which HIP makes them (clr 6.3, hip_module.cpp).
 
@@ -8,7 +9,7 @@ use capi::types::FunctionLaunchParams;
 use driver::device::attribute;
 use driver::event::{self, Event};
 use driver::launch::{self, Config, Params};
-use driver::module::Function;
+use driver::module::{Function, attribute as number};
 use driver::occupancy;
 use driver::stream::{STREAMS, Stream};
 
@@ -148,8 +149,7 @@ impl Launch {
         let (start, stop) = (event_of(self.start)?, event_of(self.stop)?);
         if config.dynamic_shared > function.max_dynamic_shared() {
             // CUDA wants to be asked for more than 48 KiB; HIP does not.
-            function
-                .set_attribute(attribute_number::MAX_DYNAMIC_SHARED_SIZE, config.dynamic_shared as i32)?;
+            function.set_attribute(number::MAX_DYNAMIC_SHARED_SIZE, config.dynamic_shared as i32)?;
         }
         launch::check(function, &mut config)?;
         if let Some(event) = start {
@@ -162,7 +162,8 @@ impl Launch {
         Ok(())
     }
 
-    /// The parameter buffer. From a buffer given whole each parameter is read where it lies; HIP does not look at the size.
+    /// The parameter buffer. From a buffer given whole each parameter is read where it lies; HIP does not
+    /// look at the size.
     fn parameters(&self, function: &Function) -> Result<Vec<u8>> {
         let info = function.info();
         let mut buffer = vec![0; info.param_size as usize];
@@ -196,11 +197,6 @@ impl Launch {
         }
         Ok(buffer)
     }
-}
-
-mod attribute_number {
-    /// `HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
-    pub const MAX_DYNAMIC_SHARED_SIZE: i32 = 8;
 }
 
 /// An event that may be left out.
@@ -410,8 +406,8 @@ const MAX_LIST: usize = 4096;
 pub use self::hipExtModuleLaunchKernel as _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j;
 pub use self::hipHccModuleLaunchKernel as _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_;
 
-/// `hip_impl::hipLaunchKernelGGLImpl`, which HIP 5 exports by its C++ name: [`hipLaunchKernel`] with a stub's address, sizes by reference, and the
-/// error left to hipGetLastError.
+/// `hip_impl::hipLaunchKernelGGLImpl`, which HIP 5 exports by its C++ name: [`hipLaunchKernel`] with a stub's
+/// address, sizes by reference, and the error left to hipGetLastError.
 pub extern "C" fn _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(
     host: u64,
     grid: In<Dim3>,
@@ -426,8 +422,8 @@ pub extern "C" fn _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream
 
 api! {
     Object Appends fn hipModuleLaunchKernel(
-        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
-        stream: Handle, params: In<u64>, extra: In<u64>,
+        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        shared: u32, stream: Handle, params: In<u64>, extra: In<u64>,
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let launch = Launch::of_grid(grid, block, u64::from(shared), params);
@@ -435,8 +431,8 @@ api! {
     }
 
     Object Appends fn hipModuleLaunchCooperativeKernel(
-        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: u32,
-        stream: Handle, params: In<u64>,
+        handle: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        shared: u32, stream: Handle, params: In<u64>,
     ) {
         let stream = driver_stream(stream)?;
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
@@ -450,8 +446,9 @@ api! {
 
     /// Sizes are in work items. `flags`: kernels here run in order whatever it says.
     Object Appends fn hipExtModuleLaunchKernel(
-        handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: usize,
-        stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle, flags: u32,
+        handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        shared: usize, stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle,
+        flags: u32,
     ) {
         let _ = flags;
         let (work, block) = ([work_x, work_y, work_z], [block_x, block_y, block_z]);
@@ -460,14 +457,16 @@ api! {
 
     /// Deprecated: `hipExtModuleLaunchKernel` without flags.
     Object Appends fn hipHccModuleLaunchKernel(
-        handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32, shared: usize,
-        stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle,
+        handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        shared: usize, stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle,
     ) {
         let (work, block) = ([work_x, work_y, work_z], [block_x, block_y, block_z]);
         Items { handle, work, block, shared, stream, params, extra, start, stop }.go()
     }
 
-    Object Invalidates fn hipModuleLaunchCooperativeKernelMultiDevice(list: In<FunctionLaunchParams>, count: u32, flags: u32) {
+    Object Invalidates fn hipModuleLaunchCooperativeKernelMultiDevice(
+        list: In<FunctionLaunchParams>, count: u32, flags: u32,
+    ) {
         if list.is_null() || count as usize > MAX_LIST {
             return Err(Error::InvalidValue);
         }
@@ -488,8 +487,8 @@ api! {
     }
 
     Context Appends fn hipExtLaunchKernel(
-        host: u64, grid: Dim3, block: Dim3, params: In<u64>, shared: usize, stream: Handle, start: Handle, stop: Handle,
-        flags: i32,
+        host: u64, grid: Dim3, block: Dim3, params: In<u64>, shared: usize, stream: Handle, start: Handle,
+        stop: Handle, flags: i32,
     ) {
         let _ = flags;
         for event in [start, stop] {
@@ -504,11 +503,15 @@ api! {
         cooperative_stub(host, grid, block, params, shared, stream, own)
     }
 
-    Context Invalidates fn hipLaunchCooperativeKernelMultiDevice(list: In<LaunchParams>, count: i32, flags: u32) {
+    Context Invalidates fn hipLaunchCooperativeKernelMultiDevice(
+        list: In<LaunchParams>, count: i32, flags: u32,
+    ) {
         stubs_on_several(list, count, flags, true)
     }
 
-    Context Invalidates fn hipExtLaunchMultiKernelMultiDevice(list: In<LaunchParams>, count: i32, flags: u32) {
+    Context Invalidates fn hipExtLaunchMultiKernelMultiDevice(
+        list: In<LaunchParams>, count: i32, flags: u32,
+    ) {
         stubs_on_several(list, count, flags, false)
     }
 }

@@ -1,7 +1,8 @@
 //! Managed memory.
 
 use capi::memory::{get_range_attribute, location_of};
-use driver::memory::{self, Kind, managed};
+use driver::memory::managed::{self, attach};
+use driver::memory::{self, Kind};
 
 use crate::abi::{In, Out};
 use crate::current::{self, Handle, stream};
@@ -103,7 +104,9 @@ api! {
         }
     }
 
-    Context Legal fn hipMemRangeGetAttribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usize) {
+    Context Legal fn hipMemRangeGetAttribute(
+        data: Out<i32>, size: usize, number: u32, address: u64, length: usize,
+    ) {
         attribute(data, size, number, address, length)
     }
 
@@ -125,7 +128,8 @@ api! {
             return Err(Error::InvalidValue);
         }
         stream(handle, false)?;
-        if !matches!(flags, 1 | 2 | 4) || (flags == 4 && handle == 0) {
+        let known = matches!(flags, attach::GLOBAL | attach::HOST | attach::SINGLE);
+        if !known || (flags == attach::SINGLE && handle == 0) {
             return Err(Error::InvalidValue);
         }
         match memory::find(address) {

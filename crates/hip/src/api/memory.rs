@@ -117,8 +117,10 @@ api! {
         alloc_pitch(out, pitch, width, height)
     }
 
-    Context Unsafe fn hipMemAllocPitch(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: u32) {
-        if width == 0 || height == 0 || !matches!(element, 4 | 8 | 16) {
+    Context Unsafe fn hipMemAllocPitch(
+        out: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: u32,
+    ) {
+        if width == 0 || height == 0 || !memory::PITCHED_ELEMENTS.contains(&element) {
             return Err(Error::InvalidValue);
         }
         alloc_pitch(out, pitch, width, height)

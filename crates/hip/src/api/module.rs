@@ -51,7 +51,9 @@ api! {
     }
 
     /// The options count for PTX, as on NVIDIA.
-    Driver Unsafe fn hipModuleLoadDataEx(out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>) {
+    Driver Unsafe fn hipModuleLoadDataEx(
+        out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>,
+    ) {
         out.required()?;
         if image.address() == 0 {
             return Err(Error::InvalidValue);

@@ -142,11 +142,15 @@ api! {
         one(place, number, address, &FIVE)
     }
 
-    Device Legal fn hipDrvPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64) {
+    Device Legal fn hipDrvPointerGetAttributes(
+        count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64,
+    ) {
         several(count, numbers, places, address, &SIX)
     }
 
-    Device Legal fn hipDrvPointerGetAttributes_in_5(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64) {
+    Device Legal fn hipDrvPointerGetAttributes_in_5(
+        count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64,
+    ) {
         several(count, numbers, places, address, &FIVE)
     }
 

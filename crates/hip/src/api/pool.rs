@@ -130,13 +130,17 @@ api! {
     }
 
     /// No pool is made for other processes.
-    Device Legal fn hipMemPoolExportToShareableHandle(out: Out<u64>, handle: Handle, _kind: u32, _flags: u32) {
+    Device Legal fn hipMemPoolExportToShareableHandle(
+        out: Out<u64>, handle: Handle, _kind: u32, _flags: u32,
+    ) {
         out.required()?;
         pool::get(handle)?;
         Err(Error::InvalidValue)
     }
 
-    Device Legal fn hipMemPoolImportFromShareableHandle(out: Out<Handle>, shared: u64, kind: u32, flags: u32) {
+    Device Legal fn hipMemPoolImportFromShareableHandle(
+        out: Out<Handle>, shared: u64, kind: u32, flags: u32,
+    ) {
         if out.is_null() || shared == 0 || flags != 0 || kind == 0 {
             return Err(Error::InvalidValue);
         }

@@ -254,7 +254,9 @@ api! {
         volume(parameters, Order::now(own))
     }
 
-    Context Appends fn hipMemcpy3DAsync / hipMemcpy3DAsync_spt (parameters: In<Memcpy3DParameters>, in_stream: Handle) |own| {
+    Context Appends fn hipMemcpy3DAsync / hipMemcpy3DAsync_spt (
+        parameters: In<Memcpy3DParameters>, in_stream: Handle,
+    ) |own| {
         volume(parameters, Order::later(in_stream, own))
     }
 
@@ -266,7 +268,8 @@ api! {
     }
 
     Context Appends fn hipMemcpy2DAsync / hipMemcpy2DAsync_spt (
-        to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32, in_stream: Handle,
+        to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32,
+        in_stream: Handle,
     ) |own| {
         let (to, from) = (Rows { address: to, pitch: to_pitch }, Rows { address: from, pitch: from_pitch });
         plane(to, from, [width, height], kind, Order::later(in_stream, own))
@@ -279,7 +282,8 @@ api! {
     }
 
     Context Appends fn hipMemcpy2DToArrayAsync / hipMemcpy2DToArrayAsync_spt (
-        to: Handle, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, kind: u32, in_stream: Handle,
+        to: Handle, x: usize, y: usize, from: u64, pitch: usize, width: usize, height: usize, kind: u32,
+        in_stream: Handle,
     ) |own| {
         let order = Order::later(in_stream, own);
         to_array(Window { array: to, x, y }, Rows { address: from, pitch }, [width, height], kind, order)
@@ -292,14 +296,16 @@ api! {
     }
 
     Context Appends fn hipMemcpy2DFromArrayAsync / hipMemcpy2DFromArrayAsync_spt (
-        to: u64, pitch: usize, from: Handle, x: usize, y: usize, width: usize, height: usize, kind: u32, in_stream: Handle,
+        to: u64, pitch: usize, from: Handle, x: usize, y: usize, width: usize, height: usize, kind: u32,
+        in_stream: Handle,
     ) |own| {
         let order = Order::later(in_stream, own);
         from_array(Rows { address: to, pitch }, Window { array: from, x, y }, [width, height], kind, order)
     }
 
     Context Invalidates fn hipMemcpy2DArrayToArray(
-        to: Handle, to_x: usize, to_y: usize, from: Handle, from_x: usize, from_y: usize, width: usize, height: usize, kind: u32,
+        to: Handle, to_x: usize, to_y: usize, from: Handle, from_x: usize, from_y: usize, width: usize,
+        height: usize, kind: u32,
     ) {
         let order = Order::now(false);
         check_plane(kind, order)?;
@@ -310,7 +316,9 @@ api! {
     }
 
     /// Bytes that go on in the next row.
-    Context Invalidates fn hipMemcpyToArray(to: Handle, x: usize, y: usize, from: u64, count: usize, kind: u32) {
+    Context Invalidates fn hipMemcpyToArray(
+        to: Handle, x: usize, y: usize, from: u64, count: usize, kind: u32,
+    ) {
         check_kind(kind)?;
         linear(Window { array: to, x, y }, from, count, Order::now(false), |array, memory, extent| {
             Transfer { to: array, from: memory, extent }
@@ -334,7 +342,9 @@ api! {
         array_line(Side::array(to, offset as u64), Side::at(Place::Device(from)), size, Order::now(false))
     }
 
-    Context Invalidates fn hipMemcpyAtoA(to: Handle, to_offset: usize, from: Handle, from_offset: usize, size: usize) {
+    Context Invalidates fn hipMemcpyAtoA(
+        to: Handle, to_offset: usize, from: Handle, from_offset: usize, size: usize,
+    ) {
         let (to, from) = (Side::array(to, to_offset as u64), Side::array(from, from_offset as u64));
         array_line(to, from, size, Order::now(false))
     }
@@ -343,7 +353,9 @@ api! {
         array_line(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, Order::now(false))
     }
 
-    Context Appends fn hipMemcpyAtoHAsync(to: u64, from: Handle, offset: usize, size: usize, in_stream: Handle) {
+    Context Appends fn hipMemcpyAtoHAsync(
+        to: u64, from: Handle, offset: usize, size: usize, in_stream: Handle,
+    ) {
         let order = Order::later(in_stream, false);
         array_line(Side::at(Place::Host(to)), Side::array(from, offset as u64), size, order)
     }
@@ -352,7 +364,9 @@ api! {
         array_line(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, Order::now(false))
     }
 
-    Context Appends fn hipMemcpyHtoAAsync(to: Handle, offset: usize, from: u64, size: usize, in_stream: Handle) {
+    Context Appends fn hipMemcpyHtoAAsync(
+        to: Handle, offset: usize, from: u64, size: usize, in_stream: Handle,
+    ) {
         let order = Order::later(in_stream, false);
         array_line(Side::array(to, offset as u64), Side::at(Place::Host(from)), size, order)
     }

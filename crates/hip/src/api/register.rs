@@ -110,8 +110,7 @@ pub extern "C" fn __hipRegisterSurface(
 
 /// Managed memory with a first value.
 fn managed_memory(context: &std::sync::Arc<Context>, size: usize, first: u64) -> Result<u64> {
-    const ATTACH_GLOBAL: u32 = 1;
-    let address = memory::alloc_managed(context, size as u64, ATTACH_GLOBAL)?;
+    let address = memory::alloc_managed(context, size as u64, memory::managed::attach::GLOBAL)?;
     if first != 0 {
         let transfer = Transfer::line(Place::Device(address), Place::Host(first), size as u64);
         // SAFETY: the compiler's first value lies in the program's data, and the copy is waited for.
@@ -187,7 +186,9 @@ api! {
         Ok(())
     }
 
-    Device Legal fn __hipPopCallConfiguration(grid: Out<Dim3>, block: Out<Dim3>, shared: Out<usize>, stream: Out<Handle>) {
+    Device Legal fn __hipPopCallConfiguration(
+        grid: Out<Dim3>, block: Out<Dim3>, shared: Out<usize>, stream: Out<Handle>,
+    ) {
         let call = pop()?;
         grid.set(call.grid);
         block.set(call.block);

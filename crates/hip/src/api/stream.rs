@@ -14,10 +14,10 @@ use crate::api::device::HIGHEST_PRIORITY;
 use crate::current::{self, Handle, special, stream};
 use crate::{Error, Result, api};
 
-/// Masks of compute units by the stream's handle. They are told back; workers are not bound by them.
+/// Masks of compute units by the stream's handle. They are reported back and have no effect on workers.
 static MASKS: Mutex<BTreeMap<Handle, Vec<u32>>> = Mutex::new(BTreeMap::new());
 
-/// More words than a mask of compute units can have.
+/// The most words of a mask of compute units that are read.
 const MAX_MASK: u32 = 1 << 16;
 
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
@@ -74,7 +74,7 @@ thread_local! {
 /// `hipStreamCaptureModeRelaxed`.
 const RELAXED: u32 = 2;
 
-/// The device of a stream; that of the thread for default streams.
+/// The device of a stream; for default streams, the thread's.
 fn device_of(handle: Handle) -> Result<i32> {
     Ok(stream(handle, false)?.context()?.device.ordinal as i32)
 }
@@ -115,7 +115,7 @@ api! {
         Ok(())
     }
 
-    /// A mask that has no unit of the device stands for all.
+    /// A mask without any unit of the device means all units.
     Context Legal fn hipExtStreamGetCUMask(handle: Handle, words: u32, out: Out<u32>) {
         out.required()?;
         let all = all_units()?;
@@ -149,7 +149,7 @@ api! {
         Ok(stream.context()?.check()?)
     }
 
-    /// The null stream is none that could be asked.
+    /// The null stream is refused.
     Context Legal fn hipStreamGetFlags / hipStreamGetFlags_spt (handle: Handle, flags: Out<u32>) |own| {
         flags.required()?;
         if handle == 0 && !own {
@@ -159,7 +159,9 @@ api! {
         Ok(())
     }
 
-    Context Legal fn hipStreamGetPriority / hipStreamGetPriority_spt (handle: Handle, priority: Out<i32>) |own| {
+    Context Legal fn hipStreamGetPriority / hipStreamGetPriority_spt (
+        handle: Handle, priority: Out<i32>,
+    ) |own| {
         priority.required()?;
         priority.set(stream(handle, own)?.priority().max(HIGHEST_PRIORITY));
         Ok(())
@@ -170,7 +172,9 @@ api! {
         Ok(())
     }
 
-    Context Appends fn hipStreamWaitEvent / hipStreamWaitEvent_spt (handle: Handle, event: Handle, flags: u32) |own| {
+    Context Appends fn hipStreamWaitEvent / hipStreamWaitEvent_spt (
+        handle: Handle, event: Handle, flags: u32,
+    ) |own| {
         let stream = stream(handle, own).map_err(|_| Error::InvalidHandle)?;
         let event = event::get(event)?;
         if flags != 0 {
@@ -189,7 +193,9 @@ api! {
         Ok(stream.submit(Operation::Host(callback), Policy::Later)?)
     }
 
-    Context Appends fn hipLaunchHostFunc / hipLaunchHostFunc_spt (handle: Handle, function: Option<HostFunction>, data: u64) |own| {
+    Context Appends fn hipLaunchHostFunc / hipLaunchHostFunc_spt (
+        handle: Handle, function: Option<HostFunction>, data: u64,
+    ) |own| {
         let function = function.ok_or(Error::InvalidValue)?;
         Ok(stream(handle, own)?.submit(Operation::Host(HostCall::Function { function, data }), Policy::Later)?)
     }
@@ -202,7 +208,7 @@ api! {
         on_word(handle, address, true, |word| wait(word, value, mask, flags))
     }
 
-    /// Flags are for later use; they change nothing.
+    /// The flags are reserved: any value is accepted and has no effect.
     Context Appends fn hipStreamWriteValue32(handle: Handle, address: u64, value: u32, _flags: u32) {
         on_word(handle, address, false, |word| Ok(Step::Write(word, u64::from(value))))
     }
@@ -212,14 +218,18 @@ api! {
     }
 
     /// No stream captures.
-    Context Legal fn hipStreamIsCapturing / hipStreamIsCapturing_spt (handle: Handle, status: Out<u32>) |own| {
+    Context Legal fn hipStreamIsCapturing / hipStreamIsCapturing_spt (
+        handle: Handle, status: Out<u32>,
+    ) |own| {
         status.required()?;
         stream(handle, own)?;
         status.set(CAPTURE_STATUS_NONE);
         Ok(())
     }
 
-    Context Legal fn hipStreamGetCaptureInfo / hipStreamGetCaptureInfo_spt (handle: Handle, status: Out<u32>, _id: Out<u64>) |own| {
+    Context Legal fn hipStreamGetCaptureInfo / hipStreamGetCaptureInfo_spt (
+        handle: Handle, status: Out<u32>, _id: Out<u64>,
+    ) |own| {
         status.required()?;
         stream(handle, own)?;
         status.set(CAPTURE_STATUS_NONE);
@@ -227,7 +237,8 @@ api! {
     }
 
     Context Legal fn hipStreamGetCaptureInfo_v2 / hipStreamGetCaptureInfo_v2_spt (
-        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _count: Out<usize>,
+        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>,
+        _count: Out<usize>,
     ) |own| {
         status.required()?;
         stream(handle, own)?;

@@ -135,7 +135,8 @@ pub use self::hipDestroySurfaceObject as _Z23hipDestroySurfaceObjectP13__hip_sur
 
 api! {
     Context Legal fn hipTexObjectCreate(
-        out: Out<u64>, memory: In<ResourceDescriptor>, texture: In<TextureDescriptor>, part: In<ViewDescriptor>,
+        out: Out<u64>, memory: In<ResourceDescriptor>, texture: In<TextureDescriptor>,
+        part: In<ViewDescriptor>,
     ) {
         out.required()?.set(create(&*current::context()?, memory, texture, part)?);
         Ok(())
@@ -162,7 +163,9 @@ api! {
         Ok(())
     }
 
-    Context Legal fn hipCreateTextureObject(out: Out<u64>, memory: In<ResourceDesc>, texture: In<TextureDesc>, part: In<ViewDesc>) {
+    Context Legal fn hipCreateTextureObject(
+        out: Out<u64>, memory: In<ResourceDesc>, texture: In<TextureDesc>, part: In<ViewDesc>,
+    ) {
         out.required()?;
         let (memory, texture) = (resource(&memory.get()?)?, sampling(&texture.get()?));
         let part = if part.is_null() { None } else { Some(View::from(part.get()?)) };

@@ -146,7 +146,9 @@ api! {
         on(handle, |r| linear(offset, r, address, size))
     }
 
-    Context Legal fn hipTexRefSetAddress2D(handle: Handle, description: In<ArrayDescriptor>, address: u64, pitch: usize) {
+    Context Legal fn hipTexRefSetAddress2D(
+        handle: Handle, description: In<ArrayDescriptor>, address: u64, pitch: usize,
+    ) {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -268,7 +270,9 @@ api! {
         give(most, handle, |s| s.sampling.most)
     }
 
-    Context Legal fn hipBindTexture(offset: Out<usize>, handle: Handle, address: u64, format: In<ChannelFormat>, size: usize) {
+    Context Legal fn hipBindTexture(
+        offset: Out<usize>, handle: Handle, address: u64, format: In<ChannelFormat>, size: usize,
+    ) {
         if address == 0 || handle == 0 {
             return Err(Error::InvalidValue);
         }
@@ -280,7 +284,8 @@ api! {
     }
 
     Context Legal fn hipBindTexture2D(
-        offset: Out<usize>, handle: Handle, address: u64, format: In<ChannelFormat>, width: usize, height: usize, pitch: usize,
+        offset: Out<usize>, handle: Handle, address: u64, format: In<ChannelFormat>, width: usize,
+        height: usize, pitch: usize,
     ) {
         if address == 0 || handle == 0 || pitch == 0 {
             return Err(Error::InvalidValue);

@@ -1,0 +1,119 @@
+//! What functions mean to a stream capture: the second column of the tables, as HIP's reference has it.
+
+use std::collections::BTreeMap;
+
+use hip::api::{capture_behaviour, captures};
+
+use capi::Capture::{self, Appends, Invalidates, Legal, Unsafe};
+
+/// Functions that are written and are in no table: they have no status, or ask nothing of the driver.
+const ELSEWHERE: &[&str] = &["hipGetStreamDeviceId", "hipKernelNameRefByPtr"];
+
+/// The answers of functions that take a stream, have a second form for a thread's own, or name what streams
+/// do.
+const STREAM_FUNCTIONS: &[(Capture, &[&str])] = &[
+    (
+        Legal,
+        &[
+            "hipStreamCreate",
+            "hipStreamDestroy",
+            "hipStreamGetFlags",
+            "hipStreamGetPriority",
+            "hipStreamGetDevice",
+            "hipStreamIsCapturing",
+            "hipStreamGetCaptureInfo",
+            "hipStreamGetCaptureInfo_v2",
+            "hipThreadExchangeStreamCaptureMode",
+            "hipEventCreate",
+            "hipEventDestroy",
+        ],
+    ),
+    (
+        Appends,
+        &[
+            "hipMemcpyAsync",
+            "hipMemcpy2DToArrayAsync",
+            "hipMemsetAsync",
+            "hipMemset3DAsync",
+            "hipMemcpyToSymbolAsync",
+            "hipModuleLaunchKernel",
+            "hipLaunchKernel",
+            "hipLaunchByPtr",
+            "hipEventRecord",
+            "hipStreamWaitEvent",
+            "hipLaunchHostFunc",
+            "hipStreamAddCallback",
+            "hipMallocAsync",
+            "hipFreeAsync",
+            "hipStreamWaitValue32",
+            "hipStreamWriteValue64",
+        ],
+    ),
+    (
+        Invalidates,
+        &[
+            "hipStreamSynchronize",
+            "hipStreamQuery",
+            "hipDeviceSynchronize",
+            "hipEventQuery",
+            "hipEventSynchronize",
+            "hipMemcpy",
+            "hipMemcpy3D",
+            "hipMemset",
+            "hipMemcpyToSymbol",
+            "hipMemcpyWithStream",
+        ],
+    ),
+    (
+        Unsafe,
+        &["hipMalloc", "hipFree", "hipHostMalloc", "hipMallocArray", "hipModuleLoad", "hipHostRegister"],
+    ),
+];
+
+fn rows() -> BTreeMap<&'static str, Capture> {
+    let rows: BTreeMap<_, _> = captures().collect();
+    assert_eq!(rows.len(), captures().count(), "no function has two rows");
+    rows
+}
+
+#[test]
+fn functions_answer_a_capture_as_the_reference_says() {
+    for (capture, names) in STREAM_FUNCTIONS {
+        for name in *names {
+            assert_eq!(capture_behaviour(name), Some(*capture), "{name}");
+        }
+    }
+    assert_eq!(capture_behaviour("hipNothing"), None);
+}
+
+#[test]
+fn second_forms_answer_as_the_first() {
+    let rows = rows();
+    for (name, capture) in &rows {
+        for end in ["_spt", "_in_5"] {
+            if let Some(first) = name.strip_suffix(end) {
+                assert_eq!(rows.get(first), Some(capture), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_exported_function_of_a_stream_is_in_the_table_or_not_written() {
+    let rows = rows();
+    let unwritten = include_str!(concat!(env!("OUT_DIR"), "/stubs.rs"));
+    let exports = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/exports.tsv"));
+    let mut seen = 0;
+    for name in exports.lines().filter_map(|line| line.split('\t').next()) {
+        let of_a_stream = ["Stream", "Async", "_spt", "Event", "Memcpy", "Memset", "Launch"];
+        if !name.starts_with("hip") || !of_a_stream.iter().any(|word| name.contains(word)) {
+            continue;
+        }
+        let stub = unwritten.contains(&format!("fn {name}("));
+        if !ELSEWHERE.contains(&name) {
+            assert!(rows.contains_key(name) != stub, "{name}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}
