@@ -83,6 +83,22 @@ fn options_that_cannot_be_used_are_told() {
     assert_eq!(run(&["completions", "bash"], "").1, "");
 }
 
+/// Why a kernel is compiled in the per-lane mode is told at the level debug, and not at info.
+#[test]
+fn each_level_tells_what_it_is_for() {
+    let ptx = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/ptx/progress.ptx");
+    let reason = |level: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_anywarp"))
+            .args(["compile", ptx, "--kernel", "lock"])
+            .envs([("ANYWARP_LOG", level), ("ANYWARP_CACHE_DIR", "off")])
+            .output()
+            .expect("the command starts");
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).contains("so that each lane goes on for itself")
+    };
+    assert_eq!(["info", "debug", "trace"].map(reason), [false, true, true]);
+}
+
 #[test]
 fn a_stage_is_made_for_the_processor_that_is_asked_for() {
     let compile = |cpu: &str, stage: &str| {

@@ -13,8 +13,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use cpu::{Engine, Program, Source};
+use cpu::{Engine, Making, Program, Rules, Source};
 use grammar::{Form, Line};
+use simd::cache::Cache;
 
 /// How many spellings of a form are supported.
 #[derive(Default)]
@@ -26,9 +27,16 @@ struct Reach {
     why: String,
 }
 
+/// Kernels are compiled, and kept in the build's folder: there are thousands, and few change.
+fn rules() -> Rules {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual");
+    let making = Making { cache: Some(Cache::at(&folder)), ..Making::default() };
+    Rules { engine: Engine::Compiled, making, ..Rules::default() }
+}
+
 fn load(form: &Form, instruction: &str) -> Result<Program, String> {
     let text = grammar::module(form, instruction);
-    Program::load(&[Source { name: &form.text, text: &text }], Engine::Compiled).map_err(|e| e.log)
+    Program::load_by(&[Source { name: &form.text, text: &text }], &rules()).map_err(|e| e.log)
 }
 
 /// Whether the code generator accepts the kernel.
