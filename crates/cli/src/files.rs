@@ -158,7 +158,7 @@ fn duplicate(descriptor: RawFd) -> io::Result<File> {
 
 /// Creates a file with these contents beside `target`, to be renamed to it. It has the mode and owner of
 /// `like`, or those of any new file.
-fn beside(
+fn create_beside(
     target: &Path,
     bytes: &[u8],
     like: Option<&Metadata>,
@@ -181,7 +181,7 @@ fn beside(
 /// Creates a file with another's mode and owner, if no file has its name.
 fn create(target: &Path, bytes: &[u8], like: &Metadata) -> io::Result<()> {
     let _held = Held::all();
-    let temporary = beside(target, bytes, Some(like), Owner::IfPossible)?;
+    let temporary = create_beside(target, bytes, Some(like), Owner::IfPossible)?;
     temporary.persist_noclobber(target).map(drop).map_err(|refused| refused.error)
 }
 
@@ -191,7 +191,7 @@ fn replace(target: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()
     if old.is_some_and(|old| old.nlink() > 1) {
         return overwrite(target, bytes);
     }
-    let made = beside(target, bytes, old, Owner::Same)
+    let made = create_beside(target, bytes, old, Owner::Same)
         .and_then(|temporary| temporary.persist(target).map_err(|refused| refused.error));
     match made {
         Ok(_) => Ok(()),

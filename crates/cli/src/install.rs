@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use host::options::Options;
 
-/// The folder of the driver libraries beside the command, in a build.
+/// The folder of the driver libraries folder_of_exe the command, in a build.
 const BUILT: &str = "lib-anywarp";
 /// The folder of the driver libraries relative to the command's folder, in an installation.
 const INSTALLED: &str = "../lib/anywarp";
@@ -17,10 +17,10 @@ pub const LIBCUDA: &str = "libcuda.so.1";
 pub const PTXAS: &str = "ptxas";
 
 /// Folders that may hold the driver, likeliest first.
-fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {
-    let beside = exe.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut list: Vec<PathBuf> = options.lib.iter().cloned().collect();
-    list.extend([beside.join(BUILT), beside.join(INSTALLED)]);
+fn candidates(exe: &Path) -> Vec<PathBuf> {
+    let folder_of_exe = exe.parent().map(Path::to_path_buf).unwrap_or_default();
+    let mut list: Vec<PathBuf> = host::options::path("ANYWARP_LIB").into_iter().collect();
+    list.extend([folder_of_exe.join(BUILT), folder_of_exe.join(INSTALLED)]);
     list
 }
 

@@ -7,6 +7,9 @@ use crate::source::Source;
 use crate::survey::Survey;
 use crate::token::TokenKind;
 
+/// Maximum number of tokens in a callee: a `<` much earlier does not open its template arguments.
+const LONGEST_CALLEE: usize = 512;
+
 /// A launch, as token indices.
 #[derive(Debug)]
 pub struct Launch {
@@ -86,8 +89,7 @@ fn callee(source: &Source<'_>, open: usize) -> Option<Range<usize>> {
         _ => return None,
     }
     let lowest = {
-        // Search only this far back: a `<` much earlier does not open template arguments.
-        let from = open.saturating_sub(512);
+        let from = open.saturating_sub(LONGEST_CALLEE);
         (from..open)
             .rev()
             .inspect(|_| source.step())

@@ -150,9 +150,12 @@ pub fn texts(bytes: &[u8], capability: u32) -> Result<Vec<(String, Vec<u8>)>, Er
     }
 }
 
-/// Whether an ELF header is that of CUDA machine code (machine 190).
+/// The machine in the ELF header of CUDA machine code, little-endian.
+const EM_CUDA: [u8; 2] = [190, 0];
+
+/// Whether an ELF header is that of CUDA machine code.
 fn is_cubin(bytes: &[u8]) -> bool {
-    bytes.len() >= 64 && bytes.get(18..20) == Some(&[190, 0])
+    bytes.len() >= 64 && bytes.get(18..20) == Some(&EM_CUDA)
 }
 
 /// The device that machine code is for. The flags in its ELF header hold it in their first byte, or in the
@@ -176,8 +179,8 @@ pub fn contents(bytes: &[u8]) -> Contents {
 /// unlimited). [`texts`] gives the texts back.
 pub fn linked(inputs: &[(String, Vec<u8>)], registers: u32) -> Vec<u8> {
     let mut out = LINKED_MAGIC.to_vec();
-    // The rest of an ELF header: an executable for machine 190, version 1, no headers or sections.
-    out.extend([2, 0, 190, 0, 1, 0, 0, 0]);
+    // The rest of an ELF header: an executable (type 2), version 1, without headers or sections.
+    out.extend([2, 0, EM_CUDA[0], EM_CUDA[1], 1, 0, 0, 0]);
     out.extend(registers.to_le_bytes());
     out.resize(LINKED_HEADER - 8, 0);
     out.extend(0u32.to_le_bytes());

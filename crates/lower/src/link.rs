@@ -333,10 +333,10 @@ fn link_variables(units: &[Unit], options: Options, linked: &mut Linked, errors:
 fn check_initialisers(units: &[Unit], linked: &Linked, errors: &mut Vec<Error>) {
     for (u, unit) in units.iter().enumerate() {
         for v in unit.module.globals.iter().filter(|v| v.init.is_some()) {
-            let mut told = BTreeSet::new();
+            let mut reported = BTreeSet::new();
             let mut check = |f: ast::FuncId| {
                 let id = linked.functions[u][f.index()];
-                if linked.owners[id.index()].is_some() || !told.insert(id) {
+                if linked.owners[id.index()].is_some() || !reported.insert(id) {
                     return;
                 }
                 let function = &unit.module.functions[f.index()];

@@ -13,6 +13,11 @@ use crate::function::{Lower, Result, VarPlace};
 use crate::link::{Place, ty_of};
 use crate::ssa::Var;
 
+/// The first architecture with subnormal f32.
+const FIRST_WITH_SUBNORMALS: u16 = 20;
+/// The first architecture with clusters.
+const FIRST_WITH_CLUSTERS: u16 = 90;
+
 impl Lower<'_> {
     /// The element `n` of a register.
     pub fn reg_var(&self, reg: ptx::ast::RegId, element: u8) -> (Var, Ty) {
@@ -22,12 +27,13 @@ impl Lower<'_> {
     /// Whether an instruction flushes subnormals: if it says so, and for all f32 on the first architectures
     /// (PTX ISA 9.7.3).
     pub fn flushes(&self, i: &ptx::ast::Instruction, fmt: Fmt) -> bool {
-        i.has(ptx::Modifier::Ftz) || (fmt == Fmt::F32 && self.module.arch().is_some_and(|arch| arch < 20))
+        i.has(ptx::Modifier::Ftz)
+            || (fmt == Fmt::F32 && self.module.arch().is_some_and(|arch| arch < FIRST_WITH_SUBNORMALS))
     }
 
     /// Whether the text targets devices with clusters.
     pub fn has_clusters(&self) -> bool {
-        self.module.arch().is_some_and(|arch| arch >= 90)
+        self.module.arch().is_some_and(|arch| arch >= FIRST_WITH_CLUSTERS)
     }
 
     /// Whether a register is a predicate.

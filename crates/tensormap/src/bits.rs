@@ -36,16 +36,59 @@ pub const WORDS: usize = BYTES / 8;
 /// The types' codes in the bits, by the driver's numbers.
 const CODES: [u64; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8];
 
-fn get(words: &[u64; WORDS], at: usize, bits: usize) -> u64 {
-    let (word, shift) = (at / 64, at % 64);
-    let low = words.get(word).copied().unwrap_or(0) >> shift;
-    if bits == 64 { low } else { low & ((1 << bits) - 1) }
+/// A field of a map, or the first element of an array of fields. No field crosses a word.
+#[derive(Clone, Copy)]
+struct Bits {
+    /// The first bit.
+    at: usize,
+    /// The number of bits.
+    width: usize,
 }
 
-fn put(words: &mut [u64; WORDS], at: usize, bits: usize, value: u64) {
-    let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-    if let Some(word) = words.get_mut(at / 64) {
-        *word = *word & !(mask << (at % 64)) | (value & mask) << (at % 64);
+const fn bits(at: usize, width: usize) -> Bits {
+    Bits { at, width }
+}
+
+const ADDRESS: Bits = bits(0, 64);
+const IM2COL: Bits = bits(64, 1);
+const IM2COL_W: Bits = bits(65, 1);
+const RANK: Bits = bits(68, 3);
+const ELEMENT: Bits = bits(71, 4);
+const INTERLEAVE: Bits = bits(75, 2);
+const SWIZZLE: Bits = bits(77, 2);
+const NAN: Bits = bits(79, 1);
+const TF32: Bits = bits(80, 1);
+const PROMOTION: Bits = bits(81, 2);
+const STRIDE: Bits = bits(96, 32);
+const STRIDE_HIGH: Bits = bits(224, 4);
+const DIM: Bits = bits(256, 32);
+const STEP: Bits = bits(416, 3);
+const BOX_DIM: Bits = bits(440, 8);
+const LOWER_CORNER: usize = 448;
+const UPPER_CORNER: usize = 464;
+const PIXELS: Bits = bits(480, 10);
+const BOX_BYTES: Bits = bits(512, 32);
+const BOX_ALIGNMENT: Bits = bits(576, 32);
+
+impl Bits {
+    /// Element `n` of an array of fields.
+    const fn nth(self, n: usize) -> Bits {
+        bits(self.at + n * self.width, self.width)
+    }
+
+    const fn mask(self) -> u64 {
+        u64::MAX >> (u64::BITS as usize - self.width)
+    }
+}
+
+fn get(words: &[u64; WORDS], field: Bits) -> u64 {
+    words.get(field.at / 64).copied().unwrap_or(0) >> (field.at % 64) & field.mask()
+}
+
+fn put(words: &mut [u64; WORDS], field: Bits, value: u64) {
+    if let Some(word) = words.get_mut(field.at / 64) {
+        let shift = field.at % 64;
+        *word = *word & !(field.mask() << shift) | (value & field.mask()) << shift;
     }
 }
 
@@ -74,49 +117,49 @@ impl Map {
     pub fn encode(&self) -> [u64; WORDS] {
         let mut w = [0; WORDS];
         let w = &mut w;
-        put(w, 0, 64, self.address);
-        put(w, 68, 3, self.rank as u64 - 1);
-        put(w, 71, 4, CODES.get(self.element as usize).copied().unwrap_or(0));
-        put(w, 75, 2, self.interleave as u64);
-        put(w, 77, 2, self.swizzle as u64);
-        put(w, 79, 1, u64::from(self.nan));
-        put(w, 80, 1, u64::from(matches!(self.element, Element::Tf32 | Element::Tf32Ftz)));
-        put(w, 81, 2, u64::from(self.promotion));
+        put(w, ADDRESS, self.address);
+        put(w, RANK, self.rank as u64 - 1);
+        put(w, ELEMENT, CODES.get(self.element as usize).copied().unwrap_or(0));
+        put(w, INTERLEAVE, self.interleave as u64);
+        put(w, SWIZZLE, self.swizzle as u64);
+        put(w, NAN, u64::from(self.nan));
+        put(w, TF32, u64::from(matches!(self.element, Element::Tf32 | Element::Tf32Ftz)));
+        put(w, PROMOTION, u64::from(self.promotion));
         for (d, (&size, &step)) in self.dims.iter().zip(&self.steps).enumerate().take(self.rank) {
-            put(w, 256 + 32 * d, 32, size.wrapping_sub(1));
-            put(w, 416 + 3 * d, 3, u64::from(step.wrapping_sub(1)));
+            put(w, DIM.nth(d), size.wrapping_sub(1));
+            put(w, STEP.nth(d), u64::from(step.wrapping_sub(1)));
         }
         for (d, stride) in self.strides.iter().map(|s| s >> 4).enumerate().take(self.rank.saturating_sub(1)) {
-            put(w, 96 + 32 * d, 32, stride);
-            put(w, 224 + 4 * d, 4, stride >> 32);
+            put(w, STRIDE.nth(d), stride);
+            put(w, STRIDE_HIGH.nth(d), stride >> 32);
         }
-        put(w, 440, 8, u64::from(self.inner().wrapping_sub(1)));
+        put(w, BOX_DIM, u64::from(self.inner().wrapping_sub(1)));
         match self.shape {
             Shape::Tiled(size) => {
                 for (d, &n) in size.iter().enumerate().take(self.rank).skip(1) {
-                    put(w, 440 + 8 * d, 8, u64::from(n.wrapping_sub(1)));
+                    put(w, BOX_DIM.nth(d), u64::from(n.wrapping_sub(1)));
                 }
             }
             Shape::Im2col { lower, upper, pixels, wide, .. } => {
-                put(w, 64, 1, 1);
-                put(w, 65, 1, u64::from(wide));
-                let bits = corner_bits(self.rank, wide);
+                put(w, IM2COL, 1);
+                put(w, IM2COL_W, u64::from(wide));
+                let width = corner_bits(self.rank, wide);
                 for d in 0..corners(self.rank, wide) {
-                    put(w, 448 + bits * d, bits, lower[d] as u64);
-                    put(w, 464 + bits * d, bits, upper[d] as u64);
+                    put(w, Bits { at: LOWER_CORNER, width }.nth(d), lower[d] as u64);
+                    put(w, Bits { at: UPPER_CORNER, width }.nth(d), upper[d] as u64);
                 }
-                put(w, 480, 10, u64::from(pixels.wrapping_sub(1)));
+                put(w, PIXELS, u64::from(pixels.wrapping_sub(1)));
             }
         }
-        put(w, 512, 32, self.bytes());
-        put(w, 576, 32, if self.swizzle == Swizzle::None { 16 } else { 8 * self.swizzle.span() });
+        put(w, BOX_BYTES, self.bytes());
+        put(w, BOX_ALIGNMENT, if self.swizzle == Swizzle::None { 16 } else { 8 * self.swizzle.span() });
         *w
     }
 
     /// Decodes a map; `None` if the words are not valid.
     pub fn decode(w: &[u64; WORDS]) -> Option<Map> {
-        let rank = get(w, 68, 3) as usize + 1;
-        let (code, tf32) = (get(w, 71, 4), get(w, 80, 1) != 0);
+        let rank = get(w, RANK) as usize + 1;
+        let (code, tf32) = (get(w, ELEMENT), get(w, TF32) != 0);
         let element = match (code, tf32) {
             (7, true) => Element::Tf32,
             (8, true) => Element::Tf32Ftz,
@@ -128,57 +171,57 @@ impl Map {
         let mut dims = [1; 5];
         let mut steps = [1; 5];
         for d in 0..rank {
-            dims[d] = get(w, 256 + 32 * d, 32) + 1;
-            steps[d] = get(w, 416 + 3 * d, 3) as u32 + 1;
+            dims[d] = get(w, DIM.nth(d)) + 1;
+            steps[d] = get(w, STEP.nth(d)) as u32 + 1;
         }
         let mut strides = [0; 4];
         for (d, stride) in strides.iter_mut().enumerate().take(rank - 1) {
-            *stride = (get(w, 96 + 32 * d, 32) | get(w, 224 + 4 * d, 4) << 32) << 4;
+            *stride = (get(w, STRIDE.nth(d)) | get(w, STRIDE_HIGH.nth(d)) << 32) << 4;
         }
-        let inner = get(w, 440, 8) as u32 + 1;
-        let shape = if get(w, 64, 1) == 0 {
+        let inner = get(w, BOX_DIM) as u32 + 1;
+        let shape = if get(w, IM2COL) == 0 {
             let mut size = [1; 5];
             for (d, n) in size.iter_mut().enumerate().take(rank) {
-                *n = get(w, 440 + 8 * d, 8) as u32 + 1;
+                *n = get(w, BOX_DIM.nth(d)) as u32 + 1;
             }
             Shape::Tiled(size)
         } else {
-            let wide = get(w, 65, 1) != 0;
-            let bits = corner_bits(rank, wide);
+            let wide = get(w, IM2COL_W) != 0;
+            let width = corner_bits(rank, wide);
             let corner = |at: usize| {
                 let mut all = [0; 3];
                 for (d, one) in all.iter_mut().enumerate().take(corners(rank, wide)) {
-                    *one = signed(get(w, at + bits * d, bits), bits);
+                    *one = signed(get(w, Bits { at, width }.nth(d)), width);
                 }
                 all
             };
             Shape::Im2col {
-                lower: corner(448),
-                upper: corner(464),
+                lower: corner(LOWER_CORNER),
+                upper: corner(UPPER_CORNER),
                 channels: inner,
-                pixels: get(w, 480, 10) as u32 + 1,
+                pixels: get(w, PIXELS) as u32 + 1,
                 wide,
             }
         };
         Some(Map {
             element,
             rank,
-            address: get(w, 0, 64),
+            address: get(w, ADDRESS),
             dims,
             strides,
             steps,
             shape,
-            interleave: Interleave::of(get(w, 75, 2) as u32)?,
-            swizzle: Swizzle::of(get(w, 77, 2) as u32)?,
-            promotion: get(w, 81, 2) as u32,
-            nan: get(w, 79, 1) != 0,
+            interleave: Interleave::of(get(w, INTERLEAVE) as u32)?,
+            swizzle: Swizzle::of(get(w, SWIZZLE) as u32)?,
+            promotion: get(w, PROMOTION) as u32,
+            nan: get(w, NAN) != 0,
         })
     }
 }
 
 /// Replaces the address in a map's words.
 pub fn replace_address(words: &mut [u64; WORDS], address: u64) {
-    put(words, 0, 64, address);
+    put(words, ADDRESS, address);
 }
 
 /// A field that `tensormap.replace` writes (PTX ISA 9.7.9.28).
@@ -214,22 +257,22 @@ const PTX_TYPES: [(u64, u64); 13] =
 pub fn replace(w: &mut [u64; WORDS], field: Field, value: u64) {
     match field {
         Field::GlobalAddress => replace_address(w, value),
-        Field::Rank => put(w, 68, 3, value),
-        Field::BoxDim(d) => put(w, 440 + 8 * usize::from(d), 8, value.wrapping_sub(1)),
-        Field::GlobalDim(d) => put(w, 256 + 32 * usize::from(d), 32, value.wrapping_sub(1)),
+        Field::Rank => put(w, RANK, value),
+        Field::BoxDim(d) => put(w, BOX_DIM.nth(usize::from(d)), value.wrapping_sub(1)),
+        Field::GlobalDim(d) => put(w, DIM.nth(usize::from(d)), value.wrapping_sub(1)),
         Field::GlobalStride(d) => {
-            put(w, 96 + 32 * usize::from(d), 32, value >> 4);
-            put(w, 224 + 4 * usize::from(d), 4, value >> 36);
+            put(w, STRIDE.nth(usize::from(d)), value >> 4);
+            put(w, STRIDE_HIGH.nth(usize::from(d)), value >> 36);
         }
-        Field::ElementStride(d) => put(w, 416 + 3 * usize::from(d), 3, value.wrapping_sub(1)),
+        Field::ElementStride(d) => put(w, STEP.nth(usize::from(d)), value.wrapping_sub(1)),
         Field::ElemType => {
             let (code, tf32) = PTX_TYPES.get(value as usize).copied().unwrap_or((value, 0));
-            put(w, 71, 4, code);
-            put(w, 80, 1, tf32);
+            put(w, ELEMENT, code);
+            put(w, TF32, tf32);
         }
-        Field::InterleaveLayout => put(w, 75, 2, value),
-        Field::SwizzleMode => put(w, 77, 2, value),
-        Field::FillMode => put(w, 79, 1, value),
+        Field::InterleaveLayout => put(w, INTERLEAVE, value),
+        Field::SwizzleMode => put(w, SWIZZLE, value),
+        Field::FillMode => put(w, NAN, value),
     }
 }
 

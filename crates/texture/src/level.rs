@@ -33,12 +33,12 @@ pub fn choose(descriptor: &Descriptor, detail: Detail) -> Levels {
     if last == 0 {
         return Levels { first: 0, fraction: 0 };
     }
-    let asked = match detail {
+    let requested = match detail {
         Detail::Base => 0,
         Detail::Level(level) => fixed(level.into()) + fixed(sampler.bias.into()),
     };
     let (least, most) = (fixed(sampler.least.into()), fixed(sampler.most.into()));
-    let level = asked.min(most).max(least).clamp(0, last as i64 * 256) as u32;
+    let level = requested.min(most).max(least).clamp(0, last as i64 * 256) as u32;
     if sampler.linear_levels {
         Levels { first: (level >> 8) as usize, fraction: level & 255 }
     } else {

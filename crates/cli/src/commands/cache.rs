@@ -58,16 +58,16 @@ fn count(items: &[Item], happened: &str) -> String {
 }
 
 /// Maximum number of files that could not be removed to list by name.
-const TOLD: usize = 8;
+const LISTED: usize = 8;
 
 /// Reports what was removed, and what could not be; status 1 if anything is left.
-fn tell(folder: &Path, removal: &Removal) -> Result<ExitCode> {
+fn report(folder: &Path, removal: &Removal) -> Result<ExitCode> {
     writeln!(io::stdout(), "{}: {}", folder.display(), count(&removal.removed, " removed"))?;
-    for (path, error) in removal.left.iter().take(TOLD) {
+    for (path, error) in removal.left.iter().take(LISTED) {
         eprintln!("anywarp: cannot remove {}: {error}", path.display());
     }
-    if removal.left.len() > TOLD {
-        eprintln!("anywarp: cannot remove {} more", removal.left.len() - TOLD);
+    if removal.left.len() > LISTED {
+        eprintln!("anywarp: cannot remove {} more", removal.left.len() - LISTED);
     }
     Ok(if removal.left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -104,11 +104,11 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
         }
         Action::Prune => {
             let removal = cache.prune(BOUND).with_context(|| format!("cannot prune {folder}"))?;
-            return tell(cache.folder(), &removal);
+            return report(cache.folder(), &removal);
         }
         Action::Clear => {
             let removal = cache.clear().with_context(|| format!("cannot clear {folder}"))?;
-            return tell(cache.folder(), &removal);
+            return report(cache.folder(), &removal);
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -24,7 +24,7 @@ use row::Row;
 /// Nothing is run, and the cache is not used. Failures are grouped by reason, the most frequent first.
 /// Modules are loaded whatever device their targets name; features that no device has remain unsupported.
 #[derive(clap::Args)]
-#[command(after_help = "The processor that code is made for is that of ANYWARP_CPU.\n\
+#[command(after_help = "ANYWARP_CPU selects the processor to compile for.\n\
                         Example: anywarp check ptx --limit 60 --rows kernels.tsv")]
 pub struct Args {
     /// PTX files, and folders that contain such files (*.ptx) at any depth

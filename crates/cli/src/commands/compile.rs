@@ -23,8 +23,8 @@ use crate::{files, table};
 /// and how much of it was vectorised; or the output of one compiler stage is printed.
 #[derive(clap::Args)]
 #[command(
-    after_help = "The device and the processor that code is made for are those of ANYWARP_COMPUTE_CAPABILITY and \
-                        ANYWARP_CPU.\nExample: anywarp compile kernel.ptx --kernel reduce --emit asm"
+    after_help = "ANYWARP_COMPUTE_CAPABILITY and ANYWARP_CPU select the device and the processor to compile for.\n\
+                        Example: anywarp compile kernel.ptx --kernel reduce --emit asm"
 )]
 pub struct Args {
     /// The PTX file; `-` is standard input

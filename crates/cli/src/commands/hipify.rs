@@ -253,12 +253,12 @@ fn database(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Prints the diagnostics to standard error. Of those that require no action, each name is printed once.
-fn tell(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
+fn report_findings(file: &Path, text: &[u8], diagnostics: &[Diagnostic]) {
     let lines = Lines::new(text);
     let color = std::io::stderr().is_terminal();
-    let mut told = std::collections::HashSet::new();
+    let mut reported = std::collections::HashSet::new();
     for diagnostic in diagnostics {
-        if diagnostic.reason.is_warning() || told.insert(&diagnostic.name) {
+        if diagnostic.reason.is_warning() || reported.insert(&diagnostic.name) {
             eprintln!("{}", diagnostic.render(&file.to_string_lossy(), &lines, color));
         }
     }
@@ -293,7 +293,7 @@ fn translate(args: &Args, file: &Path) -> Result<(Report, Duration)> {
             .with_context(|| format!("cannot translate {}", file.display()))?;
     let elapsed = start.elapsed();
     if !args.json {
-        tell(file, &text, &diagnostics);
+        report_findings(file, &text, &diagnostics);
     }
     let output = args.destination(file);
     match &output {

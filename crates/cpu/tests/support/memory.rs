@@ -42,7 +42,7 @@ impl Host for Memory {
 
 /// Bytes aligned to 256, like device memory.
 pub struct Aligned {
-    room: Vec<u128>,
+    words: Vec<u128>,
     start: usize,
     len: usize,
 }
@@ -57,16 +57,16 @@ impl Aligned {
 
     /// `len` zeroes.
     pub fn zeroed(len: usize) -> Self {
-        let room = vec![0; len / 16 + 33];
-        let start = (256 - room.as_ptr() as usize % 256) % 256;
-        Aligned { room, start, len }
+        let words = vec![0; len / 16 + 33];
+        let start = (256 - words.as_ptr() as usize % 256) % 256;
+        Aligned { words, start, len }
     }
 
     /// The bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the allocation has 33 words more than the bytes need, which covers the aligned start.
         unsafe {
-            std::slice::from_raw_parts_mut(self.room.as_mut_ptr().cast::<u8>().add(self.start), self.len)
+            std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast::<u8>().add(self.start), self.len)
         }
     }
 
@@ -77,6 +77,6 @@ impl Aligned {
 
     /// The address of the first byte.
     pub fn address(&self) -> u64 {
-        self.room.as_ptr() as u64 + self.start as u64
+        self.words.as_ptr() as u64 + self.start as u64
     }
 }

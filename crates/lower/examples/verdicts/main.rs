@@ -36,7 +36,7 @@ const PINNED: case::Version = (9, 0);
 const SHOWN: usize = 3;
 
 /// The options on the command line.
-struct Asked {
+struct Options {
     ptxas: PathBuf,
     /// Only one case in this many is tried.
     share: u64,
@@ -58,10 +58,10 @@ struct Asked {
 
 const USAGE: &str = "usage: verdicts PTXAS [--share N] [--seed N] [--only TEXT] [--out FILE] [--plain] [--assemble] [--list] [--at-most N] [--again FILE]";
 
-fn asked() -> Option<Asked> {
+fn options() -> Option<Options> {
     let mut words = std::env::args().skip(1);
     let ptxas = words.next().filter(|w| !w.starts_with('-'))?.into();
-    let mut asked = Asked {
+    let mut options = Options {
         ptxas,
         share: 1,
         seed: 1,
@@ -75,19 +75,19 @@ fn asked() -> Option<Asked> {
     };
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--share" => asked.share = words.next()?.parse().ok().filter(|n| *n > 0)?,
-            "--seed" => asked.seed = words.next()?.parse().ok()?,
-            "--only" => asked.only = words.next()?,
-            "--out" => asked.out = Some(words.next()?.into()),
-            "--assemble" => asked.assemble = true,
-            "--plain" => asked.plain = true,
-            "--list" => asked.list = true,
-            "--again" => asked.again = Some(words.next()?.into()),
-            "--at-most" => asked.at_most = words.next()?.parse().ok()?,
+            "--share" => options.share = words.next()?.parse().ok().filter(|n| *n > 0)?,
+            "--seed" => options.seed = words.next()?.parse().ok()?,
+            "--only" => options.only = words.next()?,
+            "--out" => options.out = Some(words.next()?.into()),
+            "--assemble" => options.assemble = true,
+            "--plain" => options.plain = true,
+            "--list" => options.list = true,
+            "--again" => options.again = Some(words.next()?.into()),
+            "--at-most" => options.at_most = words.next()?.parse().ok()?,
             _ => return None,
         }
     }
-    Some(asked)
+    Some(options)
 }
 
 /// Both verdicts of a case.
@@ -160,20 +160,20 @@ fn again(path: &std::path::Path) -> Result<Vec<Case>, String> {
         .collect()
 }
 
-fn run(asked: &Asked) -> Result<bool, String> {
+fn run(options: &Options) -> Result<bool, String> {
     let folder = tempfile::Builder::new().prefix("anywarp-verdicts-").tempdir();
     let folder = folder.map_err(|e| format!("cannot create a folder for the assembler's files: {e}"))?;
-    let ptxas = Ptxas::new(&asked.ptxas, folder.path().to_path_buf(), asked.assemble)?;
-    let mut cases = match &asked.again {
+    let ptxas = Ptxas::new(&options.ptxas, folder.path().to_path_buf(), options.assemble)?;
+    let mut cases = match &options.again {
         Some(path) => again(path)?,
-        None => source::cases(ptxas.newest, asked.seed, asked.plain),
+        None => source::cases(ptxas.newest, options.seed, options.plain),
     };
     cases.retain(|c| {
         let name = c.name();
-        name.contains(&asked.only)
-            && (asked.share == 1 || hash(asked.seed, &name).is_multiple_of(asked.share))
+        name.contains(&options.only)
+            && (options.share == 1 || hash(options.seed, &name).is_multiple_of(options.share))
     });
-    if asked.list {
+    if options.list {
         cases.iter().for_each(|c| println!("{}", c.name()));
         return Ok(true);
     }
@@ -198,13 +198,13 @@ fn run(asked: &Asked) -> Result<bool, String> {
             }
         }
     }
-    right &= report(asked, &rows, &compared)?;
+    right &= report(options, &rows, &compared)?;
     Ok(right)
 }
 
 /// Prints the differences that are not in the table. Returns false if there are any.
-fn report(asked: &Asked, rows: &[differences::Row], compared: &[Compared]) -> Result<bool, String> {
-    let mut file = match &asked.out {
+fn report(options: &Options, rows: &[differences::Row], compared: &[Compared]) -> Result<bool, String> {
+    let mut file = match &options.out {
         Some(path) => Some(std::fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()))?),
         None => None,
     };
@@ -261,15 +261,15 @@ fn report(asked: &Asked, rows: &[differences::Row], compared: &[Compared]) -> Re
         deliberate.iter().sum::<usize>(),
         count(&untold),
     );
-    Ok(differing <= asked.at_most && untold.is_empty())
+    Ok(differing <= options.at_most && untold.is_empty())
 }
 
 fn main() -> ExitCode {
-    let Some(asked) = asked() else {
+    let Some(options) = options() else {
         eprintln!("{USAGE}");
         return ExitCode::FAILURE;
     };
-    match run(&asked) {
+    match run(&options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {

@@ -13,7 +13,7 @@ struct Base {
     origin: Arc<str>,
     instruction: String,
     /// A setting in which it is legal.
-    home: Setting,
+    setting: Setting,
 }
 
 fn forms() -> Vec<Form> {
@@ -32,7 +32,7 @@ fn since(form: &Form) -> Option<Version> {
 }
 
 /// A setting that supports the form.
-fn home(form: &Form, newest: Version) -> Setting {
+fn setting_of(form: &Form, newest: Version) -> Setting {
     if let Some((version, arch)) = form.home() {
         let (major, minor) = version.split_once('.').expect("a version");
         let number = |s: &str| s.parse().expect("a number");
@@ -56,7 +56,7 @@ fn of_grammar(forms: &[Form], newest: Version) -> Vec<Base> {
             for optional in [false, true] {
                 if let Some(instruction) = form.instruction(&modifiers, optional) {
                     let instruction = instruction.replace(" ;", ";");
-                    out.push(Base { origin: origin.clone(), instruction, home: home(form, newest) });
+                    out.push(Base { origin: origin.clone(), instruction, setting: setting_of(form, newest) });
                 }
             }
         }
@@ -114,7 +114,11 @@ fn of_recordings(newest: Version) -> Vec<Base> {
         let origin: Arc<str> = format!("recorded {origin}").into();
         for instruction in statements(body, sizes) {
             if !instruction.contains(':') || instruction.contains("::") {
-                out.push(Base { origin: origin.clone(), instruction, home: Setting::new(newest, "sm_90a") });
+                out.push(Base {
+                    origin: origin.clone(),
+                    instruction,
+                    setting: Setting::new(newest, "sm_90a"),
+                });
             }
         }
     };
@@ -161,7 +165,7 @@ pub fn cases(newest: Version, seed: u64, plain: bool) -> Vec<Case> {
             origin: base.origin.clone(),
             change,
         };
-        let home = base.home.clone();
+        let home = base.setting.clone();
         add(at(home.clone(), &base.instruction, ""));
         for setting in change::settings(&base.instruction, newest, seed) {
             add(at(setting, &base.instruction, "another version or target"));

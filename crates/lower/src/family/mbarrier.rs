@@ -152,8 +152,8 @@ fn check_layout(l: &mut Lower, i: &Instruction) -> Result<()> {
     let one = l.constant(Ty::I64, 1);
     let layout = shift(l, ShiftOp::ShrU, word, LAYOUT);
     let layout = int(l, IntOp::And, layout, one);
-    let asked = l.constant(Ty::I64, u128::from(i.has(M::LayoutV1)));
-    let same = l.op1(Op::IntCmp(IntCmp::Eq, Ty::I64), &[layout, asked]);
+    let expected = l.constant(Ty::I64, u128::from(i.has(M::LayoutV1)));
+    let same = l.op1(Op::IntCmp(IntCmp::Eq, Ty::I64), &[layout, expected]);
     l.write_dest(&i.operands[0], same, false)
 }
 
@@ -176,7 +176,7 @@ fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
     let word = l.op1(Op::Load { mem, ty: Ty::I64, count: 1, offset: 0 }, &[address]);
     let parity = |l: &mut Lower, word: Value| shift(l, ShiftOp::ShrU, word, PHASE);
     let now = parity(l, word);
-    let asked = if i.has(M::Parity) {
+    let expected = if i.has(M::Parity) {
         let given = l.value(&i.operands[at + 1], B32)?;
         let given = l.resize(given, Ty::I64, false);
         let one = l.constant(Ty::I64, 1);
@@ -185,7 +185,7 @@ fn wait(l: &mut Lower, i: &Instruction) -> Result<()> {
         let state = l.value(&i.operands[at + 1], B64)?;
         parity(l, state)
     };
-    let over = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I64), &[now, asked]);
+    let over = l.op1(Op::IntCmp(IntCmp::Ne, Ty::I64), &[now, expected]);
     if at == 2 {
         let nothing = l.constant(Ty::I8, 0);
         l.write_dest(&i.operands[1], nothing, false)?;

@@ -35,6 +35,12 @@ enum Rounding {
     Stochastic(Value),
 }
 
+/// The fraction bits and the exponent bias of f32, and of f16.
+const F32_FRACTION: u32 = 23;
+const F32_BIAS: u32 = 127;
+const F16_FRACTION: u32 = 10;
+const F16_BIAS: u32 = 15;
+
 /// Random bits per value; they are added to the highest discarded bits.
 const RANDOM_BITS: u32 = 16;
 
@@ -112,21 +118,21 @@ impl Narrow {
         let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
         let int = |o| Op::Int(o, Ty::I32);
         // Normal: round the fraction in place, which may carry into the exponent, then change the bias.
-        let cut = c(l, 23 - self.fraction);
-        let (one, half) = (c(l, 1), c(l, (1 << (22 - self.fraction)) - 1));
+        let cut = c(l, F32_FRACTION - self.fraction);
+        let (one, half) = (c(l, 1), c(l, (1 << (F32_FRACTION - 1 - self.fraction)) - 1));
         let kept = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[magnitude, cut]);
         let odd = l.op1(int(IntOp::And), &[kept, one]);
         let sum = l.op1(int(IntOp::Add), &[magnitude, half]);
         let sum = l.op1(int(IntOp::Add), &[sum, odd]);
         let rounded = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[sum, cut]);
-        let rebias = c(l, (127 - self.bias) << self.fraction);
+        let rebias = c(l, (F32_BIAS - self.bias) << self.fraction);
         let normal = l.op1(int(IntOp::Sub), &[rounded, rebias]);
         // Subnormal: add a number whose last place is the smallest subnormal; the low bits of the sum are the
         // rounded quotient.
-        let anchor = c(l, (127 + 24 - self.bias - self.fraction) << 23);
+        let anchor = c(l, (F32_BIAS + F32_FRACTION + 1 - self.bias - self.fraction) << F32_FRACTION);
         let sum = l.op1(Op::Float(FloatOp::Add, FloatMode::rn(Fmt::F32)), &[magnitude, anchor]);
         let subnormal = l.op1(int(IntOp::Sub), &[sum, anchor]);
-        let smallest_normal = c(l, (128 - self.bias) << 23);
+        let smallest_normal = c(l, (F32_BIAS + 1 - self.bias) << F32_FRACTION);
         let small = l.op1(Op::IntCmp(IntCmp::LtU, Ty::I32), &[magnitude, smallest_normal]);
         l.op1(Op::Select(Ty::I32), &[small, subnormal, normal])
     }
@@ -137,22 +143,22 @@ impl Narrow {
         let c = |l: &mut Lower, v: u32| l.constant(Ty::I32, u128::from(v));
         let int = |o| Op::Int(o, Ty::I32);
         let wide = |o| Op::Int(o, Ty::I64);
-        let (places, mask) = (c(l, 23), c(l, (1 << 23) - 1));
+        let (places, mask) = (c(l, F32_FRACTION), c(l, (1 << F32_FRACTION) - 1));
         let exponent = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[magnitude, places]);
         let fraction = l.op1(int(IntOp::And), &[magnitude, mask]);
         // Subnormal f32 have the exponent of the smallest normal number, without the leading one.
-        let (zero, one, leading) = (c(l, 0), c(l, 1), c(l, 1 << 23));
+        let (zero, one, leading) = (c(l, 0), c(l, 1), c(l, 1 << F32_FRACTION));
         let subnormal = l.op1(Op::IntCmp(IntCmp::Eq, Ty::I32), &[exponent, zero]);
         let leading = l.op1(Op::Select(Ty::I32), &[subnormal, zero, leading]);
         let significand = l.op1(int(IntOp::Or), &[fraction, leading]);
         let exponent = l.op1(int(IntOp::MaxU), &[exponent, one]);
         // The exponent's distance below this format's smallest normal number: the number of additional bits
         // to discard.
-        let smallest = c(l, 128 - self.bias);
+        let smallest = c(l, F32_BIAS + 1 - self.bias);
         let at_least = l.op1(int(IntOp::MaxU), &[exponent, smallest]);
         let below = l.op1(int(IntOp::Sub), &[at_least, exponent]);
-        // From 17 + 24 bits on, all 24 bits are discarded and nothing can carry.
-        let (cut, limit) = (c(l, 23 - self.fraction), c(l, RANDOM_BITS + 25));
+        // At this limit, all bits of the significand are discarded and nothing can carry.
+        let (cut, limit) = (c(l, F32_FRACTION - self.fraction), c(l, RANDOM_BITS + F32_FRACTION + 2));
         let cut = l.op1(int(IntOp::Add), &[below, cut]);
         let cut = l.op1(int(IntOp::MinU), &[cut, limit]);
         let bits = c(l, RANDOM_BITS);
@@ -208,9 +214,9 @@ impl Narrow {
         let magnitude = l.op1(int(IntOp::And), &[code, mask]);
         // Moving the fraction into f16's position leaves only the bias wrong; multiplying by a power of two
         // corrects it, for subnormals too.
-        let place = l.constant(Ty::I32, u128::from(10 - self.fraction));
+        let place = l.constant(Ty::I32, u128::from(F16_FRACTION - self.fraction));
         let bits = l.op1(Op::Shift(ShiftOp::Shl, Ty::I16), &[magnitude, place]);
-        let scale = c(l, (15 + 15 - self.bias) << 10);
+        let scale = c(l, (2 * F16_BIAS - self.bias) << F16_FRACTION);
         let value = l.op1(Op::Float(FloatOp::Mul, FloatMode::rn(Fmt::F16)), &[bits, scale]);
         let sign_bit = c(l, 1 << self.sign_shift());
         let sign = l.op1(int(IntOp::And), &[code, sign_bit]);

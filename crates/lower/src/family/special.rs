@@ -12,6 +12,21 @@ const I: Ty = Ty::I32;
 const LEAST: u32 = 0x0080_0000;
 const NAN: u32 = 0x7fff_ffff;
 const TWO_24: f32 = 16_777_216.0;
+/// The square root of [`TWO_24`].
+const TWO_12: f32 = 4096.0;
+/// 2^126: the reciprocals of larger numbers are subnormal.
+const LARGE: u32 = 0x7e80_0000;
+
+/// Fraction bits in the upper word of an f64.
+const F64_FRACTION: u32 = 20;
+/// The upper words of an infinite f64 and of the negative subnormal with all fraction bits set.
+const F64_INFINITY: u32 = 0x7ff0_0000;
+const F64_NEGATIVE_SUBNORMAL: u32 = 0x800f_ffff;
+/// Exponent biases.
+const F32_BIAS: u32 = 127;
+const F64_BIAS: u32 = 1023;
+/// Fraction bits that an f32 has beyond these.
+const EXTRA_FRACTION: u32 = 3;
 
 /// Emits f32 operations.
 struct Emit<'a, 'b> {
@@ -110,7 +125,7 @@ impl Emit<'_, '_> {
     /// A factor that keeps an operand and its reciprocal normal.
     fn factor(&mut self, a: Value) -> Value {
         let (small, size) = (self.small(a), self.size(a));
-        let large = self.compare(FloatCmp::Gt, size, 0x7e80_0000);
+        let large = self.compare(FloatCmp::Gt, size, LARGE);
         let (one, up, down) = (self.number(1.0), self.number(TWO_24), self.number(0.25));
         let factor = self.select(small, up, one);
         self.select(large, down, factor)
@@ -120,7 +135,7 @@ impl Emit<'_, '_> {
         let (mut a, mut b) = (a, b);
         if full && self.ftz {
             let size = self.size(b);
-            let large = self.compare(FloatCmp::Gt, size, 0x7e80_0000);
+            let large = self.compare(FloatCmp::Gt, size, LARGE);
             let (one, down) = (self.number(1.0), self.number(0.25));
             let factor = self.select(large, down, one);
             (a, b) = (self.op(FloatOp::Mul, a, factor), self.op(FloatOp::Mul, b, factor));
@@ -163,8 +178,8 @@ fn single(l: &mut Lower, op: ApproxOp, ftz: bool, args: &[Value]) -> Value {
     let a = args[0];
     match op {
         ApproxOp::Rcp => e.reciprocal(a),
-        ApproxOp::Sqrt => e.rescued(SfuOp::Sqrt, a, |e, r| e.times(r, 1.0 / 4096.0)),
-        ApproxOp::Rsqrt => e.rescued(SfuOp::Rsqrt, a, |e, r| e.times(r, 4096.0)),
+        ApproxOp::Sqrt => e.rescued(SfuOp::Sqrt, a, |e, r| e.times(r, 1.0 / TWO_12)),
+        ApproxOp::Rsqrt => e.rescued(SfuOp::Rsqrt, a, |e, r| e.times(r, TWO_12)),
         ApproxOp::Lg2 => e.rescued(SfuOp::Lg2, a, |e, r| {
             let down = e.number(-24.0);
             e.op(FloatOp::Add, r, down)
@@ -200,37 +215,37 @@ fn double(l: &mut Lower, op: SfuOp, a: Value) -> Value {
     let upper = l.op(Op::Unpack { part: I, whole: Ty::I64 }, &[a])[1];
     let mut e = Emit { l, ftz: true };
     let (sign, size) = (e.int(IntOp::And, upper, 1 << 31), e.int(IntOp::And, upper, i32::MAX as u32));
-    let exponent = e.shift(ShiftOp::ShrU, size, 20);
-    let fraction = e.int(IntOp::And, size, 0xf_ffff);
+    let exponent = e.shift(ShiftOp::ShrU, size, F64_FRACTION);
+    let fraction = e.int(IntOp::And, size, (1 << F64_FRACTION) - 1);
     // An f32 with the same significand: in [1, 2), or for an odd exponent of a root in [2, 4).
-    let wide = e.shift(ShiftOp::Shl, fraction, 3);
+    let wide = e.shift(ShiftOp::Shl, fraction, EXTRA_FRACTION);
     let mut single = e.int(IntOp::Or, wide, 1f32.to_bits());
     let mut scale = exponent;
     if root {
         let next = e.int(IntOp::Add, exponent, 1);
         let odd = e.int(IntOp::And, next, 1);
-        let doubled = e.shift(ShiftOp::Shl, odd, 23);
+        let doubled = e.shift(ShiftOp::Shl, odd, F64_FRACTION + EXTRA_FRACTION);
         single = e.l.op1(Op::Int(IntOp::Add, I), &[single, doubled]);
         scale = e.shift(ShiftOp::ShrU, next, 1);
     }
     let r = e.unit(op, single);
     // Adds the exponents of the f32 result and of the scale.
-    let r = e.shift(ShiftOp::ShrU, r, 3);
-    let bias = if root { 1023 + 512 - 127 } else { 2046 - 127 };
-    let r = e.int(IntOp::Add, r, bias << 20);
-    let scale = e.shift(ShiftOp::Shl, scale, 20);
+    let r = e.shift(ShiftOp::ShrU, r, EXTRA_FRACTION);
+    let bias = if root { F64_BIAS + (F64_BIAS + 1) / 2 - F32_BIAS } else { 2 * F64_BIAS - F32_BIAS };
+    let r = e.int(IntOp::Add, r, bias << F64_FRACTION);
+    let scale = e.shift(ShiftOp::Shl, scale, F64_FRACTION);
     let mut r = e.l.op1(Op::Int(IntOp::Sub, I), &[r, scale]);
     if !root {
-        r = e.unless(IntCmp::LtS, r, 1 << 20, 0, r);
+        r = e.unless(IntCmp::LtS, r, 1 << F64_FRACTION, 0, r);
     }
-    r = e.unless(IntCmp::Eq, size, 0x7ff0_0000, 0, r);
-    r = e.unless(IntCmp::LtU, size, 1 << 20, 0x7ff0_0000, r);
+    r = e.unless(IntCmp::Eq, size, F64_INFINITY, 0, r);
+    r = e.unless(IntCmp::LtU, size, 1 << F64_FRACTION, F64_INFINITY, r);
     r = e.l.op1(Op::Int(IntOp::Or, I), &[r, sign]);
     if root {
         // Negative and not zero.
-        r = e.unless(IntCmp::GtU, upper, 0x800f_ffff, NAN, r);
+        r = e.unless(IntCmp::GtU, upper, F64_NEGATIVE_SUBNORMAL, NAN, r);
     }
-    r = e.unless(IntCmp::GtU, size, 0x7ff0_0000, NAN, r);
+    r = e.unless(IntCmp::GtU, size, F64_INFINITY, NAN, r);
     let zero = e.bits(0);
     l.op1(Op::Pack { part: I, whole: Ty::I64 }, &[zero, r])
 }

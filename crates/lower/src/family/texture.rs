@@ -258,12 +258,12 @@ pub fn is_type(l: &mut Lower, i: &Instruction) -> Result<()> {
         },
         _ => None,
     };
-    let asked = match i.ty(0) {
+    let queried = match i.ty(0) {
         Some(ScalarType::Texref) => Some(Reference::Texture),
         Some(ScalarType::Surfref) => Some(Reference::Surface),
         _ => None,
     };
-    let v = l.constant(Ty::I1, u128::from(asked.is_some() && asked == declared));
+    let v = l.constant(Ty::I1, u128::from(queried.is_some() && queried == declared));
     l.write_dest(&i.operands[0], v, false)
 }
 

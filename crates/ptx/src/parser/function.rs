@@ -29,6 +29,11 @@ const MODULE_DIRECTIVES: [&str; 15] = [
     "nv_intermediate_source_section",
 ];
 
+/// Maximum size of a kernel's parameters in bytes.
+const PARAM_SPACE: u64 = 4352;
+/// The same from PTX 8.1 and sm_70 on.
+const LARGE_PARAM_SPACE: u64 = 32764;
+
 /// What a list of directives belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -134,7 +139,7 @@ impl<'s> Parser<'s> {
     /// Checks the limits of a kernel's head.
     fn check_kernel(&mut self, function: &Function) {
         let large = self.module.version >= Version::new(8, 1) && self.module.arch().is_some_and(|a| a >= 70);
-        let limit = if large { 32764 } else { 4352 };
+        let limit = if large { LARGE_PARAM_SPACE } else { PARAM_SPACE };
         let params = function.params.iter().map(|p| match p {
             Parameter::Var(id) => {
                 self.current.body.vars.get(id.index()).map_or((0, 1), |v| (v.size_bytes(), v.alignment()))

@@ -241,9 +241,12 @@ fn without_braces(operand: &mut Operand) {
     }
 }
 
+/// Longer words get no suggestion: the edit distance takes quadratic time.
+const MAX_GUESSED: usize = 40;
+
 /// The candidate closest to `word`, if at most a third of its letters differ.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    if word.len() > 40 {
+    if word.len() > MAX_GUESSED {
         return None;
     }
     let best = candidates.map(|c| (distance(word.as_bytes(), c.as_bytes()), c)).min_by_key(|(d, _)| *d);

@@ -9,6 +9,9 @@ use crate::scope::{Found, Name};
 use crate::span::Span;
 use crate::types::{ScalarType, Space};
 
+/// Maximum size of a variable in bytes.
+const MAX_VARIABLE: u64 = 1 << 40;
+
 /// The part of a declaration before the names.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
@@ -185,7 +188,7 @@ impl<'s> Parser<'s> {
             unified: head.unified,
             span,
         };
-        if variable.size_bytes() > 1 << 40 {
+        if variable.size_bytes() > MAX_VARIABLE {
             let message = format!("Variable '{name}' is too large");
             return Err(self.error(ErrorKind::Limit, span, message, "more than 2^40 bytes"));
         }

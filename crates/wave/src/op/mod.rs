@@ -380,7 +380,7 @@ impl Op {
             Op::ToGeneric(_) | Op::FromGeneric(_) => (vec![I64], vec![I64]),
             Op::IsSpace(_) => (vec![I64], vec![I1]),
             Op::Prefetch(_) => (vec![I64], vec![]),
-            Op::Special(r) => (vec![], vec![if r.name().ends_with("64") { I64 } else { I32 }]),
+            Op::Special(r) => (vec![], vec![r.ty()]),
             Op::Shfl { .. } => (vec![I32; 4], vec![I32, I1]),
             Op::Vote { mode, .. } => (vec![I1, I32], vec![if mode == VoteMode::Ballot { I32 } else { I1 }]),
             Op::Match(_, t) => (vec![t, I32], vec![I32, I1]),

@@ -5,7 +5,7 @@ use names::names;
 use crate::types::Ty;
 
 names! {
-/// Special registers. They are i32 unless the name ends in 64.
+/// Special registers. They are i32 unless the name ends in 64; see [`SReg::ty`].
 pub enum SReg {
     /// Thread in block.
     TidX = "tid.x",
@@ -98,6 +98,18 @@ pub enum SReg {
     /// Size of a thread's local memory in bytes, 64 bits. If it is read, the launch decides the size.
     LocalSize64 = "local_size64",
 }}
+
+impl SReg {
+    /// The register's type.
+    pub const fn ty(self) -> Ty {
+        match self {
+            SReg::GridId64 | SReg::Workspace64 | SReg::Clock64 | SReg::GlobalTimer64 | SReg::LocalSize64 => {
+                Ty::I64
+            }
+            _ => Ty::I32,
+        }
+    }
+}
 
 names! {
 /// Calls into the runtime. Operands and results are listed in [`Builtin::signature`].
