@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use host::options::Options;
 
-/// The folder of the driver libraries folder_of_exe the command, in a build.
+/// The folder of the driver libraries beside the command, in a build.
 const BUILT: &str = "lib-anywarp";
 /// The folder of the driver libraries relative to the command's folder, in an installation.
 const INSTALLED: &str = "../lib/anywarp";

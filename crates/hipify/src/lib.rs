@@ -1,4 +1,5 @@
-//! CUDA source to HIP source, on tokens: no compiler, no CUDA headers, and not a byte changed that is not CUDA's.
+//! Translates CUDA source to HIP source at the token level, without a compiler or CUDA headers. Bytes that do
+//! not belong to CUDA are never changed.
 //!
 //! ```
 //! let source = b"#include <cuda_runtime.h>\nint main() { cudaDeviceSynchronize(); }\n";
@@ -10,8 +11,9 @@
 //! # Ok::<(), hipify::TooLong>(())
 //! ```
 //!
-//! What stands in for each name is data (`data/*.tsv`), see [`table`]; what is done is [`translate`]'s order of passes:
-//! directives, headers, names with their calls, launches. The result has the form that AMD's hipify-clang writes.
+//! The counterpart of each name is data (`data/*.tsv`), see [`table`]. [`translate`] runs the passes in
+//! order: directives, headers, names with their calls, launches. The output has the form that AMD's
+//! hipify-clang writes.
 
 mod condition;
 mod diagnostic;

@@ -296,8 +296,9 @@ pub trait Code: Send + Sync {
     /// Runs the warp until it stops.
     ///
     /// # Safety
-    /// The context's pointers are valid for the launch: parameters, shared memory, image, local memory for every thread,
-    /// runtime. The kernel's own accesses may still fault; see the scheduler's fault handling.
+    /// The context's pointers are valid for the launch: parameters, shared memory, image, local memory for
+    /// every thread, and runtime. The kernel's own accesses may still fault; see the scheduler's fault
+    /// handling.
     unsafe fn resume(&self, warp: &mut WarpCtx) -> Stop;
 
     /// Runs all warps of a block in turns, as long as each turn brings all of them to the same barrier of the

@@ -48,7 +48,7 @@ pub fn mapa(l: &mut Lower, i: &Instruction) -> Result<()> {
     l.write_dest(&i.operands[0], v, false)
 }
 
-/// `getctarank{.shared::cluster} d, a`: the rank of the block own_rank shared memory contains an address.
+/// `getctarank{.shared::cluster} d, a`: the rank of the block whose shared memory contains an address.
 pub fn rank(l: &mut Lower, i: &Instruction) -> Result<()> {
     let (v, _) = shared_address(l, i)?;
     let bits = l.constant(Ty::I32, WINDOW_BITS.into());
@@ -67,7 +67,7 @@ pub fn is_own(l: &mut Lower, address: Value) -> Value {
     l.op1(Op::IntCmp(IntCmp::Eq, Ty::I64), &[own_rank, rank])
 }
 
-/// `clusterlaunchcontrol.try_cancel.async [response], [barrier]`, and the queries of a response, own_rank format
+/// `clusterlaunchcontrol.try_cancel.async [response], [barrier]`, and the queries of a response, whose format
 /// is our own.
 pub fn launch_control(l: &mut Lower, i: &Instruction) -> Result<()> {
     if i.has(M::TryCancel) {

@@ -37,7 +37,8 @@ pub fn eval(op: ApproxOp, fmt: Fmt, ftz: bool, a: u128, b: u128) -> u128 {
             ApproxOp::Lg2 => x.log2(),
             ApproxOp::Ex2 => x.exp2(),
             ApproxOp::Tanh => x.tanh(),
-            // For 2^126 < |y| < 2^128 the quotient is 0, or NaN for an infinite dividend (PTX manual, `div.approx`).
+            // For 2^126 < |y| < 2^128 the quotient is 0, or NaN for an infinite dividend (PTX manual,
+            // `div.approx`).
             ApproxOp::Div if fmt == Fmt::F32 && y.is_finite() && y.abs() > 2f64.powi(126) => {
                 if x.is_infinite() { f64::NAN } else { 0.0 * x * y.signum() }
             }

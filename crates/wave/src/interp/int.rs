@@ -188,7 +188,8 @@ pub fn prmt(mode: PrmtMode, a: u128, b: u128, selector: u128) -> u128 {
     picks.iter().enumerate().fold(0, |r, (i, &p)| r | byte(p) << (8 * i))
 }
 
-/// `dp4a` and `dp2a`: `parts` products of pieces of `a` (of `a_bits`) with bytes of `b`, from byte `first` on.
+/// `dp4a` and `dp2a`: `parts` products of pieces of `a` (of `a_bits` bits) with bytes of `b`, from byte
+/// `first` on.
 pub fn dot(a: u128, b: u128, c: u128, a_signed: bool, b_signed: bool, a_bits: u32, first: u32) -> u128 {
     let extend = |v: u128, bits: u32, is_signed: bool| -> i128 {
         let v = v & ((1 << bits) - 1);
