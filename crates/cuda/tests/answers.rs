@@ -1,4 +1,4 @@
-//! The library's answers against those that a real H200 gave (`tests/probe/README.md`).
+//! Compares the library's answers with those of a real H200 (`tests/probe/README.md`).
 
 mod library;
 
@@ -40,7 +40,7 @@ fn every_answer_is_the_hardwares() {
     assert!(different.is_empty(), "{count} answers are not the hardware's (its answer, not ours):\n{list}");
 }
 
-/// A symbol's address; null: the library has none.
+/// A symbol's address; null if the library lacks it.
 fn symbol(library: &libloading::Library, name: &str) -> *mut c_void {
     // SAFETY: the address is only compared.
     unsafe {
@@ -55,7 +55,7 @@ fn every_name_is_found_at_every_version_as_on_the_hardware() {
     // SAFETY: the library's initialisers do nothing.
     let library = unsafe { libloading::Library::new(library::built()) }.expect("the library");
     type Get = unsafe extern "C" fn(*const c_char, *mut *mut c_void, i32, u64, *mut u32) -> u32;
-    // SAFETY: the function has this signature by the interface's header.
+    // SAFETY: the function has this signature in the interface's header.
     let get: libloading::Symbol<'_, Get> =
         unsafe { library.get(b"cuGetProcAddress_v2") }.expect("the function");
     let rows = proc_addresses().expect("the recording");
@@ -67,7 +67,7 @@ fn every_name_is_found_at_every_version_as_on_the_hardware() {
         for version in [row.version, last] {
             let name = CString::new(row.name.as_str()).expect("a name without NUL");
             let (mut address, mut result) = (std::ptr::null_mut(), 99);
-            // SAFETY: every pointer is to a variable of the right type.
+            // SAFETY: every pointer refers to a variable of the right type.
             let status =
                 unsafe { get(name.as_ptr(), &raw mut address, version as i32, row.flags, &raw mut result) };
             let right = match row.symbols.as_slice() {
@@ -87,7 +87,7 @@ fn every_name_is_found_at_every_version_as_on_the_hardware() {
 
 #[test]
 fn every_name_of_the_hardwares_library_is_exported() {
-    // SAFETY: as above.
+    // SAFETY: see above.
     let library = unsafe { libloading::Library::new(library::built()) }.expect("the library");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/probe/exports.txt");
     let names = std::fs::read_to_string(path).expect("the list");

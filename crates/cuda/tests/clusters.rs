@@ -1,5 +1,5 @@
-//! What clusters of blocks do, against what a real H200 did (`tests/cluster/README.md`): the recorder runs on our library, on both kinds of
-//! processor and on the interpreter, and every case must be equal.
+//! Compares clusters of blocks with a real H200 (`tests/cluster/README.md`): the recorder runs on our
+//! library, on both kinds of processor and on the interpreter, and every case must be equal.
 
 mod library;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use hwtruth::clusters::{Recorder, recorded, words};
 
-/// Cases that differ, and why.
+/// Cases that differ, with reasons.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("sizes.", "the hardware's system takes a part of shared memory, and the text's sizes are rounded"),
     ("bare.4", "another block's memory through `.shared::cta`, which is undefined: the hardware faults"),

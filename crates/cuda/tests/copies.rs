@@ -1,5 +1,6 @@
-//! Barriers in memory, bulk copies and tensor maps, against what a real H200 gave (`tests/async/README.md`): the recorder runs on our library, on
-//! the interpreter and on both kinds of processor, and every case must be equal.
+//! Compares barriers in memory, bulk copies and tensor maps with a real H200 (`tests/async/README.md`): the
+//! recorder runs on our library, on the interpreter and on both kinds of processor, and every case must be
+//! equal.
 
 mod library;
 
@@ -9,7 +10,7 @@ use std::path::Path;
 use hwtruth::copies::{Outcome, Recorder, recorded};
 use hwtruth::sample::{self, Turn};
 
-/// Cases that the hardware refuses and ours answers: how their names begin, why.
+/// Cases that the hardware refuses and our library answers: prefixes of their names, with reasons.
 const ANSWERED: &[(&str, &str)] = &[
     (
         "copy.bulk.shared.",
@@ -19,22 +20,23 @@ const ANSWERED: &[(&str, &str)] = &[
     ("copy.st", "the same"),
 ];
 
-/// Cases whose barrier waits for fewer bytes than come: whether it is seen open or over is a matter of time.
+/// Cases whose barrier expects fewer bytes than arrive: whether it is seen open or complete depends on
+/// timing.
 const RACES: &[&str] = &["copy.load.step", "copy.load.interleave"];
 
-/// A case's name without what is a matter of time.
+/// A case's name without the part that depends on timing.
 fn settled(name: &str) -> &str {
     let open = RACES.iter().any(|r| name.starts_with(r)).then(|| name.strip_suffix(".open"));
     open.flatten().unwrap_or(name)
 }
 
-/// The case that a line is of.
+/// The case that a line belongs to.
 fn case(line: &str) -> &str {
     let name = line.strip_suffix(".second").unwrap_or(line);
     name.strip_suffix(".open").unwrap_or(name)
 }
 
-/// Why two outcomes differ; none: they are equal, or the hardware refuses what ours answers.
+/// How two outcomes differ; `None` if they are equal, or if the hardware refuses what our library answers.
 fn difference(name: &str, hardware: &Outcome, ours: &Outcome) -> Option<String> {
     if hardware == ours {
         return None;
@@ -57,7 +59,7 @@ fn every_copy_is_as_on_the_hardware() {
     assert!(hardware.len() > 8_500, "{} cases", hardware.len());
     let library = library::built();
     let mut wrong = Vec::new();
-    // All cases on the interpreter; compiled code, which calls the same runtime, with one of each
+    // The interpreter runs all cases; compiled code, which calls the same runtime, runs one of each
     // instruction, or a part of these.
     let settings = [
         (("ANYWARP_ENGINE", "interpreter"), None),

@@ -1,4 +1,4 @@
-//! Programs in the form of C calls that run kernels.
+//! Programs that run kernels through C calls.
 
 mod ahead;
 mod exit;
@@ -128,7 +128,8 @@ fn work_in_a_stream_is_in_order_and_events_order_streams() {
         call!(cuda.cuStreamCreate(&mut second, 1));
         call!(cuda.cuEventCreate(&mut event, 0));
         let x = cuda.upload(&[1f32; 32]);
-        // x = x * a + x: doubled by a = 1. Twenty times in one stream, then four times tripled in another that waits.
+        // x = x * a + x doubles x with a = 1, twenty times in one stream; with a = 2 it triples x, twice in
+        // another stream, which waits.
         for _ in 0..20 {
             assert_eq!(cuda.launch(axpy, 1, 32, first, &[U64(x), F32(1.0)]), 0);
         }
@@ -138,7 +139,8 @@ fn work_in_a_stream_is_in_order_and_events_order_streams() {
             assert_eq!(cuda.launch(axpy, 1, 32, second, &[U64(x), F32(2.0)]), 0);
         }
         extern "C" fn note(data: *mut c_void) {
-            // SAFETY: the data is the test's vector, which nobody else uses until the stream has been waited for.
+            // SAFETY: the data is the test's vector, which nothing else uses until the stream has been
+            // synchronised.
             unsafe { (*data.cast::<Vec<u32>>()).push(1) };
         }
         let mut notes: Box<Vec<u32>> = Box::default();
@@ -172,7 +174,7 @@ L:  ld.volatile.global.u32 %r, [%d]; setp.ne.u32 %q, %r, 99; @%q bra L;
 }
 ";
 
-/// Launches a kernel that fails, sees that its context stays so, and that a reset helps.
+/// Launches a kernel that fails, and checks that its context stays failed and that a reset recovers it.
 fn fail(kernel: &str, argument: impl FnOnce(&Cuda) -> Option<u64>, error: u32) {
     let cuda = Cuda::start();
     let module = cuda.module(&format!("{HEAD}{FAULTS}"));
@@ -211,7 +213,7 @@ fn faults_are_sticky_until_a_reset() {
                     let line = "a.cu:42: refuse: block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed.\n";
                     assert!(told.contains(line), "{told}");
                 }
-                // The reason is told, with the kernel.
+                // The reason is reported with the kernel's name.
                 "trap" => assert!(told.contains("trap in kernel `trap_it`"), "{told}"),
                 "far" => assert!(told.contains("illegal address 0x400000000000 in kernel `store`"), "{told}"),
                 _ => assert!(told.contains("in kernel `store`"), "{told}"),
@@ -272,16 +274,16 @@ fn kernels_print() {
     });
     for output in outputs {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        // A warp prints call by call, its lanes in order.
+        // Output is ordered by call in each warp, and by lane in each call.
         let once = "block 0 lane 0block 0 lane 1block 0 lane 2\n\n\n";
         assert!(text.contains(&once.repeat(2)), "{text}");
     }
 }
 
-/// More than there are workers.
+/// More blocks than workers.
 const BLOCKS: u32 = 5;
 
-/// Every block waits until all have come: they must all run at once.
+/// Every block waits until all have arrived, so all must be resident at the same time.
 const MEET: &str = "
 .visible .entry meet(.param .u64 counter, .param .u32 blocks) {
     .reg .pred %p; .reg .b32 %r<5>; .reg .b64 %d;
@@ -370,7 +372,7 @@ fn the_host_gives_symbols_their_addresses() {
         call!(cuda.cuModuleLoadDataEx(&mut module, image, 3, options.as_mut_ptr(), values.as_mut_ptr()));
         assert_eq!(cuda.launch(cuda.function(module, "read"), 1, 1, 0, &[U64(out)]), 0);
         assert_eq!(cuda.download::<u32>(out, 1), [4711]);
-        // A load alone takes what nobody defines; a kernel that reads it faults.
+        // Loading a single text accepts undefined symbols; a kernel that reads one faults.
         call!(cuda.cuModuleLoadData(&mut module, image));
         assert_eq!(cuda.launch(cuda.function(module, "read"), 1, 1, 0, &[U64(out)]), 0);
         call!(cuda.cuCtxSynchronize() => status::ILLEGAL_ADDRESS);
@@ -410,7 +412,7 @@ fn host_memory_is_the_devices_memory() {
         call!(cuda.cuMemAllocManaged(&mut managed, 128, 1));
         let mut own = vec![0f32; 32];
         for address in [pinned as u64, managed, own.as_mut_ptr() as u64] {
-            // SAFETY: 32 values of memory that the host may use, while no kernel runs.
+            // SAFETY: 32 values of memory that the host may access, while no kernel runs.
             let values = unsafe { std::slice::from_raw_parts_mut(address as *mut f32, 32) };
             values.fill(2.0);
             assert_eq!(cuda.launch(axpy, 1, 32, 0, &[U64(address), F32(1.0)]), 0);
@@ -420,7 +422,7 @@ fn host_memory_is_the_devices_memory() {
     });
 }
 
-/// A fatbin with one entry that is not packed: PTX (1) or machine code (2) for an architecture.
+/// A fatbin with one uncompressed entry: PTX (1) or machine code (2) for an architecture.
 fn fatbin(kind: u16, arch: u32, payload: &[u8]) -> Vec<u8> {
     let mut entry = Vec::new();
     entry.extend(kind.to_le_bytes());
@@ -445,7 +447,7 @@ fn fatbins_are_loaded() {
         let cuda = Cuda::start();
         let text = format!("{HEAD}{ADD}");
         let good = fatbin(1, 52, text.as_bytes());
-        // What nvcc embeds: a wrapper with a pointer.
+        // The form that nvcc embeds: a wrapper with a pointer.
         let wrapper: [u64; 3] = [0x0000_0001_4662_43b1, good.as_ptr() as u64, 0];
         let x = cuda.upload(&[1f32; 32]);
         for image in [good.as_ptr().cast::<c_void>(), wrapper.as_ptr().cast()] {
@@ -519,7 +521,8 @@ fn functions_that_are_not_written_name_themselves_once() {
     assert_eq!(told.matches("cuGLMapBufferObject is not supported").count(), 1, "{told}");
 }
 
-/// Callers that believe otherwise of `f` than `OTHER` has it: the hardware's linker refuses each when the definition comes.
+/// Callers whose declarations of `f` differ from `OTHER`: the hardware's linker refuses each when it sees the
+/// definition.
 const BELIEFS: [(&str, &str); 4] = [
     ("(.param .b32 r) f(.param .b32 a)", "(r), f, (a)"),
     ("f(.param .b64 w)", "f, (w)"),
@@ -555,7 +558,7 @@ fn texts_that_disagree_on_a_function_are_not_linked() {
     });
 }
 
-/// Kernels that multiply by 1, 2, 3... and add one, so that the order of their launches shows in the outcome.
+/// Kernels that multiply by 1, 2, 3... and add one, so that the order of their launches shows in the result.
 fn steps(count: u32) -> String {
     let step = |k: u32| {
         format!(
@@ -582,7 +585,7 @@ fn kernels_launched_before_their_code_is_made_run_in_order() {
         let expected: Vec<u32> =
             first.iter().map(|&v| (1..=8u32).fold(v, |v, k| v.wrapping_mul(k).wrapping_add(1))).collect();
         assert_eq!(cuda.download::<u32>(x, 64), expected);
-        // A module whose kernels may still be waited for goes away in order too.
+        // A module whose kernels are still queued is also unloaded in order.
         let module = cuda.module(&steps(3));
         for k in 0..3 {
             let function = cuda.function(module, &format!("step{k}"));

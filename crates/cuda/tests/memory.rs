@@ -1,4 +1,4 @@
-//! Copies and fills against models of their own, and the order they keep.
+//! Copies and fills compared with independent models, and their order.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -37,17 +37,19 @@ unsafe extern "C" {
     fn cuMemAddressFree(at: u64, size: usize) -> CUresult;
 }
 
-/// Calls a function of the interface, which must succeed.
+/// Calls a driver function, which must succeed.
 macro_rules! ok {
     ($name:ident($($arg:expr),* $(,)?)) => {
-        // SAFETY: the arguments are as the interface wants them: pointers to live variables, or handles.
+        // SAFETY: the arguments are those that the interface requires: pointers to live variables, or
+        // handles.
         assert_eq!(unsafe { $name($($arg),*) }, 0, stringify!($name))
     };
 }
 
 const NOT_READY: CUresult = 600;
 
-/// A test for itself: another's allocation may have the number of one that was freed here, and freeing it twice is asked for.
+/// Serialises a test: otherwise another test's allocation may reuse an address that was freed here, and this
+/// test frees it twice on purpose.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +57,7 @@ fn alone() -> MutexGuard<'static, ()> {
     guard
 }
 
-/// Makes the primary context the calling thread's.
+/// Makes the primary context current for the calling thread.
 fn start() {
     let mut context = 0;
     ok!(cuInit(0));
@@ -75,7 +77,7 @@ fn stream(flags: u32) -> u64 {
     stream
 }
 
-/// Numbers that look random: a linear congruence (Knuth's MMIX).
+/// Pseudo-random numbers from a linear congruential generator (Knuth's MMIX).
 struct Random(u64);
 
 impl Random {
@@ -85,7 +87,7 @@ impl Random {
     }
 }
 
-/// One side of a copy as the test sees it: where its bytes lie in a flat picture of the memory.
+/// One side of a copy in the test's model: the positions of its bytes in a flat image of the memory.
 #[derive(Clone, Copy, Debug)]
 struct Side {
     /// 1 host, 2 device, 3 array, 4 either.
@@ -96,7 +98,7 @@ struct Side {
 }
 
 const SIZE: usize = 4096;
-/// The arrays are of 16 by 8 by 32 bytes.
+/// The arrays have 16 by 8 by 32 bytes.
 const ARRAY: [usize; 3] = [16, 8, 32];
 
 impl Side {
@@ -138,7 +140,7 @@ fn blocks_are_copied_as_a_loop_over_bytes_would() {
         }
         let source: Vec<u8> = (0..SIZE).map(|i| (i * 7 + round) as u8).collect();
         let mut target = vec![0xee; SIZE];
-        // Fill both sides' memories through plain copies.
+        // Fills the memory of both sides with plain copies.
         if a.kind == 2 {
             ok!(cuMemcpyHtoD_v2(from, source.as_ptr(), SIZE));
         }
@@ -243,13 +245,13 @@ fn asynchronous_work_returns_at_once_and_keeps_its_order() {
     let mut small = [1u8, 2, 3, 4];
     ok!(cuLaunchHostFunc(s, wait_for_gate, (&raw const GATE).cast_mut().cast()));
     ok!(cuMemsetD8Async(a, 7, LARGE, s));
-    // Small memory of the program's is read before the call returns.
+    // Small pageable memory is read before the call returns.
     ok!(cuMemcpyAsync(a + 8, small.as_ptr() as u64, small.len(), s));
     small = [9; 4];
     ok!(cuMemcpyAsync(b, a, LARGE, s));
     ok!(cuMemcpyAsync(pinned, b, LARGE, s));
     ok!(cuMemsetD8Async(b, 5, LARGE, s));
-    // SAFETY: a handle.
+    // SAFETY: `s` is a handle.
     assert_eq!(unsafe { cuStreamQuery(s) }, NOT_READY);
     GATE.store(true, Ordering::Release);
     ok!(cuStreamSynchronize(s));
@@ -275,7 +277,7 @@ fn memory_freed_under_a_waiting_copy_stays_until_it_has_ended() {
     ok!(cuStreamSynchronize(other));
     GATE.store(true, Ordering::Release);
     ok!(cuStreamSynchronize(waiting));
-    // SAFETY: a number that is no allocation any more.
+    // SAFETY: the number is no longer an allocation.
     assert_eq!(unsafe { cuMemFree_v2(b) }, 1);
 }
 
@@ -300,7 +302,7 @@ fn memory_mapped_side_by_side_is_one_range_and_mapped_twice_is_the_same() {
     ok!(cuMemSetAccess(alias, PAGE, &raw const access, 1));
     let data: Vec<u8> = (0..200u8).collect();
     ok!(cuMemcpyHtoD_v2(at + PAGE as u64 - 100, data.as_ptr(), 200));
-    // SAFETY: as for `ok!`; one byte too many.
+    // SAFETY: see `ok!`; one byte too many.
     assert_eq!(unsafe { cuMemcpyHtoD_v2(at + 2 * PAGE as u64 - 100, data.as_ptr(), 101) }, 1);
     let mut back = [0u8; 100];
     ok!(cuMemcpyDtoH_v2(back.as_mut_ptr(), alias, 100));
@@ -312,7 +314,7 @@ fn memory_mapped_side_by_side_is_one_range_and_mapped_twice_is_the_same() {
     ok!(cuMemcpyDtoH_v2(back.as_mut_ptr(), alias, 100));
     assert_eq!(back[..], data[100..]);
     ok!(cuMemUnmap(alias, PAGE));
-    // SAFETY: as for `ok!`; nothing is mapped there any more.
+    // SAFETY: see `ok!`; nothing is mapped there any more.
     assert_eq!(unsafe { cuMemcpyDtoH_v2(back.as_mut_ptr(), alias, 100) }, 1);
     ok!(cuMemAddressFree(at, 2 * PAGE));
     ok!(cuMemAddressFree(alias, PAGE));
@@ -321,7 +323,8 @@ fn memory_mapped_side_by_side_is_one_range_and_mapped_twice_is_the_same() {
     assert_eq!(unsafe { cuMemcpyDtoH_v2(none, alias, 0) }, 0);
 }
 
-/// One thread's work: blocks of its own that are filled, copied in a stream and read back, freed now at once and now in the stream's order.
+/// One thread's work: fills its own blocks, copies them in a stream and reads them back, and frees them
+/// either immediately or in stream order.
 fn work(seed: u64) {
     start();
     let streams = [0, 1, 2, stream(0), stream(1)];

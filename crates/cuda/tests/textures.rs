@@ -1,6 +1,6 @@
-//! What textures and surfaces give, against what a real H200 gave (`tests/texture/README.md`): the recorder
-//! runs on our library, on the interpreter and, a part of the cases, on both kinds of processor. Every case
-//! must be equal, to the bit or within what [`BOUNDS`] says.
+//! Compares textures and surfaces with a real H200 (`tests/texture/README.md`): the recorder runs on our
+//! library, on the interpreter and, for a part of the cases, on both kinds of processor. Every case must be
+//! identical, or within the bound in [`BOUNDS`].
 
 mod library;
 
@@ -9,7 +9,8 @@ use std::path::Path;
 use hwtruth::sample::Turn;
 use hwtruth::textures::{Outcome, Recorder, recorded};
 
-/// How far results that are floats may lie from the hardware's: cases whose name begins and ends so, the bound, why.
+/// The allowed difference of float results from the hardware's: prefix and suffix of the case's name, the
+/// bound, and the reason.
 const BOUNDS: &[(&str, &str, f32, &str)] = &[
     ("bc6n.mip", "", 1e-3, "one texel of 192 is rounded otherwise"),
     ("lod.grad.", "linear", 2.0 / 256.0, "how the hardware cuts the lengths of gradients is not known"),
@@ -18,7 +19,7 @@ const BOUNDS: &[(&str, &str, f32, &str)] = &[
     ("lod.grad.", "point", 1.0, "the same, and the nearest level is the next one"),
 ];
 
-/// What the hardware's driver refuses and ours answers, or refuses with another status.
+/// Cases that the hardware's driver refuses and our library answers, or refuses with another status.
 const REFUSED: &[&str] = &["txq.2d.", "txq.reference.", "suq.2d.", "suq.reference.", "sampler"];
 
 fn bound(name: &str) -> Option<f32> {
@@ -26,7 +27,7 @@ fn bound(name: &str) -> Option<f32> {
     BOUNDS.iter().find(fits).map(|b| b.2)
 }
 
-/// Why two outcomes differ; none: they are equal enough.
+/// How two outcomes differ; `None` if they are equal or within the bound.
 fn difference(name: &str, hardware: &Outcome, ours: &Outcome) -> Option<String> {
     let (a, b) = match (hardware, ours) {
         (Outcome::Results(a), Outcome::Results(b)) => (a, b),
@@ -48,7 +49,7 @@ fn difference(name: &str, hardware: &Outcome, ours: &Outcome) -> Option<String> 
         .collect();
     let far = |(_, a, b): &&(usize, u32, u32)| {
         let distance = (f32::from_bits(*a) - f32::from_bits(*b)).abs();
-        // A NaN is far.
+        // A NaN exceeds every bound.
         !bound(name).is_some_and(|most| distance <= most)
     };
     let worst = different.iter().filter(far).count();

@@ -1,4 +1,5 @@
-//! The answers of the runtime's functions, by scripts (`tests/scripts`): codes, the order of checks, and what is written.
+//! The answers of the runtime's functions, tested with scripts (`tests/scripts`): codes, the order of checks,
+//! and what is written.
 
 mod library;
 mod script;
@@ -10,13 +11,14 @@ use script::run;
 /// Opens a front. The process has two devices.
 fn open(number: u32) -> libloading::Library {
     static DEVICES: Once = Once::new();
-    // SAFETY: set before the library is loaded, which alone reads it; nothing else here reads or writes the environment.
+    // SAFETY: set before the library is loaded, which alone reads it; nothing else here accesses the
+    // environment.
     DEVICES.call_once(|| unsafe { std::env::set_var("ANYWARP_DEVICES", "2") });
     // SAFETY: the front's initialiser opens the library beside it, whose initialisers do nothing.
     unsafe { libloading::Library::new(library::front(number)) }.expect("the front")
 }
 
-/// One test a script.
+/// One test per script.
 macro_rules! scripts {
     ($($name:ident),* $(,)?) => {
         $(

@@ -1,4 +1,4 @@
-//! Error codes: their names, and what becomes of the driver's.
+//! Error codes: their names, and the conversion of the driver's.
 
 use hip::Error;
 use hip::error::{name, text};

@@ -1,4 +1,4 @@
-//! The fronts: what they are called, what they export, and under which versions.
+//! The fronts: their names, exports, and symbol versions.
 
 mod library;
 
@@ -77,7 +77,7 @@ fn all_fronts_reach_one_library() {
     for number in [5, 6, 7] {
         // SAFETY: the front's initialiser opens the library beside it, whose initialisers do nothing.
         let front = unsafe { libloading::Library::new(library::front(number)) }.expect("the front");
-        // SAFETY: the function has this signature by HIP's header; the text lives as long as the library.
+        // SAFETY: the function has this signature in HIP's header; the text lives as long as the library.
         let address = unsafe { front.get::<GetName>(b"hipGetErrorName\0").expect("a name")(1) };
         assert!(!address.is_null());
         addresses.insert(address as u64);

@@ -1,10 +1,11 @@
-//! The library's structures against HIP's headers: 5.2 as Debian builds it, and 6.3 (`data/layouts.tsv`).
+//! Compares the library's structures with HIP's headers: 5.2 as built by Debian, and 6.3
+//! (`data/layouts.tsv`).
 
 use std::collections::BTreeMap;
 
 use capi::Field;
 
-/// A field as the table has it: its name, its offset and its size.
+/// A field in the table: its name, offset and size.
 type Row = (String, usize, usize);
 
 fn table(header: &str) -> BTreeMap<String, Vec<Row>> {
@@ -21,7 +22,8 @@ fn table(header: &str) -> BTreeMap<String, Vec<Row>> {
     structures
 }
 
-/// The bytes that fields cover. Some structures of ours have one field where the header has several, or the other way round.
+/// The bytes that fields cover. Some of our structures have one field where the header has several, or the
+/// reverse.
 fn places(fields: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
     fields.flat_map(|(offset, size)| offset..offset + size).collect()
 }
@@ -30,16 +32,16 @@ fn ours() -> BTreeMap<&'static str, &'static [Field]> {
     hip::types::LAYOUTS.iter().chain(capi::types::LAYOUTS).copied().collect()
 }
 
-/// Whether a field of ours goes by the header's name, in the other way of writing.
+/// Whether our field has the header's name, apart from the naming style.
 fn same_name(ours: &str, header: &str) -> bool {
     ours.replace('_', "") == header.to_lowercase()
 }
 
-/// Lays one of our structures beside the header's.
+/// Compares one of our structures with the header's.
 fn compare(name: &str, ours: &[Field], header: &[Row]) {
     let covered = places(ours.iter().map(|f| (f.1, f.2)));
     let wanted = places(header.iter().map(|f| (f.1, f.2)));
-    // The last field may go on where the header has padding.
+    // Our last field may extend into the header's padding.
     let aligned = wanted.last().map_or(0, |last| (last + 1).next_multiple_of(8));
     assert!(
         covered.starts_with(&wanted) && covered.last() < Some(&aligned),

@@ -1,4 +1,5 @@
-//! Modules, launches and registration, right and wrong, through the front of HIP 6. The codes are those of clr 6.3.
+//! Modules, launches and registration, valid and invalid, through the front of HIP 6. The codes are those of
+//! clr 6.3.
 
 mod library;
 mod rules;
@@ -11,7 +12,7 @@ use std::ptr::{null, null_mut};
 
 use support::*;
 
-/// `fill` writes `a * 1000 + b` and its global thread number into `out`; `bounded` takes blocks of 64 at most.
+/// `fill` writes `a * 1000 + b` and its global thread number to `out`; `bounded` allows blocks of at most 64.
 const PTX: &str = r#"
 .version 7.0
 .target sm_70
@@ -67,7 +68,7 @@ const LAUNCH_FAILURE: u32 = 719;
 const TOO_LARGE: u32 = 720;
 const NOWHERE: P = 0x1234_5670;
 
-/// By every road, one line by default says what machine code is for.
+/// For every way to load machine code, one line by default names its target.
 #[test]
 fn machine_code_is_told() {
     let Some(told) = told_by_process("machine_code_is_told", &[("ANYWARP_LOG", "error")]) else {
@@ -89,7 +90,7 @@ fn machine_code_is_told() {
     }
 }
 
-/// HIP's numbers are CUDA's up to 24 only.
+/// HIP's option numbers equal CUDA's only up to 24.
 #[test]
 fn options_of_the_jit_are_hips() {
     let hip = hip();
@@ -240,7 +241,8 @@ fn modules_answer_as_hip_does() {
     ];
     check(rows);
     assert_eq!((n, v), (4, 1024));
-    // Bytes of shared memory, of constants, of local memory; the device's version, twice; 99 KiB that may be asked for.
+    // Bytes of shared memory, of constants, of local memory; the device's version, twice; 99 KiB for blocks
+    // that opt in.
     for (attribute, wanted) in [(1, 0), (2, 0), (3, 0), (5, 86), (6, 86), (8, 101_376)] {
         assert_eq!((hip.hipFuncGetAttribute)(&mut v, attribute, f), 0, "attribute {attribute}");
         assert_eq!(v, wanted, "attribute {attribute}");
@@ -346,7 +348,7 @@ fn launches_are_checked_in_hips_order() {
 fn every_way_to_launch_computes_the_same() {
     let (hip, cuda) = (hip(), cuda());
     let module = module(&hip, PTX);
-    // The handles are CUDA's, too.
+    // The handles are also CUDA's.
     let (fill, mut same, mut name) = (function(&hip, module, "fill"), 0, null());
     assert_eq!((cuda.cuModuleGetFunction)(&mut same, module, c("fill").as_ptr()), 0);
     assert_eq!(same, fill);
@@ -369,7 +371,7 @@ fn every_way_to_launch_computes_the_same() {
         let mut buffer = [0u8; 16];
         buffer[..4].copy_from_slice(&m.to_ne_bytes());
         buffer[8..].copy_from_slice(&b.to_ne_bytes());
-        // HIP does not look at the size.
+        // HIP ignores the size.
         let size = 0usize;
         let extra = [1, buffer.as_ptr() as P, 2, &raw const size as P, 3];
         assert_eq!((hip.hipModuleLaunchKernel)(fill, 3, 1, 1, 32, 1, 1, 0, 0, NONE, extra.as_ptr()), 0);
@@ -401,7 +403,7 @@ fn every_way_to_launch_computes_the_same() {
 #[test]
 fn the_context_stack_is_hips() {
     let (hip, cuda) = (hip(), cuda());
-    // A thread of its own: nothing is on its stack.
+    // A new thread, whose context stack is empty.
     std::thread::spawn(move || {
         let (mut context, mut same, mut other, mut device) = (0, 0, 0, -1);
         assert_eq!((hip.hipCtxPopCurrent)(&mut context), INVALID_CONTEXT);
@@ -437,7 +439,7 @@ fn the_context_stack_is_hips() {
     .expect("the thread");
 }
 
-/// What hip-clang's start-up code would register, and its stubs would do.
+/// What hip-clang's start-up code would register, and what its stubs would do.
 #[test]
 fn registered_kernels_and_variables_work() {
     let (hip, cuda) = (hip(), cuda());
@@ -464,7 +466,7 @@ fn registered_kernels_and_variables_work() {
     assert_eq!((hip.__hipRegisterFatBinary)(null()), 0);
     let handle = (hip.__hipRegisterFatBinary)(&wrapper);
     assert_ne!(handle, 0);
-    // Addresses that stand for the kernel, the variable and what nobody registered.
+    // Addresses that identify the kernel, the variable, and something that was never registered.
     let (stub, count, shadow, stranger) = (0u8, 0u8, [0u32; 1024], 0u8);
     let (stub, count, stranger) = (&raw const stub as P, &raw const count as P, &raw const stranger as P);
     let shadow = shadow.as_ptr() as P;
@@ -491,7 +493,7 @@ fn registered_kernels_and_variables_work() {
         let wanted: Vec<u32> = (0..96).map(|i| base + i).collect();
         assert_eq!(out.as_slice(), wanted);
     };
-    // The way of today: push, pop, launch with pointers.
+    // The current interface: push, pop, launch with pointers.
     let (a, b) = (3u32, 5u64);
     let params = [&raw const a as P, &raw const b as P];
     assert_eq!((hip.__hipPushCallConfiguration)(d(3), d(32), 0, 0), 0);
@@ -500,7 +502,7 @@ fn registered_kernels_and_variables_work() {
     assert_eq!((grid.0, block.0, shared, stream), (3, 32, 0, 0));
     assert_eq!((hip.hipLaunchKernel)(stub, grid, block, params.as_ptr(), shared, stream), 0);
     sums(&mut out, 3005);
-    // HIP 5's inner way.
+    // HIP 5's internal interface.
     let (a, b) = (7u32, 8u64);
     let params = [&raw const a as P, &raw const b as P];
     let inner = hip._ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv;
@@ -509,7 +511,7 @@ fn registered_kernels_and_variables_work() {
     sums(&mut out, 7008);
     inner(stranger, &d(3), &d(32), 0, 0, params.as_ptr());
     assert_eq!((hip.hipGetLastError)(), INVALID_DEVICE_FUNCTION);
-    // The way of old: arguments one by one.
+    // The old interface: arguments one by one.
     let (a, b) = (4u32, 6u64);
     assert_eq!((hip.hipConfigureCall)(d(3), d(32), 0, 0), 0);
     assert_eq!((hip.hipSetupArgument)((&raw const a).cast(), 4, 0), 0);
@@ -519,10 +521,10 @@ fn registered_kernels_and_variables_work() {
     assert_eq!((hip.hipConfigureCall)(d(1), d(1), 0, 0), 0);
     assert_eq!((hip.hipLaunchByPtr)(stranger), INVALID_DEVICE_FUNCTION);
     assert_eq!((hip.hipLaunchKernel)(stranger, d(1), d(1), NONE, 0, 0), INVALID_DEVICE_FUNCTION);
-    // A managed variable is the same memory for the host and for code.
+    // A managed variable is the same memory for the host and for kernels.
     assert_eq!((hip.hipLaunchKernel)(count, d(1), d(1), NONE, 0, 0), 0);
     assert_eq!((hip.hipCtxSynchronize)(), 0);
-    // SAFETY: managed memory of four bytes, and nothing runs.
+    // SAFETY: managed memory of four bytes, while nothing runs.
     assert_eq!(unsafe { *(managed as *const u32) }, 42);
 
     let (mut address, mut size, mut blocks, mut function, mut name) = (0, 0, 0, 0, null());

@@ -9,13 +9,15 @@ const NO_DEVICE: u32 = 100;
 
 #[test]
 fn every_function_says_that_there_is_no_device() {
-    // SAFETY: this test is the process's only one, and the library, which reads the variable, is loaded after.
+    // SAFETY: this test is the only one of the process, and the library, which reads the variable, is loaded
+    // later.
     unsafe { std::env::set_var("CUDA_VISIBLE_DEVICES", "") };
     for number in [5, 6, 7] {
         // SAFETY: the front's initialiser opens the library beside it, whose initialisers do nothing.
         let front = unsafe { libloading::Library::new(library::front(number)) }.expect("the front");
         let mut place = u64::MAX;
-        // SAFETY: the functions have these signatures (or look at fewer arguments), and the place is a live variable.
+        // SAFETY: the functions have these signatures (or ignore some arguments), and `place` is a live
+        // variable.
         unsafe {
             let count = front.get::<One>(b"hipGetDeviceCount\0").expect("a function");
             assert_eq!(count(&raw mut place), NO_DEVICE);

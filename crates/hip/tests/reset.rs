@@ -1,4 +1,4 @@
-//! The end of all that a device holds.
+//! A reset frees everything on a device.
 
 mod library;
 
@@ -13,7 +13,7 @@ const CONTEXT_IS_DESTROYED: u32 = 709;
 fn a_reset_ends_what_the_device_holds_and_all_begins_anew() {
     // SAFETY: the front's initialiser opens the library beside it, whose initialisers do nothing.
     let front = unsafe { libloading::Library::new(library::front(6)) }.expect("the front");
-    // SAFETY: the functions have these signatures by HIP's header, and places are live variables.
+    // SAFETY: the functions have these signatures in HIP's header, and pointers refer to live variables.
     unsafe {
         let alloc = front.get::<Sized>(b"hipMalloc\0").expect("a function");
         let free = front.get::<One>(b"hipFree\0").expect("a function");

@@ -1,5 +1,5 @@
-//! What calls do, through the front of HIP 6: the order of streams, copies of three dimensions against a model of their own, memory that
-//! both sides use, and one process that uses HIP and the CUDA driver.
+//! Calls through the front of HIP 6: the order of streams, three-dimensional copies compared with an
+//! independent model, memory that host and device use, and a process that uses both HIP and the CUDA driver.
 
 mod library;
 
@@ -11,7 +11,7 @@ use capi::types::IpcHandle;
 use hip::types::{ChannelFormat, Extent, Memcpy3DParameters, PitchedPointer};
 use libloading::Library;
 
-/// A front and the CUDA library beside them, in a process with two devices.
+/// A front and the CUDA library beside it, in a process with two devices.
 struct Both {
     hip: Library,
     cuda: Library,
@@ -23,21 +23,22 @@ fn open() -> Both {
 
 fn open_front(number: u32) -> Both {
     static DEVICES: Once = Once::new();
-    // SAFETY: set before the library is loaded, which alone reads it; nothing else here reads or writes the environment.
+    // SAFETY: set before the library is loaded, which alone reads it; nothing else here accesses the
+    // environment.
     DEVICES.call_once(|| unsafe { std::env::set_var("ANYWARP_DEVICES", "2") });
     let front = library::front(number);
     let cuda = front.with_file_name("libcuda.so.1");
-    // SAFETY: the initialisers of both do nothing but find each other.
+    // SAFETY: the initialisers of both only find each other.
     unsafe {
         Both { hip: Library::new(front).expect("the front"), cuda: Library::new(cuda).expect("the library") }
     }
 }
 
-/// Calls a function, `hip` or `cu`, and gives its code.
+/// Calls a function of `hip` or `cu` and returns its code.
 macro_rules! code {
     ($both:ident, $name:ident($($arg:expr => $type:ty),* $(,)?)) => {{
         let library = if stringify!($name).starts_with("hip") { &$both.hip } else { &$both.cuda };
-        // SAFETY: the types are those of the interface, and pointers are to live variables.
+        // SAFETY: the types are those of the interface, and pointers refer to live variables.
         unsafe {
             let function = library.get::<unsafe extern "C" fn($($type),*) -> u32>(concat!(stringify!($name), "\0").as_bytes());
             function.expect(stringify!($name))($($arg),*)
@@ -165,9 +166,9 @@ fn managed_memory_is_the_hosts_and_the_devices() {
     select(&both, 0);
 }
 
-/// A volume of bytes in memory or in an array of the test's.
+/// A volume of bytes in memory or in an array.
 struct Volume {
-    /// Bytes of a row with what lies between rows, rows of a slice, slices.
+    /// Bytes per row including padding, rows per slice, and slices.
     shape: [usize; 3],
     bytes: Vec<u8>,
 }
@@ -183,7 +184,7 @@ impl Volume {
         &mut self.bytes[(z * height + y) * width + x]
     }
 
-    /// The model: byte by byte.
+    /// The model: copies byte by byte.
     fn copy(&mut self, to: [usize; 3], from: &mut Volume, at: [usize; 3], extent: [usize; 3]) {
         for z in 0..extent[2] {
             for y in 0..extent[1] {
@@ -214,7 +215,7 @@ fn volumes_are_copied_as_the_model_copies_them() {
     let (from, to) = (alloc(&both, source.bytes.len()), alloc(&both, target.bytes.len()));
     let format = ChannelFormat { x: 8, y: 8, z: 0, w: 0, kind: 1 };
     let mut array = 0u64;
-    // Elements of two bytes: six of them make the row.
+    // Elements of two bytes: six of them make a row.
     ok!(both, hipMalloc3DArray(&raw mut array => *mut u64, &format => &ChannelFormat, extent([6, 5, 4]) => Extent, 0 => u32));
     let parameters = |p: Memcpy3DParameters| ok!(both, hipMemcpy3D(&p => &Memcpy3DParameters));
     let none = Memcpy3DParameters {
@@ -231,7 +232,7 @@ fn volumes_are_copied_as_the_model_copies_them() {
         let size = memory.bytes.len();
         ok!(both, hipMemcpy(place => u64, memory.bytes.as_ptr() => *const u8, size => usize, 1 => u32));
     }
-    // Memory to memory; positions and widths are bytes.
+    // From memory to memory; positions and widths are in bytes.
     for (to_at, from_at, size) in [
         ([0, 0, 0], [0, 0, 0], [12, 5, 4]),
         ([3, 1, 2], [5, 2, 1], [7, 3, 2]),
@@ -250,7 +251,7 @@ fn volumes_are_copied_as_the_model_copies_them() {
         ok!(both, hipMemcpy(got.as_mut_ptr() => *mut u8, to => u64, got.len() => usize, 2 => u32));
         assert_eq!(got, target.bytes, "{to_at:?} {from_at:?} {size:?}");
     }
-    // Into the array from the program's memory and out of it again; there positions of arrays and widths are elements.
+    // Into the array from the program's memory and back; positions in arrays and widths are in elements.
     let mut inside = Volume::numbered(SHAPE, 0);
     parameters(Memcpy3DParameters {
         src_pointer: inside.pitched(inside.bytes.as_ptr() as u64),
@@ -278,7 +279,7 @@ fn volumes_are_copied_as_the_model_copies_them() {
     assert_eq!(got.bytes, inside.bytes);
     ok!(both, hipFreeArray(array => u64));
 
-    // A fill that leaves the ends of rows and of slices alone.
+    // A fill that leaves the ends of rows and of slices unchanged.
     for z in 0..3 {
         for y in 0..2 {
             for x in 0..5 {
@@ -320,7 +321,7 @@ fn memory_for_volumes_has_a_pitch() {
 fn a_handle_of_this_process_is_not_opened_here() {
     const INVALID_VALUE: u32 = 1;
     const INVALID_CONTEXT: u32 = 201;
-    // The flag has another number up to HIP 5.
+    // Up to HIP 5, the flag has another number.
     for (number, wrong, right) in [(5, 1, 0), (6, 0, 1)] {
         let both = open_front(number);
         select(&both, 0);
@@ -347,7 +348,7 @@ fn a_stream_keeps_its_device_and_works_on_the_others_memory() {
     let mut device = -1i32;
     ok!(both, hipStreamGetDevice(s => u64, &raw mut device => *mut i32));
     assert_eq!(device, 1);
-    // SAFETY: the function has this signature by HIP's sources.
+    // SAFETY: the function has this signature in HIP's sources.
     let device_of =
         unsafe { both.hip.get::<extern "C" fn(u64) -> i32>(b"hipGetStreamDeviceId\0") }.expect("a function");
     assert_eq!((device_of(s), device_of(0), device_of(0x1234)), (1, 0, -1));
@@ -366,7 +367,7 @@ fn a_stream_keeps_its_device_and_works_on_the_others_memory() {
 fn channel_descriptions_are_put_together() {
     let both = open();
     type Make = extern "C" fn(i32, i32, i32, i32, u32) -> ChannelFormat;
-    // SAFETY: the function has this signature by HIP's header.
+    // SAFETY: the function has this signature in HIP's header.
     let make = unsafe { both.hip.get::<Make>(b"hipCreateChannelDesc\0") }.expect("a function");
     assert_eq!(make(8, 16, 24, 32, 2), ChannelFormat { x: 8, y: 16, z: 24, w: 32, kind: 2 });
 }
@@ -380,7 +381,7 @@ fn tools_are_told_what_there_is() {
         ("amd_dbgapi_get_build_name", "anywarp "),
         ("amd_dbgapi_get_git_hash", ""),
     ] {
-        // SAFETY: the functions give texts that live for ever, and those without an argument look at none.
+        // SAFETY: the functions return static texts, and ignore missing arguments.
         let text = unsafe {
             std::ffi::CStr::from_ptr(both.hip.get::<Text>(name.as_bytes()).expect("a function")(7))
         };
@@ -388,7 +389,7 @@ fn tools_are_told_what_there_is() {
     }
 }
 
-/// Two handles as text for another process, and back.
+/// Converts two handles to text for another process, and back.
 fn written(handles: &[IpcHandle; 2]) -> String {
     handles.iter().flat_map(|h| h.name).map(|b| format!("{b:02x}")).collect()
 }
@@ -398,7 +399,7 @@ fn read(text: &str) -> [IpcHandle; 2] {
     [0, 64].map(|first| IpcHandle { name: std::array::from_fn(|i| byte(first + i)) })
 }
 
-/// What the other process does with memory of ones, and with an event that it has not recorded.
+/// The other process's work on memory of ones, and on an event that it has not recorded.
 fn another_process(handles: &str) {
     let both = open();
     select(&both, 0);
@@ -448,7 +449,7 @@ fn another_process_uses_memory_and_events() {
     ok!(both, hipFree(memory => u64));
 }
 
-/// What one thread's own stream waits for does not hold up another thread's.
+/// Waiting in one thread's own stream does not block another thread's.
 #[test]
 fn every_thread_has_a_stream_of_its_own() {
     static OPEN: AtomicU32 = AtomicU32::new(0);
@@ -512,7 +513,7 @@ fn halves_become_singles_and_back() {
             "{half:#x} {back:#x}"
         );
     }
-    // Halfway goes to the even one, a little more goes up; too large is infinite.
+    // Ties go to even, slightly more goes up; too large becomes infinite.
     for (single, half) in [
         (1.0 + 2f32.powi(-11), 0x3c00),
         (1.0 + 3.0 * 2f32.powi(-11), 0x3c02),
@@ -538,13 +539,13 @@ fn hip_and_the_cuda_driver_are_one() {
     assert_eq!(context, primary);
     ok!(both, cuCtxGetDevice(&raw mut device => *mut i32));
     assert_eq!(device, 1);
-    // The other way round: what the CUDA driver makes current is HIP's device.
+    // The reverse: the context that the CUDA driver makes current determines HIP's device.
     ok!(both, cuDevicePrimaryCtxRetain(&raw mut primary => *mut u64, 0 => i32));
     ok!(both, cuCtxSetCurrent(primary => u64));
     ok!(both, hipGetDevice(&raw mut device => *mut i32));
     assert_eq!(device, 0);
 
-    // A stream of HIP's, memory of the CUDA driver's, an event of HIP's.
+    // A HIP stream, memory of the CUDA driver, and a HIP event.
     let s = stream(&both);
     let (mut memory, mut event) = (0u64, 0u64);
     ok!(both, cuMemAlloc_v2(&raw mut memory => *mut u64, 64 => usize));
@@ -560,7 +561,7 @@ fn hip_and_the_cuda_driver_are_one() {
     ok!(both, cuEventDestroy_v2(event => u64));
     ok!(both, cuStreamDestroy_v2(s => u64));
 
-    // Arrays and pools, too.
+    // The same for arrays and pools.
     let format = ChannelFormat { x: 32, y: 0, z: 0, w: 0, kind: 2 };
     let (mut array, mut pool, mut other) = (0u64, 0u64, 0u64);
     let place = &raw mut array;

@@ -1,4 +1,4 @@
-//! A limit on file sizes, in processes of their own: a signal that is not held back ends the process.
+//! A limit on file sizes, in separate processes: a signal that is not blocked kills the process.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -11,7 +11,7 @@ use host::write::limited;
 
 const CHILD: &str = "ANYWARP_TEST_CHILD";
 
-/// Runs a test in a process of its own; `None` there, after `body`.
+/// Runs a test in a separate process; returns `None` there, after `body`.
 fn child(test: &str, folder: &Path, body: impl FnOnce(&Path)) -> Option<ExitStatus> {
     if let Some(folder) = std::env::var_os(CHILD) {
         body(Path::new(&folder));
@@ -20,16 +20,16 @@ fn child(test: &str, folder: &Path, body: impl FnOnce(&Path)) -> Option<ExitStat
     let own = std::env::current_exe().expect("the test's own path");
     let mut command = Command::new(own);
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, folder);
-    // What it prints must not go to a file, which would have the limit too.
+    // Its output must not go to a file, which would have the limit too.
     let output = command.output().expect("it starts");
     print!("{}", String::from_utf8_lossy(&output.stderr));
     Some(output.status)
 }
 
-/// No file may be larger than this from now on.
+/// From now on, no file may be larger than this.
 fn limit(bytes: u64) {
     let limit = libc::rlimit { rlim_cur: bytes, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: a limit of this process.
+    // SAFETY: sets a limit of this process.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
 }
 
@@ -74,7 +74,7 @@ fn the_programs_handler_and_mask_stay_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let status = child("the_programs_handler_and_mask_stay_its_own", folder.path(), |folder| {
         let raised = || SIGNALS.load(Ordering::SeqCst);
-        // SAFETY: a handler that counts, raised in this thread alone.
+        // SAFETY: a handler that counts, raised only in this thread.
         unsafe { libc::signal(libc::SIGXFSZ, count as *const () as libc::sighandler_t) };
         limit(100);
         let inside = Folder::open_private(folder).expect("ours");
@@ -82,8 +82,8 @@ fn the_programs_handler_and_mask_stay_its_own() {
         assert_eq!(raised(), 0, "our signal is not the program's");
         assert!(fs::write(folder.join("other"), [0; 200]).is_err());
         assert_eq!(raised(), 1, "the program's is");
-        // One that waits while the program blocks it is delivered when it no longer does.
-        // SAFETY: sets of signals are plain values; only this thread's mask changes.
+        // A signal that is pending while the program blocks it is delivered when it is unblocked. SAFETY:
+        // signal sets are plain data; only this thread's mask changes.
         unsafe {
             let mut set: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&mut set);

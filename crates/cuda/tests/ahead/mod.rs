@@ -1,4 +1,4 @@
-//! When LLVM is opened.
+//! Tests when LLVM is opened.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use crate::call;
 use crate::support::{Cuda, HEAD, isolated};
 
-/// Whether this process has LLVM.
+/// Whether this process has opened LLVM.
 fn has_llvm() -> bool {
     std::fs::read_to_string("/proc/self/maps").expect("Linux tells").contains("libLLVM")
 }
 
-/// Whether one of its threads is about to.
+/// Whether one of its threads is about to open it.
 fn opens_llvm() -> bool {
     let threads = std::fs::read_dir("/proc/self/task").expect("Linux tells");
     let names = threads.filter_map(|t| std::fs::read_to_string(t.ok()?.path().join("comm")).ok());
@@ -28,7 +28,7 @@ fn run(cuda: &Cuda) {
     call!(cuda.cuCtxSynchronize());
 }
 
-/// A folder that is gone at the end.
+/// A folder that is removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -43,7 +43,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // It is not there where the test failed early.
+        // It does not exist if the test failed early.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

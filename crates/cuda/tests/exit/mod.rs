@@ -1,4 +1,4 @@
-//! Programs that end while kernels are being compiled.
+//! Programs that exit while kernels are being compiled.
 
 use std::ffi::c_void;
 
@@ -8,7 +8,7 @@ use crate::call;
 use crate::support::Argument::U64;
 use crate::support::{Cuda, HEAD, isolated};
 
-/// Kernels of which each is work for the compiler, different from every other's.
+/// Kernels that each take some time to compile and differ from all others.
 fn kernels(count: u32) -> String {
     let kernel = |number: u32| {
         let step =
@@ -22,7 +22,8 @@ fn kernels(count: u32) -> String {
     (0..count).map(kernel).collect()
 }
 
-/// So long after a launch the program ends, in microseconds: before LLVM is opened, while it is, and while it compiles.
+/// Microseconds between a launch and the program's exit: before LLVM is opened, while it is, and while it
+/// compiles.
 const AFTER: [u64; 10] = [0, 200, 700, 1500, 3000, 5000, 8000, 12_000, 18_000, 25_000];
 
 fn launch_all(cuda: &Cuda) {
@@ -51,10 +52,10 @@ extern "C" fn pause(_: *mut c_void) {
     wait(500);
 }
 
-/// Ends in every state of the compiler, twice each, and in a long run five times.
+/// Exits in every state of the compiler, twice each, or five times in a long run.
 fn always_ends(test: &str, body: impl Fn(u64)) {
     for (round, time) in (0..sample::of(5, 2)).flat_map(|round| AFTER.map(|t| (round, t))) {
-        // No two rounds end at the same moment.
+        // Each round ends at a different moment.
         let time = (time + 37 * round).to_string();
         isolated(test, &[("AFTER", &time), ("ANYWARP_WORKERS", "3")], || body(after()));
     }
@@ -73,9 +74,9 @@ fn a_program_that_exits_while_its_kernels_are_compiled_ends_well() {
 fn a_program_whose_other_thread_launches_ends_well() {
     always_ends("exit::a_program_whose_other_thread_launches_ends_well", |time| {
         let cuda: &'static Cuda = Box::leak(Box::new(Cuda::start()));
-        // This thread uses the driver, too.
+        // This thread uses the driver too.
         cuda.module(HEAD);
-        // It fails where it finds the driver at its end, which is no matter.
+        // It may fail because the driver has shut down, which does not matter.
         std::thread::spawn(|| {
             cuda.primary();
             call!(cuda.cuLaunchHostFunc(0, Some(pause), std::ptr::null_mut()));

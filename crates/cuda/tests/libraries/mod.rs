@@ -1,4 +1,5 @@
-//! Archives given to the linker: PTX in their members, NVIDIA's device runtime, and machine code that cannot be run.
+//! Archives passed to the linker: PTX in their members, NVIDIA's device runtime, and machine code that cannot
+//! be run.
 
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
@@ -16,11 +17,11 @@ const ERROR_LOG: u32 = 5;
 const ERROR_LOG_SIZE: u32 = 6;
 
 fn elf() -> Object<'static> {
-    // The machine does not matter to who reads symbols and sections.
+    // The machine does not matter for reading symbols and sections.
     Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little)
 }
 
-/// What stands for machine code that defines these functions.
+/// An object in place of machine code, which defines these functions.
 fn machine_code(functions: &[&str]) -> Vec<u8> {
     let mut object = elf();
     let section = object.section_id(StandardSection::Text);
@@ -40,7 +41,8 @@ fn machine_code(functions: &[&str]) -> Vec<u8> {
     object.write().expect("an ELF file")
 }
 
-/// A host object whose section `__nv_relfatbin` has a fatbin of one entry: PTX (1) or machine code (2).
+/// A host object whose section `__nv_relfatbin` contains a fatbin with one entry: PTX (1) or machine code
+/// (2).
 fn host_object(kind: u16, payload: &[u8]) -> Vec<u8> {
     let padded = payload.len().next_multiple_of(8);
     let mut fatbin = Vec::new();
@@ -62,7 +64,7 @@ fn host_object(kind: u16, payload: &[u8]) -> Vec<u8> {
     object.write().expect("an ELF file")
 }
 
-/// An archive in the common format.
+/// An archive in the usual format.
 fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = b"!<arch>\n".to_vec();
     for (name, data) in members {
@@ -76,7 +78,7 @@ fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     out
 }
 
-/// Links a text and a library; the module, or the status and what the linker says.
+/// Links a text and a library. Returns the module, or the status and the linker's log.
 fn link(cuda: &Cuda, text: &str, name: &str, library: &[u8]) -> Result<u64, (u32, String)> {
     let mut log = vec![0u8; 4096];
     let mut options = [ERROR_LOG, ERROR_LOG_SIZE];
@@ -90,7 +92,7 @@ fn link(cuda: &Cuda, text: &str, name: &str, library: &[u8]) -> Result<u64, (u32
         call!(cuda.cuLinkAddData_v2(link, kind, at, size, name.as_ptr(), 0, null_mut(), null_mut()));
     }
     let (mut image, mut size) = (null_mut(), 0);
-    // SAFETY: the pointers are to variables of this function.
+    // SAFETY: the pointers refer to variables of this function.
     let answer = unsafe { (cuda.cuLinkComplete)(link, &mut image, &mut size) };
     let mut module = 0;
     if answer == 0 {
@@ -101,8 +103,8 @@ fn link(cuda: &Cuda, text: &str, name: &str, library: &[u8]) -> Result<u64, (u32
     if answer == 0 { Ok(module) } else { Err((answer, told)) }
 }
 
-/// Each block writes its number, waits for the others, and reads the next one's; twice. What cooperative groups of several Python and
-/// C++ compilers call.
+/// Each block writes its number, waits for the others, and reads that of the next one; twice. These are the
+/// calls that cooperative groups make, as several Python and C++ compilers emit them.
 const GRID: &str = "
 .extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);
 .extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
@@ -126,7 +128,7 @@ AGAIN:
     call (r), cudaCGSynchronize, (h, flags); ld.param.b32 %s, [r];
     add.u32 %round, %round, 1; setp.lt.u32 %p, %round, 2; @%p bra AGAIN;
     st.global.u32 [%w], %v;
-    // The last thread of the grid tells its number, the grid's size, and the last status.
+    // The last thread of the grid writes its number, the grid's size, and the last status.
     mov.u32 %next, %ntid.x; mad.lo.u32 %v, %b, %next, %t; mad.lo.u32 %n, %n, %next, -1;
     setp.ne.u32 %p, %v, %n; @%p ret;
     ld.param.u64 %size, [status]; add.u64 %rank, %size, 4;
@@ -156,7 +158,7 @@ fn the_device_runtime_is_ours() {
             assert_eq!(cuda.download::<u32>(out, BLOCKS as usize), expected);
             assert_eq!(cuda.download::<u32>(told, 3), [BLOCKS * 96, BLOCKS * 96 - 1, 0]);
         }
-        // There is no grid to wait for in a launch that is not cooperative: cudaErrorInvalidValue.
+        // A launch that is not cooperative has no grid to synchronise: cudaErrorInvalidValue.
         assert_eq!(cuda.launch(ring, 1, 32, 0, &arguments), 0);
         assert_eq!(cuda.download::<u32>(told, 3), [32, 31, 1]);
     });

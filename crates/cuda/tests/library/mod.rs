@@ -1,10 +1,10 @@
-//! Where the library under test lies.
+//! The location of the library under test.
 
 use std::path::PathBuf;
 
 /// The library that was built with this test: beside the test, or one folder up.
 pub fn built() -> PathBuf {
-    // Of a test that runs as a program of another folder.
+    // For a test that runs as a program in another folder.
     if let Some(named) = std::env::var_os("ANYWARP_TEST_LIBRARY") {
         return named.into();
     }

@@ -1,4 +1,5 @@
-//! Multicast objects over two virtual devices, and the instructions on them, with what the PTX manual says must come of them.
+//! Multicast objects over two virtual devices, and their instructions, with the results that the PTX manual
+//! defines.
 
 #[path = "../../../cpu/tests/support/formats.rs"]
 mod formats;
@@ -16,7 +17,7 @@ const SIZE: usize = 4 << 20;
 const HALF: usize = SIZE / 2;
 const INVALID_DEVICE: u32 = 101;
 
-/// Words that the kernel leaves: what it read, reduced over the devices.
+/// Words that the kernel writes: the values that it read, reduced over the devices.
 const KERNEL: &str = r#"
 .version 8.6
 .target sm_90
@@ -59,7 +60,7 @@ fn memory(cuda: &Cuda, device: u32) -> P {
     handle
 }
 
-/// Maps a handle somewhere, to be read and written.
+/// Maps a handle at any address, for reading and writing.
 fn map(cuda: &Cuda, handle: P) -> P {
     let mut at = 0;
     call!(cuda.cuMemAddressReserve(&raw mut at, SIZE, 0, 0, 0));
@@ -79,7 +80,7 @@ fn read<const N: usize>(cuda: &Cuda, at: P) -> [u32; N] {
     words
 }
 
-/// All pairs of floats of eight bits, four at a time: reduced, and stored again.
+/// All pairs of 8-bit floats, four at a time: reduced, and stored again.
 const BYTES: &str = r#"
 .version 8.6
 .target sm_100a
@@ -122,11 +123,11 @@ fn floats_of_eight_bits() {
             let got: Vec<u8> = cuda.download(out, 4 << 16);
             let stored: [Vec<u8>; 2] = [a, b].map(|at| cuda.download(at + 65536, 1 << 16));
             let decoded: Vec<f64> = (0..256).map(|code| format.decode(code)).collect();
-            // Few sums differ.
+            // There are few distinct sums.
             let mut encoded = HashMap::new();
             for (n, (x, y)) in pairs().enumerate() {
                 let [x, y] = [x, y].map(|code| decoded[usize::from(code)]);
-                // Of a number and a NaN the number; of zeros the negative one is less.
+                // The smaller one of a number and a NaN is the number; -0 is smaller than +0.
                 let least = |x: f64, y: f64| match () {
                     () if x.is_nan() || y < x => y,
                     () if x == y && y.is_sign_negative() => y,
@@ -134,7 +135,7 @@ fn floats_of_eight_bits() {
                 };
                 let wanted = [x + y, x + y, least(x, y), -least(-x, -y)];
                 for (op, x) in wanted.into_iter().enumerate() {
-                    // An e4m3 has no infinity: what is too large stays finite.
+                    // e4m3 has no infinity: results that are too large stay finite.
                     let encode = || format.encode(x, formats::Rounding::Nearest, false, name == "e4m3") as u8;
                     let wanted = *encoded.entry(x.to_bits()).or_insert_with(encode);
                     assert_eq!(got[op << 16 | n], wanted, "{name}, operation {op}, pair {n:#x}");
@@ -145,7 +146,8 @@ fn floats_of_eight_bits() {
     });
 }
 
-/// Bulk copies and reductions of what 16 words of shared memory hold, and stores that complete by themselves, to every device's memory.
+/// Bulk copies and reductions of 16 words in shared memory, and stores that complete by themselves, to every
+/// device's memory.
 const COPIES: &str = r#"
 .version 9.5
 .target sm_100a
@@ -192,7 +194,7 @@ fn copies_of_bytes() {
     everywhere("multicast::copies_of_bytes", &devices, || {
         let cuda = &Cuda::start();
         let [many, a, b] = two_places(cuda);
-        // Whole numbers as floats, subnormals among them as sums of their bits.
+        // Integers as floats, with subnormals among them as sums of their bits.
         let from: Vec<u32> =
             (0..16).map(|n| if n % 5 == 0 { n + 1 } else { (n as f32 - 4.0).to_bits() }).collect();
         let before: [Vec<u32>; 2] = [3u32, 11].map(|f| (0..120).map(|n| n * f).collect());
@@ -226,7 +228,7 @@ fn copies_of_bytes() {
     });
 }
 
-/// An object of two devices, and where each has its memory.
+/// An object of two devices, and the address of each device's memory.
 fn two_places(cuda: &Cuda) -> [P; 3] {
     let properties = MulticastProp { devices: 2, size: SIZE, handle_types: 0, flags: 0 };
     let mut object = 0;
@@ -275,7 +277,7 @@ fn two_devices() {
     call!(cuda.cuMulticastBindMem(object, 0, first, 0, SIZE, 0) => INVALID_VALUE);
     call!(cuda.cuMulticastAddDevice(object, 1));
     let (a, b) = (map(cuda, first), map(cuda, second));
-    // The first device's memory by its handle, the second one's by its address, its halves the other way round.
+    // Binds the first device's memory by handle, and the second one's by address, with its halves swapped.
     call!(cuda.cuMulticastBindMem(object, 0, first, 0, SIZE, 0));
     call!(cuda.cuMulticastBindMem(object, HALF, first, 0, HALF, 0) => INVALID_VALUE);
     call!(cuda.cuMulticastBindMem(object, 0, second, 4096, HALF, 0) => INVALID_VALUE);
@@ -286,7 +288,7 @@ fn two_devices() {
     let many = map(cuda, object);
 
     let float = |v: f32| v.to_bits();
-    // Halves: 1, 2, 3 and 4; as bf16, 1 and -2 against 3 and -4.
+    // Halves: 1, 2, 3 and 4; in bf16, 1 and -2 with 3 and -4.
     write(cuda, a, &[5, -3i32 as u32, 0xf0, 0, 1, 1, 0, 0, float(1.0), float(2.0), float(-3.0), float(0.5)]);
     write(
         cuda,
@@ -308,7 +310,7 @@ fn two_devices() {
     let mut params: Vec<*mut c_void> = values.iter_mut().map(|v| (&raw mut *v).cast()).collect();
     call!(cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, params.as_mut_ptr(), null_mut()));
     call!(cuda.cuCtxSynchronize());
-    // 2 + 2 and so on, as halves; the greater of each pair.
+    // 2 + 2 and so on, as halves; the larger one of each pair.
     assert_eq!(
         read(cuda, out),
         [
@@ -331,9 +333,9 @@ fn two_devices() {
     assert_eq!(read(cuda, a + 96), [float(1.5); 4]);
     assert_eq!(read(cuda, b + 96), [float(1.5); 4]);
 
-    // What is bound needs no mapping of its own.
+    // Bound memory needs no mapping of its own.
     call!(cuda.cuMemUnmap(a, SIZE));
-    // Without one device's memory there is nothing to work on.
+    // Without one device's memory, the operation fails.
     call!(cuda.cuMulticastUnbind(object, 1, 0, SIZE) => INVALID_VALUE);
     call!(cuda.cuMulticastUnbind(object, 1, 0, HALF));
     call!(cuda.cuMemRelease(object));

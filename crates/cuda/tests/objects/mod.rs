@@ -1,4 +1,4 @@
-//! Objects without end: many, one after the other, without a current context, and in a small address space.
+//! Very many objects: at the same time, in sequence, without a current context, and in a small address space.
 
 use std::ptr::null_mut;
 
@@ -8,9 +8,9 @@ use crate::call;
 use crate::support::Argument::U64;
 use crate::support::{Cuda, HEAD, P, everywhere, isolated};
 
-/// Ends the process where what follows takes time that grows with the square of its size.
+/// Kills the process if the following code takes quadratic time.
 fn within_seconds(seconds: u32) {
-    // SAFETY: no handler is installed: the signal ends the process.
+    // SAFETY: no handler is installed, so the signal kills the process.
     unsafe { libc::alarm(seconds) };
 }
 
@@ -29,7 +29,7 @@ fn contexts_come_and_go_without_end() {
             }
             assert!(round == 0 || context != first);
         }
-        // A dead handle is a destroyed context's, not nobody's.
+        // A dead handle belongs to a destroyed context; it is not unknown.
         call!(cuda.cuCtxDestroy_v2(first) => 201);
     });
 }
@@ -44,7 +44,7 @@ fn many_streams_are_made_and_destroyed() {
             for stream in &mut streams {
                 call!(cuda.cuStreamCreate(stream, round));
             }
-            // Work that is still in a stream when it is destroyed is done, and waited for.
+            // Work that is still queued in a stream when it is destroyed is completed.
             let place = cuda.upload(&[0u32]);
             call!(cuda.cuMemsetD8Async(place, 7, 4, streams[5]));
             for stream in &streams {
@@ -57,7 +57,7 @@ fn many_streams_are_made_and_destroyed() {
     });
 }
 
-/// An H100 (580.159) has three million at once; memory is the limit there, too.
+/// An H100 (580.159) can hold three million at a time; memory is the limit there too.
 #[test]
 fn more_than_a_million_events_live_at_once() {
     isolated("objects::more_than_a_million_events_live_at_once", &[], || {
@@ -76,8 +76,8 @@ fn more_than_a_million_events_live_at_once() {
     });
 }
 
-/// As an H100 (580.159) answers for events whose context is destroyed, recorded before or not: each function
-/// the same, `cuEventDestroy` too.
+/// The answers of an H100 (580.159) for events whose context is destroyed, recorded before or not: the same
+/// for each function, including `cuEventDestroy`.
 #[test]
 fn events_end_with_their_context() {
     isolated("objects::events_end_with_their_context", &[], || {
@@ -107,20 +107,20 @@ fn events_end_with_their_context() {
         }
         call!(cuda.cuEventQuery(events[2]) => 400);
         call!(cuda.cuEventQuery(other));
-        // None of them is taken for an event that is made later.
+        // None of them is mistaken for an event that is created later.
         for _ in 0..8 {
             let mut new = 0;
             call!(cuda.cuEventCreate(&mut new, 0));
             assert!(!events.contains(&new));
         }
         call!(cuda.cuEventQuery(events[0]) => 709);
-        // A primary context's end is a reset.
+        // Resetting a primary context ends it.
         call!(cuda.cuDevicePrimaryCtxReset_v2(0));
         call!(cuda.cuEventQuery(other) => 709);
     });
 }
 
-/// Memory of this process in KiB.
+/// Resident memory of this process in KiB.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
@@ -144,7 +144,7 @@ fn events_of_destroyed_contexts_take_no_memory() {
                 first = resident();
             }
         }
-        // Ten rounds' events would be more than 100 MiB.
+        // The events of ten rounds would take more than 100 MiB.
         assert!(resident() < first + (32 << 10), "{first} KiB, then {} KiB", resident());
     });
 }
@@ -197,7 +197,7 @@ fn a_handle_knows_its_context() {
         call!(cuda.cuStreamGetCtx(stream, &mut context));
         assert_eq!(flags, 1);
 
-        // What names a default stream, or nothing, needs a current context.
+        // Calls that name a default stream, or nothing, need a current context.
         call!(cuda.cuEventRecord(end, 0) => 201);
         call!(cuda.cuStreamSynchronize(0) => 201);
         call!(cuda.cuStreamQuery(0) => 201);
@@ -236,14 +236,14 @@ fn a_small_address_space_has_a_small_device() {
         for output in everywhere("objects::a_small_address_space_has_a_small_device", &variables, || {
             let limit = std::env::var("KILOBYTES").expect("set").parse::<u64>().expect("a number") << 10;
             let limits = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-            // SAFETY: the process is the test's own.
+            // SAFETY: the process belongs to the test.
             assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limits) }, 0);
             let cuda = Cuda::start();
             let (mut total, mut free) = (0, 0);
             call!(cuda.cuDeviceTotalMem_v2(&mut total, 0));
             assert!(total < limit as usize && total > limit as usize / 4, "{total} of {limit}");
             call!(cuda.cuMemGetInfo_v2(&mut free, &mut total));
-            // All that is said to be free can be had, and used by a kernel.
+            // All memory that is reported as free can be allocated and used by a kernel.
             let mut all = 0;
             call!(cuda.cuMemAlloc_v2(&mut all, free - (4 << 20)));
             let place = cuda.upload(&[0u32]);

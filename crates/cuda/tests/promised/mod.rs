@@ -1,4 +1,4 @@
-//! What device attributes promise, and calls that an H100's driver takes (580.159; two of them for what concerns peers).
+//! What device attributes promise, and calls that an H100's driver accepts (580.159; two of them for peers).
 
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
@@ -33,7 +33,7 @@ fn peers_are_enabled_once() {
         call!(cuda.cuCtxDisablePeerAccess(own) => NOT_ENABLED);
         call!(cuda.cuCtxEnablePeerAccess(0, 0) => INVALID_CONTEXT);
         call!(cuda.cuCtxDisablePeerAccess(0) => INVALID_CONTEXT);
-        // Another context of the device has peers of its own, and so has another one of the peer's.
+        // Another context of the device has its own peers, and so has another context of the peer.
         call!(cuda.cuCtxCreate_v2(&mut other, 0, 0));
         call!(cuda.cuCtxEnablePeerAccess(peer, 0));
         call!(cuda.cuCtxEnablePeerAccess(peer, 0) => ALREADY_ENABLED);
@@ -52,7 +52,7 @@ fn peers_are_enabled_once() {
     });
 }
 
-/// Maps are made at every address, as the hardware's driver makes them.
+/// Maps can be encoded for every address, as by the hardware's driver.
 #[test]
 fn tensor_maps_are_made_at_every_address() {
     let cuda = Cuda::start();
@@ -82,7 +82,8 @@ fn tensor_maps_are_made_at_every_address() {
     assert!(made[0] != [0; 16] && made.iter().all(|map| *map == made[0]));
 }
 
-/// Every option that the driver of CUDA 13.0 takes with these values, and the one of later drivers that the programming guide uses.
+/// Every option that the driver of CUDA 13.0 accepts with these values, and the one of later drivers that the
+/// programming guide uses.
 #[test]
 fn options_of_the_jit_are_taken() {
     let cuda = Cuda::start();
@@ -99,7 +100,7 @@ fn options_of_the_jit_are_taken() {
             ) => answer);
         }
     }
-    // Lists of names that are none.
+    // Empty lists of names.
     for option in [25u32, 27] {
         let (mut options, mut values, mut module) = ([option], [null_mut::<c_void>()], 0);
         call!(cuda.cuModuleLoadDataEx(
@@ -108,7 +109,7 @@ fn options_of_the_jit_are_taken() {
     }
 }
 
-/// What driver 580 on an H100 answered for text of `sm_70` and each `CU_JIT_TARGET`: to the new link, and to
+/// The answers of driver 580 on an H100 for text of `sm_70` and each `CU_JIT_TARGET`: to the new link, and to
 /// the text.
 #[test]
 fn links_are_made_for_other_devices() {
@@ -142,7 +143,7 @@ fn links_are_made_for_other_devices() {
     linked(&[70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121], 0, 0);
 }
 
-/// What the linker was told of registers, kernels of what it made say.
+/// Kernels of a linked image report the register limit that was passed to the linker.
 #[test]
 fn links_keep_the_limit_on_registers() {
     const MAX_REGISTERS: u32 = 0;
@@ -189,15 +190,15 @@ fn attribute(cuda: &Cuda, number: i32) -> i32 {
     value
 }
 
-/// What attributes say is there does what it is for.
+/// Features that attributes announce work.
 #[test]
 fn attributes_and_what_they_promise() {
     let cuda = Cuda::start();
-    // The hardware's pools are also shared by handles of its fabric: 9.
+    // The hardware's pools can also be shared by fabric handles: 9.
     for number in [102, 103, 119, 123, 125, 141, 142, 144, 145] {
         assert_eq!(attribute(&cuda, number), 1, "{number}");
     }
-    // Memory on the host and on its node, by addresses of the program's choice and by a descriptor.
+    // Memory on the host and on its node, at addresses that the program chooses, and by descriptor.
     for location in [[DEVICE, 0], [HOST, 0], [HOST_NUMA, 0]] {
         let wanted = AllocationProp { kind: 1, handle_types: 1, location, meta_data: 0, flags: [0; 8] };
         let (mut memory, mut address, size) = (0, 0, 2 << 20);
@@ -216,7 +217,7 @@ fn attributes_and_what_they_promise() {
         call!(cuda.cuMemRelease(memory));
     }
     let mut event = 0;
-    // Made for other processes: without time, as it must be.
+    // Interprocess events must have timing disabled.
     call!(cuda.cuEventCreate(&mut event, 4 | 2));
     let mut name = [0u64; 8];
     call!(cuda.cuIpcGetEventHandle(name.as_mut_ptr(), event));
@@ -229,14 +230,14 @@ fn pointer_attribute(cuda: &Cuda, number: u32, address: P) -> u64 {
     value
 }
 
-/// The other process: it opens the parent's pool, reads what is there, and writes.
+/// The other process: opens the parent's pool, reads its contents, and writes.
 fn use_the_pool_of(parent: &str) {
     let cuda = Cuda::start();
     let mut parts = parent.split(' ').map(|number| number.parse::<u64>().expect("a number"));
     let mut next = || parts.next().expect("a number");
     let (process, descriptor) = (next(), next());
     let data: [u64; 8] = std::array::from_fn(|_| next());
-    // A program would send the descriptor by a socket.
+    // A real program would send the descriptor through a socket.
     let path = format!("/proc/{process}/fd/{descriptor}");
     let file = std::fs::File::options().read(true).write(true).open(path).expect("the parent's descriptor");
     let own = u64::try_from(file.as_raw_fd()).expect("a descriptor");
@@ -322,10 +323,10 @@ fn pools_of_the_hosts_memory() {
         call!(cuda.cuMemAllocFromPoolAsync(&mut address, 1000, pool, 0));
         call!(cuda.cuMemsetD32_v2(address, 0x0102_0304, 250));
         call!(cuda.cuCtxSynchronize());
-        // SAFETY: 1000 bytes of the host's that the driver gave.
+        // SAFETY: 1000 bytes of host memory that the driver returned.
         let seen = unsafe { std::slice::from_raw_parts(address as *const u32, 250) };
         assert!(seen.iter().all(|&word| word == 0x0102_0304));
-        // Memory of the host, its address there, not managed, of device 0, mapped, and whose pool.
+        // Memory type host, its host address, not managed, of device 0, mapped, and the pool.
         let told = [2, 4, 8, 9, 13, 17].map(|number| pointer_attribute(&cuda, number, address));
         assert_eq!(told, [1, address, 0, 0, 1, pool]);
         let access = |kind: u32| {
@@ -353,7 +354,7 @@ fn pools_of_the_hosts_memory() {
         call!(cuda.cuDeviceSetMemPool(0, pool) => status::INVALID_VALUE);
         call!(cuda.cuMemPoolDestroy(pool));
     }
-    // A device's pool: nobody but devices may be let in.
+    // A device's pool: only devices can be given access.
     call!(cuda.cuMemPoolCreate(&mut pool, &at(DEVICE, 0)));
     for (kind, flags, answer) in [
         (DEVICE, 3, 0),
@@ -367,7 +368,7 @@ fn pools_of_the_hosts_memory() {
         call!(cuda.cuMemPoolSetAccess(pool, &wanted, 1) => answer);
     }
     call!(cuda.cuMemPoolDestroy(pool));
-    // The host has a pool without anybody making one.
+    // The host has a pool without creating one.
     call!(cuda.cuMemGetMemPool(&mut pool, &[HOST, 0], 1));
     call!(cuda.cuMemAllocFromPoolAsync(&mut address, 64, pool, 0));
     assert_eq!(pointer_attribute(&cuda, 2, address), 1);

@@ -1,4 +1,5 @@
-//! What cannot be run, and what is said of it: machine code, broken containers, modules that are too large, NVIDIA's closed runtime.
+//! Code that cannot be run, and the reported reasons: machine code, malformed containers, modules that are
+//! too large, NVIDIA's closed runtime.
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -14,7 +15,8 @@ const ERROR_LOG_SIZE: u32 = 6;
 const OUT_OF_MEMORY: u32 = 2;
 const INVALID_PTX: u32 = 218;
 
-/// The header of an ELF file with CUDA machine code, as NVIDIA's assembler 13.0 writes it, and where its tables would be.
+/// The header of an ELF file with CUDA machine code, as ptxas 13.0 writes it, followed by space for its
+/// tables.
 fn cubin(arch: u32) -> Vec<u8> {
     let mut elf = b"\x7fELF\x02\x01\x01\x41\x08".to_vec();
     elf.resize(64, 0);
@@ -23,7 +25,7 @@ fn cubin(arch: u32) -> Vec<u8> {
     elf
 }
 
-/// A fatbin of one entry: its kind, architecture, flags, bytes, and the bytes they declare to unpack to.
+/// A fatbin with one entry: its kind, architecture, flags, bytes, and declared decompressed size.
 fn fatbin(kind: u16, arch: u32, flags: u64, payload: &[u8], unpacked: u64) -> Vec<u8> {
     let padded = payload.len().next_multiple_of(8);
     let mut out = 0xba55_ed50u32.to_le_bytes().to_vec();
@@ -43,13 +45,13 @@ fn fatbin(kind: u16, arch: u32, flags: u64, payload: &[u8], unpacked: u64) -> Ve
     out
 }
 
-/// Loads an image with an error log: the status and the log.
+/// Loads an image with an error log. Returns the status and the log.
 fn load(cuda: &Cuda, image: *const c_void) -> (u32, String) {
     let mut log = vec![0u8; 4096];
     let mut options = [ERROR_LOG, ERROR_LOG_SIZE];
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(log.len())];
     let mut module = 0;
-    // SAFETY: an image that is whole, two options with two values, and a log of the size that is told.
+    // SAFETY: the image is complete, there are two options with two values, and the log has the stated size.
     let status = unsafe {
         (cuda.cuModuleLoadDataEx)(&mut module, image, 2, options.as_mut_ptr(), values.as_mut_ptr())
     };
@@ -62,7 +64,7 @@ fn load_text(cuda: &Cuda, text: &str) -> (u32, String) {
     load(cuda, text.as_ptr().cast())
 }
 
-/// Every road by which a program can hand over machine code; the architecture tells them apart.
+/// Every way in which a program can pass machine code; the architecture distinguishes them.
 fn hand_over_machine_code() {
     let cuda = Cuda::start();
     let folder = std::env::temp_dir().join(format!("anywarp-refused-{}", std::process::id()));
@@ -104,7 +106,7 @@ fn hand_over_machine_code() {
     std::fs::remove_dir_all(folder).expect("the folder");
 }
 
-/// One line a road, by default, which names what is inside.
+/// By default, one line per way names the contents.
 #[test]
 fn machine_code_is_told_by_every_road() {
     let output = isolated("refused::machine_code_is_told_by_every_road", &[], hand_over_machine_code);
@@ -124,7 +126,7 @@ fn machine_code_is_told_by_every_road() {
     assert!(!String::from_utf8_lossy(&quiet.stderr).contains("anywarp:"));
 }
 
-/// PTX for later devices is no machine code, and a later device takes it.
+/// PTX for later devices is not machine code, and a later device accepts it.
 #[test]
 fn ptx_for_later_devices_is_told_as_such() {
     for (capability, answer) in [("8.6", status::NO_BINARY_FOR_GPU), ("12.0", 0)] {
@@ -142,13 +144,14 @@ fn ptx_for_later_devices_is_told_as_such() {
     }
 }
 
-/// A fatbin whose text is longer than it declares is not cut: it does not load, and the log has the place.
+/// A fatbin whose text is longer than declared is not truncated: it does not load, and the log has the
+/// position.
 #[test]
 fn an_entry_of_another_size_than_it_declares_does_not_load() {
     isolated("refused::an_entry_of_another_size_than_it_declares_does_not_load", &[], || {
         let cuda = Cuda::start();
         let text = format!("{HEAD}.visible .entry k() {{ ret; }}\n");
-        // A zstd frame of a single segment that holds the text, then a gibibyte of spaces.
+        // A zstd frame with a single segment that contains the text, followed by a gibibyte of spaces.
         let frame = |spaces: u32| {
             let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
             let block = |size: usize, kind: u32| ((size as u32) << 3 | kind << 1).to_le_bytes();
@@ -180,7 +183,7 @@ fn an_entry_of_another_size_than_it_declares_does_not_load() {
     });
 }
 
-/// The log says that there is not enough memory, and not that the text were none.
+/// The log says that there is not enough memory, rather than that the text is invalid.
 #[test]
 fn variables_that_do_not_fit_are_told_as_such() {
     isolated("refused::variables_that_do_not_fit_are_told_as_such", &[("ANYWARP_MEMORY", "1G")], || {
@@ -192,7 +195,8 @@ fn variables_that_do_not_fit_are_told_as_such() {
     });
 }
 
-/// A large variable without an initial value costs nothing before it is used: only what has one is written.
+/// A large variable without an initial value costs nothing until it is used: only initialised variables are
+/// written.
 #[test]
 fn a_large_variable_costs_nothing_before_it_is_used() {
     isolated(
@@ -252,7 +256,7 @@ fn more_local_memory_than_a_thread_can_have_is_refused_at_the_launch() {
     }
 }
 
-/// What NVIDIA's assembler says of initial values with addresses of functions that have no code.
+/// What ptxas reports about initial values with addresses of functions without code.
 #[test]
 fn an_initial_value_needs_the_function_whose_address_it_has() {
     isolated("refused::an_initial_value_needs_the_function_whose_address_it_has", &[], || {
@@ -267,11 +271,11 @@ fn an_initial_value_needs_the_function_whose_address_it_has() {
             assert_eq!(answer, INVALID_PTX, "{linkage}");
             assert!(log.contains(message), "{linkage}: {log}");
         }
-        // A declaration alone asks for nothing, and a definition may come later.
+        // A declaration alone requires nothing, and the definition may come later.
         assert_eq!(load_text(&cuda, ".extern .func f(.param .b32 a);\n.visible .entry k() { ret; }\n").0, 0);
         let defined = format!(".func f(.param .b32 a);\n{table}.func f(.param .b32 a) {{ ret; }}\n");
         assert_eq!(load_text(&cuda, &defined).0, 0);
-        // The linker waits for it.
+        // The linker waits for the definition.
         let mut link = 0;
         call!(cuda.cuLinkCreate_v2(0, null_mut(), null_mut(), &mut link));
         for text in [
@@ -297,7 +301,7 @@ fn an_initial_value_needs_the_function_whose_address_it_has() {
     });
 }
 
-/// NVIDIA's closed runtime asks for several; one line says what its failure means.
+/// NVIDIA's closed runtime requests several tables; one line explains its failure.
 #[test]
 fn private_tables_are_told_once() {
     let output = isolated("refused::private_tables_are_told_once", &[], || {
@@ -315,7 +319,7 @@ fn private_tables_are_told_once() {
     assert!(line.contains("closed CUDA runtime") && line.contains("cannot run on Anywarp"), "{line}");
 }
 
-/// A file that never ends is not read for ever.
+/// An endless file is not read forever.
 #[test]
 fn what_never_ends_is_not_loaded() {
     isolated("refused::what_never_ends_is_not_loaded", &[], || {

@@ -1,17 +1,18 @@
-//! Pixels of rows (`im2col::w`, `im2col::w::128`), which devices of capability 10 have and no recording holds, against a model of the PTX manual's
-//! text (5.5.5): the pixel at a place in the walk is found by division, not by walking.
+//! im2col::w and im2col::w::128 copies, which need devices of capability 10 and have no recordings, compared
+//! with a model of the PTX manual's text (5.5.5). The model finds the pixel at each position by division
+//! rather than by walking.
 
 use crate::call;
 use crate::support::Argument::{U32, U64};
 use crate::support::status::INVALID_VALUE;
 use crate::support::{Cuda, P, everywhere};
 
-/// Channels of 16 bits: of the tensor, of a copy. A row of a box has 64 bytes.
+/// 16-bit channels of the tensor and of a copy. A row of a box has 64 bytes.
 const CHANNELS: usize = 48;
 const COPIED: usize = 32;
 const ROOM: usize = 24576;
 
-/// A tensor of W × H × D × images, what a map says of it, and a copy.
+/// A tensor of W × H × D × images, the fields of a map, and a copy.
 #[derive(Clone, Copy)]
 struct Case {
     rank: usize,
@@ -53,7 +54,8 @@ const CASES: &[Case] = {
         Case { lower: -1, steps: [2, 1], at: [0, -1, 2, 0, 0], halo: 0, offset: 1, ..first },
         Case { lower: -1, upper: -1, steps: [3, 1], at: [0, -1, 2, 0, 0], halo: 0, ..first },
         Case { lower: -1, upper: -1, steps: [3, 1], at: [0, -1, 2, 0, 0], halo: 0, offset: 2, ..first },
-        // The first pixel before the box, an image behind the last, a row outside, other channels, other ranks.
+        // The first pixel before the box, an image after the last, a row outside, other channels, other
+        // ranks.
         Case { lower: 2, at: [16, -3, 6, 0, 3], halo: 5, ..first },
         Case { at: [32, 8, 0, 0, 8], nan: true, ..first },
         Case { at: [0, 0, 7, 0, 0], ..first },
@@ -74,7 +76,7 @@ const CASES: &[Case] = {
 };
 
 impl Case {
-    /// The tensor's sizes as the map has them.
+    /// The tensor's sizes in the map's order.
     fn dims(&self) -> Vec<u64> {
         let spatial = self.size.iter().take(self.rank - 2).map(|&n| n as u64);
         [CHANNELS as u64].into_iter().chain(spatial).chain([IMAGES as u64]).collect()
@@ -86,7 +88,7 @@ impl Case {
         all
     }
 
-    /// What lies at the `n`th place of the walk: W and the image.
+    /// The pixel at position `n` of the walk: W and the image.
     fn pixel(&self, n: i64) -> (i64, i64) {
         let [step, step_image] = self.steps.map(i64::from);
         let (lower, upper) = (i64::from(self.lower), self.size[0] as i64 + i64::from(self.upper));
@@ -101,7 +103,7 @@ impl Case {
         (lower + column * step + offset, i64::from(self.at[4]) + (row + 1) * step_image)
     }
 
-    /// The element of the tensor's memory at a place, or what stands for it.
+    /// The element at a position in the tensor, or its fill value.
     fn element(&self, channel: usize, w: i64, image: i64) -> u16 {
         let [_, _, h, d, _] = self.at.map(i64::from);
         let (h, d) = (if self.rank > 3 { h } else { 0 }, if self.rank > 4 { d } else { 0 });
@@ -117,7 +119,7 @@ impl Case {
         )
     }
 
-    /// The rows of the box, one after another.
+    /// The rows of the box in sequence.
     fn rows(&self) -> Vec<(i64, i64)> {
         let halo = i64::from(self.halo);
         if !self.quarters {
@@ -164,7 +166,7 @@ impl Case {
         let mut map = Map([0; 16]);
         let (fill, mode) = (i32::from(self.nan), i32::from(self.quarters));
         let (lower, upper) = (self.lower, self.upper);
-        // SAFETY: as many sizes, strides and steps as the rank says.
+        // SAFETY: there are as many sizes, strides and steps as the rank requires.
         let status = unsafe {
             (cuda.cuTensorMapEncodeIm2colWide)(
                 (&raw mut map).cast(),
@@ -194,7 +196,7 @@ impl Case {
 #[derive(Clone, Copy, Default)]
 struct Map([u64; 16]);
 
-/// What the tensor holds at an index.
+/// The tensor's value at an index.
 fn content(n: usize) -> u16 {
     (n as u16).wrapping_mul(40503) ^ 0x2b
 }
@@ -230,7 +232,7 @@ fn pixels_of_rows() {
         }
         let wide = Case { lower: -32768, upper: 32767, ..CASES[0] };
         assert!(wide.map(cuda, tensor, 3).is_ok());
-        // What is not swizzled is refused.
+        // Maps without swizzling are refused.
         assert_eq!(CASES[0].map(cuda, tensor, 0).err(), Some(INVALID_VALUE));
     });
 }

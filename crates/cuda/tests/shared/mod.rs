@@ -1,4 +1,4 @@
-//! Shared memory by the device's capability: what the device says, what functions take, what launches and modules may have.
+//! Shared memory by device capability: attributes, limits of functions, launches and modules.
 
 use std::ptr::null_mut;
 
@@ -31,11 +31,12 @@ DONE: ret;
 const PER_MULTIPROCESSOR: i32 = 81;
 const PER_BLOCK: i32 = 97;
 const RESERVED: i32 = 111;
-/// The attribute of a function that says how much dynamic shared memory its blocks may have.
+/// The function attribute with the maximum dynamic shared memory of its blocks.
 const DYNAMIC: i32 = 8;
 
-/// Capability; bytes of shared memory of a block that asks for them, of a multiprocessor, that the system takes of each block: the programming
-/// guide's table. `crates/cuda/tests/answers.rs` holds the row of 9.0 against a device.
+/// Capability; bytes of shared memory of a block that opts in, of a multiprocessor, and reserved by the
+/// system per block, from the programming guide's table. `crates/cuda/tests/answers.rs` compares the row of
+/// 9.0 with a device.
 const LIMITS: &[(&str, i32, i32, i32)] = &[
     ("6.1", 49_152, 98_304, 0),
     ("7.0", 98_304, 98_304, 0),
@@ -53,7 +54,7 @@ fn limits_follow_the_capability() {
     for (capability, ..) in LIMITS {
         let variables = [("ANYWARP_COMPUTE_CAPABILITY", *capability)];
         isolated("shared::limits_follow_the_capability", &variables, || {
-            // Every child begins with the first row, and takes its own.
+            // Every child begins with the first row and selects its own.
             let own = std::env::var("ANYWARP_COMPUTE_CAPABILITY").unwrap_or_default();
             let &(_, block, multiprocessor, reserved) =
                 LIMITS.iter().find(|row| row.0 == own).expect("a row");
@@ -83,13 +84,13 @@ fn check(block: i32, multiprocessor: i32, reserved: i32) {
     assert_eq!(blocks, multiprocessor / (block + reserved));
     call!(cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, turn, 128, block as usize + 1));
     assert_eq!(blocks, 0);
-    // Variables have as much, and the module of which one has more is refused.
+    // Variables have the same limit, and a module with a larger one is refused.
     let module = |bytes: i32| {
         let body = "{ .reg .b32 %r; ld.shared.u32 %r, [v]; st.shared.u32 [v+4], %r; ret; }";
         let text = format!("{HEAD}.visible .entry k() {body}\0");
         let text = text.replace(".visible", &format!(".shared .align 4 .b8 v[{bytes}];\n.visible"));
         let mut module = 0;
-        // SAFETY: the text ends in NUL and outlives the call.
+        // SAFETY: the text ends with NUL and outlives the call.
         unsafe { (cuda.cuModuleLoadData)(&mut module, text.as_ptr().cast()) }
     };
     assert_eq!(module(block), 0);

@@ -1,4 +1,5 @@
-//! Faults, traps and the watchdog reach kernels whatever the program does with signals, and the program keeps its own.
+//! Faults, traps and the watchdog work whatever the program does with signals, and the program's own handlers
+//! keep working.
 
 use std::ffi::c_void;
 use std::mem::zeroed;
@@ -16,7 +17,7 @@ const KERNELS: &str = "
     .reg .pred %q; .reg .b32 %r; mov.u32 %r, %ctaid.x; setp.ne.u32 %q, %r, 1; @%q bra L; trap; L: bra L;
 }
 ";
-/// An address that no allocation has.
+/// An address outside all allocations.
 const FAR: u64 = 1 << 46;
 const WATCHED: &[(&str, &str)] = &[("ANYWARP_WATCHDOG", "0.2")];
 
@@ -38,7 +39,7 @@ impl Program {
         assert_eq!(self.cuda.launch(function, grid, 32, stream, &arguments), 0, "{name}");
     }
 
-    /// A kernel that ends well has run.
+    /// Checks that a correct kernel has run.
     fn well(&self) {
         let place = self.cuda.upload(&[0u32]);
         self.launch("store", 1, 0, Some(place));
@@ -60,13 +61,13 @@ impl Program {
     }
 }
 
-/// Long enough for a thread of the stream's to have begun.
+/// Waits long enough for the stream's thread to start.
 fn pause() {
     std::thread::sleep(Duration::from_millis(300));
 }
 
 fn block_all() {
-    // SAFETY: sets are plain values; only this thread's mask changes.
+    // SAFETY: signal sets are plain data; only this thread's mask changes.
     unsafe {
         let mut all: libc::sigset_t = zeroed();
         libc::sigfillset(&mut all);
@@ -75,7 +76,7 @@ fn block_all() {
 }
 
 fn blocks(signal: i32) -> bool {
-    // SAFETY: asks for the mask.
+    // SAFETY: only reads the mask.
     unsafe {
         let mut mask: libc::sigset_t = zeroed();
         libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut mask);
@@ -98,7 +99,7 @@ fn the_watchdog_reaches_a_streams_thread() {
 fn a_trap_ends_the_other_blocks_of_a_streams_thread() {
     everywhere("signals::a_trap_ends_the_other_blocks_of_a_streams_thread", &[], || {
         if std::env::var("ANYWARP_WORKERS").as_deref() == Ok("1") {
-            // Block 0, which never ends, is all that the one worker comes to.
+            // The only worker never gets past block 0, which never ends.
             return;
         }
         let program = Program::start();
@@ -117,7 +118,7 @@ fn a_thread_that_blocks_all_signals_is_told_of_faults() {
         program.well();
         let cuda = &program.cuda;
         let (place, store) = (cuda.upload(&[0u32]), cuda.function(program.module, "store"));
-        // One launch right after the other: each opens the thread's mask.
+        // Launches directly after each other: each opens the thread's mask.
         for address in std::iter::repeat_n(place, 1000).chain([FAR]) {
             assert_eq!(cuda.launch(store, 1, 32, 0, &[U64(address)]), 0);
             let ends = if address == FAR { status::ILLEGAL_ADDRESS } else { 0 };
@@ -175,10 +176,10 @@ fn a_host_function_that_blocks_signals_keeps_no_fault_away() {
 
 static SEEN: AtomicU32 = AtomicU32::new(0);
 
-/// The program's handler: makes the page that was touched accessible, and goes on.
+/// The program's handler: makes the touched page accessible and continues.
 extern "C" fn mend(_: i32, info: *mut libc::siginfo_t, _: *mut c_void) {
     SEEN.fetch_add(1, Ordering::SeqCst);
-    // SAFETY: the page is the program's own; the system says where the fault was.
+    // SAFETY: the page belongs to the program; the system reports the address of the fault.
     unsafe {
         let page = (*info).si_addr() as usize & !4095;
         libc::mprotect(page as *mut c_void, 4096, libc::PROT_READ | libc::PROT_WRITE);
@@ -195,9 +196,9 @@ fn install(signal: i32) {
     }
 }
 
-/// A fault of the program's own.
+/// A fault in the program itself.
 fn own_fault() {
-    // SAFETY: a page of its own, which the handler opens.
+    // SAFETY: a private page, which the handler makes accessible.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let page = libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_NONE, flags, -1, 0);
@@ -218,7 +219,7 @@ fn a_handler_installed_after_a_launch_gets_what_is_the_programs() {
             install(libc::SIGSEGV);
             own_fault();
             assert_eq!(SEEN.load(Ordering::SeqCst), seen + 1);
-            // The launch looks who comes first; the program's handler is not asked about kernels.
+            // The launch checks which handler comes first; the program's is not called for kernels.
             if asleep {
                 let (stream, cuda) = (program.stream(), &program.cuda);
                 program.launch("store", 1, stream, Some(FAR));

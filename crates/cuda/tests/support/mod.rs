@@ -1,6 +1,7 @@
 //! The library as a C program sees it: opened by path, called through pointers.
 //!
-//! A kernel's fault is the whole process's affair, and so are variables and standard output: [`isolated`] runs a test in a process of its own.
+//! A kernel's fault affects the whole process, and so do variables and standard output: [`isolated`] runs a
+//! test in a separate process.
 
 use std::ffi::{CString, c_void};
 use std::process::{Command, Output};
@@ -13,20 +14,20 @@ pub type P = u64;
 
 macro_rules! functions {
     ($($name:ident($($arg:ty),* $(,)?);)*) => {
-        /// The functions called here.
+        /// The driver functions used by the tests.
         #[allow(non_snake_case)]
         pub struct Cuda {
             $(pub $name: unsafe extern "C" fn($($arg),*) -> u32,)*
         }
 
         impl Cuda {
-            /// Opens the library; `cuInit` is left to the test.
+            /// Opens the library; the test must call `cuInit`.
             pub fn open() -> Cuda {
                 // SAFETY: the library's initialisers do nothing.
                 let library = unsafe { libloading::Library::new(crate::library::built()) }.expect("the library");
                 let library = Box::leak(Box::new(library));
                 Cuda {
-                    // SAFETY: the function has this signature by the interface's header.
+                    // SAFETY: the function has this signature in the interface's header.
                     $($name: *unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) }.expect(stringify!($name)),)*
                 }
             }
@@ -214,13 +215,13 @@ macro_rules! call {
     ($cuda:ident.$name:ident($($arg:expr),* $(,)?)) => { call!($cuda.$name($($arg),*) => 0) };
     ($cuda:ident.$name:ident($($arg:expr),* $(,)?) => $status:expr) => {{
         #[allow(clippy::macro_metavars_in_unsafe)]
-        // SAFETY: the arguments are what the interface asks for; every pointer outlives the call.
+        // SAFETY: the arguments are those that the interface requires; every pointer outlives the call.
         let status = unsafe { ($cuda.$name)($($arg),*) };
         assert_eq!(status, $status, stringify!($name));
     }};
 }
 
-/// The status codes named here.
+/// The status codes used by the tests.
 pub mod status {
     pub const INVALID_VALUE: u32 = 1;
     pub const CONTEXT_IS_DESTROYED: u32 = 709;
@@ -237,7 +238,7 @@ pub mod status {
 }
 
 impl Cuda {
-    /// Opened, initialised, with the primary context of device 0 current.
+    /// Opens the library, initialises it and makes the primary context of device 0 current.
     pub fn start() -> Cuda {
         let cuda = Cuda::open();
         call!(cuda.cuInit(0));
@@ -252,7 +253,7 @@ impl Cuda {
         call!(self.cuCtxSetCurrent(context));
     }
 
-    /// A module from text.
+    /// Loads a module from text.
     pub fn module(&self, text: &str) -> P {
         let text = CString::new(text).expect("no NUL in PTX");
         let mut module = 0;
@@ -268,7 +269,7 @@ impl Cuda {
         function
     }
 
-    /// Device memory that holds these values.
+    /// Allocates device memory with these values.
     pub fn upload<T: Copy>(&self, values: &[T]) -> P {
         let mut address = 0;
         call!(self.cuMemAlloc_v2(&mut address, size_of_val(values)));
@@ -276,18 +277,18 @@ impl Cuda {
         address
     }
 
-    /// Values from device memory.
+    /// Reads values from device memory.
     pub fn download<T: Copy + Default>(&self, address: P, count: usize) -> Vec<T> {
         let mut values = vec![T::default(); count];
         call!(self.cuMemcpyDtoH_v2(values.as_mut_ptr().cast(), address, count * size_of::<T>()));
         values
     }
 
-    /// Launches one-dimensionally; gives the status.
+    /// Launches in one dimension and returns the status.
     pub fn launch(&self, function: P, grid: u32, block: u32, stream: P, arguments: &[Argument]) -> u32 {
         let mut pointers: Vec<*mut c_void> = arguments.iter().map(Argument::pointer).collect();
         let pointers = if pointers.is_empty() { null_mut() } else { pointers.as_mut_ptr() };
-        // SAFETY: the pointers are to the kernel's parameters, as many as it has, and outlive the call.
+        // SAFETY: the pointers refer to the kernel's parameters, as many as it has, and outlive the call.
         unsafe { (self.cuLaunchKernel)(function, grid, 1, 1, block, 1, 1, 0, stream, pointers, null_mut()) }
     }
 }
@@ -300,7 +301,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// Where it is.
+    /// The argument's address.
     pub fn pointer(&self) -> *mut c_void {
         match self {
             Argument::U32(v) => std::ptr::from_ref(v).cast_mut().cast(),
@@ -312,8 +313,8 @@ impl Argument {
 
 const CHILD: &str = "ANYWARP_TEST_CHILD";
 
-/// Runs `body` in a process of its own with these variables set. In the child this does not return; in the parent it gives what the child
-/// wrote, and fails where the child failed.
+/// Runs `body` in a separate process with these variables set. In the child it does not return; in the parent
+/// it returns the child's output, and fails if the child failed.
 pub fn isolated(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Output {
     if std::env::var(CHILD).as_deref() == Ok(test) {
         body();
@@ -337,7 +338,8 @@ pub fn isolated(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> 
     output
 }
 
-/// How kernels are run: by the interpreter and compiled, for this machine and for AVX2, with one worker and with several.
+/// The ways to run kernels: with the interpreter and compiled, for this machine and for AVX2, with one worker
+/// and with several.
 pub const WAYS: [&[(&str, &str)]; 4] = [
     &[("ANYWARP_ENGINE", "interpreter"), ("ANYWARP_WORKERS", "1")],
     &[("ANYWARP_ENGINE", "interpreter"), ("ANYWARP_WORKERS", "3")],
@@ -345,8 +347,8 @@ pub const WAYS: [&[(&str, &str)]; 4] = [
     &[("ANYWARP_ENGINE", "compiled"), ("ANYWARP_WORKERS", "3"), ("ANYWARP_CPU", "x86-64-v3")],
 ];
 
-/// As [`isolated`], in all [`WAYS`], or in one interpreted and one compiled; `more` is set, too. Gives what
-/// the processes wrote.
+/// Same as [`isolated`], in all [`WAYS`], or in one interpreted and one compiled; `more` is also set. Returns
+/// the outputs of the processes.
 pub fn everywhere(test: &str, more: &[(&str, &str)], body: impl Fn()) -> Vec<Output> {
     let mine = |n: &usize| Turn::new(n % 2, 2).takes(test);
     (0..WAYS.len()).filter(mine).map(|n| isolated(test, &[WAYS[n], more].concat(), &body)).collect()

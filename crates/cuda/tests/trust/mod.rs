@@ -1,5 +1,5 @@
-//! Whom the library trusts: where code may come from, and what the environment of a program with more rights
-//! than its user may not do.
+//! Trust: where the library takes code from, and what the environment of a program with more rights than its
+//! user must not do.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
@@ -10,7 +10,7 @@ use crate::call;
 use crate::support::Argument::U64;
 use crate::support::{AllocationProp, Cuda, HEAD, isolated};
 
-/// Stores 1 to its argument; another text for each number.
+/// Stores 1 to its argument; the text differs for each number.
 fn store(number: u32) -> String {
     format!(
         "{HEAD}.visible .entry store{number}(.param .u64 to) {{ .reg .b64 %d; ld.param.u64 %d, [to]; \
@@ -28,7 +28,7 @@ fn run(cuda: &Cuda, number: u32) {
     assert_eq!(cuda.download::<u32>(to, 1), [number + 1]);
 }
 
-/// Whether this process has opened an LLVM that works.
+/// Whether this process has opened a working LLVM.
 fn has_llvm() -> bool {
     let maps = fs::read_to_string("/proc/self/maps").expect("Linux tells");
     maps.lines().any(|line| line.contains("libLLVM") && !line.contains("anywarp-trust"))
@@ -38,12 +38,12 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("ours");
 }
 
-/// A folder with traps in it: what must not run leaves a mark.
+/// A folder with traps in it: anything that must not run leaves a mark.
 struct Traps(tempfile::TempDir);
 
 impl Traps {
     fn new() -> Traps {
-        // The build's own folder: /tmp may be mounted so that no program has more rights there.
+        // The build's own folder: /tmp may be mounted without support for setuid programs.
         let folder =
             tempfile::Builder::new().prefix("anywarp-trust-").tempdir_in(env!("CARGO_TARGET_TMPDIR"));
         Traps(folder.expect("a folder"))
@@ -63,7 +63,7 @@ impl Traps {
         self.at(name)
     }
 
-    /// A library called as LLVM's that marks its being opened.
+    /// A library named like LLVM that leaves a mark when it is opened.
     fn library(&self, folder: &str) -> PathBuf {
         let source = self.at("trap.c");
         let mark = self.text("opened");
@@ -78,7 +78,7 @@ impl Traps {
         library
     }
 
-    /// A folder for `PATH` whose `rustc` marks its being run.
+    /// A folder for `PATH` whose `rustc` leaves a mark when it is run.
     fn path(&self) -> String {
         let rustc = self.folder("bin").join("rustc");
         fs::write(&rustc, format!("#!/bin/sh\n: > '{}'\necho '{}'\n", self.text("ran"), self.text("")))
@@ -87,11 +87,11 @@ impl Traps {
         format!("{}:/usr/bin:/bin", self.text("bin"))
     }
 
-    /// The running test as a program of another folder.
+    /// A copy of the running test as a program in another folder.
     fn program(&self) -> PathBuf {
         let program = self.at("program");
-        // By another process: where this one has it open to write, a test beside this one may hand that on to its child,
-        // and the program is busy.
+        // Copied by another process: if this one had the file open for writing, a test running beside this
+        // one might pass the descriptor on to its child, and the program would be busy.
         let own = std::env::current_exe().expect("the test's own path");
         assert!(Command::new("cp").args([&own, &program]).status().expect("cp").success());
         mode(&program, 0o755);
@@ -107,7 +107,7 @@ impl Traps {
     }
 }
 
-/// What is in a folder; nothing where it is not there.
+/// The names in a folder; empty if it does not exist.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
@@ -115,12 +115,12 @@ fn names(folder: &Path) -> Vec<String> {
 
 const CHILD: &str = "ANYWARP_TEST_TRUST";
 
-/// Whether this process is to do what the test is about.
+/// Whether this process is the child that runs the test's body.
 fn is_child(test: &str) -> bool {
     std::env::var(CHILD).as_deref() == Ok(test)
 }
 
-/// Runs a test's child by this program, which finds the library elsewhere than the test does.
+/// Runs a test's child with this program, which finds the library in another place than the test.
 fn child(program: &Path, test: &str, library: &Path, variables: &[(&str, &str)]) -> Output {
     let output = Command::new(program)
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
@@ -146,7 +146,7 @@ fn llvm_is_not_taken_from_beside_the_program_nor_from_the_path() {
     let traps = Traps::new();
     traps.library("lib");
     let (program, library, path) = (traps.program(), crate::library::built(), traps.path());
-    // The second time there is no LLVM but what the two traps offer.
+    // The second time, the two traps offer the only LLVM.
     let nothing = traps.folder("nothing");
     let nothing = ("ANYWARP_LLVM", nothing.to_str().expect("a plain name"));
     let search = traps.text("lib");
@@ -161,7 +161,7 @@ fn llvm_is_found_beside_the_driver_unless_others_can_write_there() {
     let test = "trust::llvm_is_found_beside_the_driver_unless_others_can_write_there";
     if is_child(test) {
         run(&Cuda::start(), 0);
-        // What lies there is no LLVM: the next one is taken, of the toolchain that built the library.
+        // The file there is not LLVM: the next one is used, that of the toolchain that built the library.
         assert!(has_llvm());
         return;
     }
@@ -185,15 +185,15 @@ fn llvm_is_found_beside_the_driver_unless_others_can_write_there() {
     assert!(!opened(0o755, 0o757), "others can write it");
 }
 
-/// Gives a program more rights than its user has: another group. `false`: this user cannot.
+/// Gives a program more rights than its user has: another group. `false` if this user cannot.
 fn give_rights(program: &Path) -> bool {
     let mut groups = [0; 64];
-    // SAFETY: no more numbers are written than the buffer holds.
+    // SAFETY: at most as many numbers are written as the buffer holds.
     let count = unsafe { libc::getgroups(groups.len() as i32, groups.as_mut_ptr()) };
-    // SAFETY: asks for numbers.
+    // SAFETY: only queries.
     let (user, own) = unsafe { (libc::geteuid(), libc::getegid()) };
     let mine = groups.iter().copied().take(usize::try_from(count).unwrap_or(0));
-    // Root can give any.
+    // Root can use any group.
     let Some(group) = mine.chain((user == 0).then_some(65534)).find(|group| *group != own) else {
         return false;
     };
@@ -223,7 +223,7 @@ fn a_program_with_more_rights_than_its_user_obeys_no_path() {
         traps.library("rustup/toolchains/any/lib");
         let folders = ["cache", "ptx", "home", "xdg", "rustup", "llvm"].map(|name| traps.text(name));
         let [cache, ptx, home, xdg, rustup, llvm] = folders.each_ref().map(String::as_str);
-        // Without ANYWARP_CACHE_DIR the cache would be in the home folder.
+        // Without ANYWARP_CACHE_DIR, the cache would be in the home folder.
         for cache in [Some(cache), None] {
             let mut variables = vec![
                 ("ANYWARP_KEEP_PTX", ptx),
@@ -300,13 +300,13 @@ fn a_cache_that_others_can_write_is_not_used_and_told_once() {
     assert!(names(&cache).iter().any(|name| name.ends_with(".o")));
 }
 
-/// More than the test harness prints, less than everything else that is written.
+/// More than the test harness prints, and less than everything else that is written.
 const LIMIT: u64 = 120;
 
-/// No file may be larger than this from now on.
+/// From now on, no file may be larger than this.
 fn limit(bytes: u64) {
     let limit = libc::rlimit { rlim_cur: bytes, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: a limit of this process.
+    // SAFETY: sets a limit of this process.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) }, 0);
 }
 
@@ -322,8 +322,8 @@ const PRINT: &str = "
 }
 ";
 
-/// SIGXFSZ would end the process wherever the library writes: the cache, what it knows of texts, PTX that is
-/// kept, memory that processes share, what kernels print.
+/// SIGXFSZ would kill the process wherever the library writes: the cache, the record of texts, kept PTX,
+/// memory shared between processes, the output of kernels.
 #[test]
 fn a_limit_on_file_sizes_costs_the_files_only() {
     let test = "trust::a_limit_on_file_sizes_costs_the_files_only";
@@ -339,7 +339,7 @@ fn a_limit_on_file_sizes_costs_the_files_only() {
         assert_eq!(cuda.launch(print, 2, 32, 0, &[]), 0);
         call!(cuda.cuCtxSynchronize());
         run(&cuda, 1);
-        // The test harness may not write to the limited output any more.
+        // The test harness can no longer write to the limited output.
         std::process::exit(7);
     }
     for engine in ["compiled", "interpreter"] {

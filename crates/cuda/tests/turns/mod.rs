@@ -1,11 +1,11 @@
-//! Lanes, warps and blocks that wait for one another get their turns.
+//! Lanes, warps and blocks that wait for each other get their turns.
 
 use crate::call;
 use crate::support::Argument::{U32, U64};
 use crate::support::{Cuda, HEAD, everywhere};
 
 const KERNELS: &str = "
-// Block n waits until n + 1 blocks behind it are done: the last one begins.
+// Block n waits until n + 1 later blocks are done; the last one starts the chain.
 .visible .entry backwards(.param .u64 p) {
     .reg .pred %q; .reg .b32 %r<5>; .reg .b64 %d;
     ld.param.u64 %d, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; sub.u32 %r2, %r2, %r1; sub.u32 %r2, %r2, 1;
@@ -19,7 +19,7 @@ L:  ld.volatile.global.u32 %r3, [%d]; setp.lt.u32 %q, %r3, %r2; @%q bra L;
 L:  ld.acquire.gpu.global.u32 %r3, [%d]; setp.lt.u32 %q, %r3, %r2; @%q bra L;
     atom.global.add.u32 %r3, [%d], 1; ret;
 }
-// All lanes take one lock after the other.
+// All lanes take the same lock in turn.
 .visible .entry lock(.param .u64 p) {
     .reg .pred %q; .reg .b32 %r<3>; .reg .b64 %d;
     ld.param.u64 %d, [p];
@@ -31,7 +31,7 @@ L:  atom.global.cas.b32 %r1, [%d], 0, 1; setp.ne.u32 %q, %r1, 0; @%q bra L;
 
 #[test]
 fn those_that_wait_let_others_run() {
-    // The watchdog is what fails: turns by the number of instructions take minutes.
+    // Without fair turns, the watchdog fails this: turns by number of instructions would take minutes.
     everywhere("turns::those_that_wait_let_others_run", &[("ANYWARP_WATCHDOG", "20")], || {
         let cuda = Cuda::start();
         let head = HEAD.replace("sm_52", "sm_70");

@@ -1,4 +1,4 @@
-//! Where the libraries under test are.
+//! The location of the libraries under test.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ fn folder() -> PathBuf {
     test.ancestors().nth(2).expect("the profile's folder").join("lib-anywarp")
 }
 
-/// The front of a soname, beside the library that was built with this test.
+/// The front with a soname, beside the library that was built with this test.
 pub fn front(number: u32) -> PathBuf {
     folder().join(format!("libamdhip64.so.{number}"))
 }

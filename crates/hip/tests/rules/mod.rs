@@ -1,4 +1,4 @@
-//! What the environment changes, each in a process of its own.
+//! Behaviour that depends on the environment, each case in a separate process.
 
 use std::ptr::null_mut;
 
@@ -12,7 +12,7 @@ const NOT_SUPPORTED: u32 = 801;
 
 const PTX: &str = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n";
 
-/// HIP as it is on NVIDIA, with two devices.
+/// HIP as on NVIDIA devices, with two devices.
 #[test]
 fn an_empty_stack_stays_empty() {
     const NAME: &str = "rules::an_empty_stack_stays_empty";
@@ -21,7 +21,7 @@ fn an_empty_stack_stays_empty() {
     }
     let (hip, cuda) = (hip(), cuda());
     let (mut p, mut device, text) = (9, 0, c(PTX));
-    // What mirrors the CUDA driver wants a context; what mirrors its runtime makes one.
+    // Functions that mirror the CUDA driver need a context; those that mirror its runtime create one.
     assert_eq!((hip.hipCtxGetCurrent)(&mut p), 0);
     assert_eq!(p, 0);
     assert_eq!((hip.hipModuleLoadData)(&mut p, text.as_ptr().cast()), INVALID_CONTEXT);
@@ -54,7 +54,7 @@ fn an_empty_stack_stays_empty() {
     }
     assert_eq!((hip.hipCtxPopCurrent)(&mut p), INVALID_CONTEXT);
     assert_eq!((hip.hipModuleLoadData)(&mut p, text.as_ptr().cast()), INVALID_CONTEXT);
-    // Streams and functions know theirs.
+    // Streams and functions know their device.
     let one = |stream| {
         (hip.hipModuleLaunchKernel)(functions[0], 1, 1, 1, 32, 1, 1, 0, stream, null_mut(), null_mut())
     };
@@ -68,7 +68,7 @@ fn an_empty_stack_stays_empty() {
     assert_ne!(runtimes, 0);
 }
 
-/// The functions that clr 6.3 leaves unwritten, and their neighbours, which it does not.
+/// The functions that clr 6.3 does not implement, and related ones that it does.
 #[test]
 fn strict_is_as_strict_as_clr() {
     const NAME: &str = "rules::strict_is_as_strict_as_clr";
@@ -95,7 +95,7 @@ fn strict_is_as_strict_as_clr() {
     assert_eq!(n, 1);
 }
 
-/// The same calls where the mode is not asked for.
+/// The same calls without that mode.
 #[test]
 fn what_clr_leaves_unwritten_works() {
     let hip = hip();
@@ -118,7 +118,8 @@ fn what_clr_leaves_unwritten_works() {
     assert_eq!((version, cache), (4, 1));
 }
 
-/// The devices that a process sees, by the last digits of their PCI addresses; the rules in detail: `driver::visible`.
+/// The devices that a process sees, by the last digits of their PCI addresses; the detailed rules are tested
+/// in `driver::visible`.
 #[test]
 fn the_devices_seen_are_those_of_hips_variables() {
     const NAME: &str = "rules::the_devices_seen_are_those_of_hips_variables";
@@ -157,7 +158,7 @@ fn the_devices_seen_are_those_of_hips_variables() {
         let numbers: Vec<u8> = (0..count)
             .map(|device| {
                 assert_eq!((hip.hipDeviceGetPCIBusId)(id.as_mut_ptr(), 32, device), 0);
-                // DDDD:BB:dd.f; the buses follow one another.
+                // DDDD:BB:dd.f; the buses are numbered consecutively.
                 id[6]
             })
             .collect();

@@ -1,12 +1,12 @@
-//! Scripts of calls and of what must come of them: one call a line, through a real front.
+//! Scripts of calls and expected results, one call per line, run through a real front.
 //!
 //! ```text
-//! fronts 5 6                         which fronts run the script
-//! hipMalloc(&p, 64) = Success        a call, and the code without `hipError`
-//! hipFree(p + 8) = InvalidValue      `p`: the word that the call before wrote to `&p`
-//! is p:u32 7                         what lies at `&p`; a number, a value, or a "text"
-//! is p+16:i32 -1                     the same 16 bytes on
-//! put h:u32 7                        writes there
+//! fronts 5 6                         the fronts that run the script
+//! hipMalloc(&p, 64) = Success        a call, and its code without `hipError`
+//! hipFree(p + 8) = InvalidValue      `p`: the word that the previous call wrote to `&p`
+//! is p:u32 7                         the value at `&p`: a number, a variable's value, or a "text"
+//! is p+16:i32 -1                     the same, 16 bytes further on
+//! put h:u32 7                        writes a value there
 //! ```
 //!
 //! A variable is 4 KiB of the program's memory, zero at first; its value is its first word. `null` is 0.
@@ -17,10 +17,11 @@ use libloading::Library;
 
 use crate::open;
 
-/// Every argument of the functions here is an integer or a pointer; a function passes over those it does not have.
+/// Every argument of these functions is an integer or a pointer; a function ignores arguments that it does
+/// not have.
 type Function = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;
 
-/// What one front makes of a script.
+/// One front's run of a script.
 struct Run<'a> {
     front: &'a Library,
     variables: BTreeMap<String, Box<[u64; 512]>>,
@@ -64,7 +65,7 @@ impl Run<'_> {
 
     fn name_of(&self, code: u32) -> String {
         type Name = unsafe extern "C" fn(u32) -> *const std::ffi::c_char;
-        // SAFETY: the function has this signature by HIP's header, and gives texts that live for ever.
+        // SAFETY: the function has this signature in HIP's header, and returns static texts.
         let name = unsafe {
             std::ffi::CStr::from_ptr(self.front.get::<Name>(b"hipGetErrorName\0").expect("a name")(code))
         };
@@ -81,10 +82,10 @@ impl Run<'_> {
             *slot = self.value(argument)?;
         }
         let symbol = [name.as_bytes(), b"\0"].concat();
-        // SAFETY: the function takes integers and pointers, fewer than ten; what is passed beyond those is not looked at.
+        // SAFETY: the function takes fewer than ten integers and pointers; it ignores additional arguments.
         let function = unsafe { self.front.get::<Function>(&symbol) }.map_err(|e| e.to_string())?;
         let [a, b, c, d, e, f, g, h, i, j] = values;
-        // SAFETY: the script gives variables where the function wants pointers to memory.
+        // SAFETY: the script passes variables where the function expects pointers to memory.
         let code = unsafe { function(a, b, c, d, e, f, g, h, i, j) };
         let got = self.name_of(code);
         if got == wanted.trim() { Ok(()) } else { Err(format!("is {got}, not {}", wanted.trim())) }
@@ -103,7 +104,8 @@ impl Run<'_> {
         let (at, kind) = self.place(place)?;
         if kind == "text" {
             let wanted = wanted.trim().trim_matches('"');
-            // SAFETY: in the variable, which ends with zeros or is bounded by the functions that write texts.
+            // SAFETY: inside the variable, which ends with zeros or is bounded by the functions that write
+            // texts.
             let got = unsafe { std::ffi::CStr::from_ptr(at.cast()) }.to_string_lossy().into_owned();
             return if got == wanted { Ok(()) } else { Err(format!("is \"{got}\", not \"{wanted}\"")) };
         }
@@ -144,7 +146,7 @@ fn number(text: &str) -> Option<u64> {
     Some(if negative { value.wrapping_neg() } else { value })
 }
 
-/// Runs a script through each of the fronts that it names; gives what went wrong, a line each.
+/// Runs a script through each front that it names. Returns the failures, one per line.
 pub fn run(name: &str, script: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let fronts = script.lines().find_map(|l| l.strip_prefix("fronts ")).unwrap_or("6");

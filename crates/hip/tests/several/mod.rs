@@ -1,4 +1,4 @@
-//! Launches of one kernel on each of several devices: of functions, of stubs, cooperative or not.
+//! Launches of a kernel on several devices: of functions, of stubs, cooperative or not.
 
 use std::ptr::null;
 
@@ -31,7 +31,7 @@ fn launches_on_several_devices_are_checked() {
     assert_eq!(run(&[FunctionLaunch { stream: 0, ..right }], 1, 0), INVALID_HANDLE);
 }
 
-/// The device's ordinal is the kernel's argument `a`: what each device's own copy of `out` begins with.
+/// The device's ordinal is the kernel's argument `a`, which each device's own copy of `out` begins with.
 #[test]
 fn stubs_run_on_several_devices_and_are_checked() {
     const NAME: &str = "several::stubs_run_on_several_devices_and_are_checked";

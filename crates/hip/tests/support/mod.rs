@@ -1,4 +1,4 @@
-//! HIP's functions through a front, as a C program reaches them, and those of CUDA beside them.
+//! HIP's functions through a front, as a C program calls them, and those of CUDA beside them.
 
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
@@ -13,7 +13,7 @@ pub type P = u64;
 #[derive(Clone, Copy)]
 pub struct Dim3(pub u32, pub u32, pub u32);
 
-/// Blocks or threads in x.
+/// A number of blocks or threads in x.
 pub const fn d(x: u32) -> Dim3 {
     Dim3(x, 1, 1)
 }
@@ -28,7 +28,7 @@ macro_rules! functions {
 
         impl $set {
             fn of(library: &'static libloading::Library) -> Self {
-                // SAFETY: the functions have these signatures by the interface's header.
+                // SAFETY: the functions have these signatures in the interface's header.
                 unsafe { $set { $($name: *library.get(concat!(stringify!($name), "\0").as_bytes()).expect(stringify!($name)),)* } }
             }
         }
@@ -249,7 +249,7 @@ pub fn c(text: &str) -> CString {
     CString::new(text).expect("no NUL")
 }
 
-/// A module of PTX text.
+/// Loads a module from PTX text.
 pub fn module(hip: &Hip, text: &str) -> P {
     let mut module = 0;
     assert_eq!((hip.hipModuleLoadData)(&mut module, c(text).as_ptr().cast()), 0);
@@ -263,7 +263,7 @@ pub fn function(hip: &Hip, module: P, name: &str) -> P {
     function
 }
 
-/// Words of a module's variable.
+/// The words of a module's variable.
 pub fn words(hip: &Hip, cuda: &Cuda, module: P, name: &str, count: usize) -> Vec<u32> {
     let (mut address, mut size) = (0, 0);
     assert_eq!((hip.hipModuleGetGlobal)(&mut address, &mut size, module, c(name).as_ptr()), 0);
@@ -273,7 +273,7 @@ pub fn words(hip: &Hip, cuda: &Cuda, module: P, name: &str, count: usize) -> Vec
     out
 }
 
-/// A bundle as clang makes it: (target, code).
+/// A bundle in clang's format: (target, code).
 pub fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let header: usize = 32 + entries.iter().map(|(t, _)| 24 + t.len()).sum::<usize>();
     let mut out = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
@@ -290,7 +290,7 @@ pub fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {
     out
 }
 
-/// An AMD code object, as far as its header tells.
+/// The header of an AMD code object.
 pub fn amd() -> Vec<u8> {
     let mut elf = vec![0u8; 64];
     elf[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
@@ -298,7 +298,7 @@ pub fn amd() -> Vec<u8> {
     elf
 }
 
-/// A fat binary of NVIDIA's with one entry: 1, PTX, or 2, machine code; `arch` as in `sm_52`.
+/// An NVIDIA fat binary with one entry: 1, PTX, or 2, machine code; `arch` as in `sm_52`.
 pub fn fatbin(kind: u16, arch: u32, payload: &[u8]) -> Vec<u8> {
     let padded = payload.len().next_multiple_of(8);
     let mut entry = vec![0u8; 64];
@@ -321,20 +321,20 @@ pub fn fatbin(kind: u16, arch: u32, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Compares codes with those that are wanted.
+/// Compares codes with the expected ones.
 pub fn check(rows: &[(&str, u32, u32)]) {
     for (what, code, wanted) in rows {
         assert_eq!(code, wanted, "{what}");
     }
 }
 
-/// Whether this is the process, with an environment of its own, in which the test of that name is to run. If not, starts it and checks
-/// that it passes.
+/// Whether this is the separate process, with its own environment, in which the test of that name runs. If
+/// not, starts it and checks that it passes.
 pub fn in_process(name: &str, environment: &[(&str, &str)]) -> bool {
     told_by_process(name, environment).is_none()
 }
 
-/// As [`in_process`]; what the process wrote on standard error, or `None` in that process.
+/// Same as [`in_process`]; returns the process's output on standard error, or `None` in that process.
 pub fn told_by_process(name: &str, environment: &[(&str, &str)]) -> Option<String> {
     const CHILD: &str = "ANYWARP_TEST_CHILD";
     if std::env::var(CHILD).is_ok_and(|child| child == name) {
@@ -350,5 +350,5 @@ pub fn told_by_process(name: &str, environment: &[(&str, &str)]) -> Option<Strin
     Some(errors)
 }
 
-/// Nothing.
+/// A null pointer.
 pub const NONE: *const P = null_mut();

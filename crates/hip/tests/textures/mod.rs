@@ -5,7 +5,8 @@ use std::ptr::{null, null_mut};
 use crate::support::*;
 use crate::{INVALID_HANDLE, INVALID_VALUE, NOT_FOUND};
 
-/// `sample` reads texel x + 0.5 of row 0 for each thread x through a reference, `object` through an object, `write` writes 90 to (1, 0).
+/// `sample` reads texel x + 0.5 of row 0 for each thread x through a reference, `object` through an object;
+/// `write` writes 90 to (1, 0).
 const TEXTURES: &str = r#"
 .version 7.0
 .target sm_70
@@ -114,7 +115,7 @@ fn texture_and_surface_objects_are_the_runtimes() {
     let module = module(&hip, TEXTURES);
     let array = row(&hip);
     let memory = Resource { kind: 0, handle: array, rest: [0; 6] };
-    // Border, elements.
+    // Border mode, element coordinates.
     let how = Texture { address: [3; 3], border: [9.0; 4], ..Texture::default() };
     let (mut texture, mut surface, mut back) = (0, 0, Texture::default());
     assert_eq!((hip.hipCreateTextureObject)(null_mut(), &memory, &how, 0), INVALID_VALUE);
@@ -142,7 +143,8 @@ fn texture_and_surface_objects_are_the_runtimes() {
     assert_eq!((hip.hipFreeArray)(array), 0);
 }
 
-/// What `texture<float, 2> picture` comes to: a host structure that is registered, and says how the texture is read.
+/// What `texture<float, 2> picture` compiles to: a host structure that is registered and describes how the
+/// texture is read.
 #[test]
 fn a_registered_texture_is_read_as_its_structure_says() {
     let (hip, cuda) = (hip(), cuda());
@@ -150,7 +152,7 @@ fn a_registered_texture_is_read_as_its_structure_says() {
     let wrapper = Wrapper { magic: 0x4849_5046, version: 1, binary: code.as_ptr().cast(), unused: 0 };
     let handle = (hip.__hipRegisterFatBinary)(&wrapper);
     let channels = Channels([32, 0, 0, 0], 2);
-    // Mirrored, points.
+    // Mirror mode, point filter.
     let picture =
         Reference { normalized: 0, read_mode: 0, filter: 0, address: [1; 3], channels, rest: [0; 6] };
     let (host, stub, shadow) = (&raw const picture as P, 0u8, [0f32; 8]);
@@ -171,7 +173,7 @@ fn a_registered_texture_is_read_as_its_structure_says() {
     (hip.__hipUnregisterFatBinary)(handle);
 }
 
-/// Of `hipArray` and `hipMipmappedArray`: memory, channels, flags or type, sizes.
+/// The fields of `hipArray` and `hipMipmappedArray`: memory, channels, flags or type, sizes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Picture {
@@ -191,11 +193,11 @@ fn handles_point_to_the_structures_of_hips_headers() {
     assert_eq!((hip.hipMallocArray)(&mut array, &Channels([16, 16, 0, 0], 0), 5, 3, 0), 0);
     let seen = look(array);
     assert_eq!((seen.channels, seen.size), (Channels([16, 16, 0, 0], 0), [5, 3, 0]));
-    // The format's number, channels, not made by the driver's calls, hipTextureType2D.
+    // The format's number, channels, not created by driver calls, hipTextureType2D.
     let [format, count, driver, texture] = seen.last;
     assert_eq!((seen.kind, format, count, driver as u8, texture), (0, 9, 2, 0, 2));
     assert_eq!((hip.hipFreeArray)(array), 0);
-    // One that CUDA's call makes is HIP's, too: width, height, format, channels.
+    // An array created by CUDA is also HIP's: width, height, format, channels.
     assert_eq!((cuda.cuArrayCreate_v2)(&mut array, &[7, 0, 0x20 | 4 << 32]), 0);
     let seen = look(array);
     assert_eq!((seen.channels, seen.size), (Channels([32; 4], 2), [7, 0, 0]));
@@ -206,7 +208,7 @@ fn handles_point_to_the_structures_of_hips_headers() {
     );
     let seen = look(mipmap);
     assert_eq!((seen.channels, seen.size), (Channels([8, 0, 0, 0], 1), [8, 4, 0]));
-    // The first level and the last, flags, the format's number.
+    // The first and the last level, flags, the format's number.
     assert_eq!(seen.last, [0, 2, 0, 1]);
     let mut level = 0;
     assert_eq!((hip.hipGetMipmappedArrayLevel)(&mut level, mipmap, 2), 0);
@@ -227,21 +229,22 @@ fn a_modules_reference_is_a_structure_that_both_sides_write() {
     let seen = look();
     assert_eq!((seen.normalized, seen.read_mode, seen.filter, seen.address), (0, 1, 0, [1; 3]));
     assert_eq!(seen.channels, Channels([32, 0, 0, 0], 2));
-    // What calls of either interface set is there to see.
+    // Settings made by either interface are visible.
     assert_eq!((hip.hipTexRefSetAddressMode)(picture, 1, 3), 0);
     assert_eq!((cuda.cuTexRefSetFilterMode)(picture, 1), 0);
     assert_eq!((hip.hipTexRefSetFlags)(picture, 2), 0);
     let seen = look();
     assert_eq!((seen.normalized, seen.filter, seen.address), (1, 1, [1, 3, 1]));
-    // What the program writes counts from the next call on, as HIP 5's programs set a reference before they bind it.
+    // The program's own writes take effect at the next call, since HIP 5 programs set a reference before they
+    // bind it.
     for (mode, filter, wanted) in [
-        // Border and clamp, points; clamp, weights.
+        // Border and clamp, point filter; clamp, linear filter.
         (3, 0, [0.0, 1.0, 2.0, 3.0, 0.0, 0.0]),
         (1, 0, [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]),
         (1, 1, [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]),
     ] {
         let told = Reference { normalized: 0, read_mode: 0, filter, address: [mode, 1, 1], ..look() };
-        // SAFETY: as above.
+        // SAFETY: see above.
         unsafe { place.write(told) };
         assert_eq!((hip.hipTexRefSetArray)(picture, array, 1), 0);
         assert_eq!((hip.hipTexRefGetAddressMode)(&mut n, picture, 0), 0);
@@ -252,8 +255,8 @@ fn a_modules_reference_is_a_structure_that_both_sides_write() {
         assert_eq!((hip.hipModuleLaunchKernel)(sample, 1, 1, 1, 6, 1, 1, 0, 0, NONE, NONE), 0);
         assert_eq!(texels(&hip, &cuda, module, 6), wanted, "mode {mode}, filter {filter}");
     }
-    // One field of the program's, another of CUDA's, before the same call: both stay.
-    // SAFETY: as above.
+    // One field written by the program and another one through CUDA before the same call: both are kept.
+    // SAFETY: see above.
     unsafe { place.write(Reference { address: [2; 3], ..look() }) };
     assert_eq!((cuda.cuTexRefSetFilterMode)(picture, 0), 0);
     assert_eq!((hip.hipTexRefGetAddressMode)(&mut n, picture, 0), 0);
@@ -281,7 +284,7 @@ fn a_registered_textures_structure_follows_the_calls() {
         rest: [7; 6],
     });
     let host = picture.get() as P;
-    // SAFETY: this thread alone looks, and the calls have returned.
+    // SAFETY: only this thread reads, and the calls have returned.
     let look = || unsafe { picture.get().read() };
     (hip.__hipRegisterTexture)(handle, host, c("picture").as_ptr(), c("picture").as_ptr(), 2, 0, 0);
     assert_eq!((hip.hipTexRefSetFilterMode)(host, 1), 0);
