@@ -1,4 +1,4 @@
-// Calls whose arguments change: symbols, kernels as pointers, arguments that HIP lacks or wants.
+// Calls whose arguments change: symbols, kernels as pointers, arguments that HIP lacks or adds.
 #pragma once
 // CHECK: #pragma once
 // CHECK: #include <hip/hip_runtime.h>

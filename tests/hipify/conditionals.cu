@@ -1,5 +1,5 @@
 // OPTIONS: --skip-excluded-preprocessor-conditional-blocks -DGIVEN
-// Blocks that the preprocessor leaves out stay as they are; what depends on headers counts as kept.
+// Blocks that the preprocessor excludes are left unchanged; those that depend on headers count as included.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda_runtime.h>
 #define ON 1

@@ -1,5 +1,5 @@
 // OPTIONS: --amap --skip-excluded-preprocessor-conditional-blocks
-// As much as possible: what is left out too.
+// As much as possible, including excluded blocks.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda_runtime.h>
 #if 0

@@ -1,4 +1,4 @@
-// All blocks are translated unless told otherwise.
+// All blocks are translated by default.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda_runtime.h>
 #if 0

@@ -1,4 +1,4 @@
-// An argument that HIP lacks goes, and that is told.
+// An argument that HIP lacks is removed and reported.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda.h>
 // CHECK: void occupancy(hipFunction_t f)

@@ -1,4 +1,4 @@
-// The driver API: functions, types, enumerators and errors of its own become those that HIP has in common.
+// The driver API: its functions, types, enumerators and errors become those that HIP shares with the runtime.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda.h>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What has no counterpart stays and is told: unsupported, experimental, removed, device functions.
+// Names without a counterpart stay and are reported: unsupported, experimental, removed, device functions.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda_runtime.h>
 // CHECK: cudaGraphicsD3D11RegisterResource(&r, d, 0);
@@ -10,18 +10,18 @@ void b() { cudaThreadSynchronize(); }
 // CHECK: p = __nv_bfloat162();
 // FINDING: unsupported __nv_bfloat162
 void c() { p = __nv_bfloat162(); }
-// A device function that HIP lacks is told where device code calls it, and not where its name is another's.
+// A device function that HIP lacks is reported where device code calls it, but not where the name is another's.
 // FINDING: unsupported __vabs2
 // CHECK: __device__ int d(int x) { return __vabs2(x) + o.__vabs2(x); }
 __device__ int d(int x) { return __vabs2(x) + o.__vabs2(x); }
 // CHECK: int e(int x) { return __vabs2(x); }
 int e(int x) { return __vabs2(x); }
-// The v1 interface of cuBLAS has no counterpart unless the header says that the names are those of v2.
+// The v1 interface of cuBLAS has no counterpart unless the header gives the names to v2.
 #include <cublas.h>
 // FINDING: v2-only cublasCaxpy
 // CHECK: void g() { cublasCaxpy(); hipblasSetVector(); }
 void g() { cublasCaxpy(); cublasSetVector(); }
-// Names that look like CUDA's, and headers, that are in no table.
+// Names and headers that look like CUDA's but are in no table.
 // FINDING: unsupported-header nvtx3/nvToolsExt.h
 #include <nvtx3/nvToolsExt.h>
 #define cudaCheckMine(x) x

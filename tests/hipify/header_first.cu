@@ -1,4 +1,4 @@
-// Where no header of CUDA's stands, the runtime's comes before the first one.
+// Without a CUDA header, the runtime's header is inserted before the first one.
 #include <cmath>
 #include <vector>
 // CHECK: #include <hip/hip_runtime.h>

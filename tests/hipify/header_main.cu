@@ -1,4 +1,4 @@
-// The first header of the driver or the runtime becomes the main one, others go.
+// The first header of the driver or the runtime becomes the main one; others are removed.
 // CHECK: #include <vector>
 // CHECK-NEXT: #include "hip/hip_runtime.h"
 #include <vector>

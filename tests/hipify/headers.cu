@@ -1,6 +1,6 @@
 #ifndef HEADERS_CU
 #define HEADERS_CU
-// Each header once, in the brackets that the source uses; the compiler's own header after the guard.
+// Each header once, in the source's brackets; the compiler's implicit header after the guard.
 // CHECK: #ifndef HEADERS_CU
 // CHECK-NEXT: #include <hip/hip_runtime.h>
 // CHECK-NEXT: #define HEADERS_CU

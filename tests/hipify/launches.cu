@@ -1,5 +1,5 @@
 // OPTIONS: --hip-kernel-execution-syntax
-// Launches, over lines and macros, with templates and namespaces, as calls.
+// Launches become calls: over several lines, in macros, with templates and namespaces.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Without an option launches stay as they are: HIP's compiler accepts them.
+// By default, launches are left unchanged: HIP's compiler accepts them.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda_runtime.h>
 template <typename T> __global__ void fill(T *p) { *p = T(); }

@@ -1,4 +1,4 @@
-// Names of the libraries, in HIP's wrappers.
+// Library names become those of HIP's wrappers.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda_runtime.h>
 #include <cublas_v2.h>

@@ -1,5 +1,5 @@
 // OPTIONS: --miopen
-// cuDNN as MIOpen, whose functions take some arguments in another order.
+// cuDNN becomes MIOpen, whose functions take some arguments in a different order.
 // CHECK: #include <hip/hip_runtime.h>
 // CHECK: #include <miopen/miopen.h>
 #include <cudnn.h>

@@ -1,5 +1,5 @@
 // OPTIONS: --roc
-// Names of ROC's own libraries where they have them, with the arguments that these want.
+// Names become those of the ROC libraries if they exist, with the arguments that these require.
 // CHECK: #include <hip/hip_runtime.h>
 // CHECK: #include <rocblas.h>
 #include <cublas_v2.h>
@@ -12,9 +12,9 @@ void a() { cublasHandle_t blas; cublasSgemm(blas, CUBLAS_OP_N); }
 // CHECK: rocsparse_dcsrilu0(h, m, n, d, v, p, i, f, rocsparse_solve_policy_auto, b);
 // FINDING: deprecated-in-cuda cusparseDcsrilu02
 void b() { cusparseDcsrilu02(h, m, n, d, v, p, i, f, policy, b); }
-// An argument that is there twice, and one that goes.
+// An argument that is duplicated, and one that is removed.
 // CHECK: rocsparse_sgpsv_interleaved_batch(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10);
 void c() { cusparseSgpsvInterleavedBatch(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10); }
-// The runtime has no library of ROC's: its calls are HIP's.
+// There is no ROC library for the runtime: its calls become HIP's.
 // CHECK: hipMemcpyToSymbol(HIP_SYMBOL(table), host, 4);
 void d() { cudaMemcpyToSymbol(table, host, 4); }

@@ -11,7 +11,7 @@ namespace c = cub;
 typedef cub::BlockReduce<int, 128, cub::BLOCK_REDUCE_RAKING> Reduce;
 // CHECK: using Scan = typename ::hipcub::BlockScan<int, 128>::TempStorage;
 using Scan = typename ::cub::BlockScan<int, 128>::TempStorage;
-// Another's namespace of that name is not CUB.
+// Another namespace of that name is not CUB.
 // CHECK: mine::cub::Thing thing; int cub = 1;
 mine::cub::Thing thing; int cub = 1;
 // CHECK: thrust::for_each(thrust::hip::par.on(stream), a, b, f);

@@ -1,4 +1,4 @@
-// Strings, comments, characters and names that only look alike stay.
+// Strings, comments, characters and names that only look similar stay.
 // CHECK: #include <hip/hip_runtime.h>
 #include <cuda_runtime.h>
 // CHECK: const char *a = "cudaMalloc", *b = R"x(cudaFree( )" cudaFree)x", *c = u8"cudaFree";
@@ -15,7 +15,7 @@ over lines cudaMalloc */
 // CHECK-NEXT: hipMalloc((void **)(p), (n))
 #define MALLOC(p, n) \
     cudaMalloc((void **)(p), (n))
-// An apostrophe in a directive's text ends with the line.
+// An apostrophe in a directive's text ends at the line end.
 #ifdef NEVER
 #error don't
 #endif

@@ -494,7 +494,7 @@ impl Resident {
         // Writing to a string cannot fail.
         for b in self.barriers.pending(&self.warps) {
             let whom =
-                if b.expected == 0 { "all living threads".into() } else { format!("{} threads", b.expected) };
+                if b.expected == 0 { "all live threads".into() } else { format!("{} threads", b.expected) };
             let _ = write!(text, "barrier {} waits for {whom}, {} have arrived; ", b.id, b.arrived);
         }
         if self.cluster.has_arrivals() || self.cluster.is_waiting() {

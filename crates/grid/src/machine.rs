@@ -270,7 +270,7 @@ impl Machine {
             Stop::Done => return true,
             Stop::Fault => self.fail(job, index, FaultKind::Trap, None, ""),
             Stop::Barrier | Stop::Yield => {
-                let detail = "code that says it never stops midway has stopped";
+                let detail = "code that must not stop midway has stopped";
                 self.fail(job, index, FaultKind::Internal, None, detail);
             }
         }
@@ -525,7 +525,7 @@ fn explain(crash: Crash) -> (FaultKind, &'static str) {
         libc::SIGFPE => (FaultKind::Arithmetic, ""),
         libc::SIGBUS if crash.code == BUS_ADRALN => (FaultKind::MisalignedAddress, ""),
         libc::SIGSEGV if crash.code == libc::SI_KERNEL => {
-            (FaultKind::IllegalAddress, "the address is none a processor can have, or misaligned")
+            (FaultKind::IllegalAddress, "the address is not canonical, or misaligned")
         }
         _ => (FaultKind::IllegalAddress, ""),
     }

@@ -32,7 +32,7 @@ pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessib
 const ROOM: usize = 64 << 10;
 
 /// The explanation of a stack overflow by calls.
-const TOO_DEEP: &str = "too many calls, one inside the other";
+const TOO_DEEP: &str = "calls nest too deeply";
 
 /// Bytes of a text that are read at once, aligned to as many: they lie in one page.
 const PART: usize = 64;
@@ -106,12 +106,12 @@ impl Caller<'_> {
     /// reports a fault.
     fn shared(&self, lane: u32, offset: u64, size: u64, align: u64, what: &str) -> Option<*mut u8> {
         if !offset.is_multiple_of(align) {
-            let detail = format!("{what}: the address is no multiple of {align}");
+            let detail = format!("{what}: the address is not a multiple of {align}");
             self.fault(FaultKind::MisalignedAddress, Some(1 << lane), Some(offset), detail);
             return None;
         }
         if !self.block.in_shared(offset, size) {
-            let detail = format!("{what}: outside of shared memory");
+            let detail = format!("{what}: outside shared memory");
             self.fault(FaultKind::IllegalAddress, Some(1 << lane), Some(offset), detail);
             return None;
         }
@@ -209,7 +209,7 @@ unsafe extern "C" fn builtin(
             false
         }
         None => {
-            c.fault(FaultKind::Internal, Some(mask), None, format!("there is no builtin {which}"));
+            c.fault(FaultKind::Internal, Some(mask), None, format!("unknown builtin {which}"));
             false
         }
     })
@@ -221,7 +221,7 @@ unsafe extern "C" fn builtin(
 /// `args` and `results` have all lanes of each operand and result of the access.
 unsafe fn texture(c: &mut Caller, number: u32, mask: u32, args: *const u64, results: *mut u64) -> bool {
     let Some(access) = Access::of_number(number) else {
-        c.fault(FaultKind::Internal, Some(mask), None, format!("there is no access {number:#x}"));
+        c.fault(FaultKind::Internal, Some(mask), None, format!("unknown access {number:#x}"));
         return false;
     };
     // SAFETY: guaranteed by the caller; a `Lanes` is 32 consecutive values.
@@ -252,9 +252,11 @@ unsafe fn texture(c: &mut Caller, number: u32, mask: u32, args: *const u64, resu
             let (kind, lanes, detail) = match fault {
                 texture::Fault::Handle(l) => (FaultKind::IllegalAddress, l, "no such texture or surface"),
                 texture::Fault::Outside(l) => (FaultKind::IllegalAddress, l, "outside"),
-                texture::Fault::Misaligned(l) => {
-                    (FaultKind::MisalignedAddress, l, "the byte offset is no multiple of the access's size")
-                }
+                texture::Fault::Misaligned(l) => (
+                    FaultKind::MisalignedAddress,
+                    l,
+                    "the byte offset is not a multiple of the access's size",
+                ),
                 texture::Fault::Malformed => (FaultKind::Internal, same, "operands are missing"),
             };
             c.fault(kind, Some(lanes), Some(address), format!("{name}: {detail}"));
@@ -369,8 +371,8 @@ fn free(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
     };
     let bad = lanes(mask).find(|&l| !heap.free(address(l)));
     if let Some(lane) = bad {
-        let detail = "not an address that malloc gave, or freed before";
-        c.fault(FaultKind::InvalidFree, Some(1 << lane), Some(address(lane)), detail);
+        let detail = "not an address returned by malloc, or already freed";
+        c.fault(FaultKind::InvalidFree, Some(1 << lane), Some(operands.get(0, lane)), detail);
     }
     bad.is_none()
 }

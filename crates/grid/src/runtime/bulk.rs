@@ -25,7 +25,7 @@ pub(super) struct Copying<'a, 'b> {
 /// Runs one copy per lane.
 pub(super) fn run(c: &mut Caller, number: u32, mask: u32, operands: &Operands) -> bool {
     let Some(bulk) = Bulk::of_number(number) else {
-        c.fault(FaultKind::Internal, Some(mask), None, format!("there is no bulk copy {number}"));
+        c.fault(FaultKind::Internal, Some(mask), None, format!("unknown bulk copy {number}"));
         return false;
     };
     lanes(mask).all(|lane| {
@@ -127,7 +127,7 @@ impl Copying<'_, '_> {
             self.tell(
                 FaultKind::MisalignedAddress,
                 offset,
-                &format!("{size} bytes are no multiple of {align}"),
+                &format!("{size} bytes are not a multiple of {align}"),
             );
             return None;
         }
@@ -139,7 +139,7 @@ impl Copying<'_, '_> {
         if address.is_multiple_of(UNIT) && size.is_multiple_of(UNIT) {
             return Some(());
         }
-        self.tell(FaultKind::MisalignedAddress, address, &format!("the address is no multiple of {UNIT}"));
+        self.tell(FaultKind::MisalignedAddress, address, &format!("the address is not a multiple of {UNIT}"));
         None
     }
 

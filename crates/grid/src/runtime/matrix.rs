@@ -57,12 +57,7 @@ pub(super) unsafe extern "C" fn matrix(
     let caller = unsafe { Caller::new(warp) };
     caller.guard(mask, |c| {
         let Some(matrix) = Matrix::of_number(number) else {
-            c.fault(
-                FaultKind::Internal,
-                Some(mask),
-                None,
-                format!("there is no matrix instruction {number:#x}"),
-            );
+            c.fault(FaultKind::Internal, Some(mask), None, format!("unknown matrix instruction {number:#x}"));
             return false;
         };
         let [given, wanted] = matrix.sizes();

@@ -112,7 +112,7 @@ impl Copying<'_, '_> {
 
     fn map(&self, address: u64, rank: u8) -> Option<Map> {
         if !address.is_multiple_of(MAP_ALIGNMENT) {
-            self.tell(FaultKind::MisalignedAddress, address, "a tensor map is aligned to 64 bytes");
+            self.tell(FaultKind::MisalignedAddress, address, "a tensor map must be aligned to 64 bytes");
             return None;
         }
         let Some(words) = read(address) else {
@@ -122,7 +122,7 @@ impl Copying<'_, '_> {
         match Map::decode(&words).filter(|m| m.rank == usize::from(rank)) {
             Some(map) => Some(map),
             None => {
-                self.tell(FaultKind::IllegalInstruction, address, "no tensor map of this rank is there");
+                self.tell(FaultKind::IllegalInstruction, address, "not a tensor map of this rank");
                 None
             }
         }
@@ -131,7 +131,11 @@ impl Copying<'_, '_> {
     /// Checks that a box of `bytes` fits at an offset in shared memory.
     fn box_at(&self, offset: u64, bytes: u64) -> Option<()> {
         if !offset.is_multiple_of(ALIGNMENT) {
-            self.tell(FaultKind::MisalignedAddress, offset, "a box in shared memory is aligned to 128 bytes");
+            self.tell(
+                FaultKind::MisalignedAddress,
+                offset,
+                "a box in shared memory must be aligned to 128 bytes",
+            );
             return None;
         }
         self.shared(offset, bytes, UNIT).map(|_| ())
@@ -190,7 +194,7 @@ impl Copying<'_, '_> {
                     self.tell(
                         FaultKind::IllegalInstruction,
                         row.address,
-                        "there is no reduction of this type",
+                        "this reduction is not defined for this type",
                     );
                     return None;
                 };
@@ -232,7 +236,7 @@ pub(super) fn replace(c: &mut Caller, mask: u32, operands: &Operands) -> bool {
             false
         };
         if !address.is_multiple_of(MAP_ALIGNMENT) {
-            return bad(FaultKind::MisalignedAddress, "a tensor map is aligned to 64 bytes");
+            return bad(FaultKind::MisalignedAddress, "a tensor map must be aligned to 64 bytes");
         }
         let Some(mut words) = read(address) else {
             return bad(FaultKind::IllegalAddress, "the tensor map");

@@ -121,7 +121,7 @@ fn tensor_memory_is_refused_with_its_place() {
     assert_eq!(place, "tcgen05.wait::ld.sync.aligned");
     assert_eq!(
         errors[0].message,
-        "instruction 'tcgen05.wait::ld.sync.aligned' is not supported yet: there is no tensor memory here; code for sm_90a or sm_120 does \
-         without it"
+        "instruction 'tcgen05.wait::ld.sync.aligned' is not supported yet: there is no tensor memory; \
+         compile for sm_90a or sm_120, which do not use it"
     );
 }
