@@ -1,17 +1,19 @@
 /*
  * Anywarp's declaration of the CUDA Driver API, version 13.0.
  *
- * Written for this project: names, values and layouts are those of the interface, so that a program compiled with this file and one
- * compiled with any other header of the same version call the same library in the same way. Functions that this file does not declare
- * (interoperation with graphics and other devices, checkpoints) are still exported by the library.
+ * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
+ * this file calls the library in the same way as one compiled with any other header of the same version. The
+ * library also exports functions that this file does not declare (interoperation with graphics and other
+ * devices, checkpoints).
  *
- * CUDA_API_PER_THREAD_DEFAULT_STREAM, defined before the inclusion, makes the null stream the calling thread's own.
+ * If CUDA_API_PER_THREAD_DEFAULT_STREAM is defined before this file is included, the null stream is the calling
+ * thread's.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #ifndef ANYWARP_CUDA_H
 #define ANYWARP_CUDA_H
-/* The guard of the interface's usual header: headers of libraries ask for it. */
+/* The include guard of NVIDIA's header, which the headers of some libraries test. */
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
 #endif
@@ -29,9 +31,9 @@
 #define CUDA_CB
 #endif
 
-/* ---- Names of versions ------------------------------------------------------------------------------------------------------- */
+/* ---- Versioned names ----------------------------------------------------------------------------------- */
 
-/* A function whose null stream may be the thread's own: _ptds for synchronous functions, _ptsz for those with a stream. */
+/* The names of functions with a per-thread null stream: _ptds if synchronous, _ptsz if they take a stream. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define CU_ANYWARP_PTDS(name) name##_ptds
 #define CU_ANYWARP_PTSZ(name) name##_ptsz
@@ -172,7 +174,7 @@
 extern "C" {
 #endif
 
-/* ---- Handles ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Handles ------------------------------------------------------------------------------------------- */
 
 typedef unsigned long long CUdeviceptr;
 typedef CUdeviceptr CUdeviceptr_v2;
@@ -212,7 +214,7 @@ typedef uint32_t cuuint32_t;
 typedef unsigned long long CUgraphConditionalHandle;
 typedef struct CUasyncCallbackEntry_st *CUasyncCallbackHandle;
 
-/* The null stream as the whole context has it, and as each thread has its own. */
+/* The context's null stream, and the calling thread's. */
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 
@@ -236,7 +238,7 @@ typedef enum CUipcMem_flags_enum {
     CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 0x1
 } CUipcMem_flags;
 
-/* ---- Results ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Results ------------------------------------------------------------------------------------------- */
 
 typedef enum cudaError_enum {
     CUDA_SUCCESS = 0,
@@ -342,7 +344,7 @@ typedef enum cudaError_enum {
     CUDA_ERROR_UNKNOWN = 999
 } CUresult;
 
-/* ---- Devices ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Devices ------------------------------------------------------------------------------------------- */
 
 typedef enum CUdevice_attribute_enum {
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
@@ -507,7 +509,7 @@ typedef enum CUcomputemode_enum {
     CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
 } CUcomputemode;
 
-/* What cuDeviceGetProperties fills; cuDeviceGetAttribute tells more. */
+/* Filled by cuDeviceGetProperties. cuDeviceGetAttribute covers more properties. */
 typedef struct CUdevprop_st {
     int maxThreadsPerBlock;
     int maxThreadsDim[3];
@@ -572,7 +574,7 @@ typedef enum CUflushGPUDirectRDMAWritesTarget_enum {
     CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX = 0
 } CUflushGPUDirectRDMAWritesTarget;
 
-/* ---- Contexts ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Contexts ------------------------------------------------------------------------------------------ */
 
 typedef enum CUctx_flags_enum {
     CU_CTX_SCHED_AUTO = 0x00,
@@ -650,7 +652,7 @@ typedef struct CUctxCreateParams_st {
     CUctxCigParam *cigParams;
 } CUctxCreateParams;
 
-/* Parts of a device that a green context may own. */
+/* The parts of a device that a green context may own. */
 #define RESOURCE_ABI_VERSION 1
 #define RESOURCE_ABI_EXTERNAL_BYTES 48
 
@@ -695,7 +697,7 @@ typedef enum CUcoredumpSettings_enum {
     CU_COREDUMP_MAX
 } CUcoredumpSettings;
 
-/* ---- Modules, linking and libraries ------------------------------------------------------------------------------------------- */
+/* ---- Modules, linking and libraries -------------------------------------------------------------------- */
 
 typedef enum CUjit_option_enum {
     CU_JIT_MAX_REGISTERS = 0,
@@ -736,7 +738,7 @@ typedef enum CUjit_option_enum {
     CU_JIT_NUM_OPTIONS
 } CUjit_option;
 
-/* Of drivers after 13.0. */
+/* Added after version 13.0. */
 #define CU_JIT_BINARY_LOADER_THREAD_COUNT ((CUjit_option)35)
 
 typedef enum CUjit_target_enum {
@@ -854,7 +856,7 @@ typedef enum CUdriverProcAddressQueryResult_enum {
     CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2
 } CUdriverProcAddressQueryResult;
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------------------------------------- */
 
 typedef enum CUmemorytype_enum {
     CU_MEMORYTYPE_HOST = 0x01,
@@ -1051,7 +1053,7 @@ typedef enum CUgraphMem_attribute_enum {
     CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH
 } CUgraphMem_attribute;
 
-/* ---- Copies ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Copies -------------------------------------------------------------------------------------------- */
 
 typedef struct CUDA_MEMCPY2D_st {
     size_t srcXInBytes;
@@ -1152,7 +1154,7 @@ typedef struct CUmemcpyAttributes_st {
 } CUmemcpyAttributes_v1;
 typedef CUmemcpyAttributes_v1 CUmemcpyAttributes;
 
-/* ---- Arrays and textures ------------------------------------------------------------------------------------------------------ */
+/* ---- Arrays and textures ------------------------------------------------------------------------------- */
 
 typedef enum CUarray_format_enum {
     CU_AD_FORMAT_UNSIGNED_INT8 = 0x01,
@@ -1367,7 +1369,7 @@ typedef struct CUDA_RESOURCE_VIEW_DESC_st {
 } CUDA_RESOURCE_VIEW_DESC_v1;
 typedef CUDA_RESOURCE_VIEW_DESC_v1 CUDA_RESOURCE_VIEW_DESC;
 
-/* ---- Tensor maps -------------------------------------------------------------------------------------------------------------- */
+/* ---- Tensor maps --------------------------------------------------------------------------------------- */
 
 #define CU_TENSOR_MAP_NUM_QWORDS 16
 
@@ -1432,7 +1434,7 @@ typedef enum CUtensorMapIm2ColWideMode_enum {
     CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128 = 1
 } CUtensorMapIm2ColWideMode;
 
-/* ---- Streams, events and memory operations ------------------------------------------------------------------------------------ */
+/* ---- Streams, events and memory operations ------------------------------------------------------------- */
 
 typedef enum CUstream_flags_enum {
     CU_STREAM_DEFAULT = 0x0,
@@ -1538,9 +1540,9 @@ typedef void(CUDA_CB *CUhostFn)(void *userData);
 typedef void(CUDA_CB *CUstreamCallback)(CUstream hStream, CUresult status, void *userData);
 typedef size_t(CUDA_CB *CUoccupancyB2DSize)(int blockSize);
 
-/* ---- Launches ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Launches ------------------------------------------------------------------------------------------ */
 
-/* Words of cuLaunchKernel's `extra`. */
+/* Keys in cuLaunchKernel's `extra`. */
 #define CU_LAUNCH_PARAM_END ((void *)0x00)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)0x01)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)0x02)
@@ -1691,7 +1693,7 @@ typedef enum CUoccupancy_flags_enum {
     CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE = 0x1
 } CUoccupancy_flags;
 
-/* ---- Graphs ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Graphs -------------------------------------------------------------------------------------------- */
 
 typedef enum CUgraphNodeType_enum {
     CU_GRAPH_NODE_TYPE_KERNEL = 0,
@@ -1823,11 +1825,11 @@ typedef enum CUuserObjectRetain_flags_enum {
     CU_GRAPH_USER_OBJECT_MOVE = 1
 } CUuserObjectRetain_flags;
 
-/* External memory and semaphores: the handles' descriptions are declared only as far as a call needs them. */
+/* Descriptions of external memory and semaphores: incomplete types, enough to declare the functions. */
 typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
 typedef struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_st CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC;
 
-/* ---- Initialisation and errors ------------------------------------------------------------------------------------------------ */
+/* ---- Initialisation and errors ------------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuInit(unsigned int Flags);
 CUresult CUDAAPI cuDriverGetVersion(int *driverVersion);
@@ -1836,7 +1838,8 @@ CUresult CUDAAPI cuGetErrorName(CUresult error, const char **pStr);
 CUresult CUDAAPI cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
                                      CUdriverProcAddressQueryResult *symbolStatus);
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
-/* A program with streams of its own threads looks such functions up too, unless it says otherwise. The library does not export this. */
+/* Unless its flags say otherwise, finds the functions with a per-thread null stream. The library does not
+ * export this function. */
 static inline CUresult cuGetProcAddress_v2_ptsz(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
                                                 CUdriverProcAddressQueryResult *symbolStatus) {
     const cuuint64_t asked = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
@@ -1852,7 +1855,7 @@ CUresult CUDAAPI cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void *v
 CUresult CUDAAPI cuCoredumpSetAttribute(CUcoredumpSettings attrib, void *value, size_t *size);
 CUresult CUDAAPI cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void *value, size_t *size);
 
-/* ---- Devices ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Devices ------------------------------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuDeviceGet(CUdevice *device, int ordinal);
 CUresult CUDAAPI cuDeviceGetCount(int *count);
@@ -1883,7 +1886,7 @@ CUresult CUDAAPI cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int
                                              CUdevResource *remaining, unsigned int useFlags, unsigned int minCount);
 CUresult CUDAAPI cuDevResourceGenerateDesc(CUdevResourceDesc *phDesc, CUdevResource *resources, unsigned int nbResources);
 
-/* ---- Contexts ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Contexts ------------------------------------------------------------------------------------------ */
 
 CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev);
 CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice dev);
@@ -1929,7 +1932,7 @@ CUresult CUDAAPI cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent);
 CUresult CUDAAPI cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx, unsigned int flags, int priority);
 CUresult CUDAAPI cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long *greenCtxId);
 
-/* ---- Modules and linking ------------------------------------------------------------------------------------------------------ */
+/* ---- Modules and linking ------------------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuModuleLoad(CUmodule *module, const char *fname);
 CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image);
@@ -1952,7 +1955,7 @@ CUresult CUDAAPI cuLinkAddFile(CUlinkState state, CUjitInputType type, const cha
 CUresult CUDAAPI cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut);
 CUresult CUDAAPI cuLinkDestroy(CUlinkState state);
 
-/* ---- Libraries ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Libraries ----------------------------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues,
                                    unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues,
@@ -1976,7 +1979,7 @@ CUresult CUDAAPI cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CU
 CUresult CUDAAPI cuKernelGetName(const char **name, CUkernel hfunc);
 CUresult CUDAAPI cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize);
 
-/* ---- Functions, launches, occupancy ------------------------------------------------------------------------------------------- */
+/* ---- Functions, launches, occupancy -------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc);
 CUresult CUDAAPI cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value);
@@ -2021,7 +2024,7 @@ CUresult CUDAAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize
 CUresult CUDAAPI cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config);
 CUresult CUDAAPI cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config);
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuMemGetInfo(size_t *free, size_t *total);
 CUresult CUDAAPI cuMemAlloc(CUdeviceptr *dptr, size_t bytesize);
@@ -2064,7 +2067,7 @@ CUresult CUDAAPI cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr);
 CUresult CUDAAPI cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags);
 CUresult CUDAAPI cuIpcCloseMemHandle(CUdeviceptr dptr);
 
-/* Pools, and allocations in the order of a stream. */
+/* Pools and stream-ordered allocation. */
 CUresult CUDAAPI cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream);
 CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream);
 CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream);
@@ -2085,7 +2088,7 @@ CUresult CUDAAPI cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void
 CUresult CUDAAPI cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr);
 CUresult CUDAAPI cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData);
 
-/* Addresses and the memory behind them, apart. */
+/* Virtual memory: addresses and physical memory, reserved separately. */
 CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
                                      unsigned long long flags);
 CUresult CUDAAPI cuMemAddressFree(CUdeviceptr ptr, size_t size);
@@ -2114,7 +2117,7 @@ CUresult CUDAAPI cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size
 CUresult CUDAAPI cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, size_t size);
 CUresult CUDAAPI cuMulticastGetGranularity(size_t *granularity, const CUmulticastObjectProp *prop, CUmulticastGranularity_flags option);
 
-/* ---- Copies and memsets ------------------------------------------------------------------------------------------------------- */
+/* ---- Copies and memsets -------------------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount);
 CUresult CUDAAPI cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
@@ -2160,7 +2163,7 @@ CUresult CUDAAPI cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsi
 CUresult CUDAAPI cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height,
                                     CUstream hStream);
 
-/* ---- Arrays, textures, surfaces, tensor maps ---------------------------------------------------------------------------------- */
+/* ---- Arrays, textures, surfaces, tensor maps ----------------------------------------------------------- */
 
 CUresult CUDAAPI cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray);
 CUresult CUDAAPI cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray);
@@ -2240,7 +2243,7 @@ CUresult CUDAAPI cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
                                            const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *semHandleDesc);
 CUresult CUDAAPI cuDestroyExternalSemaphore(CUexternalSemaphore extSem);
 
-/* ---- Streams ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Streams ------------------------------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuStreamCreate(CUstream *phStream, unsigned int Flags);
 CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority);
@@ -2279,7 +2282,7 @@ CUresult CUDAAPI cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode
                                                    unsigned int flags);
 CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
-/* ---- Events ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Events -------------------------------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags);
 CUresult CUDAAPI cuEventRecord(CUevent hEvent, CUstream hStream);
@@ -2289,7 +2292,7 @@ CUresult CUDAAPI cuEventSynchronize(CUevent hEvent);
 CUresult CUDAAPI cuEventDestroy(CUevent hEvent);
 CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd);
 
-/* ---- Graphs ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Graphs -------------------------------------------------------------------------------------------- */
 
 CUresult CUDAAPI cuGraphCreate(CUgraph *phGraph, unsigned int flags);
 CUresult CUDAAPI cuGraphDestroy(CUgraph hGraph);

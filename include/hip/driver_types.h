@@ -1,8 +1,8 @@
 /*
  * Anywarp's declaration of HIP, version 6.3: arrays, copies, resources.
  *
- * Written for this project: names, values and layouts are those of the interface, so that a program compiled with this file and one compiled
- * with any other header of the same version call the same library in the same way.
+ * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
+ * this file calls the library in the same way as one compiled with any other header of the same version.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

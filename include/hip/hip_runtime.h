@@ -1,7 +1,8 @@
 /*
- * Anywarp's declaration of HIP, version 6.3: what host programs include.
+ * Anywarp's declaration of HIP, version 6.3: the header for host programs.
  *
- * Kernels in HIP C++ need a compiler for them and its own header; this one serves host code, whose kernels come as modules.
+ * This file is for host code that loads its kernels as modules. Kernels written in HIP C++ need a compiler for
+ * them, with that compiler's header.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -1,15 +1,15 @@
 /*
  * Anywarp's declaration of HIP, version 6.3: devices, contexts, memory, streams, events, modules, launches.
  *
- * Written for this project: names, values and layouts are those of the interface, so that a program compiled with this file and one compiled
- * with any other header of the same version call the same library in the same way.
+ * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
+ * this file calls the library in the same way as one compiled with any other header of the same version.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #ifndef ANYWARP_HIP_HIP_RUNTIME_API_H
 #define ANYWARP_HIP_HIP_RUNTIME_API_H
 
-/* The numbering and the layouts are those of HIP on AMD, whatever platform a build names. */
+/* Values and layouts are those of HIP on AMD, whichever platform the build selects. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,12 +26,12 @@
 #include <hip/hip_vector_types.h>
 #include <hip/texture_types.h>
 
-/* What has another layout since HIP 6. */
+/* HIP 6 changed the layout of hipDeviceProp_t: these names select the new one. */
 #define hipGetDeviceProperties hipGetDevicePropertiesR0600
 #define hipDeviceProp_t hipDeviceProp_tR0600
 #define hipChooseDevice hipChooseDeviceR0600
 
-/* The name in the porting guide. */
+/* The porting guide uses this name. */
 #define hipModuleLoadFatBin hipModuleLoadFatBinary
 
 /* Keys of a launch's `extra`. */
@@ -39,7 +39,7 @@
 #define HIP_LAUNCH_PARAM_BUFFER_SIZE ((void *)0x02)
 #define HIP_LAUNCH_PARAM_END ((void *)0x03)
 
-/* ---- Flags --------------------------------------------------------------------------------------------------------------- */
+/* ---- Flags --------------------------------------------------------------------------------------------- */
 
 #define hipIpcMemLazyEnablePeerAccess 0x01
 #define HIP_IPC_HANDLE_SIZE 64
@@ -106,7 +106,7 @@
 #define hipStreamPerThread ((hipStream_t)2)
 #define hipStreamLegacy ((hipStream_t)1)
 
-/* ---- Types --------------------------------------------------------------------------------------------------------------- */
+/* ---- Types --------------------------------------------------------------------------------------------- */
 
 typedef struct hipDeviceArch_t {
     unsigned int hasGlobalInt32Atomics : 1;
@@ -815,7 +815,7 @@ typedef void (*hipStreamCallback_t)(hipStream_t, hipError_t, void *);
 extern "C" {
 #endif
 
-/* ---- Initialisation and errors ------------------------------------------------------------------------------------------- */
+/* ---- Initialisation and errors ------------------------------------------------------------------------- */
 
 hipError_t hipInit(unsigned int flags);
 hipError_t hipDriverGetVersion(int *driverVersion);
@@ -833,7 +833,7 @@ hipError_t hipProfilerStart(void);
 hipError_t hipProfilerStop(void);
 const char *hipApiName(uint32_t id);
 
-/* ---- Devices ------------------------------------------------------------------------------------------------------------- */
+/* ---- Devices ------------------------------------------------------------------------------------------- */
 
 hipError_t hipDeviceGet(hipDevice_t *device, int ordinal);
 hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device);
@@ -869,7 +869,7 @@ hipError_t hipDeviceCanAccessPeer(int *canAccessPeer, int deviceId, int peerDevi
 hipError_t hipDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags);
 hipError_t hipDeviceDisablePeerAccess(int peerDeviceId);
 
-/* ---- Contexts ------------------------------------------------------------------------------------------------------------ */
+/* ---- Contexts ------------------------------------------------------------------------------------------ */
 
 hipError_t hipCtxCreate(hipCtx_t *ctx, unsigned int flags, hipDevice_t device);
 hipError_t hipCtxDestroy(hipCtx_t ctx);
@@ -893,13 +893,13 @@ hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *pctx, hipDevice_t dev);
 hipError_t hipDevicePrimaryCtxReset(hipDevice_t dev);
 hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t dev, unsigned int flags);
 
-/* ---- Peers --------------------------------------------------------------------------------------------------------------- */
+/* ---- Peers --------------------------------------------------------------------------------------------- */
 
 hipError_t hipMemcpyPeer(void *dst, int dstDeviceId, const void *src, int srcDeviceId, size_t sizeBytes);
 hipError_t hipMemcpyPeerAsync(void *dst, int dstDeviceId, const void *src, int srcDevice, size_t sizeBytes,
     hipStream_t stream);
 
-/* ---- Streams ------------------------------------------------------------------------------------------------------------- */
+/* ---- Streams ------------------------------------------------------------------------------------------- */
 
 hipError_t hipStreamCreate(hipStream_t *stream);
 hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags);
@@ -933,7 +933,7 @@ hipError_t hipStreamAddCallback_spt(hipStream_t stream, hipStreamCallback_t call
 hipError_t hipStreamIsCapturing_spt(hipStream_t stream, hipStreamCaptureStatus *pCaptureStatus);
 hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t fn, void *userData);
 
-/* ---- Events -------------------------------------------------------------------------------------------------------------- */
+/* ---- Events -------------------------------------------------------------------------------------------- */
 
 hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned int flags);
 hipError_t hipEventCreate(hipEvent_t *event);
@@ -944,7 +944,7 @@ hipError_t hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop);
 hipError_t hipEventQuery(hipEvent_t event);
 hipError_t hipEventRecord_spt(hipEvent_t event, hipStream_t stream);
 
-/* ---- Textures and surfaces ----------------------------------------------------------------------------------------------- */
+/* ---- Textures and surfaces ----------------------------------------------------------------------------- */
 
 struct hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, enum hipChannelFormatKind f);
 hipError_t hipCreateTextureObject(hipTextureObject_t *pTexObject, const hipResourceDesc *pResDesc,
@@ -1004,7 +1004,7 @@ hipError_t hipTexRefSetMipmapLevelClamp(textureReference *texRef, float minMipMa
 hipError_t hipTexRefSetMipmappedArray(textureReference *texRef, struct hipMipmappedArray *mipmappedArray,
     unsigned int Flags);
 
-/* ---- Modules and functions ----------------------------------------------------------------------------------------------- */
+/* ---- Modules and functions ----------------------------------------------------------------------------- */
 
 hipError_t hipFuncSetAttribute(const void *func, hipFuncAttribute attr, int value);
 hipError_t hipFuncSetCacheConfig(const void *func, hipFuncCache_t config);
@@ -1040,7 +1040,7 @@ hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numB
 const char *hipKernelNameRef(const hipFunction_t f);
 const char *hipKernelNameRefByPtr(const void *hostFunction, hipStream_t stream);
 
-/* ---- Launches ------------------------------------------------------------------------------------------------------------ */
+/* ---- Launches ------------------------------------------------------------------------------------------ */
 
 hipError_t hipLaunchCooperativeKernel(const void *f, dim3 gridDim, dim3 blockDimX, void **kernelParams,
     unsigned int sharedMemBytes, hipStream_t stream);
@@ -1059,7 +1059,7 @@ hipError_t hipLaunchCooperativeKernel_spt(const void *f, dim3 gridDim, dim3 bloc
 hipError_t hipLaunchKernel_spt(const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
     size_t sharedMemBytes, hipStream_t stream);
 
-/* ---- Occupancy ----------------------------------------------------------------------------------------------------------- */
+/* ---- Occupancy ----------------------------------------------------------------------------------------- */
 
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *f, int blockSize,
     size_t dynSharedMemPerBlk);
@@ -1068,7 +1068,7 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
 hipError_t hipOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, const void *f, size_t dynSharedMemPerBlk,
     int blockSizeLimit);
 
-/* ---- Arrays -------------------------------------------------------------------------------------------------------------- */
+/* ---- Arrays -------------------------------------------------------------------------------------------- */
 
 hipError_t hipMallocArray(hipArray_t *array, const hipChannelFormatDesc *desc, size_t width, size_t height,
     unsigned int flags);
@@ -1092,7 +1092,7 @@ hipError_t hipMipmappedArrayDestroy(hipMipmappedArray_t hMipmappedArray);
 hipError_t hipMipmappedArrayGetLevel(hipArray_t *pLevelArray, hipMipmappedArray_t hMipMappedArray,
     unsigned int level);
 
-/* ---- Copies and fills ---------------------------------------------------------------------------------------------------- */
+/* ---- Copies and fills ---------------------------------------------------------------------------------- */
 
 hipError_t hipMemcpy(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind);
 hipError_t hipMemcpyWithStream(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind, hipStream_t stream);
@@ -1192,7 +1192,7 @@ hipError_t hipMemcpy2DFromArrayAsync_spt(void *dst, size_t dpitch, hipArray_cons
 hipError_t hipMemcpy2DToArrayAsync_spt(hipArray_t dst, size_t wOffset, size_t hOffset, const void *src,
     size_t spitch, size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream);
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------------------------------------- */
 
 hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *devPtr);
 hipError_t hipIpcOpenMemHandle(void **devPtr, hipIpcMemHandle_t handle, unsigned int flags);
@@ -1249,7 +1249,7 @@ hipError_t hipMemPtrGetInfo(void *ptr, size_t *size);
 hipError_t hipMalloc3D(hipPitchedPtr *pitchedDevPtr, hipExtent extent);
 hipError_t hipMemGetAddressRange(hipDeviceptr_t *pbase, size_t *psize, hipDeviceptr_t dptr);
 #ifdef __cplusplus
-/* What clang calls for <<<>>>. */
+/* Called by clang's code for <<<>>>. */
 hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem = 0, hipStream_t stream = 0);
 #else
 hipError_t __hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, hipStream_t stream);

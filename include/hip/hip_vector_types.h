@@ -1,15 +1,15 @@
 /*
  * Anywarp's declaration of HIP, version 6.3: vectors.
  *
- * Written for this project: names, values and layouts are those of the interface, so that a program compiled with this file and one compiled
- * with any other header of the same version call the same library in the same way.
+ * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
+ * this file calls the library in the same way as one compiled with any other header of the same version.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #ifndef ANYWARP_HIP_HIP_VECTOR_TYPES_H
 #define ANYWARP_HIP_HIP_VECTOR_TYPES_H
 
-/* Two and four elements are aligned as one, three are not. */
+/* Vectors of two and four elements are aligned to their size; those of three, to one element. */
 #define ANYWARP_HIP_VECTORS(name, element)                                                                                    \
     typedef struct name##1 {                                                                                                  \
         element x;                                                                                                            \

@@ -1,8 +1,8 @@
 /*
- * Anywarp's declaration of HIP, version 6.3: compilation at run time, of which there is the linker.
+ * Anywarp's declaration of HIP, version 6.3: of run-time compilation, only the linker.
  *
- * Written for this project: names, values and layouts are those of the interface, so that a program compiled with this file and one compiled
- * with any other header of the same version call the same library in the same way.
+ * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
+ * this file calls the library in the same way as one compiled with any other header of the same version.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -27,7 +27,7 @@ typedef enum hiprtcResult {
     HIPRTC_ERROR_LINKING = 100,
 } hiprtcResult;
 
-/* One type with hipJitOption: a CUDA program uses CUjit_option for modules and for the linker. */
+/* The same type as hipJitOption, since a CUDA program uses CUjit_option both for modules and for the linker. */
 typedef hipJitOption hiprtcJIT_option;
 #define HIPRTC_JIT_MAX_REGISTERS ((hiprtcJIT_option)0)
 #define HIPRTC_JIT_THREADS_PER_BLOCK ((hiprtcJIT_option)1)

@@ -1,8 +1,8 @@
 /*
  * Anywarp's declaration of HIP, version 6.3: textures and surfaces.
  *
- * Written for this project: names, values and layouts are those of the interface, so that a program compiled with this file and one compiled
- * with any other header of the same version call the same library in the same way.
+ * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
+ * this file calls the library in the same way as one compiled with any other header of the same version.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -37,7 +37,7 @@ enum hipTextureFilterMode {
     hipFilterModeLinear = 1,
 };
 
-/* The driver style has names of its own for the same. */
+/* The same values under the driver API's names. */
 typedef enum hipTextureAddressMode HIPaddress_mode;
 #define HIP_TR_ADDRESS_MODE_WRAP ((enum hipTextureAddressMode)0)
 #define HIP_TR_ADDRESS_MODE_CLAMP ((enum hipTextureAddressMode)1)
