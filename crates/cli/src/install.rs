@@ -17,9 +17,9 @@ pub const LIBCUDA: &str = "libcuda.so.1";
 pub const PTXAS: &str = "ptxas";
 
 /// Folders that may hold the driver, likeliest first.
-fn candidates(exe: &Path) -> Vec<PathBuf> {
+fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {
     let folder_of_exe = exe.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut list: Vec<PathBuf> = host::options::path("ANYWARP_LIB").into_iter().collect();
+    let mut list: Vec<PathBuf> = options.lib.iter().cloned().collect();
     list.extend([folder_of_exe.join(BUILT), folder_of_exe.join(INSTALLED)]);
     list
 }

@@ -349,17 +349,8 @@ pub fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
     Some((hex(domain)?, hex(bus)?, hex(device)?))
 }
 
-/// The virtual devices that the environment asks for, all like `base`: `ANYWARP_DEVICES` (their number, 1 to
-/// 64), `ANYWARP_COMPUTE_CAPABILITY` (as `8.6`), `ANYWARP_MEMORY` (bytes of each, or with a suffix K, M, G or
-/// T). A value that cannot be read is told on standard error and passed over. Of these the process may see
-/// some only ([`crate::visible`]).
-pub fn virtual_devices(base: &DeviceInfo) -> Vec<DeviceInfo> {
-    let count = setting("ANYWARP_DEVICES", "a number from 1 to 64", |v| {
-        v.parse().ok().filter(|n| (1..=64).contains(n))
-    });
-    let capability = setting("ANYWARP_COMPUTE_CAPABILITY", "a capability such as 8.6", parse_capability);
-    let memory = setting("ANYWARP_MEMORY", "a size such as 8G", parse_size);
-    let count = count.unwrap_or(1);
+/// So many devices like `base`. The process may see only some of them ([`crate::visible`]).
+pub fn virtual_devices(base: &DeviceInfo, count: u32) -> Vec<DeviceInfo> {
     (0..count)
         .map(|i| {
             let mut info = base.clone();
