@@ -61,16 +61,16 @@ pub struct Form {
     /// Values lie in the warp's frame between blocks.
     pub in_frame: bool,
     /// Lines of LLVM IR from which an operation on vectors is a call of a function; `None`: none is.
-    pub routines: Option<usize>,
+    pub outlined: Option<usize>,
     /// Bytes of LLVM IR, at most; of the last, as many as are compiled at all.
     pub bytes: Option<usize>,
 }
 
 /// The forms, the best code first.
 pub const FORMS: [Form; 3] = [
-    Form { in_frame: false, routines: None, bytes: Some(2 << 20) },
-    Form { in_frame: false, routines: Some(24), bytes: Some(FULL) },
-    Form { in_frame: true, routines: Some(8), bytes: None },
+    Form { in_frame: false, outlined: None, bytes: Some(2 << 20) },
+    Form { in_frame: false, outlined: Some(24), bytes: Some(FULL) },
+    Form { in_frame: true, outlined: Some(8), bytes: None },
 ];
 
 /// What calls shorten a kernel's text by, at most: a form is not tried whose bound that does not reach.

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::compile::Request;
 use crate::effort::{self, Effort};
-use crate::kernel::shape::Specialisation;
+use crate::kernel::uniformity::Specialisation;
 use crate::target::Target;
 
 /// Everything that decides a kernel's code, besides the module and this compiler. The code generator is given
@@ -51,7 +51,7 @@ struct Object<'a> {
     code: CodeKey<'a>,
 }
 
-/// What names a text whose launches the cache may serve, whatever their shapes.
+/// What names a text whose launches the cache may serve, whatever their uniformity.
 #[derive(Hash)]
 struct Text<'a> {
     compiler: Compiler,

@@ -35,7 +35,7 @@ pub struct Args {
     /// Print the output of a stage instead of the table
     #[arg(long)]
     emit: Option<Stage>,
-    /// Show the IR after this pass (with wave, shapes or ranges). A kernel in per-lane mode goes from simplify to copies, yields and
+    /// Show the IR after this pass (with wave, uniformity or ranges). A kernel in per-lane mode goes from simplify to copies, yields and
     /// meetings, others through all but meetings
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
     after: Option<String>,
@@ -55,7 +55,7 @@ enum Stage {
     /// Wave IR, from the view of one lane
     Wave,
     /// Wave IR with how each value varies over a warp's lanes, divergence, and what stops keep
-    Shapes,
+    Uniformity,
     /// Wave IR with the range of each value
     Ranges,
     /// LLVM IR, a warp in vectors
@@ -190,7 +190,7 @@ impl Unit<'_> {
                 };
                 Ok(self.kernels.iter().filter_map(shown).collect())
             }
-            Stage::Shapes => each(&|request| simd::explained(request, View::Shapes, after)),
+            Stage::Uniformity => each(&|request| simd::explained(request, View::Uniformity, after)),
             Stage::Ranges => each(&|request| simd::explained(request, View::Ranges, after)),
             Stage::Llvm => each(&simd::ir),
             Stage::Asm => each(&simd::assembly),

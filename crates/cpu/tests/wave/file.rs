@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ; What the file is about, in prose.
-//! ; test shapes block=64               a stage's text, of which the following lines say what must be in it
+//! ; test uniformity block=64               a stage's text, of which the following lines say what must be in it
 //! ; see v2 stride 1                    in some line
 //! ; check v3 = $sum                    in a line after the one before
 //! ; next exit                          in the next line
@@ -16,7 +16,7 @@
 //!     v0 = const.i8 300                ; error: 300 is no i8
 //! ```
 //!
-//! The stages: `wave` (IR), `shapes`, `ranges` (IR with notes), `llvm`. `after=PASS`: what that pass leaves. `block=16x16`: threads of a block (32).
+//! The stages: `wave` (IR), `uniformity`, `ranges` (IR with notes), `llvm`. `after=PASS`: what that pass leaves. `block=16x16`: threads of a block (32).
 //! `kernel=NAME`: of several. `cpu=x86-64-v4`: for AVX-512, otherwise AVX2. `per-lane`: each lane goes on for itself.
 
 use super::pattern::{Captured, Pattern};
@@ -53,7 +53,7 @@ const RUN: [&str; 5] = ["run", "expect", "fault", "source", "prints"];
 fn section(line: usize, text: &str) -> Result<Section, String> {
     let mut words = text.split_whitespace();
     let stage = words.next().unwrap_or_default().to_owned();
-    if !["wave", "shapes", "ranges", "llvm"].contains(&stage.as_str()) {
+    if !["wave", "uniformity", "ranges", "llvm"].contains(&stage.as_str()) {
         return Err(format!("there is no stage `{stage}`"));
     }
     let mut s = Section { line, stage, block: [32, 1, 1], ..Section::default() };

@@ -90,7 +90,7 @@ fn stage(module: &Module, section: &Section) -> Result<String, String> {
     let request = Request { module, kernel, unit: [0; 32], code, llvm: &Search::default() };
     let after = section.after.as_deref();
     match section.stage.as_str() {
-        "shapes" => simd::explained(&request, View::Shapes, after).map_err(|e| e.to_string()),
+        "uniformity" => simd::explained(&request, View::Uniformity, after).map_err(|e| e.to_string()),
         "ranges" => simd::explained(&request, View::Ranges, after).map_err(|e| e.to_string()),
         "llvm" => simd::ir(&request).map_err(|e| e.to_string()),
         _ => {
@@ -225,7 +225,7 @@ fn false_expectations_fail() {
     let body = "kernel @k {\n    param_size 8\n    param 0: offset 0, size 8, align 8\nblock0:\n    v0 = const.i64 0\n    \
                 v1 = load.param.weak.i64 v0\n    v2 = const.i32 7\n    store.global.weak.i32 v1, v2\n    exit\n}\n";
     let held = |head: &str| check("", &format!("{head}\n{body}"), &workers, false).is_ok();
-    assert!(held("; test shapes\n; see v1 uniform") && !held("; test shapes\n; see v1 varying"));
+    assert!(held("; test uniformity\n; see v1 uniform") && !held("; test uniformity\n; see v1 varying"));
     assert!(held("; test ranges\n; see v2 7") && !held("; test ranges\n; see v2 8"));
     assert!(!held("; test wave\n;| nothing") && !held("; test llvm\n; refused nothing"));
     assert!(

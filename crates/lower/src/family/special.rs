@@ -231,7 +231,7 @@ fn double(l: &mut Lower, op: SfuOp, a: Value) -> Value {
     let r = e.unit(op, single);
     // Adds the exponents of the f32 result and of the scale.
     let r = e.shift(ShiftOp::ShrU, r, EXTRA_FRACTION);
-    let bias = if root { F64_BIAS + (F64_BIAS + 1) / 2 - F32_BIAS } else { 2 * F64_BIAS - F32_BIAS };
+    let bias = if root { F64_BIAS + F64_BIAS.div_ceil(2) - F32_BIAS } else { 2 * F64_BIAS - F32_BIAS };
     let r = e.int(IntOp::Add, r, bias << F64_FRACTION);
     let scale = e.shift(ShiftOp::Shl, scale, F64_FRACTION);
     let mut r = e.l.op1(Op::Int(IntOp::Sub, I), &[r, scale]);

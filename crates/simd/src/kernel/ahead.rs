@@ -12,8 +12,8 @@ use wave::{Function, Inst, LANES, Loc, Ty, Value};
 
 use super::Kernel;
 use super::cfg::{Cfg, Loop};
-use super::shape::Shapes;
 use super::spin::Made;
+use super::uniformity::Uniformity;
 use crate::ir::Bin;
 
 /// How far ahead of its use memory is prefetched in a loop without stops, in operations of wave IR.
@@ -39,7 +39,7 @@ enum Step {
 
 /// Puts [`Op::Prefetch`] before loads that move far in a round, in innermost loops and in loops with stops.
 /// Answers whether there were any.
-pub fn ask(func: &mut Function, cfg: &Cfg, shapes: &Shapes) -> bool {
+pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> bool {
     let made = Made::new(func, cfg);
     let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();
     let mut types = Vec::new();
@@ -48,12 +48,12 @@ pub fn ask(func: &mut Function, cfg: &Cfg, shapes: &Shapes) -> bool {
         let insts = || l.blocks.iter().flat_map(|&b| &func.blocks[b].insts);
         let stops = insts().any(|i| i.op.suspends());
         let innermost = l.blocks.iter().all(|&b| own(b));
-        if shapes.divergent_loop[i] || !(stops || innermost) {
+        if uniformity.divergent_loop[i] || !(stops || innermost) {
             continue;
         }
         let rounds = if stops { 1 } else { (OPERATIONS / insts().count().max(1)).clamp(1, ROUNDS) };
         let blocks = l.blocks.iter().copied().filter(|&b| own(b));
-        let Some(loads) = rows(func, shapes, blocks) else { continue };
+        let Some(loads) = rows(func, uniformity, blocks) else { continue };
         for (b, at, address) in loads {
             let (steps, out) = (BTreeMap::new(), Vec::new());
             let mut walk = Walk { func, cfg, made: &made, l, types: &mut types, steps, out };
@@ -87,7 +87,7 @@ pub fn ask(func: &mut Function, cfg: &Cfg, shapes: &Shapes) -> bool {
 /// there are too many.
 fn rows(
     func: &Function,
-    shapes: &Shapes,
+    uniformity: &Uniformity,
     blocks: impl Iterator<Item = usize>,
 ) -> Option<Vec<(usize, usize, Value)>> {
     let mut loads: Vec<(usize, usize, Value)> = Vec::new();
@@ -96,7 +96,7 @@ fn rows(
             if let Op::Load { mem, .. } = inst.op
                 && mem.space == Space::Global
                 && mem.order == Order::Weak
-                && shapes.values[inst.args[0].index()].group >= ROW
+                && uniformity.values[inst.args[0].index()].group >= ROW
                 && loads.iter().all(|l| l.2 != inst.args[0])
             {
                 loads.push((b, at, inst.args[0]));
@@ -317,18 +317,18 @@ const LINE: i64 = 64;
 impl Kernel<'_> {
     /// Prefetches what lies at a warp's addresses, if that is a few lines.
     pub fn prefetch(&mut self, address: Value, space: Space) {
-        let shape = self.facts.shapes.values[address.index()].clone();
+        let variation = self.facts.uniformity.values[address.index()].clone();
         if !matches!(space, Space::Global | Space::Generic) {
             return;
         }
-        let group = shape.group;
+        let group = variation.group;
         if group < ROW {
             return;
         }
         for lane in (0..LANES).step_by(group) {
             // The first lane's address is known without the guard that the others' may need.
             let first = if lane == 0 { self.first_lane(address) } else { self.lane(address, lane) };
-            let offsets = &shape.offsets[lane..lane + group];
+            let offsets = &variation.offsets[lane..lane + group];
             let mut lines: Vec<i64> = offsets.iter().map(|o| o.div_euclid(LINE) * LINE).collect();
             lines.sort_unstable();
             lines.dedup();

@@ -209,10 +209,10 @@ impl Kernel<'_> {
         self.check_atomic(inst, t, mem, i64::from(offset));
         let used = inst.results.iter().any(|r| self.facts.used.contains(r));
         let address =
-            self.facts.shapes.values[inst.args[0].index()].is_uniform() && mem.space != Space::Local;
+            self.facts.uniformity.values[inst.args[0].index()].is_uniform() && mem.space != Space::Local;
         let reduced = reduction(op, ty).filter(|_| address);
         let operand = inst.args[1];
-        let uniform = self.facts.shapes.values[operand.index()].is_uniform();
+        let uniform = self.facts.uniformity.values[operand.index()].is_uniform();
         match reduced {
             Some((name, identity)) if !used => {
                 let v = self.vector(operand);
@@ -270,7 +270,7 @@ impl Kernel<'_> {
         let mut operands = Vec::new();
         for (i, &v) in inst.args[1..].iter().enumerate() {
             // Uniform operands need no array.
-            operands.push(if self.facts.shapes.values[v.index()].is_uniform() {
+            operands.push(if self.facts.uniformity.values[v.index()].is_uniform() {
                 Err(self.first_lane(v))
             } else {
                 let w = self.vector(v);

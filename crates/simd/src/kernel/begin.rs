@@ -15,7 +15,7 @@ impl Kernel<'_> {
     fn beginning(&self, b: usize, whole: bool) -> Option<usize> {
         let leaves = |d: usize| {
             let mut around = self.facts.cfg.around(d);
-            let ends = |i: usize| whole && self.facts.shapes.divergent_loop[i];
+            let ends = |i: usize| whole && self.facts.uniformity.divergent_loop[i];
             around.find(|(i, l)| !l.contains[b] || ends(*i)).map(|(_, l)| l.header)
         };
         let mut d = self.facts.cfg.idom[b]?;
@@ -29,7 +29,7 @@ impl Kernel<'_> {
     pub fn beginnings(&mut self) -> BTreeMap<Option<usize>, Vec<Inst>> {
         let mut clears: BTreeMap<Option<usize>, Vec<Inst>> = BTreeMap::new();
         for b in self.facts.cfg.order.clone() {
-            if self.facts.shapes.masked[b] {
+            if self.facts.uniformity.masked[b] {
                 let at = self.beginning(b, false);
                 // A warp that is resumed comes by other ways; in its frame all masks are as they were.
                 if self.facts.suspends && !self.facts.in_frame && at.is_some() {
@@ -40,11 +40,11 @@ impl Kernel<'_> {
                 clears.entry(at).or_default().extend(clear);
             }
             let data = &self.facts.func.blocks[b];
-            let joined = data.params.iter().filter(|_| self.facts.shapes.joins[b]);
+            let joined = data.params.iter().filter(|_| self.facts.uniformity.joins[b]);
             let escaping = data.params.iter().chain(data.insts.iter().flat_map(|i| i.results.iter()));
-            let escaping = escaping.filter(|v| self.facts.shapes.escaping[v.index()]);
+            let escaping = escaping.filter(|v| self.facts.uniformity.escaping[v.index()]);
             let filled: Vec<_> = joined
-                .map(|v| (*v, self.facts.shapes.escaping[v.index()]))
+                .map(|v| (*v, self.facts.uniformity.escaping[v.index()]))
                 .chain(escaping.map(|v| (*v, true)))
                 .collect();
             for (v, whole) in filled {

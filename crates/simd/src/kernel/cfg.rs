@@ -187,7 +187,7 @@ impl Cfg {
         Ok(Cfg { succs, preds, order, position, idom, ipdom, loops, around })
     }
 
-    /// A graph of any shape, in reverse post-order; there are no post-dominators, and loops only once [`Cfg::find_loops`] was asked for them.
+    /// A graph of any variation, in reverse post-order; there are no post-dominators, and loops only once [`Cfg::find_loops`] was asked for them.
     pub fn of_any_shape(func: &Function) -> Cfg {
         let Graph { succs, preds, post, .. } = Graph::new(func);
         let n = succs.len();
@@ -199,7 +199,7 @@ impl Cfg {
         Cfg { succs, preds, order, position, idom, ipdom: vec![None; n], loops: Vec::new(), around }
     }
 
-    /// The loops of a graph of any shape. A loop is what an edge against the order closes: the blocks that are on a way round through its
+    /// The loops of a graph of any variation. A loop is what an edge against the order closes: the blocks that are on a way round through its
     /// target; they need be neither contiguous nor nested. The time grows with loops times blocks.
     pub fn find_loops(&mut self) {
         let n = self.succs.len();

@@ -5,7 +5,7 @@ use wave::op::{IntCmp, IntOp, IntUnOp, Op};
 use wave::{Block, Inst, LANES, Ty, Value};
 
 use super::Kernel;
-use super::shape::Shape;
+use super::uniformity::Variation;
 use super::value::Rep;
 use crate::ir::{Bin, Cast, Cmp, Operand, Type};
 use crate::lanewise::predicate;
@@ -23,9 +23,9 @@ enum Row {
 }
 
 /// The largest groups, of eight lanes at least, whose lanes are alike or consecutive.
-fn rows(shape: &Shape) -> Option<(usize, Row)> {
-    [LANES, 16, 8].into_iter().filter(|&g| g <= shape.group).find_map(|size| {
-        let s = shape.regroup(size);
+fn rows(variation: &Variation) -> Option<(usize, Row)> {
+    [LANES, 16, 8].into_iter().filter(|&g| g <= variation.group).find_map(|size| {
+        let s = variation.regroup(size);
         let row = if s.is_flat() {
             Row::Flat
         } else if s.has_stride(1) {
@@ -42,7 +42,7 @@ impl Kernel<'_> {
     pub fn compared_by_rows(&mut self, inst: &Inst) -> Option<Operand> {
         let Op::IntCmp(cmp, ty @ (Ty::I32 | Ty::I64)) = inst.op else { return None };
         let [x, y] = inst.args[..] else { return None };
-        let uniform = |k: &Self, v: Value| k.facts.shapes.values[v.index()].is_uniform();
+        let uniform = |k: &Self, v: Value| k.facts.uniformity.values[v.index()].is_uniform();
         let (v, bound, cmp) = if uniform(self, y) {
             (x, y, cmp)
         } else if uniform(self, x) {
@@ -50,8 +50,8 @@ impl Kernel<'_> {
         } else {
             return None;
         };
-        let shape = self.facts.shapes.values[v.index()].clone();
-        let (size, row) = rows(&shape).filter(|_| !shape.needs_guard())?;
+        let variation = self.facts.uniformity.values[v.index()].clone();
+        let (size, row) = rows(&variation).filter(|_| !variation.needs_guard())?;
         let signed = self.orders_as_signed(cmp, ty, v, bound, size as i128 - 1);
         if row == Row::Consecutive && signed.is_none() {
             return None;

@@ -55,7 +55,7 @@ impl Kernel<'_> {
         let ends = |l: &super::cfg::Loop| !l.contains[to] || l.header == to;
         let loops = self.facts.cfg.around(from);
         loops
-            .filter(|(i, l)| self.facts.shapes.divergent_loop[*i] && ends(l))
+            .filter(|(i, l)| self.facts.uniformity.divergent_loop[*i] && ends(l))
             .map(|(_, l)| 2 * l.last + 1)
             .collect()
     }
@@ -79,7 +79,7 @@ impl Kernel<'_> {
             self.declare_slot(v);
         }
         for b in 0..self.facts.func.blocks.len() {
-            if self.facts.shapes.masked[b] {
+            if self.facts.uniformity.masked[b] {
                 self.place_slot(names::coming(b), Type::MASK);
                 self.place_slot(names::here(b), Type::MASK);
             }
@@ -101,7 +101,7 @@ impl Kernel<'_> {
                 .facts
                 .cfg
                 .around(b)
-                .filter(|(i, l)| l.last == position && self.facts.shapes.divergent_loop[*i]);
+                .filter(|(i, l)| l.last == position && self.facts.uniformity.divergent_loop[*i]);
             let ending: Vec<usize> = loops.map(|(i, _)| i).collect();
             if ending.len() > 1 {
                 return Err(Unsupported("divergent loops that end together".into()));
@@ -141,7 +141,7 @@ impl Kernel<'_> {
         self.cursor.guards.clear();
         self.cursor.lanes.clear();
         self.out.ir.label(names::place(place));
-        if self.facts.shapes.masked[b] {
+        if self.facts.uniformity.masked[b] {
             let m = self.take_mask(b);
             let cheap = data.insts.len() <= 6
                 && data.insts.iter().all(|i| i.op.is_pure())
@@ -165,7 +165,7 @@ impl Kernel<'_> {
         if let Some(clear) = self.out.begin.remove(&Some(b)) {
             self.out.ir.splice(clear);
         }
-        self.cursor.full = self.facts.always_full && !self.facts.shapes.masked[b];
+        self.cursor.full = self.facts.always_full && !self.facts.uniformity.masked[b];
         if self.cursor.full || !self.worth_two_versions(b) {
             return self.contents(b, &data, &pending, live);
         }
@@ -192,7 +192,7 @@ impl Kernel<'_> {
         let data = self.block_data(b);
         let vectors = |i: &wave::Inst| {
             matches!(i.op, Op::Load { .. } | Op::Store { .. })
-                && !self.facts.shapes.values[i.args[0].index()].is_uniform()
+                && !self.facts.uniformity.values[i.args[0].index()].is_uniform()
         };
         let loops = self.in_divergent_loop(b) && data.insts.len() >= 4;
         // A large kernel has no room for it.
@@ -200,7 +200,7 @@ impl Kernel<'_> {
     }
 
     pub fn in_divergent_loop(&self, b: usize) -> bool {
-        self.facts.cfg.around(b).any(|(i, _)| self.facts.shapes.divergent_loop[i])
+        self.facts.cfg.around(b).any(|(i, _)| self.facts.uniformity.divergent_loop[i])
     }
 
     /// A block's operations and its end.
@@ -246,33 +246,33 @@ impl Kernel<'_> {
             .collect();
         let own = self.cursor.mask;
         // Where lanes meet, others keep what they brought.
-        let own_mask = mask.or(self.facts.shapes.masked[from].then_some(own));
+        let own_mask = mask.or(self.facts.uniformity.masked[from].then_some(own));
         let mut written = Vec::new();
         for ((&p, &a), rep) in params.iter().zip(&to.args).zip(reps) {
-            let shape = self.facts.shapes.values[p.index()].clone();
-            let rep = if shape.is_uniform() || shape.is_pattern() {
+            let variation = self.facts.uniformity.values[p.index()].clone();
+            let rep = if variation.is_uniform() || variation.is_pattern() {
                 rep
             } else {
                 // Where its guard fails, a pattern's offsets are wrong: only its own vector has the lanes'
                 // values.
                 let rep = self.complete(a, rep);
-                let from = self.facts.shapes.values[a.index()].clone();
+                let from = self.facts.uniformity.values[a.index()].clone();
                 Rep::Vector(self.spread(self.func_ty(a), &rep, &from.offsets))
             };
             let rep = self.complete(a, rep);
             let rep = self.fit(p, rep);
-            let guard = shape.needs_guard().then(|| self.guard(a).unwrap_or(Operand::TRUE));
+            let guard = variation.needs_guard().then(|| self.guard(a).unwrap_or(Operand::TRUE));
             written.push((p, rep, guard));
         }
         // All are read before the first is written: parameters may change places.
         for (p, rep, guard) in written {
-            let kept = self.facts.shapes.joins[target] || self.facts.shapes.escaping[p.index()];
+            let kept = self.facts.uniformity.joins[target] || self.facts.uniformity.escaping[p.index()];
             self.write_slot(p, &rep, guard, own_mask.filter(|_| kept));
         }
         if self.per_lane() {
             let bits = self.bits_of(mask.unwrap_or(own));
             self.join_word(names::coming(target), bits);
-        } else if self.facts.shapes.masked[target] {
+        } else if self.facts.uniformity.masked[target] {
             let m = mask.unwrap_or(own);
             let slot = names::coming(target);
             let old = self.load_slot(slot, Type::MASK);
@@ -307,7 +307,11 @@ impl Kernel<'_> {
         set.extend(&latches);
         let back = self.facts.cfg.is_back_edge(from, to);
         let header_waits = back
-            && self.facts.cfg.around(to).any(|(i, l)| l.header == to && self.facts.shapes.divergent_loop[i]);
+            && self
+                .facts
+                .cfg
+                .around(to)
+                .any(|(i, l)| l.header == to && self.facts.uniformity.divergent_loop[i]);
         if back && !header_waits {
             // A uniform loop: straight back, with no more pending than the header knows.
             let known = self.cursor.pending.get(&self.place(to)).cloned().unwrap_or_default();
@@ -324,7 +328,7 @@ impl Kernel<'_> {
 
     /// A block's end.
     pub fn terminator(&mut self, b: usize, data: &BlockData, pending: &BTreeSet<usize>) -> Result<()> {
-        let uniform = super::shape::chosen_uniformly(&self.facts.shapes, &data.term);
+        let uniform = super::uniformity::chosen_uniformly(&self.facts.uniformity, &data.term);
         match &data.term {
             Terminator::Jump(to) => {
                 self.edge(b, to, None)?;

@@ -10,9 +10,9 @@ use wave::{FuncId, Function, Inst, LANES, Module, Terminator, Value};
 use super::aligned;
 use super::cfg::Cfg;
 use super::explain::{Told, Watch};
+use super::outline::Outlined;
 use super::passes::{self, Analyses, Pass, Work};
-use super::routine::Routines;
-use super::shape::{self, Specialisation};
+use super::uniformity::{self, Specialisation};
 use super::{
     Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, memory,
     nan, per_lane,
@@ -36,7 +36,7 @@ pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) ->
     let bounded = |share: usize, make: &dyn Fn(&Form) -> Result<Emitted>| -> Result<Bounded> {
         // Only its text shows how much there is to compile.
         let mut bytes = 0;
-        for form in FORMS.iter().filter(|f| f.in_frame || !large && (!any_size || f.routines.is_some())) {
+        for form in FORMS.iter().filter(|f| f.in_frame || !large && (!any_size || f.outlined.is_some())) {
             let bytes_of = |bytes: usize| if any_size { usize::MAX } else { bytes.min(bound) };
             let most = bytes_of(form.bytes.map_or(bound, |bytes| bytes / share));
             if most < bytes / effort::SHRINKS {
@@ -126,9 +126,9 @@ impl<'a> Unit<'a> {
         // Nobody waits where nobody comes.
         let reached: BTreeSet<usize> = cfg.order.iter().copied().collect();
         waits.stops.retain(|b| reached.contains(b));
-        let ranges = Ranges::of(&func, &|reg| shape::register(reg, &self.spec));
-        let shapes = shape::apart(&func, &cfg, &self.spec, &ranges);
-        let mut facts = self.facts(func, Analyses { cfg, shapes, ranges }, true);
+        let ranges = Ranges::of(&func, &|reg| uniformity::register(reg, &self.spec));
+        let uniformity = uniformity::apart(&func, &cfg, &self.spec, &ranges);
+        let mut facts = self.facts(func, Analyses { cfg, uniformity, ranges }, true);
         facts.in_frame = form.in_frame || per_lane::in_frame(facts.suspends, facts.slotted.len());
         facts.suspends = facts.in_frame;
         let mut k = Kernel::new(facts, Strategy::PerLane(waits), form);
@@ -139,7 +139,7 @@ impl<'a> Unit<'a> {
 
     /// What is known of a function that is to be written as it is. Where `in_frame` holds, constants have no slots.
     fn facts(self, func: Function, analyses: Analyses, in_frame: bool) -> Facts<'a> {
-        let Analyses { cfg, shapes, ranges } = analyses;
+        let Analyses { cfg, uniformity, ranges } = analyses;
         let insts = || func.blocks.iter().flat_map(|b| &b.insts);
         let suspends = insts().any(|i| i.op.suspends());
         let constants: BTreeMap<Value, u128> = insts()
@@ -178,7 +178,7 @@ impl<'a> Unit<'a> {
             constants,
             func,
             cfg,
-            shapes,
+            uniformity,
             ranges,
         }
     }
@@ -188,7 +188,7 @@ impl<'a> Kernel<'a> {
     fn new(facts: Facts<'a>, strategy: Strategy, form: &Form) -> Self {
         let per_lane = matches!(strategy, Strategy::PerLane(_));
         let out = Output {
-            routines: Routines::from(form.routines),
+            outlined: Outlined::from(form.outlined),
             row: form.in_frame.then_some(0),
             report: Report { per_lane, ..Report::default() },
             ..Output::default()
@@ -229,8 +229,8 @@ impl Facts<'_> {
     fn leaves_early(&self) -> bool {
         let ends = |b: &usize| matches!(self.func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
         let at_once =
-            |b: usize| self.cfg.preds[b].iter().any(|&p| self.shapes.divergent[p] && self.before_stop[p]);
-        self.cfg.order.iter().copied().filter(ends).any(|b| self.shapes.masked[b] || at_once(b))
+            |b: usize| self.cfg.preds[b].iter().any(|&p| self.uniformity.divergent[p] && self.before_stop[p]);
+        self.cfg.order.iter().copied().filter(ends).any(|b| self.uniformity.masked[b] || at_once(b))
     }
 }
 

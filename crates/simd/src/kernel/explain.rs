@@ -1,6 +1,6 @@
 //! What the compiler knows of a kernel, for people: its wave IR after each pass, and notes on each line of it.
 //!
-//! `anywarp compile --emit shapes`, `--emit ranges` and `--after PASS` print this, and the files of `tests/wave` hold it against what they expect.
+//! `anywarp compile --emit uniformity`, `--emit ranges` and `--after PASS` print this, and the files of `tests/wave` hold it against what they expect.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use wave::{Block, FuncId, Function, LANES, Line, Module, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
 use super::passes::{self, Analyses};
-use super::shape::{Guard, Shape, Shapes};
+use super::uniformity::{Guard, Uniformity, Variation};
 use super::{Kernel, Result, Unsupported, stop};
 use crate::key::CodeKey;
 
@@ -32,7 +32,7 @@ pub type Watch<'w> = &'w dyn Fn(Told<'_>);
 pub enum View {
     /// How values vary over the lanes of a warp, which branches are divergent, what lives across stops. What is *guarded* holds only where a test
     /// at run time finds it so.
-    Shapes,
+    Uniformity,
     /// Which numbers values may be.
     Ranges,
 }
@@ -82,8 +82,8 @@ pub fn explain(
         let stage = stages.into_iter().find(|(name, _)| *name == after);
         let (_, func) =
             stage.ok_or_else(|| Unsupported(format!("its code is made without the pass `{after}`")))?;
-        let Analyses { cfg, shapes, ranges } = Analyses::of(&func, &code.spec)?;
-        let notes = Notes::new(&func, &cfg, &shapes, &ranges, None);
+        let Analyses { cfg, uniformity, ranges } = Analyses::of(&func, &code.spec)?;
+        let notes = Notes::new(&func, &cfg, &uniformity, &ranges, None);
         return Ok(notes.text(module, view));
     }
     let (reason, text) = (RefCell::new(None), RefCell::new(String::new()));
@@ -91,7 +91,8 @@ pub fn explain(
         Told::Pass(..) => {}
         Told::Refused(why) => *reason.borrow_mut() = Some(why.to_owned()),
         Told::Kernel(k) => {
-            let notes = Notes::new(&k.facts.func, &k.facts.cfg, &k.facts.shapes, &k.facts.ranges, Some(k));
+            let notes =
+                Notes::new(&k.facts.func, &k.facts.cfg, &k.facts.uniformity, &k.facts.ranges, Some(k));
             let how = match &*reason.borrow() {
                 Some(why) => format!("; per-lane mode: {why}\n"),
                 None => "; lanes run together\n".to_owned(),
@@ -106,7 +107,7 @@ pub fn explain(
 struct Notes<'a> {
     func: &'a Function,
     cfg: &'a Cfg,
-    shapes: &'a Shapes,
+    uniformity: &'a Uniformity,
     ranges: &'a Ranges,
     /// Its code has been written.
     kernel: Option<&'a Kernel<'a>>,
@@ -122,7 +123,7 @@ impl<'a> Notes<'a> {
     fn new(
         func: &'a Function,
         cfg: &'a Cfg,
-        shapes: &'a Shapes,
+        uniformity: &'a Uniformity,
         ranges: &'a Ranges,
         kernel: Option<&'a Kernel<'a>>,
     ) -> Notes<'a> {
@@ -132,12 +133,12 @@ impl<'a> Notes<'a> {
             let results = data.insts.iter().flat_map(|i| i.results.iter());
             data.params.iter().chain(results).for_each(|v| made[v.index()] = Some(block));
         }
-        Notes { func, cfg, shapes, ranges, kernel, made }
+        Notes { func, cfg, uniformity, ranges, kernel, made }
     }
 
     /// What holds for the whole kernel.
     fn head(&self, view: View) -> String {
-        let Some(k) = self.kernel.filter(|_| view == View::Shapes) else { return String::new() };
+        let Some(k) = self.kernel.filter(|_| view == View::Uniformity) else { return String::new() };
         let mut text = format!("; order: {}\n", list(self.cfg.order.iter().map(|b| Block(*b as u32))));
         let facts = [
             (k.facts.always_full, "; no lane exits early\n"),
@@ -179,7 +180,7 @@ impl<'a> Notes<'a> {
             .map(|_| stop::live_in(self.func, self.cfg));
         let notes = |line: Line| {
             let notes = match view {
-                View::Shapes => self.shape_notes(line, live.as_deref().unwrap_or_default()),
+                View::Uniformity => self.shape_notes(line, live.as_deref().unwrap_or_default()),
                 View::Ranges => self.range_notes(line),
             };
             notes.join("; ")
@@ -190,7 +191,7 @@ impl<'a> Notes<'a> {
     fn shape_notes(&self, line: Line, live: &[BTreeSet<Value>]) -> Vec<String> {
         let value = |v: &Value| {
             let raw = self.kernel.is_some_and(|k| k.facts.raw.contains(v));
-            format!("{v} {}{}", shown(&self.shapes.values[v.index()]), if raw { ", any NaN" } else { "" })
+            format!("{v} {}{}", shown(&self.uniformity.values[v.index()]), if raw { ", any NaN" } else { "" })
         };
         match line {
             Line::Head(block) => self.head_notes(block, &value),
@@ -207,7 +208,7 @@ impl<'a> Notes<'a> {
             }
             Line::End(block) => {
                 let term = &self.func.block(block).term;
-                let parts = self.shapes.divergent[block.index()];
+                let parts = self.uniformity.divergent[block.index()];
                 match term {
                     Terminator::Branch { .. } | Terminator::Switch { .. } if parts => {
                         vec!["divergent".into()]
@@ -231,13 +232,13 @@ impl<'a> Notes<'a> {
             return notes;
         }
         for (i, l) in self.cfg.loops.iter().enumerate().filter(|(_, l)| l.header == b) {
-            let apart = if self.shapes.divergent_loop[i] { ", divergent" } else { "" };
+            let apart = if self.uniformity.divergent_loop[i] { ", divergent" } else { "" };
             notes.push(format!("loop of {}{apart}", list(l.blocks.iter().map(|b| Block(*b as u32)))));
         }
-        if self.shapes.masked[b] {
+        if self.uniformity.masked[b] {
             notes.push("masked".into());
         }
-        if self.shapes.joins[b] {
+        if self.uniformity.joins[b] {
             notes.push("join".into());
         }
         notes
@@ -283,42 +284,45 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// A shape in words.
-fn shown(shape: &Shape) -> String {
-    let mut text = pattern(shape);
-    match shape.guard {
-        _ if !shape.needs_guard() => {}
+/// A variation in words.
+fn shown(variation: &Variation) -> String {
+    let mut text = pattern(variation);
+    match variation.guard {
+        _ if !variation.needs_guard() => {}
         Guard::All => text += ", guarded",
         _ => text += ", offsets guarded",
     }
-    if let Some(max) = shape.max {
+    if let Some(max) = variation.max {
         text += &format!(", at most {max}");
     }
-    if shape.group == LANES && (1..32).contains(&shape.zeros) {
-        text += &format!(", first a multiple of {}", 1u64 << shape.zeros);
+    if variation.group == LANES && (1..32).contains(&variation.zeros) {
+        text += &format!(", first a multiple of {}", 1u64 << variation.zeros);
     }
     text
 }
 
 /// `uniform`, `stride 4`, `stride 1 in rows of 16`, `uniform in groups of 8`, `varying`.
-fn pattern(shape: &Shape) -> String {
-    if shape.group == 1 {
+fn pattern(variation: &Variation) -> String {
+    if variation.group == 1 {
         return "varying".into();
     }
-    let groups = if shape.group == LANES { String::new() } else { format!(" in groups of {}", shape.group) };
-    if shape.is_flat() {
+    let groups =
+        if variation.group == LANES { String::new() } else { format!(" in groups of {}", variation.group) };
+    if variation.is_flat() {
         return format!("uniform{groups}");
     }
-    let offsets = &shape.offsets[..shape.group];
-    if shape.has_stride(offsets[1]) {
+    let offsets = &variation.offsets[..variation.group];
+    if variation.has_stride(offsets[1]) {
         return format!("stride {}{groups}", offsets[1]);
     }
     // Rows of so many lanes, and what lies between their first ones.
-    let rows = [2, 4, 8, 16].into_iter().filter(|&n| n < shape.group).find_map(|n| {
+    let rows = [2, 4, 8, 16].into_iter().filter(|&n| n < variation.group).find_map(|n| {
         let (step, between) = (offsets[1], offsets[n]);
         let fits = |l: usize| (l % n) as i64 * step + (l / n) as i64 * between == offsets[l];
         let row = if step == 0 { "uniform".to_owned() } else { format!("stride {step}") };
-        (0..shape.group).all(fits).then(|| format!("{row} in rows of {n} that are {between} apart{groups}"))
+        (0..variation.group)
+            .all(fits)
+            .then(|| format!("{row} in rows of {n} that are {between} apart{groups}"))
     });
     rows.unwrap_or_else(|| format!("offsets {}{groups}", list(offsets)))
 }
@@ -344,16 +348,16 @@ mod tests {
 
     use super::*;
 
-    fn offsets(group: usize, of: impl Fn(usize) -> i64) -> Shape {
+    fn offsets(group: usize, of: impl Fn(usize) -> i64) -> Variation {
         let offsets: [i64; LANES] = std::array::from_fn(|l| of(l % group));
-        Shape { group, offsets: Rc::new(offsets), ..Shape::varying() }
+        Variation { group, offsets: Rc::new(offsets), ..Variation::varying() }
     }
 
     #[test]
     fn shapes_in_words() {
         let cases = [
-            (Shape::varying(), "varying"),
-            (Shape::uniform(), "uniform"),
+            (Variation::varying(), "varying"),
+            (Variation::uniform(), "uniform"),
             (offsets(32, |l| 4 * l as i64), "stride 4"),
             (offsets(16, |l| -(l as i64)), "stride -1 in groups of 16"),
             (offsets(8, |_| 0), "uniform in groups of 8"),
@@ -361,15 +365,15 @@ mod tests {
             (offsets(32, |l| (l / 16) as i64), "uniform in rows of 16 that are 1 apart"),
             (offsets(4, |l| [0, 3, 1, 7][l]), "offsets 0, 3, 1, 7 in groups of 4"),
             (
-                Shape { max: Some(9), zeros: 2, ..Shape::uniform() },
+                Variation { max: Some(9), zeros: 2, ..Variation::uniform() },
                 "uniform, at most 9, first a multiple of 4",
             ),
-            (Shape { guard: Guard::All, ..Shape::uniform() }, "uniform, guarded"),
-            (Shape { guard: Guard::Offsets, ..Shape::uniform() }, "uniform"),
-            (Shape { guard: Guard::Offsets, ..offsets(32, |l| l as i64) }, "stride 1, offsets guarded"),
+            (Variation { guard: Guard::All, ..Variation::uniform() }, "uniform, guarded"),
+            (Variation { guard: Guard::Offsets, ..Variation::uniform() }, "uniform"),
+            (Variation { guard: Guard::Offsets, ..offsets(32, |l| l as i64) }, "stride 1, offsets guarded"),
         ];
-        for (shape, words) in cases {
-            assert_eq!(shown(&shape), words);
+        for (variation, words) in cases {
+            assert_eq!(shown(&variation), words);
         }
     }
 

@@ -5,7 +5,7 @@
 use wave::op::{IntOp, Op, ShiftOp};
 use wave::{Inst, LANES, Ty, Value};
 
-use super::shape::Shape;
+use super::uniformity::Variation;
 use super::value::Rep;
 use super::{Kernel, Result};
 use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Type};
@@ -22,7 +22,7 @@ fn counts(op: &Op) -> bool {
     }
 }
 
-impl Shape {
+impl Variation {
     /// The first lanes of few large groups; none of a whole warp, nor of small groups.
     pub fn few_groups(&self) -> impl Iterator<Item = usize> + use<> {
         let group = self.group;
@@ -38,7 +38,7 @@ impl Kernel<'_> {
         if !counts(&inst.op) {
             return Ok(());
         }
-        for lane in self.facts.shapes.values[r.index()].few_groups() {
+        for lane in self.facts.uniformity.values[r.index()].few_groups() {
             let args: Vec<Operand> = inst.args.iter().map(|&a| self.lane(a, lane)).collect();
             let made = lanewise::emit(&mut self.emitter(Lanes::One), &inst.op, &args)?;
             if let Some(s) = made.into_iter().next() {
@@ -53,10 +53,10 @@ impl Kernel<'_> {
         if let Some(s) = self.cursor.lanes.get(&(v, lane)) {
             return *s;
         }
-        let shape = self.facts.shapes.values[v.index()].clone();
+        let variation = self.facts.uniformity.values[v.index()].clone();
         match self.rep(v) {
             Rep::Uniform(_) => self.first_lane(v),
-            Rep::Pattern { base, guarded: None } => match shape.offsets[lane] {
+            Rep::Pattern { base, guarded: None } => match variation.offsets[lane] {
                 0 => base,
                 o => self.out.ir.bin_int(Bin::Add, base, o),
             },
@@ -69,7 +69,7 @@ impl Kernel<'_> {
 
     /// Whether `v` as `i64`, widened, lies within bounds in the first lane of each of its few groups; `None` where its groups are small.
     pub fn groups_within(&mut self, v: Value, signed: bool, min: i64, max: i64) -> Option<Operand> {
-        let firsts: Vec<usize> = self.facts.shapes.values[v.index()].few_groups().collect();
+        let firsts: Vec<usize> = self.facts.uniformity.values[v.index()].few_groups().collect();
         let mut all: Option<Operand> = None;
         for lane in firsts {
             // A lane that is not there may hold anything.
@@ -94,7 +94,7 @@ impl Kernel<'_> {
 
     /// Whether any group's first address has one of the bits `low`; and an address for the message.
     pub fn misaligned_group(&mut self, address: Value, offset: i64, low: i64) -> (Operand, Operand) {
-        let firsts: Vec<usize> = self.facts.shapes.values[address.index()].few_groups().collect();
+        let firsts: Vec<usize> = self.facts.uniformity.values[address.index()].few_groups().collect();
         let mut bits = Operand::i64(0);
         let mut told = Operand::i64(0);
         for lane in firsts {

@@ -6,7 +6,7 @@ use wave::{Inst, LANES, Module, Value};
 
 use super::names::IMAGE;
 use super::value::Rep;
-use super::{Kernel, Result, Unsupported, nan, shape};
+use super::{Kernel, Result, Unsupported, nan, uniformity};
 use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Order, Type};
 use crate::lanewise;
 
@@ -99,9 +99,9 @@ impl Kernel<'_> {
 
     /// An operation lane by lane: on scalars where the result is uniform or a pattern, else on vectors.
     fn pure(&mut self, inst: &Inst) -> Result<()> {
-        let shapes: Vec<shape::Shape> =
-            inst.results.iter().map(|r| self.facts.shapes.values[r.index()].clone()).collect();
-        let scalar = shapes.iter().all(|s| s.is_uniform() || s.is_pattern());
+        let uniformity: Vec<uniformity::Variation> =
+            inst.results.iter().map(|r| self.facts.uniformity.values[r.index()].clone()).collect();
+        let scalar = uniformity.iter().all(|s| s.is_uniform() || s.is_pattern());
         if !scalar && let Some(mask) = self.compared_by_rows(inst).or_else(|| self.combined_masks(inst)) {
             self.out.report.uniform += 1;
             return self.define(inst.results[0], Rep::Vector(mask));
@@ -122,15 +122,15 @@ impl Kernel<'_> {
         }
         for (i, &r) in inst.results.iter().enumerate() {
             let rep = if !scalar {
-                if shapes[i].needs_guard() {
-                    let guard = self.guard_of(inst, &shapes[i]);
+                if uniformity[i].needs_guard() {
+                    let guard = self.guard_of(inst, &uniformity[i]);
                     self.cursor.guards.insert(r, guard);
                 }
                 Rep::Vector(vectors[i])
-            } else if shapes[i].is_uniform() {
+            } else if uniformity[i].is_uniform() {
                 Rep::Uniform(scalars[i])
-            } else if shapes[i].needs_guard() {
-                let guard = self.guard_of(inst, &shapes[i]);
+            } else if uniformity[i].needs_guard() {
+                let guard = self.guard_of(inst, &uniformity[i]);
                 Rep::Pattern { base: scalars[i], guarded: Some((guard, None)) }
             } else {
                 Rep::Pattern { base: scalars[i], guarded: None }
@@ -140,8 +140,8 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// The condition under which a result's shape holds: that of its operands, and what the operation adds.
-    fn guard_of(&mut self, inst: &Inst, shape: &shape::Shape) -> Operand {
+    /// The condition under which a result's variation holds: that of its operands, and what the operation adds.
+    fn guard_of(&mut self, inst: &Inst, variation: &uniformity::Variation) -> Operand {
         let mut guard = Operand::TRUE;
         for a in inst.args.clone() {
             if let Some(g) = self.guard(a) {
@@ -149,7 +149,8 @@ impl Kernel<'_> {
             }
         }
         match inst.op {
-            Op::Sext { from, to } | Op::Zext { from, to } if to > from => match self.widened(inst, shape) {
+            Op::Sext { from, to } | Op::Zext { from, to } if to > from => match self.widened(inst, variation)
+            {
                 Some(holds) => self.both(guard, holds),
                 None => guard,
             },
@@ -172,9 +173,9 @@ impl Kernel<'_> {
 
     /// Whether a choice that is the same for all lanes takes the operand that is a pattern.
     fn takes_pattern(&mut self, inst: &Inst) -> Option<Operand> {
-        let shapes: Vec<shape::Shape> =
-            inst.args.iter().map(|a| self.facts.shapes.values[a.index()].clone()).collect();
-        let which = shape::chosen_pattern(&shapes)?;
+        let uniformity: Vec<uniformity::Variation> =
+            inst.args.iter().map(|a| self.facts.uniformity.values[a.index()].clone()).collect();
+        let which = uniformity::chosen_pattern(&uniformity)?;
         let c = self.first_lane(inst.args[0]);
         // A condition that no lane needs may be poison.
         let c = self.out.ir.freeze(c);
@@ -183,7 +184,7 @@ impl Kernel<'_> {
 
     /// Whether a pattern has one sign in all lanes: its least and its greatest have the same.
     fn one_sign(&mut self, v: Value) -> Option<Operand> {
-        let source = self.facts.shapes.values[v.index()].clone();
+        let source = self.facts.uniformity.values[v.index()].clone();
         if source.is_flat() {
             return None;
         }
@@ -197,18 +198,18 @@ impl Kernel<'_> {
     }
 
     /// Whether a widened pattern does not wrap inside the warp; `None` where there is nothing that could.
-    fn widened(&mut self, inst: &Inst, shape: &shape::Shape) -> Option<Operand> {
-        let source = self.facts.shapes.values[inst.args[0].index()].clone();
+    fn widened(&mut self, inst: &Inst, variation: &uniformity::Variation) -> Option<Operand> {
+        let source = self.facts.uniformity.values[inst.args[0].index()].clone();
         if source.is_flat() {
             return None;
         }
         let signed = matches!(inst.op, Op::Sext { .. });
-        let (low, high) = shape.extremes();
+        let (low, high) = variation.extremes();
         let (min, max) =
             if signed { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
         // Every value may be the first of its group.
         let (min, max) = (min.saturating_sub(low).max(min), max.saturating_sub(high).min(max));
-        if shape.group == LANES {
+        if variation.group == LANES {
             let base = self.first_lane(inst.args[0]);
             return Some(self.within(base, signed, min, max));
         }

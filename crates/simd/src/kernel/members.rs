@@ -47,9 +47,9 @@ impl Kernel<'_> {
             let term = &self.facts.func.blocks[from].term;
             match term {
                 Terminator::Jump(_) => {}
-                _ if super::shape::chosen_uniformly(&self.facts.shapes, term) => {}
+                _ if super::uniformity::chosen_uniformly(&self.facts.uniformity, term) => {}
                 Terminator::Branch { cond, then, els }
-                    if then.block != els.block && !self.facts.shapes.masked[from] =>
+                    if then.block != els.block && !self.facts.uniformity.masked[from] =>
                 {
                     let (predicate, inverted) = self.plain(*cond);
                     return Some((predicate, inverted == (then.block.index() == b)));
@@ -66,7 +66,7 @@ impl Kernel<'_> {
         let Some(members) = named(inst) else { return true };
         let by_maker = self.maker(members).is_some_and(|(at, maker)| match maker.op {
             Op::ActiveMask => true,
-            Op::Vote { mode: VoteMode::Ballot, .. } if !self.facts.shapes.masked[at] => {
+            Op::Vote { mode: VoteMode::Ballot, .. } if !self.facts.uniformity.masked[at] => {
                 let asked = self.plain(maker.args[0]);
                 self.parted_by(b) == Some(asked)
             }

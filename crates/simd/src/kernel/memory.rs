@@ -138,22 +138,22 @@ impl Kernel<'_> {
     }
 
     fn spot(&mut self, address: Value, a: Access, offset: i64) -> Where {
-        let shape = self.facts.shapes.values[address.index()].clone();
+        let variation = self.facts.uniformity.values[address.index()].clone();
         if a.space == Space::Local {
             return Where::Each(self.real_vector(address, a.space, offset));
         }
-        if shape.is_uniform() {
+        if variation.is_uniform() {
             let s = self.first_lane(address);
             return Where::One(self.real(s, a.space, offset));
         }
         let stride = a.size() as i64;
-        if shape.is_pattern() && shape.has_stride(stride) {
+        if variation.is_pattern() && variation.has_stride(stride) {
             let base = self.first_lane(address);
             let base = self.real(base, a.space, offset);
             return Where::Row(base, self.guard(address));
         }
-        for size in [16, 8, 4].into_iter().filter(|g| *g <= shape.group) {
-            let s = shape.regroup(size);
+        for size in [16, 8, 4].into_iter().filter(|g| *g <= variation.group) {
+            let s = variation.regroup(size);
             let row = s.has_stride(stride);
             if !row && !s.is_flat() {
                 continue;
@@ -173,11 +173,12 @@ impl Kernel<'_> {
             return;
         }
         let address = inst.args[0];
-        let shape = self.facts.shapes.values[address.index()].clone();
+        let variation = self.facts.uniformity.values[address.index()].clone();
         let low = size as i64 - 1;
-        let groups_fit = shape.few_groups().next().is_some() && shape.offsets.iter().all(|o| o & low == 0);
-        let steps_fit = shape.group == LANES && shape.offsets.iter().all(|o| o & low == 0);
-        let known = steps_fit && shape.zeros.min(31) >= size.trailing_zeros();
+        let groups_fit =
+            variation.few_groups().next().is_some() && variation.offsets.iter().all(|o| o & low == 0);
+        let steps_fit = variation.group == LANES && variation.offsets.iter().all(|o| o & low == 0);
+        let known = steps_fit && variation.zeros.min(31) >= size.trailing_zeros();
         if known && offset & low == 0 {
             return;
         }
@@ -655,7 +656,7 @@ impl Kernel<'_> {
             return self.define(r, Rep::Vector(w));
         }
         let mut rep = self.rep(v);
-        if matches!(rep, Rep::Pattern { .. }) && !self.facts.shapes.values[r.index()].is_pattern() {
+        if matches!(rep, Rep::Pattern { .. }) && !self.facts.uniformity.values[r.index()].is_pattern() {
             // The result varies, because lanes leave the loop around it at different times; the offsets are
             // the operand's.
             rep = Rep::Vector(self.vector(v));

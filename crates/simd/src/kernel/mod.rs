@@ -2,7 +2,7 @@
 //!
 //! Values that one block makes and another uses live in *slots* (stack variables of vector type); so do the masks of blocks that not all
 //! lanes reach. LLVM's first pass turns slots into SSA values, which keeps emission simple where control flow is not. Values with a
-//! uniform shape are scalars, known patterns a scalar and constant offsets, the rest vectors.
+//! uniform variation are scalars, known patterns a scalar and constant offsets, the rest vectors.
 
 mod ahead;
 mod aligned;
@@ -24,20 +24,20 @@ mod module;
 mod names;
 mod nan;
 mod offset;
+mod outline;
 mod passes;
 mod per_lane;
 mod rendezvous;
 mod rounds;
-mod routine;
 mod runs;
 mod runtime;
-pub mod shape;
 mod special;
 mod spin;
 mod stop;
 mod sweep;
 mod threads;
 mod tidy;
+pub mod uniformity;
 mod value;
 mod warp;
 
@@ -53,9 +53,9 @@ use crate::lanewise;
 use cfg::Cfg;
 pub use emit::emit;
 use names::{BLOCK, WARP};
+use outline::Outlined;
 use rendezvous::Waits;
-use routine::Routines;
-use shape::{Shapes, Specialisation};
+use uniformity::{Specialisation, Uniformity};
 use value::Rep;
 
 /// Why a kernel is not compiled; it is interpreted then.
@@ -143,7 +143,7 @@ pub struct Facts<'a> {
     avx512: bool,
     func: Function,
     cfg: Cfg,
-    shapes: Shapes,
+    uniformity: Uniformity,
     ranges: Ranges,
     /// The block where each value is made, and the operation that makes it.
     defs: BTreeMap<Value, (usize, Inst)>,
@@ -222,7 +222,7 @@ struct Output {
     /// Places to resume at.
     resumes: usize,
     /// Outlined operations.
-    routines: Routines,
+    outlined: Outlined,
     /// Vectors read from the frame since another state of memory began, where a kernel is so large that it matters.
     row: Option<usize>,
     report: Report,

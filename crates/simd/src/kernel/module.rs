@@ -163,7 +163,7 @@ impl Kernel<'_> {
         }
         let start = take(&mut self.out.start);
         self.out.ir.splice(start);
-        if !self.per_lane() && self.facts.shapes.masked[0] {
+        if !self.per_lane() && self.facts.uniformity.masked[0] {
             let lanes = if self.keeps_words() { names::LANES } else { LANES_MASK };
             self.set_slot(names::coming(0), lanes);
         }

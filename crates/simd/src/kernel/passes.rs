@@ -9,7 +9,7 @@ use wave::{FuncId, Function, Module, pass};
 
 use super::cfg::Cfg;
 use super::rendezvous::Waits;
-use super::shape::{self, Shapes, Specialisation};
+use super::uniformity::{self, Specialisation, Uniformity};
 use super::{Result, Unsupported, ahead, rendezvous, rounds, spin, stop, tidy};
 
 /// A pass of this crate's lists.
@@ -102,7 +102,7 @@ pub struct Work {
 /// What is known of a function.
 pub struct Analyses {
     pub cfg: Cfg,
-    pub shapes: Shapes,
+    pub uniformity: Uniformity,
     pub ranges: Ranges,
 }
 
@@ -110,9 +110,9 @@ impl Analyses {
     /// Analyses a function whose lanes run together.
     pub fn of(func: &Function, spec: &Specialisation) -> Result<Analyses> {
         let cfg = Cfg::new(func).map_err(|e| Unsupported(e.into()))?;
-        let ranges = Ranges::of(func, &|reg| shape::register(reg, spec));
-        let shapes = shape::analyse(func, &cfg, spec, &ranges);
-        Ok(Analyses { cfg, shapes, ranges })
+        let ranges = Ranges::of(func, &|reg| uniformity::register(reg, spec));
+        let uniformity = uniformity::analyse(func, &cfg, spec, &ranges);
+        Ok(Analyses { cfg, uniformity, ranges })
     }
 }
 
@@ -178,7 +178,7 @@ fn alone(reg: SReg) -> Option<u128> {
 }
 
 fn simplify(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
-    wave::simplify::simplify(func, &|reg| shape::register(reg, &work.spec));
+    wave::simplify::simplify(func, &|reg| uniformity::register(reg, &work.spec));
     Ok(())
 }
 
@@ -211,9 +211,9 @@ fn split_stops(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 
 fn one_number(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let mut facts = work.analyses(func)?;
-    if let Some(twice) = rounds::for_one_number(func, &facts.cfg, &facts.shapes) {
+    if let Some(twice) = rounds::for_one_number(func, &facts.cfg, &facts.uniformity) {
         let of_twice = Analyses::of(&twice, &work.spec)?;
-        if rounds::gains(&facts.shapes, &of_twice.shapes) {
+        if rounds::gains(&facts.uniformity, &of_twice.uniformity) {
             (*func, facts) = (twice, of_twice);
         }
     }
@@ -223,7 +223,7 @@ fn one_number(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 
 fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let facts = work.analyses(func)?;
-    if !ahead::ask(func, &facts.cfg, &facts.shapes) {
+    if !ahead::ask(func, &facts.cfg, &facts.uniformity) {
         work.facts = Some(facts);
     }
     Ok(())

@@ -12,24 +12,24 @@ use wave::op::{IntOp, MatchMode, Op, ReduxOp, ShiftOp};
 use wave::{Block, BlockCall, Function, LANES, Terminator, Ty, Value};
 
 use super::cfg::{Cfg, Loop};
-use super::shape::Shapes;
 use super::spin::Made;
 use super::tidy;
+use super::uniformity::Uniformity;
 
 /// Operations that are worth having twice.
 const MOST: usize = 600;
 
 /// The function with a second copy of its divergent loops, for lanes that agree on the value that decides the
-/// number of rounds. `None` if no single value decides it. Only the new function's shapes tell whether the
+/// number of rounds. `None` if no single value decides it. Only the new function's uniformity tell whether the
 /// copy is worth having, see [`gains`].
-pub fn for_one_number(func: &Function, cfg: &Cfg, shapes: &Shapes) -> Option<Function> {
+pub fn for_one_number(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> Option<Function> {
     let made = Made::new(func, cfg);
     let divergent: Vec<&Loop> =
-        cfg.loops.iter().zip(&shapes.divergent_loop).filter(|(_, d)| **d).map(|(l, _)| l).collect();
+        cfg.loops.iter().zip(&uniformity.divergent_loop).filter(|(_, d)| **d).map(|(l, _)| l).collect();
     let inside = |b: usize| divergent.iter().any(|l| l.contains[b]);
     let mut deciding = BTreeSet::new();
     for l in &divergent {
-        deciding.extend(outside(func, cfg, shapes, &made, l)?);
+        deciding.extend(outside(func, cfg, uniformity, &made, l)?);
     }
     // The first value that is computed before all of these loops.
     let found = deciding.into_iter().find(|&(place, v)| {
@@ -53,17 +53,17 @@ type Place = (usize, usize);
 fn outside(
     func: &Function,
     cfg: &Cfg,
-    shapes: &Shapes,
+    uniformity: &Uniformity,
     made: &Made,
     l: &Loop,
 ) -> Option<BTreeSet<(Place, Value)>> {
-    let leaves = |b: &&usize| shapes.divergent[**b] && cfg.succs[**b].iter().any(|&s| !l.contains[s]);
+    let leaves = |b: &&usize| uniformity.divergent[**b] && cfg.succs[**b].iter().any(|&s| !l.contains[s]);
     let mut todo: Vec<Value> =
         l.blocks.iter().filter(leaves).filter_map(|&b| func.blocks[b].term.condition()).collect();
     let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
     while let Some(v) = todo.pop() {
-        let shape = &shapes.values[v.index()];
-        if shape.group == LANES && !shape.needs_guard() || !seen.insert(v) {
+        let variation = &uniformity.values[v.index()];
+        if variation.group == LANES && !variation.needs_guard() || !seen.insert(v) {
             continue;
         }
         let (b, at) = made.place(v)?;
@@ -249,7 +249,7 @@ fn hand_out(func: &mut Function, cfg: &Cfg, blocks: &[usize], exit: usize) {
 
 /// Whether copying paid: the new function has fewer than twice the divergent loops, so some of the copies are
 /// uniform.
-pub fn gains(before: &Shapes, after: &Shapes) -> bool {
-    let loops = |s: &Shapes| s.divergent_loop.iter().filter(|d| **d).count();
+pub fn gains(before: &Uniformity, after: &Uniformity) -> bool {
+    let loops = |s: &Uniformity| s.divergent_loop.iter().filter(|d| **d).count();
     loops(after) < 2 * loops(before)
 }

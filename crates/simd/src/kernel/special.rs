@@ -13,7 +13,7 @@ impl Kernel<'_> {
     pub fn special(&mut self, inst: &Inst, reg: SReg) -> Result<()> {
         use super::offset as o;
         let r = inst.results[0];
-        let shape = self.facts.shapes.values[r.index()].clone();
+        let variation = self.facts.uniformity.values[r.index()].clone();
         let [nx, ny, nz] = self.facts.spec.block;
         let uniform = |k: &mut Self, at: usize, ty: Type| {
             let v = k.field(BLOCK, at, ty);
@@ -34,9 +34,13 @@ impl Kernel<'_> {
                     }
                 };
                 let thread = self.out.ir.bin_int(Bin::Shl, INDEX, 5);
-                if shape.is_uniform() || shape.is_pattern() {
+                if variation.is_uniform() || variation.is_pattern() {
                     let v = split(self, thread);
-                    if shape.is_uniform() { Rep::Uniform(v) } else { Rep::Pattern { base: v, guarded: None } }
+                    if variation.is_uniform() {
+                        Rep::Uniform(v)
+                    } else {
+                        Rep::Pattern { base: v, guarded: None }
+                    }
                 } else {
                     let lanes = self.out.ir.lane_numbers();
                     let t = self.out.ir.splat(thread);
@@ -44,7 +48,7 @@ impl Kernel<'_> {
                     Rep::Vector(split(self, t))
                 }
             }
-            SReg::LaneId if shape.is_pattern() => Rep::Pattern { base: Operand::i32(0), guarded: None },
+            SReg::LaneId if variation.is_pattern() => Rep::Pattern { base: Operand::i32(0), guarded: None },
             // Read in a loop that lanes leave at different times, and used behind it.
             SReg::LaneId => Rep::Vector(self.out.ir.lane_numbers()),
             SReg::NtidX => Rep::Uniform(Operand::i32(i64::from(nx))),

@@ -165,7 +165,7 @@ impl Kernel<'_> {
         let code = match inst.op {
             Op::Bar { mode } => {
                 for (a, field) in inst.args.iter().zip([offset::W_BAR_ID, offset::W_BAR_THREADS]) {
-                    if !self.facts.shapes.values[a.index()].is_uniform() {
+                    if !self.facts.uniformity.values[a.index()].is_uniform() {
                         return Err(Unsupported("a barrier whose number differs between lanes".into()));
                     }
                     let one = self.first_lane(*a);
@@ -239,7 +239,7 @@ impl Kernel<'_> {
                 row = 0;
             }
         }
-        if self.facts.shapes.masked[target] {
+        if self.facts.uniformity.masked[target] {
             // All live lanes go on.
             let m = self.live();
             self.store_slot(names::coming(target), m);

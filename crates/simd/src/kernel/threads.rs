@@ -81,7 +81,7 @@ impl Kernel<'_> {
         let mut todo: Vec<Value> = Vec::new();
         for &b in &self.facts.cfg.order {
             let data = &self.facts.func.blocks[b];
-            todo.extend(data.term.condition().filter(|_| self.facts.shapes.divergent[b]));
+            todo.extend(data.term.condition().filter(|_| self.facts.uniformity.divergent[b]));
             todo.extend(data.insts.iter().filter_map(super::members::named));
         }
         while let Some(v) = todo.pop() {
@@ -183,7 +183,7 @@ impl Threads {
             if let Some(known) = self.together.get(&at) {
                 break known.clone();
             }
-            let parent = k.cfg.idom[at].filter(|_| k.shapes.masked[at]);
+            let parent = k.cfg.idom[at].filter(|_| k.uniformity.masked[at]);
             let Some(parent) = parent else {
                 let all = k.existing();
                 break Present { maybe: all.clone(), surely: all };
@@ -192,7 +192,7 @@ impl Threads {
             at = parent;
         };
         for (parent, at) in way.into_iter().rev() {
-            let chosen = super::shape::chosen_uniformly(&k.shapes, &k.func.blocks[parent].term);
+            let chosen = super::uniformity::chosen_uniformly(&k.uniformity, &k.func.blocks[parent].term);
             if !(chosen && k.cfg.preds[at] == [parent]) {
                 let (coming, missing) = self.parting(k, parent, at, &lanes.maybe);
                 lanes.surely.iter_mut().zip(missing).for_each(|(l, m)| *l &= !m);

@@ -16,7 +16,7 @@ use crate::lanewise;
 pub enum Rep {
     /// One scalar for all lanes.
     Uniform(Operand),
-    /// The first lane's scalar; the shape has the offsets. Guarded: they hold where the condition does, and the vector always; without one it
+    /// The first lane's scalar; the variation has the offsets. Guarded: they hold where the condition does, and the vector always; without one it
     /// is computed where it is needed, which is seldom.
     Pattern {
         /// The first lane's value.
@@ -42,8 +42,9 @@ impl Kernel<'_> {
         if let Some(r) = self.cursor.env.get(&v) {
             return *r;
         }
-        let (ty, shape) = (self.func_ty(v), &self.facts.shapes.values[v.index()]);
-        let (uniform, pattern, guarded) = (shape.is_uniform(), shape.is_pattern(), shape.needs_guard());
+        let (ty, variation) = (self.func_ty(v), &self.facts.uniformity.values[v.index()]);
+        let (uniform, pattern, guarded) =
+            (variation.is_uniform(), variation.is_pattern(), variation.needs_guard());
         if (self.per_lane() || self.facts.in_frame)
             && let Some(&bits) = self.facts.constants.get(&v)
         {
@@ -76,14 +77,14 @@ impl Kernel<'_> {
 
     /// The slots of a value with their types.
     pub fn slot_parts(&self, v: Value) -> Vec<(Name, Type)> {
-        let (ty, shape) = (self.func_ty(v), &self.facts.shapes.values[v.index()]);
-        let scalar = shape.is_uniform() || shape.is_pattern();
+        let (ty, variation) = (self.func_ty(v), &self.facts.uniformity.values[v.index()]);
+        let scalar = variation.is_uniform() || variation.is_pattern();
         let lanes = if scalar { Lanes::One } else { Lanes::Warp };
         let mut parts = vec![(names::slot(v.0), Type::int(ty, lanes))];
-        if shape.needs_guard() {
+        if variation.needs_guard() {
             parts.push((names::guard(v.0), Type::I1));
         }
-        if shape.needs_guard() && scalar {
+        if variation.needs_guard() && scalar {
             parts.push((names::vector(v.0), Type::vector(ty)));
         }
         parts
@@ -91,7 +92,7 @@ impl Kernel<'_> {
 
     /// The condition under which a value's offsets hold; `None` where they do anyway.
     pub fn guard(&mut self, v: Value) -> Option<Operand> {
-        if !self.facts.shapes.values[v.index()].needs_guard() {
+        if !self.facts.uniformity.values[v.index()].needs_guard() {
             return None;
         }
         if let Rep::Pattern { guarded: Some((g, _)), .. } = self.rep(v) {
@@ -109,7 +110,7 @@ impl Kernel<'_> {
     /// that are not in hand keep what they had.
     pub fn define(&mut self, v: Value, rep: Rep) -> Result<()> {
         let rep = self.fit(v, rep);
-        if self.facts.shapes.values[v.index()].needs_guard() {
+        if self.facts.uniformity.values[v.index()].needs_guard() {
             self.cursor.guards.entry(v).or_insert(Operand::TRUE);
         }
         self.cursor.env.insert(v, rep);
@@ -264,33 +265,33 @@ impl Kernel<'_> {
         })
     }
 
-    /// Converts to what the value's shape says, so that every reader finds the same form.
+    /// Converts to what the value's variation says, so that every reader finds the same form.
     pub fn fit(&mut self, v: Value, rep: Rep) -> Rep {
-        let shape = self.facts.shapes.values[v.index()].clone();
+        let variation = self.facts.uniformity.values[v.index()].clone();
         let ty = self.func_ty(v);
         match rep {
-            Rep::Uniform(s) if !shape.is_uniform() => {
+            Rep::Uniform(s) if !variation.is_uniform() => {
                 let w = self.out.ir.splat(s);
-                match shape.is_pattern() && shape.is_flat() {
+                match variation.is_pattern() && variation.is_flat() {
                     true => Rep::Pattern { base: s, guarded: Some((Operand::TRUE, Some(w))) },
                     false => Rep::Vector(w),
                 }
             }
-            Rep::Pattern { .. } if !shape.is_pattern() => {
-                let w = self.spread(ty, &rep, &shape.offsets);
+            Rep::Pattern { .. } if !variation.is_pattern() => {
+                let w = self.spread(ty, &rep, &variation.offsets);
                 Rep::Vector(w)
             }
-            Rep::Vector(w) if shape.is_uniform() || shape.is_pattern() => {
+            Rep::Vector(w) if variation.is_uniform() || variation.is_pattern() => {
                 let base = self.out.ir.extract_lane(w, 0);
-                if shape.is_uniform() {
+                if variation.is_uniform() {
                     Rep::Uniform(base)
                 } else {
-                    let guarded = shape.needs_guard().then_some((Operand::TRUE, Some(w)));
+                    let guarded = variation.needs_guard().then_some((Operand::TRUE, Some(w)));
                     Rep::Pattern { base, guarded }
                 }
             }
-            Rep::Pattern { base, guarded: None } if shape.needs_guard() => {
-                let w = self.spread(ty, &Rep::Pattern { base, guarded: None }, &shape.offsets);
+            Rep::Pattern { base, guarded: None } if variation.needs_guard() => {
+                let w = self.spread(ty, &Rep::Pattern { base, guarded: None }, &variation.offsets);
                 Rep::Pattern { base, guarded: Some((Operand::TRUE, Some(w))) }
             }
             other => other,
@@ -311,7 +312,7 @@ impl Kernel<'_> {
             }
             Rep::Vector(w) => {
                 let mut new = w;
-                let escaping = self.facts.shapes.escaping[v.index()];
+                let escaping = self.facts.uniformity.escaping[v.index()];
                 let mask = mask.or(escaping.then_some(self.cursor.mask));
                 if mask.is_some_and(|m| !self.out.homes.contains_key(&v) && self.kept_by_call(v, w, m)) {
                     if let (Some(g), Some((slot, _))) = (guard, self.slot_parts(v).into_iter().nth(1)) {
@@ -367,9 +368,9 @@ impl Kernel<'_> {
         if matches!(rep, Rep::Pattern { guarded: Some((_, None)), .. }) {
             return self.recomputed(v);
         }
-        let shape = self.facts.shapes.values[v.index()].clone();
+        let variation = self.facts.uniformity.values[v.index()].clone();
         let ty = self.func_ty(v);
-        self.spread(ty, &rep, &shape.offsets)
+        self.spread(ty, &rep, &variation.offsets)
     }
 
     /// As `first_lane`, for readers to whom all NaNs are the same.

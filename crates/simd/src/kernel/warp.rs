@@ -25,7 +25,7 @@ impl Kernel<'_> {
         if self.constant(v) == Some(u32::MAX) {
             return Ok(bits);
         }
-        if !self.facts.shapes.values[v.index()].is_uniform() {
+        if !self.facts.uniformity.values[v.index()].is_uniform() {
             return Err(Unsupported("an operation between lanes whose members differ".into()));
         }
         let m = self.first_lane(v);

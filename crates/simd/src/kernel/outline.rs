@@ -21,25 +21,25 @@ use crate::lanewise;
 type Key = (Op, Vec<Option<Operand>>, bool);
 
 /// The name of a function, and the types that it returns.
-type Outlined = (Name, Rc<[Type]>);
+type Signed = (Name, Rc<[Type]>);
 
 /// The functions of a kernel.
 #[derive(Debug, Default)]
-pub struct Routines {
+pub struct Outlined {
     /// Instructions from which an operation is a call; `None`: never.
     from: Option<usize>,
     /// The name and the results' types of each operation that is one; `None` of those that are not.
-    known: HashMap<Key, Option<Outlined>>,
+    known: HashMap<Key, Option<Signed>>,
     /// Types of values that a function writes under a mask.
     kept: BTreeSet<Ty>,
     /// Whether there is a function that looks at lanes' addresses.
     tests_lanes: bool,
 }
 
-impl Routines {
+impl Outlined {
     /// For a kernel in which operations of so many instructions are calls.
-    pub fn from(instructions: Option<usize>) -> Routines {
-        Routines { from: instructions, ..Routines::default() }
+    pub fn from(instructions: Option<usize>) -> Outlined {
+        Outlined { from: instructions, ..Outlined::default() }
     }
 }
 
@@ -64,12 +64,12 @@ impl Kernel<'_> {
     pub fn kept_by_call(&mut self, v: Value, new: Operand, mask: Operand) -> bool {
         let ty = self.func_ty(v);
         let fits = matches!(ty, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64);
-        if self.facts.avx512 || !self.facts.in_frame || self.out.routines.from.is_none() || !fits {
+        if self.facts.avx512 || !self.facts.in_frame || self.out.outlined.from.is_none() || !fits {
             return false;
         }
         let Some(bits) = self.out.ir.word_of(mask) else { return false };
         let name = Name::numbered("keep", ty.bits() as usize);
-        if self.out.routines.kept.insert(ty) {
+        if self.out.outlined.kept.insert(ty) {
             self.keep(name, ty);
         }
         let slot = self.slot(super::names::slot(v.0));
@@ -104,10 +104,10 @@ impl Kernel<'_> {
 
     /// The lanes in hand whose addresses have any of these bits, by a call where operations are calls and masks words.
     pub fn lanes_with_by_call(&mut self, addresses: Operand, bits: i64) -> Option<Operand> {
-        self.out.routines.from.filter(|_| self.facts.in_frame)?;
+        self.out.outlined.from.filter(|_| self.facts.in_frame)?;
         let mask = self.out.ir.word_of(self.cursor.mask)?;
         let name = Name::of("lanes.with");
-        if !std::mem::replace(&mut self.out.routines.tests_lanes, true) {
+        if !std::mem::replace(&mut self.out.outlined.tests_lanes, true) {
             self.lanes_with_function(name);
         }
         let arguments = [addresses, Operand::i64(bits), mask].map(Argument::from);
@@ -139,16 +139,16 @@ impl Kernel<'_> {
 
     /// The results of an operation on vectors, of a call where it is one.
     pub fn on_vectors(&mut self, inst: &Inst, raw: bool, args: &[Operand]) -> Result<Vec<Operand>> {
-        let Some(from) = self.out.routines.from else {
+        let Some(from) = self.out.outlined.from else {
             return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
         };
         let literals = args.iter().map(|a| a.is_constant().then_some(*a)).collect();
         let key = (inst.op.clone(), literals, raw);
-        if !self.out.routines.known.contains_key(&key) {
-            let made = self.routine(inst, raw, args, from)?;
-            self.out.routines.known.insert(key.clone(), made);
+        if !self.out.outlined.known.contains_key(&key) {
+            let made = self.outline(inst, raw, args, from)?;
+            self.out.outlined.known.insert(key.clone(), made);
         }
-        let Some((name, types)) = self.out.routines.known.get(&key).cloned().flatten() else {
+        let Some((name, types)) = self.out.outlined.known.get(&key).cloned().flatten() else {
             return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
         };
         let passed = args.iter().filter(|a| !a.is_constant()).map(|a| Argument::from(*a));
@@ -163,7 +163,7 @@ impl Kernel<'_> {
 
     /// Writes an operation as a function if it has at least `from` instructions; its name and the types that it
     /// returns.
-    fn routine(&mut self, inst: &Inst, raw: bool, args: &[Operand], from: usize) -> Result<Option<Outlined>> {
+    fn outline(&mut self, inst: &Inst, raw: bool, args: &[Operand], from: usize) -> Result<Option<Signed>> {
         let mut parameters = Vec::new();
         let mut operands = Vec::new();
         for (i, a) in args.iter().enumerate() {
@@ -185,7 +185,7 @@ impl Kernel<'_> {
         let blocks = self.out.ir.end(outer);
         done?;
         let Some(types) = returns else { return Ok(None) };
-        let name = Name::numbered("routine", self.out.routines.known.len());
+        let name = Name::numbered("outlined", self.out.outlined.known.len());
         // Constants in memory are read by loads, as far as LLVM is told.
         let touches = |b: &Block| b.insts.iter().any(|i| i.op.effect() != Effect::None);
         let no_memory = !blocks.iter().any(touches);

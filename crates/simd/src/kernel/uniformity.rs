@@ -1,9 +1,9 @@
 //! How a value varies over the lanes of a warp.
 //!
-//! A shape says: inside each aligned group of `group` lanes, the value is that of the group's first lane plus
+//! A variation says: inside each aligned group of `group` lanes, the value is that of the group's first lane plus
 //! a known offset. One group of 32 with offsets 0 is a uniform value; offsets 0, 4, 8… are the addresses of
 //! consecutive words; groups of 16 with offsets 0 are a row number in a 16×16 block. Where only the run tells
-//! whether a shape holds, code tests a *guard*: a 32-bit pattern that was widened may have wrapped, a
+//! whether a variation holds, code tests a *guard*: a 32-bit pattern that was widened may have wrapped, a
 //! pattern's sign may change within the warp, and a choice between a pattern and one value takes one or the
 //! other for all lanes.
 
@@ -20,7 +20,7 @@ pub type Offsets = Rc<[i64; LANES]>;
 
 /// The variation of one value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
+pub struct Variation {
     /// Lanes in a group: 32, 16, 8, 4, 2 or 1.
     pub group: usize,
     /// Offsets in the group.
@@ -33,7 +33,7 @@ pub struct Shape {
     pub guard: Guard,
 }
 
-/// What of a shape holds only where a condition does that code tests.
+/// What of a variation holds only where a condition does that code tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
     /// Nothing: all of it always holds.
@@ -44,19 +44,19 @@ pub enum Guard {
     All,
 }
 
-impl Shape {
-    fn with(group: usize, offsets: [i64; LANES]) -> Shape {
-        Shape { group, offsets: Rc::new(offsets), zeros: 0, max: None, guard: Guard::None }
+impl Variation {
+    fn with(group: usize, offsets: [i64; LANES]) -> Variation {
+        Variation { group, offsets: Rc::new(offsets), zeros: 0, max: None, guard: Guard::None }
     }
 
     /// Any values.
-    pub fn varying() -> Shape {
-        Shape::with(1, [0; LANES])
+    pub fn varying() -> Variation {
+        Variation::with(1, [0; LANES])
     }
 
     /// One value.
-    pub fn uniform() -> Shape {
-        Shape::with(LANES, [0; LANES])
+    pub fn uniform() -> Variation {
+        Variation::with(LANES, [0; LANES])
     }
 
     /// One value in all lanes.
@@ -95,7 +95,7 @@ impl Shape {
     }
 
     /// The same with smaller groups.
-    pub fn regroup(&self, group: usize) -> Shape {
+    pub fn regroup(&self, group: usize) -> Variation {
         if group >= self.group {
             return self.clone();
         }
@@ -104,13 +104,13 @@ impl Shape {
             *o = self.offsets[l].wrapping_sub(self.offsets[l / group * group]);
         }
         let guard = if group == 1 { Guard::None } else { self.guard };
-        Shape { group, offsets: Rc::new(offsets), zeros: 0, guard, ..self.clone() }
+        Variation { group, offsets: Rc::new(offsets), zeros: 0, guard, ..self.clone() }
     }
 
     /// The largest groups in which the value is always one.
-    pub fn flat(&self) -> Shape {
+    pub fn flat(&self) -> Variation {
         if self.guard == Guard::All {
-            return Shape { max: self.max, ..Shape::varying() };
+            return Variation { max: self.max, ..Variation::varying() };
         }
         let mut s = self.clone();
         while !s.is_flat() {
@@ -120,30 +120,30 @@ impl Shape {
     }
 
     /// What holds for both.
-    fn meet(&self, other: &Shape) -> Shape {
+    fn meet(&self, other: &Variation) -> Variation {
         let max = self.max.zip(other.max).map(|(a, b)| a.max(b));
         let guard = self.guard.max(other.guard);
         let mut group = self.group.min(other.group);
         loop {
             let (a, b) = (self.regroup(group), other.regroup(group));
             if a.offsets == b.offsets || group == 1 {
-                return Shape { zeros: self.zeros.min(other.zeros), max, guard, ..a };
+                return Variation { zeros: self.zeros.min(other.zeros), max, guard, ..a };
             }
             group /= 2;
         }
     }
 
-    fn map(&self, f: impl Fn(i64) -> i64) -> Shape {
+    fn map(&self, f: impl Fn(i64) -> i64) -> Variation {
         let mut offsets = [0; LANES];
         offsets.iter_mut().zip(self.offsets.iter()).for_each(|(o, &x)| *o = f(x));
-        Shape { offsets: Rc::new(offsets), zeros: 0, max: None, ..self.clone() }
+        Variation { offsets: Rc::new(offsets), zeros: 0, max: None, ..self.clone() }
     }
 
-    fn add(&self, other: &Shape, sign: i64) -> Shape {
+    fn add(&self, other: &Variation, sign: i64) -> Variation {
         if self.guard.max(other.guard) != Guard::None && !self.is_flat() && !other.is_flat() {
             // Two patterns that may each be broken: only where both are one value is the sum known.
             let group = self.flat().group.min(other.flat().group);
-            return Shape::uniform().regroup(group);
+            return Variation::uniform().regroup(group);
         }
         let group = self.group.min(other.group);
         let (a, b) = (self.regroup(group), other.regroup(group));
@@ -151,7 +151,7 @@ impl Shape {
         for (l, o) in offsets.iter_mut().enumerate() {
             *o = a.offsets[l].wrapping_add(b.offsets[l].wrapping_mul(sign));
         }
-        Shape {
+        Variation {
             group,
             offsets: Rc::new(offsets),
             zeros: a.zeros.min(b.zeros),
@@ -173,7 +173,7 @@ pub struct Specialisation {
 }
 
 impl Specialisation {
-    /// For a launch of this shape.
+    /// For a launch of this variation.
     pub fn of_launch(grid: [u32; 3], block: [u32; 3]) -> Specialisation {
         let below = |(g, b): (&u32, &u32)| u64::from(*g) * u64::from(*b) < 1 << 31;
         Specialisation { block, small: grid.iter().zip(&block).all(below), clusters: false }
@@ -191,11 +191,11 @@ impl Specialisation {
     }
 }
 
-/// Shapes of all values of a function, and which branches part lanes.
+/// Uniformity of all values of a function, and which branches part lanes.
 #[derive(Debug)]
-pub struct Shapes {
+pub struct Uniformity {
     /// By value.
-    pub values: Vec<Shape>,
+    pub values: Vec<Variation>,
     /// Blocks that end in a branch on which lanes differ.
     pub divergent: Vec<bool>,
     /// Loops that lanes leave in different rounds.
@@ -208,10 +208,10 @@ pub struct Shapes {
     pub escaping: Vec<bool>,
 }
 
-/// Analyses a function: shapes start optimistic and are lowered until nothing changes.
-pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges) -> Shapes {
+/// Analyses a function: uniformity start optimistic and are lowered until nothing changes.
+pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges) -> Uniformity {
     let n = func.blocks.len();
-    let mut s = Shapes {
+    let mut s = Uniformity {
         values: vec![],
         divergent: vec![false; n],
         divergent_loop: vec![false; cfg.loops.len()],
@@ -220,7 +220,7 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Range
         escaping: vec![],
     };
     let places = Places::new(func, cfg);
-    let mut known: Vec<Option<Shape>> = vec![None; func.values.len()];
+    let mut known: Vec<Option<Variation>> = vec![None; func.values.len()];
     let constants = constants(func);
     loop {
         let mut changed = false;
@@ -228,16 +228,17 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Range
         for &b in &cfg.order {
             changed |= params(func, cfg, &s, &places, b, &mut known);
             for inst in &func.blocks[b].insts {
-                let shapes: Option<Vec<Shape>> = inst.args.iter().map(|a| known[a.index()].clone()).collect();
-                let Some(shapes) = shapes else { continue };
+                let uniformity: Option<Vec<Variation>> =
+                    inst.args.iter().map(|a| known[a.index()].clone()).collect();
+                let Some(uniformity) = uniformity else { continue };
                 let args: Vec<Option<u128>> = inst.args.iter().map(|a| constants[a.index()]).collect();
                 for (i, r) in inst.results.iter().enumerate() {
-                    let mut shape = transfer(&inst.op, i, &shapes, &args, func.ty(*r), spec);
-                    unguard(&mut shape, &shapes, inst, b, ranges);
+                    let mut variation = transfer(&inst.op, i, &uniformity, &args, func.ty(*r), spec);
+                    unguard(&mut variation, &uniformity, inst, b, ranges);
                     if places.escapes(cfg, &s, *r) {
-                        shape = Shape::varying();
+                        variation = Variation::varying();
                     }
-                    changed |= lower(&mut known[r.index()], shape);
+                    changed |= lower(&mut known[r.index()], variation);
                 }
             }
             if let Some(c) = func.blocks[b].term.condition()
@@ -252,19 +253,19 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Range
         }
     }
     s.escaping = (0..func.values.len()).map(|v| places.escapes(cfg, &s, wave::Value(v as u32))).collect();
-    s.values = known.into_iter().map(|k| k.unwrap_or_else(Shape::uniform)).collect();
+    s.values = known.into_iter().map(|k| k.unwrap_or_else(Variation::uniform)).collect();
     s
 }
 
-/// Shapes where each lane goes on for itself: lanes at one place may be there for different times, so only what is the same at all times (made
-/// of constants, special registers and parameters alone) has a shape. It is made for all lanes, also those that are elsewhere.
-pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges) -> Shapes {
+/// Uniformity where each lane goes on for itself: lanes at one place may be there for different times, so only what is the same at all times (made
+/// of constants, special registers and parameters alone) has a variation. It is made for all lanes, also those that are elsewhere.
+pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges) -> Uniformity {
     let n = func.blocks.len();
-    let mut known: Vec<Option<Shape>> = vec![None; func.values.len()];
+    let mut known: Vec<Option<Variation>> = vec![None; func.values.len()];
     let mut lasting = vec![false; func.values.len()];
     let constants = constants(func);
     for &b in &cfg.order {
-        func.blocks[b].params.iter().for_each(|p| known[p.index()] = Some(Shape::varying()));
+        func.blocks[b].params.iter().for_each(|p| known[p.index()] = Some(Variation::varying()));
     }
     // Definitions need not come before uses in this order.
     let mut changed = true;
@@ -272,26 +273,27 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges)
         changed = false;
         let insts = cfg.order.iter().flat_map(|&b| func.blocks[b].insts.iter().map(move |inst| (b, inst)));
         for (b, inst) in insts {
-            let shapes: Option<Vec<Shape>> = inst.args.iter().map(|a| known[a.index()].clone()).collect();
-            let Some(shapes) = shapes else { continue };
+            let uniformity: Option<Vec<Variation>> =
+                inst.args.iter().map(|a| known[a.index()].clone()).collect();
+            let Some(uniformity) = uniformity else { continue };
             let same = match &inst.op {
-                Op::Load { mem, .. } => mem.space == wave::op::Space::Param && shapes[0].is_uniform(),
+                Op::Load { mem, .. } => mem.space == wave::op::Space::Param && uniformity[0].is_uniform(),
                 op => op.is_pure(),
             } && inst.args.iter().all(|a| lasting[a.index()]);
             let args: Vec<Option<u128>> = inst.args.iter().map(|a| constants[a.index()]).collect();
             for (i, r) in inst.results.iter().enumerate() {
-                let mut shape = transfer(&inst.op, i, &shapes, &args, func.ty(*r), spec);
-                unguard(&mut shape, &shapes, inst, b, ranges);
+                let mut variation = transfer(&inst.op, i, &uniformity, &args, func.ty(*r), spec);
+                unguard(&mut variation, &uniformity, inst, b, ranges);
                 if !same {
-                    shape = Shape { max: shape.max, ..Shape::varying() };
+                    variation = Variation { max: variation.max, ..Variation::varying() };
                 }
                 lasting[r.index()] = same;
-                changed |= lower(&mut known[r.index()], shape);
+                changed |= lower(&mut known[r.index()], variation);
             }
         }
     }
-    Shapes {
-        values: known.into_iter().map(|k| k.unwrap_or_else(Shape::varying)).collect(),
+    Uniformity {
+        values: known.into_iter().map(|k| k.unwrap_or_else(Variation::varying)).collect(),
         divergent: vec![true; n],
         divergent_loop: vec![true; cfg.loops.len()],
         masked: vec![true; n],
@@ -302,14 +304,24 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges)
 
 /// Takes the guard off a widened pattern whose operand cannot wrap between the lanes of a warp: its range, as it holds for lanes that are in the
 /// block, leaves room for the way to the first lane, which need not be there.
-fn unguard(shape: &mut Shape, operands: &[Shape], inst: &wave::Inst, block: usize, ranges: &Ranges) {
+fn unguard(
+    variation: &mut Variation,
+    operands: &[Variation],
+    inst: &wave::Inst,
+    block: usize,
+    ranges: &Ranges,
+) {
     let (Op::Sext { from, to } | Op::Zext { from, to }) = inst.op else { return };
-    if to <= from || shape.guard == Guard::None || operands[0].guard != Guard::None || shape.group == 1 {
+    if to <= from
+        || variation.guard == Guard::None
+        || operands[0].guard != Guard::None
+        || variation.group == 1
+    {
         return;
     }
     let range = ranges.at(inst.args[0], wave::Block(block as u32));
     let all = Range::full(from);
-    let (least, greatest) = shape.extremes();
+    let (least, greatest) = variation.extremes();
     let (least, greatest) = (i128::from(least), i128::from(greatest));
     // Each lane's value less its offset is the first lane's, if that fits.
     let fits = match inst.op {
@@ -317,11 +329,11 @@ fn unguard(shape: &mut Shape, operands: &[Shape], inst: &wave::Inst, block: usiz
         _ => range.umin - greatest >= all.umin && range.umax - least <= all.umax,
     };
     if fits {
-        shape.guard = Guard::None;
+        variation.guard = Guard::None;
     }
 }
 
-/// What a special register may hold in a launch of a shape.
+/// What a special register may hold in a launch of a variation.
 pub fn register(reg: SReg, spec: &Specialisation) -> Option<Range> {
     let dims = spec.block.map(|d| i128::from(d.max(1)));
     let below = |n: i128| Some(Range::unsigned(wave::Ty::I32, 0, n - 1));
@@ -358,8 +370,8 @@ fn constants(func: &Function) -> Vec<Option<u128>> {
     c
 }
 
-/// Replaces a shape by what holds for the old and the new one; whether that changed anything.
-fn lower(slot: &mut Option<Shape>, new: Shape) -> bool {
+/// Replaces a variation by what holds for the old and the new one; whether that changed anything.
+fn lower(slot: &mut Option<Variation>, new: Variation) -> bool {
     let next = match slot {
         None => new,
         Some(old) => {
@@ -381,14 +393,14 @@ fn lower(slot: &mut Option<Shape>, new: Shape) -> bool {
 fn params(
     func: &Function,
     cfg: &Cfg,
-    s: &Shapes,
+    s: &Uniformity,
     places: &Places,
     b: usize,
-    known: &mut [Option<Shape>],
+    known: &mut [Option<Variation>],
 ) -> bool {
     let mut changed = false;
     for (i, p) in func.blocks[b].params.iter().enumerate() {
-        let mut shape: Option<Shape> = None;
+        let mut variation: Option<Variation> = None;
         let mut first = None;
         let (mut several, mut leaving) = (false, false);
         for &from in &cfg.preds[b] {
@@ -397,15 +409,15 @@ fn params(
                 several |= first.replace(v).is_some_and(|f| f != v);
                 leaving |= places.leaves(cfg, s, from, b, v);
                 if let Some(k) = &known[v.index()] {
-                    shape = Some(shape.map_or(k.clone(), |s| s.meet(k)));
+                    variation = Some(variation.map_or(k.clone(), |s| s.meet(k)));
                 }
             }
         }
-        if s.joins[b] && several || leaving || b == 0 || shape.is_some() && places.escapes(cfg, s, *p) {
-            shape = Some(Shape::varying());
+        if s.joins[b] && several || leaving || b == 0 || variation.is_some() && places.escapes(cfg, s, *p) {
+            variation = Some(Variation::varying());
         }
-        if let Some(shape) = shape {
-            changed |= lower(&mut known[p.index()], shape);
+        if let Some(variation) = variation {
+            changed |= lower(&mut known[p.index()], variation);
         }
     }
     changed
@@ -437,26 +449,26 @@ impl Places {
 
     /// Whether a value made inside a divergent loop is used outside of it: lanes then keep the value of different rounds. What a lane takes along
     /// as a parameter when it leaves does not count.
-    fn escapes(&self, cfg: &Cfg, s: &Shapes, v: wave::Value) -> bool {
+    fn escapes(&self, cfg: &Cfg, s: &Uniformity, v: wave::Value) -> bool {
         let (made, used) = (self.made[v.index()], &self.used[v.index()]);
         let mut divergent = cfg.around(made).filter(|(i, _)| s.divergent_loop[*i]);
         divergent.any(|(_, l)| used.iter().any(|&u| !l.contains[u]))
     }
 
     /// Whether lanes bring a value along an edge at different times: they leave a divergent loop that makes it.
-    fn leaves(&self, cfg: &Cfg, s: &Shapes, from: usize, to: usize, v: wave::Value) -> bool {
+    fn leaves(&self, cfg: &Cfg, s: &Uniformity, from: usize, to: usize, v: wave::Value) -> bool {
         let made = self.made[v.index()];
         let mut divergent = cfg.around(from).filter(|(i, _)| s.divergent_loop[*i]);
         divergent.any(|(_, l)| l.contains[made] && !l.contains[to])
     }
 }
 
-impl Shapes {
+impl Uniformity {
     /// From the divergent branches: loops that lanes leave apart, masked blocks, and blocks where lanes from different ways meet.
     fn parting(&mut self, func: &Function, cfg: &Cfg) {
         let n = cfg.succs.len();
         let mut joins = vec![false; n];
-        let mark = |s: &mut Shapes, joins: &mut Vec<bool>, b: usize| {
+        let mark = |s: &mut Uniformity, joins: &mut Vec<bool>, b: usize| {
             cfg.influence(b).into_iter().for_each(|r| s.masked[r] = true);
             cfg.meetings(b).into_iter().for_each(|r| joins[r] = true);
             if let Some(j) = cfg.ipdom[b] {
@@ -500,35 +512,35 @@ impl Shapes {
     }
 }
 
-fn special(reg: SReg, spec: &Specialisation) -> Shape {
+fn special(reg: SReg, spec: &Specialisation) -> Variation {
     let [nx, ny, nz] = spec.block.map(|d| d.max(1) as usize);
     let lanes: [i64; LANES] = std::array::from_fn(|l| l as i64);
-    let exact = |offsets: [i64; LANES], max: usize| Shape {
+    let exact = |offsets: [i64; LANES], max: usize| Variation {
         zeros: 0,
         max: Some(max as u64),
-        ..Shape::with(LANES, offsets)
+        ..Variation::with(LANES, offsets)
     };
-    let uniform = |max: u64| Shape { max: Some(max), ..Shape::uniform() };
+    let uniform = |max: u64| Variation { max: Some(max), ..Variation::uniform() };
     let limit = |n: usize| if spec.small { (1u64 << 31) / n as u64 } else { u64::from(u32::MAX) };
     let row = LANES / nx.clamp(1, LANES);
     match reg {
-        SReg::LaneId => Shape { zeros: 5, ..exact(lanes, 31) },
-        SReg::TidX if ny * nz == 1 => Shape { zeros: 5, ..exact(lanes, nx.next_multiple_of(LANES) - 1) },
+        SReg::LaneId => Variation { zeros: 5, ..exact(lanes, 31) },
+        SReg::TidX if ny * nz == 1 => Variation { zeros: 5, ..exact(lanes, nx.next_multiple_of(LANES) - 1) },
         SReg::TidX if nx.is_multiple_of(LANES) => {
-            Shape { zeros: (nx.trailing_zeros()).min(5), ..exact(lanes, nx - 1) }
+            Variation { zeros: (nx.trailing_zeros()).min(5), ..exact(lanes, nx - 1) }
         }
         SReg::TidX if LANES.is_multiple_of(nx) => {
-            Shape { zeros: 32, ..exact(std::array::from_fn(|l| (l % nx) as i64), nx - 1) }
+            Variation { zeros: 32, ..exact(std::array::from_fn(|l| (l % nx) as i64), nx - 1) }
         }
         SReg::TidY if ny * nz == 1 => uniform(0),
         SReg::TidY if nx.is_multiple_of(LANES) => uniform(ny as u64 - 1),
         SReg::TidY if LANES.is_multiple_of(nx) && (nz == 1 || ny.is_multiple_of(row)) => {
             let max = ny.next_multiple_of(row) - 1;
-            Shape { zeros: row.trailing_zeros(), ..exact(std::array::from_fn(|l| (l / nx) as i64), max) }
+            Variation { zeros: row.trailing_zeros(), ..exact(std::array::from_fn(|l| (l / nx) as i64), max) }
         }
         SReg::TidZ if nz == 1 => uniform(0),
         SReg::TidZ if (nx * ny).is_multiple_of(LANES) => uniform(nz as u64 - 1),
-        SReg::TidX | SReg::TidY | SReg::TidZ => Shape { max: Some(1024), ..Shape::varying() },
+        SReg::TidX | SReg::TidY | SReg::TidZ => Variation { max: Some(1024), ..Variation::varying() },
         SReg::NtidX => uniform(nx as u64),
         SReg::NtidY => uniform(ny as u64),
         SReg::NtidZ => uniform(nz as u64),
@@ -537,28 +549,35 @@ fn special(reg: SReg, spec: &Specialisation) -> Shape {
         SReg::CtaidZ | SReg::NctaidZ => uniform(limit(nz)),
         SReg::WarpId | SReg::NWarpId => uniform(32),
         SReg::LaneMaskEq | SReg::LaneMaskLe | SReg::LaneMaskLt | SReg::LaneMaskGe | SReg::LaneMaskGt => {
-            Shape::varying()
+            Variation::varying()
         }
-        _ => Shape::uniform(),
+        _ => Variation::uniform(),
     }
 }
 
-/// The shape of result `i` of an operation.
-fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &Specialisation) -> Shape {
+/// The variation of result `i` of an operation.
+fn transfer(
+    op: &Op,
+    i: usize,
+    a: &[Variation],
+    c: &[Option<u128>],
+    ty: Ty,
+    spec: &Specialisation,
+) -> Variation {
     let flat = || {
-        let one_if = |s: &Shape| s.guard == Guard::All && s.is_flat();
+        let one_if = |s: &Variation| s.guard == Guard::All && s.is_flat();
         if keeps_guard(op) && a.iter().any(one_if) && a.iter().all(|s| one_if(s) || s.is_uniform()) {
-            return Shape { guard: Guard::All, ..Shape::uniform() };
+            return Variation { guard: Guard::All, ..Variation::uniform() };
         }
         let group = a.iter().map(|s| s.flat().group).min().unwrap_or(LANES);
-        Shape::uniform().regroup(group)
+        Variation::uniform().regroup(group)
     };
     let capped = |max: Option<u64>| max.filter(|m| u128::from(*m) <= ty.mask());
     let both = || a[0].max.zip(a[1].max);
     match op {
         Op::Const { bits, .. } => {
             let zeros = if *bits == 0 { 32 } else { bits.trailing_zeros().min(32) };
-            Shape { zeros, max: u64::try_from(*bits).ok(), ..Shape::uniform() }
+            Variation { zeros, max: u64::try_from(*bits).ok(), ..Variation::uniform() }
         }
         Op::Special(reg) => special(*reg, spec),
         Op::Int(IntOp::Add, _) => {
@@ -570,7 +589,7 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
         Op::Int(IntOp::Mul, _) => {
             let max = capped(both().and_then(|(x, y)| x.checked_mul(y)));
             let zeros = (a[0].zeros + a[1].zeros).min(32);
-            let scaled = |s: &Shape, k: u128| {
+            let scaled = |s: &Variation, k: u128| {
                 let k = ((k << (128 - ty.bits())) as i128 >> (128 - ty.bits())) as i64;
                 s.map(|o| o.wrapping_mul(k))
             };
@@ -579,19 +598,19 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
                 (Some(k), _) => scaled(&a[1], k),
                 _ => flat(),
             };
-            Shape { zeros: if s.group == LANES { zeros } else { 0 }, max, ..s }
+            Variation { zeros: if s.group == LANES { zeros } else { 0 }, max, ..s }
         }
         Op::Shift(ShiftOp::Shl, _) => match c[1] {
             Some(k) if k < u128::from(ty.bits()).min(63) => {
                 let max = capped(a[0].max.and_then(|m| m.checked_mul(1 << k)));
                 let s = a[0].map(|o| o.wrapping_shl(k as u32));
-                Shape { zeros: (a[0].zeros + k as u32).min(32), max, ..s }
+                Variation { zeros: (a[0].zeros + k as u32).min(32), max, ..s }
             }
             _ => flat(),
         },
         // The sign is one for all lanes if the first's is the last's.
         Op::Shift(ShiftOp::ShrS, _) if c[1] == Some(u128::from(ty.bits() - 1)) && a[0].is_pattern() => {
-            Shape { guard: Guard::All, ..Shape::uniform() }
+            Variation { guard: Guard::All, ..Variation::uniform() }
         }
         Op::Shift(ShiftOp::ShrU, _) => match c[1] {
             Some(k) if k < 32 => {
@@ -605,7 +624,7 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
                 } else {
                     flat()
                 };
-                Shape { max, ..s }
+                Variation { max, ..s }
             }
             _ => flat(),
         },
@@ -621,9 +640,9 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
             // Offsets stay below the zero bits, so no carry leaves them.
             let known = s.zeros >= 5 && s.offsets.iter().all(|o| (0..32).contains(o));
             if low && s.group == LANES && known && (s.zeros >= bits || s.zeros == 32) {
-                return Shape { zeros: 32, max, ..s.map(|o| o & k as i64) };
+                return Variation { zeros: 32, max, ..s.map(|o| o & k as i64) };
             }
-            Shape { max, ..flat() }
+            Variation { max, ..flat() }
         }
         Op::Int(IntOp::Or | IntOp::Xor, _) => flat(),
         Op::Zext { from, to } | Op::Sext { from, to } if to > from && *from != Ty::I1 => {
@@ -634,34 +653,34 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
                 return flat();
             }
             let guard = if proven { Guard::None } else { Guard::Offsets };
-            Shape { guard: guard.max(a[0].guard), ..a[0].clone() }
+            Variation { guard: guard.max(a[0].guard), ..a[0].clone() }
         }
         Op::Zext { .. } | Op::Sext { .. } => {
             // Narrower: offsets stay right modulo the width.
             let max = capped(a[0].max);
-            Shape { max, ..if ty == Ty::I1 || a[0].guard != Guard::None { flat() } else { a[0].clone() } }
+            Variation { max, ..if ty == Ty::I1 || a[0].guard != Guard::None { flat() } else { a[0].clone() } }
         }
         Op::ToGeneric(space) | Op::FromGeneric(space) => match space {
-            wave::op::Space::Local => Shape::varying(),
-            _ => Shape { max: None, zeros: 0, ..a[0].clone() },
+            wave::op::Space::Local => Variation::varying(),
+            _ => Variation { max: None, zeros: 0, ..a[0].clone() },
         },
         // The windows of sixteen blocks.
-        Op::SharedAddr(..) if spec.clusters => Shape { max: Some(16 << 24), ..Shape::uniform() },
+        Op::SharedAddr(..) if spec.clusters => Variation { max: Some(16 << 24), ..Variation::uniform() },
         // A block's shared memory and a thread's local memory are far smaller than this.
-        Op::SharedAddr(..) | Op::LocalAddr(_) => Shape { max: Some(1 << 24), ..Shape::uniform() },
-        Op::GlobalAddr(..) | Op::FuncAddr(_) | Op::ActiveMask => Shape::uniform(),
+        Op::SharedAddr(..) | Op::LocalAddr(_) => Variation { max: Some(1 << 24), ..Variation::uniform() },
+        Op::GlobalAddr(..) | Op::FuncAddr(_) | Op::ActiveMask => Variation::uniform(),
         Op::Load { mem, .. } => match mem.space {
-            wave::op::Space::Local => Shape::varying(),
+            wave::op::Space::Local => Variation::varying(),
             _ if mem.order == wave::op::Order::Weak => flat(),
             _ => flat(),
         },
         Op::Vote { .. } => match a[1].is_uniform() {
-            true => Shape::uniform(),
-            false => Shape::varying(),
+            true => Variation::uniform(),
+            false => Variation::varying(),
         },
-        Op::Redux(_) | Op::Match(MatchMode::All, _) if a[1].is_uniform() => Shape::uniform(),
-        Op::Bar { .. } => Shape::uniform(),
-        Op::Elect if i == 0 && a[0].is_uniform() => Shape::uniform(),
+        Op::Redux(_) | Op::Match(MatchMode::All, _) if a[1].is_uniform() => Variation::uniform(),
+        Op::Bar { .. } => Variation::uniform(),
+        Op::Elect if i == 0 && a[0].is_uniform() => Variation::uniform(),
         Op::Atom { .. }
         | Op::Shfl { .. }
         | Op::Match(..)
@@ -670,18 +689,18 @@ fn transfer(op: &Op, i: usize, a: &[Shape], c: &[Option<u128>], ty: Ty, spec: &S
         | Op::Builtin(_)
         | Op::Matrix(_)
         | Op::Bulk(_)
-        | Op::Texture(_) => Shape::varying(),
-        Op::Call(_) | Op::CallIndirect { .. } => Shape::varying(),
-        Op::IsSpace(wave::op::Space::Local) => Shape::varying(),
-        Op::IntCmp(cmp, _) if compares_whole_warps(*cmp, &a[0], &a[1], c[1]) => Shape::uniform(),
+        | Op::Texture(_) => Variation::varying(),
+        Op::Call(_) | Op::CallIndirect { .. } => Variation::varying(),
+        Op::IsSpace(wave::op::Space::Local) => Variation::varying(),
+        Op::IntCmp(cmp, _) if compares_whole_warps(*cmp, &a[0], &a[1], c[1]) => Variation::uniform(),
         Op::Select(_) if a[0].is_uniform() => match chosen_pattern(a) {
             Some(i) => {
                 let max = a[1].max.zip(a[2].max).map(|(x, y)| x.max(y));
-                Shape { zeros: 0, max, guard: Guard::Offsets.max(a[i].guard), ..a[i].clone() }
+                Variation { zeros: 0, max, guard: Guard::Offsets.max(a[i].guard), ..a[i].clone() }
             }
-            None => Shape { zeros: 0, ..a[1].meet(&a[2]) },
+            None => Variation { zeros: 0, ..a[1].meet(&a[2]) },
         },
-        Op::Count(CountOp::Popc, _) => Shape { max: Some(64), ..flat() },
+        Op::Count(CountOp::Popc, _) => Variation { max: Some(64), ..flat() },
         _ => flat(),
     }
 }
@@ -698,8 +717,8 @@ fn keeps_guard(op: &Op) -> bool {
 
 /// Which operand of a choice is a pattern (1 or 2) where the other is one value: which of them lanes have is
 /// one for all of them.
-pub fn chosen_pattern(a: &[Shape]) -> Option<usize> {
-    let offsets = |s: &Shape| s.group > 1 && !s.is_flat();
+pub fn chosen_pattern(a: &[Variation]) -> Option<usize> {
+    let offsets = |s: &Variation| s.group > 1 && !s.is_flat();
     match a {
         [_, x, y] if offsets(x) && y.is_uniform() => Some(1),
         [_, x, y] if offsets(y) && x.is_uniform() => Some(2),
@@ -709,7 +728,7 @@ pub fn chosen_pattern(a: &[Shape]) -> Option<usize> {
 
 /// Whether a comparison of a pattern with a uniform value goes the same way for all lanes: the pattern runs through less than 32 values
 /// from a multiple of 32, and the bound lies between two such runs.
-fn compares_whole_warps(cmp: IntCmp, a: &Shape, b: &Shape, constant: Option<u128>) -> bool {
+fn compares_whole_warps(cmp: IntCmp, a: &Variation, b: &Variation, constant: Option<u128>) -> bool {
     let run = a.is_pattern()
         && a.guard == Guard::None
         && a.zeros >= 5
@@ -723,6 +742,6 @@ fn compares_whole_warps(cmp: IntCmp, a: &Shape, b: &Shape, constant: Option<u128
 }
 
 /// Whether a terminator's targets are chosen by one value for all lanes.
-pub fn chosen_uniformly(shapes: &Shapes, term: &Terminator) -> bool {
-    term.condition().is_none_or(|c| shapes.values[c.index()].is_uniform())
+pub fn chosen_uniformly(uniformity: &Uniformity, term: &Terminator) -> bool {
+    term.condition().is_none_or(|c| uniformity.values[c.index()].is_uniform())
 }
