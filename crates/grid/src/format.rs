@@ -15,6 +15,15 @@ pub trait Reader {
 /// Maximum length of strings, widths and precisions: the size of the hardware's printf buffer, which limits
 /// output there too.
 const LIMIT: usize = 1 << 20;
+/// Digits after the point beyond which those of any double are zeros. The standard library accepts at most
+/// 65535.
+const MAX_DIGITS: usize = 1100;
+/// Fraction bits of a double.
+const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
+/// The exponent's bias in a double.
+const BIAS: i32 = 1023;
+/// Hexadecimal digits of a double's fraction.
+const HEX_DIGITS: usize = 13;
 
 /// A conversion: `%[flags][width][.precision][length]conversion`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -284,8 +293,7 @@ fn float(s: Spec, value: f64, out: &mut Vec<u8>) {
 }
 
 fn fixed(value: f64, precision: usize, point: bool) -> String {
-    // Digits beyond those of any double are zeros; the standard library accepts at most 65535.
-    let exact = precision.min(1100);
+    let exact = precision.min(MAX_DIGITS);
     let mut text = format!("{value:.exact$}");
     if point && precision == 0 {
         text.push('.');
@@ -296,7 +304,7 @@ fn fixed(value: f64, precision: usize, point: bool) -> String {
 
 /// The digits `d.ddd` and the decimal exponent.
 fn scientific(value: f64, precision: usize) -> (String, i32) {
-    let exact = precision.min(1100);
+    let exact = precision.min(MAX_DIGITS);
     let text = format!("{value:.exact$e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     (digits.to_owned() + &"0".repeat(precision - exact), exponent.parse().unwrap_or(0))
@@ -332,29 +340,29 @@ fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
 /// `%a` without its `0x`, in the GNU C library's form: one digit before the point, normalised.
 fn hexadecimal(value: f64, precision: Option<usize>, point: bool) -> String {
     let bits = value.to_bits();
-    let (mut mantissa, stored) = (bits & ((1 << 52) - 1), (bits >> 52 & 0x7ff) as i32);
+    let (mut mantissa, stored) = (bits & ((1 << FRACTION) - 1), (bits >> FRACTION & 0x7ff) as i32);
     let exponent = match (stored, mantissa) {
         (0, 0) => 0,
-        (0, _) => -1022,
-        _ => stored - 1023,
+        (0, _) => f64::MIN_EXP - 1,
+        _ => stored - BIAS,
     };
     if stored != 0 {
-        mantissa |= 1 << 52;
+        mantissa |= 1 << FRACTION;
     }
-    let mut digits = 13;
-    if let Some(wanted) = precision.filter(|&p| p < 13) {
-        let drop = 52 - 4 * wanted as u32;
+    let mut digits = HEX_DIGITS;
+    if let Some(wanted) = precision.filter(|&p| p < HEX_DIGITS) {
+        let drop = FRACTION - 4 * wanted as u32;
         let (kept, lost, half) = (mantissa >> drop, mantissa & ((1 << drop) - 1), 1u64 << (drop - 1));
         let up = lost > half || lost == half && kept & 1 == 1;
         mantissa = (kept + u64::from(up)) << drop;
         digits = wanted;
     }
-    let fraction = format!("{:013x}", mantissa & ((1 << 52) - 1));
+    let fraction = format!("{:0HEX_DIGITS$x}", mantissa & ((1 << FRACTION) - 1));
     let fraction = fraction.get(..digits).unwrap_or_default();
     let fraction = match precision {
         None => fraction.trim_end_matches('0').to_owned(),
-        Some(p) => format!("{fraction}{}", "0".repeat(p.saturating_sub(13))),
+        Some(p) => format!("{fraction}{}", "0".repeat(p.saturating_sub(HEX_DIGITS))),
     };
     let dot = if point || !fraction.is_empty() { "." } else { "" };
-    format!("{}{dot}{fraction}p{exponent:+}", mantissa >> 52)
+    format!("{}{dot}{fraction}p{exponent:+}", mantissa >> FRACTION)
 }

@@ -495,13 +495,20 @@ fn residents_of(job: &Job, unit: usize) -> Range<usize> {
     unit * blocks..(unit + 1) * blocks
 }
 
+/// Rounds without progress after which a cooperative launch begins more units than this worker's share.
+const COOPERATIVE_PATIENCE: usize = 1024;
+/// The longest sleep for `nanosleep`, in nanoseconds; PTX limits it to 1 ms.
+const MAX_NAP: u32 = 1_000_000;
+/// Fruitless rounds that spin before the thread yields.
+const SPINS: usize = 32;
+
 /// Number of rounds without progress before another unit is begun.
 fn patience(job: &Job, count: usize) -> usize {
     match job.launch.cooperative {
         // All blocks must be resident; each worker takes its share, and more only if the other workers do not
         // come.
         true if (count as u64) < job.share => 1,
-        true => 1024,
+        true => COOPERATIVE_PATIENCE,
         // Other workers may be about to provide what is waited for.
         false => 16 * count.min(64),
     }
@@ -510,8 +517,8 @@ fn patience(job: &Job, count: usize) -> usize {
 /// Lets other threads run when no unit here can continue.
 fn rest(fruitless: usize, nap: u32) {
     match nap {
-        1.. if nap != u32::MAX => std::thread::sleep(Duration::from_nanos(u64::from(nap.min(1_000_000)))),
-        _ if fruitless < 32 => std::hint::spin_loop(),
+        1.. if nap != u32::MAX => std::thread::sleep(Duration::from_nanos(u64::from(nap.min(MAX_NAP)))),
+        _ if fruitless < SPINS => std::hint::spin_loop(),
         _ => std::thread::yield_now(),
     }
 }

@@ -189,12 +189,16 @@ fn prepare(look: Look) {
     }
 }
 
+/// Bytes beyond the signal frame that a handler needs: at least, and what a new stack gets.
+const LEAST_ALT_STACK: usize = 4096;
+const ALT_STACK_SIZE: usize = 64 << 10;
+
 fn give_alt_stack() {
     let now = alt_stack();
     // SAFETY: getauxval has no preconditions.
     let frame = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
-    let enough = now.ss_flags & libc::SS_DISABLE == 0 && now.ss_size >= frame + 4096;
-    if !enough && let Some(region) = Region::new(frame + (64 << 10)) {
+    let enough = now.ss_flags & libc::SS_DISABLE == 0 && now.ss_size >= frame + LEAST_ALT_STACK;
+    if !enough && let Some(region) = Region::new(frame + ALT_STACK_SIZE) {
         let stack = libc::stack_t { ss_sp: region.start().cast(), ss_flags: 0, ss_size: region.size() };
         // At a thread's end, thread-local storage is gone: the thread then keeps its stack.
         let _ = ALT_STACK.try_with(|owner| {

@@ -13,6 +13,9 @@ const GRACE: Duration = Duration::from_millis(100);
 /// Time between interrupts: a worker can be left only while it is in machine code.
 const AGAIN: Duration = Duration::from_millis(5);
 
+/// Time between checks without a launch to watch; a new launch wakes the thread.
+const IDLE: Duration = Duration::from_secs(3600);
+
 #[derive(Clone, Copy)]
 struct Watch {
     job: *const Job<'static>,
@@ -102,7 +105,7 @@ impl Watchdog {
                 watch.at = now + AGAIN;
             }
             let next = state.watches.iter().map(|w| w.at).min();
-            let wait = next.map_or(Duration::from_secs(3600), |at| at.saturating_duration_since(now));
+            let wait = next.map_or(IDLE, |at| at.saturating_duration_since(now));
             let waited = self.changed.wait_timeout(state, wait);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

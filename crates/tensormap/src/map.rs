@@ -1,5 +1,10 @@
 //! The decoded form of a tensor map.
 
+/// Fraction bits of an f32 that tf32 lacks.
+const TF32_DROPPED: u32 = 13;
+/// The smallest step between tf32 numbers in one binade, as f32 bits.
+const TF32_STEP: u32 = 1 << TF32_DROPPED;
+
 /// Declares an enumeration with the driver's numbers.
 macro_rules! numbered {
     ($(#[$m:meta])* pub enum $n:ident { $($(#[$vm:meta])* $k:ident = $v:literal,)* }) => {
@@ -100,12 +105,15 @@ impl Element {
         }
         for word in bytes.as_chunks_mut().0 {
             let bits = u32::from_le_bytes(*word);
-            let rounded = match bits & 0x7fff_ffff {
-                0x7f80_0000 => bits,
-                0x7f80_0001.. => 0x7fff_ffff,
-                _ => bits.wrapping_add(0xfff + (bits >> 13 & 1)),
+            let value = f32::from_bits(bits);
+            let rounded = if value.is_nan() {
+                u32::MAX >> 1
+            } else if value.is_infinite() {
+                bits
+            } else {
+                bits.wrapping_add(TF32_STEP / 2 - 1 + (bits >> TF32_DROPPED & 1))
             };
-            *word = (rounded & !0x1fff).to_le_bytes();
+            *word = (rounded & !(TF32_STEP - 1)).to_le_bytes();
         }
     }
 }

@@ -128,6 +128,14 @@ pub fn finite(l: &mut Lower, fmt: Fmt, v: Value) -> Value {
     l.op1(Op::Select(ty), &[infinite, largest, v])
 }
 
+/// Fraction bits of an f32 that tf32 lacks.
+const TF32_DROPPED: u32 = 13;
+/// The smallest step between tf32 numbers in one binade, as f32 bits.
+const TF32_STEP: u128 = 1 << TF32_DROPPED;
+/// The bits of an f32 that tf32 keeps.
+const TF32_KEPT: u128 = 0xffff_ffff & !(TF32_STEP - 1);
+const F32_INFINITY: u128 = 0x7f80_0000;
+
 /// `cvt.rna.tf32.f32`: 10 fraction bits, ties away from zero; also `.rn` and `.rz`. As on the hardware, NaN
 /// gives 0x7fffe000, except that `.rna` keeps its upper bits.
 fn to_tf32(l: &mut Lower, i: &Instruction) -> Result<()> {
@@ -138,18 +146,19 @@ fn to_tf32(l: &mut Lower, i: &Instruction) -> Result<()> {
     let add = match how {
         Round::Rz => c(l, 0),
         Round::Rn => {
-            let (thirteen, one, half) = (c(l, 13), c(l, 1), c(l, 0xfff));
-            let low = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[a, thirteen]);
+            let (dropped, one) = (c(l, TF32_DROPPED.into()), c(l, 1));
+            let below_half = c(l, TF32_STEP / 2 - 1);
+            let low = l.op1(Op::Shift(ShiftOp::ShrU, Ty::I32), &[a, dropped]);
             let odd = l.op1(int(IntOp::And), &[low, one]);
-            l.op1(int(IntOp::Add), &[odd, half])
+            l.op1(int(IntOp::Add), &[odd, below_half])
         }
-        _ => c(l, 0x1000),
+        _ => c(l, TF32_STEP / 2),
     };
     let sum = l.op1(int(IntOp::Add), &[a, add]);
-    let keep = c(l, 0xffff_e000);
+    let keep = c(l, TF32_KEPT);
     let mut v = l.op1(int(IntOp::And), &[sum, keep]);
     if i.has(M::Satfinite) {
-        let (exponent, step) = (c(l, 0x7f80_0000), c(l, 0x2000));
+        let (exponent, step) = (c(l, F32_INFINITY), c(l, TF32_STEP));
         let bits = l.op1(int(IntOp::And), &[v, exponent]);
         let beyond = l.op1(Op::IntCmp(IntCmp::Eq, Ty::I32), &[bits, exponent]);
         let below = l.op1(int(IntOp::Sub), &[v, step]);
@@ -161,7 +170,7 @@ fn to_tf32(l: &mut Lower, i: &Instruction) -> Result<()> {
         v = l.op1(Op::Select(Ty::I32), &[negative, zero, v]);
     }
     if how != Round::Rna {
-        let nan = c(l, 0x7fff_e000);
+        let nan = c(l, 0x7fff_ffff & TF32_KEPT);
         let is_nan = l.op1(Op::FloatCmp { cmp: FloatCmp::Nan, fmt: Fmt::F32, ftz: false }, &[a, a]);
         v = l.op1(Op::Select(Ty::I32), &[is_nan, nan, v]);
     }
