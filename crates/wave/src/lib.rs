@@ -28,6 +28,7 @@ pub mod recurse;
 pub mod sfu;
 pub mod simplify;
 pub mod types;
+pub mod unreachable;
 pub mod verify;
 
 pub use func::{Block, BlockCall, BlockData, Builder, Function, Inst, Loc, Slot, Terminator, Value};

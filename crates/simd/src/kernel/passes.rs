@@ -5,7 +5,7 @@
 
 use wave::op::{Op, SReg};
 use wave::range::Ranges;
-use wave::{FuncId, Function, Module, pass};
+use wave::{FuncId, Function, Module};
 
 use super::cfg::Cfg;
 use super::rendezvous::Waits;
@@ -13,77 +13,43 @@ use super::uniformity::{self, Specialisation, Uniformity};
 use super::{Result, Unsupported, ahead, rendezvous, rounds, spin, stop, tidy};
 
 /// A pass of this crate's lists.
-pub type Pass = pass::Pass<Work, Unsupported>;
+pub type Pass = wave::pass::Pass<Work, Unsupported>;
+
+type Run = fn(&Module, &mut Work, &mut Function) -> Result<()>;
+
+/// A pass after which the verifier's rules hold.
+const fn pass(name: &'static str, about: &'static str, run: Run) -> Pass {
+    Pass { name, about, run, verified: true }
+}
 
 /// For every kernel, once.
 pub const FIRST: &[Pass] = &[
-    Pass { name: "inline", about: "inlines calls", run: inline, verified: true },
-    Pass { name: "recurse", about: "turns recursive calls into jumps", run: recurse, verified: true },
-    Pass {
-        name: "fold",
-        about: "computes constants, with the block's size known",
-        run: fold,
-        verified: true,
-    },
-    Pass {
-        name: "simplify",
-        about: "uses value ranges: decided branches, narrower arithmetic",
-        run: simplify,
-        verified: true,
-    },
+    pass("inline", "inlines calls", inline),
+    pass("recurse", "turns recursive calls into jumps", recurse),
+    pass("fold", "computes constants, with the block's size known", fold),
+    pass("simplify", "uses value ranges: decided branches, narrower arithmetic", simplify),
+    pass("unreachable", "empties blocks that nothing leads to", unreachable),
 ];
 
 /// For lanes that run together where their ways meet.
 pub const TOGETHER: &[Pass] = &[
-    Pass { name: "copies", about: "removes block parameters that are copies", run: copies, verified: true },
-    Pass { name: "one-way-back", about: "gives each loop one back edge", run: one_way_back, verified: true },
-    Pass {
-        name: "close-loops",
-        about: "passes values out of loops as parameters",
-        run: close_loops,
-        verified: true,
-    },
-    Pass { name: "yields", about: "lets other warps run in loops that wait", run: yields, verified: true },
-    Pass {
-        name: "split-stops",
-        about: "ends a block at each barrier and sleep",
-        run: split_stops,
-        verified: true,
-    },
-    Pass {
-        name: "rounds",
-        about: "duplicates loops for lanes that agree on the number of rounds",
-        run: one_number,
-        verified: true,
-    },
-    Pass {
-        name: "prefetch",
-        about: "prefetches loads that move far each round",
-        run: prefetch,
-        verified: true,
-    },
+    pass("copies", "removes block parameters that are copies", copies),
+    pass("one-way-back", "gives each loop one back edge", one_way_back),
+    pass("close-loops", "passes values out of loops as parameters", close_loops),
+    pass("yields", "lets other warps run in loops that wait", yields),
+    pass("split-stops", "ends a block at each barrier and sleep", split_stops),
+    pass("rounds", "duplicates loops for lanes that agree on the number of rounds", one_number),
+    pass("prefetch", "prefetches loads that move far each round", prefetch),
 ];
 
 /// For lanes that each go on for themselves.
 pub const APART: &[Pass] = &[
-    Pass {
-        name: "copies",
-        about: "removes block parameters that are copies",
-        run: copies_apart,
-        verified: true,
-    },
-    Pass {
-        name: "yields",
-        about: "lets other warps run in loops that wait",
-        run: yields_apart,
-        verified: true,
-    },
+    pass("copies", "removes block parameters that are copies", copies_apart),
+    pass("yields", "lets other warps run in loops that wait", yields_apart),
     // One block for several places: definitions no longer dominate their uses.
     Pass {
-        name: "meetings",
-        about: "gives operations at which lanes wait blocks of their own",
-        run: meetings,
         verified: false,
+        ..pass("meetings", "gives operations at which lanes wait blocks of their own", meetings)
     },
 ];
 
@@ -179,6 +145,11 @@ fn alone(reg: SReg) -> Option<u128> {
 
 fn simplify(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     wave::simplify::simplify(func, &|reg| uniformity::register(reg, &work.spec));
+    Ok(())
+}
+
+fn unreachable(_: &Module, _: &mut Work, func: &mut Function) -> Result<()> {
+    wave::unreachable::empty(func);
     Ok(())
 }
 

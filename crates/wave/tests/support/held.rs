@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wave::range::Ranges;
 use wave::read::{read, read_numbered};
 use wave::verify::verify;
-use wave::{FuncId, Function, Module, fold, inline, recurse, simplify};
+use wave::{FuncId, Function, Module, fold, inline, recurse, simplify, unreachable};
 
 /// Operations of a module whose kernels are taken through the passes.
 const MOST: usize = 2000;
@@ -47,5 +47,7 @@ fn passes(module: &Module, id: FuncId) {
     whole(&func, "fold");
     simplify::simplify(&mut func, &|_| None);
     whole(&func, "simplify");
+    unreachable::empty(&mut func);
+    whole(&func, "unreachable");
     Ranges::of(&func, &|_| None);
 }
