@@ -151,6 +151,8 @@ fn odd_texts_hold() {
         "kernel @k {\n    slot0: size 8, align 8 ; \nblock0:\n    exit\n}\n",
         "kernel @k {\nblock0:\n    switch v0, []\n}\n",
         "global @g: offset 0, size 1, align 1\n    bytes é0\n",
+        "kernel @k {\n    slot0: size 8, align 8 ; s\nblock0:\n    v0 = local_addr slot0, v0\n    v1 = local_addr slot0v0\n    exit\n}\n",
+        "kernel @k {\n    slot0: size 8, align 8 ; s\nblock0:\n    v0 = local_addr slot0, v0\n    exit\n}\n",
         "image: size 18446744073709551615, align 0\n",
     ] {
         held::hold(text);

@@ -235,12 +235,14 @@ impl Reader<'_, '_> {
     fn symbol(&mut self, kind: &str, c: &mut Cursor) -> Found<Op> {
         if kind == "local_addr" {
             c.expect("slot")?;
-            return Ok(Op::LocalAddr(c.number()?));
+            let slot = c.number()?;
+            operands_follow(c)?;
+            return Ok(Op::LocalAddr(slot));
         }
         c.expect("@")?;
         let name = c.until(&['+', '-', ',']);
         let offset = if c.0.starts_with(['+', '-']) { c.number()? } else { 0 };
-        c.eat(", ");
+        operands_follow(c)?;
         let op = match kind {
             "global_addr" => self.names.globals.get(name).map(|&id| Op::GlobalAddr(id, offset)),
             "shared_addr" => self.names.shared.get(name).map(|&id| Op::SharedAddr(id, offset)),
@@ -249,6 +251,11 @@ impl Reader<'_, '_> {
         };
         op.ok_or_else(|| format!("nothing is named `{name}`"))
     }
+}
+
+/// Steps over what stands between a symbol and operands, if there are some.
+fn operands_follow(c: &mut Cursor) -> Found<()> {
+    if c.0.is_empty() { Ok(()) } else { c.expect(", ") }
 }
 
 /// A kernel's parameters, shared variables and limits.
