@@ -1,4 +1,5 @@
-//! Any text as wave IR: no panic, what is printed is read, and what keeps the rules of the IR keeps them through its passes.
+//! Any text as wave IR: no panic, what is printed is read, and what keeps the rules of the IR keeps them
+//! through its passes.
 //!
 //! How to run it: CONTRIBUTING.md, "Fuzzing".
 

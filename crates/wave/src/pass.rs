@@ -6,8 +6,9 @@ use crate::func::Function;
 use crate::module::Module;
 use crate::verify;
 
-/// A step that changes a function of a module. `C` holds what it may look at besides (the launch that code is made for) and what later passes
-/// take from it (analyses that still hold); `E` says why a pass cannot be applied.
+/// A step that changes a function of a module. `C` holds what it may look at besides (the launch that code is
+/// made for) and what later passes take from it (analyses that still hold); `E` says why a pass cannot be
+/// applied.
 #[derive(Clone, Copy)]
 pub struct Pass<C, E> {
     /// Its name, unique in its list.

@@ -3,7 +3,8 @@
 use crate::dominance::postorder;
 use crate::func::{BlockData, Function, Loc, Terminator};
 
-/// Empties every block that control cannot come to. Blocks keep their numbers; later passes need not keep the ways from such a block in order.
+/// Empties every block that control cannot come to. Blocks keep their numbers; later passes need not keep the
+/// ways from such a block in order.
 pub fn empty(func: &mut Function) {
     let mut reached = vec![false; func.blocks.len()];
     postorder(func).into_iter().for_each(|b| reached[b.index()] = true);

@@ -1,4 +1,5 @@
-//! No text makes the reader of wave IR panic or print what it cannot read, and no text that keeps the rules makes a pass panic or break them.
+//! No text makes the reader of wave IR panic or print what it cannot read, and no text that keeps the rules
+//! makes a pass panic or break them.
 //!
 //! `fuzz/` has the same with coverage (CONTRIBUTING.md, "Fuzzing").
 

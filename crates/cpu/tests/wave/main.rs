@@ -1,5 +1,5 @@
-//! Runs the files of `tests/wave`: modules of wave IR with what each stage must make of them, where they are wrong, and what their kernels must
-//! compute, interpreted after every pass and compiled.
+//! Runs the files of `tests/wave`: modules of wave IR with what each stage must make of them, where they are
+//! wrong, and what their kernels must compute, interpreted after every pass and compiled.
 
 mod file;
 mod pattern;
@@ -154,7 +154,8 @@ fn run(name: &str, module: &Module, run: &Run, workers: &[Workers]) -> Result<()
     Ok(())
 }
 
-/// What does not hold of a file, each with its line; and its text as it should be, where whole texts are accepted.
+/// What does not hold of a file, each with its line; and its text as it should be, where whole texts are
+/// accepted.
 fn check(name: &str, text: &str, workers: &[Workers], accept: bool) -> Result<Option<String>, Vec<String>> {
     let one = |e: String| vec![e];
     let Expected { sections, errors: expected, runs } = file::parse(text).map_err(one)?;

@@ -1,7 +1,7 @@
 //! Patterns for lines of text.
 //!
-//! A pattern lies somewhere in a line, on whole words. `[..]` stands for anything, `$name` for a word: the same one wherever the name comes
-//! again in a section. White space is one space.
+//! A pattern lies somewhere in a line, on whole words. `[..]` stands for anything, `$name` for a word: the
+//! same one wherever the name comes again in a section. White space is one space.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! What the compiler knows of a kernel, for people: its wave IR after each pass, and notes on each line of it.
+//! What the compiler knows of a kernel, for people: its wave IR after each pass, and notes on each line of
+//! it.
 //!
 //! `anywarp compile --emit uniformity`, `--emit ranges` and `--after PASS` print this, and the files of `tests/wave` hold it against what they expect.
 
@@ -32,13 +33,13 @@ pub type Watch<'w> = &'w dyn Fn(Told<'_>);
 pub enum View {
     /// How values vary over the lanes of a warp, which branches are divergent, what lives across stops. What is *guarded* holds only where a test
     /// at run time finds it so.
-    Uniformity,
+    Shapes,
     /// Which numbers values may be.
     Ranges,
 }
 
-/// Names of all passes and what they do, in their order. Those of lanes that run together and of lanes that each go on for themselves share
-/// some names.
+/// Names of all passes and what they do, in their order. Those of lanes that run together and of lanes that
+/// each go on for themselves share some names.
 pub fn passes() -> Vec<(&'static str, &'static str)> {
     let mut list: Vec<(&str, &str)> = Vec::new();
     for pass in [passes::FIRST, passes::TOGETHER, passes::APART].into_iter().flatten() {

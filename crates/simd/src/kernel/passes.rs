@@ -1,7 +1,7 @@
 //! The passes over a kernel's wave IR on its way to vectors, by name and in their order.
 //!
-//! Every kernel goes through [`FIRST`]. Then it goes through [`TOGETHER`], and where its lanes cannot be kept together, through [`APART`]
-//! instead.
+//! Every kernel goes through [`FIRST`]. Then it goes through [`TOGETHER`], and where its lanes cannot be kept
+//! together, through [`APART`] instead.
 
 use wave::op::{Op, SReg};
 use wave::range::Ranges;

@@ -10,7 +10,8 @@ use wave::{FuncId, Function, Module, fold, inline, recurse, simplify, unreachabl
 /// Operations of a module whose kernels are taken through the passes.
 const MOST: usize = 2000;
 
-/// Reads the text. What is read prints as what is read again; what keeps the rules keeps them through the passes. No panic anywhere.
+/// Reads the text. What is read prints as what is read again; what keeps the rules keeps them through the
+/// passes. No panic anywhere.
 pub fn hold(text: &str) {
     let module = read(text);
     // Comments that are no places are an error where places are read.
