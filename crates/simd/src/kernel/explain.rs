@@ -33,7 +33,7 @@ pub type Watch<'w> = &'w dyn Fn(Told<'_>);
 pub enum View {
     /// How values vary over the lanes of a warp, which branches are divergent, what lives across stops. What is *guarded* holds only where a test
     /// at run time finds it so.
-    Shapes,
+    Uniformity,
     /// Which numbers values may be.
     Ranges,
 }
@@ -181,7 +181,7 @@ impl<'a> Notes<'a> {
             .map(|_| stop::live_in(self.func, self.cfg));
         let notes = |line: Line| {
             let notes = match view {
-                View::Uniformity => self.shape_notes(line, live.as_deref().unwrap_or_default()),
+                View::Uniformity => self.uniformity_notes(line, live.as_deref().unwrap_or_default()),
                 View::Ranges => self.range_notes(line),
             };
             notes.join("; ")
@@ -189,7 +189,7 @@ impl<'a> Notes<'a> {
         module.annotated(self.func, &notes).to_string()
     }
 
-    fn shape_notes(&self, line: Line, live: &[BTreeSet<Value>]) -> Vec<String> {
+    fn uniformity_notes(&self, line: Line, live: &[BTreeSet<Value>]) -> Vec<String> {
         let value = |v: &Value| {
             let raw = self.kernel.is_some_and(|k| k.facts.raw.contains(v));
             format!("{v} {}{}", shown(&self.uniformity.values[v.index()]), if raw { ", any NaN" } else { "" })
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_in_words() {
+    fn variations_in_words() {
         let cases = [
             (Variation::varying(), "varying"),
             (Variation::uniform(), "uniform"),
