@@ -16,7 +16,7 @@ pub const LIBCUDA: &str = "libcuda.so.1";
 /// Our replacement for NVIDIA's assembler, in the same folder: it passes PTX through unchanged.
 pub const PTXAS: &str = "ptxas";
 
-/// Folders that may hold the driver, likeliest first.
+/// Folders that may contain the driver, likeliest first.
 fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {
     let folder_of_exe = exe.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut list: Vec<PathBuf> = options.lib.iter().cloned().collect();
@@ -24,9 +24,9 @@ fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {
     list
 }
 
-/// The folder with `libcuda.so.1` in it.
+/// The folder that contains `libcuda.so.1`.
 pub fn library_folder(options: &Options) -> Result<PathBuf> {
-    let exe = std::env::current_exe().context("cannot tell where this command lies")?;
+    let exe = std::env::current_exe().context("cannot determine this command's path")?;
     let list = candidates(&exe, options);
     for folder in &list {
         if folder.join(LIBCUDA).is_file() {

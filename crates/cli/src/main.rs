@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     if command.obeys_options() {
         reading.complaints().for_each(|complaint| log::say(log::Level::Error, || complaint));
     }
-    // A program's own statuses are told from ours as `env` and `nohup` do it.
+    // 125 distinguishes our own failure from the program's status, as with `env` and `nohup`.
     let failure = if matches!(command, Command::Run(_)) { 125 } else { 1 };
     let result = match command {
         Command::Run(args) => commands::run::run(args, options),

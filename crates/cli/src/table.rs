@@ -44,7 +44,7 @@ pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     out
 }
 
-/// `12.3 KiB`: bytes in the unit that leaves fewest digits.
+/// `12.3 KiB`: bytes in the unit that needs the fewest digits.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = count as f64;

@@ -21,7 +21,7 @@ use run::run;
 enum How {
     Interpreted,
     Compiled(Target, Forced),
-    /// The approximate functions to the bit.
+    /// The approximate functions, bit-exact.
     Exact(Option<Target>),
 }
 
@@ -42,8 +42,8 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
         .map_err(|e| e.log)?
         .for_target(target)
         .forced(forced);
-    // The interpreter is slow; the first inputs are all pairs of special values. One form tells how many
-    // blocks there are.
+    // The interpreter is slow; the first inputs are all pairs of special values. One form reads the number
+    // of blocks.
     let whole = engine == Engine::Compiled || form.body.contains("%nctaid");
     let threads = if whole { INPUTS } else { sample::of(INPUTS, 6 * BLOCK) };
     let out = run(&program, workers, form, engine == Engine::Compiled, threads)?;

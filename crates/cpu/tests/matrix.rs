@@ -36,7 +36,7 @@ struct How {
     engine: Engine,
     target: Target,
     forced: Forced,
-    /// Blocks of each form.
+    /// Blocks per form.
     blocks: u32,
 }
 

@@ -23,7 +23,7 @@ const CLUSTER_WAIT: u32 = BarMode::ClusterWait as u32;
 /// Bytes of a line of the processor's cache.
 const LINE: usize = 64;
 
-/// Arrivals of one warp in a row before the other warps get a turn.
+/// Successive arrivals of one warp before the other warps get a turn.
 const PATIENCE: u32 = 16;
 
 /// Readable bytes after shared memory, for code that loads whole vectors.

@@ -48,7 +48,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Workers at most.
+    /// The maximum number of workers.
     pub const MAX_WORKERS: u32 = host::options::MAX_WORKERS;
 
     /// One worker per core, 8 MiB of stack, and the other options off.

@@ -37,7 +37,7 @@ const TOO_DEEP: &str = "calls nest too deeply";
 /// Bytes of a text that are read at once, aligned to as many: they lie in one page.
 const PART: usize = 64;
 
-/// Longest message of an assertion that is printed.
+/// Bytes of an assertion's message that are printed at most.
 const MESSAGE: usize = 4096;
 
 /// A call from a warp.

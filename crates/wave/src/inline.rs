@@ -27,7 +27,7 @@ pub fn inline(module: &Module, kernel: FuncId, func: &mut Function) {
     inline_but(module, kernel, &BTreeSet::new(), func);
 }
 
-/// As [`inlined`], but calls to the functions in `keep` stay as well.
+/// Like [`inlined`], but also keeps calls to the functions in `keep`.
 pub(crate) fn inlined_but(module: &Module, kernel: FuncId, keep: &BTreeSet<FuncId>) -> Function {
     let mut func = Function::clone(&module.functions[kernel.index()]);
     inline_but(module, kernel, keep, &mut func);

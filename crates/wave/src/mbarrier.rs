@@ -55,7 +55,7 @@ impl Word {
     /// Bytes of it in shared memory, and what it is aligned to.
     pub const SIZE: u64 = size_of::<Word>() as u64;
 
-    /// As `mbarrier.init` leaves it.
+    /// The word that `mbarrier.init` writes.
     pub const fn new(count: u32) -> Word {
         let negated = (count as u64).wrapping_neg() & mask(COUNT_BITS);
         Word(negated << PENDING | negated << EXPECTED)

@@ -75,7 +75,7 @@ fn report(folder: &Path, removal: &Removal) -> Result<ExitCode> {
 /// Runs the subcommand.
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let Some(cache) = options.cache_folder().map(|folder| Cache::at(&folder)) else {
-        writeln!(io::stdout(), "no cache: ANYWARP_CACHE_DIR says so, or there is no home folder")?;
+        writeln!(io::stdout(), "no cache: ANYWARP_CACHE_DIR disables it, or there is no home folder")?;
         return Ok(ExitCode::SUCCESS);
     };
     let folder = cache.folder().display();

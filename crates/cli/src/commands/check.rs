@@ -63,7 +63,7 @@ impl Args {
     }
 }
 
-/// The PTX files of a path, in order.
+/// Adds the PTX files under a path, in order.
 fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     if !path.is_dir() {
         into.push(path.to_owned());
@@ -80,7 +80,7 @@ fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Runs the subcommand; 1 where anything failed.
+/// Runs the subcommand. The exit status is 1 if anything failed.
 pub fn run(args: &Args, options: &Options) -> Result<ExitCode> {
     let work = child::Work { compile: !args.load, sample: args.sample };
     if args.child {

@@ -39,7 +39,7 @@ pub struct Args {
     /// meetings, others through all but meetings
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
     after: Option<String>,
-    /// Threads of a block in each dimension, for which code is made; what the kernel requires, or 256
+    /// Block size to compile for; by default the one that the kernel requires, or 256
     #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',', num_args = 1..=3)]
     block: Option<Vec<u32>>,
 }
@@ -58,7 +58,7 @@ enum Stage {
     Uniformity,
     /// Wave IR with the range of each value
     Ranges,
-    /// LLVM IR, a warp in vectors
+    /// LLVM IR, with vectors of a warp's lanes
     Llvm,
     /// Assembly code for the processor
     Asm,
@@ -198,7 +198,7 @@ impl Unit<'_> {
     }
 }
 
-/// Runs the subcommand; 1 where the text is wrong.
+/// Runs the subcommand. The exit status is 1 if the text has errors.
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;
     let text = ptx::text_of(&bytes);

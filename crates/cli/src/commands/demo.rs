@@ -29,7 +29,7 @@ const FILES: [(&str, &str); 4] = [
     ("vecadd.ptx", include_str!("../../../../examples/c/vecadd.ptx")),
 ];
 
-/// Runs the subcommand; its exit status is the program's.
+/// Runs the subcommand; the exit status is the program's.
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let folder = install::library_folder(options)?;
     let scratch = tempfile::Builder::new()

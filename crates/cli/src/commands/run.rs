@@ -53,8 +53,8 @@ pub fn environment(folder: &Path) -> Vec<(&'static str, OsString)> {
     all
 }
 
-/// Runs the subcommand; returns only when the program could not be started: 127 when it was not found, 126 when it could
-/// not be run, as shells say it.
+/// Runs the subcommand; returns only if the program could not be started. The status is then 127 if it was
+/// not found, and 126 if it could not be executed, as in shells.
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     let Some((program, rest)) = args.program.split_first() else { bail!("no program given") };
     let folder = install::library_folder(options)?;

@@ -15,7 +15,7 @@ const LONGEST: usize = 8192;
 /// Bytes that swizzling keeps together.
 const PART: usize = UNIT as usize;
 
-/// What a box in shared memory is aligned to.
+/// Alignment of a box in shared memory.
 const ALIGNMENT: u64 = 128;
 
 /// Alignment of a tensor map.

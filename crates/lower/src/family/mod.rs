@@ -147,10 +147,13 @@ fn arithmetic(l: &mut Lower, i: &Instruction) -> Result<()> {
 
 /// `fabric`: memory of other machines.
 fn fabric(l: &mut Lower, i: &Instruction) -> Result<()> {
-    l.unsupported(i, "there is no fabric to other machines here; memory that processes share, or multicast objects, do without it")
+    l.unsupported(
+        i,
+        "there is no fabric to other machines; use memory shared between processes, or multicast objects",
+    )
 }
 
 /// `tcgen05`: matrix products in tensor memory, which only devices of capability 10 have.
 fn tensor_memory(l: &mut Lower, i: &Instruction) -> Result<()> {
-    l.unsupported(i, "there is no tensor memory here; code for sm_90a or sm_120 does without it")
+    l.unsupported(i, "there is no tensor memory; compile for sm_90a or sm_120, which do not use it")
 }

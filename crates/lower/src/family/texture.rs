@@ -21,7 +21,7 @@ fn named<T: Copy>(i: &Instruction, all: &[T], name: impl Fn(T) -> &'static str) 
 fn geometry(l: &mut Lower, i: &Instruction) -> Result<Geometry> {
     match named(i, Geometry::ALL, Geometry::name) {
         Some(geometry) => Ok(geometry),
-        None => l.unsupported(i, "no call of the interface makes multisampled arrays"),
+        None => l.unsupported(i, "no API function creates multisampled arrays"),
     }
 }
 
@@ -222,7 +222,7 @@ pub fn query(l: &mut Lower, i: &Instruction) -> Result<()> {
     let Some(query) = named(i, Query::ALL, Query::name) else {
         return l.unsupported(
             i,
-            "samplers of their own (texmode_independent) have it, which the hardware does not load either",
+            "only separate samplers (texmode_independent) have it, and the hardware does not load these either",
         );
     };
     let surface = i.opcode == ptx::Opcode::Suq;

@@ -152,14 +152,14 @@ fn check(path: &str, share: Share, work: Work, making: &Making, out: &mut impl W
     Ok(())
 }
 
-/// Answers until its input ends.
+/// Processes input lines until the input ends.
 pub fn run(work: Work, options: &Options) -> Result<()> {
-    // Nothing is taken from the cache or put there.
+    // The cache is neither read nor written.
     let making = Making { cache: None, ..Making::of(options) };
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let (share, path) = Share::read(&line).context("a line is three numbers and a file")?;
+        let (share, path) = Share::read(&line).context("a line has three numbers and a file")?;
         check(path, share, work, &making, &mut out)?;
         writeln!(out, "{DONE}")?;
         out.flush()?;
