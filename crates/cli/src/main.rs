@@ -44,8 +44,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it does itself what the options are about. The program that `run` and `demo` start tells what is
-    /// wrong with them, and the others do not ask.
+    /// Whether the command itself uses the options. The program that `run` and `demo` start reports problems
+    /// with them; the other commands do not read them.
     fn obeys_options(&self) -> bool {
         match self {
             Command::Info(_) | Command::Compile(_) | Command::Cache(_) => true,
@@ -55,7 +55,7 @@ impl Command {
     }
 }
 
-/// The variables with their meanings, for `--help`.
+/// The variables with their descriptions, for `--help`.
 fn variables() -> String {
     let rows = host::options::ROWS.iter().map(|row| {
         let meaning = table::wrapped(&row.plain_meaning(), "          ", 100);

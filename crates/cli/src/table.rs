@@ -23,7 +23,7 @@ pub fn columns(headings: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Words in lines of at most `width` characters, each with this indent.
+/// Wraps words into lines of at most `width` characters, each with this indent.
 pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     let mut out = String::new();
     let mut column = usize::MAX;

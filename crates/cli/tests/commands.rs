@@ -55,7 +55,7 @@ fn info_as_json() {
     );
 }
 
-/// A value that cannot be used is told once, at the default level, with what would be right.
+/// An invalid value is reported once, at the default level, with the values that are accepted.
 #[test]
 fn options_that_cannot_be_used_are_told() {
     let run = |arguments: &[&str], level: &str| {
@@ -78,12 +78,12 @@ fn options_that_cannot_be_used_are_told() {
     assert_eq!((&devices["value"], &devices["origin"]), (&"1".into(), &"refused".into()));
     assert_eq!(devices["wanted"], "a number from 1 to 64");
     assert_eq!(run(&["info"], "off").1, "");
-    // Its children do not tell it again; commands that do not ask say nothing.
+    // Its children do not report it again; commands that do not read options say nothing.
     assert_eq!(run(&["check", "tests/cmd/compile.in/add.ptx"], "").1, told);
     assert_eq!(run(&["completions", "bash"], "").1, "");
 }
 
-/// Why a kernel is compiled in the per-lane mode is told at the level debug, and not at info.
+/// The reason for per-lane mode is logged at level debug, and not at info.
 #[test]
 fn each_level_tells_what_it_is_for() {
     let ptx = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/ptx/progress.ptx");

@@ -1,4 +1,4 @@
-//! The documents: links lead somewhere, paths that they name exist, and lines fit.
+//! The documents: links have a target, the paths that they name exist, and lines fit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 /// Columns of a line of text.
 const WIDTH: usize = 110;
 
-/// Folders with documents; those at the root are read besides.
+/// Folders with documents, in addition to the root.
 const FOLDERS: &[&str] = &["docs", "crates", "bench", "tests", "examples", "include", "fuzz"];
 
-/// Folders with files that are not the repository's.
+/// Folders whose files are not part of the repository.
 const FOREIGN: &[&str] = &["target", "artifacts", "__pycache__", "node_modules"];
 
 fn root() -> PathBuf {

@@ -154,7 +154,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The options are read where the driver is made and where the command starts, and handed down from there.
+/// The options are read where the driver is created and where the command starts, and passed down from there.
 #[test]
 fn options_are_read_in_one_place() {
     let readers = ["driver/src/lib.rs", "driver/src/log.rs", "cli/src/main.rs"];
@@ -175,7 +175,7 @@ fn options_are_read_in_one_place() {
     }
 }
 
-/// README.md's table of variables is what the rows say; `UPDATE_EXPECT=1` writes it.
+/// README.md's table of variables matches the rows; `UPDATE_EXPECT=1` writes it.
 #[test]
 fn the_readme_has_every_option() {
     let path = root().join("README.md");
@@ -202,7 +202,7 @@ fn the_readme_has_every_option() {
     assert_eq!(table, wanted, "UPDATE_EXPECT=1 cargo test -p cli --test layers writes the table");
 }
 
-/// Code is cached under a digest of the sources of every crate that decides what it becomes.
+/// Code is cached under a digest of the sources of every crate that affects it.
 #[test]
 fn the_caches_keys_have_the_whole_compiler() {
     let build = fs::read_to_string(root().join("crates/simd/build.rs")).expect("build.rs");
@@ -210,7 +210,7 @@ fn the_caches_keys_have_the_whole_compiler() {
         build.split_once("const COMPILER").and_then(|(_, rest)| rest.split_once("];")).expect("the list").0;
     let listed: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
     let allowed: BTreeMap<&str, &[&str]> = ALLOWED.iter().copied().collect();
-    // What the process is has no part in it.
+    // Properties of the process are not part of it.
     let (mut needed, mut open) = (BTreeSet::new(), vec!["lower", "simd"]);
     while let Some(name) = open.pop() {
         if name != "host" && needed.insert(name) {

@@ -177,7 +177,7 @@ fn warps_go_from_barrier_to_barrier_in_a_loop() {
 
 /// The lanes argument that the IR passes for each kind of warp.
 fn lanes_given(ir: &str) -> Vec<&str> {
-    // A name belongs to its function: the nearest definition above is the right one.
+    // A name belongs to its function: the nearest definition above applies.
     let definition = |above: &'_ [&'_ str], name: &str| {
         let found = above.iter().rposition(|l| l.trim().starts_with(&format!("{name} = ")));
         found.unwrap_or_else(|| panic!("{name} is not defined"))

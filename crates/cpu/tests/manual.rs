@@ -27,7 +27,7 @@ struct Reach {
     why: String,
 }
 
-/// Kernels are compiled, and kept in the build's folder: there are thousands, and few change.
+/// Compiled kernels are cached in the build's folder: there are thousands, and few change.
 fn rules() -> Rules {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual");
     let making = Making { cache: Some(Cache::at(&folder)), ..Making::default() };

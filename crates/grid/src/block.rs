@@ -20,7 +20,7 @@ const RED_AND: u32 = BarMode::RedAnd as u32;
 const CLUSTER_ARRIVE: u32 = BarMode::ClusterArrive as u32;
 const CLUSTER_WAIT: u32 = BarMode::ClusterWait as u32;
 
-/// Bytes of a line of the processor's cache.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
 /// Successive arrivals of one warp before the other warps get a turn.

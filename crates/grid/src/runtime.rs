@@ -34,7 +34,7 @@ const ROOM: usize = 64 << 10;
 /// The explanation of a stack overflow by calls.
 const TOO_DEEP: &str = "calls nest too deeply";
 
-/// Bytes of a text that are read at once, aligned to as many: they lie in one page.
+/// Bytes of a text that are read at once, aligned to this size: they are in one page.
 const PART: usize = 64;
 
 /// Bytes of an assertion's message that are printed at most.
@@ -144,7 +144,7 @@ impl Operands {
         unsafe { self.base.add(operand * LANES + lane as usize).read() }
     }
 
-    /// A lane's operands, or the first of them.
+    /// A lane's operands, or its first ones.
     fn of<const N: usize>(&self, lane: u32) -> [u64; N] {
         std::array::from_fn(|operand| self.get(operand, lane))
     }

@@ -57,21 +57,21 @@ pub struct Options<'a> {
     pub symbols: &'a [(String, u64)],
     /// Shares out the work on functions.
     pub each: Each<'a>,
-    /// The approximate functions give the hardware's bits instead of what is quick and inside the manual's
+    /// The approximate functions give the hardware's bits instead of faster results within the manual's
     /// bounds.
     pub exact: bool,
 }
 
 impl Hash for Options<'_> {
-    /// Of everything that decides what comes out. Who does the work does not.
+    /// A digest of everything that affects the result. Who does the work does not.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Options { complete, symbols, each: _, exact } = self;
         (complete, symbols, exact).hash(state);
     }
 }
 
-/// Lowers and links `units`; all errors of all units come together, by unit and place. Every symbol must be
-/// defined.
+/// Lowers and links `units`. All errors of all units are reported together, by unit and position. Every
+/// symbol must be defined.
 pub fn lower(units: &[Unit]) -> Result<wave::Module, Vec<Error>> {
     lower_by(units, Options { complete: true, symbols: &[], each: &one_by_one, exact: false })
 }

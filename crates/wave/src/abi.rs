@@ -86,14 +86,14 @@ pub struct ClusterCtx {
 /// rank 0, as on the hardware.
 pub const WINDOW_BITS: u32 = 24;
 
-/// What a thread's local memory is a multiple of and aligned to: the widest type and the stack slots of one
-/// activation need no more.
+/// The size of a thread's local memory is a multiple of this, as is its address: the widest type and the
+/// stack slots of one activation need no more.
 pub const LOCAL_ALIGN: usize = 16;
 
-/// What a warp's frame is a multiple of and aligned to: the widest vector.
+/// The size of a warp's frame is a multiple of this, as is its address: the widest vector.
 pub const FRAME_ALIGN: usize = 64;
 
-/// Blocks of a cluster, at most.
+/// The maximum number of blocks in a cluster.
 pub const MAX_CLUSTER: u32 = 16;
 
 impl ClusterCtx {
@@ -157,7 +157,7 @@ impl BlockCtx {
 pub struct WarpCtx {
     /// Its block.
     pub block: *const BlockCtx,
-    /// [`Code::frame_size`] bytes at a multiple of [`FRAME_ALIGN`], kept while the warp is suspended.
+    /// [`Code::frame_size`] bytes, aligned to [`FRAME_ALIGN`], kept while the warp is suspended.
     pub frame: *mut u8,
     /// Index in the block; the first thread is `index * 32`.
     pub index: u32,
@@ -266,10 +266,10 @@ pub struct Runtime {
 
 /// A kernel ready to run.
 pub trait Code: Send + Sync {
-    /// Bytes of frame a warp; a multiple of [`FRAME_ALIGN`].
+    /// Bytes of frame per warp; a multiple of [`FRAME_ALIGN`].
     fn frame_size(&self) -> usize;
 
-    /// Bytes of local memory a thread; a multiple of [`LOCAL_ALIGN`].
+    /// Bytes of local memory per thread; a multiple of [`LOCAL_ALIGN`].
     fn local_size(&self) -> usize;
 
     /// Whether calls may recurse. A thread then gets as much local memory as the launch allows for its stack,

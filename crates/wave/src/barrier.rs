@@ -18,7 +18,7 @@ use crate::op::BarMode;
 /// Number of barriers in a block.
 pub const COUNT: usize = 16;
 
-/// The barrier that a register names: its lowest bits, as compiled code takes them, too.
+/// The barrier that a register selects: its lowest bits, as in compiled code.
 pub const fn number(register: u32) -> u32 {
     register % COUNT as u32
 }

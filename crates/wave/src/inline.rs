@@ -22,7 +22,7 @@ pub fn inlined(module: &Module, kernel: FuncId) -> Function {
     inlined_but(module, kernel, &BTreeSet::new())
 }
 
-/// The same as a pass: `func` is `kernel`, whatever other passes have made of it.
+/// The same as a pass: `func` is `kernel` after any other passes.
 pub fn inline(module: &Module, kernel: FuncId, func: &mut Function) {
     inline_but(module, kernel, &BTreeSet::new(), func);
 }

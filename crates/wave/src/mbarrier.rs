@@ -52,7 +52,7 @@ pub struct Update {
 }
 
 impl Word {
-    /// Bytes of it in shared memory, and what it is aligned to.
+    /// Its size in shared memory in bytes, and its alignment.
     pub const SIZE: u64 = size_of::<Word>() as u64;
 
     /// The word that `mbarrier.init` writes.

@@ -186,7 +186,7 @@ impl Module {
         FUNC_HANDLE_BASE + u64::from(f.0) * FUNC_HANDLE_STEP
     }
 
-    /// The number that a handle would be of; whether the module has such a function is not asked.
+    /// The function number that a handle stands for, whether or not the module has such a function.
     pub fn func_of_handle(handle: u64) -> Option<FuncId> {
         let distance = handle.checked_sub(FUNC_HANDLE_BASE)?;
         let number = u32::try_from(distance / FUNC_HANDLE_STEP).ok()?;
@@ -209,7 +209,7 @@ impl Module {
 /// Base of function handles; no memory is ever mapped here.
 pub const FUNC_HANDLE_BASE: u64 = 0x0007_f000_0000_0000;
 
-/// How far handles are apart.
+/// The distance between handles.
 const FUNC_HANDLE_STEP: u64 = 16;
 
 #[cfg(test)]

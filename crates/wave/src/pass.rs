@@ -13,7 +13,7 @@ use crate::verify;
 pub struct Pass<C, E> {
     /// Its name, unique in its list.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A one-line description.
     pub about: &'static str,
     /// Applies it.
     pub run: fn(&Module, &mut C, &mut Function) -> Result<(), E>,
@@ -24,10 +24,10 @@ pub struct Pass<C, E> {
 /// Runs a list of passes. `watch` sees the function after each of them.
 ///
 /// # Errors
-/// A pass cannot be applied; those before it have been.
+/// A pass cannot be applied; the passes before it have been.
 ///
 /// # Panics
-/// In builds with debug assertions, where a pass breaks a rule of the IR.
+/// In builds with debug assertions, if a pass breaks a rule of the IR.
 pub fn run<C, E>(
     passes: &[Pass<C, E>],
     module: &Module,

@@ -305,20 +305,21 @@ fn instruction(inst: &Inst, names: Names<'_>) -> String {
 pub enum Line {
     /// A block's head.
     Head(Block),
-    /// An instruction, by its place in the block.
+    /// An instruction, by its index in the block.
     Inst(Block, usize),
     /// A block's terminator.
     End(Block),
 }
 
-/// What a tool has to say of a line; nothing where it is empty.
+/// A tool's note on a line; empty if there is none.
 pub type Notes<'a> = &'a dyn Fn(Line) -> String;
 
-/// A function, with names for the symbols it uses; with notes instead of places where there are some.
+/// A function, with names for the symbols it uses; with notes instead of positions, if there are any.
 struct Shown<'a>(&'a Function, Names<'a>, Option<Notes<'a>>);
 
 impl Shown<'_> {
-    /// Writes `text`, and as a comment the note on it, or the place if it is known and another than `last`.
+    /// Writes `text`, and as a comment the note on it, or its position if that is known and differs from
+    /// `last`.
     fn line(&self, f: &mut Formatter<'_>, text: &str, at: Line, loc: Loc, last: &mut Loc) -> fmt::Result {
         if let Some(notes) = self.2 {
             return match notes(at) {
@@ -413,7 +414,7 @@ impl Display for Shown<'_> {
                 true => format!("{id}:"),
                 false => format!("{id}({}):", Commas(&params)),
             };
-            // A head has no place of its own.
+            // A head has no position.
             self.line(f, &head, Line::Head(id), last, &mut last.clone())?;
             for (n, inst) in block.insts.iter().enumerate() {
                 let text = format!("    {}", instruction(inst, names));

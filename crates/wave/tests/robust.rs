@@ -8,10 +8,10 @@ mod held;
 
 use std::path::Path;
 
-/// Changed texts of each file.
+/// Changed versions of each file.
 const CHANGES: u64 = 60;
 
-/// What a change puts in: words that mean something somewhere.
+/// Words with a meaning somewhere, for insertion.
 const WORDS: [&str; 32] = [
     "v0",
     "v1",
@@ -47,7 +47,7 @@ const WORDS: [&str; 32] = [
     "é",
 ];
 
-/// Numbers from a seed (splitmix64).
+/// Random numbers from a seed (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -60,7 +60,7 @@ impl Random {
     }
 }
 
-/// A text with a few changes: words put in or taken out, lines moved, doubled and taken out, bytes exchanged.
+/// A text with a few changes: words inserted or deleted, lines moved, duplicated or deleted, bytes replaced.
 fn changed(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(String::from).collect();
     for _ in 0..=random.below(3) {
@@ -160,7 +160,7 @@ fn odd_texts_hold() {
     }
 }
 
-/// Numbers of values may leave some out, but a short text cannot take much memory by it.
+/// Value numbers may be skipped, but a short text cannot allocate much memory in this way.
 #[test]
 fn short_texts_take_little_memory() {
     let function =

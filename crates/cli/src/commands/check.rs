@@ -57,7 +57,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Whether this is a child of another `anywarp check`, which tells what is wrong with the options.
+    /// Whether this is a child of another `anywarp check`, which reports problems with the options.
     pub fn is_child(&self) -> bool {
         self.child
     }

@@ -39,20 +39,20 @@ struct Info {
     /// Why LLVM is missing or the cache cannot be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<String>,
-    /// What the user can choose.
+    /// An option that the user can set.
     options: Vec<Choice>,
 }
 
-/// A variable.
+/// The environment variable.
 #[derive(Serialize)]
 struct Choice {
     name: &'static str,
-    /// The value in force; null where there is none.
+    /// The value in effect; null if there is none.
     value: Option<String>,
-    /// `default`; `environment`; `refused`: the variable's value cannot be used; `ignored`: it names a path, and this
-    /// program has more rights than its user.
+    /// `default`; `environment`; `refused`: the variable's value is invalid; `ignored`: it names a path, and
+    /// this program has more rights than its user.
     origin: &'static str,
-    /// What the variable takes, where its value is refused.
+    /// What the variable accepts, if its value was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     wanted: Option<String>,
     meaning: String,

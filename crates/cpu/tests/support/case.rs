@@ -1,4 +1,5 @@
-//! A test file: PTX, or wave IR, with what is launched and what must come of it in comments (which begin with `;` in wave IR).
+//! A test file: PTX, or wave IR, with launches and expected results in comments (which begin with `;` in wave
+//! IR).
 //!
 //! ```text
 //! // run kernel grid=2 block=64 cluster=2 shared=0

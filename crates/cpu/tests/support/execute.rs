@@ -7,19 +7,19 @@ use wave::abi::Code;
 use super::case::Run;
 use super::memory::{Aligned, Memory};
 
-/// What runs a kernel.
+/// The engine that runs a kernel.
 #[derive(Clone, Copy)]
 pub enum By<'a> {
-    /// The program's own code of it, which must be of this engine.
+    /// The program's code for the kernel, which must be of this engine.
     Engine(Engine),
-    /// Code that was made apart.
+    /// Code that was compiled separately.
     This(&'a dyn Code),
 }
 
-/// Runs a case and compares what it leaves with what it should.
+/// Runs a case and compares the results with the expected ones.
 ///
 /// # Errors
-/// They differ, or it does not run as it should.
+/// The results differ, or the case does not run as expected.
 pub fn execute(program: &Program, workers: &Workers, run: &Run, by: By) -> Result<(), String> {
     let id = program.module().function(&run.kernel).ok_or_else(|| format!("no kernel `{}`", run.kernel))?;
     let info = program.module().functions[id.index()].kernel.as_ref().ok_or("not a kernel")?;

@@ -1,4 +1,4 @@
-//! A file of `tests/wave`: a module of wave IR, with what must come of it in comments.
+//! A file of `tests/wave`: a module of wave IR, with expectations in comments.
 //!
 //! ```text
 //! ; What the file is about, in prose.
@@ -21,10 +21,10 @@
 
 use super::pattern::{Captured, Pattern};
 
-/// What a section asks for.
+/// The request of a section.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// The line of its `test`, from 1.
+    /// The line number of its `test`, from 1.
     pub line: usize,
     pub stage: String,
     pub after: Option<String>,
@@ -34,15 +34,15 @@ pub struct Section {
     pub per_lane: bool,
     /// Line, kind and pattern.
     pub checks: Vec<(usize, String, String)>,
-    /// The whole text, and the first of its lines in the file.
+    /// The whole text, and the number of its first line in the file.
     pub whole: Option<(usize, Vec<String>)>,
 }
 
-/// What a file expects.
+/// A file's expectations.
 #[derive(Debug, Default)]
 pub struct Expected {
     pub sections: Vec<Section>,
-    /// Lines and messages.
+    /// Line numbers and messages.
     pub errors: Vec<(usize, String)>,
     pub runs: bool,
 }
@@ -74,7 +74,7 @@ fn section(line: usize, text: &str) -> Result<Section, String> {
     Ok(s)
 }
 
-/// Reads a file's expectations. In the lines that follow a directive, every comment must be one.
+/// Parses a file's expectations. In the lines that follow a directive, every comment must be one.
 pub fn parse(text: &str) -> Result<Expected, String> {
     let mut e = Expected::default();
     let mut strict = false;
@@ -114,7 +114,7 @@ pub fn parse(text: &str) -> Result<Expected, String> {
 }
 
 impl Section {
-    /// Holds a stage's text, or why there is none, against what is expected.
+    /// Compares a stage's text, or the reason that there is none, with the expectations.
     pub fn hold(&self, made: &Result<String, String>) -> Result<(), String> {
         let refusals: Vec<&(usize, String, String)> =
             self.checks.iter().filter(|(_, kind, _)| kind == "refused").collect();
@@ -175,16 +175,16 @@ impl Section {
     }
 }
 
-/// The part of a text that a person reads: LLVM's module is long.
+/// The part of a text that people read: LLVM's module is long.
 fn shortened(text: &str) -> String {
     let body = text.find("define internal i32 @").unwrap_or(0);
     text[body..].lines().take(60).map(|l| format!("{l}\n")).collect()
 }
 
-/// A file's text with the whole texts of its sections exchanged; `made` has one for each section.
+/// A file's text with the whole texts of its sections replaced; `made` has one for each section.
 pub fn updated(text: &str, sections: &[Section], made: &[Result<String, String>]) -> String {
     let mut lines: Vec<String> = text.lines().map(String::from).collect();
-    // From behind, so that places stay true.
+    // From the end, so that line numbers stay valid.
     for (section, made) in sections.iter().zip(made).rev() {
         if let (Some((first, whole)), Ok(made)) = (&section.whole, made) {
             let new = made.lines().map(|l| format!(";| {l}").trim_end().to_owned());

@@ -34,7 +34,7 @@ fn files() -> Vec<PathBuf> {
     list
 }
 
-/// The line that a rule of the IR is broken in.
+/// The line in which a rule of the IR is broken.
 fn line_of(text: &str, problem: &Problem) -> usize {
     if problem.loc.line != 0 {
         return problem.loc.line as usize;
@@ -62,7 +62,7 @@ fn line_of(text: &str, problem: &Problem) -> usize {
     }
 }
 
-/// What is wrong with a module, by line.
+/// The errors of a module, by line.
 fn errors(text: &str) -> Vec<(usize, String)> {
     match read_numbered(text) {
         Err(error) => vec![(error.line, error.message)],
@@ -74,12 +74,12 @@ fn errors(text: &str) -> Vec<(usize, String)> {
 }
 
 fn target(avx512: bool) -> Target {
-    // Texts are made for any processor.
+    // Texts are generated for any processor.
     let cpu = if avx512 { "x86-64-v4" } else { "x86-64-v3" };
     Target { cpu, avx512, features: String::new() }
 }
 
-/// The text of a section's stage, or why there is none.
+/// The text of a section's stage, or the reason that there is none.
 fn stage(module: &Module, section: &Section) -> Result<String, String> {
     let mut kernels = module.kernels().filter(|(_, f)| section.kernel.as_ref().is_none_or(|k| *k == f.name));
     let (kernel, _) = kernels.next().ok_or("no such kernel")?;
@@ -104,7 +104,7 @@ fn stage(module: &Module, section: &Section) -> Result<String, String> {
     }
 }
 
-/// A module whose kernel is another function, on the interpreter.
+/// The module with another function as its kernel, on the interpreter.
 fn interpreter(module: &Module, kernel: FuncId, func: Function) -> Result<Interpreter, String> {
     let mut module = module.clone();
     module.functions[kernel.index()] = Arc::new(func);
@@ -112,7 +112,7 @@ fn interpreter(module: &Module, kernel: FuncId, func: Function) -> Result<Interp
     Interpreter::new(Arc::new(module), kernel).map_err(|e| e.to_string())
 }
 
-/// Runs a launch on the interpreter, as it is and after each pass, and on compiled code.
+/// Runs a launch on the interpreter, before and after each pass, and on compiled code.
 fn run(name: &str, module: &Module, run: &Run, workers: &[Workers]) -> Result<(), String> {
     let load = |engine| Program::of_module(module.clone(), engine).map_err(|p| format!("{p:?}"));
     let program = load(Engine::Interpreter)?;
@@ -134,7 +134,7 @@ fn run(name: &str, module: &Module, run: &Run, workers: &[Workers]) -> Result<()
                 .map_err(|e| format!("interpreted after {name}: {e}"))?;
         }
     }
-    // The usual code, and one of the other ways.
+    // The default code, and one of the other modes.
     let case = format!("{name}:{}", run.line);
     let ways = [
         ("native", false, Turn::ALL),
@@ -185,7 +185,7 @@ fn check(name: &str, text: &str, workers: &[Workers], accept: bool) -> Result<Op
     let mut failures: Vec<String> =
         sections.iter().zip(&made).filter_map(|(section, made)| section.hold(made).err()).collect();
     if runs {
-        // Lines of faults are the file's.
+        // Lines of faults refer to the file.
         let module = read_numbered(text).map_err(|e| one(e.to_string()))?;
         for case in case::parse(text).map_err(one)? {
             if case.expect.is_empty() && case.fault.is_none() && case.prints.is_empty() {
@@ -197,7 +197,7 @@ fn check(name: &str, text: &str, workers: &[Workers], accept: bool) -> Result<Op
     if failures.is_empty() { Ok(None) } else { Err(failures) }
 }
 
-/// `ONLY=name` runs the files whose names have it in them.
+/// `ONLY=name` runs the files whose names contain it.
 #[test]
 fn files_hold() {
     let workers = [1, 3].map(Workers::new);
@@ -219,7 +219,7 @@ fn files_hold() {
     assert!(failures.is_empty(), "{} expectations do not hold:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The runner sees what is wrong: a file with each kind of false expectation fails.
+/// The runner detects errors: a file with each kind of false expectation fails.
 #[test]
 fn false_expectations_fail() {
     let workers = [Workers::new(1)];

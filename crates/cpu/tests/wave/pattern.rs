@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-/// Words that names stand for.
+/// The words that names have matched.
 pub type Captured = BTreeMap<String, String>;
 
 #[derive(Debug, PartialEq)]
@@ -15,11 +15,11 @@ enum Piece {
     Name(String),
 }
 
-/// A line to look for.
+/// A pattern for one line.
 #[derive(Debug)]
 pub struct Pattern(Vec<Piece>);
 
-/// A letter of a word, on which no pattern begins or ends in the middle.
+/// A character of a word: no pattern begins or ends inside a word.
 fn in_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
@@ -29,7 +29,7 @@ fn spaced(text: &str) -> String {
 }
 
 impl Pattern {
-    /// From its text.
+    /// Parses a pattern.
     pub fn new(text: &str) -> Pattern {
         let mut pieces = Vec::new();
         let text = spaced(text);
@@ -50,7 +50,7 @@ impl Pattern {
         Pattern(pieces)
     }
 
-    /// Whether it lies in a line; names that are new stand for what they met there.
+    /// Whether it matches a line; new names are bound to the words that they match.
     pub fn matches(&self, line: &str, names: &mut Captured) -> bool {
         let line = spaced(line);
         let begins = |at: usize| {
@@ -81,9 +81,9 @@ impl Pattern {
                 .filter(|&to| line.is_char_boundary(to))
                 .find_map(|to| self.from(others, line, to, names.clone())),
             Piece::Name(name) => {
-                // LLVM's names begin with a sign, wave IR's with none.
+                // LLVM's names begin with a sigil, wave IR's do not.
                 let sign = usize::from(rest.starts_with(['%', '@']));
-                // Both may have dots.
+                // Both may contain dots.
                 let letter = |c: char| in_word(c) || c == '.';
                 let end = rest[sign..].find(|c| !letter(c)).map_or(rest.len(), |end| sign + end);
                 let word = &rest[..end];

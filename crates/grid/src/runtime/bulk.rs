@@ -9,10 +9,10 @@ use super::{Caller, Operands, lanes, mbarrier};
 use crate::fault::FaultKind;
 use crate::memory::copy_guarded;
 
-/// Sizes and places of copies are multiples of this; a byte mask has a bit for each byte of it.
+/// Sizes and addresses of copies are multiples of this; a byte mask has a bit for each byte of it.
 pub(super) const UNIT: u64 = 16;
 
-/// The same of a fill.
+/// The same for a fill.
 const FILL_UNIT: u64 = 8;
 
 /// A bulk copy of one lane, which reports failures as they occur.

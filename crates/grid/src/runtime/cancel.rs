@@ -11,7 +11,7 @@ const NAME: &str = "clusterlaunchcontrol.try_cancel";
 /// A response: the first block of the cluster, and whether there is one.
 type Response = [u32; 4];
 
-/// Bytes of a response, and what it is aligned to.
+/// Bytes of a response, and its alignment.
 const SIZE: u64 = size_of::<Response>() as u64;
 
 /// Cancels one cluster per lane. The response is its first block's position and 1, or zeros if none is left.

@@ -95,7 +95,7 @@ impl Reader<'_, '_> {
         if number == expected { Ok(()) } else { Err(format!("{word}{expected} expected")) }
     }
 
-    /// The block before has to end here.
+    /// The previous block must end here.
     fn end(&self) -> Found<()> {
         match self.func.blocks.len().checked_sub(1) {
             Some(last) if !self.ended => Err(format!("block{last} does not end")),
@@ -302,7 +302,7 @@ fn constant(ty: Ty, text: &str) -> Found<Op> {
         None => text.parse::<i128>().ok().map(|n| n as u128),
     };
     let bits = bits.ok_or_else(|| format!("`{text}` is no number"))?;
-    // What the type leaves out must be zeros, or the sign.
+    // The bits beyond the type must be zeros or copies of the sign.
     let above = bits & !ty.mask();
     let negative = text.starts_with('-') && above == !ty.mask() && bits & (1 << (ty.bits() - 1)) != 0;
     if above != 0 && !negative {

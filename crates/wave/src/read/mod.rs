@@ -1,8 +1,9 @@
 //! Parses the text form of modules (`Display` of [`Module`]), for tests and tools.
 //!
-//! What comes back prints as the same text. Names of variables and functions must be unique; values that nothing defines are gone,
-//! and a first value of zeros only has no bytes. A `;` at a line's beginning or after a space begins a comment, of which only places (`line 9,
-//! scale.cu:39`) and names of slots mean something.
+//! The result prints as the same text. Names of variables and functions must be unique. Values without a
+//! definition are dropped, and an initial value of only zeros has no bytes. A `;` at the beginning of a line
+//! or after a space begins a comment; only positions (`line 9, scale.cu:39`) and names of slots have a
+//! meaning in comments.
 
 mod cursor;
 mod function;
@@ -79,16 +80,17 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Values of all functions of a text, at most: numbers may leave some out, but not so many that they only take memory.
+/// The maximum number of values in all functions of a text: numbers may be skipped, but not so many that they
+/// waste memory.
 const VALUES: usize = 1 << 24;
 
-/// The lines of a text that hold something.
+/// The non-empty lines of a text.
 struct Lines<'a> {
     lines: std::iter::Peekable<std::iter::Enumerate<std::str::Lines<'a>>>,
     at: usize,
-    /// Instructions come from the lines that they stand on.
+    /// Positions of instructions are the lines of this text.
     numbered: bool,
-    /// Values that functions may have yet.
+    /// Values that functions may still have.
     room: usize,
 }
 
@@ -108,7 +110,7 @@ impl<'a> Lines<'a> {
         Some(line)
     }
 
-    /// Steps over what holds nothing.
+    /// Skips empty lines and comments.
     fn skip(&mut self) {
         let holds_nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with(';');
         while self.lines.next_if(|(_, line)| holds_nothing(line)).is_some() {}
@@ -137,11 +139,11 @@ pub fn read(text: &str) -> Result<Module, ReadError> {
     read_by(text, false)
 }
 
-/// Reads a module as one that was written by hand: an instruction's place is its line in this text, whatever comments say, so that whoever
-/// finds fault with it names that line.
+/// Reads a module that was written by hand: an instruction's position is its line in this text, whatever the
+/// comments say, so that errors name that line.
 ///
 /// # Errors
-/// As of [`read`].
+/// As for [`read`].
 pub fn read_numbered(text: &str) -> Result<Module, ReadError> {
     read_by(text, true)
 }
@@ -198,7 +200,7 @@ fn item(module: &mut Module, names: &Names, lines: &mut Lines, line: &str) -> Fo
     }
 }
 
-/// The name in the line of a source file: the rest of it.
+/// The name in the line of a source file: the rest of the line.
 fn file_name(line: &str) -> Option<&str> {
     let line = line.trim_end();
     if line == "file" { Some("") } else { line.strip_prefix("file ") }

@@ -41,7 +41,7 @@ pub fn without_calls(module: &Module, kernel: FuncId) -> Function {
     func
 }
 
-/// The second half of it as a pass: `func` is `kernel` after [`crate::inline`].
+/// Its second half as a pass: `func` is `kernel` after [`crate::inline`].
 pub fn without_recursion(module: &Module, kernel: FuncId, func: &mut Function) {
     if calls(func).next().is_none() {
         return;

@@ -1,4 +1,4 @@
-//! What must hold of any text that is read as wave IR.
+//! Invariants of any text that is read as wave IR.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use wave::read::{read, read_numbered};
 use wave::verify::verify;
 use wave::{FuncId, Function, Module, fold, inline, recurse, simplify, unreachable};
 
-/// Operations of a module whose kernels are taken through the passes.
+/// The maximum number of operations of a module whose kernels go through the passes.
 const MOST: usize = 2000;
 
 /// Reads the text. What is read prints as what is read again; what keeps the rules keeps them through the
