@@ -63,7 +63,7 @@ pub struct Options<'a> {
 }
 
 impl Hash for Options<'_> {
-    /// A digest of everything that affects the result. Who does the work does not.
+    /// Hashes everything that affects the result; the distribution of the work does not.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Options { complete, symbols, each: _, exact } = self;
         (complete, symbols, exact).hash(state);
