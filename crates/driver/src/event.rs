@@ -192,8 +192,8 @@ impl Record {
     }
 
     /// Notes the place in the stream's order at which this submission is.
-    pub(crate) fn recorded(self, point: Point) {
-        *lock(&self.event.recorded) = Some(Recorded { point, time: self.time });
+    pub(crate) fn recorded(&self, point: Point) {
+        *lock(&self.event.recorded) = Some(Recorded { point, time: self.time.clone() });
     }
 
     pub(crate) fn run(&self) {

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use crate::error::{Error, Result};
 use crate::stream::{Operation, Policy, Stream};
 
@@ -149,12 +147,14 @@ pub struct Filling {
 
 impl Filling {
     /// How many bytes it writes.
+    #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         let Fill { width, height, element, .. } = self.fill;
         width.saturating_mul(height).saturating_mul(u64::from(element))
     }
 
     /// Whether it writes memory that host code can read without asking the driver.
+    #[inline]
     pub(crate) fn reaches_host(&self) -> bool {
         self.within.host_accessible()
     }
@@ -165,9 +165,35 @@ impl Filling {
     }
 }
 
+/// What becomes of a fill.
+enum Checked {
+    Fills(Filling),
+    Faults,
+}
+
+impl Checked {
+    fn operation(self) -> Operation {
+        match self {
+            Checked::Fills(filling) => Operation::Fill(filling),
+            Checked::Faults => Operation::Fault(Error::IllegalAddress),
+        }
+    }
+
+    fn submit(self, stream: &Arc<Stream>, policy: Policy) -> Result<()> {
+        match self {
+            Checked::Fills(filling) => stream.submit(Operation::Fill(filling), policy),
+            Checked::Faults => stream.submit(Operation::Fault(Error::IllegalAddress), policy),
+        }
+    }
+}
+
 impl Fill {
     /// Checks the fill and makes an operation of it. `None`: there is nothing to fill.
     pub fn operation(self) -> Result<Option<Operation>> {
+        Ok(self.check()?.map(Checked::operation))
+    }
+
+    fn check(self) -> Result<Option<Checked>> {
         let element = u64::from(self.element);
         if self.width == 0 || self.height == 0 {
             return Ok(None);
@@ -181,14 +207,14 @@ impl Fill {
         let Some(row) = row else {
             // The hardware accepts a size that wraps around, and faults when it comes to it.
             super::check_device(self.to, 0)?;
-            return Ok(Some(Operation::Fault(Error::IllegalAddress)));
+            return Ok(Some(Checked::Faults));
         };
         if self.height > 1 && self.pitch < row {
             return Err(Error::InvalidValue);
         }
         let span = Block::span([row, self.height, 1], [self.pitch, 0]).ok_or(Error::InvalidValue)?;
         let within = super::check_device(self.to, span)?;
-        Ok(Some(Operation::Fill(Filling { fill: self, within })))
+        Ok(Some(Checked::Fills(Filling { fill: self, within })))
     }
 }
 
@@ -199,13 +225,19 @@ pub fn fill_all<E: From<Error>>(
     stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
     wait: bool,
 ) -> std::result::Result<(), E> {
-    let mut operations: SmallVec<[Operation; 1]> = SmallVec::new();
-    for fill in fills {
-        operations.extend(fill.operation()?);
+    let policy = Policy::waiting(wait);
+    if let [fill] = fills {
+        let checked = fill.check()?;
+        let stream = stream()?;
+        if let Some(checked) = checked {
+            checked.submit(&stream, policy)?;
+        }
+        return Ok(());
     }
+    let all = fills.iter().map(|fill| fill.check()).collect::<Result<Vec<_>>>()?;
     let stream = stream()?;
-    for operation in operations {
-        stream.submit(operation, Policy::waiting(wait))?;
+    for checked in all.into_iter().flatten() {
+        checked.submit(&stream, policy)?;
     }
     Ok(())
 }

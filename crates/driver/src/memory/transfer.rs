@@ -175,11 +175,10 @@ impl Transfer {
         stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
         wait: bool,
     ) -> std::result::Result<(), E> {
-        // SAFETY: by the caller's promise.
-        let copy = unsafe { self.check()? };
+        let keeps = self.keeps()?;
         let stream = stream()?;
-        if let Some(copy) = copy {
-            stream.submit(Operation::Copy(copy), Policy::waiting(wait))?;
+        if let Some(keeps) = keeps {
+            self.submit(keeps, &stream, Policy::waiting(wait))?;
         }
         Ok(())
     }
@@ -190,11 +189,20 @@ impl Transfer {
     /// Memory that the driver does not know must be accessible when the copy is submitted, and until the call
     /// that submits it returns.
     pub unsafe fn check(&self) -> Result<Option<Copy>> {
+        Ok(self.keeps()?.map(|(from, to)| Copy { asked: *self, from, to }))
+    }
+
+    /// Checks both sides and finds what keeps the memory that is read and the memory that is written.
+    fn keeps(&self) -> Result<Option<(Keep, Keep)>> {
         if self.extent.contains(&0) {
             return Ok(None);
         }
-        let (from, to) = (self.from.check(self.extent)?, self.to.check(self.extent)?);
-        Ok(Some(Copy { asked: *self, from, to }))
+        Ok(Some((self.from.check(self.extent)?, self.to.check(self.extent)?)))
+    }
+
+    fn submit(&self, (from, to): (Keep, Keep), stream: &Arc<Stream>, policy: Policy) -> Result<()> {
+        // Made in its place: moving a copy takes as long as many a copy does.
+        stream.submit(Operation::Copy(Copy { asked: *self, from, to }), policy)
     }
 }
 
@@ -209,6 +217,7 @@ pub struct Copy {
 
 impl Copy {
     /// How many bytes it copies.
+    #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.asked.extent.iter().fold(1, |product: u64, n| product.saturating_mul(*n))
     }
@@ -232,6 +241,7 @@ impl Copy {
     /// Whether the call that submits it has to wait for its end. The hardware may return once it has read
     /// small memory of the program; programs rely on that, and on reading the result in streams that do not
     /// wait for this one.
+    #[inline]
     pub(crate) fn must_end(&self, wait: bool) -> bool {
         let within_device = self.from.is_device() && self.to.is_device();
         let uses_program = self.to.is_program() || (self.from.is_program() && !self.can_be_staged());
@@ -248,6 +258,7 @@ impl Copy {
         }
     }
 
+    #[inline]
     pub(crate) fn run(&self) -> Result<()> {
         let block = self.block()?.joined();
         // SAFETY: both sides were checked; what keeps their memory is `self`'s. The program's own memory is

@@ -85,6 +85,7 @@ pub(super) enum Rest {
 
 impl Operation {
     /// Looks up what belongs to this submission. Work that the operation has to wait for goes to `after`.
+    #[inline]
     pub(super) fn settle(&mut self, stream: &Arc<Stream>, after: &mut SmallVec<[Point; 1]>) -> Result<Rest> {
         match self {
             Operation::Launch(launch) => launch.settle(stream)?,
@@ -111,6 +112,7 @@ impl Operation {
     }
 
     /// Does it. `turn`: the thread is in a turn of running streams.
+    #[inline]
     pub(super) fn run(&self, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
         match self {
             Operation::Launch(launch) => launch.run(),
@@ -143,6 +145,7 @@ impl Operation {
     }
 
     /// Whether it is done even after a kernel before it has faulted.
+    #[inline]
     pub(super) fn survives_faults(&self) -> bool {
         match self {
             Operation::Record(_)
@@ -161,6 +164,7 @@ impl Operation {
     }
 
     /// Whether it takes less time than handing it to another thread does.
+    #[inline]
     pub(super) fn is_brief(&self) -> bool {
         match self {
             Operation::Copy(copy) => copy.bytes() <= INLINE,
@@ -172,6 +176,7 @@ impl Operation {
 
     /// Whether the call that submits it may return only when it has ended; `wait`: the call is a synchronous
     /// one.
+    #[inline]
     pub(super) fn must_end(&self, wait: bool) -> bool {
         match self {
             Operation::Copy(copy) => copy.must_end(wait),

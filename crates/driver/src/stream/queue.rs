@@ -87,7 +87,9 @@ impl Stream {
     /// Does an operation after everything before it in this stream, and in the streams that the rules of the
     /// legacy stream make it wait for.
     ///
-    /// All work comes into a stream here: this is the only place that runs or queues an operation.
+    /// All work comes into a stream here: this is the only place that runs or queues an operation. It is inlined
+    /// where an operation is made, so that a brief one is run without being moved.
+    #[inline]
     pub fn submit(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<()> {
         let mut after = SmallVec::new();
         if operation.settle(self, &mut after)? == Rest::Nothing {
@@ -98,8 +100,18 @@ impl Stream {
             && after.is_empty()
             && let Some(now) = self.begin()
         {
-            return self.run_now(operation, &now);
+            return self.run_now(&operation, &now);
         }
+        self.submit_later(operation, after, must_end)
+    }
+
+    /// Queues a settled operation.
+    fn submit_later(
+        self: &Arc<Self>,
+        mut operation: Operation,
+        after: SmallVec<[Point; 1]>,
+        must_end: bool,
+    ) -> Result<()> {
         if !must_end {
             operation.detach();
         }
@@ -115,7 +127,8 @@ impl Stream {
         Ok(())
     }
 
-    fn run_now(self: &Arc<Self>, operation: Operation, now: &AtOnce<'_>) -> Result<()> {
+    #[inline]
+    fn run_now(self: &Arc<Self>, operation: &Operation, now: &AtOnce<'_>) -> Result<()> {
         if !operation.survives_faults() {
             self.context()?.check()?;
         }
