@@ -259,6 +259,8 @@ pub struct Device {
     pub ordinal: u32,
     /// What the backend says of it.
     pub info: DeviceInfo,
+    /// The attributes by number, from 0: launches read several.
+    attributes: Vec<Option<i32>>,
     pub(crate) primary: Mutex<Primary>,
     pub(crate) pool: Mutex<Option<Handle>>,
     /// The status of a fault from which the device has not been reset, or 0.
@@ -267,9 +269,11 @@ pub struct Device {
 
 impl Device {
     pub(crate) fn new(ordinal: u32, info: DeviceInfo) -> Arc<Self> {
+        let attributes = (0..=ATTRIBUTES.len() as i32).map(|number| info.attribute(number).ok()).collect();
         Arc::new(Self {
             ordinal,
             info,
+            attributes,
             primary: Mutex::new(Primary::default()),
             pool: Mutex::new(None),
             fault: AtomicU32::new(0),
@@ -278,7 +282,8 @@ impl Device {
 
     /// An attribute by its number.
     pub fn attribute(&self, number: i32) -> Result<i32> {
-        self.info.attribute(number)
+        let known = usize::try_from(number).ok().and_then(|number| self.attributes.get(number));
+        known.copied().flatten().ok_or(Error::InvalidValue)
     }
 
     /// An attribute that the table has.

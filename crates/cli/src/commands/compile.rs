@@ -200,7 +200,7 @@ impl Unit<'_> {
 
 /// Runs the subcommand. The exit status is 1 if the text has errors.
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
-    if args.after.is_some() && !matches!(args.emit, Some(Stage::Wave | Stage::Shapes | Stage::Ranges)) {
+    if args.after.is_some() && !matches!(args.emit, Some(Stage::Wave | Stage::Uniformity | Stage::Ranges)) {
         bail!("--after goes with --emit wave, shapes or ranges");
     }
     let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;

@@ -270,18 +270,22 @@ impl Stream {
                 }
             }
             turn.again();
-            while let Some(Item { sequence, after, operation }) = batch.pop_front() {
-                for point in &after {
+            for Item { sequence, after, operation } in &mut batch {
+                for point in after.iter() {
                     point.wait();
                 }
                 self.perform(operation, &turn);
-                self.ended(sequence);
+                // In its place: an operation is as large as a launch. What it holds is released before anybody
+                // learns that it has ended.
+                *operation = Operation::Fault(Error::Unknown);
+                self.ended(*sequence);
             }
+            batch.clear();
         }
     }
 
-    /// Runs an operation and drops it: what it held is released before anybody learns that it has ended.
-    fn perform(self: &Arc<Self>, operation: Operation, turn: &Turn) {
+    /// Runs an operation.
+    fn perform(self: &Arc<Self>, operation: &Operation, turn: &Turn) {
         if operation.survives_faults() || !self.life.faulted.load(Ordering::Acquire) {
             let outcome = catch_unwind(AssertUnwindSafe(|| operation.run(self, Some(turn))));
             if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
