@@ -35,7 +35,7 @@ pub struct Args {
     /// Print the output of a stage instead of the table
     #[arg(long)]
     emit: Option<Stage>,
-    /// Show the IR after this pass (with wave, uniformity or ranges). A kernel in per-lane mode goes from simplify to copies, yields and
+    /// Show the IR after this pass (with wave, uniformity or ranges). A kernel in per-lane mode goes from unreachable to copies, yields and
     /// meetings, others through all but meetings
     #[arg(long, value_name = "PASS", value_parser = pass_names())]
     after: Option<String>,
@@ -201,7 +201,7 @@ impl Unit<'_> {
 /// Runs the subcommand. The exit status is 1 if the text has errors.
 pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     if args.after.is_some() && !matches!(args.emit, Some(Stage::Wave | Stage::Uniformity | Stage::Ranges)) {
-        bail!("--after goes with --emit wave, shapes or ranges");
+        bail!("--after goes with --emit wave, uniformity or ranges");
     }
     let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;
     let text = ptx::text_of(&bytes);
