@@ -1,6 +1,6 @@
 //! Copies as programs ask for them: two sides, each with its kind of memory, its offsets and its pitches.
 //!
-//! [`Transfer::check`] makes a [`Copy`] of one, an operation of a stream: it refuses ranges that leave an
+//! [`Transfer::check`] makes a [`Copy`](struct@Copy) of one, an operation of a stream: it refuses ranges that leave an
 //! allocation, of whatever kind, and holds what keeps the memory. As on the hardware, a call returns at once
 //! unless a side is memory that the program may change as soon as it does.
 
