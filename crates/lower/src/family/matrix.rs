@@ -212,7 +212,11 @@ fn movement(l: &mut Lower, i: &Instruction, action: Action) -> Result<Movement> 
     let bytes = !i.modifiers.iter().any(|m| m.name() == "b16");
     let movement = Movement { action, rows, count, transposed: i.has(M::Trans), source };
     if !movement.is_legal() || bytes != (rows != Rows::M8n8) {
-        return l.fail(ErrorClass::Invalid, i.span, "no matrix movement has this shape");
+        return l.fail(
+            ErrorClass::Invalid,
+            i.span,
+            "this shape and type do not go together: .m8n8 moves .b16, the other shapes move .b8",
+        );
     }
     Ok(movement)
 }

@@ -56,7 +56,7 @@ pub fn mov(l: &mut Lower, i: &Instruction) -> Result<()> {
             return l.fail(
                 ErrorClass::Invalid,
                 i.span,
-                "the number of elements differs from the instruction's",
+                "the number of elements must be that of the instruction",
             );
         };
         // Read all elements before the first write.
@@ -214,7 +214,7 @@ pub fn load(l: &mut Lower, i: &Instruction) -> Result<()> {
         return l.fail(
             ErrorClass::Invalid,
             i.span,
-            "the destination and the access have different numbers of elements",
+            "the destination must have as many elements as the access",
         );
     };
     let values = l.op(Op::Load { mem, ty, count, offset }, &[base]);
@@ -254,11 +254,7 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
     }
     let (base, offset, mem) = memory(l, i, &i.operands[0], Order::Weak)?;
     let Some(sources) = elements(l, &i.operands[1], count) else {
-        return l.fail(
-            ErrorClass::Invalid,
-            i.span,
-            "the source and the access have different numbers of elements",
-        );
+        return l.fail(ErrorClass::Invalid, i.span, "the source must have as many elements as the access");
     };
     let left_out = |e: &Element| matches!(e, Element::Operand(o) if o.kind == OperandKind::Sink);
     if sources.iter().any(left_out) {
@@ -353,7 +349,7 @@ pub fn atomic(l: &mut Lower, i: &Instruction) -> Result<()> {
                 return l.fail(
                     ErrorClass::Invalid,
                     o.span,
-                    "the operand and the access have different numbers of elements",
+                    "the operand must have as many elements as the access",
                 );
             };
             args.push(l.value(part, if t.is_float() { t } else { wide })?);

@@ -61,7 +61,7 @@ pub fn multimem(l: &mut Lower, i: &Instruction) -> Result<()> {
         return l.fail(
             ErrorClass::Invalid,
             i.operands[1].span,
-            "the operand and the access have different numbers of elements",
+            "the operand must have as many elements as the access",
         );
     }
     let wide = if t.is_float() { t } else { bits_type(ty_of(t)) };
@@ -252,7 +252,7 @@ fn load_reduced(l: &mut Lower, i: &Instruction, t: ScalarType, place: Place) -> 
         return l.fail(
             ErrorClass::Invalid,
             i.operands[0].span,
-            "the operand and the access have different numbers of elements",
+            "the operand must have as many elements as the access",
         );
     }
     to.iter().zip(results).try_for_each(|(o, v)| l.write_dest(o, v, t.is_signed()))

@@ -314,11 +314,7 @@ pub fn store(l: &mut Lower, i: &Instruction) -> Result<()> {
         }
     }
     if args.len() != access.operands().len() {
-        return l.fail(
-            ErrorClass::Invalid,
-            i.span,
-            "the operand and the access have different numbers of elements",
-        );
+        return l.fail(ErrorClass::Invalid, i.span, "the operand must have as many elements as the access");
     }
     l.op(Op::Texture(access), &args);
     Ok(())
