@@ -25,27 +25,27 @@ use crate::settings::Settings;
 /// The CPU as a device.
 pub struct Cpu {
     settings: Settings,
-    machine: Arc<Machine>,
+    executor: Arc<Executor>,
 }
 
 impl Cpu {
     /// With these settings.
     pub fn new(settings: Settings) -> Cpu {
-        let machine =
-            Machine { config: settings.workers.clone(), workers: OnceLock::new(), heaps: Mutex::default() };
-        Cpu { settings, machine: Arc::new(machine) }
+        let executor =
+            Executor { config: settings.workers.clone(), workers: OnceLock::new(), heaps: Mutex::default() };
+        Cpu { settings, executor: Arc::new(executor) }
     }
 }
 
 /// What runs launches: workers and heaps.
-struct Machine {
+struct Executor {
     config: Config,
     workers: OnceLock<Workers>,
     /// By the context's number. There are few contexts: a list is faster than a map.
     heaps: Mutex<Vec<(u64, Arc<Heap>)>>,
 }
 
-impl Machine {
+impl Executor {
     fn workers(&self) -> &Workers {
         self.workers.get_or_init(|| Workers::with(self.config.clone()))
     }
@@ -97,7 +97,7 @@ impl Backend for Cpu {
         let base = DeviceInfo {
             name: "Anywarp CPU".into(),
             total_memory: self.settings.memory.unwrap_or_else(memory),
-            multiprocessors: self.machine.config.workers,
+            multiprocessors: self.executor.config.workers,
             compute_capability: self.settings.compute_capability,
             uuid: *b"anywarp-cpu-0000",
             pci: (0, 1, 0),
@@ -135,7 +135,7 @@ impl Backend for Cpu {
             keep::texts(folder, &sources);
         }
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
-        let loaded = Module::new(program, Arc::clone(&self.machine), &request.options);
+        let loaded = Module::new(program, Arc::clone(&self.executor), &request.options);
         let info = if request.options.verbose {
             info::log(loaded.kernels(), |kernel| loaded.usage(kernel), loaded.globals(), major * 10 + minor)
         } else {
@@ -145,7 +145,7 @@ impl Backend for Cpu {
     }
 
     fn context_destroyed(&self, context: u64) {
-        self.machine.heaps.lock().unwrap_or_else(PoisonError::into_inner).retain(|h| h.0 != context);
+        self.executor.heaps.lock().unwrap_or_else(PoisonError::into_inner).retain(|h| h.0 != context);
     }
 }
 
@@ -179,7 +179,7 @@ fn load_error(error: program::LoadError) -> LoadError {
 /// A loaded module as the driver sees it.
 struct Module {
     program: Arc<program::Program>,
-    machine: Arc<Machine>,
+    executor: Arc<Executor>,
     ids: Vec<FuncId>,
     kernels: Vec<KernelInfo>,
     /// By kernel, where somebody has asked.
@@ -190,7 +190,7 @@ struct Module {
 }
 
 impl Module {
-    fn new(program: program::Program, machine: Arc<Machine>, options: &LoadOptions) -> Module {
+    fn new(program: program::Program, executor: Arc<Executor>, options: &LoadOptions) -> Module {
         let module = Arc::clone(program.module());
         let (ids, kernels): (Vec<_>, Vec<_>) = module
             .kernels()
@@ -213,7 +213,7 @@ impl Module {
         let globals = globals.collect();
         Module {
             program: Arc::new(program),
-            machine,
+            executor,
             ids,
             kernels,
             usage,
@@ -226,7 +226,7 @@ impl Module {
 
 /// What a launch needs around it.
 struct Around<'a> {
-    machine: &'a Machine,
+    executor: &'a Executor,
     context: u64,
     limit: u64,
     /// Found when a kernel asks for it, which few do.
@@ -265,7 +265,7 @@ impl Host for Around<'_> {
     }
 
     fn heap(&self) -> &Heap {
-        self.heap.get_or_init(|| self.machine.heap(self.context, self.limit))
+        self.heap.get_or_init(|| self.executor.heap(self.context, self.limit))
     }
 }
 
@@ -337,7 +337,7 @@ impl Program for Module {
         let made = self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
         let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
-            machine: &self.machine,
+            executor: &self.executor,
             context: launch.context,
             limit: launch.limits.heap,
             heap: OnceLock::new(),
@@ -358,7 +358,7 @@ impl Program for Module {
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             host: &around,
         };
-        self.machine.workers().run(&launch).map_err(|mut fault| {
+        self.executor.workers().run(&launch).map_err(|mut fault| {
             fault.source = fault.line.and_then(|line| self.program.source_of(line));
             fault_of(&fault)
         })

@@ -14,7 +14,7 @@ use crate::fork;
 use crate::futex;
 use crate::job::{Aligned, Job};
 use crate::launch::{Launch, Stats};
-use crate::machine::Machine;
+use crate::multiprocessor::Multiprocessor;
 use crate::pace::Paces;
 use crate::watchdog::Watchdog;
 
@@ -86,7 +86,7 @@ pub(crate) struct Pool {
     more: AtomicU32,
     stop: AtomicBool,
     slots: [Aligned<Slot>; SLOTS],
-    machines: Mutex<Vec<Machine>>,
+    multiprocessors: Mutex<Vec<Multiprocessor>>,
     threads: OnceLock<Mutex<Vec<JoinHandle<()>>>>,
     watchdog: Arc<Watchdog>,
     me: Weak<Pool>,
@@ -168,7 +168,7 @@ impl Pool {
     }
 
     /// Takes part in every published launch.
-    fn help(&self, machine: &mut Machine) {
+    fn help(&self, multiprocessor: &mut Multiprocessor) {
         for Aligned(slot) in &self.slots {
             if slot.job.load(Ordering::Relaxed).is_null() {
                 continue;
@@ -181,12 +181,12 @@ impl Pool {
                 && job.left() != 0
                 && !job.has_failed()
             {
-                job.join(machine.gate());
-                machine.run(job, None);
+                job.join(multiprocessor.gate());
+                multiprocessor.run(job, None);
                 if job.has_failed() {
                     self.watchdog.hurry(job);
                 }
-                job.leave(machine.gate());
+                job.leave(multiprocessor.gate());
             }
             if slot.users.fetch_sub(1, Ordering::SeqCst) == SLEEPER | 1 {
                 futex::wake(&slot.users, 1);
@@ -221,22 +221,22 @@ impl Pool {
     }
 
     /// A machine for a calling thread.
-    fn borrow_machine(&self) -> Option<Machine> {
-        let kept = self.machines.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.or_else(|| Machine::new(0, self.config.stack))
+    fn borrow_machine(&self) -> Option<Multiprocessor> {
+        let kept = self.multiprocessors.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.or_else(|| Multiprocessor::new(0, self.config.stack))
     }
 
-    fn return_machine(&self, machine: Machine) {
-        let mut machines = self.machines.lock().unwrap_or_else(PoisonError::into_inner);
-        if machines.len() < MACHINES {
-            machines.push(machine);
+    fn return_machine(&self, multiprocessor: Multiprocessor) {
+        let mut multiprocessors = self.multiprocessors.lock().unwrap_or_else(PoisonError::into_inner);
+        if multiprocessors.len() < MACHINES {
+            multiprocessors.push(multiprocessor);
         }
     }
 }
 
 /// The main loop of a worker.
 fn serve(pool: Arc<Pool>, index: u32) {
-    let Some(mut machine) = Machine::new(index, pool.config.stack) else {
+    let Some(mut multiprocessor) = Multiprocessor::new(index, pool.config.stack) else {
         tracing::warn!("no memory for the stack of worker {index}; going on with fewer");
         return;
     };
@@ -245,7 +245,7 @@ fn serve(pool: Arc<Pool>, index: u32) {
         if pool.stop.load(Ordering::SeqCst) {
             return;
         }
-        pool.help(&mut machine);
+        pool.help(&mut multiprocessor);
         pool.idle(seen);
     }
 }
@@ -285,7 +285,7 @@ impl Workers {
             more: AtomicU32::new(0),
             stop: AtomicBool::new(false),
             slots: std::array::from_fn(|_| Aligned::default()),
-            machines: Mutex::default(),
+            multiprocessors: Mutex::default(),
             threads: OnceLock::new(),
             watchdog: Arc::default(),
             me: me.clone(),
@@ -327,24 +327,25 @@ impl Workers {
         let workers = if forked || deterministic { 1 } else { pool.config.workers };
         let mut job = Job::new(launch, blocks, threads, workers, deterministic);
         job.multiprocessors = pool.config.workers;
-        let machine = if forked { Machine::new(0, pool.config.stack) } else { pool.borrow_machine() };
-        let Some(mut machine) = machine else {
+        let multiprocessor =
+            if forked { Multiprocessor::new(0, pool.config.stack) } else { pool.borrow_machine() };
+        let Some(mut multiprocessor) = multiprocessor else {
             let fault = Fault::new(FaultKind::OutOfMemory, launch.name, "no memory for a kernel's stack");
             return Err(Box::new(fault));
         };
         let watched = pool.config.watchdog.filter(|_| !forked);
         if workers > 1 && blocks > 1 || watched.is_some() {
-            job.join(machine.gate());
+            job.join(multiprocessor.gate());
         }
         if let Some(time) = watched {
             pool.watchdog.limit(&job, time);
         }
         let turn = host::threads::Turn::unless_begun();
-        machine.run(&job, (!forked).then_some(pool));
+        multiprocessor.run(&job, (!forked).then_some(pool));
         drop(turn);
         let published = job.slot.load(Ordering::Relaxed) != 0;
         if published {
-            job.leave(machine.gate());
+            job.leave(multiprocessor.gate());
             if job.has_failed() {
                 pool.watchdog.hurry(&job);
             }
@@ -354,7 +355,7 @@ impl Workers {
             pool.watchdog.forget(&job);
         }
         if !forked {
-            pool.return_machine(machine);
+            pool.return_machine(multiprocessor);
         }
         match job.has_failed().then(|| job.take_fault()).flatten() {
             Some(fault) => Err(Box::new(fault)),

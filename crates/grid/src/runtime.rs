@@ -22,8 +22,8 @@ use crate::enter::Gate;
 use crate::fault::{Fault, FaultKind, thread_index};
 use crate::format::{self, Reader};
 use crate::job::Job;
-use crate::machine::Link;
 use crate::memory::copy_guarded;
+use crate::multiprocessor::Link;
 
 /// The functions.
 pub(crate) static TABLE: Runtime = Runtime { builtin, trap, bad_access, accessible, matrix: matrix::matrix };

@@ -1,20 +1,20 @@
 //! Turns recursion into jumps.
 //!
 //! The inliner leaves only recursive calls. Each function that is called like this from outside becomes a
-//! *machine*: a function without calls that contains one copy, a *region*, of every function of the
-//! recursion, around one *dispatch* block that all calls and returns go through. A call saves what it needs
-//! afterwards in the lane's local memory and goes to the dispatch with the callee's number and the arguments;
-//! a return loads the number of its continuation from there. Lanes that call or return at different
-//! instructions are then lanes that branch differently, and the dispatch is the header of the only loop that
-//! the recursion creates.
+//! *flattened function*: a function without calls that contains one copy, a *region*, of every function of
+//! the recursion, around one *dispatch* block that all calls and returns go through. A call saves what it
+//! needs afterwards in the lane's local memory and goes to the dispatch with the callee's number and the
+//! arguments; a return loads the number of its continuation from there. Lanes that call or return at
+//! different instructions are then lanes that branch differently, and the dispatch is the header of the only
+//! loop that the recursion creates.
 //!
 //! An activation's frame is addressed through the lane's stack pointer (an offset in local memory). It
 //! contains the function's own slots, the values that its calls save, and at the end the eight bytes of the
 //! callee's return record: the continuation's number, and above it the number of bytes that the stack pointer
 //! goes back. A frame that would extend beyond the lane's local memory is a stack overflow.
 
+mod dispatch;
 mod graph;
-mod machine;
 mod region;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,10 +27,10 @@ use crate::module::{FuncId, Module};
 use crate::op::Op;
 use crate::types::Ty;
 
+use dispatch::Flattened;
 use graph::Graph;
-use machine::Machine;
 
-/// The slot after all others, where a machine's stack may begin. It never leaves this module.
+/// The slot after all others, where a flattened function's stack may begin. It never leaves this module.
 const TOP: u32 = u32::MAX;
 
 /// `kernel` without calls: those that end are inlined, recursive ones are jumps. Only calls to functions
@@ -64,16 +64,17 @@ fn calls(func: &Function) -> impl Iterator<Item = FuncId> {
     })
 }
 
-/// Builds machines, each only once.
+/// Builds flattened functions, each only once.
 struct Maker<'m> {
     module: &'m Module,
     graph: Graph,
-    made: BTreeMap<FuncId, Rc<Machine>>,
+    made: BTreeMap<FuncId, Rc<Flattened>>,
 }
 
 impl Maker<'_> {
     /// `f` with all calls inlined except those to `members`, which are in the same recursion; other
-    /// recursions are inlined as machines. Also returns the alignment that these need for the stack.
+    /// recursions are inlined as flattened functions. Also returns the alignment that these need for the
+    /// stack.
     fn body(&mut self, f: FuncId, members: &BTreeSet<FuncId>) -> (Function, u64) {
         let others = self.graph.recursive().filter(|&g| !self.graph.together(f, g));
         let keep: BTreeSet<FuncId> = members.iter().copied().chain(others).collect();
@@ -92,8 +93,8 @@ impl Maker<'_> {
                 let rest = split(&mut func, b, at);
                 let call = func.blocks[b].insts.pop();
                 if let Some(Inst { op: Op::Call(g), args, loc, .. }) = call {
-                    let machine = self.machine(g);
-                    align = align.max(machine.align);
+                    let flattened = self.flattened(g);
+                    align = align.max(flattened.align);
                     let top = func.new_value(Ty::I64);
                     func.blocks[b].insts.push(Inst {
                         op: Op::LocalAddr(TOP),
@@ -102,7 +103,7 @@ impl Maker<'_> {
                         loc,
                     });
                     let args = std::iter::once(top).chain(args).collect();
-                    splice(&mut func, b, &machine.func, args, rest);
+                    splice(&mut func, b, &flattened.func, args, rest);
                 }
             }
             b += 1;
@@ -110,8 +111,8 @@ impl Maker<'_> {
         (func, align)
     }
 
-    /// The machine of the recursion that begins with a call of `f`.
-    fn machine(&mut self, f: FuncId) -> Rc<Machine> {
+    /// The flattened function of the recursion that begins with a call of `f`.
+    fn flattened(&mut self, f: FuncId) -> Rc<Flattened> {
         if let Some(made) = self.made.get(&f) {
             return made.clone();
         }
@@ -131,7 +132,7 @@ impl Maker<'_> {
             }
             members.extend(called);
         };
-        let made = Rc::new(Machine::new(&self.module.functions[f.index()], f, bodies));
+        let made = Rc::new(Flattened::new(&self.module.functions[f.index()], f, bodies));
         self.made.insert(f, made.clone());
         made
     }

@@ -1,5 +1,5 @@
-//! One function of a recursion inside its machine: its calls, the values that are live across them, and the
-//! loops that go through the dispatch.
+//! One function of a recursion inside its flattened function: its calls, the values that are live across
+//! them, and the loops that go through the dispatch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,9 +30,9 @@ pub struct Site {
     pub kept: Vec<(Value, u64)>,
 }
 
-/// A function's part of a machine.
+/// A function's part of a flattened function.
 pub struct Region {
-    /// Its blocks in the machine.
+    /// Its blocks in the flattened function.
     pub blocks: Vec<usize>,
     /// The first of them.
     pub entry: Block,
@@ -42,7 +42,7 @@ pub struct Region {
     pub frame: u64,
     /// Alignment of a frame.
     pub align: u64,
-    /// Number of its first slot in the machine, and the offsets of its slots in the frame.
+    /// Number of its first slot in the flattened function, and the offsets of its slots in the frame.
     pub slots: (u32, Vec<u64>),
     /// Values that reach blocks which their definitions do not dominate, and so are passed as block
     /// parameters.

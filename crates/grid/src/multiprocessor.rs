@@ -29,7 +29,7 @@ const RESIDENT_MEMORY: usize = 1 << 30;
 /// Maximum memory of resident blocks that is kept for the next launch, in bytes.
 const KEPT: usize = 64 << 20;
 
-/// The target of a pointer in each block's context, through which runtime calls find the machine.
+/// The target of a pointer in each block's context, through which runtime calls find the multiprocessor.
 pub(crate) struct Link {
     pub gate: *const Gate,
     pub job: *const Job<'static>,
@@ -38,7 +38,7 @@ pub(crate) struct Link {
 }
 
 /// The resources of a worker.
-pub(crate) struct Machine {
+pub(crate) struct Multiprocessor {
     gate: Box<Gate>,
     link: Box<Link>,
     residents: Vec<Box<Resident>>,
@@ -52,35 +52,35 @@ pub(crate) struct Machine {
     smid: u32,
 }
 
-// SAFETY: the pointers in the links and contexts point into the machine itself, or are set again by the
-// launch that uses them.
-unsafe impl Send for Machine {}
+// SAFETY: the pointers in the links and contexts point into the multiprocessor itself, or are set again by
+// the launch that uses them.
+unsafe impl Send for Multiprocessor {}
 
 /// The argument of `body`.
 struct Call<'a> {
-    machine: &'a mut Machine,
+    multiprocessor: &'a mut Multiprocessor,
     job: &'a Job<'a>,
     pool: Option<&'a Pool>,
 }
 
 /// Runs on the gate's stack.
 unsafe extern "C" fn body(call: *mut c_void) {
-    // SAFETY: `Machine::run` passes a `Call` that lives until this returns or is abandoned.
+    // SAFETY: `Multiprocessor::run` passes a `Call` that lives until this returns or is abandoned.
     let call = unsafe { &mut *call.cast::<Call>() };
     let (job, pool) = (call.job, call.pool);
-    let machine = &mut *call.machine;
+    let multiprocessor = &mut *call.multiprocessor;
     // SAFETY: this runs on the gate's stack, as `drive` requires.
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsafe { machine.drive(job, pool) })) {
-        call.machine.panicked(job, &*panic);
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| unsafe { multiprocessor.drive(job, pool) })) {
+        call.multiprocessor.panicked(job, &*panic);
     }
 }
 
-impl Machine {
+impl Multiprocessor {
     /// A machine with `stack` bytes of stack. `None` if there is no memory.
-    pub(crate) fn new(smid: u32, stack: usize) -> Option<Machine> {
+    pub(crate) fn new(smid: u32, stack: usize) -> Option<Multiprocessor> {
         let gate = Gate::new(stack)?;
         let link = Link { gate: &raw const *gate, job: std::ptr::null(), pending: RefCell::new(None) };
-        Some(Machine {
+        Some(Multiprocessor {
             gate,
             link: Box::new(link),
             residents: Vec::new(),
@@ -104,9 +104,9 @@ impl Machine {
         self.gate.interrupt.store(false, Ordering::Relaxed);
         self.active.clear();
         let gate: *const Gate = &raw const *self.gate;
-        let mut call = Call { machine: self, job, pool };
+        let mut call = Call { multiprocessor: self, job, pool };
         // SAFETY: `body` takes a `Call` and does not unwind; everything that its callees own is in the
-        // machine. The gate lives as long as the machine and is used only by this thread.
+        // machine. The gate lives as long as the multiprocessor and is used only by this thread.
         let crash = unsafe { (*gate).run(body, (&raw mut call).cast()) };
         self.gate.in_code.store(false, Ordering::Relaxed);
         if let Some(crash) = crash {

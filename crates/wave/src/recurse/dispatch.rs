@@ -11,13 +11,13 @@ use crate::module::FuncId;
 use crate::op::{Builtin, IntCmp, IntOp, MemMode, Op, SReg, ShiftOp, Space};
 use crate::types::Ty;
 
-/// Bytes between the start of a machine's stack and its first frame; their end holds the return record of the
-/// first activation.
+/// Bytes between the start of a flattened function's stack and its first frame; their end holds the return
+/// record of the first activation.
 const BELOW: u128 = 16;
 
 /// A function without calls that replaces a recursive one. Its first parameter is the offset in local memory
 /// where its stack may begin.
-pub struct Machine {
+pub struct Flattened {
     /// The function.
     pub func: Function,
     /// Alignment of the start of the stack.
@@ -77,7 +77,7 @@ struct Places {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// Leaves the machine.
+    /// Leaves the flattened function.
     Exit,
     /// The beginning of a function.
     Entry(FuncId),
@@ -96,7 +96,7 @@ impl Places {
     }
 }
 
-/// A machine under construction.
+/// A flattened function under construction.
 struct Making {
     func: Function,
     dispatch: Block,
@@ -107,10 +107,10 @@ struct Making {
     places: Places,
 }
 
-impl Machine {
-    /// Builds the machine for calls of `first` from outside. `bodies` are the functions of the recursion,
-    /// each with the alignment that its slots need.
-    pub fn new(source: &Function, first: FuncId, bodies: BTreeMap<FuncId, (Function, u64)>) -> Machine {
+impl Flattened {
+    /// Builds the flattened function for calls of `first` from outside. `bodies` are the functions of the
+    /// recursion, each with the alignment that its slots need.
+    pub fn new(source: &Function, first: FuncId, bodies: BTreeMap<FuncId, (Function, u64)>) -> Flattened {
         let mut func =
             Function { name: source.name.clone(), results: source.results.clone(), ..Function::default() };
         let [start, begin, dispatch, exit, overflow] = std::array::from_fn(|_| func.new_block());
@@ -178,7 +178,7 @@ impl Machine {
             making.fill_region(region, back);
         }
         making.func.slots.clear();
-        Machine { func: making.func, align }
+        Flattened { func: making.func, align }
     }
 }
 
