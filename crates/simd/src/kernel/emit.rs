@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use wave::abi::FRAME_ALIGN;
 use wave::module::KernelInfo;
 use wave::op::Op;
 use wave::range::Ranges;
@@ -203,7 +204,7 @@ impl Kernel<'_> {
             return Err(Unsupported(why));
         }
         let (ir, sweep) = self.finish(target);
-        let frame = self.out.frame.next_multiple_of(64);
+        let frame = self.out.frame.next_multiple_of(FRAME_ALIGN);
         self.out.report.effort = match forced.effort {
             _ if !self.facts.in_frame => Effort::Full,
             Some(effort) => effort,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::mem::take;
 
+use wave::abi::Stop;
 use wave::{LANES, Ty};
 
 use super::names::{self, AT, BLOCK, DONE, FAULT, FRAME, INDEX, LIVE, START, WARP};
@@ -40,10 +41,6 @@ const BLOCKS_SCOPE: u64 = 6;
 const IN_BLOCKS: u64 = 7;
 pub(super) const SWEEP_SCOPE: u64 = 11;
 pub(super) const IN_SWEEP: u64 = 12;
-
-/// What the code tells its caller (`wave::abi::Stop`): it has ended, or a fault ended it.
-const ENDED: i64 = 0;
-const FAULTED: i64 = 3;
 
 /// What an inner function of the module is.
 pub(super) const INLINED: Attributes = Attributes {
@@ -119,9 +116,9 @@ impl Kernel<'_> {
         let mut blocks = take(&mut self.out.ir.body.blocks);
         blocks.extend(code);
         self.out.ir.label(DONE);
-        self.out.ir.ret(Operand::i32(ENDED));
+        self.out.ir.ret(Operand::i32(Stop::Done as i64));
         self.out.ir.label(FAULT);
-        self.out.ir.ret(Operand::i32(FAULTED));
+        self.out.ir.ret(Operand::i32(Stop::Fault as i64));
         blocks.extend(take(&mut self.out.ir.body.blocks));
         Function {
             name,
@@ -303,9 +300,9 @@ impl Kernel<'_> {
         let empty = ir.icmp_int(Cmp::Eq, left, 0);
         ir.br_if(empty, end, before);
         ir.label(end);
-        ir.ret(Operand::i32(ENDED));
+        ir.ret(Operand::i32(Stop::Done as i64));
         ir.label(failed);
-        ir.ret(Operand::i32(FAULTED));
+        ir.ret(Operand::i32(Stop::Fault as i64));
         ir.label(before);
         let run = |ir: &mut Builder, number: Operand, lanes: Operand, on: Name| {
             ir.store(number, index);

@@ -9,8 +9,9 @@
 //!   until the scheduler no longer counts them among the waiting.
 //! - Where all lanes that ran only went round loops that wait for others, the warp yields.
 
+use wave::abi::Stop;
 use wave::op::Op;
-use wave::{Inst, LANES, Terminator, Ty};
+use wave::{Inst, LANES, Terminator, Ty, barrier};
 
 use super::names::{self, DONE, FORCE, LEFT, LIVE, RAN, SPUN, WARP};
 use super::rendezvous::members_operand;
@@ -203,7 +204,7 @@ impl Kernel<'_> {
             self.branch_if_any(busy, names::place(0), again);
             self.out.ir.label(again);
             self.set_field(offset::W_SLEEP, Operand::i32(0));
-            self.leave(2);
+            self.leave(Stop::Yield);
             // All that live wait: those at barriers may come to the others' operation later. Without them, members will never come.
             self.out.ir.label(idle);
             let waiting = self.field(WARP, offset::W_WAITING, Type::I32);
@@ -220,12 +221,12 @@ impl Kernel<'_> {
     }
 
     /// Returns to the scheduler.
-    fn leave(&mut self, code: u32) {
+    fn leave(&mut self, why: Stop) {
         let live = self.live();
         let live = self.bits_of(live);
         self.set_field(offset::W_LIVE, live);
         self.set_field(offset::W_RESUME, Operand::i32(1));
-        self.out.ir.ret(Operand::i32(i64::from(code)));
+        self.out.ir.ret(Operand::i32(why as i64));
     }
 
     /// The lanes at one barrier arrive, as far as they name the same, or all lanes at a sleep begin it.
@@ -247,7 +248,7 @@ impl Kernel<'_> {
             self.set_field(offset::W_SLEEP, ns);
             self.set_word(names::coming(b), Operand::i32(0));
             self.edge(b, next, Some(own))?;
-            self.leave(2);
+            self.leave(Stop::Yield);
             return Ok(());
         };
         let leader = self.first_set(here);
@@ -279,7 +280,7 @@ impl Kernel<'_> {
         self.set_field(offset::W_BAR_MODE, super::stop::mode_number(mode));
         self.set_field(offset::W_BAR_LANES, bits);
         self.set_field(offset::W_BAR_PREDS, preds);
-        self.leave(1);
+        self.leave(Stop::Barrier);
         Ok(())
     }
 
@@ -327,7 +328,7 @@ impl Kernel<'_> {
     /// Each lane's result of its barrier.
     fn barrier_results(&mut self, inst: &Inst) -> Operand {
         let ids = self.vector(inst.args[0]);
-        let ids = self.out.ir.bin_int(Bin::And, ids, 15);
+        let ids = self.out.ir.bin_int(Bin::And, ids, barrier::COUNT as i64 - 1);
         let results = self.out.ir.offset(WARP, offset::W_BAR_RESULT);
         let mut all = Operand::poison(Type::WORDS);
         for lane in 0..LANES {

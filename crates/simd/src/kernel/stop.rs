@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use wave::abi::Stop;
 use wave::op::{BarMode, Op};
 use wave::{Block, BlockCall, BlockData, Function, Terminator, Value};
 
@@ -162,7 +163,7 @@ impl Kernel<'_> {
         let target = next.block.index();
         let number = self.out.resumes + 1;
         let bits = self.mask_bits();
-        let code = match inst.op {
+        let why = match inst.op {
             Op::Bar { mode } => {
                 for (a, field) in inst.args.iter().zip([offset::W_BAR_ID, offset::W_BAR_THREADS]) {
                     if !self.facts.uniformity.values[a.index()].is_uniform() {
@@ -183,17 +184,17 @@ impl Kernel<'_> {
                 self.set_field(offset::W_BAR_MODE, mode_number(mode));
                 self.set_field(offset::W_BAR_LANES, bits);
                 self.set_field(offset::W_BAR_PREDS, preds);
-                1
+                Stop::Barrier
             }
             Op::Yield => {
                 self.set_field(offset::W_SLEEP, Operand::i32(0));
-                2
+                Stop::Yield
             }
             _ => {
                 let v = self.vector(inst.args[0]);
                 let ns = self.out.ir.reduce("umax", v);
                 self.set_field(offset::W_SLEEP, ns);
-                2
+                Stop::Yield
             }
         };
         self.set_field(offset::W_LINE, Operand::i32(i64::from(inst.loc.line)));
@@ -219,7 +220,7 @@ impl Kernel<'_> {
         let alive = self.bits_of(alive);
         self.set_field(offset::W_LIVE, alive);
         self.set_field(offset::W_RESUME, Operand::i32(number as i64));
-        self.out.ir.ret(Operand::i32(code));
+        self.out.ir.ret(Operand::i32(why as i64));
         let place = self.place(target);
         self.cursor.pending.entry(place).or_default();
         // The way back in.

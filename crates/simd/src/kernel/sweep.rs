@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use wave::abi::WarpCtx;
+use wave::abi::{Stop, WarpCtx};
+use wave::barrier;
 use wave::op::BarMode;
 
 use super::module::{IN_SWEEP, INLINED, SWEEP_SCOPE};
@@ -25,9 +26,6 @@ pub const BODY: Name = Name::of("body");
 
 /// The function that says whether a warp is at the first warp's barrier.
 const ARRIVED: Name = Name::of("arrived");
-
-/// Barriers of a block.
-const BARRIERS: i64 = 16;
 
 impl Kernel<'_> {
     /// Whether the kernel gets such a loop: it stops, and a copy of its code for each stop is not too much.
@@ -158,13 +156,13 @@ impl Kernel<'_> {
         let id = field(ir, offset::W_BAR_ID);
         let first = ir.load(Type::I32, first);
         let conditions = [
-            ir.icmp_int(Cmp::Eq, code, 1),
+            ir.icmp_int(Cmp::Eq, code, Stop::Barrier as i64),
             ir.icmp(Cmp::Eq, lanes, live),
             ir.icmp_int(Cmp::Ne, live, 0),
             ir.icmp_int(Cmp::Eq, threads, 0),
             ir.icmp(Cmp::Eq, mode, mode_number(BarMode::Sync)),
             ir.icmp(Cmp::Eq, id, first),
-            ir.icmp_int(Cmp::Ult, id, BARRIERS),
+            ir.icmp_int(Cmp::Ult, id, barrier::COUNT as i64),
         ];
         let yes = conditions.into_iter().reduce(|a, b| ir.bin(Bin::And, a, b)).unwrap_or(Operand::TRUE);
         ir.ret(yes);
