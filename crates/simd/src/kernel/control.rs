@@ -1,9 +1,10 @@
 //! Control flow: partial linearisation (after Moll and Hack, PLDI 2018).
 //!
-//! Blocks are emitted in an order in which loops are contiguous. A branch on which lanes differ notes each side's lanes in the side's mask and
-//! goes to whichever block comes first; the others stay *pending* and travel along until their turn. A loop that lanes leave at different
-//! times ends in a *latch* that goes round while any lane is left, and only then on to what is pending. Places are numbered
-//! `2 * position` for blocks and `2 * last position + 1` for latches.
+//! Blocks are emitted in an order in which loops are contiguous. A divergent branch adds each side's lanes to
+//! that side's mask and jumps to whichever block comes first. The other targets stay *pending* and are
+//! carried along until their turn. A loop with divergent exits ends in a *latch*, which branches back while
+//! any lane is left and then continues with the pending targets. Places are numbered `2 * position` for
+//! blocks and `2 * last position + 1` for latches.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset, stop};
 use crate::ir::{Callee, Cmp, Name, Operand, Type};
 
-/// Values that need slots: block parameters, and what is used in another block than it is made in.
+/// Values that need slots: block parameters, and values used outside the block that defines them.
 pub fn crossing(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
     let mut home: Vec<Option<usize>> = vec![None; func.values.len()];
     let mut set = BTreeSet::new();
@@ -50,7 +51,8 @@ impl Kernel<'_> {
         2 * self.facts.cfg.position[b].unwrap_or(0)
     }
 
-    /// The divergent loops around an edge that ends their round: it leaves them or goes back.
+    /// The latches of the divergent loops whose round ends at this edge: it exits the loop or is its back
+    /// edge.
     fn latches(&self, from: usize, to: usize) -> Vec<usize> {
         let ends = |l: &super::cfg::Loop| !l.contains[to] || l.header == to;
         let loops = self.facts.cfg.around(from);
@@ -60,7 +62,7 @@ impl Kernel<'_> {
             .collect()
     }
 
-    /// Where control goes when `set` is pending, noting what stays pending there.
+    /// The next place to run among `set`. Records the rest as pending there.
     fn go(&mut self, set: &BTreeSet<usize>) -> Name {
         match set.first() {
             None => DONE,
@@ -84,7 +86,7 @@ impl Kernel<'_> {
                 self.place_slot(names::here(b), Type::MASK);
             }
         }
-        // Only stops ask what lives on.
+        // Liveness matters only at stops.
         let live = if self.facts.suspends && !self.facts.in_frame {
             stop::live_in(&self.facts.func, &self.facts.cfg)
         } else {
@@ -113,7 +115,8 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// The lanes that have come to a block, which are in hand there from now on.
+    /// Loads the mask of the lanes that reached block `b`, saves it as the block's own mask, and clears the
+    /// incoming one.
     fn take_mask(&mut self, b: usize) -> Operand {
         let m = self.load_slot(names::coming(b), Type::MASK);
         self.store_slot(names::here(b), m);
@@ -169,7 +172,7 @@ impl Kernel<'_> {
         if self.cursor.full || !self.worth_two_versions(b) {
             return self.contents(b, &data, &pending, live);
         }
-        // Where all lanes are there, which is most of the time, nothing need be masked or blended.
+        // Most of the time all lanes are active. A copy for the full mask needs neither masking nor blending.
         let mask = self.cursor.mask;
         let bits = self.bits_of(mask);
         let all = self.out.ir.icmp_int(Cmp::Eq, bits, -1);
@@ -187,7 +190,8 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// Whether a block is emitted a second time for a full mask: it has vectors to load or store, or blends values in a loop.
+    /// Whether a block is emitted a second time for a full mask: it loads or stores vectors, or blends values
+    /// in a loop.
     fn worth_two_versions(&self, b: usize) -> bool {
         let data = self.block_data(b);
         let vectors = |i: &wave::Inst| {
@@ -195,7 +199,7 @@ impl Kernel<'_> {
                 && !self.facts.uniformity.values[i.args[0].index()].is_uniform()
         };
         let loops = self.in_divergent_loop(b) && data.insts.len() >= 4;
-        // A large kernel has no room for it.
+        // A second copy would make a large kernel too large.
         !self.facts.in_frame && data.insts.len() <= 400 && (data.insts.iter().any(vectors) || loops)
     }
 
@@ -203,7 +207,7 @@ impl Kernel<'_> {
         self.facts.cfg.around(b).any(|(i, _)| self.facts.uniformity.divergent_loop[i])
     }
 
-    /// A block's operations and its end.
+    /// Emits a block's operations and its terminator.
     fn contents(
         &mut self,
         b: usize,
@@ -215,7 +219,7 @@ impl Kernel<'_> {
         for (i, inst) in data.insts.iter().enumerate() {
             self.cursor.at = (b, i);
             if inst.op.suspends() {
-                // Lanes that wait elsewhere would wait for ever.
+                // Lanes that wait elsewhere would never be resumed.
                 if !pending.is_empty() || in_divergent_loop {
                     return Err(Unsupported(
                         "a barrier or a wait that only some lanes of a warp reach".into(),
@@ -235,7 +239,7 @@ impl Kernel<'_> {
         self.terminator(b, data, pending)
     }
 
-    /// Writes an edge: the target's parameters, and its mask.
+    /// Emits an edge: assigns the target's parameters and updates its mask.
     pub fn edge(&mut self, from: usize, to: &BlockCall, mask: Option<Operand>) -> Result<()> {
         let target = to.block.index();
         let params = self.block_data(target).params.clone();
@@ -245,7 +249,7 @@ impl Kernel<'_> {
             .map(|(p, &a)| if self.facts.raw.contains(p) { self.rep(a) } else { self.exact_rep(a) })
             .collect();
         let own = self.cursor.mask;
-        // Where lanes meet, others keep what they brought.
+        // At a join, the other lanes keep the values they brought.
         let own_mask = mask.or(self.facts.uniformity.masked[from].then_some(own));
         let mut written = Vec::new();
         for ((&p, &a), rep) in params.iter().zip(&to.args).zip(reps) {
@@ -253,8 +257,7 @@ impl Kernel<'_> {
             let rep = if variation.is_uniform() || variation.is_pattern() {
                 rep
             } else {
-                // Where its guard fails, a pattern's offsets are wrong: only its own vector has the lanes'
-                // values.
+                // If its guard fails, a pattern's offsets are wrong; only its vector holds the lanes' values.
                 let rep = self.complete(a, rep);
                 let from = self.facts.uniformity.values[a.index()].clone();
                 Rep::Vector(self.spread(self.func_ty(a), &rep, &from.offsets))
@@ -264,7 +267,7 @@ impl Kernel<'_> {
             let guard = variation.needs_guard().then(|| self.guard(a).unwrap_or(Operand::TRUE));
             written.push((p, rep, guard));
         }
-        // All are read before the first is written: parameters may change places.
+        // All arguments are read before the first parameter is written, since parameters may be permuted.
         for (p, rep, guard) in written {
             let kept = self.facts.uniformity.joins[target] || self.facts.uniformity.escaping[p.index()];
             self.write_slot(p, &rep, guard, own_mask.filter(|_| kept));
@@ -290,7 +293,7 @@ impl Kernel<'_> {
             && matches!(data.term, Terminator::Exit | Terminator::Return(_))
     }
 
-    /// These lanes are no more.
+    /// Removes these lanes from the live lanes.
     fn end_lanes(&mut self, mask: Operand) {
         let alive = self.live();
         let left = self.without_lanes(alive, mask);
@@ -313,7 +316,7 @@ impl Kernel<'_> {
                 .around(to)
                 .any(|(i, l)| l.header == to && self.facts.uniformity.divergent_loop[i]);
         if back && !header_waits {
-            // A uniform loop: straight back, with no more pending than the header knows.
+            // A uniform loop branches back directly. Nothing may be pending that its header does not know of.
             let known = self.cursor.pending.get(&self.place(to)).cloned().unwrap_or_default();
             if !set.is_subset(&known) {
                 return Err(Unsupported("a loop whose rounds leave lanes behind".into()));
@@ -326,7 +329,7 @@ impl Kernel<'_> {
         Ok(set)
     }
 
-    /// A block's end.
+    /// Emits a block's terminator.
     pub fn terminator(&mut self, b: usize, data: &BlockData, pending: &BTreeSet<usize>) -> Result<()> {
         let uniform = super::uniformity::chosen_uniformly(&self.facts.uniformity, &data.term);
         match &data.term {
@@ -414,7 +417,7 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// The way to a target that the whole warp takes.
+    /// Emits the edge to a target that the whole warp takes.
     fn chosen(&mut self, b: usize, label: Name, to: &BlockCall, pending: &BTreeSet<usize>) -> Result<()> {
         self.out.ir.label(label);
         let before = self.cursor.env.clone();

@@ -1,4 +1,5 @@
-//! From a kernel of wave IR to its text: without calls, in the form that suits how much there is of it, with lanes together or apart.
+//! Emits a kernel of wave IR as LLVM IR: inlines its calls, chooses a form by its size, and linearises it or
+//! falls back to the per-lane mode.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +23,8 @@ use crate::effort::{self, Effort, FORMS, Form};
 use crate::key::{CodeKey, Forced};
 use crate::target::Target;
 
-/// Writes a kernel's IR. What cannot be linearised goes lane by lane, see [`super::per_lane`]. `watch` is told of
-/// the way there.
+/// Emits a kernel's IR. A kernel that cannot be linearised is emitted in the per-lane mode, see
+/// [`super::per_lane`]. `watch` observes each step.
 pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) -> Result<Emitted> {
     let CodeKey { spec, target, forced } = code;
     let source = &module.functions[kernel.index()];
@@ -33,9 +34,10 @@ pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) ->
     unit.passes(passes::FIRST, &mut func)?;
     let large = forced.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
     let (any_size, bound) = (forced.effort.is_some(), forced.most(target));
-    // In the first form whose bound, or what `share` leaves of it, it keeps; of one that keeps none, the bytes that it has.
+    // Emits the first form whose text fits its bound (divided by `share`). If none fits, returns the size in
+    // bytes.
     let bounded = |share: usize, make: &dyn Fn(&Form) -> Result<Emitted>| -> Result<Bounded> {
-        // Only its text shows how much there is to compile.
+        // The size is known only once the text exists.
         let mut bytes = 0;
         for form in FORMS.iter().filter(|f| f.in_frame || !large && (!any_size || f.outlined.is_some())) {
             let bytes_of = |bytes: usize| if any_size { usize::MAX } else { bytes.min(bound) };
@@ -52,7 +54,8 @@ pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) ->
         Ok(Err(bytes))
     };
     let checked = |made: Bounded| made.map_err(|bytes| too_large(bytes, bound, target));
-    // Where any block leads to any other, values live everywhere, and LLVM takes longer for the same text.
+    // In this mode any block may follow any other, so values are live everywhere and LLVM takes longer for
+    // the same text.
     let apart = || bounded(2, &|form| unit.apart(func.clone(), form));
     if forced.per_lane {
         watch(Told::Refused("requested"));
@@ -69,10 +72,10 @@ pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) ->
     }
 }
 
-/// A kernel's IR, or the bytes that it has where those are too many.
+/// A kernel's IR, or its size in bytes if that exceeds the bound.
 type Bounded = std::result::Result<Emitted, usize>;
 
-/// Why a kernel of so many bytes of IR is interpreted.
+/// The error for a kernel whose IR is too large to compile.
 fn too_large(bytes: usize, bound: usize, target: &Target) -> Unsupported {
     let (size, most) = (bytes.div_ceil(1024), bound / 1024);
     let vectors = if target.avx512 { "AVX-512" } else { "AVX2" };
@@ -81,7 +84,7 @@ fn too_large(bytes: usize, bound: usize, target: &Target) -> Unsupported {
     ))
 }
 
-/// Operations of a function.
+/// Number of operations in a function.
 fn size(func: &Function) -> usize {
     func.blocks.iter().map(|b| b.insts.len()).sum()
 }
@@ -99,7 +102,7 @@ struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// With lanes that run together where their ways meet.
+    /// Emits the linearised form, in which lanes reconverge.
     fn together(self, mut func: Function, form: &Form) -> Result<Emitted> {
         let analyses = self.passes(passes::TOGETHER, &mut func)?.analyses(&func)?;
         let mut facts = self.facts(func, analyses, form.in_frame);
@@ -112,7 +115,7 @@ impl<'a> Unit<'a> {
         k.emitted(self.target, self.forced)
     }
 
-    /// Takes a function through a list of passes; what they leave.
+    /// Runs a list of passes over a function and returns their results.
     fn passes(self, list: &[Pass], func: &mut Function) -> Result<Work> {
         let mut work = Work::new(self.kernel, self.spec);
         let told = |name: &'static str, func: &Function| (self.watch)(Told::Pass(name, func));
@@ -120,11 +123,11 @@ impl<'a> Unit<'a> {
         Ok(work)
     }
 
-    /// With lanes that each go on for themselves, likewise.
+    /// Emits the per-lane form.
     fn apart(self, mut func: Function, form: &Form) -> Result<Emitted> {
         let mut waits = self.passes(passes::APART, &mut func)?.waits;
         let cfg = Cfg::of_any_shape(&func);
-        // Nobody waits where nobody comes.
+        // A stop that no lane reaches has no waiters.
         let reached: BTreeSet<usize> = cfg.order.iter().copied().collect();
         waits.stops.retain(|b| reached.contains(b));
         let ranges = Ranges::of(&func, &|reg| uniformity::register(reg, &self.spec));
@@ -138,7 +141,7 @@ impl<'a> Unit<'a> {
         k.emitted(self.target, self.forced)
     }
 
-    /// What is known of a function that is to be written as it is. Where `in_frame` holds, constants have no slots.
+    /// Collects what is known of a function in its final form. If `in_frame`, constants have no slots.
     fn facts(self, func: Function, analyses: Analyses, in_frame: bool) -> Facts<'a> {
         let Analyses { cfg, uniformity, ranges } = analyses;
         let insts = || func.blocks.iter().flat_map(|b| &b.insts);
@@ -225,8 +228,8 @@ impl Kernel<'_> {
 }
 
 impl Facts<'_> {
-    /// Whether some lanes may end while others go on. Where a stop may follow, lanes end as soon as nothing is left
-    /// for them to do.
+    /// Whether some lanes may end while others continue. If a stop may follow, lanes end as soon as nothing
+    /// is left for them to do.
     fn leaves_early(&self) -> bool {
         let ends = |b: &usize| matches!(self.func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
         let at_once =
@@ -235,7 +238,7 @@ impl Facts<'_> {
     }
 }
 
-/// Whether a stop may come after each block.
+/// By block: whether a stop may follow it.
 fn before_stop(func: &Function, cfg: &Cfg) -> Vec<bool> {
     let stops = |b: usize| func.blocks[b].insts.iter().any(|i| i.op.suspends());
     let mut before = vec![false; func.blocks.len()];

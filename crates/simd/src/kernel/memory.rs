@@ -1,5 +1,5 @@
-//! Loads and stores: scalars for uniform addresses, whole vectors for rows of consecutive elements, rows by groups of lanes, and
-//! gathers for the rest.
+//! Loads and stores: scalars for uniform addresses, whole vectors for rows of consecutive elements, rows per
+//! group of lanes, and gathers and scatters for the rest.
 
 use wave::op::{MemMode, Op, Order, Space};
 use wave::{Function, Inst, LANES, Ty, Value};
@@ -13,11 +13,11 @@ use crate::ir::{self, Access as How, Argument, Bin, Callee, Cast, Cmp, Lanes, Li
 enum Where {
     /// All at one address.
     One(Operand),
-    /// One after the other from this address; where guarded, only under the condition.
+    /// Consecutively from this address. If there is a guard, only where it holds.
     Row(Operand, Option<Operand>),
-    /// By groups; guarded as a row.
+    /// By groups of lanes, with a guard as for a row.
     Groups(Groups, Option<Operand>),
-    /// Anywhere.
+    /// Anywhere: an address per lane.
     Each(Operand),
 }
 
@@ -29,7 +29,7 @@ struct Groups {
     bases: Vec<Operand>,
 }
 
-/// One access: `count` elements of `ty` a lane.
+/// One access: `count` elements of `ty` per lane.
 #[derive(Clone, Copy)]
 pub struct Access {
     pub ty: Ty,
@@ -39,19 +39,19 @@ pub struct Access {
 }
 
 impl Access {
-    /// Bytes that a lane accesses.
+    /// Bytes accessed per lane.
     pub fn size(self) -> usize {
         self.ty.bytes() as usize * self.count
     }
 
-    /// How one element is accessed where other threads see it. No access of more than 64 bits is atomic.
+    /// How one element is accessed if other threads see it. Accesses of more than 64 bits are not atomic.
     fn ordered(self, order: ir::Order) -> How {
         let order = if self.ty <= Ty::I64 { order } else { ir::Order::Plain };
         How { order, volatile: true, ..How::aligned(self.ty.bytes()) }
     }
 }
 
-/// Loads and stores for which the processor may have no instruction where lanes' addresses are not known.
+/// Number of loads and stores for which the processor has no instruction if the lanes' addresses are unknown.
 pub fn done_by_lanes(func: &Function, avx512: bool) -> usize {
     let by_lanes = |inst: &&Inst| match inst.op {
         Op::Load { ty, .. } => !has_instruction(ty, false, avx512),
@@ -61,19 +61,20 @@ pub fn done_by_lanes(func: &Function, avx512: bool) -> usize {
     func.blocks.iter().flat_map(|b| &b.insts).filter(by_lanes).count()
 }
 
-/// Whether the processor gathers or scatters elements of a type, as far as LLVM uses it. Narrow ones are gathered as parts of words.
+/// Whether the processor gathers or scatters elements of a type, as far as LLVM uses it. Narrow elements are
+/// gathered as parts of words.
 fn has_instruction(ty: Ty, stores: bool, avx512: bool) -> bool {
     avx512 && (matches!(ty, Ty::I32 | Ty::I64) || !stores && matches!(ty, Ty::I8 | Ty::I16))
 }
 
 impl Kernel<'_> {
-    /// The compiler must not move memory accesses over this; the processor may.
+    /// A fence for the compiler only; the processor may still reorder accesses.
     pub fn compiler_fence(&mut self) {
         let callee = Callee::Assembly { text: "".into(), constraints: "~{memory}".into(), side_effect: true };
         self.out.ir.call(callee, Type::Void, []);
     }
 
-    /// What is added to an address to make it real, as a scalar.
+    /// The scalar that is added to an address in `space` to get the real address.
     pub fn space_base(space: Space) -> Option<Operand> {
         match space {
             Space::Shared => Some(SHARED),
@@ -82,7 +83,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// The real address of lane 0's local memory in this warp, which each further lane's follows by the local size.
+    /// The real address of lane 0's local memory. Lanes are [`Self::local_size`] bytes apart.
     fn local_base(&mut self) -> Operand {
         let thread = self.out.ir.bin_int(Bin::Shl, INDEX, 5);
         let thread = self.out.ir.cast(Cast::ZExt, thread, Type::I64);
@@ -91,12 +92,12 @@ impl Kernel<'_> {
         self.out.ir.bin(Bin::Add, LOCAL, at)
     }
 
-    /// Bytes of local memory a thread.
+    /// Bytes of local memory per thread.
     pub fn local_size(&self) -> Operand {
         self.facts.local_size.map_or(names::LOCAL_SIZE, |size| Operand::i64(size as i64))
     }
 
-    /// Each lane's distance from the first lane's local memory.
+    /// Each lane's offset from lane 0's local memory.
     fn local_steps(&mut self) -> Operand {
         match self.facts.local_size {
             Some(size) => self.out.ir.lanes(Ty::I64, |l| l as i64 * size as i64),
@@ -104,7 +105,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// The real address of a lane's, without what the space adds for each lane.
+    /// The real address of a lane's address, without the part that differs per lane.
     fn real(&mut self, address: Operand, space: Space, offset: i64) -> Operand {
         let mut a = address;
         if let Some(base) = Self::space_base(space) {
@@ -165,8 +166,8 @@ impl Kernel<'_> {
         Where::Each(self.real_vector(address, a.space, offset))
     }
 
-    /// Ends the launch where an address is not a multiple of the access's size. Space bases are aligned, so addresses are tested before
-    /// they are added: LLVM then sees more.
+    /// Ends the launch if an address is not a multiple of the access's size. Space bases are aligned, so
+    /// addresses are tested before the base is added: LLVM can then simplify more tests.
     fn check_alignment(&mut self, inst: &Inst, a: Access, offset: i64, write: bool) {
         let size = a.size();
         if size <= 1 || a.space == Space::Param || self.facts.aligned.contains(&self.cursor.at) {
@@ -182,7 +183,7 @@ impl Kernel<'_> {
         if known && offset & low == 0 {
             return;
         }
-        // The address that is told is read where it is needed.
+        // The reported address is extracted only on the fault path.
         let mut lanes = None;
         let (bad, at) = if steps_fit {
             let s = self.first_lane(address);
@@ -212,7 +213,7 @@ impl Kernel<'_> {
         self.out.ir.label(fine);
     }
 
-    /// The lanes in hand whose addresses have any of these bits.
+    /// The active lanes whose addresses have any of these bits set.
     fn lanes_with(&mut self, addresses: Operand, bits: i64) -> Operand {
         if let Some(lanes) = self.lanes_with_by_call(addresses, bits) {
             return lanes;
@@ -223,13 +224,14 @@ impl Kernel<'_> {
         self.bits_of(those)
     }
 
-    /// The same for an atomic.
+    /// The same check for an atomic.
     pub fn check_atomic(&mut self, inst: &Inst, ty: Ty, mem: MemMode, offset: i64) {
         let a = Access { ty, count: 1, order: mem.order, space: mem.space };
         self.check_alignment(inst, a, offset, true);
     }
 
-    /// The mask in hand for `count` elements a lane of `lanes` lanes from `first`; `None` where all lanes are there.
+    /// The current mask for `count` elements of each of `lanes` lanes from `first`; `None` if all lanes are
+    /// active.
     fn element_mask(&mut self, first: usize, lanes: usize, count: usize) -> Option<Operand> {
         if self.cursor.full {
             return None;
@@ -240,7 +242,7 @@ impl Kernel<'_> {
         Some(self.out.ir.shuffle(self.cursor.mask, None, (0..lanes * count).map(|i| first + i / count)))
     }
 
-    /// Loads `n` elements in a row.
+    /// Loads `n` consecutive elements.
     pub fn load_row(&mut self, a: Access, at: Operand, n: usize, mask: Option<Operand>) -> Operand {
         let (ty, align) = (Type::wide(n, a.ty), a.ty.bytes());
         let p = self.out.ir.pointer(at);
@@ -250,7 +252,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Stores a row.
+    /// Stores a row of consecutive elements.
     pub fn store_row(&mut self, a: Access, at: Operand, row: Operand, mask: Option<Operand>) {
         let align = a.ty.bytes();
         let p = self.out.ir.pointer(at);
@@ -260,7 +262,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Element `i` of each of `lanes` lanes out of a row.
+    /// Element `i` of each of `lanes` lanes, taken from a row.
     pub fn deinterleave(&mut self, a: Access, row: Operand, lanes: usize, i: usize) -> Operand {
         if a.count == 1 {
             return row;
@@ -292,7 +294,7 @@ impl Kernel<'_> {
         self.out.ir.pointer(a)
     }
 
-    /// As [`has_instruction`], of the processor that code is made for.
+    /// [`has_instruction`] for the target processor.
     pub fn has_instruction(&self, ty: Ty, stores: bool) -> bool {
         has_instruction(ty, stores, self.facts.avx512)
     }
@@ -317,8 +319,9 @@ impl Kernel<'_> {
         self.out.ir.gather(Type::vector(ty), pointers, self.cursor.mask, ty.bytes() as usize)
     }
 
-    /// Gathers narrow elements by the words of 32 bits that they lie in, for which there is an instruction. A word lies in one page, so that
-    /// what can be read is the same; an access is aligned, so that it lies in one word or begins with one.
+    /// Gathers narrow elements as the 32-bit words that contain them, for which there is an instruction. A
+    /// word never crosses a page, so reading all of it cannot fault. An access is aligned, so it lies within
+    /// one word or begins with one.
     fn gather_words(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
         let bytes = a.ty.bytes() as usize;
         let inside = a.size() < 4;
@@ -361,17 +364,17 @@ impl Kernel<'_> {
         }
     }
 
-    /// One lane's element `i`, at its address.
+    /// Loads one lane's element `i` without ordering.
     pub fn load_plain(&mut self, a: Access, at: Operand, i: usize) -> Operand {
         self.load_one(Access { order: Order::Weak, ..a }, at, i)
     }
 
-    /// The same for a store.
+    /// Stores one lane's element `i` without ordering.
     pub fn store_plain(&mut self, a: Access, at: Operand, i: usize, value: Operand) {
         self.store_one(Access { order: Order::Weak, ..a }, at, i, value);
     }
 
-    /// A load with the order that it asks for.
+    /// Loads element `i` with the access's ordering.
     fn load_one(&mut self, a: Access, at: Operand, i: usize) -> Operand {
         let t = Type::int(a.ty, Lanes::One);
         let p = self.element_of(a, at, i);
@@ -404,16 +407,17 @@ impl Kernel<'_> {
         self.out.ir.pointer(at)
     }
 
-    /// Where a guard decides between two ways: emits both, `fast` under the condition.
+    /// Emits both versions of what depends on a guard: `fast` runs if it holds, `slow` if not.
     pub fn either(&mut self, guard: Operand, fast: impl FnOnce(&mut Self), slow: impl FnOnce(&mut Self)) {
         if guard == Operand::TRUE {
             return fast(self);
         }
         let (a, b, end) =
             (self.out.ir.fresh("row"), self.out.ir.fresh("wrapped"), self.out.ir.fresh("joined"));
-        // An index seldom wraps: without the weights LLVM takes the loop over the runs for the hot part, and spills in the row's way.
+        // An index rarely wraps. Without the weights LLVM takes the loop over the runs for the hot path and
+        // spills in the fast one.
         self.out.ir.br_likely(guard, a, b, Likely::First);
-        // What one way makes is not there on the other, nor behind both.
+        // Values computed on one path are not available on the other, nor after the join.
         let before = (self.cursor.env.clone(), self.cursor.guards.clone(), self.cursor.lanes.clone());
         self.out.ir.label(a);
         fast(self);
@@ -433,7 +437,7 @@ impl Kernel<'_> {
         (0..a.count).map(|i| self.deinterleave(a, row, LANES, i)).collect()
     }
 
-    /// Loads rows or single elements group by group.
+    /// Loads rows or single elements, group by group.
     fn load_groups(&mut self, a: Access, groups: &Groups) -> Vec<Operand> {
         let Groups { size: group, row, ref bases } = *groups;
         self.out.report.wide += 1;
@@ -447,13 +451,13 @@ impl Kernel<'_> {
                 }
                 continue;
             }
-            // One element for the group: nobody may be there to load it.
+            // One element per group: the group may have no active lane, so the load must be safe.
             let elements: Vec<Operand> = match self.element_mask(k * group, group, 1) {
                 None => (0..a.count).map(|i| self.load_one(a, base, i)).collect(),
                 Some(m) => {
                     let bits = self.out.ir.bitcast(m, Type::bits_of(group));
                     let any = self.out.ir.icmp_int(Cmp::Ne, bits, 0);
-                    // An address that is always there instead, so that no branch is needed.
+                    // Inactive groups load from an address that is always readable, which avoids a branch.
                     let safe = self.out.ir.cast(Cast::PtrToInt, Operand::global(names::SAFE), Type::I64);
                     let at = self.out.ir.select(any, base, safe);
                     (0..a.count).map(|i| self.load_one(a, at, i)).collect()
@@ -466,7 +470,7 @@ impl Kernel<'_> {
         parts.into_iter().map(|p| self.concat(p)).collect()
     }
 
-    /// Joins vectors of one size into one of all their elements, two and two.
+    /// Joins vectors of one size pairwise into one vector of all their elements.
     pub fn concat(&mut self, mut parts: Vec<Operand>) -> Operand {
         while parts.len() > 1 {
             let n = parts[0].ty().count();
@@ -475,7 +479,7 @@ impl Kernel<'_> {
         parts.remove(0)
     }
 
-    /// Loads the fast way where the guard allows it, else lane by lane.
+    /// Loads by `fast` if the guard holds, otherwise run by run.
     fn guarded_load(
         &mut self,
         a: Access,
@@ -616,7 +620,7 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// The value of the last lane in hand: what stays where all lanes store to one place.
+    /// The value of the last active lane: the one that remains if all lanes store to one address.
     fn last_lane(&mut self, v: Value) -> Operand {
         match self.rep(v) {
             Rep::Uniform(_) => self.first_lane(v),
@@ -632,13 +636,13 @@ impl Kernel<'_> {
         }
     }
 
-    /// Room for a value that two ways give.
+    /// A stack slot for a value that two paths produce.
     pub fn scratch(&mut self, ty: Type) -> Operand {
         let name = self.out.ir.fresh("x");
         self.declare(name, ty, 1)
     }
 
-    /// `cvta`, and back.
+    /// `cvta` in both directions.
     pub fn cast_space(&mut self, inst: &Inst, space: Space, to_generic: bool) -> Result<()> {
         let v = inst.args[0];
         let r = inst.results[0];
@@ -657,8 +661,8 @@ impl Kernel<'_> {
         }
         let mut rep = self.rep(v);
         if matches!(rep, Rep::Pattern { .. }) && !self.facts.uniformity.values[r.index()].is_pattern() {
-            // The result varies, because lanes leave the loop around it at different times; the offsets are
-            // the operand's.
+            // The result varies because lanes exit the surrounding loop in different rounds; the offsets are
+            // those of the operand.
             rep = Rep::Vector(self.vector(v));
         }
         let Some(base) = Self::space_base(space) else {

@@ -1,8 +1,9 @@
-//! One kernel as LLVM IR, all lanes of a warp at a time.
+//! Emits one kernel as LLVM IR, all lanes of a warp at a time.
 //!
-//! Values that one block makes and another uses live in *slots* (stack variables of vector type); so do the masks of blocks that not all
-//! lanes reach. LLVM's first pass turns slots into SSA values, which keeps emission simple where control flow is not. Values with a
-//! uniform variation are scalars, known patterns a scalar and constant offsets, the rest vectors.
+//! Values that cross blocks live in *slots*: stack variables of vector type. So do the masks of blocks that
+//! only some lanes reach. LLVM's first pass promotes slots to SSA values, so emission needs no phis even
+//! where control flow is irregular. Uniform values are scalars, known patterns are a scalar plus constant
+//! offsets, and all other values are vectors.
 
 mod ahead;
 mod aligned;
@@ -58,7 +59,7 @@ use rendezvous::Waits;
 use uniformity::{Specialisation, Uniformity};
 use value::Rep;
 
-/// Why a kernel is not compiled; it is interpreted then.
+/// Why a kernel is not compiled. Such a kernel is interpreted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(pub String);
 
@@ -68,23 +69,24 @@ impl From<lanewise::Unsupported> for Unsupported {
     }
 }
 
-/// What emission answers.
+/// The result of emission.
 pub type Result<T> = std::result::Result<T, Unsupported>;
 
-/// How much of a kernel became vectors.
+/// How much of a kernel was vectorised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Operations on scalars for the whole warp.
     pub uniform: u32,
     /// Operations on vectors.
     pub vector: u32,
-    /// Memory accesses of whole vectors or scalars.
+    /// Memory accesses of whole vectors or of scalars.
     pub wide: u32,
     /// Memory accesses lane by lane.
     pub scattered: u32,
-    /// Each lane goes on for itself: control flow that is not linearised, or lanes that wait for one another.
+    /// The kernel runs in the per-lane mode: its control flow is not linearised, or its lanes wait for one
+    /// another.
     pub per_lane: bool,
-    /// How hard LLVM tries.
+    /// LLVM's optimisation effort.
     pub effort: Effort,
 }
 
@@ -93,50 +95,52 @@ pub struct Report {
 pub struct Emitted {
     /// The module's text.
     pub ir: String,
-    /// A function more for the module: all warps of a block from barrier to barrier. Empty where it has none.
+    /// A second function for the module, which runs all warps of a block from barrier to barrier. Empty if
+    /// the kernel has none.
     pub sweep: String,
-    /// Bytes of a warp's frame.
+    /// Size of a warp's frame in bytes.
     pub frame: usize,
-    /// Bytes of local memory a thread, at least.
+    /// Minimum local memory per thread in bytes.
     pub local: u64,
-    /// Whether the launch may give more local memory, for recursion.
+    /// Whether the launch may provide more local memory, for recursion.
     pub keeps_stack: bool,
-    /// Whether it is a coroutine.
+    /// Whether the kernel is a coroutine.
     pub suspends: bool,
-    /// What became vectors, and how hard LLVM is to try.
+    /// What was vectorised, and LLVM's effort.
     pub report: Report,
 }
 
-/// Names of the entry points.
+/// The entry point that resumes one warp of a kernel with stops.
 pub const RESUME: &str = "anywarp_resume";
-/// The entry for all warps of a block, from barrier to barrier.
+/// The entry point that runs all warps of a block from barrier to barrier.
 pub const SWEEP: &str = "anywarp_sweep";
-/// The entry for kernels that never stop.
+/// The entry point of kernels without stops.
 pub const RUN_BLOCKS: &str = "anywarp_run_blocks";
 
-/// One kernel while its code is written.
+/// A kernel during emission.
 pub struct Kernel<'a> {
-    /// What is known of it. Nothing changes this.
+    /// The analyses. They do not change during emission.
     facts: Facts<'a>,
-    /// How lanes that part go on.
+    /// How divergent lanes are executed.
     strategy: Strategy,
-    /// What holds at the place that is being written.
+    /// The state at the current point of emission.
     cursor: Cursor,
-    /// What was written.
+    /// What has been emitted.
     out: Output,
-    /// What is known about each thread, once something asked; more with each question.
+    /// What is known about each thread. Computed on the first query and extended by later ones.
     threads: Option<threads::Threads>,
 }
 
-/// How lanes that part go on.
+/// How divergent lanes are executed.
 enum Strategy {
-    /// Divergent control flow is linearised: lanes that meet again wait for one another, see [`control`].
+    /// Divergent control flow is linearised; lanes wait for one another where they reconverge, see
+    /// [`control`].
     Linear,
-    /// Each lane goes on for itself, see [`per_lane`]; where lanes wait for others.
+    /// Each lane advances independently, see [`per_lane`]. Holds the points where lanes wait for others.
     PerLane(Waits),
 }
 
-/// What is known of a kernel before its code is written.
+/// What is known of a kernel before emission.
 pub struct Facts<'a> {
     module: &'a Module,
     spec: Specialisation,
@@ -145,98 +149,100 @@ pub struct Facts<'a> {
     cfg: Cfg,
     uniformity: Uniformity,
     ranges: Ranges,
-    /// The block where each value is made, and the operation that makes it.
+    /// The block that defines each value, and the instruction.
     defs: BTreeMap<Value, (usize, Inst)>,
     constants: BTreeMap<Value, u128>,
-    /// Values that anything uses.
+    /// Values with at least one use.
     used: BTreeSet<Value>,
-    /// Values that live in slots, since another block than their own reads them.
+    /// Values that live in slots because another block reads them.
     slotted: BTreeSet<Value>,
     /// Slots lie in the warp's frame, not on the stack.
     in_frame: bool,
-    /// The kernel returns to the scheduler before its end, so that what it keeps lies in the warp's frame.
+    /// The kernel returns to the scheduler before its end, so the values it keeps live in the warp's frame.
     suspends: bool,
-    /// No lane ever leaves early, and no warp is partial.
+    /// No lane ever exits early, and no warp is partial.
     always_full: bool,
-    /// Whether a stop may come after each block.
+    /// By block: whether a stop may follow it.
     before_stop: Vec<bool>,
-    /// Loads and stores that the processor does lane by lane where their addresses are not known, at most.
+    /// Upper bound on loads and stores that the processor executes lane by lane if their addresses are
+    /// unknown.
     by_lanes: usize,
-    /// Accesses that need no check of their alignment.
+    /// Accesses that need no alignment check.
     aligned: BTreeSet<aligned::Place>,
     /// The processor flushes subnormals, see [`flush`].
     flushes: bool,
     /// Values that may hold any NaN, see [`nan`].
     raw: BTreeSet<Value>,
-    /// Bytes of local memory that a thread's variables take.
+    /// Bytes of local memory taken by one thread's variables.
     local_frame: u64,
-    /// Bytes of local memory a thread, if they are known when compiling; otherwise the launch decides them.
+    /// Bytes of local memory per thread if known at compile time; otherwise the launch decides.
     local_size: Option<u64>,
     /// Offsets of the local variables.
     slot_offsets: Vec<u64>,
-    /// Bytes of the parameters.
+    /// Size of the parameters in bytes.
     param_size: u32,
     /// Offsets of the shared variables.
     shared: BTreeMap<u32, u64>,
 }
 
-/// What holds at the place that is being written.
+/// The state at the current point of emission.
 #[derive(Default)]
 struct Cursor {
-    /// The instruction: its block and its number there.
+    /// The current instruction: its block and its index there.
     at: aligned::Place,
-    /// Values that the current block has read or made.
+    /// Values that the current block has read or defined.
     env: BTreeMap<Value, Rep>,
     /// Guards of the current block's values that are held as vectors.
     guards: BTreeMap<Value, Operand>,
-    /// Single lanes' values in the current block, see [`groups`].
+    /// Values of single lanes in the current block, see [`groups`].
     lanes: BTreeMap<(Value, usize), Operand>,
-    /// The lanes that run the current block.
+    /// The current mask: the lanes that run the current block.
     mask: Operand,
-    /// All 32 lanes run the current block, known when compiling.
+    /// Whether all 32 lanes are known at compile time to run the current block.
     full: bool,
     /// What must still run after each place in the order, see [`control`].
     pending: BTreeMap<usize, BTreeSet<usize>>,
 }
 
-/// What was written.
+/// What has been emitted.
 #[derive(Default)]
 struct Output {
     ir: Builder,
-    /// Slots on the stack, for the entry block.
+    /// Stack slots, for the entry block.
     slots: Vec<ir::Inst>,
     /// Offsets in the warp's frame of the slots that lie there.
     places: HashMap<Name, usize>,
-    /// Slots on the stack that several places of the code share, see [`lanes`].
+    /// Stack slots shared by several points of the code, see [`lanes`].
     rooms: Vec<lanes::Room>,
-    /// Bytes of the operands and of the results of matrix instructions, at most.
+    /// Largest size in bytes of the operands and of the results of matrix instructions.
     matrices: Option<[usize; 2]>,
-    /// What is done before the first block, in the per-lane mode.
+    /// In the per-lane mode, what runs before the first block.
     start: Vec<ir::Inst>,
-    /// What clears masks and slots, by the block that does it, see [`begin`].
+    /// Instructions that clear masks and slots, by the block that runs them, see [`begin`].
     begin: BTreeMap<Option<usize>, Vec<ir::Inst>>,
-    /// Places in the warp's frame of values that live across a stop.
+    /// Frame slots of values that live across a stop.
     homes: BTreeMap<Value, stop::Home>,
-    /// Bytes of the warp's frame.
+    /// Size of the warp's frame in bytes.
     frame: usize,
-    /// Places to resume at.
+    /// Number of resume points.
     resumes: usize,
     /// Outlined operations.
     outlined: Outlined,
-    /// Vectors read from the frame since another state of memory began, where a kernel is so large that it matters.
+    /// Vectors read from the frame since the last memory fence. Counted only in kernels large enough for it
+    /// to matter.
     row: Option<usize>,
     report: Report,
-    /// Why the kernel cannot be emitted after all, where the one who found it could not say so at once.
+    /// An error found where it could not be returned; the kernel is then not emitted.
     refused: Option<String>,
 }
 
 impl Kernel<'_> {
-    /// Whether each lane goes on for itself.
+    /// Whether the kernel is emitted in the per-lane mode.
     fn per_lane(&self) -> bool {
         matches!(self.strategy, Strategy::PerLane(_))
     }
 
-    /// Where lanes wait for others.
+    /// The points where lanes wait for others.
     fn waits(&self) -> &Waits {
         match &self.strategy {
             Strategy::PerLane(waits) => waits,
@@ -260,7 +266,8 @@ impl Kernel<'_> {
         self.out.ir.load(ty, p)
     }
 
-    /// Where the block's shared memory begins among its cluster's, an `i32`; none where launches have no clusters.
+    /// The offset of the block's shared memory within its cluster's, as an `i32`; `None` if launches have no
+    /// clusters.
     fn window(&mut self) -> Option<Operand> {
         let rank = self.facts.spec.clusters.then(|| self.field(BLOCK, offset::CLUSTER_RANK, Type::I32))?;
         Some(self.out.ir.bin_int(Bin::Shl, rank, i64::from(WINDOW_BITS)))
@@ -272,18 +279,18 @@ impl Kernel<'_> {
         self.out.ir.store(v, p);
     }
 
-    /// The mask in hand as an i32.
+    /// The current mask as an `i32`.
     fn mask_bits(&mut self) -> Operand {
         self.bits_of(self.cursor.mask)
     }
 
-    /// The word that a mask is; for AVX2 also that of a constant one.
+    /// The word that represents a mask, if there is one. With AVX2, constant masks have one too.
     fn mask_word(&self, mask: Operand) -> Option<Operand> {
         let constant = mask.as_int().filter(|_| !self.facts.avx512).map(|set| Operand::i32(-set));
         self.out.ir.word_of(mask).or(constant)
     }
 
-    /// A mask as an i32.
+    /// A mask as an `i32`.
     fn bits_of(&mut self, mask: Operand) -> Operand {
         match self.mask_word(mask) {
             Some(bits) => bits,
@@ -291,7 +298,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// The lanes of a mask for which a condition holds. Where lanes are not there the condition may be anything, even poison.
+    /// The lanes of a mask for which a condition holds. In inactive lanes the condition may be anything, even
+    /// poison.
     fn those(&mut self, mask: Operand, condition: Operand) -> Operand {
         let Some(bits) = self.mask_word(mask) else {
             return self.out.ir.select(mask, condition, Operand::NONE);
@@ -305,7 +313,7 @@ impl Kernel<'_> {
         self.out.ir.mask(those)
     }
 
-    /// The lanes of a mask without some of them.
+    /// The lanes of a mask except `those`, which is a subset of it.
     fn others(&mut self, mask: Operand, those: Operand) -> Operand {
         let words = self.mask_word(mask).zip(self.mask_word(those));
         let Some((all, some)) = words else {
@@ -315,7 +323,7 @@ impl Kernel<'_> {
         self.out.ir.mask(others)
     }
 
-    /// The lanes of either mask.
+    /// The union of two masks.
     fn either_mask(&mut self, a: Operand, b: Operand) -> Operand {
         if self.facts.avx512 {
             return self.out.ir.bin(Bin::Or, a, b);
@@ -325,7 +333,7 @@ impl Kernel<'_> {
         self.out.ir.mask(both)
     }
 
-    /// The lanes of a mask but those of another, which need not be among them.
+    /// The lanes of a mask except `those`, which need not be a subset of it.
     fn without_lanes(&mut self, mask: Operand, those: Operand) -> Operand {
         if self.facts.avx512 {
             let not = self.out.ir.bin(Bin::Xor, those, Operand::ALL);

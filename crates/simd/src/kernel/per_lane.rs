@@ -1,13 +1,15 @@
-//! The per-lane mode: every lane has a place of its own in the text, and goes on for itself.
+//! The per-lane mode: every lane has its own position in the code and advances independently.
 //!
-//! For control flow that cannot be linearised, and for lanes that wait for other lanes of their warp. Each block has the set of lanes that are
-//! to run it. One *sweep* goes over all blocks in reverse post-order and runs those that have lanes, so that lanes meet where they do in
-//! structured code; who goes back waits for the next sweep. No lane ever waits for another one's loop to end.
+//! It serves control flow that cannot be linearised, and lanes that wait for other lanes of their warp. Each
+//! block has a set of lanes that are to run it. One *sweep* visits all blocks in reverse post-order and runs
+//! those whose set is not empty, so lanes reconverge where they do in structured code. A lane that takes a
+//! back edge waits for the next sweep. No lane ever waits for another lane's loop to end.
 //!
-//! - A `.sync` operation runs for members that are all there; others stay (see [`super::rendezvous`]).
-//! - Lanes at a barrier stay until the sweep's end, where the warp stops for one barrier at a time. Those that wait there are kept apart
-//!   until the scheduler no longer counts them among the waiting.
-//! - Where all lanes that ran only went round loops that wait for others, the warp yields.
+//! - A `.sync` operation runs once all its members have arrived; until then they wait (see
+//!   [`super::rendezvous`]).
+//! - Lanes at a barrier wait for the end of the sweep, where the warp stops for one barrier at a time. They
+//!   stay in a set of their own until the scheduler no longer counts them as waiting.
+//! - If all lanes that ran only went round loops that wait for others, the warp yields.
 
 use wave::abi::Stop;
 use wave::op::Op;
@@ -19,10 +21,11 @@ use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset};
 use crate::ir::{Bin, Cast, Cmp, Name, Operand, Type};
 
-/// Slots beyond which values lie in the warp's frame even where the warp never stops: LLVM's time grows faster than their number.
+/// Above this number of slots, values live in the warp's frame even if the warp never stops: LLVM's compile
+/// time grows superlinearly with the number of slots.
 const MANY: usize = 96;
 
-/// Whether values should lie in the frame.
+/// Whether values live in the frame.
 pub fn in_frame(suspends: bool, slots: usize) -> bool {
     suspends || slots > MANY
 }
@@ -37,7 +40,7 @@ impl Kernel<'_> {
         self.set_slot(name, bits);
     }
 
-    /// Adds lanes to a set.
+    /// Adds lanes to the set in slot `name`.
     pub fn join_word(&mut self, name: Name, bits: Operand) {
         let old = self.word(name);
         let new = self.out.ir.bin(Bin::Or, old, bits);
@@ -49,7 +52,7 @@ impl Kernel<'_> {
         self.out.ir.bin(Bin::And, all, not)
     }
 
-    /// Takes lanes from a set.
+    /// Removes lanes from the set in slot `name`.
     fn leave_word(&mut self, name: Name, bits: Operand) {
         let old = self.word(name);
         let new = self.without(old, bits);
@@ -61,7 +64,7 @@ impl Kernel<'_> {
         self.out.ir.br_if(any, then, els);
     }
 
-    /// Emits all blocks, one sweep after the other.
+    /// Emits all blocks in the order of a sweep.
     pub fn per_lane_body(&mut self) -> Result<()> {
         for v in self.facts.slotted.clone() {
             self.declare_slot(v);
@@ -98,7 +101,7 @@ impl Kernel<'_> {
         self.way_back_in()
     }
 
-    /// One block of a sweep.
+    /// Emits one block of a sweep.
     fn apart(&mut self, b: usize) -> Result<()> {
         let place = self.place(b);
         let (again, next) = (place + 1, place + 2);
@@ -141,8 +144,9 @@ impl Kernel<'_> {
         self.terminator(b, &data, &[then].into())
     }
 
-    /// The lanes among those left that do an operation together: those that name the same members, if all of them have come. Goes to `again` with
-    /// the others where they have not, on where nobody is left.
+    /// The lanes among those left that execute an operation together: they name the same members, and all of
+    /// these have arrived. Branches to `again` to try the other lanes if some are missing, and to `next` if
+    /// no lane is left.
     fn who_meets(&mut self, b: usize, insts: &[Inst], again: Name, next: Name) -> Result<Operand> {
         let operand = insts.iter().find_map(|i| Some(*i.args.get(members_operand(&i.op)?)?));
         let Some(operand) = operand else { return Err(Unsupported("a meeting without members".into())) };
@@ -170,13 +174,14 @@ impl Kernel<'_> {
         self.out.ir.label(names::body(b));
         self.leave_word(names::coming(b), together);
         self.set_word(FORCE, Operand::i32(0));
-        // What was read for all lanes is read again for these.
+        // Values read under the previous mask must be read again under this one.
         self.cursor.env.clear();
         self.cursor.lanes.clear();
         Ok(together)
     }
 
-    /// What the warp does when no lane can go on in this sweep: stops, or goes over the blocks again.
+    /// Emits the end of a sweep, where no lane can advance any further: the warp stops or starts the next
+    /// sweep.
     fn sweep_end(&mut self, blocks: usize) -> Result<()> {
         let mut label = names::place(2 * blocks);
         for b in self.waits().stops.clone() {
@@ -205,7 +210,8 @@ impl Kernel<'_> {
             self.out.ir.label(again);
             self.set_field(offset::W_SLEEP, Operand::i32(0));
             self.leave(Stop::Yield);
-            // All that live wait: those at barriers may come to the others' operation later. Without them, members will never come.
+            // All live lanes wait. Those at barriers may still join the others' operation; if there are none,
+            // the missing members will never arrive.
             self.out.ir.label(idle);
             let waiting = self.field(WARP, offset::W_WAITING, Type::I32);
             let waiting = self.out.ir.bin(Bin::And, waiting, live);
@@ -229,7 +235,7 @@ impl Kernel<'_> {
         self.out.ir.ret(Operand::i32(why as i64));
     }
 
-    /// The lanes at one barrier arrive, as far as they name the same, or all lanes at a sleep begin it.
+    /// Stops at a block's barrier with the lanes that name the same barrier, or at its sleep with all lanes.
     fn stop_apart(&mut self, b: usize, here: Operand) -> Result<()> {
         let data = self.block_data(b).clone();
         let (Some(inst), Terminator::Jump(next)) = (data.insts.first(), &data.term) else {
@@ -284,7 +290,7 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// Where the warp is resumed: lanes whose barrier has opened go on, with its result.
+    /// Emits the resume point: lanes whose barrier has opened continue with its result.
     fn way_back_in(&mut self) -> Result<()> {
         if !self.facts.suspends {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Stops: where a warp waits, what it keeps in its frame meanwhile, and the way back in.
+//! Stops: where a warp waits, what it keeps in its frame meanwhile, and how it resumes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,23 +12,25 @@ use super::value::Rep;
 use super::{Kernel, Result, Unsupported, offset};
 use crate::ir::{Bin, Cast, Cmp, Name, Operand, Order, Type};
 
-/// Vectors that are read back from the frame in a row, where more than [`MANY`] are. For each 16 or 32 bytes that it reads, LLVM's instruction
-/// selection looks at everything else that reads the same state of memory: a row of hundreds takes minutes.
+/// Number of vectors reloaded from the frame between two fences, if there are more than [`MANY`]. For each 16
+/// or 32 bytes loaded, LLVM's instruction selection compares all other loads of the same memory state, so
+/// hundreds of loads in a row take minutes.
 pub const ROW: usize = 16;
-/// Vectors that are read back in one row still, so that kernels with small frames keep LLVM's freedom to order them.
+/// Up to this many vectors are reloaded without fences, so that LLVM stays free to reorder them in kernels
+/// with small frames.
 const MANY: usize = 64;
 
-/// Where a value lies in the warp's frame while the warp is stopped.
+/// The frame slot of a value while the warp is stopped.
 #[derive(Clone, Debug, Default)]
 pub struct Home {
-    /// Offsets of its parts, as [`Kernel::slot_parts`] lists them.
+    /// Frame offsets of the parts that [`Kernel::slot_parts`] lists.
     pub at: Vec<usize>,
-    /// Written where the value is made, not at each stop.
+    /// Written at the definition, not at each stop.
     pub eager: bool,
 }
 
-/// Splits blocks behind every operation that stops, so that a stop is always a block's last operation, and what follows does not need
-/// its result at once.
+/// Splits blocks after every operation that stops. A stop is then always a block's last operation, and the
+/// terminator does not use its result.
 pub fn split_at_stops(func: &Function) -> Function {
     let mut out = func.clone();
     let mut b = 0;
@@ -40,7 +42,7 @@ pub fn split_at_stops(func: &Function) -> Function {
             && (at + 1 < data.insts.len() || !matches!(data.term, Terminator::Jump(_)) || needed(at))
         {
             let rest = out.blocks[b].insts.split_off(at + 1);
-            // What stays keeps the room of all, which after many stops is much.
+            // `split_off` leaves the vector's whole capacity here, which adds up over many stops.
             out.blocks[b].insts.shrink_to_fit();
             let next = Block(out.blocks.len() as u32);
             let term = std::mem::replace(&mut out.blocks[b].term, Terminator::Jump(BlockCall::to(next)));
@@ -52,7 +54,7 @@ pub fn split_at_stops(func: &Function) -> Function {
     out
 }
 
-/// Values that are needed at the beginning of each block, where no lane waits elsewhere.
+/// Values that are live at the start of each block, for kernels where no lane waits elsewhere.
 pub fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
     let mut live: Vec<BTreeSet<Value>> = vec![BTreeSet::new(); func.blocks.len()];
     let mut changed = true;
@@ -81,17 +83,19 @@ pub fn live_in(func: &Function, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
 }
 
 impl Kernel<'_> {
-    /// Begins another state of memory, which is no instruction: LLVM compares each load with each other one of the same.
+    /// Separates loads before and after it with a compiler fence, which emits no instruction: LLVM compares
+    /// each load with every other load of the same memory state.
     pub fn another_state(&mut self) {
         self.out.ir.fence(Order::AcqRel, true);
     }
 
-    /// The frame's first word is the mask of live lanes.
+    /// Reserves the frame's first word for the mask of live lanes.
     pub fn begin_frame(&mut self) {
         self.out.frame = 4;
     }
 
-    /// Values that a stop before `target` keeps. Those that lie in the frame stay there.
+    /// Values that a stop before `target` must save. Values that already live in the frame are not among
+    /// them.
     pub fn kept(&self, target: usize, result: Option<Value>, live: &[BTreeSet<Value>]) -> Vec<Value> {
         if self.facts.in_frame {
             return Vec::new();
@@ -101,8 +105,8 @@ impl Kernel<'_> {
         keep.into_iter().filter(|v| Some(*v) != result && self.facts.slotted.contains(v)).collect()
     }
 
-    /// Gives every value that lives across a stop its home. A value is written there where it is made, unless that is deeper in loops than
-    /// every stop it lives across.
+    /// Assigns a frame slot to every value that lives across a stop. The value is written there at its
+    /// definition, unless the definition is nested deeper in loops than every stop it lives across.
     pub fn make_homes(&mut self, live: &[BTreeSet<Value>]) {
         let depth = |b: usize| self.facts.cfg.around(b).count();
         let mut made: BTreeMap<Value, usize> = BTreeMap::new();
@@ -110,7 +114,7 @@ impl Kernel<'_> {
         for &b in &self.facts.cfg.order {
             let data = self.block_data(b);
             for &p in &data.params {
-                // Parameters are written at the edges that lead here.
+                // Parameters are written on the incoming edges.
                 made.insert(p, self.facts.cfg.preds[b].iter().map(|&f| depth(f)).max().unwrap_or(0));
             }
             for i in &data.insts {
@@ -142,7 +146,7 @@ impl Kernel<'_> {
         self.out.frame = frame;
     }
 
-    /// What a slot on the stack holds, to be kept over a stop.
+    /// The contents of a stack slot that are to be saved across a stop.
     fn load_kept(&mut self, slot: Name, ty: Type) -> Operand {
         if ty == Type::MASK {
             return self.load_slot(slot, ty);
@@ -151,7 +155,8 @@ impl Kernel<'_> {
         self.out.ir.load(ty, at)
     }
 
-    /// A barrier or another stop: saves what lives on, says why, and returns; the next resume restores and goes on.
+    /// Emits a barrier or another stop: saves the live values, records the reason, and returns. The next
+    /// resume restores the values and continues.
     pub fn stop(
         &mut self,
         b: usize,
@@ -223,7 +228,7 @@ impl Kernel<'_> {
         self.out.ir.ret(Operand::i32(why as i64));
         let place = self.place(target);
         self.cursor.pending.entry(place).or_default();
-        // The way back in.
+        // The resume point.
         self.out.ir.label(names::resume(number));
         let wide = |ty: Type| ty.is_vector() && ty != Type::MASK;
         let rows = saved.iter().filter(|(_, ty, ..)| wide(*ty)).count() > MANY;
@@ -241,7 +246,7 @@ impl Kernel<'_> {
             }
         }
         if self.facts.uniformity.masked[target] {
-            // All live lanes go on.
+            // All live lanes continue.
             let m = self.live();
             self.store_slot(names::coming(target), m);
         }
@@ -262,7 +267,7 @@ impl Kernel<'_> {
     }
 }
 
-/// How compiled code tells the scheduler a barrier's kind.
+/// The number by which compiled code tells the scheduler a barrier's kind.
 pub fn mode_number(mode: BarMode) -> Operand {
     Operand::i32(BarMode::ALL.iter().position(|&m| m == mode).unwrap_or(0) as i64)
 }

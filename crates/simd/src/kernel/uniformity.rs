@@ -1,11 +1,11 @@
-//! How a value varies over the lanes of a warp.
+//! Uniformity analysis: how a value varies over the lanes of a warp.
 //!
-//! A variation says: inside each aligned group of `group` lanes, the value is that of the group's first lane plus
-//! a known offset. One group of 32 with offsets 0 is a uniform value; offsets 0, 4, 8… are the addresses of
-//! consecutive words; groups of 16 with offsets 0 are a row number in a 16×16 block. Where only the run tells
-//! whether a variation holds, code tests a *guard*: a 32-bit pattern that was widened may have wrapped, a
-//! pattern's sign may change within the warp, and a choice between a pattern and one value takes one or the
-//! other for all lanes.
+//! A variation states that inside each aligned group of `group` lanes, the value is that of the group's first
+//! lane plus a known offset. One group of 32 with offsets 0 is a uniform value; offsets 0, 4, 8… are the
+//! addresses of consecutive words; groups of 16 with offsets 0 are a row number in a 16×16 block. Some
+//! variations hold only at run time, so code tests a *guard*: a widened 32-bit pattern may have wrapped, a
+//! pattern's sign may change within the warp, or a select between a pattern and a uniform value may be
+//! uniform.
 
 use std::rc::Rc;
 
@@ -21,22 +21,22 @@ pub type Offsets = Rc<[i64; LANES]>;
 /// The variation of one value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variation {
-    /// Lanes in a group: 32, 16, 8, 4, 2 or 1.
+    /// Lanes per group: 32, 16, 8, 4, 2 or 1.
     pub group: usize,
-    /// Offsets in the group.
+    /// Offset of each lane from the first lane of its group.
     pub offsets: Offsets,
-    /// Lowest bits of the first lane's value that are known to be zero (only for one group of 32).
+    /// Number of low bits of the first lane's value known to be zero (only for one group of 32).
     pub zeros: u32,
-    /// Greatest value, unsigned, where one is known: the value has not wrapped.
+    /// The greatest unsigned value, if known. The value has then not wrapped.
     pub max: Option<u64>,
-    /// What a condition decides at run time.
+    /// The part that depends on a test at run time.
     pub guard: Guard,
 }
 
-/// What of a variation holds only where a condition does that code tests.
+/// Which part of a variation holds only if a test at run time succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
-    /// Nothing: all of it always holds.
+    /// None: all of it always holds.
     None,
     /// The offsets. Lanes with equal offsets have equal values in any case.
     Offsets,
@@ -49,32 +49,33 @@ impl Variation {
         Variation { group, offsets: Rc::new(offsets), zeros: 0, max: None, guard: Guard::None }
     }
 
-    /// Any values.
+    /// A different value in each lane.
     pub fn varying() -> Variation {
         Variation::with(1, [0; LANES])
     }
 
-    /// One value.
+    /// The same value in all lanes.
     pub fn uniform() -> Variation {
         Variation::with(LANES, [0; LANES])
     }
 
-    /// One value in all lanes.
+    /// Whether all lanes always have the same value.
     pub fn is_uniform(&self) -> bool {
         self.group == LANES && self.is_flat() && self.guard != Guard::All
     }
 
-    /// One value a group.
+    /// Whether all lanes of a group have the same value.
     pub fn is_flat(&self) -> bool {
         self.offsets.iter().all(|&o| o == 0)
     }
 
-    /// A scalar and known offsets; all of them 0 where only a guard tells whether the lanes have one value.
+    /// Whether it is a scalar plus known offsets. The offsets are all 0 if only a guard decides that the
+    /// value is uniform.
     pub fn is_pattern(&self) -> bool {
         self.group == LANES && !self.is_uniform()
     }
 
-    /// Whether a condition decides if the offsets hold.
+    /// Whether a guard decides if the offsets hold.
     pub fn needs_guard(&self) -> bool {
         self.group > 1
             && match self.guard {
@@ -94,7 +95,7 @@ impl Variation {
         self.offsets.iter().fold((0, 0), |(least, greatest), &o| (least.min(o), greatest.max(o)))
     }
 
-    /// The same with smaller groups.
+    /// The same variation with smaller groups.
     pub fn regroup(&self, group: usize) -> Variation {
         if group >= self.group {
             return self.clone();
@@ -107,7 +108,7 @@ impl Variation {
         Variation { group, offsets: Rc::new(offsets), zeros: 0, guard, ..self.clone() }
     }
 
-    /// The largest groups in which the value is always one.
+    /// The largest groups whose lanes always have one value.
     pub fn flat(&self) -> Variation {
         if self.guard == Guard::All {
             return Variation { max: self.max, ..Variation::varying() };
@@ -119,7 +120,7 @@ impl Variation {
         s
     }
 
-    /// What holds for both.
+    /// The variation that holds for both.
     fn meet(&self, other: &Variation) -> Variation {
         let max = self.max.zip(other.max).map(|(a, b)| a.max(b));
         let guard = self.guard.max(other.guard);
@@ -141,7 +142,7 @@ impl Variation {
 
     fn add(&self, other: &Variation, sign: i64) -> Variation {
         if self.guard.max(other.guard) != Guard::None && !self.is_flat() && !other.is_flat() {
-            // Two patterns that may each be broken: only where both are one value is the sum known.
+            // Both patterns may fail their guards: the sum is known only in groups where both are flat.
             let group = self.flat().group.min(other.flat().group);
             return Variation::uniform().regroup(group);
         }
@@ -161,54 +162,55 @@ impl Variation {
     }
 }
 
-/// What a kernel is compiled for.
+/// The launches that code is specialised for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Specialisation {
-    /// Threads a block.
+    /// Threads per block in each dimension.
     pub block: [u32; 3],
-    /// Blocks times threads stays below 2^31 in each dimension: global indices do not wrap.
+    /// The number of threads of the grid is below 2^31 in each dimension, so global indices do not wrap.
     pub small: bool,
-    /// The launch asks for clusters; else every block is one of its own.
+    /// The launch asks for clusters; otherwise every block is its own cluster.
     pub clusters: bool,
 }
 
 impl Specialisation {
-    /// For a launch of this variation.
+    /// The specialisation for a launch of this shape.
     pub fn of_launch(grid: [u32; 3], block: [u32; 3]) -> Specialisation {
         let below = |(g, b): (&u32, &u32)| u64::from(*g) * u64::from(*b) < 1 << 31;
         Specialisation { block, small: grid.iter().zip(&block).all(below), clusters: false }
     }
 
-    /// The same for a launch that asks for clusters, or not.
+    /// The same for a launch with or without clusters.
     #[must_use]
     pub fn in_clusters(self, clusters: bool) -> Specialisation {
         Specialisation { clusters, ..self }
     }
 
-    /// Threads.
+    /// Threads per block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
     }
 }
 
-/// Uniformity of all values of a function, and which branches part lanes.
+/// Uniformity of all values of a function, and its divergent branches and loops.
 #[derive(Debug)]
 pub struct Uniformity {
     /// By value.
     pub values: Vec<Variation>,
-    /// Blocks that end in a branch on which lanes differ.
+    /// Blocks that end in a divergent branch.
     pub divergent: Vec<bool>,
-    /// Loops that lanes leave in different rounds.
+    /// Loops that lanes exit in different rounds.
     pub divergent_loop: Vec<bool>,
     /// Blocks that not all live lanes reach together.
     pub masked: Vec<bool>,
-    /// Blocks where lanes that came different ways, or at different times, meet.
+    /// Blocks where lanes from different paths or different rounds join.
     pub joins: Vec<bool>,
-    /// By value: lanes outside the mask keep what they have, for they read it outside the divergent loop that makes it.
+    /// By value: inactive lanes must keep their value, because they read it outside the divergent loop that
+    /// defines it.
     pub escaping: Vec<bool>,
 }
 
-/// Analyses a function: uniformity start optimistic and are lowered until nothing changes.
+/// Analyses a function. Variations start optimistic and are lowered to a fixed point.
 pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges) -> Uniformity {
     let n = func.blocks.len();
     let mut s = Uniformity {
@@ -257,8 +259,9 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Range
     s
 }
 
-/// Uniformity where each lane goes on for itself: lanes at one place may be there for different times, so only what is the same at all times (made
-/// of constants, special registers and parameters alone) has a variation. It is made for all lanes, also those that are elsewhere.
+/// Uniformity in the per-lane mode. Lanes at one block may be there in different sweeps, so only values that
+/// are the same at all times have a variation: those computed from constants, special registers and
+/// parameters alone. They are computed for all lanes, including those that are elsewhere.
 pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges) -> Uniformity {
     let n = func.blocks.len();
     let mut known: Vec<Option<Variation>> = vec![None; func.values.len()];
@@ -267,7 +270,7 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges)
     for &b in &cfg.order {
         func.blocks[b].params.iter().for_each(|p| known[p.index()] = Some(Variation::varying()));
     }
-    // Definitions need not come before uses in this order.
+    // In this order a definition may come after its uses.
     let mut changed = true;
     while changed {
         changed = false;
@@ -302,8 +305,9 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges)
     }
 }
 
-/// Takes the guard off a widened pattern whose operand cannot wrap between the lanes of a warp: its range, as it holds for lanes that are in the
-/// block, leaves room for the way to the first lane, which need not be there.
+/// Removes the guard of a widened pattern whose operand cannot wrap between the lanes of a warp. The
+/// operand's range holds only for lanes in the block, so it must leave room for the first lane, which may be
+/// inactive.
 fn unguard(
     variation: &mut Variation,
     operands: &[Variation],
@@ -323,7 +327,7 @@ fn unguard(
     let all = Range::full(from);
     let (least, greatest) = variation.extremes();
     let (least, greatest) = (i128::from(least), i128::from(greatest));
-    // Each lane's value less its offset is the first lane's, if that fits.
+    // Each lane's value minus its offset is the first lane's value, if that fits.
     let fits = match inst.op {
         Op::Sext { .. } => range.smin - greatest >= all.smin && range.smax - least <= all.smax,
         _ => range.umin - greatest >= all.umin && range.umax - least <= all.umax,
@@ -333,7 +337,7 @@ fn unguard(
     }
 }
 
-/// What a special register may hold in a launch of a variation.
+/// The range of a special register in a launch of this specialisation.
 pub fn register(reg: SReg, spec: &Specialisation) -> Option<Range> {
     let dims = spec.block.map(|d| i128::from(d.max(1)));
     let below = |n: i128| Some(Range::unsigned(wave::Ty::I32, 0, n - 1));
@@ -370,13 +374,13 @@ fn constants(func: &Function) -> Vec<Option<u128>> {
     c
 }
 
-/// Replaces a variation by what holds for the old and the new one; whether that changed anything.
+/// Replaces a variation by the meet of the old and the new one. Returns whether anything changed.
 fn lower(slot: &mut Option<Variation>, new: Variation) -> bool {
     let next = match slot {
         None => new,
         Some(old) => {
             let mut m = old.meet(&new);
-            // Bounds may only go once up, or loops would count them up one by one.
+            // A bound that grows is dropped at once; otherwise loops would raise it step by step.
             if m.max != old.max {
                 m.max = None;
             }
@@ -423,7 +427,7 @@ fn params(
     changed
 }
 
-/// Where each value is made and used.
+/// The block that defines each value, and those that use it.
 struct Places {
     made: Vec<usize>,
     used: Vec<Vec<usize>>,
@@ -447,15 +451,16 @@ impl Places {
         p
     }
 
-    /// Whether a value made inside a divergent loop is used outside of it: lanes then keep the value of different rounds. What a lane takes along
-    /// as a parameter when it leaves does not count.
+    /// Whether a value defined in a divergent loop is used outside it: lanes then hold the values of
+    /// different rounds. A value that a lane passes on as a parameter when it exits does not count.
     fn escapes(&self, cfg: &Cfg, s: &Uniformity, v: wave::Value) -> bool {
         let (made, used) = (self.made[v.index()], &self.used[v.index()]);
         let mut divergent = cfg.around(made).filter(|(i, _)| s.divergent_loop[*i]);
         divergent.any(|(_, l)| used.iter().any(|&u| !l.contains[u]))
     }
 
-    /// Whether lanes bring a value along an edge at different times: they leave a divergent loop that makes it.
+    /// Whether lanes pass a value along an edge in different rounds: the edge exits a divergent loop that
+    /// defines it.
     fn leaves(&self, cfg: &Cfg, s: &Uniformity, from: usize, to: usize, v: wave::Value) -> bool {
         let made = self.made[v.index()];
         let mut divergent = cfg.around(from).filter(|(i, _)| s.divergent_loop[*i]);
@@ -464,7 +469,7 @@ impl Places {
 }
 
 impl Uniformity {
-    /// From the divergent branches: loops that lanes leave apart, masked blocks, and blocks where lanes from different ways meet.
+    /// Derives divergent loops, masked blocks and joins from the divergent branches.
     fn parting(&mut self, func: &Function, cfg: &Cfg) {
         let n = cfg.succs.len();
         let mut joins = vec![false; n];
@@ -474,7 +479,7 @@ impl Uniformity {
             if let Some(j) = cfg.ipdom[b] {
                 joins[j] = true;
             }
-            // One block by several of a branch's ways.
+            // Several targets of a branch may be the same block.
             let mut seen = Vec::new();
             for t in func.blocks[b].term.targets().map(|t| t.block.index()) {
                 joins[t] |= seen.contains(&t);
@@ -491,7 +496,8 @@ impl Uniformity {
                 mark(self, &mut joins, b);
             }
         }
-        // Lanes leave a divergent loop at different times: all its blocks are masked, and where its exits lead, lanes meet.
+        // Lanes exit a divergent loop in different rounds: all its blocks are masked, and its exits are
+        // joins.
         for (i, l) in cfg.loops.iter().enumerate() {
             if !self.divergent_loop[i] {
                 continue;
@@ -501,7 +507,7 @@ impl Uniformity {
                 cfg.succs[b].iter().filter(|&&s| !l.contains[s]).for_each(|&s| joins[s] = true);
             }
         }
-        // A header with several ways back meets lanes of one round.
+        // A header with several back edges joins the lanes of one round.
         for l in &cfg.loops {
             let backs = cfg.preds[l.header].iter().filter(|p| l.contains[**p]).count();
             if backs > 1 && l.blocks.iter().any(|&b| self.divergent[b]) {
@@ -608,7 +614,7 @@ fn transfer(
             }
             _ => flat(),
         },
-        // The sign is one for all lanes if the first's is the last's.
+        // All lanes have the same sign if the first and the last lane do.
         Op::Shift(ShiftOp::ShrS, _) if c[1] == Some(u128::from(ty.bits() - 1)) && a[0].is_pattern() => {
             Variation { guard: Guard::All, ..Variation::uniform() }
         }
@@ -637,7 +643,7 @@ fn transfer(
             let max = u64::try_from(k).ok();
             let low = (k + 1).is_power_of_two() && k < 1 << 32;
             let bits = (k + 1).trailing_zeros();
-            // Offsets stay below the zero bits, so no carry leaves them.
+            // The offsets lie within the zero bits, so no carry leaves them.
             let known = s.zeros >= 5 && s.offsets.iter().all(|o| (0..32).contains(o));
             if low && s.group == LANES && known && (s.zeros >= bits || s.zeros == 32) {
                 return Variation { zeros: 32, max, ..s.map(|o| o & k as i64) };
@@ -656,7 +662,7 @@ fn transfer(
             Variation { guard: guard.max(a[0].guard), ..a[0].clone() }
         }
         Op::Zext { .. } | Op::Sext { .. } => {
-            // Narrower: offsets stay right modulo the width.
+            // Truncation: offsets stay correct modulo the width.
             let max = capped(a[0].max);
             Variation { max, ..if ty == Ty::I1 || a[0].guard != Guard::None { flat() } else { a[0].clone() } }
         }
@@ -664,7 +670,7 @@ fn transfer(
             wave::op::Space::Local => Variation::varying(),
             _ => Variation { max: None, zeros: 0, ..a[0].clone() },
         },
-        // The windows of sixteen blocks.
+        // A cluster has at most sixteen blocks, each with its own window.
         Op::SharedAddr(..) if spec.clusters => Variation { max: Some(16 << 24), ..Variation::uniform() },
         // A block's shared memory and a thread's local memory are far smaller than this.
         Op::SharedAddr(..) | Op::LocalAddr(_) => Variation { max: Some(1 << 24), ..Variation::uniform() },
@@ -705,8 +711,8 @@ fn transfer(
     }
 }
 
-/// Operations on integers that can be done again for every lane, so that one value under a guard makes
-/// another.
+/// Integer operations that can be repeated on vectors. If their operands are uniform under a guard, so are
+/// their results.
 fn keeps_guard(op: &Op) -> bool {
     match op {
         Op::Int(_, ty) | Op::Shift(_, ty) | Op::IntUn(_, ty) => *ty != Ty::I1,
@@ -715,8 +721,8 @@ fn keeps_guard(op: &Op) -> bool {
     }
 }
 
-/// Which operand of a choice is a pattern (1 or 2) where the other is one value: which of them lanes have is
-/// one for all of them.
+/// The operand (1 or 2) of a select that is a pattern, if the other is uniform. At run time all lanes usually
+/// choose the same one.
 pub fn chosen_pattern(a: &[Variation]) -> Option<usize> {
     let offsets = |s: &Variation| s.group > 1 && !s.is_flat();
     match a {
@@ -726,8 +732,8 @@ pub fn chosen_pattern(a: &[Variation]) -> Option<usize> {
     }
 }
 
-/// Whether a comparison of a pattern with a uniform value goes the same way for all lanes: the pattern runs through less than 32 values
-/// from a multiple of 32, and the bound lies between two such runs.
+/// Whether comparing a pattern with a uniform value gives the same result in all lanes: the pattern takes
+/// fewer than 32 values from a multiple of 32 on, and the bound does not fall inside such a run.
 fn compares_whole_warps(cmp: IntCmp, a: &Variation, b: &Variation, constant: Option<u128>) -> bool {
     let run = a.is_pattern()
         && a.guard == Guard::None
@@ -741,7 +747,7 @@ fn compares_whole_warps(cmp: IntCmp, a: &Variation, b: &Variation, constant: Opt
     }
 }
 
-/// Whether a terminator's targets are chosen by one value for all lanes.
+/// Whether all lanes choose the same target of a terminator.
 pub fn chosen_uniformly(uniformity: &Uniformity, term: &Terminator) -> bool {
     term.condition().is_none_or(|c| uniformity.values[c.index()].is_uniform())
 }

@@ -1,4 +1,4 @@
-//! Values in hand: scalars, patterns, vectors; and their slots.
+//! Representations of values: scalars, patterns and vectors; and their slots.
 
 use wave::types::Fmt;
 use wave::{LANES, Ty, Value};
@@ -11,33 +11,34 @@ use super::{Kernel, Result};
 use crate::ir::{Access, Bin, Builder, Lanes, Name, Operand, Type};
 use crate::lanewise;
 
-/// How a value is held.
+/// How a value is represented.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rep {
     /// One scalar for all lanes.
     Uniform(Operand),
-    /// The first lane's scalar; the variation has the offsets. Guarded: they hold where the condition does, and the vector always; without one it
-    /// is computed where it is needed, which is seldom.
+    /// The first lane's scalar; the variation holds the offsets. With a guard, the offsets hold only where
+    /// the condition does, while the vector always holds. If the vector is missing, it is computed on demand,
+    /// which is rare.
     Pattern {
         /// The first lane's value.
         base: Operand,
-        /// Condition and vector.
+        /// The condition and the vector.
         guarded: Option<(Operand, Option<Operand>)>,
     },
-    /// A value a lane.
+    /// A value per lane.
     Vector(Operand),
 }
 
-/// Bytes that a slot on the stack is aligned to: any vector's alignment.
+/// Alignment of stack slots in bytes, enough for any vector.
 const SLOT_ALIGNMENT: u32 = 64;
 
-/// Bytes that a slot in the frame is aligned to.
+/// Alignment of a frame slot in bytes.
 fn alignment(ty: Type) -> u32 {
     ty.bytes().clamp(1, 64) as u32
 }
 
 impl Kernel<'_> {
-    /// A value as it is held; read from its slot where another block made it.
+    /// A value's representation, loaded from its slot if another block defines it.
     pub fn rep(&mut self, v: Value) -> Rep {
         if let Some(r) = self.cursor.env.get(&v) {
             return *r;
@@ -68,14 +69,14 @@ impl Kernel<'_> {
         rep
     }
 
-    /// Declares a value's slots.
+    /// Allocates a value's slots.
     pub fn declare_slot(&mut self, v: Value) {
         for (name, ty) in self.slot_parts(v) {
             self.place_slot(name, ty);
         }
     }
 
-    /// The slots of a value with their types.
+    /// The slots of a value and their types.
     pub fn slot_parts(&self, v: Value) -> Vec<(Name, Type)> {
         let (ty, variation) = (self.func_ty(v), &self.facts.uniformity.values[v.index()]);
         let scalar = variation.is_uniform() || variation.is_pattern();
@@ -90,7 +91,7 @@ impl Kernel<'_> {
         parts
     }
 
-    /// The condition under which a value's offsets hold; `None` where they do anyway.
+    /// The condition under which a value's offsets hold; `None` if they always hold.
     pub fn guard(&mut self, v: Value) -> Option<Operand> {
         if !self.facts.uniformity.values[v.index()].needs_guard() {
             return None;
@@ -106,8 +107,8 @@ impl Kernel<'_> {
         Some(g)
     }
 
-    /// Gives a value its representation, and writes its slot. Where lanes leave a loop around the definition at different times, lanes
-    /// that are not in hand keep what they had.
+    /// Defines a value and writes its slot. If lanes exit a surrounding loop in different rounds, inactive
+    /// lanes keep their previous values.
     pub fn define(&mut self, v: Value, rep: Rep) -> Result<()> {
         let rep = self.fit(v, rep);
         if self.facts.uniformity.values[v.index()].needs_guard() {
@@ -123,14 +124,15 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// Writes to the warp's frame; masks as words of bits, since vectors of bits go to memory one by one.
+    /// Writes to the warp's frame. Masks are stored as words, because vectors of bits would be stored bit by
+    /// bit.
     pub fn store_home(&mut self, value: Operand, at: usize) {
         let p = self.out.ir.offset(FRAME, at);
         let value = if value.ty() == Type::MASK { self.bits_of(value) } else { value };
         self.out.ir.store(value, p);
     }
 
-    /// Reads it again.
+    /// Loads a value from the warp's frame.
     pub fn load_home(&mut self, ty: Type, at: usize) -> Operand {
         let p = self.out.ir.offset(FRAME, at);
         if ty == Type::MASK {
@@ -141,7 +143,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Gives a slot a place in the warp's frame, or on the stack.
+    /// Allocates a slot in the warp's frame or on the stack.
     pub fn place_slot(&mut self, name: Name, ty: Type) {
         if !self.facts.in_frame {
             self.declare(name, self.slot_type(ty), 1);
@@ -153,15 +155,15 @@ impl Kernel<'_> {
         self.out.frame += size;
     }
 
-    /// Declares a slot on the stack; its address.
+    /// Declares a stack slot and returns its address.
     pub fn declare(&mut self, name: Name, ty: Type, count: usize) -> Operand {
         let (inst, at) = Builder::alloca(name, ty, count, SLOT_ALIGNMENT);
         self.out.slots.push(inst);
         at
     }
 
-    /// A slot's address. One in the frame is computed in each block that asks, where it becomes a part of the access: from the function's
-    /// start, all of them would be alive everywhere.
+    /// A slot's address. The address of a frame slot is computed in each block that uses it, where it folds
+    /// into the access. Computed at the function's start, all of them would be live everywhere.
     pub fn slot(&mut self, name: Name) -> Operand {
         match self.out.places.get(&name) {
             Some(&at) => self.out.ir.offset(FRAME, at),
@@ -169,13 +171,13 @@ impl Kernel<'_> {
         }
     }
 
-    /// Writes a value to a slot as it lies there.
+    /// Stores a value to a slot in the slot's own type.
     pub fn set_slot(&mut self, name: Name, value: Operand) {
         let slot = self.slot(name);
         self.out.ir.store(value, slot);
     }
 
-    /// Reads a slot; one in the warp's frame is no more aligned than the frame, and masks lie there as words.
+    /// Loads a slot. Frame slots are aligned only as far as the frame is, and masks are stored as words.
     pub fn load_slot(&mut self, name: Name, ty: Type) -> Operand {
         if let Some(row) = self.out.row.filter(|_| ty.is_vector() && ty != Type::MASK) {
             if row == ROW {
@@ -191,7 +193,7 @@ impl Kernel<'_> {
         self.out.ir.load_as(ty, slot, self.slot_access(ty))
     }
 
-    /// Writes it.
+    /// Stores a value to a slot, masks as words if needed.
     pub fn store_slot(&mut self, name: Name, value: Operand) {
         let slot = self.slot(name);
         if value.ty() == Type::MASK && self.keeps_words() {
@@ -205,13 +207,13 @@ impl Kernel<'_> {
         if self.facts.in_frame { Access::aligned(alignment(ty)) } else { Access::NATURAL }
     }
 
-    /// Whether slots hold masks as words: in the warp's frame, where vectors of bits would go to memory one by one, and for AVX2, whose masks are
-    /// whole vectors.
+    /// Whether slots hold masks as words: in the warp's frame, where vectors of bits would be stored bit by
+    /// bit, and with AVX2, where a mask is a whole vector.
     pub fn keeps_words(&self) -> bool {
         self.facts.in_frame || !self.facts.avx512
     }
 
-    /// What a slot for a value of a type holds.
+    /// The type of a slot for values of type `ty`.
     pub fn slot_type(&self, ty: Type) -> Type {
         if ty == Type::MASK && self.keeps_words() { Type::I32 } else { ty }
     }
@@ -221,7 +223,8 @@ impl Kernel<'_> {
         self.load_slot(LIVE, Type::MASK)
     }
 
-    /// A word of bits as a mask; for AVX2, which has no masks, one that stays a word where a vector is not asked for.
+    /// A word of bits as a mask. AVX2 has no mask registers, so there it stays a word until a vector is
+    /// needed.
     pub fn mask_from(&mut self, bits: Operand) -> Operand {
         if self.facts.avx512 {
             return self.out.ir.bitcast(bits, Type::MASK);
@@ -229,7 +232,7 @@ impl Kernel<'_> {
         self.out.ir.mask(bits)
     }
 
-    /// With its vector, for whoever reads it in another block.
+    /// Adds the vector to a guarded pattern, for readers in other blocks.
     pub fn complete(&mut self, v: Value, rep: Rep) -> Rep {
         match rep {
             Rep::Pattern { base, guarded: Some((g, None)) } => {
@@ -240,7 +243,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// The vector of a guarded pattern that has none in hand: its operation again, on vectors.
+    /// The vector of a guarded pattern that has none: repeats its operation on vectors.
     fn recomputed(&mut self, v: Value) -> Operand {
         let again = self.facts.defs.get(&v).cloned().and_then(|(_, inst)| {
             let args: Vec<Operand> = inst.args.iter().map(|&a| self.vector(a)).collect();
@@ -259,13 +262,15 @@ impl Kernel<'_> {
             Some(self.out.ir.bin(op, address, base))
         });
         again.unwrap_or_else(|| {
-            // It was emitted once on scalars, so it can be; should that not hold, the kernel is interpreted.
+            // The operation was emitted on scalars, so this should not fail. If it does, the kernel is
+            // interpreted.
             self.out.refused.get_or_insert_with(|| format!("v{} cannot be computed again", v.0));
             Operand::poison(Type::vector(self.func_ty(v)))
         })
     }
 
-    /// Converts to what the value's variation says, so that every reader finds the same form.
+    /// Converts a representation to the one that the value's variation prescribes, so that all readers find
+    /// the same form.
     pub fn fit(&mut self, v: Value, rep: Rep) -> Rep {
         let variation = self.facts.uniformity.values[v.index()].clone();
         let ty = self.func_ty(v);
@@ -298,7 +303,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Writes a value's slots, and its home in the warp's frame if it has one; under a mask, lanes outside of it keep theirs (vectors only).
+    /// Writes a value's slots, and its frame slot if it has one. Under a mask, inactive lanes keep their
+    /// values (vectors only).
     pub fn write_slot(&mut self, v: Value, rep: &Rep, guard: Option<Operand>, mask: Option<Operand>) {
         let mut parts = Vec::new();
         match *rep {
@@ -356,13 +362,13 @@ impl Kernel<'_> {
         self.exact(v, Lanes::Warp, w)
     }
 
-    /// The first lane's value of a uniform value or a pattern; of a vector, its first element.
+    /// The first lane's value: the scalar of a uniform value or a pattern, or a vector's first element.
     pub fn first_lane(&mut self, v: Value) -> Operand {
         let s = self.raw_first_lane(v);
         self.exact(v, Lanes::One, s)
     }
 
-    /// As `vector`, for readers to whom all NaNs are the same (see [`super::nan`]).
+    /// Like `vector`, for readers to which all NaNs are equal (see [`super::nan`]).
     pub fn raw_vector(&mut self, v: Value) -> Operand {
         let rep = self.rep(v);
         if matches!(rep, Rep::Pattern { guarded: Some((_, None)), .. }) {
@@ -373,7 +379,7 @@ impl Kernel<'_> {
         self.spread(ty, &rep, &variation.offsets)
     }
 
-    /// As `first_lane`, for readers to whom all NaNs are the same.
+    /// Like `first_lane`, for readers to which all NaNs are equal.
     pub fn raw_first_lane(&mut self, v: Value) -> Operand {
         match self.rep(v) {
             Rep::Uniform(s) | Rep::Pattern { base: s, .. } => s,
@@ -381,7 +387,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// The bits that a raw value stands for.
+    /// The exact bits of a raw value.
     fn exact(&mut self, v: Value, lanes: Lanes, s: Operand) -> Operand {
         if !self.facts.raw.contains(&v) {
             return s;
@@ -389,12 +395,12 @@ impl Kernel<'_> {
         self.emitter(lanes).canonical(Fmt::F32, s)
     }
 
-    /// A representation that shows the value's exact bits.
+    /// A representation with the value's exact bits.
     pub fn exact_rep(&mut self, v: Value) -> Rep {
         match self.rep(v) {
             Rep::Uniform(s) => Rep::Uniform(self.exact(v, Lanes::One, s)),
             Rep::Vector(w) => Rep::Vector(self.exact(v, Lanes::Warp, w)),
-            // No float has a pattern other than a constant's.
+            // Only constants are float patterns.
             pattern => pattern,
         }
     }
