@@ -1,8 +1,8 @@
 //! Prefetching for loops whose loads move far from round to round.
 //!
 //! A warp's lanes read rows, and from one round to the next the row often moves by the number of threads in
-//! the grid, or by a matrix's width: too far for the processor's own prefetchers. How far an address moves is
-//! found by differentiating it with respect to the loop's counters. A wrong guess costs a few instructions
+//! the grid, or by a matrix's width: too far for the processor's own prefetchers. The stride is found by
+//! differentiating the address with respect to the loop's counters. A wrong guess costs a few instructions
 //! and changes no result.
 
 use std::collections::BTreeMap;
@@ -16,29 +16,29 @@ use super::spin::Made;
 use super::uniformity::Uniformity;
 use crate::ir::Bin;
 
-/// How far ahead of its use memory is prefetched in a loop without stops, in operations of wave IR.
+/// Prefetch distance in a loop without stops, in operations of wave IR.
 const OPERATIONS: usize = 240;
-/// The same in rounds, at most.
+/// Maximum prefetch distance in rounds.
 const ROUNDS: usize = 8;
-/// Loads of one loop, at most. Of more, most are neighbours that one prefetch has brought in (a stencil of
-/// seven loads ran a tenth slower).
+/// Maximum number of prefetched loads per loop. If there are more, most are neighbours that one prefetch
+/// covers (a stencil of seven loads ran a tenth slower).
 const ACCESSES: usize = 4;
-/// Steps that the processor's own prefetchers follow stay below this, bytes.
+/// The processor's own prefetchers follow strides below this, in bytes.
 const NEAR: u64 = 2048;
-/// Lanes whose addresses follow from the first one's, at least.
+/// Minimum number of lanes whose addresses follow from the first lane's.
 const ROW: usize = 8;
 
-/// How far a value moves in a round.
+/// The stride of a value: its change per round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
-    /// By so much.
+    /// A constant.
     By(i64),
-    /// By a value of 64 bits that is the same in all rounds.
+    /// A 64-bit value that is the same in all rounds.
     Far(Value),
 }
 
-/// Puts [`Op::Prefetch`] before loads that move far in a round, in innermost loops and in loops with stops.
-/// Answers whether there were any.
+/// Inserts [`Op::Prefetch`] before loads with a large stride, in innermost loops and in loops with stops.
+/// Returns whether it inserted any.
 pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> bool {
     let made = Made::new(func, cfg);
     let mut asked: Vec<(usize, usize, Vec<Inst>)> = Vec::new();
@@ -76,15 +76,15 @@ pub fn ask(func: &mut Function, cfg: &Cfg, uniformity: &Uniformity) -> bool {
     }
     func.values.extend(types);
     asked.sort_by_key(|(b, at, _)| (*b, *at));
-    // From behind, so that places stay true.
+    // In reverse, so that earlier positions stay valid.
     for (b, at, new) in asked.iter().rev() {
         func.blocks[*b].insts.splice(at..at, new.iter().cloned());
     }
     !asked.is_empty()
 }
 
-/// The loads from global memory of which lanes read rows or one value, as block, place and address; `None`:
-/// there are too many.
+/// The global loads whose lanes read rows or one value, as block, index and address; `None` if there are too
+/// many.
 fn rows(
     func: &Function,
     uniformity: &Uniformity,
@@ -109,7 +109,7 @@ fn rows(
     Some(loads)
 }
 
-/// Operations that are followed back: from an address, and from a counter's next value.
+/// Maximum number of operations followed back from an address or from a counter's next value.
 const DEPTH: usize = 24;
 const NEXT: usize = 6;
 
@@ -118,11 +118,11 @@ struct Walk<'f> {
     cfg: &'f Cfg,
     made: &'f Made,
     l: &'f Loop,
-    /// Types of values that are new.
+    /// Types of the new values.
     types: &'f mut Vec<Ty>,
-    /// Those that are known, or known not to be.
+    /// The strides found so far; `None` if unknown.
     steps: BTreeMap<Value, Option<Step>>,
-    /// What they are made of.
+    /// The instructions that compute them.
     out: Vec<Inst>,
 }
 
@@ -152,14 +152,14 @@ impl Walk<'_> {
         self.made.place(v).is_some_and(|(b, _)| self.l.contains[b])
     }
 
-    /// A constant's value, signed.
+    /// A constant's signed value.
     fn bits(&self, v: Value) -> Option<i64> {
         let unused = 128 - self.func.ty(v).bits();
         let bits = self.made.constant(self.func, v)?;
         Some(((bits << unused) as i128 >> unused) as i64)
     }
 
-    /// A value that is the same in all rounds, as a step.
+    /// A loop-invariant value as a stride.
     fn fixed(&mut self, v: Value) -> Option<Step> {
         if let Some(n) = self.bits(v) {
             return Some(Step::By(n));
@@ -172,7 +172,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What is added to a counter; of a choice, what is not 0.
+    /// What is added to a counter; for a select, the operand that is not 0.
     fn added(&mut self, v: Value, depth: usize) -> Option<Step> {
         let depth = depth.checked_sub(1)?;
         let inst = self.inst(v).filter(|_| self.is_inside(v)).cloned();
@@ -212,7 +212,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What the loop's own blocks pass to a parameter.
+    /// The arguments that the loop's own blocks pass to a parameter.
     fn given(&self, v: Value) -> Vec<Value> {
         let Some((b, at)) = self.made.place(v) else { return Vec::new() };
         let Some(at) = at.checked_sub(self.func.blocks[b].insts.len()) else { return Vec::new() };
@@ -221,7 +221,7 @@ impl Walk<'_> {
         targets.filter(|t| t.block.index() == b).filter_map(|t| t.args.get(at).copied()).collect()
     }
 
-    /// How far a value moves in a round, if that can be told.
+    /// A value's stride, if it can be determined.
     fn step(&mut self, v: Value, depth: usize) -> Option<Step> {
         if !self.is_inside(v) {
             return Some(Step::By(0));
@@ -267,7 +267,7 @@ impl Walk<'_> {
                 self.step(inst.args[0], depth)
             }
             Op::Select(_) => self.step(inst.args[1], depth).or_else(|| self.step(inst.args[2], depth)),
-            // Terms for the sign or for wrapping around hardly ever change.
+            // Terms for the sign or for wrap-around rarely change.
             Op::Shift(ShiftOp::ShrS, _) | Op::Int(IntOp::And, _) => Some(Step::By(0)),
             op if op.is_pure() && inst.args.iter().all(|&a| self.step(a, depth) == Some(Step::By(0))) => {
                 Some(Step::By(0))
@@ -276,7 +276,7 @@ impl Walk<'_> {
         }
     }
 
-    /// How far the next round's value is from this round's.
+    /// The difference between the next round's value and this round's.
     fn moved(&mut self, next: Value, now: Value, depth: usize) -> Option<Step> {
         if next == now {
             return Some(Step::By(0));
@@ -287,7 +287,7 @@ impl Walk<'_> {
         }
         let Some(inst) = self.inst(next).cloned() else {
             if self.made.place(next).is_some_and(|(b, _)| b == self.l.header) {
-                // It takes the value of another counter one round later, so it moves as far.
+                // It takes another counter's value one round later, so it has the same stride.
                 return self.step(next, depth);
             }
             return self.given(next).into_iter().find_map(|g| self.moved(g, now, depth));
@@ -315,7 +315,7 @@ impl Walk<'_> {
 const LINE: i64 = 64;
 
 impl Kernel<'_> {
-    /// Prefetches what lies at a warp's addresses, if that is a few lines.
+    /// Prefetches a warp's addresses if they cover only a few lines.
     pub fn prefetch(&mut self, address: Value, space: Space) {
         let variation = self.facts.uniformity.values[address.index()].clone();
         if !matches!(space, Space::Global | Space::Generic) {
@@ -326,7 +326,7 @@ impl Kernel<'_> {
             return;
         }
         for lane in (0..LANES).step_by(group) {
-            // The first lane's address is known without the guard that the others' may need.
+            // The first lane's address does not depend on the guard that other lanes may need.
             let first = if lane == 0 { self.first_lane(address) } else { self.lane(address, lane) };
             let offsets = &variation.offsets[lane..lane + group];
             let mut lines: Vec<i64> = offsets.iter().map(|o| o.div_euclid(LINE) * LINE).collect();

@@ -1,5 +1,5 @@
-//! Accesses whose alignment others have shown before: each lane that comes to them has gone through an access by the same address, moved by
-//! a multiple of their size, which would have ended the launch.
+//! Finds accesses that need no alignment check: they are dominated by a checked access to the same address
+//! plus a multiple of their size, which would already have ended the launch.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,10 +8,10 @@ use wave::{Function, Inst, Ty, Value};
 
 use super::cfg::Cfg;
 
-/// An instruction's block and its place there.
+/// A block and the index of an instruction in it.
 pub type Place = (usize, usize);
 
-/// What is known of an address: it is `rest` more than a multiple of `size`, a power of two.
+/// What is known of an address: its remainder `rest` modulo `size`, a power of two.
 #[derive(Clone, Copy)]
 struct Known {
     size: u64,
@@ -19,13 +19,13 @@ struct Known {
 }
 
 impl Known {
-    /// Whether the address moved by `offset` is a multiple of `size`.
+    /// Whether the address plus `offset` is a multiple of `size`.
     fn shows(self, offset: i64, size: u64) -> bool {
         self.size >= size && self.rest.wrapping_add_signed(offset).is_multiple_of(size)
     }
 }
 
-/// The address, offset and size of an access that has to be aligned.
+/// The address, offset and size of an access that must be aligned.
 fn access(inst: &Inst) -> Option<(Value, i64, u64)> {
     let (mem, bytes, offset) = match inst.op {
         Op::Load { mem, ty, count, offset } | Op::Store { mem, ty, count, offset } => {
@@ -38,7 +38,7 @@ fn access(inst: &Inst) -> Option<(Value, i64, u64)> {
     checked.then(|| (inst.args[0], i64::from(offset), bytes))
 }
 
-/// The accesses that need no check. `constants`: the values that are constants.
+/// The accesses that need no check. `constants` maps values to their constants.
 pub fn shown(
     func: &Function,
     cfg: &Cfg,
@@ -46,7 +46,7 @@ pub fn shown(
     constants: &BTreeMap<Value, u128>,
 ) -> BTreeSet<Place> {
     let constant = |v: &Value| constants.get(v).map(|&bits| bits as i64);
-    // What is added to an address is a part of the offset.
+    // Constants added to an address are part of the offset.
     let root = |mut v: Value, mut offset: i64| {
         while let Some((_, inst)) = defs.get(&v)
             && matches!(inst.op, Op::Int(IntOp::Add, Ty::I64))
@@ -68,7 +68,7 @@ pub fn shown(
     }
     let mut found = BTreeSet::new();
     let mut known: HashMap<Value, Known> = HashMap::new();
-    // Down the tree of dominators; on the way back, what a block has shown is forgotten.
+    // Walk down the dominator tree; on leaving a block, forget what it has shown.
     enum Step {
         Into(usize),
         Forget(Value, Option<Known>),

@@ -1,4 +1,5 @@
-//! Atomics: lanes that meet at one address are combined where the result allows it, else they go one by one, lowest first.
+//! Atomics: lanes that access one address are combined if the result allows it; otherwise they run one by
+//! one, lowest first.
 
 use wave::op::{AtomOp, AtomTy, FloatCmp, FloatMode, FloatOp, IntCmp, IntOp, MemMode, Op, Space};
 use wave::types::Fmt;
@@ -10,7 +11,7 @@ use super::{Kernel, Result};
 use crate::ir::{Access, Bin, Cast, Cmp, Lanes, Operand, Order, Rmw, Type};
 use crate::lanewise;
 
-/// LLVM's word for an update that the processor has, or that LLVM makes a loop of.
+/// LLVM's operation for an update, if the processor has it or LLVM expands it to a loop.
 fn keyword(op: AtomOp, ty: AtomTy) -> Option<Rmw> {
     use AtomTy as T;
     let float = matches!(ty, T::F16 | T::F16x2 | T::BF16 | T::BF16x2 | T::F32 | T::F32Kept | T::F64);
@@ -32,7 +33,7 @@ fn keyword(op: AtomOp, ty: AtomTy) -> Option<Rmw> {
     })
 }
 
-/// The reduction of lanes that gives the same as one update after the other: its name, and the value that changes nothing.
+/// The reduction over lanes that equals one update after the other: its name and its neutral element.
 fn reduction(op: AtomOp, ty: AtomTy) -> Option<(&'static str, i128)> {
     let t = ty.ty();
     let top = 1i128 << (t.bits() - 1).min(126);
@@ -57,8 +58,9 @@ impl Kernel<'_> {
         Ok(lanewise::emit(&mut self.emitter(Lanes::One), &op, args)?.remove(0))
     }
 
-    /// What an update of floats leaves behind. Global memory's own adders flush f32, and hand an f64's NaN on as it is, the new one
-    /// before the old (as the hardware answers); `global` says where it is, none that it is in shared memory.
+    /// The new value after an update of floats. The adders of global memory flush f32 and propagate an f64's
+    /// NaN, the new operand's before the old one's (observed on hardware). `global` is `None` in shared
+    /// memory.
     fn updated_float(
         &mut self,
         op: AtomOp,
@@ -87,7 +89,7 @@ impl Kernel<'_> {
         self.scalar(Op::Select(fmt.ty()), &[global, there, plain])
     }
 
-    /// What an update leaves behind.
+    /// The new value after an update.
     fn updated(
         &mut self,
         op: AtomOp,
@@ -152,7 +154,8 @@ impl Kernel<'_> {
         })
     }
 
-    /// One update; the old value. A cluster runs on one thread, so its shared memory needs no lock.
+    /// Emits one update and returns the old value. A cluster runs on one thread, so its shared memory needs
+    /// no atomic operation.
     fn update(
         &mut self,
         op: AtomOp,

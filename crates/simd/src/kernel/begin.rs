@@ -1,8 +1,9 @@
-//! Where masks and slots begin to hold something.
+//! Where masks and slots are initialised.
 //!
-//! A block's mask must be empty before the first of its lanes comes, and a slot that lanes fill one way after the other is read before it is
-//! full. Were they cleared at the function's start, they would be alive all the way from there, and LLVM's time to make values of them would
-//! grow with the square of the kernel. So they are cleared in the block that all ways to them come through.
+//! A block's mask must be empty before the first of its lanes arrives, and a slot that several paths fill is
+//! read before all lanes have written it. If they were initialised at the function's start, they would be
+//! live from there on, and LLVM's time to promote them would grow with the square of the kernel's size. So
+//! they are initialised in a dominator of their uses.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,9 @@ use super::{Kernel, names};
 use crate::ir::{Inst, Operand, Type};
 
 impl Kernel<'_> {
-    /// The closest dominator of a block whose rounds are also the block's: lanes that leave a loop in different rounds meet outside of it. `None`
-    /// is the function's start. With `whole`, it lies outside of all divergent loops around the block.
+    /// The closest dominator of a block that is in no loop without the block, since lanes that exit a loop in
+    /// different rounds reconverge outside it. `None` is the function's start. If `whole`, the dominator is
+    /// also outside all divergent loops.
     fn beginning(&self, b: usize, whole: bool) -> Option<usize> {
         let leaves = |d: usize| {
             let mut around = self.facts.cfg.around(d);
@@ -25,13 +27,15 @@ impl Kernel<'_> {
         Some(d)
     }
 
-    /// What clears masks and slots, by the block that does it (`None`: the function's start).
+    /// The instructions that initialise masks and slots, by the block that runs them (`None`: the function's
+    /// start).
     pub fn beginnings(&mut self) -> BTreeMap<Option<usize>, Vec<Inst>> {
         let mut clears: BTreeMap<Option<usize>, Vec<Inst>> = BTreeMap::new();
         for b in self.facts.cfg.order.clone() {
             if self.facts.uniformity.masked[b] {
                 let at = self.beginning(b, false);
-                // A warp that is resumed comes by other ways; in its frame all masks are as they were.
+                // A resumed warp arrives on other paths. If slots live in its frame, the masks are still
+                // valid.
                 if self.facts.suspends && !self.facts.in_frame && at.is_some() {
                     let clear = self.cleared(b);
                     clears.entry(None).or_default().extend(clear);
@@ -64,7 +68,7 @@ impl Kernel<'_> {
         clears
     }
 
-    /// Writes that no lane is to run a block.
+    /// Clears a block's mask.
     fn cleared(&mut self, b: usize) -> Vec<Inst> {
         let outer = self.out.ir.begin_aside();
         self.set_slot(names::coming(b), Operand::zero(self.slot_type(Type::MASK)));

@@ -1,4 +1,4 @@
-//! The control-flow graph of a function: dominators, loops, and an order in which loops are contiguous.
+//! The control-flow graph of a function: dominators, loops, and a block order in which loops are contiguous.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,24 @@ use wave::{Block, Function};
 pub struct Loop {
     /// The block that dominates the others.
     pub header: usize,
-    /// Whether each block (by number) belongs to it.
+    /// By block: whether it belongs to the loop.
     pub contains: Vec<bool>,
-    /// The blocks that belong to it, by number.
+    /// The loop's blocks.
     pub blocks: Vec<usize>,
     /// Position of its last block in the order.
     pub last: usize,
 }
 
-/// What code generation asks of the graph. Blocks are numbers; unreachable ones have no position.
+/// The control-flow graph as code generation needs it. Blocks are numbers; unreachable ones have no position.
 #[derive(Clone, Debug)]
 pub struct Cfg {
-    /// Successors, without repetition.
+    /// Successors without duplicates.
     pub succs: Vec<Vec<usize>>,
-    /// Predecessors, without repetition.
+    /// Predecessors without duplicates.
     pub preds: Vec<Vec<usize>>,
-    /// Reachable blocks; loops are contiguous and begin with their header.
+    /// The reachable blocks. Loops are contiguous and begin with their header.
     pub order: Vec<usize>,
-    /// Position in the order.
+    /// Each block's position in the order.
     pub position: Vec<Option<usize>>,
     /// Immediate dominators; the entry and unreachable blocks have none.
     pub idom: Vec<Option<usize>>,
@@ -34,7 +34,7 @@ pub struct Cfg {
     pub ipdom: Vec<Option<usize>>,
     /// Loops, outer ones before inner ones.
     pub loops: Vec<Loop>,
-    /// The loops around each block, as places in `loops`: few, however many loops there are.
+    /// The loops around each block, as indices into `loops`: usually few, however many loops there are.
     around: Vec<Vec<usize>>,
 }
 
@@ -60,7 +60,7 @@ fn post_order(start: usize, n: usize, next: &dyn Fn(usize) -> Vec<usize>) -> Vec
     order
 }
 
-/// Immediate dominators by Cooper, Harvey and Kennedy's iteration.
+/// Immediate dominators by the iteration of Cooper, Harvey and Kennedy.
 fn dominators(post: &[usize], n: usize, preds: &dyn Fn(usize) -> Vec<usize>) -> Vec<Option<usize>> {
     let mut number = vec![usize::MAX; n];
     for (i, &b) in post.iter().enumerate() {
@@ -115,15 +115,15 @@ fn dominates(idom: &[Option<usize>], a: usize, mut b: usize) -> bool {
 }
 
 impl Cfg {
-    /// Whether every way to `b` goes through `a`.
+    /// Whether every path to `b` goes through `a`.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         dominates(&self.idom, a, b)
     }
 
-    /// The blocks that `a` dominates, other than itself.
+    /// The blocks that `a` strictly dominates.
     pub fn below(&self, a: usize) -> BTreeSet<usize> {
         let mut below = BTreeSet::new();
-        // Immediate dominators come first in the order.
+        // The immediate dominator comes earlier in the order.
         for &b in &self.order {
             if self.idom[b].is_some_and(|d| d == a || below.contains(&d)) {
                 below.insert(b);
@@ -132,7 +132,7 @@ impl Cfg {
         below
     }
 
-    /// Analyses a function; an error where a loop has several entries.
+    /// Analyses a function. Fails if a loop has several entries.
     pub fn new(func: &Function) -> Result<Cfg, Irreducible> {
         let Graph { succs, preds, post, reachable } = Graph::new(func);
         let n = succs.len();
@@ -141,7 +141,7 @@ impl Cfg {
         post.iter().enumerate().for_each(|(i, &b)| number[b] = i);
         let mut loops: Vec<Loop> = Vec::new();
         for &b in &post {
-            // Whatever dominates a block comes after it in post-order.
+            // A dominator comes later in post-order.
             for &s in succs[b].iter().filter(|&&s| number[s] >= number[b]) {
                 if !dominates(&idom, s, b) {
                     return Err("a loop with several entries");
@@ -150,7 +150,7 @@ impl Cfg {
             }
         }
         let around = settle(&mut loops, n);
-        // Successors that leave loops are visited first, so that in reverse post-order they come last.
+        // Visit exits of loops first, so that they come last in reverse post-order.
         let by_depth = |b: usize| {
             let mut s = succs[b].clone();
             s.sort_by_key(|&s| around[s].len());
@@ -158,8 +158,9 @@ impl Cfg {
         };
         let mut order = post_order(0, n, &by_depth);
         order.reverse();
-        // What a loop is left to may still stand between its blocks: nothing leads back from there but through the header, so it may
-        // come after them. Outer loops first, so that inner ones are moved as a whole.
+        // The target of a loop exit may still stand between the loop's blocks. Only the header leads back
+        // from there, so it can move after them. Outer loops go first, so that inner ones are moved as a
+        // whole.
         for l in &loops {
             let inside = |b: &usize| l.contains[*b];
             let (Some(first), Some(last)) = (order.iter().position(inside), order.iter().rposition(inside))
@@ -187,7 +188,8 @@ impl Cfg {
         Ok(Cfg { succs, preds, order, position, idom, ipdom, loops, around })
     }
 
-    /// A graph of any variation, in reverse post-order; there are no post-dominators, and loops only once [`Cfg::find_loops`] was asked for them.
+    /// A graph of any shape, in reverse post-order. It has no post-dominators, and loops only after
+    /// [`Cfg::find_loops`].
     pub fn of_any_shape(func: &Function) -> Cfg {
         let Graph { succs, preds, post, .. } = Graph::new(func);
         let n = succs.len();
@@ -199,8 +201,9 @@ impl Cfg {
         Cfg { succs, preds, order, position, idom, ipdom: vec![None; n], loops: Vec::new(), around }
     }
 
-    /// The loops of a graph of any variation. A loop is what an edge against the order closes: the blocks that are on a way round through its
-    /// target; they need be neither contiguous nor nested. The time grows with loops times blocks.
+    /// Finds the loops of a graph of any shape: an edge against the order closes a loop, which consists of
+    /// the blocks on a cycle through its target. Loops need be neither contiguous nor nested. The time grows
+    /// with loops times blocks.
     pub fn find_loops(&mut self) {
         let n = self.succs.len();
         let mut loops: Vec<Loop> = Vec::new();
@@ -210,7 +213,7 @@ impl Cfg {
             }
         }
         for l in &mut loops {
-            // What leads into a loop by another way than its header was taken for a part of it.
+            // The walk also took predecessors that enter the loop other than through its header.
             let mut after = vec![false; n];
             post_order(l.header, n, &|b| self.succs[b].clone()).into_iter().for_each(|b| after[b] = true);
             l.contains.iter_mut().zip(after).for_each(|(inside, after)| *inside &= after);
@@ -219,18 +222,18 @@ impl Cfg {
         self.loops = loops;
     }
 
-    /// Whether an edge goes back to the header of a loop around it.
+    /// Whether an edge is the back edge of a loop around its source.
     pub fn is_back_edge(&self, from: usize, to: usize) -> bool {
         self.around(from).any(|(_, l)| l.header == to)
     }
 
-    /// The loops around a block with their places in the list, outer ones first.
+    /// The loops around a block with their indices, outer ones first.
     pub fn around(&self, b: usize) -> impl Iterator<Item = (usize, &Loop)> {
         self.around[b].iter().map(|&i| (i, &self.loops[i]))
     }
 
-    /// Blocks where lanes that a branch in `b` parted meet again, without going round a loop: each block carries the name of the place where all
-    /// its lanes were together last, and where two names come together lanes meet.
+    /// The joins of a branch in `b`: blocks where its lanes reconverge without going round a loop. Each block
+    /// is labelled with the block where all its lanes were last together; where two labels meet is a join.
     pub fn meetings(&self, b: usize) -> Vec<usize> {
         let mut name: Vec<Option<usize>> = vec![None; self.succs.len()];
         self.succs[b].iter().filter(|&&s| !self.is_back_edge(b, s)).for_each(|&s| name[s] = Some(s));
@@ -241,7 +244,7 @@ impl Cfg {
                 .filter(move |&&s| !self.is_back_edge(from, s))
                 .filter_map(|&s| self.position[s])
         };
-        // Blocks by their places in the order that lanes come to yet.
+        // The positions of blocks that are still to be visited.
         let mut ahead: BTreeSet<usize> = next(b).collect();
         while let Some(place) = ahead.pop_first() {
             let r = self.order[place];
@@ -266,7 +269,7 @@ impl Cfg {
         found
     }
 
-    /// Blocks that lanes may reach after a branch in `b` before they meet again, without going round a loop.
+    /// Blocks that lanes may reach after a branch in `b` before they reconverge, without going round a loop.
     pub fn influence(&self, b: usize) -> Vec<usize> {
         let stop = self.ipdom[b];
         let mut seen = vec![false; self.succs.len()];
@@ -320,7 +323,8 @@ impl Graph {
     }
 }
 
-/// Lists the blocks of loops that are whole, sorts them (an outer one has more blocks), and tells which are around each block.
+/// Lists the blocks of each loop, sorts the loops (an outer loop has more blocks), and finds the loops around
+/// each block.
 fn settle(loops: &mut [Loop], n: usize) -> Vec<Vec<usize>> {
     for l in loops.iter_mut() {
         l.blocks = (0..n).filter(|&b| l.contains[b]).collect();
@@ -348,7 +352,7 @@ fn add_back_edge(loops: &mut Vec<Loop>, n: usize, preds: &[Vec<usize>], header: 
     }
 }
 
-/// Immediate post-dominators; blocks that never reach the end have none, as if they ended there.
+/// Immediate post-dominators. Blocks that never reach the end have none, as if they ended there.
 fn post_dominators(n: usize, succs: &[Vec<usize>], reachable: &[bool]) -> Vec<Option<usize>> {
     let end = n;
     let mut back = vec![Vec::new(); n + 1];

@@ -1,5 +1,5 @@
-//! Comparisons of consecutive numbers with one for all lanes, as in `if (i < n)`: how many lanes stay below it is the difference to the first
-//! lane's number, so that the mask is made of scalars.
+//! Comparisons of consecutive values with a uniform one, as in `if (i < n)`. The number of lanes below the
+//! bound is the difference between the bound and the first lane's value, so the mask is computed on scalars.
 
 use wave::op::{IntCmp, IntOp, IntUnOp, Op};
 use wave::{Block, Inst, LANES, Ty, Value};
@@ -10,19 +10,19 @@ use super::value::Rep;
 use crate::ir::{Bin, Cast, Cmp, Operand, Type};
 use crate::lanewise::predicate;
 
-/// More than any index that is known to be below it.
+/// Larger than any index known to be below it.
 const FAR: i64 = 1 << 62;
 
 /// How the lanes of a group differ.
 #[derive(Clone, Copy, PartialEq)]
 enum Row {
-    /// Not at all.
+    /// All have the same value.
     Flat,
-    /// Each is one more than the lane before.
+    /// Each value is one more than that of the lane before.
     Consecutive,
 }
 
-/// The largest groups, of eight lanes at least, whose lanes are alike or consecutive.
+/// The largest groups, of at least eight lanes, whose lanes are equal or consecutive.
 fn rows(variation: &Variation) -> Option<(usize, Row)> {
     [LANES, 16, 8].into_iter().filter(|&g| g <= variation.group).find_map(|size| {
         let s = variation.regroup(size);
@@ -38,7 +38,7 @@ fn rows(variation: &Variation) -> Option<(usize, Row)> {
 }
 
 impl Kernel<'_> {
-    /// The mask of a comparison's lanes, if scalars tell it.
+    /// The mask of a comparison, if scalars suffice to compute it.
     pub fn compared_by_rows(&mut self, inst: &Inst) -> Option<Operand> {
         let Op::IntCmp(cmp, ty @ (Ty::I32 | Ty::I64)) = inst.op else { return None };
         let [x, y] = inst.args[..] else { return None };
@@ -77,12 +77,12 @@ impl Kernel<'_> {
                 Some(before) => self.out.ir.bin(Bin::Or, before, part),
             });
         }
-        // What a lane that is not there holds may be poison, and the others' bits are in the same word.
+        // An inactive lane's value may be poison, and its bit shares the word with the others'.
         let bits = self.out.ir.freeze(bits?);
         Some(self.mask_from(bits))
     }
 
-    /// Conditions that are words stay words.
+    /// Combines conditions that are words without turning them into vectors.
     pub fn combined_masks(&mut self, inst: &Inst) -> Option<Operand> {
         let op = match inst.op {
             Op::Int(IntOp::And, Ty::I1) => Bin::And,
@@ -103,7 +103,8 @@ impl Kernel<'_> {
         Some(self.out.ir.mask(bits))
     }
 
-    /// Whether the numbers of a row order as signed ones without a wrap among its lanes, and then how the bound is widened.
+    /// Whether the values of a row compare as signed ones, without a wrap among its lanes; if so, how the
+    /// bound is widened.
     fn orders_as_signed(&self, cmp: IntCmp, ty: Ty, v: Value, bound: Value, last: i128) -> Option<Cast> {
         let block = Block(self.cursor.at.0 as u32);
         let (mine, other) = (self.facts.ranges.at(v, block), self.facts.ranges.at(bound, block));
@@ -119,8 +120,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// How far a bound lies beyond the first number of a row, as a signed number of 64 bits that may stand
-    /// for any that is further away.
+    /// The distance from a row's first value to the bound, as a signed 64-bit number. Larger distances may be
+    /// replaced by smaller ones beyond the row.
     fn beyond(&mut self, v: Value, ty: Ty, first: Operand, bound: Operand, extend: Cast) -> Operand {
         if ty == Ty::I32 {
             let first = self.out.ir.cast(Cast::SExt, first, Type::I64);
@@ -131,21 +132,21 @@ impl Kernel<'_> {
         if !mine.is_natural() || mine.smax >= i128::from(FAR) {
             return self.out.ir.intrinsic_of("llvm.ssub.sat", &[bound, first]);
         }
-        // What is below all of them or above all of them may as well be nearer: that is one value for all
-        // warps, and nothing overflows.
+        // The value of a bound below or above all lanes does not matter: clamping it makes it uniform over
+        // all warps and avoids overflow.
         let bound = self.out.ir.intrinsic_of("llvm.smax", &[bound, Operand::i64(-1)]);
         let bound = self.out.ir.intrinsic_of("llvm.smin", &[bound, Operand::i64(FAR)]);
         self.out.ir.bin(Bin::SubNsw, bound, first)
     }
 
-    /// The lanes of one row of consecutive numbers, as the low bits of a word, from how far the bound is
-    /// beyond the first.
+    /// The lanes of one row of consecutive values for which the comparison holds, as the low bits of a word,
+    /// from the distance to the bound.
     fn lanes_of_row(&mut self, cmp: IntCmp, beyond: Operand, size: usize) -> Operand {
         let all = Operand::i32((1i64 << size) - 1);
-        // Those below the bound, or up to it.
+        // Lanes below the bound, or up to it.
         let with_it = matches!(cmp, IntCmp::LeS | IntCmp::GtS | IntCmp::LeU | IntCmp::GtU);
         let (least, most) = if with_it { (-1, size as i64 - 1) } else { (0, size as i64) };
-        // That all of them are is a comparison of its own: code for whole warps comes after it alone.
+        // A full row gets a comparison of its own, since code for full masks depends on that alone.
         let whole = self.out.ir.icmp_int(Cmp::Sge, beyond, most);
         let count = self.out.ir.intrinsic_of("llvm.smax", &[beyond, Operand::i64(least)]);
         let count = self.out.ir.cast(Cast::Trunc, count, Type::I32);

@@ -1,7 +1,8 @@
-//! What the compiler knows of a kernel, for people: its wave IR after each pass, and notes on each line of
-//! it.
+//! What the compiler knows of a kernel, in readable form: its wave IR after each pass, and notes on each line
+//! of it.
 //!
-//! `anywarp compile --emit uniformity`, `--emit ranges` and `--after PASS` print this, and the files of `tests/wave` hold it against what they expect.
+//! `anywarp compile --emit uniformity`, `--emit ranges` and `--after PASS` print this. The tests in
+//! `tests/wave` compare it with their expectations.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,31 +16,30 @@ use super::uniformity::{Guard, Uniformity, Variation};
 use super::{Kernel, Result, Unsupported, stop};
 use crate::key::CodeKey;
 
-/// What a kernel's emission tells of its way.
+/// An event during a kernel's emission.
 pub enum Told<'e> {
-    /// What a pass has made of the function.
+    /// A pass has run; the function is its result.
     Pass(&'static str, &'e Function),
-    /// Its lanes cannot be kept together, and why.
+    /// The kernel cannot be linearised, for this reason.
     Refused(&'e str),
-    /// It has been written so.
+    /// The kernel has been emitted.
     Kernel(&'e Kernel<'e>),
 }
 
-/// Who is told of it.
+/// The observer of a kernel's emission.
 pub type Watch<'w> = &'w dyn Fn(Told<'_>);
 
-/// What notes are about.
+/// The subject of the notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// How values vary over the lanes of a warp, which branches are divergent, what lives across stops. What is *guarded* holds only where a test
-    /// at run time finds it so.
+    /// How values vary over the lanes of a warp, which branches are divergent, and which values live across
+    /// stops. Facts marked *guarded* hold only if a test at run time succeeds.
     Uniformity,
-    /// Which numbers values may be.
+    /// The ranges of values.
     Ranges,
 }
 
-/// Names of all passes and what they do, in their order. Those of lanes that run together and of lanes that
-/// each go on for themselves share some names.
+/// Names and descriptions of all passes, in order. The linearised and the per-lane mode share some names.
 pub fn passes() -> Vec<(&'static str, &'static str)> {
     let mut list: Vec<(&str, &str)> = Vec::new();
     for pass in [passes::FIRST, passes::TOGETHER, passes::APART].into_iter().flatten() {
@@ -50,14 +50,14 @@ pub fn passes() -> Vec<(&'static str, &'static str)> {
     list
 }
 
-/// The function after each pass that its code is made by.
+/// The function after each pass of its compilation.
 pub fn stages(module: &Module, kernel: FuncId, code: CodeKey<'_>) -> Result<Vec<(&'static str, Function)>> {
     let stages: RefCell<Vec<(&'static str, Function)>> = RefCell::default();
     super::emit(module, kernel, code, &|told| {
         let mut stages = stages.borrow_mut();
         match told {
             Told::Pass(name, func) => {
-                // A kernel that turns out to be large goes through the passes again.
+                // A kernel that turns out to be large runs through the passes again.
                 if let Some(at) = stages.iter().position(|(known, _)| *known == name) {
                     stages.truncate(at);
                 }
@@ -70,7 +70,7 @@ pub fn stages(module: &Module, kernel: FuncId, code: CodeKey<'_>) -> Result<Vec<
     Ok(stages.into_inner())
 }
 
-/// A kernel's wave IR with notes on its lines: as it is written in the end, or `after` a pass.
+/// A kernel's wave IR with notes on its lines: in its final form, or `after` a pass.
 pub fn explain(
     module: &Module,
     kernel: FuncId,
@@ -110,9 +110,9 @@ struct Notes<'a> {
     cfg: &'a Cfg,
     uniformity: &'a Uniformity,
     ranges: &'a Ranges,
-    /// Its code has been written.
+    /// The kernel, if its code has been emitted.
     kernel: Option<&'a Kernel<'a>>,
-    /// By value: the block that makes it.
+    /// The defining block, by value.
     made: Vec<Option<Block>>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Notes<'a> {
         Notes { func, cfg, uniformity, ranges, kernel, made }
     }
 
-    /// What holds for the whole kernel.
+    /// Notes on the whole kernel.
     fn head(&self, view: View) -> String {
         let Some(k) = self.kernel.filter(|_| view == View::Uniformity) else { return String::new() };
         let mut text = format!("; order: {}\n", list(self.cfg.order.iter().map(|b| Block(*b as u32))));
@@ -153,7 +153,7 @@ impl<'a> Notes<'a> {
         text
     }
 
-    /// The blocks that a warp may run from its start or a stop until the next stop.
+    /// The regions: blocks that a warp may run from its start or a stop to the next stop.
     fn regions(&self) -> String {
         let stops = |b: usize| self.func.blocks[b].insts.last().is_some_and(|i| i.op.suspends());
         let region = |start: usize| {
@@ -245,7 +245,7 @@ impl<'a> Notes<'a> {
         notes
     }
 
-    /// What a stop keeps in the warp's frame.
+    /// The values that a stop keeps in the warp's frame.
     fn kept(&self, k: &Kernel, block: Block, at: usize, live: &[BTreeSet<Value>]) -> Option<String> {
         let data = self.func.block(block);
         let Terminator::Jump(next) = &data.term else { return None };
@@ -269,7 +269,7 @@ impl<'a> Notes<'a> {
             Line::Head(block) => {
                 let data = self.func.block(block);
                 let mut notes: Vec<String> = data.params.iter().map(|v| made(v, block)).collect();
-                // What branches say of values that come from elsewhere.
+                // Ranges that branches imply for values from other blocks.
                 let args = data.insts.iter().flat_map(|i| i.args.iter().copied());
                 let used: BTreeSet<Value> = args.chain(data.term.uses()).collect();
                 let elsewhere = used.into_iter().filter_map(|v| Some((v, self.made[v.index()]?)));
@@ -316,7 +316,7 @@ fn pattern(variation: &Variation) -> String {
     if variation.has_stride(offsets[1]) {
         return format!("stride {}{groups}", offsets[1]);
     }
-    // Rows of so many lanes, and what lies between their first ones.
+    // Rows of `n` lanes, and the step between their first lanes.
     let rows = [2, 4, 8, 16].into_iter().filter(|&n| n < variation.group).find_map(|n| {
         let (step, between) = (offsets[1], offsets[n]);
         let fits = |l: usize| (l % n) as i64 * step + (l / n) as i64 * between == offsets[l];

@@ -1,7 +1,8 @@
-//! Whether the processor may flush subnormals for a kernel.
+//! Decides whether the processor flushes subnormals for a kernel.
 //!
-//! x86 flushes as PTX's `.ftz` does (operands, and results that are tiny after rounding), for all operations at once and at no cost.
-//! Kernels made for speed write `.ftz` on all their f32 operations: those run so. In the others flushing is written out.
+//! x86 can flush as PTX's `.ftz` does (operands, and results that are tiny after rounding), for all
+//! operations at once and at no cost. Kernels compiled for speed have `.ftz` on all their f32 operations and
+//! run in that mode. In other kernels flushing is emitted as instructions.
 
 use wave::op::{AtomTy, Builtin, Effect, FloatUnOp, Op, Round, Space};
 use wave::types::Fmt;
@@ -9,10 +10,11 @@ use wave::{Function, Inst};
 
 use super::cfg::Cfg;
 
-/// Setting and resetting the processor's mode at each stop costs about as much as this many operations with written-out flushing.
+/// Number of flushing operations above which the processor's mode pays: setting and resetting it at each stop
+/// costs about as much as this many operations with emitted flushing.
 const WORTH: usize = 4;
 
-/// What an operation says to the processor's flushing.
+/// How the processor's flushing affects an operation.
 enum Answer {
     Wanted,
     Same,
@@ -25,11 +27,11 @@ fn if_flushed(ftz: bool) -> Answer {
 
 fn answer(op: &Op) -> Answer {
     match *op {
-        // Only bits are moved or masked.
+        // These only move or mask bits.
         Op::FloatUn(FloatUnOp::Neg | FloatUnOp::Abs, _) | Op::CopySign(_) => Answer::Same,
         Op::Float(_, mode) | Op::Fma(mode) | Op::FloatUn(_, mode) => match mode.fmt {
             Fmt::F32 => if_flushed(mode.ftz),
-            // Computed as f32 and f64, where its subnormals are none.
+            // Computed in f32 or f64, where f16 subnormals are normal numbers.
             Fmt::F16 => Answer::Same,
             Fmt::BF16 | Fmt::F64 => Answer::Wrong,
         },
@@ -46,8 +48,8 @@ fn answer(op: &Op) -> Answer {
         Op::FloatToFloat { mode, .. } => if_flushed(mode.ftz),
         Op::Atom { ty: AtomTy::F32Kept | AtomTy::F64 | AtomTy::BF16 | AtomTy::BF16x2, .. } => Answer::Wrong,
         Op::Atom { ty: AtomTy::F32, mem, .. } if mem.space != Space::Global => Answer::Wrong,
-        // Coordinates are floats to the runtime.
-        // Other formats are summed in a way that does not depend on it.
+        // Matrix products of other formats do not depend on the processor's mode. The runtime computes
+        // texture coordinates in floats.
         Op::Matrix(matrix) if matrix.of_doubles() => Answer::Wrong,
         Op::Builtin(Builtin::Vprintf) | Op::Texture(_) => Answer::Wrong,
         Op::Bulk(bulk) if bulk.effect != Effect::Copy => Answer::Wrong,
@@ -55,7 +57,7 @@ fn answer(op: &Op) -> Answer {
     }
 }
 
-/// Whether all of a kernel's operations flush, or would give the same if they did.
+/// Whether all of a kernel's operations flush, or would have the same result if they did.
 pub fn by_processor(func: &Function, cfg: &Cfg, suspends: bool) -> bool {
     let insts = cfg.order.iter().flat_map(|&b| &func.blocks[b].insts);
     let answers: Vec<Answer> = insts.map(|i: &Inst| answer(&i.op)).collect();

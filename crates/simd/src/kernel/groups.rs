@@ -1,6 +1,8 @@
-//! Values with a pattern in each group of 16 or 8 lanes, as in a block that is 16 threads wide: beside the vector, what addresses are made of
-//! is computed on scalars for each group's first lane. An access then takes its rows' places from them, and the vector is computed only where
-//! something else asks for it. LLVM drops whichever is not used.
+//! Values with a pattern in each group of 16 or 8 lanes, as in a block that is 16 threads wide.
+//!
+//! Besides the vector, the parts of addresses are computed on scalars for each group's first lane. An access
+//! takes its rows' addresses from these scalars; only other uses need the vector. LLVM removes whichever is
+//! unused.
 
 use wave::op::{IntOp, Op, ShiftOp};
 use wave::{Inst, LANES, Ty, Value};
@@ -11,7 +13,7 @@ use super::{Kernel, Result};
 use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Type};
 use crate::lanewise;
 
-/// Operations that addresses are made of, which on a few scalars cost less than on a vector.
+/// Operations that compute addresses and cost less on a few scalars than on a vector.
 fn counts(op: &Op) -> bool {
     match op {
         Op::Int(IntOp::Add | IntOp::Sub | IntOp::Mul, ty) | Op::Shift(ShiftOp::Shl, ty) => {
@@ -23,7 +25,7 @@ fn counts(op: &Op) -> bool {
 }
 
 impl Variation {
-    /// The first lanes of few large groups; none of a whole warp, nor of small groups.
+    /// The first lanes of the groups if these are few and large; none for a whole warp or for small groups.
     pub fn few_groups(&self) -> impl Iterator<Item = usize> + use<> {
         let group = self.group;
         let few = (8..LANES).contains(&group);
@@ -32,7 +34,7 @@ impl Variation {
 }
 
 impl Kernel<'_> {
-    /// Computes the scalars of a result's groups, where addresses may be made of it.
+    /// Computes the scalars of a result's groups if addresses may depend on it.
     pub fn scalars_of_groups(&mut self, inst: &Inst) -> Result<()> {
         let &[r] = inst.results.as_slice() else { return Ok(()) };
         if !counts(&inst.op) {
@@ -67,12 +69,13 @@ impl Kernel<'_> {
         }
     }
 
-    /// Whether `v` as `i64`, widened, lies within bounds in the first lane of each of its few groups; `None` where its groups are small.
+    /// Whether `v`, widened to `i64`, lies within bounds in the first lane of each of its few groups; `None`
+    /// if its groups are small.
     pub fn groups_within(&mut self, v: Value, signed: bool, min: i64, max: i64) -> Option<Operand> {
         let firsts: Vec<usize> = self.facts.uniformity.values[v.index()].few_groups().collect();
         let mut all: Option<Operand> = None;
         for lane in firsts {
-            // A lane that is not there may hold anything.
+            // An inactive lane may hold anything.
             let one = self.lane(v, lane);
             let one = self.out.ir.freeze(one);
             let one = self.within(one, signed, min, max);
@@ -84,7 +87,7 @@ impl Kernel<'_> {
         all
     }
 
-    /// Whether an `i32`, widened, lies within bounds.
+    /// Whether a widened `i32` lies within bounds.
     pub fn within(&mut self, scalar: Operand, signed: bool, min: i64, max: i64) -> Operand {
         let wide = self.out.ir.cast(if signed { Cast::SExt } else { Cast::ZExt }, scalar, Type::I64);
         let a = self.out.ir.icmp_int(Cmp::Sle, wide, max);
@@ -92,7 +95,7 @@ impl Kernel<'_> {
         self.out.ir.bin(Bin::And, a, b)
     }
 
-    /// Whether any group's first address has one of the bits `low`; and an address for the message.
+    /// Whether any group's first address has one of the bits `low` set, and an address for the message.
     pub fn misaligned_group(&mut self, address: Value, offset: i64, low: i64) -> (Operand, Operand) {
         let firsts: Vec<usize> = self.facts.uniformity.values[address.index()].few_groups().collect();
         let mut bits = Operand::i64(0);

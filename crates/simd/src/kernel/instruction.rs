@@ -1,4 +1,4 @@
-//! One instruction: which part of the emitter writes it, and what is computed lane by lane.
+//! Dispatches instructions to the parts of the emitter, and emits pure operations.
 
 use wave::abi::{BULK, TEXTURE};
 use wave::op::{Builtin, Op, Scope, ShiftOp};
@@ -11,7 +11,7 @@ use crate::ir::{Bin, Cast, Cmp, Lanes, Operand, Order, Type};
 use crate::lanewise;
 
 impl Kernel<'_> {
-    /// Writes an instruction; accesses to memory have their lines.
+    /// Emits an instruction; memory accesses carry their source line.
     pub fn instruction(&mut self, inst: &Inst) -> Result<()> {
         self.out.ir.line = match inst.op {
             Op::Load { .. } | Op::Store { .. } | Op::Atom { .. } => inst.loc.line,
@@ -80,12 +80,13 @@ impl Kernel<'_> {
         }
     }
 
-    /// As `emitter`; f32 results may be any NaN if `raw`.
+    /// Like `emitter`; if `raw`, f32 results may be any NaN.
     pub fn any_nan(&mut self, lanes: Lanes, raw: bool) -> lanewise::Emit<'_> {
         lanewise::Emit { any_nan: raw, ..self.emitter(lanes) }
     }
 
-    /// An operation's operands; raw ones as they are if the operation or its own result cares for no NaN's bits.
+    /// An operation's operands. They stay raw if neither the operation nor its result depends on a NaN's
+    /// bits.
     fn operands(&mut self, inst: &Inst, raw: bool, lanes: Lanes) -> Vec<Operand> {
         let tolerant = raw || nan::tolerates(&inst.op);
         let one = |k: &mut Self, v: Value| match (lanes, tolerant) {
@@ -97,7 +98,7 @@ impl Kernel<'_> {
         inst.args.iter().map(|&v| one(self, v)).collect()
     }
 
-    /// An operation lane by lane: on scalars where the result is uniform or a pattern, else on vectors.
+    /// Emits a pure operation: on scalars if the result is uniform or a pattern, otherwise on vectors.
     fn pure(&mut self, inst: &Inst) -> Result<()> {
         let uniformity: Vec<uniformity::Variation> =
             inst.results.iter().map(|r| self.facts.uniformity.values[r.index()].clone()).collect();
@@ -140,7 +141,8 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// The condition under which a result's variation holds: that of its operands, and what the operation adds.
+    /// The condition under which a result's variation holds: the operands' guards and what the operation
+    /// adds.
     fn guard_of(&mut self, inst: &Inst, variation: &uniformity::Variation) -> Operand {
         let mut guard = Operand::TRUE;
         for a in inst.args.clone() {
@@ -166,23 +168,23 @@ impl Kernel<'_> {
         }
     }
 
-    /// Both of two conditions.
+    /// The conjunction of two conditions.
     fn both(&mut self, a: Operand, b: Operand) -> Operand {
         if a == Operand::TRUE { b } else { self.out.ir.bin(Bin::And, a, b) }
     }
 
-    /// Whether a choice that is the same for all lanes takes the operand that is a pattern.
+    /// Whether a select with a uniform condition takes the operand that is a pattern.
     fn takes_pattern(&mut self, inst: &Inst) -> Option<Operand> {
         let uniformity: Vec<uniformity::Variation> =
             inst.args.iter().map(|a| self.facts.uniformity.values[a.index()].clone()).collect();
         let which = uniformity::chosen_pattern(&uniformity)?;
         let c = self.first_lane(inst.args[0]);
-        // A condition that no lane needs may be poison.
+        // A condition that no active lane needs may be poison.
         let c = self.out.ir.freeze(c);
         Some(if which == 1 { c } else { self.out.ir.bin_int(Bin::Xor, c, 1) })
     }
 
-    /// Whether a pattern has one sign in all lanes: its least and its greatest have the same.
+    /// Whether a pattern has the same sign in all lanes: its extremes have the same sign.
     fn one_sign(&mut self, v: Value) -> Option<Operand> {
         let source = self.facts.uniformity.values[v.index()].clone();
         if source.is_flat() {
@@ -197,7 +199,7 @@ impl Kernel<'_> {
         Some(self.out.ir.icmp_int(Cmp::Sge, differ, 0))
     }
 
-    /// Whether a widened pattern does not wrap inside the warp; `None` where there is nothing that could.
+    /// Whether a widened pattern does not wrap inside the warp; `None` if it cannot.
     fn widened(&mut self, inst: &Inst, variation: &uniformity::Variation) -> Option<Operand> {
         let source = self.facts.uniformity.values[inst.args[0].index()].clone();
         if source.is_flat() {

@@ -1,6 +1,7 @@
-//! What the processor does for one lane at a time: a loop over the lanes in hand, lowest first.
+//! Accesses that the processor does one lane at a time: a loop over the active lanes, lowest first.
 //!
-//! LLVM would make a branch for each of the 32 lanes of what it has no instruction for, and its time grows with the square of a kernel's blocks.
+//! Without an instruction for them, LLVM would emit a branch for each of the 32 lanes, and its time grows
+//! with the square of a kernel's blocks.
 
 use wave::Ty;
 
@@ -8,17 +9,18 @@ use super::Kernel;
 use super::memory::Access;
 use crate::ir::{Access as How, Bin, Cast, Cmp, Name, Operand, Type};
 
-/// Accesses done lane by lane that a kernel may have before each is a loop.
+/// Number of lane-by-lane accesses in a kernel from which each becomes a loop.
 const LOOPS_FROM: usize = 32;
 
-/// A slot that several places of the code share: its purpose, which one of these, its elements, and their number.
+/// A stack slot shared by several points of the code: its purpose, its number among those, the element type,
+/// and the number of elements.
 pub type Room = (&'static str, usize, Type, usize);
 
-/// A lane in hand.
+/// The lane of the current iteration.
 pub struct Lane(Operand);
 
 impl Kernel<'_> {
-    /// Room on the stack that is written and read at one place of the code, so that all places may have the same.
+    /// A stack slot that is written and read at one point of the code, so that all points can share it.
     pub fn room(&mut self, purpose: &'static str, which: usize, ty: Type, count: usize) -> Operand {
         let room = (purpose, which, ty, count);
         let known = self.out.rooms.iter().position(|r| *r == room);
@@ -30,25 +32,25 @@ impl Kernel<'_> {
         self.declare(name, ty, count)
     }
 
-    /// The same, with a value for each lane.
+    /// Stores a vector, one element per lane, in such a slot.
     pub fn put(&mut self, purpose: &'static str, which: usize, value: Operand) -> Operand {
         let room = self.room(purpose, which, value.ty(), 1);
         self.out.ir.store_as(value, room, How::aligned(64));
         room
     }
 
-    /// Where a lane's value lies in such a room.
+    /// The address of a lane's element in such a slot.
     pub fn element(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
         self.out.ir.element(Type::bits_of(ty.bytes() as usize * 8), room, lane.0)
     }
 
-    /// A lane's value there.
+    /// Loads a lane's element from such a slot.
     pub fn get(&mut self, room: Operand, ty: Ty, lane: &Lane) -> Operand {
         let p = self.element(room, ty, lane);
         self.out.ir.load(Type::bits_of(ty.bits() as usize), p)
     }
 
-    /// Does `body` for each lane in hand, of which there is one at least.
+    /// Runs `body` for each active lane. At least one lane must be active.
     pub fn each_lane<R>(&mut self, body: impl FnOnce(&mut Self, &Lane) -> R) -> R {
         let left = self.scratch(Type::I32);
         let bits = self.mask_bits();
@@ -69,13 +71,13 @@ impl Kernel<'_> {
         done
     }
 
-    /// Whether such accesses are loops: the processor has no instruction for them, and the kernel has many. A few are done in place, where the values
-    /// of consecutive accesses stay in registers.
+    /// Whether such accesses become loops: the processor has no instruction for them, and the kernel has
+    /// many. A few are unrolled, so that the values of consecutive accesses stay in registers.
     pub fn in_loops(&self, ty: Ty, stores: bool) -> bool {
         !self.has_instruction(ty, stores) && self.facts.by_lanes > LOOPS_FROM
     }
 
-    /// Loads of lanes at any places.
+    /// Loads each lane's elements from its own address.
     pub fn load_each(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
         let t = Type::vector(a.ty);
         let at = self.put("addresses", 0, addresses);
@@ -91,7 +93,7 @@ impl Kernel<'_> {
         rooms.iter().map(|r| self.out.ir.load_as(t, *r, How::aligned(64))).collect()
     }
 
-    /// Stores likewise.
+    /// Stores each lane's elements to its own address.
     pub fn store_each(&mut self, a: Access, addresses: Operand, values: &[Operand]) {
         let at = self.put("addresses", 0, addresses);
         let rooms: Vec<Operand> = values.iter().enumerate().map(|(i, v)| self.put("values", i, *v)).collect();

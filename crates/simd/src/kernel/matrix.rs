@@ -1,4 +1,5 @@
-//! Matrix instructions: the runtime computes products for the whole warp; rows of halves are moved in place.
+//! Matrix instructions: the runtime computes products for the whole warp; rows of 16-bit elements are moved
+//! inline.
 
 use wave::op::Matrix;
 use wave::op::movement::{Action, Movement, Rows, Source};
@@ -9,15 +10,15 @@ use super::value::Rep;
 use super::{Kernel, Result, offset};
 use crate::ir::{Access, Bin, Callee, Cast, Cmp, Name, Operand, Type};
 
-/// Where operands lie, and where results; all instructions of a kernel use the same places.
+/// The stack slots of operands and of results, shared by all matrix instructions of a kernel.
 const PLACES: [Name; 2] = [Name::of("matrix.args"), Name::of("matrix.results")];
 
-/// Bytes of a row of a matrix of halves.
+/// Bytes of a row of a matrix of 16-bit elements.
 const ROW: usize = 16;
 
 impl Kernel<'_> {
-    /// A matrix instruction. Rows of halves are moved in place where all lanes are there and all rows lie in the block's memory; all else is the
-    /// runtime's, which knows what is wrong.
+    /// Emits a matrix instruction. Rows of 16-bit elements are moved inline if all lanes are active and all
+    /// rows lie in the block's shared memory. The runtime handles all other cases and reports errors.
     pub fn matrix(&mut self, inst: &Inst, matrix: &Matrix) -> Result<()> {
         let halves = |x: &Movement| x.rows == Rows::M8n8 && x.source == Source::Same;
         let Matrix::Move(x) = matrix else { return self.called(inst, matrix.number()) };
@@ -32,14 +33,14 @@ impl Kernel<'_> {
         }
     }
 
-    /// A register with the columns of its matrix of 8 × 8 halves as rows.
+    /// Transposes a register's 8 × 8 matrix of 16-bit elements.
     fn transposed(&mut self, v: Operand) -> Operand {
         let parts = self.out.ir.bitcast(v, Type::I16.times(64));
         let parts = self.out.ir.shuffle(parts, None, (0..64).map(|n| n % 8 * 8 + n / 8));
         self.out.ir.bitcast(parts, Type::WORDS)
     }
 
-    /// `ldmatrix` and `stmatrix` of rows of halves.
+    /// `ldmatrix` and `stmatrix` of rows of 16-bit elements.
     fn moved(&mut self, inst: &Inst, x: Movement, number: u64) -> Result<()> {
         let count = x.registers();
         let rows = 8 * count;
@@ -114,20 +115,20 @@ impl Kernel<'_> {
         Ok(())
     }
 
-    /// The runtime does it.
+    /// Calls the runtime and defines the results.
     fn called(&mut self, inst: &Inst, number: u64) -> Result<()> {
         let values = self.call(inst, number);
         inst.results.iter().zip(values).try_for_each(|(&r, v)| self.define(r, Rep::Vector(v)))
     }
 
-    /// Hands operands over as `[register][lane]` and takes results so.
+    /// Calls the runtime with operands as `[register][lane]`; the results have the same layout.
     fn call(&mut self, inst: &Inst, number: u64) -> Vec<Operand> {
         let size = |k: &Self, values: &[Value]| -> usize {
             values.iter().map(|&v| k.func_ty(v).bytes() as usize * LANES).sum()
         };
         let sizes = [size(self, &inst.args), size(self, &inst.results)];
         let most = self.out.matrices.get_or_insert(sizes);
-        // Never nothing: the places must be there.
+        // At least one byte: the slots must exist.
         *most = [most[0].max(sizes[0]).max(1), most[1].max(sizes[1]).max(1)];
         let [args, results] = PLACES.map(|place| Operand::local(Type::PTR, place));
         let mut at = 0;
@@ -157,7 +158,7 @@ impl Kernel<'_> {
         taken.collect()
     }
 
-    /// Declares the places, once it is known how large they are.
+    /// Declares the slots, once their sizes are known.
     pub fn matrix_places(&mut self) {
         for (place, size) in PLACES.iter().zip(self.out.matrices.unwrap_or_default()) {
             if size > 0 {

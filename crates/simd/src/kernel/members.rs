@@ -1,11 +1,11 @@
-//! Whether lanes that an operation names are there, where not all lanes of a warp are.
+//! Decides whether the members that an operation names are active in divergent code.
 
 use wave::op::{IntOp, IntUnOp, Op, VoteMode};
 use wave::{Inst, LANES, Terminator, Ty, Value};
 
 use super::Kernel;
 
-/// The operand by which an operation between lanes names them, if it has one.
+/// The operand that names the members of an operation, if it has one.
 pub fn named(inst: &Inst) -> Option<Value> {
     match inst.op {
         Op::Shfl { sync: true, .. } => inst.args.get(3).copied(),
@@ -16,7 +16,7 @@ pub fn named(inst: &Inst) -> Option<Value> {
 }
 
 impl Kernel<'_> {
-    /// The instruction that makes a value.
+    /// The instruction that defines a value.
     fn maker(&self, v: Value) -> Option<(usize, &Inst)> {
         self.facts
             .defs
@@ -25,7 +25,7 @@ impl Kernel<'_> {
             .filter(|(b, _)| self.facts.cfg.position[*b].is_some())
     }
 
-    /// A predicate without the negations around it, and whether there is an odd number of them.
+    /// A predicate without its negations, and whether their number is odd.
     fn plain(&self, mut v: Value) -> (Value, bool) {
         let mut inverted = false;
         while let Some((_, inst)) = self.maker(v) {
@@ -39,8 +39,8 @@ impl Kernel<'_> {
         (v, inverted)
     }
 
-    /// What the lanes in a block have in common, which parted from the others at one branch of all lanes: a predicate, and whether it is
-    /// false for them.
+    /// The predicate that selected the lanes of a block at one branch of all lanes, and whether it is false
+    /// for them.
     fn parted_by(&self, mut b: usize) -> Option<(Value, bool)> {
         loop {
             let &[from] = self.facts.cfg.preds[b].as_slice() else { return None };
@@ -60,8 +60,9 @@ impl Kernel<'_> {
         }
     }
 
-    /// Whether a `.sync` operation in divergent code surely names only lanes that are there: its members come from `activemask`, or are
-    /// the ballot of the predicate by which these lanes came here, or it has none, or what is known about each thread shows it.
+    /// Whether a `.sync` operation in divergent code can name only active lanes. This holds if its members
+    /// come from `activemask`, if they are the ballot of the predicate by which these lanes came here, if it
+    /// names none, or if what is known about each thread shows it.
     pub fn members_are_here(&mut self, b: usize, inst: &Inst) -> bool {
         let Some(members) = named(inst) else { return true };
         let by_maker = self.maker(members).is_some_and(|(at, maker)| match maker.op {
@@ -75,7 +76,7 @@ impl Kernel<'_> {
         by_maker || !self.in_divergent_loop(b) && self.known_members_are_here(b, members)
     }
 
-    /// Whether all lanes that a value names, known for each thread, surely come here together.
+    /// Whether all members, known for each thread, reach this block together.
     fn known_members_are_here(&mut self, b: usize, members: Value) -> bool {
         let mut threads = self.threads.take().unwrap_or_else(|| self.threads());
         let here = threads.present(&self.facts, b);

@@ -1,4 +1,4 @@
-//! The module around a kernel: its entry point, the loop over blocks and warps, and what its code may call.
+//! The module around a kernel: its entry point, the loop over blocks and warps, and the functions it calls.
 
 use std::fmt::Write as _;
 use std::mem::take;
@@ -16,7 +16,7 @@ use crate::ir::{
 use crate::lanewise::control_word;
 use crate::target::Target;
 
-/// Debug information of the module, but for the lines.
+/// The module's debug information, except for the lines.
 const LINE_TABLES: &str = "\
 !0 = !{}
 !1 = !{!\"branch_weights\", i32 1, i32 1048575}
@@ -35,7 +35,8 @@ const LINE_TABLES: &str = "\
 !12 = !DILocation(line: 0, scope: !11)
 ";
 
-/// Metadata of [`LINE_TABLES`]: the scope of a warp's code, those of the loops around it, and places in these.
+/// Metadata numbers in [`LINE_TABLES`]: the scope of a warp's code, the scopes of the loops around it, and
+/// their locations.
 const WARP_SCOPE: u64 = 5;
 const BLOCKS_SCOPE: u64 = 6;
 const IN_BLOCKS: u64 = 7;
@@ -52,11 +53,11 @@ pub(super) const INLINED: Attributes = Attributes {
     no_memory: false,
 };
 
-/// A field of a context that does not change while a kernel runs.
+/// An access to a context field that does not change while a kernel runs.
 const UNCHANGING: Access = Access { invariant: true, ..Access::NATURAL };
 
 impl Kernel<'_> {
-    /// The whole module, and the function that sweeps a block's warps, if it has one.
+    /// The whole module, and the function that sweeps a block's warps, if there is one.
     pub fn finish(&mut self, target: &Target) -> (String, String) {
         let sweeps = self.sweeps();
         self.matrix_places();
@@ -80,7 +81,7 @@ impl Kernel<'_> {
              \"min-legal-vector-width\"=\"{width}\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" }}",
             target.cpu, target.features
         );
-        // Line tables only, so that a fault's address tells its line.
+        // Line tables only: a fault's address then gives its line.
         text += LINE_TABLES;
         for (number, line) in
             self.out.ir.module.debug().into_iter().filter_map(|n| Some((n, Builder::line_of(n)?)))
@@ -91,7 +92,7 @@ impl Kernel<'_> {
         (text, sweep)
     }
 
-    /// The code of one warp: the emitted blocks, with what they need at their entry.
+    /// The function of one warp: the emitted blocks and what they need at entry.
     fn warp_function(&mut self) -> Function {
         let code = take(&mut self.out.ir.body.blocks);
         let parameter = |operand: Operand, name| Parameter::new(operand.ty(), name);
@@ -130,7 +131,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// What a warp's code does first.
+    /// Emits the entry block of a warp's function.
     fn entry(&mut self) {
         if self.facts.suspends {
             self.name_field(Name::of("block"), WARP, offset::W_BLOCK, Type::PTR, Access::NATURAL);
@@ -167,14 +168,13 @@ impl Kernel<'_> {
         self.out.ir.br(names::place(0));
     }
 
-    /// Reads a field under a name that the code knows it by.
+    /// Loads a context field under the name by which the code refers to it.
     fn name_field(&mut self, name: Name, base: Operand, at: usize, ty: Type, access: Access) {
         let p = self.out.ir.offset(base, at);
         self.out.ir.named(name, Op::Load(ty, p, access));
     }
 
-    /// The local memory of a thread where the launch decides how much it is, and how far each lane's lies behind
-    /// the first lane's.
+    /// Local memory per thread if the launch decides its size, and each lane's offset from the first lane's.
     fn local_sizes(&mut self) {
         self.name_field(Name::of("local.size"), BLOCK, offset::LOCAL_STRIDE, Type::I64, UNCHANGING);
         let all = self.out.ir.splat(names::LOCAL_SIZE);
@@ -182,7 +182,7 @@ impl Kernel<'_> {
         self.out.ir.named(Name::of("local.steps"), Op::Bin(Bin::Mul, all, numbers));
     }
 
-    /// The slot of the lanes that have not ended.
+    /// Declares the slot of the lanes that have not ended.
     fn declare_live(&mut self) {
         let ty = self.slot_type(Type::MASK);
         let (slot, at) = Builder::alloca(LIVE, ty, 1, 64);
@@ -196,7 +196,7 @@ impl Kernel<'_> {
         self.out.ir.store(lanes, at);
     }
 
-    /// The entry of a kernel that stops: one warp, from where it was.
+    /// The entry point of a kernel with stops: resumes one warp.
     fn resume(&mut self) -> Function {
         let outer = self.out.ir.begin();
         let p = self.out.ir.offset(WARP, offset::W_RESUME);
@@ -214,8 +214,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Puts a function around an entry that makes the processor flush subnormals meanwhile. The entry joins the
-    /// module.
+    /// Wraps an entry point in a function that makes the processor flush subnormals. Adds the entry point to
+    /// the module.
     pub fn flushing(&mut self, mut entry: Function) -> Function {
         let inner = Name { word: entry.name.word, number: Some(0) };
         let outside = entry.name;
@@ -249,7 +249,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// The report of a misaligned address.
+    /// The function that reports a misaligned address.
     fn misaligned(&mut self) -> Function {
         let names = ["warp", "block", "address", "size", "write", "line"].map(Name::of);
         let types = [Type::PTR, Type::PTR, Type::I64, Type::I32, Type::I1, Type::I32];
@@ -274,7 +274,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// The loop over blocks and warps of a kernel that never stops.
+    /// The loop over blocks and warps of a kernel without stops.
     fn run_blocks(&mut self) -> Function {
         let threads = self.facts.spec.threads();
         let (full, rest) = (threads / LANES as u32, threads % LANES as u32);
@@ -327,7 +327,7 @@ impl Kernel<'_> {
         }
         ir.label(tail);
         if rest > 0 {
-            // LLVM must not know which lanes there are: over sums with a constant mask its combiner of instructions may go on for ever.
+            // Hides the mask's value from LLVM: with a constant mask, instcombine may not terminate on sums.
             let callee = Callee::Assembly { text: "".into(), constraints: "=r,0".into(), side_effect: false };
             let lanes = ir.call(callee, Type::I32, [Operand::i32((1i64 << rest) - 1).into()]);
             run(ir, Operand::i32(i64::from(full)), lanes, advance);
@@ -336,7 +336,7 @@ impl Kernel<'_> {
         }
         ir.label(advance);
         ir.named(left_next, Op::Bin(Bin::Sub, left, Operand::i64(1)));
-        // The next block: the axes are the digits of a number, x the lowest.
+        // Advance to the next block: the axes are the digits of a number, x the lowest.
         let mut carry = Operand::i32(1);
         for axis in [0, 1] {
             let at = ir.load(Type::I32, place[axis]);

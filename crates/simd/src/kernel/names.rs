@@ -1,4 +1,5 @@
-//! Names in a kernel's LLVM IR: what its functions take, the fields read at their entry, slots and labels.
+//! Names in a kernel's LLVM IR: parameters of its functions, context fields loaded at entry, slots and
+//! labels.
 
 use crate::ir::{Name, Operand, Type};
 
@@ -20,13 +21,13 @@ pub const WARP: Operand = pointer("warp");
 pub const BLOCK: Operand = pointer("block");
 /// The warp's frame.
 pub const FRAME: Operand = pointer("frame");
-/// The warp's number in its block.
+/// The warp's index in its block.
 pub const INDEX: Operand = word("index");
 /// The lanes that the warp has.
 pub const LANES: Operand = word("lanes");
-/// Where a warp is resumed.
+/// The number of the resume point.
 pub const AT: Operand = word("at");
-/// The parameters' address.
+/// The address of the parameters.
 pub const PARAMS: Operand = address("params");
 /// The address of the block's shared memory.
 pub const SHARED: Operand = address("shared");
@@ -35,20 +36,20 @@ pub const IMAGE: Operand = address("image");
 /// The address of the first thread's local memory.
 pub const LOCAL: Operand = address("local");
 
-/// Bytes of local memory a thread, where the launch decides them.
+/// Bytes of local memory per thread, if the launch decides.
 pub const LOCAL_SIZE: Operand = address("local.size");
-/// How far each lane's local memory lies behind the first lane's, likewise.
+/// Each lane's offset from the first lane's local memory, if the launch decides.
 pub const LOCAL_STEPS: Operand = Operand::local(Type::ADDRESSES, Name::of("local.steps"));
 
 /// The slot of the lanes that have not ended.
 pub const LIVE: Name = Name::of("live");
 /// In the per-lane mode: the lanes that ran in this sweep.
 pub const RAN: Name = Name::of("ran");
-/// Those that only went round a loop that waits.
+/// In the per-lane mode: the lanes that only went round loops that wait.
 pub const SPUN: Name = Name::of("spun");
-/// Whether members of an operation are no longer waited for.
+/// In the per-lane mode: whether operations no longer wait for missing members.
 pub const FORCE: Name = Name::of("force");
-/// The lanes that may still meet at an operation.
+/// In the per-lane mode: the lanes that may still meet at an operation.
 pub const LEFT: Name = Name::of("left");
 
 /// The slot of a value: its scalar or its vector.
@@ -91,19 +92,19 @@ pub const fn body(block: usize) -> Name {
     Name::numbered("body", block)
 }
 
-/// The label where a warp is resumed.
+/// The label of a resume point.
 pub const fn resume(number: usize) -> Name {
     Name::numbered("resume", number)
 }
 
-/// The label where a function begins its work.
+/// The first label of a function.
 pub const START: Name = Name::of("start");
 /// The label where a warp has ended.
 pub const DONE: Name = Name::of("done");
 /// The label where a warp ends after a fault.
 pub const FAULT: Name = Name::of("fault");
 
-/// Bytes that may always be read.
+/// Bytes that are always readable.
 pub const SAFE: Name = Name::of("safe");
 /// The function that reports a misaligned address.
 pub const MISALIGNED: Name = Name::of("misaligned");

@@ -1,8 +1,9 @@
-//! Which f32 values may hold any NaN for now.
+//! Finds the f32 values that may temporarily hold any NaN.
 //!
-//! NVIDIA's f32 arithmetic has one NaN, x86's has many. To put the one in after every operation would triple the cost of a sum, and most
-//! values only feed other f32 operations, to which all NaNs are the same. So results, and what merges nothing but them, are left as the
-//! processor gives them (*raw*), and the one NaN is put in where another operation looks at the bits.
+//! NVIDIA's f32 arithmetic produces a single NaN, x86's many. Canonicalising after every operation would
+//! triple the cost of an addition, and most values only feed other f32 operations, to which all NaNs are
+//! equal. So such results, and the values that only merge them, stay as the processor produces them (*raw*).
+//! They are canonicalised where another operation reads their bits.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use wave::{Function, Inst, Ty, Value};
 
 use super::cfg::Cfg;
 
-/// Whether the operation's result is a number of f32 whose NaN is always the canonical one.
+/// Whether the operation's result is an f32 whose NaN is always the canonical one.
 pub fn makes(op: &Op) -> bool {
     match op {
         Op::Float(_, mode) | Op::Fma(mode) | Op::FloatUn(_, mode) => mode.fmt == Fmt::F32,
@@ -22,7 +23,7 @@ pub fn makes(op: &Op) -> bool {
     }
 }
 
-/// Whether all NaNs are the same to the operation.
+/// Whether the operation treats all NaNs alike.
 pub fn tolerates(op: &Op) -> bool {
     match op {
         Op::FloatCmp { fmt, .. } => *fmt == Fmt::F32,
@@ -32,7 +33,7 @@ pub fn tolerates(op: &Op) -> bool {
     }
 }
 
-/// The operands that a selection chooses from, if the instruction is one of i32.
+/// The operands that an i32 select chooses from; `None` for other instructions.
 fn choices(inst: &Inst) -> Option<&[Value]> {
     matches!(inst.op, Op::Select(Ty::I32)).then(|| inst.args.get(1..)).flatten()
 }
@@ -41,9 +42,9 @@ fn choices(inst: &Inst) -> Option<&[Value]> {
 pub fn raw(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
     let insts = || cfg.order.iter().flat_map(|&b| &func.blocks[b].insts);
     let mut raw = BTreeSet::new();
-    // Constants that are no NaN do not tell a raw value from another.
+    // Constants that are not NaN; they are the same raw or exact.
     let mut plain = BTreeSet::new();
-    // Parameters and selections with what they may become.
+    // Block parameters and selects, with their possible values.
     let mut merges: Vec<(Value, Vec<Value>)> = Vec::new();
     for inst in insts() {
         let Some(&r) = inst.results.first() else { continue };
@@ -66,7 +67,7 @@ pub fn raw(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
             merges.push((p, from.collect()));
         }
     }
-    // All merges are raw until one of their parts is seen not to be.
+    // Start by assuming that all merges are raw, and remove those with an operand that is not.
     raw.extend(merges.iter().map(|m| m.0));
     loop {
         let bad: Vec<Value> = merges
@@ -81,7 +82,7 @@ pub fn raw(func: &Function, cfg: &Cfg) -> BTreeSet<Value> {
             raw.remove(v);
         });
     }
-    // Merges of constants alone need no care.
+    // Merges of constants alone need no canonicalisation: keep those that a raw result reaches.
     let mut fed: BTreeSet<Value> =
         insts().filter(|i| makes(&i.op)).flat_map(|i| i.results.iter().copied()).collect();
     loop {

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use wave::abi::{BlockCtx, Runtime, WarpCtx};
 
-/// The offset of one of the three words of a field such as [`CTAID`]: x, y, z.
+/// The offset of x, y or z in a field of three words such as [`CTAID`].
 pub const fn axis(field: usize, axis: usize) -> usize {
     field + axis * size_of::<u32>()
 }

@@ -1,8 +1,9 @@
-//! Operations of many instructions as calls, where a kernel has much of them.
+//! Outlines long operations into functions in large kernels.
 //!
-//! LLVM's time grows with the instructions that it sees, and faster than they do. A conversion between narrow floats is dozens for each of
-//! the vectors that hold a warp's lanes; of a large kernel it is compiled once, as a function beside it, and called. Values in registers are saved
-//! around a call, which is little beside so many instructions.
+//! LLVM's compile time grows superlinearly with the number of instructions. A conversion between narrow
+//! floats takes dozens of them for each of the vectors that hold a warp's lanes. In a large kernel each such
+//! operation is compiled once, as an outlined function, and called. The values in registers are spilled
+//! around the call, which costs little compared with so many instructions.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -17,33 +18,34 @@ use crate::ir::{
 };
 use crate::lanewise;
 
-/// An operation, those of its operands that are literals, and whether its result may be any NaN.
+/// An operation, its operands that are constants, and whether its result may be any NaN.
 type Key = (Op, Vec<Option<Operand>>, bool);
 
-/// The name of a function, and the types that it returns.
+/// The name of a function and its return types.
 type Signed = (Name, Rc<[Type]>);
 
-/// The functions of a kernel.
+/// The outlined functions of a kernel.
 #[derive(Debug, Default)]
 pub struct Outlined {
-    /// Instructions from which an operation is a call; `None`: never.
+    /// Minimum number of instructions of an outlined operation; `None` outlines nothing.
     from: Option<usize>,
-    /// The name and the results' types of each operation that is one; `None` of those that are not.
+    /// The function of each operation that has been seen; `None` if it is not outlined.
     known: HashMap<Key, Option<Signed>>,
-    /// Types of values that a function writes under a mask.
+    /// Types for which there is a function that stores a vector under a mask.
     kept: BTreeSet<Ty>,
-    /// Whether there is a function that looks at lanes' addresses.
+    /// Whether the function that tests the lanes' addresses has been emitted.
     tests_lanes: bool,
 }
 
 impl Outlined {
-    /// For a kernel in which operations of so many instructions are calls.
+    /// For a kernel that outlines operations of at least this many instructions.
     pub fn from(instructions: Option<usize>) -> Outlined {
         Outlined { from: instructions, ..Outlined::default() }
     }
 }
 
-/// What LLVM is told of each: it is there so that LLVM sees it once.
+/// The attributes of outlined functions. They must not be inlined: their purpose is that LLVM sees the code
+/// once.
 const ATTRIBUTES: Attributes = Attributes {
     internal: true,
     always_inline: false,
@@ -59,8 +61,9 @@ const fn parameter(ty: Type, word: &'static str) -> (Parameter, Operand) {
 }
 
 impl Kernel<'_> {
-    /// Writes a value to its slot in the frame under a mask by a call, where that is less for LLVM: AVX2 has no masks, so that each use of one
-    /// spreads it over vectors of the value's width. Whether it did.
+    /// Writes a value to its frame slot under a mask by a call, if that is cheaper to compile. AVX2 has no
+    /// mask registers, so each use of a mask expands it to vectors of the value's width. Returns whether it
+    /// emitted the call.
     pub fn kept_by_call(&mut self, v: Value, new: Operand, mask: Operand) -> bool {
         let ty = self.func_ty(v);
         let fits = matches!(ty, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64);
@@ -77,7 +80,7 @@ impl Kernel<'_> {
         true
     }
 
-    /// Writes the function that writes a vector to a slot under a mask.
+    /// Emits the function that writes a vector to a slot under a mask.
     fn keep(&mut self, name: Name, ty: Ty) {
         let t = Type::vector(ty);
         let (slot_parameter, slot) = parameter(Type::PTR, "slot");
@@ -85,7 +88,7 @@ impl Kernel<'_> {
         let (bits_parameter, bits) = parameter(Type::I32, "bits");
         let outer = self.out.ir.begin();
         let mask = self.out.ir.mask(bits);
-        // Slots have the alignment that the frame has.
+        // Slots are aligned as the frame is.
         let access = Access::aligned((LANES as u32 * ty.bytes()).min(64));
         let old = self.out.ir.load_as(t, slot, access);
         let kept = self.out.ir.select(mask, new, old);
@@ -102,7 +105,8 @@ impl Kernel<'_> {
         });
     }
 
-    /// The lanes in hand whose addresses have any of these bits, by a call where operations are calls and masks words.
+    /// The active lanes whose addresses have any of these bits set, by a call if operations are outlined and
+    /// masks are words.
     pub fn lanes_with_by_call(&mut self, addresses: Operand, bits: i64) -> Option<Operand> {
         self.out.outlined.from.filter(|_| self.facts.in_frame)?;
         let mask = self.out.ir.word_of(self.cursor.mask)?;
@@ -137,7 +141,7 @@ impl Kernel<'_> {
         });
     }
 
-    /// The results of an operation on vectors, of a call where it is one.
+    /// The results of an operation on vectors, by a call if it is outlined.
     pub fn on_vectors(&mut self, inst: &Inst, raw: bool, args: &[Operand]) -> Result<Vec<Operand>> {
         let Some(from) = self.out.outlined.from else {
             return Ok(lanewise::emit(&mut self.any_nan(Lanes::Warp, raw), &inst.op, args)?);
@@ -161,8 +165,8 @@ impl Kernel<'_> {
         Ok((0..count).map(|i| self.out.ir.part(&all, i)).collect())
     }
 
-    /// Writes an operation as a function if it has at least `from` instructions; its name and the types that it
-    /// returns.
+    /// Outlines an operation if it takes at least `from` instructions. Returns the function's name and return
+    /// types.
     fn outline(&mut self, inst: &Inst, raw: bool, args: &[Operand], from: usize) -> Result<Option<Signed>> {
         let mut parameters = Vec::new();
         let mut operands = Vec::new();
@@ -186,7 +190,7 @@ impl Kernel<'_> {
         done?;
         let Some(types) = returns else { return Ok(None) };
         let name = Name::numbered("outlined", self.out.outlined.known.len());
-        // Constants in memory are read by loads, as far as LLVM is told.
+        // LLVM counts loads of constants from memory as reads.
         let touches = |b: &Block| b.insts.iter().any(|i| i.op.effect() != Effect::None);
         let no_memory = !blocks.iter().any(touches);
         self.out.ir.module.functions.push(Function {
@@ -203,7 +207,7 @@ impl Kernel<'_> {
         Ok(Some((name, types)))
     }
 
-    /// Returns an operation's results; their types.
+    /// Returns an operation's results from the function, and gives their types.
     fn return_all(&mut self, results: &[Operand]) -> Rc<[Type]> {
         if let [one] = results {
             self.out.ir.ret(*one);

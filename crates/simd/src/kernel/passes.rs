@@ -1,7 +1,7 @@
-//! The passes over a kernel's wave IR on its way to vectors, by name and in their order.
+//! The passes over a kernel's wave IR before emission, by name and in order.
 //!
-//! Every kernel goes through [`FIRST`]. Then it goes through [`TOGETHER`], and where its lanes cannot be kept
-//! together, through [`APART`] instead.
+//! Every kernel runs through [`FIRST`], then through [`TOGETHER`]. If it cannot be linearised, it runs
+//! through [`APART`] instead.
 
 use wave::op::{Op, SReg};
 use wave::range::Ranges;
@@ -12,17 +12,17 @@ use super::rendezvous::Waits;
 use super::uniformity::{self, Specialisation, Uniformity};
 use super::{Result, Unsupported, ahead, rendezvous, rounds, spin, stop, tidy};
 
-/// A pass of this crate's lists.
+/// A pass of these lists.
 pub type Pass = wave::pass::Pass<Work, Unsupported>;
 
 type Run = fn(&Module, &mut Work, &mut Function) -> Result<()>;
 
-/// A pass after which the verifier's rules hold.
+/// A pass whose result satisfies the verifier.
 const fn pass(name: &'static str, about: &'static str, run: Run) -> Pass {
     Pass { name, about, run, verified: true }
 }
 
-/// For every kernel, once.
+/// Passes for every kernel, run once.
 pub const FIRST: &[Pass] = &[
     pass("inline", "inlines calls", inline),
     pass("recurse", "turns recursive calls into jumps", recurse),
@@ -31,7 +31,7 @@ pub const FIRST: &[Pass] = &[
     pass("unreachable", "empties blocks that nothing leads to", unreachable),
 ];
 
-/// For lanes that run together where their ways meet.
+/// Passes for the linearised form.
 pub const TOGETHER: &[Pass] = &[
     pass("copies", "removes block parameters that are copies", copies),
     pass("one-way-back", "gives each loop one back edge", one_way_back),
@@ -42,30 +42,30 @@ pub const TOGETHER: &[Pass] = &[
     pass("prefetch", "prefetches loads that move far each round", prefetch),
 ];
 
-/// For lanes that each go on for themselves.
+/// Passes for the per-lane mode.
 pub const APART: &[Pass] = &[
     pass("copies", "removes block parameters that are copies", copies_apart),
     pass("yields", "lets other warps run in loops that wait", yields_apart),
-    // One block for several places: definitions no longer dominate their uses.
+    // Several places share one block, so definitions no longer dominate their uses.
     Pass {
         verified: false,
         ..pass("meetings", "gives operations at which lanes wait blocks of their own", meetings)
     },
 ];
 
-/// What passes know beside the function, and what they leave for those that follow.
+/// The passes' input besides the function, and their results for later passes.
 pub struct Work {
     kernel: FuncId,
     spec: Specialisation,
-    /// The graph, as long as it holds.
+    /// The control-flow graph while it is valid.
     cfg: Option<Cfg>,
-    /// The analyses, as long as they hold.
+    /// The analyses while they are valid.
     facts: Option<Analyses>,
-    /// Where lanes wait, once [`APART`] is done.
+    /// Where lanes wait; set by [`APART`].
     pub waits: Waits,
 }
 
-/// What is known of a function.
+/// The analyses of a function.
 pub struct Analyses {
     pub cfg: Cfg,
     pub uniformity: Uniformity,
@@ -73,7 +73,7 @@ pub struct Analyses {
 }
 
 impl Analyses {
-    /// Analyses a function whose lanes run together.
+    /// Analyses a function for the linearised form.
     pub fn of(func: &Function, spec: &Specialisation) -> Result<Analyses> {
         let cfg = Cfg::new(func).map_err(|e| Unsupported(e.into()))?;
         let ranges = Ranges::of(func, &|reg| uniformity::register(reg, spec));
@@ -83,7 +83,7 @@ impl Analyses {
 }
 
 impl Work {
-    /// For a kernel that has been through no pass of the list.
+    /// The state before the first pass.
     pub fn new(kernel: FuncId, spec: Specialisation) -> Work {
         Work { kernel, spec, cfg: None, facts: None, waits: Waits::default() }
     }
@@ -96,7 +96,7 @@ impl Work {
         Ok(self.cfg.insert(cfg))
     }
 
-    /// What is known of the function after [`TOGETHER`].
+    /// The analyses of the function after [`TOGETHER`].
     pub fn analyses(&mut self, func: &Function) -> Result<Analyses> {
         match self.facts.take() {
             Some(facts) => Ok(facts),
@@ -132,7 +132,7 @@ fn fold(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     Ok(())
 }
 
-/// What a block that is its whole cluster reads of the cluster, as far as it is always the same.
+/// The constant value of a cluster register for a block that is its whole cluster, if it has one.
 fn alone(reg: SReg) -> Option<u128> {
     match reg {
         SReg::ClusterCtaidX | SReg::ClusterCtaidY | SReg::ClusterCtaidZ => Some(0),
@@ -201,7 +201,7 @@ fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 }
 
 fn copies_apart(_: &Module, _: &mut Work, func: &mut Function) -> Result<()> {
-    // Each lane has values of its own, also those that it takes along out of a loop.
+    // Each lane has its own values, including those that it carries out of a loop.
     let cfg = Cfg::of_any_shape(func);
     tidy::without_copies(func, &cfg);
     Ok(())

@@ -1,14 +1,15 @@
-//! Blocks of their own for operations at which lanes wait for others, for the per-lane mode.
+//! Gives operations at which lanes wait for others blocks of their own, for the per-lane mode.
 //!
-//! A `.sync` operation waits for all its members to execute the same operation, and they may do so at different places of the text. So places
-//! with the same operation become one block: operands arrive as parameters, and a number says where each lane goes on.
+//! A `.sync` operation waits until all its members execute the same operation, possibly at different places
+//! in the code. So all places with the same operation share one block. Operands become parameters, and a
+//! number says where each lane continues.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use wave::op::Op;
 use wave::{Block, BlockCall, BlockData, Function, Inst, Terminator, Ty, Value};
 
-/// The operand that names the lanes an operation waits for.
+/// The index of the operand that names the lanes an operation waits for.
 pub fn members_operand(op: &Op) -> Option<usize> {
     match op {
         Op::Matrix(matrix) => Some(matrix.operands().len()),
@@ -22,9 +23,9 @@ pub fn members_operand(op: &Op) -> Option<usize> {
 /// Blocks where lanes wait.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    /// Blocks that hold an operation between lanes, which runs where its members have come.
+    /// Blocks with an operation between lanes, which runs once its members have arrived.
     pub meetings: BTreeSet<usize>,
-    /// Blocks that hold nothing but a barrier or a sleep: lanes stay there until the warp stops.
+    /// Blocks that consist of a barrier or a sleep: lanes stay there until the warp stops.
     pub stops: BTreeSet<usize>,
 }
 
@@ -33,8 +34,8 @@ impl Waits {
     pub const NONE: Waits = Waits { meetings: BTreeSet::new(), stops: BTreeSet::new() };
 }
 
-/// Gives every operation that lanes wait at a block of its own. The result is not in SSA form where places were joined: a value may be used where
-/// its definition does not dominate. Each lane still has come through the definition.
+/// Gives every operation that waits for lanes a block of its own. Where places were joined, the result is not
+/// in SSA form: a definition may not dominate its use, but each lane has executed the definition.
 pub fn isolate(func: &mut Function) -> Waits {
     let stops = |op: &Op| op.suspends() && !matches!(op, Op::Yield);
     let mut waits = Waits::default();
@@ -60,7 +61,7 @@ pub fn isolate(func: &mut Function) -> Waits {
     waits
 }
 
-/// Moves the instructions from `at` on to a new block behind.
+/// Splits a block: moves its instructions from `at` on to a new block.
 fn split(func: &mut Function, b: usize, at: usize) {
     let next = Block(func.blocks.len() as u32);
     let data = &mut func.blocks[b];
@@ -71,7 +72,7 @@ fn split(func: &mut Function, b: usize, at: usize) {
     func.blocks.push(BlockData { params: vec![], insts, term, term_loc });
 }
 
-/// Makes one block of the places with the same operation.
+/// Joins the places with the same operation into one block.
 fn join(func: &mut Function, waits: &mut Waits) {
     let constants: BTreeMap<Value, u128> = func
         .blocks
@@ -94,7 +95,7 @@ fn join(func: &mut Function, waits: &mut Waits) {
             places.iter().filter_map(|&b| func.blocks[b].insts.first()?.args.get(at).copied()).collect()
         };
         let mut insts = Vec::new();
-        // Operands that are the same constant everywhere stay one.
+        // Operands that are the same constant everywhere need no parameter.
         let mut handed = Vec::new();
         let mut args = inst.args.clone();
         for (at, arg) in args.iter_mut().enumerate() {

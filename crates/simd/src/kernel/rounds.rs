@@ -1,8 +1,8 @@
-//! Loops that run for the same number of rounds in all lanes, where only the run can show it.
+//! Versions loops whose trip count is the same in all lanes, which only a test at run time can show.
 //!
-//! When each thread computes how many rounds its loop takes, often by a division, the compiler has to assume
-//! that the lanes differ. In nearly every warp they do not. Such a loop is compiled twice: one copy for lanes
-//! that agree on the number, where it is uniform, and one for lanes that disagree. A test before the loop
+//! If each thread computes the trip count of a loop, often by a division, the compiler must assume that the
+//! lanes differ. In nearly every warp they do not. Such a loop is compiled twice: one copy for lanes that
+//! agree on the count, in which the loop is uniform, and one for lanes that disagree. A test before the loop
 //! chooses.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,12 +16,12 @@ use super::spin::Made;
 use super::tidy;
 use super::uniformity::Uniformity;
 
-/// Operations that are worth having twice.
+/// Maximum number of operations that are duplicated.
 const MOST: usize = 600;
 
 /// The function with a second copy of its divergent loops, for lanes that agree on the value that decides the
-/// number of rounds. `None` if no single value decides it. Only the new function's uniformity tell whether the
-/// copy is worth having, see [`gains`].
+/// trip count. `None` if no single value decides it. Whether the copy pays is known only from the new
+/// function's uniformity, see [`gains`].
 pub fn for_one_number(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> Option<Function> {
     let made = Made::new(func, cfg);
     let divergent: Vec<&Loop> =
@@ -45,11 +45,11 @@ pub fn for_one_number(func: &Function, cfg: &Cfg, uniformity: &Uniformity) -> Op
     Some(twice(func, cfg, &region, root))
 }
 
-/// Where a value is made: the place of its block in the order, and in the block, parameters first.
+/// A point in the code: the position of its block in the order, and the index in the block, parameters first.
 type Place = (usize, usize);
 
-/// The values computed outside a loop that differ between lanes and decide how many rounds it takes, by their
-/// places. `None` if the number also depends on what the loop itself reads, or on no such value.
+/// The divergent values defined outside a loop that decide its trip count, with their points of definition.
+/// `None` if the count also depends on what the loop itself reads, or on no such value.
 fn outside(
     func: &Function,
     cfg: &Cfg,
@@ -86,13 +86,13 @@ fn outside(
     (!found.is_empty()).then_some(found)
 }
 
-/// What is copied: the end of a block from one instruction on, the blocks between it and the loops, and the
-/// loops.
+/// The region that is copied: the end of a block from one instruction on, the blocks between it and the
+/// loops, and the loops.
 struct Region {
     block: usize,
     split: usize,
     blocks: Vec<usize>,
-    /// The block that all ways out lead to, if there is one and nothing else leads to it.
+    /// The only block that the exits lead to, if there is one and it has no other predecessors.
     exit: Option<usize>,
 }
 
@@ -196,7 +196,7 @@ fn twice(func: &Function, cfg: &Cfg, region: &Region, root: Value) -> Function {
     func
 }
 
-/// The value that the active lanes agree on, as a uniform one: the conjunction of all of them.
+/// The value that the active lanes agree on, as a uniform value: the conjunction of all their values.
 fn agreed(b: &mut Builder, v: Value, members: Value, ty: Ty) -> Value {
     let all = |b: &mut Builder, v: Value| b.emit1(Op::Redux(ReduxOp::And), &[v, members]);
     if ty == Ty::I32 {
@@ -214,8 +214,8 @@ fn agreed(b: &mut Builder, v: Value, members: Value, ty: Ty) -> Value {
     b.int(IntOp::Or, low, high)
 }
 
-/// Passes values that `blocks` define and later code uses on as parameters of `exit`, which all ways out go
-/// through.
+/// Passes values that `blocks` define and later code uses through parameters of `exit`, the region's only
+/// exit.
 fn hand_out(func: &mut Function, cfg: &Cfg, blocks: &[usize], exit: usize) {
     let within: BTreeSet<usize> = blocks.iter().copied().collect();
     let outer: Vec<usize> =
@@ -247,7 +247,7 @@ fn hand_out(func: &mut Function, cfg: &Cfg, blocks: &[usize], exit: usize) {
     }
 }
 
-/// Whether copying paid: the new function has fewer than twice the divergent loops, so some of the copies are
+/// Whether copying paid: the new function has fewer than twice as many divergent loops, so some copies are
 /// uniform.
 pub fn gains(before: &Uniformity, after: &Uniformity) -> bool {
     let loops = |s: &Uniformity| s.divergent_loop.iter().filter(|d| **d).count();

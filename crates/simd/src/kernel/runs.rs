@@ -1,7 +1,7 @@
-//! Rows that may be broken: the slow way behind a guard.
+//! Broken rows: the slow path of a guarded row.
 //!
-//! Where an index wraps inside a warp, or a group's row does, the lanes' elements still lie in a few runs. Each round takes the lowest lane
-//! left, and with it all lanes whose element lies where the row through that lane's would have it.
+//! If an index or a group's row wraps inside a warp, the lanes' elements still form a few runs. Each round
+//! takes the lowest lane left and all lanes whose elements lie in the row through that lane's element.
 
 use wave::{LANES, Ty};
 
@@ -10,7 +10,8 @@ use super::memory::Access;
 use crate::ir::{Bin, Cast, Cmp, Operand, Type};
 
 impl Kernel<'_> {
-    /// Goes through the runs of `addresses`; `body` gets where lane 0's element would lie, and the mask of the lanes in the run.
+    /// Loops over the runs of `addresses`. `body` gets the address where lane 0's element would lie, and the
+    /// mask of the run's lanes.
     fn each_run(&mut self, a: Access, addresses: Operand, body: impl FnOnce(&mut Self, Operand, Operand)) {
         let stride = a.size();
         let left = self.scratch(Type::I32);
@@ -49,7 +50,7 @@ impl Kernel<'_> {
         self.out.ir.shuffle(run, None, list)
     }
 
-    /// Loads element by element of each lane's run.
+    /// Loads element by element, run by run.
     pub fn load_runs(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
         let t = Type::vector(a.ty);
         let slots: Vec<Operand> = (0..a.count).map(|_| self.scratch(t)).collect();
@@ -70,7 +71,7 @@ impl Kernel<'_> {
         slots.iter().map(|s| self.out.ir.load(t, *s)).collect()
     }
 
-    /// Stores likewise.
+    /// Stores element by element, run by run.
     pub fn store_runs(&mut self, a: Access, addresses: Operand, values: &[Operand]) {
         let row = self.interleave(a, values, 0, LANES);
         self.each_run(a, addresses, |k, base, run| {

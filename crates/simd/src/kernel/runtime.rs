@@ -1,4 +1,4 @@
-//! Calls of the runtime: what the code of one warp leaves to Rust.
+//! Calls of the runtime: operations of a warp that are implemented in Rust.
 
 use wave::op::Builtin;
 use wave::{Inst, LANES, Ty};
@@ -9,13 +9,13 @@ use super::{Kernel, Result, offset};
 use crate::ir::{Callee, Cast, Cmp, Lanes, Operand, Type};
 
 impl Kernel<'_> {
-    /// Calls one of the runtime's own functions.
+    /// Calls one of the runtime's built-in functions.
     pub fn builtin(&mut self, inst: &Inst, which: Builtin) -> Result<()> {
         let number = Builtin::ALL.iter().position(|&b| b == which).unwrap_or(0);
         self.call_runtime(inst, number as u32)
     }
 
-    /// Calls the runtime with operands as arrays of 32.
+    /// Calls the runtime with each operand as an array of 32 elements.
     pub fn call_runtime(&mut self, inst: &Inst, number: u32) -> Result<()> {
         let words = |values: usize| values.max(1) * LANES;
         let args = self.room("args", 0, Type::I64, words(inst.args.len()));

@@ -1,4 +1,4 @@
-//! Special registers: where a thread stands in its block, its grid and its cluster.
+//! Special registers: the position of a thread in its block, grid and cluster.
 
 use wave::op::SReg;
 use wave::{Inst, LANES, Ty};
@@ -49,7 +49,7 @@ impl Kernel<'_> {
                 }
             }
             SReg::LaneId if variation.is_pattern() => Rep::Pattern { base: Operand::i32(0), guarded: None },
-            // Read in a loop that lanes leave at different times, and used behind it.
+            // Needed if it is read in a loop with divergent exits and used after it.
             SReg::LaneId => Rep::Vector(self.out.ir.lane_numbers()),
             SReg::NtidX => Rep::Uniform(Operand::i32(i64::from(nx))),
             SReg::NtidY => Rep::Uniform(Operand::i32(i64::from(ny))),

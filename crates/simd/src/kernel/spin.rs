@@ -1,8 +1,9 @@
-//! Loops that wait for somebody else: other warps must run meanwhile.
+//! Finds loops that wait for another thread, so that other warps run meanwhile.
 //!
-//! A loop waits if its way out depends on what it reads anew from memory that others write: an ordered load, a lock taken by exchange or
-//! by comparing with something fixed, a read by an atomic that changes nothing. A loop that tries again because its own compare-and-swap came
-//! too late does not wait: some lane has got on.
+//! A loop waits if its exit condition depends on memory that others write and that it reads again in each
+//! round: by an ordered load, by a lock acquired with an exchange or a comparison with a fixed value, or by
+//! an atomic that changes nothing. A loop that retries its own failed compare-and-swap does not wait: some
+//! other lane has made progress.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use wave::{Function, Inst, Value};
 
 use super::cfg::{Cfg, Loop};
 
-/// Puts [`Op::Yield`] before the back edges of loops that wait; which blocks got one.
+/// Inserts [`Op::Yield`] before the back edges of loops that wait. Returns the blocks that got one.
 pub fn mark(func: &mut Function, cfg: &Cfg) -> Vec<usize> {
     let made = Made::new(func, cfg);
     let waiting: Vec<&Loop> = cfg.loops.iter().filter(|l| waits(func, cfg, &made, l)).collect();
@@ -27,9 +28,9 @@ pub fn mark(func: &mut Function, cfg: &Cfg) -> Vec<usize> {
     blocks.into_iter().collect()
 }
 
-/// Where values are made.
+/// Where values are defined.
 pub(super) struct Made {
-    /// By value: the block, and the place in it; of a parameter, the place behind the instructions.
+    /// By value: the block and the index in it. For a parameter the index follows the instructions.
     places: Vec<Option<(usize, usize)>>,
 }
 
@@ -46,18 +47,19 @@ impl Made {
         Made { places }
     }
 
-    /// The block, and the place in it; of a parameter, its number more than there are instructions.
+    /// The block and the index in it. For a parameter, the index is its number plus the number of
+    /// instructions.
     pub(super) fn place(&self, v: Value) -> Option<(usize, usize)> {
         self.places[v.index()]
     }
 
-    /// The instruction that makes a value; `None` for parameters.
+    /// The instruction that defines a value; `None` for parameters.
     pub(super) fn inst<'f>(&self, func: &'f Function, v: Value) -> Option<&'f Inst> {
         let (b, at) = self.place(v)?;
         func.blocks[b].insts.get(at)
     }
 
-    /// The block of a loop where a value is made, and the instruction that makes it or the parameter that it is.
+    /// If a value is defined inside a loop: the block, and the instruction or the parameter number.
     fn inside<'f>(&self, func: &'f Function, l: &Loop, v: Value) -> Option<(usize, Result<&'f Inst, usize>)> {
         let (b, at) = self.places[v.index()].filter(|(b, _)| l.contains[*b])?;
         let insts = &func.blocks[b].insts;
@@ -65,12 +67,12 @@ impl Made {
     }
 }
 
-/// Whether a function reads anything anew that others write, so that loops may wait for it.
+/// Whether a function rereads anything that others write, so that its loops may wait for it.
 pub fn may_wait(func: &Function) -> bool {
     func.blocks.iter().flat_map(|b| &b.insts).any(reads_others)
 }
 
-/// An ordered load, or an atomic.
+/// Whether an instruction is an ordered load or an atomic.
 fn reads_others(inst: &Inst) -> bool {
     match inst.op {
         Op::Load { mem, .. } => mem.order != Order::Weak,
@@ -111,7 +113,8 @@ impl Made {
     }
 }
 
-/// Whether a value depends on nothing that changes in the loop: on no parameter of its blocks, and on nothing read in it.
+/// Whether a value is loop-invariant: it depends on no parameter of the loop's blocks and on nothing read in
+/// the loop.
 fn fixed(func: &Function, cfg: &Cfg, made: &Made, l: &Loop, v: Value) -> bool {
     slice(func, cfg, made, l, vec![v]).into_iter().all(|v| match made.inside(func, l, v) {
         Some((_, Ok(inst))) => inst.op.is_pure(),
@@ -120,7 +123,8 @@ fn fixed(func: &Function, cfg: &Cfg, made: &Made, l: &Loop, v: Value) -> bool {
     })
 }
 
-/// Everything inside the loop that the values depend on, by data and by the branches that choose between data; and what that depends on outside.
+/// The backward slice of the values inside the loop, by data and by the branches that select the data; and
+/// the outside values that it uses.
 fn slice(func: &Function, cfg: &Cfg, made: &Made, l: &Loop, mut todo: Vec<Value>) -> BTreeSet<Value> {
     let mut seen = BTreeSet::new();
     while let Some(v) = todo.pop() {

@@ -1,8 +1,8 @@
-//! Compiled code that takes all warps of a block from barrier to barrier.
+//! Compiled code that runs all warps of a block from barrier to barrier.
 //!
-//! In most kernels with barriers, all warps of a block arrive at the same one. A loop over the warps then
-//! runs, for each stop, a copy of the code that follows it, without a call for each warp. If a warp stops in
-//! another way, the loop returns its number and the scheduler goes on from there.
+//! In most kernels with barriers, all warps of a block arrive at the same one. For each stop, a loop over the
+//! warps runs a copy of the code that follows it, without a call per warp. If a warp stops in another way,
+//! the loop returns its number and the scheduler takes over.
 
 use std::collections::BTreeSet;
 
@@ -18,17 +18,18 @@ use crate::ir::{
     Parameter, Signature, Type,
 };
 
-/// Bytes of all copies together, at most, before LLVM removes what each cannot reach.
+/// Maximum size in bytes of all copies together, before LLVM removes what each cannot reach.
 const MOST: usize = 1 << 20;
 
 /// The kernel's code, which both entry points inline.
 pub const BODY: Name = Name::of("body");
 
-/// The function that says whether a warp is at the first warp's barrier.
+/// The function that tests whether a warp is at the first warp's barrier.
 const ARRIVED: Name = Name::of("arrived");
 
 impl Kernel<'_> {
-    /// Whether the kernel gets such a loop: it stops, and a copy of its code for each stop is not too much.
+    /// Whether the kernel gets this entry point: it has stops, and a copy of its code for each stop is not
+    /// too large.
     pub fn sweeps(&self) -> bool {
         self.facts.suspends
             && !self.facts.in_frame
@@ -37,10 +38,10 @@ impl Kernel<'_> {
             && self.out.ir.bytes() * (self.out.resumes + 2) <= MOST
     }
 
-    /// The loop, as text to append to the module: a function with four arguments: the warps, how many there are,
-    /// where to store the number of the running warp, and the flag that says that the launch has failed. The lower
-    /// half of its answer is the warp that stopped in another way and the upper half how it stopped; or, after a
-    /// failure elsewhere, the number of warps.
+    /// The loop, as text to append to the module. The function takes four arguments: the warps, their number,
+    /// where to store the number of the running warp, and the flag that the launch has failed. In its result,
+    /// the lower half is the warp that stopped in another way and the upper half how it stopped. After a
+    /// failure elsewhere the result is the number of warps.
     pub fn sweep(&mut self) -> String {
         let mut functions = vec![self.loop_over_warps(), self.arrived()];
         if self.facts.flushes {
@@ -49,7 +50,7 @@ impl Kernel<'_> {
             functions.push(outside);
         }
         let mut text = String::new();
-        // What they declare, the module declares.
+        // Skip what the module declares already.
         let mut declared = BTreeSet::new();
         for function in &functions {
             self.out.ir.module.function(function, &mut text, &mut declared);
@@ -139,7 +140,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Whether all live lanes of a warp are at the first warp's barrier, and it waits for the whole block.
+    /// Whether all live lanes of a warp are at the first warp's barrier and wait for the whole block.
     fn arrived(&mut self) -> Function {
         let parameters = [(Type::PTR, "warp"), (Type::PTR, "first"), (Type::I32, "code")];
         let [warp, first, code] = parameters.map(|(ty, word)| Operand::local(ty, Name::of(word)));

@@ -1,5 +1,5 @@
-//! What is known about each thread when compiling: values made of thread numbers and constants alone, and from them which lanes of each
-//! warp surely come to a block together.
+//! What is known about each thread at compile time: values computed from thread numbers and constants alone,
+//! and from them the lanes of each warp that reach a block together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +9,13 @@ use wave::{Inst, LANES, Terminator, Value};
 
 use super::{Facts, Kernel};
 
-/// Lanes of each warp of a block of threads.
+/// By warp of a block: a set of lanes.
 pub type Lanes = Vec<u32>;
 
 /// Values by thread of the block.
 type Values = BTreeMap<Value, Vec<u128>>;
 
-/// A special register of one thread, where it is known when compiling.
+/// A special register of one thread, if it is known at compile time.
 fn special(reg: SReg, thread: u32, [nx, ny, nz]: [u32; 3]) -> Option<u32> {
     let (nx, ny) = (nx.max(1), ny.max(1));
     let lane = thread % LANES as u32;
@@ -38,7 +38,7 @@ fn special(reg: SReg, thread: u32, [nx, ny, nz]: [u32; 3]) -> Option<u32> {
 }
 
 impl Facts<'_> {
-    /// The lanes that there are.
+    /// The lanes that exist.
     pub fn existing(&self) -> Lanes {
         let threads = self.spec.threads();
         let first = (0..threads).step_by(LANES);
@@ -47,12 +47,12 @@ impl Facts<'_> {
 }
 
 impl Kernel<'_> {
-    /// The block's threads, those of a last part of a warp rounded up.
+    /// The number of threads of the block, rounded up to whole warps.
     fn slots(&self) -> u32 {
         self.facts.spec.threads().next_multiple_of(LANES as u32)
     }
 
-    /// What an operation gives each thread, if it depends on nothing else.
+    /// The result of an operation for each thread, if it depends only on known values.
     fn known_results(&self, inst: &Inst, known: &Values) -> Option<Vec<Vec<u128>>> {
         let slots = self.slots();
         if let Op::Special(reg) = inst.op {
@@ -60,7 +60,7 @@ impl Kernel<'_> {
                 (0..slots).map(|t| special(reg, t, self.facts.spec.block).map(u128::from)).collect();
             return list.map(|l| vec![l]);
         }
-        // Compiled code may round these otherwise.
+        // Compiled code may round these differently.
         if !inst.op.is_pure() || matches!(inst.op, Op::Approx { .. }) {
             return None;
         }
@@ -75,7 +75,7 @@ impl Kernel<'_> {
         Some(results)
     }
 
-    /// Values of all conditions on which lanes part, and of the operands by which operations between lanes name them.
+    /// Values of all divergent conditions and of the operands that name members of operations between lanes.
     fn known_values(&self) -> Values {
         let mut wanted: BTreeSet<Value> = BTreeSet::new();
         let mut todo: Vec<Value> = Vec::new();
@@ -103,7 +103,7 @@ impl Kernel<'_> {
         known
     }
 
-    /// What is known about each thread.
+    /// Computes what is known about each thread.
     pub fn threads(&self) -> Threads {
         let mut later = vec![false; self.facts.func.blocks.len()];
         let mut todo: Vec<usize> = self
@@ -133,16 +133,17 @@ fn waits(inst: &Inst) -> bool {
 pub struct Threads {
     values: Values,
     together: BTreeMap<usize, Present>,
-    /// Whether lanes may still wait for others in each block or after it.
+    /// By block: whether lanes may still wait for others in it or after it.
     waits: Vec<bool>,
 }
 
 /// Lanes of each warp that are in a block at once.
 #[derive(Clone, Debug)]
 pub struct Present {
-    /// Those that may be.
+    /// Those that may be there.
     pub maybe: Lanes,
-    /// Those that are whenever any lane of their warp is; or they have ended, or end without an operation between lanes.
+    /// Those that are there whenever any lane of their warp is. Lanes that have ended, or that end without
+    /// another operation between lanes, count as well.
     pub surely: Lanes,
 }
 
@@ -152,7 +153,7 @@ impl Threads {
         self.values.get(&v).map(Vec::as_slice)
     }
 
-    /// Lanes that go from a block to its successors.
+    /// Lanes that go from a block to each of its successors.
     fn ways(&self, k: &Facts, from: usize, lanes: &Lanes) -> Vec<(usize, Lanes)> {
         let term = &k.func.blocks[from].term;
         let targets: Vec<usize> = term.targets().map(|t| t.block.index()).collect();
@@ -174,9 +175,9 @@ impl Threads {
         ways
     }
 
-    /// Lanes that are in `b`.
+    /// The lanes that are in `b`.
     pub fn present(&mut self, k: &Facts, b: usize) -> Present {
-        // From the closest block where all lanes are, downwards.
+        // Walk down from the closest dominator where all lanes are present.
         let mut way = Vec::new();
         let mut at = b;
         let mut lanes = loop {
@@ -203,8 +204,8 @@ impl Threads {
         lanes
     }
 
-    /// Of the lanes in `from`, which dominates `to`: those that may come to `to`, and those that may not, but go on to an operation between
-    /// lanes.
+    /// Of the lanes in `from`, which dominates `to`: those that may reach `to`, and those that may not but
+    /// reach an operation between lanes.
     fn parting(&self, k: &Facts, from: usize, to: usize, lanes: &Lanes) -> (Lanes, Lanes) {
         let none = vec![0; lanes.len()];
         let add = |old: &mut Lanes, new: &Lanes| old.iter_mut().zip(new).for_each(|(o, n)| *o |= n);
@@ -212,7 +213,7 @@ impl Threads {
         if k.cfg.ipdom[from] == Some(to) {
             return (lanes.clone(), missing);
         }
-        // Lanes seen in each block: all, and those that met an operation between lanes.
+        // The lanes seen in each block: all, and those that met an operation between lanes.
         let mut seen: BTreeMap<usize, (Lanes, Lanes)> = BTreeMap::new();
         let mut todo = vec![(from, lanes.clone(), none.clone())];
         while let Some((b, all, met)) = todo.pop() {

@@ -1,4 +1,4 @@
-//! Changes to a function's graph that tell more of what is uniform.
+//! Changes to the control-flow graph that expose uniform values.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use wave::{Block, BlockCall, BlockData, Function, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
 
-/// What a value stands for, through parameters that were found to be others.
+/// The value that a value stands for, after the removal of parameters.
 fn found(stands: &[Option<Value>], mut v: Value) -> Value {
     while let Some(next) = stands.get(v.index()).copied().flatten() {
         v = next;
@@ -14,8 +14,8 @@ fn found(stands: &[Option<Value>], mut v: Value) -> Value {
     v
 }
 
-/// Takes out parameters that are one and the same value on every reachable way. Where lanes come together on different ways, such a
-/// parameter would seem to differ between them.
+/// Removes parameters that have the same value on every reachable path. At a join of divergent paths such a
+/// parameter would seem to vary.
 pub fn without_copies(func: &mut Function, cfg: &Cfg) {
     let mut stands: Vec<Option<Value>> = vec![None; func.values.len()];
     let mut made = vec![0; func.values.len()];
@@ -24,7 +24,8 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
         let results = data.insts.iter().flat_map(|i| i.results.iter());
         data.params.iter().chain(results).for_each(|v| made[v.index()] = b);
     }
-    // What lanes take along out of a loop stays a parameter: inside the loop it may be one value for all lanes, outside it is not.
+    // A value that lanes carry out of a loop stays a parameter (LCSSA): it may be uniform inside the loop,
+    // but not outside.
     let leaves = |v: Value, b: usize| cfg.around(made[v.index()]).any(|(_, l)| !l.contains[b]);
     let mut changed = true;
     while changed {
@@ -67,7 +68,7 @@ pub fn without_copies(func: &mut Function, cfg: &Cfg) {
     }
 }
 
-/// Gives every loop one block that goes back to its header: lanes that end a round on different ways meet there.
+/// Gives every loop a single block with a back edge, where lanes join that end a round on different paths.
 pub fn one_way_back(func: &mut Function, cfg: &Cfg) {
     for l in &cfg.loops {
         let header = Block(l.header as u32);
@@ -92,17 +93,17 @@ pub fn one_way_back(func: &mut Function, cfg: &Cfg) {
     }
 }
 
-/// Gives what a loop makes and code behind it uses to that code as a parameter, where the loop has one way out: inside the loop the value may be
-/// one for all lanes in every round, though lanes leave in different rounds.
+/// Passes values that a loop defines and later code uses as parameters (LCSSA), if the loop has one exit.
+/// Inside the loop such a value may be uniform in every round, although lanes exit in different rounds.
 pub fn close_loops(func: &mut Function, cfg: &Cfg) {
-    // The blocks that use each value; a block may be there several times.
+    // The blocks that use each value; a block may be listed several times.
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); func.values.len()];
     for &b in &cfg.order {
         let data = &func.blocks[b];
         let uses = data.insts.iter().flat_map(|i| i.args.iter().copied()).chain(data.term.uses());
         uses.for_each(|v| users[v.index()].push(b));
     }
-    // Inner loops first: what they hand out may leave the outer ones, too.
+    // Inner loops first: the values they pass out may leave the outer ones too.
     for l in cfg.loops.iter().rev() {
         let mut exits: Vec<usize> =
             l.blocks.iter().flat_map(|&b| &cfg.succs[b]).copied().filter(|&s| !l.contains[s]).collect();
@@ -117,7 +118,7 @@ pub fn close_loops(func: &mut Function, cfg: &Cfg) {
             .flat_map(|data| data.params.iter().chain(data.insts.iter().flat_map(|i| i.results.iter())))
             .copied()
             .collect();
-        // In the order of the parameters, and by the blocks that are to use those.
+        // The values in the order of the new parameters, and by block the ones to rename.
         let mut order: Vec<Value> = Vec::new();
         let mut handed: BTreeMap<usize, BTreeMap<Value, Value>> = BTreeMap::new();
         for v in made {
@@ -147,7 +148,7 @@ pub fn close_loops(func: &mut Function, cfg: &Cfg) {
     }
 }
 
-/// Exchanges every value that a block uses.
+/// Renames every value that a block uses.
 pub fn rename(block: &mut BlockData, to: impl Fn(Value) -> Value) {
     block.insts.iter_mut().flat_map(|i| i.args.iter_mut()).for_each(|v| *v = to(*v));
     block.term.uses_mut().for_each(|v| *v = to(*v));

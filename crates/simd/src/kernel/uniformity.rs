@@ -721,8 +721,8 @@ fn keeps_guard(op: &Op) -> bool {
     }
 }
 
-/// The operand (1 or 2) of a select that is a pattern, if the other is uniform. At run time all lanes usually
-/// choose the same one.
+/// The operand (1 or 2) of a select that is a pattern, if the other is uniform. The result has the pattern's
+/// variation under the guard that all lanes choose the same operand.
 pub fn chosen_pattern(a: &[Variation]) -> Option<usize> {
     let offsets = |s: &Variation| s.group > 1 && !s.is_flat();
     match a {

@@ -8,18 +8,18 @@ use super::{Kernel, Result, Unsupported};
 use crate::ir::{Access, Bin, Cast, Cmp, Operand, Type};
 
 impl Kernel<'_> {
-    /// A value's constant, if it is one.
+    /// The constant that a value is, if any.
     fn constant(&self, v: Value) -> Option<u32> {
         self.facts.constants.get(&v).map(|&bits| bits as u32)
     }
 
-    /// The lanes in hand that an operation names, as an i32: `None` for the operand where the operation has none. Only where all lanes
-    /// name the same.
+    /// The active lanes that an operation names, as an `i32`; `operand` is `None` if the operation names
+    /// none. All lanes must name the same members.
     fn members(&mut self, operand: Option<Value>) -> Result<Operand> {
         let bits = self.mask_bits();
         let Some(v) = operand else { return Ok(bits) };
         if self.per_lane() {
-            // Only they are here.
+            // No other lanes are active here.
             return Ok(bits);
         }
         if self.constant(v) == Some(u32::MAX) {
@@ -32,7 +32,7 @@ impl Kernel<'_> {
         Ok(self.out.ir.bin(Bin::And, bits, m))
     }
 
-    /// An operation in which lanes take part together.
+    /// Emits an operation in which several lanes take part.
     pub fn convergent(&mut self, inst: &Inst) -> Result<()> {
         match &inst.op {
             Op::ActiveMask => {
@@ -102,7 +102,8 @@ impl Kernel<'_> {
         self.define(inst.results[0], Rep::Uniform(r))
     }
 
-    /// Once a distinct value: the lowest lane left gives the value, all that have it get their mask.
+    /// `match`: a loop over the distinct values. The lowest lane left provides the value, and all lanes with
+    /// that value get their mask.
     fn matching(&mut self, inst: &Inst, mode: MatchMode) -> Result<()> {
         let members = self.members(Some(inst.args[1]))?;
         let v = self.vector(inst.args[0]);
@@ -154,13 +155,13 @@ impl Kernel<'_> {
         }
     }
 
-    /// The lowest bit's number, of a mask that may be empty.
+    /// The number of the lowest set bit of a mask that may be empty.
     pub fn first_set(&mut self, mask: Operand) -> Operand {
         let n = self.out.ir.trailing_zeros(mask);
         self.out.ir.bin_int(Bin::And, n, 31)
     }
 
-    /// `shfl` by the manual's pseudo-code. A lane that does not take part gives nothing: its reader keeps its own value.
+    /// `shfl` by the manual's pseudo-code. An inactive lane provides no value: its reader keeps its own.
     fn shuffle(&mut self, inst: &Inst, mode: ShflMode) -> Result<()> {
         let v = self.vector(inst.args[0]);
         let (b, c) = (self.constant(inst.args[1]), self.constant(inst.args[2]));
@@ -219,7 +220,7 @@ impl Kernel<'_> {
         (self.out.ir.bin_int(Bin::And, source, 31), inside)
     }
 
-    /// Each lane's element of `v` by its index.
+    /// Each lane's element of `v`, selected by its index.
     fn permute(&mut self, v: Operand, source: Operand) -> Operand {
         if !self.facts.avx512 {
             let slot = self.scratch(Type::WORDS);
@@ -240,7 +241,7 @@ impl Kernel<'_> {
     }
 }
 
-/// The lane that a lane reads, itself where it is out of range, and whether it is in range.
+/// The lane that a lane reads (itself if out of range), and whether it is in range.
 fn source_lane(mode: ShflMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let (segment, clamp) = (c >> 8 & 31, c & 31);
     let min = lane & segment;
