@@ -1,4 +1,4 @@
-//! Appends instructions to a function and numbers what they give.
+//! Appends instructions to a function and numbers their results.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,78 +14,79 @@ use super::{
     Name, Op, Operand, Order, Rmw, Signature, Target, Type,
 };
 
-/// A function's code while it is written.
+/// The code of a function under construction.
 #[derive(Debug, Default)]
 pub struct Body {
-    /// Its blocks so far.
+    /// The blocks so far.
     pub blocks: Vec<Block>,
     registers: u32,
     labels: u32,
-    /// Metadata of the line of each load that has one, by its register.
+    /// Line metadata of loads that have some, by result register.
     loads: HashMap<u32, u64>,
-    /// Masks that are words, each with its vector if there is one in the current block.
+    /// Masks held as words, each with its vector if the current block has one.
     masks: Vec<(Operand, Option<Operand>)>,
-    /// Those that have one.
+    /// The masks that have a vector.
     vectors: Vec<usize>,
 }
 
 impl Body {
-    /// Instructions and labels so far.
+    /// Number of instructions and labels so far.
     pub fn size(&self) -> usize {
         self.blocks.iter().map(|b| b.insts.len() + 1).sum()
     }
 }
 
-/// A result of several values.
+/// A result that consists of several values.
 #[derive(Clone, Debug)]
 pub struct Several {
     register: u32,
     types: Rc<[Type]>,
 }
 
-/// Writes a module's functions, one after the other or one inside another.
+/// Builds a module's functions, one after the other or nested.
 #[derive(Debug, Default)]
 pub struct Builder {
-    /// What the functions need around them.
+    /// The module so far: globals, constants and finished functions.
     pub module: Module,
-    /// The function in hand.
+    /// The current function.
     pub body: Body,
-    /// The source line that instructions are written for, 0 for none: those that may fault have one.
+    /// The source line for instructions that may fault; 0 for none.
     pub line: u32,
 }
 
-/// Numbers of metadata below this are the module's own.
+/// Smaller metadata numbers belong to the module itself.
 const FIRST_LINE: u64 = 16;
 
 impl Builder {
-    /// The number of a line's metadata.
+    /// The metadata number of a line.
     pub fn metadata(line: u32) -> u64 {
         u64::from(line) + FIRST_LINE
     }
 
-    /// The line that metadata is for.
+    /// The line of a metadata number.
     pub fn line_of(metadata: u64) -> Option<u64> {
         metadata.checked_sub(FIRST_LINE)
     }
 
-    /// Begins another function; the one in hand is given back.
+    /// Begins a new function and returns the current one.
     pub fn begin(&mut self) -> Body {
         take(&mut self.body)
     }
 
-    /// Ends a function: its blocks. The one that [`Builder::begin`] gave is in hand again.
+    /// Ends the current function and returns its blocks. `outer`, which [`Builder::begin`] returned, becomes
+    /// current again.
     pub fn end(&mut self, outer: Body) -> Vec<Block> {
         std::mem::replace(&mut self.body, outer).blocks
     }
 
-    /// A constant of the module in memory.
+    /// Adds a constant in memory to the module and returns its address.
     pub fn global(&mut self, global: Global) -> Operand {
         let name = global.name;
         self.module.global(global);
         Operand::global(name)
     }
 
-    /// Bytes of the text of the function in hand, so far.
+    /// Number of bytes of the current function's text so far.
     pub fn bytes(&self) -> usize {
         let mut text = String::new();
         self.module.blocks(&self.body.blocks, &mut text);
@@ -94,7 +95,7 @@ impl Builder {
 
     // Blocks.
 
-    /// A label that no other block of the function has.
+    /// A label that is unique in the function.
     pub fn fresh(&mut self, word: &'static str) -> Name {
         self.body.labels += 1;
         Name { word, number: Some(self.body.labels) }
@@ -108,25 +109,25 @@ impl Builder {
         self.body.blocks.push(Block { label, insts: Vec::new() });
     }
 
-    /// Begins instructions that another place of the function will get by [`Builder::splice`]; the blocks so far
-    /// are given back.
+    /// Begins instructions that [`Builder::splice`] will insert elsewhere in the function. Returns the blocks
+    /// so far.
     pub fn begin_aside(&mut self) -> Vec<Block> {
         let aside = vec![Block { label: Name::of("aside"), insts: Vec::new() }];
         std::mem::replace(&mut self.body.blocks, aside)
     }
 
-    /// Ends them.
+    /// Ends them: restores the blocks and returns the instructions.
     pub fn end_aside(&mut self, blocks: Vec<Block>) -> Vec<Inst> {
         let aside = std::mem::replace(&mut self.body.blocks, blocks);
         aside.into_iter().flat_map(|b| b.insts).collect()
     }
 
-    /// Appends what was written elsewhere.
+    /// Appends instructions that were built elsewhere.
     pub fn splice(&mut self, insts: Vec<Inst>) {
         self.insts().extend(insts);
     }
 
-    /// The instructions of the block in hand; of a function without one, of its entry.
+    /// The instructions of the current block, or of the entry block if the function has none yet.
     fn insts(&mut self) -> &mut Vec<Inst> {
         if self.body.blocks.is_empty() {
             self.body.blocks.push(Block { label: Name::of("entry"), insts: Vec::new() });
@@ -137,20 +138,20 @@ impl Builder {
 
     // Masks.
 
-    /// A mask of a word's bits, the lowest the first lane's. It becomes a vector once a block, and only where an
-    /// instruction needs one: what is known of lanes stays in scalars where that is enough.
+    /// A mask from the bits of a word, the lowest bit for the first lane. It becomes a vector only if an
+    /// instruction needs one, at most once per block, so that masks stay in scalars where possible.
     pub fn mask(&mut self, bits: Operand) -> Operand {
         self.body.masks.push((bits, None));
         Operand { ty: Type::MASK, is: Is::Mask(self.body.masks.len() as u32 - 1) }
     }
 
-    /// The word that a mask is, if it is one.
+    /// The word of a mask that is held as one.
     pub fn word_of(&self, mask: Operand) -> Option<Operand> {
         let Is::Mask(number) = mask.is else { return None };
         self.body.masks.get(number as usize).map(|(bits, _)| *bits)
     }
 
-    /// The vector of a mask: each lane's own bit is tested.
+    /// The vector of a mask: tests each lane's bit.
     fn vector_of(&mut self, number: usize) -> Operand {
         let (bits, vector) = self.body.masks[number];
         if let Some(vector) = vector {
@@ -165,7 +166,7 @@ impl Builder {
         vector
     }
 
-    /// Each lane's bit of a word.
+    /// A vector with each lane's own bit set.
     pub fn each_bit(&mut self) -> Operand {
         self.lanes(Ty::I32, |l| 1i64 << l)
     }
@@ -183,7 +184,7 @@ impl Builder {
         if self.line == 0 { 0 } else { Self::metadata(self.line) }
     }
 
-    /// Puts vectors in the place of masks.
+    /// Replaces masks among the operands by their vectors.
     fn with_vectors(&mut self, op: &mut Op) {
         for operand in op.operands_mut() {
             if let Is::Mask(number) = operand.is {
@@ -200,7 +201,7 @@ impl Builder {
         if debug != 0 && matches!(op, Op::Load(..)) {
             self.body.loads.insert(number, debug);
         }
-        // The code generator makes one load of a load and a cast, at the cast's place.
+        // The code generator folds a load and its cast into one load at the cast's position.
         if let Op::Cast(Cast::Bitcast, Operand { is: Is::Register(of), .. }, _) = op
             && debug == 0
         {
@@ -215,7 +216,7 @@ impl Builder {
         Operand::register(ty, number)
     }
 
-    /// Gives an instruction's result a name that is known before it is written.
+    /// Appends an instruction whose result has a name chosen in advance.
     pub fn named(&mut self, name: Name, mut op: Op) -> Operand {
         self.with_vectors(&mut op);
         let ty = match &op {
@@ -229,13 +230,13 @@ impl Builder {
         Operand::local(ty, name)
     }
 
-    /// An operation on two operands of one type.
+    /// A binary operation on operands of one type.
     pub fn bin(&mut self, op: Bin, a: Operand, b: Operand) -> Operand {
         debug_assert_eq!(a.ty, b.ty, "{op:?} of {a:?} and {b:?}");
         self.def(a.ty, Op::Bin(op, a, b))
     }
 
-    /// The same with a constant.
+    /// A binary operation with a constant.
     pub fn bin_int(&mut self, op: Bin, a: Operand, b: i64) -> Operand {
         self.bin(op, a, Operand::int(a.ty, b))
     }
@@ -246,7 +247,7 @@ impl Builder {
         self.def(a.ty.with(Elem::Int(1)), Op::Icmp(cmp, a, b))
     }
 
-    /// The same with a constant.
+    /// A comparison of integers with a constant.
     pub fn icmp_int(&mut self, cmp: Cmp, a: Operand, b: i64) -> Operand {
         self.icmp(cmp, a, Operand::int(a.ty, b))
     }
@@ -257,18 +258,18 @@ impl Builder {
         self.def(a.ty.with(Elem::Int(1)), Op::Fcmp(cmp, a, b))
     }
 
-    /// A float with the other sign.
+    /// Negates a float.
     pub fn fneg(&mut self, a: Operand) -> Operand {
         self.def(a.ty, Op::FNeg(a))
     }
 
-    /// `a` where the condition holds, else `b`; of vectors also element by element.
+    /// `a` if the condition holds, otherwise `b`; element by element for a vector condition.
     pub fn select(&mut self, condition: Operand, a: Operand, b: Operand) -> Operand {
         debug_assert_eq!(a.ty, b.ty, "select of {a:?} and {b:?}");
         self.def(a.ty, Op::Select(condition, a, b))
     }
 
-    /// A conversion to another element; nothing where it is that already.
+    /// Converts to another element type; no instruction if it has that type already.
     pub fn cast(&mut self, how: Cast, a: Operand, to: Type) -> Operand {
         if a.ty == to {
             return a;
@@ -276,12 +277,12 @@ impl Builder {
         self.def(to, Op::Cast(how, a, to))
     }
 
-    /// The same bits as another type.
+    /// Reinterprets the bits as another type.
     pub fn bitcast(&mut self, a: Operand, to: Type) -> Operand {
         self.cast(Cast::Bitcast, a, to)
     }
 
-    /// A value that is the same wherever it is read, even if it was poison.
+    /// Freezes a value: even poison then has the same value at every use.
     pub fn freeze(&mut self, a: Operand) -> Operand {
         self.def(a.ty, Op::Freeze(a))
     }
@@ -303,7 +304,7 @@ impl Builder {
         self.shuffle(first, None, (0..count).map(|_| 0))
     }
 
-    /// A constant with a value for each lane.
+    /// A constant vector with a value for each lane.
     pub fn lanes(&mut self, ty: Ty, value: impl Fn(usize) -> i64) -> Operand {
         self.elements(Type::vector(ty), (0..LANES).map(value))
     }
@@ -324,7 +325,7 @@ impl Builder {
         self.lanes(Ty::I32, |l| l as i64)
     }
 
-    /// An integer of any width of wave IR.
+    /// An integer constant of any width of wave IR.
     pub fn literal(&mut self, ty: Ty, lanes: Lanes, bits: u128) -> Operand {
         let of = Type::int(ty, lanes);
         let bits = bits & ty.mask();
@@ -340,18 +341,18 @@ impl Builder {
         self.def(vector.ty.one(), Op::ExtractElement(vector, index))
     }
 
-    /// The element of a known lane.
+    /// The element of a lane known at compile time.
     pub fn extract_lane(&mut self, vector: Operand, lane: usize) -> Operand {
         self.extract(vector, Operand::i32(lane as i64))
     }
 
-    /// A vector with another element.
+    /// The vector with one element replaced.
     pub fn insert(&mut self, vector: Operand, one: Operand, index: Operand) -> Operand {
         debug_assert_eq!(vector.ty.one(), one.ty);
         self.def(vector.ty, Op::InsertElement(vector, one, index))
     }
 
-    /// Elements of one vector, or of two of one type that are counted through.
+    /// Picks elements of one vector, or of two of the same type that are numbered through.
     pub fn shuffle(&mut self, a: Operand, b: Option<Operand>, picks: impl Iterator<Item = usize>) -> Operand {
         let picks: Rc<[u16]> = picks.map(|p| p as u16).collect();
         let b = b.unwrap_or(Operand::poison(a.ty));
@@ -361,66 +362,67 @@ impl Builder {
 
     // Memory.
 
-    /// A slot of the function's entry block, for [`Builder::splice`] there: the instruction, and its address.
+    /// A stack slot, as an instruction to be inserted into the entry block by [`Builder::splice`], and its
+    /// address.
     pub fn alloca(name: Name, ty: Type, count: usize, align: u32) -> (Inst, Operand) {
         let op = Op::Alloca { name, ty, count, align };
         (Inst { result: None, op, debug: 0 }, Operand::local(Type::PTR, name))
     }
 
-    /// A load, aligned as the type is.
+    /// A load with the type's natural alignment.
     pub fn load(&mut self, ty: Type, at: Operand) -> Operand {
         self.load_as(ty, at, Access::NATURAL)
     }
 
-    /// A load.
+    /// A load with the given alignment and ordering.
     pub fn load_as(&mut self, ty: Type, at: Operand, access: Access) -> Operand {
         self.def(ty, Op::Load(ty, at, access))
     }
 
-    /// A store, aligned as the type is.
+    /// A store with the type's natural alignment.
     pub fn store(&mut self, value: Operand, at: Operand) {
         self.store_as(value, at, Access::NATURAL);
     }
 
-    /// A store.
+    /// A store with the given alignment and ordering.
     pub fn store_as(&mut self, value: Operand, at: Operand, access: Access) {
         self.push(Op::Store(value, at, access));
     }
 
-    /// An address so many bytes further.
+    /// An address plus a number of bytes.
     pub fn offset(&mut self, base: Operand, bytes: usize) -> Operand {
         self.element(Type::I8, base, Operand::i64(bytes as i64))
     }
 
-    /// An address so many elements further; of a vector of indices, a vector of addresses.
+    /// An address plus an index of elements; a vector of indices gives a vector of addresses.
     pub fn element(&mut self, ty: Type, base: Operand, index: Operand) -> Operand {
         self.def(index.ty.with(Elem::Ptr), Op::GetElementPtr(ty, base, index))
     }
 
-    /// The pointer to an address.
+    /// Converts an address to a pointer.
     pub fn pointer(&mut self, address: Operand) -> Operand {
         self.cast(Cast::IntToPtr, address, address.ty.with(Elem::Ptr))
     }
 
-    /// Orders memory accesses.
+    /// A fence; `one_thread` restricts it to the compiler.
     pub fn fence(&mut self, order: Order, one_thread: bool) {
         self.push(Op::Fence { order, one_thread });
     }
 
-    /// Compares and exchanges, in one order with all others: what was there, and whether it was exchanged.
+    /// A sequentially consistent compare-and-exchange. Returns the old value and whether it was exchanged.
     pub fn cmpxchg(&mut self, at: Operand, old: Operand, new: Operand, align: u32) -> Several {
         let register = self.register(Op::CmpXchg { at, old, new, align });
         Several { register, types: [old.ty, Type::I1].into() }
     }
 
-    /// Updates memory, in one order with all others: what was there.
+    /// A sequentially consistent atomic update. Returns the old value.
     pub fn atomic_update(&mut self, op: Rmw, at: Operand, value: Operand, align: u32) -> Operand {
         self.def(value.ty, Op::AtomicRmw { op, at, value, align })
     }
 
     // Calls.
 
-    /// Calls something that returns one value or none.
+    /// A call that returns one value or none.
     pub fn call(
         &mut self,
         callee: Callee,
@@ -436,7 +438,7 @@ impl Builder {
         self.def(returns, op)
     }
 
-    /// A call whose place has metadata of its own, 0 for none; `no_inline` keeps it a call.
+    /// A call with line metadata of its own, 0 for none; `no_inline` prevents inlining.
     pub fn call_at(
         &mut self,
         debug: u64,
@@ -455,14 +457,14 @@ impl Builder {
         result
     }
 
-    /// Calls something that returns several values.
+    /// A call that returns several values.
     pub fn call_several(&mut self, callee: Callee, types: Rc<[Type]>, arguments: Vec<Argument>) -> Several {
         let returns = Signature::Several(Rc::clone(&types));
         let register = self.register(Op::Call { callee, returns, arguments, no_inline: false });
         Several { register, types }
     }
 
-    /// Calls an intrinsic function that only computes.
+    /// A call of an intrinsic without side effects.
     pub fn intrinsic(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -474,7 +476,7 @@ impl Builder {
         self.call(callee, returns, arguments.iter().map(|a| Argument::from(*a)))
     }
 
-    /// Calls an intrinsic function that acts on more than its operands: memory, or the processor's state.
+    /// A call of an intrinsic that affects memory or the processor's state.
     pub fn act(
         &mut self,
         name: &'static str,
@@ -486,7 +488,7 @@ impl Builder {
         self.call(callee, returns, arguments.iter().map(|a| Argument::from(*a)))
     }
 
-    /// Calls an intrinsic function on operands of one type, which it gives.
+    /// A call of an intrinsic whose operands and result have one type.
     pub fn intrinsic_of(&mut self, name: &'static str, arguments: &[Operand]) -> Operand {
         let ty = arguments.first().map_or(Type::Void, |a| a.ty);
         self.intrinsic(name, [Some(ty), None], ty, arguments)
@@ -497,7 +499,7 @@ impl Builder {
         self.def(of.types[index], Op::ExtractValue(of.register, Rc::clone(&of.types), index))
     }
 
-    /// Several values together, to be returned.
+    /// Combines several values, to return them.
     pub fn together(&mut self, values: &[Operand]) -> Several {
         let types: Rc<[Type]> = values.iter().map(|v| v.ty).collect();
         let mut so_far = None;
@@ -509,27 +511,27 @@ impl Builder {
 
     // Control.
 
-    /// Goes on elsewhere.
+    /// An unconditional branch.
     pub fn br(&mut self, to: Name) {
         self.push(Op::Br(to));
     }
 
-    /// Goes on at one place or at another.
+    /// A conditional branch.
     pub fn br_if(&mut self, condition: Operand, then: Name, els: Name) {
         self.br_likely(condition, then, els, Likely::Unknown);
     }
 
-    /// The same, where one is far more frequent.
+    /// A conditional branch with a probability.
     pub fn br_likely(&mut self, condition: Operand, then: Name, els: Name, likely: Likely) {
         self.push(Op::CondBr(condition, then, els, likely));
     }
 
-    /// Goes on at a place by number, else at `other`.
+    /// Branches to the label of a case, or to `other`.
     pub fn switch(&mut self, index: Operand, other: Name, cases: Vec<(i64, Name)>) {
         self.push(Op::Switch(index, other, cases));
     }
 
-    /// The value that comes with the way here.
+    /// A value by predecessor.
     pub fn phi(&mut self, ty: Type, values: Vec<(Operand, Name)>) -> Operand {
         self.def(ty, Op::Phi(ty, values))
     }

@@ -1,22 +1,22 @@
-//! Constants that are longer than a word.
+//! Constants longer than a word.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// A constant of a [`Constants`].
+/// The number of a constant in a [`Constants`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lasting(u32);
 
-/// A constant's value.
+/// The value of a long constant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Long {
-    /// An integer beyond 64 bits.
+    /// An integer of more than 64 bits.
     Int(i128),
     /// A vector whose elements differ.
     Elements(Rc<[i64]>),
 }
 
-/// The long constants of a module, each once, so that operands are small.
+/// The long constants of a module, each stored once, which keeps operands small.
 #[derive(Debug, Default)]
 pub struct Constants {
     all: Vec<Long>,

@@ -4,29 +4,29 @@ use std::collections::BTreeSet;
 
 use super::{Constants, Inst, Name, Signature, Type};
 
-/// Instructions that run one after the other. Its last one leaves it.
+/// A basic block. Its last instruction is the terminator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its name.
+    /// Its label.
     pub label: Name,
-    /// What it does.
+    /// Its instructions.
     pub insts: Vec<Inst>,
 }
 
-/// What LLVM is told of a function.
+/// Function attributes for LLVM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// Only this module calls it.
+    /// Only this module calls it (`internal`).
     pub internal: bool,
-    /// Every call becomes a copy of it.
+    /// Every call is inlined (`alwaysinline`).
     pub always_inline: bool,
-    /// No call does.
+    /// No call is inlined (`noinline`).
     pub no_inline: bool,
-    /// It is seldom called.
+    /// It is rarely called (`cold`).
     pub cold: bool,
-    /// It returns.
+    /// It always returns (`willreturn`).
     pub will_return: bool,
-    /// It neither reads nor writes memory.
+    /// It neither reads nor writes memory (`memory(none)`).
     pub no_memory: bool,
 }
 
@@ -37,17 +37,17 @@ pub struct Parameter {
     pub ty: Type,
     /// Its name.
     pub name: Name,
-    /// Nothing else points to its memory.
+    /// Nothing else points to its memory (`noalias`).
     pub no_alias: bool,
 }
 
 impl Parameter {
-    /// One of which nothing is said.
+    /// A parameter without attributes.
     pub const fn new(ty: Type, name: Name) -> Parameter {
         Parameter { ty, name, no_alias: false }
     }
 
-    /// A pointer to memory of its own.
+    /// A pointer that nothing else aliases.
     pub const fn alone(name: Name) -> Parameter {
         Parameter { ty: Type::PTR, name, no_alias: true }
     }
@@ -58,59 +58,59 @@ impl Parameter {
 pub struct Function {
     /// Its name.
     pub name: Name,
-    /// What it returns.
+    /// Its return types.
     pub returns: Signature,
-    /// What it takes.
+    /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// What LLVM is told of it.
+    /// Its attributes.
     pub attributes: Attributes,
     /// The number of its scope in the debug information; 0 for none.
     pub scope: u64,
-    /// Its code; the first block is entered first.
+    /// Its code; the first block is the entry.
     pub blocks: Vec<Block>,
 }
 
-/// What a global holds.
+/// The initial value of a global.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Initialiser {
-    /// Zeros, so many elements.
+    /// That many zeros of a type.
     Zeros(Type, usize),
     /// One integer.
     Int(Type, i64),
-    /// Floats by the bits of an f64 each.
+    /// Floats, each given by its bits as f64.
     Floats(Type, Vec<u64>),
 }
 
-/// A constant in memory, of this module alone.
+/// A constant in memory, private to the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Global {
     /// Its name.
     pub name: Name,
-    /// What it holds.
+    /// Its value.
     pub value: Initialiser,
-    /// Bytes that its address is a multiple of; 0 for what the type has by itself.
+    /// Its alignment in bytes; 0 for the type's natural alignment.
     pub align: u32,
 }
 
-/// What is handed to LLVM.
+/// The module that is passed to LLVM.
 #[derive(Debug, Default)]
 pub struct Module {
-    /// Constants in memory, each name once.
+    /// Constants in memory, with unique names.
     pub globals: Vec<Global>,
-    /// Functions with code.
+    /// The functions with code.
     pub functions: Vec<Function>,
-    /// Constants that operands name.
+    /// The long constants that operands refer to.
     pub constants: Constants,
 }
 
 impl Module {
-    /// The numbers of all metadata of instructions.
+    /// The numbers of all line metadata in use.
     pub fn debug(&self) -> BTreeSet<u64> {
         let blocks = self.functions.iter().flat_map(|f| &f.blocks);
         blocks.flat_map(|b| &b.insts).map(|i| i.debug).collect()
     }
 
-    /// Adds a global unless there is one of its name.
+    /// Adds a global unless one with its name exists.
     pub fn global(&mut self, global: Global) {
         if !self.globals.iter().any(|g| g.name == global.name) {
             self.globals.push(global);

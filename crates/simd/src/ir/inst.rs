@@ -1,16 +1,16 @@
-//! Instructions, and what they do to memory.
+//! Instructions and their effects on memory.
 
 use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::{Name, Operand, Type};
 
-/// Operations on two operands of one type.
+/// Binary operations on operands of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bin {
     Add,
     Sub,
-    /// A difference that does not overflow as a signed one.
+    /// A subtraction without signed overflow.
     SubNsw,
     Mul,
     UDiv,
@@ -29,7 +29,7 @@ pub enum Bin {
     FDiv,
 }
 
-/// Relations of integers.
+/// Comparisons of integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cmp {
     Eq,
@@ -44,7 +44,7 @@ pub enum Cmp {
     Uge,
 }
 
-/// Relations of floats: `O` ones are false for NaN, `U` ones true.
+/// Comparisons of floats: the `O` ones are false for NaN, the `U` ones true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fcmp {
     Oeq,
@@ -80,10 +80,10 @@ pub enum Cast {
     PtrToInt,
 }
 
-/// How an access is ordered.
+/// The atomic ordering of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// No atomic access.
+    /// Not atomic.
     Plain,
     Monotonic,
     Acquire,
@@ -92,30 +92,30 @@ pub enum Order {
     SeqCst,
 }
 
-/// How a load or a store accesses memory.
+/// How a load or store accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
-    /// Bytes that the address is a multiple of; 0 for what the type has by itself.
+    /// Alignment in bytes; 0 for the type's natural alignment.
     pub align: u32,
-    /// Its order.
+    /// Its ordering.
     pub order: Order,
-    /// It is done exactly as written.
+    /// It must be executed exactly as written (`volatile`).
     pub volatile: bool,
-    /// The memory holds the same value whenever it can be read.
+    /// The memory holds the same value whenever it is readable (`invariant.load`).
     pub invariant: bool,
 }
 
 impl Access {
-    /// Aligned as the type is.
+    /// Naturally aligned.
     pub const NATURAL: Access = Access::aligned(0);
 
-    /// Aligned to so many bytes.
+    /// Aligned to that many bytes.
     pub const fn aligned(align: u32) -> Access {
         Access { align, order: Order::Plain, volatile: false, invariant: false }
     }
 }
 
-/// Updates of memory that LLVM has a word for.
+/// The operations of LLVM's `atomicrmw`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rmw {
     Xchg,
@@ -131,14 +131,14 @@ pub enum Rmw {
     UDecWrap,
 }
 
-/// How often a branch goes its first way.
+/// The probability of a branch's first target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Likely {
-    /// Nothing is known.
+    /// Unknown.
     Unknown,
-    /// Nearly always.
+    /// The first target is almost always taken.
     First,
-    /// Nearly never.
+    /// The second target is almost always taken.
     Second,
 }
 
@@ -147,24 +147,24 @@ pub enum Likely {
 pub enum Callee {
     /// A function of the module.
     Function(Name),
-    /// A function whose address is known at run time.
+    /// A function pointer.
     Pointer(Operand),
-    /// An intrinsic function: its name without overloaded types, those, and what it does to memory.
+    /// An intrinsic: its name without overloaded types, those types, and its effect on memory.
     Intrinsic(Cow<'static, str>, [Option<Type>; 2], Effect),
-    /// Assembly: the text, the constraints, and whether it has effects beyond its result.
+    /// Inline assembly: the text, the constraints, and whether it has side effects.
     Assembly { text: Cow<'static, str>, constraints: Cow<'static, str>, side_effect: bool },
 }
 
-/// What the code generator is told of an argument.
+/// An attribute of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Note {
     /// Nothing.
     None,
-    /// Bytes that a pointer's address is a multiple of.
+    /// The alignment of a pointer in bytes.
     Align(u32),
-    /// A narrow integer is passed zero-extended.
+    /// A narrow integer is passed zero-extended (`zeroext`).
     ZeroExt,
-    /// What a pointer's memory operand holds.
+    /// The element type of a pointer's memory operand (`elementtype`).
     Element(Type),
 }
 
@@ -173,7 +173,7 @@ pub enum Note {
 pub struct Argument {
     /// The value.
     pub value: Operand,
-    /// What is said of it.
+    /// Its attribute.
     pub note: Note,
 }
 
@@ -183,7 +183,7 @@ impl From<Operand> for Argument {
     }
 }
 
-/// What a call returns.
+/// The return type of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Signature {
     /// One value, or none.
@@ -192,38 +192,38 @@ pub enum Signature {
     Several(Rc<[Type]>),
 }
 
-/// What an instruction does to memory.
+/// The effect of an instruction on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Nothing.
     None,
     /// Reads it.
     Reads,
-    /// Writes it, orders accesses, or may do anything.
+    /// Writes memory, orders accesses, or has unknown effects.
     Any,
 }
 
-/// How a result is named.
+/// The name of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// By its number in the function.
+    /// Its number in the function.
     Register(u32),
-    /// By a name that is known before it is written.
+    /// A name chosen in advance.
     Name(Name),
 }
 
-/// An instruction: its result's register, what it does, and the metadata of its source line.
+/// An instruction with its result and line metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inst {
     /// The result's name, if there is a result.
     pub result: Option<Target>,
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// The number of the line's metadata; 0 for none.
+    /// The line's metadata number; 0 for none.
     pub debug: u64,
 }
 
-/// What an instruction does.
+/// An operation and its operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
     Bin(Bin, Operand, Operand),
@@ -236,13 +236,13 @@ pub enum Op {
     ExtractElement(Operand, Operand),
     InsertElement(Operand, Operand, Operand),
     ShuffleVector(Operand, Operand, Rc<[u16]>),
-    /// Of a result of several values: its register, their types, which.
+    /// Extracts one of several values: their register, their types, the index.
     ExtractValue(u32, Rc<[Type]>, usize),
-    /// Into a group of values: the group so far, their types, the value, which.
+    /// Inserts one of several values: the aggregate so far, the types, the value, the index.
     InsertValue(Option<u32>, Rc<[Type]>, Operand, usize),
     Load(Type, Operand, Access),
     Store(Operand, Operand, Access),
-    /// Steps of the element's size.
+    /// The index counts elements of the type.
     GetElementPtr(Type, Operand, Operand),
     CmpXchg {
         at: Operand,
@@ -267,7 +267,7 @@ pub enum Op {
         no_inline: bool,
     },
     Phi(Type, Vec<(Operand, Name)>),
-    /// A slot with a name: so many elements, aligned.
+    /// A stack slot with a name, a number of elements and an alignment.
     Alloca {
         name: Name,
         ty: Type,
@@ -278,13 +278,13 @@ pub enum Op {
     CondBr(Operand, Name, Name, Likely),
     Switch(Operand, Name, Vec<(i64, Name)>),
     Ret(Option<Operand>),
-    /// Returns a group of values.
+    /// Returns several values.
     RetSeveral(u32, Rc<[Type]>),
     Unreachable,
 }
 
 impl Op {
-    /// What it does to memory.
+    /// Its effect on memory.
     pub fn effect(&self) -> Effect {
         match self {
             Op::Load(_, _, access) if access.order == Order::Plain && !access.volatile => Effect::Reads,
@@ -297,7 +297,7 @@ impl Op {
         }
     }
 
-    /// Every operand that it reads.
+    /// All operands that it reads.
     pub(super) fn operands_mut(&mut self) -> Vec<&mut Operand> {
         match self {
             Op::Bin(_, a, b) | Op::Icmp(_, a, b) | Op::Fcmp(_, a, b) => vec![a, b],

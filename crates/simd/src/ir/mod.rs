@@ -1,13 +1,14 @@
 //! LLVM IR as values: types, operands, instructions and functions, and one printer.
 //!
-//! LLVM takes the text that [`print`] makes. Everything before that decides by types and operands, never by
-//! what a text looks like. This is the part of LLVM's language that kernels need, in LLVM's terms
-//! (<https://llvm.org/docs/LangRef.html>); instructions know their effects on memory, and operands their types.
+//! LLVM receives the text that [`print`] writes. All code before that works on types and operands, never on
+//! text. The module covers the part of LLVM's language that kernels need, in LLVM's terms
+//! (<https://llvm.org/docs/LangRef.html>). Instructions know their effects on memory, and operands their
+//! types.
 //!
-//! - [`Type`] and [`Operand`] are small and `Copy`. Constants longer than a word lie in [`Constants`].
-//! - [`Builder`] appends instructions to the function in hand and numbers their results. It also keeps masks
-//!   as words until an instruction needs the vector.
-//! - [`Function`] and [`Module`] hold what was built; [`Module::print`] writes it.
+//! - [`Type`] and [`Operand`] are small and `Copy`. Constants longer than a word are stored in [`Constants`].
+//! - [`Builder`] appends instructions to the current function and numbers their results. It keeps masks as
+//!   words until an instruction needs the vector.
+//! - [`Function`] and [`Module`] hold the result; [`Module::print`] writes it.
 
 mod builder;
 mod constants;

@@ -1,39 +1,39 @@
-//! Operands: constants, results of instructions, parameters, and masks that are words.
+//! Operands: constants, results of instructions, parameters, and masks held as words.
 
 use super::constants::Lasting;
 use super::{Elem, Type};
 
-/// A name that the emitter chooses: of a parameter, a slot, a label, a function or a global.
+/// A name chosen by the emitter, for a parameter, a slot, a label, a function or a global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name {
-    /// What it stands for.
+    /// The word that describes it.
     pub word: &'static str,
-    /// Which one of these, where there are several.
+    /// Its number among names with the same word.
     pub number: Option<u32>,
 }
 
 impl Name {
-    /// The only one of its kind.
+    /// A name without a number.
     pub const fn of(word: &'static str) -> Name {
         Name { word, number: None }
     }
 
-    /// One of several.
+    /// A name with a number.
     pub const fn numbered(word: &'static str, number: usize) -> Name {
         Name { word, number: Some(number as u32) }
     }
 }
 
-/// What an operand is.
+/// The kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Is {
-    /// An integer, in all elements of a vector; sign-extended, but a truth value is 0 or 1.
+    /// An integer, in all elements of a vector: sign-extended, except that an `i1` is 0 or 1.
     Int(i64),
-    /// A longer constant.
+    /// A long constant.
     Long(Lasting),
-    /// Any value; where it decides anything, the behaviour is undefined.
+    /// Poison: undefined behaviour if anything depends on it.
     Poison,
-    /// Any value.
+    /// `undef`: any value.
     Undef,
     /// An instruction's result.
     Register(u32),
@@ -41,11 +41,11 @@ pub(super) enum Is {
     Local(Name),
     /// A function's or a global's address.
     Global(Name),
-    /// A mask that is a word until an instruction needs the vector; its number in the builder.
+    /// A mask held as a word until an instruction needs the vector; its number in the builder.
     Mask(u32),
 }
 
-/// A value as an instruction uses it, with its type.
+/// An operand of an instruction, with its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operand {
     pub(super) ty: Type,
@@ -67,7 +67,7 @@ impl Operand {
     /// The mask of no lane.
     pub const NONE: Operand = Operand { ty: Type::MASK, is: Is::Int(0) };
 
-    /// An integer constant, cut to the type's width; of a vector in all elements.
+    /// An integer constant, truncated to the type's width; in all elements of a vector.
     pub fn int(ty: Type, value: i64) -> Operand {
         let value = match ty.elem() {
             Elem::Int(1) => value & 1,
@@ -77,27 +77,27 @@ impl Operand {
         Operand { ty, is: Is::Int(value) }
     }
 
-    /// Zero, of whatever type.
+    /// Zero of any type.
     pub fn zero(ty: Type) -> Operand {
         Operand { ty, is: Is::Int(0) }
     }
 
-    /// A word.
+    /// A constant of 32 bits.
     pub fn i32(value: i64) -> Operand {
         Operand::int(Type::I32, value)
     }
 
-    /// 64 bits.
+    /// A constant of 64 bits.
     pub fn i64(value: i64) -> Operand {
         Operand::int(Type::I64, value)
     }
 
-    /// No value in particular.
+    /// Poison of a type.
     pub const fn poison(ty: Type) -> Operand {
         Operand { ty, is: Is::Poison }
     }
 
-    /// Any value.
+    /// `undef` of a type.
     pub const fn undef(ty: Type) -> Operand {
         Operand { ty, is: Is::Undef }
     }
@@ -121,12 +121,12 @@ impl Operand {
         self.ty
     }
 
-    /// Whether it is known when compiling.
+    /// Whether it is a constant.
     pub fn is_constant(self) -> bool {
         !matches!(self.is, Is::Register(_) | Is::Local(_) | Is::Mask(_))
     }
 
-    /// The integer that it is, in all elements of a vector.
+    /// The value of an integer constant; for a vector, of all its elements.
     pub fn as_int(self) -> Option<i64> {
         match self.is {
             Is::Int(value) => Some(value),
@@ -134,7 +134,7 @@ impl Operand {
         }
     }
 
-    /// The same constant, in all elements of a vector.
+    /// The constant in all elements of a vector.
     pub(super) fn spread(self, ty: Type) -> Operand {
         Operand { ty, is: self.is }
     }

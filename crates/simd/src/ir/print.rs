@@ -1,4 +1,4 @@
-//! The one place where LLVM IR becomes text.
+//! Prints LLVM IR as text; nothing else does.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -10,7 +10,7 @@ use super::{
     Module, Name, Note, Op, Operand, Order, Rmw, Signature, Target, Type,
 };
 
-/// Metadata that every module has, see [`Module::print`].
+/// Empty metadata, defined in every module, see [`Module::print`].
 const NOTHING: &str = "!0";
 const SECOND: &str = "!1";
 const FIRST: &str = "!10";
@@ -25,7 +25,7 @@ impl fmt::Display for Name {
 }
 
 impl Module {
-    /// Everything but the attributes and the debug information, which the emitter adds.
+    /// The module's text without attributes and debug information, which the emitter appends.
     pub fn print(&self) -> String {
         let mut out = String::new();
         for global in &self.globals {
@@ -41,7 +41,8 @@ impl Module {
         out
     }
 
-    /// A function as [`Module::print`] writes it; the intrinsic functions that it calls join the declared ones.
+    /// A function as [`Module::print`] writes it. Adds the declarations of the intrinsics that it calls to
+    /// `declared`.
     pub fn function(&self, function: &Function, out: &mut String, declared: &mut BTreeSet<String>) {
         let a = function.attributes;
         let linkage = if a.internal { "internal " } else { "" };
@@ -75,7 +76,7 @@ impl Module {
         out.push_str("}\n");
     }
 
-    /// Blocks, one after the other.
+    /// The text of a list of blocks.
     pub(super) fn blocks(&self, blocks: &[Block], out: &mut String) {
         for block in blocks {
             let _ = writeln!(out, "{}:", block.label);
@@ -86,7 +87,7 @@ impl Module {
     }
 }
 
-/// Something without operands.
+/// Displays an item without operands.
 struct Shown<'a, T>(&'a T);
 
 impl fmt::Display for Shown<'_, Global> {
@@ -105,7 +106,7 @@ impl fmt::Display for Shown<'_, Global> {
     }
 }
 
-/// Something whose operands may be long constants.
+/// Displays an item whose operands may be long constants.
 struct In<'a, T>(&'a Constants, &'a T);
 
 impl fmt::Display for Signature {
@@ -125,7 +126,7 @@ impl fmt::Display for Shown<'_, Vec<Type>> {
     }
 }
 
-/// Items with commas between them.
+/// Writes items separated by commas.
 fn list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: impl Iterator<Item = T>) -> fmt::Result {
     for (i, item) in items.enumerate() {
         write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
@@ -141,7 +142,7 @@ fn integer(f: &mut fmt::Formatter<'_>, elem: Elem, value: i64) -> fmt::Result {
     }
 }
 
-/// The value alone, without its type.
+/// The value without its type.
 impl fmt::Display for In<'_, Operand> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let In(constants, operand) = self;
@@ -172,13 +173,13 @@ impl fmt::Display for In<'_, Operand> {
             Is::Register(number) => write!(f, "%t{number}"),
             Is::Local(name) => write!(f, "%{name}"),
             Is::Global(name) => write!(f, "@{name}"),
-            // The builder has put a vector in its place.
+            // The builder has replaced it by a vector.
             Is::Mask(number) => write!(f, "%mask.{number}"),
         }
     }
 }
 
-/// An operand with its type.
+/// Displays an operand with its type.
 struct Typed<'a>(&'a Constants, &'a Operand);
 
 impl fmt::Display for Typed<'_> {
@@ -218,7 +219,7 @@ impl fmt::Display for In<'_, Callee> {
     }
 }
 
-/// What stands behind a load's or a store's operands.
+/// Writes what follows the operands of a load or store.
 fn after(f: &mut fmt::Formatter<'_>, access: &Access) -> fmt::Result {
     if access.order != Order::Plain {
         write!(f, " {}", order(access.order))?;
@@ -232,7 +233,7 @@ fn after(f: &mut fmt::Formatter<'_>, access: &Access) -> fmt::Result {
     Ok(())
 }
 
-/// What stands before them.
+/// The keywords before the operands of a load or store.
 fn before(access: &Access) -> &'static str {
     match (access.order != Order::Plain, access.volatile) {
         (false, false) => "",

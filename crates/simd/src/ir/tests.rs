@@ -1,4 +1,4 @@
-//! Every instruction as LLVM reads it. The expected text is written by LLVM's language reference.
+//! Prints every instruction and compares the text with LLVM's language reference.
 
 use std::collections::BTreeSet;
 

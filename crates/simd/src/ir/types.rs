@@ -1,11 +1,11 @@
-//! Types: scalars, and vectors of them.
+//! Types: scalars and vectors of them.
 
 use std::fmt;
 
 use wave::types::Fmt;
 use wave::{LANES, Ty};
 
-/// How many lanes a value is for.
+/// Whether a value is for one lane or for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
     /// One value for the whole warp.
@@ -14,10 +14,10 @@ pub enum Lanes {
     Warp,
 }
 
-/// What a scalar is, or an element of a vector.
+/// The type of a scalar or of a vector's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Elem {
-    /// An integer of so many bits.
+    /// An integer of that many bits.
     Int(u16),
     /// A float.
     Float(Fmt),
@@ -25,38 +25,38 @@ pub enum Elem {
     Ptr,
 }
 
-/// A type of the first class that fits registers.
+/// A first-class type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// No value: what a call may return.
+    /// No value, as a return type.
     Void,
     /// A scalar.
     One(Elem),
-    /// A vector of so many elements.
+    /// A vector of that many elements.
     Vector(u16, Elem),
 }
 
 impl Type {
-    /// A truth value.
+    /// A boolean.
     pub const I1: Type = Type::One(Elem::Int(1));
-    /// A byte.
+    /// An 8-bit integer.
     pub const I8: Type = Type::One(Elem::Int(8));
-    /// 16 bits.
+    /// A 16-bit integer.
     pub const I16: Type = Type::One(Elem::Int(16));
-    /// 32 bits; also a mask as a word.
+    /// A 32-bit integer; also a mask held as a word.
     pub const I32: Type = Type::One(Elem::Int(32));
-    /// 64 bits; also an address.
+    /// A 64-bit integer; also an address.
     pub const I64: Type = Type::One(Elem::Int(64));
     /// A pointer.
     pub const PTR: Type = Type::One(Elem::Ptr);
-    /// A mask: one bit a lane.
+    /// A mask: one bit per lane.
     pub const MASK: Type = Type::Vector(LANES as u16, Elem::Int(1));
-    /// A word a lane.
+    /// A 32-bit integer per lane.
     pub const WORDS: Type = Type::Vector(LANES as u16, Elem::Int(32));
-    /// An address a lane.
+    /// An address per lane.
     pub const ADDRESSES: Type = Type::Vector(LANES as u16, Elem::Int(64));
 
-    /// The integer that a value of wave IR is held as.
+    /// The integer type that holds a value of wave IR.
     pub fn int(ty: Ty, lanes: Lanes) -> Type {
         match lanes {
             Lanes::One => Type::One(Elem::of(ty)),
@@ -64,7 +64,7 @@ impl Type {
         }
     }
 
-    /// A value of wave IR in each lane.
+    /// A vector with a value of wave IR per lane.
     pub fn vector(ty: Ty) -> Type {
         Type::Vector(LANES as u16, Elem::of(ty))
     }
@@ -79,7 +79,7 @@ impl Type {
         Type::Vector(count as u16, Elem::of(ty))
     }
 
-    /// The element, or the scalar itself.
+    /// The element type, or the scalar's own.
     pub fn elem(self) -> Elem {
         match self {
             Type::One(e) | Type::Vector(_, e) => e,
@@ -87,12 +87,12 @@ impl Type {
         }
     }
 
-    /// The scalar that elements are.
+    /// The scalar type of the elements.
     pub fn one(self) -> Type {
         Type::One(self.elem())
     }
 
-    /// A type with as many elements of another kind.
+    /// The same shape with another element type.
     pub fn with(self, elem: Elem) -> Type {
         match self {
             Type::Vector(n, _) => Type::Vector(n, elem),
@@ -100,12 +100,12 @@ impl Type {
         }
     }
 
-    /// A vector of as many elements of this kind; of one, for `count` 1, still a vector.
+    /// A vector of `count` elements; also for `count` 1.
     pub fn times(self, count: usize) -> Type {
         Type::Vector(count as u16, self.elem())
     }
 
-    /// The elements of a vector, 1 for a scalar.
+    /// The number of elements, 1 for a scalar.
     pub fn count(self) -> usize {
         match self {
             Type::Vector(n, _) => usize::from(n),
@@ -118,12 +118,12 @@ impl Type {
         matches!(self, Type::Vector(..))
     }
 
-    /// Bytes that a value takes in memory.
+    /// Size of a value in memory, in bytes.
     pub fn bytes(self) -> usize {
         (self.elem().bits() * self.count()).div_ceil(8)
     }
 
-    /// How overloaded intrinsics name it: `i32`, `v32f32`, `v32p0`.
+    /// The suffix of overloaded intrinsics: `i32`, `v32f32`, `v32p0`.
     pub fn suffix(self) -> String {
         let elem = match self.elem() {
             Elem::Int(bits) => format!("i{bits}"),
@@ -138,12 +138,12 @@ impl Type {
 }
 
 impl Elem {
-    /// The integer that a value of wave IR is held as.
+    /// The integer type that holds a value of wave IR.
     pub fn of(ty: Ty) -> Elem {
         Elem::Int(ty.bits() as u16)
     }
 
-    /// Its width.
+    /// Its width in bits.
     pub fn bits(self) -> usize {
         match self {
             Elem::Int(bits) => usize::from(bits),

@@ -1,4 +1,4 @@
-//! The approximate functions, inside the error that the PTX manual states for each instruction.
+//! The approximate functions, within the error bounds that the PTX manual states for each instruction.
 
 use wave::Ty;
 use wave::op::{ApproxOp, Round};
@@ -8,11 +8,11 @@ use super::float::one_bits;
 use super::{Emit, Result, Unsupported, round};
 use crate::ir::{Bin, Cmp, Fcmp, Lanes, Likely, Operand, Type};
 
-/// 2^x on [-0.5, 0.5], lowest power first: the least relative error (2^-28.5) with 1 at 0.
+/// 2^x on [-0.5, 0.5], lowest power first: minimal relative error (2^-28.5) with 1 at 0.
 const EXP2: [f32; 7] =
     [1.0, 0.693_147_24, 0.240_226_52, 0.055_503_103, 0.009_617_693, 0.001_340_664_3, 0.000_155_946_76];
 
-/// log2(1 + t) / t on [-0.25, 0.5], likewise (2^-25.1).
+/// log2(1 + t) / t on [-0.25, 0.5], lowest power first (2^-25.1).
 const LOG2: [f32; 9] = [
     std::f32::consts::LOG2_E,
     -0.721_348_46,
@@ -31,7 +31,7 @@ const SINE: [f32; 5] = [1.0, -0.166_666_57, 0.008_333_017, -0.000_198_066_02, 2.
 /// pi as a sum of three positive floats: their signs keep that of a zero operand.
 const PI: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_5e-14];
 
-/// What added to a float of moderate size leaves its nearest integer in the low bits.
+/// Added to a float of moderate size, it leaves the nearest integer in the low bits.
 const MAGIC: f32 = 12_582_912.0;
 
 fn constant(e: &mut Emit, v: f32) -> Operand {
@@ -60,7 +60,7 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: Operand, b: Oper
         return double(e, op, ftz, a);
     }
     if fmt != Fmt::F32 {
-        // Halves: the function of the widened value, rounded; far inside the bound.
+        // f16 and bf16: the function of the widened value, rounded; far within the bound.
         let x = e.flush(fmt, ftz, a);
         let (_, x) = e.widen(fmt, x);
         let x = e.as_bits(Fmt::F32, x);
@@ -75,7 +75,8 @@ pub fn emit(e: &mut Emit, op: ApproxOp, fmt: Fmt, ftz: bool, a: Operand, b: Oper
     Ok(general(e, op, ftz, a, b))
 }
 
-/// Two ways: where all lanes' operands are positive normal numbers, as they are most of the time, nothing need be looked at; else whatever comes.
+/// Emits a fast version for operands that are positive normal numbers in all lanes, as they usually are, and
+/// a general version for all others.
 fn usually(
     e: &mut Emit,
     a: Operand,
@@ -105,7 +106,7 @@ fn usually(
 
 fn general(e: &mut Emit, op: ApproxOp, ftz: bool, a: Operand, b: Operand) -> Operand {
     let fmt = Fmt::F32;
-    // Of constants LLVM does not flush all it computes.
+    // LLVM folds constants without flushing all of them.
     let ftz = ftz && (!e.flushes || a.is_constant());
     let a = e.flush(fmt, ftz, a);
     let x = e.as_float(fmt, a);
@@ -125,7 +126,8 @@ fn general(e: &mut Emit, op: ApproxOp, ftz: bool, a: Operand, b: Operand) -> Ope
             if op == ApproxOp::DivFull {
                 q
             } else {
-                // Beyond 2^126 the hardware multiplies by a reciprocal that is 0: the quotient is 0 (NaN of infinity).
+                // Beyond 2^126 the hardware multiplies by a reciprocal of 0: the quotient is 0 (NaN for
+                // infinity).
                 let ty = fmt.ty();
                 let (m, limit, inf) =
                     (e.lit(ty, 0x7fff_ffff), e.lit(ty, 0x7e80_0000), e.lit(ty, 0x7f80_0000));
@@ -148,7 +150,8 @@ fn general(e: &mut Emit, op: ApproxOp, ftz: bool, a: Operand, b: Operand) -> Ope
     e.canonical(fmt, r)
 }
 
-/// `rcp.approx.ftz.f64` and `rsqrt.approx.f64` give the upper half only; the correctly rounded value is inside their bound.
+/// `rcp.approx.ftz.f64` and `rsqrt.approx.f64` compute the upper half only; the correctly rounded value is
+/// within their bound.
 fn double(e: &mut Emit, op: ApproxOp, ftz: bool, a: Operand) -> Result<Operand> {
     let upper = e.lit(Ty::I64, !0xffff_ffffu128);
     let a = e.flush(Fmt::F64, ftz, a);
@@ -167,7 +170,7 @@ fn double(e: &mut Emit, op: ApproxOp, ftz: bool, a: Operand) -> Result<Operand> 
     Ok(e.flush(Fmt::F64, ftz, r))
 }
 
-/// An AVX-512 instruction of one f32 operand, with operands after it and a pass-through that is not used.
+/// An AVX-512 instruction with one f32 operand, immediate operands after it, and an unused pass-through.
 fn estimate(
     e: &mut Emit,
     name: &'static str,
@@ -201,7 +204,7 @@ fn negative(e: &mut Emit, x: Operand) -> Operand {
     e.ir.fneg(x)
 }
 
-/// `x` within bounds; NaN stays.
+/// Clamps `x`; NaN stays NaN.
 fn clamp(e: &mut Emit, x: Operand, low: f32, high: f32) -> Operand {
     let (low, high) = (constant(e, low), constant(e, high));
     let above = e.fcmp(Fcmp::Ogt, x, high);
@@ -210,7 +213,8 @@ fn clamp(e: &mut Emit, x: Operand, low: f32, high: f32) -> Operand {
     e.select(below, low, x)
 }
 
-/// `better` but where it is NaN, which a step of Newton's makes of infinities and zeros: there the estimate is right.
+/// `better` unless it is NaN. A Newton step turns infinities and zeros into NaN; for these the estimate is
+/// right.
 fn unless_nan(e: &mut Emit, better: Operand, estimate: Operand) -> Operand {
     let bad = e.fcmp(Fcmp::Uno, better, better);
     e.select(bad, estimate, better)
@@ -229,7 +233,7 @@ fn reciprocal(e: &mut Emit, x: Operand) -> Operand {
     unless_nan(e, better, y)
 }
 
-/// 1/sqrt: likewise.
+/// 1/sqrt(x): with AVX-512 a 14-bit estimate and one Newton step.
 fn rsqrt(e: &mut Emit, x: Operand) -> Operand {
     let one = constant(e, 1.0);
     if !e.avx512 {
@@ -241,13 +245,13 @@ fn rsqrt(e: &mut Emit, x: Operand) -> Operand {
     unless_nan(e, better, y)
 }
 
-/// The same for positive normal numbers.
+/// 1/sqrt(x) for positive normal numbers.
 fn refined_rsqrt(e: &mut Emit, x: Operand) -> Operand {
     let y = estimate(e, "llvm.x86.avx512.rsqrt14.ps.512", x, None, false);
     refine_rsqrt(e, x, y)
 }
 
-/// y' = y + y/2 * (1 - x y^2), with the remainder by one fused operation.
+/// y' = y + y/2 * (1 - x y^2), with the residual from a fused operation.
 fn refine_rsqrt(e: &mut Emit, x: Operand, y: Operand) -> Operand {
     let (one, half) = (constant(e, 1.0), constant(e, 0.5));
     let xy = e.bin(Bin::FMul, x, y);
@@ -257,7 +261,7 @@ fn refine_rsqrt(e: &mut Emit, x: Operand, y: Operand) -> Operand {
     fma(e, h, rest, y)
 }
 
-/// The nearest integer to a number below 2^22, as a float, and a word whose low bits are the integer's.
+/// The nearest integer to a number below 2^22, as a float, and a word with that integer in its low bits.
 fn nearest(e: &mut Emit, x: Operand) -> (Operand, Operand) {
     let magic = constant(e, MAGIC);
     let sum = e.bin(Bin::FAdd, x, magic);
@@ -268,7 +272,7 @@ fn nearest(e: &mut Emit, x: Operand) -> (Operand, Operand) {
 /// 2^x: x = n + f, a polynomial for 2^f, and n added to its exponent.
 fn exp2(e: &mut Emit, x: Operand) -> Operand {
     if e.avx512 {
-        // The reduction gives 0 for infinities, which the scaling then sees.
+        // The reduction gives 0 for infinities; the scaling then handles them.
         let n = e.math("llvm.roundeven", &[x]);
         let f = estimate(e, "llvm.x86.avx512.mask.reduce.ps.512", x, Some(8), true);
         let m = polynomial(e, f, &EXP2);
@@ -278,7 +282,7 @@ fn exp2(e: &mut Emit, x: Operand) -> Operand {
     let (n, bits) = nearest(e, y);
     let f = e.bin(Bin::FSub, y, n);
     let m = polynomial(e, f, &EXP2);
-    // In two factors, so that subnormal results are rounded once.
+    // Scale by two factors, so that subnormal results are rounded only once.
     let ty = Ty::I32;
     let base = e.lit(ty, u128::from(MAGIC.to_bits()));
     let n = e.bin(Bin::Sub, bits, base);
@@ -300,7 +304,8 @@ fn exp2(e: &mut Emit, x: Operand) -> Operand {
 fn log2(e: &mut Emit, bits: Operand, x: Operand) -> Operand {
     let one = constant(e, 1.0);
     if e.avx512 {
-        // Significands of negative numbers are NaN; exponents of 0 and infinity are infinite, their significands 1.
+        // The significand of a negative number is NaN. For 0 and infinity, the exponent is infinite and the
+        // significand 1.
         let m = estimate(e, "llvm.x86.avx512.mask.getmant.ps.512", x, Some(0b1011), true);
         let all = estimate(e, "llvm.x86.avx512.mask.getexp.ps.512", x, None, true);
         let own = estimate(e, "llvm.x86.avx512.mask.getexp.ps.512", m, None, true);
@@ -310,7 +315,7 @@ fn log2(e: &mut Emit, bits: Operand, x: Operand) -> Operand {
         return fma(e, t, q, n);
     }
     let ty = Ty::I32;
-    // Subnormals are scaled up first.
+    // Scale subnormals up first.
     let smallest = constant(e, f32::MIN_POSITIVE);
     let tiny = e.fcmp(Fcmp::Olt, x, smallest);
     let scale = constant(e, 8_388_608.0);
@@ -330,7 +335,7 @@ fn log2(e: &mut Emit, bits: Operand, x: Operand) -> Operand {
     let t = e.bin(Bin::FSub, m, one);
     let q = polynomial(e, t, &LOG2);
     let r = fma(e, t, q, n);
-    // 0 gives -inf, negatives NaN, infinity and NaN themselves.
+    // log2 of 0 is -inf, of negative numbers NaN; infinity and NaN map to themselves.
     let (pinf, ninf) = (constant(e, f32::INFINITY), constant(e, f32::NEG_INFINITY));
     let nan = e.flit(Fmt::F32, 0x7fff_ffff);
     let is_zero = e.fcmp(Fcmp::Oeq, x, zero);
@@ -341,7 +346,8 @@ fn log2(e: &mut Emit, bits: Operand, x: Operand) -> Operand {
     e.select(big, pinf, r)
 }
 
-/// sin or cos: the distance r from the nearest zero k*pi (cos: (k + 1/2)*pi), then the sine's polynomial with k's sign.
+/// sin or cos: the distance r from the nearest zero k*pi (cos: (k + 1/2)*pi), then the sine's polynomial with
+/// k's sign.
 fn sine(e: &mut Emit, x: Operand, cosine: bool) -> Operand {
     let ty = Ty::I32;
     let inverse = constant(e, std::f32::consts::FRAC_1_PI);
@@ -363,7 +369,8 @@ fn sine(e: &mut Emit, x: Operand, cosine: bool) -> Operand {
     let r2 = e.bin(Bin::FMul, r, r);
     let s = polynomial(e, r2, &SINE);
     let s = e.bin(Bin::FMul, s, r);
-    // At its ends the polynomial rounds to more than 1, and of what is too large for the reduction r is anything; infinities have become NaN.
+    // At its ends the polynomial may round above 1, and for operands too large for the reduction r is
+    // arbitrary. Infinities are NaN here.
     let s = clamp(e, s, -1.0, 1.0);
     let n = if cosine {
         let ones = e.lit(ty, ty.mask());
@@ -378,7 +385,7 @@ fn sine(e: &mut Emit, x: Operand, cosine: bool) -> Operand {
     e.as_float(Fmt::F32, v)
 }
 
-/// tanh: 1 - 2 / (e^2x + 1), and a series where it is small.
+/// tanh: 1 - 2 / (e^2x + 1), and a series for small x.
 fn tanh(e: &mut Emit, x: Operand) -> Operand {
     let c = constant(e, 2.0 * std::f32::consts::LOG2_E);
     let y = e.bin(Bin::FMul, x, c);

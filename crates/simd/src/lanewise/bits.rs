@@ -1,4 +1,4 @@
-//! Fields, permutations and searches of bits.
+//! Bit fields, permutations and searches.
 
 use wave::Ty;
 use wave::op::{PrmtMode, ShiftOp};
@@ -13,12 +13,12 @@ fn place(e: &mut Emit, ty: Ty, v: Operand) -> Operand {
     if ty == Ty::I64 { e.math("llvm.umin", &[v, m]) } else { e.bin(Bin::And, v, m) }
 }
 
-/// The field is shifted to the top and back, both by amounts that may be the width: total shifts do it.
+/// Shifts the field to the top and back down. Both amounts may equal the width, so the shifts must be total.
 pub fn bfe(e: &mut Emit, signed: bool, ty: Ty, a: Operand, pos: Operand, len: Operand) -> Operand {
     let (pos, len) = (place(e, ty, pos), place(e, ty, len));
     let bits = e.lit(Ty::I32, u128::from(ty.bits()));
     let zero32 = e.lit(Ty::I32, 0);
-    // Shift out what is above the field (nothing where the field reaches beyond the top), then down.
+    // Shift out the bits above the field (none if it extends beyond the top), then shift down.
     let end = e.bin(Bin::Add, pos, len);
     let end = e.math("llvm.umin", &[end, bits]);
     let up = e.bin(Bin::Sub, bits, end);
@@ -26,7 +26,7 @@ pub fn bfe(e: &mut Emit, signed: bool, ty: Ty, a: Operand, pos: Operand, len: Op
     let down = e.bin(Bin::Add, up, pos);
     let op = if signed { ShiftOp::ShrS } else { ShiftOp::ShrU };
     let r = shift(e, op, ty, x, down);
-    // A field that begins above the top is all sign.
+    // A field that begins above the top consists of sign bits only.
     let r = if signed {
         let beyond = e.icmp(Cmp::Uge, pos, bits);
         let last = e.lit(ty, u128::from(ty.bits() - 1));
@@ -65,7 +65,7 @@ pub fn funnel(e: &mut Emit, left: bool, clamp: bool, lo: Operand, hi: Operand, a
     e.select(over, if left { lo } else { hi }, r)
 }
 
-/// The sum of the table's minterms; LLVM makes one ternary instruction of it.
+/// The disjunction of the table's minterms; LLVM turns it into one ternary instruction.
 pub fn lop3(e: &mut Emit, table: u8, a: Operand, b: Operand, c: Operand) -> Operand {
     let ty = Ty::I32;
     let ones = e.lit(ty, ty.mask());
@@ -81,7 +81,8 @@ pub fn lop3(e: &mut Emit, table: u8, a: Operand, b: Operand, c: Operand) -> Oper
     sum
 }
 
-/// The bytes that a mode picks for each value of the selector's low two bits, as default selectors, the first lowest.
+/// The bytes that a mode picks for each value of the selector's low two bits, as selectors of the default
+/// mode, lowest first.
 fn picks(mode: PrmtMode) -> Option<u64> {
     Some(match mode {
         PrmtMode::Default => return None,
@@ -94,7 +95,7 @@ fn picks(mode: PrmtMode) -> Option<u64> {
     })
 }
 
-/// `prmt` by a known selector that replicates no sign: one shuffle of bytes.
+/// `prmt` with a constant selector that replicates no sign: one shuffle of bytes.
 fn permute(e: &mut Emit, a: Operand, b: Operand, selector: u32) -> Operand {
     let ty = a.ty();
     let bytes = Type::I8.times(4 * ty.count());
@@ -107,8 +108,8 @@ fn permute(e: &mut Emit, a: Operand, b: Operand, selector: u32) -> Operand {
     e.ir.bitcast(r, ty)
 }
 
-/// The processor's shuffle of bytes inside 16, by indices of which each element's bytes have their element's own
-/// place: `v` and `at` have 128 bytes.
+/// The processor's byte shuffle within 16 bytes. Each byte of an element has its index in the same position
+/// of `at`. `v` and `at` have 128 bytes.
 fn shuffle_bytes(e: &mut Emit, v: Operand, at: Operand) -> Operand {
     let (name, bytes) =
         if e.avx512 { ("llvm.x86.avx512.pshuf.b.512", 64) } else { ("llvm.x86.avx2.pshuf.b", 32) };
@@ -125,10 +126,10 @@ fn shuffle_bytes(e: &mut Emit, v: Operand, at: Operand) -> Operand {
     done.swap_remove(0)
 }
 
-/// `prmt` by selectors that differ from lane to lane, four bytes at a time.
+/// `prmt` with selectors that vary by lane, four bytes at a time.
 fn pick_bytes(e: &mut Emit, a: Operand, b: Operand, selector: Operand) -> Operand {
     let t = Ty::I32;
-    // A nibble a byte.
+    // Spread the nibbles to bytes.
     let sixteen = e.lit(t, 0xffff);
     let mut nibbles = e.bin(Bin::And, selector, sixteen);
     for (distance, mask) in [(8, 0x00ff_00ff), (4, 0x0f0f_0f0f)] {
@@ -203,7 +204,7 @@ pub fn prmt(e: &mut Emit, mode: PrmtMode, a: Operand, b: Operand, selector: Oper
     out
 }
 
-/// `fns`: the set bit is searched by halves, in the mask from the base on; downward, in the reversed mask.
+/// `fns` by binary search for the set bit, in the mask from the base on; downwards in the reversed mask.
 pub fn fns(e: &mut Emit, mask: Operand, base: Operand, offset: Operand) -> Operand {
     let t = Ty::I32;
     let (zero, one, last, none) = (e.lit(t, 0), e.lit(t, 1), e.lit(t, 31), e.lit(t, 0xffff_ffff));
@@ -217,7 +218,7 @@ pub fn fns(e: &mut Emit, mask: Operand, base: Operand, offset: Operand) -> Opera
     let from = e.select(down, mirrored, from);
     let minus = e.bin(Bin::Sub, zero, offset);
     let count = e.select(down, minus, offset);
-    // No step: the base's own bit, as the first of those from it on that are not above it.
+    // Offset 0: the base's own bit. It counts as the first bit from the base on.
     let count = e.select(here, one, count);
     let on = e.bin(Bin::Shl, none, from);
     let own = e.bin(Bin::Shl, one, from);
@@ -237,7 +238,7 @@ pub fn fns(e: &mut Emit, mask: Operand, base: Operand, offset: Operand) -> Opera
         position = e.select(beyond, next, position);
         left = e.select(beyond, less, left);
     }
-    // Where all are missing the position may be 32: any amount does there.
+    // If all bits are missing, the position may be 32; the shift's result is then unused.
     let mirrored = e.bin(Bin::Sub, last, position);
     let r = e.select(down, mirrored, position);
     let bad = e.bin(Bin::Or, outside, missing);

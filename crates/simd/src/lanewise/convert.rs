@@ -1,4 +1,4 @@
-//! Conversions between integers and floats, and between formats.
+//! Conversions between integers and floats, and between float formats.
 
 use wave::Ty;
 use wave::op::{FloatMode, Round};
@@ -7,7 +7,8 @@ use wave::types::Fmt;
 use super::{Emit, Result, Unsupported, float, round};
 use crate::ir::{Fcmp, Operand, Type};
 
-/// Float to integer: rounded, clamped by LLVM's saturating conversion. NaN gives 0, or the top bit alone where source or target has 64.
+/// Float to integer: rounded, then clamped by LLVM's saturating conversion. NaN gives 0, or only the top bit
+/// if source or target has 64 bits.
 pub fn to_int(
     e: &mut Emit,
     from: Fmt,
@@ -17,7 +18,7 @@ pub fn to_int(
     ftz: bool,
     a: Operand,
 ) -> Result<Operand> {
-    // Flushing changes only what is rounded away from zero.
+    // Flushing matters only if the rounding is away from zero.
     let a = e.flush(from, ftz && from == Fmt::F32 && matches!(round, Round::Rm | Round::Rp), a);
     let (_, x) = e.widen(from, a);
     let name = match round {
@@ -44,7 +45,7 @@ pub fn to_int(
 
 /// Integer to float.
 pub fn from_int(e: &mut Emit, from: Ty, signed: bool, mode: FloatMode, a: Operand) -> Result<Operand> {
-    // What the format holds exactly, and what one instruction rounds.
+    // Integers that the format represents exactly, and those that one instruction rounds.
     let exact = match mode.fmt {
         Fmt::F64 => from <= Ty::I32,
         Fmt::F32 => from <= Ty::I16,
@@ -63,13 +64,14 @@ pub fn from_int(e: &mut Emit, from: Ty, signed: bool, mode: FloatMode, a: Operan
     Ok(if mode.sat { e.saturate(mode.fmt, bits) } else { bits })
 }
 
-/// Between formats.
+/// Converts between float formats.
 pub fn convert(e: &mut Emit, from: Fmt, mode: FloatMode, relu: bool, a: Operand) -> Result<Operand> {
     let to = mode.fmt;
     let single = from == Fmt::F32;
     let a = e.flush(from, mode.ftz && single, a);
     let flushes = mode.ftz && to == Fmt::F32 && from != Fmt::F16;
-    // NaN: moved by bf16 to f32; kept, and made quiet by the processor, from and to f64; else canonical.
+    // NaN: bf16 to f32 shifts it; from and to f64 the processor keeps it and makes it quiet; otherwise it
+    // becomes canonical.
     let keep = from == Fmt::F64 || to == Fmt::F64;
     let a = if single && to == Fmt::F64 && mode.ftz { e.canonical(from, a) } else { a };
     let bits = match (from, to) {
@@ -101,7 +103,7 @@ pub fn convert(e: &mut Emit, from: Fmt, mode: FloatMode, relu: bool, a: Operand)
     if !relu {
         return Ok(bits);
     }
-    // Of halves; the canonical NaN is positive.
+    // Only f16 and bf16 get here; their canonical NaN is positive.
     let zero = e.lit(to.ty(), 0);
     Ok(e.math("llvm.smax", &[bits, zero]))
 }

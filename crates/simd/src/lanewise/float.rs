@@ -1,4 +1,5 @@
-//! Floats. Values travel as integers; each operation casts them, which costs nothing in machine code.
+//! Float operations. Values are passed as integers; each operation bitcasts them, which costs nothing in
+//! machine code.
 
 use wave::Ty;
 use wave::op::{FloatCmp, FloatMode, FloatOp, FloatUnOp, Round};
@@ -8,29 +9,29 @@ use super::{Emit, Result, known, round};
 use crate::ir::{Bin, Cast, Cmp, Elem, Fcmp, Operand};
 
 impl Emit<'_> {
-    /// Integer bits as a float.
+    /// Bitcasts integer bits to a float.
     pub fn as_float(&mut self, fmt: Fmt, a: Operand) -> Operand {
         self.ir.bitcast(a, a.ty().with(Elem::Float(fmt)))
     }
 
-    /// A float as integer bits.
+    /// Bitcasts a float to integer bits.
     pub fn as_bits(&mut self, fmt: Fmt, a: Operand) -> Operand {
         self.ir.bitcast(a, a.ty().with(Elem::of(fmt.ty())))
     }
 
-    /// A float literal by its bits, as a float.
+    /// A float constant, given by its bits.
     pub fn flit(&mut self, fmt: Fmt, bits: u128) -> Operand {
         let lit = self.lit(fmt.ty(), bits);
         self.as_float(fmt, lit)
     }
 
-    /// An integer as the nearest float.
+    /// Converts an integer to the nearest float.
     pub fn float_of(&mut self, signed: bool, fmt: Fmt, a: Operand) -> Operand {
         let how = if signed { Cast::SiToFp } else { Cast::UiToFp };
         self.ir.cast(how, a, a.ty().with(Elem::Float(fmt)))
     }
 
-    /// An f16 or bf16 as f32, which holds all of them; f32 and f64 stay.
+    /// Widens an f16 or bf16 to f32, which is exact; f32 and f64 stay.
     pub fn widen(&mut self, fmt: Fmt, a: Operand) -> (Fmt, Operand) {
         match fmt {
             Fmt::F16 => {
@@ -47,13 +48,13 @@ impl Emit<'_> {
         }
     }
 
-    /// A wider float of the same value.
+    /// Extends a float to a wider format, exactly.
     pub fn extend(&mut self, from: Fmt, to: Fmt, x: Operand) -> Operand {
         debug_assert_eq!(x.ty().elem(), Elem::Float(from));
         self.ir.cast(Cast::FpExt, x, x.ty().with(Elem::Float(to)))
     }
 
-    /// Bits with a subnormal made a zero of its sign.
+    /// Replaces a subnormal by a zero of the same sign.
     pub fn flush(&mut self, fmt: Fmt, ftz: bool, a: Operand) -> Operand {
         if !ftz {
             return a;
@@ -68,7 +69,8 @@ impl Emit<'_> {
         self.select(small, zero, a)
     }
 
-    /// Bits whose NaN is the one that arithmetic gives; f64 arithmetic keeps an operand's, which the processor does.
+    /// Replaces NaN by the one that the hardware's arithmetic produces. f64 arithmetic keeps an operand's
+    /// NaN, as the processor does.
     pub fn canonical(&mut self, fmt: Fmt, a: Operand) -> Operand {
         if fmt == Fmt::F64 || (fmt == Fmt::F32 && self.any_nan) {
             return a;
@@ -79,7 +81,8 @@ impl Emit<'_> {
         self.select(is_nan, nan, a)
     }
 
-    /// A result as bits, rounded from `wide` to the mode's format: flushed, saturated, its NaN canonical.
+    /// A result as bits: rounded from `wide` to the mode's format, flushed, saturated, and with a canonical
+    /// NaN.
     fn finish(&mut self, mode: FloatMode, wide: Fmt, x: Operand) -> Operand {
         let x = if mode.ftz && wide != mode.fmt { self.flush_wide(mode, wide, x) } else { x };
         let bits = if wide == mode.fmt {
@@ -91,14 +94,15 @@ impl Emit<'_> {
         if mode.sat {
             return self.saturate(mode.fmt, bits);
         }
-        // What was narrowed is canonical already.
+        // Narrowing has canonicalised it already.
         if wide == mode.fmt { self.canonical(mode.fmt, bits) } else { bits }
     }
 
-    /// Zero of its sign for what is subnormal in the mode's format when rounded with an unbounded exponent; `x` is more precise.
+    /// Flushes results that are subnormal in the mode's format when rounded with an unbounded exponent; `x`
+    /// is more precise.
     pub fn flush_wide(&mut self, mode: FloatMode, wide: Fmt, x: Operand) -> Operand {
         let (precision, least) = precision_and_least(mode.fmt);
-        // Half a step below the least normal number, steps being those of the numbers below it.
+        // Half an ulp below the least normal number, in ulps of the numbers below it.
         let smallest = f64::from(least).exp2();
         let step = f64::from(least - precision).exp2();
         let (m, s) = (self.lit(wide.ty(), !sign_mask(wide)), self.lit(wide.ty(), sign_mask(wide)));
@@ -126,7 +130,7 @@ impl Emit<'_> {
         self.select(tiny, zero, x)
     }
 
-    /// Clamped to [0, 1]; NaN and -0 become +0.
+    /// Clamps to [0, 1]; NaN and -0 become +0.
     pub fn saturate(&mut self, fmt: Fmt, bits: Operand) -> Operand {
         let (wide, x) = self.widen(fmt, bits);
         let (zero, one) = (self.lit(fmt.ty(), 0), self.lit(fmt.ty(), one_bits(fmt)));
@@ -138,12 +142,12 @@ impl Emit<'_> {
     }
 }
 
-/// Mask of the sign.
+/// The sign bit.
 pub fn sign_mask(fmt: Fmt) -> u128 {
     1 << (fmt.ty().bits() - 1)
 }
 
-/// Mask of the exponent.
+/// The mask of the exponent.
 pub fn exponent_mask(fmt: Fmt) -> u128 {
     match fmt {
         Fmt::F16 => 0x7c00,
@@ -153,7 +157,7 @@ pub fn exponent_mask(fmt: Fmt) -> u128 {
     }
 }
 
-/// Bits of the significand, and the exponent of the smallest normal number.
+/// Number of significand bits, and the exponent of the smallest normal number.
 fn precision_and_least(fmt: Fmt) -> (i32, i32) {
     match fmt {
         Fmt::F16 => (11, -14),
@@ -163,7 +167,7 @@ fn precision_and_least(fmt: Fmt) -> (i32, i32) {
     }
 }
 
-/// The bits of a number that f32 and f64 hold.
+/// The bits of a number that f32 and f64 represent exactly.
 fn float_bits(fmt: Fmt, v: f64) -> u128 {
     if fmt == Fmt::F64 { u128::from(v.to_bits()) } else { u128::from((v as f32).to_bits()) }
 }
@@ -178,13 +182,14 @@ pub fn one_bits(fmt: Fmt) -> u128 {
     }
 }
 
-/// The mode without flushing, where the processor does that. What is made of constants LLVM computes, some of it without flushing.
+/// The mode without flushing if the processor flushes. Operations on constants are excluded: LLVM folds some
+/// of them without flushing.
 fn by_processor(e: &Emit, mode: FloatMode, args: &[Operand]) -> FloatMode {
     let flushed = e.flushes && mode.fmt == Fmt::F32 && !args.iter().all(|a| a.is_constant());
     FloatMode { ftz: mode.ftz && !flushed, ..mode }
 }
 
-/// Whether LLVM may leave an operation of f32 out, as one with 1 or 0, so that the processor does not flush.
+/// Whether LLVM may remove an f32 operation, such as one with 1 or 0, so that the processor does not flush.
 fn neutral(op: FloatOp, a: Operand, b: Operand) -> bool {
     let is = |v: Operand, wanted: u32| known(v).is_some_and(|bits| bits & 0x7fff_ffff == wanted);
     match op {
@@ -210,12 +215,13 @@ pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: Operand, b: Operand
     };
     let (mut wide, mut x) = e.widen(mode.fmt, a);
     let (_, mut y) = e.widen(mode.fmt, b);
-    // Sums that are subnormal are exact; products and quotients may be rounded up to the least normal number and flushed still. f16 and
-    // bf16 go through f32, which has twice the fraction and two bits more: rounding twice is rounding once, but for subnormals of bf16.
+    // Subnormal sums are exact; products and quotients may be rounded up to the least normal number and must
+    // be flushed all the same. f16 and bf16 are computed in f32, which has more than twice their fraction
+    // bits: double rounding is then harmless, except for subnormals of bf16.
     let scaling = matches!(op, FloatOp::Mul | FloatOp::Div);
     let exact = scaling && (mode.fmt == Fmt::BF16 || (mode.ftz && mode.fmt == Fmt::F32));
     let plain = if exact && mode.fmt == Fmt::F32 {
-        // For the edge alone: what is kept is the f32 result.
+        // f64 only decides what is flushed; the result is the f32 one.
         let (x, y) = (e.extend(Fmt::F32, Fmt::F64, x), e.extend(Fmt::F32, Fmt::F64, y));
         Some(e.bin(name, x, y))
     } else {
@@ -235,7 +241,7 @@ pub fn binary(e: &mut Emit, op: FloatOp, mode: FloatMode, a: Operand, b: Operand
     Ok(finish_near(e, mode, wide, r, plain))
 }
 
-/// As `finish`; `near` is the same in f64, which decides what is flushed.
+/// Like `finish`; `near` is the result in f64, which decides what is flushed.
 fn finish_near(e: &mut Emit, mode: FloatMode, wide: Fmt, r: Operand, near: Option<Operand>) -> Operand {
     let Some(near) = near else { return e.finish(mode, wide, r) };
     let near = e.flush_wide(mode, Fmt::F64, near);
@@ -255,16 +261,16 @@ fn extremum(e: &mut Emit, op: FloatOp, mode: FloatMode, a: Operand, b: Operand) 
     let (_, x) = e.widen(fmt, a);
     let (_, y) = e.widen(fmt, b);
     let min = matches!(op, FloatOp::Min | FloatOp::MinNan);
-    // `a` where it is the one, or where `b` is NaN.
+    // `a` if it is the smaller or larger one, or if `b` is NaN.
     let pick = e.fcmp(if min { Fcmp::Ult } else { Fcmp::Ugt }, x, y);
     let r = e.select(pick, a, b);
-    // Equal operands differ at most in the sign of zero: or of the signs for the minimum, and for the maximum.
+    // Equal operands differ at most in the sign of zero: the minimum ORs the signs, the maximum ANDs them.
     let equal = e.fcmp(Fcmp::Oeq, x, y);
     let tie = e.bin(if min { Bin::Or } else { Bin::And }, a, b);
     let r = e.select(equal, tie, r);
     let a_nan = e.fcmp(Fcmp::Uno, x, x);
     let r = if matches!(op, FloatOp::MinNan | FloatOp::MaxNan) {
-        // Whichever is NaN; `b` first.
+        // The NaN operand, `b` before `a`.
         let b_nan = e.fcmp(Fcmp::Uno, y, y);
         let r = e.select(a_nan, a, r);
         e.select(b_nan, b, r)
@@ -291,7 +297,7 @@ pub fn fma(e: &mut Emit, mode: FloatMode, a: Operand, b: Operand, c: Operand) ->
     let double =
         |e: &mut Emit| -> Vec<Operand> { x.iter().map(|(f, v)| e.extend(*f, Fmt::F64, *v)).collect() };
     match mode.fmt {
-        // The exact result of halves that matters for one rounding fits f64.
+        // For f16, f64 holds as much of the exact result as one rounding needs.
         Fmt::F16 => {
             let d = double(e);
             let r = e.math("llvm.fma", &[d[0], d[1], d[2]]);

@@ -1,4 +1,4 @@
-//! Integers.
+//! Integer operations.
 
 use wave::Ty;
 use wave::op::{CountOp, IntCmp, IntOp, IntUnOp, ShiftOp};
@@ -7,7 +7,7 @@ use wave::types::Fmt;
 use super::{Emit, known};
 use crate::ir::{Bin, Cast, Cmp, Lanes, Operand};
 
-/// The `icmp` predicate of a relation.
+/// The `icmp` predicate of a comparison.
 pub fn predicate(cmp: IntCmp) -> Cmp {
     match cmp {
         IntCmp::Eq => Cmp::Eq,
@@ -51,7 +51,8 @@ pub fn binary(e: &mut Emit, op: IntOp, ty: Ty, a: Operand, b: Operand) -> Operan
             e.select(bad, ones, r)
         }
         IntOp::DivS | IntOp::RemS => {
-            // By 1 instead of 0 and -1; -x and 0 are then put in for -1, which also gives MIN / -1 its wrap.
+            // Divide by 1 in place of 0 and -1. For -1 the result is then replaced by -x and remainder 0,
+            // which also wraps MIN / -1.
             let (zero, one, ones) = (e.lit(ty, 0), e.lit(ty, 1), e.lit(ty, ty.mask()));
             let by_zero = e.icmp(Cmp::Eq, b, zero);
             let by_minus = e.icmp(Cmp::Eq, b, ones);
@@ -65,8 +66,9 @@ pub fn binary(e: &mut Emit, op: IntOp, ty: Ty, a: Operand, b: Operand) -> Operan
     }
 }
 
-/// Quotient or remainder by a divisor that is not 0, nor -1 where signed. LLVM divides vectors lane by lane; up to 32 bits a float
-/// division does it: no quotient lies nearer below an integer than the float's precision shows.
+/// Quotient or remainder by a divisor that is not 0, and not -1 if signed. LLVM divides vectors lane by lane;
+/// up to 32 bits a float division is used instead: it is precise enough, because no quotient lies so close
+/// below an integer that it would round up to it.
 fn divide(e: &mut Emit, rest: bool, signed: bool, ty: Ty, a: Operand, b: Operand) -> Operand {
     let (division, remainder) = if signed { (Bin::SDiv, Bin::SRem) } else { (Bin::UDiv, Bin::URem) };
     if e.lanes == Lanes::One || ty > Ty::I32 || b.as_int().is_some() {
@@ -94,7 +96,7 @@ fn multiply_high(e: &mut Emit, signed: bool, ty: Ty, a: Operand, b: Operand) -> 
         let h = e.bin(Bin::LShr, p, n);
         return e.cast(Cast::ZExt, ty, h);
     }
-    // Of 64 bits by halves: no product of them with two addends of 32 bits overflows.
+    // 64-bit products by halves: a product of halves plus two 32-bit addends does not overflow.
     let (n, m) = (e.lit(ty, 32), e.lit(ty, 0xffff_ffff));
     let low = |e: &mut Emit, v: Operand| e.bin(Bin::And, v, m);
     let high = |e: &mut Emit, v: Operand| e.bin(Bin::LShr, v, n);
@@ -121,7 +123,7 @@ fn multiply_high(e: &mut Emit, signed: bool, ty: Ty, a: Operand, b: Operand) -> 
     r
 }
 
-/// Shifts that are total: an amount of the width or more shifts everything out.
+/// Total shifts: an amount of the width or more shifts out all bits.
 pub fn shift(e: &mut Emit, op: ShiftOp, ty: Ty, a: Operand, amount: Operand) -> Operand {
     let bits = u128::from(ty.bits());
     if let Some(n) = known(amount).filter(|&n| u128::from(n) < bits) {
@@ -211,7 +213,7 @@ pub fn sub_borrow(e: &mut Emit, ty: Ty, a: Operand, b: Operand, c: Operand) -> V
     vec![t, out]
 }
 
-/// The bits `from..from + width` of an i32, extended.
+/// The bits `from..from + width` of an `i32`, extended.
 fn field(e: &mut Emit, v: Operand, from: u32, width: u32, signed: bool) -> Operand {
     let t = Ty::I32;
     let up = e.lit(t, u128::from(32 - from - width));
@@ -240,7 +242,7 @@ pub fn dot(
 }
 
 pub fn saturate(e: &mut Emit, from: Ty, from_signed: bool, to: Ty, to_signed: bool, a: Operand) -> Operand {
-    // In a type that holds both ranges, then cut.
+    // Computed in a type that holds both ranges, then clamped.
     let wide = if from >= Ty::I64 || to >= Ty::I64 { Ty::I128 } else { Ty::I64 };
     let x = e.cast(if from_signed { Cast::SExt } else { Cast::ZExt }, wide, a);
     let (low, high) =

@@ -1,6 +1,7 @@
-//! Lane-wise operations as LLVM IR, for one lane or thirty-two.
+//! Pure operations as LLVM IR, for one lane or thirty-two.
 //!
-//! The meaning is that of `wave::op`: every operation is total, floats are the hardware's. No fast-math flag is ever written.
+//! The semantics are those of `wave::op`: every operation is total, and floats behave as on the hardware. No
+//! fast-math flag is ever emitted.
 
 mod approx;
 mod bits;
@@ -19,28 +20,28 @@ pub use round::control_word;
 
 use crate::ir::{Bin, Builder, Cast, Cmp, Fcmp, Lanes, Operand, Type};
 
-/// What an operation cannot be written for.
+/// An operation for which there is no code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(pub String);
 
-/// What emission answers.
+/// The result of emission.
 pub type Result<T> = std::result::Result<T, Unsupported>;
 
 /// The state of emitting one operation.
 pub struct Emit<'a> {
-    /// Where instructions go.
+    /// The builder that instructions are appended to.
     pub ir: &'a mut Builder,
-    /// For how many lanes.
+    /// One lane or all lanes.
     pub lanes: Lanes,
-    /// The processor has AVX-512.
+    /// Whether the processor has AVX-512.
     pub avx512: bool,
-    /// An f32 result may be any NaN: its readers see none of its bits.
+    /// An f32 result may be any NaN, because its readers do not depend on its bits.
     pub any_nan: bool,
     /// The processor flushes subnormal operands and results of f32 arithmetic.
     pub flushes: bool,
 }
 
-/// An operand of 32 bits that is known: a constant, for one lane or all.
+/// The value of a 32-bit operand that is constant, for one lane or all.
 fn known(operand: Operand) -> Option<u32> {
     operand.as_int().map(|v| v as u32)
 }
@@ -71,20 +72,20 @@ impl Emit<'_> {
         self.ir.select(c, a, b)
     }
 
-    /// A conversion between integer widths: `how` widens, and a narrower type truncates.
+    /// Converts between integer widths: `how` widens; a narrower type truncates.
     pub fn cast(&mut self, how: Cast, to: Ty, a: Operand) -> Operand {
         let to = Type::int(to, self.lanes);
         let how = if to.elem().bits() < a.ty().elem().bits() { Cast::Trunc } else { how };
         self.ir.cast(how, a, to)
     }
 
-    /// An intrinsic function whose operands and result have one type.
+    /// Calls an intrinsic whose operands and result have one type.
     pub fn math(&mut self, name: &'static str, args: &[Operand]) -> Operand {
         self.ir.intrinsic_of(name, args)
     }
 }
 
-/// Writes a pure lane-wise operation; its results.
+/// Emits a pure operation and returns its results.
 pub fn emit(e: &mut Emit, op: &Op, args: &[Operand]) -> Result<Vec<Operand>> {
     let a = |i: usize| args.get(i).copied().unwrap_or(Operand::poison(Type::Void));
     let one = match *op {

@@ -21,8 +21,8 @@ fn embedded(round: Round) -> Option<u32> {
 }
 
 impl Emit<'_> {
-    /// Runs `part` on pieces of `lanes` lanes, and puts its results together. A scalar is the first lane of a
-    /// piece.
+    /// Runs `part` on pieces of `lanes` lanes and joins the results. A scalar is passed as the first lane of
+    /// a piece.
     pub fn pieces(
         &mut self,
         lanes: usize,
@@ -52,13 +52,14 @@ impl Emit<'_> {
     }
 }
 
-/// A constant for the processor's control word: all exceptions masked, as kernels run with, and more bits of it.
+/// A constant for the processor's control word: all exceptions masked, as kernels run, and `bits` in
+/// addition.
 pub fn control_word(name: &'static str, bits: u32, flushes: bool) -> Global {
     let word = 0x1f80 | bits | if flushes { 0x8040 } else { 0 };
     Global { name: Name::of(name), value: Initialiser::Int(Type::I32, i64::from(word)), align: 0 }
 }
 
-/// The name of the control word that rounds in a direction.
+/// The name of the control word for a rounding direction.
 fn control_name(round: Round) -> &'static str {
     match round {
         Round::Rn | Round::Rna => "mxcsr.rn",
@@ -68,8 +69,8 @@ fn control_name(round: Round) -> &'static str {
     }
 }
 
-/// `add`, `sub`, `mul`, `div`, `sqrt` or `fma` of f32 or f64, rounded in a direction: by the instruction with AVX-512, else by the
-/// processor's rounding mode.
+/// `add`, `sub`, `mul`, `div`, `sqrt` or `fma` of f32 or f64, rounded in a direction: with AVX-512 by the
+/// instruction, otherwise by the processor's rounding mode.
 pub fn directed(e: &mut Emit, name: &str, fmt: Fmt, round: Round, args: &[Operand]) -> Result<Operand> {
     let (suffix, lanes) = match fmt {
         Fmt::F32 => ("ps", 16),
@@ -109,12 +110,12 @@ pub fn directed(e: &mut Emit, name: &str, fmt: Fmt, round: Round, args: &[Operan
     }))
 }
 
-/// `a + b` of f64, rounded to odd: an inexact sum is the neighbour whose last bit is set, so that rounding it again to a narrower format
-/// is like rounding the sum once. Neither overflows.
+/// `a + b` of f64, rounded to odd: an inexact sum becomes the neighbour whose last bit is set, so rounding it
+/// again to a narrower format equals rounding the exact sum once. Neither step overflows.
 pub fn odd_sum(e: &mut Emit, a: Operand, b: Operand) -> Operand {
     let fmt = Fmt::F64;
     let sum = e.bin(Bin::FAdd, a, b);
-    // The error, exactly (Knuth).
+    // The exact error of the sum (Knuth).
     let b_part = e.bin(Bin::FSub, sum, a);
     let a_part = e.bin(Bin::FSub, sum, b_part);
     let a_rest = e.bin(Bin::FSub, a, a_part);
@@ -122,7 +123,7 @@ pub fn odd_sum(e: &mut Emit, a: Operand, b: Operand) -> Operand {
     let error = e.bin(Bin::FAdd, a_rest, b_rest);
     let zero = e.flit(fmt, 0);
     let inexact = e.fcmp(Fcmp::One, error, zero);
-    // Where the error points to zero, the truncated sum is the number below; then the last bit is set.
+    // If the error points towards zero, the truncated sum is the next number below; then set the last bit.
     let (s, r) = (e.as_bits(fmt, sum), e.as_bits(fmt, error));
     let differ = e.bin(Bin::Xor, s, r);
     let none = e.lit(Ty::I64, 0);
@@ -135,8 +136,9 @@ pub fn odd_sum(e: &mut Emit, a: Operand, b: Operand) -> Operand {
     e.as_float(fmt, r)
 }
 
-/// `a * b + c` of f32, rounded to odd (see [`odd_sum`]): where the neighbours below and above differ, it is the one nearer to zero with its last bit
-/// set. A difference of equals is +0, the only case in which they differ and are equal.
+/// `a * b + c` of f32, rounded to odd (see [`odd_sum`]): if the results rounded down and up differ, the one
+/// nearer to zero with its last bit set. They are equal but differ in bits only for a difference of equals,
+/// which is +0.
 pub fn odd_fma(e: &mut Emit, a: Operand, b: Operand, c: Operand) -> Result<Operand> {
     let fmt = Fmt::F32;
     let below = directed(e, "fma", fmt, Round::Rm, &[a, b, c])?;
@@ -161,13 +163,13 @@ fn odd_f32(e: &mut Emit, x: Operand) -> Operand {
     e.as_float(Fmt::F32, bits)
 }
 
-/// `fptrunc`: to nearest even.
+/// `fptrunc`: rounds to nearest even.
 fn truncate(e: &mut Emit, to: Fmt, x: Operand) -> Operand {
     e.ir.cast(Cast::FpTrunc, x, x.ty().with(Elem::Float(to)))
 }
 
-/// The bits of `nearest`, which is `x` rounded to nearest, moved by one step where `round` wants its other neighbour. Comparing with `x`
-/// tells; overflow and underflow are steps like others.
+/// `nearest`, which is `x` rounded to nearest, moved by one ulp if `round` needs the other neighbour. A
+/// comparison with `x` decides; overflow and underflow are ordinary steps.
 fn nudged(e: &mut Emit, from: Fmt, to: Fmt, round: Round, x: Operand, nearest: Operand) -> Operand {
     let ty = to.ty();
     let bits = e.as_bits(to, nearest);
@@ -179,7 +181,7 @@ fn nudged(e: &mut Emit, from: Fmt, to: Fmt, round: Round, x: Operand, nearest: O
     let below = e.fcmp(Fcmp::Olt, back, x);
     let none = e.lit(ty, 0);
     let negative = e.icmp(Cmp::Slt, bits, none);
-    // Down in value is down in bits for positive numbers, up for negative ones.
+    // A step down in value is a step down in bits for positive numbers, and up for negative ones.
     let (one, minus) = (e.lit(ty, 1), e.lit(ty, ty.mask()));
     let (down, up) = (e.select(negative, one, minus), e.select(negative, minus, one));
     let down = e.select(above, down, none);
@@ -192,7 +194,8 @@ fn nudged(e: &mut Emit, from: Fmt, to: Fmt, round: Round, x: Operand, nearest: O
     e.bin(Bin::Add, bits, step)
 }
 
-/// A float of `from` rounded to the narrower format `to`, as bits. NaN becomes the canonical one, or keeps its payload's upper bits.
+/// Rounds a float to the narrower format `to` and returns its bits. NaN becomes canonical or keeps its
+/// payload's upper bits.
 pub fn narrow(e: &mut Emit, from: Fmt, to: Fmt, round: Round, x: Operand, keep_nan: bool) -> Operand {
     if from == to {
         return e.as_bits(to, x);
@@ -220,7 +223,7 @@ pub fn narrow(e: &mut Emit, from: Fmt, to: Fmt, round: Round, x: Operand, keep_n
     nudged(e, from, to, round, x, nearest)
 }
 
-/// An f32 rounded to bf16: its upper half, rounded by an addition that may carry into it.
+/// Rounds an f32 to bf16: its upper half, rounded by an addition that may carry into it.
 fn brain(e: &mut Emit, round: Round, x: Operand, keep_nan: bool) -> Operand {
     let ty = Ty::I32;
     let bits = e.as_bits(Fmt::F32, x);
@@ -251,13 +254,13 @@ fn brain(e: &mut Emit, round: Round, x: Operand, keep_nan: bool) -> Operand {
     e.cast(Cast::ZExt, Ty::I16, r)
 }
 
-/// An integer as an f64: exact up to 32 bits. Of 64-bit ones the bits below 2^11 are gathered in one where the number is so large that
-/// f64 does not hold it, so that rounding the f64 to at most 24 bits is like rounding the integer.
+/// An integer as an f64: exact up to 32 bits. If a 64-bit integer is too large for f64, its bits below 2^11
+/// are ORed into one, so that rounding the f64 to at most 24 bits equals rounding the integer.
 pub fn integer_for_narrowing(e: &mut Emit, from: Ty, signed: bool, a: Operand) -> Operand {
     if from <= Ty::I32 {
         return e.float_of(signed, Fmt::F64, a);
     }
-    // Magnitude and sign, so that gathering is the same for both signs.
+    // Separate magnitude and sign, so that both signs are handled alike.
     let (zero, low, next, limit) =
         (e.lit(from, 0), e.lit(from, 0x7ff), e.lit(from, 0x800), e.lit(from, 1 << 53));
     let (negative, size) = if signed {
@@ -281,7 +284,8 @@ pub fn integer_for_narrowing(e: &mut Emit, from: Ty, signed: bool, a: Operand) -
     e.select(negative, minus, x)
 }
 
-/// A 64-bit integer as f64 bits, rounded in a direction: the sum of its halves, both exact, and the sum's error says which way.
+/// A 64-bit integer as f64 bits, rounded in a direction: the sum of its exact halves; the sum's error decides
+/// the direction.
 pub fn integer_to_f64(e: &mut Emit, signed: bool, round: Round, a: Operand) -> Operand {
     let nearest = e.float_of(signed, Fmt::F64, a);
     let bits = e.as_bits(Fmt::F64, nearest);
@@ -295,7 +299,7 @@ pub fn integer_to_f64(e: &mut Emit, signed: bool, round: Round, a: Operand) -> O
     let low = e.float_of(false, Fmt::F64, low);
     let scale = e.flit(Fmt::F64, u128::from(4_294_967_296f64.to_bits()));
     let high = e.bin(Bin::FMul, high, scale);
-    // The larger part is taken away first, which is exact; what is left is the error.
+    // Subtract the larger part first, which is exact; the rest is the error.
     let rest = e.bin(Bin::FSub, nearest, high);
     let error = e.bin(Bin::FSub, low, rest);
     let none = e.flit(Fmt::F64, 0);

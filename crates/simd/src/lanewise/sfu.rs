@@ -1,4 +1,5 @@
-//! The special function unit to the bit (`wave::sfu`): pieces are gathered, sums are exact in f64.
+//! The special function unit, bit for bit (`wave::sfu`): table entries are gathered, and sums are exact in
+//! f64.
 
 use wave::op::SfuOp;
 use wave::types::Fmt;
@@ -15,7 +16,7 @@ const NAN: u128 = 0x7fff_ffff;
 const LEADING: u128 = 1 << 23;
 const FRACTION: u128 = LEADING - 1;
 
-/// The operand's parts.
+/// The parts of the operand.
 struct Parts {
     bits: Operand,
     sign: Operand,
@@ -25,7 +26,7 @@ struct Parts {
     fraction: Operand,
 }
 
-/// Emission over i32 with literals.
+/// Operations on i32 with constants.
 impl Emit<'_> {
     fn with(&mut self, op: Bin, a: Operand, literal: u128) -> Operand {
         let l = self.lit(I, literal);
@@ -42,13 +43,13 @@ impl Emit<'_> {
         self.icmp(cmp, a, l)
     }
 
-    /// `literal` where `c` holds, else `other`.
+    /// `literal` if `c` holds, otherwise `other`.
     fn unless(&mut self, c: Operand, literal: u128, other: Operand) -> Operand {
         let l = self.lit(I, literal);
         self.select(c, l, other)
     }
 
-    /// A conversion to another kind of element.
+    /// Converts to another element type.
     fn convert(&mut self, how: Cast, a: Operand, to: Elem) -> Operand {
         self.ir.cast(how, a, a.ty().with(to))
     }
@@ -56,7 +57,7 @@ impl Emit<'_> {
 
 const DOUBLE: Elem = Elem::Float(Fmt::F64);
 
-/// One of the coefficients, by piece, as f64.
+/// A coefficient of a piece, as f64.
 fn coefficient(e: &mut Emit, op: SfuOp, which: usize, piece: Operand) -> Operand {
     let pieces = sfu::pieces(op);
     // c1 and c2 fit into an f32.
@@ -95,7 +96,7 @@ fn square(e: &mut Emit, y: Operand) -> Operand {
 
 /// `c0 + c1 x + c2 s(x)` as f64; `x` has `bits` bits. All products and sums are exact.
 fn interpolate(e: &mut Emit, op: SfuOp, piece: Operand, x: Operand, bits: u32) -> Operand {
-    // Of lanes that are off, and of operands with an answer of their own, the piece may be anything.
+    // In inactive lanes, and for operands handled separately, the piece may be out of range.
     let last = e.with(Bin::And, piece, (sfu::pieces(op).len().next_power_of_two() - 1) as u128);
     let piece = e.lit(I, sfu::pieces(op).len() as u128 - 1);
     let piece = e.math("llvm.umin", &[last, piece]);
@@ -107,7 +108,7 @@ fn interpolate(e: &mut Emit, op: SfuOp, piece: Operand, x: Operand, bits: u32) -
     e.math("llvm.fma", &[c1, x, sum])
 }
 
-/// By the upper bits of a fraction of 23 bits.
+/// Interpolates with the piece that the upper bits of a 23-bit fraction select.
 fn by_fraction(e: &mut Emit, op: SfuOp, first: Option<Operand>, fraction: Operand) -> Operand {
     let mut piece = e.with(Bin::LShr, fraction, 17);
     if let Some(first) = first {
@@ -122,7 +123,7 @@ fn scaled(e: &mut Emit, v: Operand, power: i32) -> Operand {
     e.bin(Bin::FMul, v, factor)
 }
 
-/// A normal number from a sum that is its significand.
+/// A normal number from its exponent and a sum that is its significand.
 fn with_exponent(e: &mut Emit, exponent: Operand, sum: Operand) -> Operand {
     let v = scaled(e, sum, -(sfu::GUARD as i32));
     let significand = e.convert(Cast::FpToSi, v, Elem::of(I));
@@ -131,7 +132,7 @@ fn with_exponent(e: &mut Emit, exponent: Operand, sum: Operand) -> Operand {
     e.bin(Bin::Add, exponent, below)
 }
 
-/// `sum * 2^unit`, cut to 24 bits; not for negative sums.
+/// `sum * 2^unit`, truncated to 24 bits; `sum` must not be negative.
 fn cut(e: &mut Emit, sum: Operand, unit: i32) -> Operand {
     let v = scaled(e, sum, unit);
     let bits = e.as_bits(Fmt::F64, v);
@@ -142,7 +143,7 @@ fn cut(e: &mut Emit, sum: Operand, unit: i32) -> Operand {
     e.as_bits(Fmt::F32, r)
 }
 
-/// One operation, from bits to bits.
+/// Emits one operation, from bits to bits.
 pub fn emit(e: &mut Emit, op: SfuOp, bits: Operand) -> Operand {
     let bits = e.ir.freeze(bits);
     let size = e.with(Bin::And, bits, SIGN - 1);
@@ -168,7 +169,7 @@ fn reciprocal(e: &mut Emit, p: &Parts) -> Operand {
     let sum = interpolate(e, SfuOp::Rcp, piece, x, 16);
     let exponent = e.from(253, p.exponent);
     let r = with_exponent(e, exponent, sum);
-    // Powers of 2 have exact ones. What is below 2^-126 is zero.
+    // Powers of 2 are exact. Results below 2^-126 are zero.
     let exact = e.from(254 << 23, p.size);
     let power = e.is(Cmp::Eq, p.fraction, 0);
     let r = e.select(power, exact, r);
@@ -214,7 +215,7 @@ fn logarithm(e: &mut Emit, p: &Parts) -> Operand {
     let dropped = sfu::LG2_DROPPED as i32;
     let sum = scaled(e, sum, -dropped);
     let sum = e.math("llvm.floor", &[sum]);
-    // A negative sum is complemented, not negated.
+    // Like the hardware, complement a negative sum instead of negating it.
     let minus_one = e.flit(Fmt::F64, u128::from((-1f64).to_bits()));
     let complement = e.bin(Bin::FSub, minus_one, sum);
     let zero = e.flit(Fmt::F64, 0);
@@ -234,7 +235,7 @@ fn logarithm(e: &mut Emit, p: &Parts) -> Operand {
 }
 
 fn exponential(e: &mut Emit, p: &Parts) -> Operand {
-    // The operand in units of 2^-23; those of 2^8 and more have answers of their own.
+    // The operand in units of 2^-23. Operands from 2^8 on are handled separately.
     let significand = e.with(Bin::Or, p.fraction, LEADING);
     let up = e.with(Bin::Sub, p.exponent, 127);
     let seven = e.lit(I, 7);
@@ -246,7 +247,7 @@ fn exponential(e: &mut Emit, p: &Parts) -> Operand {
     let smaller = e.bin(Bin::LShr, significand, down);
     let above = e.is(Cmp::Uge, p.exponent, 127);
     let size = e.select(above, larger, smaller);
-    // A negative one that is not whole is complemented, not negated.
+    // Like the hardware, complement a negative operand that is not an integer instead of negating it.
     let rest = e.with(Bin::And, size, FRACTION);
     let whole = e.is(Cmp::Eq, rest, 0);
     let complement = e.with(Bin::Xor, size, I.mask());
@@ -269,9 +270,9 @@ fn exponential(e: &mut Emit, p: &Parts) -> Operand {
     e.select(huge, of_huge, r)
 }
 
-/// Of turns.
+/// Sine or cosine of an operand in turns.
 fn circular(e: &mut Emit, cosine: bool, p: &Parts) -> Operand {
-    // In units of 2^-25, of which whole turns fall away.
+    // In units of 2^-25; whole turns drop out.
     let significand = e.with(Bin::Or, p.fraction, LEADING);
     let up = e.with(Bin::Sub, p.exponent, 125);
     let down = e.from(125, p.exponent);
@@ -304,7 +305,7 @@ fn circular(e: &mut Emit, cosine: bool, p: &Parts) -> Operand {
 
 fn tanh(e: &mut Emit, p: &Parts) -> Operand {
     let binade = e.with(Bin::Sub, p.exponent, u128::from(sfu::TANH_FIRST));
-    // The number of pieces and the first one, by binade.
+    // The number of pieces (as a logarithm) and the first one, by binade.
     let (mut log, mut first) = (e.lit(I, 0), e.lit(I, 0));
     for (n, (l, f)) in sfu::TANH_BINADES.into_iter().enumerate().skip(1) {
         let from = e.is(Cmp::Sge, binade, n as u128);
