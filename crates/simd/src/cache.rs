@@ -1,12 +1,12 @@
-//! Objects on disk, so that a program's second run compiles nothing.
+//! The disk cache of objects, so that a program's second run compiles nothing.
 //!
-//! One file an object, named by the digest of everything that went into it (`key.rs`): the texts, the kernel,
-//! the specialisation, the processor, and the compiler's own sources. A file is written beside its place and
-//! renamed, so that readers see whole files only; its contents carry a digest of themselves and of the name.
-//! When the folder grows over its bound, the files used longest ago go.
+//! Each object is one file, named by the digest of everything that determines it (`key.rs`): the texts, the
+//! kernel, the specialisation, the processor and the compiler's own sources. A file is written under a
+//! temporary name and renamed, so readers only see complete files. It contains a digest of its contents and
+//! name. If the folder exceeds its bound, the least recently used files are removed.
 //!
 //! An object is code that will run with the user's rights. The folder must belong to the user and be closed
-//! to everybody else, and an object must be the user's own file; otherwise there is no cache
+//! to everybody else, and an object must be the user's own file; otherwise the cache is not used
 //! ([`host::folder`]).
 
 use std::fs;
@@ -22,17 +22,17 @@ use crate::compile::{Facts, Request};
 use crate::effort::Effort;
 use crate::kernel::Report;
 
-/// Bytes that the folder may hold.
+/// Maximum size of the folder in bytes.
 pub const BOUND: u64 = 512 << 20;
 
-/// A temporary that has not been touched for so long was left by a process that died.
+/// Age at which a temporary file counts as abandoned by a process that died.
 const LEFT: Duration = Duration::from_secs(3600);
 
 const MAGIC: &[u8; 8] = b"ANYWARP4";
 /// Magic, digest, frame, local memory, flags, four counts.
 const HEADER: usize = 8 + 32 + 8 + 8 + 8 + 16;
 
-/// Names an object.
+/// The name of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -47,42 +47,42 @@ impl Key {
     }
 }
 
-/// One cached object, as the folder tells.
+/// A cached object as listed from the folder.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Its file's name.
+    /// The file's name.
     pub name: String,
     /// The digest that names the object.
     pub key: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was last used.
+    /// Time of its last use.
     pub used: SystemTime,
-    /// A temporary: a process is writing it, or died over it.
+    /// A temporary file: a process is writing it, or died while writing.
     pub unfinished: bool,
 }
 
 impl Item {
-    /// Whether no process can be writing it any more.
+    /// Whether the file is abandoned: no process can still be writing it.
     fn is_left(&self) -> bool {
         self.unfinished && self.used.elapsed().is_ok_and(|age| age > LEFT)
     }
 }
 
-/// What came of removing objects.
+/// The result of removing objects.
 #[derive(Debug, Default)]
 pub struct Removal {
-    /// What is gone.
+    /// The removed objects.
     pub removed: Vec<Item>,
-    /// What is still there, and why.
+    /// The files that could not be removed, and why.
     pub left: Vec<(PathBuf, io::Error)>,
 }
 
-/// The object that a file's name is of, and whether it is a temporary; `None`: the file is none of ours.
+/// The key in a file's name, and whether the file is a temporary; `None` if the name is not the cache's.
 fn object_of(name: &std::ffi::OsStr) -> Option<(String, bool)> {
     let temporary = is_temporary(name);
     let object = temporary.or_else(|| name.to_str())?;
-    // Earlier versions left the ending off in temporaries.
+    // Earlier versions omitted the extension of temporary files.
     let key = object.strip_suffix(".o").or(temporary)?;
     let ours = key.len() == 2 * blake3::OUT_LEN && key.bytes().all(|b| b.is_ascii_hexdigit());
     ours.then(|| (key.to_string(), temporary.is_some()))
@@ -100,13 +100,13 @@ impl Cache {
         Cache { folder: folder.into() }
     }
 
-    /// Where it lies.
+    /// The cache's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Tells, once a process, that others could have written the cache. That the system refuses to read it is
-    /// told at the level debug: where that matters, [`Cache::put`] is refused, too.
+    /// Reports, once per process, that others could have written to the cache. An error of the system is only
+    /// logged at level debug: if it matters, [`Cache::put`] fails too.
     pub(crate) fn tell_unread(&self, error: &Distrust) {
         match error {
             Distrust::System(error) => {
@@ -116,7 +116,7 @@ impl Cache {
         }
     }
 
-    /// Tells, once a process, that objects cannot be kept: the next process compiles them again.
+    /// Reports, once per process, that objects cannot be stored and the next process compiles them again.
     fn tell_unwritten(&self, error: &Distrust) {
         static TOLD: Once = Once::new();
         match error {
@@ -142,7 +142,7 @@ impl Cache {
         });
     }
 
-    /// An object, if it is there and whole.
+    /// Loads an object, if it exists and is intact.
     pub(crate) fn get(&self, key: &Key) -> Option<(Facts, Vec<u8>)> {
         let folder = match Folder::open_private(&self.folder) {
             Ok(folder) => folder,
@@ -169,13 +169,13 @@ impl Cache {
             tracing::warn!(folder = %self.folder.display(), key = key.0, "a cached object is damaged; it is made anew");
             return None;
         };
-        // The time of the last use; without it the file only goes earlier.
+        // Records the time of last use; if that fails, the file is only removed earlier.
         let _ = file.set_modified(SystemTime::now());
         Some(found)
     }
 
-    /// Keeps an object. A full disk, a read-only folder or a limit on file sizes costs the cache, not the
-    /// launch, and is told once a process.
+    /// Stores an object. A full disk, a read-only folder or a file size limit only disables the cache, and is
+    /// reported once per process.
     pub(crate) fn put(&self, key: &Key, facts: &Facts, object: &[u8]) {
         if let Err(error) = self.write(key, facts, object) {
             self.tell_unwritten(&error);
@@ -185,15 +185,15 @@ impl Cache {
     fn write(&self, key: &Key, facts: &Facts, object: &[u8]) -> Result<(), Distrust> {
         let folder = Folder::make_private(&self.folder)?;
         folder.write(&key.file(), &encode(key, facts, object), 0o600)?;
-        // Reading a folder of thousands of files costs more than making a kernel: one of 64 new objects looks
-        // after it.
+        // Listing a folder of thousands of files costs more than compiling a kernel, so only one in 64 new
+        // objects prunes the cache.
         if key.0.starts_with(['0', '1', '2', '3']) && key.0.ends_with('0') {
             self.prune(BOUND)?;
         }
         Ok(())
     }
 
-    /// The folder, to look after what is in it; `None`: it is not there.
+    /// The folder, for maintenance; `None` if it does not exist.
     fn opened(&self) -> Result<Option<Folder>, Distrust> {
         match Folder::open_private(&self.folder) {
             Err(Distrust::System(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -201,8 +201,8 @@ impl Cache {
         }
     }
 
-    /// Everything that has an object's or a temporary's name, and whether it is a file. What is named
-    /// otherwise is none of the cache's.
+    /// Every entry whose name is an object's or a temporary's, and whether it is a file. Other names do not
+    /// belong to the cache.
     fn named(&self) -> Result<Vec<(Item, bool)>, Distrust> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -223,10 +223,10 @@ impl Cache {
         Ok(found)
     }
 
-    /// Every object, and every temporary.
+    /// Lists every object and every temporary file.
     ///
     /// # Errors
-    /// The folder cannot be read or is not the user's alone; one that is not there is empty.
+    /// The folder cannot be read or is accessible to others. A folder that does not exist is empty.
     pub fn items(&self) -> Result<Vec<Item>, Distrust> {
         if self.opened()?.is_none() {
             return Ok(Vec::new());
@@ -234,7 +234,7 @@ impl Cache {
         Ok(self.named()?.into_iter().filter_map(|(item, is_file)| is_file.then_some(item)).collect())
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     fn remove(&self, folder: &Folder, name: &str, removal: &mut Removal) -> bool {
         match folder.remove(name) {
             Ok(()) => true,
@@ -246,11 +246,11 @@ impl Cache {
         }
     }
 
-    /// Removes every object, every temporary, and what is known of texts. What cannot be removed, such as a
-    /// folder that has an object's name, keeps nothing else from going.
+    /// Removes every object, every temporary file, and the record of loaded texts. An entry that cannot be
+    /// removed, such as a folder with an object's name, does not stop the removal of the rest.
     ///
     /// # Errors
-    /// The folder cannot be read or is not the user's alone.
+    /// The folder cannot be read or is accessible to others.
     pub fn clear(&self) -> Result<Removal, Distrust> {
         let mut removal = Removal::default();
         let Some(folder) = self.opened()? else { return Ok(removal) };
@@ -263,11 +263,11 @@ impl Cache {
         Ok(removal)
     }
 
-    /// Removes temporaries that processes left when they died, and of a folder that holds more than `bound`
-    /// bytes the objects used longest ago.
+    /// Removes abandoned temporary files and, if the folder holds more than `bound` bytes, the least recently
+    /// used objects.
     ///
     /// # Errors
-    /// The folder cannot be read or is not the user's alone.
+    /// The folder cannot be read or is accessible to others.
     pub fn prune(&self, bound: u64) -> Result<Removal, Distrust> {
         let Some(folder) = self.opened()? else { return Ok(Removal::default()) };
         let (old, mut items): (Vec<Item>, Vec<Item>) = self.items()?.into_iter().partition(Item::is_left);
@@ -282,7 +282,7 @@ impl Cache {
             return Ok(removal);
         }
         items.sort_by_key(|i| i.used);
-        // A quarter at a time, so that a full cache is not pruned at every launch.
+        // Removes a quarter at a time, so that a full cache is not pruned at every launch.
         for item in items.into_iter().filter(|item| !item.unfinished) {
             if total <= bound / 4 * 3 {
                 break;
@@ -296,8 +296,7 @@ impl Cache {
     }
 }
 
-/// A digest of an object's contents and of its name: a file that has got another object's name is not taken
-/// for it.
+/// A digest of an object's contents and name, so that a file renamed to another object's name is rejected.
 fn digest(key: &Key, body: &[u8]) -> blake3::Hash {
     let mut h = blake3::Hasher::new();
     h.update(key.0.as_bytes());
@@ -347,7 +346,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// A cache whose folder goes with it.
+    /// A cache in a temporary folder.
     struct Scratch(tempfile::TempDir, Cache);
 
     impl Scratch {
@@ -432,7 +431,7 @@ mod tests {
         mode(&elsewhere, 0o600);
         symlink(&elsewhere, scratch.file(&key)).expect("a link");
         assert!(cache.get(&key).is_none());
-        // A folder in which others can put files: nothing is read and nothing written.
+        // In a folder where others can create files, nothing is read or written.
         fs::remove_file(scratch.file(&key)).expect("removed");
         fs::rename(&elsewhere, scratch.file(&key)).expect("moved back");
         assert!(cache.get(&key).is_some());
@@ -467,7 +466,7 @@ mod tests {
         let scratch = Scratch::new();
         let cache = &scratch.1;
         cache.put(&key("a"), &Facts::default(), b"object");
-        // As this version names them, and as earlier ones did.
+        // Names as this version and earlier ones write them.
         let (new, old) = (format!(".1-2-{}", key("b").file()), format!(".3-4-{}", key("c").0));
         let at = |name: &str| cache.folder().join(name);
         for name in [&new, &old, "notes.o"] {

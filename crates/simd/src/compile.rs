@@ -1,4 +1,4 @@
-//! From a kernel to code that runs.
+//! Compiles a kernel to code that can run.
 
 use std::mem::transmute;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -16,29 +16,29 @@ use crate::llvm::{Llvm, LlvmError, Search, Ticket};
 use crate::object::{LoadError, Loaded};
 use crate::target::Target;
 
-/// What is to be compiled.
+/// A request to compile a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The kernel's module.
     pub module: &'a Module,
     /// The kernel.
     pub kernel: FuncId,
-    /// A digest of everything that the module was made of.
+    /// A digest of everything that the module was built from.
     pub unit: [u8; 32],
-    /// Everything else that decides the code.
+    /// Everything else that determines the code.
     pub code: CodeKey<'a>,
-    /// Where LLVM is looked for if nobody has opened it yet.
+    /// Where LLVM is searched if it has not been opened yet.
     pub llvm: &'a Search,
 }
 
 /// Why there is no code.
 #[derive(Debug)]
 pub enum Error {
-    /// The kernel does what this compiler does not do; it can be interpreted.
+    /// The compiler does not support the kernel; it can be interpreted.
     Unsupported(String),
-    /// LLVM is missing or refuses.
+    /// LLVM is missing or rejects the module.
     Llvm(LlvmError),
-    /// The object does not load.
+    /// The object cannot be loaded.
     Load(LoadError),
 }
 
@@ -72,7 +72,7 @@ type RunBlocksFn = unsafe extern "C" fn(*mut BlockCtx, u64) -> u32;
 
 #[derive(Clone, Copy, Debug)]
 enum Entry {
-    /// One warp's, and all warps' where there is one.
+    /// The entry point for one warp, and the one for all warps if there is one.
     Resume(ResumeFn, Option<SweepFn>),
     RunBlocks(RunBlocksFn),
 }
@@ -82,17 +82,17 @@ enum Entry {
 pub struct Compiled {
     entry: Entry,
     facts: Facts,
-    /// What became vectors.
+    /// What was vectorised.
     pub report: Report,
     /// Whether it came from the cache.
     pub cached: bool,
-    /// How long it took to make.
+    /// How long the compilation took.
     pub time: Duration,
-    // Owns the code that `entry` points into.
+    // Owns the code that `entry` points to.
     loaded: Loaded,
 }
 
-/// What a cache entry tells besides the object.
+/// The data stored in a cache entry beside the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub frame: u64,
@@ -102,19 +102,20 @@ pub(crate) struct Facts {
     pub report: Report,
 }
 
-/// Whether LLVM has made whole code of a kernel in this process: its own code and tables are there then.
+/// Whether LLVM has already compiled a kernel in this process with full effort, so that its own code and
+/// tables are in memory.
 static WARM: AtomicBool = AtomicBool::new(false);
 
-/// What [`Compiled::soon`] gives.
+/// The result of [`Compiled::soon`].
 #[derive(Debug)]
 pub enum Made {
-    /// The code.
+    /// The optimised code.
     Whole(Compiled),
-    /// Code that does the same and was made in the quickest way, and what there is to do for better.
+    /// Code of the baseline tier, and the remaining work for the optimised code.
     First(Compiled, Box<Rest>),
 }
 
-/// Whole code that is to be made yet.
+/// Optimised code that is still to be compiled.
 #[derive(Debug)]
 pub struct Rest {
     ir: String,
@@ -125,10 +126,11 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// Makes it, and keeps it in the cache. Where there is one, the end of the process waits for it.
+    /// Compiles the optimised code and stores it in the cache. If there is a cache, process exit waits for
+    /// it.
     ///
     /// # Errors
-    /// LLVM refuses, or the process is ending.
+    /// LLVM rejects the module, or the process is exiting.
     pub fn make(self) -> Result<Compiled, Error> {
         let start = Instant::now();
         let Rest { ir, facts, target, llvm, keep } = self;
@@ -146,8 +148,8 @@ impl Rest {
 }
 
 impl Compiled {
-    /// Compiles a kernel, or takes it from the cache. `missed` is called where the cache has none, before the
-    /// work begins.
+    /// Compiles a kernel or loads it from the cache. Calls `missed` before compiling, if the cache does not
+    /// have it.
     ///
     /// # Errors
     /// The kernel is not supported (interpret it), or there is no LLVM.
@@ -157,7 +159,7 @@ impl Compiled {
         }
     }
 
-    /// A kernel's code from the cache, for which the module need not have any.
+    /// Loads a kernel's code from the cache. The module need not contain the kernel's IR.
     pub fn cached(request: &Request, cache: &Cache) -> Option<Compiled> {
         let start = Instant::now();
         let name = &request.module.functions.get(request.kernel.index())?.name;
@@ -165,19 +167,19 @@ impl Compiled {
         Compiled::load(&object, facts, true, start).ok()
     }
 
-    /// [`Compiled::new`] in the form of [`Compiled::soon`].
+    /// [`Compiled::new`], with the result type of [`Compiled::soon`].
     ///
     /// # Errors
-    /// As of [`Compiled::new`].
+    /// As for [`Compiled::new`].
     pub fn whole(request: &Request, cache: Option<&Cache>, missed: &dyn Fn()) -> Result<Made, Error> {
         Compiled::made(request, cache, missed, false)
     }
 
-    /// The same for a kernel that is to run soon and little: while LLVM is slow because it is new to the
-    /// process, there is code first that takes less to make than to wait for the whole.
+    /// Compiles a kernel that is needed soon and runs little. While LLVM is still cold in this process, the
+    /// result is baseline code, which is ready before the optimised code would be.
     ///
     /// # Errors
-    /// As of [`Compiled::new`].
+    /// As for [`Compiled::new`].
     pub fn soon(request: &Request, cache: Option<&Cache>, missed: &dyn Fn()) -> Result<Made, Error> {
         Compiled::made(request, cache, missed, !WARM.load(Ordering::Relaxed))
     }
@@ -231,7 +233,7 @@ impl Compiled {
         let entry = if facts.suspends {
             // SAFETY: the emitter gives this symbol this signature.
             let resume = unsafe { transmute::<*const u8, ResumeFn>(address) };
-            // SAFETY: and this one this.
+            // SAFETY: the emitter gives this symbol this signature.
             let sweep = loaded.symbol(SWEEP).map(|at| unsafe { transmute::<*const u8, SweepFn>(at) });
             Entry::Resume(resume, sweep)
         } else {
@@ -241,12 +243,12 @@ impl Compiled {
         Ok(Compiled { entry, facts, report: facts.report, cached, time: start.elapsed(), loaded })
     }
 
-    /// What tells the source line of an instruction's address.
+    /// A function from an instruction's address to its source line.
     pub fn lines(&self) -> impl Fn(usize) -> Option<u32> + Send + Sync + use<> {
         self.loaded.lines()
     }
 
-    /// Addresses of the code: first, and one past the last.
+    /// The address range of the code.
     pub fn range(&self) -> (usize, usize) {
         self.loaded.range()
     }
@@ -298,7 +300,7 @@ impl Code for Compiled {
     }
 }
 
-/// A kernel's LLVM IR, before optimisation.
+/// A kernel's LLVM IR before optimisation.
 ///
 /// # Errors
 /// The kernel is not supported.
@@ -317,7 +319,7 @@ pub fn assembly(request: &Request) -> Result<String, Error> {
     Ok(Llvm::get(request.llvm)?.assembly(&ir, request.code.target, emitted.report.effort)?)
 }
 
-/// A kernel's wave IR after each pass that its code is made by, with the passes' names.
+/// A kernel's wave IR after each pass of its compilation, with the passes' names.
 ///
 /// # Errors
 /// The kernel is not supported.
@@ -325,10 +327,10 @@ pub fn stages(request: &Request) -> Result<Vec<(&'static str, Function)>, Error>
     Ok(explain::stages(request.module, request.kernel, request.code)?)
 }
 
-/// A kernel's wave IR with notes on what is known of it: as its code is made of it, or `after` the pass of a name.
+/// A kernel's wave IR with notes on what is known of it: in its final form, or `after` the named pass.
 ///
 /// # Errors
-/// The kernel is not supported, or goes through no such pass.
+/// The kernel is not supported, or its compilation has no such pass.
 pub fn explained(request: &Request, view: View, after: Option<&str>) -> Result<String, Error> {
     Ok(explain::explain(request.module, request.kernel, request.code, view, after)?)
 }

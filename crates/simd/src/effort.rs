@@ -1,29 +1,30 @@
-//! How hard LLVM tries, by how much there is to compile: whatever the kernel, there is code within a time that a program can wait for.
+//! LLVM's optimisation effort, chosen by the amount of code, so that every kernel compiles within a time that
+//! a program can wait for.
 
-/// How hard LLVM tries.
+/// How much time LLVM spends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Effort {
-    /// Values are followed through the whole kernel.
+    /// Values are optimised across the whole kernel.
     #[default]
     Full,
-    /// Blocks are tidied each for itself; what they share lies in memory.
+    /// Each block is optimised separately; values shared between blocks live in memory.
     Light,
-    /// Besides, code is chosen and registers are given out in the quickest way.
+    /// As for [`Effort::Light`], with instruction selection and register allocation at -O0.
     Least,
-    /// The quickest of all, for code that better code takes the place of.
+    /// The baseline tier: the fastest compilation, for code that optimised code will replace.
     First,
 }
 
 impl Effort {
-    /// All of them.
+    /// All efforts.
     pub const ALL: [Effort; 4] = [Effort::Full, Effort::Light, Effort::Least, Effort::First];
 
-    /// Whether values lie in the warp's frame between blocks.
+    /// Whether values live in the warp's frame between blocks.
     pub fn in_frame(self) -> bool {
         matches!(self, Effort::Light | Effort::Least)
     }
 
-    /// What it is called in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Effort::Full => "full",
@@ -34,52 +35,55 @@ impl Effort {
     }
 }
 
-// Bytes of LLVM IR, at most, of each effort. Times are processor seconds of one core of the machine that `docs/performance.md` describes, where
-// no kernel may take 20.
+// Maximum bytes of LLVM IR for each effort. Times are processor seconds on one core of the machine in
+// `docs/performance.md`; no kernel may take 20 seconds there.
 
-/// For [`Effort::Full`]: up to 1.5 s a MiB, and more where many values live from block to block.
+/// For [`Effort::Full`]: up to 1.5 s per MiB, and more if many values are live across blocks.
 pub const FULL: usize = 4 << 20;
 
-/// For [`Effort::Light`]: up to 1.5 s a MiB, for giving out registers among thousands of blocks, which grows faster than they do.
+/// For [`Effort::Light`]: up to 1.5 s per MiB, because register allocation over thousands of blocks grows
+/// superlinearly.
 pub const LIGHT: usize = 4 << 20;
 
-/// For [`Effort::Least`] and AVX-512: 0.5 to 0.6 s a MiB, most of it for choosing instructions, of NCCL's largest kernels (12 to 17 MiB).
+/// For [`Effort::Least`] with AVX-512: 0.5 to 0.6 s per MiB, most of it instruction selection, measured on
+/// NCCL's largest kernels (12 to 17 MiB).
 pub const LEAST_AVX512: usize = 32 << 20;
 
-/// For [`Effort::Least`] and AVX2: 0.7 to 1.0 s a MiB of the same kernels (14 to 19 MiB). Each vector of the text becomes twice as many
-/// instructions.
+/// For [`Effort::Least`] with AVX2: 0.7 to 1.0 s per MiB, measured on the same kernels (14 to 19 MiB). Each
+/// vector becomes twice as many instructions.
 pub const LEAST_AVX2: usize = 20 << 20;
 
-/// Bytes of LLVM IR of which code is made at all.
+/// Maximum bytes of LLVM IR that are compiled at all.
 pub fn most(avx512: bool) -> usize {
     if avx512 { LEAST_AVX512 } else { LEAST_AVX2 }
 }
 
-/// How a kernel is written.
+/// A form in which a kernel is emitted.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
-    /// Values lie in the warp's frame between blocks.
+    /// Values live in the warp's frame between blocks.
     pub in_frame: bool,
-    /// Lines of LLVM IR from which an operation on vectors is a call of a function; `None`: none is.
+    /// Number of lines of LLVM IR from which a vector operation is outlined; `None` outlines nothing.
     pub outlined: Option<usize>,
-    /// Bytes of LLVM IR, at most; of the last, as many as are compiled at all.
+    /// Maximum bytes of LLVM IR; `None` for the last form, which is limited by [`most`] alone.
     pub bytes: Option<usize>,
 }
 
-/// The forms, the best code first.
+/// The forms, best code first.
 pub const FORMS: [Form; 3] = [
     Form { in_frame: false, outlined: None, bytes: Some(2 << 20) },
     Form { in_frame: false, outlined: Some(24), bytes: Some(FULL) },
     Form { in_frame: true, outlined: Some(8), bytes: None },
 ];
 
-/// What calls shorten a kernel's text by, at most: a form is not tried whose bound that does not reach.
+/// The most by which outlining shortens a kernel's text. A form is skipped if that would not suffice to meet
+/// its bound.
 pub const SHRINKS: usize = 3;
 
-/// Operations beyond which a kernel is not tried with the full effort.
+/// Number of operations above which a kernel is not tried with full effort.
 pub const MANY: usize = 100_000;
 
-/// The effort for text whose values lie in the warp's frame between blocks.
+/// The effort for text whose values live in the warp's frame between blocks.
 pub fn in_frame(bytes: usize) -> Effort {
     if bytes <= LIGHT { Effort::Light } else { Effort::Least }
 }

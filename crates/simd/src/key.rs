@@ -1,4 +1,4 @@
-//! What decides a kernel's code, and the names of cached objects that follow from it.
+//! Everything that determines a kernel's code, and the names of cached objects derived from it.
 
 use std::hash::{Hash, Hasher};
 
@@ -7,51 +7,51 @@ use crate::effort::{self, Effort};
 use crate::kernel::uniformity::Specialisation;
 use crate::target::Target;
 
-/// Everything that decides a kernel's code, besides the module and this compiler. The code generator is given
-/// this and the module, and nothing else; the cache's keys are the hash that is derived here. A field that is
-/// added is part of them therefore.
+/// Everything that determines a kernel's code, besides the module and this compiler. The code generator
+/// receives this and the module, nothing else. The cache's keys use the hash derived here, so a new field is
+/// part of them automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeKey<'a> {
     /// The launches it is for.
     pub spec: Specialisation,
     /// The processor it is for.
     pub target: &'a Target,
-    /// What a test insists on.
+    /// The modes that a test forces.
     pub forced: &'a Forced,
 }
 
-/// Modes that code is otherwise written in where it has to be. Tests insist on them, so that all of them see
-/// every kernel.
+/// Modes that are otherwise used only where needed. Tests force them, so that every kernel runs in all of
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Forced {
     /// Every kernel is compiled in the per-lane mode.
     pub per_lane: bool,
     /// Every kernel is compiled with this effort, whatever its size.
     pub effort: Option<Effort>,
-    /// Bytes of LLVM IR that a kernel may have, instead of [`effort::most`].
+    /// Maximum bytes of LLVM IR of a kernel, in place of [`effort::most`].
     pub most: Option<usize>,
-    /// The first code of a kernel that is wanted soon ([`Effort::First`]) is the only one.
+    /// Baseline code ([`Effort::First`]) is not replaced.
     pub first: bool,
 }
 
 impl Forced {
-    /// Bytes of LLVM IR that a kernel may have; one that has more is interpreted.
+    /// Maximum bytes of LLVM IR of a kernel; a larger kernel is interpreted.
     pub fn most(&self, target: &Target) -> usize {
         self.most.unwrap_or_else(|| effort::most(target.avx512))
     }
 }
 
-/// What names a cached object.
+/// The name of a cached object.
 #[derive(Hash)]
 struct Object<'a> {
     compiler: Compiler,
-    /// A digest of everything that the module was made of.
+    /// A digest of everything that the module was built from.
     unit: &'a [u8; 32],
     kernel: &'a str,
     code: CodeKey<'a>,
 }
 
-/// What names a text whose launches the cache may serve, whatever their uniformity.
+/// The name of a text whose launches the cache may serve, whatever their specialisation.
 #[derive(Hash)]
 struct Text<'a> {
     compiler: Compiler,
@@ -60,13 +60,13 @@ struct Text<'a> {
     forced: &'a Forced,
 }
 
-/// The sources of this compiler, the ABI of running code among them.
+/// The sources of this compiler, including the ABI of compiled code.
 #[derive(Hash)]
 struct Compiler(&'static str);
 
 const COMPILER: Compiler = Compiler(env!("ANYWARP_COMPILER"));
 
-/// A digest by a derived [`Hash`].
+/// A hasher for derived [`Hash`] implementations.
 #[derive(Default)]
 struct Digest(blake3::Hasher);
 
@@ -81,7 +81,7 @@ impl Hasher for Digest {
     }
 }
 
-/// The digest of a value, by its derived [`Hash`]: of all its fields.
+/// The digest of all fields of a value, by its derived [`Hash`].
 pub fn digest(value: &impl Hash) -> [u8; 32] {
     let mut digest = Digest::default();
     value.hash(&mut digest);
@@ -106,8 +106,8 @@ mod tests {
 
     use super::*;
 
-    /// Every field is another object's. The patterns without `..` fail to compile where a field is added that
-    /// this test does not try.
+    /// Every field changes the object's name. The patterns without `..` fail to compile if a field is added
+    /// that this test does not cover.
     #[test]
     fn every_field_is_part_of_the_key() {
         let target = Target { cpu: "x86-64-v3", features: String::new(), avx512: false };
@@ -157,7 +157,7 @@ mod tests {
         };
         keys.insert(digest(&object));
         assert_eq!(keys.len(), count + 1);
-        // Texts that lie one after another are told from others that do.
+        // Texts are separated: another split of the same bytes has another digest.
         assert_ne!(digest(&["ab", "c"]), digest(&["a", "bc"]));
         assert_ne!(digest(&["a"; 2]), digest(&["a"; 3]));
     }

@@ -1,7 +1,8 @@
-//! Machine code for kernels: wave IR becomes LLVM IR in which a warp's 32 lanes are vectors, LLVM makes an object of it, and the object is
-//! loaded. Objects are cached on disk.
+//! Machine code for kernels: wave IR becomes LLVM IR in which a warp's 32 lanes are vectors, LLVM compiles it
+//! to an object, and the object is loaded. Objects are cached on disk.
 //!
-//! **Architecture invariant:** this crate knows wave IR and LLVM; neither PTX, nor contexts and streams, nor the scheduler.
+//! **Architecture invariant:** this crate knows wave IR and LLVM. It does not know PTX, contexts, streams or
+//! the scheduler.
 
 pub mod cache;
 mod compile;

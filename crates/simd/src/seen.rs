@@ -1,9 +1,9 @@
-//! Which texts have been loaded before, as the cache's folder remembers it.
+//! Remembers in the cache's folder which texts have been loaded before.
 //!
-//! What a launch is compiled for is known when it comes. When a text is loaded, this tells whether launches are
-//! likely to be served from the cache: the file `seen` has a fixed number of slots, each text has one, and the
-//! slot holds the mark of the text that was loaded last. Readers and writers take no lock: a reader that sees
-//! half of a mark takes the text for a new one, and opens LLVM for nothing.
+//! The specialisation of a launch is not known until it arrives. When a text is loaded, this tells whether
+//! launches are likely to be served from the cache. The file `seen` has a fixed number of slots. Each text
+//! maps to one, and the slot holds the mark of the text loaded last. Readers and writers take no lock: a
+//! reader that sees half of a mark treats the text as new and opens LLVM for nothing.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -16,7 +16,7 @@ use crate::cache::Cache;
 use crate::key::{self, Forced};
 use crate::target::Target;
 
-/// Texts that are remembered.
+/// Number of slots.
 const PLACES: u64 = 4096;
 
 /// A text's mark.
@@ -26,7 +26,8 @@ type Mark = [u8; 16];
 pub(crate) const FILE: &str = "seen";
 
 impl Cache {
-    /// Whether the text of this digest has been loaded with this cache for this processor; from now on it has.
+    /// Whether the text with this digest has been loaded with this cache for this processor. Marks it as
+    /// loaded.
     pub fn seen(&self, unit: &[u8; 32], target: &Target, forced: &Forced) -> bool {
         let [mark, place] = *key::text(unit, target, forced).as_chunks::<16>().0 else { return false };
         let place = u64::from_le_bytes(*place.first_chunk().unwrap_or(&[0; 8])) % PLACES;
@@ -36,19 +37,19 @@ impl Cache {
         })
     }
 
-    /// Whether this mark lies at an offset; puts it there.
+    /// Whether this mark is stored at an offset. Stores it there.
     fn exchange(&self, offset: u64, mark: &Mark) -> Result<bool, Distrust> {
         let folder = Folder::make_private(self.folder())?;
         let closed = |error: &io::Error| {
             matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
         };
         let (file, writable) = match folder.read_and_write(FILE, true) {
-            // A folder that is filled once and then closed.
+            // The folder was filled and then made read-only.
             Err(Distrust::System(error)) if closed(&error) => (folder.read(FILE)?, false),
             other => (other?, true),
         };
         let mut found = Mark::default();
-        // A file that ends before holds nothing.
+        // A file that ends earlier has no mark there.
         if file.read_exact_at(&mut found, offset).is_ok() && found == *mark {
             return Ok(true);
         }

@@ -1,21 +1,21 @@
-//! The processor that code is made for.
+//! The processor that code is compiled for.
 
 use std::fmt;
 
 use host::processor::{self, Processor};
 
-/// What the processor is that code is made for.
+/// The processor that code is compiled for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// LLVM's name of the processor.
+    /// LLVM's name for the processor.
     pub cpu: &'static str,
-    /// Features beyond the name, `+a,+b`.
+    /// Features in addition to the name's, as `+a,+b`.
     pub features: String,
-    /// AVX-512 with its byte, word, double-word and vector-length parts.
+    /// AVX-512 with its byte, word, doubleword and vector-length extensions.
     pub avx512: bool,
 }
 
-/// The name of no processor whose code this machine can run.
+/// The name is no processor whose code this machine can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTarget(String);
 
@@ -28,15 +28,15 @@ impl fmt::Display for UnknownTarget {
 impl std::error::Error for UnknownTarget {}
 
 impl Target {
-    /// Whether code can be made for it at all: AVX2 is the least.
+    /// Whether kernels can be compiled for it: AVX2 is the minimum.
     pub fn has_vectors(&self) -> bool {
         self.avx512 || self.cpu == "x86-64-v3"
     }
 
-    /// By name: `native`, `x86-64-v3` (AVX2) or `x86-64-v4` (AVX-512).
+    /// The target with this name: `native`, `x86-64-v3` (AVX2) or `x86-64-v4` (AVX-512).
     ///
     /// # Errors
-    /// This machine runs no code for that processor.
+    /// This machine cannot run code for that processor.
     pub fn named(name: &str) -> Result<Target, UnknownTarget> {
         Processor::from_name(name)
             .filter(|processor| processor.runs_here())
@@ -44,7 +44,7 @@ impl Target {
             .ok_or_else(|| UnknownTarget(name.to_string()))
     }
 
-    /// Of a processor whose code this machine runs.
+    /// The target for a processor whose code this machine can run.
     pub fn of(processor: Processor) -> Target {
         let plain = |cpu, avx512| Target { cpu, features: String::new(), avx512 };
         match processor {

@@ -238,7 +238,7 @@ pub fn fns(e: &mut Emit, mask: Operand, base: Operand, offset: Operand) -> Opera
         position = e.select(beyond, next, position);
         left = e.select(beyond, less, left);
     }
-    // If all bits are missing, the position may be 32; the shift's result is then unused.
+    // If all bits are missing, the position may be 32; the result is then replaced.
     let mirrored = e.bin(Bin::Sub, last, position);
     let r = e.select(down, mirrored, position);
     let bad = e.bin(Bin::Or, outside, missing);

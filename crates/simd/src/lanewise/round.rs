@@ -137,8 +137,8 @@ pub fn odd_sum(e: &mut Emit, a: Operand, b: Operand) -> Operand {
 }
 
 /// `a * b + c` of f32, rounded to odd (see [`odd_sum`]): if the results rounded down and up differ, the one
-/// nearer to zero with its last bit set. They are equal but differ in bits only for a difference of equals,
-/// which is +0.
+/// nearer to zero with its last bit set. A difference of equals rounds to -0 and +0, which compare equal: the
+/// result is +0.
 pub fn odd_fma(e: &mut Emit, a: Operand, b: Operand, c: Operand) -> Result<Operand> {
     let fmt = Fmt::F32;
     let below = directed(e, "fma", fmt, Round::Rm, &[a, b, c])?;

@@ -1,7 +1,8 @@
-//! LLVM opened before there is anything to compile.
+//! Opens LLVM before there is anything to compile.
 //!
-//! The first compilation of a process takes longer than a later one: the library is opened, its tables are made, and its code comes in page
-//! by page. Where a compilation is to be expected, another thread does that while the program goes on.
+//! The first compilation of a process takes longer than later ones: the library is opened, its tables are
+//! built, and its code is paged in. If a compilation is likely, another thread does this while the program
+//! continues.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,30 +12,31 @@ use super::{ASKED, LLVM, Llvm, Search};
 use crate::effort::Effort;
 use crate::target::Target;
 
-/// The right to open LLVM ahead, which is given once.
+/// The right to open LLVM ahead of time; only one is given out.
 pub struct Ahead(Opening);
 
-/// What is compiled to have been through LLVM. A whole kernel is no better: it takes so long that the program's own comes meanwhile.
+/// The function that is compiled to page in LLVM's code. A whole kernel would be no better: it takes so long
+/// that the program's first kernel arrives meanwhile.
 const FUNCTION: &str = "define i32 @nothing() { ret i32 0 }";
 
-/// How long after the opening those have asked who waited for it.
+/// The delay after opening within which threads that waited for it submit their work.
 const PAUSE: Duration = Duration::from_micros(500);
 
 impl Ahead {
-    /// The right, if nobody has opened LLVM or is about to. To be taken before a thread is started for it: the process does not end before
-    /// it is used or dropped.
+    /// The right, unless LLVM is open or about to be opened. Take it before starting the thread: the process
+    /// does not exit before the right is used or dropped.
     pub fn new() -> Option<Ahead> {
         static GIVEN: AtomicBool = AtomicBool::new(false);
         let first = LLVM.get().is_none() && !GIVEN.swap(true, Ordering::Relaxed);
         first.then(|| Ahead(ending::opening()))
     }
 
-    /// Opens LLVM. Unless somebody waits for it by then, sends a function through it.
+    /// Opens LLVM. If no thread waits for it by then, compiles a function with it.
     pub fn open(self, target: &Target, search: &Search) {
-        // Where there is no LLVM, the first compilation will say so.
+        // If there is no LLVM, the first compilation reports it.
         let Ok(llvm) = Llvm::opened(search) else { return };
         drop(self.0);
-        // Threads that began meanwhile waited for the loader's lock: they come to ask now.
+        // Threads that started meanwhile waited for the loader's lock; give them time to submit their work.
         std::thread::sleep(PAUSE);
         if ASKED.load(Ordering::Relaxed) {
             return;

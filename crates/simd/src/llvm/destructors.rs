@@ -1,20 +1,21 @@
 //! Keeps LLVM from registering destructors.
 //!
-//! C++ registers the destructor of a function's static variable when the function is first called, with `__cxa_atexit`; for LLVM that is in
-//! the middle of a compilation, after any handler of ours. The opened library calls `__cxa_atexit` through a slot that the loader filled.
-//! Here it gets a function that registers nothing: those variables then live until the process is gone. Where the library is laid out in
-//! another way than linkers do, nothing is changed.
+//! C++ registers the destructor of a function's static variable with `__cxa_atexit` when the function is
+//! first called. In LLVM that happens during a compilation, after any handler of ours is registered. The
+//! opened library calls `__cxa_atexit` through a slot that the loader filled. This module replaces the slot's
+//! contents by a function that registers nothing, so those variables live until the process exits. If the
+//! library's layout is not the one linkers produce, nothing is changed.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{Elf64_Phdr, dl_phdr_info};
 
-/// `r_info`'s lower half: slots that hold a function's address (the psABI for x86-64, table 4.10).
+/// The lower half of `r_info`: slots that hold a function's address (psABI for x86-64, table 4.10).
 const GLOB_DAT: u64 = 6;
 const JUMP_SLOT: u64 = 7;
 
-/// `.dynamic`'s tags (the gABI, chapter 5).
+/// Tags in `.dynamic` (gABI, chapter 5).
 const PLTRELSZ: u64 = 2;
 const STRTAB: u64 = 5;
 const SYMTAB: u64 = 6;
@@ -49,7 +50,7 @@ struct Symbol {
     size: u64,
 }
 
-/// Registers nothing and says that it did.
+/// Registers nothing and returns success.
 unsafe extern "C" fn register_nothing(
     _destructor: *const c_void,
     _object: *const c_void,
@@ -58,44 +59,44 @@ unsafe extern "C" fn register_nothing(
     0
 }
 
-/// One loaded library, as its program headers tell.
+/// A loaded library, described by its program headers.
 struct Library<'a> {
     base: usize,
     headers: &'a [Elf64_Phdr],
 }
 
 impl Library<'_> {
-    /// Addresses of a segment.
+    /// The address range of a segment.
     fn range(&self, header: &Elf64_Phdr) -> std::ops::Range<usize> {
         let start = self.base.wrapping_add(header.p_vaddr as usize);
         start..start.saturating_add(header.p_memsz as usize)
     }
 
-    /// Whether so many bytes lie in one loaded segment with these flags.
+    /// Whether `size` bytes lie in one loaded segment with these flags.
     fn holds(&self, address: usize, size: usize, flags: u32) -> bool {
         let Some(end) = address.checked_add(size) else { return false };
         let loaded = self.headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & flags == flags);
         loaded.map(|h| self.range(h)).any(|r| r.start <= address && end <= r.end)
     }
 
-    /// So many items at an address, if they lie in the library.
+    /// `count` items at an address, if they lie in the library.
     fn items<T: Copy>(&self, address: usize, count: usize) -> Option<&[T]> {
         let whole = self.holds(address, count.checked_mul(size_of::<T>())?, libc::PF_R);
         if !whole || !address.is_multiple_of(align_of::<T>()) {
             return None;
         }
-        // SAFETY: the bytes lie in a readable segment, which stays mapped for the loader's walk, and `T` is plain numbers. The loader wrote
-        // them before; nobody else does.
+        // SAFETY: the bytes lie in a readable segment, which stays mapped for the loader's walk, and `T`
+        // consists of plain numbers. The loader wrote them before; nothing else writes them.
         Some(unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), count) })
     }
 
-    /// The slots through which the library calls the function of this name.
+    /// The slots through which the library calls the function with this name.
     fn slots(&self, function: &[u8]) -> Option<Vec<usize>> {
         let dynamic = self.headers.iter().find(|h| h.p_type == libc::PT_DYNAMIC)?;
         let range = self.range(dynamic);
         let entries: &[Dyn] = self.items(range.start, range.len() / size_of::<Dyn>())?;
         let value = |tag| entries.iter().find(|d| d.tag == tag).map(|d| d.value as usize);
-        // The loader may have turned offsets into addresses.
+        // The loader may have replaced offsets by addresses.
         let address = |tag| value(tag).map(|v| if v < self.base { v.wrapping_add(self.base) } else { v });
         let names: &[u8] = self.items(address(STRTAB)?, value(STRSZ)?)?;
         let symbols = address(SYMTAB)?;
@@ -114,7 +115,7 @@ impl Library<'_> {
         Some(slots)
     }
 
-    /// Puts an address into a slot; whether it could.
+    /// Stores an address in a slot; returns whether it could.
     fn fill(&self, slot: usize, with: usize) -> bool {
         if !slot.is_multiple_of(align_of::<usize>()) || !self.holds(slot, size_of::<usize>(), libc::PF_W) {
             return false;
@@ -123,22 +124,24 @@ impl Library<'_> {
         let page = std::ptr::with_exposed_provenance_mut(slot & !(PAGE - 1));
         let sealed =
             self.headers.iter().any(|h| h.p_type == libc::PT_GNU_RELRO && self.range(h).contains(&slot));
-        // SAFETY: the page is the library's; the loader made it read-only after it had filled it.
+        // SAFETY: the page belongs to the library; the loader made it read-only after filling it.
         if sealed && unsafe { libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
             return false;
         }
-        // SAFETY: the slot is aligned and lies in a segment that is writable now; whoever calls through it meanwhile reads it whole.
+        // SAFETY: the slot is aligned and lies in a segment that is writable now; concurrent calls through it
+        // read it as a whole.
         let slot = unsafe { AtomicUsize::from_ptr(std::ptr::with_exposed_provenance_mut(slot)) };
         slot.store(with, Ordering::Relaxed);
         if sealed {
-            // SAFETY: as above. Where it fails the page stays writable, as it was while the library was loaded.
+            // SAFETY: as above. If it fails, the page stays writable, as it was while the library was loaded.
             unsafe { libc::mprotect(page, PAGE, libc::PROT_READ) };
         }
         true
     }
 }
 
-/// What the walk over the loaded libraries looks for, what it does with the library it finds, and what came of it.
+/// The state of the walk over the loaded libraries: what to look for, what to do with the library found, and
+/// the result.
 struct Search {
     inside: usize,
     work: fn(&Library, &[usize]) -> bool,
@@ -146,12 +149,12 @@ struct Search {
 }
 
 unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, search: *mut c_void) -> c_int {
-    // SAFETY: the loader gives a valid description, and `search` is what `of_library` handed over.
+    // SAFETY: the loader passes a valid description, and `search` is the pointer that `of_library` passed.
     let (info, search) = unsafe { (&*info, &mut *search.cast::<Search>()) };
     if info.dlpi_phdr.is_null() {
         return 0;
     }
-    // SAFETY: so many headers lie there, as long as the library is loaded.
+    // SAFETY: the loader reports that number of headers, valid as long as the library is loaded.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     let library = Library { base: info.dlpi_addr as usize, headers };
     if !library.holds(search.inside, 1, libc::PF_X) {
@@ -162,10 +165,10 @@ unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, search: *mut c
     1
 }
 
-/// Does `work` on the slots of the library in which a function lies; `None` where there are none.
+/// Applies `work` to the slots of the library that contains a function; `None` if it has none.
 fn of_library(function: *const c_void, work: fn(&Library, &[usize]) -> bool) -> Option<bool> {
     let mut search = Search { inside: function.expose_provenance(), work, result: None };
-    // SAFETY: the callback keeps to its contract; `search` lives through the call.
+    // SAFETY: the callback keeps its contract, and `search` outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
     search.result
 }
@@ -174,13 +177,14 @@ fn nothing() -> usize {
     (register_nothing as *const c_void).expose_provenance()
 }
 
-/// Lets the library in which a function lies register no destructors from now on; whether it could.
+/// Keeps the library that contains a function from registering destructors from now on; returns whether it
+/// could.
 pub(super) fn suppress(function: *const c_void) -> bool {
     let fill = |library: &Library, slots: &[usize]| slots.iter().all(|slot| library.fill(*slot, nothing()));
     of_library(function, fill).unwrap_or(false)
 }
 
-/// Whether the library in which a function lies registers destructors; `None` where that is not known.
+/// Whether the library that contains a function registers destructors; `None` if unknown.
 #[cfg(test)]
 pub(super) fn registering(function: *const c_void) -> Option<bool> {
     of_library(function, |library, slots| {

@@ -1,37 +1,40 @@
-//! The end of the process while threads of ours are inside LLVM.
+//! Process exit while our threads are inside LLVM.
 //!
-//! `exit` runs the destructors of LLVM's own variables; a thread that compiles at that moment would use what is gone. Three things keep the
-//! two apart:
+//! `exit` runs the destructors of LLVM's own variables, and a thread that is compiling at that moment would
+//! use destroyed data. Three measures prevent this:
 //!
-//! - Destructors that LLVM registers while it is at work are not registered (`super::destructors`).
-//! - Those that it registered while it was opened come after a handler of ours, which stands behind them in the list that `exit` takes from
-//!   its end: it lets no thread into LLVM any more and waits for those inside.
-//! - While LLVM is being opened that handler is not there yet. A thread that has used the driver and ends, be it by `exit`, first waits until
-//!   it is; and when it was the process's first thread, LLVM is not opened any more.
+//! - Destructors that LLVM would register while it works are not registered (`super::destructors`).
+//! - Destructors that it registered while being opened run after a handler of ours, because `exit` runs
+//!   handlers in reverse order. That handler lets no further thread into LLVM and waits for those inside.
+//! - While LLVM is being opened, the handler is not registered yet. A thread that has used the driver and
+//!   ends, by `exit` or otherwise, first waits until it is. If that was the process's first thread, LLVM is
+//!   no longer opened.
 //!
-//! What is left is `exit` on a thread that never used the driver, in the milliseconds in which another opens LLVM.
+//! One case remains: `exit` on a thread that never used the driver, during the milliseconds in which another
+//! thread opens LLVM.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Set in [`STATE`] once the process ends.
+/// Set in [`STATE`] once the process is exiting.
 const ENDING: u32 = 1 << 31;
 
-/// How many threads are inside LLVM, and [`ENDING`].
+/// The number of threads inside LLVM, and [`ENDING`].
 static STATE: AtomicU32 = AtomicU32::new(0);
-/// Threads that open LLVM or are about to.
+/// The number of threads that open LLVM or are about to.
 static OPENING: AtomicU32 = AtomicU32::new(0);
-/// The first thread has ended, or is in `exit`.
+/// The first thread has ended or is in `exit`.
 static FIRST_ENDED: AtomicBool = AtomicBool::new(false);
-/// The process that registered the handler: the child of a fork has none of its threads.
+/// The process that registered the handler. A forked child has none of its threads.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// How often those who wait look again.
+/// The polling interval of waiting threads.
 const PAUSE: Duration = Duration::from_micros(100);
 
 thread_local! {
-    /// How often this thread is inside LLVM or opens it: it must not wait for itself where LLVM calls `exit`.
+    /// How many times this thread is inside LLVM or opening it. It must not wait for itself if LLVM calls
+    /// `exit`.
     static INSIDE: Cell<u32> = const { Cell::new(0) };
     /// Dropped before `exit` runs any handler.
     static AT_END: AtEnd = const { AtEnd };
@@ -41,10 +44,10 @@ fn inside(by: u32) {
     INSIDE.with(|n| n.set(n.get().wrapping_add(by)));
 }
 
-/// A thread's stay inside LLVM, which the end of the process waits for.
+/// Marks a thread as inside LLVM; process exit waits for it.
 pub(super) struct Stay(());
 
-/// Enters LLVM; `None` where the process is ending.
+/// Enters LLVM; `None` if the process is exiting.
 pub(super) fn enter() -> Option<Stay> {
     inside(1);
     let stay = Stay(());
@@ -59,12 +62,12 @@ impl Drop for Stay {
     }
 }
 
-/// A compilation that the end of the process waits for, whether it has begun or not: what it makes is to be kept.
+/// A compilation that process exit waits for, even if it has not begun, because its result is to be cached.
 #[derive(Debug)]
 pub struct Ticket(());
 
 impl Ticket {
-    /// One; `None` where the process is ending.
+    /// A new ticket; `None` if the process is exiting.
     pub fn new() -> Option<Ticket> {
         let ticket = Ticket(());
         (STATE.fetch_add(1, Ordering::AcqRel) & ENDING == 0).then_some(ticket)
@@ -77,10 +80,10 @@ impl Drop for Ticket {
     }
 }
 
-/// This thread's stay inside LLVM for a ticket, which is what is counted.
+/// Marks this thread as inside LLVM on behalf of a ticket, which is already counted.
 pub(super) struct Inside(());
 
-/// Enters LLVM for a ticket.
+/// Enters LLVM on behalf of a ticket.
 pub(super) fn inside_by_ticket() -> Inside {
     inside(1);
     Inside(())
@@ -92,10 +95,10 @@ impl Drop for Inside {
     }
 }
 
-/// LLVM is being opened, or is about to be.
+/// LLVM is being opened or is about to be.
 pub(super) struct Opening(());
 
-/// Says that LLVM is about to be opened, by this thread or by one that it is about to start.
+/// Announces that this thread, or one that it is about to start, opens LLVM.
 pub(super) fn opening() -> Opening {
     PROCESS.store(std::process::id(), Ordering::Relaxed);
     OPENING.fetch_add(1, Ordering::AcqRel);
@@ -113,7 +116,8 @@ pub(super) fn may_open() -> bool {
     if STATE.load(Ordering::Acquire) & ENDING != 0 {
         return false;
     }
-    // The program may go on without its first thread. It is soon seen to be gone, unless it is in `exit`.
+    // The program may continue without its first thread. That thread is soon seen to be gone, unless it is in
+    // `exit`.
     !FIRST_ENDED.load(Ordering::Acquire)
         || (0..100).any(|_| {
             std::thread::sleep(Duration::from_millis(1));
@@ -121,23 +125,26 @@ pub(super) fn may_open() -> bool {
         })
 }
 
-/// Whether the process's first thread has ended while the process has not.
+/// Whether the process's first thread has ended while the process continues.
 fn first_is_gone() -> bool {
     let process = std::process::id();
     let stat = std::fs::read_to_string(format!("/proc/self/task/{process}/stat"));
-    // The state follows the name, which is in parentheses and may hold any.
+    // The state follows the name, which is in parentheses and may contain any character.
     stat.is_ok_and(|s| s.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
 }
 
-/// Registers the handler; to be called before LLVM is opened, so that one that comes late finds it closed, and after.
+/// Registers the handler. Call it before LLVM is opened, so that late threads find it closed, and again
+/// afterwards.
 pub(super) fn watch() {
-    // SAFETY: the function lives as long as the library that registers it. Where there is no room for another handler, nothing waits.
+    // SAFETY: the function lives as long as the library that registers it. If the handler cannot be
+    // registered, nothing waits.
     unsafe { libc::atexit(ending) };
 }
 
-/// Lets this thread wait at its end for the opening of LLVM. To be called by threads of the program, which may call `exit`.
+/// Makes this thread wait at its end for LLVM to be opened. Call it on threads of the program, which may call
+/// `exit`.
 pub fn watch_thread() {
-    // Nothing to watch where the thread is at its end already.
+    // A thread that is already ending needs no watch.
     let _ = AT_END.try_with(|_| ());
 }
 
@@ -145,7 +152,7 @@ struct AtEnd;
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
-        // SAFETY: takes nothing and gives a number.
+        // SAFETY: takes no arguments and returns a number.
         let thread = unsafe { libc::gettid() };
         if u32::try_from(thread) == Ok(std::process::id()) {
             FIRST_ENDED.store(true, Ordering::Release);
@@ -157,7 +164,7 @@ impl Drop for AtEnd {
     }
 }
 
-/// Whether this is the process whose threads are counted.
+/// Whether this process is the one whose threads are counted.
 fn ours() -> bool {
     PROCESS.load(Ordering::Relaxed) == std::process::id()
 }

@@ -1,14 +1,14 @@
-//! Where LLVM is looked for.
+//! Finds LLVM.
 //!
-//! A library is code that runs with the user's rights, so it is taken from places that the user or the
-//! installer chose, and only where nobody else can have written it ([`host::trust`]):
+//! A library is code that runs with the user's rights, so it is taken only from places that the user or the
+//! installer chose, and only if nobody else can have written it ([`host::trust`]):
 //!
-//! - what `ANYWARP_LLVM` names, and nothing else where it is set;
+//! - the path in `ANYWARP_LLVM`; if it is set, no other place is tried;
 //! - beside the driver library: an installation brings its own copy;
 //! - the toolchain that built this library;
 //! - the toolchains of rustup.
 //!
-//! Neither the program's folder nor the loader's search path nor `PATH` is looked at, and no program is run.
+//! The program's folder, the loader's search path and `PATH` are not searched, and no program is run.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,34 +16,34 @@ use std::path::{Path, PathBuf};
 
 use host::trust;
 
-/// The folder of the driver library from the command's folder, as an installation has it.
+/// The driver library's folder, relative to the command's, in an installation.
 const INSTALLED: &str = "../lib/anywarp";
 
-/// What the user says of where LLVM is.
+/// The user's settings for finding LLVM.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// The library or its folder; no other is tried then (`ANYWARP_LLVM`).
+    /// The library or its folder (`ANYWARP_LLVM`); if set, no other place is tried.
     pub named: Option<PathBuf>,
-    /// Where rustup keeps its toolchains (`RUSTUP_HOME`).
+    /// The folder of rustup's toolchains (`RUSTUP_HOME`).
     pub rustup: Option<PathBuf>,
 }
 
-/// Where to look.
+/// The places to search.
 #[derive(Clone, Debug, Default)]
 struct Places {
     /// `ANYWARP_LLVM`.
     named: Option<PathBuf>,
-    /// Folders, likeliest first.
+    /// Folders, most likely first.
     folders: Vec<PathBuf>,
 }
 
 impl Places {
-    /// Those of this process, and what the user says.
+    /// The places for this process and the user's settings.
     fn of_process(search: &Search) -> Places {
         let mut folders = Vec::new();
         if let Some(own) = trust::own_file() {
             let folder = own.parent().map(Path::to_path_buf).unwrap_or_default();
-            // This code may be part of the command, which lies elsewhere than the driver.
+            // This code may be part of the command, which is not in the driver's folder.
             let program = std::env::current_exe().is_ok_and(|exe| exe == own);
             folders.push(if program { folder.join(INSTALLED) } else { folder });
         }
@@ -54,7 +54,7 @@ impl Places {
         Places { named: search.named.clone(), folders }
     }
 
-    /// The libraries that are there, likeliest first, and folders that have none.
+    /// The libraries found, most likely first, and the folders without one.
     fn libraries(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let folders = match &self.named {
             Some(named) if !named.is_dir() => return (vec![named.clone()], Vec::new()),
@@ -81,7 +81,7 @@ fn toolchains(home: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Whether a file is called as LLVM 22's library is: by rustup, by LLVM itself, by Debian.
+/// Whether a file name is one of LLVM 22's: rustup's, LLVM's own or Debian's.
 fn is_llvm(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let versioned = name
@@ -90,7 +90,7 @@ fn is_llvm(name: &OsStr) -> bool {
     versioned || name == "libLLVM-22.so"
 }
 
-/// Files of a folder that look like LLVM 22.
+/// Files in a folder that look like LLVM 22.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> =
@@ -99,7 +99,7 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The libraries that may be opened, likeliest first; and what else was looked at, with the reason.
+/// The libraries that may be opened, most likely first; and the rejected places, with reasons.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Candidates {
     pub files: Vec<PathBuf>,
@@ -107,7 +107,7 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Those of this process.
+    /// The candidates of this process.
     pub fn find(search: &Search) -> Candidates {
         Candidates::among(&Places::of_process(search))
     }
@@ -156,7 +156,7 @@ mod tests {
         let found = Candidates::among(&places);
         assert_eq!(found.files, [&first[0], &second[0], &second[1]].map(Clone::clone));
         assert_eq!(found.refused.len(), 1);
-        // What is named is all that counts, a file or a folder.
+        // If a file or folder is named, nothing else counts.
         let named = |path: PathBuf| Candidates::among(&Places { named: Some(path), ..places.clone() });
         assert_eq!(named(first[2].clone()).files, [first[2].clone()]);
         assert_eq!(named(b).files, second);

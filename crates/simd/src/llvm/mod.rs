@@ -1,7 +1,7 @@
-//! LLVM, opened at the first compilation, or ahead of it.
+//! LLVM, opened at the first compilation or ahead of it.
 //!
-//! The library is the one that rustup's toolchain ships (LLVM 22), or what `ANYWARP_LLVM` names (`find.rs`).
-//! It is reached through its C interface; IR goes in as text, an ELF object or assembly comes out.
+//! The library is the one in rustup's toolchain (LLVM 22), or the one that `ANYWARP_LLVM` names (`find.rs`).
+//! It is called through its C interface, which takes IR as text and returns an ELF object or assembly.
 
 mod ahead;
 mod destructors;
@@ -23,17 +23,17 @@ pub use find::Search;
 use sys::Functions;
 
 static LLVM: OnceLock<Result<Llvm, LlvmError>> = OnceLock::new();
-/// Somebody has something to compile.
+/// Whether any thread has asked for a compilation.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// What can go wrong.
+/// Why LLVM produced no code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LlvmError {
-    /// No library was found; each place that was tried with its reason.
+    /// No library was found; lists each place that was tried with the reason.
     NotFound(Vec<String>),
-    /// LLVM refused the module: a bug of ours.
+    /// LLVM rejected the module, which is a bug of ours.
     Refused(String),
-    /// The process is in `exit`.
+    /// The process is exiting.
     Ending,
 }
 
@@ -62,32 +62,36 @@ pub struct Llvm {
     path: PathBuf,
 }
 
-/// Passes for warp-wide code: slots become values, then the usual clean-up. No vectoriser: the code is
-/// vectors already. The many blocks of a linearised kernel are merged first: instcombine's time grows with
-/// their square.
+/// Passes for warp-wide code: promotion of slots, then the usual clean-up. There is no vectoriser, since the
+/// code is already vectors. The many blocks of a linearised kernel are merged first, because instcombine's
+/// time grows with the square of their number.
 const PASSES: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
-/// For code whose values lie in memory between blocks: to take them out again would only crowd the registers.
+/// For code whose values live in memory between blocks. Promoting them would only increase register pressure.
 const LIGHT_PASSES: &str =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
 
-/// For code chosen in the quickest way, which instcombine makes longer: it moves bitcasts of vectors to where
-/// each makes instructions of its own.
+/// For code at -O0. instcombine would make it longer: it moves bitcasts of vectors to where each costs
+/// instructions.
 const LEAST_PASSES: &str = "function(early-cse,simplifycfg)";
 
-/// For code that is wanted at once and runs little: what the emitter leaves to every pass.
+/// For the baseline tier, which is needed at once and runs little: only what the emitter leaves to every
+/// pass.
 const FIRST_PASSES: &str = "function(sroa,early-cse,simplifycfg)";
 
-/// LLVM's own options, behind a program's name.
+/// LLVM's own options, after a program name.
 ///
-/// Sinking moves chains of vector operations behind branches that are never taken, where they fill the stack;
-/// what belongs there is emitted there. The machine combiner shortens chains of integers, from which chains
-/// of vectors gain nothing; it follows the depth of each instruction through the whole trace, which is half
-/// of all the time where a block has tens of thousands. The scheduler compares each access of memory in a
-/// block with each other one: scattered registers make a thousand of them, so it is to give up the exact
-/// order in parts of 150 from 300 on, not in parts of 500 from 1000 on. Where a range of values is split, the
-/// search for the blocks that are to have it in a register ends after 1,000 edges, not 10,000: beyond that it
-/// finds next to nothing, and takes half of all the time of kernels with thousands of blocks.
+/// - Sinking is off: it moves chains of vector operations behind branches that are never taken, where they
+///   cause spills. The emitter already places code where it belongs.
+/// - The machine combiner is off: it shortens integer chains, from which vectors gain nothing. It follows the
+///   depth of each instruction through the whole trace, which takes half of the compile time if a block has
+///   tens of thousands of instructions.
+/// - The scheduler compares each memory access of a block with every other one, and scattered registers take a
+///   thousand accesses. It gives up the exact order in parts of 150 from 300 accesses on, instead of 500 from
+///   1,000 on.
+/// - If a live range is split, the search for the blocks that keep it in a register ends after 1,000 edges
+///   instead of 10,000. Beyond that it finds next to nothing and takes half of the compile time of kernels
+///   with thousands of blocks.
 const OPTIONS: [&CStr; 7] = [
     c"anywarp",
     c"-instcombine-code-sinking=0",
@@ -98,19 +102,19 @@ const OPTIONS: [&CStr; 7] = [
     c"-grow-region-complexity-budget=1000",
 ];
 
-/// Passes that inline the warp into the loop over warps first.
+/// Passes that first inline the warp's code into the loop over warps.
 const INLINE: &str = "always-inline,";
 
-/// LLVM's codes for what to emit.
+/// LLVM's codes for the output format.
 const ASSEMBLY: i32 = 0;
 const OBJECT: i32 = 1;
 
 impl Llvm {
-    /// The library. The first call opens it, and that call's search decides where it is looked for: a process
-    /// has one LLVM.
+    /// The library. The first call opens it, and its search applies to the whole process: there is only one
+    /// LLVM.
     ///
     /// # Errors
-    /// There is none, or the process is ending.
+    /// No library was found, or the process is exiting.
     pub fn get(search: &Search) -> Result<&'static Llvm, LlvmError> {
         ASKED.store(true, Ordering::Relaxed);
         Llvm::opened(search)
@@ -138,7 +142,7 @@ impl Llvm {
                     if !ending::may_open() {
                         return Err(LlvmError::Ending);
                     }
-                    // SAFETY: these may be called once before anything else; the options outlive the call.
+                    // SAFETY: these may be called once, before anything else; the options outlive the call.
                     unsafe {
                         (functions.LLVMInitializeX86TargetInfo)();
                         (functions.LLVMInitializeX86Target)();
@@ -164,24 +168,24 @@ impl Llvm {
     /// The first library that may be opened, without opening it.
     ///
     /// # Errors
-    /// There is none; the error tells where was looked.
+    /// No library was found; the error lists the places that were tried.
     pub fn locate(search: &Search) -> Result<PathBuf, LlvmError> {
         let find::Candidates { files, refused } = find::Candidates::find(search);
         files.into_iter().next().ok_or(LlvmError::NotFound(refused))
     }
 
-    /// Where it was found.
+    /// The path of the library.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// An ELF object made of IR text.
+    /// Compiles IR text to an ELF object.
     pub fn object(&self, ir: &str, target: &Target, effort: Effort) -> Result<Vec<u8>, LlvmError> {
         let _stay = ending::enter().ok_or(LlvmError::Ending)?;
         self.compile(ir, target, effort, OBJECT)
     }
 
-    /// The same, even at the end of the process, which waits for the ticket.
+    /// Compiles IR text to an ELF object even during process exit, which waits for the ticket.
     pub fn object_by(
         &self,
         _: &Ticket,
@@ -193,16 +197,16 @@ impl Llvm {
         self.compile(ir, target, effort, OBJECT)
     }
 
-    /// Assembly made of IR text.
+    /// Compiles IR text to assembly.
     pub fn assembly(&self, ir: &str, target: &Target, effort: Effort) -> Result<String, LlvmError> {
         let _stay = ending::enter().ok_or(LlvmError::Ending)?;
         Ok(String::from_utf8_lossy(&self.compile(ir, target, effort, ASSEMBLY)?).into_owned())
     }
 
-    /// A message of LLVM's, which is then released.
+    /// Copies and releases a message from LLVM.
     ///
     /// # Safety
-    /// `message` is null or a string that LLVM gave.
+    /// `message` is null or a string that LLVM allocated.
     unsafe fn message(&self, message: *mut c_char) -> String {
         if message.is_null() {
             return "no reason given".into();
@@ -229,9 +233,9 @@ impl Llvm {
             Effort::First => FIRST_PASSES.into(),
         };
         let passes = CString::new(passes).unwrap_or_default();
-        // SAFETY: LLVM's C interface used as its headers say: every handle is one that LLVM gave, strings
-        // live through the calls, the module belongs to this context, and all are disposed of once, in order,
-        // on every way out.
+        // SAFETY: LLVM's C interface is used as its headers require: every handle came from LLVM, strings
+        // outlive the calls, the module belongs to this context, and everything is disposed of once, in
+        // order, on every path.
         unsafe {
             let context = (f.LLVMContextCreate)();
             let buffer = (f.LLVMCreateMemoryBufferWithMemoryRangeCopy)(
@@ -240,7 +244,7 @@ impl Llvm {
                 c"kernel".as_ptr(),
             );
             let (mut module, mut message) = (ptr::null_mut(), ptr::null_mut());
-            // The parser takes the buffer.
+            // The parser takes ownership of the buffer.
             if (f.LLVMParseIRInContext)(context, buffer, &mut module, &mut message) != 0 {
                 let text = self.message(message);
                 (f.LLVMContextDispose)(context);
@@ -254,7 +258,7 @@ impl Llvm {
     }
 
     /// # Safety
-    /// `module` is a live module of LLVM's.
+    /// `module` is a live LLVM module.
     unsafe fn emit(
         &self,
         module: *mut c_void,
@@ -321,7 +325,7 @@ mod tests {
         let llvm = Llvm::get(&Search::default()).expect("LLVM is there");
         let inside = llvm.functions.LLVMContextCreate as *const c_void;
         assert_eq!(destructors::registering(inside), Some(false));
-        // Our own library's calls are as they were.
+        // Calls from our own library must not be affected.
         let ours = llvm_registers_no_destructors as *const c_void;
         assert_eq!(destructors::registering(ours), Some(true));
     }

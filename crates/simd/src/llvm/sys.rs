@@ -1,4 +1,4 @@
-//! The functions of LLVM's C interface that are used, by their names in `llvm-c`.
+//! The functions of LLVM's C interface that are used, under their names in `llvm-c`.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -10,7 +10,7 @@ type Str = *const c_char;
 
 macro_rules! functions {
     ($($name:ident: fn($($ty:ty),*) $(-> $ret:ty)?;)*) => {
-        /// Pointers into the opened library.
+        /// Pointers to functions of the opened library.
         #[allow(non_snake_case)]
         pub struct Functions {
             $(pub $name: unsafe extern "C" fn($($ty),*) $(-> $ret)?,)*
@@ -21,7 +21,8 @@ macro_rules! functions {
         impl Functions {
             /// Opens a library and finds every function in it.
             pub fn open(path: &Path) -> Result<Functions, libloading::Error> {
-                // SAFETY: loading LLVM runs its static initialisers, which touch nothing outside of it; its symbols stay local.
+                // SAFETY: loading LLVM runs its static initialisers, which affect nothing outside it; its
+                // symbols stay local.
                 let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }?;
                 Ok(Functions {
                     // SAFETY: the signatures are those of LLVM 22's headers.

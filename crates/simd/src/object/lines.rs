@@ -1,10 +1,11 @@
-//! The line table of an object: which source line an instruction comes from.
+//! The line table of an object: the source line of each instruction.
 
 use gimli::{DebugLine, DebugLineOffset, EndianSlice, LittleEndian};
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionIndex};
 
-/// The bytes of the line table, with the addresses that `place` gives the sections. `None` where there is no table.
+/// The bytes of the line table, relocated with the section addresses from `place`; `None` if there is no
+/// table.
 pub fn relocated(
     file: &ElfFile64<'_, object::LittleEndian>,
     place: impl Fn(SectionIndex) -> Option<usize>,
@@ -14,7 +15,7 @@ pub fn relocated(
     for (at, r) in section.relocations() {
         let RelocationTarget::Symbol(index) = r.target() else { continue };
         let symbol = file.symbol_by_index(index).ok()?;
-        // Offsets into other tables are not asked for; addresses of code are.
+        // Only addresses of code are needed, not offsets into other tables.
         let Some(base) = symbol.section_index().and_then(&place) else { continue };
         let value = (base as u64).wrapping_add(symbol.address()).wrapping_add(r.addend() as u64);
         let at = usize::try_from(at).ok()?;

@@ -1,4 +1,4 @@
-//! Loads the ELF objects that LLVM makes: one mapping, relocated, then executable and no longer writable.
+//! Loads LLVM's ELF objects into one mapping: relocates them, then makes them executable and read-only.
 
 mod lines;
 
@@ -16,11 +16,11 @@ use object::{
 /// Why an object cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
-    /// The bytes are not an object that this loader takes.
+    /// The bytes are not an object that this loader supports.
     Malformed(String),
-    /// A symbol that nobody defines.
+    /// An undefined symbol.
     Unresolved(String),
-    /// The system has no memory for it.
+    /// The system cannot map the memory.
     Memory(String),
 }
 
@@ -36,7 +36,7 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Code in memory; unmapped when dropped.
+/// Code in memory; unmapped on drop.
 #[derive(Debug)]
 pub struct Loaded {
     start: *mut u8,
@@ -55,18 +55,18 @@ fn malformed(what: impl std::fmt::Display) -> LoadError {
     LoadError::Malformed(what.to_string())
 }
 
-/// Bytes of a stub: `jmp [rip + 0]` and the address.
+/// Bytes of a stub: `jmp [rip + 0]` and the target address.
 const STUB: usize = 16;
 
-/// Functions of the C library that LLVM may call.
+/// The address of a C library function that LLVM may call.
 fn library_function(name: &str) -> Option<usize> {
     let name = CString::new(name).ok()?;
-    // SAFETY: a lookup by name in what is loaded already.
+    // SAFETY: looks up a name in libraries that are already loaded.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!address.is_null()).then_some(address as usize)
 }
 
-/// A mapping being filled.
+/// A mapping under construction.
 struct Mapping {
     start: *mut u8,
     size: usize,
@@ -74,7 +74,7 @@ struct Mapping {
 
 impl Mapping {
     fn new(size: usize) -> Result<Self, LoadError> {
-        // SAFETY: a fresh anonymous mapping.
+        // SAFETY: creates a new anonymous mapping.
         let start = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -95,7 +95,7 @@ impl Mapping {
         if at.checked_add(bytes.len()).is_none_or(|end| end > self.size) {
             return Err(malformed("a relocation lies outside"));
         }
-        // SAFETY: the range was checked, and the mapping is ours alone.
+        // SAFETY: the range was checked, and nothing else uses the mapping.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(at), bytes.len()) };
         Ok(())
     }
@@ -103,7 +103,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: mapped in `new`, not used again.
+        // SAFETY: mapped in `new` and not used afterwards.
         unsafe { libc::munmap(self.start.cast::<c_void>(), self.size) };
     }
 }
@@ -198,7 +198,7 @@ impl Loaded {
                 }
             }
         }
-        // SAFETY: the whole mapping, which is ours.
+        // SAFETY: covers the whole mapping, which we own.
         let done =
             unsafe { libc::mprotect(mapping.start.cast(), mapping.size, libc::PROT_READ | libc::PROT_EXEC) };
         if done != 0 {
@@ -214,17 +214,18 @@ impl Loaded {
 
     /// A symbol's address.
     pub fn symbol(&self, name: &str) -> Option<*const u8> {
-        // SAFETY: offsets of symbols were checked to lie in the mapping.
+        // SAFETY: symbol offsets were checked to lie in the mapping.
         self.symbols.get(name).map(|&at| unsafe { self.start.add(at).cast_const() })
     }
 
-    /// What tells the source line of an instruction's address, also when the code is gone.
+    /// A function from an instruction's address to its source line. It stays valid after the code is
+    /// unmapped.
     pub fn lines(&self) -> impl Fn(usize) -> Option<u32> + Send + Sync + use<> {
         let bytes = Arc::clone(&self.lines);
         move |address| lines::line_at(&bytes, address as u64)
     }
 
-    /// First address, and one past the last.
+    /// The address range of the code.
     pub fn range(&self) -> (usize, usize) {
         (self.start as usize, self.start as usize + self.size)
     }
@@ -232,7 +233,7 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // SAFETY: mapped when loaded; whoever holds code keeps this alive.
+        // SAFETY: mapped when loaded; every user of the code keeps this alive.
         unsafe { libc::munmap(self.start.cast::<c_void>(), self.size) };
     }
 }
