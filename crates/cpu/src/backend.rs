@@ -1,7 +1,7 @@
-//! The driver's door: [`Cpu`] is a [`driver::backend::Backend`].
+//! [`Cpu`], the implementation of [`driver::backend::Backend`].
 //!
-//! One pool of workers serves the process; it is made by the first launch, and its threads by the first one
-//! that is worth sharing. Heaps of device `malloc` are kept by context.
+//! One pool of workers serves the process. The first launch creates it, and the first launch worth sharing
+//! starts its threads. Each context has its own heap for device `malloc`.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// With these settings.
+    /// The backend with these settings.
     pub fn new(settings: Settings) -> Cpu {
         let executor =
             Executor { config: settings.workers.clone(), workers: OnceLock::new(), heaps: Mutex::default() };
@@ -37,11 +37,11 @@ impl Cpu {
     }
 }
 
-/// What runs launches: workers and heaps.
+/// The shared state of launches: workers and heaps.
 struct Executor {
     config: Config,
     workers: OnceLock<Workers>,
-    /// By the context's number. There are few contexts: a list is faster than a map.
+    /// By context number. There are few contexts, so a list is faster than a map.
     heaps: Mutex<Vec<(u64, Arc<Heap>)>>,
 }
 
@@ -50,7 +50,7 @@ impl Executor {
         self.workers.get_or_init(|| Workers::with(self.config.clone()))
     }
 
-    /// The heap of a context, of the size that its limit now is.
+    /// A context's heap, with the size of its current limit.
     fn heap(&self, context: u64, limit: u64) -> Arc<Heap> {
         let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, heap)) = heaps.iter().find(|h| h.0 == context) {
@@ -65,19 +65,19 @@ impl Executor {
     }
 }
 
-/// Bytes of a page, as access rights know them.
+/// Page size in bytes for access checks.
 const PAGE: u64 = 4096;
 
-/// Bytes of memory of a machine that does not tell.
+/// Memory size in bytes if the machine does not report it.
 const UNKNOWN_MEMORY: u64 = 8 << 30;
 
-/// The clock in kHz of a machine that does not tell.
+/// Clock rate in kHz if the machine does not report it.
 const UNKNOWN_CLOCK: u32 = 1_500_000;
 
-/// The machine's memory in bytes, of a container where it is bounded.
+/// The machine's memory in bytes, or the container's limit.
 fn memory() -> u64 {
     let number = |text: &str| text.trim().parse::<u64>().ok();
-    // SAFETY: asks for two numbers.
+    // SAFETY: only queries two numbers.
     let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
     let machine = u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(size).unwrap_or(0));
     let bounds = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
@@ -86,7 +86,7 @@ fn memory() -> u64 {
     if all == 0 { UNKNOWN_MEMORY } else { all }
 }
 
-/// The clock in kHz.
+/// The clock rate in kHz.
 fn clock() -> u32 {
     let text = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
     text.ok().and_then(|t| t.trim().parse().ok()).unwrap_or(UNKNOWN_CLOCK)
@@ -108,9 +108,9 @@ impl Backend for Cpu {
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError> {
-        // Whoever loads modules may call `exit` while they are compiled.
+        // Threads that load modules may call `exit` while these are compiled.
         simd::llvm::watch_thread();
-        // Bytes that are not ASCII have no place in PTX; the hardware's driver refuses them even in comments.
+        // PTX is ASCII; the hardware's driver rejects other bytes even in comments.
         if let Some(input) = request.inputs.iter().find(|i| !i.text.is_ascii()) {
             let at = input.text.iter().position(|b| !b.is_ascii()).unwrap_or(0);
             let line = 1 + input.text.iter().take(at).filter(|b| **b == b'\n').count();
@@ -149,7 +149,7 @@ impl Backend for Cpu {
     }
 }
 
-/// What a module must keep to, to be loaded alone on `device`.
+/// The rules for loading a module alone on `device`.
 pub fn rules(device: &DeviceInfo, settings: &Settings) -> Rules {
     let (major, minor) = device.compute_capability;
     let shared = device.attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
@@ -182,7 +182,7 @@ struct Module {
     executor: Arc<Executor>,
     ids: Vec<FuncId>,
     kernels: Vec<KernelInfo>,
-    /// By kernel, where somebody has asked.
+    /// Resource usage by kernel, computed on demand.
     usage: Vec<OnceLock<Usage>>,
     options: LoadOptions,
     globals: Vec<GlobalInfo>,
@@ -224,18 +224,18 @@ impl Module {
     }
 }
 
-/// What a launch needs around it.
+/// What a launch needs besides the kernel.
 struct Around<'a> {
     executor: &'a Executor,
     context: u64,
     limit: u64,
-    /// Found when a kernel asks for it, which few do.
+    /// Looked up when a kernel uses it, which is rare.
     heap: OnceLock<Arc<Heap>>,
     image: std::ops::Range<u64>,
 }
 
 impl Host for Around<'_> {
-    /// What the driver gave out, and every page of the program's: kernels may use pageable memory, as the
+    /// What the driver allocated, and every page of the program: kernels may use pageable memory, as the
     /// device's attributes say.
     fn accessible(&self, address: u64, size: u32, write: bool) -> bool {
         let Some(end) = address.checked_add(u64::from(size)) else { return false };
@@ -274,10 +274,10 @@ unsafe extern "C" {
     static mut stdout: *mut libc::FILE;
 }
 
-/// Writes through C's standard output, so that what kernels and the program print stands in order.
+/// Writes through C's standard output, so that output of kernels and of the program keeps its order.
 fn print(text: &[u8]) {
     let written = host::write::limited(|| {
-        // SAFETY: the C library's stream is there from the program's start to its end; the calls lock it.
+        // SAFETY: the C library's stream exists for the program's whole life; the calls lock it.
         let whole = unsafe {
             let out = stdout;
             libc::fwrite(text.as_ptr().cast(), 1, text.len(), out) == text.len() && libc::fflush(out) == 0
@@ -285,7 +285,7 @@ fn print(text: &[u8]) {
         if whole { Ok(()) } else { Err(std::io::Error::last_os_error()) }
     });
     if let Err(error) = written {
-        // A closed standard output is the program's choice; what cannot be written there is told here.
+        // A closed standard output is the program's choice; other failures are reported.
         driver::log::tell(&format!("printf of a kernel was lost, or a part of it: {error}"));
     }
 }
@@ -381,7 +381,7 @@ impl Program for Module {
     }
 }
 
-/// Threads of a launch.
+/// Number of threads of a launch.
 fn threads(grid: [u32; 3], block: [u32; 3]) -> u64 {
     grid.iter().chain(&block).fold(1, |n, &count| n.saturating_mul(u64::from(count)))
 }
@@ -389,7 +389,7 @@ fn threads(grid: [u32; 3], block: [u32; 3]) -> u64 {
 fn fault_of(fault: &grid::Fault) -> Fault {
     use grid::FaultKind as G;
     let kind = match fault.kind {
-        // The hardware tells a stack that ran over as an access outside of it.
+        // The hardware reports a stack overflow as an illegal access.
         G::IllegalAddress | G::StackOverflow => FaultKind::IllegalAddress,
         G::MisalignedAddress => FaultKind::MisalignedAddress,
         G::IllegalInstruction | G::Arithmetic | G::InvalidBarrier => FaultKind::IllegalInstruction,
@@ -401,25 +401,25 @@ fn fault_of(fault: &grid::Fault) -> Fault {
     Fault { kind, message: fault.to_string() }
 }
 
-/// A parameter buffer at a multiple of 16, or of 64 where a tensor map may be in it.
+/// A parameter buffer aligned to 16 bytes, or to 64 if it may contain a tensor map.
 struct Aligned(Vec<Line>);
 
-/// What the widest parameters are aligned to.
+/// A unit of the largest parameter alignment.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct Line([u8; LINE]);
 
-/// Bytes of a line.
+/// Alignment in bytes of parameters that may contain a tensor map.
 const LINE: usize = 64;
 
-/// What other parameters are aligned to.
+/// Alignment in bytes of other parameters.
 const PARAMETER: usize = 16;
 
-/// Bytes of a tensor map.
+/// Size of a tensor map in bytes.
 const TENSOR_MAP: usize = 128;
 
 impl Aligned {
-    /// A copy, if the bytes do not lie well.
+    /// A copy of the bytes if they are not aligned.
     fn of(bytes: &[u8]) -> Aligned {
         let multiple = if bytes.len() < TENSOR_MAP { PARAMETER } else { LINE };
         if bytes.as_ptr().addr().is_multiple_of(multiple) || bytes.is_empty() {

@@ -1,5 +1,5 @@
-//! What a program is likely to wait for next, done on other threads: LLVM is opened when a module is loaded,
-//! and the other kernels of a module are compiled beside the first.
+//! Background work for what a program will probably need next: opens LLVM when a module is loaded, and
+//! compiles a module's other kernels beside the first.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,30 +13,30 @@ use wave::{FuncId, Function, Op};
 use crate::program::Program;
 use crate::settings::Making;
 
-/// Kernels that are compiled beside one that is asked for, at most.
+/// Maximum number of kernels compiled beside a requested one.
 const MOST: usize = 4;
 
-/// Blocks and values of a kernel that is compiled though nobody has asked for it: at most some ten
-/// milliseconds.
+/// Maximum number of blocks and values of a kernel that is compiled without a request. Compiling one takes
+/// about ten milliseconds at most.
 const SMALL: usize = 500;
 
-/// Bytes of text that such a kernel has at most.
+/// Maximum bytes of text of such a kernel.
 const SMALL_TEXT: usize = 64 * SMALL;
 
-/// Compilations under way and those about to begin beside them.
+/// Number of compilations under way, including background ones that are about to begin.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
-/// One of the compilations under way.
+/// Counts one compilation as under way until it is dropped.
 pub(crate) struct Counted(());
 
 impl Counted {
-    /// One more, and how many there were.
+    /// Counts another compilation, and returns how many were under way before.
     fn with_others() -> (Counted, usize) {
         let before = UNDER_WAY.fetch_add(1, Ordering::Relaxed);
         (Counted(()), before)
     }
 
-    /// One more.
+    /// Counts another compilation.
     pub fn new() -> Counted {
         Counted::with_others().0
     }
@@ -48,12 +48,12 @@ impl Drop for Counted {
     }
 }
 
-/// Threads of a launch that is brief, at most: of a kernel that runs straight to its end, and of one that may
-/// stay in a loop. Code that was made in a hurry takes some six times as long in a loop.
+/// Maximum number of threads of a brief launch: for a kernel without loops, and for one that may loop.
+/// Baseline code takes about six times as long in a loop.
 const FEW: u64 = 1 << 16;
 const FEW_IN_LOOPS: u64 = 1024;
 
-/// Whether a launch of a kernel by so many threads is brief, and its code soon made.
+/// Whether a launch with that many threads is brief and its kernel quick to compile.
 pub(crate) fn brief(program: &Program, kernel: FuncId, threads: u64) -> bool {
     if !maybe_small(program, kernel) {
         return false;
@@ -63,7 +63,7 @@ pub(crate) fn brief(program: &Program, kernel: FuncId, threads: u64) -> bool {
     threads <= few && size(function) <= SMALL
 }
 
-/// Whether a kernel may be small, which is known where its code has been read.
+/// Whether a kernel may be small. This is certain once its code has been lowered.
 fn maybe_small(program: &Program, kernel: FuncId) -> bool {
     match program.text_size(kernel) {
         Some(bytes) => bytes <= SMALL_TEXT,
@@ -80,13 +80,13 @@ fn size(function: &Function) -> usize {
     function.blocks.len() + function.values.len()
 }
 
-/// Whether no block is run twice, and nothing is called.
+/// Whether no block runs twice and nothing is called.
 fn runs_straight(function: &Function) -> bool {
     let calls = |op: &Op| matches!(op, Op::Call(_) | Op::CallIndirect { .. });
     if function.blocks.iter().flat_map(|block| &block.insts).any(|inst| calls(&inst.op)) {
         return false;
     }
-    // Blocks whose predecessors have all been taken away can be taken away; those of a loop stay.
+    // Repeatedly removes blocks whose predecessors are all removed; those of a loop remain.
     let mut entries = vec![0usize; function.blocks.len()];
     for block in function.block_ids() {
         for to in function.successors(block) {
@@ -107,7 +107,8 @@ fn runs_straight(function: &Function) -> bool {
     taken == function.blocks.len()
 }
 
-/// The small kernels that follow `kernel` in the module, round its end, and have no code for `spec`.
+/// The small kernels that follow `kernel` in the module, wrapping around at its end, and have no code for
+/// `spec`.
 fn others(program: &Program, kernel: FuncId, spec: Specialisation) -> Vec<FuncId> {
     let module = program.module();
     let (mut before, mut after) = (Vec::new(), Vec::new());
@@ -120,8 +121,8 @@ fn others(program: &Program, kernel: FuncId, spec: Specialisation) -> Vec<FuncId
     after.into_iter().chain(before).filter(|id| !program.has_code(*id, spec)).take(MOST).collect()
 }
 
-/// Compiles them, each on a thread of its own, as many as processors are left for it, so that they are ready
-/// when the launched kernel is. Whatever keeps it from happening costs only the overlap.
+/// Compiles those kernels on threads of their own, as far as processors are free, so that they are ready when
+/// the launched kernel is. Any failure only loses the overlap.
 pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisation, brief: bool) {
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
     for other in others(program, kernel, spec) {
@@ -130,7 +131,7 @@ pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisati
             return;
         }
         let program = Arc::clone(program);
-        // Where no thread can be had, each kernel is compiled by its own launch.
+        // If a thread cannot be started, each kernel is compiled at its own launch.
         let _ = host::threads::spawn(Builder::new().name("anywarp-compile".into()), move || {
             if !is_small(&program, other) {
                 return;
@@ -142,11 +143,11 @@ pub(crate) fn compile(program: &Arc<Program>, kernel: FuncId, spec: Specialisati
     }
 }
 
-/// Makes the code that takes the place of a kernel's first, on another thread where one can be had.
+/// Compiles the optimised code that replaces a kernel's baseline code, on another thread if possible.
 pub(crate) fn finish(program: &Arc<Program>, kernel: FuncId, spec: Specialisation, rest: Rest) {
     let counted = Counted::new();
-    // A closure that no thread takes is lost with what it holds: the rest waits where this thread can get at
-    // it again.
+    // If the thread cannot be started, its closure is dropped with all it owns. The rest is shared, so that
+    // this thread can still use it.
     let rest = Arc::new(Mutex::new(Some(rest)));
     let (theirs, shared) = (Arc::clone(&rest), Arc::clone(program));
     let started = host::threads::spawn(Builder::new().name("anywarp-compile".into()), move || {
@@ -162,14 +163,14 @@ pub(crate) fn finish(program: &Arc<Program>, kernel: FuncId, spec: Specialisatio
     }
 }
 
-/// Opens LLVM on a thread of its own, if nobody has begun to.
+/// Opens LLVM on a thread of its own, unless that has already begun.
 pub(crate) fn open_llvm(making: &Making) {
     if std::thread::available_parallelism().map_or(1, |n| n.get()) < 2 {
         return;
     }
     let Some(ahead) = Ahead::new() else { return };
     let (target, search) = (making.target.clone(), making.llvm.clone());
-    // Where no thread can be had, the first compilation opens it.
+    // If the thread cannot be started, the first compilation opens LLVM.
     let _ = host::threads::spawn(Builder::new().name("anywarp-open".into()), move || {
         ahead.open(&target, &search);
     });

@@ -1,4 +1,4 @@
-//! A kernel's code: made at the first launch of a shape, and kept.
+//! A kernel's code: compiled at the first launch of a shape, and kept.
 
 use std::collections::{HashMap, hash_map};
 use std::sync::{Arc, Condvar, Mutex, Once, PoisonError, RwLock, TryLockError};
@@ -13,30 +13,30 @@ use wave::{FuncId, Module};
 use crate::program::{Engine, Program};
 use crate::settings::Making;
 
-/// A kernel ready to run, and how it came about.
+/// A kernel that is ready to run, and how it was made.
 pub struct Kernel {
     /// The code.
     pub code: Box<dyn Code>,
-    /// What the compiler made of it; `None` where it is interpreted.
+    /// The compiler's report; `None` if the kernel is interpreted.
     pub report: Option<Report>,
-    /// Why it is interpreted although machine code was asked for.
+    /// Why the kernel is interpreted although machine code was requested.
     pub refused: Option<String>,
     /// Whether it came from the cache.
     pub cached: bool,
-    /// How long it took to make.
+    /// How long the compilation took.
     pub time: Duration,
-    // Registered while the code lives.
+    // The code's address range, registered while the code lives.
     _range: Option<grid::CodeRange>,
 }
 
 /// Code of one kernel for one specialisation.
 struct Entry {
     code: Arc<Kernel>,
-    /// Better code is being made.
+    /// Baseline code; optimised code is being compiled.
     first: bool,
 }
 
-/// Code of one kernel, by what it is specialised on.
+/// The code of one kernel, by specialisation.
 #[derive(Default)]
 pub(crate) struct Codes {
     last: RwLock<Option<(Specialisation, Arc<Kernel>)>>,
@@ -45,8 +45,8 @@ pub(crate) struct Codes {
 }
 
 impl Codes {
-    /// Whether there is code for `spec`, or some is being made. Does not wait: it is asked while other
-    /// kernels are being made.
+    /// Whether code for `spec` exists or is being compiled. Does not block, because it is called while other
+    /// kernels are being compiled.
     pub fn has(&self, spec: Specialisation) -> bool {
         match self.all.try_lock() {
             Ok(all) => all.contains_key(&spec),
@@ -55,14 +55,14 @@ impl Codes {
         }
     }
 
-    /// The code that was asked for last, where it is for `spec` and the best that there will be.
+    /// The code that was requested last, if it is for `spec` and final.
     pub fn known(&self, spec: Specialisation) -> Option<Arc<Kernel>> {
         let last = self.last.read().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().filter(|(of, _)| *of == spec).map(|(_, code)| code.clone())
     }
 
-    /// The code for `spec`, made if it is not there, and what is left to do where that is not the best. Who
-    /// is not `brief` waits for the best.
+    /// The code for `spec`, compiled if missing, and the remaining work if it is baseline code. Callers that
+    /// do not set `brief` wait for the optimised code.
     pub fn get(
         &self,
         spec: Specialisation,
@@ -90,7 +90,7 @@ impl Codes {
         Some((code.clone(), None))
     }
 
-    /// Puts better code in the place of the first; `None`: the first is the best that there will be.
+    /// Replaces the baseline code by optimised code; with `None`, the baseline code is final.
     fn replace(&self, spec: Specialisation, better: Option<Kernel>) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = all.get_mut(&spec) {
@@ -103,7 +103,7 @@ impl Codes {
     }
 }
 
-/// Ends the wait for better code when it is dropped, also where making it has failed.
+/// Ends the wait for optimised code on drop, also if compiling it has failed.
 pub(crate) struct Done<'a> {
     pub codes: &'a Codes,
     pub spec: Specialisation,
@@ -116,49 +116,48 @@ impl Drop for Done<'_> {
     }
 }
 
-/// How the code of a module is made.
+/// Compiles the code of a module.
 pub(crate) struct Maker {
     engine: Engine,
     making: Making,
-    /// Digest of everything that the module was made of.
+    /// Digest of everything that the module was built from.
     unit: [u8; 32],
 }
 
 impl Maker {
-    /// Of a module that was made of `unit`.
+    /// For a module with the digest `unit`.
     pub fn new(engine: Engine, making: Making, unit: [u8; 32]) -> Maker {
         Maker { engine, making, unit }
     }
 
-    /// That makes code in another way.
+    /// With changed settings.
     pub fn with(self, change: impl FnOnce(&mut Making)) -> Maker {
         let mut making = self.making;
         change(&mut making);
         Maker { making, ..self }
     }
 
-    /// Whether launches are likely to be compiled: a compiler is asked for, and the cache has not seen the
-    /// texts. To be asked once a load.
+    /// Whether launches will probably be compiled: the engine compiles, and the cache has not seen the texts.
+    /// Call it once per load.
     pub fn expects_work(&self) -> bool {
         let Making { target, forced, cache, llvm: _ } = &self.making;
         let compiles = self.engine == Engine::Compiled && target.has_vectors();
         compiles && !cache.as_ref().is_some_and(|cache| cache.seen(&self.unit, target, forced))
     }
 
-    /// How code is made.
+    /// How code is compiled.
     pub fn making(&self) -> &Making {
         &self.making
     }
 
-    /// What the compiler is asked for.
+    /// The request for the compiler.
     pub fn request<'a>(&'a self, module: &'a Module, kernel: FuncId, spec: Specialisation) -> Request<'a> {
         let Making { target, forced, llvm, cache: _ } = &self.making;
         Request { module, kernel, unit: self.unit, code: CodeKey { spec, target, forced }, llvm }
     }
 
-    /// Makes code: machine code if that is asked for and can be, else the interpreter's. `missed` is called
-    /// where there is something to compile. Where the code is `brief`, it may be such as better code is to
-    /// take the place of ([`finish`]).
+    /// Makes a kernel's code: machine code if requested and possible, otherwise the interpreter's. Calls
+    /// `missed` before compiling. If `brief`, the result may be baseline code, to be replaced by [`finish`].
     pub fn make(
         &self,
         program: &Program,
@@ -172,7 +171,7 @@ impl Maker {
         let mut refused = None;
         if self.engine == Engine::Compiled {
             let cache = self.making.cache.as_ref();
-            // What the cache has need not be lowered.
+            // A kernel whose code is in the cache need not be lowered.
             if let (Some(cache), true) = (cache, program.is_deferred(kernel))
                 && let Some(code) = Compiled::cached(&self.request(program.module(), kernel, spec), cache)
             {
@@ -218,7 +217,7 @@ impl Maker {
     }
 }
 
-/// Tells that there is no LLVM: to everybody once a process, since all kernels are slow then.
+/// Reports that LLVM is missing: as an error once per process, since all kernels are then slow.
 fn tell_missing(kernel: &str, missing: &LlvmError) {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
@@ -227,7 +226,7 @@ fn tell_missing(kernel: &str, missing: &LlvmError) {
     tracing::debug!(kernel, "a kernel is interpreted, which is slow: there is no LLVM");
 }
 
-/// The code that takes the place of a kernel's first; `None` where there will be none.
+/// The optimised code that replaces a kernel's baseline code; `None` if it cannot be compiled.
 pub(crate) fn finish(name: &str, rest: Rest) -> Option<Kernel> {
     match rest.make() {
         Ok(code) => Some(machine_code(name, code)),

@@ -1,4 +1,4 @@
-//! What is told of a kernel: sizes, and an estimate of what an assembler would report.
+//! What is reported of a kernel: sizes, and an estimate of what an assembler would report.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use driver::backend::{GlobalInfo, KernelInfo, LoadOptions, ParamInfo, Usage};
 use wave::op::Op;
 use wave::{Function, Module, Value};
 
-/// What the driver wants to know of a kernel, from its head alone.
+/// The kernel information that the driver needs, from the declaration alone.
 pub fn kernel(function: &Function, target: u32, options: &LoadOptions) -> KernelInfo {
     let info = function.kernel.clone().unwrap_or_default();
     let required = Some(info.required_block).filter(|b| b.iter().any(|&n| n != 0));
@@ -16,7 +16,7 @@ pub fn kernel(function: &Function, target: u32, options: &LoadOptions) -> Kernel
         params: info.params.iter().map(|p| ParamInfo { offset: p.offset, size: p.size }).collect(),
         param_size: info.params.last().map_or(0, |p| p.offset.saturating_add(p.size)),
         static_shared: u32::try_from(info.shared_size).unwrap_or(u32::MAX),
-        // The hardware's driver does not count the one shape a block must have as a bound.
+        // The hardware's driver does not count a required block shape as a bound.
         max_threads: least(if required.is_some() { 0 } else { info.max_threads }, options.max_threads),
         required_block: required,
         required_cluster: Some(info.required_cluster).filter(|c| c.iter().any(|&n| n != 0)),
@@ -27,7 +27,7 @@ pub fn kernel(function: &Function, target: u32, options: &LoadOptions) -> Kernel
     }
 }
 
-/// What a kernel's code takes.
+/// The resources that a kernel's code uses.
 pub fn usage(module: &Module, function: &Function, options: &LoadOptions) -> Usage {
     let local = function.slots.iter().fold(0u32, |at, s| {
         at.checked_next_multiple_of(s.align.max(1)).unwrap_or(u32::MAX).saturating_add(s.size)
@@ -40,12 +40,12 @@ pub fn usage(module: &Module, function: &Function, options: &LoadOptions) -> Usa
     }
 }
 
-/// The smaller of two bounds, of which 0 is none.
+/// The smaller of two bounds; 0 means no bound.
 fn least(a: u32, b: u32) -> u32 {
     if a == 0 || b == 0 { a.max(b) } else { a.min(b) }
 }
 
-/// Bytes of the constant variables that the function names.
+/// Bytes of the constant variables that the function refers to.
 fn const_bytes(module: &Module, function: &Function) -> u32 {
     let mut seen = HashMap::new();
     for inst in function.blocks.iter().flat_map(|b| &b.insts) {
@@ -58,10 +58,11 @@ fn const_bytes(module: &Module, function: &Function) -> u32 {
     u32::try_from(seen.values().sum::<u64>()).unwrap_or(u32::MAX)
 }
 
-/// An estimate of the registers of 32 bits a thread needs: the most values that are alive at once when the blocks are read in order.
+/// An estimate of the 32-bit registers per thread: the maximum number of live values when the blocks are read
+/// in order.
 fn registers(function: &Function, limit: u32) -> u32 {
     const MOST: u32 = 255;
-    /// What an assembler takes for a kernel that does nothing.
+    /// What an assembler reports for an empty kernel.
     const LEAST: u32 = 4;
     let mut last: HashMap<Value, usize> = HashMap::new();
     let mut at = 0usize;
@@ -103,7 +104,7 @@ fn registers(function: &Function, limit: u32) -> u32 {
     if limit == 0 { most } else { most.min(limit) }
 }
 
-/// What a verbose assembler says of a module.
+/// A module's report, as from a verbose assembler.
 pub fn log(
     kernels: &[KernelInfo],
     usage: impl Fn(usize) -> Usage,

@@ -1,4 +1,4 @@
-//! The PTX that programs load, kept for whoever wants to see it: `ANYWARP_KEEP_PTX` names a folder.
+//! Saves the PTX that programs load in the folder that `ANYWARP_KEEP_PTX` names.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use host::folder::Folder;
 
 use crate::program::Source;
 
-/// Writes each text of a module, whether it loads or not, as a file named by its first kernel and its digest,
-/// once.
+/// Writes each text of a module once, whether it loads or not. The file's name consists of the first kernel's
+/// name and a digest.
 pub(crate) fn texts(folder: &Path, sources: &[Source]) {
     for source in sources {
         if let Err(error) = write(folder, source.text) {
@@ -16,7 +16,7 @@ pub(crate) fn texts(folder: &Path, sources: &[Source]) {
     }
 }
 
-/// What a text is called: the name after its first `.entry`, as far as file names take it, and a digest.
+/// A text's file name: the name after its first `.entry`, restricted to what file names allow, and a digest.
 fn name(text: &str) -> String {
     let after = text.split_once(".entry").map_or("", |(_, rest)| rest.trim_start());
     let kernel = after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').take(60);
@@ -32,8 +32,8 @@ fn write(folder: &Path, text: &str) -> std::io::Result<()> {
         return Ok(());
     }
     std::fs::create_dir_all(folder)?;
-    // Other processes may load the same module at this time: each writes a file of its own, which then gets
-    // the name.
+    // Other processes may load the same module at the same time. Each writes a file of its own and renames
+    // it.
     Folder::open(folder)?.write(&name, text.as_bytes(), 0o666)
 }
 

@@ -1,11 +1,13 @@
 //! The CPU backend: from PTX texts to running code.
 //!
-//! [`program::Program::load`] parses, links, lowers and verifies every kernel, so that every error is told at load; machine code is made when a
-//! kernel is first launched with a block size ([`program::Program::kernel`]).
+//! [`program::Program::load`] parses, links, lowers and verifies every kernel, so that all errors are
+//! reported at load. Machine code is compiled when a kernel is first launched with a block size
+//! ([`program::Program::kernel`]).
 //!
-//! [`Cpu`] is the driver's door to it.
+//! [`Cpu`] is the backend that the driver uses.
 //!
-//! **Architecture invariant:** knows how code is made and run; knows no C types, contexts or streams.
+//! **Architecture invariant:** this crate knows how code is compiled and run. It does not know C types,
+//! contexts or streams.
 
 pub mod backend;
 mod beside;

@@ -1,4 +1,5 @@
-//! The wave IR of a program: of a small text one module, lowered when it was loaded; of a large one a module for each kernel that is asked for.
+//! The wave IR of a program. A small text is one module, lowered at load. A large text has a module for each
+//! requested kernel.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,14 +9,15 @@ use wave::{FuncId, Module};
 
 use crate::share;
 
-/// Functions that the modules of single kernels may list, all together: where more kernels are asked for, all are lowered.
+/// Maximum number of functions listed by the modules of single kernels, in total. Beyond it, all kernels are
+/// lowered.
 const LISTED: usize = 1 << 21;
 
-/// Where a program's kernels have their code.
+/// Where the code of a program's kernels is.
 pub(crate) enum Modules {
     /// All in one module.
     Whole(Arc<Module>),
-    /// In modules that are made when they are asked for.
+    /// In modules that are lowered on demand.
     Later(Box<Later>),
 }
 
@@ -23,16 +25,16 @@ pub(crate) enum Modules {
 pub(crate) struct Later {
     text: Deferred,
     heads: Arc<Module>,
-    /// By the function's number.
+    /// By function number.
     reached: Vec<OnceLock<Arc<Module>>>,
     whole: OnceLock<Arc<Module>>,
-    /// Kernels that were asked for.
+    /// Number of kernels that were requested.
     asked: AtomicUsize,
     threads: usize,
 }
 
 impl Modules {
-    /// Of a text whose functions are lowered later.
+    /// For a text whose functions are lowered on demand.
     pub fn later(text: Deferred, threads: usize) -> Modules {
         let heads = Arc::new(text.heads().clone());
         let reached = heads.functions.iter().map(|_| OnceLock::new()).collect();
@@ -40,7 +42,7 @@ impl Modules {
         Modules::Later(Box::new(Later { text, heads, reached, whole, asked, threads }))
     }
 
-    /// What the module declares; its functions may be without code.
+    /// The module's declarations; its functions may have no code.
     pub fn heads(&self) -> &Arc<Module> {
         match self {
             Modules::Whole(module) => module,
@@ -48,7 +50,7 @@ impl Modules {
         }
     }
 
-    /// The module in which a kernel, and whatever it may reach, has its code.
+    /// The module that contains the code of a kernel and of all functions it can reach.
     pub fn of(&self, kernel: FuncId) -> &Arc<Module> {
         match self {
             Modules::Whole(module) => module,
@@ -59,7 +61,7 @@ impl Modules {
         }
     }
 
-    /// The module in which all functions have their code.
+    /// The module that contains the code of all functions.
     pub fn whole(&self) -> &Arc<Module> {
         match self {
             Modules::Whole(module) => module,
@@ -67,7 +69,7 @@ impl Modules {
         }
     }
 
-    /// A module in which the functions that this line of the text is in have their code.
+    /// A module that contains the code of the functions at this line of the text.
     pub fn at(&self, line: u32) -> Arc<Module> {
         match self {
             Modules::Whole(module) => Arc::clone(module),
@@ -83,7 +85,7 @@ impl Modules {
         self.text_size(kernel).is_some()
     }
 
-    /// Bytes of the text of a kernel that has no code yet.
+    /// Bytes of text of a kernel that has no code yet.
     pub fn text_size(&self, kernel: FuncId) -> Option<usize> {
         match self {
             Modules::Later(later) if later.reached.get(kernel.index())?.get().is_none() => {
@@ -111,7 +113,8 @@ impl Later {
         self.made(self.text.reached_from(kernel, &each))
     }
 
-    /// Where functions that were found to be in order cannot be lowered after all, kernels have no code, and launches fail.
+    /// If functions that passed the checks cannot be lowered after all, kernels have no code and launches
+    /// fail.
     fn made(&self, lowered: Result<Module, Vec<lower::Error>>) -> Arc<Module> {
         match lowered {
             Ok(module) => Arc::new(module),

@@ -15,10 +15,10 @@ use crate::modules::Modules;
 use crate::settings::Making;
 use crate::share;
 
-/// One PTX text.
+/// A PTX text.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// What to call it in messages.
+    /// Its name in messages.
     pub name: &'a str,
     /// The text.
     pub text: &'a str,
@@ -27,15 +27,15 @@ pub struct Source<'a> {
 /// Why a module cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
-    /// What a driver's answer depends on, of the first finding.
+    /// The kind of the first finding, on which a driver's result code depends.
     pub kind: ptx::ErrorKind,
-    /// What kind of rule of linking and lowering was broken; `None` where the text itself is wrong.
+    /// The class of the linking or lowering rule that was broken; `None` if the text itself is invalid.
     pub class: Option<ErrorClass>,
-    /// One line a finding, as the JIT's log has it.
+    /// The JIT's log, one line per finding.
     pub log: String,
-    /// The findings, all of one text; none where a rule of the device was broken, which the log tells.
+    /// The findings, all from one text; none if a rule of the device was broken, which only the log reports.
     pub findings: Vec<ptx::Diagnostic>,
-    /// The findings with their lines, as rustc prints them.
+    /// The findings with their source lines, as rustc prints them.
     pub rendered: String,
 }
 
@@ -47,25 +47,25 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// What a load is held against.
+/// The rules that a module must meet to be loaded.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// What will run the kernels.
+    /// The engine that will run the kernels.
     pub engine: Engine,
-    /// How kernels become code.
+    /// How kernels are compiled.
     pub making: Making,
-    /// Every symbol that is used must be defined: so the linker wants it. A load alone takes variables that nobody defines; kernels that
-    /// use one fault.
+    /// Every used symbol must be defined, as the linker requires. Loading a single text allows undefined
+    /// variables; kernels that use them fault.
     pub complete: bool,
-    /// The device's capability (86 for 8.6): a newer `.target` is refused. `None`: any.
+    /// The device's compute capability (86 for 8.6); a newer `.target` is rejected. `None` accepts any.
     pub capability: Option<u32>,
-    /// Bytes of shared memory that a kernel can declare.
+    /// Maximum bytes of shared memory that a kernel can declare.
     pub max_shared: u64,
     /// Addresses of variables that no text defines.
     pub symbols: Vec<(String, u64)>,
-    /// The approximate functions give the hardware's bits (`ANYWARP_EXACT`).
+    /// The approximate functions return the hardware's bits (`ANYWARP_EXACT`).
     pub exact: bool,
-    /// Launches are to be expected of what loads: LLVM may be opened meanwhile.
+    /// The module will probably be launched, so LLVM may be opened during the load.
     pub launches: bool,
 }
 
@@ -84,16 +84,16 @@ impl Default for Rules {
     }
 }
 
-/// A module, ready to make code.
+/// A loaded module, ready to compile kernels.
 pub struct Program {
     modules: Modules,
-    /// By the function's number; kernels have them.
+    /// By function number; only kernels have an entry.
     codes: Vec<Option<Codes>>,
     targets: HashMap<FuncId, u32>,
     maker: Maker,
 }
 
-/// What the hardware's assembler calls every text.
+/// The name that the hardware's assembler gives every text.
 pub const APPLICATION: &str = "application ptx input";
 
 fn failure(
@@ -104,7 +104,7 @@ fn failure(
 ) -> LoadError {
     let (name, text) = sources.get(unit).map_or(("", ""), |s| (s.name, s.text));
     let log = match class {
-        // The hardware's linker knows symbols, not lines.
+        // The hardware's linker reports symbols, not lines.
         Some(ErrorClass::Unresolved) if sources.len() == 1 => {
             diagnostics.iter().map(|d| format!("ptxas fatal   : {}\n", d.message)).collect()
         }
@@ -122,7 +122,7 @@ fn failure(
     }
 }
 
-/// A failure without a place.
+/// A failure without a source location.
 fn refusal(message: String) -> LoadError {
     LoadError {
         kind: ptx::ErrorKind::Semantic,
@@ -133,7 +133,7 @@ fn refusal(message: String) -> LoadError {
     }
 }
 
-/// The number of a module's `.target` (52 for `sm_52`), and its suffix.
+/// The number of a module's `.target` (52 for `sm_52`) and its suffix.
 fn target(module: &ptx::ast::Module) -> Option<(u32, ptx::ArchSuffix)> {
     module.target.iter().find_map(|t| match t {
         ptx::Target::Arch { number, suffix } => Some((u32::from(*number), *suffix)),
@@ -141,8 +141,8 @@ fn target(module: &ptx::ast::Module) -> Option<(u32, ptx::ArchSuffix)> {
     })
 }
 
-/// Whether a device runs code for a target: one of its own or an older capability; a specific one only if it is the same, one of a family
-/// within the family.
+/// Whether a device runs code for a target: its own or an older capability. An architecture-specific target
+/// must be the same, a family-specific one of the same family.
 fn suits(capability: u32, (number, suffix): (u32, ptx::ArchSuffix)) -> bool {
     match suffix {
         ptx::ArchSuffix::Specific => capability == number,
@@ -151,7 +151,7 @@ fn suits(capability: u32, (number, suffix): (u32, ptx::ArchSuffix)) -> bool {
     }
 }
 
-/// A newer target than the device's is refused.
+/// Rejects a newer target than the device's.
 fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError> {
     if let (Some(capability), Some(target)) = (rules.capability, target(tree))
         && !suits(capability, target)
@@ -166,7 +166,7 @@ fn check_target(tree: &ptx::ast::Module, rules: &Rules) -> Result<(), LoadError>
     Ok(())
 }
 
-/// Kernels that declare more shared memory than there is are refused.
+/// Rejects kernels that declare more shared memory than the device has.
 fn check_shared(module: &Module, rules: &Rules) -> Result<(), LoadError> {
     for (_, kernel) in module.kernels() {
         let shared = kernel.kernel.as_ref().map_or(0, |k| k.shared_size);
@@ -180,18 +180,18 @@ fn check_shared(module: &Module, rules: &Rules) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// What lowering is held against.
+/// The options for lowering.
 fn options<'a>(rules: &'a Rules, each: lower::Each<'a>) -> lower::Options<'a> {
     lower::Options { complete: rules.complete, symbols: &rules.symbols, each, exact: rules.exact }
 }
 
-/// The digest of everything that a module is made of: it is a part of the names of cached objects.
+/// The digest of everything that a module is built from. It is part of the names of cached objects.
 fn unit(sources: &[Source], rules: &Rules) -> [u8; 32] {
     let texts: Vec<&str> = sources.iter().map(|source| source.text).collect();
     simd::digest(&(texts, options(rules, &lower::one_by_one)))
 }
 
-/// A text whose kernels are lowered later; `None` where something is wrong with it.
+/// A text whose kernels are lowered on demand; `None` if the text has an error.
 fn deferred(source: &Source, rules: &Rules, threads: usize) -> Option<lower::Deferred> {
     let each = |count: usize, work: &(dyn Fn(usize) + Sync)| share::each(threads, count, work);
     lower::Deferred::new(source.name, source.text, options(rules, &each))
@@ -203,18 +203,19 @@ impl Program {
         Program::load_by(sources, &Rules { engine, ..Rules::default() })
     }
 
-    /// Loads and links PTX texts by the rules of a device.
+    /// Loads and links PTX texts under the rules of a device.
     pub fn load_by(sources: &[Source], rules: &Rules) -> Result<Program, LoadError> {
         let maker = Maker::new(rules.engine, rules.making.clone(), unit(sources, rules));
         let threads = share::threads(sources.iter().map(|s| s.text.len()).sum());
         let kernels = |s: &Source| s.text.contains(".entry");
         let launches = rules.launches && sources.iter().any(kernels) && maker.expects_work();
-        // Threads that begin while LLVM is opened wait for the loader's lock: where some share this load, it is opened after.
+        // Threads that start while LLVM is being opened wait for the loader's lock. If this load uses several
+        // threads, LLVM is opened afterwards.
         if launches && threads <= 1 {
             beside::open_llvm(maker.making());
         }
         let program = match sources {
-            // What is wrong with a text is told when it is lowered as a whole.
+            // Errors in a text are reported when it is lowered as a whole.
             [one] if share::is_large(one.text.len()) => match deferred(one, rules, threads) {
                 Some(text) => Program::deferred(text, rules, threads, maker)?,
                 None => Program::whole_of(sources, rules, threads, maker)?,
@@ -227,7 +228,7 @@ impl Program {
         Ok(program)
     }
 
-    /// A large text, whose kernels are lowered when they are asked for.
+    /// A large text, whose kernels are lowered on demand.
     fn deferred(
         text: lower::Deferred,
         rules: &Rules,
@@ -262,7 +263,7 @@ impl Program {
             .map(|(s, module)| lower::Unit { name: s.name, module, source: s.text })
             .collect();
         let module = lower::lower_by(&units, options(rules, &each)).map_err(|mut errors| {
-            // What is missing may come with another text; everything else is wrong for good and told first.
+            // A missing symbol may come with another text. All other errors are final and are reported first.
             errors.sort_by_key(|e| e.class == ErrorClass::Unresolved);
             let first = errors.first().map(|e| (e.unit, e.class == ErrorClass::Unresolved, e.class));
             let (unit, missing, class) = first.unwrap_or((0, false, ErrorClass::Invalid));
@@ -290,10 +291,10 @@ impl Program {
         Ok(Program::new(Modules::Whole(Arc::new(module)), targets, maker))
     }
 
-    /// Of a module of wave IR that was not made of PTX: for tests and tools.
+    /// A program from a module of wave IR that did not come from PTX, for tests and tools.
     ///
     /// # Errors
-    /// The rules of the IR that it breaks.
+    /// The IR rules that the module breaks.
     pub fn of_module(module: Module, engine: Engine) -> Result<Program, Vec<wave::verify::Problem>> {
         wave::verify::verify(&module)?;
         let unit = *blake3::hash(module.to_string().as_bytes()).as_bytes();
@@ -312,18 +313,18 @@ impl Program {
         self.targets.get(&kernel).copied().unwrap_or(0)
     }
 
-    /// What the module declares: variables, and functions with all that is known of kernels. Of a large text functions have their code only in
-    /// [`Program::module_of`] and [`Program::whole`].
+    /// The module's declarations: variables, and functions with the information on kernels. For a large text,
+    /// functions have code only in [`Program::module_of`] and [`Program::whole`].
     pub fn module(&self) -> &Arc<Module> {
         self.modules.heads()
     }
 
-    /// The module in which a kernel, and whatever it may reach, has its code.
+    /// The module that contains the code of a kernel and of all functions it can reach.
     pub fn module_of(&self, kernel: FuncId) -> &Arc<Module> {
         self.modules.of(kernel)
     }
 
-    /// The module in which all functions have their code.
+    /// The module that contains the code of all functions.
     pub fn whole(&self) -> &Arc<Module> {
         self.modules.whole()
     }
@@ -333,13 +334,13 @@ impl Program {
         self.modules.is_deferred(kernel)
     }
 
-    /// Bytes of the text of a kernel that has not been lowered yet.
+    /// Bytes of text of a kernel that has not been lowered yet.
     pub(crate) fn text_size(&self, kernel: FuncId) -> Option<usize> {
         self.modules.text_size(kernel)
     }
 
-    /// File and line of the source that a line of the module's text was made from (`.loc`). None: the module does not say, or several texts were
-    /// linked and more than one has such a line.
+    /// The source file and line from which a line of the module's text was compiled (`.loc`). `None` if the
+    /// module does not say, or if more than one of the linked texts has such a line.
     pub fn source_of(&self, line: u32) -> Option<String> {
         let module = self.modules.at(line);
         let blocks = module.functions.iter().flat_map(|f| &f.blocks);
@@ -353,7 +354,7 @@ impl Program {
         Some(format!("{file}:{source_line}"))
     }
 
-    /// The image's first contents when it lies at `base`.
+    /// The initial contents of the image at address `base`.
     pub fn image(&self, base: u64) -> Vec<u8> {
         let mut bytes = vec![0u8; self.module().image_size as usize];
         for (offset, piece) in self.image_pieces(base) {
@@ -364,7 +365,7 @@ impl Program {
         bytes
     }
 
-    /// What of the image is not zero when it lies at `base`: variables with initial values, by their offsets.
+    /// The non-zero parts of the image at address `base`: variables with initial values, by offset.
     pub fn image_pieces(&self, base: u64) -> Vec<(u64, Vec<u8>)> {
         let module = self.module();
         let of = |g: &wave::module::Global| {
@@ -386,32 +387,33 @@ impl Program {
         module.globals.iter().filter(|g| !g.init.is_empty()).map(of).collect()
     }
 
-    /// Makes code for this processor, and keeps it nowhere: for tests and tools.
+    /// Compiles for this processor, without a cache: for tests and tools.
     #[must_use]
     pub fn for_target(mut self, target: Target) -> Program {
         self.maker = self.maker.with(|making| *making = Making { target, cache: None, ..making.clone() });
         self
     }
 
-    /// Makes code in these modes: for tests.
+    /// Compiles in these modes: for tests.
     #[must_use]
     pub fn forced(mut self, forced: Forced) -> Program {
         self.maker = self.maker.with(|making| making.forced = forced);
         self
     }
 
-    /// The code of `kernel` for a launch of this shape; made now if it is not there. `None` if `kernel` is none.
+    /// The code of `kernel` for a launch of this shape, compiled now if missing. `None` if `kernel` is not a
+    /// kernel.
     pub fn kernel(&self, kernel: FuncId, grid: [u32; 3], block: [u32; 3]) -> Option<Arc<Kernel>> {
         self.kernel_for(kernel, Specialisation::of_launch(grid, block))
     }
 
-    /// As [`Program::kernel`], for what a launch's code is specialised on.
+    /// As [`Program::kernel`], for a specialisation.
     pub fn kernel_for(&self, kernel: FuncId, spec: Specialisation) -> Option<Arc<Kernel>> {
         self.make(kernel, spec, false, None, &|| ()).map(|made| made.0)
     }
 
-    /// As [`Program::kernel_for`], for a launch of so many threads. One that is soon done is content with code that was made in a hurry, while better
-    /// code is being made.
+    /// As [`Program::kernel_for`], for a launch with that many threads. A brief launch runs on baseline code
+    /// while the optimised code is compiled.
     pub fn kernel_soon(
         self: &Arc<Self>,
         kernel: FuncId,
@@ -421,8 +423,9 @@ impl Program {
         self.soon(kernel, spec, threads, |_| ())
     }
 
-    /// As [`Program::kernel_soon`]. Where the kernel has to be compiled, those that follow it in the module are compiled meanwhile on another thread
-    /// for the same shape of launch: a program that launches one kernel of a module soon launches the others.
+    /// As [`Program::kernel_soon`]. If the kernel must be compiled, the kernels that follow it in the module
+    /// are compiled in the background for the same launch shape, because a program that launches one kernel
+    /// of a module soon launches the others.
     pub fn kernel_and_others(
         self: &Arc<Self>,
         kernel: FuncId,
@@ -432,7 +435,7 @@ impl Program {
         self.soon(kernel, spec, threads, |brief| beside::compile(self, kernel, spec, brief))
     }
 
-    /// `missed` is called where the kernel has to be compiled, and told whether the launch is brief.
+    /// `missed` is called if the kernel must be compiled, with whether the launch is brief.
     fn soon(
         self: &Arc<Self>,
         kernel: FuncId,
@@ -440,7 +443,7 @@ impl Program {
         threads: u64,
         missed: impl Fn(bool),
     ) -> Option<Arc<Kernel>> {
-        // The code of the kernel's last launch is what nearly every launch finds: nothing else may be asked before.
+        // Nearly every launch finds the code of the kernel's last launch, so this check comes first.
         let codes = self.codes.get(kernel.index())?.as_ref()?;
         if let Some(code) = codes.known(spec) {
             return Some(code);
@@ -453,7 +456,7 @@ impl Program {
         Some(code)
     }
 
-    /// Whether the code of `kernel` for a launch of this shape has been made or is being made.
+    /// Whether the code of `kernel` for a launch of this shape exists or is being compiled.
     pub fn has(&self, kernel: FuncId, grid: [u32; 3], block: [u32; 3]) -> bool {
         self.has_code(kernel, Specialisation::of_launch(grid, block))
     }
@@ -462,7 +465,8 @@ impl Program {
         self.codes.get(kernel.index()).and_then(Option::as_ref).is_some_and(|codes| codes.has(spec))
     }
 
-    /// The code of `kernel`, and what is left to do where it was made in a hurry. `counted`: the compilation is counted already.
+    /// The code of `kernel`, and the remaining work if it is baseline code. `counted`: the compilation is
+    /// already counted.
     pub(crate) fn make(
         &self,
         kernel: FuncId,
@@ -478,7 +482,7 @@ impl Program {
         })
     }
 
-    /// Makes the code that takes the place of a kernel's first.
+    /// Compiles the optimised code that replaces a kernel's baseline code.
     pub(crate) fn finish(&self, kernel: FuncId, spec: Specialisation, rest: Rest) {
         let Some(codes) = self.codes.get(kernel.index()).and_then(Option::as_ref) else { return };
         let name = self.module().functions.get(kernel.index()).map_or("", |f| f.name.as_str());
@@ -486,7 +490,7 @@ impl Program {
         done.better = code::finish(name, rest);
     }
 
-    /// What the compiler is asked for.
+    /// The request for the compiler.
     pub fn request(&self, kernel: FuncId, spec: Specialisation) -> Request<'_> {
         self.maker.request(self.module_of(kernel), kernel, spec)
     }

@@ -1,4 +1,4 @@
-//! What the backend takes from the user's options.
+//! The backend's settings, derived from the user's options.
 
 use std::path::PathBuf;
 
@@ -9,28 +9,28 @@ use simd::{Forced, Target};
 
 use crate::program::Engine;
 
-/// How kernels become code.
+/// How kernels are compiled.
 #[derive(Clone, Debug)]
 pub struct Making {
-    /// The processor that code is made for.
+    /// The processor that code is compiled for.
     pub target: Target,
-    /// What a test insists on.
+    /// The modes that a test forces.
     pub forced: Forced,
-    /// Where code is kept.
+    /// The cache of compiled code.
     pub cache: Option<Cache>,
-    /// Where LLVM is looked for.
+    /// Where LLVM is searched.
     pub llvm: Search,
 }
 
 impl Default for Making {
-    /// For this machine, kept nowhere.
+    /// For this machine, without a cache.
     fn default() -> Self {
         Making { target: Target::native(), forced: Forced::default(), cache: None, llvm: Search::default() }
     }
 }
 
 impl Making {
-    /// As the user chose.
+    /// The settings for the user's options.
     pub fn of(options: &Options) -> Making {
         Making {
             target: Target::of(options.cpu),
@@ -41,29 +41,29 @@ impl Making {
     }
 }
 
-/// What the devices are, how kernels become code, and what runs them.
+/// The devices, how kernels are compiled, and the engine that runs them.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many devices there are.
+    /// The number of devices.
     pub devices: u32,
     /// Their compute capability.
     pub compute_capability: (u32, u32),
-    /// Bytes of memory of each; the machine's where nothing is said.
+    /// Bytes of memory per device; the machine's memory if not set.
     pub memory: Option<u64>,
-    /// What runs kernels.
+    /// The engine that runs kernels.
     pub engine: Engine,
-    /// The approximate functions give the hardware's bits.
+    /// The approximate functions return the hardware's bits.
     pub exact: bool,
-    /// How kernels become code.
+    /// How kernels are compiled.
     pub making: Making,
-    /// The workers.
+    /// The configuration of the workers.
     pub workers: grid::Config,
-    /// Where the PTX of modules is kept.
+    /// The folder to which the PTX of modules is written.
     pub keep_ptx: Option<PathBuf>,
 }
 
 impl Settings {
-    /// As the user chose.
+    /// The settings for the user's options.
     pub fn of(options: &Options) -> Settings {
         let &Options { engine, exact, workers, deterministic, watchdog, .. } = options;
         Settings {

@@ -1,17 +1,17 @@
-//! Work on a module's functions, shared out over the processors.
+//! Distributes work on a module's functions over several threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 
-/// Bytes of text below which a thread costs more than it gains.
+/// Bytes of text below which another thread costs more than it gains.
 const SMALL: usize = 256 << 10;
 
-/// Whether so many bytes of text are many: work on them is shared out, and put off.
+/// Whether a text is large: its functions are then lowered in parallel and on demand.
 pub(crate) fn is_large(bytes: usize) -> bool {
     bytes >= SMALL
 }
 
-/// Threads for texts of so many bytes: this one, and more for large texts.
+/// The number of threads for a text of this size, including the calling one.
 pub(crate) fn threads(bytes: usize) -> usize {
     if !is_large(bytes) {
         return 1;
@@ -19,7 +19,7 @@ pub(crate) fn threads(bytes: usize) -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get()).min(bytes / SMALL + 1)
 }
 
-/// Calls `work` for every number below `count`, on so many threads; this one is among them.
+/// Calls `work` for every number below `count` on that many threads, including the calling one.
 pub(crate) fn each(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
     let next = AtomicUsize::new(0);
     let run = || {
@@ -36,7 +36,7 @@ pub(crate) fn each(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) 
     }
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // Where no thread can be had, the others do its share.
+            // If a thread cannot be started, the others do its share.
             let _ = host::threads::spawn_scoped(Builder::new().name("anywarp-load".into()), scope, run);
         }
         run();

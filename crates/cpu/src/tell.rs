@@ -1,4 +1,5 @@
-//! What the crates below say through `tracing` goes where the driver speaks: standard error, by `ANYWARP_LOG`.
+//! Sends the `tracing` events of the other crates to the driver's log: standard error, filtered by
+//! `ANYWARP_LOG`.
 
 use std::fmt::{Debug, Write};
 
@@ -7,9 +8,9 @@ use tracing::field::{Field, Visit};
 use tracing::span;
 use tracing::{Event, Metadata, Subscriber};
 
-/// Makes it so, unless the program has a subscriber of its own.
+/// Installs the subscriber, unless the program has one of its own.
 pub fn tell_through_log() {
-    // Someone else's subscriber stays.
+    // Fails if the program has set a subscriber; that one stays.
     let _ = tracing::subscriber::set_global_default(Teller);
 }
 
