@@ -94,7 +94,7 @@ fn each_level_tells_what_it_is_for() {
             .output()
             .expect("the command starts");
         assert!(output.status.success());
-        String::from_utf8_lossy(&output.stderr).contains("so that each lane goes on for itself")
+        String::from_utf8_lossy(&output.stderr).contains("compiled in the per-lane mode")
     };
     assert_eq!(["info", "debug", "trace"].map(reason), [false, true, true]);
 }

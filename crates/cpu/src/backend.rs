@@ -286,7 +286,7 @@ fn print(text: &[u8]) {
     });
     if let Err(error) = written {
         // A closed standard output is the program's choice; other failures are reported.
-        driver::log::tell(&format!("printf of a kernel was lost, or a part of it: {error}"));
+        driver::log::tell(&format!("output of a kernel's printf was lost: {error}"));
     }
 }
 

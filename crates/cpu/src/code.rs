@@ -231,7 +231,7 @@ pub(crate) fn finish(name: &str, rest: Rest) -> Option<Kernel> {
     match rest.make() {
         Ok(code) => Some(machine_code(name, code)),
         Err(error) => {
-            tracing::debug!(kernel = name, %error, "the first code stays");
+            tracing::debug!(kernel = name, %error, "the baseline code stays");
             None
         }
     }

@@ -11,7 +11,7 @@ use crate::program::Source;
 pub(crate) fn texts(folder: &Path, sources: &[Source]) {
     for source in sources {
         if let Err(error) = write(folder, source.text) {
-            tracing::warn!(%error, folder = %folder.display(), "ANYWARP_KEEP_PTX: a module's PTX is not kept");
+            tracing::warn!(%error, folder = %folder.display(), "ANYWARP_KEEP_PTX: a module's PTX cannot be saved");
         }
     }
 }

@@ -161,12 +161,12 @@ impl Cache {
             Ok(both) => both,
             Err(Distrust::System(_)) => return None,
             Err(reason) => {
-                tracing::warn!(folder = %self.folder.display(), %reason, "a cached object is not used; it is made anew");
+                tracing::warn!(folder = %self.folder.display(), %reason, "a cached object is not used; the kernel is compiled again");
                 return None;
             }
         };
         let Some(found) = decode(key, &bytes) else {
-            tracing::warn!(folder = %self.folder.display(), key = key.0, "a cached object is damaged; it is made anew");
+            tracing::warn!(folder = %self.folder.display(), key = key.0, "a cached object is damaged; the kernel is compiled again");
             return None;
         };
         // Records the time of last use; if that fails, the file is only removed earlier.

@@ -21,7 +21,7 @@ pub struct UnknownTarget(String);
 
 impl fmt::Display for UnknownTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "code cannot be made for {}: this machine runs {}", self.0, processor::runnable())
+        write!(f, "cannot compile for {}: this machine runs {}", self.0, processor::runnable())
     }
 }
 

@@ -59,8 +59,8 @@ impl Kernel<'_> {
     }
 
     /// The new value after an update of floats. The adders of global memory flush f32 and propagate an f64's
-    /// NaN, the new operand's before the old one's (observed on hardware). `global` is `None` in shared
-    /// memory.
+    /// NaN, the new operand's before the old one's (observed on hardware). `global` tells whether the address
+    /// is in global memory; `None` means shared memory.
     fn updated_float(
         &mut self,
         op: AtomOp,

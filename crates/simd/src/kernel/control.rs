@@ -319,7 +319,7 @@ impl Kernel<'_> {
             // A uniform loop branches back directly. Nothing may be pending that its header does not know of.
             let known = self.cursor.pending.get(&self.place(to)).cloned().unwrap_or_default();
             if !set.is_subset(&known) {
-                return Err(Unsupported("a loop whose rounds leave lanes behind".into()));
+                return Err(Unsupported("a loop that leaves lanes pending at its back edge".into()));
             }
             return Ok([self.place(to)].into_iter().collect());
         }
@@ -350,7 +350,7 @@ impl Kernel<'_> {
                 let index = self.first_lane(*index);
                 let labels: Vec<Name> = targets.iter().map(|_| self.out.ir.fresh("case")).collect();
                 let Some((&last, others)) = labels.split_last() else {
-                    return Err(Unsupported("a table of branches that is empty".into()));
+                    return Err(Unsupported("an empty branch table".into()));
                 };
                 let cases = others.iter().enumerate().map(|(i, l)| (i as i64, *l)).collect();
                 self.out.ir.switch(index, last, cases);

@@ -65,7 +65,7 @@ pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) ->
         Err(Unsupported(reason)) => {
             watch(Told::Refused(&reason));
             let made = apart()?;
-            tracing::debug!(kernel = source.name, reason, "compiled so that each lane goes on for itself");
+            tracing::debug!(kernel = source.name, reason, "compiled in the per-lane mode");
             checked(made)
         }
         done => done.and_then(checked),
@@ -79,9 +79,7 @@ type Bounded = std::result::Result<Emitted, usize>;
 fn too_large(bytes: usize, bound: usize, target: &Target) -> Unsupported {
     let (size, most) = (bytes.div_ceil(1024), bound / 1024);
     let vectors = if target.avx512 { "AVX-512" } else { "AVX2" };
-    Unsupported(format!(
-        "{size} KiB of LLVM IR: making code for {vectors} of more than {most} KiB takes longer than a kernel may take"
-    ))
+    Unsupported(format!("{size} KiB of LLVM IR is more than {most} KiB, the limit for {vectors}"))
 }
 
 /// Number of operations in a function.

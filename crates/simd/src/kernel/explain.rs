@@ -81,8 +81,7 @@ pub fn explain(
     if let Some(after) = after {
         let stages = stages(module, kernel, code)?;
         let stage = stages.into_iter().find(|(name, _)| *name == after);
-        let (_, func) =
-            stage.ok_or_else(|| Unsupported(format!("its code is made without the pass `{after}`")))?;
+        let (_, func) = stage.ok_or_else(|| Unsupported(format!("its compilation has no pass `{after}`")))?;
         let Analyses { cfg, uniformity, ranges } = Analyses::of(&func, &code.spec)?;
         let notes = Notes::new(&func, &cfg, &uniformity, &ranges, None);
         return Ok(notes.text(module, view));

@@ -114,7 +114,9 @@ fn recurse(module: &Module, work: &mut Work, func: &mut Function) -> Result<()> 
     wave::recurse::without_recursion(module, work.kernel, func);
     let calls = |op: &Op| matches!(op, Op::Call(_) | Op::CallIndirect { .. });
     match func.blocks.iter().flat_map(|b| &b.insts).any(|i| calls(&i.op)) {
-        true => Err(Unsupported("a call of what is not there, or is too much to be put in its place".into())),
+        true => {
+            Err(Unsupported("a call of an undefined function, or of one that is too large to inline".into()))
+        }
         false => Ok(()),
     }
 }

@@ -149,7 +149,9 @@ impl Kernel<'_> {
     /// no lane is left.
     fn who_meets(&mut self, b: usize, insts: &[Inst], again: Name, next: Name) -> Result<Operand> {
         let operand = insts.iter().find_map(|i| Some(*i.args.get(members_operand(&i.op)?)?));
-        let Some(operand) = operand else { return Err(Unsupported("a meeting without members".into())) };
+        let Some(operand) = operand else {
+            return Err(Unsupported("an operation between lanes without members".into()));
+        };
         let left = self.word(LEFT);
         let some = self.out.ir.fresh("asked");
         self.branch_if_any(left, some, next);

@@ -264,7 +264,7 @@ impl Kernel<'_> {
         again.unwrap_or_else(|| {
             // The operation was emitted on scalars, so this should not fail. If it does, the kernel is
             // interpreted.
-            self.out.refused.get_or_insert_with(|| format!("v{} cannot be computed again", v.0));
+            self.out.refused.get_or_insert_with(|| format!("v{} cannot be recomputed on vectors", v.0));
             Operand::poison(Type::vector(self.func_ty(v)))
         })
     }

@@ -42,7 +42,7 @@ impl Ahead {
             return;
         }
         if let Err(error) = llvm.object(FUNCTION, target, Effort::First) {
-            tracing::debug!(%error, "LLVM could not be tried out");
+            tracing::debug!(%error, "the trial compilation failed");
         }
     }
 }

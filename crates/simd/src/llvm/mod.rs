@@ -86,9 +86,9 @@ const FIRST_PASSES: &str = "function(sroa,early-cse,simplifycfg)";
 /// - The machine combiner is off: it shortens integer chains, from which vectors gain nothing. It follows the
 ///   depth of each instruction through the whole trace, which takes half of the compile time if a block has
 ///   tens of thousands of instructions.
-/// - The scheduler compares each memory access of a block with every other one, and scattered registers take a
-///   thousand accesses. It gives up the exact order in parts of 150 from 300 accesses on, instead of 500 from
-///   1,000 on.
+/// - The scheduler compares each memory access of a block with every other one, and scattered registers take
+///   a thousand accesses. It gives up the exact order in parts of 150 from 300 accesses on, instead of 500
+///   from 1,000 on.
 /// - If a live range is split, the search for the blocks that keep it in a register ends after 1,000 edges
 ///   instead of 10,000. Beyond that it finds next to nothing and takes half of the compile time of kernels
 ///   with thousands of blocks.
@@ -136,7 +136,7 @@ impl Llvm {
             match Functions::open(&path) {
                 Ok(functions) => {
                     if !destructors::suppress(functions.LLVMContextCreate as *const c_void) {
-                        tracing::debug!(path = %path.display(), "LLVM registers destructors: its layout is not known");
+                        tracing::debug!(path = %path.display(), "LLVM registers destructors: the library's layout is unknown");
                     }
                     ending::watch();
                     if !ending::may_open() {
