@@ -531,7 +531,7 @@ impl Builder {
         self.push(Op::Switch(index, other, cases));
     }
 
-    /// A value by predecessor.
+    /// A phi: one value for each predecessor.
     pub fn phi(&mut self, ty: Type, values: Vec<(Operand, Name)>) -> Operand {
         self.def(ty, Op::Phi(ty, values))
     }

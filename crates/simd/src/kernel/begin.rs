@@ -68,7 +68,7 @@ impl Kernel<'_> {
         clears
     }
 
-    /// Clears a block's mask.
+    /// The instructions that clear a block's mask.
     fn cleared(&mut self, b: usize) -> Vec<Inst> {
         let outer = self.out.ir.begin_aside();
         self.set_slot(names::coming(b), Operand::zero(self.slot_type(Type::MASK)));

@@ -132,8 +132,8 @@ impl Kernel<'_> {
         if !mine.is_natural() || mine.smax >= i128::from(FAR) {
             return self.out.ir.intrinsic_of("llvm.ssub.sat", &[bound, first]);
         }
-        // The value of a bound below or above all lanes does not matter: clamping it makes it uniform over
-        // all warps and avoids overflow.
+        // The exact value of a bound beyond all lanes does not matter. The clamped one is the same for
+        // all warps, and nothing overflows.
         let bound = self.out.ir.intrinsic_of("llvm.smax", &[bound, Operand::i64(-1)]);
         let bound = self.out.ir.intrinsic_of("llvm.smin", &[bound, Operand::i64(FAR)]);
         self.out.ir.bin(Bin::SubNsw, bound, first)

@@ -50,7 +50,7 @@ impl Kernel<'_> {
             functions.push(outside);
         }
         let mut text = String::new();
-        // Skip what the module declares already.
+        // The module already declares these intrinsics.
         let mut declared = BTreeSet::new();
         for function in &functions {
             self.out.ir.module.function(function, &mut text, &mut declared);
