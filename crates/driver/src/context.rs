@@ -1,4 +1,4 @@
-//! Contexts, the stack of contexts of each thread, and primary contexts.
+//! Contexts, each thread's context stack, and primary contexts.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -13,12 +13,13 @@ use crate::handle::{Handle, Table, lock};
 use crate::stream::{Kind, Point, STREAMS, Shared, Stream};
 use crate::{driver, event, memory, module, peer};
 
-/// The contexts with handles. A destroyed one may still be on a thread's stack, which keeps it.
+/// The contexts that have handles. A destroyed context may still be on a thread's stack, which keeps it
+/// alive.
 pub static CONTEXTS: Table<Context> = Table::new(1);
 
 /// Flags of contexts.
 pub mod flag {
-    /// Which of the ways to wait.
+    /// The bits that choose how threads wait.
     pub const SCHEDULE_MASK: u32 = 7;
     /// Waiting threads spin.
     pub const SCHEDULE_SPIN: u32 = 1;
@@ -42,13 +43,13 @@ pub(crate) struct Primary {
 
 /// A context.
 pub struct Context {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
-    /// Its device.
+    /// The device.
     pub device: Arc<Device>,
-    /// It is the device's primary context.
+    /// Whether it is the device's primary context.
     pub primary: bool,
-    /// The version of the interface it was made with, of [`API_VERSIONS`].
+    /// The API version it was created with, one of [`API_VERSIONS`].
     pub api_version: u32,
     me: Weak<Context>,
     life: Mutex<Life>,
@@ -60,7 +61,7 @@ pub struct Context {
     limits: [AtomicU64; limit::COUNT],
 }
 
-/// What a context has from its creation or reset to its end.
+/// State of a context from its creation or reset until it is destroyed or reset.
 struct Life {
     shared: Arc<Shared>,
     legacy: Arc<Stream>,
@@ -69,54 +70,54 @@ struct Life {
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// The limits of a context by number, and the bounds that the hardware's driver sets them.
+/// The numbers of context limits, and the bounds that the hardware's driver applies to them.
 pub mod limit {
-    /// Bytes of stack of a thread.
+    /// Stack size of a thread in bytes.
     pub const STACK_SIZE: u32 = 0;
-    /// Bytes of the buffer of device `printf`.
+    /// Size of the device `printf` buffer in bytes.
     pub const PRINTF_FIFO_SIZE: u32 = 1;
-    /// Bytes of the heap of device `malloc`.
+    /// Size of the device `malloc` heap in bytes.
     pub const MALLOC_HEAP_SIZE: u32 = 2;
-    /// How deep grids of a kernel's own may wait for one another.
+    /// Nesting depth to which a kernel may synchronise with grids it launched.
     pub const DEV_RUNTIME_SYNC_DEPTH: u32 = 3;
-    /// How many launches of kernels may be pending.
+    /// Maximum number of pending launches from kernels.
     pub const DEV_RUNTIME_PENDING_LAUNCH_COUNT: u32 = 4;
-    /// Bytes that the L2 cache fetches at once, a hint.
+    /// L2 fetch granularity in bytes; a hint.
     pub const MAX_L2_FETCH_GRANULARITY: u32 = 5;
-    /// Bytes of the L2 cache for persisting lines.
+    /// Bytes of L2 cache set aside for persisting accesses.
     pub const PERSISTING_L2_CACHE_SIZE: u32 = 6;
     /// Bytes of shared memory of a block.
     pub const SHARED_MEMORY_SIZE: u32 = 7;
-    /// Whether the context shares the device with graphics.
+    /// Whether the context shares the device with a graphics API (CUDA in graphics).
     pub const CIG_ENABLED: u32 = 8;
-    /// Whether such a context may use less shared memory.
+    /// Whether such a context may fall back to less shared memory.
     pub const CIG_SHARED_MEMORY_FALLBACK: u32 = 9;
 
-    /// How many of them have a value of the context's own.
+    /// The number of limits that each context stores; the others are fixed.
     pub(super) const COUNT: usize = 9;
-    /// The values of a new context.
+    /// The limits of a new context.
     pub(super) const DEFAULTS: [u64; COUNT] = [1024, 8_650_752, 8 << 20, 0, 2048, 64, 0, 0, 0];
 
-    /// The largest stack that can be asked for.
+    /// The largest stack size that can be set.
     pub(super) const MOST_STACK: u64 = 0x7_fff0;
-    /// What stack sizes are rounded up to.
+    /// Stack sizes are rounded up to multiples of this.
     pub(super) const STACK_UNIT: u64 = 16;
-    /// The least and the most bytes of the buffer of device `printf`.
+    /// The minimum and maximum size of the device `printf` buffer in bytes.
     pub(super) const PRINTF_FIFO: [u64; 2] = [512 << 10, 2 << 30];
-    /// The smallest heap of device `malloc`.
+    /// The minimum size of the device `malloc` heap.
     pub(super) const LEAST_HEAP: u64 = 4 << 20;
-    /// The least and the most pending launches.
+    /// The minimum and maximum number of pending launches.
     pub(super) const PENDING_LAUNCHES: [u64; 2] = [32, 599_186];
-    /// The most that the L2 cache can fetch at once.
+    /// The maximum L2 fetch granularity.
     pub(super) const MOST_L2_FETCH: u64 = 128;
 }
 
-/// The last of the preferred splits of cache and shared memory.
+/// The highest valid cache configuration.
 pub const LAST_CACHE_CONFIG: u32 = 3;
-/// The versions of the interface that contexts are made with.
+/// The API versions that a context can report.
 pub const API_VERSIONS: [u32; 2] = [3010, 3020];
 
-/// Checks the flags of a context.
+/// Checks context flags.
 pub fn check_flags(flags: u32) -> Result<()> {
     use flag::{SCHEDULE_BLOCKING, SCHEDULE_SPIN, SCHEDULE_YIELD};
     let schedule = flags & flag::SCHEDULE_MASK;
@@ -157,29 +158,29 @@ impl Context {
         })
     }
 
-    /// A stand-in for a destroyed context that nothing holds any more.
+    /// A stand-in for a destroyed context that nothing refers to any more.
     fn ended(handle: Handle) -> Result<Arc<Context>> {
         let context = Context::with_handle(handle, driver()?.device(0)?, false, 0, API_VERSIONS[1]);
         context.alive.store(false, Ordering::Release);
         Ok(context)
     }
 
-    /// A reference to itself.
+    /// A weak reference to this context.
     pub(crate) fn weak(&self) -> Weak<Context> {
         Weak::clone(&self.me)
     }
 
-    /// Its number, unique in the process; a primary context has another after every reset.
+    /// A number unique in the process; a primary context gets a new one after every reset.
     pub fn id(&self) -> u64 {
         self.id.load(Ordering::Acquire)
     }
 
-    /// Whether it has not been destroyed.
+    /// Whether the context has not been destroyed.
     pub fn alive(&self) -> bool {
         self.alive.load(Ordering::Acquire)
     }
 
-    /// Fails for a destroyed context and after a fault.
+    /// Fails if the context is destroyed or a kernel has faulted.
     pub fn check(&self) -> Result<()> {
         if !self.alive() {
             return Err(Error::ContextIsDestroyed);
@@ -187,24 +188,24 @@ impl Context {
         self.device.check()
     }
 
-    /// Its flags.
+    /// The context flags.
     pub fn flags(&self) -> u32 {
         self.flags.load(Ordering::Relaxed) | flag::MAP_HOST
     }
 
-    /// Changes its flags.
+    /// Sets the context flags.
     pub fn set_flags(&self, flags: u32) -> Result<()> {
         check_flags(flags)?;
         self.flags.store(flags, Ordering::Relaxed);
         Ok(())
     }
 
-    /// The preferred split of cache and shared memory: 0 to [`LAST_CACHE_CONFIG`].
+    /// The preferred split of L1 cache and shared memory: 0 to [`LAST_CACHE_CONFIG`].
     pub fn cache_config(&self) -> u32 {
         self.cache_config.load(Ordering::Relaxed)
     }
 
-    /// Sets it.
+    /// Sets the preferred split of L1 cache and shared memory.
     pub fn set_cache_config(&self, config: u32) -> Result<()> {
         if config > LAST_CACHE_CONFIG {
             return Err(Error::InvalidValue);
@@ -213,7 +214,7 @@ impl Context {
         Ok(())
     }
 
-    /// A limit by its number.
+    /// The value of a limit.
     pub fn limit(&self, number: u32) -> Result<u64> {
         match number {
             limit::DEV_RUNTIME_SYNC_DEPTH | limit::CIG_SHARED_MEMORY_FALLBACK => Err(Error::UnsupportedLimit),
@@ -224,11 +225,11 @@ impl Context {
         }
     }
 
-    /// Sets a limit. It is rounded and bounded as the hardware's driver does it.
+    /// Sets a limit, rounded and clamped as the hardware's driver does it.
     pub fn set_limit(&self, number: u32, value: u64) -> Result<()> {
         let value = match number {
             limit::STACK_SIZE if value > limit::MOST_STACK => return Err(Error::InvalidValue),
-            // Sizes below the unit are kept, except 1.
+            // The hardware's driver keeps sizes below the unit unrounded, except 1.
             limit::STACK_SIZE if value < limit::STACK_UNIT && value != 1 => value,
             limit::STACK_SIZE => value.next_multiple_of(limit::STACK_UNIT),
             limit::PRINTF_FIFO_SIZE => value.clamp(limit::PRINTF_FIFO[0], limit::PRINTF_FIFO[1]),
@@ -276,11 +277,11 @@ impl Context {
         stream
     }
 
-    /// Forgets a stream that no handle names any more and that has nothing left to do.
+    /// Drops a stream whose handle is destroyed and that has no work left.
     pub(crate) fn forget_stream(&self, stream: &Arc<Stream>) {
         let mut life = lock(&self.life);
         let place = stream.place.load(Ordering::Relaxed);
-        // A reset may have forgotten them all.
+        // A reset may already have dropped all streams.
         if life.streams.get(place).is_some_and(|s| Arc::ptr_eq(s, stream)) {
             life.streams.swap_remove(place);
             if let Some(moved) = life.streams.get(place) {
@@ -289,7 +290,7 @@ impl Context {
         }
     }
 
-    /// Makes a stream.
+    /// Creates a stream.
     pub fn create_stream(&self, kind: Kind, priority: i32) -> Result<Handle> {
         STREAMS
             .insert_with(|handle| self.new_stream(handle, kind, priority))
@@ -297,7 +298,7 @@ impl Context {
             .ok_or(Error::OutOfMemory)
     }
 
-    /// Adds the points that the rules of the legacy stream make new work in `stream` wait for.
+    /// Adds the points that new work in `stream` must wait for by the rules of the legacy stream.
     pub(crate) fn default_stream_waits(&self, stream: &Arc<Stream>, after: &mut SmallVec<[Point; 1]>) {
         let life = lock(&self.life);
         if stream.kind == Kind::Legacy {
@@ -309,13 +310,13 @@ impl Context {
         }
     }
 
-    /// Waits for everything in the context. Fails after a fault.
+    /// Waits for all work in the context. Fails after a fault.
     pub fn synchronize(&self) -> Result<()> {
         self.settle();
         self.check()
     }
 
-    /// Waits for everything in the context.
+    /// Waits for all work in the context.
     pub(crate) fn settle(&self) {
         let streams = {
             let life = lock(&self.life);
@@ -358,7 +359,7 @@ impl Context {
         }
     }
 
-    /// Begins a new life of a primary context after a reset.
+    /// Gives a primary context new state after a reset.
     fn revive(&self, flags: u32) {
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         *lock(&self.life) = Life::new(&self.me, id, &self.device);
@@ -388,7 +389,7 @@ fn with_stack<T>(f: impl FnOnce(&mut Vec<Arc<Context>>) -> T) -> Result<T> {
     STACK.try_with(|s| f(&mut s.borrow_mut())).map_err(|_| Error::Deinitialized)
 }
 
-/// Waits for everything in every context.
+/// Waits for all work in all contexts.
 pub(crate) fn settle_all() {
     for context in CONTEXTS.all() {
         if context.alive() {
@@ -397,24 +398,24 @@ pub(crate) fn settle_all() {
     }
 }
 
-/// The calling thread's context, alive or not.
+/// The calling thread's current context, even if it is destroyed.
 pub fn current() -> Option<Arc<Context>> {
     with_stack(|s| s.last().cloned()).ok().flatten()
 }
 
-/// The calling thread's context, which must be alive, on a device without a fault.
+/// The calling thread's current context. Fails if it is destroyed or a kernel has faulted.
 pub fn usable() -> Result<Arc<Context>> {
     let context = current().ok_or(Error::InvalidContext)?;
     context.check()?;
     Ok(context)
 }
 
-/// Fails if the calling thread has a context that is not alive or whose device has a fault.
+/// Fails if the calling thread has a current context that is destroyed or in which a kernel has faulted.
 pub fn check_current() -> Result<()> {
     with_stack(|s| s.last().map_or(Ok(()), |context| context.check()))?
 }
 
-/// Calls a function with the calling thread's context, which must be as for [`usable`].
+/// Calls a function with the calling thread's current context; fails where [`usable`] does.
 pub fn with_usable<T>(f: impl FnOnce(&Arc<Context>) -> T) -> Result<T> {
     with_stack(|s| {
         let context = s.last().ok_or(Error::InvalidContext)?;
@@ -423,7 +424,7 @@ pub fn with_usable<T>(f: impl FnOnce(&Arc<Context>) -> T) -> Result<T> {
     })?
 }
 
-/// The context of a handle, destroyed or not.
+/// The context of a handle, even if it is destroyed.
 pub fn get(handle: Handle) -> Result<Arc<Context>> {
     match CONTEXTS.get(handle) {
         Some(context) => Ok(context),
@@ -432,7 +433,7 @@ pub fn get(handle: Handle) -> Result<Arc<Context>> {
     }
 }
 
-/// Pushes a context on the calling thread's stack.
+/// Pushes a context onto the calling thread's stack.
 pub fn push(context: Arc<Context>) -> Result<()> {
     with_stack(|s| s.push(context))
 }
@@ -450,7 +451,7 @@ pub fn set_current(context: Option<Arc<Context>>) -> Result<()> {
     })
 }
 
-/// Makes a context and pushes it on the calling thread's stack.
+/// Creates a context and pushes it onto the calling thread's stack.
 pub fn create(device: &Arc<Device>, flags: u32, api_version: u32) -> Result<Handle> {
     check_flags(flags)?;
     device.check()?;
@@ -460,7 +461,7 @@ pub fn create(device: &Arc<Device>, flags: u32, api_version: u32) -> Result<Hand
     Ok(handle)
 }
 
-/// Destroys a context made by [`create`], and pops it from the calling thread's stack if it is on top.
+/// Destroys a context created by [`create`]. Pops it if it is on top of the calling thread's stack.
 pub fn destroy(context: &Arc<Context>) -> Result<()> {
     if context.primary || !context.alive() {
         return Err(Error::InvalidContext);
@@ -473,14 +474,14 @@ pub fn destroy(context: &Arc<Context>) -> Result<()> {
     })
 }
 
-/// Adds a user to the calling thread's context.
+/// Adds a reference to the calling thread's current context.
 pub fn attach() -> Result<Handle> {
     let context = usable()?;
     context.attached.fetch_add(1, Ordering::AcqRel);
     Ok(context.handle)
 }
 
-/// Drops a user of a context; the last one destroys it.
+/// Drops a reference to a context; the last one destroys it.
 pub fn detach(context: &Arc<Context>) -> Result<()> {
     if !context.alive() {
         return Err(Error::InvalidContext);
@@ -492,7 +493,7 @@ pub fn detach(context: &Arc<Context>) -> Result<()> {
     }
 }
 
-/// Adds a user to the device's primary context, which is made if there is none.
+/// Adds a reference to the device's primary context, which is created if it is not active.
 pub fn retain_primary(device: &Arc<Device>) -> Result<Handle> {
     device.check()?;
     let mut primary = lock(&device.primary);
@@ -510,7 +511,7 @@ pub fn retain_primary(device: &Arc<Device>) -> Result<Handle> {
     Ok(context.handle)
 }
 
-/// Drops a user of the device's primary context; the last one ends it.
+/// Drops a reference to the device's primary context; the last one destroys it.
 pub fn release_primary(device: &Arc<Device>) -> Result<()> {
     let ended = {
         let mut primary = lock(&device.primary);
@@ -527,7 +528,7 @@ pub fn release_primary(device: &Arc<Device>) -> Result<()> {
     Ok(())
 }
 
-/// Ends the primary context whoever uses it; the number of users stays.
+/// Resets the primary context, even if it is in use; the reference count stays.
 pub fn reset_primary(device: &Arc<Device>) {
     let context = {
         let mut primary = lock(&device.primary);
@@ -540,18 +541,18 @@ pub fn reset_primary(device: &Arc<Device>) {
     device.clear_fault();
 }
 
-/// The primary context, if it is alive.
+/// The primary context, if it is active.
 pub fn primary(device: &Device) -> Option<Arc<Context>> {
     lock(&device.primary).context.clone().filter(|c| c.alive())
 }
 
-/// The flags, and whether the primary context is alive.
+/// The primary context's flags, and whether it is active.
 pub fn primary_state(device: &Device) -> (u32, bool) {
     let primary = lock(&device.primary);
     (primary.flags, primary.context.as_ref().is_some_and(|c| c.alive()))
 }
 
-/// Sets the flags of the primary context, now and for its next life.
+/// Sets the flags of the primary context, both now and when it is next created.
 pub fn set_primary_flags(device: &Device, flags: u32) -> Result<()> {
     check_flags(flags)?;
     let mut primary = lock(&device.primary);

@@ -1,11 +1,12 @@
-//! Handles that can be checked.
+//! Handles that can be validated.
 //!
-//! A handle is a number that looks like a pointer: its kind, a generation and a slot of a table. A dead handle's generation is not the slot's
-//! any more, and never again: a slot whose generations are used up is left alone. A pointer of the program's own is of no kind. Reading a handle takes two atomic operations on its own slot and no shared lock.
+//! A handle is a number that looks like a pointer. It holds a kind, a generation and the index of a table
+//! slot. The slot moves on to a new generation when its object ends, and never repeats one: a slot with no
+//! generations left is not reused. A pointer of the program has no valid kind. Reading a handle takes two
+//! atomic operations on its own slot and no shared lock.
 //!
-//! 13 bits of generation and 26 of index: 67 million objects of a kind may live at once. A slot that is used
-//! up after 8191 objects costs 32 bytes, so that a billion objects made and ended one after the other leave 4
-//! MB.
+//! A generation has 13 bits and an index 26, so 67 million objects of a kind can exist at once. A slot wears
+//! out after 8191 objects and costs 32 bytes, so a billion objects created and destroyed in turn cost 4 MB.
 
 mod pointer;
 
@@ -14,27 +15,27 @@ pub use pointer::{Pointers, ROOM};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::sync::{Mutex, MutexGuard};
 
-/// What a C program holds of an object.
+/// The value that a C program holds for an object.
 pub type Handle = u64;
 
-/// Slots of the first chunk; every other one has twice as many as the one before it.
+/// Slots of the first chunk; each further chunk has twice as many as the one before.
 const FIRST_CHUNK: usize = 256;
 const CHUNKS: usize = (INDEX_BITS - FIRST_CHUNK.ilog2()) as usize;
 const INDEX_SHIFT: u32 = 4;
 const INDEX_BITS: u32 = 26;
 const GENERATION_SHIFT: u32 = INDEX_SHIFT + INDEX_BITS;
 const GENERATION_BITS: u32 = 13;
-/// The kind stands above everything else; a handle stays below the 47 bits of a user address.
+/// The kind takes the top bits; a handle stays below 2^47, like a user-space address.
 const KIND_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
 
-/// Locks without regard to a panic of another thread: every critical section leaves its data whole.
+/// Locks a mutex and ignores poisoning: every critical section leaves its data consistent.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Slot<T> {
     generation: u32,
-    /// The generation that ended last with what its object belonged to; 0: none.
+    /// The last generation ended by [`Table::orphan`]; 0 if there is none.
     orphaned: u32,
     object: Option<Arc<T>>,
 }
@@ -42,14 +43,14 @@ struct Slot<T> {
 impl<T> Slot<T> {
     const EMPTY: Self = Slot { generation: 1, orphaned: 0, object: None };
 
-    /// Ends the object's generation.
+    /// Ends the current generation and returns its object.
     fn end(&mut self) -> Option<Arc<T>> {
         let object = self.object.take()?;
         self.generation += 1;
         Some(object)
     }
 
-    /// Whether another object here would have a handle of its own.
+    /// Whether the slot has a generation left for another object.
     fn is_usable(&self) -> bool {
         self.generation >> GENERATION_BITS == 0
     }
@@ -70,7 +71,7 @@ struct Free {
 }
 
 impl<T> Table<T> {
-    /// An empty table; `kind`, from 1 to 14 and unlike any other table's, tells its handles apart.
+    /// An empty table. `kind` is 1 to 14 and unique to the table; it tells its handles apart from others.
     pub const fn new(kind: u64) -> Self {
         Self {
             kind,
@@ -84,7 +85,7 @@ impl<T> Table<T> {
         self.chunks.get(chunk)?.get()?.get(at)
     }
 
-    /// A slot for a new object; `None`: the table is full, or there is no memory for more slots.
+    /// A slot for a new object; `None` if the table is full or memory for more slots runs out.
     fn take(&self) -> Option<usize> {
         let mut free = lock(&self.free);
         if let Some(index) = free.reusable.pop() {
@@ -92,14 +93,14 @@ impl<T> Table<T> {
         }
         let index = free.next;
         let (chunk, at) = place(index);
-        // Beyond the last chunk the table is full.
+        // There is no further chunk: the table is full.
         let slots_of = self.chunks.get(chunk)?;
         if at == 0 {
             let size = FIRST_CHUNK << chunk;
             let mut slots = Vec::new();
             slots.try_reserve_exact(size).ok()?;
             slots.resize_with(size, || RwLock::new(Slot::EMPTY));
-            // Nobody else fills a chunk: the lock is held.
+            // The lock is held, so no other thread fills a chunk.
             slots_of.set(slots.into_boxed_slice()).ok()?;
         }
         free.next += 1;
@@ -122,8 +123,8 @@ impl<T> Table<T> {
         Some((index as usize, generation as u32))
     }
 
-    /// Puts an object in and gives its handle; `make` is told the handle. `None`: the table is full, or there
-    /// is no memory for more slots.
+    /// Inserts an object and returns its handle, which `make` receives. `None` if the table is full or memory
+    /// for more slots runs out.
     pub fn insert_with(&self, make: impl FnOnce(Handle) -> Arc<T>) -> Option<(Handle, Arc<T>)> {
         let index = self.take()?;
         let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
@@ -140,7 +141,7 @@ impl<T> Table<T> {
         if slot.generation == generation { slot.object.clone() } else { None }
     }
 
-    /// Ends a handle and gives its object.
+    /// Ends a handle and returns its object.
     pub fn remove(&self, handle: Handle) -> Option<Arc<T>> {
         let (index, generation) = self.decode(handle)?;
         let mut slot = self.slot(index)?.write().unwrap_or_else(PoisonError::into_inner);
@@ -156,7 +157,7 @@ impl<T> Table<T> {
         Some(object)
     }
 
-    /// Whether this was an object's handle and is none any more.
+    /// Whether this was an object's handle and no longer is.
     pub fn has_ended(&self, handle: Handle) -> bool {
         self.decode(handle).is_some_and(|(index, generation)| {
             let slot = self.slot(index).map(|s| s.read().unwrap_or_else(PoisonError::into_inner));
@@ -172,8 +173,8 @@ impl<T> Table<T> {
         (0..end).filter_map(|index| self.slot(index).and_then(object)).collect()
     }
 
-    /// Ends the handles of all objects of which `gone` holds, because what they belonged to has ended:
-    /// [`Table::is_orphan`] knows them.
+    /// Ends the handles of all objects for which `gone` holds because their owner has ended.
+    /// [`Table::is_orphan`] recognises these handles.
     pub fn orphan(&self, gone: impl Fn(&T) -> bool) {
         let end = lock(&self.free).next;
         let mut reusable = Vec::new();
@@ -198,8 +199,8 @@ impl<T> Table<T> {
         lock(&self.free).reusable.append(&mut reusable);
     }
 
-    /// Whether this was the handle of an object that [`Table::orphan`] ended. It is not known for ever: only
-    /// until another object that had the same slot is orphaned.
+    /// Whether [`Table::orphan`] ended this handle. The answer turns to `false` once another object in the
+    /// same slot is orphaned.
     pub fn is_orphan(&self, handle: Handle) -> bool {
         self.decode(handle).is_some_and(|(index, generation)| {
             let slot = self.slot(index).map(|s| s.read().unwrap_or_else(PoisonError::into_inner));
@@ -208,7 +209,7 @@ impl<T> Table<T> {
     }
 }
 
-/// The chunk of a slot, and its place there.
+/// The chunk of a slot, and the slot's index in it.
 fn place(index: usize) -> (usize, usize) {
     let index = index + FIRST_CHUNK;
     let bits = index.ilog2();

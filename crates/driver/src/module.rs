@@ -16,20 +16,20 @@ use crate::handle::{Handle, Table, lock};
 use crate::texture::reference::Reference;
 use crate::{driver, log, memory, texture};
 
-/// The modules with handles.
+/// The modules that have handles.
 pub static MODULES: Table<Module> = Table::new(2);
-/// The functions with handles.
+/// The functions that have handles.
 pub static FUNCTIONS: Table<Function> = Table::new(3);
 
-/// A module placed in a context.
+/// A module loaded into a context.
 pub struct Module {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
-    /// Its context, and that context's id when it was loaded.
+    /// The context.
     pub context: Arc<Context>,
-    /// The id.
+    /// The context's id when the module was loaded.
     pub context_id: u64,
-    /// It belongs to a library and cannot be unloaded alone.
+    /// Whether it belongs to a library and so cannot be unloaded alone.
     pub of_library: bool,
     pub(crate) program: Arc<dyn Program>,
     pub(crate) image_base: u64,
@@ -38,28 +38,28 @@ pub struct Module {
     references: Mutex<HashMap<usize, (Handle, Arc<Reference>)>>,
 }
 
-/// What loading told.
+/// What loading a module reports.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Informational messages.
+    /// The info log.
     pub info: String,
-    /// Errors.
+    /// The error log.
     pub errors: String,
-    /// Milliseconds.
+    /// Compilation time in milliseconds.
     pub wall_time: f32,
 }
 
-/// What the log says of bytes that are no code.
+/// The log text for an image of unknown format.
 pub const NO_IMAGE: &str = "error   : neither PTX nor a fatbin nor a linked image: no code\n";
 
-/// The texts in a container, for a device. Errors go to the report; that there is no text for the device is
-/// told by default, too, since few programs show the report.
+/// The texts in a container that suit a device. Errors go to the report. A container without a text for the
+/// device is also logged by default, since few programs show the report.
 pub fn texts(device: &Device, bytes: &[u8], report: &mut Report) -> Result<Vec<(String, Vec<u8>)>> {
     let (major, minor) = device.info.compute_capability;
     image::texts(bytes, major * 10 + minor).map_err(|error| refused(device, error, report))
 }
 
-/// What a container without a text for a device means: told, and given as an error.
+/// Logs that a container has no text for the device, and returns the error for it.
 pub(crate) fn refused(device: &Device, error: image::Error, report: &mut Report) -> Error {
     match error {
         image::Error::Invalid => {
@@ -79,7 +79,7 @@ pub(crate) fn refused(device: &Device, error: image::Error, report: &mut Report)
     }
 }
 
-/// Why a container with code for other devices cannot be run, and what helps.
+/// Why a container with code for other devices cannot run, and what to do about it.
 fn no_text(device: &Device, contents: &image::Contents) -> String {
     let (major, minor) = device.info.compute_capability;
     if contents.machine_code.is_empty() {
@@ -94,7 +94,7 @@ fn no_text(device: &Device, contents: &image::Contents) -> String {
     )
 }
 
-/// Compiles texts for a device; `complete`: every symbol must be defined.
+/// Compiles texts for a device. If `complete`, every symbol must be defined.
 pub fn compile(
     device: &Device,
     texts: &[(String, Vec<u8>)],
@@ -141,7 +141,7 @@ pub fn load(
 ) -> Result<Arc<Module>> {
     let texts = texts(&context.device, bytes, report)?;
     let mut options = options.clone();
-    // What the linker was told holds for what it made.
+    // Options given to the linker apply to the image it produced.
     if let most @ 1.. = image::linked_registers(bytes) {
         options.max_registers = most;
     }
@@ -149,7 +149,7 @@ pub fn load(
     place(context, program, false, report)
 }
 
-/// Gives a program memory in a context. That there is not enough goes to the report.
+/// Allocates a program's memory in a context. If memory runs out, the report says so.
 pub fn place(
     context: &Arc<Context>,
     program: Arc<dyn Program>,
@@ -175,7 +175,7 @@ pub fn place(
             }
             let to = base.wrapping_add(offset) as *mut u8;
             // SAFETY: the piece lies in the block of `layout.size` bytes, which was just allocated for this
-            // module; nobody else knows it.
+            // module; nothing else refers to it.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         }
         base
@@ -203,7 +203,7 @@ pub fn place(
     Ok(module)
 }
 
-/// Every loaded module, so that the end of a context finds its own.
+/// Every loaded module, so that destroying a context finds its modules.
 static LOADED: Mutex<Vec<Arc<Module>>> = Mutex::new(Vec::new());
 
 /// The module of a handle.
@@ -211,7 +211,7 @@ pub fn get(handle: Handle) -> Result<Arc<Module>> {
     MODULES.get(handle).ok_or(Error::InvalidHandle)
 }
 
-/// Unloads a module that is not a library's.
+/// Unloads a module that does not belong to a library.
 pub fn unload(handle: Handle) -> Result<()> {
     let module = get(handle)?;
     if module.of_library {
@@ -255,23 +255,23 @@ impl Module {
         }
     }
 
-    /// Its kernels.
+    /// The kernels.
     pub fn kernels(&self) -> &[KernelInfo] {
         self.program.kernels()
     }
 
-    /// What a kernel's code takes, by its place among [`Module::kernels`].
+    /// The resources that a kernel uses, by its index in [`Module::kernels`].
     pub fn usage(&self, kernel: usize) -> Usage {
         self.program.usage(kernel)
     }
 
-    /// A kernel's function, by its name.
+    /// The function of a kernel, by name.
     pub fn function(self: &Arc<Self>, name: &[u8]) -> Result<Arc<Function>> {
         let index = self.kernels().iter().position(|k| k.name.as_bytes() == name).ok_or(Error::NotFound)?;
         self.function_at(index)
     }
 
-    /// A kernel's function, by its place in the module.
+    /// The function of a kernel, by its index in the module.
     pub fn function_at(self: &Arc<Self>, index: usize) -> Result<Arc<Function>> {
         let info = self.kernels().get(index).ok_or(Error::NotFound)?;
         let mut functions = lock(&self.functions);
@@ -301,7 +301,7 @@ impl Module {
         Ok(function)
     }
 
-    /// A variable's description and address, by its name. A kernel's name is [`Error::InvalidValue`].
+    /// A variable's description and address, by name. A kernel's name gives [`Error::InvalidValue`].
     pub fn global(&self, name: &[u8]) -> Result<(&GlobalInfo, u64)> {
         match self.program.globals().iter().find(|g| g.name.as_bytes() == name) {
             Some(global) => Ok((global, self.image_base.wrapping_add(global.offset))),
@@ -313,10 +313,10 @@ impl Module {
         }
     }
 
-    /// The handle of a texture or surface reference, by its name.
+    /// The handle of a texture or surface reference, by name.
     ///
     /// # Errors
-    /// [`Error::NotFound`]: no reference of that name and kind.
+    /// [`Error::NotFound`]: no reference has that name and kind.
     pub fn reference(&self, name: &[u8], surface: bool) -> Result<Handle> {
         let named = |r: &ReferenceInfo| r.name.as_bytes() == name && r.surface == surface;
         let all = self.program.references();
@@ -332,11 +332,11 @@ impl Module {
         Ok(made.0)
     }
 
-    /// Brings the variables of the references up to date with what they are bound to. Waits for the context's
-    /// work first if a binding changed: what runs still sees the old one.
+    /// Updates the variables of the module's references to their current bindings. If a binding has changed,
+    /// it first waits for the context's work, which must still see the old one.
     ///
     /// # Errors
-    /// A reference is bound to what is not any more, or to what cannot be read as it says.
+    /// A reference is bound to something that no longer exists or that it cannot read as its settings say.
     pub fn bind_references(&self) -> Result<()> {
         let known: Vec<_> = lock(&self.references).values().map(|(_, r)| Arc::clone(r)).collect();
         if known.iter().any(|r| r.stale()) {
@@ -348,7 +348,7 @@ impl Module {
 }
 
 impl Drop for Module {
-    /// Launches that are kept hold the module: its variables are freed after the last one.
+    /// Pending launches hold the module, so its variables are freed after the last of them.
     fn drop(&mut self) {
         if self.image_size > 0 {
             memory::free_image(self.context.device.ordinal, self.image_base, self.image_size);
@@ -356,80 +356,80 @@ impl Drop for Module {
     }
 }
 
-/// The state of the launches of old: a block shape, a parameter buffer.
+/// State of the old launch API (`cuLaunch`): block shape and parameter buffer.
 #[derive(Clone, Debug, Default)]
 pub struct Legacy {
-    /// Threads of a block.
+    /// Threads per block in x, y and z.
     pub block: [u32; 3],
-    /// Dynamic shared memory.
+    /// Bytes of dynamic shared memory.
     pub shared: u32,
     /// The parameter buffer.
     pub params: Vec<u8>,
-    /// How much of it counts.
+    /// Bytes of the parameter buffer in use.
     pub size: usize,
 }
 
-/// Bytes of the parameter buffer of old.
+/// Size of the old parameter buffer in bytes.
 pub const LEGACY_PARAMS: usize = 4096;
 
-/// Attributes of functions by their numbers, the same in every interface.
+/// Function attribute numbers, the same in every interface.
 pub mod attribute {
-    /// The most threads of a block.
+    /// The maximum number of threads per block.
     pub const MAX_THREADS_PER_BLOCK: i32 = 0;
-    /// Bytes of static shared memory of a block.
+    /// Bytes of static shared memory per block.
     pub const SHARED_SIZE: i32 = 1;
-    /// Bytes of the constant memory that the kernel reads.
+    /// Bytes of constant memory that the kernel reads.
     pub const CONST_SIZE: i32 = 2;
-    /// Bytes of local memory of a thread.
+    /// Bytes of local memory per thread.
     pub const LOCAL_SIZE: i32 = 3;
-    /// Registers of a thread.
+    /// Registers per thread.
     pub const REGISTERS: i32 = 4;
     /// The virtual architecture that the code was compiled for, as 10 × major + minor.
     pub const PTX_VERSION: i32 = 5;
-    /// The architecture that it runs on.
+    /// The architecture that the code runs on, as 10 × major + minor.
     pub const BINARY_VERSION: i32 = 6;
-    /// Whether global loads were compiled to use the first cache.
+    /// Whether global loads were compiled to use the L1 cache.
     pub const CACHE_MODE_CA: i32 = 7;
-    /// The most bytes of dynamic shared memory of a block; can be set.
+    /// The maximum dynamic shared memory per block in bytes; settable.
     pub const MAX_DYNAMIC_SHARED_SIZE: i32 = 8;
-    /// The preferred part of the cache for shared memory in percent, -1: the default; can be set.
+    /// The preferred share of the L1 cache for shared memory in percent, -1 for the default; settable.
     pub const PREFERRED_CARVEOUT: i32 = 9;
-    /// Whether a launch must give the size of its clusters.
+    /// Whether a launch must give a cluster size.
     pub const CLUSTER_SIZE_MUST_BE_SET: i32 = 10;
-    /// The x side that its clusters must have, 0: any; can be set.
+    /// The required cluster size in x, 0 for any; settable.
     pub const REQUIRED_CLUSTER_WIDTH: i32 = 11;
-    /// The z side of the same.
+    /// The required cluster size in z.
     pub const REQUIRED_CLUSTER_DEPTH: i32 = 13;
-    /// Whether clusters may be larger than every device takes; can be set.
+    /// Whether clusters may exceed the portable size; settable.
     pub const NON_PORTABLE_CLUSTERS: i32 = 14;
-    /// How clusters are spread over the device; can be set.
+    /// The cluster scheduling policy; settable.
     pub const CLUSTER_POLICY: i32 = 15;
 
-    /// The last of the policies.
+    /// The highest valid policy.
     pub(super) const LAST_CLUSTER_POLICY: i32 = 2;
 }
 
-/// A kernel in a context.
+/// A kernel of a loaded module.
 pub struct Function {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
-    /// Its module.
+    /// The module.
     pub module: Arc<Module>,
-    /// Its place among the module's kernels.
+    /// The index among the module's kernels.
     pub index: usize,
-    /// Its name.
+    /// The name.
     pub name: std::ffi::CString,
     max_dynamic_shared: AtomicU32,
     carveout: AtomicI32,
-    /// The size that clusters must have: attributes 11 to 13; zeros: any.
+    /// The required cluster size, attributes 11 to 13; 0 for any.
     cluster: [AtomicU32; 3],
-    /// Clusters may be larger than every device takes: attribute 14.
+    /// Clusters may exceed the portable size: attribute 14.
     large_clusters: AtomicBool,
-    /// How clusters are spread over the device: attribute 15, which changes nothing here.
+    /// The cluster scheduling policy: attribute 15. It has no effect here.
     cluster_policy: AtomicI32,
-    /// For the launches of old.
+    /// State of the old launch API.
     pub legacy: Mutex<Legacy>,
-    /// Whether it was launched before.
+    /// Whether the function has been launched.
     pub(crate) launched: AtomicBool,
 }
 
@@ -453,12 +453,12 @@ static NO_KERNEL: KernelInfo = KernelInfo {
 };
 
 impl Function {
-    /// What is known of the kernel.
+    /// The kernel's description.
     pub fn info(&self) -> &KernelInfo {
         self.module.kernels().get(self.index).unwrap_or(&NO_KERNEL)
     }
 
-    /// What the kernel's code takes.
+    /// The resources that the kernel's code uses.
     pub fn usage(&self) -> Usage {
         self.module.usage(self.index)
     }
@@ -468,7 +468,7 @@ impl Function {
         &self.module.context.device
     }
 
-    /// Threads that a block may have.
+    /// The maximum number of threads per block.
     pub fn max_threads(&self) -> u32 {
         let device = self.device().known(device::attribute::MAX_THREADS_PER_BLOCK) as u32;
         match self.info().max_threads {
@@ -477,28 +477,28 @@ impl Function {
         }
     }
 
-    /// Bytes of dynamic shared memory that a block may have.
+    /// The maximum dynamic shared memory per block in bytes.
     pub fn max_dynamic_shared(&self) -> u32 {
         self.max_dynamic_shared.load(Ordering::Relaxed)
     }
 
-    /// The one size that its clusters may have; of a side that is 0, any.
+    /// The required cluster size, if there is one; 0 in a dimension stands for any.
     pub fn required_cluster(&self) -> Option<[u32; 3]> {
         let size = self.cluster.each_ref().map(|side| side.load(Ordering::Relaxed));
         (size != [0; 3]).then_some(size)
     }
 
-    /// Whether a launch must say what its clusters are.
+    /// Whether a launch must give a cluster size.
     pub fn needs_cluster(&self) -> bool {
         self.info().explicit_cluster
     }
 
-    /// Whether clusters may be larger than every device takes.
+    /// Whether clusters may exceed the portable size.
     pub fn allows_large_clusters(&self) -> bool {
         self.large_clusters.load(Ordering::Relaxed)
     }
 
-    /// An attribute by its number.
+    /// The value of an attribute.
     pub fn attribute(&self, number: i32) -> Result<i32> {
         let info = self.info();
         let value = match number {
@@ -544,7 +544,7 @@ impl Function {
                 let value = u32::try_from(value).map_err(|_| Error::InvalidValue)?;
                 let axis = (number - attribute::REQUIRED_CLUSTER_WIDTH).clamp(0, 2) as usize;
                 let info = self.info();
-                // What the kernel's text says stays.
+                // A size that the kernel's text fixes cannot be changed.
                 let fixed = info.required_cluster.is_some_and(|size| size.get(axis) != Some(&value));
                 if fixed || info.max_cluster != 0 && value > info.max_cluster {
                     return Err(Error::InvalidValue);
@@ -561,7 +561,7 @@ impl Function {
         Ok(())
     }
 
-    /// Compiles it now.
+    /// Compiles the kernel now.
     pub fn prepare(&self) {
         self.module.program.prepare(self.index);
     }

@@ -1,23 +1,23 @@
-//! Handles that are pointers, for objects of which an interface publishes a structure.
+//! Handles that are pointers, for objects whose structure an interface publishes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::{Handle, lock};
 
-/// Bytes behind a handle.
+/// Bytes of memory behind a handle.
 pub const ROOM: usize = 128;
 const PAGE: usize = 4096;
-/// Pages of rooms that are mapped at once.
+/// Pages mapped at once.
 const PAGES: usize = 64;
-/// Pages of ended handles that wait before one is used again: a dead handle stays none for that long, 2^25 objects. Such pages have no memory,
-/// only addresses: 4 GiB of them.
+/// Pages of ended handles that wait before one is reused, so that a dead handle stays invalid for the next
+/// 2^25 objects. Waiting pages take 4 GiB of addresses but no memory.
 const REST: usize = 1 << 20;
 
-/// The objects of one kind whose handles point to [`ROOM`] bytes that the program may look into, and write.
+/// The objects of one kind whose handles point to [`ROOM`] bytes that the program may read and write.
 ///
-/// What lies there says nothing to the driver: an object is found by the handle alone. The room is never unmapped, so that a look through a dead
-/// handle is no fault.
+/// The driver never uses these bytes; it finds an object by its handle alone. They are never unmapped, so
+/// that access through a dead handle does not fault.
 pub struct Pointers<T> {
     objects: RwLock<BTreeMap<Handle, Arc<T>>>,
     free: Mutex<Free>,
@@ -25,11 +25,11 @@ pub struct Pointers<T> {
 
 struct Free {
     fresh: Vec<Handle>,
-    /// By page: how many of its rooms have ended.
+    /// The number of ended handles by page.
     ended: BTreeMap<u64, usize>,
-    /// Pages of which all have, the oldest first.
+    /// Pages on which all handles have ended, the oldest first.
     resting: VecDeque<u64>,
-    /// How many of these wait.
+    /// The number of these pages that must wait.
     rest: usize,
 }
 
@@ -57,7 +57,7 @@ impl<T> Pointers<T> {
         }
     }
 
-    /// Puts an object in and gives its handle, behind which everything is zero. `None`: no memory.
+    /// Inserts an object and returns its handle, which points to zeroed bytes. `None` if memory runs out.
     pub fn insert(&self, object: Arc<T>) -> Option<Handle> {
         let handle = lock(&self.free).take()?;
         self.objects.write().unwrap_or_else(PoisonError::into_inner).insert(handle, object);
@@ -69,14 +69,14 @@ impl<T> Pointers<T> {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).get(&handle).cloned()
     }
 
-    /// Ends a handle and gives its object.
+    /// Ends a handle and returns its object.
     pub fn remove(&self, handle: Handle) -> Option<Arc<T>> {
         let object = self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(&handle)?;
         lock(&self.free).give(handle);
         Some(object)
     }
 
-    /// Ends the handles of all objects of which `gone` holds.
+    /// Ends the handles of all objects for which `gone` holds.
     pub fn remove_where(&self, gone: impl Fn(&T) -> bool) {
         let handles: Vec<Handle> = {
             let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +96,7 @@ impl Free {
                 Some(page) => vec![page],
                 None => match pages() {
                     Some(pages) => pages,
-                    // No address space: better soon than never.
+                    // No address space is left: reusing a page early is better than failing.
                     None => vec![self.resting.pop_front()?],
                 },
             };
@@ -112,7 +112,8 @@ impl Free {
         *ended += 1;
         if *ended == PAGE / ROOM {
             self.ended.remove(&page);
-            // SAFETY: the page is one of `pages`, and none of its rooms is a live handle's. It stays mapped, and is all zero from now on.
+            // SAFETY: the page is one of `pages` and holds no live handle. It stays mapped, and is all zero
+            // from now on.
             unsafe { libc::madvise(page as *mut libc::c_void, PAGE, libc::MADV_DONTNEED) };
             self.resting.push_back(page);
         }
@@ -145,7 +146,7 @@ mod tests {
         let handles: Vec<Handle> = (0..200).map(|i| a.insert(Arc::new(i)).unwrap()).collect();
         for (i, handle) in handles.iter().enumerate() {
             assert_eq!(a.get(*handle).as_deref(), Some(&i));
-            // SAFETY: the room behind a handle is the program's to look into and to write.
+            // SAFETY: the bytes behind a handle are the program's to read and write.
             unsafe {
                 assert_eq!(*(*handle as *const [u8; ROOM]), [0; ROOM]);
                 *(*handle as *mut [u8; ROOM]) = [i as u8; ROOM];
@@ -172,7 +173,7 @@ mod tests {
             if let Some(before) = seen.insert(handle, i) {
                 assert!(i - before > FEW * PAGE / ROOM, "{i} after {before}");
             }
-            // SAFETY: the room behind a handle is the program's to look into and to write.
+            // SAFETY: the bytes behind a handle are the program's to read and write.
             unsafe {
                 assert_eq!(*(handle as *const [u8; ROOM]), [0; ROOM]);
                 *(handle as *mut [u8; ROOM]) = [1; ROOM];

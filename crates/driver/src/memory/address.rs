@@ -1,6 +1,7 @@
-//! Virtual memory management: addresses reserved, memory made, and the one mapped at the other.
+//! Virtual memory management: reserved addresses, physical memory, and mappings of one at the other.
 //!
-//! Made memory is a file in memory, so that it can be mapped at several addresses and given to another process.
+//! Physical memory is a memory file, so that it can be mapped at several addresses and exported to other
+//! processes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,48 +19,48 @@ use super::managed::Location;
 use super::multicast::{self, Object};
 use super::{Kind, Owner, allocation, give_back, insert, remove, take};
 
-/// What sizes and addresses are multiples of.
+/// Sizes and addresses are multiples of this.
 pub const GRANULARITY: u64 = 2 << 20;
-/// Access: none, reading, reading and writing.
+/// Access rights.
 pub mod access {
-    /// None.
+    /// No access.
     pub const NONE: u32 = 0;
-    /// Reading.
+    /// Read access.
     pub const READ: u32 = 1;
-    /// Reading and writing.
+    /// Read and write access.
     pub const READ_WRITE: u32 = 3;
 }
 
 static MEMORY: Table<Memory> = Table::new(12);
 
-/// Memory without an address.
+/// Physical memory, which has no address until it is mapped.
 pub struct Memory {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
-    /// Its bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Where it lies.
+    /// Where it is located.
     pub location: Location,
-    /// It may be given to other processes.
+    /// Whether it can be exported to other processes.
     pub shareable: bool,
     file: File,
-    /// How many releases end the handle.
+    /// The reference count of the handle.
     holders: AtomicU64,
-    /// The device whose memory it takes.
+    /// The device whose memory it uses.
     device: u32,
 }
 
 impl Memory {
-    /// The device whose memory it takes.
+    /// The device whose memory it uses.
     pub(super) fn device(&self) -> u32 {
         self.device
     }
 
-    /// Maps a part of it at another address, to be given back by [`unmap`].
+    /// Maps a part of it at another address; [`unmap`] undoes it.
     pub(super) fn map_again(&self, offset: u64, size: u64) -> Result<u64> {
         let at = map_nothing(0, size, false).ok_or(Error::OutOfMemory)?;
         let offset = libc::off_t::try_from(offset).map_err(|_| Error::InvalidValue)?;
-        // SAFETY: the addresses have just been taken, and nothing else is mapped there.
+        // SAFETY: the addresses were just reserved, and nothing is mapped there.
         let done = unsafe {
             let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
             libc::mmap(at as *mut libc::c_void, size as usize, access, flags, self.file.as_raw_fd(), offset)
@@ -78,10 +79,10 @@ impl Drop for Memory {
     }
 }
 
-/// What is mapped.
+/// What a mapping maps.
 enum Backing {
     Memory(Arc<Memory>),
-    /// A multicast object, from an offset on: nothing that plain accesses reach.
+    /// A multicast object from an offset on. Plain accesses do not reach it.
     Multicast(Arc<Object>, u64),
 }
 
@@ -93,7 +94,7 @@ struct Mapping {
 
 #[derive(Default)]
 struct Space {
-    /// Bytes reserved by their start.
+    /// Reserved ranges: sizes by start address.
     reserved: BTreeMap<u64, u64>,
     mapped: BTreeMap<u64, Mapping>,
 }
@@ -107,19 +108,19 @@ fn check_size(size: u64) -> Result<()> {
 fn map_nothing(hint: u64, size: u64, fixed: bool) -> Option<u64> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let flags = if fixed { flags | libc::MAP_FIXED } else { flags };
-    // SAFETY: without MAP_FIXED nothing that exists is touched; with it the caller owns the range.
+    // SAFETY: without MAP_FIXED no existing mapping changes; with it the caller owns the range.
     let at = unsafe { libc::mmap(hint as *mut libc::c_void, size as usize, libc::PROT_NONE, flags, -1, 0) };
     (at != libc::MAP_FAILED).then_some(at as u64)
 }
 
 pub(super) fn unmap(start: u64, size: u64) {
     if size > 0 {
-        // SAFETY: the range was mapped by `map_nothing` and nothing uses it any more.
+        // SAFETY: the range was mapped by `map_nothing` and is no longer used.
         unsafe { libc::munmap(start as *mut libc::c_void, size as usize) };
     }
 }
 
-/// Reserves addresses: `alignment` 0 or a power of two, `hint` where they would best lie (0: anywhere).
+/// Reserves addresses. `alignment` is 0 or a power of two; `hint` is the preferred address, or 0.
 pub fn reserve(size: u64, alignment: u64, hint: u64) -> Result<u64> {
     check_size(size)?;
     if alignment != 0 && !alignment.is_power_of_two() {
@@ -135,7 +136,7 @@ pub fn reserve(size: u64, alignment: u64, hint: u64) -> Result<u64> {
     Ok(start)
 }
 
-/// Gives reserved addresses back: the whole reservation, nothing mapped in it.
+/// Frees reserved addresses: the range must be a whole reservation with nothing mapped in it.
 pub fn free(start: u64, size: u64) -> Result<()> {
     let mut space = lock(&SPACE);
     if space.reserved.get(&start) != Some(&size) || space.mapped.range(start..start + size).next().is_some() {
@@ -159,13 +160,14 @@ fn make(file: File, size: u64, device: &Device, location: Location, shareable: b
     })
 }
 
-/// Makes memory on a device (or, by its location, on the host), counted as the device's.
+/// Allocates memory at a location, the device's or the host's. It counts as the device's memory in either
+/// case.
 pub fn create(device: &Device, location: Location, size: u64, shareable: bool) -> Result<Handle> {
     check_size(size)?;
     make(shared::memory_file(size)?, size, device, location, shareable)
 }
 
-/// A file descriptor that stands for the memory in other processes; the caller closes it.
+/// Exports the memory as a file descriptor, which the caller closes.
 pub fn export(handle: Handle) -> Result<RawFd> {
     let memory = get(handle)?;
     if !memory.shareable {
@@ -174,7 +176,7 @@ pub fn export(handle: Handle) -> Result<RawFd> {
     shared::duplicate(memory.file.as_raw_fd()).map(IntoRawFd::into_raw_fd)
 }
 
-/// The memory that a descriptor made by [`export`] stands for.
+/// Imports the memory behind a descriptor made by [`export`].
 pub fn import(device: &Device, fd: RawFd) -> Result<Handle> {
     let file = shared::duplicate(fd).map_err(|_| Error::InvalidValue)?;
     let size = file.metadata().map_err(|_| Error::InvalidValue)?.len();
@@ -188,7 +190,7 @@ pub fn get(handle: Handle) -> Result<Arc<Memory>> {
     MEMORY.get(handle).ok_or(Error::InvalidValue)
 }
 
-/// One holder less; the last one ends the handle, though not the memory as long as it is mapped.
+/// Drops a reference to the handle; the last one ends it. The memory stays while it is mapped.
 pub fn release(handle: Handle) -> Result<()> {
     if let Ok(object) = multicast::get(handle) {
         multicast::release(&object);
@@ -200,7 +202,7 @@ pub fn release(handle: Handle) -> Result<()> {
     Ok(())
 }
 
-/// The handle of the memory mapped at an address, with one holder more.
+/// The handle of the memory mapped at an address, with one more reference.
 pub fn retain(address: u64) -> Result<Handle> {
     let space = lock(&SPACE);
     let (start, mapping) = space.mapped.range(..=address).next_back().ok_or(Error::InvalidValue)?;
@@ -212,7 +214,7 @@ pub fn retain(address: u64) -> Result<Handle> {
     Ok(memory.handle)
 }
 
-/// The memory that `size` bytes from an address on are mapped from, and where in it they begin.
+/// The memory behind `size` bytes from an address on, and their offset in it.
 pub fn behind(address: u64, size: u64) -> Result<(Arc<Memory>, u64)> {
     let space = lock(&SPACE);
     let (start, mapping) = space.mapped.range(..=address).next_back().ok_or(Error::InvalidValue)?;
@@ -224,7 +226,7 @@ pub fn behind(address: u64, size: u64) -> Result<(Arc<Memory>, u64)> {
     }
 }
 
-/// The multicast object that is mapped at an address to be read and written, and the place in it.
+/// The multicast object mapped for reading and writing at an address, and the offset in it.
 pub(super) fn multicast_at(address: u64) -> Option<(Arc<Object>, u64)> {
     let space = lock(&SPACE);
     let (start, mapping) = space.mapped.range(..=address).next_back()?;
@@ -238,7 +240,7 @@ pub(super) fn multicast_at(address: u64) -> Option<(Arc<Object>, u64)> {
     }
 }
 
-/// Maps memory at reserved addresses; it cannot be accessed yet.
+/// Maps memory at reserved addresses, without access rights.
 pub fn map(start: u64, size: u64, offset: u64, handle: Handle) -> Result<()> {
     let (backing, whole) = match multicast::get(handle) {
         Ok(object) if !offset.is_multiple_of(GRANULARITY) || offset > object.size => {
@@ -266,7 +268,7 @@ pub fn map(start: u64, size: u64, offset: u64, handle: Handle) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     if let Backing::Memory(memory) = &backing {
-        // SAFETY: the addresses are reserved by us and nothing is mapped there.
+        // SAFETY: this module reserved the addresses, and nothing is mapped there.
         let at = unsafe {
             let flags = libc::MAP_SHARED | libc::MAP_FIXED;
             let at = start as *mut libc::c_void;
@@ -280,7 +282,7 @@ pub fn map(start: u64, size: u64, offset: u64, handle: Handle) -> Result<()> {
     Ok(())
 }
 
-/// The starts of the mappings that lie in a range, which may cut none.
+/// The start addresses of the mappings in a range. Fails if the range cuts a mapping.
 fn whole_mappings(space: &Space, start: u64, size: u64) -> Result<Vec<u64>> {
     let end = start.checked_add(size).ok_or(Error::InvalidValue)?;
     let first = space.mapped.range(..start).next_back();
@@ -289,7 +291,7 @@ fn whole_mappings(space: &Space, start: u64, size: u64) -> Result<Vec<u64>> {
     if cut { Err(Error::InvalidValue) } else { Ok(space.mapped.range(start..end).map(|m| *m.0).collect()) }
 }
 
-/// Takes the mappings in a reserved range away; nothing mapped there is fine.
+/// Removes the mappings in a reserved range; there need not be any.
 pub fn unmap_range(start: u64, size: u64) -> Result<()> {
     check_size(size)?;
     context::settle_all();
@@ -309,7 +311,7 @@ pub fn unmap_range(start: u64, size: u64) -> Result<()> {
     Ok(())
 }
 
-/// Sets how the mappings in a range, which must be all mapped, can be accessed.
+/// Sets the access rights of the mappings in a range, all of which must be mapped.
 pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
     check_size(size)?;
     let protection = match access {
@@ -328,7 +330,7 @@ pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
         let Some(mapping) = space.mapped.get_mut(&at) else { continue };
         mapping.access = access;
         let Backing::Memory(memory) = &mapping.backing else { continue };
-        // SAFETY: the range is mapped by us.
+        // SAFETY: this module mapped the range.
         if unsafe { libc::mprotect(at as *mut libc::c_void, mapping.size as usize, protection) } != 0 {
             return Err(Error::OutOfMemory);
         }
@@ -341,7 +343,7 @@ pub fn set_access(start: u64, size: u64, access: u32) -> Result<()> {
     Ok(())
 }
 
-/// How what is mapped at an address can be accessed.
+/// The access rights of the mapping at an address.
 pub fn access_at(address: u64) -> Result<u32> {
     let space = lock(&SPACE);
     let (start, mapping) = space.mapped.range(..=address).next_back().ok_or(Error::InvalidValue)?;

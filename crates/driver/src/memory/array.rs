@@ -1,6 +1,6 @@
-//! Arrays: pictures of one to three dimensions whose layout is the driver's own.
+//! Arrays: images of one to three dimensions in a layout private to the driver.
 //!
-//! Rows lie one after another without gaps, slices (or layers) as well.
+//! Rows are stored one after another without gaps, and so are slices (or layers).
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,64 +15,65 @@ static ARRAYS: Pointers<Array> = Pointers::new();
 static MIPMAPS: Pointers<Mipmap> = Pointers::new();
 static SHOW: OnceLock<Show> = OnceLock::new();
 
-/// What an interface writes behind the handles of arrays and mipmaps when they are made ([`crate::handle::ROOM`] bytes).
+/// Writes the structure that an interface publishes behind the handles of new arrays and mipmaps
+/// ([`crate::handle::ROOM`] bytes).
 #[derive(Clone, Copy, Debug)]
 pub struct Show {
-    /// Of an array.
+    /// Writes an array's structure.
     pub array: fn(Handle, &Array),
-    /// Of a mipmap: the description of its first level, and the number of levels.
+    /// Writes a mipmap's structure, from the descriptor of its first level and the number of levels.
     pub mipmap: fn(Handle, &Descriptor, u32),
 }
 
-/// Says what is to be written; the first wins, and what was made before stays as it is.
+/// Sets what is written behind new handles. Only the first call counts; existing objects stay as they are.
 pub fn set_show(show: Show) {
-    // A second front of HIP's is no change.
+    // The interface may be loaded twice; both copies write the same.
     let _ = SHOW.set(show);
 }
 
-/// Flags of an array.
+/// Array flags.
 pub mod flag {
-    /// The depth counts layers.
+    /// The depth is the number of layers.
     pub const LAYERED: u32 = 1;
-    /// Surfaces may be made of it.
+    /// Surfaces can be created on it.
     pub const SURFACE: u32 = 2;
-    /// Six faces, all of them square.
+    /// Six square faces.
     pub const CUBEMAP: u32 = 4;
-    /// Textures of it may be gathered from: two dimensions, no layers.
+    /// Textures of it support gather: two dimensions, no layers.
     pub const GATHER: u32 = 8;
-    /// For depths of a graphics library, which there is none of.
+    /// For depth images of a graphics API; there is none here.
     pub const DEPTH: u32 = 0x10;
-    /// For pictures of a graphics library, which there is none of.
+    /// For colour images of a graphics API; there is none here.
     pub const COLOR: u32 = 0x20;
     /// Its memory is mapped page by page.
     pub const SPARSE: u32 = 0x40;
     /// Its memory is mapped later.
     pub const DEFERRED_MAPPING: u32 = 0x80;
-    /// For encoders and decoders of video.
+    /// For video encoding and decoding.
     pub const VIDEO: u32 = 0x100;
-    /// Every flag there is.
+    /// All flags.
     pub const MASK: u32 = 0x1ff;
 }
 
-/// What an array holds.
+/// The shape and format of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Descriptor {
-    /// Elements of a row.
+    /// Elements per row.
     pub width: u64,
-    /// Rows; 0: one dimension.
+    /// Rows; 0 for a one-dimensional array.
     pub height: u64,
-    /// Slices or layers; 0: no third dimension.
+    /// Slices or layers; 0 if there is no third dimension.
     pub depth: u64,
-    /// The number of the format of a channel.
+    /// The channel format number.
     pub format: u32,
-    /// Channels of an element.
+    /// Channels per element.
     pub channels: u32,
     /// [`flag`]s.
     pub flags: u32,
 }
 
 impl Descriptor {
-    /// The most elements, rows and slices by the shape.
+    /// The maximum number of elements, rows and slices for this shape.
     fn bounds(&self) -> [u64; 3] {
         let layered = self.flags & flag::LAYERED != 0;
         match (self.height, self.depth) {
@@ -122,7 +123,7 @@ impl Descriptor {
         Ok(())
     }
 
-    /// The shape of a level of a mipmap: halved at each, but never nothing.
+    /// The descriptor of a mipmap level: each level halves every dimension, down to 1.
     fn level(mut self, level: u32) -> Self {
         let half = |n: u64| if n == 0 { 0 } else { (n >> level.min(63)).max(1) };
         (self.width, self.height) = (half(self.width), half(self.height));
@@ -136,24 +137,25 @@ impl Descriptor {
 /// An array.
 #[derive(Debug)]
 pub struct Array {
-    /// What it holds.
+    /// The descriptor.
     pub descriptor: Descriptor,
-    /// Its first byte.
+    /// The address of its first byte.
     pub base: u64,
-    /// Bytes of a row, rows of a slice, slices. Of a compressed format: of a row of blocks, and rows of blocks.
+    /// Bytes per row, rows per slice, slices. In a compressed format: bytes per row of blocks, rows of blocks
+    /// per slice.
     pub extent: [u64; 3],
     context: u64,
     device: u32,
-    /// Bytes of a block, if the format is compressed: copies begin and end at blocks.
+    /// Bytes per block of a compressed format. Copies begin and end at block boundaries.
     pub block: Option<u64>,
-    /// The arrays of its planes, if it has several; it has no memory then.
+    /// The arrays of its planes if it has several; it then has no memory of its own.
     planes: Vec<Handle>,
-    /// It is a mipmap's or a plane.
+    /// It is a level of a mipmap or a plane of an array.
     level: bool,
 }
 
 impl Array {
-    /// Bytes of all of it.
+    /// The total size in bytes.
     pub fn size(&self) -> u64 {
         self.extent.iter().fold(1, |product, n| n.saturating_mul(product))
     }
@@ -195,14 +197,14 @@ impl Drop for Array {
     }
 }
 
-/// A stack of arrays, each half the size of the one before.
+/// A mipmapped array: levels, each half the size of the one before.
 pub struct Mipmap {
     levels: Vec<Handle>,
     context: u64,
 }
 
 impl Mipmap {
-    /// The arrays of its levels, the largest first.
+    /// The arrays of the levels, the largest first.
     pub fn arrays(&self) -> Result<Vec<Arc<Array>>> {
         self.levels.iter().map(|&level| get(level)).collect()
     }
@@ -213,10 +215,10 @@ pub fn mipmap(handle: Handle) -> Result<Arc<Mipmap>> {
     MIPMAPS.get(handle).ok_or(Error::InvalidHandle)
 }
 
-/// The most elements of a row of a mipmap.
+/// The maximum number of elements in a row of a mipmap.
 const WIDEST_MIPMAP: u64 = 32_768;
 
-/// Gives an array its handle.
+/// Gives an array a handle.
 fn insert(array: Arc<Array>) -> Result<Handle> {
     let handle = ARRAYS.insert(Arc::clone(&array)).ok_or(Error::OutOfMemory)?;
     if let Some(show) = SHOW.get() {
@@ -225,7 +227,7 @@ fn insert(array: Arc<Array>) -> Result<Handle> {
     Ok(handle)
 }
 
-/// Makes an array.
+/// Creates an array.
 pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
     let Some(planes) = planar::planes(&descriptor)? else {
         return insert(Array::make(context, descriptor, false)?);
@@ -249,7 +251,7 @@ pub fn create(context: &Context, descriptor: Descriptor) -> Result<Handle> {
 /// The array of a plane.
 ///
 /// # Errors
-/// [`Error::InvalidHandle`]: no array; [`Error::InvalidValue`]: it has no such plane.
+/// [`Error::InvalidHandle`]: no such array. [`Error::InvalidValue`]: the array has no such plane.
 pub fn plane(handle: Handle, plane: u32) -> Result<Handle> {
     get(handle)?.planes.get(plane as usize).copied().ok_or(Error::InvalidValue)
 }
@@ -259,7 +261,8 @@ pub fn get(handle: Handle) -> Result<Arc<Array>> {
     ARRAYS.get(handle).ok_or(Error::InvalidHandle)
 }
 
-/// Ends an array; its memory goes when the last copy has ended. A mipmap's level stays, as on the hardware, and so does a plane.
+/// Destroys an array. Its memory is freed after the last copy that uses it. As on the hardware, a level or a
+/// plane cannot be destroyed alone.
 pub fn destroy(handle: Handle) -> Result<()> {
     if get(handle)?.level {
         return Ok(());
@@ -271,7 +274,7 @@ pub fn destroy(handle: Handle) -> Result<()> {
     Ok(())
 }
 
-/// Makes a mipmap of as many levels, but not more than it takes to come to one element.
+/// Creates a mipmap of `levels` levels, but no more than it takes to reach a single element.
 pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> Result<Handle> {
     descriptor.check()?;
     if descriptor.width > WIDEST_MIPMAP {
@@ -290,13 +293,13 @@ pub fn create_mipmap(context: &Context, descriptor: Descriptor, levels: u32) -> 
     Ok(handle)
 }
 
-/// The array of a level.
+/// The array of a mipmap level.
 pub fn level(mipmap: Handle, level: u32) -> Result<Handle> {
     let mipmap = self::mipmap(mipmap)?;
     mipmap.levels.get(level as usize).copied().ok_or(Error::InvalidValue)
 }
 
-/// Ends a mipmap and its levels.
+/// Destroys a mipmap and its levels.
 pub fn destroy_mipmap(handle: Handle) -> Result<()> {
     let mipmap = MIPMAPS.remove(handle).ok_or(Error::InvalidHandle)?;
     for level in &mipmap.levels {
@@ -305,7 +308,7 @@ pub fn destroy_mipmap(handle: Handle) -> Result<()> {
     Ok(())
 }
 
-/// Frees what belongs to a context that has ended.
+/// Frees the arrays of a destroyed context.
 pub(super) fn context_ended(id: u64) {
     MIPMAPS.remove_where(|m| m.context == id);
     ARRAYS.remove_where(|a| a.context == id);

@@ -7,29 +7,29 @@ use crate::stream::{Operation, Policy, Stream};
 
 use super::Allocation;
 
-/// A block of rows to copy: plain addresses that have been checked.
+/// A block of rows to copy between checked plain addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// First byte to read.
+    /// Source address.
     pub from: u64,
-    /// First byte to write.
+    /// Destination address.
     pub to: u64,
-    /// Bytes of a row, rows of a slice, slices.
+    /// Bytes per row, rows per slice, slices.
     pub extent: [u64; 3],
-    /// Bytes from row to row and from slice to slice where it is read.
+    /// Source pitches: bytes from row to row and from slice to slice.
     pub from_pitch: [u64; 2],
-    /// The same where it is written.
+    /// Destination pitches.
     pub to_pitch: [u64; 2],
 }
 
 impl Block {
-    /// The pitches of rows and slices without gaps between them.
+    /// The pitches of rows and slices without gaps.
     pub fn packed(&self) -> [u64; 2] {
         let [width, height, _] = self.extent;
         [width, width.wrapping_mul(height)]
     }
 
-    /// The same copy with rows and slices joined into longer ones where neither side has gaps between them.
+    /// The same copy with rows and slices merged where neither side has gaps between them.
     pub fn joined(mut self) -> Self {
         for _ in 0..2 {
             let [width, height, depth] = self.extent;
@@ -46,15 +46,15 @@ impl Block {
         self
     }
 
-    /// Reads what is to be copied into a buffer without gaps.
+    /// Reads the source into a buffer without gaps.
     ///
     /// # Safety
-    /// Every byte that is read must be accessible.
+    /// Every source byte must be accessible.
     pub unsafe fn gather(&self) -> Vec<u8> {
         let bytes = self.extent.iter().fold(1u64, |product, n| product.saturating_mul(*n));
         let mut packed = vec![0u8; bytes as usize];
         let copy = Block { to: packed.as_mut_ptr() as u64, to_pitch: self.packed(), ..*self };
-        // SAFETY: by the caller's promise, and the vector has room for all rows.
+        // SAFETY: the caller guarantees the source, and the vector has capacity for all rows.
         unsafe { copy.run() };
         packed
     }
@@ -78,13 +78,13 @@ impl Block {
                     .to
                     .wrapping_add(z.wrapping_mul(self.to_pitch[1]))
                     .wrapping_add(y.wrapping_mul(self.to_pitch[0]));
-                // SAFETY: by the caller's promise; `copy` allows overlap.
+                // SAFETY: guaranteed by the caller; `copy` allows overlap.
                 unsafe { std::ptr::copy(from as *const u8, to as *mut u8, width as usize) };
             }
         }
     }
 
-    /// The bytes from the first to the last one touched with these pitches.
+    /// The number of bytes from the first to the last one that such a copy touches.
     pub fn span(extent: [u64; 3], pitch: [u64; 2]) -> Option<u64> {
         let [width, height, depth] = extent;
         if width == 0 || height == 0 || depth == 0 {
@@ -99,17 +99,17 @@ impl Block {
 /// Rows to fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// The first byte.
+    /// Destination address.
     pub to: u64,
     /// Bytes from row to row.
     pub pitch: u64,
-    /// Elements of a row.
+    /// Elements per row.
     pub width: u64,
     /// Rows.
     pub height: u64,
-    /// Bytes of an element: 1, 2 or 4.
+    /// Bytes per element: 1, 2 or 4.
     pub element: u32,
-    /// Its value, in the low bytes.
+    /// The value, in the low bytes.
     pub value: u32,
 }
 
@@ -119,13 +119,13 @@ impl Fill {
     /// # Safety
     /// Every byte must be writable, and the address and the pitch multiples of the element's size.
     pub unsafe fn run(&self) {
-        // A value of equal bytes is filled fastest as bytes.
+        // A value whose bytes are all equal is filled fastest byte by byte.
         let bytes = self.value.to_le_bytes();
         let equal = bytes.iter().take(self.element as usize).all(|b| *b == bytes[0]);
         for y in 0..self.height {
             let row = self.to.wrapping_add(y.wrapping_mul(self.pitch));
             let width = self.width as usize;
-            // SAFETY: by the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 match self.element {
                     n if equal => std::ptr::write_bytes(row as *mut u8, bytes[0], width * n as usize),
@@ -137,35 +137,36 @@ impl Fill {
     }
 }
 
-/// A fill that has been checked, as an operation of a stream.
+/// A checked fill, as a stream operation.
 #[derive(Clone, Debug)]
 pub struct Filling {
     fill: Fill,
-    /// What is filled lies in this allocation.
+    /// The allocation that holds the destination.
     within: Arc<Allocation>,
 }
 
 impl Filling {
-    /// How many bytes it writes.
+    /// The number of bytes that it writes.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         let Fill { width, height, element, .. } = self.fill;
         width.saturating_mul(height).saturating_mul(u64::from(element))
     }
 
-    /// Whether it writes memory that host code can read without asking the driver.
+    /// Whether it writes memory that host code can read without a driver call.
     #[inline]
     pub(crate) fn reaches_host(&self) -> bool {
         self.within.host_accessible()
     }
 
     pub(crate) fn run(&self) {
-        // SAFETY: `Fill::operation` has checked that all of it lies in the allocation, which `within` keeps.
+        // SAFETY: `Fill::operation` checked that the fill stays in the allocation, which `within` keeps
+        // alive.
         unsafe { self.fill.run() };
     }
 }
 
-/// What becomes of a fill.
+/// The outcome of checking a fill.
 enum Checked {
     Fills(Filling),
     Faults,
@@ -188,7 +189,7 @@ impl Checked {
 }
 
 impl Fill {
-    /// Checks the fill and makes an operation of it. `None`: there is nothing to fill.
+    /// Checks the fill and makes a stream operation of it; `None` if there is nothing to fill.
     pub fn operation(self) -> Result<Option<Operation>> {
         Ok(self.check()?.map(Checked::operation))
     }
@@ -205,7 +206,7 @@ impl Fill {
         }
         let row = self.width.checked_mul(element).filter(|row| self.to.checked_add(*row).is_some());
         let Some(row) = row else {
-            // The hardware accepts a size that wraps around, and faults when it comes to it.
+            // The hardware accepts a size that wraps around, and faults when the fill runs.
             super::check_device(self.to, 0)?;
             return Ok(Some(Checked::Faults));
         };
@@ -218,8 +219,8 @@ impl Fill {
     }
 }
 
-/// Checks fills and does them in the order of the stream that `stream` gives. `wait`: the call is a
-/// synchronous one; memory that host code can read is then filled when it returns.
+/// Checks fills and submits them to the stream that `stream` returns. With `wait` the call is synchronous: it
+/// returns after memory that host code can read has been filled.
 pub fn fill_all<E: From<Error>>(
     fills: &[Fill],
     stream: impl FnOnce() -> std::result::Result<Arc<Stream>, E>,
@@ -257,13 +258,13 @@ mod tests {
             from_pitch: [5, 20],
             to_pitch: [4, 10],
         };
-        // SAFETY: all of it lies in the two arrays.
+        // SAFETY: both arrays hold the whole block.
         unsafe { block.run() };
         let written: Vec<(usize, u8)> = to.iter().copied().enumerate().filter(|w| w.1 != 0).collect();
         assert_eq!(written, [(1, 1), (4, 5), (5, 6), (10, 20), (11, 21), (14, 25), (15, 26)]);
         assert_eq!(Block::span(block.extent, block.to_pitch), Some(16));
         assert_eq!(Block::span([1, u64::MAX, 1], [4, 0]), None);
-        // SAFETY: all of it lies in the array.
+        // SAFETY: the array holds the whole block.
         assert_eq!(unsafe { block.gather() }, [0, 1, 5, 6, 20, 21, 25, 26]);
     }
 

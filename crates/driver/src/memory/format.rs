@@ -1,11 +1,11 @@
-//! Formats of elements: the numbers of the interfaces.
+//! Element formats, by the numbers that the interfaces use.
 
 use texture::block::Block;
 use texture::descriptor::{Channel, Code, Format};
 
 use crate::error::{Error, Result};
 
-/// Formats whose channels the program chooses: 1, 2 or 4.
+/// Formats with any number of channels: 1, 2 or 4.
 const FREE: &[(u32, Channel, u8)] = &[
     (0x01, Channel::Unsigned, 1),
     (0x02, Channel::Unsigned, 2),
@@ -17,7 +17,7 @@ const FREE: &[(u32, Channel, u8)] = &[
     (0x20, Channel::Float, 4),
 ];
 
-/// The first of three numbers (1, 2 and 4 channels) of formats that are fractions.
+/// Normalised formats: the first of three consecutive numbers, for 1, 2 and 4 channels.
 const FRACTIONS: &[(u32, Channel, u8)] = &[
     (0xc0, Channel::Unorm, 1),
     (0xc3, Channel::Unorm, 2),
@@ -25,10 +25,10 @@ const FRACTIONS: &[(u32, Channel, u8)] = &[
     (0xc9, Channel::Snorm, 2),
 ];
 
-/// Three channels of ten bits and one of two.
+/// Three channels of ten bits and one of two bits.
 const TENS: u32 = 0x50;
 
-/// Compressed formats by their numbers from [`FIRST_BLOCK`] on; with sRGB or not.
+/// Compressed formats by number, from [`FIRST_BLOCK`] on, and whether they are sRGB.
 const BLOCKS: [(Block, bool); 14] = [
     (Block::Bc1, false),
     (Block::Bc1, true),
@@ -47,7 +47,7 @@ const BLOCKS: [(Block, bool); 14] = [
 ];
 const FIRST_BLOCK: u32 = 0x91;
 
-/// The compressed format of an array: what its blocks decode to.
+/// The format that a compressed array decodes to.
 pub fn compressed(block: Block, srgb: bool) -> Format {
     let (channel, bytes, channels) = match block {
         Block::Bc1 | Block::Bc2 | Block::Bc3 | Block::Bc7 => (Channel::Unorm, 1, 4),
@@ -60,7 +60,7 @@ pub fn compressed(block: Block, srgb: bool) -> Format {
     Format { channel, bytes, channels, code: Code::Block(block), srgb, opaque: true }
 }
 
-/// The format of a number; the channels must be right for it.
+/// The format with a number, which must allow that many channels.
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: there is no such format.
@@ -84,12 +84,13 @@ pub fn format(number: u32, channels: u32) -> Result<Format> {
     block.map_or(Err(Error::InvalidValue), |&(block, srgb)| fixed(compressed(block, srgb)))
 }
 
-/// Whether plain memory can have the format of a number: those whose channels the program chooses.
+/// Whether plain memory can have this format: only formats with any number of channels.
 pub fn is_plain(number: u32) -> bool {
     FREE.iter().any(|f| f.0 == number)
 }
 
-/// Types of the uncompressed formats of views: three numbers (1, 2 and 4 channels) each, from 1 on.
+/// Channel types of the uncompressed view formats: each takes three numbers, for 1, 2 and 4 channels, from 1
+/// on.
 const VIEWS: [(Channel, u8); 8] = [
     (Channel::Unsigned, 1),
     (Channel::Signed, 1),
@@ -101,7 +102,7 @@ const VIEWS: [(Channel, u8); 8] = [
     (Channel::Float, 4),
 ];
 
-/// Compressed formats of views, behind the uncompressed ones.
+/// Compressed view formats, numbered after the uncompressed ones.
 const BLOCK_VIEWS: [Block; 10] = [
     Block::Bc1,
     Block::Bc2,

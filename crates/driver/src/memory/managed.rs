@@ -1,18 +1,18 @@
-//! Managed memory: what programs advise, and where they want it.
+//! Managed memory: advice and prefetches.
 //!
-//! All memory is the host's, so that nothing moves; the driver keeps what it was told and tells it back.
+//! All memory is host memory, so nothing moves. The driver only records what it is told, for queries.
 
 use crate::error::{Error, Result};
 use crate::handle::lock;
 
 use super::{Allocation, Kind};
 
-/// Where memory lies or is to lie: a location's type and number as the interface has them.
+/// A memory location: type and number as in the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// [`NOWHERE`], [`DEVICE`] or one of the host's.
+    /// [`NOWHERE`], [`DEVICE`] or one of the host types.
     pub kind: u32,
-    /// The device's ordinal; -1 for the host, -2 for nowhere.
+    /// The device's ordinal, the NUMA node, -1 for the host, -2 for nowhere.
     pub id: i32,
 }
 
@@ -22,17 +22,17 @@ pub const NOWHERE: u32 = 0;
 pub const DEVICE: u32 = 1;
 /// The host.
 pub const HOST: u32 = 2;
-/// A node of the host's memory, and the one of the calling thread.
+/// A NUMA node of the host.
 pub const HOST_NUMA: u32 = 3;
-/// The node of the calling thread.
+/// The NUMA node of the calling thread.
 pub const HOST_NUMA_CURRENT: u32 = 4;
 
 impl Location {
-    /// Nowhere.
+    /// No location.
     pub const NONE: Location = Location { kind: NOWHERE, id: -2 };
 
-    /// The location with the number that is told back for it. [`Error::InvalidDevice`]: no such device;
-    /// [`Error::InvalidValue`]: no such kind.
+    /// The location with the number that queries report for it. [`Error::InvalidDevice`]: no such device;
+    /// [`Error::InvalidValue`]: no such type.
     pub fn checked(self, devices: usize) -> Result<Self> {
         match self.kind {
             DEVICE if usize::try_from(self.id).is_ok_and(|id| id < devices) => Ok(self),
@@ -44,20 +44,20 @@ impl Location {
     }
 }
 
-/// What was advised for an allocation.
+/// The advice given for an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// It is mostly read.
+    /// Mostly read.
     pub read_mostly: bool,
-    /// Where it should lie.
+    /// The preferred location.
     pub preferred: Location,
-    /// Devices that access it: one bit each.
+    /// Devices that access it, one bit each.
     pub accessed_by: u64,
-    /// The host accesses it.
+    /// Whether the host accesses it.
     pub accessed_by_host: bool,
-    /// Where it was last sent.
+    /// The last prefetch location.
     pub prefetched: Location,
-    /// Devices need not see one another's writes while a kernel runs (HIP's coarse grain).
+    /// Devices need not see each other's writes while a kernel runs (HIP's coarse-grained memory).
     pub coarse_grain: bool,
 }
 
@@ -87,59 +87,59 @@ pub fn range(address: u64, size: u64) -> Result<std::sync::Arc<Allocation>> {
     }
 }
 
-/// Which streams may use managed memory: flags of its allocation, and of its attachment to a stream.
+/// Flags for the streams that may use managed memory: of the allocation, and of an attachment to a stream.
 pub mod attach {
-    /// Any stream of any device.
+    /// Any stream on any device.
     pub const GLOBAL: u32 = 1;
-    /// The host, until it is attached otherwise.
+    /// Only the host, until it is attached to a stream.
     pub const HOST: u32 = 2;
     /// One stream.
     pub const SINGLE: u32 = 4;
 }
 
-/// What a program can advise, by number.
+/// Advice numbers.
 pub mod advice {
     /// The memory is mostly read.
     pub const SET_READ_MOSTLY: u32 = 1;
-    /// It is not.
+    /// The memory is not mostly read.
     pub const UNSET_READ_MOSTLY: u32 = 2;
-    /// It should lie at a location.
+    /// The memory has a preferred location.
     pub const SET_PREFERRED_LOCATION: u32 = 3;
-    /// It may lie anywhere.
+    /// The memory has no preferred location.
     pub const UNSET_PREFERRED_LOCATION: u32 = 4;
-    /// A location accesses it.
+    /// A location accesses the memory.
     pub const SET_ACCESSED_BY: u32 = 5;
-    /// A location does not.
+    /// A location does not access the memory.
     pub const UNSET_ACCESSED_BY: u32 = 6;
 }
 
-/// Attributes of a range by number: what was advised, and where the memory was prefetched to.
+/// Range attribute numbers.
 pub mod attribute {
-    /// Whether it is mostly read.
+    /// Whether the range is mostly read.
     pub const READ_MOSTLY: u32 = 1;
-    /// The device at which it should lie.
+    /// The preferred device.
     pub const PREFERRED_LOCATION: u32 = 2;
-    /// The devices that access it.
+    /// The devices that access the range.
     pub const ACCESSED_BY: u32 = 3;
-    /// The device to which it was prefetched last.
+    /// The device of the last prefetch.
     pub const LAST_PREFETCH_LOCATION: u32 = 4;
-    /// The kind of the location at which it should lie.
+    /// The type of the preferred location.
     pub const PREFERRED_LOCATION_TYPE: u32 = 5;
-    /// The number of that location among its kind.
+    /// The number of the preferred location.
     pub const PREFERRED_LOCATION_ID: u32 = 6;
-    /// The kind of the location to which it was prefetched last.
+    /// The type of the last prefetch location.
     pub const LAST_PREFETCH_LOCATION_TYPE: u32 = 7;
-    /// The number of that location among its kind.
+    /// The number of the last prefetch location.
     pub const LAST_PREFETCH_LOCATION_ID: u32 = 8;
 }
 
-/// Takes advice.
+/// Records advice for a range.
 pub fn advise(address: u64, size: u64, advice: u32, location: Location, devices: usize) -> Result<()> {
     if !(advice::SET_READ_MOSTLY..=advice::UNSET_ACCESSED_BY).contains(&advice) {
         return Err(Error::InvalidValue);
     }
     let allocation = range(address, size)?;
-    // The location is looked at only for advice that has one.
+    // Advice that takes no location ignores the argument.
     let place = location.checked(devices).map_err(|_| Error::InvalidValue);
     let mut kept = lock(&allocation.advice);
     match advice {
@@ -160,14 +160,14 @@ pub fn advise(address: u64, size: u64, advice: u32, location: Location, devices:
     Ok(())
 }
 
-/// Takes advice that HIP alone has: how soon devices see one another's writes. All memory is the host's, so
-/// they always see them at once.
+/// Records HIP's advice on coherence between devices. All memory is host memory, so devices see each other's
+/// writes at once either way.
 pub fn set_coarse_grain(address: u64, size: u64, on: bool) -> Result<()> {
     lock(&range(address, size)?.advice).coarse_grain = on;
     Ok(())
 }
 
-/// Notes that memory is to be at a location. Nothing moves.
+/// Records a prefetch. Nothing moves.
 pub fn prefetch(address: u64, size: u64, to: Location, devices: usize) -> Result<()> {
     let allocation = range(address, size)?;
     let to = to.checked(devices)?;
@@ -175,7 +175,7 @@ pub fn prefetch(address: u64, size: u64, to: Location, devices: usize) -> Result
     Ok(())
 }
 
-/// An attribute of a range, as the words that make it up; `words`: how many the caller has room for.
+/// A range attribute as words; `words` is the number that the caller has space for.
 pub fn attribute(address: u64, size: u64, number: u32, words: usize) -> Result<Vec<i32>> {
     let advice = range(address, size)?.advice();
     let one = |value: i32| if words == 1 { Ok(vec![value]) } else { Err(Error::InvalidValue) };

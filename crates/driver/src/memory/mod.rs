@@ -1,8 +1,8 @@
-//! Memory: who owns which addresses.
+//! Memory: allocations and the addresses they own.
 //!
-//! Device memory is host memory in one reserved range (`space`). Every allocation, of whatever kind, is in
-//! one table by address, so that a pointer anywhere inside it can be found and checked. [`copy`] moves and
-//! fills bytes.
+//! Device memory is host memory in one reserved address range (`space`). One table by address holds
+//! allocations of every kind, so that a pointer anywhere inside one can be resolved and checked. [`copy`]
+//! copies and fills.
 
 pub mod address;
 pub mod array;
@@ -29,14 +29,14 @@ use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
 pub(crate) use space::bound;
 
-/// Where an allocation comes from.
+/// The kind of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Device memory.
     Device,
-    /// Page-locked host memory of the driver's.
+    /// Page-locked host memory that the driver allocated.
     Host,
-    /// Host memory of the program's, registered.
+    /// Host memory of the program, registered.
     Registered,
     /// Managed memory.
     Managed,
@@ -46,45 +46,46 @@ pub enum Kind {
     Pool,
     /// Memory mapped at reserved addresses.
     Mapped,
-    /// Memory of another process.
+    /// Memory imported from another process.
     Imported,
 }
 
-/// An allocation. Its memory is given back when its last user is gone: operations keep what they touch.
+/// An allocation. Operations keep the allocations they use; the memory is freed with the last reference.
 #[derive(Debug)]
 pub struct Allocation {
-    /// Its first address.
+    /// The start address.
     pub base: u64,
-    /// Its bytes, as asked for.
+    /// The requested size in bytes.
     pub size: u64,
-    /// Where it comes from.
+    /// The kind.
     pub kind: Kind,
-    /// The ordinal of its device.
+    /// The device's ordinal.
     pub device: u32,
-    /// The handle and the id of its context; 0 for a pool's.
+    /// The handle and the id of its context; 0 for pool memory.
     pub context: (Handle, u64),
-    /// The flags it was made with.
+    /// The flags it was allocated with.
     pub flags: u32,
-    /// Its number, unique in the process.
+    /// A number unique in the process.
     pub id: u64,
-    /// Its pool, for [`Kind::Pool`], and for [`Kind::Host`] and [`Kind::Imported`] of a pool; 0: none.
+    /// The pool of [`Kind::Pool`], and of [`Kind::Host`] and [`Kind::Imported`] if they come from one; else
+    /// 0.
     pub pool: Handle,
-    /// A managed variable of a module ([`Kind::Variable`]).
+    /// Whether it is a managed variable of a module ([`Kind::Variable`]).
     pub managed: bool,
-    /// What `cuPointerSetAttribute` set: synchronous memory operations.
+    /// Synchronous memory operations, as `cuPointerSetAttribute` set them.
     pub sync_memops: AtomicU32,
-    /// What the program advised for managed memory.
+    /// The advice given for managed memory.
     pub advice: Mutex<managed::Advice>,
-    /// The first address and the bytes of what is mapped for [`Kind::Imported`].
+    /// Start and size of the mapping of [`Kind::Imported`].
     mapped: (u64, u64),
 }
 
 static TABLE: RwLock<BTreeMap<u64, Arc<Allocation>>> = RwLock::new(BTreeMap::new());
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
-/// Bytes in use by the ordinal of the device.
+/// Bytes in use, by device ordinal.
 static USED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
-/// The part of a device's memory that is not for programs.
+/// The part of a device's memory that programs cannot allocate.
 fn reserved(device: &Device) -> u64 {
     (device.info.total_memory / 64).min(256 << 20)
 }
@@ -117,7 +118,7 @@ fn give_back(device: u32, size: u64) {
     }
 }
 
-/// An allocation that is not in the table yet.
+/// A new allocation, not yet in the table.
 fn allocation(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32) -> Allocation {
     Allocation {
         base,
@@ -135,12 +136,12 @@ fn allocation(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32) -> Al
     }
 }
 
-/// Makes an allocation known at its addresses.
+/// Adds an allocation to the table.
 fn insert(allocation: Arc<Allocation>) {
     TABLE.write().unwrap_or_else(PoisonError::into_inner).insert(allocation.base, allocation);
 }
 
-/// The same, unless its address is known already: then `false`.
+/// Adds an allocation to the table; `false` if its address is already there.
 fn insert_new(allocation: &Arc<Allocation>) -> bool {
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
     match table.entry(allocation.base) {
@@ -166,7 +167,7 @@ impl Owner {
     }
 }
 
-/// The allocation that an address lies in.
+/// The allocation that contains an address.
 pub fn find(address: u64) -> Option<Arc<Allocation>> {
     let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
     let (_, allocation) = table.range(..=address).next_back()?;
@@ -178,14 +179,13 @@ fn remove(base: u64, of: impl FnOnce(&Allocation) -> bool) -> Option<Arc<Allocat
     of(table.get(&base)?).then(|| table.remove(&base)).flatten()
 }
 
-/// Whether a kernel may use `size` bytes at an address of the driver's own range: whether all of them lie in
-/// allocations. `None`: the address is not in that range, and the host's page tables decide.
+/// Whether allocations cover `size` bytes at an address of the driver's own range, so that a kernel may use
+/// them. `None`: the address is outside the range, and the host's page tables decide.
 pub fn device_access(address: u64, size: u64) -> Option<bool> {
     space::contains(address).then(|| check_device(address, size).is_ok())
 }
 
-/// Bytes from an address inside an allocation to its end. Mapped memory goes on in neighbours that are
-/// mapped.
+/// Bytes from an address in an allocation to its end. Mapped memory continues into adjacent mappings.
 fn rest(table: &BTreeMap<u64, Arc<Allocation>>, allocation: &Allocation, address: u64, enough: u64) -> u64 {
     let mut end = allocation.base + allocation.size;
     if allocation.kind == Kind::Mapped {
@@ -198,8 +198,8 @@ fn rest(table: &BTreeMap<u64, Arc<Allocation>>, allocation: &Allocation, address
     end - address
 }
 
-/// The allocation that an address lies in, with the `size` bytes that begin `offset` bytes after it. `None`:
-/// the driver does not know the address; [`Error::InvalidValue`]: the bytes leave the allocation.
+/// The allocation that contains an address and the `size` bytes that start `offset` bytes after it. `None`:
+/// the driver does not know the address. [`Error::InvalidValue`]: the bytes exceed the allocation.
 pub fn find_range(address: u64, offset: u64, size: u64) -> Result<Option<Arc<Allocation>>> {
     let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
     let Some((_, allocation)) = table.range(..=address).next_back() else { return Ok(None) };
@@ -213,22 +213,22 @@ pub fn find_range(address: u64, offset: u64, size: u64) -> Result<Option<Arc<All
     Ok(Some(Arc::clone(allocation)))
 }
 
-/// Checks that `size` bytes at a device address lie in one allocation (of any kind) that the driver knows.
+/// Checks that a known allocation of any kind contains `size` bytes at a device address.
 pub fn check_device(address: u64, size: u64) -> Result<Arc<Allocation>> {
     find_range(address, 0, size)?.ok_or(Error::InvalidValue)
 }
 
-/// Device memory.
+/// Allocates device memory.
 pub fn alloc(context: &Context, size: u64) -> Result<u64> {
     alloc_flagged(context, size, 0)
 }
 
-/// Device memory that reports the flags it was made with.
+/// Allocates device memory that reports these flags.
 pub fn alloc_flagged(context: &Context, size: u64, flags: u32) -> Result<u64> {
     alloc_kind(&context.device, Owner::of(context), Kind::Device, size, flags)
 }
 
-/// Managed memory; `flags`: [`managed::attach::GLOBAL`] or [`managed::attach::HOST`].
+/// Allocates managed memory; `flags` is [`managed::attach::GLOBAL`] or [`managed::attach::HOST`].
 pub fn alloc_managed(context: &Context, size: u64, flags: u32) -> Result<u64> {
     if !matches!(flags, managed::attach::GLOBAL | managed::attach::HOST) {
         return Err(Error::InvalidValue);
@@ -243,7 +243,7 @@ fn alloc_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) 
     Ok(base)
 }
 
-/// Memory of a device that is not in the table yet.
+/// Allocates device memory of some kind, without adding it to the table.
 fn take_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -> Result<Allocation> {
     if size == 0 {
         return Err(Error::InvalidValue);
@@ -258,11 +258,11 @@ fn take_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -
     }
 }
 
-/// The sizes of elements that a pitched block is made for, and what its pitch is a multiple of.
+/// The element sizes that pitched memory can be allocated for, and the alignment of its pitch.
 pub const PITCHED_ELEMENTS: [u32; 3] = [4, 8, 16];
 const PITCH_ALIGNMENT: u64 = 512;
 
-/// A pitched block: its address and pitch.
+/// Allocates pitched memory; returns its address and pitch.
 pub fn alloc_pitch(context: &Context, width: u64, height: u64, element: u32) -> Result<(u64, u64)> {
     if width == 0 || height == 0 || !PITCHED_ELEMENTS.contains(&element) {
         return Err(Error::InvalidValue);
@@ -272,7 +272,7 @@ pub fn alloc_pitch(context: &Context, width: u64, height: u64, element: u32) -> 
     Ok((alloc(context, size)?, pitch))
 }
 
-/// Frees device or managed memory; the address must be an allocation's first. 0 is fine.
+/// Frees device or managed memory by the allocation's start address; 0 does nothing.
 pub fn free(address: u64) -> Result<()> {
     if address == 0 {
         return Ok(());
@@ -286,19 +286,19 @@ pub fn free(address: u64) -> Result<()> {
 
 /// Flags of page-locked memory.
 pub mod host_flag {
-    /// For every context.
+    /// Page-locked for every context.
     pub const PORTABLE: u32 = 1;
-    /// The device can reach it.
+    /// Mapped for the device.
     pub const DEVICE_MAP: u32 = 2;
     /// Write-combined.
     pub const WRITE_COMBINED: u32 = 4;
-    /// Registered: memory of a device.
+    /// For registering: I/O memory of a device.
     pub const IO_MEMORY: u32 = 4;
-    /// Registered: for reading only.
+    /// For registering: the device only reads it.
     pub const READ_ONLY: u32 = 8;
 }
 
-/// Page-locked host memory; of size 0: null.
+/// Allocates page-locked host memory; null for size 0.
 pub fn alloc_host(context: &Context, size: u64, flags: u32) -> Result<u64> {
     use host_flag::{DEVICE_MAP, PORTABLE, WRITE_COMBINED};
     if flags & !(PORTABLE | DEVICE_MAP | WRITE_COMBINED) != 0 {
@@ -309,7 +309,7 @@ pub fn alloc_host(context: &Context, size: u64, flags: u32) -> Result<u64> {
     alloc_host_flagged(context, size, kept | DEVICE_MAP)
 }
 
-/// Page-locked host memory that reports these flags; of size 0: null.
+/// Allocates page-locked host memory that reports these flags; null for size 0.
 pub fn alloc_host_flagged(context: &Context, size: u64, flags: u32) -> Result<u64> {
     if size == 0 {
         return Ok(0);
@@ -320,13 +320,13 @@ pub fn alloc_host_flagged(context: &Context, size: u64, flags: u32) -> Result<u6
     Ok(base)
 }
 
-/// Page-locked host memory that is not in the table yet.
+/// Allocates page-locked host memory, without adding it to the table.
 fn take_host(owner: &Owner, size: u64, flags: u32) -> Result<Allocation> {
     let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
     Ok(allocation(Kind::Host, base, size, owner, flags))
 }
 
-/// Frees page-locked memory. Null is fine.
+/// Frees page-locked memory; null does nothing.
 pub fn free_host(address: u64) -> Result<()> {
     if address == 0 {
         return Ok(());
@@ -339,7 +339,7 @@ pub fn free_host(address: u64) -> Result<()> {
     remove(address, Allocation::is_page_locked).map(|_| ()).ok_or(Error::InvalidValue)
 }
 
-/// Registers host memory of the program's.
+/// Registers host memory of the program.
 pub fn register_host(context: &Context, address: u64, size: u64, flags: u32) -> Result<()> {
     use host_flag::{DEVICE_MAP, PORTABLE, READ_ONLY};
     if address == 0 || size == 0 || flags & !(PORTABLE | DEVICE_MAP | READ_ONLY) != 0 {
@@ -367,8 +367,8 @@ pub fn register_host(context: &Context, address: u64, size: u64, flags: u32) -> 
     Ok(())
 }
 
-/// Ends a registration. Waits for the work of every context that may use the memory: nothing can keep it, and the
-/// program may unmap it next.
+/// Ends a registration. It first waits for the work of every context that may use the memory: operations
+/// cannot keep it alive, and the program may unmap it next.
 pub fn unregister_host(address: u64) -> Result<()> {
     if address == 0 {
         return Err(Error::InvalidValue);
@@ -382,16 +382,16 @@ pub fn unregister_host(address: u64) -> Result<()> {
     remove(address, |a| a.kind == Kind::Registered).map(|_| ()).ok_or(Error::HostMemoryNotRegistered)
 }
 
-/// Memory for the variables of a module, all zero.
+/// Allocates zeroed memory for a module's variables.
 pub(crate) fn alloc_image(context: &Context, size: u64) -> Result<u64> {
     take(&context.device, size)?;
     let base = space::alloc(size).ok_or_else(|| {
         give_back(context.device.ordinal, size);
         Error::OutOfMemory
     })?;
-    // Large blocks are fresh pages, which stay untouched until somebody writes to them.
+    // Large blocks are fresh, zeroed pages; writing to them here would commit them.
     if size < space::LARGE {
-        // SAFETY: the block was just allocated and nobody else knows it.
+        // SAFETY: the block was just allocated and nothing else refers to it.
         unsafe { std::ptr::write_bytes(base as *mut u8, 0, size as usize) };
     }
     Ok(base)
@@ -402,19 +402,19 @@ pub(crate) fn free_image(device: u32, base: u64, size: u64) {
     give_back(device, size);
 }
 
-/// Makes a variable known.
+/// Adds a variable to the table.
 pub(crate) fn insert_variable(context: &Context, base: u64, size: u64, managed: bool) {
     let mut variable = allocation(Kind::Variable, base, size, &Owner::of(context), 0);
     variable.managed = managed;
     insert(Arc::new(variable));
 }
 
-/// Forgets a variable.
+/// Removes a variable from the table.
 pub(crate) fn remove_variable(base: u64) {
     remove(base, |a| a.kind == Kind::Variable);
 }
 
-/// Frees what belongs to a context that has ended.
+/// Frees the allocations of a destroyed context.
 pub(crate) fn context_ended(id: u64) {
     crate::texture::context_ended(id);
     array::context_ended(id);
@@ -447,33 +447,33 @@ impl Drop for Allocation {
 }
 
 impl Allocation {
-    /// Host code may use the addresses as they are.
+    /// Whether host code can use its addresses directly.
     pub fn host_accessible(&self) -> bool {
         self.on_host() || self.kind == Kind::Managed || self.managed
     }
 
-    /// It is freed as device memory is: the device's, or any pool's.
+    /// Whether it is freed as device memory: device memory itself, or memory of any pool.
     fn is_freed_as_device(&self) -> bool {
         matches!(self.kind, Kind::Device | Kind::Managed | Kind::Pool)
             || self.kind == Kind::Host && self.pool != 0
     }
 
-    /// It is another process's, of a pool that is imported.
+    /// Whether it is another process's memory from an imported pool.
     fn is_of_imported_pool(&self) -> bool {
         self.kind == Kind::Imported && self.pool != 0
     }
 
-    /// It is page-locked host memory that is freed as such.
+    /// Whether it is page-locked host memory that is freed as such.
     fn is_page_locked(&self) -> bool {
         self.kind == Kind::Host && self.pool == 0
     }
 
-    /// It lies on the host.
+    /// Whether it is located on the host.
     pub fn on_host(&self) -> bool {
         matches!(self.kind, Kind::Host | Kind::Registered)
     }
 
-    /// What was advised.
+    /// The advice given for it.
     pub fn advice(&self) -> managed::Advice {
         *lock(&self.advice)
     }

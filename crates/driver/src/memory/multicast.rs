@@ -1,7 +1,8 @@
-//! Multicast objects: memory of several devices behind one address, on which only `multimem` instructions work.
+//! Multicast objects: memory of several devices behind one address, which only `multimem` instructions
+//! access.
 //!
-//! What is bound is mapped once more, at an address of the object's own, so that kernels reach each device's bytes. The manual of the interface
-//! (cuMulticast*) says the rules; no device with such hardware has been asked.
+//! Bound memory is mapped once more, at an address of the object's own, so that kernels reach each device's
+//! bytes. The rules come from the manual (cuMulticast*); they have not been compared with multicast hardware.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,14 +18,14 @@ static OBJECTS: Table<Object> = Table::new(13);
 
 /// A multicast object.
 pub struct Object {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// How many devices take part.
+    /// The number of devices that take part.
     wanted: usize,
     state: Mutex<State>,
-    /// How many releases end the handle.
+    /// The reference count of the handle.
     holders: AtomicU64,
 }
 
@@ -32,16 +33,16 @@ pub struct Object {
 struct State {
     /// The devices, in the order in which they were added.
     devices: Vec<u32>,
-    /// What is bound, by device and place in the object.
+    /// Bound memory, by device and offset in the object.
     bound: BTreeMap<(u32, u64), Bound>,
 }
 
-/// A part of one device's memory.
+/// A bound part of one device's memory.
 struct Bound {
     size: u64,
-    /// Where it is mapped for kernels.
+    /// The address at which kernels access it.
     at: u64,
-    /// Lives as long as it is bound.
+    /// Keeps the memory alive while it is bound.
     _memory: Arc<Memory>,
 }
 
@@ -51,7 +52,7 @@ impl Drop for Bound {
     }
 }
 
-/// Whether a device takes part in such objects.
+/// Checks that a device supports multicast objects.
 fn check_device(ordinal: i32) -> Result<u32> {
     let device = driver()?.device(ordinal)?;
     if device.known(attribute::MULTICAST_SUPPORTED) == 0 {
@@ -60,10 +61,10 @@ fn check_device(ordinal: i32) -> Result<u32> {
     Ok(device.ordinal)
 }
 
-/// What sizes and places in an object of `size` bytes for so many devices are multiples of.
+/// The alignment of sizes and offsets in an object of `size` bytes for `devices` devices.
 ///
 /// # Errors
-/// There can be no such object.
+/// No object can have these properties.
 pub fn granularity(devices: u32, size: u64, flags: u64) -> Result<u64> {
     if devices == 0 || size == 0 || flags != 0 {
         return Err(Error::InvalidValue);
@@ -72,10 +73,10 @@ pub fn granularity(devices: u32, size: u64, flags: u64) -> Result<u64> {
     Ok(GRANULARITY)
 }
 
-/// Makes an object of `size` bytes for so many devices.
+/// Creates an object of `size` bytes for `devices` devices.
 ///
 /// # Errors
-/// There can be no such object, or the devices have none.
+/// No object can have these properties, or the devices do not support multicast objects.
 pub fn create(devices: u32, size: u64, handle_types: u64, flags: u64) -> Result<Handle> {
     granularity(devices, size, flags)?;
     let known = driver()?.devices.len();
@@ -96,12 +97,12 @@ pub fn create(devices: u32, size: u64, handle_types: u64, flags: u64) -> Result<
 /// The object of a handle.
 ///
 /// # Errors
-/// There is none.
+/// There is no such object.
 pub fn get(handle: Handle) -> Result<Arc<Object>> {
     OBJECTS.get(handle).ok_or(Error::InvalidValue)
 }
 
-/// One holder less; the last one ends the handle, though not the object as long as it is mapped.
+/// Drops a reference to the handle; the last one ends it. The object stays while it is mapped.
 pub(super) fn release(object: &Object) {
     if object.holders.fetch_sub(1, Ordering::AcqRel) <= 1 {
         OBJECTS.remove(object.handle);
@@ -111,7 +112,7 @@ pub(super) fn release(object: &Object) {
 /// Adds a device, before anything is bound.
 ///
 /// # Errors
-/// It is there already, as many as the object is for are, or it has no such memory.
+/// The device was added before, the object has all its devices, or the device does not support multicast.
 pub fn add_device(handle: Handle, ordinal: i32) -> Result<()> {
     let object = get(handle)?;
     let device = check_device(ordinal)?;
@@ -123,11 +124,11 @@ pub fn add_device(handle: Handle, ordinal: i32) -> Result<()> {
     Ok(())
 }
 
-/// Binds a part of a device's memory at a place in the object.
+/// Binds a part of a device's memory at an offset in the object.
 ///
 /// # Errors
-/// Sizes or places are no multiples of the granularity or outside, something is bound there, the device does not take part, or not all devices
-/// have been added.
+/// A size or offset is unaligned or out of range, something is already bound there, the device does not take
+/// part, or not all devices have been added.
 pub fn bind(handle: Handle, at: u64, memory: &Arc<Memory>, offset: u64, size: u64) -> Result<()> {
     let object = get(handle)?;
     let end = |start: u64| start.checked_add(size).ok_or(Error::InvalidValue);
@@ -152,7 +153,7 @@ pub fn bind(handle: Handle, at: u64, memory: &Arc<Memory>, offset: u64, size: u6
     Ok(())
 }
 
-/// Takes what is bound of a device at a place away.
+/// Unbinds a device's memory at an offset.
 ///
 /// # Errors
 /// Nothing of that size is bound there.
@@ -169,7 +170,8 @@ pub fn unbind(handle: Handle, ordinal: i32, at: u64, size: u64) -> Result<()> {
 }
 
 impl Object {
-    /// Where the bytes of the device with number `index` are; none where there is no such device, or not all bytes are bound.
+    /// The address of the bytes of the device with number `index`; `None` if there is no such device or some
+    /// bytes are not bound.
     fn place(&self, at: u64, size: u64, index: usize) -> Option<u64> {
         let state = lock(&self.state);
         let device = *state.devices.get(index)?;
@@ -178,7 +180,7 @@ impl Object {
         (inside.checked_add(size)? <= bound.size).then(|| bound.at + inside)
     }
 
-    /// How many devices take part, if all of them have these bytes.
+    /// The number of devices, if all of them have these bytes bound.
     fn count(&self, at: u64, size: u64) -> Option<u32> {
         let count = lock(&self.state).devices.len();
         let all = count > 0 && (0..count).all(|index| self.place(at, size, index).is_some());
@@ -186,13 +188,14 @@ impl Object {
     }
 }
 
-/// How many devices have the `size` bytes behind an address where an object is mapped; none where something else is, or nothing.
+/// The number of devices that have the `size` bytes at an address bound; `None` if no multicast object is
+/// mapped there.
 pub fn count(address: u64, size: u64) -> Option<u32> {
     let (object, at) = address::multicast_at(address)?;
     object.count(at, size)
 }
 
-/// Where the bytes of the device with number `index` behind an address are.
+/// The address of the bytes that the device with number `index` has behind an address.
 pub fn place(address: u64, size: u64, index: u32) -> Option<u64> {
     let (object, at) = address::multicast_at(address)?;
     object.place(at, size, index as usize)

@@ -1,11 +1,12 @@
-//! Arrays of several planes: pictures whose colours lie apart and are often coarser than their brightness.
+//! Multi-planar arrays: images with luma and chroma in separate planes, chroma often at a lower resolution.
 //!
-//! A program copies to and reads from their planes, which are arrays of their own; the whole has no texture.
+//! A program copies to and samples from the planes, which are arrays of their own. The whole array has no
+//! texture.
 
 use super::array::{Descriptor, flag};
 use crate::error::{Error, Result};
 
-/// A plane: the format and channels of its elements, and by which powers of two it is narrower and lower than the whole.
+/// A plane: format, channels, and the binary logarithms by which its width and height are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plane(u32, u32, [u32; 2]);
 
@@ -15,7 +16,7 @@ const FULL: [u32; 2] = [0, 0];
 const HALF_WIDTH: [u32; 2] = [1, 0];
 const HALF: [u32; 2] = [1, 1];
 
-/// Formats of several planes by their numbers; all of them have three channels.
+/// Multi-planar formats by number; all of them have three channels.
 const PLANAR: &[(u32, &[Plane])] = &[
     (0x9f, &[Plane(WORD, 1, FULL), Plane(WORD, 2, HALF)]),
     (0xa1, &[Plane(WORD, 1, FULL), Plane(WORD, 2, HALF)]),
@@ -29,13 +30,14 @@ const PLANAR: &[(u32, &[Plane])] = &[
     (0xb5, &[Plane(WORD, 1, FULL), Plane(WORD, 2, FULL)]),
 ];
 
-/// Formats whose colours lie together for two elements, which are not supported: number and channels.
+/// Packed formats, in which two elements share their chroma: number and channels. They are not supported.
 const PACKED: &[(u32, u32)] = &[(0xa5, 4), (0xa6, 2), (0xa7, 2), (0xa8, 4), (0xa9, 1), (0xb1, 4)];
 
-/// The planes of an array of several; none of any other array.
+/// The planes of a multi-planar array; `None` for any other array.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: the flag for video is missing or the shape has no planes; [`Error::NotSupported`]: a packed format.
+/// [`Error::InvalidValue`]: the video flag is missing, or the shape cannot have planes.
+/// [`Error::NotSupported`]: a packed format.
 pub fn planes(whole: &Descriptor) -> Result<Option<Vec<Descriptor>>> {
     let video = whole.flags & flag::VIDEO != 0;
     if video && PACKED.contains(&(whole.format, whole.channels)) {

@@ -1,4 +1,4 @@
-//! Memory pools: memory of a device or of the host, allocated and freed in the order of a stream.
+//! Memory pools: device or host memory, allocated and freed in stream order.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,36 +18,36 @@ static POOLS: Table<Pool> = Table::new(9);
 
 /// A memory pool.
 pub struct Pool {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
-    /// Where its memory lies.
+    /// Where its memory is located.
     pub location: Location,
     /// Whether it is a default pool, which cannot be destroyed.
     pub default: bool,
-    /// The devices to which a host's pool was opened. Nothing depends on it: they reach all of the process's
-    /// memory.
+    /// The devices that were given access to a host pool. Nothing depends on it: devices reach all memory of
+    /// the process.
     opened: Mutex<BTreeSet<u32>>,
-    /// What other processes know of it, or this one of another's.
+    /// What this process shares of the pool with others, or what it knows of another process's pool.
     pub(super) shared: Option<Shared>,
     attributes: Mutex<[u64; 9]>,
     used: AtomicU64,
     high: AtomicU64,
 }
 
-/// Attributes of a pool by their numbers.
+/// Pool attribute numbers.
 pub mod attribute {
-    /// Whether memory freed in one stream is reused in another after an event, when it turns out to be
-    /// possible, and with waits added for it: three truth values.
+    /// Whether memory freed in one stream may be reused in another: after an event, opportunistically, and
+    /// with added dependencies. Three truth values, numbered from this one.
     pub const REUSE_FOLLOW_EVENT_DEPENDENCIES: u32 = 1;
     /// Bytes kept when a stream is synchronised.
     pub const RELEASE_THRESHOLD: u32 = 4;
-    /// Bytes reserved now, and at most.
+    /// Bytes currently reserved.
     pub const RESERVED_CURRENT: u32 = 5;
-    /// The most bytes reserved.
+    /// The high-water mark of reserved bytes.
     pub const RESERVED_HIGH: u32 = 6;
-    /// Bytes in use now.
+    /// Bytes currently in use.
     pub const USED_CURRENT: u32 = 7;
-    /// The most bytes in use.
+    /// The high-water mark of used bytes.
     pub const USED_HIGH: u32 = 8;
 }
 
@@ -69,11 +69,11 @@ fn make(location: Location, default: bool, shared: Option<Shared>) -> Result<Arc
         .ok_or(Error::OutOfMemory)
 }
 
-/// A pool at a location, or one that other processes may use, too; a node of the host's memory must be there.
+/// Creates a pool at a location, for this process alone or for others too.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: there is no such location. [`Error::NotSupported`]: pools of nodes are this
-/// process's.
+/// [`Error::InvalidValue`]: there is no such location. [`Error::NotSupported`]: a pool on a NUMA node cannot
+/// be shared with other processes.
 pub fn create(location: Location, for_others: bool) -> Result<Handle> {
     let there = match location.kind {
         DEVICE => driver()?.device(location.id).is_ok(),
@@ -90,12 +90,12 @@ pub fn create(location: Location, for_others: bool) -> Result<Handle> {
     Ok(make(location, false, shared)?.handle)
 }
 
-/// A pool of another process.
+/// A pool imported from another process.
 pub(super) fn imported(location: Location, shared: Shared) -> Result<Handle> {
     Ok(make(location, false, Some(shared))?.handle)
 }
 
-/// Whether the host's memory has a node of that number.
+/// Whether the host has a NUMA node with this number.
 fn is_node(number: i32) -> bool {
     number > 0 && std::path::Path::new(&format!("/sys/devices/system/node/node{number}")).exists()
 }
@@ -129,13 +129,13 @@ pub fn default_host_pool() -> Result<Handle> {
     default_of(Location { kind: HOST, id: 0 })
 }
 
-/// The pool that the device allocates from.
+/// The device's current pool.
 pub fn current(device: &Device) -> Result<Handle> {
     let current = *lock(&device.pool);
     current.map_or_else(|| default_pool(device), Ok)
 }
 
-/// Sets it. The host's pools are none for a device.
+/// Sets the device's current pool, which cannot be a host pool.
 pub fn set_current(device: &Device, pool: Handle) -> Result<()> {
     if get(pool)?.device().is_none() {
         return Err(Error::InvalidValue);
@@ -144,7 +144,7 @@ pub fn set_current(device: &Device, pool: Handle) -> Result<()> {
     Ok(())
 }
 
-/// Ends a pool.
+/// Destroys a pool.
 pub fn destroy(handle: Handle, devices: &[Arc<Device>]) -> Result<()> {
     if get(handle)?.default {
         return Err(Error::InvalidValue);
@@ -160,15 +160,15 @@ pub fn destroy(handle: Handle, devices: &[Arc<Device>]) -> Result<()> {
 }
 
 impl Pool {
-    /// The ordinal of its device; `None`: its memory is the host's.
+    /// The ordinal of its device; `None` for a host pool.
     pub fn device(&self) -> Option<u32> {
         if self.location.kind == DEVICE { u32::try_from(self.location.id).ok() } else { None }
     }
 
-    /// Whether a location may use the memory.
+    /// Whether a location may access the pool's memory.
     pub fn is_open_to(&self, location: Location) -> bool {
         match (self.device(), location.kind) {
-            // Every device can always reach every other one's memory.
+            // Every device can access every other device's memory.
             (Some(_), DEVICE) => true,
             (Some(_), _) => false,
             (None, DEVICE) => {
@@ -178,11 +178,11 @@ impl Pool {
         }
     }
 
-    /// Lets a location use the memory, or no longer.
+    /// Grants a location access to the pool's memory, or revokes it.
     ///
     /// # Errors
-    /// [`Error::InvalidDevice`]: the pool's own device cannot be kept out. [`Error::NotSupported`]: the host
-    /// cannot be let in, nor be kept out of its own memory.
+    /// [`Error::InvalidDevice`]: the pool's own device always has access. [`Error::NotSupported`]: the host's
+    /// access cannot be changed.
     pub fn open_to(&self, location: Location, open: bool) -> Result<()> {
         match (self.device(), u32::try_from(location.id)) {
             (Some(own), Ok(device)) if location.kind == DEVICE => {
@@ -206,7 +206,7 @@ impl Pool {
         }
     }
 
-    /// An attribute.
+    /// The value of an attribute.
     pub fn attribute(&self, number: u32) -> Result<u64> {
         match number {
             0 => Err(Error::InvalidValue),
@@ -216,7 +216,7 @@ impl Pool {
         }
     }
 
-    /// Sets an attribute; the marks of the most bytes can only be set to 0.
+    /// Sets an attribute; high-water marks can only be reset to 0.
     pub fn set_attribute(&self, number: u32, value: u64) -> Result<()> {
         match number {
             attribute::REUSE_FOLLOW_EVENT_DEPENDENCIES..=attribute::RELEASE_THRESHOLD => {
@@ -234,8 +234,8 @@ impl Pool {
     }
 }
 
-/// Allocates memory of a pool in the order of a stream; no pool: of the one that the stream's device uses.
-/// The memory is usable at once: the order of the stream only matters for its end. Of no bytes: null.
+/// Allocates memory from a pool (by default the current pool of the stream's device) in stream order. The
+/// memory is usable at once; stream order matters only when it is freed. Size 0 gives null.
 pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u64> {
     let context = stream.context()?;
     let pool = pool.map_or_else(|| current(&context.device), Ok)?;
@@ -261,8 +261,7 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
     Ok(address)
 }
 
-/// Frees memory (of any pool, or any device memory) in the order of a stream. The address is unknown from now
-/// on.
+/// Frees pool memory or other device memory in stream order. The address is unknown from now on.
 pub fn free(address: u64, stream: &Arc<Stream>) -> Result<()> {
     if address == 0 {
         return Ok(());
@@ -271,10 +270,10 @@ pub fn free(address: u64, stream: &Arc<Stream>) -> Result<()> {
     stream.submit(Operation::Free(allocation), Policy::Later)
 }
 
-/// Makes memory of a pool known at its address.
+/// Adds pool memory to the table.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: it is known already, since an operation that allocates it was submitted before.
+/// [`Error::InvalidValue`]: the operation that allocates it was submitted before, and the address is in use.
 pub(crate) fn publish(allocation: &Arc<Allocation>) -> Result<()> {
     if !super::insert_new(allocation) {
         return Err(Error::InvalidValue);
@@ -286,11 +285,11 @@ pub(crate) fn publish(allocation: &Arc<Allocation>) -> Result<()> {
     Ok(())
 }
 
-/// Makes the address of memory unknown that is freed as device memory is. The memory itself is released when
-/// nothing holds it any more.
+/// Removes memory that is freed as device memory from the table. The memory itself is released with the last
+/// reference.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: memory of another kind, or freed already.
+/// [`Error::InvalidValue`]: memory of another kind, or already freed.
 pub(crate) fn withdraw(allocation: &Arc<Allocation>) -> Result<()> {
     if allocation.is_of_imported_pool() {
         return super::share::close_of_pool(allocation.base);
@@ -301,7 +300,7 @@ pub(crate) fn withdraw(allocation: &Arc<Allocation>) -> Result<()> {
     Ok(())
 }
 
-/// Takes freed memory off its pool's account.
+/// Subtracts freed memory from its pool's bytes in use.
 fn forget(allocation: &Allocation) {
     if let Some(pool) = POOLS.get(allocation.pool) {
         pool.used.fetch_sub(allocation.size, Ordering::Relaxed);

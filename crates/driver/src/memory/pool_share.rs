@@ -1,4 +1,4 @@
-//! Pools that several processes use: a descriptor stands for the pool, and 64 bytes for a pointer into it.
+//! Pools shared between processes: a descriptor stands for the pool, 64 bytes for a pointer into it.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
@@ -13,16 +13,16 @@ use crate::shared::{self, Name, Of};
 use super::managed::{DEVICE, Location};
 use super::{Kind, find, pool, share};
 
-/// What another process knows of a pool, or this one of another's.
+/// What this process shares of a pool with others, or what it knows of another process's pool.
 pub(super) enum Shared {
-    /// The file that stands for a pool of this process.
+    /// The file that stands for this process's pool.
     Ours(File),
-    /// The process whose pool it is.
+    /// The id of the process that owns the pool.
     Of(u32),
 }
 
 impl Shared {
-    /// A file for a new pool, which says whose it is.
+    /// A file for a new pool that names its process.
     pub(super) fn new() -> Result<Shared> {
         let file = shared::memory_file(size_of::<Name>() as u64)?;
         let name = shared::name(Of::Pool, &file, [0; 3])?;
@@ -31,10 +31,10 @@ impl Shared {
     }
 }
 
-/// A file descriptor that stands for a pool in other processes; the caller closes it.
+/// Exports a pool as a file descriptor, which the caller closes.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: the pool was not made for other processes, or is another process's.
+/// [`Error::InvalidValue`]: the pool was not created for other processes, or belongs to another one.
 pub fn export(handle: Handle) -> Result<RawFd> {
     match &pool::get(handle)?.shared {
         Some(Shared::Ours(file)) => {
@@ -44,10 +44,10 @@ pub fn export(handle: Handle) -> Result<RawFd> {
     }
 }
 
-/// The pool that a descriptor made by [`export`] stands for, on a device of this process.
+/// Imports the pool behind a descriptor made by [`export`], for a device of this process.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: the descriptor stands for none.
+/// [`Error::InvalidValue`]: the descriptor stands for no pool.
 pub fn import(device: &Device, descriptor: RawFd) -> Result<Handle> {
     let file = shared::duplicate(descriptor).map_err(|_| Error::InvalidValue)?;
     let mut name: Name = [0; 64];
@@ -57,10 +57,10 @@ pub fn import(device: &Device, descriptor: RawFd) -> Result<Handle> {
     pool::imported(location, Shared::Of(named.process))
 }
 
-/// What another process opens memory of a pool by.
+/// The name by which another process opens memory of a pool.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: the address is not one of such a pool.
+/// [`Error::InvalidValue`]: the address is not in a pool that can be exported.
 pub fn export_pointer(address: u64) -> Result<Name> {
     let allocation = find(address).filter(|a| a.kind == Kind::Pool).ok_or(Error::InvalidValue)?;
     match pool::get(allocation.pool)?.shared {
@@ -72,7 +72,7 @@ pub fn export_pointer(address: u64) -> Result<Name> {
 /// Opens memory of an imported pool.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: the pool is not imported, or the memory is another process's than it.
+/// [`Error::InvalidValue`]: the pool is not imported, or the memory belongs to a different process.
 pub fn import_pointer(context: &Context, handle: Handle, name: &Name) -> Result<u64> {
     let Some(Shared::Of(process)) = pool::get(handle)?.shared else { return Err(Error::InvalidValue) };
     share::open_of_pool(context, handle, process, name)

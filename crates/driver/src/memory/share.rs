@@ -1,4 +1,4 @@
-//! Device memory that several processes use.
+//! Device memory shared between processes.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,37 +12,37 @@ use super::{Allocation, Kind, Owner, allocation, find, insert, remove, space};
 /// Memory of another process that is open in this one.
 struct Open {
     named: Named,
-    /// The id of the context it was opened in.
+    /// The id of the context that opened it.
     context: u64,
     /// The address of the allocation.
     base: u64,
     users: u64,
-    /// The imported pool by which it was opened, or 0.
+    /// The imported pool through which it was opened, or 0.
     pool: Handle,
 }
 
 static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
 
-/// The name of the allocation that an address lies in, for another process. Only device memory has one.
+/// The name by which another process opens the allocation at an address. Only device memory has one.
 pub fn name(address: u64) -> Result<Name> {
     name_of(&*find(address).filter(|a| a.kind == Kind::Device).ok_or(Error::InvalidValue)?)
 }
 
 /// The name of an allocation.
 pub(super) fn name_of(allocation: &Allocation) -> Result<Name> {
-    // Its pages become a file's: nothing may run on them meanwhile.
+    // Moving its pages to a file allows no concurrent access.
     context::settle_all();
     space::share(allocation.base, allocation.size, |file, start, size| {
         shared::name(Of::Memory, file, [allocation.base - start, allocation.size, size])
     })
 }
 
-/// Opens memory that another process named; opened twice it is the same.
+/// Opens memory by another process's name. Opening it again returns the same address.
 pub fn open(context: &Context, name: &Name) -> Result<u64> {
     open_by(context, shared::read(Of::Memory, name).ok_or(Error::InvalidValue)?, 0)
 }
 
-/// Opens memory of an imported pool, which must be of the pool's process.
+/// Opens memory through an imported pool, which must belong to the same process.
 pub(super) fn open_of_pool(context: &Context, pool: Handle, process: u32, name: &Name) -> Result<u64> {
     let named = shared::read(Of::Memory, name).filter(|n| n.process == process).ok_or(Error::InvalidValue)?;
     open_by(context, named, pool)
@@ -65,7 +65,7 @@ fn open_by(context: &Context, named: Named, pool: Handle) -> Result<u64> {
     if !fits || size == 0 || offset.checked_add(size).is_none_or(|end| end > whole) {
         return Err(Error::InvalidValue);
     }
-    // SAFETY: mapped where nothing is.
+    // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
     let start = unsafe { shared::map(&file, whole, None)? };
     let base = start + offset;
     let mut imported = allocation(Kind::Imported, base, size, &Owner { pool, ..Owner::of(context) }, 0);
@@ -75,14 +75,14 @@ fn open_by(context: &Context, named: Named, pool: Handle) -> Result<u64> {
     Ok(base)
 }
 
-/// Ends one opening. The last one makes the address unknown; the memory stays mapped as long as an operation
-/// holds it.
+/// Closes memory once. The last close removes its address from the table; the memory stays mapped while an
+/// operation holds it.
 pub fn close(address: u64) -> Result<()> {
     context::settle_all();
     close_by(address, |pool| pool == 0)
 }
 
-/// Ends one opening of memory of an imported pool.
+/// Closes memory of an imported pool once.
 pub(super) fn close_of_pool(address: u64) -> Result<()> {
     close_by(address, |pool| pool != 0)
 }
@@ -101,7 +101,7 @@ fn close_by(address: u64, of: impl Fn(Handle) -> bool) -> Result<()> {
     Ok(())
 }
 
-/// Closes what a context that has ended had open.
+/// Closes the memory that a destroyed context had open.
 pub(super) fn context_ended(id: u64) {
     lock(&OPEN).retain(|open| {
         if open.context == id {

@@ -1,7 +1,8 @@
-//! The reserved address range that device memory lies in.
+//! The reserved address range for device memory.
 //!
-//! Small allocations share blocks of 2 MiB at multiples of 512 bytes; larger ones have pages of their own with a guard page behind them.
-//! Pages not in use cannot be accessed: a kernel that strays faults.
+//! Small allocations share blocks of 2 MiB, at multiples of 512 bytes. Larger ones have their own pages,
+//! followed by a guard page. Unused pages are inaccessible, so a kernel that reads or writes out of bounds
+//! faults.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,20 +15,20 @@ use crate::handle::lock;
 use crate::log;
 use crate::shared;
 
-/// What small allocations are multiples of.
+/// The alignment of small allocations.
 const UNIT: u64 = 512;
-/// Blocks of small allocations; the alignment of large ones.
+/// The size of blocks of small allocations, and the alignment of large ones.
 const BLOCK: u64 = 2 << 20;
-/// From this size on an allocation has its own pages.
+/// Allocations of this size or more have their own pages.
 pub(super) const LARGE: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 
-/// Free ranges by their start, never adjacent.
+/// Free ranges by start address, never adjacent.
 #[derive(Default)]
 struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// The first range that is large enough.
+    /// Takes `size` bytes from the first range that is large enough.
     fn take(&mut self, size: u64) -> Option<u64> {
         let (start, length) = self.0.iter().find(|(_, l)| **l >= size).map(|(s, l)| (*s, *l))?;
         self.0.remove(&start);
@@ -52,7 +53,7 @@ impl Ranges {
     }
 }
 
-/// The reservation: first address, and bytes.
+/// Start and size of the reservation.
 static RESERVED: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
 
 /// Whether an address lies in the reservation.
@@ -63,9 +64,9 @@ pub(super) fn contains(address: u64) -> bool {
 struct Space {
     large: Ranges,
     small: Ranges,
-    /// What is taken: start, and the bytes taken from the free ranges.
+    /// Ranges in use: the bytes taken from the free ranges, by start address.
     taken: BTreeMap<u64, u64>,
-    /// Pages that are a file's: their start, and the file.
+    /// Pages backed by a file, by start address.
     shared: BTreeMap<u64, File>,
 }
 
@@ -97,16 +98,17 @@ fn space() -> Option<&'static Mutex<Space>> {
         .as_ref()
 }
 
-/// What is reserved at most, bytes.
+/// The maximum reservation in bytes.
 const MOST: u64 = 1 << 43;
 
-/// What else a process needs under a limit: LLVM, stacks, shared and local memory of blocks, the program's own.
+/// Address space that the process needs besides: LLVM, stacks, shared and local memory of blocks, the program
+/// itself.
 const BESIDE: u64 = 768 << 20;
 
-/// Bytes to reserve at most under the limit on the process's address space; `None`: there is no limit.
+/// The maximum reservation under the process's address space limit; `None` without a limit.
 fn within_limit() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: fills the structure.
+    // SAFETY: the call only fills the structure.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
     if !known || limit.rlim_cur == libc::RLIM_INFINITY {
         return None;
@@ -116,21 +118,21 @@ fn within_limit() -> Option<u64> {
     Some(share_of(limit.rlim_cur.saturating_sub(used)))
 }
 
-/// The part of an address space of this size, in bytes, that device memory may take.
+/// The bytes of an address space of this size that device memory may take.
 fn share_of(left: u64) -> u64 {
     let beside = (left / 4).max(BESIDE.min(left / 2));
     (left - beside) / BLOCK * BLOCK
 }
 
-/// The most that all devices can give, where the process's address space is limited.
+/// The maximum memory of all devices together, if the process's address space is limited.
 pub(crate) fn bound() -> Option<u64> {
     within_limit()?;
-    // None can be had: allocations say so.
+    // If there is no address space at all, allocations report it.
     space().map(|_| RESERVED.1.load(Ordering::Acquire) - BLOCK)
 }
 
 fn reserve(size: usize) -> Option<u64> {
-    // SAFETY: a new private mapping at an address the kernel chooses; nothing of ours lies there.
+    // SAFETY: a new private mapping at an address that the kernel chooses.
     let address = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
@@ -146,7 +148,7 @@ fn reserve(size: usize) -> Option<u64> {
 
 fn commit(start: u64, size: u64) -> bool {
     let at = start as *mut libc::c_void;
-    // SAFETY: the pages lie in our reservation and were just taken from its free ranges.
+    // SAFETY: the pages lie in the reservation and were just taken from its free ranges.
     unsafe {
         if libc::mprotect(at, size as usize, libc::PROT_READ | libc::PROT_WRITE) != 0 {
             return false;
@@ -159,7 +161,8 @@ fn commit(start: u64, size: u64) -> bool {
 }
 
 fn release(start: u64, size: u64) {
-    // SAFETY: the pages lie in our reservation and belong to an allocation that is being freed; mapping them anew drops their contents.
+    // SAFETY: the pages lie in the reservation, and their allocation is being freed. Mapping them anew drops
+    // their contents.
     unsafe {
         libc::mmap(
             start as *mut libc::c_void,
@@ -172,7 +175,7 @@ fn release(start: u64, size: u64) {
     }
 }
 
-/// Takes `size` bytes, readable and writable; at a multiple of 512, large ones at a multiple of 2 MiB.
+/// Allocates `size` bytes, readable and writable, at a multiple of 512 bytes, or of 2 MiB if large.
 pub(super) fn alloc(size: u64) -> Option<u64> {
     if size == 0 || size > 1 << 46 {
         return None;
@@ -206,7 +209,7 @@ pub(super) fn alloc(size: u64) -> Option<u64> {
     Some(start)
 }
 
-/// Gives back what [`alloc`] gave.
+/// Frees a range from [`alloc`].
 pub(super) fn free(start: u64) {
     let Some(space) = space() else { return };
     let mut space = lock(space);
@@ -220,8 +223,8 @@ pub(super) fn free(start: u64) {
     }
 }
 
-/// Makes the pages that hold an allocation of `size` bytes a file's, if they are not yet, and gives the file, the first address and the bytes of
-/// the pages to `then`. The addresses stay; nothing may use the memory meanwhile.
+/// Backs the pages of an allocation of `size` bytes with a file, unless they already are, and passes the file
+/// and the pages' start and size to `then`. Addresses do not change. Nothing may use the memory meanwhile.
 pub(super) fn share<T>(base: u64, size: u64, then: impl FnOnce(&File, u64, u64) -> Result<T>) -> Result<T> {
     let mut space = lock(space().ok_or(Error::OutOfMemory)?);
     let (start, bytes) =
@@ -230,21 +233,21 @@ pub(super) fn share<T>(base: u64, size: u64, then: impl FnOnce(&File, u64, u64) 
         return then(file, start, bytes);
     }
     let file = shared::memory_file(bytes)?;
-    // SAFETY: the pages are committed and by the contract of this function nobody writes them.
+    // SAFETY: the pages are committed, and the caller guarantees that nothing writes them.
     let contents = unsafe { std::slice::from_raw_parts(start as *const u8, bytes as usize) };
     host::write::limited(|| file.write_all_at(contents, 0)).map_err(|_| Error::OutOfMemory)?;
-    // SAFETY: the pages are ours, and hold the same as the file.
+    // SAFETY: the driver owns the pages, and the file has the same contents.
     unsafe { shared::map(&file, bytes, Some(start))? };
     let result = then(&file, start, bytes);
     space.shared.insert(start, file);
     result
 }
 
-/// Whether the program's pages at an address are mapped.
+/// Whether the program has mapped the pages at an address.
 pub(super) fn mapped(address: u64, size: u64) -> bool {
     let first = address / PAGE * PAGE;
     let Some(end) = address.checked_add(size) else { return false };
-    // SAFETY: msync with MS_ASYNC on a private range changes nothing; it fails with ENOMEM where pages are not mapped.
+    // SAFETY: msync with MS_ASYNC changes nothing; it fails with ENOMEM if a page is not mapped.
     unsafe { libc::msync(first as *mut libc::c_void, (end - first) as usize, libc::MS_ASYNC) == 0 }
 }
 
@@ -282,7 +285,7 @@ mod tests {
             for b in &all[..i] {
                 assert!(a.0 + a.1 <= b.0 || b.0 + b.1 <= a.0, "{a:?} {b:?}");
             }
-            // SAFETY: freshly taken memory of that size.
+            // SAFETY: memory of that size was just allocated.
             unsafe {
                 std::ptr::write_bytes(a.0 as *mut u8, 1, a.1 as usize);
             }

@@ -1,8 +1,8 @@
-//! Copies as programs ask for them: two sides, each with its kind of memory, its offsets and its pitches.
+//! Copies as programs request them: two sides, each with a kind of memory, offsets and pitches.
 //!
-//! [`Transfer::check`] makes a [`Copy`](struct@Copy) of one, an operation of a stream: it refuses ranges that leave an
-//! allocation, of whatever kind, and holds what keeps the memory. As on the hardware, a call returns at once
-//! unless a side is memory that the program may change as soon as it does.
+//! [`Transfer::check`] makes a [`Copy`](struct@Copy), a stream operation, from a request. It refuses ranges that
+//! exceed an allocation of any kind, and keeps the memory alive. As on the hardware, the call returns at once
+//! unless one side is memory that the program may change afterwards.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use super::array::{self, Array};
 use super::copy::Block;
 use super::{Allocation, find_range};
 
-/// What an address is said to be.
+/// The memory of one side, as the program declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Host memory: the program's, or page-locked memory of the driver.
     Host(u64),
-    /// Memory that the driver knows.
+    /// Memory known to the driver.
     Device(u64),
-    /// Either of them, which the address tells.
+    /// Either of them, decided by the address.
     Any(u64),
     /// An array.
     Array(Handle),
@@ -30,53 +30,54 @@ pub enum Place {
 /// One side of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// Where the memory is.
+    /// The memory.
     pub place: Place,
-    /// Bytes of a row, rows and slices to skip.
+    /// Bytes, rows and slices to skip.
     pub offset: [u64; 3],
-    /// Bytes from row to row, rows from slice to slice; 0: as many as are copied. Arrays have their own.
+    /// Bytes from row to row and rows from slice to slice; 0 stands for the extent of the copy. Arrays use
+    /// their own.
     pub pitch: [u64; 2],
 }
 
 impl Side {
-    /// Memory from its first byte on.
+    /// Memory from its start on.
     pub fn at(place: Place) -> Self {
         Side { place, offset: [0; 3], pitch: [0; 2] }
     }
 
-    /// The first row of an array, from a byte on.
+    /// The first row of an array, from a byte offset on.
     pub fn array(handle: Handle, offset: u64) -> Self {
         Side { place: Place::Array(handle), offset: [offset, 0, 0], pitch: [0; 2] }
     }
 }
 
-/// A copy as a program asks for it.
+/// A copy as a program requests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// What is written.
+    /// The destination.
     pub to: Side,
-    /// What is read.
+    /// The source.
     pub from: Side,
-    /// Bytes of a row, rows, slices.
+    /// Bytes per row, rows per slice, slices.
     pub extent: [u64; 3],
 }
 
-/// The largest pitch.
+/// The maximum pitch.
 const MAX_PITCH: u64 = 0x7fff_ffff;
-/// Program memory up to this size is read before an asynchronous copy returns, which then need not wait for
-/// the stream.
+/// Program memory up to this size is read before an asynchronous copy returns, so that the call need not wait
+/// for the stream.
 const STAGED: u64 = 64 << 10;
 
-/// What keeps the memory of a side.
+/// What keeps the memory of a side alive.
 #[derive(Clone)]
 enum Keep {
-    /// Nothing: memory that the driver does not know. Whoever made the copy vouches for it.
+    /// Nothing: memory unknown to the driver. The creator of the copy guarantees it.
     Program,
-    /// Its allocation.
+    /// The allocation.
     Allocation(Arc<Allocation>),
-    /// Its array.
+    /// The array.
     Array(Arc<Array>),
-    /// The bytes themselves: what the program's memory held when the copy was submitted.
+    /// The contents of the program's memory at submission.
     Bytes(Arc<Vec<u8>>),
 }
 
@@ -94,17 +95,17 @@ impl Keep {
     }
 }
 
-/// Where the bytes of a side lie.
+/// The memory layout of a side.
 struct Layout {
     base: u64,
-    /// Bytes from there to the first one that is copied.
+    /// Bytes to skip before the first copied byte.
     before: u64,
     /// Bytes from row to row and from slice to slice.
     pitch: [u64; 2],
 }
 
 impl Side {
-    /// Where the bytes lie; `None`: beyond every address.
+    /// The layout; `None` if it exceeds the address space.
     fn layout(&self, extent: [u64; 3], array: Option<&Array>) -> Option<Layout> {
         let [x, y, z] = self.offset;
         let (base, pitch) = match (self.place, array) {
@@ -123,7 +124,7 @@ impl Side {
         Some(Layout { base, before, pitch })
     }
 
-    /// Checks the side and finds what keeps its memory.
+    /// Checks the side and finds what keeps its memory alive.
     fn check(&self, extent: [u64; 3]) -> Result<Keep> {
         let [x, y, z] = self.offset;
         let last = |offset: u64, length: u64| offset.checked_add(length).ok_or(Error::InvalidValue);
@@ -151,7 +152,7 @@ impl Side {
         }
     }
 
-    /// The first byte of a checked side, and the pitches.
+    /// The first byte and the pitches of a checked side.
     fn resolve(&self, extent: [u64; 3], keep: &Keep) -> Result<(u64, [u64; 2])> {
         let array = if let Keep::Array(array) = keep { Some(&**array) } else { None };
         let Layout { base, before, pitch } = self.layout(extent, array).ok_or(Error::InvalidValue)?;
@@ -160,13 +161,13 @@ impl Side {
 }
 
 impl Transfer {
-    /// `size` bytes in a row.
+    /// A copy of `size` contiguous bytes.
     pub fn line(to: Place, from: Place, size: u64) -> Self {
         Transfer { to: Side::at(to), from: Side::at(from), extent: [size, 1, 1] }
     }
 
-    /// Checks both sides and copies in the order of the stream that `stream` gives. `wait`: the call is a
-    /// synchronous one, which returns when the copy is done (a copy within the device need not be).
+    /// Checks both sides and submits the copy to the stream that `stream` returns. With `wait` the call is
+    /// synchronous and returns after the copy, except for a copy within the device.
     ///
     /// # Safety
     /// As for [`Transfer::check`].
@@ -183,16 +184,16 @@ impl Transfer {
         Ok(())
     }
 
-    /// Checks both sides. `None`: there is nothing to copy.
+    /// Checks both sides; `None` if there is nothing to copy.
     ///
     /// # Safety
-    /// Memory that the driver does not know must be accessible when the copy is submitted, and until the call
-    /// that submits it returns.
+    /// Memory unknown to the driver must be accessible when the copy is submitted, and until the submitting
+    /// call returns.
     pub unsafe fn check(&self) -> Result<Option<Copy>> {
         Ok(self.keeps()?.map(|(from, to)| Copy { asked: *self, from, to }))
     }
 
-    /// Checks both sides and finds what keeps the memory that is read and the memory that is written.
+    /// Checks both sides and finds what keeps the source and the destination alive.
     fn keeps(&self) -> Result<Option<(Keep, Keep)>> {
         if self.extent.contains(&0) {
             return Ok(None);
@@ -201,28 +202,28 @@ impl Transfer {
     }
 
     fn submit(&self, (from, to): (Keep, Keep), stream: &Arc<Stream>, policy: Policy) -> Result<()> {
-        // Made in its place: moving a copy takes as long as many a copy does.
+        // Constructed in place: moving a `Copy` takes as long as many small copies.
         stream.submit(Operation::Copy(Copy { asked: *self, from, to }), policy)
     }
 }
 
-/// A copy whose sides have been checked, as an operation of a stream.
+/// A checked copy, as a stream operation.
 #[derive(Clone)]
 pub struct Copy {
-    /// What the program asked for.
+    /// The program's request.
     asked: Transfer,
     from: Keep,
     to: Keep,
 }
 
 impl Copy {
-    /// How many bytes it copies.
+    /// The number of bytes that it copies.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.asked.extent.iter().fold(1, |product: u64, n| product.saturating_mul(*n))
     }
 
-    /// The addresses that it copies from and to.
+    /// The resolved addresses and pitches of both sides.
     fn block(&self) -> Result<Block> {
         let Transfer { to, from, extent } = &self.asked;
         let (to, to_pitch) = to.resolve(*extent, &self.to)?;
@@ -233,14 +234,14 @@ impl Copy {
         Ok(Block { from, to, extent: *extent, from_pitch, to_pitch })
     }
 
-    /// Whether it reads memory of the program that is small enough to be read at once.
+    /// Whether the source is program memory that is small enough to be read at submission.
     fn can_be_staged(&self) -> bool {
         self.from.is_program() && self.bytes() <= STAGED
     }
 
-    /// Whether the call that submits it has to wait for its end. The hardware may return once it has read
-    /// small memory of the program; programs rely on that, and on reading the result in streams that do not
-    /// wait for this one.
+    /// Whether the submitting call must wait for the copy. The hardware's driver may return once it has read
+    /// small program memory. Programs rely on that, and read the result in streams that do not wait for this
+    /// one.
     #[inline]
     pub(crate) fn must_end(&self, wait: bool) -> bool {
         let within_device = self.from.is_device() && self.to.is_device();
@@ -253,7 +254,7 @@ impl Copy {
         if self.can_be_staged()
             && let Ok(block) = self.block()
         {
-            // SAFETY: the side that is read is vouched for by whoever made the copy, until this call returns.
+            // SAFETY: the creator of the copy guarantees the source until this call returns.
             self.from = Keep::Bytes(Arc::new(unsafe { block.gather() }));
         }
     }
@@ -261,8 +262,8 @@ impl Copy {
     #[inline]
     pub(crate) fn run(&self) -> Result<()> {
         let block = self.block()?.joined();
-        // SAFETY: both sides were checked; what keeps their memory is `self`'s. The program's own memory is
-        // vouched for by whoever made the copy until the call that submits it returns, which waits for its
+        // SAFETY: both sides were checked, and `self` keeps their memory alive. The creator of the copy
+        // guarantees the program's own memory until the submitting call returns, which waits for the copy to
         // end (`must_end`).
         unsafe { block.run() };
         Ok(())
@@ -313,7 +314,7 @@ mod tests {
         let (from, to) = ([1u8, 2, 3, 4, 5, 6], [0u8; 6]);
         let at = |bytes: &[u8; 6]| Side { pitch: [3, 0], ..Side::at(Place::Host(bytes.as_ptr() as u64)) };
         let transfer = Transfer { to: at(&to), from: at(&from), extent: [2, 2, 1] };
-        // SAFETY: the arrays live as long as the copies.
+        // SAFETY: the arrays outlive the copies.
         let mut copy = unsafe { transfer.check() }.unwrap().unwrap();
         assert!(copy.must_end(false), "the program reads what is written");
         copy.stage();

@@ -1,4 +1,4 @@
-//! Words in memory that a stream waits for or writes.
+//! Memory words that a stream waits for or writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 
 use super::Allocation;
 
-/// A word in device memory, 32 or 64 bits wide. It keeps its allocation: memory that a stream polls stays
-/// mapped even if the program frees it meanwhile.
+/// A word in device memory, 32 or 64 bits wide. It keeps its allocation alive: memory that a stream polls
+/// stays mapped even if the program frees it.
 #[derive(Clone, Debug)]
 pub struct Word {
     address: u64,
@@ -20,31 +20,31 @@ pub struct Word {
 /// How a word is compared with the value that a stream waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// At least the value, as an unsigned number.
+    /// Greater than or equal to the value, unsigned.
     AtLeast,
-    /// At least the value on the circle of the word's numbers: at most half of them behind it.
+    /// Greater than or equal to the value in cyclic order: the signed difference is not negative.
     AtLeastCyclic,
-    /// Equal.
+    /// Equal to the value.
     Equal,
-    /// Some bit of the value is set in the word.
+    /// Word AND value is not zero.
     AnySet,
-    /// Some bit is set neither in the word nor in the value.
+    /// NOT (word OR value) is not zero.
     AnyClear,
 }
 
-/// What a stream waits for.
+/// A condition that a stream waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// How the word is compared with the value.
     pub comparison: Comparison,
-    /// The value.
+    /// The value to compare with.
     pub value: u64,
-    /// The bits of the word that count.
+    /// The bits of the word that are compared.
     pub mask: u64,
 }
 
 impl Condition {
-    /// Whether it holds for a word of 32 or 64 bits.
+    /// Whether the condition holds for a word of 32 bits, or 64 if `wide`.
     fn holds(&self, word: u64, wide: bool) -> bool {
         let Condition { comparison, value, mask } = *self;
         let mask = if wide { mask } else { mask & u64::from(u32::MAX) };
@@ -60,25 +60,25 @@ impl Condition {
     }
 }
 
-/// One operation of a stream on a word.
+/// A stream operation on a word.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Waits until a condition holds. The end of the process ends the wait.
+    /// Waits until a condition holds. Process exit also ends the wait.
     Wait(Word, Condition),
     /// Writes a value.
     Write(Word, u64),
-    /// Makes remote writes visible: there are none.
+    /// Flushes remote writes; there are none.
     FlushRemoteWrites,
-    /// Orders memory: operations of a stream run one after the other anyway.
+    /// A memory barrier. Operations of a stream run in order anyway.
     Barrier,
 }
 
-/// How long a thread that waits for a word spins before it naps between looks.
+/// How long a waiting thread spins before it naps between polls.
 const SPIN: Duration = Duration::from_micros(50);
 const NAP: Duration = Duration::from_micros(20);
 
 impl Word {
-    /// The word at an address, which must be a multiple of its size and in an allocation.
+    /// The word at an address, which must be aligned to the word's size and lie in an allocation.
     pub fn at(address: u64, wide: bool) -> Result<Self> {
         let size = if wide { 8 } else { 4 };
         if !address.is_multiple_of(size) {
@@ -88,7 +88,7 @@ impl Word {
     }
 
     fn read(&self) -> u64 {
-        // SAFETY: `at` has checked that the word is aligned and lies in the allocation, which this keeps.
+        // SAFETY: `at` checked that the word is aligned and lies in the allocation, which `self` keeps alive.
         unsafe {
             if self.wide {
                 (self.address as *const u64).read_volatile()
@@ -99,7 +99,7 @@ impl Word {
     }
 
     fn write(&self, value: u64) {
-        // What ran before in the stream is visible to whoever sees the word.
+        // Earlier work of the stream must be visible to a reader of the word.
         fence(Ordering::SeqCst);
         // SAFETY: as for `read`.
         unsafe {
@@ -137,13 +137,13 @@ mod tests {
     fn conditions_hold_as_the_manuals_say() {
         use Comparison::{AnyClear, AnySet, AtLeast, AtLeastCyclic, Equal};
         let narrow = u64::from(u32::MAX);
-        // Comparison, value, mask, 64 bits wide, a word for which it holds and one for which it does not.
+        // Comparison, value, mask, whether 64 bits wide, a word that satisfies it and one that does not.
         let rows = [
             (AtLeast, 5, u64::MAX, true, 5, 4),
             (AtLeast, 5, 0xff, true, 0x105, 0x104),
             (AtLeast, 1 << 31, u64::MAX, false, narrow, 0),
             (AtLeastCyclic, 5, u64::MAX, true, 5, 4),
-            // Half the circle: the value may wrap around.
+            // The comparison is cyclic: the value may wrap around.
             (AtLeastCyclic, narrow, u64::MAX, false, 3, narrow - 1),
             (AtLeastCyclic, u64::MAX, u64::MAX, true, 3, u64::MAX - 1),
             (AtLeastCyclic, narrow, u64::MAX, true, narrow, 3),

@@ -1,8 +1,8 @@
-//! Dispatchers: the threads that run streams which nobody synchronises with.
+//! Dispatchers: the threads that run streams which no thread synchronises with.
 //!
-//! The first stream with asynchronous work starts one. A dispatcher naps briefly between looks at the list of
-//! streams with work, and sleeps until it is woken after a while without any: only then does submitting an
-//! operation have to wake a thread.
+//! The first stream with asynchronous work starts one. While work arrives, a dispatcher polls the list of
+//! streams with work and naps between polls. After a while without work it sleeps until it is woken. Only
+//! then must a submission wake a thread.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,18 +13,18 @@ use crate::handle::lock;
 
 use super::Stream;
 
-/// The pause between two looks at the list while work arrives.
+/// The pause between two polls of the list.
 const NAP: Duration = Duration::from_micros(40);
-/// After this long without work, dispatchers sleep until they are woken.
+/// Dispatchers without work for this long sleep until they are woken.
 const IDLE: Duration = Duration::from_millis(3);
-/// How many streams can run at once.
+/// The largest number of streams that run at once.
 const MAX_DISPATCHERS: usize = 256;
 
 pub(super) struct Dispatcher {
     list: Mutex<VecDeque<Weak<Stream>>>,
     listed: AtomicUsize,
     work: Condvar,
-    /// Threads that watch the list, napping or sleeping.
+    /// Threads that watch the list, napping or asleep.
     free: AtomicUsize,
     /// Those of them that only a notification wakes.
     asleep: AtomicUsize,
@@ -51,7 +51,7 @@ impl Dispatcher {
         self.wake();
     }
 
-    /// Makes sure that some thread will look at the list.
+    /// Makes sure that a thread will look at the list.
     fn wake(&'static self) {
         let free = self.free.load(Ordering::SeqCst);
         if free == 0 {
@@ -70,13 +70,13 @@ impl Dispatcher {
         let thread = std::thread::Builder::new().name("anywarp-stream".into()).stack_size(1 << 20);
         let started = host::threads::spawn(thread, || self.run());
         if started.is_err() {
-            // Whoever synchronises runs the work instead; only the overlap is lost.
+            // The thread that synchronises runs the work instead; only the overlap is lost.
             self.free.fetch_sub(1, Ordering::SeqCst);
             self.threads.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
-    /// The loop of a dispatcher thread, which starts out counted as free.
+    /// The main loop of a dispatcher thread, which starts counted as free.
     fn run(&'static self) {
         let mut last = Instant::now();
         loop {
@@ -107,7 +107,7 @@ impl Dispatcher {
         if !stream.take_over() {
             return;
         }
-        // The work may take long: another thread must be there for the other streams.
+        // The work may take long: another thread must be free for the other streams.
         self.free.fetch_sub(1, Ordering::SeqCst);
         if self.listed.load(Ordering::SeqCst) > 0 {
             self.wake();

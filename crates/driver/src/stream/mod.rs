@@ -1,7 +1,7 @@
 //! Streams: queues of work.
 //!
-//! Work in a stream is a value, an [`Operation`]: it runs in the order in which it was submitted. What must
-//! wait for another stream carries the [`Point`] in that stream's order to wait for.
+//! Work in a stream is a value, an [`Operation`]. Operations run in submission order. An operation that
+//! depends on another stream holds the [`Point`] in that stream that it waits for.
 
 mod dispatch;
 mod operation;
@@ -20,10 +20,10 @@ pub use operation::{HostCall, Operation};
 pub use queue::Policy;
 use queue::Queue;
 
-/// The streams with handles.
+/// The streams that have handles.
 pub static STREAMS: Table<Stream> = Table::new(5);
 
-/// A place in a stream's order.
+/// A position in a stream's order.
 #[derive(Clone)]
 pub struct Point {
     pub(crate) stream: Arc<Stream>,
@@ -31,12 +31,12 @@ pub struct Point {
 }
 
 impl Point {
-    /// Whether everything up to here has ended.
+    /// Whether all work up to this point has finished.
     pub fn reached(&self) -> bool {
         self.stream.completed.load(Ordering::Acquire) >= self.sequence
     }
 
-    /// Waits for it, running the stream unless another thread does.
+    /// Waits for it; runs the stream's work unless another thread does.
     pub fn wait(&self) {
         self.stream.drain(self.sequence);
     }
@@ -44,25 +44,25 @@ impl Point {
 
 /// Flags of streams.
 pub mod flag {
-    /// None.
+    /// No flags.
     pub const DEFAULT: u32 = 0;
-    /// The stream does not wait for the legacy stream, nor the legacy stream for it.
+    /// No implicit synchronisation with the legacy stream.
     pub const NON_BLOCKING: u32 = 1;
 }
 
 /// How a stream relates to the legacy default stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It is the legacy stream: its work waits for every blocking stream, and theirs for it.
+    /// The legacy stream: it and every blocking stream wait for each other's work.
     Legacy,
-    /// Its work waits for the legacy stream, and the legacy stream for it.
+    /// The stream and the legacy stream wait for each other's work.
     Blocking,
-    /// The two do not wait for each other.
+    /// The stream and the legacy stream do not wait for each other.
     NonBlocking,
 }
 
 impl Kind {
-    /// The kind that a program's flags ask for.
+    /// The kind that the creation flags ask for.
     pub fn from_flags(flags: u32) -> Result<Self> {
         match flags {
             flag::DEFAULT => Ok(Kind::Blocking),
@@ -74,16 +74,16 @@ impl Kind {
 
 /// A stream.
 pub struct Stream {
-    /// Its handle; 0 for default streams.
+    /// The handle; 0 for default streams.
     pub handle: Handle,
-    /// Its number, unique in the process.
+    /// A number unique in the process.
     pub id: u64,
-    /// Its relation to the legacy stream.
+    /// The relation to the legacy stream.
     pub kind: Kind,
     priority: AtomicI32,
-    /// Its index in its context's list, whose lock guards this.
+    /// Index in the context's list of streams; guarded by that list's lock.
     pub(crate) place: AtomicUsize,
-    /// No handle names it any more: its context forgets it once it is idle.
+    /// The handle is destroyed: the context drops the stream once it is idle.
     retired: AtomicBool,
     context: Weak<Context>,
     context_id: u64,
@@ -92,21 +92,21 @@ pub struct Stream {
     queue: Mutex<Queue>,
     changed: Condvar,
     waiters: AtomicU32,
-    /// The number of the operation submitted last, and of the one that ended last.
+    /// Sequence numbers of the last operation submitted and of the last one finished.
     enqueued: AtomicU64,
     completed: Apart<AtomicU64>,
 }
 
-/// What the streams of a context share from its creation or reset to its end.
+/// State that the streams of a context share from its creation or reset until it is destroyed or reset.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// A kernel has faulted.
     pub faulted: AtomicBool,
-    /// The context has had another stream than the legacy one: the rules between the two apply.
+    /// The context has had a stream besides the legacy one, so the rules between the two apply.
     pub many_streams: AtomicBool,
 }
 
-/// A value on cache lines of its own: the runner writes it while other threads submit.
+/// A value on its own cache lines: the runner writes it while other threads submit.
 #[repr(align(128))]
 struct Apart<T>(T);
 
@@ -118,12 +118,12 @@ impl<T> std::ops::Deref for Apart<T> {
     }
 }
 
-/// The highest priority.
+/// The highest priority; a lower number is a higher priority.
 pub const HIGHEST_PRIORITY: i32 = -5;
-/// The lowest, one below the default of 0.
+/// The lowest priority, one below the default of 0.
 pub const LOWEST_PRIORITY: i32 = 1;
 
-/// The number of every legacy stream; the others count from `NEXT_ID`.
+/// The id of every legacy stream; other ids count up from `NEXT_ID`.
 const LEGACY_ID: u64 = 7;
 static NEXT_ID: AtomicU64 = AtomicU64::new(16);
 
@@ -157,42 +157,42 @@ impl Stream {
         })
     }
 
-    /// Its priority, from [`HIGHEST_PRIORITY`] to [`LOWEST_PRIORITY`].
+    /// The priority, from [`HIGHEST_PRIORITY`] to [`LOWEST_PRIORITY`].
     pub fn priority(&self) -> i32 {
         self.priority.load(Ordering::Relaxed)
     }
 
-    /// Changes the priority, within the bounds.
+    /// Sets the priority, clamped to the valid range.
     pub fn set_priority(&self, priority: i32) {
         self.priority.store(priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY), Ordering::Relaxed);
     }
 
-    /// Its context; an error when that is gone.
+    /// The context; an error if it no longer exists.
     pub fn context(&self) -> Result<Arc<Context>> {
         self.context.upgrade().ok_or(Error::ContextIsDestroyed)
     }
 
-    /// Fails after a fault.
+    /// Fails if a kernel has faulted.
     pub fn check(&self) -> Result<()> {
         self.device.check()
     }
 
-    /// The id of the context it was made in.
+    /// The id of the context that the stream was created in.
     pub fn context_id(&self) -> u64 {
         self.context_id
     }
 
-    /// The end of what has been submitted so far.
+    /// The point after everything submitted so far.
     pub fn point(self: &Arc<Self>) -> Point {
         Point { stream: Arc::clone(self), sequence: self.enqueued.load(Ordering::Acquire) }
     }
 
-    /// Whether nothing waits or runs.
+    /// Whether no work is pending or running.
     pub fn idle(&self) -> bool {
         self.completed.load(Ordering::Acquire) >= self.enqueued.load(Ordering::Acquire)
     }
 
-    /// Notes that no handle names the stream any more. What is in it is still done.
+    /// Notes that the handle is destroyed. Pending work still runs.
     fn retire(self: &Arc<Self>) {
         self.retired.store(true, Ordering::SeqCst);
         self.leave_if_done();
@@ -208,14 +208,14 @@ impl Stream {
     }
 }
 
-/// Destroys a stream's handle. What is in the stream is still done.
+/// Destroys a stream's handle. Pending work still runs.
 pub fn destroy(handle: Handle) -> Option<Arc<Stream>> {
     let stream = STREAMS.remove(handle)?;
     stream.retire();
     Some(stream)
 }
 
-/// A thread's own default streams, by the id of the context.
+/// A thread's per-thread default streams, by context id.
 #[derive(Default)]
 struct PerThread(Vec<(u64, Arc<Stream>)>);
 
@@ -231,7 +231,7 @@ thread_local! {
     static PER_THREAD: RefCell<PerThread> = RefCell::default();
 }
 
-/// The calling thread's own default stream in a context.
+/// The calling thread's per-thread default stream in a context.
 pub fn per_thread(context: &Arc<Context>) -> Result<Arc<Stream>> {
     let id = context.id();
     PER_THREAD
@@ -252,13 +252,12 @@ thread_local! {
     static IN_HOST_FUNCTION: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Whether the calling thread is inside a function that the program put into a stream, where it may not call
-/// the driver.
+/// Whether the calling thread is inside a host function of a stream, where driver calls are not allowed.
 pub fn in_host_function() -> bool {
     IN_HOST_FUNCTION.try_with(std::cell::Cell::get).unwrap_or(false)
 }
 
-/// Runs a function of the program.
+/// Runs a host function of the program.
 fn host_function(f: impl FnOnce()) {
     let before = IN_HOST_FUNCTION.try_with(|c| c.replace(true)).unwrap_or(false);
     f();
