@@ -1,66 +1,66 @@
-//! The one door to compilation and execution.
+//! The interface to compilation and execution.
 //!
-//! A [`Backend`] turns the PTX texts of a module into a [`Program`]; a program runs grids. Everything else (contexts, memory, order of work,
-//! handles) is the driver's. Addresses are real addresses of the process.
+//! A [`Backend`] turns the PTX texts of a module into a [`Program`]; a program runs grids. The driver does
+//! everything else (contexts, memory, stream order, handles). Addresses are real addresses of the process.
 
 use std::sync::Arc;
 
 use crate::device::DeviceInfo;
 
-/// Compiles modules and describes the devices it runs them on.
+/// Compiles modules and describes the devices that run them.
 pub trait Backend: Send + Sync {
-    /// The devices, in the order of their ordinals. Asked once, by `cuInit`; must be quick.
+    /// The devices in ordinal order. Called once, by `cuInit`; it must be fast.
     fn devices(&self) -> Vec<DeviceInfo>;
 
-    /// Parses, checks, links and lowers the texts of one module; every error in them is told here.
+    /// Parses, checks, links and lowers the texts of one module. Reports every error in them.
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError>;
 
-    /// A context is gone: whatever was kept for its id (the heap of device `malloc`) can go.
+    /// A context was destroyed: drops what was kept for its id, such as the heap of device `malloc`.
     fn context_destroyed(&self, context: u64) {
         let _ = context;
     }
 }
 
-/// What is to be loaded.
+/// A request to load a module.
 #[derive(Clone, Debug)]
 pub struct LoadRequest<'a> {
-    /// The PTX texts to link together (one for a plain load).
+    /// The PTX texts to link together; one for a plain load.
     pub inputs: &'a [Input<'a>],
-    /// The device the code is for.
+    /// The target device.
     pub device: &'a DeviceInfo,
-    /// How to compile.
+    /// The compiler options.
     pub options: LoadOptions,
-    /// For the linker: every symbol must be defined by one of the texts. A load alone takes undefined variables.
+    /// For the linker: some text must define every symbol. A plain load allows undefined variables.
     pub complete: bool,
 }
 
-/// One PTX text.
+/// A PTX text.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// What to call it in messages.
+    /// Its name in messages.
     pub name: &'a str,
     /// The text, without a terminating NUL.
     pub text: &'a [u8],
 }
 
-/// The compiler options a caller can give.
+/// The compiler options that a caller can set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// 0 to 4; higher is more.
+    /// 0 to 4; higher means more optimisation.
     pub optimization_level: u32,
-    /// Registers a thread may use; 0: no limit.
+    /// Maximum registers per thread; 0: no limit.
     pub max_registers: u32,
-    /// A bound for the block size; 0: the kernel's own.
+    /// Maximum threads per block; 0: the kernel's own bound.
     pub max_threads: u32,
-    /// Debug information was asked for.
+    /// Whether to generate debug information.
     pub debug: bool,
-    /// Line information was asked for.
+    /// Whether to generate line information.
     pub line_info: bool,
-    /// Whether the log is to be verbose.
+    /// Whether the log is verbose.
     pub verbose: bool,
-    /// The capability that code is linked for (90 for 9.0); `None`: the device's.
+    /// The compute capability that the linker targets (90 for 9.0); `None`: the device's.
     pub target: Option<u32>,
-    /// Addresses of variables that the code declares and does not define.
+    /// Addresses of variables that the code declares but does not define.
     pub symbols: Vec<(String, u64)>,
 }
 
@@ -79,158 +79,161 @@ impl Default for LoadOptions {
     }
 }
 
-/// A module that loaded.
+/// A loaded module.
 pub struct Loaded {
-    /// Its code.
+    /// The code.
     pub program: Arc<dyn Program>,
-    /// Informational messages, lines ended by newlines (may be empty).
+    /// The info log: lines that end in newlines; may be empty.
     pub info: String,
 }
 
-/// Why a module does not load.
+/// Why a module failed to load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
-    /// The class, which decides the status.
+    /// The class, which determines the status.
     pub kind: LoadErrorKind,
-    /// The messages, lines ended by newlines: file, line, what was wrong, what would be right.
+    /// The error log, lines that end in newlines: file, line, what is wrong, what would be right.
     pub log: String,
-    /// The same for a person at a terminal, with the lines of the text; may be empty.
+    /// The same messages for a terminal, with source lines; may be empty.
     pub rendered: String,
 }
 
 /// Classes of load errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadErrorKind {
-    /// The text is not right PTX (`CUDA_ERROR_INVALID_PTX`).
+    /// Invalid PTX (`CUDA_ERROR_INVALID_PTX`).
     InvalidPtx,
-    /// `.version` is newer than what is known (`CUDA_ERROR_UNSUPPORTED_PTX_VERSION`).
+    /// `.version` is newer than the supported versions (`CUDA_ERROR_UNSUPPORTED_PTX_VERSION`).
     UnsupportedVersion,
-    /// A symbol is used that no text defines (`CUDA_ERROR_INVALID_SOURCE` from the linker, `CUDA_ERROR_INVALID_PTX` from a load).
+    /// A symbol is used but not defined (`CUDA_ERROR_INVALID_SOURCE` from the linker,
+    /// `CUDA_ERROR_INVALID_PTX` from a load).
     Undefined,
-    /// Two texts define one symbol (`CUDA_ERROR_INVALID_SOURCE`).
+    /// Two texts define the same symbol (`CUDA_ERROR_INVALID_SOURCE`).
     Duplicate,
-    /// The text is right but uses what this driver does not do yet; the log names it (`CUDA_ERROR_INVALID_PTX`).
+    /// Valid PTX that this driver does not support; the log names it (`CUDA_ERROR_INVALID_PTX`).
     Unsupported,
-    /// The bytes are no PTX text at all (`CUDA_ERROR_INVALID_IMAGE`).
+    /// The bytes are not PTX text (`CUDA_ERROR_INVALID_IMAGE`).
     InvalidImage,
-    /// No compiler is at hand (`CUDA_ERROR_JIT_COMPILER_NOT_FOUND`).
+    /// There is no compiler (`CUDA_ERROR_JIT_COMPILER_NOT_FOUND`).
     NoCompiler,
-    /// Not enough memory.
+    /// Out of memory.
     OutOfMemory,
 }
 
-/// A module's code, before it is placed in a context.
+/// A module's code, before it is loaded into a context.
 pub trait Program: Send + Sync {
     /// The kernels, in the order of the text.
     fn kernels(&self) -> &[KernelInfo];
 
-    /// What the code of a kernel takes, by its place among [`Program::kernels`].
+    /// The resources that a kernel uses, by its index in [`Program::kernels`].
     fn usage(&self, kernel: usize) -> Usage {
         let _ = kernel;
         Usage::default()
     }
 
-    /// Bytes of local memory that a thread of a kernel needs, with those of the functions that it may call, recursion apart.
+    /// Bytes of local memory per thread for a kernel and the functions it may call, not counting recursion.
     fn local_bytes(&self, kernel: usize) -> u64 {
         let _ = kernel;
         0
     }
 
-    /// The variables in global and constant memory that have a name for the host.
+    /// The variables in global and constant memory that the host can look up by name.
     fn globals(&self) -> &[GlobalInfo];
 
-    /// The texture and surface references, each a variable of 8 bytes that holds the handle of what it is bound to.
+    /// The texture and surface references. Each is a variable of 8 bytes that holds the handle of its
+    /// binding.
     fn references(&self) -> &[ReferenceInfo] {
         &[]
     }
 
-    /// The size and alignment of the memory that holds all variables; size 0: none.
+    /// Size and alignment of the image: the memory that holds all variables. Size 0: there are none.
     fn image(&self) -> ImageLayout;
 
-    /// The first contents of that memory when it lies at `base`, as pieces and their offsets: initialisers, with the addresses of variables
-    /// (and functions) relocated. Everything else begins as zero.
+    /// The initial contents of the image at address `base`: offsets and initialisers, in which addresses of
+    /// variables and functions are relocated. All other bytes are zero.
     fn initial_image(&self, base: u64) -> Vec<(u64, Vec<u8>)>;
 
-    /// Runs a whole grid and returns when its last thread has ended. Called from the threads that execute streams, from several at once for
-    /// several streams.
+    /// Runs a whole grid and returns after its last thread. Threads that run streams call this, concurrently
+    /// for different streams.
     fn launch(&self, launch: &Launch<'_>) -> Result<(), Fault>;
 
-    /// How many blocks of `block_size` threads with `dynamic_shared` bytes one multiprocessor can hold at once as far as the backend limits
-    /// it; the driver applies the device's limits of threads, blocks and shared memory itself.
+    /// The number of blocks of `block_size` threads with `dynamic_shared` bytes that one multiprocessor can
+    /// hold at once, as far as the backend limits it. The driver applies the device's limits of threads,
+    /// blocks and shared memory.
     fn max_blocks_per_multiprocessor(&self, kernel: usize, block_size: u32, dynamic_shared: u64) -> u32 {
         let _ = (kernel, block_size, dynamic_shared);
         u32::MAX
     }
 
-    /// Compiles a kernel now rather than at its first launch.
+    /// Compiles a kernel now instead of at its first launch.
     fn prepare(&self, kernel: usize) {
         let _ = kernel;
     }
 
-    /// Compiles a kernel for launches of this shape, so that the launch finds its code made. Called by a thread of its own while the launch
-    /// waits behind others.
+    /// Compiles a kernel for launches of this shape, so that the launch finds its code ready. Called on a
+    /// separate thread while the launch waits in its stream.
     fn prepare_launch(&self, kernel: usize, grid: [u32; 3], block: [u32; 3], clusters: bool) {
         let _ = (kernel, grid, block, clusters);
     }
 }
 
-/// What is known of a kernel.
+/// The description of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelInfo {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its parameters, in order.
+    /// The parameters, in order.
     pub params: Vec<ParamInfo>,
-    /// Bytes of the parameter buffer up to the end of the last parameter (no padding after it).
+    /// Size of the parameter buffer up to the end of the last parameter, without padding after it.
     pub param_size: u32,
-    /// Bytes of statically sized shared memory of a block.
+    /// Bytes of static shared memory per block.
     pub static_shared: u32,
-    /// The product of `.maxntid`; 0: not given.
+    /// The product of `.maxntid`; 0 if absent.
     pub max_threads: u32,
-    /// `.reqntid`: the one shape a block may have.
+    /// `.reqntid`: the required block shape.
     pub required_block: Option<[u32; 3]>,
-    /// `.reqnctapercluster`: the one shape a cluster may have.
+    /// `.reqnctapercluster`: the required cluster shape.
     pub required_cluster: Option<[u32; 3]>,
-    /// `.maxclusterrank`: the most blocks a cluster may have; 0: not given.
+    /// `.maxclusterrank`: maximum blocks per cluster; 0 if absent.
     pub max_cluster: u32,
-    /// `.explicitcluster`: a launch must say what its clusters are.
+    /// `.explicitcluster`: a launch must give a cluster size.
     pub explicit_cluster: bool,
-    /// `.blocksareclusters`: a launch counts clusters where others count blocks.
+    /// `.blocksareclusters`: the grid size of a launch counts clusters instead of blocks.
     pub blocks_are_clusters: bool,
-    /// The `.target` of its text as a number: 52 for sm_52.
+    /// The `.target` of its text as a number, such as 52 for sm_52.
     pub target: u32,
 }
 
-/// What a kernel's code takes, which may not be known before somebody asks.
+/// The resources that a kernel uses. Some are only computed when asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Bytes of local memory of a thread.
+    /// Bytes of local memory per thread.
     pub local_bytes: u32,
-    /// Bytes of constant memory the user declared that the kernel reads.
+    /// Bytes of user-declared constant memory that the kernel reads.
     pub const_bytes: u32,
-    /// Registers of a thread, as an assembler would report them (an estimate).
+    /// Registers per thread as an assembler would report them; an estimate.
     pub registers: u32,
 }
 
 /// A kernel parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParamInfo {
-    /// Where it lies in the parameter buffer.
+    /// Offset in the parameter buffer.
     pub offset: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u32,
 }
 
 /// A variable of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobalInfo {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it lies in the module's image.
+    /// Offset in the module's image.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// In constant memory.
+    /// Whether it is in constant memory.
     pub constant: bool,
     /// `.attribute(.managed)`.
     pub managed: bool,
@@ -239,76 +242,76 @@ pub struct GlobalInfo {
 /// A texture or surface reference of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferenceInfo {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where its variable lies in the module's image.
+    /// Offset of its variable in the module's image.
     pub offset: u64,
-    /// Of a surface rather than a texture.
+    /// Whether it is a surface reference rather than a texture reference.
     pub surface: bool,
 }
 
-/// The memory that holds a module's variables.
+/// Layout of the memory that holds a module's variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImageLayout {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// A power of two.
+    /// Alignment, a power of two.
     pub align: u64,
 }
 
-/// One launch.
+/// A kernel launch.
 #[derive(Clone, Debug)]
 pub struct Launch<'a> {
     /// The kernel, as an index into [`Program::kernels`].
     pub kernel: usize,
     /// Blocks in x, y and z, none of them 0.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z, none of them 0.
+    /// Threads per block in x, y and z, none of them 0.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     pub dynamic_shared: u32,
     /// The parameter buffer, of [`KernelInfo::param_size`] bytes.
     pub params: &'a [u8],
-    /// Where the module's image lies.
+    /// The address of the module's image.
     pub image_base: u64,
     /// The context's limits.
     pub limits: Limits,
-    /// Blocks of a cluster in x, y and z, where there are clusters.
+    /// Blocks per cluster in x, y and z, if the launch has clusters.
     pub cluster: Option<[u32; 3]>,
-    /// All blocks must be resident at once.
+    /// Whether all blocks must be resident at once.
     pub cooperative: bool,
-    /// The context's id, unique in the process: whose heap `malloc` takes from.
+    /// The context's id, unique in the process; device `malloc` allocates from this context's heap.
     pub context: u64,
     /// The device's ordinal.
     pub device: u32,
 }
 
-/// Limits of a context, in bytes.
+/// Context limits, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Stack of a thread.
+    /// Stack size per thread.
     pub stack: u64,
-    /// Heap of device `malloc`.
+    /// Heap size of device `malloc`.
     pub heap: u64,
-    /// Buffer of device `printf`.
+    /// Buffer size of device `printf`.
     pub printf: u64,
 }
 
-/// A kernel that went wrong.
+/// A kernel fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What happened.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// Kernel, place, thread, address: whatever is known.
+    /// Kernel, source location, thread, address, as far as they are known.
     pub message: String,
 }
 
-/// What can happen to a kernel.
+/// Kinds of kernel faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// A load or store outside every allocation (a stack that ran over, too: so the hardware tells it).
+    /// An access outside every allocation, or a stack overflow that the hardware reports in this way.
     IllegalAddress,
-    /// An address that is not a multiple of the access's size.
+    /// An address that is not aligned to the access size.
     MisalignedAddress,
     /// An instruction that cannot be executed.
     IllegalInstruction,
@@ -316,10 +319,10 @@ pub enum FaultKind {
     Assert,
     /// `trap`.
     Trap,
-    /// The watchdog ended it.
+    /// The watchdog stopped the kernel.
     Timeout,
-    /// A call stack that ran over, where the hardware tells it as such.
+    /// A stack overflow that the hardware reports as such.
     StackOverflow,
-    /// More threads, registers or memory than there are.
+    /// More threads, registers or memory than available.
     OutOfResources,
 }

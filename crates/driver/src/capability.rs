@@ -1,28 +1,28 @@
-//! What a multiprocessor holds, by compute capability.
+//! Multiprocessor limits by compute capability.
 //!
-//! Sources: the tables of technical specifications and of arithmetic throughput by compute capability in NVIDIA's programming guide; an H200
-//! answers the row of 9.0 (`tests/probe/h200-580.txt`).
+//! Source: the tables of technical specifications and arithmetic throughput in NVIDIA's programming guide. An
+//! H200 reports the values of the row for 9.0 (`tests/probe/h200-580.txt`).
 
 use crate::device::attribute;
 
 const KIB: i32 = 1024;
 
-/// The limits of the devices of a capability.
+/// The limits for a range of capabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Row {
-    /// The first capability that the row is for; it holds until the next row's.
+    /// The first capability that the row applies to; it ends where the next row begins.
     from: (u32, u32),
-    /// Threads that a multiprocessor holds.
+    /// Maximum resident threads per multiprocessor.
     threads: i32,
-    /// Blocks that a multiprocessor holds.
+    /// Maximum resident blocks per multiprocessor.
     blocks: i32,
-    /// KiB of shared memory of a multiprocessor.
+    /// Shared memory per multiprocessor in KiB.
     shared: i32,
-    /// KiB of shared memory that a block has when it asks for them.
+    /// Maximum opt-in shared memory per block in KiB.
     shared_of_block: i32,
-    /// Registers of a block.
+    /// Maximum registers per block.
     registers: i32,
-    /// How many times as fast single precision is as double precision.
+    /// Ratio of single- to double-precision throughput.
     ratio: i32,
 }
 
@@ -49,7 +49,7 @@ const TABLE: &[Row] = &[
     Row { from: (12, 0), threads: 1536, blocks: 24, shared: 100, shared_of_block: 99,  registers: 65536, ratio: 32 },
 ];
 
-/// An attribute that follows from a device's capability; none where `number` is not one of those.
+/// The value of an attribute that follows from the capability; `None` if `number` is no such attribute.
 pub(crate) fn attribute(capability: (u32, u32), number: i32) -> Option<i32> {
     let newest = TABLE.iter().rev().find(|row| row.from <= capability);
     let row = newest.or(TABLE.first())?;

@@ -1,4 +1,4 @@
-//! Clusters of blocks: what a launch's are, as its attributes and its kernel say.
+//! Thread block clusters: their size, from a launch's attributes and its kernel.
 
 use crate::device::attribute;
 use crate::error::{Error, Result};
@@ -6,29 +6,30 @@ use crate::launch::Config;
 use crate::module::Function;
 use crate::occupancy;
 
-/// Blocks of a cluster that every device takes; more only where the function allows what is not portable.
+/// The portable cluster size: every device supports it; larger clusters need the function's permission.
 const PORTABLE: u32 = 8;
-/// Blocks of the largest cluster.
+/// The largest cluster size in blocks.
 const LARGEST: u32 = 16;
 
-/// A number of blocks in each direction.
+/// A number of blocks in each dimension.
 pub type Size = [u32; 3];
 
-/// Blocks in all.
+/// The total number of blocks.
 fn blocks(size: Size) -> u64 {
     size.iter().fold(1, |n, &d| n.saturating_mul(u64::from(d)))
 }
 
-/// The most blocks that a cluster of a function may have on its device.
+/// The maximum cluster size in blocks for a function on its device.
 fn most(function: &Function) -> u32 {
     if function.allows_large_clusters() { LARGEST } else { PORTABLE }
 }
 
-/// The clusters of a launch: of the size that it asks for or its kernel requires, none where neither says.
+/// The cluster size of a launch: the requested or the required one; `None` if neither is given.
 ///
 /// # Errors
-/// [`Error::InvalidClusterSize`]: the kernel requires another size, or some; the size is larger than it may be, or does not divide the grid;
-/// or the preferred size is none of several such clusters. [`Error::NotSupported`]: the device has no clusters.
+/// [`Error::InvalidClusterSize`]: the kernel requires another size, or one must be given; the size exceeds
+/// the maximum or does not divide the grid; or the preferred size is not a multiple of the size.
+/// [`Error::NotSupported`]: the device has no clusters.
 pub fn of_launch(function: &Function, config: &Config) -> Result<Option<Size>> {
     let asked = config.cluster.filter(|size| *size != [0; 3]);
     if let Some(preferred) = config.preferred_cluster {
@@ -67,10 +68,10 @@ pub fn of_launch(function: &Function, config: &Config) -> Result<Option<Size>> {
     Ok(Some(size))
 }
 
-/// The grid of a launch in blocks, also where its kernel counts clusters instead.
+/// The grid size of a launch in blocks, even if its kernel counts clusters.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: there are more blocks than a grid can have.
+/// [`Error::InvalidValue`]: the grid exceeds the maximum size.
 pub fn blocks_of_grid(function: &Function, config: &Config) -> Result<Size> {
     let (true, Some(size)) = (function.info().blocks_are_clusters, config.cluster) else {
         return Ok(config.grid);
@@ -78,7 +79,7 @@ pub fn blocks_of_grid(function: &Function, config: &Config) -> Result<Size> {
     let mut grid = config.grid;
     for ((blocks, side), axis) in grid.iter_mut().zip(size).zip(5..) {
         let product = u64::from(*blocks) * u64::from(side);
-        // Attributes 5, 6, 7 bound the grid.
+        // Attributes 5, 6 and 7 limit the grid.
         *blocks = u32::try_from(product)
             .ok()
             .filter(|_| product <= function.device().known(axis))
@@ -87,7 +88,7 @@ pub fn blocks_of_grid(function: &Function, config: &Config) -> Result<Size> {
     Ok(grid)
 }
 
-/// The shape of a launch that occupancy is asked for: its clusters.
+/// The cluster size of a launch in an occupancy query.
 fn shape(function: &Function, config: &Config) -> Result<Option<Size>> {
     if config.grid.contains(&0) || config.block.contains(&0) {
         return Err(Error::InvalidValue);
@@ -95,26 +96,26 @@ fn shape(function: &Function, config: &Config) -> Result<Option<Size>> {
     of_launch(function, config)
 }
 
-/// Threads of a launch's blocks.
+/// Threads per block of a launch.
 fn threads(config: &Config) -> u32 {
     config.block.iter().fold(1u32, |n, &side| n.saturating_mul(side))
 }
 
-/// The most blocks that clusters of a launch like this could have; 0 where it has no room for a block.
+/// The maximum cluster size in blocks for such a launch; 0 if not even one block fits.
 ///
 /// # Errors
-/// The launch could not be made as it is.
+/// The launch is invalid.
 pub fn max_potential_size(function: &Function, config: &Config) -> Result<u32> {
     shape(function, config)?;
     let each = occupancy::max_active_blocks(function, threads(config), u64::from(config.dynamic_shared));
     Ok(if each == 0 { 0 } else { most(function) })
 }
 
-/// How many clusters of a launch the device holds at once: a worker holds one, or as many as fill it. 0 for a launch without clusters, as on
-/// the hardware.
+/// The number of a launch's clusters that the device holds at once: one worker holds one, or as many as fill
+/// it. 0 for a launch without clusters, as on the hardware.
 ///
 /// # Errors
-/// The launch could not be made as it is.
+/// The launch is invalid.
 pub fn max_active(function: &Function, config: &Config) -> Result<u32> {
     let Some(size) = shape(function, config)? else { return Ok(0) };
     let each = occupancy::max_active_blocks(function, threads(config), u64::from(config.dynamic_shared));

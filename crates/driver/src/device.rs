@@ -1,4 +1,4 @@
-//! Devices: what they are and what they say of themselves.
+//! Devices and their attributes.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,29 +8,29 @@ use crate::context::Primary;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 
-/// What a backend says of a device.
+/// A backend's description of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Bytes of memory.
+    /// Total memory in bytes.
     pub total_memory: u64,
-    /// Multiprocessors (worker threads of the CPU).
+    /// Multiprocessors (CPU worker threads).
     pub multiprocessors: u32,
     /// Major and minor compute capability.
     pub compute_capability: (u32, u32),
-    /// A number that stays the same from run to run.
+    /// A UUID that stays the same from run to run.
     pub uuid: [u8; 16],
     /// PCI domain, bus and device.
     pub pci: (u32, u32, u32),
-    /// Clock in kHz.
+    /// Clock rate in kHz.
     pub clock_khz: u32,
-    /// Attributes that differ from the table's, by the number of the attribute.
+    /// Attributes that differ from the table, by number.
     pub attributes: Vec<(i32, i32)>,
 }
 
 impl DeviceInfo {
-    /// An attribute by its number.
+    /// The value of an attribute.
     pub fn attribute(&self, number: i32) -> Result<i32> {
         if let Some(&(_, value)) = self.attributes.iter().find(|a| a.0 == number) {
             return Ok(value);
@@ -51,19 +51,19 @@ impl DeviceInfo {
     }
 }
 
-/// The attribute numbers that the driver itself reads.
+/// Attribute numbers that the driver itself uses.
 pub mod attribute {
-    /// Threads of a block.
+    /// Maximum threads per block.
     pub const MAX_THREADS_PER_BLOCK: i32 = 1;
-    /// The x, y and z dimensions of a block.
+    /// Maximum block dimensions in x, y and z.
     pub const MAX_BLOCK_DIM: [i32; 3] = [2, 3, 4];
-    /// The x, y and z dimensions of a grid.
+    /// Maximum grid dimensions in x, y and z.
     pub const MAX_GRID_DIM: [i32; 3] = [5, 6, 7];
-    /// Static and dynamic shared memory of a block, without asking for more.
+    /// Maximum shared memory per block without opt-in.
     pub const MAX_SHARED_MEMORY_PER_BLOCK: i32 = 8;
-    /// Registers of a block.
+    /// Maximum registers per block.
     pub const MAX_REGISTERS_PER_BLOCK: i32 = 12;
-    /// Clock in kHz.
+    /// Clock rate in kHz.
     pub const CLOCK_RATE: i32 = 13;
     /// Multiprocessors.
     pub const MULTIPROCESSOR_COUNT: i32 = 16;
@@ -71,7 +71,7 @@ pub mod attribute {
     pub const PCI_BUS_ID: i32 = 33;
     /// PCI device.
     pub const PCI_DEVICE_ID: i32 = 34;
-    /// Threads that a multiprocessor holds.
+    /// Maximum resident threads per multiprocessor.
     pub const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 39;
     /// PCI domain.
     pub const PCI_DOMAIN_ID: i32 = 50;
@@ -79,29 +79,29 @@ pub mod attribute {
     pub const COMPUTE_CAPABILITY_MAJOR: i32 = 75;
     /// Compute capability, minor.
     pub const COMPUTE_CAPABILITY_MINOR: i32 = 76;
-    /// Shared memory of a multiprocessor.
+    /// Shared memory per multiprocessor.
     pub const MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: i32 = 81;
-    /// How many times as fast single precision is as double precision.
+    /// Ratio of single- to double-precision throughput.
     pub const SINGLE_TO_DOUBLE_RATIO: i32 = 87;
-    /// Shared memory of a block when asked for.
+    /// Maximum shared memory per block with opt-in.
     pub const MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: i32 = 97;
-    /// Blocks that a multiprocessor holds.
+    /// Maximum resident blocks per multiprocessor.
     pub const MAX_BLOCKS_PER_MULTIPROCESSOR: i32 = 106;
-    /// Shared memory of a block that the system takes.
+    /// Shared memory per block that the system reserves.
     pub const RESERVED_SHARED_MEMORY_PER_BLOCK: i32 = 111;
-    /// Clusters of blocks.
+    /// Support for thread block clusters.
     pub const CLUSTER_LAUNCH: i32 = 120;
-    /// Memory of several devices behind one address.
+    /// Support for multicast objects.
     pub const MULTICAST_SUPPORTED: i32 = 132;
-    /// Domains that fences of launches order apart.
+    /// Number of memory synchronisation domains.
     pub const MEM_SYNC_DOMAIN_COUNT: i32 = 126;
-    /// Whether kernels copy through tensor maps.
+    /// Support for tensor maps.
     pub const TENSOR_MAPS: i32 = 127;
 }
 
-/// Attributes of a device by number, from 1 without a gap; those that follow from its capability
-/// ([`capability`]), here as of 8.6, and what the backend says come before. Where the hardware has what this
-/// driver does not do (textures apart, which keep their documented limits), the answer is the truth: no.
+/// Default attributes of a device, from number 1 on without gaps. Values from the backend and from the
+/// compute capability ([`capability`]; the table holds those of 8.6) take precedence. Features of the
+/// hardware that this driver lacks are reported as unsupported; textures keep their documented limits.
 #[rustfmt::skip]
 const ATTRIBUTES: &[(i32, i32)] = &[
     (1, 1024), // max threads per block
@@ -255,15 +255,15 @@ const ATTRIBUTES: &[(i32, i32)] = &[
 
 /// A device.
 pub struct Device {
-    /// Its ordinal, which is its C handle, too.
+    /// The ordinal, which is also the C handle.
     pub ordinal: u32,
-    /// What the backend says of it.
+    /// The backend's description.
     pub info: DeviceInfo,
     /// The attributes by number, from 0: launches read several.
     attributes: Vec<Option<i32>>,
     pub(crate) primary: Mutex<Primary>,
     pub(crate) pool: Mutex<Option<Handle>>,
-    /// The status of a fault from which the device has not been reset, or 0.
+    /// The status of a fault that has not been reset yet, or 0.
     fault: AtomicU32,
 }
 
@@ -280,18 +280,18 @@ impl Device {
         })
     }
 
-    /// An attribute by its number.
+    /// The value of an attribute.
     pub fn attribute(&self, number: i32) -> Result<i32> {
         let known = usize::try_from(number).ok().and_then(|number| self.attributes.get(number));
         known.copied().flatten().ok_or(Error::InvalidValue)
     }
 
-    /// An attribute that the table has.
+    /// The value of an attribute that is known to exist.
     pub(crate) fn known(&self, number: i32) -> u64 {
         self.attribute(number).unwrap_or(0).max(0) as u64
     }
 
-    /// Fails while a kernel's fault has not been cleared by a reset.
+    /// Fails after a kernel fault until the device is reset.
     pub(crate) fn check(&self) -> Result<()> {
         match self.fault.load(Ordering::Acquire) {
             0 => Ok(()),
@@ -314,19 +314,19 @@ impl Device {
     }
 }
 
-/// Attributes of a pair of devices by number.
+/// Attribute numbers of pairs of devices.
 pub mod peer {
-    /// The rank of the connection.
+    /// The performance rank of the link.
     pub const PERFORMANCE_RANK: u32 = 0;
     /// Whether kernels can access the other device's memory.
     pub const ACCESS_SUPPORTED: u32 = 1;
-    /// Whether atomic operations on it work.
+    /// Whether atomic operations on the other device's memory are supported.
     pub const NATIVE_ATOMIC_SUPPORTED: u32 = 2;
-    /// Whether its arrays can be accessed.
+    /// Whether the other device's arrays can be accessed.
     pub const ARRAY_ACCESS_SUPPORTED: u32 = 3;
 }
 
-/// What devices can do with each other's memory, which is all the process's.
+/// An attribute of a pair of devices. It is the same for every pair, since all memory is the process's.
 pub fn peer_attribute(number: u32) -> Result<i32> {
     match number {
         peer::ACCESS_SUPPORTED | peer::NATIVE_ATOMIC_SUPPORTED => Ok(1),
@@ -335,13 +335,13 @@ pub fn peer_attribute(number: u32) -> Result<i32> {
     }
 }
 
-/// The most elements of so many bytes that a one-dimensional texture of linear memory can have: 2^28 of 16
-/// bytes, 2^30 at most.
+/// The maximum width of a one-dimensional linear texture with elements of `bytes` bytes: 2^28 for 16 bytes,
+/// at most 2^30.
 pub fn texture_1d_linear_max_width(bytes: u64) -> Result<u64> {
     (1u64 << 32).checked_div(bytes).map(|width| width.min(1 << 30)).ok_or(Error::InvalidValue)
 }
 
-/// Reads a PCI address, `[domain:]bus:device[.function]` in hexadecimal: domain, bus, device.
+/// Parses a PCI address, `[domain:]bus:device[.function]` in hexadecimal, to domain, bus and device.
 pub fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
     let parts: Vec<&str> = text.split(':').collect();
     let (domain, bus, device) = match parts.as_slice() {
@@ -354,7 +354,7 @@ pub fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
     Some((hex(domain)?, hex(bus)?, hex(device)?))
 }
 
-/// So many devices like `base`. The process may see only some of them ([`crate::visible`]).
+/// `count` devices like `base`. The process may see only some of them ([`crate::visible`]).
 pub fn virtual_devices(base: &DeviceInfo, count: u32) -> Vec<DeviceInfo> {
     (0..count)
         .map(|i| {

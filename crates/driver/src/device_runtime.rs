@@ -1,11 +1,11 @@
-//! The part of CUDA's device runtime that is ours: what kernels of cooperative groups call.
+//! This driver's part of CUDA's device runtime: the functions that kernels of cooperative groups call.
 //!
-//! NVIDIA's (`libcudadevrt.a`) is machine code. Where a program gives it to the linker, this text is linked instead.
+//! NVIDIA's runtime (`libcudadevrt.a`) is machine code. When a program links it, this text is linked instead.
 
 /// The text's name in messages.
 pub const NAME: &str = "device runtime";
 
-/// The functions that [`TEXT`] has, as `cuda_device_runtime_api.h` declares them.
+/// The functions in [`TEXT`], as `cuda_device_runtime_api.h` declares them.
 pub const FUNCTIONS: [&str; 5] = [
     "cudaCGGetIntrinsicHandle",
     "cudaCGSynchronize",
@@ -14,5 +14,5 @@ pub const FUNCTIONS: [&str; 5] = [
     "cudaCGGetRank",
 ];
 
-/// PTX.
+/// The PTX text.
 pub const TEXT: &str = include_str!("device_runtime.ptx");

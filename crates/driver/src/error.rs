@@ -1,17 +1,17 @@
-//! The statuses that a call can end with.
+//! Statuses that a call can return.
 
 use crate::backend::{Fault, FaultKind, LoadErrorKind};
 
 macro_rules! errors {
     ($(($code:literal, $name:ident, $c:literal, $text:literal),)*) => {
-        /// Why a call failed. The numbers and texts are the CUDA driver's, as it tells them itself.
+        /// Why a call failed. Numbers and texts are those that the CUDA driver itself reports.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u32)]
         pub enum Error {
             $(#[doc = $text] $name = $code,)*
         }
 
-        /// Every error: the number, the C name without `CUDA_ERROR_`, the text.
+        /// Every error: number, C name without `CUDA_ERROR_`, text.
         pub const ERRORS: &[(Error, &str, &str)] = &[$((Error::$name, $c, $text),)*];
     };
 }
@@ -119,7 +119,7 @@ errors! {
     (999, Unknown, "UNKNOWN", "unknown error"),
 }
 
-/// What most functions give.
+/// The result type of most functions.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 impl Error {
@@ -128,7 +128,7 @@ impl Error {
         self as u32
     }
 
-    /// The error of a number.
+    /// The error with a number.
     pub fn from_code(code: u32) -> Option<Error> {
         ERRORS.iter().find(|e| e.0.code() == code).map(|e| e.0)
     }

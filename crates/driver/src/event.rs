@@ -1,4 +1,4 @@
-//! Events: a place in a stream's order, with its time.
+//! Events: points in a stream's order, with timestamps.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -10,39 +10,39 @@ use crate::handle::{Handle, Table, lock};
 use crate::shared::{Marks, Name};
 use crate::stream::{Operation, Point, Policy, Stream};
 
-/// The events with handles.
+/// The events that have handles.
 static EVENTS: Table<Event> = Table::new(6);
 
-/// The flags of an event.
+/// Event flags.
 pub mod flag {
-    /// Waiting threads sleep rather than spin.
+    /// Waiting threads sleep instead of spinning.
     pub const BLOCKING_SYNC: u32 = 1;
-    /// No times are kept.
+    /// No timestamps.
     pub const DISABLE_TIMING: u32 = 2;
-    /// For other processes; only without timing.
+    /// The event can be shared with other processes; requires [`DISABLE_TIMING`].
     pub const INTERPROCESS: u32 = 4;
 }
 
-/// The record made last.
+/// The last record.
 struct Recorded {
     point: Point,
     time: Time,
 }
 
-/// When a record was reached, of a timed event: nanoseconds since the process's first event, plus 1; 0: not
-/// yet.
+/// When a record of a timed event was reached: nanoseconds since the process's first event, plus 1; 0: not
+/// reached yet.
 type Time = Option<Arc<AtomicU64>>;
 
 /// An event.
 pub struct Event {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
     /// The id of its context.
     pub context_id: u64,
     context: Weak<Context>,
     flags: u32,
     recorded: Mutex<Option<Recorded>>,
-    /// What other processes see of it.
+    /// The state shared with other processes.
     marks: Option<Arc<Marks>>,
 }
 
@@ -51,7 +51,7 @@ fn now() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
 }
 
-/// Makes an event.
+/// Creates an event.
 pub fn create(context: &Context, flags: u32) -> Result<Handle> {
     if flags & !7 != 0 || (flags & flag::INTERPROCESS != 0 && flags & flag::DISABLE_TIMING == 0) {
         return Err(Error::InvalidValue);
@@ -66,7 +66,7 @@ fn make(context: &Context, flags: u32, marks: Option<Marks>) -> Result<Handle> {
         Arc::new(Event { handle, context_id, context: weak, flags, recorded: Mutex::new(None), marks })
     });
     let (handle, event) = made.ok_or(Error::OutOfMemory)?;
-    // A context that ends in another thread may have missed this event when it destroyed its own.
+    // Another thread may have destroyed the context and missed this event.
     if !event.is_alive() {
         EVENTS.remove(handle);
         return Err(Error::ContextIsDestroyed);
@@ -74,12 +74,12 @@ fn make(context: &Context, flags: u32, marks: Option<Marks>) -> Result<Handle> {
     Ok(handle)
 }
 
-/// Opens an event that another process named.
+/// Opens another process's event by name.
 pub fn open(context: &Context, name: &Name) -> Result<Handle> {
     make(context, flag::INTERPROCESS | flag::DISABLE_TIMING, Some(Marks::open(name)?))
 }
 
-/// Why there is no event of a handle.
+/// The error for a handle without an event.
 fn missing(handle: Handle) -> Error {
     if EVENTS.is_orphan(handle) { Error::ContextIsDestroyed } else { Error::InvalidHandle }
 }
@@ -90,13 +90,13 @@ pub fn get(handle: Handle) -> Result<Arc<Event>> {
     if event.is_alive() { Ok(event) } else { Err(Error::ContextIsDestroyed) }
 }
 
-/// Destroys an event. If its context has ended, this answers as every other function does (recorded on an
-/// H100).
+/// Destroys an event. If its context is destroyed, this returns the same error as the other functions
+/// (recorded on an H100).
 pub fn destroy(handle: Handle) -> Result<()> {
     EVENTS.remove(handle).map(drop).ok_or_else(|| missing(handle))
 }
 
-/// Frees the events of a context.
+/// Frees the events of a destroyed context.
 pub(crate) fn context_ended(id: u64) {
     EVENTS.orphan(|event| event.context_id == id);
 }
@@ -107,17 +107,17 @@ impl Event {
         self.context.upgrade().is_some_and(|c| c.alive() && c.id() == self.context_id)
     }
 
-    /// The name for another process; only an event that was made for it has one.
+    /// The name by which another process opens the event, if it was created to be shared.
     pub fn name(&self) -> Result<Name> {
         self.marks.as_ref().ok_or(Error::InvalidHandle)?.name()
     }
 
-    /// Fails if its context has ended, and after a fault.
+    /// Fails if the context is destroyed or a kernel has faulted.
     pub fn check(&self) -> Result<()> {
         self.context.upgrade().ok_or(Error::ContextIsDestroyed)?.check()
     }
 
-    /// Whether its records have times.
+    /// Whether its records have timestamps.
     pub fn is_timed(&self) -> bool {
         self.flags & flag::DISABLE_TIMING == 0
     }
@@ -131,7 +131,7 @@ impl Event {
         lock(&self.recorded).as_ref().map(|r| r.point.clone())
     }
 
-    /// Whether the work recorded last has ended; true if nothing was recorded.
+    /// Whether the last recorded work has finished; true if nothing was recorded.
     pub fn query(&self) -> bool {
         match &self.marks {
             Some(marks) => marks.reached(marks.asked()),
@@ -139,7 +139,7 @@ impl Event {
         }
     }
 
-    /// Waits for the work recorded last.
+    /// Waits for the last recorded work.
     pub fn synchronize(&self) {
         let marked = self.marks.as_ref().map(|marks| (marks, marks.asked()));
         if let Some(point) = self.point() {
@@ -150,7 +150,7 @@ impl Event {
         }
     }
 
-    /// Makes what follows in a stream wait for the work recorded last.
+    /// Makes later work of a stream wait for the last recorded work.
     pub fn wait_in(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
         stream.submit(Operation::Wait(Wait::on(self)), Policy::Later)
     }
@@ -169,11 +169,11 @@ impl Event {
     }
 }
 
-/// The record of an event, as an operation of a stream.
+/// The record of an event, as a stream operation.
 #[derive(Clone)]
 pub struct Record {
     event: Arc<Event>,
-    /// Where this submission stores its time.
+    /// Where this submission stores its timestamp.
     time: Time,
     /// The number of this submission among the records that other processes see.
     number: u64,
@@ -185,13 +185,13 @@ impl Record {
         Record { event: Arc::clone(event), time: None, number: 0 }
     }
 
-    /// Begins a submission: each has a time and a number of its own.
+    /// Begins a submission, which gets its own timestamp and number.
     pub(crate) fn settle(&mut self) {
         self.time = self.event.is_timed().then(Arc::default);
         self.number = self.event.marks.as_ref().map_or(0, |marks| marks.ask());
     }
 
-    /// Notes the place in the stream's order at which this submission is.
+    /// Stores the point in the stream that this submission occupies.
     pub(crate) fn recorded(&self, point: Point) {
         *lock(&self.event.recorded) = Some(Recorded { point, time: self.time.clone() });
     }
@@ -206,12 +206,12 @@ impl Record {
     }
 }
 
-/// The wait for an event, as an operation of a stream. Each submission waits for the record that is the last
-/// then.
+/// A wait for an event, as a stream operation. Each submission waits for the record that is the last one when
+/// it is submitted.
 #[derive(Clone)]
 pub struct Wait {
     event: Arc<Event>,
-    /// The number of the record, if it may be another process's and was not reached when this was submitted.
+    /// The number of the record, if it may belong to another process and was not reached at submission.
     number: Option<u64>,
 }
 
@@ -221,7 +221,7 @@ impl Wait {
         Wait { event: Arc::clone(event), number: None }
     }
 
-    /// Finds the record to wait for; gives its place in a stream of this process unless it has been reached.
+    /// Finds the record to wait for. Returns its point in a stream of this process, unless it was reached.
     pub(crate) fn settle(&mut self) -> Option<Point> {
         self.number = self.event.marks.as_ref().and_then(|marks| {
             let number = marks.asked();
@@ -230,7 +230,7 @@ impl Wait {
         self.event.point().filter(|point| !point.reached())
     }
 
-    /// Whether a record that other processes see is still to be waited for.
+    /// Whether a record that other processes see is still pending.
     pub(crate) fn is_left(&self) -> bool {
         self.number.is_some()
     }

@@ -1,4 +1,4 @@
-//! Launches.
+//! Kernel launches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,24 +14,24 @@ use crate::module::Function;
 use crate::occupancy;
 use crate::stream::{Operation, Policy, Stream};
 
-/// The shape of a launch.
+/// The configuration of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Blocks in x, y, z.
+    /// Blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
+    /// Threads per block in x, y and z.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// Bytes of dynamic shared memory per block.
     pub dynamic_shared: u32,
-    /// All blocks at once.
+    /// Whether all blocks must be resident at once.
     pub cooperative: bool,
-    /// Blocks of a cluster in x, y, z, if the launch says so; [`check`] adds what the kernel requires.
+    /// Blocks per cluster in x, y and z, if the launch gives them; [`check`] adds the kernel's required size.
     pub cluster: Option<[u32; 3]>,
-    /// The same for clusters that the launch prefers.
+    /// The preferred cluster size.
     pub preferred_cluster: Option<[u32; 3]>,
 }
 
-/// Checks the shape of a launch against the device and the kernel, and adds what the kernel requires.
+/// Checks a launch against the device and the kernel, and adds the kernel's required cluster size.
 pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     let device = function.device();
     let most_threads = device.known(attribute::MAX_THREADS_PER_BLOCK);
@@ -69,11 +69,11 @@ pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     Ok(())
 }
 
-/// The most bytes of local memory that a thread can have: 512 KiB less what the hardware's driver keeps for
-/// itself, as an H100 with driver 580.159 answers.
+/// The maximum local memory per thread: 512 KiB less what the hardware's driver reserves, as measured on an
+/// H100 with driver 580.159.
 const MOST_LOCAL: u64 = (512 << 10) - 576;
 
-/// Refuses a kernel that needs too much local memory; its module loads nevertheless.
+/// Refuses a kernel that needs too much local memory. Its module still loads.
 fn check_local(function: &Function) -> Result<()> {
     let needed = function.module.program.local_bytes(function.index);
     if needed <= MOST_LOCAL {
@@ -88,14 +88,13 @@ fn check_local(function: &Function) -> Result<()> {
     Err(Error::InvalidValue)
 }
 
-/// Puts a checked launch into a stream of the function's context; `params` is the parameter buffer, of
+/// Submits a checked launch to a stream of the function's context. `params` is the parameter buffer, of
 /// exactly the kernel's size.
 pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream: &Arc<Stream>) -> Result<()> {
     stream.submit(Operation::Launch(Prepared::new(function, config, params)), Policy::Later)
 }
 
-/// A launch that has been checked, as an operation of a stream. It is moved into a queue and out of it: each
-/// byte counts.
+/// A checked launch, as a stream operation. It is moved into a queue and out of it, so its size matters.
 #[derive(Clone)]
 pub struct Prepared {
     function: Arc<Function>,
@@ -103,16 +102,15 @@ pub struct Prepared {
     block: [u32; 3],
     dynamic_shared: u32,
     cooperative: bool,
-    /// No cluster that passes [`check`] has more than 16 blocks.
+    /// Clusters that pass [`check`] have at most 16 blocks.
     cluster: Option<[u8; 3]>,
     params: Params,
-    /// The limits of the context when this was submitted.
+    /// The context's limits at submission.
     limits: Limits,
 }
 
 impl Prepared {
-    /// A launch of a shape that [`check`] has passed; `params` is the parameter buffer, of exactly the
-    /// kernel's size.
+    /// A launch that has passed [`check`]. `params` is the parameter buffer, of exactly the kernel's size.
     pub fn new(function: Arc<Function>, config: &Config, params: Params) -> Self {
         let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
         let cluster = cluster.map(|size| size.map(|blocks| blocks as u8));
@@ -120,8 +118,7 @@ impl Prepared {
         Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits }
     }
 
-    /// Looks up what belongs to one submission: what texture references are bound to, and the context's
-    /// limits.
+    /// Captures the state at submission: the bindings of texture references and the context's limits.
     pub(crate) fn settle(&mut self, stream: &Stream) -> Result<()> {
         let function = &self.function;
         let module = &function.module;
@@ -139,12 +136,11 @@ impl Prepared {
         Ok(())
     }
 
-    /// Compiles the code of a kernel's first launch on a thread of its own while the launch waits for others:
-    /// kernels launched one after the other are then compiled at the same time. If it cannot, only the
-    /// overlap is lost.
+    /// Compiles a kernel on a separate thread if its first launch has to wait, so that kernels launched in a
+    /// row compile in parallel. If no thread is available, only the overlap is lost.
     fn compile_ahead(&self) {
         static COMPILING: AtomicU64 = AtomicU64::new(0);
-        /// Counts a thread until it ends, in whatever way.
+        /// Counts a thread until it ends, even by a panic.
         struct Counted;
         impl Drop for Counted {
             fn drop(&mut self) {
@@ -152,7 +148,7 @@ impl Prepared {
             }
         }
         let module = &self.function.module;
-        // One processor is left to the thread that runs the stream.
+        // Leave one processor to the thread that runs the stream.
         let most = module.context.device.known(attribute::MULTIPROCESSOR_COUNT).saturating_sub(1);
         let counted = COMPILING.fetch_add(1, Ordering::Relaxed);
         let guard = Counted;
@@ -162,14 +158,14 @@ impl Prepared {
         let (program, kernel, grid, block) =
             (Arc::clone(&module.program), self.function.index, self.grid, self.block);
         let clusters = self.cluster.is_some();
-        // Without a thread the launch itself compiles.
+        // Without a thread the launch itself compiles the kernel.
         let _ = host::threads::spawn(std::thread::Builder::new().name("anywarp-compile".into()), move || {
             let _guard = guard;
             program.prepare_launch(kernel, grid, block, clusters);
         });
     }
 
-    /// Runs it. A fault is logged.
+    /// Runs the launch. Logs faults.
     pub(crate) fn run(&self) -> Result<()> {
         let function = &self.function;
         let module = &function.module;
@@ -196,7 +192,7 @@ impl Prepared {
     }
 }
 
-/// A parameter buffer, aligned to 16 bytes; a small one needs no memory of its own.
+/// A parameter buffer, aligned to 16 bytes. Small ones need no heap allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Params {
     words: SmallVec<[u128; 4]>,
@@ -204,12 +200,12 @@ pub struct Params {
 }
 
 impl Params {
-    /// So many zero bytes.
+    /// A zeroed buffer of `size` bytes.
     pub fn zeroed(size: usize) -> Params {
         Params { words: SmallVec::from_elem(0, size.div_ceil(16)), size }
     }
 
-    /// A copy.
+    /// A copy of these bytes.
     pub fn of(bytes: &[u8]) -> Params {
         let mut params = Params::zeroed(bytes.len());
         params.bytes_mut().copy_from_slice(bytes);
@@ -222,9 +218,9 @@ impl Params {
         unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.size) }
     }
 
-    /// The bytes, to be filled.
+    /// The bytes, for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `bytes`; the words are borrowed for as long.
+        // SAFETY: as for `bytes`; the borrow is unique.
         unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.size) }
     }
 }

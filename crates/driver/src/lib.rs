@@ -1,11 +1,11 @@
-//! The driver: every object and rule that CUDA and HIP share.
+//! The driver: the objects and rules that CUDA and HIP share.
 //!
-//! Devices, contexts, memory, streams, events, modules and launches, behind handles that can be checked.
+//! Devices, contexts, memory, streams, events, modules and launches, behind handles that can be validated.
 //! Compilation and execution go through one trait, [`backend::Backend`].
 //!
-//! **Architecture invariant:** knows no C type and no API's names; reaches code only through
-//! [`backend::Backend`]. Nothing global but the tables of objects and the one driver that [`initialize`]
-//! makes.
+//! **Architecture invariant:** this crate uses no C types and no API names, and reaches code only through
+//! [`backend::Backend`]. Its only global state is the object tables and the one driver that [`initialize`]
+//! creates.
 
 pub mod backend;
 mod capability;
@@ -40,13 +40,13 @@ use host::options::Reading;
 
 /// The driver of this process.
 pub struct Driver {
-    /// What compiles and runs.
+    /// The compiler and executor.
     pub backend: Arc<dyn Backend>,
     /// The devices by ordinal.
     pub devices: Vec<Arc<Device>>,
-    /// What the user chose, as it was when the driver was initialised.
+    /// The user's options at initialisation.
     pub options: Options,
-    /// Why there are none.
+    /// Why there are no devices.
     refused: Option<Error>,
 }
 
@@ -64,12 +64,12 @@ extern "C" fn forked() {
 }
 
 extern "C" fn exiting() {
-    // A child of a fork must not end its parent's view; it is FORKED already.
+    // A child of a fork must not end its parent's driver; the state is already FORKED there.
     let _ = STATE.compare_exchange(READY, ENDED, Ordering::SeqCst, Ordering::SeqCst);
 }
 
-/// Makes the driver, once, with the options that the environment has now; later calls only tell whether it
-/// still works.
+/// Creates the driver once, with the options in the environment at that time. Later calls only return whether
+/// it still works.
 pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<()> {
     match STATE.load(Ordering::SeqCst) {
         FORKED => return Err(Error::NotInitialized),
@@ -89,8 +89,8 @@ pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<
         let infos = within_address_space(infos);
         let devices = infos.into_iter().enumerate().map(|(i, info)| Device::new(i as u32, info)).collect();
         PROCESS.store(std::process::id(), Ordering::SeqCst);
-        // SAFETY: both take functions that live as long as the library, which stays loaded once it has been
-        // initialised.
+        // SAFETY: both take functions that live as long as the library, which stays loaded after
+        // initialisation.
         unsafe {
             libc::pthread_atfork(None, None, Some(forked));
             libc::atexit(exiting);
@@ -104,7 +104,7 @@ pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<
     Ok(())
 }
 
-/// Devices with no more memory than the process's address space has room for.
+/// The devices, with no more memory than the process's address space allows.
 fn within_address_space(mut infos: Vec<device::DeviceInfo>) -> Vec<device::DeviceInfo> {
     let Some(bound) = memory::bound() else { return infos };
     for info in infos.iter_mut().filter(|info| info.total_memory > bound) {
@@ -117,7 +117,7 @@ fn within_address_space(mut infos: Vec<device::DeviceInfo>) -> Vec<device::Devic
     infos
 }
 
-/// The driver, if it has been initialised, in this process and not at its end.
+/// The driver, if it was initialised in this process and the process is not exiting.
 pub fn driver() -> Result<&'static Driver> {
     match STATE.load(Ordering::Acquire) {
         READY => DRIVER.get().ok_or(Error::NotInitialized),
@@ -127,7 +127,7 @@ pub fn driver() -> Result<&'static Driver> {
 }
 
 impl Driver {
-    /// The device of an ordinal.
+    /// The device with an ordinal.
     pub fn device(&self, ordinal: i32) -> Result<&Arc<Device>> {
         usize::try_from(ordinal).ok().and_then(|i| self.devices.get(i)).ok_or(Error::InvalidDevice)
     }

@@ -1,4 +1,4 @@
-//! Libraries: code for every context, compiled at its first use on each device.
+//! Libraries: code for every context, compiled on first use on each device.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -17,29 +17,29 @@ static KERNELS: Table<Kernel> = Table::new(4);
 
 /// A library.
 pub struct Library {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
     bytes: Vec<u8>,
     options: LoadOptions,
-    /// By the device's ordinal; an error where there is no code for it.
+    /// Programs by device ordinal; an error if there is no code for the device.
     programs: Mutex<HashMap<u32, Result<Arc<dyn Program>>>>,
-    /// By the context's id.
+    /// Modules by context id.
     modules: Mutex<HashMap<u64, Weak<Module>>>,
     kernels: Mutex<HashMap<String, Arc<Kernel>>>,
 }
 
 /// A kernel of a library, for every context.
 pub struct Kernel {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
     /// The handle of its library.
     pub library: Handle,
-    /// Its name.
+    /// The name.
     pub name: CString,
 }
 
-/// Makes a library of a container; what is in it is looked at when it is first used. That there is no PTX at all is told at once: some
-/// programs ask nothing more of such a library.
+/// Creates a library from a container. Its contents are parsed on first use. A container without any PTX is
+/// reported at once, since some programs never use such a library further.
 pub fn load(bytes: Vec<u8>, options: LoadOptions) -> Result<Handle> {
     let mut programs = HashMap::new();
     let contents = image::contents(&bytes);
@@ -73,7 +73,7 @@ pub fn kernel(handle: Handle) -> Result<Arc<Kernel>> {
     KERNELS.get(handle).ok_or(Error::InvalidHandle)
 }
 
-/// Unloads a library everywhere.
+/// Unloads a library from all contexts.
 pub fn unload(handle: Handle) -> Result<()> {
     let library = LIBRARIES.remove(handle).ok_or(Error::InvalidHandle)?;
     for (_, kernel) in lock(&library.kernels).drain() {
@@ -87,7 +87,7 @@ pub fn unload(handle: Handle) -> Result<()> {
     Ok(())
 }
 
-/// The device that a library is compiled for where none is named: the calling thread's, or the first.
+/// The device to compile for if none is given: the calling thread's, or the first.
 fn some_device() -> Result<Arc<Device>> {
     match context::current() {
         Some(context) => Ok(Arc::clone(&context.device)),
@@ -96,7 +96,7 @@ fn some_device() -> Result<Arc<Device>> {
 }
 
 impl Library {
-    /// Its code for a device.
+    /// The library's code for a device.
     fn program(&self, device: &Arc<Device>) -> Result<Arc<dyn Program>> {
         let mut programs = lock(&self.programs);
         if let Some(program) = programs.get(&device.ordinal) {
@@ -110,7 +110,7 @@ impl Library {
         Ok(program)
     }
 
-    /// Its module in a context.
+    /// The library's module in a context.
     pub fn module(&self, context: &Arc<Context>) -> Result<Arc<Module>> {
         let mut modules = lock(&self.modules);
         if let Some(module) = modules.get(&context.id()).and_then(Weak::upgrade) {
@@ -121,7 +121,7 @@ impl Library {
         Ok(module)
     }
 
-    /// A kernel by its name.
+    /// A kernel by name.
     pub fn kernel(&self, name: &[u8]) -> Result<Arc<Kernel>> {
         let program = self.program(&some_device()?)?;
         let info = program.kernels().iter().find(|k| k.name.as_bytes() == name).ok_or(Error::NotFound)?;
@@ -141,7 +141,7 @@ impl Library {
         Ok(kernel)
     }
 
-    /// Its kernels, in the order of the text; none where it cannot be compiled.
+    /// The kernels, in the order of the text; none if the library cannot be compiled.
     pub fn kernels(&self) -> Result<Vec<Arc<Kernel>>> {
         let Ok(program) = self.program(&some_device()?) else { return Ok(Vec::new()) };
         program.kernels().iter().map(|k| self.kernel_named(&k.name)).collect()
@@ -149,13 +149,13 @@ impl Library {
 }
 
 impl Kernel {
-    /// Its function in a context.
+    /// The kernel's function in a context.
     pub fn function(&self, context: &Arc<Context>) -> Result<Arc<Function>> {
         get(self.library)?.module(context)?.function(self.name.as_bytes())
     }
 }
 
-/// The function of a handle that is a function's or a kernel's; a kernel's in `context`.
+/// The function of a function's or a kernel's handle; a kernel's function is the one in `context`.
 pub fn function_or_kernel(
     handle: Handle,
     context: impl FnOnce() -> Result<Arc<Context>>,

@@ -1,4 +1,5 @@
-//! The linker: texts are kept, checked one by one as they come and together at the end. Of libraries all PTX is taken.
+//! The linker. It checks each PTX text when it is added, and all of them together at the end. From libraries
+//! it takes PTX only.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -13,9 +14,9 @@ use crate::module::{self, Report};
 
 static LINKS: Table<Link> = Table::new(8);
 
-/// What is linked so far.
+/// The inputs so far.
 pub struct Link {
-    /// Its handle.
+    /// The handle.
     pub handle: Handle,
     device: Arc<Device>,
     options: LoadOptions,
@@ -25,26 +26,26 @@ pub struct Link {
 #[derive(Default)]
 struct State {
     inputs: Vec<(String, Vec<u8>)>,
-    /// Of libraries: what is linked when something asks for it.
+    /// Library members, linked only if something refers to them.
     members: Vec<Candidate>,
-    /// The result, which lives until the end.
+    /// The result, which lives until [`destroy`].
     image: Option<Box<[u8]>>,
 }
 
-/// A library's member.
+/// A member of a library.
 struct Candidate {
-    /// The library and the member, for messages.
+    /// Library and member, for messages.
     place: String,
-    /// What it defines, which somebody may ask for.
+    /// The symbols that it defines.
     names: Vec<String>,
-    /// Its PTX, or the machine code there is instead.
+    /// Its PTX, or a description of the machine code it has instead.
     code: Result<Vec<u8>, image::Contents>,
 }
 
-/// What an input is.
+/// The type of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputType {
-    /// Machine code, or what this linker made.
+    /// Machine code, or the output of this linker.
     Cubin,
     /// PTX text.
     Ptx,
@@ -58,7 +59,7 @@ pub enum InputType {
     Bitcode,
 }
 
-/// A new link.
+/// Creates a link.
 pub fn create(device: &Arc<Device>, options: LoadOptions) -> Result<Handle> {
     let device = Arc::clone(device);
     LINKS
@@ -72,7 +73,7 @@ pub fn get(handle: Handle) -> Result<Arc<Link>> {
     LINKS.get(handle).ok_or(Error::InvalidHandle)
 }
 
-/// Ends a link and its result.
+/// Destroys a link and its result.
 pub fn destroy(handle: Handle) -> Result<()> {
     LINKS.remove(handle).map(|_| ()).ok_or(Error::InvalidHandle)
 }
@@ -96,7 +97,7 @@ impl Link {
                     Err(error @ image::Error::Broken(_)) => {
                         return Err(module::refused(&self.device, error, report));
                     }
-                    // A host object that is none adds nothing.
+                    // A host object without device code adds nothing.
                     Err(_) if kind == InputType::Object => return Ok(()),
                     Err(_) => return Err(Error::Unknown),
                 };
@@ -115,7 +116,7 @@ impl Link {
         match module::compile(&self.device, &state.inputs, &self.options, true, report) {
             Ok(_) => Ok(()),
             Err(LoadErrorKind::Undefined) => {
-                // What is missing may come yet.
+                // A later input may define the missing symbols.
                 report.errors.clear();
                 Ok(())
             }
@@ -127,7 +128,7 @@ impl Link {
         }
     }
 
-    /// Links: the address and size of the result, which lives until [`destroy`].
+    /// Links the inputs. Returns the address and size of the result, which lives until [`destroy`].
     pub fn complete(&self, report: &mut Report) -> Result<(u64, usize)> {
         let mut state = lock(&self.state);
         if state.image.is_some() {
@@ -157,7 +158,8 @@ impl Link {
 }
 
 impl State {
-    /// Keeps a library's members until something asks for what they define; our own device runtime in place of NVIDIA's.
+    /// Keeps a library's members until something refers to their symbols. This driver's device runtime
+    /// replaces NVIDIA's.
     fn keep(&mut self, library: &str, members: Vec<image::Member>) {
         let ours = |name: &String| device_runtime::FUNCTIONS.contains(&name.as_str());
         for m in members {
@@ -179,7 +181,7 @@ impl State {
         }
     }
 
-    /// Adds the texts that define what a message calls undefined; whether there is one that was not there before.
+    /// Adds the members that define symbols which an error log calls undefined. Returns whether any was new.
     fn bring_in(&mut self, errors: &str) -> bool {
         let before = self.inputs.len();
         for member in &self.members {
@@ -192,7 +194,8 @@ impl State {
         self.inputs.len() > before
     }
 
-    /// Adds to the message of a link with undefined symbols which of them a library has as machine code, and tells it by default.
+    /// Adds to the log of a failed link which undefined symbols a library defines in machine code. By default
+    /// this is also logged.
     fn tell_machine_code(&self, report: &mut Report) {
         let undefined = report.errors.clone();
         for member in &self.members {
@@ -209,13 +212,13 @@ impl State {
     }
 }
 
-/// Whether a message is about this symbol.
+/// Whether an error log mentions a symbol.
 fn mentions(errors: &str, name: &str) -> bool {
     errors.contains(&format!("'{name}'"))
 }
 
-/// The names that a text defines for others: the first word of each header that begins with `.visible` or `.weak`, but for directives and
-/// what is in parentheses.
+/// The symbols that a text exports: the first word of each header that begins with `.visible` or `.weak`,
+/// apart from directives and text in parentheses.
 fn defined(text: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(text);
     let mut names = Vec::new();

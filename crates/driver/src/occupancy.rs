@@ -1,4 +1,4 @@
-//! How many blocks a multiprocessor holds.
+//! Occupancy: how many blocks a multiprocessor holds.
 
 use crate::device::attribute;
 use crate::error::{Error, Result};
@@ -6,7 +6,8 @@ use crate::module::Function;
 
 const WARP: u32 = 32;
 
-/// Blocks of `block` threads with `dynamic_shared` bytes that one multiprocessor holds at once; 0: the kernel cannot be launched so.
+/// The number of blocks of `block` threads with `dynamic_shared` bytes that one multiprocessor holds at once;
+/// 0 if the kernel cannot be launched with them.
 pub fn max_active_blocks(function: &Function, block: u32, dynamic_shared: u64) -> u32 {
     let device = function.device();
     let info = function.info();
@@ -27,8 +28,9 @@ pub fn max_active_blocks(function: &Function, block: u32, dynamic_shared: u64) -
     most.min(function.module.program.max_blocks_per_multiprocessor(function.index, block, dynamic_shared))
 }
 
-/// The block size with which most threads are active, the largest of several: (grid that fills the device, block). `shared` gives the dynamic
-/// shared memory of a block size; `limit` bounds it, 0: not.
+/// The block size with the highest occupancy, the largest if several have it: (grid that fills the device,
+/// block). `shared` returns the dynamic shared memory for a block size; `limit` bounds the block size, 0 for
+/// no bound.
 pub fn max_potential_block(
     function: &Function,
     shared: impl Fn(u32) -> u64,
@@ -50,7 +52,7 @@ pub fn max_potential_block(
     Ok((best.0.saturating_mul(multiprocessors), best.1))
 }
 
-/// Dynamic shared memory that each block can have where `blocks` of `block` threads share a multiprocessor.
+/// The dynamic shared memory per block if `blocks` blocks of `block` threads share a multiprocessor.
 pub fn available_dynamic_shared(function: &Function, blocks: i32, block: i32) -> Result<u64> {
     let (blocks, block) = match (u32::try_from(blocks), u32::try_from(block)) {
         (Ok(n @ 1..), Ok(b @ 1..)) => (n, b),

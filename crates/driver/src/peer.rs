@@ -1,5 +1,5 @@
-//! Contexts that may use each other's memory. All memory is the process's, so nothing depends on it; what a program enabled is kept, since the
-//! hardware's driver says when that is done twice.
+//! Peer access between contexts. All memory is the process's, so access never depends on it. Enabled peers
+//! are recorded because the hardware's driver reports when access is enabled or disabled twice.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -8,13 +8,14 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::lock;
 
-/// The ids of a context and of the peer that was enabled for it.
+/// Pairs of a context's id and an enabled peer's id.
 static ENABLED: Mutex<BTreeSet<(u64, u64)>> = Mutex::new(BTreeSet::new());
 
-/// Enables a peer for a context.
+/// Enables access to a peer.
 ///
 /// # Errors
-/// [`Error::PeerAccessUnsupported`]: both are the same device's; [`Error::PeerAccessAlreadyEnabled`].
+/// [`Error::PeerAccessUnsupported`]: both contexts are on the same device.
+/// [`Error::PeerAccessAlreadyEnabled`].
 pub fn enable(context: &Context, peer: &Context) -> Result<()> {
     peer.check()?;
     if peer.device.ordinal == context.device.ordinal {
@@ -24,7 +25,7 @@ pub fn enable(context: &Context, peer: &Context) -> Result<()> {
     if new { Ok(()) } else { Err(Error::PeerAccessAlreadyEnabled) }
 }
 
-/// Disables a peer for a context.
+/// Disables access to a peer.
 ///
 /// # Errors
 /// [`Error::PeerAccessNotEnabled`].
@@ -34,7 +35,7 @@ pub fn disable(context: &Context, peer: &Context) -> Result<()> {
     if was { Ok(()) } else { Err(Error::PeerAccessNotEnabled) }
 }
 
-/// Forgets a context that has ended.
+/// Removes a destroyed context.
 pub(crate) fn context_ended(id: u64) {
     lock(&ENABLED).retain(|&(context, peer)| context != id && peer != id);
 }

@@ -1,7 +1,7 @@
-//! What processes share: files in memory, and names by which another process opens them.
+//! Sharing between processes: memory files, and names by which another process opens them.
 //!
-//! A name is 64 bytes that the program carries to the other process by itself. It says which descriptor of which process the file is; the other
-//! process opens it through `/proc` and sees by the file's number that it is the one meant.
+//! A name is 64 bytes that the program passes to the other process. It holds a process id and a file
+//! descriptor number. The other process opens the file through `/proc` and checks the inode number.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// A name for another process.
 pub type Name = [u8; 64];
 
-/// What a name is of: the first word of it.
+/// The type of a shared object: the first word of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Of {
@@ -26,19 +26,19 @@ pub(crate) enum Of {
     Pool = 0x706f_6f6c_7772_7061,
 }
 
-/// What a name says.
+/// The contents of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) process: u32,
     pub(crate) descriptor: u32,
     pub(crate) inode: u64,
-    /// What else there is to say: for memory the offset in the file, the bytes, and the bytes of the file.
+    /// Further values; for memory: offset in the file, size, and size of the file.
     pub(crate) more: [u64; 3],
 }
 
-/// A file in memory of that size.
+/// A memory file of `size` bytes.
 pub(crate) fn memory_file(size: u64) -> Result<File> {
-    // SAFETY: a NUL-ended name and a flag; the descriptor is nobody else's.
+    // SAFETY: a NUL-terminated name and a flag; the new descriptor has no other owner.
     let file = unsafe {
         let fd = libc::memfd_create(c"anywarp".as_ptr(), libc::MFD_CLOEXEC);
         if fd < 0 {
@@ -52,7 +52,7 @@ pub(crate) fn memory_file(size: u64) -> Result<File> {
 
 /// Another descriptor of the same file.
 pub(crate) fn duplicate(descriptor: RawFd) -> Result<File> {
-    // SAFETY: duplicating fails for what is no descriptor; the duplicate is ours alone.
+    // SAFETY: for an invalid descriptor the call fails; the duplicate has no other owner.
     unsafe {
         let own = libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0);
         if own < 0 { Err(Error::OperatingSystem) } else { Ok(File::from(OwnedFd::from_raw_fd(own))) }
@@ -71,7 +71,7 @@ pub(crate) fn name(of: Of, file: &File, more: [u64; 3]) -> Result<Name> {
     Ok(name)
 }
 
-/// Reads a name. `None`: it is none.
+/// Parses a name; `None` if it is not one of this type.
 pub(crate) fn read(of: Of, name: &Name) -> Option<Named> {
     let mut words = [0; 8];
     for (word, bytes) in words.iter_mut().zip(name.chunks_exact(8)) {
@@ -82,7 +82,7 @@ pub(crate) fn read(of: Of, name: &Name) -> Option<Named> {
     (kind == of as u64).then_some(named)
 }
 
-/// Opens a file of another process.
+/// Opens another process's file.
 pub(crate) fn open(named: &Named) -> Result<File> {
     let path = format!("/proc/{}/fd/{}", named.process, named.descriptor);
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(|_| Error::MapFailed)?;
@@ -90,44 +90,46 @@ pub(crate) fn open(named: &Named) -> Result<File> {
     if inode == named.inode { Ok(file) } else { Err(Error::MapFailed) }
 }
 
-/// Maps a whole file for reading and writing, at `at` (over what is there) or, for `None`, anywhere.
+/// Maps a whole file for reading and writing: at `at`, replacing what is mapped there, or anywhere for
+/// `None`.
 ///
 /// # Safety
-/// What lies at `at` must be the caller's to replace.
+/// The caller must own the range at `at`.
 pub(crate) unsafe fn map(file: &File, size: u64, at: Option<u64>) -> Result<u64> {
     let flags = if at.is_some() { libc::MAP_SHARED | libc::MAP_FIXED } else { libc::MAP_SHARED };
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let to = at.unwrap_or(0) as *mut libc::c_void;
-    // SAFETY: by the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let got = unsafe { libc::mmap(to, size as usize, protection, flags, file.as_raw_fd(), 0) };
     if got == libc::MAP_FAILED { Err(Error::MapFailed) } else { Ok(got as u64) }
 }
 
-/// Takes away what [`map`] mapped.
+/// Unmaps what [`map`] mapped.
 ///
 /// # Safety
-/// Nothing may use it any more.
+/// The memory must no longer be in use.
 pub(crate) unsafe fn unmap(at: u64, size: u64) {
-    // SAFETY: by the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { libc::munmap(at as *mut libc::c_void, size as usize) };
 }
 
-/// Bytes of a file that holds marks.
+/// Size of the file that holds marks.
 const PAGE: u64 = 4096;
 
-/// How far several processes have come: records asked for, records reached, and the process that asked last.
+/// Progress shared between processes: records requested, records reached, and the process that requested
+/// last.
 pub(crate) struct Marks {
     file: File,
     at: u64,
 }
 
 impl Marks {
-    /// New ones.
+    /// Creates new marks.
     pub(crate) fn make() -> Result<Self> {
         Self::of(memory_file(PAGE)?)
     }
 
-    /// Those that another process named.
+    /// Opens another process's marks by name.
     pub(crate) fn open(name: &Name) -> Result<Self> {
         let named = read(Of::Event, name).ok_or(Error::MapFailed)?;
         let file = open(&named)?;
@@ -135,46 +137,47 @@ impl Marks {
     }
 
     fn of(file: File) -> Result<Self> {
-        // SAFETY: mapped where nothing is.
+        // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
         let at = unsafe { map(&file, PAGE, None)? };
         Ok(Marks { file, at })
     }
 
-    /// The name for another process.
+    /// The name by which another process opens the marks.
     pub(crate) fn name(&self) -> Result<Name> {
         name(Of::Event, &self.file, [0; 3])
     }
 
     fn words(&self) -> &[AtomicU64; 3] {
-        // SAFETY: the page is mapped as long as self lives, is aligned, and is only used through atomics, by every process.
+        // SAFETY: the page is aligned and stays mapped while self lives; every process uses it only through
+        // atomics.
         unsafe { &*(self.at as *const [AtomicU64; 3]) }
     }
 
-    /// Asks for one record more; gives its number.
+    /// Requests one more record and returns its number.
     pub(crate) fn ask(&self) -> u64 {
         let [asked, _, process] = self.words();
         process.store(u64::from(std::process::id()), Ordering::Release);
         asked.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// A record was reached.
+    /// Marks a record as reached.
     pub(crate) fn reach(&self, number: u64) {
         self.words()[1].fetch_max(number, Ordering::AcqRel);
     }
 
-    /// The number of the last record asked for.
+    /// The number of the last requested record.
     pub(crate) fn asked(&self) -> u64 {
         self.words()[0].load(Ordering::Acquire)
     }
 
-    /// Whether a record was reached, or will never be because the process that asked for it is gone.
+    /// Whether a record was reached, or never will be because the process that requested it has exited.
     pub(crate) fn reached(&self, number: u64) -> bool {
         let [_, reached, process] = self.words();
         if reached.load(Ordering::Acquire) >= number {
             return true;
         }
         let process = process.load(Ordering::Acquire) as libc::pid_t;
-        // SAFETY: signal 0 only asks whether the process exists.
+        // SAFETY: signal 0 only checks whether the process exists.
         let answer = unsafe { libc::kill(process, 0) };
         answer != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
     }
@@ -191,7 +194,7 @@ impl Marks {
 
 impl Drop for Marks {
     fn drop(&mut self) {
-        // SAFETY: mapped by `of`; references to it do not outlive self.
+        // SAFETY: `of` mapped the page, and no reference to it outlives self.
         unsafe { unmap(self.at, PAGE) };
     }
 }

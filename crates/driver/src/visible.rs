@@ -1,7 +1,7 @@
-//! Which of the devices a process sees: the lists of `CUDA_VISIBLE_DEVICES` and of HIP's variables.
+//! The devices that a process sees, by `CUDA_VISIBLE_DEVICES` and HIP's variables.
 //!
-//! A list is ended by the first entry that names no device. An entry is a device's number, or `GPU-` with
-//! digits of its UUID, as many as tell it from the others.
+//! The first entry of a list that names no device ends the list. An entry is a device number, or `GPU-` and
+//! enough digits of the UUID to identify one device.
 
 use std::sync::OnceLock;
 
@@ -9,10 +9,10 @@ use host::options::Options;
 
 use crate::error::{Error, Result};
 
-/// Whose variables count.
+/// Which interface's variables apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// CUDA's alone.
+    /// CUDA's only.
     Cuda,
     /// HIP's, then CUDA's.
     Hip,
@@ -20,49 +20,49 @@ pub enum Interface {
 
 static INTERFACE: OnceLock<Interface> = OnceLock::new();
 
-/// Says whose variables count in this process; the first wins, and nothing changes once there is a driver.
+/// Sets whose variables apply in this process. Only the first call counts, and only before initialisation.
 pub fn set_interface(interface: Interface) {
-    // A second front of HIP's is no change.
+    // The interface may be loaded twice; both copies set the same.
     let _ = INTERFACE.set(interface);
 }
 
-/// How a variable is read.
+/// How a variable is parsed.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     list: fn(&Options) -> Option<&str>,
-    /// A list without a character is no list, rather than one of no device.
+    /// An empty string means no list rather than a list without devices.
     empty_is_unset: bool,
-    /// What follows a number's digits ends the list, rather than being passed over.
+    /// Characters after a number end the list; otherwise they are ignored.
     exact: bool,
     twice: Twice,
 }
 
-/// What becomes of a device that is named again.
+/// The effect of naming a device twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Twice {
     /// Initialisation fails.
     Fails,
     /// The list ends.
     Ends,
-    /// It is there once.
+    /// The second entry is ignored.
     Once,
 }
 
-/// As an H200's driver takes it (tests/probe, group `visible`).
+/// As recorded on an H200's driver (tests/probe, group `visible`).
 const CUDA: Rule = Rule {
     list: |options| options.cuda_visible_devices.as_deref(),
     empty_is_unset: false,
     exact: false,
     twice: Twice::Fails,
 };
-/// As clr 6.3 takes it.
+/// As in clr 6.3.
 const HIP: Rule = Rule {
     list: |options| options.hip_visible_devices.as_deref(),
     empty_is_unset: true,
     exact: true,
     twice: Twice::Once,
 };
-/// As the runtime below clr takes it.
+/// As in ROCr, the runtime below clr.
 const ROCR: Rule = Rule {
     list: |options| options.rocr_visible_devices.as_deref(),
     empty_is_unset: false,
@@ -70,8 +70,8 @@ const ROCR: Rule = Rule {
     twice: Twice::Ends,
 };
 
-/// For each interface the filters, one after the other, each with the variables of which the first that is
-/// set counts. What a filter leaves is what the next one numbers.
+/// The filters of an interface in order. Each has a list of variables, of which the first one set applies.
+/// The devices that one filter leaves are renumbered for the next.
 fn filters(interface: Interface) -> &'static [&'static [Rule]] {
     match interface {
         Interface::Cuda => &[&[CUDA]],
@@ -79,10 +79,11 @@ fn filters(interface: Interface) -> &'static [&'static [Rule]] {
     }
 }
 
-/// The devices of the user's lists, in their order; all where there is no list. `uuid` tells a device's.
+/// The devices that the user's variables select, in their order, or all of them. `uuid` returns a device's
+/// UUID.
 ///
 /// # Errors
-/// [`Error::InvalidDevice`]: `CUDA_VISIBLE_DEVICES` names one twice.
+/// [`Error::InvalidDevice`]: `CUDA_VISIBLE_DEVICES` names a device twice.
 pub(crate) fn visible<T: Clone>(
     devices: Vec<T>,
     uuid: impl Fn(&T) -> [u8; 16],
@@ -116,7 +117,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 impl Rule {
-    /// The numbers of the devices that a list names.
+    /// The numbers of the devices in a list.
     fn chosen(self, list: &str, uuids: &[String]) -> Result<Vec<usize>> {
         let mut chosen = Vec::new();
         for entry in list.split(',') {
@@ -156,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// The devices, each its own number, whose UUIDs begin with the same fifteen bytes.
+    /// The visible ones of `count` devices, whose UUIDs share their first fifteen bytes, by number.
     fn seen(count: u8, interface: Interface, set: &[(&str, &str)]) -> Result<Vec<u8>> {
         let uuid = |device: &u8| {
             let mut bytes = [0xab; 16];
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn cudas_list_is_read_as_an_h200s_driver_reads_it() {
-        // With one device (tests/probe, group visible).
+        // Recorded with one device (tests/probe, group visible).
         let one = |list| seen(1, Interface::Cuda, &[("CUDA_VISIBLE_DEVICES", list)]);
         assert_eq!(seen(1, Interface::Cuda, &[]), Ok(vec![0]));
         for list in ["0", "0,99", "0,-1", "0junk"] {

@@ -1,4 +1,4 @@
-//! From a program's description to the texture unit's.
+//! Translation of a program's texture descriptions to descriptors of the texture unit.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use crate::error::{Error, Result};
 use crate::memory::array::{self, Array, flag as shape};
 use crate::memory::format;
 
-/// How coordinates outside a texture are handled, by number; 1 clamps them.
+/// Address modes by number: how coordinates outside a texture are handled; 1 clamps them.
 mod mode {
     pub const WRAP: u32 = 0;
     pub const MIRROR: u32 = 2;
     pub const BORDER: u32 = 3;
 }
 
-/// The format of plain memory.
+/// The format with a number, if plain memory can have it.
 fn plain_format(number: u32, channels: u32) -> Result<Format> {
     if format::is_plain(number) { format::format(number, channels) } else { Err(Error::InvalidValue) }
 }
 
-/// What is said of memory alone.
+/// The part of a descriptor that only the memory determines.
 struct Shape {
     format: Format,
     levels: Vec<Plane>,
@@ -92,7 +92,7 @@ fn aligned(address: u64) -> Result<()> {
 }
 
 fn shape_of(resource: &Resource) -> Result<Shape> {
-    // A dead array is a wrong value here.
+    // A destroyed array is an invalid value here.
     let dead = |_| Error::InvalidValue;
     match *resource {
         Resource::Array(handle) => arrays(vec![array::get(handle).map_err(dead)?]),
@@ -118,14 +118,14 @@ fn shape_of(resource: &Resource) -> Result<Shape> {
     }
 }
 
-/// Narrows an array to a view of it. Plain memory has no views: theirs are not looked at.
+/// Narrows an array to a view. Plain memory has no views, so the view is ignored.
 fn look_through(shape: &mut Shape, view: &View) -> Result<()> {
     if shape.borrowed {
         return Ok(());
     }
     let format = format::view(view.format)?;
     let blocks = format.side() != 1;
-    // Blocks may stand for integers of 32 bits; what is compressed is nothing else.
+    // A view may read compressed blocks as 32-bit integers; a compressed view needs a compressed format.
     if shape.format.side() != 1
         || (blocks && (shape.format.channel, shape.format.bytes) != (Channel::Unsigned, 4))
     {
@@ -198,28 +198,28 @@ fn whole(shape: Shape, sampler: Sampler, surface: bool) -> Descriptor {
 /// The descriptor of a texture.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: something is wrong or dead.
+/// [`Error::InvalidValue`]: an argument is invalid, or an object is destroyed.
 pub fn texture(resource: &Resource, sampling: &Sampling, view: Option<&View>) -> Result<Descriptor> {
     let mut shape = shape_of(resource)?;
     let sampler = sampler(sampling, &shape)?;
     if let Some(view) = view {
         look_through(&mut shape, view)?;
     }
-    // A format that is sRGB has to be read so.
+    // An sRGB format must be read as sRGB.
     if shape.format.srgb && !sampler.srgb {
         return Err(Error::InvalidValue);
     }
     Ok(whole(shape, sampler, false))
 }
 
-/// The descriptor of a surface: only arrays have surfaces.
+/// The descriptor of a surface, which only an array can have.
 ///
 /// # Errors
 /// As for [`texture`].
 pub fn surface(resource: &Resource) -> Result<Descriptor> {
     match resource {
         Resource::Array(_) => match shape_of(resource)? {
-            // Blocks cannot be written one texel at a time.
+            // Compressed blocks cannot be written one texel at a time.
             shape if shape.format.side() != 1 => Err(Error::InvalidValue),
             shape => Ok(whole(shape, Sampler::default(), true)),
         },

@@ -1,8 +1,9 @@
 //! Textures and surfaces: objects, references, and the descriptors behind both.
 //!
-//! A program describes memory ([`Resource`]), how it is read ([`Sampling`]) and perhaps under which format ([`View`]); [`object`] gives such a
-//! description a handle that kernels can use, [`reference`](mod@reference) binds it to a variable of a module. The numbers in these structures are the
-//! interfaces' own (address modes, filters, flags, formats): CUDA and HIP share them.
+//! A program describes memory ([`Resource`]), how it is sampled ([`Sampling`]) and optionally a view of it
+//! ([`View`]). [`object`] gives such a description a handle for kernels; [`reference`](mod@reference) binds
+//! it to a module's variable. The structures use the API's numbers for address modes, filters, flags and
+//! formats, which CUDA and HIP share.
 
 mod describe;
 pub mod object;
@@ -12,93 +13,93 @@ use crate::handle::Handle;
 
 pub(crate) use object::context_ended;
 
-/// What lies under a texture or a surface.
+/// The memory of a texture or surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// An array.
     Array(Handle),
     /// A mipmapped array.
     Mipmap(Handle),
-    /// Device memory, element after element.
+    /// Linear device memory.
     Linear {
         /// The first byte; a multiple of [`OFFSET_ALIGNMENT`].
         address: u64,
-        /// The format of a channel.
+        /// The channel format.
         format: u32,
-        /// Channels of an element.
+        /// Channels per element.
         channels: u32,
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
     },
-    /// Device memory in rows.
+    /// Pitched device memory.
     Pitch {
         /// The first byte; a multiple of [`OFFSET_ALIGNMENT`].
         address: u64,
-        /// The format of a channel.
+        /// The channel format.
         format: u32,
-        /// Channels of an element.
+        /// Channels per element.
         channels: u32,
-        /// Elements of a row.
+        /// Elements per row.
         width: u64,
         /// Rows.
         height: u64,
-        /// Bytes from a row to the next; a multiple of [`PITCH_ALIGNMENT`].
+        /// The pitch in bytes; a multiple of [`PITCH_ALIGNMENT`].
         pitch: u64,
     },
 }
 
-/// What addresses of textures of plain memory are multiples of, in bytes (device attribute 14).
+/// Address alignment of textures of plain memory in bytes (device attribute 14).
 pub const OFFSET_ALIGNMENT: u64 = 512;
-/// What pitches are multiples of, in bytes (device attribute 51).
+/// Pitch alignment in bytes (device attribute 51).
 pub const PITCH_ALIGNMENT: u64 = 32;
-/// Elements of the longest texture of linear memory (device attribute 69).
+/// Maximum elements of a linear texture (device attribute 69).
 pub const LONGEST: u64 = 1 << 28;
-/// Elements of the widest texture with a pitch, and rows of the highest (device attributes 70 and 71).
+/// Maximum width and height of a pitched texture in elements (device attributes 70 and 71).
 pub const WIDEST: [u64; 2] = [131_072, 65_000];
 
-/// Flags of a texture.
+/// Texture flags.
 pub mod flag {
-    /// Integers are read as they are.
+    /// Integers are returned without conversion.
     pub const INTEGERS: u32 = 1;
-    /// Coordinates from 0 to 1.
+    /// Coordinates are normalised to [0, 1).
     pub const NORMALIZED: u32 = 2;
-    /// The colours of 8-bit channels are sRGB.
+    /// 8-bit channels are converted from sRGB.
     pub const SRGB: u32 = 0x10;
-    /// Filters go over the edges of a cube.
+    /// Filtering crosses the edges of a cube.
     pub const SEAMLESS: u32 = 0x40;
-    /// Every flag that any texture may have.
+    /// All flags that a texture may have.
     pub const MASK: u32 = 0x7f;
 }
 
-/// How a texture is read.
+/// How a texture is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
     /// Address modes by axis: 0 wrap, 1 clamp, 2 mirror, 3 border.
     pub address: [u32; 3],
-    /// 0 the nearest texel, 1 linear.
+    /// Filter mode: 0 nearest, 1 linear.
     pub filter: u32,
     /// [`flag`]s.
     pub flags: u32,
     /// Accepted; filtering is isotropic.
     pub anisotropy: u32,
-    /// Between levels: 0 the nearest, 1 linear.
+    /// Filter mode between mipmap levels: 0 nearest, 1 linear.
     pub level_filter: u32,
-    /// Added to the level.
+    /// Bias added to the mipmap level.
     pub bias: f32,
-    /// The least level.
+    /// Minimum mipmap level.
     pub least: f32,
-    /// The greatest level.
+    /// Maximum mipmap level.
     pub most: f32,
-    /// The border's colour.
+    /// The border colour.
     pub border: [f32; 4],
 }
 
-/// Under which format, and which part of it, an array is read.
+/// A view: the format and the part of an array that a texture reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// The number of the format: 1 to 24.
+    /// The format number, 1 to 24.
     pub format: u32,
-    /// Elements of a row.
+    /// Elements per row.
     pub width: u64,
     /// Rows.
     pub height: u64,

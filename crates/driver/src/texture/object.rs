@@ -10,19 +10,19 @@ use crate::context::{self, Context};
 use crate::error::{Error, Result};
 use crate::handle::lock;
 
-/// What an object was made of.
+/// The description that an object was created from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Object {
     /// The memory.
     pub resource: Resource,
-    /// How it is read; none: a surface.
+    /// How it is sampled; `None` for a surface.
     pub sampling: Option<Sampling>,
     /// The view, if one was given.
     pub view: Option<View>,
     context: u64,
 }
 
-/// The objects by their handles, which are the texture unit's.
+/// The objects by handle, which the texture unit assigns.
 static OBJECTS: LazyLock<Mutex<HashMap<u64, Arc<Object>>>> = LazyLock::new(Mutex::default);
 
 fn insert(object: Object, descriptor: ::texture::Descriptor) -> Result<u64> {
@@ -31,10 +31,10 @@ fn insert(object: Object, descriptor: ::texture::Descriptor) -> Result<u64> {
     Ok(handle)
 }
 
-/// Makes a texture object and gives the handle that kernels use.
+/// Creates a texture object and returns the handle for kernels.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: something is wrong or dead.
+/// [`Error::InvalidValue`]: an argument is invalid, or an object is destroyed.
 pub fn create_texture(
     context: &Context,
     resource: Resource,
@@ -45,10 +45,10 @@ pub fn create_texture(
     insert(Object { resource, sampling: Some(sampling), view, context: context.id() }, descriptor)
 }
 
-/// Makes a surface object of an array and gives the handle that kernels use.
+/// Creates a surface object of an array and returns the handle for kernels.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: no array, or a dead one.
+/// [`Error::InvalidValue`]: the resource is not an array, or the array is destroyed.
 pub fn create_surface(context: &Context, resource: Resource) -> Result<u64> {
     let descriptor = describe::surface(&resource)?;
     insert(Object { resource, sampling: None, view: None, context: context.id() }, descriptor)
@@ -57,13 +57,14 @@ pub fn create_surface(context: &Context, resource: Resource) -> Result<u64> {
 /// The texture or surface object of a handle.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: no object of that kind.
+/// [`Error::InvalidValue`]: there is no such object.
 pub fn get(handle: u64, surface: bool) -> Result<Arc<Object>> {
     let object = lock(&OBJECTS).get(&handle).cloned();
     object.filter(|o| o.sampling.is_none() == surface).ok_or(Error::InvalidValue)
 }
 
-/// Ends an object once the work of its context that may use it is done. What is no object is left alone, as the hardware does.
+/// Destroys an object after the pending work of its context, which may use it. An invalid handle is ignored,
+/// as on the hardware.
 pub fn destroy(handle: u64) {
     let Some(object) = lock(&OBJECTS).get(&handle).cloned() else { return };
     if let Some(context) = context::CONTEXTS.all().into_iter().find(|c| c.id() == object.context) {
@@ -73,7 +74,7 @@ pub fn destroy(handle: u64) {
     table::remove(handle);
 }
 
-/// Ends what belongs to a context that has ended.
+/// Destroys the objects of a destroyed context.
 pub(crate) fn context_ended(id: u64) {
     let mut objects = lock(&OBJECTS);
     objects.retain(|handle, object| {

@@ -1,4 +1,4 @@
-//! Texture and surface references: bindings of variables of a module, changed piece by piece.
+//! Texture and surface references: bindings of module variables, set piece by piece.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,17 +12,17 @@ use crate::memory::{array, format};
 
 static REFERENCES: Pointers<Reference> = Pointers::new();
 
-/// The format that a reference has before anything is said: one float.
+/// The initial format of a reference: one float.
 const FORMAT: (u32, u32) = (0x20, 1);
 
-/// What a reference is bound to and how it is read.
+/// The binding and sampling state of a reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
-    /// The memory, if it is bound.
+    /// The bound memory.
     pub resource: Option<Resource>,
-    /// The number of the format and the channels: of plain memory, and what the program asks back.
+    /// The format number and channels: used for plain memory, and returned by queries.
     pub format: (u32, u32),
-    /// How it is read.
+    /// How it is sampled.
     pub sampling: Sampling,
 }
 
@@ -36,17 +36,17 @@ impl Default for State {
 /// A texture or surface reference.
 #[derive(Debug)]
 pub struct Reference {
-    /// Of a surface rather than a texture.
+    /// Whether it is a surface reference rather than a texture reference.
     pub surface: bool,
-    /// Where its variable lies; none: it was made without a module.
+    /// The address of its variable; `None` if it does not belong to a module.
     slot: Option<u64>,
-    /// The state, and whether the variable has to follow it.
+    /// The state, and whether the variable must be updated.
     state: Mutex<(State, bool)>,
-    /// The handle in the variable; 0: none.
+    /// The handle in the variable; 0 if it is not bound.
     bound: Mutex<u64>,
 }
 
-/// Makes a reference; `slot`: its variable of 8 bytes.
+/// Creates a reference; `slot` is the address of its variable of 8 bytes.
 pub(crate) fn make(context: &Context, slot: Option<u64>, surface: bool) -> Result<(Handle, Arc<Reference>)> {
     let _ = context;
     let reference = Arc::new(Reference {
@@ -59,7 +59,8 @@ pub(crate) fn make(context: &Context, slot: Option<u64>, surface: bool) -> Resul
     Ok((handle, reference))
 }
 
-/// Makes a texture reference of no module (`cuTexRefCreate`): it can be set and asked, but no kernel reads it.
+/// Creates a texture reference without a module (`cuTexRefCreate`). It can be set and queried, but no kernel
+/// reads it.
 pub fn create(context: &Context) -> Result<Handle> {
     make(context, None, false).map(|made| made.0)
 }
@@ -67,12 +68,12 @@ pub fn create(context: &Context) -> Result<Handle> {
 /// The reference of a handle.
 ///
 /// # Errors
-/// [`Error::InvalidHandle`]: none of that kind.
+/// [`Error::InvalidHandle`]: there is no such reference.
 pub fn get(handle: Handle, surface: bool) -> Result<Arc<Reference>> {
     REFERENCES.get(handle).filter(|r| r.surface == surface).ok_or(Error::InvalidHandle)
 }
 
-/// Ends a reference that [`create`] made; a module's lives as long as the module.
+/// Destroys a reference from [`create`]. A module's references live as long as the module.
 pub fn destroy(handle: Handle) -> Result<()> {
     if get(handle, false)?.slot.is_none() {
         forget(handle);
@@ -84,8 +85,8 @@ pub(crate) fn forget(handle: Handle) {
     REFERENCES.remove(handle);
 }
 
-/// Bytes that an address lies beyond what a texture may begin at. A program gets them where it binds plain memory and adds them to its
-/// coordinates.
+/// The distance in bytes from an address down to the texture alignment. Binding plain memory returns it to
+/// the program, which adds it to its coordinates.
 pub fn misalignment(address: u64) -> u64 {
     address % OFFSET_ALIGNMENT
 }
@@ -103,10 +104,11 @@ impl Reference {
         state.1 = true;
     }
 
-    /// Binds an array and takes its format over.
+    /// Binds an array and adopts its format.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`]: no array; for a surface [`Error::InvalidValue`]: one that was not made for surfaces.
+    /// [`Error::InvalidHandle`]: there is no such array. [`Error::InvalidValue`]: for a surface, the array
+    /// was not created for surfaces.
     pub fn set_array(&self, handle: Handle) -> Result<()> {
         let array = array::get(handle)?;
         if self.surface && array.descriptor.flags & array::flag::SURFACE == 0 {
@@ -119,10 +121,10 @@ impl Reference {
         Ok(())
     }
 
-    /// Binds a mipmapped array and takes its format over.
+    /// Binds a mipmapped array and adopts its format.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`]: no mipmapped array.
+    /// [`Error::InvalidHandle`]: there is no such mipmapped array.
     pub fn set_mipmap(&self, handle: Handle) -> Result<()> {
         let arrays = array::mipmap(handle)?.arrays()?;
         let first = arrays.first().ok_or(Error::InvalidHandle)?.descriptor;
@@ -133,11 +135,11 @@ impl Reference {
         Ok(())
     }
 
-    /// Binds linear memory, from the last place at or before `address` where a texture may begin; gives how many bytes lie between.
-    /// Address 0 unbinds. Whether it is memory is seen when a kernel reads it.
+    /// Binds linear memory, from the aligned address at or below `address`; returns the distance between the
+    /// two. Address 0 unbinds. The address is checked only at a launch that reads it.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: more elements than a texture can have.
+    /// [`Error::InvalidValue`]: the memory has more elements than a texture can have.
     pub fn set_linear(&self, address: u64, size: u64) -> Result<u64> {
         if address == 0 {
             self.change(|s| s.resource = None);
@@ -157,10 +159,10 @@ impl Reference {
         Ok(before)
     }
 
-    /// Binds memory in rows and sets the format, which is looked at when a kernel is launched.
+    /// Binds pitched memory and sets the format, which is checked at the next launch.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: the address or the pitch is not aligned, or the rows are longer than the pitch.
+    /// [`Error::InvalidValue`]: the address or the pitch is not aligned, or a row is longer than the pitch.
     pub fn set_pitch(
         &self,
         address: u64,
@@ -182,7 +184,7 @@ impl Reference {
         Ok(())
     }
 
-    /// Sets the format of plain memory. Numbers that are no format are taken, too; a launch refuses them.
+    /// Sets the format of plain memory. Invalid format numbers are accepted here and refused at a launch.
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: three channels.
@@ -203,12 +205,12 @@ impl Reference {
         Ok(())
     }
 
-    /// Whether the variable does not follow the state yet.
+    /// Whether the variable must be updated.
     pub(crate) fn stale(&self) -> bool {
         lock(&self.state).1
     }
 
-    /// Brings the variable up to date. No kernel that reads it may run.
+    /// Updates the variable. No kernel that reads it may be running.
     pub(crate) fn bind(&self) -> Result<()> {
         let Some(slot) = self.slot else { return Ok(()) };
         let mut state = lock(&self.state);
@@ -225,7 +227,8 @@ impl Reference {
                 table::insert(descriptor).ok_or(Error::OutOfMemory)?
             }
         };
-        // SAFETY: the variable lies in the image of a module that is loaded while its references are bound, aligned to 8; no kernel runs.
+        // SAFETY: the variable is aligned to 8 and lies in the image of a module that stays loaded while its
+        // references are bound; no kernel is running.
         unsafe { (slot as *mut u64).write(made) };
         let old = std::mem::replace(&mut *lock(&self.bound), made);
         if old != 0 {
@@ -235,7 +238,7 @@ impl Reference {
         Ok(())
     }
 
-    /// The module is gone.
+    /// Unbinds the reference because its module is unloaded.
     pub(crate) fn end(&self) {
         let bound = std::mem::take(&mut *lock(&self.bound));
         if bound != 0 {
