@@ -1,37 +1,36 @@
-//! How functions of a C interface are written down.
+//! Macros that define the functions of a C interface.
 
-/// What a function means to a stream capture: work submitted to a stream that captures becomes a node of a
-/// graph instead of running. The second column of [`api!`](crate::api!).
+/// How a function behaves during stream capture, when work submitted to the stream becomes a graph node
+/// instead of running. The second column of [`api!`](crate::api!).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capture {
-    /// It neither takes part in a capture nor disturbs one.
+    /// It is not captured and does not affect a capture.
     Legal,
-    /// It puts work into a stream. If that stream captures, the work becomes a node.
+    /// It submits work to a stream. If that stream is capturing, the work becomes a node.
     Appends,
-    /// It asks about work or waits for work that a capture may hold, uses the legacy stream and waits for it,
-    /// or puts something into a stream that graphs have no node for. Where a capture is concerned it fails,
-    /// and the capture is invalid.
+    /// It queries or waits for work that a capture may hold, synchronises with the legacy stream, or submits
+    /// work that has no graph node. If it concerns a capture, it fails and invalidates the capture.
     Invalidates,
-    /// A "potentially unsafe" call: it does something that replaying a graph would not repeat, or may wait
-    /// for the device. While a capture is under way it fails and makes the capture invalid, unless the mode
-    /// is relaxed.
+    /// A "potentially unsafe" call: its effect would not be repeated when a graph is replayed, or it may wait
+    /// for the device. During a capture it fails and invalidates the capture, unless the capture mode is
+    /// relaxed.
     Unsafe,
 }
 
-/// How the functions of an interface behave towards a capture, by their names.
+/// Functions by name, with their behaviour during stream capture.
 pub type Captures = &'static [(&'static str, Capture)];
 
-/// Defines functions: what each needs, what it means to a capture ([`Capture`]), its names, its arguments,
-/// its body. A second name after `/` is the twin whose null stream is the thread's own; the body then tells
-/// the two apart by the variable in bars.
+/// Defines functions. A row holds a precondition, the behaviour during capture ([`Capture`]), names,
+/// arguments and a body. A second name after `/` is the variant for which a null stream is the per-thread
+/// stream; the variable between the bars tells the body which of the two was called.
 ///
-/// The crate that uses it has `abi::Code`, `abi::Need` and `abi::enter`, which runs the checks and the body,
-/// and a macro `exported`, which is given the name and the function. A module uses it once: the second column
-/// becomes its constant `CAPTURES`.
+/// The crate that uses it must have `abi::Code`, `abi::Need` and `abi::enter`, which runs the checks and the
+/// body, and a macro `exported`, which receives the name and the function. Use it once per module: the second
+/// column becomes the module's constant `CAPTURES`.
 #[macro_export]
 macro_rules! api {
     ($($(#[$meta:meta])* $need:ident $capture:ident fn $($name:ident)/+ ($($arg:ident: $ty:ty),* $(,)?) $(|$own:ident|)? $body:block)*) => {
-        /// How the functions of this module behave towards a capture.
+        /// The behaviour of this module's functions during stream capture.
         pub(crate) const CAPTURES: $crate::Captures =
             &[$($((stringify!($name), $crate::Capture::$capture)),+),*];
         $($crate::api_one!([$(#[$meta])*] $need [$($name)+] ($($arg: $ty),*) [$($own)?] $body);)*
@@ -58,7 +57,7 @@ macro_rules! api_one {
 /// One function of [`api!`].
 #[doc(hidden)]
 #[macro_export]
-// Deliberately the codes and checks of the interface's own crate.
+// `abi` is deliberately that of the calling crate.
 #[allow(clippy::crate_in_macro_def)]
 macro_rules! api_fn {
     ([$($meta:tt)*] $need:ident $name:ident ($($arg:ident: $ty:ty),*) { $($before:tt)* } $body:block) => {
@@ -78,18 +77,18 @@ macro_rules! api_fn {
     };
 }
 
-/// Joins the `CAPTURES` of modules that use [`api!`] to one table. A module that is left out has an unused
-/// constant, which the compiler reports.
+/// Joins the `CAPTURES` of modules that use [`api!`] into one table. If a module is left out, the compiler
+/// reports its constant as unused.
 #[macro_export]
 macro_rules! captures {
     ($($module:ident)*) => {
-        /// All functions that are written, with what they mean to a stream capture.
+        /// All implemented functions, with their behaviour during stream capture.
         pub fn captures() -> impl Iterator<Item = (&'static str, $crate::Capture)> {
             [$($module::CAPTURES),*].into_iter().flatten().copied()
         }
 
-        /// What a function means to a stream capture. `None`: there is no such function, or it is not
-        /// written.
+        /// The behaviour of a function during stream capture; `None` if it does not exist or is not
+        /// implemented.
         pub fn capture_behaviour(name: &str) -> Option<$crate::Capture> {
             captures().find(|row| row.0 == name).map(|row| row.1)
         }

@@ -1,4 +1,4 @@
-//! How long the code behind a pointer is: containers tell it, a text ends with a NUL.
+//! The size of an image behind a pointer: containers declare it, PTX text ends with a NUL.
 
 use driver::{Error, Result};
 use image::{FATBIN_WRAPPER_MAGIC, HEADER_SIZE, linked_size, total_size};
@@ -6,10 +6,10 @@ use image::{FATBIN_WRAPPER_MAGIC, HEADER_SIZE, linked_size, total_size};
 use crate::{Text, bytes_at};
 
 const ELF_HEADER: usize = 64;
-/// A wrapper's pointer to its fatbin.
+/// Offset of a wrapper's pointer to its fatbin.
 const WRAPPER_POINTER: u64 = 8;
 
-/// The bytes of the image at an address. Nothing is read beyond what the bytes before it announce.
+/// The bytes of the image at an address. Reads only as far as the bytes before allow.
 pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
     let address = image.address();
     let byte = |i: u64| bytes_at(address.wrapping_add(i), 1).first().copied().unwrap_or(0);
@@ -41,7 +41,7 @@ fn fatbin_at<'a>(address: u64) -> Result<&'a [u8]> {
     Ok(bytes_at(address, size))
 }
 
-/// An ELF: what this driver's linker made is known in full; of machine code only the header is looked at.
+/// An ELF image. The output of this driver's linker is returned whole; of machine code only the header is.
 fn elf<'a>(address: u64) -> Result<&'a [u8]> {
     let header = bytes_at(address, ELF_HEADER);
     if let Some(size) = linked_size(header) {
@@ -49,11 +49,12 @@ fn elf<'a>(address: u64) -> Result<&'a [u8]> {
     }
     let none = |range: std::ops::Range<usize>| header.get(range).is_some_and(|b| b.iter().all(|b| *b == 0));
     let machine_code = header.get(18..20) == Some(&[190, 0]);
-    // Neither program headers nor sections: the hardware's driver does not know what to say.
+    // The hardware's driver returns this error for machine code with neither program headers nor sections.
     if machine_code && none(32..48) { Err(Error::Unknown) } else { Ok(header) }
 }
 
-/// The bytes of a file: at most [`image::MAX_FILE`], or [`image::MAX_TEXT`] of what does not tell its size, as devices.
+/// The contents of a file: at most [`image::MAX_FILE`] bytes, or [`image::MAX_TEXT`] if the file has no size,
+/// as with devices.
 pub fn file(name: Text) -> Result<Vec<u8>> {
     use std::io::Read;
     use std::os::unix::ffi::OsStrExt;

@@ -1,24 +1,24 @@
-//! Copies of two and three dimensions as C programs describe them.
+//! Two- and three-dimensional copies as C programs describe them.
 
 use driver::memory::transfer::{Place, Side, Transfer};
 use driver::{Error, Result};
 
 use crate::types::Memcpy2D;
 
-/// The numbers of the kinds of memory, which each interface (and HIP 5 and 6) has its own of.
+/// Memory type numbers, which differ between CUDA, HIP 5 and HIP 6.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryTypes {
-    /// The program's memory.
+    /// Host memory.
     pub host: u32,
     /// Device memory.
     pub device: u32,
     /// An array.
     pub array: u32,
-    /// Any memory; the address tells.
+    /// Any memory; the address decides.
     pub any: &'static [u32],
 }
 
-/// A memory type and the three places of which it chooses one, the offset from there, and the pitches.
+/// A memory type with the three addresses it selects from, the offset and the pitches.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct Described {
@@ -31,7 +31,7 @@ pub struct Described {
 }
 
 impl Described {
-    /// The side of a copy. A memory type without a meaning is [`Error::InvalidValue`].
+    /// The side of a copy. An invalid memory type is [`Error::InvalidValue`].
     pub fn side(&self, types: &MemoryTypes) -> Result<Side> {
         let place = match self.kind {
             kind if kind == types.host => Place::Host(self.host),
@@ -44,8 +44,8 @@ impl Described {
     }
 }
 
-/// The sides, `(to, from)`, of a structure that describes a copy of three dimensions; CUDA and HIP name its fields alike and lay
-/// them out differently.
+/// The sides, `(to, from)`, of a structure that describes a three-dimensional copy. CUDA and HIP use the same
+/// field names in different layouts.
 #[macro_export]
 macro_rules! described_volume {
     ($d:expr) => {{
@@ -71,7 +71,7 @@ macro_rules! described_volume {
 }
 
 impl Memcpy2D {
-    /// The copy that is described.
+    /// The copy that the structure describes.
     pub fn transfer(&self, types: &MemoryTypes) -> Result<Transfer> {
         let to = Described {
             kind: self.dst_type,

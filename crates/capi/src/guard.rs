@@ -1,4 +1,4 @@
-//! The guard: no panic across the C boundary, and the log of calls.
+//! The guard around C functions: no panic crosses the C boundary, and calls are logged.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use driver::log::{self, Level};
 
-/// Runs a function's checks and body and gives its code; a panic gives `after_panic`. Under `ANYWARP_LOG=trace` the call is told, with the
-/// code's name by `text`.
+/// Runs a function's checks and body and returns its code, or `after_panic` after a panic. Under
+/// `ANYWARP_LOG=trace` it logs the call, with the code's name from `text`.
 pub fn run(
     name: &str,
     args: &[(&str, &dyn Debug)],
@@ -24,7 +24,7 @@ pub fn run(
     code
 }
 
-/// Tells, once for each name, that a function is not written.
+/// Logs, once per name, that a function is not implemented.
 pub fn named_once(name: &'static str) {
     static NAMED: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let named = catch_unwind(|| {

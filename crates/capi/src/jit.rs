@@ -1,4 +1,4 @@
-//! The options of the JIT: what they ask for, and what is written back into them.
+//! JIT options: their inputs, and the results written back to them.
 
 use driver::backend::LoadOptions;
 use driver::device::Device;
@@ -38,22 +38,22 @@ pub mod option {
     pub const MAX_THREADS_PER_BLOCK: u32 = 32;
     pub const OVERRIDE_DIRECTIVE_VALUES: u32 = 33;
     pub const SPLIT_COMPILE: u32 = 34;
-    /// Of drivers after 13.0; the programming guide's sample uses it.
+    /// Newer than CUDA 13.0; the programming guide's sample uses it.
     pub const BINARY_LOADER_THREAD_COUNT: u32 = 35;
 }
 
-/// `CUjit_target` without the marks for accelerated and family-specific targets.
+/// `CUjit_target` without the bits for architecture- and family-specific targets.
 const TARGETS: &[u32] =
     &[30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121];
-/// Those for which a linker takes no PTX (driver 580 on an H100).
+/// Targets for which a linker accepts no PTX (driver 580 on an H100).
 const WITHOUT_CODE: [u32; 6] = [30, 32, 35, 37, 53, 62];
-/// Those marks.
+/// Bits for architecture- and family-specific targets.
 const TARGET_MARKS: [u64; 3] = [0, 0x10000, 0x20000];
 
-/// `CU_JIT_CACHE_CG` and beyond it nothing.
+/// `CU_JIT_CACHE_CG`, the highest cache mode.
 const MAX_CACHE_MODE: u64 = 2;
 
-/// A log of the program's: its buffer, its size, and the option's value, where the length is written.
+/// A log buffer of the program: the buffer, its size, and the option's value, which receives the length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Log {
     buffer: Option<u64>,
@@ -70,8 +70,8 @@ impl Log {
         }
     }
 
-    /// As the hardware's driver does it: the text, cut to the buffer, and a NUL; its length without the NUL, or the buffer's size where it was
-    /// cut.
+    /// Writes as the hardware's driver does: the text, cut to the buffer, and a NUL. The length is that of
+    /// the text without the NUL, or the buffer's size if the text was cut.
     fn write(self, text: &str) {
         let (Some(buffer), Some((size, slot))) = (self.buffer, self.size) else { return };
         if buffer == 0 {
@@ -94,20 +94,20 @@ fn place<T: Copy>(address: u64) -> Out<T> {
     Out::at(address)
 }
 
-/// The options of one call, or of a link, whose logs are written at each of its calls.
+/// The options of one call or of a link. A link writes its logs at each of its calls.
 #[derive(Clone, Debug, Default)]
 pub struct Jit {
-    /// How to compile.
+    /// The compiler options.
     pub options: LoadOptions,
     info: Log,
     error: Log,
-    /// The option's value that takes the milliseconds.
+    /// The address of the option's value, which receives the milliseconds.
     wall_time: Option<u64>,
     target: Option<u64>,
     sm3x: bool,
 }
 
-/// The symbols whose addresses the host gives.
+/// Symbols whose addresses the host provides.
 #[derive(Default)]
 struct Symbols {
     names: Option<u64>,
@@ -134,8 +134,8 @@ impl Symbols {
     }
 }
 
-/// What `hipJitOption` calls options: as `CUjit_option` up to 24, then without those of link-time optimisation, and two of its own for AMD's
-/// compiler, which mean nothing here. `None`: it has no effect.
+/// The `CUjit_option` for a number of `hipJitOption`: the same up to 24, then without the options of
+/// link-time optimisation. `None`: it has no effect, like HIP's two options for AMD's compiler.
 fn of_hip(number: u32) -> Option<u32> {
     match number {
         25 => Some(option::POSITION_INDEPENDENT_CODE),
@@ -148,12 +148,12 @@ fn of_hip(number: u32) -> Option<u32> {
 }
 
 impl Jit {
-    /// Reads `count` options of CUDA and their values.
+    /// Reads `count` CUDA options and their values.
     pub fn read(count: u32, options: In<u32>, values: Out<u64>) -> Result<Jit> {
         Jit::read_by(Some, count, options, values)
     }
 
-    /// The same of HIP's.
+    /// Reads `count` HIP options and their values.
     pub fn read_hip(count: u32, options: In<u32>, values: Out<u64>) -> Result<Jit> {
         Jit::read_by(of_hip, count, options, values)
     }
@@ -184,12 +184,12 @@ impl Jit {
     fn take(&mut self, option: u32, value: u64, slot: u64, symbols: &mut Symbols) -> Result<()> {
         let number = value as u32;
         match option {
-            // The hardware's driver divides by a block size of none.
+            // The hardware's driver fails with a division by zero here.
             option::MAX_REGISTERS | option::THREADS_PER_BLOCK if number == 0 => {
                 return Err(Error::InvalidValue);
             }
             option::MAX_REGISTERS => self.options.max_registers = number,
-            // In: the least block the compiler should plan for; out: the one it planned for.
+            // Input: the minimum block size to plan for. Output: the block size planned for.
             option::THREADS_PER_BLOCK => {}
             option::WALL_TIME => self.wall_time = Some(slot),
             option::INFO_LOG_BUFFER => self.info.buffer = Some(value),
@@ -211,7 +211,7 @@ impl Jit {
             option::REFERENCED_KERNEL_NAMES | option::REFERENCED_VARIABLE_NAMES if value == 0 => {
                 return Err(Error::InvalidValue);
             }
-            // Of link-time optimisation, which PTX knows nothing of.
+            // For link-time optimisation, which does not apply to PTX.
             option::LTO..option::POSITION_INDEPENDENT_CODE => {}
             option::POSITION_INDEPENDENT_CODE | option::MIN_CTA_PER_SM => {}
             option::MAX_THREADS_PER_BLOCK => self.options.max_threads = number,
@@ -222,7 +222,7 @@ impl Jit {
         Ok(())
     }
 
-    /// The capability that is asked for, if one is; an error where there is none of this number.
+    /// The requested compute capability, if any. An error if there is none with this number.
     pub fn asked_target(&self) -> Result<Option<u32>> {
         if self.sm3x {
             return Err(Error::InvalidPtx);
@@ -238,7 +238,7 @@ impl Jit {
         }
     }
 
-    /// Whether the device is the one asked for. To be asked before compiling.
+    /// Checks that the device has the requested capability. Call it before compiling.
     pub fn check_target(&self, device: &Device) -> Result<()> {
         let (major, minor) = device.info.compute_capability;
         match self.asked_target()? {
@@ -247,12 +247,12 @@ impl Jit {
         }
     }
 
-    /// Whether a linker makes code of PTX for the capability that is asked for.
+    /// Whether a linker can produce code from PTX for the requested capability.
     pub fn has_code(&self) -> bool {
         !matches!(self.asked_target(), Ok(Some(number)) if WITHOUT_CODE.contains(&number))
     }
 
-    /// Writes what a call told.
+    /// Writes the results of a call.
     pub fn finish(&self, report: &Report) {
         self.info.write(&report.info);
         self.error.write(&report.errors);
@@ -266,7 +266,7 @@ impl Jit {
 mod tests {
     use super::*;
 
-    /// What the hardware's driver does with buffers of these sizes (tests/probe, group jit: shortlog).
+    /// The hardware's driver's results for buffers of these sizes (tests/probe, group jit: shortlog).
     #[test]
     fn logs_are_cut() {
         let text = "ptxas application ptx input, line 5";

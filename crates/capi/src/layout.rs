@@ -1,9 +1,10 @@
-//! Structures that C programs pass, and where their fields lie.
+//! Layout of the structures that C programs pass.
 
-/// A field: its name, its offset and its size in bytes.
+/// A field: name, offset and size in bytes.
 pub type Field = (&'static str, usize, usize);
 
-/// Defines structures laid out as C does, each with its C name after `=`, and `LAYOUTS`, which lists them with their [fields](Field).
+/// Defines C-layout structures, each with its C name after `=`, and `LAYOUTS`, which lists them with their
+/// [fields](Field).
 #[macro_export]
 macro_rules! structures {
     ($($(#[$meta:meta])* pub struct $name:ident = $c:literal { $(pub $field:ident: $type:ty,)* })*) => {
@@ -17,7 +18,7 @@ macro_rules! structures {
             }
         )*
 
-        /// The structures of this module by their C names, with the places of their fields.
+        /// The structures of this module by C name, with their fields.
         pub const LAYOUTS: &[(&str, &[$crate::Field])] = &[
             $(($c, &[$((stringify!($field), std::mem::offset_of!($name, $field), size_of::<$type>()),)*]),)*
         ];

@@ -1,6 +1,7 @@
-//! What the C interfaces share: places and values that a program passes ([`Out`], [`In`], [`Text`]), and the guard around every function.
+//! Parts shared by the C interfaces: pointers and values that a program passes ([`Out`], [`In`], [`Text`]),
+//! and the guard around every function.
 //!
-//! **Architecture invariant:** how C passes things; not what any function does or is called.
+//! **Architecture invariant:** this crate knows how C passes arguments, but no function's name or behaviour.
 
 mod api;
 pub mod container;

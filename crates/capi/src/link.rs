@@ -1,4 +1,4 @@
-//! The linker as both interfaces have it: what was told goes into the logs that a link was made with, at every call.
+//! The linker for both interfaces. Every call writes its messages to the logs that the link was created with.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -11,7 +11,7 @@ use driver::{Error, Result};
 
 use crate::jit::Jit;
 
-/// `CUjitInputType` and `hiprtcJITInputType` in order.
+/// `CUjitInputType` and `hiprtcJITInputType`, in order.
 const INPUT_TYPES: [InputType; 6] = [
     InputType::Cubin,
     InputType::Ptx,
@@ -21,7 +21,7 @@ const INPUT_TYPES: [InputType; 6] = [
     InputType::Bitcode,
 ];
 
-/// What a link was made with: its logs are written at every call. With the texts told so far.
+/// The options a link was created with, whose logs every call writes, and the messages so far.
 #[derive(Default)]
 struct Session {
     jit: Jit,
@@ -30,7 +30,7 @@ struct Session {
 
 static SESSIONS: LazyLock<Mutex<HashMap<Handle, Session>>> = LazyLock::new(Mutex::default);
 
-/// Does something to a link and writes what it told into the logs that it was made with, and into those of the call.
+/// Runs an operation on a link. Writes its messages to the logs of the link and of the call.
 fn told<T>(handle: Handle, call: &Jit, f: impl FnOnce(&link::Link, &mut Report) -> Result<T>) -> Result<T> {
     let link = link::get(handle)?;
     let mut report = Report::default();
@@ -45,8 +45,8 @@ fn told<T>(handle: Handle, call: &Jit, f: impl FnOnce(&link::Link, &mut Report) 
     result
 }
 
-/// A new link for a context's device, or for the capability that is asked for, whose code a link may make for
-/// another device.
+/// Creates a link for a context's device or for the requested capability; a link may produce code for another
+/// device.
 pub fn create(context: &Context, mut jit: Jit) -> Result<Handle> {
     jit.options.target = jit.asked_target()?;
     let handle = link::create(&context.device, jit.options.clone())?;
@@ -55,7 +55,7 @@ pub fn create(context: &Context, mut jit: Jit) -> Result<Handle> {
     Ok(handle)
 }
 
-/// Adds an input; `kind` is the C number, `call` the options of this call.
+/// Adds an input. `kind` is the C number, `call` the options of this call.
 pub fn add(handle: Handle, kind: u32, bytes: &[u8], name: &str, call: &Jit) -> Result<()> {
     let kind = *INPUT_TYPES.get(kind as usize).ok_or(Error::InvalidValue)?;
     if kind == InputType::Ptx && lock(&SESSIONS).get(&handle).is_some_and(|s| !s.jit.has_code()) {
@@ -64,12 +64,12 @@ pub fn add(handle: Handle, kind: u32, bytes: &[u8], name: &str, call: &Jit) -> R
     told(handle, call, |link, report| link.add(kind, name, bytes, report))
 }
 
-/// Links; gives the result's address and size.
+/// Links the inputs and returns the result's address and size.
 pub fn complete(handle: Handle) -> Result<(u64, usize)> {
     told(handle, &Jit::default(), |link, report| link.complete(report))
 }
 
-/// Ends a link.
+/// Destroys a link.
 pub fn destroy(handle: Handle) -> Result<()> {
     link::destroy(handle)?;
     lock(&SESSIONS).remove(&handle);

@@ -1,4 +1,4 @@
-//! Attributes of pools and of managed memory, as C programs ask for them.
+//! Pool attributes and managed memory attributes, as C programs access them.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use driver::{Error, Result};
 use crate::types::{MemLocation, PoolProps};
 use crate::{In, Out};
 
-/// The truth values among a pool's attributes are words, the others long words.
+/// Whether a pool attribute is 32 bits wide: the booleans are, the others have 64 bits.
 fn is_word(number: u32) -> bool {
     (attribute::REUSE_FOLLOW_EVENT_DEPENDENCIES..attribute::RELEASE_THRESHOLD).contains(&number)
 }
 
-/// Writes a pool's attribute to its place.
+/// Writes the value of a pool attribute to the program's variable.
 pub fn get_pool_attribute(pool: &Pool, attribute: u32, value: Out<u32>) -> Result<()> {
     value.required()?;
     let got = pool.attribute(attribute)?;
@@ -26,7 +26,7 @@ pub fn get_pool_attribute(pool: &Pool, attribute: u32, value: Out<u32>) -> Resul
     Ok(())
 }
 
-/// Sets a pool's attribute to what its place holds.
+/// Sets a pool attribute from the program's variable.
 pub fn set_pool_attribute(pool: &Pool, attribute: u32, value: In<u32>) -> Result<()> {
     let mut new = u64::from(value.get()?);
     if !is_word(attribute) {
@@ -35,7 +35,7 @@ pub fn set_pool_attribute(pool: &Pool, attribute: u32, value: In<u32>) -> Result
     pool.set_attribute(attribute, new)
 }
 
-/// Allocates in the order of a stream; no pool: from the one that the stream's device uses.
+/// Allocates in stream order, by default from the current pool of the stream's device.
 pub fn alloc_in_order(out: Out<u64>, size: usize, pool: Option<u64>, stream: &Arc<Stream>) -> Result<()> {
     out.required()?;
     out.set(pool::alloc(stream, pool, size as u64)?);
@@ -48,8 +48,8 @@ pub const FILE_DESCRIPTOR: u32 = 1;
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`, `hipMemAllocationTypePinned`.
 pub const PINNED: u32 = 1;
 
-/// Makes a pool at the location that `location_of` makes of the one that is asked for; for other processes
-/// where `can_share`.
+/// Creates a pool at the requested location, translated by `location_of`. It can be shared with other
+/// processes only if `can_share`.
 pub fn create_pool<E: From<Error>>(
     out: Out<u64>,
     properties: In<PoolProps>,
@@ -71,7 +71,7 @@ pub fn create_pool<E: From<Error>>(
     Ok(())
 }
 
-/// Writes an attribute of a range of managed memory to a place of `size` bytes.
+/// Writes an attribute of a managed memory range to `size` bytes.
 pub fn get_range_attribute(
     data: Out<i32>,
     size: usize,
@@ -87,7 +87,7 @@ pub fn get_range_attribute(
     Ok(())
 }
 
-/// A device as functions that know no locations name it: its ordinal, or -1 for the host.
+/// The location for functions that take a device's ordinal, or -1 for the host.
 pub fn location_of(device: i32) -> managed::Location {
     let kind = if device == -1 { managed::HOST } else { managed::DEVICE };
     managed::Location { kind, id: device }

@@ -1,11 +1,11 @@
-//! Places to write to, values to read and texts, as C programs pass them.
+//! Output pointers, input pointers and strings, as C programs pass them.
 
 use std::ffi::CStr;
 use std::fmt::{self, Debug};
 
 use driver::{Error, Result};
 
-/// A place where a function writes a result: by the C contract null or valid for one `T` (or, where said, for several).
+/// An output pointer: null or, by the C contract, valid for writing one `T` (several where documented).
 #[repr(transparent)]
 pub struct Out<T>(*mut T);
 
@@ -24,17 +24,17 @@ impl<T> Debug for Out<T> {
 }
 
 impl<T: Copy> Out<T> {
-    /// Nowhere.
+    /// A null pointer.
     pub const fn none() -> Self {
         Out(std::ptr::null_mut())
     }
 
-    /// The place of another of several.
+    /// The pointer to the element with this index.
     pub fn after(self, count: usize) -> Self {
         Out(if self.0.is_null() { self.0 } else { self.0.wrapping_add(count) })
     }
 
-    /// The place at an address that the program gave as a number.
+    /// The output pointer at an address.
     pub fn at(address: u64) -> Self {
         Out(address as *mut T)
     }
@@ -44,31 +44,31 @@ impl<T: Copy> Out<T> {
         self.0.is_null()
     }
 
-    /// [`Error::InvalidValue`] for null.
+    /// [`Error::InvalidValue`] if it is null.
     pub fn required(self) -> Result<Self> {
         if self.0.is_null() { Err(Error::InvalidValue) } else { Ok(self) }
     }
 
-    /// Writes, if there is a place.
+    /// Writes the value unless the pointer is null.
     pub fn set(self, value: T) {
         if !self.0.is_null() {
-            // SAFETY: not null, so by the C contract valid for a write of T; the program may have left it unaligned.
+            // SAFETY: not null, so by the C contract valid for writing a T; it may be unaligned.
             unsafe { self.0.write_unaligned(value) };
         }
     }
 
-    /// Reads what the program put there.
+    /// Reads the program's value.
     pub fn read(self) -> Result<T> {
         self.required()?;
         // SAFETY: as for `set`.
         Ok(unsafe { self.0.read_unaligned() })
     }
 
-    /// Writes several; the place must have room for them.
+    /// Writes several values; there must be space for them.
     pub fn set_all(self, values: &[T]) {
         for (i, value) in values.iter().enumerate() {
             if !self.0.is_null() {
-                // SAFETY: by the C contract the place has room for as many as the program said.
+                // SAFETY: by the C contract there is space for as many values as the program said.
                 unsafe { self.0.wrapping_add(i).write_unaligned(*value) };
             }
         }
@@ -81,7 +81,7 @@ impl<T: Copy> Out<T> {
 }
 
 impl Out<u8> {
-    /// Writes as much of a text as `room` bytes hold, and a NUL. No room at all is [`Error::InvalidValue`].
+    /// Writes as much of a text as fits into `room` bytes with a NUL. [`Error::InvalidValue`] if `room` is 0.
     pub fn set_text(self, text: &str, room: usize) -> Result<()> {
         let longest = room.checked_sub(1).ok_or(Error::InvalidValue)?;
         let mut bytes: Vec<u8> = text.bytes().take(longest).collect();
@@ -91,7 +91,7 @@ impl Out<u8> {
     }
 }
 
-/// What a function reads: by the C contract null or valid for one `T` (or, where said, for several).
+/// An input pointer: null or, by the C contract, valid for reading one `T` (several where documented).
 #[repr(transparent)]
 pub struct In<T>(*const T);
 
@@ -110,7 +110,7 @@ impl<T> Debug for In<T> {
 }
 
 impl<T: Copy> In<T> {
-    /// What is at an address that the program gave as a number.
+    /// The input pointer at an address.
     pub fn at_address(address: u64) -> Self {
         In(address as *const T)
     }
@@ -125,16 +125,16 @@ impl<T: Copy> In<T> {
         self.at(0)
     }
 
-    /// One of several values.
+    /// The value with this index.
     pub fn at(self, index: usize) -> Result<T> {
         if self.0.is_null() {
             return Err(Error::InvalidValue);
         }
-        // SAFETY: not null, so by the C contract valid for reads of as many as the program said.
+        // SAFETY: not null, so by the C contract valid for reading as many values as the program said.
         Ok(unsafe { self.0.wrapping_add(index).read_unaligned() })
     }
 
-    /// Several values; none where there are none to read.
+    /// The first `count` values.
     pub fn list(self, count: usize) -> Result<Vec<T>> {
         (0..count).map(|i| self.at(i)).collect()
     }
@@ -145,7 +145,7 @@ impl<T: Copy> In<T> {
     }
 }
 
-/// A C string: by the C contract null or ended by a NUL.
+/// A C string: null or, by the C contract, NUL-terminated.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct Text(*const std::ffi::c_char);
@@ -160,21 +160,21 @@ impl Debug for Text {
 }
 
 impl Text {
-    /// The text at an address that the program gave as a number.
+    /// The string at an address.
     pub fn at(address: u64) -> Self {
         Text(address as *const std::ffi::c_char)
     }
 
-    /// Its bytes without the NUL.
+    /// The bytes without the NUL.
     pub fn bytes<'a>(self) -> Result<&'a [u8]> {
         if self.0.is_null() {
             return Err(Error::InvalidValue);
         }
-        // SAFETY: not null, so by the C contract ended by a NUL and alive during the call.
+        // SAFETY: not null, so by the C contract NUL-terminated and alive during the call.
         Ok(unsafe { CStr::from_ptr(self.0) }.to_bytes())
     }
 
-    /// Its bytes; empty is [`Error::InvalidValue`], too.
+    /// The bytes without the NUL; [`Error::InvalidValue`] if there are none.
     pub fn name<'a>(self) -> Result<&'a [u8]> {
         self.bytes().and_then(|b| if b.is_empty() { Err(Error::InvalidValue) } else { Ok(b) })
     }
@@ -185,11 +185,12 @@ impl Text {
     }
 }
 
-/// Bytes at an address that the program vouches for.
+/// The bytes at an address, which the program guarantees.
 pub fn bytes_at<'a>(address: u64, length: usize) -> &'a [u8] {
     if length == 0 {
         return &[];
     }
-    // SAFETY: by the C contract of the function that was given the address, `length` bytes can be read there during the call.
+    // SAFETY: by the contract of the C function that received the address, `length` bytes are readable during
+    // the call.
     unsafe { std::slice::from_raw_parts(address as *const u8, length) }
 }

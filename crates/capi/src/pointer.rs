@@ -1,4 +1,4 @@
-//! What an address is: the attributes that CUDA and HIP number alike.
+//! Pointer attributes that have the same numbers in CUDA and HIP.
 
 use std::sync::atomic::Ordering;
 
@@ -7,13 +7,13 @@ use driver::{Error, Result};
 
 use crate::Out;
 
-/// The attribute that can be set: memory operations are synchronous.
+/// Synchronous memory operations, the only attribute that can be set.
 pub const SYNC_MEMOPS: u32 = 6;
 
-/// What an attribute's place holds.
+/// The type of an attribute's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// One byte: a truth value.
+    /// A boolean of one byte.
     Byte,
     /// Four bytes.
     Word,
@@ -23,23 +23,23 @@ pub enum Size {
     Tokens,
 }
 
-/// What the device number is where there is no device.
+/// The device number if there is no device.
 const NO_DEVICE: u64 = -2i32 as u32 as u64;
 
-/// An attribute.
+/// A pointer attribute.
 #[derive(Clone, Copy, Debug)]
 pub struct Attribute {
-    /// Its number.
+    /// The number.
     pub number: u32,
-    /// What its place holds.
+    /// The type of the value.
     pub size: Size,
-    /// What an address that the driver does not know has.
+    /// The value for an address unknown to the driver.
     pub unknown: u64,
-    /// What an address in an allocation has; `None`: it has no such attribute.
+    /// The value for an address in an allocation; `None` if the allocation lacks the attribute.
     pub value: fn(&Allocation, u64) -> Option<u64>,
 }
 
-/// One row an attribute, in the fields' order.
+/// The fields of an [`Attribute`], in order.
 type Row = (u32, Size, u64, fn(&Allocation, u64) -> Option<u64>);
 
 fn device_side(a: &Allocation) -> bool {
@@ -47,35 +47,35 @@ fn device_side(a: &Allocation) -> bool {
 }
 
 const ROWS: &[Row] = &[
-    // Context; memory type: 1 host, 2 device; address on the device and on the host.
+    // Context; memory type (1 host, 2 device); device address, host address.
     (1, Size::Long, 0, |a, _| Some(a.context.0)),
     (2, Size::Word, 0, |a, _| Some(if a.on_host() { 1 } else { 2 })),
     (3, Size::Long, 0, |_, p| Some(p)),
     (4, Size::Long, 0, |a, p| a.host_accessible().then_some(p)),
-    // Tokens for other drivers, synchronous memory operations, number of the allocation, managed, device.
+    // P2P tokens, synchronous memory operations, buffer id, managed, device ordinal.
     (5, Size::Tokens, 0, |a, _| device_side(a).then_some(0)),
     (6, Size::Byte, 0, |a, _| Some(u64::from(a.sync_memops.load(Ordering::Relaxed) != 0))),
     (7, Size::Long, 0, |a, _| Some(a.id)),
     (8, Size::Byte, 0, |a, _| Some(u64::from(a.kind == Kind::Managed || a.managed))),
     (9, Size::Word, NO_DEVICE, |a, _| Some(u64::from(a.device))),
-    // Can be shared with another process by the old functions; start, size, mapped.
+    // Legacy IPC capable; range start, range size, mapped.
     (10, Size::Byte, 0, |a, _| Some(u64::from(a.kind == Kind::Device))),
     (11, Size::Long, 0, |a, _| Some(a.base)),
     (12, Size::Long, 0, |a, _| Some(a.size)),
     (13, Size::Byte, 0, |_, _| Some(1)),
-    // Handle types, GPU-direct, access (both ways), pool.
+    // Allowed handle types, GPUDirect RDMA capable, access flags, pool.
     (14, Size::Word, 0, |_, _| Some(0)),
     (15, Size::Byte, 0, |_, _| Some(0)),
     (16, Size::Word, 0, |_, _| Some(3)),
     (17, Size::Long, 0, |a, _| Some(a.pool)),
-    // Size, start and number of what is mapped as one; decompression in hardware.
+    // Mapping size, mapping start, memory block id; hardware decompression capable.
     (18, Size::Long, 0, |a, _| Some(a.size)),
     (19, Size::Long, 0, |a, _| Some(a.base)),
     (20, Size::Long, 0, |a, _| Some(a.id)),
     (21, Size::Byte, 0, |_, _| Some(0)),
 ];
 
-/// The attribute of a number.
+/// The attribute with a number.
 pub fn attribute(number: u32) -> Result<Attribute> {
     let row = ROWS.iter().find(|r| r.0 == number).ok_or(Error::InvalidValue)?;
     let (number, size, unknown, value) = *row;
@@ -83,7 +83,7 @@ pub fn attribute(number: u32) -> Result<Attribute> {
 }
 
 impl Size {
-    /// Writes an attribute to its place.
+    /// Writes an attribute's value.
     pub fn write(self, place: Out<u8>, value: u64) {
         let bytes = value.to_ne_bytes();
         match self {
@@ -95,7 +95,8 @@ impl Size {
     }
 }
 
-/// Sets whether memory operations on what an address lies in are synchronous. `None`: the driver does not know the address.
+/// Sets synchronous memory operations for the allocation at an address; `None` if the driver does not know
+/// it.
 pub fn set_synchronous(address: u64, on: bool) -> Option<()> {
     memory::find(address).map(|a| a.sync_memops.store(u32::from(on), Ordering::Relaxed))
 }

@@ -1,4 +1,5 @@
-//! Descriptions of textures as both driver interfaces lay them out (`CUDA_RESOURCE_DESC` and `HIP_RESOURCE_DESC`, and so on).
+//! Texture descriptors, which both driver interfaces lay out alike (`CUDA_RESOURCE_DESC` and
+//! `HIP_RESOURCE_DESC`, and so on).
 
 use driver::context::Context;
 use driver::texture::{Resource, Sampling, View, object};
@@ -60,11 +61,11 @@ pub mod kind {
     pub const MIPMAP: u32 = 1;
     /// Linear memory.
     pub const LINEAR: u32 = 2;
-    /// Memory in rows.
+    /// Pitched memory.
     pub const PITCH: u32 = 3;
 }
 
-/// The memory that a descriptor says: its words are the members of the union, two 32-bit ones in one.
+/// Reads the union of a descriptor: its words are the members, with two 32-bit members per word.
 impl TryFrom<ResourceDescriptor> for Resource {
     type Error = Error;
 
@@ -184,10 +185,10 @@ impl From<View> for ViewDescriptor {
     }
 }
 
-/// Makes the texture object of `cuTexObjectCreate` and `hipTexObjectCreate`; `part` may be null.
+/// Creates the texture object of `cuTexObjectCreate` and `hipTexObjectCreate`; `part` may be null.
 ///
 /// # Errors
-/// A required place is null, or something described is wrong or dead.
+/// A required pointer is null, a value is invalid, or an object is destroyed.
 pub fn create(
     context: &Context,
     memory: In<ResourceDescriptor>,

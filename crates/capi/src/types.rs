@@ -1,4 +1,4 @@
-//! C structures that CUDA and HIP lay out alike, field for field as their headers have them.
+//! C structures with the same layout in CUDA and HIP, field for field as in the headers.
 
 use driver::memory::array::Descriptor;
 use driver::memory::managed::Location;
@@ -93,7 +93,7 @@ structures! {
 }
 
 impl From<ArrayDescriptor> for Array3DDescriptor {
-    /// Of two dimensions at most, and without flags.
+    /// At most two dimensions, and no flags.
     fn from(d: ArrayDescriptor) -> Self {
         let ArrayDescriptor { width, height, format, channels } = d;
         Array3DDescriptor { width, height, depth: 0, format, channels, flags: 0 }

@@ -1,4 +1,4 @@
-//! What every exported function does: the checks before it, the log, and no panic across the C boundary.
+//! The frame of every exported function: checks before the call, the log, and no panic across the C boundary.
 
 use std::cell::UnsafeCell;
 use std::fmt::Debug;
@@ -8,28 +8,29 @@ use driver::{Error, Result, context, stream};
 
 /// `CUresult`.
 pub type CUresult = u32;
-/// What [`capi::api!`] has functions give.
+/// The return type of functions that [`capi::api!`] defines.
 pub type Code = CUresult;
 
-/// What must hold before a function looks at its arguments.
+/// Preconditions that are checked before a function reads its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// The process is not at its end.
+    /// The process is not exiting.
     Process,
-    /// `cuInit` was called; not inside a host function.
+    /// `cuInit` was called, and the caller is not a host function of a stream.
     Init,
-    /// And, if the thread has a context, that is alive, on a device without a fault.
+    /// As `Init`; and if the thread has a context, it is not destroyed and no kernel has faulted in it.
     Live,
-    /// The same, for functions that name a stream, an event, a module or a function: such a handle knows its context, and whoever looks it
-    /// up checks that. Only where the handle is a default stream's must the thread have one.
+    /// As `Live`, for functions that take a stream, an event, a module or a function: such a handle knows its
+    /// context, which is checked when the handle is looked up. The thread needs a context only if the handle
+    /// is a default stream.
     Object,
-    /// `Live`, and the thread has a context.
+    /// As `Live`, and the thread has a context.
     Context,
 }
 
-/// Checks it.
+/// Checks a precondition.
 pub fn check(need: Need) -> Result<()> {
     match need {
         Need::Nothing => return Ok(()),
@@ -52,7 +53,7 @@ pub fn check(need: Need) -> Result<()> {
     }
 }
 
-/// Runs a function's body.
+/// Runs a function's checks and body.
 pub fn enter(
     name: &str,
     need: Need,
@@ -75,28 +76,28 @@ fn error_name(code: u32) -> String {
     }
 }
 
-/// The answer of a function that is not written; it names itself once.
+/// The status of a function that is not implemented; logs its name once.
 pub fn unsupported(name: &'static str) -> CUresult {
     capi::named_once(name);
     Error::NotSupported.code()
 }
 
-/// Storage of one of the debugger's variables.
+/// Storage of a debugger variable.
 #[repr(C, align(16))]
 pub struct Variable(UnsafeCell<[u8; 4096]>);
 
-// SAFETY: the bytes are for a debugger only; no code here reads or writes them.
+// SAFETY: only a debugger uses the bytes; no code here reads or writes them.
 unsafe impl Sync for Variable {}
 
 impl Variable {
-    /// All zero.
+    /// All bytes zero.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         Variable(UnsafeCell::new([0; 4096]))
     }
 }
 
-/// What surrounds every function that [`capi::api!`] defines.
+/// Wraps every function that [`capi::api!`] defines.
 #[macro_export]
 macro_rules! exported {
     ($name:ident $($function:tt)*) => {

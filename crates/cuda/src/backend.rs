@@ -1,4 +1,4 @@
-//! Which backend the library runs on: the one place that names it.
+//! The backend of the library. No other file names it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The exported names: those that are not written yet, and the table of all.
+//! The exported names: stubs for functions that are not implemented, and the table of all.
 
 #![allow(non_snake_case, non_upper_case_globals, missing_docs, clashing_extern_declarations)]
 

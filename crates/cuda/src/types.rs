@@ -1,4 +1,4 @@
-//! The C types that more than one group of functions uses. Field for field as the interface's header lays them out.
+//! C types that several groups of functions use, field for field as in the header.
 
 pub use capi::types::{
     AccessDesc, AllocationProp, Array3DDescriptor, ArrayDescriptor, IpcHandle, MemLocation, Memcpy2D,
@@ -7,22 +7,22 @@ pub use capi::types::{
 
 use crate::abi::In;
 
-/// A handle of any kind: a pointer to C.
+/// A handle of any kind; a pointer in C.
 pub type Handle = u64;
 /// `CUdevice`.
 pub type CUdevice = i32;
 /// `CUdeviceptr`.
 pub type CUdeviceptr = u64;
 
-/// `CUstream` values that are no handles.
+/// Special `CUstream` values.
 pub mod stream {
-    /// The legacy default stream (as is 0).
+    /// The legacy default stream, like 0.
     pub const LEGACY: u64 = 1;
-    /// The thread's own default stream.
+    /// The per-thread default stream.
     pub const PER_THREAD: u64 = 2;
 }
 
-/// `CUDA_MEMCPY3D` and, with the contexts in the two reserved places, `CUDA_MEMCPY3D_PEER`.
+/// `CUDA_MEMCPY3D`, and `CUDA_MEMCPY3D_PEER`, which has contexts in the two reserved fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
@@ -125,7 +125,7 @@ pub struct CopyAttributes {
     pub flags: u32,
 }
 
-/// `CUdevResource` with multiprocessors in it.
+/// `CUdevResource` that holds multiprocessors.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]

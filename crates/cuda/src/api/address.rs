@@ -12,7 +12,7 @@ use crate::abi::{In, Out};
 use crate::api;
 use crate::types::{AccessDesc, AllocationProp, CUdeviceptr, Handle, MemLocation};
 
-/// The device and the location that a description asks for; memory on the host is counted as the first device's.
+/// The device and the location in a description. Host memory counts as the first device's.
 fn place(location: MemLocation) -> Result<(&'static Arc<Device>, Location)> {
     let driver = driver()?;
     let place = Location::from(location).checked(driver.devices.len())?;
@@ -79,7 +79,7 @@ api! {
         address::unmap_range(start, size as u64)
     }
 
-    /// What one device may do all may: the description that allows the most decides.
+    /// Devices share access rights: the description that allows most applies to all of them.
     Live Unsafe fn cuMemSetAccess(
         start: CUdeviceptr, size: usize, descriptions: In<AccessDesc>, count: usize,
     ) {
@@ -126,7 +126,7 @@ api! {
         Ok(())
     }
 
-    /// The descriptor is passed as if it were a pointer.
+    /// The API passes the descriptor in a pointer argument.
     Live Legal fn cuMemImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32) {
         out.required()?;
         if kind != FILE_DESCRIPTOR {

@@ -40,7 +40,7 @@ api! {
         array::destroy(handle)
     }
 
-    /// Only arrays whose memory is mapped later tell, and there are none of them.
+    /// Only arrays with deferred mapping have memory requirements; this driver has none of those.
     Context Legal fn cuArrayGetMemoryRequirements(out: Out<ArrayRequirements>, handle: Handle, device: i32) {
         array::get(handle)?;
         driver::driver()?.device(device)?;

@@ -136,7 +136,7 @@ api! {
         current()?.set_cache_config(config)
     }
 
-    /// Banks are always four bytes wide.
+    /// Shared memory banks are always four bytes wide.
     Context Legal fn cuCtxGetSharedMemConfig(config: Out<u32>) {
         config.required()?.set(1);
         Ok(())

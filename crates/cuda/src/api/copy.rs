@@ -1,4 +1,4 @@
-//! Copies in every direction, of one to three dimensions.
+//! Copies in all directions, of one to three dimensions.
 
 use capi::copy::MemoryTypes;
 use capi::described_volume;
@@ -11,7 +11,7 @@ use crate::api;
 use crate::api::{check_default, stream};
 use crate::types::{CUdeviceptr, CopyAttributes, Handle, Memcpy2D, Memcpy3D, stream as special};
 
-/// How a function orders its copy: the stream, whether null is the thread's own, whether the call waits.
+/// How a function orders its copy: the stream, whether null is the per-thread stream, whether the call waits.
 #[derive(Clone, Copy)]
 struct Order {
     stream: Handle,
@@ -19,19 +19,19 @@ struct Order {
     wait: bool,
 }
 
-/// In the default stream, returning when it is done.
+/// In the default stream, synchronously.
 fn now(own: bool) -> Order {
     Order { stream: 0, own, wait: true }
 }
 
-/// In a stream, returning at once.
+/// In a stream, asynchronously.
 fn later(stream: Handle, own: bool) -> Result<Order> {
     check_default(stream)?;
     Ok(Order { stream, own, wait: false })
 }
 
 fn copy(transfer: &Transfer, order: Order) -> Result<()> {
-    // SAFETY: the program vouches for what the driver does not know, as the interface has it.
+    // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
     unsafe { transfer.run(|| stream(order.stream, order.own), order.wait) }
 }
 
@@ -39,7 +39,7 @@ fn line(to: Place, from: Place, size: usize, order: Order) -> Result<()> {
     copy(&Transfer::line(to, from, size as u64), order)
 }
 
-/// To or from an array's first row.
+/// Copies to or from an array's first row.
 fn with_array(to: Side, from: Side, size: usize, order: Order) -> Result<()> {
     copy(&Transfer { to, from, extent: [size as u64, 1, 1] }, order)
 }
@@ -57,7 +57,7 @@ fn volume(d: &Memcpy3D, order: Order) -> Result<()> {
     copy(&Transfer { to: to.side(&TYPES)?, from: from.side(&TYPES)?, extent }, order)
 }
 
-/// Checks the context that a copy between devices names; null is the current one.
+/// Checks the context that a peer copy names; null is the current one.
 fn peer(handle: Handle) -> Result<()> {
     if handle == 0 { Ok(()) } else { context::get(handle)?.check() }
 }
@@ -82,7 +82,7 @@ fn peer_volume(description: In<Memcpy3D>, order: Order) -> Result<()> {
     volume(&description, order)
 }
 
-/// The lists of a batch of copies.
+/// The arguments of a batch of copies.
 #[derive(Clone, Copy)]
 struct Batch {
     to: In<CUdeviceptr>,
@@ -94,20 +94,20 @@ struct Batch {
     attribute_count: usize,
 }
 
-/// `CUmemcpySrcAccessOrder`: in the order of the stream, during the call, at any time.
+/// `CUmemcpySrcAccessOrder`: in stream order, during the call, at any time.
 const SOURCE_ORDERS: std::ops::RangeInclusive<u32> = 1..=3;
 
-/// The most copies of a batch.
+/// The maximum number of copies in a batch.
 const MAX_BATCH: usize = 1 << 24;
 
-/// Runs a batch; the number of the copy that is wrong goes to `failed`.
+/// Runs a batch; writes the index of an invalid copy to `failed`.
 fn batch(batch: &Batch, failed: Out<usize>, handle: Handle) -> Result<()> {
     failed.set(usize::MAX);
     let Batch { to, from, sizes, count, attributes, first, attribute_count } = *batch;
     if count == 0 || count > MAX_BATCH || attribute_count == 0 || attribute_count > count {
         return Err(Error::InvalidValue);
     }
-    // The default streams are not for batches.
+    // Batches do not accept the default streams.
     if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
         return Err(Error::InvalidValue);
     }

@@ -24,7 +24,7 @@ api! {
     Init Legal fn cuDeviceGetName(name: Out<u8>, length: i32, device: CUdevice) {
         name.required()?;
         let device = driver()?.device(device)?;
-        // The hardware's driver takes a negative length for a large one.
+        // The hardware's driver treats a negative length as a large one.
         name.set_text(&device.info.name, usize::try_from(length).unwrap_or(256))
     }
 
@@ -173,7 +173,7 @@ api! {
         driver()?.device(device).map(|_| ())
     }
 
-    /// Every operation on every width: device memory is host memory.
+    /// All operations at all widths are supported: device memory is host memory.
     Init Legal fn cuDeviceGetHostAtomicCapabilities(
         capabilities: Out<u32>, operations: In<u32>, count: u32, device: CUdevice,
     ) {

@@ -13,7 +13,7 @@ use crate::types::Handle;
 /// `CUevent_record_flags`.
 mod record_flag {
     pub const DEFAULT: u32 = 0;
-    /// Of a capture alone.
+    /// For stream capture only.
     pub const EXTERNAL: u32 = 1;
 }
 

@@ -1,4 +1,4 @@
-//! Fills of memory with a value.
+//! Memory fills.
 
 use driver::Result;
 use driver::memory::copy::{Fill, fill_all};
@@ -7,7 +7,7 @@ use crate::api;
 use crate::api::{check_default, stream};
 use crate::types::{CUdeviceptr, Handle};
 
-/// Fills in a stream; `wait`: the function is a synchronous one.
+/// Fills in a stream. With `wait` the function is synchronous.
 fn fill(fill: Fill, handle: Handle, own: bool, wait: bool) -> Result<()> {
     check_default(handle)?;
     fill_all(&[fill], || stream(handle, own), wait)

@@ -1,4 +1,4 @@
-//! Functions: what they are, and how they are set.
+//! Functions and their attributes.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::abi::{Need, Out, check};
 use crate::api;
 use crate::types::Handle;
 
-/// Ways to split cache and shared memory.
+/// The highest cache configuration.
 pub(crate) const MAX_CACHE_CONFIG: u32 = 3;
-/// Widths of a bank.
+/// The highest bank width configuration.
 const MAX_BANK_CONFIG: u32 = 2;
 /// `CU_FUNCTION_LOADING_STATE_LOADED`.
 const LOADED: u32 = 1;
 
-/// The function of a handle; handles are looked at before contexts are.
+/// The function of a handle. Handles are checked before contexts.
 fn of(handle: Handle) -> Result<Arc<Function>> {
     let function = function(handle)?;
     check(Need::Object)?;
@@ -24,12 +24,12 @@ fn of(handle: Handle) -> Result<Arc<Function>> {
     Ok(function)
 }
 
-/// Where null is a wrong value rather than a wrong handle.
+/// The same, but null is an invalid value rather than an invalid handle.
 fn named(handle: Handle) -> Result<Arc<Function>> {
     if handle == 0 { Err(Error::InvalidValue) } else { of(handle) }
 }
 
-/// Writes where a parameter lies.
+/// Writes the offset and size of a parameter.
 pub(crate) fn give_param(
     function: &Function,
     index: usize,
@@ -54,13 +54,13 @@ api! {
         of(handle)?.set_attribute(attribute, value)
     }
 
-    /// There is no cache to split.
+    /// There is no cache to configure; only the arguments are checked.
     Init Legal fn cuFuncSetCacheConfig(handle: Handle, config: u32) {
         of(handle)?;
         if config > MAX_CACHE_CONFIG { Err(Error::InvalidValue) } else { Ok(()) }
     }
 
-    /// Banks are always four bytes wide.
+    /// Shared memory banks are always four bytes wide; only the arguments are checked.
     Init Legal fn cuFuncSetSharedMemConfig(handle: Handle, config: u32) {
         of(handle)?;
         if config > MAX_BANK_CONFIG { Err(Error::InvalidValue) } else { Ok(()) }

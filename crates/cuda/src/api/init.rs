@@ -1,4 +1,4 @@
-//! Initialisation, versions, errors, and where functions are.
+//! Initialisation, versions, errors and entry points.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -11,13 +11,13 @@ use crate::abi::{In, Out, Text};
 use crate::api;
 use crate::exports::address;
 
-/// The version whose interface this is: 13.0.
+/// The CUDA version of this interface: 13.0.
 pub const VERSION: i32 = 13000;
 
-/// `cuGetProcAddress` by name, flags and version, as recorded on the hardware.
+/// Results of `cuGetProcAddress` by name, flags and version, as recorded on the hardware.
 static PROC_ADDRESSES: &str = include_str!("../../data/procaddr.tsv");
 
-/// From a version on: the symbol, or `None` with the query's result.
+/// The result from a version on: the symbol, or `None` and the query's status.
 struct Row {
     version: i32,
     result: u32,
@@ -44,9 +44,10 @@ fn rows() -> &'static Rows {
     })
 }
 
-/// What `cuGetProcAddress` finds: an address or the reason there is none (1: no such function, 2: not in that version).
+/// The address that `cuGetProcAddress` finds, or the reason there is none (1: no such function, 2: not in
+/// that version).
 fn find(name: &str, version: i32, flags: u64) -> Result<*mut std::ffi::c_void, u32> {
-    // Both flags at once: the thread's own stream wins.
+    // With both flags set, the per-thread default stream takes precedence.
     let flags = if flags & 2 != 0 { 2 } else { flags as u32 & 1 };
     let version = if version < 0 { VERSION } else { version };
     let rows = rows().get(&(name, flags)).ok_or(1u32)?;
@@ -58,8 +59,9 @@ fn find(name: &str, version: i32, flags: u64) -> Result<*mut std::ffi::c_void, u
     }
 }
 
-/// Says once why a program fails that asks for a private table. Only NVIDIA's closed runtime does, and by one of the tables the driver would
-/// have to prove that it is NVIDIA's: an authentication, which is not imitated.
+/// Warns once that a program asks for a private table, so that its failure can be explained. Only NVIDIA's
+/// closed runtime does. Through one of these tables the driver would have to authenticate itself as NVIDIA's,
+/// which is not imitated.
 fn tell_private_table() {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
@@ -72,7 +74,7 @@ fn tell_private_table() {
     });
 }
 
-/// The functions of HIP for a front that asks by their name.
+/// The table of HIP functions for the HIP library that asks for it under this id.
 fn hip_table(id: &[u8; 16]) -> Option<&'static hip::table::Table> {
     let (name, soname) = id.split_at(hip::table::NAME.len());
     if name != hip::table::NAME {
@@ -146,7 +148,7 @@ api! {
         Ok(())
     }
 
-    /// The one table there is makes this library serve HIP, too.
+    /// The only export table is the one that makes this library serve HIP.
     Nothing Legal fn cuGetExportTable(table: Out<u64>, id: In<[u8; 16]>) {
         table.required()?.set(0);
         let id = id.get()?;
@@ -171,7 +173,7 @@ api! {
         thread_local! {
             static MODE: Cell<u32> = const { Cell::new(0) };
         }
-        // Any number is taken, as on the hardware.
+        // As on the hardware, any number is accepted.
         let new = mode.read()?;
         mode.set(MODE.with(|m| m.replace(new)));
         Ok(())

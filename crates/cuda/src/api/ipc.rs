@@ -1,4 +1,4 @@
-//! Memory and events that several processes use.
+//! Memory and events shared between processes.
 
 use driver::memory::share;
 use driver::{Error, Result, event};
@@ -8,7 +8,7 @@ use crate::api;
 use crate::api::current;
 use crate::types::{CUdeviceptr, Handle, IpcHandle};
 
-/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, which must be given.
+/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, a required flag.
 const PEER_ACCESS: u32 = 1;
 
 fn open_memory(out: Out<CUdeviceptr>, handle: &IpcHandle, flags: u32) -> Result<()> {

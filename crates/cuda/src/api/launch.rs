@@ -1,4 +1,4 @@
-//! Launches: of today, with attributes, cooperative, and of old.
+//! Kernel launches: plain, with attributes, cooperative, and by the deprecated functions.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ mod extra_key {
     pub const BUFFER_SIZE: u64 = 2;
 }
 
-/// The parameter buffer of a launch: from pointers to the parameters, or given whole.
+/// The parameter buffer of a launch, from pointers to the parameters or from a whole buffer.
 fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Params> {
     if !pointers.is_null() && !extra.is_null() {
         return Err(Error::InvalidValue);
@@ -65,7 +65,7 @@ fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Para
     Ok(params)
 }
 
-/// A buffer given whole must be the kernel's size; an empty one is none.
+/// A whole buffer must have the kernel's size; an empty one counts as absent.
 fn whole(function: &Function, bytes: &[u8]) -> Result<Params> {
     match (bytes.len(), function.info().param_size as usize) {
         (have, want) if have == want => Ok(Params::of(bytes)),
@@ -86,7 +86,7 @@ fn go(
     launch::enqueue(function, &config, params, stream)
 }
 
-/// What the attributes of a launch ask for.
+/// The effect of a launch's attributes.
 #[derive(Default)]
 struct Asked {
     cooperative: bool,
@@ -95,9 +95,9 @@ struct Asked {
     events: Vec<Arc<Event>>,
 }
 
-/// The event that an attribute names, with its flags behind.
+/// The event in an attribute's value, with its flags after it.
 fn event_of(value: &[u64; 8]) -> Result<Arc<Event>> {
-    /// `CU_EVENT_RECORD_EXTERNAL`: of a graph's capture alone.
+    /// `CU_EVENT_RECORD_EXTERNAL`: for stream capture only.
     const EXTERNAL: u32 = 1;
     let [handle, flags, ..] = *value;
     let event = event::get(handle)?;
@@ -128,12 +128,12 @@ mod attribute_id {
     pub const NVLINK_UTIL_CENTRIC_SCHEDULING: u32 = 16;
 }
 
-/// The last scheduling policy of clusters, the last domain of a launch, and all of the cache in percent.
+/// The highest cluster scheduling policy, the highest launch domain, and the whole cache in percent.
 const LAST_CLUSTER_POLICY: u32 = 2;
 const LAST_DOMAIN: u32 = 1;
 const WHOLE_CACHE: u32 = 100;
 
-/// Reads the attributes. Those that only tune hardware are checked and change nothing.
+/// Reads the attributes. Those that only tune hardware are checked and have no effect.
 fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Asked> {
     let mut asked = Asked::default();
     for attribute in list.list(count as usize)? {
@@ -142,7 +142,7 @@ fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Ask
         let size = || Some([word, (first >> 32) as u32, second as u32]);
         let at_most = |most: u32| if word <= most { Ok(()) } else { Err(Error::InvalidValue) };
         match attribute.id {
-            // Launches of a stream run one after the other whatever is asked.
+            // Launches in a stream run in order, whatever the attribute asks for.
             attribute_id::IGNORE
             | attribute_id::ACCESS_POLICY_WINDOW
             | attribute_id::PROGRAMMATIC_STREAM_SERIALIZATION
@@ -150,15 +150,15 @@ fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Ask
             attribute_id::COOPERATIVE => asked.cooperative = word != 0,
             attribute_id::CLUSTER_DIMENSION => asked.cluster = size(),
             attribute_id::CLUSTER_SCHEDULING_POLICY => at_most(LAST_CLUSTER_POLICY)?,
-            // A byte for the default domain and one for the remote one.
+            // One byte for the default domain and one for the remote domain.
             attribute_id::MEM_SYNC_DOMAIN_MAP
                 if [word & 0xff, word >> 8 & 0xff].iter().all(|&d| u64::from(d) < domains) => {}
             attribute_id::MEM_SYNC_DOMAIN => at_most(LAST_DOMAIN)?,
-            // Checked only: clusters of the other size are always right.
+            // Only checked: clusters of the regular size are always valid.
             attribute_id::PREFERRED_CLUSTER_DIMENSION => asked.preferred_cluster = size(),
             attribute_id::PREFERRED_SHARED_MEMORY_CARVEOUT => at_most(WHOLE_CACHE)?,
             attribute_id::NVLINK_UTIL_CENTRIC_SCHEDULING => at_most(u32::from(true))?,
-            // Events of the kernel's beginning are recorded at its end, which is late enough.
+            // Events for the start of a kernel are recorded at its end, which the API permits.
             attribute_id::PROGRAMMATIC_EVENT | attribute_id::LAUNCH_COMPLETION_EVENT => {
                 asked.events.push(event_of(&attribute.value)?);
             }
@@ -169,7 +169,7 @@ fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Ask
     Ok(asked)
 }
 
-/// What a launch's configuration says, and the events to be recorded.
+/// The configuration of a launch, and the events to record.
 pub(super) fn shape(function: &Function, config: &LaunchConfig) -> Result<(Config, Vec<Arc<Event>>)> {
     let domains = function.device().attribute(attribute::MEM_SYNC_DOMAIN_COUNT)?;
     let asked = attributes(config.attributes, config.attribute_count, domains.max(0) as u64)?;
@@ -184,8 +184,8 @@ pub(super) fn shape(function: &Function, config: &LaunchConfig) -> Result<(Confi
     Ok((shape, asked.events))
 }
 
-/// The function to launch in a stream. A library's kernel is taken into the thread's context; where there is
-/// none, into the stream's.
+/// The function to launch in a stream. A library's kernel is loaded into the thread's context, or into the
+/// stream's if the thread has none.
 fn launched(handle: Handle, in_stream: Handle) -> Result<Arc<Function>> {
     check_default(in_stream)?;
     function_or_kernel(handle, || match context::current() {
@@ -241,12 +241,12 @@ fn launch_on_all(list: In<FunctionLaunchParams>, count: u32, flags: u32) -> Resu
     Ok(())
 }
 
-/// Bounds what the old functions set.
+/// Checks the upper bound of a value for the deprecated functions.
 fn at_most(value: u32, most: u64) -> Result<u32> {
     if u64::from(value) > most { Err(Error::InvalidValue) } else { Ok(value) }
 }
 
-/// Writes into the old parameter buffer.
+/// Writes into the deprecated functions' parameter buffer.
 fn set_params(handle: Handle, offset: i32, bytes: &[u8]) -> Result<()> {
     let function = function(handle)?;
     let start = usize::try_from(offset).map_err(|_| Error::InvalidValue)?;
@@ -262,7 +262,7 @@ fn set_params(handle: Handle, offset: i32, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Launches as the old functions have set it up.
+/// Launches with the state that the deprecated functions have set.
 fn launch_old(handle: Handle, width: i32, height: i32, stream_handle: Handle) -> Result<()> {
     check_default(stream_handle)?;
     let function = function(handle)?;

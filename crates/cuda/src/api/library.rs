@@ -1,4 +1,4 @@
-//! Libraries and their kernels, which belong to no context.
+//! Libraries and their kernels, which are independent of contexts.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::types::{CUdevice, CUdeviceptr, Handle};
 use capi::container;
 use capi::jit::Jit;
 
-/// `CUlibraryOption`: a table of the host's, and a promise to keep the image alive.
+/// `CUlibraryOption`: host universal function table, and binary is preserved.
 const MAX_LIBRARY_OPTION: u32 = 1;
 
-/// The options of a library; it is compiled later, when it is used.
+/// Reads a library's options. The library is compiled later, on first use.
 fn read(
     count: u32,
     options: In<u32>,
@@ -47,7 +47,7 @@ fn of(handle: Handle) -> Result<Arc<Library>> {
     library::get(handle)
 }
 
-/// A kernel's function on a device: in the calling thread's context, or else in the device's primary context.
+/// A kernel's function on a device: in the calling thread's current context, or else in the primary context.
 fn on(kernel: &Kernel, device: CUdevice) -> Result<Arc<Function>> {
     let device = driver()?.device(device)?;
     match context::current() {
@@ -66,7 +66,7 @@ api! {
             return Err(Error::InvalidValue);
         }
         let jit = read(count, options, values, library_options, library_values, library_count)?;
-        // What is no image is told at the first use.
+        // An invalid image is reported on first use.
         make(out, container::at(image).map(<[u8]>::to_vec).unwrap_or_default(), &jit)
     }
 
@@ -83,7 +83,7 @@ api! {
         library::unload(handle)
     }
 
-    /// A library that is gone has no kernels: the hardware's driver says so rather than that the handle is dead.
+    /// An unloaded library reports a missing kernel rather than an invalid handle, as on the hardware.
     Init Legal fn cuLibraryGetKernel(out: Out<Handle>, handle: Handle, name: Text) {
         let library = of(handle).map_err(|error| if handle == 0 { error } else { Error::NotFound })?;
         let name = name.name()?;
@@ -132,7 +132,7 @@ api! {
         give_global(&module, name, address, size)
     }
 
-    /// No function has an address for the host.
+    /// No function has a host address.
     Init Legal fn cuLibraryGetUnifiedFunction(_out: Out<u64>, handle: Handle, name: Text) {
         of(handle)?;
         name.name()?;
@@ -181,7 +181,7 @@ api! {
         on(&kernel, device)?.set_attribute(attribute, value)
     }
 
-    /// There is no cache to split.
+    /// There is no cache to configure; only the arguments are checked.
     Init Legal fn cuKernelSetCacheConfig(handle: Handle, config: u32, device: CUdevice) {
         library::kernel(handle)?;
         driver()?.device(device)?;

@@ -23,7 +23,7 @@ fn prefetch(address: u64, size: usize, to: Location, flags: u32, handle: Handle,
     stream(handle, own).map(|_| ())
 }
 
-/// Attributes that one call may ask for.
+/// The maximum number of attributes in one call.
 const MAX_ATTRIBUTES: usize = 64;
 
 api! {
@@ -72,7 +72,7 @@ api! {
         Ok(())
     }
 
-    /// All memory is visible to all streams and to the host at any time; only the call is checked.
+    /// All memory is always visible to all streams and the host; only the arguments are checked.
     Object Invalidates fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
         handle: Handle, address: CUdeviceptr, length: usize, flags: u32,
     ) |own| {

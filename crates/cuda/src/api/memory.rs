@@ -1,6 +1,6 @@
 //! Device memory and page-locked host memory.
 //!
-//! The functions of before version 3.2, whose addresses have 32 bits, are not among them: no address of ours would fit.
+//! The functions from before CUDA 3.2 are missing: they return 32-bit addresses, which this driver never has.
 
 use driver::memory;
 use driver::{Error, Result};
@@ -46,7 +46,7 @@ api! {
         Ok(())
     }
 
-    /// Works without a current context, too.
+    /// A current context is not required.
     Live Unsafe fn cuMemFree_v2(address: CUdeviceptr) {
         memory::free(address)
     }

@@ -1,4 +1,4 @@
-//! The functions of the interface by group.
+//! The API functions by group.
 
 #![allow(non_snake_case)]
 
@@ -41,12 +41,14 @@ capi::captures! {
     texture_reference
 }
 
-/// The calling thread's context; the engine has checked that there is one where a function needs it.
+/// The calling thread's current context. [`abi`](crate::abi) has checked that there is one if a function
+/// needs it.
 pub(crate) fn current() -> Result<Arc<contexts::Context>> {
     contexts::usable()
 }
 
-/// Fails if a handle is a default stream's and the thread has no context: for functions that check this first.
+/// Fails if the handle is a default stream and the thread has no context. For functions that check this
+/// first.
 pub(crate) fn check_default(stream: Handle) -> Result<()> {
     match stream {
         0 | special::LEGACY | special::PER_THREAD => contexts::with_usable(|_| ()),
@@ -54,8 +56,8 @@ pub(crate) fn check_default(stream: Handle) -> Result<()> {
     }
 }
 
-/// The stream of a handle, whose device must be without a fault whatever the thread's context. Null is the thread's own
-/// stream for the per-thread twins (`own`).
+/// The stream of a handle. Fails if a kernel has faulted on its device, whatever the thread's context is. For
+/// the per-thread variants (`own`), null is the per-thread stream.
 pub(crate) fn stream(handle: Handle, own: bool) -> Result<Arc<streams::Stream>> {
     match handle {
         0 if own => streams::per_thread(&current()?),

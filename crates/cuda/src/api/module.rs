@@ -12,7 +12,7 @@ use crate::types::{CUdeviceptr, Handle};
 use capi::container;
 use capi::jit::Jit;
 
-/// `CU_MODULE_LAZY_LOADING`: machine code is made when a kernel is first launched.
+/// `CU_MODULE_LAZY_LOADING`: kernels are compiled at their first launch.
 const LAZY_LOADING: u32 = 2;
 
 fn load(out: Out<Handle>, bytes: Result<&[u8]>, jit: &Jit) -> Result<()> {
@@ -28,7 +28,7 @@ fn load(out: Out<Handle>, bytes: Result<&[u8]>, jit: &Jit) -> Result<()> {
     Ok(())
 }
 
-/// The module of a handle; handles are looked at before contexts are.
+/// The module of a handle. Handles are checked before contexts.
 fn of(handle: Handle) -> Result<Arc<Module>> {
     let module = module::get(handle)?;
     check(Need::Object)?;

@@ -7,7 +7,7 @@ use crate::abi::{In, Out};
 use crate::api;
 use crate::types::{CUdevice, CUdeviceptr, Handle, MulticastProp};
 
-/// Flags that bindings know: none.
+/// Bindings have no valid flags.
 fn no_flags(flags: u64) -> Result<()> {
     if flags == 0 { Ok(()) } else { Err(Error::InvalidValue) }
 }

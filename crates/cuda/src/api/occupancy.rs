@@ -13,17 +13,17 @@ use crate::api;
 use crate::api::current;
 use crate::types::{Handle, LaunchConfig};
 
-/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE` and nothing else.
+/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, the only valid flag.
 const KNOWN_FLAGS: u32 = 1;
 
-/// Gives the dynamic shared memory of a block size.
+/// The program's callback that returns the dynamic shared memory for a block size.
 type SharedOfBlock = extern "C" fn(i32) -> usize;
 
 fn of(handle: Handle) -> Result<Arc<Function>> {
     function_or_kernel(handle, current)
 }
 
-/// A function and a launch of it; no function is a wrong value here.
+/// A function and a launch of it. A null function is an invalid value here.
 fn cluster_launch(handle: Handle, config: In<LaunchConfig>) -> Result<(Arc<Function>, Config)> {
     let config = config.get()?;
     if handle == 0 {

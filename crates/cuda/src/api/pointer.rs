@@ -1,4 +1,4 @@
-//! What an address is.
+//! Pointer attributes.
 
 use capi::pointer::{Attribute, SYNC_MEMOPS, attribute, set_synchronous};
 use driver::{Error, Result, memory};
@@ -16,7 +16,7 @@ api! {
         Ok(())
     }
 
-    /// An address that the driver does not know is none of its errors here.
+    /// An unknown address is not an error here.
     Init Legal fn cuPointerGetAttributes(
         count: u32, numbers: In<u32>, places: In<Out<u8>>, address: CUdeviceptr,
     ) {
@@ -33,7 +33,7 @@ api! {
         Ok(())
     }
 
-    /// Only that memory operations are synchronous can be set.
+    /// The only attribute that can be set is the one for synchronous memory operations.
     Init Legal fn cuPointerSetAttribute(value: In<u32>, number: u32, address: CUdeviceptr) {
         let value = value.get()?;
         if number != SYNC_MEMOPS {

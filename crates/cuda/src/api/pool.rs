@@ -1,4 +1,4 @@
-//! Memory pools and allocation in the order of a stream.
+//! Memory pools and stream-ordered allocation.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const READ_WRITE: u32 = 3;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READ`.
 const READ_ONLY: u32 = 1;
 
-/// The device of a location; of another kind or none: [`Error::InvalidValue`].
+/// The device of a location. [`Error::InvalidValue`] if the location is not a device.
 fn device_of(location: MemLocation) -> Result<&'static Arc<Device>> {
     if location.kind != DEVICE {
         return Err(Error::InvalidValue);
@@ -28,7 +28,7 @@ fn device_of(location: MemLocation) -> Result<&'static Arc<Device>> {
     driver()?.device(location.id).map_err(|_| Error::InvalidValue)
 }
 
-/// Whose pool a location and a type of allocation stand for: a device's, or for `None` the host's.
+/// The device whose pool a location and an allocation type stand for; `None` for the host.
 fn home(location: In<MemLocation>, kind: u32) -> Result<Option<&'static Arc<Device>>> {
     let location = location.get()?;
     match location.kind {
@@ -38,7 +38,7 @@ fn home(location: In<MemLocation>, kind: u32) -> Result<Option<&'static Arc<Devi
     }
 }
 
-/// The location of a pool's description of access.
+/// The location in an access description.
 fn place_of(location: MemLocation) -> Result<Location> {
     match location.kind {
         DEVICE => device_of(location).map(|device| Location { kind: DEVICE, id: device.ordinal as i32 }),
@@ -72,7 +72,7 @@ api! {
         pool::destroy(pool, &driver()?.devices)
     }
 
-    /// Freed memory is given back at once: there is never any to trim.
+    /// Freed memory is released at once, so there is nothing to trim.
     Init Legal fn cuMemPoolTrimTo(pool: Handle, _keep: usize) {
         pool::get(pool).map(|_| ())
     }
@@ -117,7 +117,7 @@ api! {
         Ok(())
     }
 
-    /// The descriptor is passed as if it were a pointer.
+    /// The API passes the descriptor in a pointer argument.
     Init Legal fn cuMemPoolImportFromShareableHandle(
         out: Out<Handle>, descriptor: u64, kind: u32, flags: u64,
     ) {
@@ -153,7 +153,7 @@ api! {
     }
 
     Init Legal fn cuMemSetMemPool(location: In<MemLocation>, kind: u32, pool: Handle) {
-        // The host has one pool, which nothing takes the place of.
+        // The host's pool cannot be replaced.
         pool::set_current(home(location, kind)?.ok_or(Error::InvalidValue)?, pool)
     }
 }

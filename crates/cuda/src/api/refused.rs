@@ -1,5 +1,5 @@
-//! Functions for hardware that a virtual device does not have: their arguments are checked, what is right is
-//! refused by name.
+//! Functions for hardware that a virtual device does not have. They check their arguments, then refuse valid
+//! calls and log the function's name.
 
 use driver::{Error, Result, driver};
 
@@ -7,20 +7,20 @@ use crate::abi::{Out, unsupported};
 use crate::api;
 use crate::types::{CUdevice, DevResource, Handle};
 
-/// Refuses what would be right, by name.
+/// Refuses a valid call; logs the function's name.
 fn refuse(name: &'static str) -> Result<()> {
     unsupported(name);
     Err(Error::NotSupported)
 }
 
-/// [`Error::InvalidValue`] for null, the refusal otherwise.
+/// [`Error::InvalidValue`] for null, else refuses the call.
 fn refuse_all_but_null(name: &'static str, argument: u64) -> Result<()> {
     if argument == 0 { Err(Error::InvalidValue) } else { refuse(name) }
 }
 
 /// `CU_DEV_RESOURCE_TYPE_SM`.
 const MULTIPROCESSORS: u32 = 1;
-/// The first truth value and the last one of the settings of core dumps, and the last setting.
+/// Core dump settings: the first and the last boolean one, and the last of all.
 const DUMP_SETTINGS: (u32, u32, u32) = (1, 4, 7);
 
 /// `CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD`.
@@ -46,7 +46,7 @@ fn resource(out: Out<DevResource>, kind: u32, multiprocessors: u32) -> Result<()
     Ok(())
 }
 
-/// No core dumps are written: the truth values are all false.
+/// No core dumps are written: all boolean settings are false.
 fn dump_setting(name: &'static str, setting: u32, value: Out<u8>, size: Out<usize>) -> Result<()> {
     let (first, last_truth, last) = DUMP_SETTINGS;
     let room = size.read()?;
@@ -97,7 +97,7 @@ api! {
         refuse_all_but_null("cuGraphicsUnmapResources", u64::from(count))
     }
 
-    /// There are none: every handle is a wrong one.
+    /// There are no graphics resources, so every handle is invalid.
     Context Legal fn cuGraphicsUnregisterResource(_resource: Handle) {
         Err(Error::InvalidHandle)
     }
@@ -120,7 +120,7 @@ api! {
         dump_setting("cuCoredumpGetAttributeGlobal", setting, value, size)
     }
 
-    /// Nothing writes from afar: there is nothing to wait for.
+    /// There are no remote writes to flush.
     Context Legal fn cuFlushGPUDirectRDMAWrites(target: u32, scope: u32) {
         let known = target == CURRENT_CONTEXT && matches!(scope, TO_OWNER | TO_ALL_DEVICES);
         if known { Ok(()) } else { Err(Error::InvalidValue) }

@@ -24,22 +24,22 @@ type Callback = extern "C" fn(Handle, u32, u64);
 /// `CUstreamAttrValue`.
 type AttributeValue = [u64; 8];
 
-/// `CUstreamWaitValue_flags`: how a word is compared with the value.
+/// `CUstreamWaitValue_flags`: how the word is compared with the value.
 const COMPARISONS: [Comparison; 4] =
     [Comparison::AtLeastCyclic, Comparison::Equal, Comparison::AnySet, Comparison::AnyClear];
 
-/// A wait for a word.
+/// The stream operation that waits for a word.
 fn wait(word: Word, value: u64, flags: u32) -> Result<Step> {
     let comparison = *COMPARISONS.get(flags as usize).ok_or(Error::InvalidValue)?;
     Ok(Step::Wait(word, Condition { comparison, value, mask: u64::MAX }))
 }
 
-/// The write of a word.
+/// The stream operation that writes a word.
 fn write(word: Word, value: u64, flags: u32) -> Result<Step> {
     if flags == 0 { Ok(Step::Write(word, value)) } else { Err(Error::InvalidValue) }
 }
 
-/// Checks an operation on one word and puts it into a stream.
+/// Checks an operation on one word and submits it to a stream.
 fn on_word(
     handle: Handle,
     own: bool,
@@ -52,9 +52,9 @@ fn on_word(
     stream(handle, own)?.submit(Operation::Word(step), Policy::Later)
 }
 
-/// `CUstreamBatchMemOpParams`: 48 bytes; the kind of operation, then its address, value and flags.
+/// `CUstreamBatchMemOpParams`, 48 bytes: the operation type, then its address, value and flags.
 type BatchOp = [u64; 6];
-/// The most operations of one batch.
+/// The maximum number of operations in a batch.
 const MAX_BATCH: u32 = 256;
 
 /// `CUstreamBatchMemOpType`.
@@ -67,7 +67,7 @@ mod batch {
     pub const BARRIER: u32 = 6;
 }
 
-/// Whether an operation of a batch is on a word, and the word.
+/// The word that a batch operation works on; `None` if it works on none.
 fn word_of(op: &BatchOp) -> Result<Option<Word>> {
     match op[0] as u32 {
         batch::WAIT_VALUE_32 | batch::WRITE_VALUE_32 => Word::at(op[1], false).map(Some),
@@ -105,14 +105,14 @@ const SYNC_POLICY_AUTO: u64 = 1;
 /// `CUevent_wait_flags`.
 mod wait_flag {
     pub const DEFAULT: u32 = 0;
-    /// Of a capture alone.
+    /// For stream capture only.
     pub const EXTERNAL: u32 = 1;
 }
 
-/// `CUstreamCaptureStatus`: the stream does not capture.
+/// `CUstreamCaptureStatus`: the stream is not capturing.
 const CAPTURE_STATUS_NONE: u32 = 0;
 
-/// The code for the outcome of a stream's work.
+/// The status code for the result of a stream's work.
 fn status(outcome: Result<()>) -> u32 {
     outcome.err().map_or(0, Error::code)
 }
@@ -227,7 +227,7 @@ api! {
         stream.submit(Operation::Host(callback), Policy::Later)
     }
 
-    /// No stream captures.
+    /// No stream is ever capturing.
     Object Legal fn cuStreamEndCapture / cuStreamEndCapture_ptsz (handle: Handle, graph: Out<Handle>) |own| {
         stream(handle, own)?;
         graph.required()?;
@@ -265,7 +265,7 @@ api! {
         value.required()?;
         let mut out: AttributeValue = [0; 8];
         out[0] = match number {
-            // Nothing is set.
+            // These have their default value.
             attribute::ACCESS_POLICY_WINDOW | attribute::MEM_SYNC_DOMAIN_MAP | attribute::MEM_SYNC_DOMAIN => 0,
             attribute::SYNCHRONIZATION_POLICY => SYNC_POLICY_AUTO,
             attribute::PRIORITY => u64::from(stream.priority() as u32),

@@ -16,7 +16,7 @@ api! {
         Ok(())
     }
 
-    /// What is no object is no mistake.
+    /// An invalid handle is not an error.
     Context Legal fn cuSurfObjectDestroy(handle: u64) {
         object::destroy(handle);
         Ok(())

@@ -1,4 +1,4 @@
-//! Tensor maps, which are made on the host alone.
+//! Tensor maps, which are encoded entirely on the host.
 
 use driver::{Error, driver};
 use tensormap::{Element, Interleave, Map, Shape, Swizzle, WORDS};
@@ -6,7 +6,7 @@ use tensormap::{Element, Interleave, Map, Shape, Swizzle, WORDS};
 use crate::abi::{In, Out};
 use crate::api;
 
-/// What the three encodings have in common.
+/// The arguments that the three encodings have in common.
 struct Common {
     element: u32,
     rank: u32,
@@ -20,7 +20,7 @@ struct Common {
     fill: u32,
 }
 
-/// As many values as the rank says, and what stands for the rest.
+/// The first `count` values, and `rest` for all others.
 fn list<T: Copy, const N: usize>(values: In<T>, count: usize, rest: T) -> driver::Result<[T; N]> {
     let mut all = [rest; N];
     for (slot, value) in all.iter_mut().zip(values.list(count)?) {
@@ -30,7 +30,7 @@ fn list<T: Copy, const N: usize>(values: In<T>, count: usize, rest: T) -> driver
 }
 
 impl Common {
-    /// Checks and encodes, with the shape that a rank gives.
+    /// Checks and encodes a tensor map with the shape for a rank.
     fn encode(
         self,
         to: Out<[u64; WORDS]>,
@@ -38,7 +38,7 @@ impl Common {
     ) -> driver::Result<()> {
         to.required()?;
         let rank = self.rank as usize;
-        // The header aligns maps to 64 bytes, the hardware's driver writes them anywhere.
+        // The header aligns maps to 64 bytes, but the hardware's driver writes them at any address.
         if !(1..=5).contains(&rank) {
             return Err(Error::InvalidValue);
         }
@@ -65,7 +65,7 @@ impl Common {
     }
 }
 
-/// Whether the first device reads pixels of rows (`im2col::w`).
+/// Whether the first device supports the wide im2col mode (`im2col::w`).
 fn has_rows() -> bool {
     let device = driver().and_then(|d| d.device(0).map(|d| d.info.compute_capability));
     device.is_ok_and(|c| c >= (10, 0))
@@ -93,7 +93,7 @@ api! {
         })
     }
 
-    /// To a device that has no such mode it is the other with a box as high and deep as the tensor.
+    /// A device without the wide mode gets the plain mode with a box as high and deep as the tensor.
     Nothing Legal fn cuTensorMapEncodeIm2colWide(
         map: Out<[u64; WORDS]>, element: u32, rank: u32, address: u64, sizes: In<u64>, strides: In<u64>,
         lower: i32, upper: i32, channels: u32, pixels: u32, steps: In<u32>, interleave: u32, mode: u32,

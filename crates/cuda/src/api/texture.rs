@@ -19,7 +19,7 @@ api! {
         Ok(())
     }
 
-    /// What is no object is no mistake.
+    /// An invalid handle is not an error.
     Context Legal fn cuTexObjectDestroy(handle: u64) {
         object::destroy(handle);
         Ok(())
@@ -36,7 +36,7 @@ api! {
         Ok(())
     }
 
-    /// All zeros where no view was given.
+    /// All zeros if the object has no view.
     Context Legal fn cuTexObjectGetResourceViewDesc(out: Out<ViewDescriptor>, handle: u64) {
         out.required()?;
         out.set(object::get(handle, false)?.view.unwrap_or_default().into());

@@ -8,13 +8,13 @@ use crate::api;
 use crate::api::current;
 use crate::types::{ArrayDescriptor, CUdeviceptr, Handle};
 
-/// `CU_TRSA_OVERRIDE_FORMAT`: the array's format counts. It does in any case.
+/// `CU_TRSA_OVERRIDE_FORMAT`: use the array's format, which is always the case.
 const OVERRIDE_FORMAT: u32 = 1;
-/// Flags that a reference may have.
+/// The valid flags of a reference.
 const FLAGS: u32 = 0x3f;
-/// `CU_TR_ADDRESS_MODE_CLAMP`, which stands for what is no address mode.
+/// `CU_TR_ADDRESS_MODE_CLAMP`, which replaces invalid address modes.
 const CLAMP: u32 = 1;
-/// Axes.
+/// The number of axes.
 const AXES: i32 = 3;
 
 fn change(handle: Handle, change: impl FnOnce(&mut State)) -> Result<()> {
@@ -22,14 +22,14 @@ fn change(handle: Handle, change: impl FnOnce(&mut State)) -> Result<()> {
     Ok(())
 }
 
-/// Gives a part of a reference's state.
+/// Writes a part of a reference's state.
 fn give<T: Copy>(out: Out<T>, handle: Handle, part: impl FnOnce(&State) -> T) -> Result<()> {
     out.required()?;
     out.set(part(&reference::get(handle, false)?.state()));
     Ok(())
 }
 
-/// Gives what the reference is bound to, if it is of that kind.
+/// Writes what the reference is bound to, if it is of that kind.
 fn give_bound(out: Out<u64>, handle: Handle, part: impl FnOnce(Resource) -> Option<u64>) -> Result<()> {
     out.required()?;
     let bound = reference::get(handle, false)?.state().resource.and_then(part);
@@ -151,7 +151,7 @@ api! {
         change(handle, |s| s.sampling.flags = flags)
     }
 
-    /// Writes 0 where no memory is bound, and says so.
+    /// Writes 0 and fails if no memory is bound.
     Context Legal fn cuTexRefGetAddress_v2(out: Out<CUdeviceptr>, handle: Handle) {
         out.required()?;
         let bound = match reference::get(handle, false)?.state().resource {
@@ -180,7 +180,7 @@ api! {
         give(out, handle, |s| s.sampling.filter)
     }
 
-    /// Either place may be null.
+    /// Either pointer may be null.
     Context Legal fn cuTexRefGetFormat(format: Out<u32>, channels: Out<u32>, handle: Handle) {
         let state = reference::get(handle, false)?.state();
         format.set(state.format.0);
@@ -215,7 +215,7 @@ api! {
         give(out, handle, |s| s.sampling.flags)
     }
 
-    /// Kernels read the references that they name: there is nothing to set.
+    /// Kernels find their references themselves; only the arguments are checked.
     Object Legal fn cuParamSetTexRef(function: Handle, _unit: i32, handle: Handle) {
         module::function(function)?;
         reference::get(handle, false).map(|_| ())
