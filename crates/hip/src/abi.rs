@@ -1,4 +1,5 @@
-//! What every HIP function does: the device and context before it, the thread's last error, the log, and no panic across the C boundary.
+//! The frame of every HIP function: device and context before the call, the thread's last error, the log, and
+//! no panic across the C boundary.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -11,24 +12,26 @@ use crate::{Error, Result, current, error};
 /// `hipError_t`.
 pub type Code = u32;
 
-/// What must hold before a function looks at its arguments.
+/// Preconditions that are checked before a function reads its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// There are devices; the first call of all looks for them.
+    /// There are devices. The first call initialises the driver.
     Device,
-    /// And the thread has a context that works. Where it has none, the primary one of its device becomes current.
+    /// As `Device`, and the thread's context works. If the thread has none, its device's primary context
+    /// becomes current.
     Context,
-    /// As `Context`, for functions that mirror the CUDA driver's: under the NVIDIA rule ([`current::Rule`]) an empty stack stays empty.
+    /// As `Context`, for functions that mirror the CUDA driver's: under the NVIDIA rule ([`current::Rule`])
+    /// an empty context stack stays empty.
     Driver,
-    /// As `Driver`, for functions that name a stream and a function, which know their context: only where the stream is a default one must the
-    /// thread have one.
+    /// As `Driver`, for functions that take a stream or a function, which know their context. The thread
+    /// needs a context only for a default stream.
     Object,
 }
 
-/// Functions that work here and that clr 6.3 leaves unwritten (hip_context.cpp): whatever their arguments, hipErrorNotSupported is all that
-/// it answers, and so do they in strict mode (`ANYWARP_HIP_STRICT`).
+/// Functions that work here but always return hipErrorNotSupported in clr 6.3 (hip_context.cpp). In strict
+/// mode (`ANYWARP_HIP_STRICT`) they do so here too.
 const UNWRITTEN_IN_CLR: &[&str] = &[
     "hipCtxGetApiVersion",
     "hipCtxGetCacheConfig",
@@ -47,12 +50,12 @@ pub fn last_error() -> Code {
     LAST.get()
 }
 
-/// Sets the thread's last error and gives what it was.
+/// Sets the thread's last error and returns the previous one.
 pub fn replace_last_error(code: Code) -> Code {
     LAST.replace(code)
 }
 
-/// Checks what a function needs.
+/// Checks a precondition.
 pub fn check(need: Need) -> Result<()> {
     match need {
         Need::Nothing => Ok(()),
@@ -65,13 +68,13 @@ pub fn check(need: Need) -> Result<()> {
     }
 }
 
-/// Whether a function is to answer as clr does that has not written it. Without a device, there is no answer but
-/// that, there as here.
+/// Whether a function must be refused because clr does not implement it. Without a device this fails first,
+/// as in clr.
 fn refused(name: &str) -> Result<bool> {
     Ok(UNWRITTEN_IN_CLR.contains(&name) && current::driver()?.options.hip_strict)
 }
 
-/// Runs a function's body; its code becomes the thread's last error.
+/// Runs a function's checks and body. Its code becomes the thread's last error.
 pub fn enter(name: &str, need: Need, args: &[(&str, &dyn Debug)], body: impl FnOnce() -> Result<()>) -> Code {
     let text = |code| error::name(code).trim_end_matches('\0').to_string();
     let code = capi::run(name, args, Error::Unknown.code(), text, || {
@@ -85,20 +88,20 @@ pub fn enter(name: &str, need: Need, args: &[(&str, &dyn Debug)], body: impl FnO
     code
 }
 
-/// Runs a function whose code is no verdict on itself: it tells or takes the last error.
+/// Runs a function whose result is not its own status: it returns or resets the last error.
 pub fn tell(name: &str, args: &[(&str, &dyn Debug)], body: impl FnOnce() -> Code) -> Code {
     let text = |code| error::name(code).trim_end_matches('\0').to_string();
     capi::run(name, args, Error::Unknown.code(), text, body)
 }
 
-/// The answer of a function that is not written; it names itself once.
+/// The status of a function that is not implemented; logs its name once.
 pub fn unsupported(name: &'static str) -> Code {
     capi::named_once(name);
     LAST.set(Error::NotSupported.code());
     Error::NotSupported.code()
 }
 
-/// What surrounds every function that [`capi::api!`] defines. The fronts export them.
+/// Wraps every function that [`capi::api!`] defines. The front libraries export them.
 #[macro_export]
 macro_rules! exported {
     ($name:ident $($function:tt)*) => {

@@ -1,4 +1,4 @@
-//! The code in what a program hands over: PTX, NVIDIA's fatbins, clang's bundles of either.
+//! The code in an image that a program passes: PTX, NVIDIA's fatbins, clang's bundles of either.
 
 use image::{BUNDLE_MAGIC, COMPRESSED_HEADER, COMPRESSED_MAGIC};
 
@@ -32,13 +32,13 @@ const AMD_TARGETS: [(u8, &str); 14] = [
     (0x4f, "gfx950"),
 ];
 
-/// What an AMD code object is for.
+/// The target of an AMD code object.
 fn target(bytes: &[u8]) -> &'static str {
     let machine = bytes.get(48).copied().unwrap_or(0);
     AMD_TARGETS.iter().find(|t| t.0 == machine).map_or("an unknown target", |t| t.1)
 }
 
-/// The bytes at an address; nothing is read beyond what the bytes before it announce.
+/// The bytes of the image at an address. Reads only as far as the bytes before allow.
 pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
     let address = image.address();
     if address == 0 {
@@ -63,7 +63,7 @@ pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
     Ok(container::at(image)?)
 }
 
-/// What of these bytes runs here: PTX or a fatbin, itself or as an entry of a bundle.
+/// The part of an image that can run here: PTX or a fatbin, on its own or as an entry of a bundle.
 pub fn runnable(bytes: &[u8]) -> Result<Vec<u8>> {
     if bytes.is_empty() {
         return Err(Error::InvalidValue);

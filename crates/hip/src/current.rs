@@ -1,8 +1,8 @@
 //! The thread's device and context.
 //!
-//! HIP is about devices; its contexts are their primary ones. The context stack is the driver's, the one that
-//! CUDA calls of the same thread see: a HIP call that finds it empty puts the primary context of the thread's
-//! device on it (HIP's porting guide, "Additional Information"), as the CUDA runtime does.
+//! HIP works with devices; its contexts are the primary ones. It shares the thread's context stack with CUDA:
+//! a HIP call that finds the stack empty pushes the primary context of the thread's device, as the CUDA
+//! runtime does (HIP's porting guide, "Additional Information").
 
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
@@ -16,12 +16,12 @@ pub use host::options::HipContext as Rule;
 
 use crate::{Error, Result};
 
-/// A handle of any kind: a pointer to C.
+/// A handle of any kind; a pointer in C.
 pub type Handle = u64;
 
-/// Stream values that are no handles.
+/// Special stream values.
 pub mod special {
-    /// `hipStreamLegacy`; 0 is it, too.
+    /// `hipStreamLegacy`; 0 has the same meaning.
     pub const LEGACY: u64 = 1;
     /// `hipStreamPerThread`.
     pub const PER_THREAD: u64 = 2;
@@ -29,12 +29,12 @@ pub mod special {
 
 static BACKEND: OnceLock<MakeBackend> = OnceLock::new();
 
-/// Makes what the driver runs on, by the options.
+/// Creates the driver's backend from the options.
 pub type MakeBackend = fn(&Options) -> Arc<dyn Backend>;
 
-/// Says what the driver runs on, should a HIP call be its first.
+/// Sets the backend that is used if a HIP call initialises the driver.
 pub fn set_backend(backend: MakeBackend) {
-    // The first wins: all come from the one library.
+    // Only the first call counts; all of them come from the same library.
     let _ = BACKEND.set(backend);
 }
 
@@ -42,7 +42,7 @@ thread_local! {
     static DEVICE: Cell<i32> = const { Cell::new(0) };
 }
 
-/// The driver; the first call makes it.
+/// The driver; the first call creates it.
 pub fn driver() -> Result<&'static driver::Driver> {
     if let Ok(driver) = driver::driver() {
         return Ok(driver);
@@ -52,12 +52,12 @@ pub fn driver() -> Result<&'static driver::Driver> {
     Ok(driver::driver()?)
 }
 
-/// The device of an ordinal.
+/// The device with an ordinal.
 pub fn device_at(ordinal: i32) -> Result<Arc<Device>> {
     Ok(Arc::clone(driver()?.device(ordinal)?))
 }
 
-/// The thread's device: that of its context, else the one it chose, else the first.
+/// The thread's device: that of its context, or the one it has set, or the first.
 pub fn device() -> Result<Arc<Device>> {
     let driver = driver()?;
     match context::current() {
@@ -66,14 +66,14 @@ pub fn device() -> Result<Arc<Device>> {
     }
 }
 
-/// Makes a device the thread's: its primary context replaces the top of the stack.
+/// Sets the thread's device: its primary context replaces the top of the stack.
 pub fn set_device(ordinal: i32) -> Result<()> {
     let device = device_at(ordinal)?;
     DEVICE.set(ordinal);
     Ok(context::set_current(Some(primary(&device)?))?)
 }
 
-/// The primary context of a device; HIP keeps it from its first use on.
+/// The primary context of a device; HIP keeps it from first use on.
 pub fn primary(device: &Arc<Device>) -> Result<Arc<Context>> {
     match context::primary(device) {
         Some(primary) if primary.alive() => Ok(primary),
@@ -81,7 +81,7 @@ pub fn primary(device: &Arc<Device>) -> Result<Arc<Context>> {
     }
 }
 
-/// The thread's context; where there is none, the primary one of its device becomes current.
+/// The thread's current context. If there is none, its device's primary context becomes current.
 pub fn context() -> Result<Arc<Context>> {
     driver()?;
     if let Some(context) = context::current()
@@ -94,7 +94,7 @@ pub fn context() -> Result<Arc<Context>> {
     Ok(primary)
 }
 
-/// The thread's context for functions that mirror the CUDA driver's.
+/// The thread's current context, for functions that mirror the CUDA driver's.
 pub fn driver_context() -> Result<Arc<Context>> {
     if driver()?.options.hip_context == Rule::Nvidia {
         return Ok(context::usable()?);
@@ -102,7 +102,7 @@ pub fn driver_context() -> Result<Arc<Context>> {
     context()
 }
 
-/// The stream of a handle; null is the thread's own for the per-thread twins (`own`).
+/// The stream of a handle. For the per-thread variants (`own`), null is the per-thread stream.
 pub fn stream(handle: Handle, own: bool) -> Result<Arc<Stream>> {
     match handle {
         0 if own => Ok(stream::per_thread(&context()?)?),

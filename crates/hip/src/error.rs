@@ -1,15 +1,15 @@
-//! HIP's one error space.
+//! HIP's status codes.
 
 macro_rules! errors {
     ($(($code:literal, $name:ident, $text:literal),)*) => {
-        /// `hipError_t`, without success. Texts are ours.
+        /// `hipError_t`, without success. The texts are this driver's own.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u32)]
         pub enum Error {
             $(#[doc = $text] $name = $code,)*
         }
 
-        /// Every error: the number, the C name with its NUL, the text with its NUL.
+        /// Every error: number, C name with NUL, text with NUL.
         pub const ERRORS: &[(Error, &str, &str)] =
             &[$((Error::$name, concat!("hipError", stringify!($name), "\0"), concat!($text, "\0")),)*];
     };
@@ -93,7 +93,7 @@ errors! {
     (1054, Tbd, "marker that more error codes are needed"),
 }
 
-/// What a function's body gives.
+/// The result of a function's body.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -102,13 +102,13 @@ impl Error {
         self as u32
     }
 
-    /// The error of a number.
+    /// The error with a number.
     pub fn from_code(code: u32) -> Option<Error> {
         ERRORS.iter().find(|e| e.0.code() == code).map(|e| e.0)
     }
 }
 
-/// The C name of a code with its NUL: hipSuccess for 0, hipErrorUnknown for what is none.
+/// The C name of a code with NUL: hipSuccess for 0, hipErrorUnknown for an unknown code.
 pub fn name(code: u32) -> &'static str {
     match code {
         0 => "hipSuccess\0",
@@ -124,7 +124,7 @@ pub fn text(code: u32) -> &'static str {
     }
 }
 
-/// Both spaces number what they share alike. What only the driver's has is told by the nearest that HIP has.
+/// Codes that both drivers have share their numbers. CUDA's others map to the nearest HIP code.
 impl From<driver::Error> for Error {
     fn from(error: driver::Error) -> Self {
         use driver::Error as E;

@@ -1,12 +1,13 @@
 //! HIP's C interface over the driver.
 //!
-//! The functions in [`mod@api`] check their arguments in the order in which HIP does (the sources of HIP and clr 6.3) and call the crate
-//! `driver`; names of `data/exports.tsv` that no file there defines answer hipErrorNotSupported. Programs reach them through *fronts*:
-//! `libamdhip64.so.5`, `.so.6` and `.so.7`, small libraries that the build script makes, with the symbol versions that programs ask
-//! for. A front opens the `libcuda.so.1` beside it and takes its [`table`](table()); so HIP and CUDA work on one driver, and their handles are the
-//! same.
+//! The functions in [`mod@api`] check their arguments in HIP's order (the sources of HIP and clr 6.3) and
+//! call the crate `driver`. Names of `data/exports.tsv` that are not implemented there return
+//! hipErrorNotSupported. Programs link to *fronts*: `libamdhip64.so.5`, `.so.6` and `.so.7`, small libraries
+//! with the symbol versions that programs expect, made by the build script. A front loads the `libcuda.so.1`
+//! in its folder and uses its [`table`](table()), so HIP and CUDA share one driver and its handles.
 //!
-//! **Architecture invariant:** C types, error codes and symbol versions; not how anything works.
+//! **Architecture invariant:** this crate holds C types, error codes and symbol versions, but no
+//! implementation.
 
 pub mod abi;
 pub mod api;

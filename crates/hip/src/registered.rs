@@ -1,7 +1,8 @@
-//! What hip-clang's start-up code registers: fat binaries, and the kernels and variables that host addresses stand for.
+//! The registry for hip-clang's start-up code: fat binaries, and the kernels and variables behind host
+//! addresses.
 //!
-//! Registering only notes; code is looked at when a kernel or variable of it is first used, in each context. Constructors of other
-//! libraries may register before anything is initialised, and while other threads run.
+//! Registering only records. Code is loaded when a kernel or variable of it is first used, once per context.
+//! Constructors of other libraries may register before initialisation and while other threads run.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
@@ -18,23 +19,23 @@ use driver::module::{Function, Module};
 use crate::abi::Text;
 use crate::{Error, Result, code};
 
-/// A fat binary.
+/// A registered fat binary.
 struct Binary {
-    /// Where its bundle lies.
+    /// The address of its bundle.
     address: u64,
     library: OnceLock<Result<Arc<Library>>>,
     managed: Mutex<Vec<Managed>>,
-    /// Contexts, by id, whose variables know where managed memory is.
+    /// Ids of contexts in which its managed variables have been set.
     told: Mutex<HashSet<u64>>,
 }
 
-/// A managed variable: code reads a pointer of its name.
+/// A managed variable: in device code, a pointer with its name.
 struct Managed {
     name: String,
     memory: u64,
 }
 
-/// What a host address stands for.
+/// The kernel or variable behind a host address.
 #[derive(Clone)]
 struct Entry {
     name: String,
@@ -43,7 +44,7 @@ struct Entry {
 
 #[derive(Default)]
 struct Registry {
-    /// By the handle that registering gave.
+    /// Fat binaries by registration handle.
     binaries: HashMap<u64, Arc<Binary>>,
     functions: HashMap<u64, Entry>,
     variables: HashMap<u64, Entry>,
@@ -54,12 +55,12 @@ fn registry() -> &'static Mutex<Registry> {
     REGISTRY.get_or_init(Mutex::default)
 }
 
-/// A text's owned form.
+/// An owned copy of a text.
 fn owned(text: Text) -> Result<String> {
     Ok(String::from_utf8_lossy(text.bytes()?).into_owned())
 }
 
-/// Notes the fat binary whose bundle lies at an address; gives its handle.
+/// Records the fat binary whose bundle lies at an address; returns its handle.
 pub fn binary(address: u64) -> u64 {
     let binary = Arc::new(Binary {
         address,
@@ -76,7 +77,7 @@ fn of(handle: u64) -> Result<Arc<Binary>> {
     lock(registry()).binaries.get(&handle).cloned().ok_or(Error::InvalidHandle)
 }
 
-/// Forgets a fat binary and all that was registered with it.
+/// Removes a fat binary and everything registered with it.
 pub fn remove(handle: u64) -> Result<()> {
     let gone = {
         let mut all = lock(registry());
@@ -91,22 +92,22 @@ pub fn remove(handle: u64) -> Result<()> {
     }
 }
 
-/// Notes a kernel's host stub.
+/// Records a kernel's host stub.
 pub fn function(handle: u64, host: u64, name: Text) -> Result<()> {
     let entry = Entry { name: owned(name)?, binary: of(handle)? };
-    // The first stays: several objects may share an inline function's stub.
+    // The first registration counts: several objects may share an inline function's stub.
     lock(registry()).functions.entry(host).or_insert(entry);
     Ok(())
 }
 
-/// Notes a variable's shadow.
+/// Records a variable's host shadow.
 pub fn variable(handle: u64, host: u64, name: Text) -> Result<()> {
     let entry = Entry { name: owned(name)?, binary: of(handle)? };
     lock(registry()).variables.insert(host, entry);
     Ok(())
 }
 
-/// Notes a managed variable, whose memory has been made; `host` holds the pointer to it.
+/// Records a managed variable whose memory has been allocated; `host` holds the pointer to it.
 pub fn managed(handle: u64, host: u64, memory: u64, name: Text) -> Result<()> {
     let binary = of(handle)?;
     let name = owned(name)?;
@@ -124,7 +125,7 @@ impl Binary {
         made.clone()
     }
 
-    /// Its module in a context, whose managed variables point to their memory.
+    /// The binary's module in a context, with its managed variables set to their memory.
     fn module(&self, context: &Arc<Context>) -> Result<Arc<Module>> {
         let module = self.library()?.module(context)?;
         if !lock(&self.told).insert(context.id()) {
@@ -140,15 +141,15 @@ impl Binary {
             }
             let pointer = one.memory.to_ne_bytes();
             let transfer = Transfer::line(Place::Device(at), Place::Host(pointer.as_ptr() as u64), 8);
-            // SAFETY: the pointer's bytes live until the copy, which is waited for, has ended.
+            // SAFETY: the pointer's bytes outlive the copy, which is synchronous.
             unsafe { transfer.run(|| Ok::<_, Error>(context.legacy()), true) }?;
         }
         Ok(module)
     }
 }
 
-/// The kernel of a host stub in a context. What is not registered is hipErrorInvalidDeviceFunction; so is what does not load, other
-/// than for want of code for this device.
+/// The kernel of a host stub in a context. hipErrorInvalidDeviceFunction if the stub is not registered or its
+/// module does not load, unless the reason is that there is no code for this device.
 pub fn function_of(host: u64, context: &Arc<Context>) -> Result<Arc<Function>> {
     let entry = lock(registry()).functions.get(&host).cloned().ok_or(Error::InvalidDeviceFunction)?;
     let module = entry.binary.module(context).map_err(|error| match error {
@@ -161,18 +162,18 @@ pub fn function_of(host: u64, context: &Arc<Context>) -> Result<Arc<Function>> {
     })
 }
 
-/// The name under which a host stub was registered.
+/// The name that a host stub was registered under.
 pub fn name_of(host: u64) -> Option<String> {
     lock(registry()).functions.get(&host).map(|e| e.name.clone())
 }
 
-/// The module, in a context, of the variable that a shadow stands for, and its name there.
+/// The module, in a context, of the variable with a host shadow, and the variable's name in it.
 pub fn place_of(host: u64, context: &Arc<Context>) -> Result<(Arc<Module>, String)> {
     let entry = lock(registry()).variables.get(&host).cloned().ok_or(Error::InvalidSymbol)?;
     Ok((entry.binary.module(context)?, entry.name))
 }
 
-/// Address and bytes of the variable that a shadow stands for, in a context.
+/// Address and size of the variable with a host shadow, in a context.
 pub fn variable_of(host: u64, context: &Arc<Context>) -> Result<(u64, u64)> {
     let entry = lock(registry()).variables.get(&host).cloned().ok_or(Error::InvalidSymbol)?;
     let module = entry.binary.module(context)?;
@@ -180,7 +181,7 @@ pub fn variable_of(host: u64, context: &Arc<Context>) -> Result<(u64, u64)> {
     Ok((at, variable.size))
 }
 
-/// A registered name as C text that lives for ever.
+/// A registered name as a C string that lives forever.
 pub fn text_of(host: u64) -> Option<&'static CStr> {
     static TEXTS: OnceLock<Mutex<HashMap<String, &'static CStr>>> = OnceLock::new();
     let name = name_of(host)?;

@@ -1,4 +1,4 @@
-//! The table by which the fronts reach the functions.
+//! The table through which the fronts reach the functions.
 
 #![allow(non_snake_case, missing_docs)]
 
@@ -6,7 +6,7 @@ use std::ffi::c_void;
 
 use crate::current::MakeBackend;
 
-/// Functions that are not written yet.
+/// Functions that are not implemented.
 mod stubs {
     include!(concat!(env!("OUT_DIR"), "/stubs.rs"));
 }
@@ -18,19 +18,20 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/table.rs"));
 }
 
-/// What a front is given.
+/// The table that a front receives.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Table {
-    /// Of the list of names that the front was built from, too: two builds do not fit together else.
+    /// Fingerprint of the list of names. A front from another build has a different one and refuses the
+    /// table.
     pub fingerprint: u64,
-    /// Functions.
+    /// The number of functions.
     pub count: u64,
-    /// The first of them, in the order of `data/exports.tsv`.
+    /// The first function, in the order of `data/exports.tsv`.
     pub functions: *const Function,
 }
 
-// SAFETY: the pointers are to functions and constants.
+// SAFETY: the pointers refer to functions and constants.
 unsafe impl Sync for Table {}
 
 /// The address of a function.
@@ -38,14 +39,15 @@ unsafe impl Sync for Table {}
 #[derive(Clone, Copy, Debug)]
 pub struct Function(pub *const c_void);
 
-// SAFETY: code does not change.
+// SAFETY: code is immutable.
 unsafe impl Sync for Function {}
 
-/// The name by which a front asks the CUDA library for the table; the last byte is the number in the front's soname.
+/// The id by which a front asks the CUDA library for the table; the last byte is the number in the front's
+/// soname.
 pub const NAME: [u8; 15] = *b"anywarp hip tab";
 
-/// The table for the front of a soname: 5, 6 or 7. `backend` is what the driver runs on, should a HIP call be its first.
-/// From then on HIP's variables tell which devices the process sees, unless it has a driver already.
+/// The table for the front with a soname number: 5, 6 or 7. `backend` is used if a HIP call initialises the
+/// driver. From then on HIP's variables select the visible devices, unless the driver is already initialised.
 pub fn table(soname: u8, backend: MakeBackend) -> Option<&'static Table> {
     crate::current::set_backend(backend);
     crate::api::show_arrays();
@@ -57,7 +59,7 @@ pub fn table(soname: u8, backend: MakeBackend) -> Option<&'static Table> {
     }
 }
 
-/// A function by its name, as HIP 6 and later have it.
+/// A function by name, in the version of HIP 6 and later.
 pub fn function(name: &str) -> Option<*const c_void> {
     let at = generated::NAMES.binary_search(&name).ok()?;
     generated::SIX_FUNCTIONS.get(at).map(|f| f.0)

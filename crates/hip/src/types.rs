@@ -1,10 +1,10 @@
-//! C structures of HIP's own, field for field as its headers have them.
+//! C structures specific to HIP, field for field as in its headers.
 
 use capi::structures;
 use capi::types::{AllocationProp, MemLocation};
 
 structures! {
-    /// `hipDeviceProp_tR0600`, what `hipDeviceProp_t` is from HIP 6 on.
+    /// `hipDeviceProp_tR0600`, which is `hipDeviceProp_t` from HIP 6 on.
     pub struct PropertiesR0600 = "hipDeviceProp_tR0600" {
         pub name: [u8; 256],
         pub uuid: [u8; 16],
@@ -115,7 +115,7 @@ structures! {
         pub asic_revision: i32,
     }
 
-    /// `hipDeviceProp_tR0000`, what `hipDeviceProp_t` was up to HIP 5.
+    /// `hipDeviceProp_tR0000`, which is `hipDeviceProp_t` up to HIP 5.
     pub struct PropertiesR0000 = "hipDeviceProp_tR0000" {
         pub name: [u8; 256],
         pub total_global_mem: usize,
@@ -184,7 +184,7 @@ structures! {
         pub allocation_flags: u32,
     }
 
-    /// `hipChannelFormatDesc`: bits of each channel, and what they are.
+    /// `hipChannelFormatDesc`: bits per channel, and the channels' type.
     #[derive(PartialEq, Eq)]
     pub struct ChannelFormat = "hipChannelFormatDesc" {
         pub x: i32,
@@ -194,7 +194,8 @@ structures! {
         pub kind: u32,
     }
 
-    /// `hipResourceDesc`, its union as the fields of whichever member: a handle or an address, the format of plain memory, its sizes.
+    /// `hipResourceDesc`. The fields cover every member of its union: a handle or an address, the format of
+    /// plain memory, its sizes.
     pub struct ResourceDesc = "hipResourceDesc" {
         pub kind: u32,
         pub pointer: u64,
@@ -248,7 +249,7 @@ structures! {
         pub array_format: u32,
     }
 
-    /// `hipArray` of HIP 5; HIP 6 has it, and does not publish it.
+    /// `hipArray` of HIP 5. HIP 6 has the structure but does not publish it.
     pub struct ArrayStructure = "hipArray" {
         pub data: u64,
         pub format: ChannelFormat,

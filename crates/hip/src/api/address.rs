@@ -15,10 +15,10 @@ use crate::{Error, Result, api};
 
 /// `hipMemHandleTypePosixFileDescriptor`.
 const FILE_DESCRIPTOR: u32 = 1;
-/// `hipMemAllocationGranularityRecommended`, the last of the options.
+/// `hipMemAllocationGranularityRecommended`, the highest option.
 const LAST_OPTION: u32 = 1;
 
-/// The device of a location; of another kind or none: a wrong value.
+/// The device of a location; an invalid value if the location is not a device.
 fn device_of(location: MemLocation) -> Result<Arc<Device>> {
     if location.kind != DEVICE {
         return Err(Error::InvalidValue);
@@ -85,7 +85,7 @@ api! {
         granularity(out, properties, option)
     }
 
-    /// A size or an alignment that cannot be is said to be too much memory.
+    /// An invalid size or alignment is reported as out of memory.
     Device Legal fn hipMemAddressReserve(
         out: Out<u64>, size: usize, alignment: usize, hint: u64, flags: u64,
     ) {
@@ -127,7 +127,7 @@ api! {
         Ok(address::unmap_range(start, size as u64)?)
     }
 
-    /// What one device may do all may: the description that allows the most decides.
+    /// Devices share access rights: the description that allows most applies to all of them.
     Device Unsafe fn hipMemSetAccess(start: u64, size: usize, descriptions: In<AccessDesc>, count: usize) {
         wrong(start == 0 || size == 0 || descriptions.is_null() || count == 0)?;
         let mut access = 0;
@@ -168,7 +168,7 @@ api! {
         Ok(())
     }
 
-    /// The descriptor is passed as if it were a pointer.
+    /// The API passes the descriptor in a pointer argument.
     Device Legal fn hipMemImportFromShareableHandle(out: Out<Handle>, descriptor: u64, kind: u32) {
         wrong(out.is_null() || descriptor == 0 || kind != FILE_DESCRIPTOR)?;
         let descriptor = i32::try_from(descriptor).map_err(|_| Error::InvalidValue)?;
@@ -176,7 +176,7 @@ api! {
         Ok(())
     }
 
-    /// No array's memory is mapped page by page.
+    /// There are no sparse arrays.
     Device Invalidates fn hipMemMapArrayAsync(list: u64, count: u32, _stream: Handle) {
         wrong(list == 0 || count == 0)?;
         Err(Error::NotSupported)

@@ -1,4 +1,5 @@
-//! Arrays and mipmaps. A handle is the CUDA driver's, and points to the structure of HIP's headers ([`super::structure`]).
+//! Arrays and mipmaps. Handles are the CUDA driver's, and point to the structures of HIP's headers
+//! ([`super::structure`]).
 
 use capi::types::{Array3DDescriptor, ArrayDescriptor};
 use driver::memory::array::{self, Descriptor};
@@ -8,12 +9,13 @@ use crate::current::{self, Handle};
 use crate::types::{ChannelFormat, Extent};
 use crate::{Error, Result, api};
 
-/// `hipArrayTextureGather`: only of two dimensions.
+/// `hipArrayTextureGather`: two-dimensional arrays only.
 const GATHER: u32 = 8;
-/// `hipArrayLayered`, `hipArraySurfaceLoadStore`, `hipArrayCubemap` and gather.
+/// The valid flags: `hipArrayLayered`, `hipArraySurfaceLoadStore`, `hipArrayCubemap` and
+/// `hipArrayTextureGather`.
 const FLAGS: u32 = 0xf;
 
-/// `hipChannelFormatKind`, the bits of a channel, `hipArray_Format`.
+/// `hipChannelFormatKind`, bits per channel, `hipArray_Format`.
 const FORMATS: &[(u32, i32, u32)] = &[
     (1, 8, 0x01),
     (1, 16, 0x02),
@@ -26,7 +28,7 @@ const FORMATS: &[(u32, i32, u32)] = &[
 ];
 
 impl ChannelFormat {
-    /// The format of a channel and the number of channels: all alike, without a gap between them.
+    /// The channel format and the number of channels, which must be equal and without gaps.
     pub(super) fn channels(&self) -> Result<(u32, u32)> {
         let bits = [self.x, self.y, self.z, self.w];
         let count = bits.iter().take_while(|b| **b != 0).count();
@@ -36,7 +38,7 @@ impl ChannelFormat {
         Ok((*format, count as u32))
     }
 
-    /// The description of as many channels of a format; nothing for a format that has none.
+    /// The description of `channels` channels of a format; all zeros if it has no channels.
     pub(super) fn of(format: u32, channels: u32) -> Self {
         let row = FORMATS.iter().find(|f| f.2 == format);
         let (kind, bits, _) = row.copied().unwrap_or((3, 0, 0));
@@ -66,7 +68,7 @@ fn create(out: Out<Handle>, descriptor: Descriptor) -> Result<()> {
     Ok(())
 }
 
-/// Makes a mipmap; it has no more levels than it takes to come to one element.
+/// Creates a mipmap with no more levels than it takes to reach a single element.
 fn create_mipmap(out: Out<Handle>, descriptor: Descriptor, levels: u32) -> Result<()> {
     let largest = descriptor.width.max(descriptor.height).max(descriptor.depth);
     if levels > largest.checked_ilog2().map_or(0, |n| n + 1) {
@@ -93,12 +95,12 @@ fn level(out: Out<Handle>, handle: Handle, level: u32) -> Result<()> {
     Ok(())
 }
 
-/// The description of an array; null and what is none: [`Error::InvalidHandle`].
+/// The descriptor of an array. [`Error::InvalidHandle`] for null or any other handle.
 fn descriptor(handle: Handle) -> Result<Array3DDescriptor> {
     Ok(array::get(handle).map_err(|_| Error::InvalidHandle)?.descriptor.into())
 }
 
-/// `hipCreateChannelDesc`: puts the description together.
+/// `hipCreateChannelDesc`: returns a channel description.
 pub extern "C" fn hipCreateChannelDesc(x: i32, y: i32, z: i32, w: i32, kind: u32) -> ChannelFormat {
     tell("hipCreateChannelDesc", &[("x", &x), ("y", &y), ("z", &z), ("w", &w), ("kind", &kind)], || 0);
     ChannelFormat { x, y, z, w, kind }

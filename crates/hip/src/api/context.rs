@@ -1,7 +1,7 @@
-//! Contexts (all deprecated by HIP): the thread's stack, and primary contexts.
+//! Contexts (all deprecated by HIP): the thread's context stack, and primary contexts.
 //!
-//! A device has one context, its primary one; `hipCtxCreate` gives it (clr, hip_context.cpp). The functions that clr leaves unwritten
-//! work here, but in strict mode (`crate::abi`).
+//! A device has one context, its primary one; `hipCtxCreate` returns it (clr, hip_context.cpp). Functions
+//! that clr does not implement work here, except in strict mode (`crate::abi`).
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::abi::Out;
 use crate::current::{self, Handle, Rule};
 use crate::{Error, Result, api};
 
-/// The device of an ordinal; `error` if there is none.
+/// The device with an ordinal; `error` if there is none.
 fn device(ordinal: i32, error: Error) -> Result<Arc<Device>> {
     current::device_at(ordinal).map_err(|_| error)
 }
 
 /// `hipSharedMemBankSizeFourByte`.
 const FOUR_BYTE_BANKS: u32 = 1;
-/// What `hipCtxGetApiVersion` tells.
+/// The result of `hipCtxGetApiVersion`.
 const API_VERSION: u32 = 4;
 
 api! {
@@ -72,7 +72,7 @@ api! {
         Ok(contexts::set_current(Some(contexts::get(handle)?))?)
     }
 
-    /// Never null but under the NVIDIA rule.
+    /// Null only under the NVIDIA rule.
     Device Legal fn hipCtxGetCurrent(out: Out<Handle>) {
         out.required()?;
         out.set(match current::driver()?.options.hip_context {
@@ -110,7 +110,7 @@ api! {
         Ok(())
     }
 
-    /// Banks have one width only; the call is taken.
+    /// Shared memory banks have one width; the call is accepted.
     Driver Legal fn hipCtxSetSharedMemConfig(config: u32) {
         if config <= 2 { Ok(()) } else { Err(Error::InvalidValue) }
     }
@@ -132,7 +132,7 @@ api! {
         Ok(())
     }
 
-    /// HIP keeps primary contexts; the call only looks at its argument.
+    /// HIP keeps primary contexts; only the argument is checked.
     Device Unsafe fn hipDevicePrimaryCtxRelease(ordinal: i32) {
         device(ordinal, Error::InvalidDevice).map(|_| ())
     }
@@ -147,7 +147,7 @@ api! {
         device(ordinal, Error::InvalidDevice).map(|_| ())
     }
 
-    /// The primary context is always in use.
+    /// The primary context is always active.
     Device Legal fn hipDevicePrimaryCtxSetFlags(ordinal: i32, flags: u32) {
         device(ordinal, Error::InvalidDevice)?;
         let _ = flags;

@@ -1,43 +1,43 @@
-//! Copies of rows of bytes, in both styles: by direction, and by where each side lies.
+//! Copies of contiguous bytes: with a direction, or with the kind of memory of each side.
 //!
-//! An address tells by itself what it is, so the direction is only checked, as HIP does.
+//! The address determines the kind of memory, so the direction is only validated, as in HIP.
 
 use driver::memory::transfer::{Place, Transfer};
 
 use crate::current::{self, Handle, stream};
 use crate::{Error, Result, api};
 
-/// How a function orders its copy: the stream, whether null is the thread's own, whether the call waits.
+/// How a function orders its copy: the stream, whether null is the per-thread stream, whether the call waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     /// The stream.
     pub(crate) stream: Handle,
-    /// Null is the thread's own.
+    /// Whether null is the per-thread stream.
     pub(crate) own: bool,
-    /// The call waits.
+    /// Whether the call waits.
     pub(crate) wait: bool,
 }
 
 impl Order {
-    /// In the default stream, returning when it is done.
+    /// In the default stream, synchronously.
     pub(crate) fn now(own: bool) -> Order {
         Order { stream: 0, own, wait: true }
     }
 
-    /// In a stream, returning at once.
+    /// In a stream, asynchronously.
     pub(crate) fn later(stream: Handle, own: bool) -> Order {
         Order { stream, own, wait: false }
     }
 
-    /// Whether there is such a stream.
+    /// Checks that the stream exists.
     pub(crate) fn check(self) -> Result<()> {
         stream(self.stream, self.own).map(|_| ())
     }
 }
 
-/// The directions of `hipMemcpyKind` are 0 to 4 and this, `hipMemcpyDeviceToDeviceNoCU`.
+/// `hipMemcpyDeviceToDeviceNoCU`; the other directions of `hipMemcpyKind` are 0 to 4.
 const WITHOUT_UNITS: u32 = 1024;
-/// `hipMemcpyDefault`, the last of the others.
+/// `hipMemcpyDefault`, the highest of these.
 const DEFAULT: u32 = 4;
 
 /// Checks a direction.
@@ -47,7 +47,7 @@ pub(crate) fn check_kind(kind: u32) -> Result<()> {
 
 /// Copies.
 pub(crate) fn copy(transfer: &Transfer, order: Order) -> Result<()> {
-    // SAFETY: the program vouches for what the driver does not know, as the interface has it.
+    // SAFETY: by the contract of the API, the program guarantees memory that the driver does not know.
     unsafe { transfer.run(|| stream(order.stream, order.own), order.wait) }
 }
 
@@ -67,7 +67,7 @@ fn directed(to: u64, from: u64, size: usize, kind: u32, order: Order) -> Result<
     line(to, from, size, order)
 }
 
-/// Copies bytes with a direction, in a stream; the direction and the stream are looked at first.
+/// Copies bytes with a direction, in a stream. Checks the direction and the stream first.
 fn directed_later(to: u64, from: u64, size: usize, kind: u32, order: Order) -> Result<()> {
     check_kind(kind)?;
     order.check()?;
@@ -78,7 +78,7 @@ fn line_later(to: u64, from: u64, size: usize, in_stream: Handle) -> Result<()> 
     directed_later(to, from, size, DEFAULT, Order::later(in_stream, false))
 }
 
-/// Copies bytes between devices; their memory is all the process's.
+/// Copies bytes between devices, whose memory is all the process's.
 fn between(to: u64, to_device: i32, from: u64, from_device: i32, size: usize, order: Order) -> Result<()> {
     current::device_at(from_device)?;
     current::device_at(to_device)?;

@@ -1,4 +1,4 @@
-//! Devices: which there are, the thread's one, and its limits and flags.
+//! Devices: enumeration, the thread's current one, and its limits and flags.
 
 use driver::context as contexts;
 use driver::device::{parse_pci, texture_1d_linear_max_width};
@@ -8,18 +8,19 @@ use crate::abi::{In, Out, Text};
 use crate::types::ChannelFormat;
 use crate::{Error, Result, api, current};
 
-/// Limits that HIP has: the stack of a thread, the buffer of printf, the heap of malloc. The driver numbers them alike.
+/// The number of limits in HIP: stack size, `printf` buffer size, `malloc` heap size. The driver uses the
+/// same numbers.
 const LIMITS: u32 = 3;
 /// `hipSharedMemBankSizeFourByte`.
 const FOUR_BYTE_BANKS: u32 = 1;
 /// `hipDeviceScheduleMask`.
 const SCHEDULE: u32 = 7;
-/// `hipDeviceMapHost` and `hipDeviceLmemResizeToMax`, which change nothing.
+/// `hipDeviceMapHost` and `hipDeviceLmemResizeToMax`, which have no effect.
 const OTHER_FLAGS: u32 = 0x18;
-/// The highest priority that HIP has; programs of the CUDA driver go higher.
+/// The highest priority in HIP. Programs that use the CUDA driver can have higher ones.
 pub(crate) const HIGHEST_PRIORITY: i32 = -1;
 
-/// `hipDeviceGetCacheConfig`'s and `hipDeviceGetSharedMemConfig`'s numbers.
+/// The number of configurations of `hipDeviceGetCacheConfig` and `hipDeviceGetSharedMemConfig`.
 const CONFIGS: u32 = 4;
 const BANK_SIZES: u32 = 3;
 
@@ -28,7 +29,7 @@ fn exists(ordinal: i32) -> Result<()> {
 }
 
 api! {
-    /// Without a device the count is 0, and an error.
+    /// Without a device the count is 0 and the call fails.
     Nothing Legal fn hipGetDeviceCount(count: Out<i32>) {
         count.required()?.set(0);
         count.set(current::driver()?.devices.len() as i32);
@@ -44,7 +45,7 @@ api! {
         current::set_device(ordinal)
     }
 
-    /// HIP has no list of preferred devices.
+    /// The list of preferred devices has no effect.
     Device Legal fn hipSetValidDevices(_list: In<i32>, _length: i32) {
         Err(Error::NotSupported)
     }
@@ -84,7 +85,7 @@ api! {
         Ok(())
     }
 
-    /// What fits is written even where the call fails for want of room.
+    /// If the buffer is too small, the call fails but still writes as much as fits.
     Device Legal fn hipDeviceGetPCIBusId(text: Out<u8>, length: i32, ordinal: i32) {
         let id = current::device_at(ordinal)?.pci_bus_id().to_lowercase();
         text.required()?.set_text(&id, usize::try_from(length).unwrap_or(0))?;
@@ -106,7 +107,7 @@ api! {
         Ok(current::context()?.synchronize()?)
     }
 
-    /// Ends the primary context with all that is in it.
+    /// Destroys the primary context and everything in it.
     Device Unsafe fn hipDeviceReset() {
         contexts::reset_primary(&current::device()?);
         Ok(())
@@ -145,7 +146,7 @@ api! {
         Ok(())
     }
 
-    /// Banks have one width only; the call is taken.
+    /// Shared memory banks have one width; the call is accepted.
     Device Legal fn hipDeviceSetSharedMemConfig(config: u32) {
         if config < BANK_SIZES { Ok(()) } else { Err(Error::InvalidValue) }
     }

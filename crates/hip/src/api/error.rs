@@ -1,4 +1,4 @@
-//! Errors: the thread's last one, names and texts.
+//! Errors: the thread's last error, names and texts.
 
 use std::ffi::c_char;
 
@@ -6,7 +6,7 @@ use crate::abi::{Code, Out, last_error, replace_last_error, tell};
 use crate::error::{name, text};
 use crate::{Error, api};
 
-/// `hipGetLastError`: what the thread's last call returned; success from then on.
+/// `hipGetLastError`: returns the thread's last error and resets it to success.
 pub extern "C" fn hipGetLastError() -> Code {
     tell("hipGetLastError", &[], || replace_last_error(0))
 }
@@ -16,17 +16,17 @@ pub extern "C" fn hipExtGetLastError() -> Code {
     tell("hipExtGetLastError", &[], || replace_last_error(0))
 }
 
-/// `hipPeekAtLastError`: what the thread's last call returned; it stays.
+/// `hipPeekAtLastError`: returns the thread's last error without resetting it.
 pub extern "C" fn hipPeekAtLastError() -> Code {
     tell("hipPeekAtLastError", &[], last_error)
 }
 
-/// `hipGetErrorName`: the name of a code, valid for ever.
+/// `hipGetErrorName`: the name of a code, valid forever.
 pub extern "C" fn hipGetErrorName(code: Code) -> *const c_char {
     name(code).as_ptr().cast()
 }
 
-/// `hipGetErrorString`: the text of a code, valid for ever.
+/// `hipGetErrorString`: the text of a code, valid forever.
 pub extern "C" fn hipGetErrorString(code: Code) -> *const c_char {
     text(code).as_ptr().cast()
 }

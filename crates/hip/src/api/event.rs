@@ -8,10 +8,11 @@ use crate::abi::Out;
 use crate::current::{self, Handle, stream};
 use crate::{Error, Result, api};
 
-/// `hipEventDisableSystemFence`, `hipEventReleaseToDevice`, `hipEventReleaseToSystem`: where writes before the
-/// event are visible. They always are everywhere; at most one of these flags may be given.
+/// `hipEventDisableSystemFence`, `hipEventReleaseToDevice`, `hipEventReleaseToSystem`: the scope in which
+/// writes before the event become visible. Here it is always the whole system; at most one of these flags may
+/// be set.
 const RELEASE: u32 = 0xe000_0000;
-/// The flags that the driver knows.
+/// The flags that the driver implements.
 const KNOWN: u32 = flag::BLOCKING_SYNC | flag::DISABLE_TIMING | flag::INTERPROCESS;
 
 fn create(out: Out<Handle>, flags: u32) -> Result<()> {
@@ -23,7 +24,7 @@ fn create(out: Out<Handle>, flags: u32) -> Result<()> {
     Ok(())
 }
 
-/// The event of a handle; an unknown handle is [`Error::InvalidHandle`].
+/// The event of a handle; [`Error::InvalidHandle`] if there is none.
 fn get(handle: Handle) -> Result<Arc<Event>> {
     Ok(event::get(handle)?)
 }

@@ -1,4 +1,4 @@
-//! Fills of memory with a value.
+//! Memory fills.
 
 use driver::memory::copy::{Fill, fill_all};
 
@@ -9,7 +9,7 @@ use crate::{Error, Result, api};
 
 fn fill(fills: &[Fill], order: Order) -> Result<()> {
     for fill in fills {
-        // The hardware of the CUDA driver faults where a size wraps around; HIP refuses the call.
+        // Where a size wraps around, the CUDA driver's hardware faults; HIP refuses the call.
         let end = fill.width.checked_mul(fill.element.into()).and_then(|bytes| fill.to.checked_add(bytes));
         end.ok_or(Error::InvalidValue)?;
     }
@@ -20,12 +20,12 @@ fn row(to: u64, element: u32, value: u32, count: usize, order: Order) -> Result<
     fill(&[Fill { to, pitch: 0, width: count as u64, height: 1, element, value }], order)
 }
 
-/// `hipMemset`'s value: its low byte.
+/// The value of `hipMemset`: the low byte.
 fn byte(value: i32) -> u32 {
     u32::from(value as u8)
 }
 
-/// Slices that do not follow one another without a gap are filled one by one; more would be no memory of ours.
+/// The maximum number of slices. Slices with gaps between them are filled one by one; no allocation has more.
 const MAX_SLICES: u64 = 1 << 16;
 
 fn volume(to: PitchedPointer, value: i32, extent: Extent, order: Order) -> Result<()> {

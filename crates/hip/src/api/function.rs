@@ -1,18 +1,18 @@
-//! Functions: what they are, and how they are set.
+//! Functions and their attributes.
 
 use std::sync::Arc;
 
 use driver::device::attribute;
-// `hipFunction_attribute` has the same numbers, up to 9.
+// `hipFunction_attribute` has the same numbers up to 9.
 use driver::module::{self, Function, attribute as number};
 
 use crate::abi::{Out, Text};
 use crate::current::{self, Handle};
 use crate::{Error, Result, api, registered};
 
-/// `hipFuncAttributeMax`: one more than the last that can be set.
+/// `hipFuncAttributeMax`: one more than the highest settable attribute.
 const ATTRIBUTE_MAX: i32 = 10;
-/// Ways to split cache and shared memory, and widths of a bank.
+/// The highest cache configuration, and the highest bank width configuration.
 const MAX_CACHE_CONFIG: u32 = 3;
 const MAX_BANK_CONFIG: u32 = 2;
 
@@ -38,7 +38,7 @@ pub(super) fn of(handle: Handle) -> Result<Arc<Function>> {
     module::function(handle).map_err(|_| Error::InvalidHandle)
 }
 
-/// Dynamic shared memory that a block may ever have: HIP knows no leave to be asked for more.
+/// The maximum dynamic shared memory per block; HIP has no opt-in.
 pub(super) fn most_dynamic_shared(function: &Function) -> i32 {
     let most = function.device().attribute(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(0);
     most.saturating_sub_unsigned(function.info().static_shared)
@@ -46,7 +46,7 @@ pub(super) fn most_dynamic_shared(function: &Function) -> i32 {
 
 fn attribute_of(function: &Function, which: i32) -> Result<i32> {
     match which {
-        // Both are the device's on AMD.
+        // On AMD both are the device's architecture.
         number::PTX_VERSION | number::BINARY_VERSION => Ok(function.attribute(number::BINARY_VERSION)?),
         number::MAX_DYNAMIC_SHARED_SIZE => Ok(most_dynamic_shared(function)),
         number::CACHE_MODE_CA | number::PREFERRED_CARVEOUT => Ok(0),
@@ -59,7 +59,7 @@ fn attribute_of(function: &Function, which: i32) -> Result<i32> {
     }
 }
 
-/// The kernel of a host stub, in the thread's context.
+/// The kernel of a host stub, in the thread's current context.
 pub(super) fn of_host(host: u64) -> Result<Arc<Function>> {
     if host == 0 {
         return Err(Error::InvalidDeviceFunction);
@@ -117,7 +117,7 @@ api! {
         }
     }
 
-    /// There is no cache to split.
+    /// There is no cache to configure; only the arguments are checked.
     Device Legal fn hipFuncSetCacheConfig(host: u64, config: u32) {
         match host {
             0 => Err(Error::InvalidDeviceFunction),
@@ -126,7 +126,7 @@ api! {
         }
     }
 
-    /// Banks are always four bytes wide.
+    /// Shared memory banks are always four bytes wide; only the arguments are checked.
     Device Legal fn hipFuncSetSharedMemConfig(host: u64, config: u32) {
         match host {
             0 => Err(Error::InvalidDeviceFunction),
@@ -142,7 +142,7 @@ api! {
         Ok(())
     }
 
-    /// Functions by their names, as `dlsym` gives them.
+    /// Functions by name, as `dlsym` returns them.
     Nothing Legal fn hipGetProcAddress(
         name: Text, out: Out<u64>, version: i32, flags: u64, status: Out<u32>,
     ) {
@@ -154,7 +154,7 @@ api! {
             return Err(Error::InvalidValue);
         }
         let name = std::str::from_utf8(name).unwrap_or_default();
-        // The layouts and numbers of the version asked for; 6.0 renamed what has two layouts.
+        // The layouts and numbers of the requested version. HIP 6.0 renamed functions whose layouts changed.
         let renamed = match name {
             "hipGetDeviceProperties" | "hipChooseDevice" if version >= 600 => Some(format!("{name}R0600")),
             _ => None,
@@ -168,12 +168,12 @@ api! {
     }
 }
 
-/// `hipKernelNameRef`: a function's name, null for what is none.
+/// `hipKernelNameRef`: a function's name; null for an invalid handle.
 pub extern "C" fn hipKernelNameRef(handle: Handle) -> u64 {
     of(handle).map_or(0, |f| f.name.as_ptr() as u64)
 }
 
-/// `hipKernelNameRefByPtr`: the name under which a host stub was registered, null for what is none.
+/// `hipKernelNameRefByPtr`: the name that a host stub was registered under; null if it was not.
 pub extern "C" fn hipKernelNameRefByPtr(host: u64, _stream: Handle) -> u64 {
     registered::text_of(host).map_or(0, |t| t.as_ptr() as u64)
 }

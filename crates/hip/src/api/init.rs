@@ -3,7 +3,7 @@
 use crate::abi::Out;
 use crate::{Error, api};
 
-/// `HIP_VERSION` of what is implemented: major * 10,000,000 + minor * 100,000 + patch.
+/// The implemented `HIP_VERSION`: major * 10,000,000 + minor * 100,000 + patch.
 const VERSION: i32 = 60_300_000;
 
 api! {

@@ -1,4 +1,4 @@
-//! Memory and events that several processes use.
+//! Memory and events shared between processes.
 
 use capi::types::IpcHandle;
 use driver::event;
@@ -8,7 +8,7 @@ use crate::abi::Out;
 use crate::current::{self, Handle};
 use crate::{Error, Result, api};
 
-/// `hipIpcMemLazyEnablePeerAccess`, which must be given; up to HIP 5 it is no flag.
+/// `hipIpcMemLazyEnablePeerAccess`, a required flag; up to HIP 5 its value is 0.
 const PEER_ACCESS: u32 = 1;
 const PEER_ACCESS_IN_5: u32 = 0;
 

@@ -1,7 +1,7 @@
-//! Launches: of functions and of host stubs, with sizes in blocks or in work items, cooperative, on several
-//! devices.
+//! Kernel launches: of functions and of host stubs, with sizes in blocks or in work items, cooperative, on
+//! several devices.
 //!
-//! Checks come in the order in which HIP makes them (clr 6.3, hip_module.cpp).
+//! Checks are in HIP's order (clr 6.3, hip_module.cpp).
 
 use std::sync::Arc;
 
@@ -55,15 +55,15 @@ mod extra_key {
     pub const END: u64 = 3;
 }
 
-/// Blocks in x.
+/// Maximum blocks in x.
 const MAX_GRID_X: u32 = i32::MAX as u32;
-/// Blocks in y and z.
+/// Maximum blocks in y and z.
 const MAX_GRID_YZ: u32 = 65536;
 /// `hipCooperativeLaunchMultiDeviceNoPreSync` and `…NoPostSync`.
 const NO_PRE_SYNC: u32 = 1;
 const NO_POST_SYNC: u32 = 2;
 
-/// One launch, sizes in work items.
+/// A launch, with sizes in work items.
 struct Launch {
     work: [u64; 3],
     block: [u32; 3],
@@ -76,7 +76,7 @@ struct Launch {
 }
 
 impl Launch {
-    /// Of a grid in blocks.
+    /// A launch with its grid size in blocks.
     fn of_grid(grid: [u32; 3], block: [u32; 3], shared: u64, params: In<u64>) -> Self {
         let work = std::array::from_fn(|i| u64::from(grid[i]) * u64::from(block[i]));
         Launch {
@@ -96,14 +96,15 @@ impl Launch {
         self.work.iter().any(|&n| n > u64::from(u32::MAX))
     }
 
-    /// Checks it and puts it into a stream.
+    /// Checks the launch and submits it to a stream.
     fn go(&self, function: &Arc<Function>, stream: &Arc<Stream>) -> Result<()> {
         let device = function.device();
         let info = function.info();
         if !self.params.is_null() && !self.extra.is_null() {
             return Err(Error::InvalidValue);
         }
-        // Without a block there is no work either; which of both the program left out is told apart.
+        // A launch without a block or without work has its own error, depending on which of the two is
+        // missing.
         if self.block.contains(&0) {
             return Err(Error::InvalidConfiguration);
         }
@@ -122,9 +123,9 @@ impl Launch {
         if threads > u64::from(function.max_threads()) {
             return Err(Error::LaunchFailure);
         }
-        // A block is never larger than all the work.
+        // A block is never larger than the grid.
         let block: [u32; 3] = std::array::from_fn(|i| u64::from(self.block[i]).min(self.work[i]) as u32);
-        // PTX kernels rely on blocks of one size.
+        // PTX kernels rely on equal block sizes.
         if (0..3).any(|i| !self.work[i].is_multiple_of(u64::from(block[i]))) {
             return Err(Error::InvalidValue);
         }
@@ -148,7 +149,7 @@ impl Launch {
         let params = self.parameters(function)?;
         let (start, stop) = (event_of(self.start)?, event_of(self.stop)?);
         if config.dynamic_shared > function.max_dynamic_shared() {
-            // CUDA wants to be asked for more than 48 KiB; HIP does not.
+            // CUDA requires opt-in for more than 48 KiB; HIP does not.
             function.set_attribute(number::MAX_DYNAMIC_SHARED_SIZE, config.dynamic_shared as i32)?;
         }
         launch::check(function, &mut config)?;
@@ -162,8 +163,8 @@ impl Launch {
         Ok(())
     }
 
-    /// The parameter buffer. From a buffer given whole each parameter is read where it lies; HIP does not
-    /// look at the size.
+    /// The parameter buffer. From a whole buffer, each parameter is read at its offset; HIP does not check
+    /// the size.
     fn parameters(&self, function: &Function) -> Result<Vec<u8>> {
         let info = function.info();
         let mut buffer = vec![0; info.param_size as usize];
@@ -199,17 +200,17 @@ impl Launch {
     }
 }
 
-/// An event that may be left out.
+/// An optional event.
 fn event_of(handle: Handle) -> Result<Option<Arc<Event>>> {
     if handle == 0 { Ok(None) } else { Ok(Some(event::get(handle).map_err(|_| Error::InvalidHandle)?)) }
 }
 
-/// The stream of a launch; a wrong one is a wrong value.
+/// The stream of a launch; an unknown handle is an invalid value.
 fn stream_of(handle: Handle, own: bool) -> Result<Arc<Stream>> {
     current::stream(handle, own).map_err(|_| Error::InvalidValue)
 }
 
-/// The same for functions that mirror the CUDA driver's: default streams are those of the thread's context.
+/// The same for functions that mirror the CUDA driver's: default streams belong to the thread's context.
 fn driver_stream(handle: Handle) -> Result<Arc<Stream>> {
     if is_default(handle) {
         check(Need::Driver)?;
@@ -219,12 +220,12 @@ fn driver_stream(handle: Handle) -> Result<Arc<Stream>> {
     Ok(stream)
 }
 
-/// The function of a launch; null is a wrong handle.
+/// The function of a launch; null is an invalid handle.
 fn launched(handle: Handle) -> Result<Arc<Function>> {
     if handle == 0 { Err(Error::InvalidHandle) } else { of(handle) }
 }
 
-/// The kernel of a host stub for a stream's context.
+/// The kernel of a host stub in a stream's context.
 fn stub(host: u64, stream: &Stream) -> Result<Arc<Function>> {
     registered::function_of(host, &stream.context()?)
 }
@@ -251,7 +252,7 @@ fn module_launch(
     Launch { extra, ..launch }.go(&function, &stream)
 }
 
-/// What the two launches with sizes in work items are given.
+/// The arguments of the two launches with sizes in work items.
 struct Items {
     handle: Handle,
     work: [u32; 3],
@@ -282,7 +283,7 @@ impl Items {
     }
 }
 
-/// A launch of a host stub.
+/// Launches a host stub.
 #[allow(clippy::too_many_arguments)]
 fn stub_launch(
     host: u64,
@@ -329,7 +330,7 @@ fn cooperative_stub(
     Launch { cooperative: true, ..launch }.go(&function, &stream)
 }
 
-/// A launch of one kernel on each of several devices. All is checked before the first starts.
+/// Launches one kernel on each of several devices. Checks all launches before the first starts.
 fn on_several(list: &[FunctionLaunchParams], flags: u32, cooperative: bool) -> Result<()> {
     if list.is_empty() || list.len() > current::driver()?.devices.len() {
         return Err(Error::InvalidValue);
@@ -371,7 +372,7 @@ fn on_several(list: &[FunctionLaunchParams], flags: u32, cooperative: bool) -> R
     Ok(())
 }
 
-/// Whether a stream can be one.
+/// Whether a value can be a stream handle.
 fn valid(stream: Handle) -> bool {
     is_default(stream) || STREAMS.get(stream).is_some()
 }
@@ -400,7 +401,7 @@ fn stubs_on_several(list: In<LaunchParams>, count: i32, flags: u32, cooperative:
     on_several(&all, flags, cooperative)
 }
 
-/// More devices than there can be.
+/// An upper bound of a list's length, more than there can be devices.
 const MAX_LIST: usize = 4096;
 
 pub use self::hipExtModuleLaunchKernel as _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j;
@@ -444,7 +445,7 @@ api! {
         Launch { cooperative: true, ..launch }.go(&function, &stream)
     }
 
-    /// Sizes are in work items. `flags`: kernels here run in order whatever it says.
+    /// Sizes are in work items. `flags` has no effect: kernels always run in order.
     Object Appends fn hipExtModuleLaunchKernel(
         handle: Handle, work_x: u32, work_y: u32, work_z: u32, block_x: u32, block_y: u32, block_z: u32,
         shared: usize, stream: Handle, params: In<u64>, extra: In<u64>, start: Handle, stop: Handle,

@@ -11,19 +11,19 @@ use crate::{Error, Result, api};
 /// `hipCpuDeviceId`.
 const HOST: i32 = -1;
 
-/// `hipMemoryAdvise`: HIP's own advice, on coarse grain, and the last of that of both interfaces.
+/// `hipMemoryAdvise`: HIP's own advice to set coarse grain, and the highest advice that CUDA shares.
 const SET_COARSE_GRAIN: u32 = 100;
 const UNSET_COARSE_GRAIN: u32 = 101;
 const LAST_ADVICE: u32 = 6;
-/// Advice about reading, which has no device.
+/// Read-mostly advice, which takes no device.
 const READ_MOSTLY: [u32; 2] = [1, 2];
 
 /// `hipMemRangeAttributeCoherencyMode`, and its values for fine and coarse grain.
 const COHERENCY: u32 = 100;
-/// Attributes that one call may ask for.
+/// The maximum number of attributes in one call.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// What a range of memory is to the driver: managed, unknown, or something else of its own.
+/// What the driver knows of a range: managed, unknown, or another kind of memory.
 enum Range {
     Managed,
     Unknown,
@@ -58,7 +58,7 @@ fn attribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usi
         data.set(i32::from(managed::range(address, length as u64)?.advice().coarse_grain));
         return Ok(());
     }
-    // Later numbers are the CUDA driver's only.
+    // HIP does not have the CUDA driver's higher numbers.
     if number > 4 {
         return Err(Error::InvalidValue);
     }
@@ -72,7 +72,7 @@ api! {
         Ok(())
     }
 
-    /// Nothing moves; for managed memory the place is kept.
+    /// Nothing moves; for managed memory the location is recorded.
     Context Invalidates fn hipMemPrefetchAsync(address: u64, size: usize, device: i32, in_stream: Handle) {
         if address == 0 || size == 0 {
             return Err(Error::InvalidValue);
@@ -95,7 +95,7 @@ api! {
         match range {
             _ if !coarse && !(1..=LAST_ADVICE).contains(&advice) => Err(Error::InvalidValue),
             Range::Other => Err(Error::InvalidValue),
-            // Memory of the program's: the advice is taken, there is nothing to do.
+            // For host memory of the program the advice is accepted and has no effect.
             Range::Unknown => Ok(()),
             Range::Managed if coarse => {
                 Ok(managed::set_coarse_grain(address, size as u64, advice == SET_COARSE_GRAIN)?)
@@ -122,7 +122,7 @@ api! {
         Ok(())
     }
 
-    /// All memory is visible to all streams and to the host at any time; only the call is checked.
+    /// All memory is always visible to all streams and the host; only the arguments are checked.
     Context Invalidates fn hipStreamAttachMemAsync(handle: Handle, address: u64, length: usize, flags: u32) {
         if address == 0 {
             return Err(Error::InvalidValue);

@@ -1,6 +1,6 @@
 //! Device memory and page-locked host memory.
 //!
-//! HIP frees any memory by either of its functions, and tells its own flags back.
+//! Both of HIP's free functions free memory of any kind. Queries report HIP's own flags.
 
 use driver::memory::{self, Kind, host_flag};
 
@@ -10,13 +10,13 @@ use crate::{Error, Result, api, current};
 
 /// `hipMallocSignalMemory`: eight bytes that streams can wait for.
 const SIGNAL: u32 = 2;
-/// The last of the flags of device memory, `hipDeviceMallocContiguous`.
+/// `hipDeviceMallocContiguous`, the highest flag of device memory.
 const LAST_DEVICE_FLAG: u32 = 4;
-/// `hipHostMallocCoherent` and `hipHostMallocNonCoherent`: not both.
+/// `hipHostMallocCoherent` and `hipHostMallocNonCoherent`, which exclude each other.
 const COHERENCE: u32 = 0xc000_0000;
-/// The flags that `hipHostAlloc` knows: portable, mapped, write-combined.
+/// The valid flags of `hipHostAlloc`: portable, mapped, write-combined.
 const ALLOC_FLAGS: u32 = 7;
-/// The largest flags of registered memory.
+/// The highest value of the flags of registered memory.
 const REGISTER_FLAGS: u32 = 15;
 
 fn alloc(out: Out<u64>, size: usize, flags: u32) -> Result<()> {
@@ -42,13 +42,13 @@ fn free(address: u64) -> Result<()> {
     }
 }
 
-/// Memory for rows; its address and pitch. Without rows: null, and no pitch.
+/// Allocates pitched memory; returns its address and pitch. Without rows: null, and no pitch.
 fn alloc_rows(width: usize, height: usize, depth: usize) -> Result<(u64, Option<u64>)> {
     if width == 0 || height == 0 || depth == 0 {
         return Ok((0, None));
     }
     let rows = (height as u64).checked_mul(depth as u64).ok_or(Error::OutOfMemory)?;
-    // Elements of 4 bytes; larger ones are aligned as well.
+    // The pitch for elements of 4 bytes also aligns larger ones.
     let (address, pitch) = memory::alloc_pitch(&*current::context()?, width as u64, rows, 4)?;
     Ok((address, Some(pitch)))
 }
@@ -154,7 +154,7 @@ api! {
         Ok(())
     }
 
-    /// Memory of devices and coarse grain need nothing of their own.
+    /// The flags for I/O memory and coarse grain have no effect.
     Context Unsafe fn hipHostRegister(address: u64, size: usize, flags: u32) {
         if flags > REGISTER_FLAGS {
             return Err(Error::InvalidValue);

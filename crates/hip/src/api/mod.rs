@@ -1,4 +1,4 @@
-//! The functions of the interface by group.
+//! The API functions by group.
 
 #![allow(non_snake_case)]
 

@@ -23,7 +23,7 @@ fn load(out: Out<Handle>, bytes: Result<Vec<u8>>, jit: &Jit) -> Result<()> {
     Ok(())
 }
 
-/// The module of a handle: null is a wrong handle, a dead one is not found.
+/// The module of a handle. Null is an invalid handle; an unloaded module is not found.
 fn of(handle: Handle) -> Result<Arc<Module>> {
     if handle == 0 {
         return Err(Error::InvalidHandle);
@@ -50,7 +50,7 @@ api! {
         load(out, bytes_of(image), &Jit::default())
     }
 
-    /// The options count for PTX, as on NVIDIA.
+    /// The options apply to PTX, as on NVIDIA.
     Driver Unsafe fn hipModuleLoadDataEx(
         out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: Out<u64>,
     ) {
@@ -62,7 +62,7 @@ api! {
         load(out, bytes_of(image), &jit)
     }
 
-    /// The guide's `hipModuleLoadFatBin`.
+    /// Called `hipModuleLoadFatBin` in the guide.
     Driver Unsafe fn hipModuleLoadFatBinary(out: Out<Handle>, image: Text) {
         out.required()?;
         if image.address() == 0 {

@@ -1,4 +1,4 @@
-//! Occupancy, of functions and of host stubs.
+//! Occupancy of functions and host stubs.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{Error, Result, api};
 
 use super::function::{of, of_host};
 
-/// `hipOccupancyDisableCachingOverride`, and nothing else.
+/// `hipOccupancyDisableCachingOverride`, the only valid flag.
 const KNOWN_FLAGS: u32 = 1;
 
 fn blocks(out: Out<i32>, function: &Arc<Function>, block: i32, shared: usize, flags: u32) -> Result<()> {
@@ -37,7 +37,7 @@ fn best(
     if flags & !KNOWN_FLAGS != 0 {
         return Err(Error::InvalidValue);
     }
-    // A limit that makes no sense is none.
+    // A limit out of range counts as no limit.
     let most = function.device().attribute(attribute::MAX_THREADS_PER_BLOCK)?;
     let limit = if (1..=most).contains(&limit) { limit } else { 0 };
     let (g, b) = occupancy::max_potential_block(function, |_| shared as u64, limit)?;
@@ -52,7 +52,7 @@ fn places(grid: Out<i32>, block: Out<i32>) -> Result<()> {
     Ok(())
 }
 
-/// A function where null is a wrong value.
+/// A function; null is an invalid value.
 fn given(handle: Handle) -> Result<Arc<Function>> {
     if handle == 0 { Err(Error::InvalidValue) } else { of(handle) }
 }

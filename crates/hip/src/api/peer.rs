@@ -1,4 +1,5 @@
-//! Devices that reach each other's memory. All memory is the process's, so every device always can; what a program enables is kept.
+//! Peer access between devices. All memory is the process's, so every device always has access; what a
+//! program enables is only recorded.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -10,10 +11,10 @@ use crate::abi::Out;
 use crate::current::Handle;
 use crate::{Error, Result, api, current};
 
-/// A device and the peer that was enabled for it.
+/// Pairs of a device and an enabled peer.
 static ENABLED: Mutex<BTreeSet<(u32, u32)>> = Mutex::new(BTreeSet::new());
 
-/// The kind and the length of the way between devices: PCI Express, one hop, as between cards of one host.
+/// Link type and hop count between devices: PCI Express, one hop, as between cards of one host.
 const PCI_EXPRESS: u32 = 2;
 const HOPS: u32 = 1;
 
@@ -26,7 +27,7 @@ fn can_access(ordinal: i32, peer: i32) -> Result<bool> {
     Ok(true)
 }
 
-/// The calling thread's device and a peer of it.
+/// The calling thread's device and a peer.
 fn pair(peer: i32) -> Result<(u32, u32)> {
     let ordinal = current::device()?.ordinal;
     let can = can_access(ordinal as i32, peer).unwrap_or(false);
@@ -70,7 +71,7 @@ api! {
         Ok(())
     }
 
-    /// HIP takes the call and does nothing.
+    /// As in HIP, the call has no effect.
     Device Unsafe fn hipCtxEnablePeerAccess(_context: Handle, _flags: u32) {
         Ok(())
     }

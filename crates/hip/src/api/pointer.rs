@@ -1,4 +1,4 @@
-//! What an address is, with the numbers of HIP 5 and of HIP 6 for the kinds of memory.
+//! Pointer attributes, with the memory type numbers of HIP 5 and HIP 6.
 
 use capi::pointer::{Attribute, SYNC_MEMOPS, Size, attribute, set_synchronous};
 use driver::memory::{self, Allocation, Kind, array};
@@ -7,32 +7,32 @@ use crate::abi::{In, Out};
 use crate::types::PointerAttributes;
 use crate::{Error, Result, api};
 
-/// The numbers of `hipMemoryType` that tell what an address is.
+/// Values of `hipMemoryType`.
 #[derive(Clone, Copy, Debug)]
 struct Types {
     host: u32,
     device: u32,
     array: u32,
     managed: u32,
-    /// What memory is that the driver does not know; `None`: asking for it is an error.
+    /// The type of memory unknown to the driver; `None` if the query fails.
     unknown: Option<u32>,
 }
 
 const SIX: Types = Types { host: 1, device: 2, array: 10, managed: 3, unknown: Some(0) };
-/// HIP 5 has no number for managed memory: it lies on the host.
+/// HIP 5 has no number for managed memory; it counts as host memory.
 const FIVE: Types = Types { host: 0, device: 1, array: 2, managed: 0, unknown: None };
 
 /// `hipInvalidDeviceId`.
 const NO_DEVICE: i32 = -2;
 
-/// Attributes with answers of HIP's own.
+/// Attributes whose value differs from CUDA's.
 mod number {
     pub const MEMORY_TYPE: u32 = 2;
     pub const P2P_TOKENS: u32 = 5;
     pub const BUFFER_ID: u32 = 7;
     pub const RANGE_SIZE: u32 = 12;
     pub const ACCESS_FLAGS: u32 = 16;
-    /// The last that HIP has.
+    /// The highest attribute in HIP.
     pub const MEMPOOL_HANDLE: u32 = 17;
 }
 
@@ -40,7 +40,7 @@ fn managed(a: &Allocation) -> bool {
     a.kind == Kind::Managed || a.managed
 }
 
-/// The flags of an allocation; managed memory has none.
+/// The flags of an allocation; 0 for managed memory.
 fn flags(a: &Allocation) -> u32 {
     if managed(a) { 0 } else { a.flags }
 }
@@ -76,7 +76,7 @@ fn attributes(out: Out<PointerAttributes>, address: u64, types: &Types) -> Resul
     Ok(())
 }
 
-/// Writes one attribute; what has no such attribute gets the value of what is unknown, and an error.
+/// Writes one attribute. If the memory lacks it, writes the value for unknown addresses and fails.
 fn write(place: Out<u8>, number: u32, address: u64, types: &Types) -> Result<()> {
     if number > number::MEMPOOL_HANDLE {
         return Err(Error::InvalidValue);
@@ -91,7 +91,7 @@ fn write(place: Out<u8>, number: u32, address: u64, types: &Types) -> Result<()>
         }
         (number::MEMORY_TYPE, None) if array::get(address).is_ok() => (size, Some(u64::from(types.array))),
         (number::ACCESS_FLAGS, known) => (size, Some(known.map_or(0, |a| u64::from(flags(&a))))),
-        // Four bytes where the CUDA driver has eight.
+        // Four bytes; the CUDA driver has eight.
         (number::BUFFER_ID | number::RANGE_SIZE, known) => {
             (Size::Word, known.and_then(|a| value(&a, address)))
         }
@@ -108,10 +108,10 @@ fn one(place: Out<u8>, number: u32, address: u64, types: &Types) -> Result<()> {
     write(place, number, address, types)
 }
 
-/// More attributes than there are to ask for.
+/// An upper bound of the number of attributes in one call.
 const MAX_ATTRIBUTES: u32 = 1 << 10;
 
-/// What one of several attributes cannot tell is none of the call's errors.
+/// Writes several attributes. An attribute that the memory lacks does not fail the call.
 fn several(count: u32, numbers: In<u32>, places: In<Out<u8>>, address: u64, types: &Types) -> Result<()> {
     if count == 0 || count > MAX_ATTRIBUTES || numbers.is_null() || places.is_null() || address == 0 {
         return Err(Error::InvalidValue);
@@ -154,7 +154,7 @@ api! {
         several(count, numbers, places, address, &FIVE)
     }
 
-    /// Only that memory operations are synchronous can be set.
+    /// The only attribute that can be set is the one for synchronous memory operations.
     Device Legal fn hipPointerSetAttribute(value: In<u32>, number: u32, address: u64) {
         if value.is_null() || address == 0 || number != SYNC_MEMOPS {
             return Err(Error::InvalidValue);

@@ -1,4 +1,4 @@
-//! Memory pools and allocation in the order of a stream.
+//! Memory pools and stream-ordered allocation.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::{Error, Result, api};
 const NO_ACCESS: u32 = 0;
 const READ_WRITE: u32 = 3;
 
-/// The stream of a handle; what is none is a wrong handle here.
+/// The stream of a handle; an unknown one is an invalid handle here.
 fn stream(handle: Handle) -> Result<Arc<Stream>> {
     current::stream(handle, false).map_err(|_| Error::InvalidHandle)
 }
 
-/// The device of an ordinal; what is none is a wrong value here.
+/// The device with an ordinal; an unknown one is an invalid value here.
 fn device(ordinal: i32) -> Result<Arc<Device>> {
     current::device_at(ordinal).map_err(|_| Error::InvalidValue)
 }
@@ -82,7 +82,7 @@ api! {
         Ok(pool::destroy(handle, &current::driver()?.devices)?)
     }
 
-    /// Freed memory is given back at once: there is never any to trim.
+    /// Freed memory is released at once, so there is nothing to trim.
     Device Legal fn hipMemPoolTrimTo(handle: Handle, _keep: usize) {
         pool::get(handle)?;
         Ok(())
@@ -96,7 +96,7 @@ api! {
         Ok(set_pool_attribute(&*pool::get(handle)?, attribute, value)?)
     }
 
-    /// Every device can always reach every pool.
+    /// Every device can always access every pool.
     Device Legal fn hipMemPoolGetAccess(flags: Out<u32>, handle: Handle, location: In<MemLocation>) {
         pool::get(handle)?;
         flags.required()?;
@@ -105,7 +105,7 @@ api! {
         Ok(())
     }
 
-    /// No device can be kept out.
+    /// Access cannot be revoked.
     Device Legal fn hipMemPoolSetAccess(handle: Handle, descriptions: In<AccessDesc>, count: usize) {
         pool::get(handle)?;
         if descriptions.is_null() {
@@ -129,7 +129,7 @@ api! {
         Ok(())
     }
 
-    /// No pool is made for other processes.
+    /// No pool can be shared with other processes.
     Device Legal fn hipMemPoolExportToShareableHandle(
         out: Out<u64>, handle: Handle, _kind: u32, _flags: u32,
     ) {

@@ -1,4 +1,4 @@
-//! What a device says of itself at once, in the layouts of HIP 6 and of HIP 5, and the device that fits best.
+//! Device properties in the layouts of HIP 6 and HIP 5, and the choice of the best matching device.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::abi::{In, Out};
 use crate::types::{PropertiesR0000, PropertiesR0600};
 use crate::{Error, Result, api, current};
 
-/// `hipDeviceArch_t`: a bit each for what kernels can do, all but dynamic parallelism, the last of 17.
+/// `hipDeviceArch_t`: 17 feature bits, all set but the last, dynamic parallelism.
 const ARCH: u32 = (1 << 16) - 1;
 
-/// A text in a field of fixed size, with a NUL.
+/// A text in a field of fixed size, NUL-terminated.
 fn field<const N: usize>(text: &str) -> [u8; N] {
     let mut bytes = [0; N];
     for (to, from) in bytes.iter_mut().take(N.saturating_sub(1)).zip(text.bytes()) {
@@ -20,14 +20,14 @@ fn field<const N: usize>(text: &str) -> [u8; N] {
     bytes
 }
 
-/// The name of the instruction set. It is no AMD one: kernels come as PTX for this capability.
+/// The architecture name. It is not an AMD one: kernels are PTX for this compute capability.
 fn arch_name(device: &Device) -> [u8; 256] {
     let (major, minor) = device.info.compute_capability;
     field(&format!("sm_{major}{minor}"))
 }
 
 fn properties(device: &Device) -> PropertiesR0600 {
-    // The numbers are those of the CUDA driver's attributes, by which devices keep them.
+    // CUDA's attribute numbers, which devices use.
     let a = |number| device.attribute(number).unwrap_or(0);
     let large = |number| usize::try_from(a(number)).unwrap_or(0);
     PropertiesR0600 {
@@ -121,7 +121,7 @@ fn properties(device: &Device) -> PropertiesR0600 {
         gpu_direct_rdma_writes_ordering: a(118),
         memory_pool_supported_handle_types: a(119) as u32,
         deferred_mapping_hip_array_supported: a(121),
-        // Where the CUDA driver says no, these work all the same.
+        // Supported here although the CUDA attribute says no.
         ipc_event_supported: 1,
         cluster_launch: a(120),
         unified_function_pointers: a(129),
@@ -137,7 +137,7 @@ fn properties(device: &Device) -> PropertiesR0600 {
         cooperative_multi_device_unmatched_grid_dim: a(96),
         cooperative_multi_device_unmatched_block_dim: a(96),
         cooperative_multi_device_unmatched_shared_mem: a(96),
-        // The host reaches all of a device's memory.
+        // The host reaches all device memory.
         is_large_bar: 1,
         asic_revision: 0,
     }
@@ -174,7 +174,7 @@ impl From<PropertiesR0600> for PropertiesR0000 {
             max_shared_memory_per_multi_processor: p.max_shared_memory_per_multi_processor,
             is_multi_gpu_board: p.is_multi_gpu_board,
             can_map_host_memory: p.can_map_host_memory,
-            // The number of an AMD instruction set, which this is not.
+            // The number of an AMD architecture, which this device has not.
             gcn_arch: 0,
             gcn_arch_name: p.gcn_arch_name,
             integrated: p.integrated,
@@ -207,7 +207,7 @@ impl From<PropertiesR0600> for PropertiesR0000 {
     }
 }
 
-/// What `hipChooseDevice` compares.
+/// The properties that `hipChooseDevice` compares.
 trait Measures {
     fn measures(&self) -> [i64; 14];
 }
@@ -240,7 +240,7 @@ macro_rules! measures {
 measures!(PropertiesR0600);
 measures!(PropertiesR0000);
 
-/// Finds the first device that has at least all that is wished for; the first of all where there is none.
+/// Finds the first device that has at least the requested properties; the first of all if none has.
 fn choose(out: Out<i32>, wished: [i64; 14]) -> Result<()> {
     let fits = |device: &&Arc<Device>| {
         let has = properties(device).measures();
@@ -273,7 +273,7 @@ api! {
         get(out, ordinal)
     }
 
-    /// The name of before HIP 6 keeps the layout of before HIP 6.
+    /// The name from before HIP 6 keeps the layout from before HIP 6.
     Device Legal fn hipGetDeviceProperties(out: Out<PropertiesR0000>, ordinal: i32) {
         get(out, ordinal)
     }

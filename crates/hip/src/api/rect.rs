@@ -1,4 +1,4 @@
-//! Copies of two and three dimensions, between addresses and arrays.
+//! Two- and three-dimensional copies between addresses and arrays.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::current::Handle;
 use crate::types::{Extent, Memcpy3D, Memcpy3DIn5, Memcpy3DParameters, PitchedPointer};
 use crate::{Error, Result, api};
 
-/// `hipMemoryType` from HIP 6 on; any is managed or unified.
+/// `hipMemoryType` from HIP 6 on; managed and unified memory can be any kind.
 const SIX: MemoryTypes = MemoryTypes { host: 1, device: 2, array: 10, any: &[3, 11] };
 /// `hipMemoryType` up to HIP 5.
 const FIVE: MemoryTypes = MemoryTypes { host: 0, device: 1, array: 2, any: &[3] };
 
-/// No pitch is this large.
+/// An upper bound of pitches.
 const MAX_PITCH: usize = i32::MAX as usize;
 
-/// Bytes of an element of an array.
+/// Bytes per element of an array.
 fn element(array: &Array) -> u64 {
     array.extent[0].checked_div(array.descriptor.width).unwrap_or(0)
 }
 
-/// The array of a handle; null and what is none: [`Error::InvalidHandle`].
+/// The array of a handle. [`Error::InvalidHandle`] for null or any other handle.
 fn array(handle: Handle) -> Result<Arc<Array>> {
     array::get(handle).map_err(|_| Error::InvalidHandle)
 }
@@ -50,14 +50,14 @@ fn described_volume(d: &Memcpy3D, types: &MemoryTypes, order: Order) -> Result<(
     copy(&Transfer { to: to.side(types)?, from: from.side(types)?, extent }, order)
 }
 
-/// An address and the bytes from row to row.
+/// An address and a pitch.
 #[derive(Clone, Copy)]
 struct Rows {
     address: u64,
     pitch: usize,
 }
 
-/// An array and the bytes and rows to leave out.
+/// An array, and the bytes and rows to skip.
 #[derive(Clone, Copy)]
 struct Window {
     array: Handle,
@@ -70,7 +70,7 @@ impl Rows {
         Side { pitch: [self.pitch as u64, 0], ..Side::at(Place::Any(self.address)) }
     }
 
-    /// What the copies to and from arrays look at.
+    /// The checks of copies to and from arrays.
     fn check(self, width: usize) -> Result<()> {
         if self.address == 0 {
             return Err(Error::InvalidValue);
@@ -97,7 +97,7 @@ impl Window {
     }
 }
 
-/// The direction and the stream of a copy of two dimensions; a stream that there is not is a wrong value here.
+/// Checks the direction and the stream of a two-dimensional copy; an unknown stream is an invalid value here.
 fn check_plane(kind: u32, order: Order) -> Result<()> {
     check_kind(kind)?;
     order.check().map_err(|_| Error::InvalidValue)
@@ -132,7 +132,8 @@ fn from_array(to: Rows, from: Window, [width, height]: [usize; 2], kind: u32, or
     rows(to.side(), from.side(), [width, height], order)
 }
 
-/// Copies bytes that follow one another, through the rows of an array; `make` gives the copy of a window and an address.
+/// Copies contiguous bytes from or to the rows of an array; `make` creates the copy between a window and an
+/// address.
 fn linear(
     window: Window,
     address: u64,
@@ -145,7 +146,7 @@ fn linear(
     if x >= row && left > 0 {
         return Err(Error::InvalidValue);
     }
-    // The rest of a row that is begun, whole rows, and the beginning of one.
+    // The rest of a partial row, then whole rows, then the start of a row.
     while left > 0 {
         let (width, height) = if x > 0 || left < row { (left.min(row - x), 1) } else { (row, left / row) };
         let side = Side { place: Place::Array(window.array), offset: [x, y, 0], pitch: [0; 2] };
@@ -180,7 +181,7 @@ fn volume_side(handle: Handle, at: Extent, rows: PitchedPointer) -> Result<(Side
     }
 }
 
-/// `hipMemcpy3D`: where an array takes part, widths count its elements.
+/// `hipMemcpy3D`. If an array takes part, widths count its elements.
 fn volume(parameters: In<Memcpy3DParameters>, order: Order) -> Result<()> {
     let p = parameters.get()?;
     let (from, from_element) = volume_side(p.src_array, p.src_position, p.src_pointer)?;
@@ -315,7 +316,7 @@ api! {
         rows(to.side(), from.side(), [width, height], order)
     }
 
-    /// Bytes that go on in the next row.
+    /// The bytes continue in the next row.
     Context Invalidates fn hipMemcpyToArray(
         to: Handle, x: usize, y: usize, from: u64, count: usize, kind: u32,
     ) {

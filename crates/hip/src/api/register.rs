@@ -1,4 +1,4 @@
-//! What hip-clang's generated code calls: registration at start-up, and both ways to launch.
+//! Functions that hip-clang's generated code calls: registration at start-up, and both ways to launch.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ pub struct Wrapper {
     pub unused: u64,
 }
 
-/// Says what went wrong where the interface has no way to.
+/// Logs an error that the interface cannot return.
 fn said(what: &str, name: Text, result: Result<()>) {
     if let Err(error) = result {
         let text = crate::error::text(error.code()).trim_end_matches('\0');
@@ -33,12 +33,12 @@ fn said(what: &str, name: Text, result: Result<()>) {
     }
 }
 
-/// Runs a body whose panic must not reach C.
+/// Runs a body and stops its panic at the C boundary.
 fn guarded<T>(otherwise: T, body: impl FnOnce() -> T + std::panic::UnwindSafe) -> T {
     std::panic::catch_unwind(body).unwrap_or(otherwise)
 }
 
-/// `__hipRegisterFatBinary`: null for what is no wrapper.
+/// `__hipRegisterFatBinary`: null if the argument is not a wrapper.
 pub extern "C" fn __hipRegisterFatBinary(wrapper: In<Wrapper>) -> u64 {
     guarded(0, || match wrapper.get() {
         Ok(Wrapper { magic: WRAPPER_MAGIC, version: 1, binary, .. }) if binary != 0 => {
@@ -51,7 +51,7 @@ pub extern "C" fn __hipRegisterFatBinary(wrapper: In<Wrapper>) -> u64 {
     })
 }
 
-/// `__hipRegisterFunction`. The places after the thread limit are not used by anybody.
+/// `__hipRegisterFunction`. The pointers after the thread limit are unused.
 #[allow(clippy::too_many_arguments)]
 pub extern "C" fn __hipRegisterFunction(
     handle: u64,
@@ -108,18 +108,19 @@ pub extern "C" fn __hipRegisterSurface(
     guarded((), || said("surface", name, registered::variable(handle, host, name)));
 }
 
-/// Managed memory with a first value.
+/// Allocates managed memory and copies an initial value to it.
 fn managed_memory(context: &std::sync::Arc<Context>, size: usize, first: u64) -> Result<u64> {
     let address = memory::alloc_managed(context, size as u64, memory::managed::attach::GLOBAL)?;
     if first != 0 {
         let transfer = Transfer::line(Place::Device(address), Place::Host(first), size as u64);
-        // SAFETY: the compiler's first value lies in the program's data, and the copy is waited for.
+        // SAFETY: the initial value lies in the program's data, and the copy is synchronous.
         unsafe { transfer.run(|| Ok::<_, Error>(context.legacy()), true) }?;
     }
     Ok(address)
 }
 
-/// `__hipRegisterManagedVar`: makes the variable's memory at once, since the host uses it like any other.
+/// `__hipRegisterManagedVar`: allocates the variable's memory at once, since host code uses it like any
+/// other.
 pub extern "C" fn __hipRegisterManagedVar(
     handle: u64,
     pointer: Out<u64>,
@@ -140,7 +141,7 @@ pub extern "C" fn __hipRegisterManagedVar(
 /// `__hipUnregisterFatBinary`.
 pub extern "C" fn __hipUnregisterFatBinary(handle: u64) {
     guarded((), || {
-        // At the process's end there is nobody left to wait for.
+        // At process exit no work is left to wait for.
         if let Ok(context) = current::driver().and_then(|_| current::context()) {
             let _ = context.synchronize();
         }
@@ -150,7 +151,7 @@ pub extern "C" fn __hipUnregisterFatBinary(handle: u64) {
     });
 }
 
-/// A launch being put together.
+/// A launch that is being set up.
 #[derive(Clone, Debug, Default)]
 struct Call {
     grid: Dim3,
@@ -160,7 +161,7 @@ struct Call {
     arguments: Vec<u8>,
 }
 
-/// Arguments of a kernel fill less.
+/// An upper bound of a kernel's arguments in bytes.
 const MAX_ARGUMENTS: usize = 1 << 20;
 
 thread_local! {
@@ -218,7 +219,7 @@ api! {
         let mut call = pop()?;
         let context = current::stream(call.stream, false).map_err(|_| Error::InvalidValue)?.context()?;
         let function = registered::function_of(host, &context).map_err(|_| Error::InvalidDeviceFunction)?;
-        // What was not set up is read as zero rather than from beyond the buffer.
+        // Missing arguments are zero, so that nothing beyond the buffer is read.
         call.arguments.resize(call.arguments.len().max(function.info().param_size as usize), 0);
         let size = call.arguments.len();
         let extra = [1, call.arguments.as_ptr() as u64, 2, &raw const size as u64, 3];

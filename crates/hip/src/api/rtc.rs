@@ -1,4 +1,5 @@
-//! hiprtc: the linker, for PTX and NVIDIA's fatbins. Programs in HIP C++ need a compiler that is not here.
+//! hiprtc: the linker, for PTX and NVIDIA's fatbins. Compiling HIP C++ needs a compiler that this driver does
+//! not have.
 
 use std::ffi::c_char;
 use std::fmt::Debug;
@@ -9,7 +10,7 @@ use capi::{container, link};
 use crate::abi::{In, Out, Text, bytes_at};
 use crate::current::{self, Handle};
 
-/// `hiprtcResult` with its name, ended by a NUL.
+/// `hiprtcResult` codes and their names, NUL-terminated.
 macro_rules! results {
     ($($name:ident = $number:literal,)*) => {
         /// `hiprtcResult` without its prefix.
@@ -43,13 +44,13 @@ results! {
     ERROR_LINKING = 100,
 }
 
-/// The version that `hiprtcVersion` tells.
+/// The version that `hiprtcVersion` returns.
 const VERSION: (i32, i32) = (9, 0);
 
-/// What a body gives.
+/// The result of a function's body.
 type Answer = std::result::Result<(), u32>;
 
-/// What is wrong with an argument.
+/// The result for an invalid argument.
 fn input<E>(_: E) -> u32 {
     result::ERROR_INVALID_INPUT
 }
@@ -59,7 +60,8 @@ fn enter(called: &str, args: &[(&str, &dyn Debug)], body: impl FnOnce() -> Answe
     capi::run(called, args, result::ERROR_INTERNAL_ERROR, text, || body().err().unwrap_or(result::SUCCESS))
 }
 
-/// Adds an input: null and unknown links and kinds are wrong inputs, the rest a program that cannot be made.
+/// Adds an input. Null and unknown links or types are invalid inputs; other errors are program creation
+/// failures.
 fn add(link: Handle, kind: u32, bytes: &[u8], name: &str, call: &Jit) -> Answer {
     link::add(link, kind, bytes, name, call).map_err(|error| match error {
         driver::Error::InvalidHandle | driver::Error::InvalidValue => result::ERROR_INVALID_INPUT,
@@ -79,7 +81,7 @@ pub extern "C" fn hiprtcVersion(major: Out<i32>, minor: Out<i32>) -> u32 {
     })
 }
 
-/// `hiprtcGetErrorString`: the name of a code, valid for ever.
+/// `hiprtcGetErrorString`: the name of a code, valid forever.
 pub extern "C" fn hiprtcGetErrorString(code: u32) -> *const c_char {
     name(code).as_ptr().cast()
 }
@@ -155,7 +157,7 @@ pub extern "C" fn hiprtcLinkDestroy(link: Handle) -> u32 {
     enter("hiprtcLinkDestroy", &[("link", &link)], || link::destroy(link).map_err(input))
 }
 
-/// Functions of programs in HIP C++.
+/// Functions that compile HIP C++.
 macro_rules! no_compiler {
     ($(fn $name:ident;)*) => {
         $(

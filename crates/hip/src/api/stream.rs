@@ -14,10 +14,10 @@ use crate::api::device::HIGHEST_PRIORITY;
 use crate::current::{self, Handle, special, stream};
 use crate::{Error, Result, api};
 
-/// Masks of compute units by the stream's handle. They are reported back and have no effect on workers.
+/// Compute unit masks by stream handle. They are returned by queries and have no effect on workers.
 static MASKS: Mutex<BTreeMap<Handle, Vec<u32>>> = Mutex::new(BTreeMap::new());
 
-/// The most words of a mask of compute units that are read.
+/// The maximum number of words read from a compute unit mask.
 const MAX_MASK: u32 = 1 << 16;
 
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
@@ -38,11 +38,11 @@ fn all_units() -> Result<Vec<u32>> {
 type HostFunction = extern "C" fn(u64);
 type Callback = extern "C" fn(Handle, u32, u64);
 
-/// `hipStreamWaitValueGte` and those that follow it: how a word is compared with the value.
+/// `hipStreamWaitValueGte` and the flags after it: how the word is compared with the value.
 const COMPARISONS: [Comparison; 4] =
     [Comparison::AtLeast, Comparison::Equal, Comparison::AnySet, Comparison::AnyClear];
 
-/// Puts an operation on one word into a stream.
+/// Submits an operation on one word to a stream.
 fn on_word(handle: Handle, address: u64, wide: bool, step: impl FnOnce(Word) -> Result<Step>) -> Result<()> {
     if address == 0 {
         return Err(Error::InvalidValue);
@@ -52,22 +52,22 @@ fn on_word(handle: Handle, address: u64, wide: bool, step: impl FnOnce(Word) -> 
     Ok(stream.submit(Operation::Word(step), Policy::Later)?)
 }
 
-/// A wait for a word, of which only the bits of the mask count.
+/// The stream operation that waits for a word; only the bits of the mask are compared.
 fn wait(word: Word, value: u64, mask: u64, flags: u32) -> Result<Step> {
     let comparison = *COMPARISONS.get(flags as usize).ok_or(Error::InvalidValue)?;
     Ok(Step::Wait(word, Condition { comparison, value, mask }))
 }
 
-/// The status for the outcome of a stream's work.
+/// The status for the result of a stream's work.
 fn status(outcome: driver::Result<()>) -> u32 {
     outcome.err().map_or(0, |error| Error::from(error).code())
 }
 
-/// `hipStreamCaptureStatusNone`: the stream does not capture.
+/// `hipStreamCaptureStatusNone`: the stream is not capturing.
 const CAPTURE_STATUS_NONE: u32 = 0;
 
 thread_local! {
-    /// `hipStreamCaptureMode`: global at first.
+    /// The thread's `hipStreamCaptureMode`, initially global.
     static CAPTURE_MODE: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -79,7 +79,7 @@ fn device_of(handle: Handle) -> Result<i32> {
     Ok(stream(handle, false)?.context()?.device.ordinal as i32)
 }
 
-/// `hipGetStreamDeviceId`: the ordinal of a stream's device, -1 where there is no such stream.
+/// `hipGetStreamDeviceId`: the ordinal of a stream's device; -1 if there is no such stream.
 pub extern "C" fn hipGetStreamDeviceId(handle: Handle) -> i32 {
     let mut ordinal = -1;
     tell("hipGetStreamDeviceId", &[("handle", &handle)], || {
@@ -115,7 +115,7 @@ api! {
         Ok(())
     }
 
-    /// A mask without any unit of the device means all units.
+    /// A mask without any of the device's units means all units.
     Context Legal fn hipExtStreamGetCUMask(handle: Handle, words: u32, out: Out<u32>) {
         out.required()?;
         let all = all_units()?;
@@ -217,7 +217,7 @@ api! {
         on_word(handle, address, true, |word| Ok(Step::Write(word, value)))
     }
 
-    /// No stream captures.
+    /// No stream is ever capturing.
     Context Legal fn hipStreamIsCapturing / hipStreamIsCapturing_spt (
         handle: Handle, status: Out<u32>,
     ) |own| {
@@ -246,7 +246,7 @@ api! {
         Ok(())
     }
 
-    /// The mode is the thread's; it matters once a stream captures.
+    /// The mode is stored per thread; it has no effect because no stream captures.
     Device Legal fn hipThreadExchangeStreamCaptureMode(mode: Out<u32>) {
         let new = mode.read()?;
         if new > RELAXED {

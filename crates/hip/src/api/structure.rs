@@ -1,7 +1,9 @@
-//! The structures that HIP's headers publish of arrays, mipmaps and texture references. They lie where the handles point to.
+//! The structures that HIP's headers publish for arrays, mipmaps and texture references, behind their
+//! handles.
 //!
-//! Those of arrays and mipmaps tell what was made; nothing looks at them again. That of a texture reference is kept true both ways: each call
-//! with it takes over what the program wrote there, and writes what came of the call.
+//! The structure of an array or a mipmap is written at creation and never read. That of a texture reference
+//! is kept in sync: every call with the reference first adopts what the program wrote there, and then writes
+//! the new state.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -24,7 +26,7 @@ const _: () = assert!(
         && size_of::<MipmapStructure>() <= ROOM
 );
 
-/// `hipTextureType…` of an array's shape.
+/// The `hipTextureType…` for an array's shape.
 fn texture_type(d: &Descriptor) -> u32 {
     let layered = d.flags & array_flag::LAYERED != 0;
     match (d.height, d.depth) {
@@ -75,16 +77,17 @@ fn show_mipmap(handle: Handle, d: &Descriptor, levels: u32) {
     });
 }
 
-/// From now on arrays and mipmaps of either interface have their structures.
+/// From now on, new arrays and mipmaps of either interface get their structures.
 pub fn show_arrays() {
     array::set_show(array::Show { array: show_array, mipmap: show_mipmap });
 }
 
-/// What was last written to the structures of modules' references. A handle may come to be another reference's.
+/// The structures last written for modules' references. The weak reference tells whether the handle has been
+/// reused.
 static SHOWN: Mutex<BTreeMap<Handle, (Weak<Reference>, TextureReference)>> = Mutex::new(BTreeMap::new());
 
 impl TextureReference {
-    /// What a reference's state comes to.
+    /// The structure for a reference's state.
     fn of(state: &State) -> Self {
         let s = &state.sampling;
         let (array_format, channels) = state.format;
@@ -106,7 +109,8 @@ impl TextureReference {
         }
     }
 
-    /// This with what differs between two others: what CUDA's calls set stays where the program left the structure alone.
+    /// This structure with the fields that differ between two others, so that changes by CUDA calls apply
+    /// where the program has not written to the structure.
     fn changed(self, before: &Self, after: &Self) -> Self {
         macro_rules! merged {
             ($($field:ident),*) => {
@@ -116,7 +120,7 @@ impl TextureReference {
         merged!(normalized, read_mode, filter, address, srgb, anisotropy, level_filter, bias, least, most)
     }
 
-    /// How a texture is read, as the structure has it.
+    /// Writes the structure's sampling state to a reference's state.
     pub(super) fn sampling(&self, state: &mut State) {
         let s = &mut state.sampling;
         s.flags = flags(self.read_mode, self.normalized != 0, self.srgb != 0);
@@ -126,7 +130,7 @@ impl TextureReference {
     }
 }
 
-/// Takes over what the program wrote to a module's reference since its structure was last written.
+/// Adopts what the program wrote to the structure of a module's reference.
 pub(super) fn take(handle: Handle, reference: &Arc<Reference>) -> Result<()> {
     let now = In::<TextureReference>::at_address(handle).get()?;
     let shown = match lock(&SHOWN).get(&handle) {
@@ -147,7 +151,7 @@ pub(super) fn show(handle: Handle, reference: &Arc<Reference>) {
     lock(&SHOWN).insert(handle, (Arc::downgrade(reference), structure));
 }
 
-/// Writes how a texture is read to the structure of a registered variable; the rest is the program's.
+/// Writes the sampling state to the structure of a registered variable; the other fields are the program's.
 pub(super) fn show_registered(host: u64, reference: &Reference) -> Result<()> {
     let place = Out::<TextureReference>::at(host);
     let old = place.read()?;

@@ -27,7 +27,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Checks it in HIP's order, and puts it into a stream; `wait` for it to end or not.
+    /// Checks the copy in HIP's order and submits it to a stream; with `wait` it is synchronous.
     fn go(&self, stream: Handle, own: bool, wait: bool) -> Result<()> {
         let host = if self.to_symbol { kind::HOST_TO_DEVICE } else { kind::DEVICE_TO_HOST };
         let other = match self.kind {

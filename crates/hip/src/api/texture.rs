@@ -1,4 +1,4 @@
-//! Texture and surface objects, in the driver's form and in the runtime's.
+//! Texture and surface objects, in the driver API's form and in the runtime API's.
 
 use capi::texture::{ResourceDescriptor, TextureDescriptor, ViewDescriptor, create, kind};
 use driver::texture::{Resource, Sampling, View, flag, object};
@@ -13,7 +13,7 @@ pub(super) const READ_ELEMENTS: u32 = 0;
 /// `hipReadModeNormalizedFloat`.
 pub(super) const READ_NORMALIZED: u32 = 1;
 
-/// The memory that a runtime's description says.
+/// The memory in a resource descriptor of the runtime API.
 pub(super) fn resource(d: &ResourceDesc) -> Result<Resource> {
     let described = || d.format.channels();
     Ok(match d.kind {
@@ -48,7 +48,7 @@ fn resource_desc(resource: Resource) -> ResourceDesc {
     }
 }
 
-/// The flags that a texture's parts in the runtime's form come to.
+/// The flags for the sampling fields of the runtime API.
 pub(super) fn flags(read_mode: u32, normalized: bool, srgb: bool) -> u32 {
     let when = |on: bool, flag: u32| if on { flag } else { 0 };
     when(read_mode == READ_ELEMENTS, flag::INTEGERS)
@@ -122,7 +122,7 @@ impl From<View> for ViewDesc {
     }
 }
 
-/// Arrays may be viewed otherwise, plain memory not.
+/// Arrays may have a view, plain memory may not.
 fn viewable(resource: &Resource) -> Result<()> {
     match resource {
         Resource::Array(_) | Resource::Mipmap(_) => Ok(()),
@@ -142,7 +142,7 @@ api! {
         Ok(())
     }
 
-    /// What is no object is no mistake.
+    /// An invalid handle is not an error.
     Context Legal fn hipTexObjectDestroy(handle: u64) {
         object::destroy(handle);
         Ok(())
@@ -179,7 +179,7 @@ api! {
         Ok(())
     }
 
-    /// What is no object is no mistake.
+    /// An invalid handle is not an error.
     Context Legal fn hipDestroyTextureObject(handle: u64) {
         object::destroy(handle);
         Ok(())
@@ -210,7 +210,7 @@ api! {
         Ok(())
     }
 
-    /// What is no object is no mistake.
+    /// An invalid handle is not an error.
     Context Legal fn hipDestroySurfaceObject(handle: u64) {
         object::destroy(handle);
         Ok(())

@@ -1,7 +1,8 @@
 //! Texture references (all deprecated by HIP).
 //!
-//! A reference is named by what hipModuleGetTexRef gave, which is CUDA's handle and points to the structure of HIP's headers, or by the address of
-//! a registered `texture` variable, which is that structure. What the program wrote there counts from the next call with the reference on.
+//! A reference is identified by the handle from hipModuleGetTexRef, which is CUDA's handle and points to the
+//! structure of HIP's headers, or by the address of a registered `texture` variable, which is that structure.
+//! What the program writes there takes effect at the next call with the reference.
 
 use std::sync::Arc;
 
@@ -24,15 +25,15 @@ const FLAGS: u32 = flag::INTEGERS | flag::NORMALIZED | flag::SRGB;
 /// `HIP_AD_FORMAT_FLOAT`.
 const FLOAT: u32 = 0x20;
 
-/// Whose structure tells how the texture is read.
+/// Which structure holds the sampling state.
 enum Of {
-    /// The driver's, behind its handle.
+    /// The driver's, behind the reference's handle.
     Module,
-    /// The program's own, at the address of a registered variable.
+    /// The program's, at the address of a registered variable.
     Variable,
 }
 
-/// The reference of a handle or of a registered variable, set as its structure says.
+/// The reference of a handle or of a registered variable, updated from its structure.
 fn of(handle: Handle) -> Result<(Arc<Reference>, Of)> {
     if handle == 0 {
         return Err(Error::InvalidValue);
@@ -49,8 +50,8 @@ fn of(handle: Handle) -> Result<(Arc<Reference>, Of)> {
     Ok((reference, Of::Variable))
 }
 
-/// Works on a reference. Afterwards a module's has its structure written; a registered variable, which functions of the runtime take as
-/// a constant, has not.
+/// Works on a reference, then writes the structure if it is a module's. That of a registered variable is not
+/// written, since runtime functions take it as a constant.
 fn on<R>(handle: Handle, work: impl FnOnce(&Reference) -> Result<R>) -> Result<R> {
     let (reference, of) = of(handle)?;
     let done = work(&reference);
@@ -60,7 +61,7 @@ fn on<R>(handle: Handle, work: impl FnOnce(&Reference) -> Result<R>) -> Result<R
     done
 }
 
-/// Sets a part of how a reference is read, and writes its structure.
+/// Changes the sampling state of a reference and writes its structure.
 fn change(handle: Handle, change: impl FnOnce(&mut State)) -> Result<()> {
     let (reference, of) = of(handle)?;
     reference.change(change);
@@ -71,14 +72,14 @@ fn change(handle: Handle, change: impl FnOnce(&mut State)) -> Result<()> {
     Ok(())
 }
 
-/// Gives a part of a reference's state.
+/// Writes a part of a reference's state.
 fn give<T: Copy>(out: Out<T>, handle: Handle, part: impl FnOnce(&State) -> T) -> Result<()> {
     out.required()?;
     out.set(part(&on(handle, |r| Ok(r.state()))?));
     Ok(())
 }
 
-/// Gives what the reference is bound to, if it is of that kind.
+/// Writes what the reference is bound to, if it is of that kind.
 fn give_bound(out: Out<u64>, handle: Handle, part: impl FnOnce(Resource) -> Option<u64>) -> Result<()> {
     out.required()?;
     let bound = on(handle, |r| Ok(r.state()))?.resource.and_then(part);
@@ -105,7 +106,7 @@ fn mipmap(handle: Handle, mipmap: Handle, flags: u32) -> Result<()> {
     on(handle, |r| Ok(r.set_mipmap(mipmap)?))
 }
 
-/// Binds linear memory; where it does not begin as textures must, the caller has to take the offset.
+/// Binds linear memory. If the address is not aligned for textures, the caller must accept an offset.
 fn linear(offset: Out<usize>, reference: &Reference, address: u64, size: usize) -> Result<()> {
     if offset.is_null() && reference::misalignment(address) != 0 {
         return Err(Error::InvalidValue);
@@ -123,7 +124,7 @@ api! {
         }
         let module = module::get(handle).map_err(|_| Error::NotFound)?;
         let found = module.reference(name, false).map_err(|_| Error::NotFound)?;
-        // What HIP begins with: floats, one channel, integers as numbers from 0 to 1.
+        // HIP's initial state: one float channel; integers are read as normalised floats.
         let reference = reference::get(found, false)?;
         reference.change(|s| {
             s.format = (FLOAT, 1);
@@ -161,7 +162,7 @@ api! {
         on(handle, |r| Ok(r.set_format(format, channels as u32)?))
     }
 
-    /// Flags that HIP does not know change nothing.
+    /// Unknown flags are ignored.
     Context Legal fn hipTexRefSetFlags(handle: Handle, flags: u32) {
         change(handle, |s| s.sampling.flags = flags & FLAGS)
     }
@@ -225,7 +226,7 @@ api! {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
-        // Two axes, as HIP has it.
+        // HIP allows two axes here.
         let axis = axis(number, 2)?;
         give(out, handle, |s| s.sampling.address[axis])
     }
@@ -321,7 +322,7 @@ api! {
         Ok(())
     }
 
-    /// A registered variable's address is its reference.
+    /// The address of a registered variable is its reference.
     Context Legal fn hipGetTextureReference(out: Out<Handle>, symbol: u64) {
         out.required()?.set(symbol);
         Ok(())
