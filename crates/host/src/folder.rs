@@ -1,5 +1,5 @@
-//! Files in a folder that was looked at once: the folder is opened, and everything in it is reached through
-//! that descriptor, so that nobody can put another folder in its place meanwhile.
+//! Files in a folder that was checked once. The folder stays open and its files are accessed through the
+//! descriptor, so that nobody can replace the folder meanwhile.
 
 use std::ffi::{CString, OsStr};
 use std::fs::{DirBuilder, File, Metadata};
@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::trust::{Distrust, user};
 use crate::write::limited;
 
-/// An opened folder.
+/// An open folder.
 #[derive(Debug)]
 pub struct Folder(File);
 
-/// A name as the system takes it.
+/// A name as a C string.
 fn name_of(name: &str) -> io::Result<CString> {
     if name.contains('/') {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -26,14 +26,14 @@ fn name_of(name: &str) -> io::Result<CString> {
 }
 
 impl Folder {
-    /// Opens a folder, whoever owns it.
+    /// Opens a folder of any owner.
     ///
     /// # Errors
     /// The system's.
     pub fn open(path: &Path) -> io::Result<Folder> {
         let path = CString::new(path.as_os_str().as_bytes())?;
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-        // SAFETY: a NUL-ended path; the descriptor is nobody else's.
+        // SAFETY: a NUL-terminated path; the new descriptor has no other owner.
         let fd = unsafe {
             let fd = libc::open(path.as_ptr(), flags);
             if fd < 0 {
@@ -44,18 +44,18 @@ impl Folder {
         Ok(Folder(File::from(fd)))
     }
 
-    /// Opens a folder that belongs to the user and that nobody else can enter. Where others can read it but
-    /// not write it, it is closed to them.
+    /// Opens a folder that belongs to the user and that nobody else can access. If others can read it but not
+    /// write it, their access is removed.
     ///
     /// # Errors
-    /// The system's, or why the folder is not the user's alone.
+    /// The system's, or why the folder is not private.
     pub fn open_private(path: &Path) -> Result<Folder, Distrust> {
         let strange = |meta: &Metadata| {
             let owner = meta.uid();
             (owner != user()).then(|| Distrust::Owner { path: path.into(), owner })
         };
         let folder = Folder::open(path).map_err(|error| {
-            // Another user's folder that is closed to this one.
+            // A folder of another user that this one cannot access.
             let meta =
                 std::fs::metadata(path).ok().filter(|_| error.kind() == io::ErrorKind::PermissionDenied);
             meta.as_ref().and_then(strange).unwrap_or(Distrust::System(error))
@@ -73,10 +73,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The same; a folder that is not there is made.
+    /// Opens a private folder; creates it if it does not exist.
     ///
     /// # Errors
-    /// As of [`Folder::open_private`].
+    /// As for [`Folder::open_private`].
     pub fn make_private(path: &Path) -> Result<Folder, Distrust> {
         match Folder::open_private(path) {
             Err(Distrust::System(error)) if error.kind() == io::ErrorKind::NotFound => {
@@ -87,11 +87,11 @@ impl Folder {
         }
     }
 
-    /// Opens a file; never through a link, never waiting.
+    /// Opens a file without following links and without blocking.
     fn open_at(&self, name: &str, flags: libc::c_int, mode: u32) -> io::Result<File> {
         let name = name_of(name)?;
         let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
-        // SAFETY: a NUL-ended name in an open folder; the descriptor is nobody else's.
+        // SAFETY: a NUL-terminated name in an open folder; the new descriptor has no other owner.
         let fd = unsafe {
             let fd = libc::openat(self.0.as_raw_fd(), name.as_ptr(), flags, mode as libc::c_uint);
             if fd < 0 {
@@ -102,7 +102,7 @@ impl Folder {
         Ok(File::from(fd))
     }
 
-    /// Opens a file that the user, and nobody else, can have written.
+    /// Opens a file that only the user can have written.
     fn open_own(&self, name: &str, flags: libc::c_int) -> Result<File, Distrust> {
         let file = self.open_at(name, flags, 0o600)?;
         let meta = file.metadata()?;
@@ -118,43 +118,43 @@ impl Folder {
         Ok(file)
     }
 
-    /// Opens a file of the user's own to read it.
+    /// Opens one of the user's own files for reading.
     ///
     /// # Errors
-    /// The system's, or that somebody else can have written it.
+    /// The system's, or that somebody else can have written the file.
     pub fn read(&self, name: &str) -> Result<File, Distrust> {
         self.open_own(name, libc::O_RDONLY)
     }
 
-    /// Opens a file of the user's own to read and write it in place; `make`: it is made where it is not
-    /// there.
+    /// Opens one of the user's own files for reading and writing in place. With `make`, creates it if it does
+    /// not exist.
     ///
     /// # Errors
-    /// As of [`Folder::read`].
+    /// As for [`Folder::read`].
     pub fn read_and_write(&self, name: &str, make: bool) -> Result<File, Distrust> {
         self.open_own(name, libc::O_RDWR | if make { libc::O_CREAT } else { 0 })
     }
 
-    /// Writes a file of this mode, less the umask, which has all of its contents or is not there: a temporary
-    /// ([`is_temporary`]) takes the name when it is whole. A limit on file sizes is an error like any other.
+    /// Writes a file with this mode, less the umask. The file is either complete or absent: a temporary file
+    /// ([`is_temporary`]) is written first, then renamed. A limit on file sizes is reported as an error.
     ///
     /// # Errors
-    /// The system's; the temporary is gone then.
+    /// The system's; the temporary file is then removed.
     pub fn write(&self, name: &str, contents: &[u8], mode: u32) -> io::Result<()> {
         let (temporary, mut file) = self.temporary(name, mode)?;
         let written = limited(|| file.write_all(contents)).and_then(|()| self.rename(&temporary, name));
         if written.is_err() {
-            // If it cannot go either, there is nothing more to do.
+            // If the temporary cannot be removed either, nothing is left to try.
             let _ = self.remove(&temporary);
         }
         written
     }
 
-    /// A new file that nobody else has opened.
+    /// Creates a new file that nobody else has opened.
     fn temporary(&self, name: &str, mode: u32) -> io::Result<(String, File)> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        // A process that was killed, or one of another container with the same number, may have left files of
-        // these names.
+        // A process that was killed, or one in another container with the same process id, may have left
+        // files with these names.
         const TRIES: usize = 64;
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..TRIES {
@@ -172,7 +172,7 @@ impl Folder {
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let (from, to) = (name_of(from)?, name_of(to)?);
         let fd = self.0.as_raw_fd();
-        // SAFETY: NUL-ended names in an open folder.
+        // SAFETY: NUL-terminated names in an open folder.
         match unsafe { libc::renameat(fd, from.as_ptr(), fd, to.as_ptr()) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
@@ -185,7 +185,7 @@ impl Folder {
     /// The system's.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         let name = name_of(name)?;
-        // SAFETY: a NUL-ended name in an open folder.
+        // SAFETY: a NUL-terminated name in an open folder.
         match unsafe { libc::unlinkat(self.0.as_raw_fd(), name.as_ptr(), 0) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
@@ -193,7 +193,8 @@ impl Folder {
     }
 }
 
-/// The file that a temporary is to become, by the temporary's name; `None`: the name is none of a temporary.
+/// The file that a temporary was to become, from the temporary's name; `None` if it is not the name of a
+/// temporary.
 pub fn is_temporary(name: &OsStr) -> Option<&str> {
     let mut parts = name.to_str()?.strip_prefix('.')?.splitn(3, '-');
     let number = |part: Option<&str>| part.is_some_and(|p| p.parse::<u32>().is_ok());
@@ -222,7 +223,7 @@ mod tests {
         assert!(matches!(Folder::open_private(&path), Err(Distrust::System(_))));
         Folder::make_private(&path).expect("made");
         assert_eq!(mode(&path), 0o700);
-        // As versions made it that did not look: nobody else can have written there.
+        // Earlier versions created it like this; nobody else can have written there.
         set(&path, 0o755);
         Folder::open_private(&path).expect("closed to others");
         assert_eq!(mode(&path), 0o700);
@@ -260,7 +261,7 @@ mod tests {
             chown(&path, Some(1234), None).expect("root may");
             assert!(matches!(folder.read("file"), Err(Distrust::Owner { .. })));
         }
-        // What is refused is replaced.
+        // A refused file is replaced.
         folder.write("file", b"new", 0o600).expect("written");
         folder.write("link", b"new", 0o600).expect("written");
         assert!(folder.read("file").is_ok() && folder.read("link").is_ok());
@@ -272,7 +273,7 @@ mod tests {
         let target = scratch.path().join("target");
         fs::create_dir(scratch.path().join("folder")).expect("a folder");
         let at = |name: &str| scratch.path().join("folder").join(name);
-        // Names that the next temporaries would have.
+        // The names that the next temporaries would get.
         for number in 0..20 {
             let planted = at(&format!(".{}-{number}-file", std::process::id()));
             symlink(&target, planted).expect("a link");
@@ -281,7 +282,7 @@ mod tests {
         folder.write("file", b"x", 0o644).expect("written under another name");
         assert!(!target.exists());
         assert_eq!(fs::read(at("file")).expect("there"), b"x");
-        // A name that a folder has cannot be taken: the temporary goes.
+        // A folder's name cannot be taken, so the write fails and the temporary is removed.
         fs::create_dir(at("taken")).expect("a folder");
         assert!(folder.write("taken", b"x", 0o644).is_err());
         let left = fs::read_dir(scratch.path().join("folder")).expect("there");

@@ -1,13 +1,14 @@
-//! The process that the driver lives in, and what the driver may take from it and do to it.
+//! The process that the driver runs in: what the driver reads from it and changes in it.
 //!
-//! - [`options`] reads the environment, the only place that does;
-//! - [`processor`] tells which vector instructions there are;
-//! - [`trust`] decides whether other users could have written a file that is to be loaded as code;
+//! - [`options`] reads the environment; no other code does;
+//! - [`processor`] detects vector instructions;
+//! - [`trust`] decides whether other users can have written a file that is to be loaded as code;
 //! - [`folder`] reads and writes files so that no other user can plant or redirect them;
-//! - [`threads`] lets the signals that kernels need reach the threads that run them;
-//! - [`mod@write`] turns a limit on file sizes into an error instead of the end of the process.
+//! - [`threads`] makes sure that the signals that kernels need reach the threads that run them;
+//! - [`mod@write`] turns a limit on file sizes into an error instead of a signal that ends the process.
 //!
-//! **Architecture invariant:** knows the operating system; must not depend on any other crate of ours.
+//! **Architecture invariant:** this crate deals with the operating system and must not depend on any other
+//! crate of the workspace.
 
 pub mod folder;
 pub mod options;

@@ -1,13 +1,11 @@
-//! What users choose by environment variables.
+//! Environment variables that users can set.
 //!
-//! Each variable is a row of one table, which gives it a field of [`Options`], its default, its parser and
-//! the text that says what it means: in the documentation of the field, in README.md and in `anywarp --help`.
-//! The options are read once, when the driver is initialised or the command starts, and handed down from
-//! there.
+//! Each variable is a row of one table. The row gives a field of [`Options`], its default, its parser, and
+//! the text that describes it in the field's documentation, in README.md and in `anywarp --help`. The options
+//! are read once, when the driver is initialised or the command starts, and passed on from there.
 //!
-//! A setuid program is started by a user with fewer rights than it has, and that user chooses its
-//! environment. There (the kernel sets `AT_SECURE`) variables that name a file, a folder or a library count
-//! as not set.
+//! A user runs a setuid program with more rights than their own, but controls its environment. In such a
+//! process (the kernel sets `AT_SECURE`) variables that name a file, a folder or a library are ignored.
 
 mod value;
 
@@ -20,32 +18,32 @@ use crate::processor::Processor;
 pub use value::{CacheDir, Engine, HipContext, Level};
 use value::{Shown, choice, number, path, switch, text};
 
-/// Threads that run blocks, at most.
+/// The maximum number of worker threads.
 pub const MAX_WORKERS: u32 = 512;
 
-/// Devices, at most.
+/// The maximum number of devices.
 pub const MAX_DEVICES: u32 = 64;
 
-/// What a variable's value is.
+/// The kind of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A number, a switch, a list of devices: harmless whoever sets it.
+    /// A number, a switch or a list of devices: harmless whoever sets it.
     Setting,
-    /// A setting for which an empty value is one.
+    /// A setting for which an empty value is valid.
     List,
-    /// A path: code is loaded from it or files are written to it.
+    /// A path that code is loaded from or files are written to.
     Path,
-    /// A path, or nowhere: an empty value is one.
+    /// A path for which an empty value is valid and means none.
     PathOrNone,
 }
 
 impl Kind {
-    /// Whether programs with more rights than their user pass it over.
+    /// Whether programs with more rights than their user ignore it.
     pub fn is_path(self) -> bool {
         matches!(self, Kind::Path | Kind::PathOrNone)
     }
 
-    /// Whether an empty value is a value. Otherwise the variable then counts as not set.
+    /// Whether an empty value is valid. Otherwise an empty variable counts as not set.
     fn takes_empty(self) -> bool {
         matches!(self, Kind::List | Kind::PathOrNone)
     }
@@ -53,25 +51,25 @@ impl Kind {
 
 /// A variable.
 pub struct Row {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What its value is.
+    /// The kind of value.
     pub kind: Kind,
-    /// What it means, in Markdown.
+    /// The description, in Markdown.
     meaning: &'static str,
-    /// Puts a value into the options; otherwise says what would be right.
+    /// Parses a value into the options; the error says what would be valid.
     take: fn(&mut Options, &OsStr) -> Result<(), String>,
-    /// The value in force as text; `None` where there is none.
+    /// The current value as text; `None` if there is none.
     shown: fn(&Options) -> Option<String>,
 }
 
 impl Row {
-    /// What it means, in Markdown.
+    /// The description, in Markdown.
     pub fn meaning(&self) -> &'static str {
         self.meaning.trim()
     }
 
-    /// What it means, without the marks of links.
+    /// The description without link markup.
     pub fn plain_meaning(&self) -> String {
         let mut text = String::new();
         let mut rest = self.meaning();
@@ -83,7 +81,7 @@ impl Row {
         text + rest
     }
 
-    /// The value in force as text; `None` where there is none.
+    /// The current value as text; `None` if there is none.
     pub fn shown(&self, options: &Options) -> Option<String> {
         (self.shown)(options)
     }
@@ -95,14 +93,14 @@ impl std::fmt::Debug for Row {
     }
 }
 
-/// The table: a field with its documentation, type and default, the variable with its kind and parser, and
-/// how the value in force is shown where that is not its type's own way.
+/// The table. A row holds a field with its documentation, type and default, the variable with its kind and
+/// parser, and optionally how to show the current value.
 macro_rules! options {
     ($(
         $(#[doc = $doc:literal])+
         $field:ident: $type:ty = $default:expr, $name:literal, $kind:ident, $parse:expr $(, $shown:expr)?;
     )+) => {
-        /// Everything that a user can choose.
+        /// All options that a user can set.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Options {
             $($(#[doc = $doc])+ pub $field: $type,)+
@@ -114,7 +112,7 @@ macro_rules! options {
             }
         }
 
-        /// Every variable.
+        /// All variables.
         pub const ROWS: &[Row] = &[$(
             Row {
                 name: $name,
@@ -212,7 +210,7 @@ options! {
 }
 
 impl Options {
-    /// Where compiled code is kept; `None`: nowhere.
+    /// The folder of the cache of compiled code; `None` if it is disabled.
     pub fn cache_folder(&self) -> Option<PathBuf> {
         match &self.cache_dir {
             CacheDir::Nowhere => None,
@@ -224,58 +222,58 @@ impl Options {
         }
     }
 
-    /// Where rustup keeps its toolchains.
+    /// The folder of rustup's toolchains.
     pub fn rustup_folder(&self) -> Option<PathBuf> {
         self.rustup_home.clone().or_else(|| Some(self.home.as_ref()?.join(".rustup")))
     }
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The variable is not set.
     Default,
     /// The variable.
     Environment,
-    /// The default: the variable's value cannot be used.
+    /// The default, because the variable's value is invalid.
     Refused {
-        /// Its value.
+        /// The invalid value.
         value: String,
-        /// What would be right.
+        /// What would be valid.
         wanted: String,
     },
-    /// The default: the program has more rights than its user, who may not choose paths.
+    /// The default, because the program has more rights than its user, who may not set paths.
     Ignored,
 }
 
-/// The options as the environment has them.
+/// The options as read from an environment.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// The options.
     pub options: Options,
-    /// Where each value comes from, in the order of [`ROWS`].
+    /// The source of each value, in the order of [`ROWS`].
     pub origins: Vec<Origin>,
 }
 
 impl Reading {
-    /// Of this process, as it is now.
+    /// Reads the environment of this process.
     pub fn of_process() -> Reading {
         Reading::of(|name| std::env::var_os(name), secure())
     }
 
-    /// Of an environment. `secure`: the program has more rights than its user.
+    /// Reads an environment. `secure`: the program has more rights than its user.
     pub fn of(variable: impl Fn(&str) -> Option<OsString>, secure: bool) -> Reading {
         let mut options = Options::default();
         let origins = ROWS.iter().map(|row| origin(row, variable(row.name), secure, &mut options)).collect();
         Reading { options, origins }
     }
 
-    /// Every variable, and where its value comes from.
+    /// All variables, with the source of each value.
     pub fn rows(&self) -> impl Iterator<Item = (&'static Row, &Origin)> {
         ROWS.iter().zip(&self.origins)
     }
 
-    /// What is to be told of values that cannot be used.
+    /// Messages about invalid and ignored values.
     pub fn complaints(&self) -> impl Iterator<Item = String> {
         self.rows().filter_map(|(row, origin)| match origin {
             Origin::Refused { value, wanted } => {
@@ -286,7 +284,7 @@ impl Reading {
     }
 }
 
-/// Takes a variable's value into the options, and says where the value in force comes from.
+/// Parses a variable's value into the options and returns the source of the resulting value.
 fn origin(row: &Row, value: Option<OsString>, secure: bool, options: &mut Options) -> Origin {
     let Some(value) = value.filter(|value| row.kind.takes_empty() || !value.is_empty()) else {
         return Origin::Default;
@@ -303,7 +301,7 @@ fn origin(row: &Row, value: Option<OsString>, secure: bool, options: &mut Option
     }
 }
 
-/// How much this process tells, for what is told before the options are read.
+/// The log level of this process, for messages before the options are read.
 pub fn level_of_process() -> Level {
     let mut options = Options::default();
     if let Some(row) = ROWS.iter().find(|row| row.name == "ANYWARP_LOG") {
@@ -312,11 +310,11 @@ pub fn level_of_process() -> Level {
     options.log
 }
 
-/// Whether the process has rights that the user who started it has not: a setuid or setgid program, or one
-/// with file capabilities.
+/// Whether the process has rights that the user who started it lacks: a setuid or setgid program, or one with
+/// file capabilities.
 pub fn secure() -> bool {
     static SECURE: OnceLock<bool> = OnceLock::new();
-    // SAFETY: reads a word that the kernel gave the process.
+    // SAFETY: reads a word that the kernel passed to the process.
     *SECURE.get_or_init(|| unsafe { libc::getauxval(libc::AT_SECURE) } != 0)
 }
 
@@ -352,7 +350,7 @@ mod tests {
         assert!(reading.origins.iter().all(|origin| *origin == Origin::Default));
         assert_eq!(reading.complaints().count(), 0);
         assert_eq!(reading.options.cache_folder(), None);
-        // Empty values count as not set, but where they mean something.
+        // Empty values count as not set unless they have a meaning.
         let empty = Reading::of(|_| Some(OsString::new()), false);
         for (row, origin) in empty.rows() {
             let means = row.name == "ANYWARP_CACHE_DIR" || row.name.ends_with("_VISIBLE_DEVICES");
@@ -450,7 +448,7 @@ mod tests {
             let start = format!("{name}={bad} counts as not set: it takes {right}");
             assert!(told.len() == 1 && told.iter().all(|line| line.starts_with(&start)), "{told:?}");
         }
-        // Control characters do not reach the terminal.
+        // Control characters must not reach the terminal.
         assert!(read(&[("ANYWARP_EXACT", "\x1b[2J\n")]).complaints().all(|c| !c.contains(['\x1b', '\n'])));
     }
 
@@ -479,7 +477,7 @@ mod tests {
             "RUSTUP_HOME",
             "XDG_CACHE_HOME",
         ];
-        // A value that each variable takes.
+        // A valid value for each variable.
         let value = |name: &str| {
             Some(OsString::from(match name {
                 "ANYWARP_LOG" => "warn",

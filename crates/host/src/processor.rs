@@ -1,22 +1,22 @@
-//! The processor that the process runs on, as far as compiled code has to know it.
+//! The processor that the process runs on, as far as compiled code depends on it.
 
-/// The processors that code can be made for.
+/// The processors that code can be compiled for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processor {
-    /// This machine's, with whatever it has.
+    /// This machine's processor, with all its features.
     #[default]
     Native,
-    /// Any with AVX-512: the level x86-64-v4.
+    /// Any with AVX-512: level x86-64-v4.
     V4,
-    /// Any with AVX2: the level x86-64-v3.
+    /// Any with AVX2: level x86-64-v3.
     V3,
 }
 
 impl Processor {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Processor; 3] = [Processor::Native, Processor::V4, Processor::V3];
 
-    /// What it is called.
+    /// The name.
     pub const fn name(self) -> &'static str {
         match self {
             Processor::Native => "native",
@@ -25,12 +25,12 @@ impl Processor {
         }
     }
 
-    /// The processor of this name.
+    /// The processor with a name.
     pub fn from_name(name: &str) -> Option<Processor> {
         Processor::ALL.into_iter().find(|processor| processor.name() == name)
     }
 
-    /// Whether this machine runs its code.
+    /// Whether this machine can run its code.
     pub fn runs_here(self) -> bool {
         match self {
             Processor::Native => true,
@@ -40,7 +40,7 @@ impl Processor {
     }
 }
 
-/// The names of the processors whose code this machine runs, for messages.
+/// The names of the processors whose code this machine can run, for messages.
 pub fn runnable() -> String {
     let names: Vec<&str> =
         Processor::ALL.into_iter().filter(|processor| processor.runs_here()).map(Processor::name).collect();
@@ -51,7 +51,7 @@ pub fn runnable() -> String {
     }
 }
 
-/// Whether it has the parts of AVX-512 that compiled code uses.
+/// Whether the machine has the parts of AVX-512 that compiled code uses.
 pub fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
@@ -61,7 +61,7 @@ pub fn has_avx512() -> bool {
         && has_avx2()
 }
 
-/// Whether it has AVX2 and what compiled code uses with it.
+/// Whether the machine has AVX2 and the other features that compiled code uses with it.
 pub fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")

@@ -1,12 +1,14 @@
-//! Signal masks of the threads that run kernels, ours and the program's.
+//! Signal masks of the threads that run kernels, both the driver's and the program's.
 //!
-//! A fault in a kernel and the interrupt that stops an endless one are signals: the thread must not block them, and
-//! the program may have replaced the handlers. Our own threads start with a signal mask of their own ([`spawn`]). A
-//! thread of the program runs kernels in *turns* ([`Turn`]): the first kernel of a turn checks what the program may
-//! have changed, and the end of the turn restores the program's mask.
+//! A fault in a kernel and the interrupt that stops an endless one are signals. A thread that runs kernels
+//! must not block them, and the program may have replaced the handlers. The driver's own threads start with
+//! their own signal mask ([`spawn`]). A thread of the program runs kernels in *turns* ([`Turn`]): the first
+//! kernel of a turn checks what the program may have changed, and the end of the turn restores the program's
+//! mask.
 //!
-//! A check costs system calls. A thread that launches and waits in a tight loop therefore skips it while each turn
-//! follows the last as fast as usual: there was no time for a system call that changes a handler or a mask.
+//! A check costs system calls. A thread that launches and waits in a tight loop therefore skips it while each
+//! turn follows the last as fast as usual: there was no time for a system call that changes a handler or a
+//! mask.
 
 use std::cell::Cell;
 use std::io;
@@ -16,26 +18,27 @@ use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 /// The signals that faults in kernels raise.
 pub const FAULTS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 
-/// Cycles between two turns, at most, of a program that does nothing but launch and wait.
+/// The maximum number of cycles between two turns of a program that only launches and waits.
 const BRIEF: u64 = 2500;
 
-/// The first turns of a thread, and those after a long pause, always check handler and mask: this many.
+/// The number of turns, at a thread's start and after a long pause, that always check handler and mask.
 const STEADY: u32 = 32;
 
-/// Cycles between two turns after which checking the mask costs little in comparison.
+/// From this number of cycles between two turns on, checking the mask is comparatively cheap.
 const WHILE: u64 = 60_000;
 
-/// Cycles between two turns after which checking everything costs little in comparison.
+/// From this number of cycles between two turns on, checking everything is comparatively cheap.
 const LONG: u64 = 250_000;
 
-/// What a thread must look at before it runs a kernel.
+/// What a thread must check before it runs a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// Nothing: it has, and nobody has run since who could have changed anything.
+    /// Nothing: it has checked, and no other code has run since that could have changed anything.
     Nothing,
-    /// What other threads of the program may have changed, and most faults need: the handler of SIGSEGV.
+    /// The handler of SIGSEGV, which other threads of the program may have replaced and which most faults
+    /// need.
     Handler,
-    /// And the mask.
+    /// As `Handler`, and the signal mask.
     Main,
     /// Everything.
     All,
@@ -43,38 +46,40 @@ pub enum Look {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nobody has looked in this turn, or since the program ran in it.
+    /// No check has been made in this turn, or since program code ran in it.
     Fresh,
     Done,
 }
 
 struct Thread {
-    /// Started by [`spawn`].
+    /// Whether [`spawn`] started the thread.
     ours: Cell<bool>,
-    /// It has looked at everything once.
+    /// Whether the thread has checked everything once.
     known: Cell<bool>,
-    /// The mask may be the program's: always on its threads, on ours after a function of the program.
+    /// Whether the mask may be the program's: always on the program's threads, on the driver's after a host
+    /// function.
     mask_unsure: Cell<bool>,
-    /// Turns one inside the other.
+    /// The nesting depth of turns.
     depth: Cell<u32>,
     state: Cell<State>,
-    /// Its last turn had to open some: it blocks them, and each turn must open them again.
+    /// Whether the last turn had to unblock signals; then every turn must do so again.
     blocks: Cell<bool>,
-    /// Signals that this turn has opened, to be blocked again: bit n is signal n + 1.
+    /// Signals that this turn has unblocked and must block again: bit n is signal n + 1.
     opened: Cell<u64>,
-    /// The clock at the end of the last turn that ran kernels. Where turns follow each other briefly, at its beginning: reading the clock is
-    /// a good part of what such a turn takes.
+    /// The clock at the end of the last turn that ran kernels. For turns in quick succession it is the clock
+    /// at the beginning, because reading the clock is a good part of such a turn's time.
     ended: Cell<u64>,
-    /// The clock at its beginning.
+    /// The clock at the beginning of the turn.
     started: Cell<u64>,
-    /// It began briefly after the one before.
+    /// Whether the turn began shortly after the one before.
     brief: Cell<bool>,
-    /// The clock at the last look at everything.
+    /// The clock at the last check of everything.
     looked: Cell<u64>,
-    /// Turns, none long after the one before it; about how many cycles the brief ones are apart.
+    /// The number of turns without a long pause between them, and the approximate number of cycles between
+    /// brief ones.
     turns: Cell<u32>,
     usual: Cell<u64>,
-    /// The fewest cycles that a look has taken.
+    /// The fewest cycles that a check has taken.
     cost: Cell<u64>,
 }
 
@@ -119,18 +124,19 @@ fn set_of(signals: impl IntoIterator<Item = i32>) -> libc::sigset_t {
 
 fn change_mask(how: i32, set: &libc::sigset_t) -> libc::sigset_t {
     let mut old = set_of([]);
-    // SAFETY: both are sets; only this thread's mask changes.
+    // SAFETY: both arguments are signal sets; only this thread's mask changes.
     unsafe { libc::pthread_sigmask(how, set, &mut old) };
     old
 }
 
-/// Runs `start` with all signals blocked but those that kernels need. Threads that it starts inherit that: the program's signals are left
-/// to the program's threads, whatever the calling thread blocks.
+/// Runs `start` with all signals blocked except those that kernels need. The threads it starts inherit this
+/// mask, so that the program's threads handle the program's signals, whatever the calling thread blocks.
 fn quiet<T>(start: impl FnOnce() -> T) -> T {
     let mut set = set_of([]);
     // SAFETY: the set is initialised.
     unsafe { libc::sigfillset(&mut set) };
-    // One of the real-time signals is our interrupt, and nobody sends the others to a thread it does not know.
+    // One of the real-time signals is the driver's interrupt. Nobody sends the others to threads they do not
+    // know.
     let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
     for signal in FAULTS.into_iter().chain([libc::SIGTRAP, libc::SIGABRT]).chain(real_time) {
         // SAFETY: the set is initialised.
@@ -149,7 +155,7 @@ fn begin() {
     });
 }
 
-/// Starts a thread of ours.
+/// Starts a thread of the driver.
 ///
 /// # Errors
 /// As for [`Builder::spawn`].
@@ -165,7 +171,7 @@ pub fn spawn<T: Send + 'static>(
     })
 }
 
-/// Starts a thread of ours in a scope.
+/// Starts a thread of the driver in a scope.
 ///
 /// # Errors
 /// As for [`Builder::spawn_scoped`].
@@ -182,12 +188,12 @@ pub fn spawn_scoped<'scope, T: Send + 'scope>(
     })
 }
 
-/// Time in which the calling thread runs kernels, and nothing of the program's but in [`Turn::outside`].
+/// A period in which the calling thread runs kernels, and program code only in [`Turn::outside`].
 #[derive(Debug)]
 pub struct Turn(());
 
 impl Turn {
-    /// Begins one, which may be inside another.
+    /// Begins a turn, which may be nested in another.
     pub fn begin() -> Turn {
         THREAD.with(|t| {
             t.depth.set(t.depth.get() + 1);
@@ -196,17 +202,17 @@ impl Turn {
         Turn(())
     }
 
-    /// Begins one unless the thread is in one, or is ours: then what calls has begun it.
+    /// Begins a turn unless the thread is in one or belongs to the driver: then the caller has begun one.
     pub fn unless_begun() -> Option<Turn> {
         THREAD.with(|t| t.depth.get() == 0 && !t.ours.get()).then(Turn::begin)
     }
 
-    /// Other work has come, from threads that may have changed handlers before they gave it.
+    /// Notes that new work has arrived. Other threads may have changed handlers before they submitted it.
     pub fn again(&self) {
         THREAD.with(|t| t.state.set(State::Fresh));
     }
 
-    /// Runs something that may be the program's, under the program's mask.
+    /// Runs code that may be the program's, under the program's signal mask.
     pub fn outside<T>(&self, body: impl FnOnce() -> T) -> T {
         THREAD.with(|t| {
             t.close();
@@ -233,7 +239,7 @@ impl Drop for Turn {
 }
 
 impl Thread {
-    /// Blocks again what this turn has opened.
+    /// Blocks the signals again that this turn has unblocked.
     fn close(&self) {
         let bits = self.opened.replace(0);
         if bits != 0 {
@@ -248,7 +254,7 @@ impl Thread {
         }
         self.state.set(State::Done);
         let now = clock();
-        // A counter that differs from processor to processor may go back: the difference is then large.
+        // If the counter differs between processors it may go back; the difference is then large.
         let (unseen, away) = (now.wrapping_sub(self.looked.get()), now.wrapping_sub(self.ended.get()));
         self.brief.set(now.wrapping_sub(self.started.replace(now)) <= BRIEF);
         if away > LONG {
@@ -258,7 +264,7 @@ impl Thread {
             self.looked.set(now);
             return Look::All;
         }
-        // The program's other threads work beside ours.
+        // The program's other threads run concurrently with this one.
         if self.ours.get() {
             return if self.mask_unsure.get() { Look::Main } else { Look::Handler };
         }
@@ -273,7 +279,8 @@ impl Thread {
         }
     }
 
-    /// Whether the program has been away no longer than it is each time: a change of handler or mask is a system call, which a look is too.
+    /// Whether the program was away no longer than usual. Changing a handler or a mask takes a system call,
+    /// as a check does, and would have taken longer.
     fn is_usual(&self, away: u64) -> bool {
         let (usual, call) = (self.usual.get(), self.cost.get());
         self.usual.set(if usual == 0 { away } else { usual - usual / 8 + away / 8 });
@@ -281,7 +288,7 @@ impl Thread {
     }
 }
 
-/// What the calling thread must look at before it runs a kernel now. The caller is about to do so.
+/// What the calling thread must check now, just before it runs a kernel.
 #[inline]
 pub fn look() -> Look {
     THREAD.with(|t| {
@@ -292,7 +299,7 @@ pub fn look() -> Look {
     })
 }
 
-/// Runs a look that is one system call, and takes its time.
+/// Runs and times a check that is a single system call.
 pub fn timed(look: impl FnOnce()) {
     let start = clock();
     look();
@@ -300,7 +307,7 @@ pub fn timed(look: impl FnOnce()) {
     THREAD.with(|t| t.cost.set(t.cost.get().min(took)));
 }
 
-/// Lets these signals reach the calling thread until its turn ends.
+/// Unblocks these signals in the calling thread until its turn ends.
 pub fn open(signals: &[i32]) {
     THREAD.with(|t| {
         if t.ours.get() && !t.mask_unsure.get() {
@@ -318,7 +325,7 @@ pub fn open(signals: &[i32]) {
     });
 }
 
-/// Tells of signals whether the calling thread blocks them.
+/// A function that returns whether the calling thread blocks a signal.
 pub fn blocked() -> impl Fn(i32) -> bool {
     let mask = change_mask(libc::SIG_BLOCK, &set_of([]));
     // SAFETY: the set is initialised.
@@ -361,7 +368,7 @@ mod tests {
             block_all();
             for _ in 0..3 * STEADY {
                 let turn = Turn::begin();
-                // However soon the turns follow each other.
+                // Even if the turns follow each other quickly.
                 assert_ne!(look(), Look::Nothing);
                 open(&FAULTS);
                 assert!(FAULTS.iter().all(|s| !blocked()(*s)) && blocked()(libc::SIGTERM));

@@ -1,4 +1,4 @@
-//! Which files other users could have written.
+//! Which files other users can have written.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 
 use crate::options;
 
-/// Why a file is not used.
+/// Why a file is not trusted.
 #[derive(Debug)]
 pub enum Distrust {
-    /// It is not there or cannot be looked at.
+    /// It does not exist or cannot be accessed.
     System(io::Error),
-    /// Another user owns this.
+    /// Another user owns it.
     Owner {
-        /// The file, or a folder on the way to it.
+        /// The file, or a folder in its path.
         path: PathBuf,
-        /// Its owner.
+        /// The owner.
         owner: u32,
     },
     /// Other users can write these.
     Writable(Vec<PathBuf>),
-    /// This is not a plain file, or not a folder.
+    /// It is not a plain file, or not a folder.
     Kind(PathBuf),
 }
 
@@ -49,24 +49,24 @@ impl From<io::Error> for Distrust {
     }
 }
 
-/// Whose rights the process has.
+/// The effective user id.
 pub(crate) fn user() -> u32 {
-    // SAFETY: asks for a number.
+    // SAFETY: only returns a number.
     unsafe { libc::geteuid() }
 }
 
-/// Whose files may be loaded as code.
+/// Users whose files may be loaded as code.
 #[derive(Clone, Copy, Debug)]
 struct Trusted {
-    /// Besides root.
+    /// The trusted user besides root.
     user: u32,
 }
 
 impl Trusted {
-    /// Root, and the user whose rights the process has. In a setgid program that is the very user who must
-    /// not choose its code.
+    /// Root and the effective user. In a setgid program the effective user is the caller, who must not choose
+    /// the program's code, so only root is trusted.
     fn now() -> Trusted {
-        // SAFETY: asks for a number.
+        // SAFETY: only returns a number.
         let caller = unsafe { libc::getuid() };
         Trusted { user: if options::secure() && caller == user() { 0 } else { user() } }
     }
@@ -76,23 +76,21 @@ impl Trusted {
     }
 }
 
-/// Whether users other than the owner and root can write this. A group counts as one, unless it is root's or,
-/// by its number, the owner's own.
+/// Whether users other than the owner and root can write this. Write access for a group counts, unless the
+/// group is root's or has the same number as the owner.
 fn writable_by_others(meta: &Metadata) -> bool {
     let group = meta.mode() & 0o020 != 0 && meta.gid() != 0 && meta.gid() != meta.uid();
     group || meta.mode() & 0o002 != 0
 }
 
-/// The uid that the files of users have whom this user namespace does not know: of root too, inside most
-/// sandboxes.
+/// The uid shown for files of users unknown to this user namespace; inside most sandboxes this includes root.
 fn unknown_user() -> u32 {
     let text = fs::read_to_string("/proc/sys/kernel/overflowuid").unwrap_or_default();
     text.trim().parse().unwrap_or(65534)
 }
 
-/// The path of a file, without links, if it is root's or the user's and nobody else can change it: the file
-/// and its folder belong to them and are writable by nobody else, and nobody else can put another folder in
-/// the place of one above.
+/// The path of a file, with links resolved, if only the user and root can change it: the file and its folder
+/// belong to them and are writable by nobody else, and nobody else can replace a folder above.
 ///
 /// # Errors
 /// What is wrong, and with which file or folder.
@@ -114,7 +112,7 @@ fn code_of(path: &Path, trusted: Trusted) -> Result<PathBuf, Distrust> {
         if !known {
             return Err(Distrust::Owner { path: place.into(), owner: meta.uid() });
         }
-        // In a sticky folder such as /tmp nobody can rename what is another's.
+        // In a sticky folder such as /tmp users cannot rename each other's files.
         let sticky = above && meta.mode() & libc::S_ISVTX != 0;
         if writable_by_others(&meta) && !sticky {
             writable.push(place.to_path_buf());
@@ -123,8 +121,7 @@ fn code_of(path: &Path, trusted: Trusted) -> Result<PathBuf, Distrust> {
     if writable.is_empty() { Ok(path) } else { Err(Distrust::Writable(writable)) }
 }
 
-/// The file that this library's code was loaded from: the driver library, or the program that the library is
-/// part of.
+/// The file that this library's code was loaded from: the driver library, or the program that contains it.
 pub fn own_file() -> Option<PathBuf> {
     let address = own_file as *const () as usize;
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
@@ -173,18 +170,18 @@ mod tests {
             mode(place, 0o777);
             wrong(place);
         }
-        // All of them are told at once.
+        // All of them are reported at once.
         for place in [&file, &folder, &above] {
             mode(place, 0o777);
         }
         assert!(matches!(code(&file), Err(Distrust::Writable(paths)) if paths.len() == 3));
-        // Sticky: nobody can take the folder away, but everybody can write beside the file.
+        // Sticky: nobody can remove the folder, but everybody can write next to the file.
         safe();
         mode(&above, 0o1777);
         assert!(code(&file).is_ok());
         mode(&folder, 0o1777);
         wrong(&folder);
-        // A link is followed, and what it leads to counts.
+        // A link is followed, and its target counts.
         safe();
         let link = scratch.path().join("link");
         symlink(&file, &link).expect("a link");
@@ -204,7 +201,7 @@ mod tests {
         fs::write(&file, "x").expect("a file");
         mode(&folder, 0o755);
         mode(&file, 0o644);
-        // Nobody but root can give files away: others see their own files as a stranger does.
+        // Only root can give files away, so the test looks at the user's own files as a stranger.
         let stranger = Trusted { user: user().wrapping_add(1) };
         if user() != 0 {
             assert!(matches!(code_of(&file, stranger), Err(Distrust::Owner { .. })));

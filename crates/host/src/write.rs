@@ -4,10 +4,9 @@ use std::io;
 use std::mem::MaybeUninit;
 
 /// Runs `write`, which writes to a file or sets its size. Beyond the limit (`ulimit -f`) the kernel sends
-/// SIGXFSZ, which ends the process unless the program handles it; here the call fails with EFBIG instead.
-///
-/// The signal's handler belongs to the program, so it stays: the signal is blocked in this thread, which is
-/// the one it is sent to, and taken off the pending ones afterwards.
+/// SIGXFSZ, which ends the process unless the program handles it; here the call fails with EFBIG instead. The
+/// handler belongs to the program and is not changed. The kernel sends the signal to the writing thread, so
+/// this thread blocks it and afterwards discards it if it is pending.
 ///
 /// # Errors
 /// Those of `write`.
@@ -22,7 +21,7 @@ pub fn limited<T>(write: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     result
 }
 
-/// SIGXFSZ alone.
+/// The set of SIGXFSZ alone.
 fn signal() -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: sigemptyset fills the set.
@@ -33,11 +32,11 @@ fn signal() -> libc::sigset_t {
     }
 }
 
-/// Blocks the signal in this thread until it is dropped.
+/// Keeps the signal blocked in this thread until it is dropped.
 struct Blocked {
-    /// The mask before; `None`: it could not be changed.
+    /// The previous mask; `None` if it could not be changed.
     before: Option<libc::sigset_t>,
-    /// The signal was pending already: that one is the program's.
+    /// Whether the signal was already pending, so that it belongs to the program.
     pending: bool,
 }
 
@@ -56,11 +55,11 @@ impl Blocked {
         }
     }
 
-    /// Takes the signal that our write has raised.
+    /// Discards the signal that the write has raised.
     fn take(&self) {
         if self.before.is_some() && !self.pending {
             let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-            // SAFETY: waits for nothing; where no signal is pending it fails, which is right.
+            // SAFETY: does not wait; if no signal is pending it fails, which is fine.
             unsafe { libc::sigtimedwait(&signal(), std::ptr::null_mut(), &now) };
         }
     }
@@ -69,7 +68,7 @@ impl Blocked {
 impl Drop for Blocked {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            // SAFETY: the mask that this thread had.
+            // SAFETY: the mask that this thread had before.
             unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
         }
     }

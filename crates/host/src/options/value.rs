@@ -1,4 +1,4 @@
-//! How the values of variables are read and shown. A parser that refuses a value says what would be right.
+//! Parsing and printing of the variables' values. The error of a parser says what would be valid.
 
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
@@ -8,22 +8,22 @@ use std::time::Duration;
 use super::MAX_WORKERS;
 use crate::processor::{self, Processor};
 
-/// Where compiled code is kept.
+/// Where compiled code is cached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CacheDir {
-    /// In the user's folder of caches.
+    /// In the user's cache folder.
     #[default]
     Usual,
-    /// Nowhere.
+    /// Not at all.
     Nowhere,
     /// In this folder.
     At(PathBuf),
 }
 
-/// A value by its spelling.
+/// Values by spelling.
 pub(super) type Choices<T> = &'static [(&'static str, T)];
 
-/// An enumeration whose members have spellings, the first of which is its name.
+/// Defines an enumeration whose variants have spellings, the first of which is the name.
 macro_rules! choices {
     ($(#[$meta:meta])* $type:ident { $($(#[$member_meta:meta])* $member:ident = $name:literal,)+ }) => {
         $(#[$meta])*
@@ -35,7 +35,7 @@ macro_rules! choices {
         impl $type {
             pub(super) const CHOICES: Choices<$type> = &[$(($name, $type::$member)),+];
 
-            /// Its spelling.
+            /// The spelling.
             pub const fn name(self) -> &'static str {
                 match self { $($type::$member => $name,)+ }
             }
@@ -50,47 +50,47 @@ macro_rules! choices {
 }
 
 choices! {
-    /// How much is told on standard error.
+    /// What is logged to standard error.
     Level {
         /// Nothing.
         Off = "off",
-        /// Kernels that fault, and what keeps the driver from doing what it is asked for.
+        /// Kernel faults, and failures of the driver.
         #[default]
         Error = "error",
-        /// What is not supported, and what was done instead.
+        /// Unsupported requests, and what was done instead.
         Warn = "warn",
-        /// Modules that load.
+        /// Loaded modules.
         Info = "info",
         /// How kernels are compiled.
         Debug = "debug",
-        /// Every call.
+        /// Every API call.
         Trace = "trace",
     }
 }
 
 choices! {
-    /// What runs kernels.
+    /// What executes kernels.
     Engine {
-        /// Machine code; a kernel that cannot be compiled is interpreted, with a warning.
+        /// Machine code. A kernel that cannot be compiled is interpreted, with a warning.
         #[default]
         Compiled = "compiled",
-        /// The oracle.
+        /// The interpreter, the reference for compiled code.
         Interpreter = "interpreter",
     }
 }
 
 choices! {
-    /// What an empty context stack means to functions of HIP that mirror the CUDA driver's.
+    /// What an empty context stack means to HIP functions that mirror the CUDA driver's.
     HipContext {
-        /// HIP's own rule: the primary context is put on it.
+        /// HIP's own rule: the primary context is pushed.
         #[default]
         Amd = "amd",
-        /// That of HIP on NVIDIA: it stays empty, and the call ends with hipErrorInvalidContext.
+        /// The rule of HIP on NVIDIA: the stack stays empty, and the call fails with hipErrorInvalidContext.
         Nvidia = "nvidia",
     }
 }
 
-/// Text without the blanks around it.
+/// The text without surrounding white space.
 fn trimmed(value: &OsStr) -> Option<&str> {
     value.to_str().map(str::trim)
 }
@@ -105,7 +105,7 @@ pub(super) fn choice<T: Copy>(value: &OsStr, choices: Choices<T>) -> Result<T, S
     })
 }
 
-/// On or off.
+/// A boolean.
 pub(super) fn switch(value: &OsStr) -> Result<bool, String> {
     choice(value, &[("0", false), ("1", true)])
 }
@@ -116,7 +116,7 @@ pub(super) fn number(value: &OsStr, bounds: RangeInclusive<u32>) -> Result<u32, 
     number.ok_or_else(|| format!("a number from {} to {}", bounds.start(), bounds.end()))
 }
 
-/// Any text. What is no UTF-8 in it becomes a sign that no list has.
+/// Any text. Invalid UTF-8 becomes a character that no list contains.
 pub(super) fn text(value: &OsStr) -> Result<Option<String>, String> {
     Ok(Some(value.to_string_lossy().into_owned()))
 }
@@ -131,7 +131,7 @@ pub(super) fn cache_dir(value: &OsStr) -> Result<CacheDir, String> {
     Ok(if value.is_empty() || value == "off" { CacheDir::Nowhere } else { CacheDir::At(value.into()) })
 }
 
-/// A processor that this machine has, or can stand for.
+/// A processor whose code this machine can run.
 pub(super) fn processor(value: &OsStr) -> Result<Processor, String> {
     let found = trimmed(value).and_then(Processor::from_name).filter(|processor| processor.runs_here());
     found.ok_or_else(|| format!("{} on this machine", processor::runnable()))
@@ -150,7 +150,7 @@ pub(super) fn capability(value: &OsStr) -> Result<(u32, u32), String> {
 /// The units of sizes, with their exponents.
 const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
-/// Bytes, 1 MiB to 64 TiB.
+/// A size in bytes, 1 MiB to 64 TiB.
 pub(super) fn size(value: &OsStr) -> Result<Option<u64>, String> {
     let read = || {
         let text = trimmed(value)?;
@@ -165,13 +165,13 @@ pub(super) fn size(value: &OsStr) -> Result<Option<u64>, String> {
     read().map(Some).ok_or_else(|| "a size such as 8G, from 1M to 64T".into())
 }
 
-/// Bytes in the largest unit that says it exactly.
+/// A size in the largest unit that expresses it exactly.
 pub(super) fn size_text(bytes: u64) -> String {
     let unit = UNITS.iter().rev().find(|(_, shift)| bytes != 0 && bytes.is_multiple_of(1 << shift));
     unit.map_or_else(|| bytes.to_string(), |(unit, shift)| format!("{}{unit}", bytes >> shift))
 }
 
-/// A time; none where it is 0.
+/// A duration; `None` for 0.
 pub(super) fn seconds(value: &OsStr) -> Result<Option<Duration>, String> {
     let time = trimmed(value)
         .and_then(|text| text.parse().ok())
@@ -180,12 +180,12 @@ pub(super) fn seconds(value: &OsStr) -> Result<Option<Duration>, String> {
     Ok(Some(time).filter(|time| !time.is_zero()))
 }
 
-/// The machine's processors, as far as workers are made for them.
+/// The number of the machine's processors, up to the maximum number of workers.
 pub(super) fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32).min(MAX_WORKERS)
 }
 
-/// A value as text, spelled so that the variable takes it; `None` where there is none.
+/// A value as text that the variable accepts; `None` if there is none.
 pub(super) trait Shown {
     fn shown(&self) -> Option<String>;
 }
