@@ -71,7 +71,7 @@ pub fn file(name: Text) -> Result<Vec<u8>> {
         }
         if size.max(bytes.len() as u64) > most {
             driver::log::say(driver::log::Level::Warn, || {
-                format!("{} has more than {most} bytes, the most that is read", path.display())
+                format!("{} exceeds the maximum size of {most} bytes", path.display())
             });
             return Err(std::io::ErrorKind::OutOfMemory.into());
         }

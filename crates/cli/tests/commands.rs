@@ -68,7 +68,7 @@ fn options_that_cannot_be_used_are_told() {
         assert!(output.status.success(), "{arguments:?}");
         (text(&output.stdout), text(&output.stderr))
     };
-    let told = "anywarp: ANYWARP_DEVICES=many counts as not set: it takes a number from 1 to 64\n";
+    let told = "anywarp: ANYWARP_DEVICES=many is ignored: expected a number from 1 to 64\n";
     let (out, err) = run(&["info", "--json"], "");
     assert_eq!(err, told);
     let info: serde_json::Value = serde_json::from_str(&out).expect("JSON");

@@ -101,7 +101,7 @@ impl Variable {
 #[macro_export]
 macro_rules! exported {
     ($name:ident $($function:tt)*) => {
-        #[doc = concat!("`", stringify!($name), "`, as the CUDA driver API's manual has it.")]
+        #[doc = concat!("`", stringify!($name), "`, as in the manual of the CUDA driver API.")]
         #[unsafe(no_mangle)]
         $($function)*
     };

@@ -81,7 +81,7 @@ fn check_local(function: &Function) -> Result<()> {
     }
     log::say(log::Level::Error, || {
         format!(
-            "kernel {} needs {needed} bytes of local memory a thread; the most is {MOST_LOCAL} (512 KiB, less what the driver keeps)",
+            "kernel {} needs {needed} bytes of local memory per thread; the maximum is {MOST_LOCAL}",
             function.info().name
         )
     });

@@ -110,7 +110,7 @@ fn within_address_space(mut infos: Vec<device::DeviceInfo>) -> Vec<device::Devic
     for info in infos.iter_mut().filter(|info| info.total_memory > bound) {
         log::say(log::Level::Warn, || {
             let (had, has) = (info.total_memory >> 20, bound >> 20);
-            format!("the address space is limited (ulimit -v): devices have {has} MiB of memory, not {had}")
+            format!("the address space is limited (ulimit -v): devices have {has} MiB instead of {had}")
         });
         info.total_memory = bound;
     }

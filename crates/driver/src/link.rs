@@ -202,9 +202,8 @@ impl State {
             let Err(contents) = &member.code else { continue };
             for name in member.names.iter().filter(|name| mentions(&undefined, name)) {
                 let place = &member.place;
-                let told = format!(
-                    "{place} has '{name}' only as {contents}, which cannot be run here: link it as PTX"
-                );
+                let told =
+                    format!("{place} has '{name}' only as {contents}, which cannot run here; link it as PTX");
                 let _ = writeln!(report.errors, "error   : {told}");
                 log::say(log::Level::Error, || told);
             }

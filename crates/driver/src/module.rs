@@ -50,7 +50,7 @@ pub struct Report {
 }
 
 /// The log text for an image of unknown format.
-pub const NO_IMAGE: &str = "error   : neither PTX nor a fatbin nor a linked image: no code\n";
+pub const NO_IMAGE: &str = "error   : the image is neither PTX nor a fatbin nor a linked image\n";
 
 /// The texts in a container that suit a device. Errors go to the report. A container without a text for the
 /// device is also logged by default, since few programs show the report.
@@ -68,7 +68,7 @@ pub(crate) fn refused(device: &Device, error: image::Error, report: &mut Report)
         }
         image::Error::Broken(reason) => {
             report.errors = format!("error   : the image is broken: {reason}\n");
-            log::say(log::Level::Warn, || format!("an image does not load: {reason}"));
+            log::say(log::Level::Warn, || format!("an image failed to load: {reason}"));
             Error::InvalidImage
         }
         image::Error::NoBinary(contents) => {
@@ -84,13 +84,14 @@ fn no_text(device: &Device, contents: &image::Contents) -> String {
     let (major, minor) = device.info.compute_capability;
     if contents.machine_code.is_empty() {
         return format!(
-            "the image holds no PTX that a device of capability {major}.{minor} can take, but {contents}; compile for compute_{major}{minor} \
-             or earlier, or set ANYWARP_COMPUTE_CAPABILITY"
+            "the image contains no PTX for a device of capability {major}.{minor} (it contains {contents}); compile \
+             for compute_{major}{minor} or earlier, or set ANYWARP_COMPUTE_CAPABILITY"
         );
     }
     format!(
-        "the image holds no PTX that a device of capability {major}.{minor} can take, but {contents}: machine code cannot be run here; compile \
-         with PTX included (nvcc -gencode arch=compute_{major}{minor},code=compute_{major}{minor})"
+        "the image contains no PTX for a device of capability {major}.{minor} (it contains {contents}); machine code \
+         cannot run here, so compile with PTX included (nvcc -gencode \
+         arch=compute_{major}{minor},code=compute_{major}{minor})"
     )
 }
 
@@ -125,7 +126,7 @@ pub fn compile(
         Err(LoadError { kind, log, rendered }) => {
             let level = if kind == LoadErrorKind::Unsupported { log::Level::Error } else { log::Level::Warn };
             let told = if rendered.is_empty() { &log } else { &rendered };
-            log::say(level, || format!("a module does not load:\n{}", told.trim_end()));
+            log::say(level, || format!("a module failed to load:\n{}", told.trim_end()));
             report.errors.push_str(&log);
             Err(kind)
         }
@@ -163,11 +164,11 @@ pub fn place(
         let base = memory::alloc_image(context, layout.size).inspect_err(|_| {
             let (free, total) = memory::info(&context.device);
             let told = format!(
-                "the variables of the module take {} bytes; of the {total} bytes that the device has, {free} are free",
+                "the variables of the module need {} bytes; the device has {free} of {total} bytes free",
                 layout.size
             );
             report.errors = format!("error   : {told}\n");
-            log::say(log::Level::Warn, || format!("a module does not load: {told}"));
+            log::say(log::Level::Warn, || format!("a module failed to load: {told}"));
         })?;
         for (offset, bytes) in program.initial_image(base) {
             if offset.checked_add(bytes.len() as u64).is_none_or(|end| end > layout.size) {

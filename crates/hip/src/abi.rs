@@ -105,7 +105,7 @@ pub fn unsupported(name: &'static str) -> Code {
 #[macro_export]
 macro_rules! exported {
     ($name:ident $($function:tt)*) => {
-        #[doc = concat!("`", stringify!($name), "`, as HIP's reference has it.")]
+        #[doc = concat!("`", stringify!($name), "`, as in HIP's reference.")]
         $($function)*
     };
 }

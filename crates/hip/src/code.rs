@@ -71,7 +71,7 @@ pub fn runnable(bytes: &[u8]) -> Result<Vec<u8>> {
     if bytes.starts_with(COMPRESSED_MAGIC) {
         let bundle = image::decompress(bytes).map_err(|error| {
             if let image::Error::Broken(reason) = error {
-                log::say(Level::Warn, || format!("an image does not load: {reason}"));
+                log::say(Level::Warn, || format!("an image failed to load: {reason}"));
             }
             Error::InvalidImage
         })?;
@@ -87,8 +87,8 @@ pub fn runnable(bytes: &[u8]) -> Result<Vec<u8>> {
             let targets: Vec<&str> = entries.iter().map(|e| e.target).collect();
             let targets = if targets.is_empty() { "nothing".into() } else { targets.join(", ") };
             format!(
-                "a bundle holds code for {targets}, and none that runs here; bundle PTX with it (clang-offload-bundler takes any target's \
-                 name for it)"
+                "a bundle contains code for {targets}, none of which can run here; add PTX to it (under any target name \
+                 that clang-offload-bundler accepts)"
             )
         });
         return Err(Error::NoBinaryForGpu);
@@ -96,7 +96,7 @@ pub fn runnable(bytes: &[u8]) -> Result<Vec<u8>> {
     if bytes.starts_with(b"\x7fELF") && bytes.get(18..20) == Some(&AMD_MACHINE) {
         log::say(Level::Error, || {
             format!(
-                "an AMD code object for {} does not run here; hand over PTX, or a bundle with PTX in it",
+                "an AMD code object for {} cannot run here; provide PTX, or a bundle that contains PTX",
                 target(bytes)
             )
         });

@@ -135,7 +135,7 @@ impl Binary {
             let Ok((variable, at)) = module.global(one.name.as_bytes()) else { continue };
             if variable.size != 8 {
                 log::say(Level::Error, || {
-                    format!("managed variable {}: {} bytes, not a pointer", one.name, variable.size)
+                    format!("managed variable {} has {} bytes; expected a pointer", one.name, variable.size)
                 });
                 return Err(Error::InvalidSymbol);
             }
@@ -157,7 +157,7 @@ pub fn function_of(host: u64, context: &Arc<Context>) -> Result<Arc<Function>> {
         _ => Error::InvalidDeviceFunction,
     })?;
     module.function(entry.name.as_bytes()).map_err(|_| {
-        log::say(Level::Error, || format!("the code registered for kernel {} does not hold it", entry.name));
+        log::say(Level::Error, || format!("kernel {} is not in the code registered for it", entry.name));
         Error::InvalidDeviceFunction
     })
 }

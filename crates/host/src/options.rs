@@ -273,11 +273,11 @@ impl Reading {
         ROWS.iter().zip(&self.origins)
     }
 
-    /// Messages about invalid and ignored values.
+    /// Messages about invalid values.
     pub fn complaints(&self) -> impl Iterator<Item = String> {
         self.rows().filter_map(|(row, origin)| match origin {
             Origin::Refused { value, wanted } => {
-                Some(format!("{}={value} counts as not set: it takes {wanted}", row.name))
+                Some(format!("{}={value} is ignored: expected {wanted}", row.name))
             }
             _ => None,
         })
@@ -445,7 +445,7 @@ mod tests {
             let reading = read(&[(name, bad)]);
             assert_eq!(reading.options, Options::default(), "{name}={bad}");
             let told: Vec<String> = reading.complaints().collect();
-            let start = format!("{name}={bad} counts as not set: it takes {right}");
+            let start = format!("{name}={bad} is ignored: expected {right}");
             assert!(told.len() == 1 && told.iter().all(|line| line.starts_with(&start)), "{told:?}");
         }
         // Control characters must not reach the terminal.

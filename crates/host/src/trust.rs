@@ -34,9 +34,9 @@ impl std::fmt::Display for Distrust {
             }
             Distrust::Writable(paths) => {
                 let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-                write!(f, "other users can write it; mend it with `chmod go-w {}`", paths.join(" "))
+                write!(f, "other users can write it; fix it with `chmod go-w {}`", paths.join(" "))
             }
-            Distrust::Kind(path) => write!(f, "{} is no plain file or folder", path.display()),
+            Distrust::Kind(path) => write!(f, "{} is not a regular file or folder", path.display()),
         }
     }
 }

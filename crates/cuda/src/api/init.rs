@@ -66,9 +66,9 @@ fn tell_private_table() {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
         log::say(log::Level::Error, || {
-            "the program asks for private tables of NVIDIA's driver, as NVIDIA's closed CUDA runtime does (libcudart, which nvcc links \
-             statically by default): that runtime cannot run on Anywarp, and its calls will fail; programs that use the driver API or \
-             HIP, or load PTX by one of them, can"
+            "the program asks for private tables of NVIDIA's driver, as NVIDIA's closed CUDA runtime does (libcudart, \
+             which nvcc links statically by default); that runtime cannot run on Anywarp, and its calls will fail; \
+             programs that use the driver API or HIP, or load PTX with either, can run"
                 .into()
         });
     });

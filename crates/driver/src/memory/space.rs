@@ -80,7 +80,7 @@ fn space() -> Option<&'static Mutex<Space>> {
                 .take_while(|size| *size >= 2 * BLOCK)
                 .find_map(|size| Some((reserve(size as usize)?, size)));
             let Some((start, size)) = reserved else {
-                log::say(log::Level::Error, || "no address space for device memory: ulimit -v?".into());
+                log::say(log::Level::Error, || "cannot reserve device addresses; check ulimit -v".into());
                 return None;
             };
             RESERVED.0.store(start, Ordering::Release);
