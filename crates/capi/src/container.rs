@@ -9,7 +9,7 @@ const ELF_HEADER: usize = 64;
 /// Offset of a wrapper's pointer to its fatbin.
 const WRAPPER_POINTER: u64 = 8;
 
-/// The bytes of the image at an address. Reads only as far as the bytes before allow.
+/// The bytes of the image at an address. Never reads beyond the size that its headers declare.
 pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
     let address = image.address();
     let byte = |i: u64| bytes_at(address.wrapping_add(i), 1).first().copied().unwrap_or(0);

@@ -38,7 +38,7 @@ fn target(bytes: &[u8]) -> &'static str {
     AMD_TARGETS.iter().find(|t| t.0 == machine).map_or("an unknown target", |t| t.1)
 }
 
-/// The bytes of the image at an address. Reads only as far as the bytes before allow.
+/// The bytes of the image at an address. Never reads beyond the size that its headers declare.
 pub fn at<'a>(image: Text) -> Result<&'a [u8]> {
     let address = image.address();
     if address == 0 {

@@ -158,7 +158,7 @@ fn attributes(list: In<LaunchAttribute>, count: u32, domains: u64) -> Result<Ask
             attribute_id::PREFERRED_CLUSTER_DIMENSION => asked.preferred_cluster = size(),
             attribute_id::PREFERRED_SHARED_MEMORY_CARVEOUT => at_most(WHOLE_CACHE)?,
             attribute_id::NVLINK_UTIL_CENTRIC_SCHEDULING => at_most(u32::from(true))?,
-            // Events for the start of a kernel are recorded at its end, which the API permits.
+            // Events for the start of a kernel are recorded at its end, so never too early.
             attribute_id::PROGRAMMATIC_EVENT | attribute_id::LAUNCH_COMPLETION_EVENT => {
                 asked.events.push(event_of(&attribute.value)?);
             }

@@ -1,9 +1,9 @@
-//! What a stream can do, as values.
+//! Stream operations as values.
 //!
-//! An [`Operation`] holds what a program asked for and keeps alive what it touches: functions, events,
-//! allocations, arrays. It can be kept and submitted again any number of times ([`Stream::submit`]). Whatever
-//! a call finds in its surroundings belongs to one submission and is looked up by each: what texture
-//! references are bound to, the limits and the state of the context, which record of an event a wait is for.
+//! An [`Operation`] holds a program's request and keeps alive what it uses: functions, events, allocations,
+//! arrays. It can be stored and submitted any number of times ([`Stream::submit`]). State of the environment
+//! is looked up at each submission: the bindings of texture references, the limits and the state of the
+//! context, and which record of an event to wait for.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::memory::{Allocation, pool};
 
 use super::{Point, Stream, host_function};
 
-/// One thing that a stream can do.
+/// An operation of a stream.
 #[derive(Clone)]
 pub enum Operation {
-    /// Runs a kernel. Most operations are launches; they lie in the queue whole, since memory that one thread
-    /// allocates and another frees makes the two threads wait for each other.
+    /// Runs a kernel. Most operations are launches. They are stored in the queue by value, because memory
+    /// that one thread allocates and another frees makes the two threads contend.
     Launch(Prepared),
     /// Copies memory.
     Copy(Copy),
@@ -35,56 +35,56 @@ pub enum Operation {
     Record(Record),
     /// Waits for an event.
     Wait(Wait),
-    /// Waits for a word of memory, or writes it.
+    /// Waits for a memory word, or writes it.
     Word(Step),
-    /// Several of these, one after the other.
+    /// Several word operations, in order.
     Batch(Arc<[Step]>),
-    /// Calls a function of the program.
+    /// Calls a host function of the program.
     Host(HostCall),
-    /// Makes memory of a pool known at its address. That happens when the operation is submitted: programs
-    /// may use the address in other streams as soon as the call returns.
+    /// Adds pool memory to the allocation table. This happens at submission: programs may use the address in
+    /// other streams as soon as the call returns.
     Allocate(Arc<Allocation>),
-    /// Releases memory. The address is unknown as soon as the operation is submitted; the memory is released
-    /// when the stream comes to the operation and nothing else holds it.
+    /// Frees memory. The address is unknown from submission on. The memory is released when the operation
+    /// runs and nothing else refers to it.
     Free(Arc<Allocation>),
-    /// Fails, as the hardware does when it comes to an operation that it accepted and cannot do.
+    /// Fails, as the hardware does when it runs an operation that it accepted but cannot execute.
     Fault(Error),
 }
 
-/// A call of a function of the program.
+/// A call of a host function.
 #[derive(Clone, Copy, Debug)]
 pub enum HostCall {
-    /// A function, left out after a fault.
+    /// A function that is skipped after a fault.
     Function {
         /// The function.
         function: extern "C" fn(u64),
-        /// Its argument.
+        /// The argument.
         data: u64,
     },
-    /// A function that is told whether the work before it succeeded.
+    /// A callback that receives the status of the work before it.
     Callback {
-        /// The function; it takes the stream's handle, a status and the data.
+        /// The function. Its arguments are the stream's handle, the status and the data.
         function: extern "C" fn(Handle, u32, u64),
-        /// The stream as the program named it.
+        /// The stream handle as the program passed it.
         stream: Handle,
         /// The program's data.
         data: u64,
-        /// The status for an outcome, by the numbers of the program's interface.
+        /// Maps a result to a status number of the program's interface.
         status: fn(Result<()>) -> u32,
     },
 }
 
-/// What is left to do after an operation has been settled.
+/// What remains to be done after an operation has been settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// Running it.
+    /// Run it.
     Run,
     /// Nothing.
     Nothing,
 }
 
 impl Operation {
-    /// Looks up what belongs to this submission. Work that the operation has to wait for goes to `after`.
+    /// Looks up the state for this submission. Adds the points that the operation must wait for to `after`.
     #[inline]
     pub(super) fn settle(&mut self, stream: &Arc<Stream>, after: &mut SmallVec<[Point; 1]>) -> Result<Rest> {
         match self {
@@ -111,7 +111,7 @@ impl Operation {
         Ok(Rest::Run)
     }
 
-    /// Does it. `turn`: the thread is in a turn of running streams.
+    /// Runs the operation; `turn` is the thread's turn of running streams, if it is in one.
     #[inline]
     pub(super) fn run(&self, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
         match self {
@@ -144,7 +144,7 @@ impl Operation {
         }
     }
 
-    /// Whether it is done even after a kernel before it has faulted.
+    /// Whether it runs even if an earlier kernel has faulted.
     #[inline]
     pub(super) fn survives_faults(&self) -> bool {
         match self {
@@ -163,7 +163,7 @@ impl Operation {
         }
     }
 
-    /// Whether it takes less time than handing it to another thread does.
+    /// Whether it takes less time than handing it to another thread.
     #[inline]
     pub(super) fn is_brief(&self) -> bool {
         match self {
@@ -174,8 +174,8 @@ impl Operation {
         }
     }
 
-    /// Whether the call that submits it may return only when it has ended; `wait`: the call is a synchronous
-    /// one.
+    /// Whether the submitting call must wait until the operation has finished; `wait`: the call is
+    /// synchronous.
     #[inline]
     pub(super) fn must_end(&self, wait: bool) -> bool {
         match self {
@@ -185,7 +185,7 @@ impl Operation {
         }
     }
 
-    /// Reads what the program may change as soon as the call that submits the operation returns.
+    /// Reads memory that the program may change as soon as the submitting call returns.
     pub(super) fn detach(&mut self) {
         if let Operation::Copy(copy) = self {
             copy.stage();

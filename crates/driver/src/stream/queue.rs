@@ -1,9 +1,9 @@
-//! Who runs a stream's operations, and when.
+//! The queue of a stream: when its operations run, and on which thread.
 //!
-//! [`Stream::submit`] is the one way into a stream. It runs brief operations in the calling thread if nothing
-//! is before them and queues all others. A thread that synchronises runs the queue itself unless another
-//! thread is running it, so that a launch and its wait need no hand-over; dispatchers run what nobody waits
-//! for.
+//! [`Stream::submit`] is the only entry to a stream. It runs brief operations in the calling thread if none
+//! is pending, and queues all others. A thread that synchronises runs the queue itself unless another thread
+//! is running it, so that a launch and its wait need no hand-over. Dispatchers run the queues that no thread
+//! waits for.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,27 +21,26 @@ use super::dispatch::dispatcher;
 use super::operation::{Operation, Rest};
 use super::{Kind, Point, Stream};
 
-/// When the call that submits an operation may return.
+/// When the submitting call may return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// At once, unless the operation uses memory that the program may change after the call.
     Later,
-    /// When the operation has ended. Operations on device memory alone may still be running, as on the
-    /// hardware.
+    /// After the operation. Operations on device memory alone may still be running, as on the hardware.
     Wait,
 }
 
 impl Policy {
-    /// The policy of a function that waits or does not.
+    /// The policy of a function that waits, or of one that does not.
     pub fn waiting(wait: bool) -> Self {
         if wait { Policy::Wait } else { Policy::Later }
     }
 }
 
-/// An operation on its way.
+/// A queued operation.
 struct Item {
     sequence: u64,
-    /// What it waits for in other streams.
+    /// The points in other streams that it waits for.
     after: SmallVec<[Point; 1]>,
     operation: Operation,
 }
@@ -49,28 +48,28 @@ struct Item {
 #[derive(Default)]
 pub(super) struct Queue {
     items: VecDeque<Item>,
-    /// The buffer for the items that a runner takes out, kept to save an allocation each time.
+    /// The buffer for the items that a runner takes out; kept to avoid allocations.
     spare: VecDeque<Item>,
-    /// A thread is running this stream.
+    /// Whether a thread is running this stream.
     running: bool,
-    /// The stream is on the dispatchers' list.
+    /// Whether the stream is on the dispatchers' list.
     listed: bool,
 }
 
-/// A spare buffer of more items than this is not kept.
+/// A spare buffer with a larger capacity is not kept.
 const KEPT: usize = 4096;
 
 /// How long a thread that waits for a runner spins before it sleeps: waking takes longer than a short kernel.
 const LOOK: Duration = Duration::from_micros(20);
 
-/// An operation that its caller is running. It ends when this is dropped.
+/// An operation that the calling thread runs itself. It counts as finished when this is dropped.
 struct AtOnce<'a> {
     stream: &'a Arc<Stream>,
     sequence: u64,
 }
 
 impl AtOnce<'_> {
-    /// The end of the operation.
+    /// The point after the operation.
     fn point(&self) -> Point {
         Point { stream: Arc::clone(self.stream), sequence: self.sequence }
     }
@@ -84,11 +83,11 @@ impl Drop for AtOnce<'_> {
 }
 
 impl Stream {
-    /// Does an operation after everything before it in this stream, and in the streams that the rules of the
-    /// legacy stream make it wait for.
+    /// Submits an operation, which runs after everything before it in this stream, and in the streams that
+    /// the rules of the legacy stream make it wait for.
     ///
-    /// All work comes into a stream here: this is the only place that runs or queues an operation. It is inlined
-    /// where an operation is made, so that a brief one is run without being moved.
+    /// All operations are run or queued here. The function is inlined where an operation is constructed, so
+    /// that a brief one runs without being moved.
     #[inline]
     pub fn submit(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<()> {
         let mut after = SmallVec::new();
@@ -141,8 +140,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Lets the caller run an operation itself if nothing is before it, in this stream or by the rules of the
-    /// legacy stream. What is submitted meanwhile waits for it.
+    /// Lets the caller run an operation itself if none is pending, in this stream or by the rules of the
+    /// legacy stream. Operations submitted meanwhile wait for it.
     fn begin(self: &Arc<Self>) -> Option<AtOnce<'_>> {
         if !self.idle() {
             return None;
@@ -158,7 +157,7 @@ impl Stream {
         Some(AtOnce { stream: self, sequence })
     }
 
-    /// Adds what the rules of the legacy stream make an operation in this stream wait for.
+    /// Adds the points that an operation in this stream must wait for by the rules of the legacy stream.
     fn add_waits(self: &Arc<Self>, after: &mut SmallVec<[Point; 1]>) {
         if self.kind != Kind::NonBlocking
             && self.life.many_streams.load(Ordering::Acquire)
@@ -168,7 +167,7 @@ impl Stream {
         }
     }
 
-    /// The number of a new operation; the queue is locked.
+    /// The sequence number of a new operation; the queue is locked.
     fn next_sequence(&self) -> u64 {
         let sequence = self.enqueued.load(Ordering::Relaxed) + 1;
         self.enqueued.store(sequence, Ordering::Release);
@@ -196,7 +195,7 @@ impl Stream {
         self.drain(self.enqueued.load(Ordering::Acquire));
     }
 
-    /// Runs or waits until everything up to `sequence` has ended.
+    /// Runs the stream or waits until all operations up to `sequence` have finished.
     pub(super) fn drain(self: &Arc<Self>, sequence: u64) {
         let mut looked = false;
         while self.completed.load(Ordering::Acquire) < sequence {
@@ -221,7 +220,7 @@ impl Stream {
         }
     }
 
-    /// Spins briefly until everything up to `sequence` has ended.
+    /// Spins briefly until all operations up to `sequence` have finished.
     fn look(&self, sequence: u64) {
         let start = Instant::now();
         while self.completed.load(Ordering::Acquire) < sequence && start.elapsed() < LOOK {
@@ -229,8 +228,8 @@ impl Stream {
         }
     }
 
-    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner. `false`: there
-    /// is nothing to run, or another thread runs it.
+    /// Makes the calling thread, a dispatcher that took the stream off the list, its runner. `false` if there
+    /// is nothing to run, or if another thread is running it.
     pub(super) fn take_over(&self) -> bool {
         let mut queue = lock(&self.queue);
         queue.listed = false;
@@ -241,7 +240,7 @@ impl Stream {
         true
     }
 
-    /// Runs what is queued, up to `sequence`; the caller has set `running`.
+    /// Runs queued operations up to `sequence`; the caller has set `running`.
     pub(super) fn run_until(self: &Arc<Self>, sequence: u64) {
         let mut batch = VecDeque::new();
         let turn = Turn::begin();
@@ -294,7 +293,7 @@ impl Stream {
         }
     }
 
-    /// Publishes that an operation has ended.
+    /// Publishes that an operation has finished.
     fn ended(&self, sequence: u64) {
         self.completed.store(sequence, Ordering::SeqCst);
         if self.waiters.load(Ordering::SeqCst) > 0 {
@@ -303,7 +302,7 @@ impl Stream {
         }
     }
 
-    /// Gives up running the stream; if there is work left, a dispatcher takes it.
+    /// Stops running the stream. If work is left, a dispatcher takes over.
     fn rest(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>) {
         queue.running = false;
         let list = !queue.items.is_empty() && !queue.listed;

@@ -103,8 +103,7 @@ impl Launch {
         if !self.params.is_null() && !self.extra.is_null() {
             return Err(Error::InvalidValue);
         }
-        // A launch without a block or without work has its own error, depending on which of the two is
-        // missing.
+        // An empty block also means no work, but has its own error.
         if self.block.contains(&0) {
             return Err(Error::InvalidConfiguration);
         }

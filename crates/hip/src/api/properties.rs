@@ -174,7 +174,7 @@ impl From<PropertiesR0600> for PropertiesR0000 {
             max_shared_memory_per_multi_processor: p.max_shared_memory_per_multi_processor,
             is_multi_gpu_board: p.is_multi_gpu_board,
             can_map_host_memory: p.can_map_host_memory,
-            // The number of an AMD architecture, which this device has not.
+            // The number of an AMD architecture, which this device does not have.
             gcn_arch: 0,
             gcn_arch_name: p.gcn_arch_name,
             integrated: p.integrated,
