@@ -32,14 +32,14 @@ const ATTRIBUTES: &[(u32, Source)] = &[
     (8, Of(31)), // concurrent kernels
     (9, Of(89)), // concurrent managed access
     (10, Of(95)), // cooperative launch
-    (11, Of(96)), // multi-GPU board
-    (12, Of(15)), // kernel execution timeout
-    (13, Of(101)), // direct access to managed memory from the host
+    (11, Of(96)), // cooperative multi-device launch
+    (12, Of(15)), // device overlap
+    (13, Of(101)), // direct managed memory access from the host
     (14, Of(79)), // global L1 cache
     (15, Of(86)), // host native atomics
     (16, Of(18)), // integrated
-    (17, Of(84)), // board of several devices
-    (18, Of(17)), // kernels' time is limited
+    (17, Of(84)), // multi-GPU board
+    (18, Of(17)), // kernel execution timeout
     (19, Of(38)), // L2 cache size
     (20, Of(80)), // local L1 cache
     (22, Always(0)), // LUID node mask
@@ -96,7 +96,7 @@ const ATTRIBUTES: &[(u32, Source)] = &[
     (88, Of(115)), // memory pools
     (89, Always(1)), // virtual memory management
     (90, Of(99)), // host register supported
-    (91, Of(119)), // handle types of memory pools
+    (91, Of(119)), // memory pool handle types
     (10000, Of(13)), // clock instruction rate
     (10002, Of(81)), // max shared memory per multiprocessor
     (10007, Of(96)), // cooperative multi-device launch: unmatched functions
