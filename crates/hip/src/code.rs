@@ -14,7 +14,8 @@ pub const WRAPPER_MAGIC: u32 = 0x4849_5046;
 /// The machine number of AMD GPUs in an ELF header.
 const AMD_MACHINE: [u8; 2] = [224, 0];
 
-/// AMD GPUs by the low byte of an ELF header's flags (LLVM's "User Guide for AMDGPU Backend", `EF_AMDGPU_MACH`).
+/// AMD GPUs by the low byte of an ELF header's flags (`EF_AMDGPU_MACH` in LLVM's "User Guide for AMDGPU
+/// Backend").
 const AMD_TARGETS: [(u8, &str); 14] = [
     (0x2c, "gfx900"),
     (0x2f, "gfx906"),

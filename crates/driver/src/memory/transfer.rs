@@ -1,8 +1,8 @@
 //! Copies as programs request them: two sides, each with a kind of memory, offsets and pitches.
 //!
-//! [`Transfer::check`] makes a [`Copy`](struct@Copy), a stream operation, from a request. It refuses ranges that
-//! exceed an allocation of any kind, and keeps the memory alive. As on the hardware, the call returns at once
-//! unless one side is memory that the program may change afterwards.
+//! [`Transfer::check`] makes a [`Copy`](struct@Copy), a stream operation, from a request. It refuses ranges
+//! that exceed an allocation of any kind, and keeps the memory alive. As on the hardware, the call returns at
+//! once unless one side is memory that the program may change afterwards.
 
 use std::sync::Arc;
 
