@@ -100,7 +100,12 @@ impl Operation {
                 pool::publish(allocation)?;
                 return Ok(Rest::Nothing);
             }
-            Operation::Free(allocation) => pool::withdraw(allocation)?,
+            Operation::Free(allocation) => {
+                pool::withdraw(allocation)?;
+                if stream.nothing_before() {
+                    return Ok(Rest::Nothing);
+                }
+            }
             Operation::Copy(_)
             | Operation::Fill(_)
             | Operation::Word(_)

@@ -167,6 +167,12 @@ impl Stream {
         }
     }
 
+    /// Whether a new operation certainly has nothing to wait for. Needs no lock.
+    pub(super) fn nothing_before(&self) -> bool {
+        let alone = self.kind == Kind::NonBlocking || !self.life.many_streams.load(Ordering::Acquire);
+        alone && self.idle()
+    }
+
     /// The sequence number of a new operation; the queue is locked.
     fn next_sequence(&self) -> u64 {
         let sequence = self.enqueued.load(Ordering::Relaxed) + 1;
@@ -274,8 +280,8 @@ impl Stream {
                     point.wait();
                 }
                 self.perform(operation, &turn);
-                // In its place: an operation is as large as a launch. What it holds is released before anybody
-                // learns that it has ended.
+                // Dropped in place, since moving an operation costs as much as moving a launch. What it holds
+                // is released before anybody learns that it has ended.
                 *operation = Operation::Fault(Error::Unknown);
                 self.ended(*sequence);
             }
