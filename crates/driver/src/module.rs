@@ -49,8 +49,9 @@ pub struct Report {
     pub wall_time: f32,
 }
 
-/// The log text for an image of unknown format.
-pub const NO_IMAGE: &str = "error   : the image is neither PTX nor a fatbin nor a linked image\n";
+/// The log text for an image of unknown format. It is as long as the hardware's driver's, since programs see the
+/// length (`jit.garbage.log` in `tests/probe`).
+pub const NO_IMAGE: &str = "error   : unknown format: expected PTX, fatbin or linked image\n";
 
 /// The texts in a container that suit a device. Errors go to the report. A container without a text for the
 /// device is also logged by default, since few programs show the report.
