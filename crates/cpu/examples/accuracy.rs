@@ -1,7 +1,9 @@
-//! The errors of the approximate functions of one f32 over all 2^32 operands, against f64 functions and the bounds of the PTX manual.
+//! Measures the errors of the approximate functions of one f32 over all 2^32 operands, against f64 functions
+//! and the bounds of the PTX manual.
 //!
-//! `cargo run --release -p cpu --example accuracy [-- [--exact] [FUNCTION...]]`: a line a function and range, as `docs/accuracy.md` has them;
-//! `--exact` for what `ANYWARP_EXACT=1` gives, `ANYWARP_CPU` for other processors, `ANYWARP_ENGINE` for the interpreter.
+//! `cargo run --release -p cpu --example accuracy [-- [--exact] [FUNCTION...]]` prints a line per function and
+//! range, as in `docs/accuracy.md`. `--exact` measures `ANYWARP_EXACT=1`; `ANYWARP_CPU` selects another
+//! processor, `ANYWARP_ENGINE` the interpreter.
 
 #[path = "../tests/support/function.rs"]
 mod function;

@@ -49,7 +49,7 @@ pub struct Report {
     pub wall_time: f32,
 }
 
-/// The log text for an image of unknown format. It is as long as the hardware's driver's, since programs see the
+/// The log text for an image of unknown format. It is as long as the hardware driver's, because programs see the
 /// length (`jit.garbage.log` in `tests/probe`).
 pub const NO_IMAGE: &str = "error   : unknown format: expected PTX, fatbin or linked image\n";
 

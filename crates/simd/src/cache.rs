@@ -161,12 +161,14 @@ impl Cache {
             Ok(both) => both,
             Err(Distrust::System(_)) => return None,
             Err(reason) => {
-                tracing::warn!(folder = %self.folder.display(), %reason, "a cached object is not used; the kernel is compiled again");
+                let folder = self.folder.display();
+                tracing::warn!(%folder, %reason, "a cached object is not used; the kernel is compiled again");
                 return None;
             }
         };
         let Some(found) = decode(key, &bytes) else {
-            tracing::warn!(folder = %self.folder.display(), key = key.0, "a cached object is damaged; the kernel is compiled again");
+            let (folder, key) = (self.folder.display(), &key.0);
+            tracing::warn!(%folder, key, "a cached object is damaged; the kernel is compiled again");
             return None;
         };
         // Records the time of last use; if that fails, the file is only removed earlier.

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! ; What the file is about, in prose.
-//! ; test uniformity block=64               a stage's text, of which the following lines say what must be in it
-//! ; see v2 stride 1                    in some line
-//! ; check v3 = $sum                    in a line after the one before
-//! ; next exit                          in the next line
-//! ; not varying                        in no line
-//! ; count 2 store                      in so many lines
-//! ; refused a barrier                  there is no such text, and why
+//! ; test uniformity block=64         the text of a stage; the lines below are its expectations
+//! ; see v2 stride 1                    some line matches
+//! ; check v3 = $sum                    a line after the previous match matches
+//! ; next exit                          the next line matches
+//! ; not varying                        no line matches
+//! ; count 2 store                      this many lines match
+//! ; refused a barrier                  the stage fails, with this reason
 //! ;| v2 = special.tid.x                the whole text, which UPDATE_EXPECT=1 writes
 //! ; run k grid=2                       a launch, see `support/case.rs`
 //! kernel @k {
@@ -16,8 +16,9 @@
 //!     v0 = const.i8 300                ; error: 300 is no i8
 //! ```
 //!
-//! The stages: `wave` (IR), `uniformity`, `ranges` (IR with notes), `llvm`. `after=PASS`: what that pass leaves. `block=16x16`: threads of a block (32).
-//! `kernel=NAME`: of several. `cpu=x86-64-v4`: for AVX-512, otherwise AVX2. `per-lane`: each lane goes on for itself.
+//! The stages are `wave` (IR), `uniformity` and `ranges` (annotated IR), and `llvm`. Options: `after=PASS`, the
+//! state after that pass; `block=16x16`, the block's size (32 by default); `kernel=NAME`, one of several;
+//! `cpu=x86-64-v4`, AVX-512 instead of AVX2; `per-lane`, per-lane mode.
 
 use super::pattern::{Captured, Pattern};
 

@@ -2,7 +2,7 @@
 //! inputs.
 
 // Each test and the example use only part of it.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "not every test that includes this file uses all of it")]
 
 pub mod apart;
 

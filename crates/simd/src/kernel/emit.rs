@@ -14,7 +14,7 @@ use super::cfg::Cfg;
 use super::explain::{Told, Watch};
 use super::outline::Outlined;
 use super::passes::{self, Analyses, Pass, Work};
-use super::uniformity::{self, Specialisation};
+use super::uniformity::{self, Specialisation, Uniformity};
 use super::{
     Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, memory,
     nan, per_lane,
@@ -103,10 +103,7 @@ impl<'a> Unit<'a> {
     /// Emits the linearised form, in which lanes reconverge.
     fn together(self, mut func: Function, form: &Form) -> Result<Emitted> {
         let analyses = self.passes(passes::TOGETHER, &mut func)?.analyses(&func)?;
-        let mut facts = self.facts(func, analyses, form.in_frame);
-        facts.suspends |= form.in_frame;
-        facts.before_stop = before_stop(&facts.func, &facts.cfg);
-        facts.always_full = self.spec.threads().is_multiple_of(LANES as u32) && !facts.leaves_early();
+        let facts = self.facts(func, analyses, &Strategy::Linear, form);
         let mut k = Kernel::new(facts, Strategy::Linear, form);
         k.body()?;
         (self.watch)(Told::Kernel(&k));
@@ -130,20 +127,19 @@ impl<'a> Unit<'a> {
         waits.stops.retain(|b| reached.contains(b));
         let ranges = Ranges::of(&func, &|reg| uniformity::register(reg, &self.spec));
         let uniformity = uniformity::apart(&func, &cfg, &self.spec, &ranges);
-        let mut facts = self.facts(func, Analyses { cfg, uniformity, ranges }, true);
-        facts.in_frame = form.in_frame || per_lane::in_frame(facts.suspends, facts.slotted.len());
-        facts.suspends = facts.in_frame;
-        let mut k = Kernel::new(facts, Strategy::PerLane(waits), form);
+        let strategy = Strategy::PerLane(waits);
+        let facts = self.facts(func, Analyses { cfg, uniformity, ranges }, &strategy, form);
+        let mut k = Kernel::new(facts, strategy, form);
         k.per_lane_body()?;
         (self.watch)(Told::Kernel(&k));
         k.emitted(self.target, self.forced)
     }
 
-    /// Collects what is known of a function in its final form. If `in_frame`, constants have no slots.
-    fn facts(self, func: Function, analyses: Analyses, in_frame: bool) -> Facts<'a> {
+    /// Collects what is known of a function in its final form.
+    fn facts(self, func: Function, analyses: Analyses, strategy: &Strategy, form: &Form) -> Facts<'a> {
         let Analyses { cfg, uniformity, ranges } = analyses;
         let insts = || func.blocks.iter().flat_map(|b| &b.insts);
-        let suspends = insts().any(|i| i.op.suspends());
+        let stops = insts().any(|i| i.op.suspends());
         let constants: BTreeMap<Value, u128> = insts()
             .filter_map(|i| if let Op::Const { bits, .. } = i.op { Some((i.results[0], bits)) } else { None })
             .collect();
@@ -152,9 +148,16 @@ impl<'a> Unit<'a> {
         };
         let defs = func.blocks.iter().enumerate().flat_map(made).collect();
         let mut slotted = control::crossing(&func, &cfg);
-        if in_frame {
+        let linear = matches!(strategy, Strategy::Linear);
+        if form.in_frame || !linear {
+            // Constants are written where they are used.
             slotted.retain(|v| !constants.contains_key(v));
         }
+        let in_frame = form.in_frame || !linear && per_lane::in_frame(stops, slotted.len());
+        // Per-lane code looks for stops by itself.
+        let before_stop = if linear { before_stop(&func, &cfg) } else { vec![false; func.blocks.len()] };
+        let whole_warps = self.spec.threads().is_multiple_of(LANES as u32);
+        let always_full = linear && whole_warps && !leaves_early(&func, &cfg, &uniformity, &before_stop);
         let (local_frame, slot_offsets) = wave::layout::frame(&func);
         let keeps_stack = wave::layout::keeps_stack(&func);
         Facts {
@@ -163,13 +166,13 @@ impl<'a> Unit<'a> {
             avx512: self.target.avx512,
             slotted,
             in_frame,
-            suspends,
-            always_full: false,
-            before_stop: vec![false; func.blocks.len()],
+            suspends: stops || in_frame,
+            always_full,
+            before_stop,
             used: used_values(&func),
             by_lanes: memory::done_by_lanes(&func, self.target.avx512),
             aligned: aligned::shown(&func, &cfg, &defs, &constants),
-            flushes: flush::by_processor(&func, &cfg, suspends),
+            flushes: flush::by_processor(&func, &cfg, stops),
             raw: nan::raw(&func, &cfg),
             local_frame,
             local_size: if keeps_stack { None } else { Some(local_frame) },
@@ -225,15 +228,12 @@ impl Kernel<'_> {
     }
 }
 
-impl Facts<'_> {
-    /// Whether some lanes may end while others continue. If a stop may follow, lanes end as soon as nothing
-    /// is left for them to do.
-    fn leaves_early(&self) -> bool {
-        let ends = |b: &usize| matches!(self.func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
-        let at_once =
-            |b: usize| self.cfg.preds[b].iter().any(|&p| self.uniformity.divergent[p] && self.before_stop[p]);
-        self.cfg.order.iter().copied().filter(ends).any(|b| self.uniformity.masked[b] || at_once(b))
-    }
+/// Whether some lanes may end while others continue. If a stop may follow, lanes end as soon as nothing is left
+/// for them to do.
+fn leaves_early(func: &Function, cfg: &Cfg, uniformity: &Uniformity, before_stop: &[bool]) -> bool {
+    let ends = |b: &usize| matches!(func.blocks[*b].term, Terminator::Exit | Terminator::Return(_));
+    let at_once = |b: usize| cfg.preds[b].iter().any(|&p| uniformity.divergent[p] && before_stop[p]);
+    cfg.order.iter().copied().filter(ends).any(|b| uniformity.masked[b] || at_once(b))
 }
 
 /// By block: whether a stop may follow it.
