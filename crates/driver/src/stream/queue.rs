@@ -275,22 +275,18 @@ impl Stream {
                 }
             }
             turn.again();
-            for Item { sequence, after, operation } in &mut batch {
-                for point in after.iter() {
+            while let Some(Item { sequence, after, operation }) = batch.pop_front() {
+                for point in &after {
                     point.wait();
                 }
                 self.perform(operation, &turn);
-                // Dropped in place, since moving an operation costs as much as moving a launch. What it holds
-                // is released before anybody learns that it has ended.
-                *operation = Operation::Fault(Error::Unknown);
-                self.ended(*sequence);
+                self.ended(sequence);
             }
-            batch.clear();
         }
     }
 
-    /// Runs an operation.
-    fn perform(self: &Arc<Self>, operation: &Operation, turn: &Turn) {
+    /// Runs an operation and drops it: what it holds is released before its end is published.
+    fn perform(self: &Arc<Self>, operation: Operation, turn: &Turn) {
         if operation.survives_faults() || !self.life.faulted.load(Ordering::Acquire) {
             let outcome = catch_unwind(AssertUnwindSafe(|| operation.run(self, Some(turn))));
             if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
