@@ -33,7 +33,7 @@ macro_rules! api {
         /// The behaviour of this module's functions during stream capture.
         pub(crate) const CAPTURES: $crate::Captures =
             &[$($((stringify!($name), $crate::Capture::$capture)),+),*];
-        $($crate::api_one!([$(#[$meta])*] $need [$($name)+] ($($arg: $ty),*) [$($own)?] $body);)*
+        $($crate::api_one!([$(#[$meta])*] $need $capture [$($name)+] ($($arg: $ty),*) [$($own)?] $body);)*
     };
 }
 
@@ -41,16 +41,16 @@ macro_rules! api {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! api_one {
-    ([$($meta:tt)*] $need:ident [$name:ident] $args:tt [] $body:block) => {
-        $crate::api_fn!([$($meta)*] $need $name $args {} $body);
+    ([$($meta:tt)*] $need:ident $capture:ident [$name:ident] $args:tt [] $body:block) => {
+        $crate::api_fn!([$($meta)*] $need $capture $name $args {} $body);
     };
-    ([$($meta:tt)*] $need:ident [$name:ident $twin:ident] $args:tt [$own:ident] $body:block) => {
-        $crate::api_fn!([$($meta)*] $need $name $args { let $own = false; } $body);
-        $crate::api_fn!([$($meta)*] $need $twin $args { let $own = true; } $body);
+    ([$($meta:tt)*] $need:ident $capture:ident [$name:ident $twin:ident] $args:tt [$own:ident] $body:block) => {
+        $crate::api_fn!([$($meta)*] $need $capture $name $args { let $own = false; } $body);
+        $crate::api_fn!([$($meta)*] $need $capture $twin $args { let $own = true; } $body);
     };
-    ([$($meta:tt)*] $need:ident [$name:ident $twin:ident] $args:tt [] $body:block) => {
-        $crate::api_fn!([$($meta)*] $need $name $args {} $body);
-        $crate::api_fn!([$($meta)*] $need $twin $args {} $body);
+    ([$($meta:tt)*] $need:ident $capture:ident [$name:ident $twin:ident] $args:tt [] $body:block) => {
+        $crate::api_fn!([$($meta)*] $need $capture $name $args {} $body);
+        $crate::api_fn!([$($meta)*] $need $capture $twin $args {} $body);
     };
 }
 
@@ -60,7 +60,7 @@ macro_rules! api_one {
 // `abi` is deliberately that of the calling crate.
 #[allow(clippy::crate_in_macro_def)]
 macro_rules! api_fn {
-    ([$($meta:tt)*] $need:ident $name:ident ($($arg:ident: $ty:ty),*) { $($before:tt)* } $body:block) => {
+    ([$($meta:tt)*] $need:ident $capture:ident $name:ident ($($arg:ident: $ty:ty),*) { $($before:tt)* } $body:block) => {
         crate::exported! {
             $name
             $($meta)*
@@ -69,6 +69,7 @@ macro_rules! api_fn {
                 crate::abi::enter(
                     stringify!($name),
                     crate::abi::Need::$need,
+                    $crate::Capture::$capture,
                     &[$((stringify!($arg), &$arg as &dyn std::fmt::Debug)),*],
                     || { $($before)* $body },
                 )

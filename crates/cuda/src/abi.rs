@@ -3,6 +3,7 @@
 use std::cell::UnsafeCell;
 use std::fmt::Debug;
 
+use capi::Capture;
 pub use capi::{In, Out, Text, bytes_at};
 use driver::{Error, Result, context, stream};
 
@@ -57,11 +58,13 @@ pub fn check(need: Need) -> Result<()> {
 pub fn enter(
     name: &str,
     need: Need,
+    capture: Capture,
     args: &[(&str, &dyn Debug)],
     body: impl FnOnce() -> Result<()>,
 ) -> CUresult {
     capi::run(name, args, Error::Unknown.code(), error_name, || {
-        check(need).and_then(|()| body()).err().map_or(0, Error::code)
+        let allowed = || if capture == Capture::Unsafe { stream::capture::check_unsafe() } else { Ok(()) };
+        check(need).and_then(|()| allowed()).and_then(|()| body()).err().map_or(0, Error::code)
     })
 }
 

@@ -47,9 +47,14 @@ fn rows() -> BTreeMap<&'static str, Capture> {
 
 /// Functions of a stream that do not put work into it as a node: they ask about it or change how it behaves.
 const NO_WORK: &[&str] = &[
+    "cuGraphInstantiateWithParams",
+    "cuStreamBeginCapture",
+    "cuStreamBeginCaptureToGraph",
+    "cuStreamBeginCapture_v2",
     "cuStreamCopyAttributes",
     "cuStreamEndCapture",
     "cuStreamGetAttribute",
+    "cuStreamGetCaptureInfo",
     "cuStreamGetCaptureInfo_v2",
     "cuStreamGetCaptureInfo_v3",
     "cuStreamGetCtx",
@@ -60,6 +65,8 @@ const NO_WORK: &[&str] = &[
     "cuStreamGetPriority",
     "cuStreamIsCapturing",
     "cuStreamSetAttribute",
+    "cuStreamUpdateCaptureDependencies",
+    "cuStreamUpdateCaptureDependencies_v2",
 ];
 
 /// Those that a capturing stream refuses: by the programming guide's "Prohibited and Unhandled Operations",

@@ -10,7 +10,7 @@ use crate::backend::Limits;
 use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Table, lock};
-use crate::stream::{Kind, Point, STREAMS, Shared, Stream};
+use crate::stream::{Kind, Point, STREAMS, Shared, Stream, capture};
 use crate::{driver, event, memory, module, peer};
 
 /// The contexts that have handles. A destroyed context may still be on a thread's stack, which keeps it
@@ -312,6 +312,7 @@ impl Context {
 
     /// Waits for all work in the context. Fails after a fault.
     pub fn synchronize(&self) -> Result<()> {
+        capture::check_context(self)?;
         self.settle();
         self.check()
     }
@@ -344,6 +345,7 @@ impl Context {
             STREAMS.remove(stream.handle);
         }
         drop(life);
+        capture::context_ended(id);
         event::context_ended(id);
         module::context_ended(id);
         memory::context_ended(id);

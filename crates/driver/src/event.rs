@@ -1,13 +1,15 @@
 //! Events: points in a stream's order, with timestamps.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Instant;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::graph::Work;
 use crate::handle::{Handle, Table, lock};
 use crate::shared::{Marks, Name};
+use crate::stream::capture::{Capture, Dependency};
 use crate::stream::{Operation, Point, Policy, Stream};
 
 /// The events that have handles.
@@ -24,9 +26,21 @@ pub mod flag {
 }
 
 /// The last record.
-struct Recorded {
-    point: Point,
-    time: Time,
+enum Recorded {
+    /// It was submitted.
+    Submitted { point: Point, time: Time },
+    /// It was captured: by which capture, and after which nodes.
+    Captured(Arc<Capture>, Vec<Dependency>),
+}
+
+/// The last record of an event, for a stream that will wait for it.
+pub(crate) enum Last {
+    /// There is none.
+    Never,
+    /// It was submitted to a stream.
+    Submitted,
+    /// It was captured: by which capture, and after which nodes.
+    Captured(Arc<Capture>, Vec<Dependency>),
 }
 
 /// When a record of a timed event was reached: nanoseconds since the process's first event, plus 1; 0: not
@@ -127,27 +141,77 @@ impl Event {
         stream.submit(Operation::Record(Record::of(self)), Policy::Later)
     }
 
-    fn point(&self) -> Option<Point> {
-        lock(&self.recorded).as_ref().map(|r| r.point.clone())
+    /// Records the work that a stream has captured so far by a node of the graph.
+    ///
+    /// # Errors
+    /// [`Error::IllegalState`]: the stream is not capturing.
+    pub fn record_in_graph(self: &Arc<Self>, stream: &Stream) -> Result<()> {
+        stream.capture_node(|_| Ok((Work::Record(Arc::clone(self)), ())))
     }
 
-    /// Whether the last recorded work has finished; true if nothing was recorded.
-    pub fn query(&self) -> bool {
-        match &self.marks {
-            Some(marks) => marks.reached(marks.asked()),
-            None => self.point().is_none_or(|p| p.reached()),
+    /// Makes what a stream captures from now on wait, by a node of the graph, for the work that is recorded
+    /// when the graph is launched.
+    ///
+    /// # Errors
+    /// [`Error::IllegalState`]: the stream is not capturing.
+    pub fn wait_in_graph(self: &Arc<Self>, stream: &Stream) -> Result<()> {
+        stream.capture_node(|_| Ok((Work::Wait(Arc::clone(self)), ())))
+    }
+
+    /// The last record.
+    pub(crate) fn last(&self) -> Last {
+        match &*lock(&self.recorded) {
+            None => Last::Never,
+            Some(Recorded::Submitted { .. }) => Last::Submitted,
+            Some(Recorded::Captured(capture, after)) => Last::Captured(Arc::clone(capture), after.clone()),
         }
     }
 
+    /// Notes that a capture has recorded it, after these nodes.
+    pub(crate) fn captured(&self, capture: &Arc<Capture>, after: Vec<Dependency>) {
+        *lock(&self.recorded) = Some(Recorded::Captured(Arc::clone(capture), after));
+    }
+
+    /// The point of the last record.
+    ///
+    /// # Errors
+    /// [`Error::CapturedEvent`]: it was captured. Asking invalidates the capture.
+    fn point(&self) -> Result<Option<Point>> {
+        match &*lock(&self.recorded) {
+            None => Ok(None),
+            Some(Recorded::Submitted { point, .. }) => Ok(Some(point.clone())),
+            Some(Recorded::Captured(capture, _)) => {
+                capture.invalidate();
+                Err(Error::CapturedEvent)
+            }
+        }
+    }
+
+    /// Whether the last recorded work has finished; true if nothing was recorded.
+    ///
+    /// # Errors
+    /// [`Error::CapturedEvent`]: it was recorded in a capturing stream.
+    pub fn query(&self) -> Result<bool> {
+        let point = self.point()?;
+        Ok(match &self.marks {
+            Some(marks) => marks.reached(marks.asked()),
+            None => point.is_none_or(|p| p.reached()),
+        })
+    }
+
     /// Waits for the last recorded work.
-    pub fn synchronize(&self) {
+    ///
+    /// # Errors
+    /// [`Error::CapturedEvent`]: it was recorded in a capturing stream.
+    pub fn synchronize(&self) -> Result<()> {
         let marked = self.marks.as_ref().map(|marks| (marks, marks.asked()));
-        if let Some(point) = self.point() {
+        if let Some(point) = self.point()? {
             point.wait();
         }
         if let Some((marks, number)) = marked {
             marks.wait(number);
         }
+        Ok(())
     }
 
     /// Makes later work of a stream wait for the last recorded work.
@@ -159,12 +223,15 @@ impl Event {
         if !self.is_timed() {
             return Err(Error::InvalidHandle);
         }
-        let recorded = lock(&self.recorded);
-        let recorded = recorded.as_ref().ok_or(Error::InvalidHandle)?;
-        if recorded.point.reached() {
-            Ok(recorded.time.as_ref().map_or(0, |time| time.load(Ordering::Acquire)))
-        } else {
-            Err(Error::NotReady)
+        match lock(&self.recorded).as_ref().ok_or(Error::InvalidHandle)? {
+            Recorded::Submitted { point, time } if point.reached() => {
+                Ok(time.as_ref().map_or(0, |time| time.load(Ordering::Acquire)))
+            }
+            Recorded::Submitted { .. } => Err(Error::NotReady),
+            Recorded::Captured(capture, _) => {
+                capture.invalidate();
+                Err(Error::CapturedEvent)
+            }
         }
     }
 }
@@ -177,12 +244,25 @@ pub struct Record {
     time: Time,
     /// The number of this submission among the records that other processes see.
     number: u64,
+    /// Set when a record inside another operation is reached.
+    inside: Option<Arc<AtomicBool>>,
 }
 
 impl Record {
     /// A record of an event.
     pub fn of(event: &Arc<Event>) -> Self {
-        Record { event: Arc::clone(event), time: None, number: 0 }
+        Record { event: Arc::clone(event), time: None, number: 0, inside: None }
+    }
+
+    /// The event.
+    pub(crate) fn event(&self) -> &Arc<Event> {
+        &self.event
+    }
+
+    /// As [`Record::settle`], for a record that is a part of another operation.
+    pub(crate) fn settle_inside(&mut self) {
+        self.settle();
+        self.inside = Some(Arc::default());
     }
 
     /// Begins a submission, which gets its own timestamp and number.
@@ -192,8 +272,9 @@ impl Record {
     }
 
     /// Stores the point in the stream that this submission occupies.
-    pub(crate) fn recorded(&self, point: Point) {
-        *lock(&self.event.recorded) = Some(Recorded { point, time: self.time.clone() });
+    pub(crate) fn recorded(&self, mut point: Point) {
+        point.inside.clone_from(&self.inside);
+        *lock(&self.event.recorded) = Some(Recorded::Submitted { point, time: self.time.clone() });
     }
 
     pub(crate) fn run(&self) {
@@ -202,6 +283,9 @@ impl Record {
         }
         if let Some(marks) = &self.event.marks {
             marks.reach(self.number);
+        }
+        if let Some(reached) = &self.inside {
+            reached.store(true, Ordering::Release);
         }
     }
 }
@@ -213,21 +297,37 @@ pub struct Wait {
     event: Arc<Event>,
     /// The number of the record, if it may belong to another process and was not reached at submission.
     number: Option<u64>,
+    /// The record's point, of a wait that is a part of another operation.
+    inside: Option<Point>,
 }
 
 impl Wait {
     /// A wait for an event.
     pub fn on(event: &Arc<Event>) -> Self {
-        Wait { event: Arc::clone(event), number: None }
+        Wait { event: Arc::clone(event), number: None, inside: None }
+    }
+
+    /// The event.
+    pub(crate) fn event(&self) -> &Arc<Event> {
+        &self.event
+    }
+
+    /// As [`Wait::settle`], for a wait that is a part of another operation: it waits when it runs.
+    pub(crate) fn settle_inside(&mut self) -> Result<()> {
+        self.inside = self.settle()?;
+        Ok(())
     }
 
     /// Finds the record to wait for. Returns its point in a stream of this process, unless it was reached.
-    pub(crate) fn settle(&mut self) -> Option<Point> {
+    ///
+    /// # Errors
+    /// [`Error::CapturedEvent`]: it was recorded in a stream whose capture has ended.
+    pub(crate) fn settle(&mut self) -> Result<Option<Point>> {
         self.number = self.event.marks.as_ref().and_then(|marks| {
             let number = marks.asked();
             (!marks.reached(number)).then_some(number)
         });
-        self.event.point().filter(|point| !point.reached())
+        Ok(self.event.point()?.filter(|point| !point.reached()))
     }
 
     /// Whether a record that other processes see is still pending.
@@ -236,6 +336,9 @@ impl Wait {
     }
 
     pub(crate) fn run(&self) {
+        if let Some(point) = &self.inside {
+            point.wait();
+        }
         if let (Some(marks), Some(number)) = (&self.event.marks, self.number) {
             marks.wait(number);
         }

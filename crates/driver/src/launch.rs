@@ -1,5 +1,6 @@
 //! Kernel launches.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -118,6 +119,50 @@ impl Prepared {
         Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits }
     }
 
+    /// The function.
+    pub fn function(&self) -> &Arc<Function> {
+        &self.function
+    }
+
+    /// The parameter buffer.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// The configuration, with the sizes that [`check`] completed.
+    pub fn config(&self) -> Config {
+        let &Prepared { grid, block, dynamic_shared, cooperative, cluster, .. } = self;
+        let cluster = cluster.map(|size| size.map(u32::from));
+        Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: None }
+    }
+
+    /// The launch attributes that the configuration amounts to, by their numbers in `CUlaunchAttributeID`.
+    pub(crate) fn attributes(&self) -> BTreeMap<u32, [u64; 8]> {
+        const COOPERATIVE: u32 = 2;
+        const CLUSTER_DIMENSION: u32 = 4;
+        let mut all = BTreeMap::new();
+        if self.cooperative {
+            all.insert(COOPERATIVE, [1, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        if let Some([x, y, z]) = self.cluster {
+            all.insert(
+                CLUSTER_DIMENSION,
+                [u64::from(x) | u64::from(y) << 32, u64::from(z), 0, 0, 0, 0, 0, 0],
+            );
+        }
+        all
+    }
+
+    /// Runs the launch as a part of a graph, which settles no launch by itself: with the state of now.
+    pub(crate) fn run_in_graph(&self) -> Result<()> {
+        let module = &self.function.module;
+        if !module.context.alive() || module.context.id() != module.context_id {
+            return Err(Error::ContextIsDestroyed);
+        }
+        module.bind_references()?;
+        self.run_within(module.context.kernel_limits())
+    }
+
     /// Captures the state at submission: the bindings of texture references and the context's limits.
     pub(crate) fn settle(&mut self, stream: &Stream) -> Result<()> {
         let function = &self.function;
@@ -167,6 +212,10 @@ impl Prepared {
 
     /// Runs the launch. Logs faults.
     pub(crate) fn run(&self) -> Result<()> {
+        self.run_within(self.limits)
+    }
+
+    fn run_within(&self, limits: Limits) -> Result<()> {
         let function = &self.function;
         let module = &function.module;
         let launch = Launch {
@@ -176,7 +225,7 @@ impl Prepared {
             dynamic_shared: self.dynamic_shared,
             params: self.params.bytes(),
             image_base: module.image_base,
-            limits: self.limits,
+            limits,
             cluster: self.cluster.map(|size| size.map(u32::from)),
             cooperative: self.cooperative,
             context: module.context_id,

@@ -15,6 +15,7 @@ pub mod device;
 mod device_runtime;
 pub mod error;
 pub mod event;
+pub mod graph;
 pub mod handle;
 pub mod launch;
 pub mod library;

@@ -4,6 +4,8 @@
 use std::cell::Cell;
 use std::fmt::Debug;
 
+use capi::Capture;
+
 pub use capi::{In, Out, Text, bytes_at};
 
 use crate::current::Rule;
@@ -74,13 +76,27 @@ fn refused(name: &str) -> Result<bool> {
     Ok(UNWRITTEN_IN_CLR.contains(&name) && current::driver()?.options.hip_strict)
 }
 
+/// Refuses what a stream capture forbids.
+fn capture_check(capture: Capture) -> Result<()> {
+    if capture == Capture::Unsafe {
+        driver::stream::capture::check_unsafe()?;
+    }
+    Ok(())
+}
+
 /// Runs a function's checks and body. Its code becomes the thread's last error.
-pub fn enter(name: &str, need: Need, args: &[(&str, &dyn Debug)], body: impl FnOnce() -> Result<()>) -> Code {
+pub fn enter(
+    name: &str,
+    need: Need,
+    capture: Capture,
+    args: &[(&str, &dyn Debug)],
+    body: impl FnOnce() -> Result<()>,
+) -> Code {
     let text = |code| error::name(code).trim_end_matches('\0').to_string();
     let code = capi::run(name, args, Error::Unknown.code(), text, || {
         let done = refused(name).and_then(|refused| match refused {
             true => Err(Error::NotSupported),
-            false => check(need).and_then(|()| body()),
+            false => check(need).and_then(|()| capture_check(capture)).and_then(|()| body()),
         });
         done.err().map_or(0, Error::code)
     });

@@ -52,9 +52,57 @@ fn plane(description: In<Memcpy2D>, order: Order) -> Result<()> {
 }
 
 fn volume(d: &Memcpy3D, order: Order) -> Result<()> {
+    copy(&transfer_of(d)?, order)
+}
+
+/// The copy that a program describes.
+pub(super) fn transfer_of(d: &Memcpy3D) -> Result<Transfer> {
     let (to, from) = described_volume!(d);
     let extent = [d.width as u64, d.height as u64, d.depth as u64];
-    copy(&Transfer { to: to.side(&TYPES)?, from: from.side(&TYPES)?, extent }, order)
+    Ok(Transfer { to: to.side(&TYPES)?, from: from.side(&TYPES)?, extent })
+}
+
+/// A copy as a program describes it.
+pub(super) fn described(transfer: &Transfer) -> Memcpy3D {
+    /// Kind of memory, host address, device address, array.
+    fn place(side: &Side) -> (u32, u64, u64, Handle) {
+        match side.place {
+            Place::Host(address) => (TYPES.host, address, 0, 0),
+            Place::Device(address) => (TYPES.device, 0, address, 0),
+            Place::Array(array) => (TYPES.array, 0, 0, array),
+            Place::Any(address) => (TYPES.any[0], 0, address, 0),
+        }
+    }
+    let Transfer { to, from, extent } = transfer;
+    let (src_type, src_host, src_device, src_array) = place(from);
+    let (dst_type, dst_host, dst_device, dst_array) = place(to);
+    Memcpy3D {
+        src_x: from.offset[0] as usize,
+        src_y: from.offset[1] as usize,
+        src_z: from.offset[2] as usize,
+        src_lod: 0,
+        src_type,
+        src_host,
+        src_device,
+        src_array,
+        src_context: 0,
+        src_pitch: from.pitch[0] as usize,
+        src_height: from.pitch[1] as usize,
+        dst_x: to.offset[0] as usize,
+        dst_y: to.offset[1] as usize,
+        dst_z: to.offset[2] as usize,
+        dst_lod: 0,
+        dst_type,
+        dst_host,
+        dst_device,
+        dst_array,
+        dst_context: 0,
+        dst_pitch: to.pitch[0] as usize,
+        dst_height: to.pitch[1] as usize,
+        width: extent[0] as usize,
+        height: extent[1] as usize,
+        depth: extent[2] as usize,
+    }
 }
 
 /// Checks the context that a peer copy names; null is the current one.

@@ -160,19 +160,6 @@ api! {
         pool::set_current(driver()?.device(device)?, handle)
     }
 
-    Init Legal fn cuDeviceGetGraphMemAttribute(device: CUdevice, attribute: u32, value: Out<u64>) {
-        driver()?.device(device)?;
-        if attribute > 3 {
-            return Err(Error::InvalidValue);
-        }
-        value.required()?.set(0);
-        Ok(())
-    }
-
-    Init Legal fn cuDeviceGraphMemTrim(device: CUdevice) {
-        driver()?.device(device).map(|_| ())
-    }
-
     /// All operations at all widths are supported: device memory is host memory.
     Init Legal fn cuDeviceGetHostAtomicCapabilities(
         capabilities: Out<u32>, operations: In<u32>, count: u32, device: CUdevice,

@@ -23,7 +23,7 @@ fn record(handle: Handle, stream_handle: Handle, own: bool, flags: u32) -> Resul
     let stream = stream(stream_handle, own)?;
     match flags {
         record_flag::DEFAULT => {}
-        record_flag::EXTERNAL => return Err(Error::IllegalState),
+        record_flag::EXTERNAL => return event.record_in_graph(&stream),
         _ => return Err(Error::InvalidValue),
     }
     if event.context_id != stream.context_id() {
@@ -72,12 +72,12 @@ api! {
 
     Object Invalidates fn cuEventQuery(handle: Handle) {
         let event = event::get(handle)?;
-        if event.query() { event.check() } else { Err(Error::NotReady) }
+        if event.query()? { event.check() } else { Err(Error::NotReady) }
     }
 
     Object Invalidates fn cuEventSynchronize(handle: Handle) {
         let event = event::get(handle)?;
-        event.synchronize();
+        event.synchronize()?;
         event.check()
     }
 

@@ -167,15 +167,4 @@ api! {
     Context Legal fn cuProfilerStop() {
         Ok(())
     }
-
-    Init Legal fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
-        use std::cell::Cell;
-        thread_local! {
-            static MODE: Cell<u32> = const { Cell::new(0) };
-        }
-        // As on the hardware, any number is accepted.
-        let new = mode.read()?;
-        mode.set(MODE.with(|m| m.replace(new)));
-        Ok(())
-    }
 }

@@ -25,7 +25,7 @@ mod extra_key {
 }
 
 /// The parameter buffer of a launch, from pointers to the parameters or from a whole buffer.
-fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Params> {
+pub(super) fn params(function: &Function, pointers: In<u64>, extra: In<u64>) -> Result<Params> {
     if !pointers.is_null() && !extra.is_null() {
         return Err(Error::InvalidValue);
     }

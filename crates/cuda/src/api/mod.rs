@@ -4,12 +4,16 @@
 
 pub mod address;
 pub mod array;
+pub mod capture;
 pub mod context;
 pub mod copy;
 pub mod device;
 pub mod event;
 pub mod fill;
 pub mod function;
+pub mod graph;
+pub mod graph_exec;
+pub mod graph_node;
 pub mod init;
 pub mod ipc;
 pub mod launch;
@@ -36,7 +40,7 @@ use driver::{Error, Result, context as contexts, stream as streams};
 use crate::types::{Handle, stream as special};
 
 capi::captures! {
-    address array context copy device event fill function init ipc launch library link managed
+    address array capture context copy device event fill function graph graph_exec init ipc launch library link managed
     memory module multicast occupancy pointer pool refused stream surface tensor_map texture
     texture_reference
 }

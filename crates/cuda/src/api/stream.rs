@@ -53,9 +53,9 @@ fn on_word(
 }
 
 /// `CUstreamBatchMemOpParams`, 48 bytes: the operation type, then its address, value and flags.
-type BatchOp = [u64; 6];
+pub(super) type BatchOp = [u64; 6];
 /// The maximum number of operations in a batch.
-const MAX_BATCH: u32 = 256;
+pub(super) const MAX_BATCH: u32 = 256;
 
 /// `CUstreamBatchMemOpType`.
 mod batch {
@@ -90,6 +90,30 @@ fn step_of(op: &BatchOp, word: Option<Word>) -> Result<Step> {
     }
 }
 
+/// The steps of a batch.
+pub(super) fn steps_of(list: &[BatchOp]) -> Result<Arc<[Step]>> {
+    let words = list.iter().map(word_of).collect::<Result<Vec<_>>>()?;
+    list.iter().zip(words).map(|(op, word)| step_of(op, word)).collect()
+}
+
+/// A step as a program describes it.
+pub(super) fn described(step: &Step) -> BatchOp {
+    let kind = |word: &Word, narrow: u32, wide: u32| u64::from(if word.is_wide() { wide } else { narrow });
+    match step {
+        Step::Wait(word, condition) => {
+            let flags = COMPARISONS.iter().position(|known| *known == condition.comparison).unwrap_or(0);
+            let kind = kind(word, batch::WAIT_VALUE_32, batch::WAIT_VALUE_64);
+            [kind, word.address(), condition.value, flags as u64, 0, 0]
+        }
+        Step::Write(word, value) => {
+            let kind = kind(word, batch::WRITE_VALUE_32, batch::WRITE_VALUE_64);
+            [kind, word.address(), *value, 0, 0, 0]
+        }
+        Step::FlushRemoteWrites => [u64::from(batch::FLUSH_REMOTE_WRITES), 0, 0, 0, 0, 0],
+        Step::Barrier => [u64::from(batch::BARRIER), 0, 0, 0, 0, 0],
+    }
+}
+
 /// `CUstreamAttrID`.
 mod attribute {
     pub const ACCESS_POLICY_WINDOW: u32 = 1;
@@ -108,9 +132,6 @@ mod wait_flag {
     /// For stream capture only.
     pub const EXTERNAL: u32 = 1;
 }
-
-/// `CUstreamCaptureStatus`: the stream is not capturing.
-const CAPTURE_STATUS_NONE: u32 = 0;
 
 /// The status code for the result of a stream's work.
 fn status(outcome: Result<()>) -> u32 {
@@ -136,6 +157,7 @@ api! {
 
     Object Invalidates fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) |own| {
         let stream = stream(handle, own)?;
+        stream.check_not_capturing()?;
         if stream.idle() {
             return stream.context()?.check();
         }
@@ -144,6 +166,7 @@ api! {
 
     Object Invalidates fn cuStreamSynchronize / cuStreamSynchronize_ptsz (handle: Handle) |own| {
         let stream = stream(handle, own)?;
+        stream.check_not_capturing()?;
         stream.synchronize();
         stream.context()?.check()
     }
@@ -196,7 +219,7 @@ api! {
         let event = event::get(event)?;
         match flags {
             wait_flag::DEFAULT => event.wait_in(&stream),
-            wait_flag::EXTERNAL => Err(Error::IllegalState),
+            wait_flag::EXTERNAL => event.wait_in_graph(&stream),
             _ => Err(Error::InvalidValue),
         }
     }
@@ -225,37 +248,6 @@ api! {
         stream.context()?;
         let callback = HostCall::Callback { function, stream: handle, data, status };
         stream.submit(Operation::Host(callback), Policy::Later)
-    }
-
-    /// No stream is ever capturing.
-    Object Legal fn cuStreamEndCapture / cuStreamEndCapture_ptsz (handle: Handle, graph: Out<Handle>) |own| {
-        stream(handle, own)?;
-        graph.required()?;
-        Err(Error::IllegalState)
-    }
-
-    Object Legal fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<u32>) |own| {
-        stream(handle, own)?;
-        status.required()?.set(CAPTURE_STATUS_NONE);
-        Ok(())
-    }
-
-    Object Legal fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
-        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>,
-        _count: Out<usize>,
-    ) |own| {
-        stream(handle, own)?;
-        status.required()?.set(CAPTURE_STATUS_NONE);
-        Ok(())
-    }
-
-    Object Legal fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
-        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>, _edges: Out<u64>,
-        _count: Out<usize>,
-    ) |own| {
-        stream(handle, own)?;
-        status.required()?.set(CAPTURE_STATUS_NONE);
-        Ok(())
     }
 
     Object Legal fn cuStreamGetAttribute / cuStreamGetAttribute_ptsz (
@@ -330,9 +322,7 @@ api! {
         if flags != 0 || count > MAX_BATCH {
             return Err(Error::InvalidValue);
         }
-        let list = operations.list(count as usize)?;
-        let words = list.iter().map(word_of).collect::<Result<Vec<_>>>()?;
-        let steps = list.iter().zip(words).map(|(op, word)| step_of(op, word)).collect::<Result<Arc<[Step]>>>()?;
+        let steps = steps_of(&operations.list(count as usize)?)?;
         if steps.is_empty() {
             return Ok(());
         }

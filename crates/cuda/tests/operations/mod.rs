@@ -270,7 +270,7 @@ fn an_operation_is_kept_and_submitted_again() {
             );
             assert_eq!([word(other, 0), word(other, 1), word(other, 3)], [9, 9, 1], "round {round}");
             assert_eq!(CALLS.load(Ordering::Relaxed), 5 * (round as u32 + 1));
-            assert!(marked.query());
+            assert!(marked.query().expect("not captured"));
         }
         // A launch belongs to its context.
         let second = context::create(&context.device, 0, 3020).and_then(context::get).expect("a context");

@@ -146,6 +146,11 @@ pub struct Filling {
 }
 
 impl Filling {
+    /// The rows that it fills.
+    pub(crate) fn fill(&self) -> Fill {
+        self.fill
+    }
+
     /// The number of bytes that it writes.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {

@@ -9,6 +9,7 @@ use super::{Allocation, Kind};
 
 /// A memory location: type and number as in the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Location {
     /// [`NOWHERE`], [`DEVICE`] or one of the host types.
     pub kind: u32,

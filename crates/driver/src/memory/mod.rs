@@ -48,6 +48,8 @@ pub enum Kind {
     Mapped,
     /// Memory imported from another process.
     Imported,
+    /// Device memory of a graph's allocation node.
+    Graph,
 }
 
 /// An allocation. Operations keep the allocations they use; the memory is freed with the last reference.
@@ -258,6 +260,41 @@ fn take_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -
     }
 }
 
+/// Allocates device memory for the driver itself, without adding it to the table.
+pub(crate) fn unlisted(context: &Context, size: u64) -> Result<Arc<Allocation>> {
+    take_kind(&context.device, Owner::of(context), Kind::Device, size, 0).map(Arc::new)
+}
+
+/// Reserves device memory for a graph's allocation node and adds it to the table. The bytes are counted as
+/// used when a launch allocates them ([`count`]).
+pub(crate) fn for_graph(context: &Context, device: &Device, size: u64) -> Result<Arc<Allocation>> {
+    let owner = Owner { device: device.ordinal, context: (0, context.id()), pool: 0 };
+    let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
+    let allocation = Arc::new(allocation(Kind::Graph, base, size, &owner, 0));
+    insert(Arc::clone(&allocation));
+    Ok(allocation)
+}
+
+/// Counts bytes of graph memory as used.
+pub(crate) fn count(device: u32, size: u64) -> Result<()> {
+    take(crate::driver()?.device(device as i32)?, size)
+}
+
+/// Counts bytes of graph memory as no longer used.
+pub(crate) fn uncount(device: u32, size: u64) {
+    give_back(device, size);
+}
+
+/// Removes graph memory from the table.
+pub(crate) fn unlist(allocation: &Arc<Allocation>) {
+    remove(allocation.base, |a| std::ptr::eq(a, &**allocation));
+}
+
+/// Gives the pages of graph memory back to the system; their contents are lost.
+pub(crate) fn discard(allocation: &Allocation) {
+    space::discard(allocation.base, allocation.size);
+}
+
 /// The element sizes that pitched memory can be allocated for, and the alignment of its pitch.
 pub const PITCHED_ELEMENTS: [u32; 3] = [4, 8, 16];
 const PITCH_ALIGNMENT: u64 = 512;
@@ -280,6 +317,8 @@ pub fn free(address: u64) -> Result<()> {
     let allocation = find(address).filter(|a| a.base == address).ok_or(Error::InvalidValue)?;
     if let Ok(context) = context::get(allocation.context.0) {
         context.settle();
+    } else if allocation.kind == Kind::Graph {
+        context::settle_all();
     }
     pool::withdraw(&allocation)
 }
@@ -420,8 +459,11 @@ pub(crate) fn context_ended(id: u64) {
     array::context_ended(id);
     share::context_ended(id);
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
-    let ended: Vec<u64> =
-        table.values().filter(|a| a.context.1 == id && a.pool == 0).map(|a| a.base).collect();
+    let ended: Vec<u64> = table
+        .values()
+        .filter(|a| a.context.1 == id && a.pool == 0 && a.kind != Kind::Graph)
+        .map(|a| a.base)
+        .collect();
     let gone: Vec<_> = ended.iter().filter_map(|k| table.remove(k)).collect();
     drop(table);
     drop(gone);
@@ -434,7 +476,7 @@ impl Drop for Allocation {
                 space::free(self.base);
                 give_back(self.device, self.size);
             }
-            Kind::Host => space::free(self.base),
+            Kind::Host | Kind::Graph => space::free(self.base),
             Kind::Imported => {
                 let (start, bytes) = self.mapped;
                 // SAFETY: `share` mapped it for this allocation alone, and everything that used it held the

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use crate::device::Device;
 use crate::driver;
 use crate::error::{Error, Result};
+use crate::graph::Work;
+use crate::graph::memory::{Asked, Reservation};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{Operation, Policy, Stream};
 
@@ -247,6 +249,14 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
         return Ok(0);
     }
     let device = pool.device();
+    if stream.is_capturing() {
+        return stream.capture_node(|_| {
+            let asked = Asked { location: pool.location, access: Vec::new(), size };
+            let reservation = Reservation::new(&context, asked)?;
+            let address = reservation.address();
+            Ok((Work::Allocate(reservation), address))
+        });
+    }
     let owner = Owner {
         device: device.unwrap_or(context.device.ordinal),
         context: (0, context.id()),
@@ -267,6 +277,9 @@ pub fn free(address: u64, stream: &Arc<Stream>) -> Result<()> {
         return Ok(());
     }
     let allocation = super::find(address).filter(|a| a.base == address).ok_or(Error::InvalidValue)?;
+    if stream.is_capturing() {
+        return stream.capture_node(|graph| Ok((graph.release(address)?, ())));
+    }
     stream.submit(Operation::Free(allocation), Policy::Later)
 }
 
@@ -293,6 +306,9 @@ pub(crate) fn publish(allocation: &Arc<Allocation>) -> Result<()> {
 pub(crate) fn withdraw(allocation: &Arc<Allocation>) -> Result<()> {
     if allocation.is_of_imported_pool() {
         return super::share::close_of_pool(allocation.base);
+    }
+    if allocation.kind == Kind::Graph {
+        return Reservation::at(allocation.base).ok_or(Error::InvalidValue)?.free();
     }
     let same = |a: &Allocation| std::ptr::eq(a, &**allocation) && a.is_freed_as_device();
     super::remove(allocation.base, same).ok_or(Error::InvalidValue)?;

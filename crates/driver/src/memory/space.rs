@@ -223,6 +223,15 @@ pub(super) fn free(start: u64) {
     }
 }
 
+/// Drops the contents of the whole pages of a range from [`alloc`]; the range stays usable.
+pub(super) fn discard(start: u64, size: u64) {
+    let (first, end) = (start.next_multiple_of(PAGE), (start + size) / PAGE * PAGE);
+    if first < end {
+        // SAFETY: the pages lie in one allocation, whose contents nothing needs any more.
+        unsafe { libc::madvise(first as *mut libc::c_void, (end - first) as usize, libc::MADV_DONTNEED) };
+    }
+}
+
 /// Backs the pages of an allocation of `size` bytes with a file, unless they already are, and passes the file
 /// and the pages' start and size to `then`. Addresses do not change. Nothing may use the memory meanwhile.
 pub(super) fn share<T>(base: u64, size: u64, then: impl FnOnce(&File, u64, u64) -> Result<T>) -> Result<T> {

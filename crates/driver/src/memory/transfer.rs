@@ -217,6 +217,11 @@ pub struct Copy {
 }
 
 impl Copy {
+    /// What the program asked for.
+    pub(crate) fn asked(&self) -> &Transfer {
+        &self.asked
+    }
+
     /// The number of bytes that it copies.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {

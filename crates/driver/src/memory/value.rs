@@ -87,6 +87,16 @@ impl Word {
         Ok(Word { address, wide, _within: super::check_device(address, size)? })
     }
 
+    /// The address.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Whether it has 64 bits.
+    pub fn is_wide(&self) -> bool {
+        self.wide
+    }
+
     fn read(&self) -> u64 {
         // SAFETY: `at` checked that the word is aligned and lies in the allocation, which `self` keeps alive.
         unsafe {

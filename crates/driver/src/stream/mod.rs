@@ -3,6 +3,7 @@
 //! Work in a stream is a value, an [`Operation`]. Operations run in submission order. An operation that
 //! depends on another stream holds the [`Point`] in that stream that it waits for.
 
+pub mod capture;
 mod dispatch;
 mod operation;
 mod queue;
@@ -10,6 +11,7 @@ mod queue;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, Weak};
+use std::time::{Duration, Instant};
 
 use crate::context::Context;
 use crate::device::Device;
@@ -28,19 +30,34 @@ pub static STREAMS: Table<Stream> = Table::new(5);
 pub struct Point {
     pub(crate) stream: Arc<Stream>,
     pub(crate) sequence: u64,
+    /// Set when the point is reached inside an operation, before that ends.
+    pub(crate) inside: Option<Arc<AtomicBool>>,
 }
 
 impl Point {
     /// Whether all work up to this point has finished.
     pub fn reached(&self) -> bool {
         self.stream.completed.load(Ordering::Acquire) >= self.sequence
+            || self.inside.as_ref().is_some_and(|reached| reached.load(Ordering::Acquire))
     }
 
     /// Waits for it; runs the stream's work unless another thread does.
     pub fn wait(&self) {
-        self.stream.drain(self.sequence);
+        if self.inside.is_none() {
+            return self.stream.drain(self.sequence);
+        }
+        // What follows the point in its operation may wait for the calling thread, so another one must run
+        // the operation.
+        let start = Instant::now();
+        while !self.reached() {
+            if start.elapsed() > SPIN { std::thread::sleep(NAP) } else { std::hint::spin_loop() }
+        }
     }
 }
+
+/// How long a thread that waits for a point inside an operation spins before it naps between looks.
+const SPIN: Duration = Duration::from_micros(50);
+const NAP: Duration = Duration::from_micros(20);
 
 /// Flags of streams.
 pub mod flag {
@@ -92,6 +109,8 @@ pub struct Stream {
     queue: Mutex<Queue>,
     changed: Condvar,
     waiters: AtomicU32,
+    /// The stream's part in a capture.
+    capture: Mutex<Option<capture::Part>>,
     /// Sequence numbers of the last operation submitted and of the last one finished.
     enqueued: AtomicU64,
     completed: Apart<AtomicU64>,
@@ -152,6 +171,7 @@ impl Stream {
             queue: Mutex::default(),
             changed: Condvar::new(),
             waiters: AtomicU32::new(0),
+            capture: Mutex::new(None),
             enqueued: AtomicU64::new(0),
             completed: Apart(AtomicU64::new(0)),
         })
@@ -184,7 +204,7 @@ impl Stream {
 
     /// The point after everything submitted so far.
     pub fn point(self: &Arc<Self>) -> Point {
-        Point { stream: Arc::clone(self), sequence: self.enqueued.load(Ordering::Acquire) }
+        Point { stream: Arc::clone(self), sequence: self.enqueued.load(Ordering::Acquire), inside: None }
     }
 
     /// Whether no work is pending or running.
@@ -194,6 +214,7 @@ impl Stream {
 
     /// Notes that the handle is destroyed. Pending work still runs.
     fn retire(self: &Arc<Self>) {
+        self.leave_capture();
         self.retired.store(true, Ordering::SeqCst);
         self.leave_if_done();
     }

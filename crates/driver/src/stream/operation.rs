@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::event::{Record, Wait};
+use crate::graph::exec;
 use crate::handle::Handle;
 use crate::launch::Prepared;
 use crate::memory::copy::Filling;
@@ -47,6 +48,8 @@ pub enum Operation {
     /// Frees memory. The address is unknown from submission on. The memory is released when the operation
     /// runs and nothing else refers to it.
     Free(Arc<Allocation>),
+    /// Runs a graph.
+    Graph(Box<exec::Launch>),
     /// Fails, as the hardware does when it runs an operation that it accepted but cannot execute.
     Fault(Error),
 }
@@ -91,7 +94,7 @@ impl Operation {
             Operation::Launch(launch) => launch.settle(stream)?,
             Operation::Record(record) => record.settle(),
             Operation::Wait(wait) => {
-                after.extend(wait.settle());
+                after.extend(wait.settle()?);
                 if after.is_empty() && !wait.is_left() {
                     return Ok(Rest::Nothing);
                 }
@@ -106,6 +109,7 @@ impl Operation {
                     return Ok(Rest::Nothing);
                 }
             }
+            Operation::Graph(launch) => launch.settle(after)?,
             Operation::Copy(_)
             | Operation::Fill(_)
             | Operation::Word(_)
@@ -116,9 +120,25 @@ impl Operation {
         Ok(Rest::Run)
     }
 
+    /// Whether it must be told the point that it occupies in its stream ([`Operation::submitted`]).
+    #[inline]
+    pub(super) fn is_noted(&self) -> bool {
+        matches!(self, Operation::Record(_) | Operation::Graph(_))
+    }
+
+    /// Notes the point that this submission occupies in its stream.
+    #[inline]
+    pub(super) fn submitted(&self, point: Point) {
+        match self {
+            Operation::Record(record) => record.recorded(point),
+            Operation::Graph(launch) => launch.submitted(&point),
+            _ => {}
+        }
+    }
+
     /// Runs the operation; `turn` is the thread's turn of running streams, if it is in one.
     #[inline]
-    pub(super) fn run(&self, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+    pub(crate) fn run(&self, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
         match self {
             Operation::Launch(launch) => launch.run(),
             Operation::Copy(copy) => copy.run(),
@@ -145,6 +165,7 @@ impl Operation {
             }
             // What they hold is released when they are dropped.
             Operation::Allocate(_) | Operation::Free(_) => Ok(()),
+            Operation::Graph(launch) => launch.run(stream, turn),
             Operation::Fault(error) => Err(*error),
         }
     }
@@ -164,6 +185,7 @@ impl Operation {
             | Operation::Word(_)
             | Operation::Batch(_)
             | Operation::Host(HostCall::Function { .. })
+            | Operation::Graph(_)
             | Operation::Fault(_) => false,
         }
     }

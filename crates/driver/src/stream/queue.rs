@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::handle::lock;
 
+use super::capture;
 use super::dispatch::dispatcher;
 use super::operation::{Operation, Rest};
 use super::{Kind, Point, Stream};
@@ -71,7 +72,7 @@ struct AtOnce<'a> {
 impl AtOnce<'_> {
     /// The point after the operation.
     fn point(&self) -> Point {
-        Point { stream: Arc::clone(self.stream), sequence: self.sequence }
+        Point { stream: Arc::clone(self.stream), sequence: self.sequence, inside: None }
     }
 }
 
@@ -90,6 +91,12 @@ impl Stream {
     /// that a brief one runs without being moved.
     #[inline]
     pub fn submit(self: &Arc<Self>, mut operation: Operation, policy: Policy) -> Result<()> {
+        if capture::active() {
+            match self.intercept(operation, policy)? {
+                Some(left) => operation = left,
+                None => return Ok(()),
+            }
+        }
         let mut after = SmallVec::new();
         if operation.settle(self, &mut after)? == Rest::Nothing {
             return Ok(());
@@ -114,10 +121,10 @@ impl Stream {
         if !must_end {
             operation.detach();
         }
-        let record = if let Operation::Record(record) = &operation { Some(record.clone()) } else { None };
+        let noted = operation.is_noted().then(|| operation.clone());
         let sequence = self.enqueue(after, operation);
-        if let Some(record) = record {
-            record.recorded(Point { stream: Arc::clone(self), sequence });
+        if let Some(operation) = noted {
+            operation.submitted(Point { stream: Arc::clone(self), sequence, inside: None });
         }
         if must_end {
             self.drain(sequence);
@@ -134,8 +141,8 @@ impl Stream {
         if let Err(error) = operation.run(self, None) {
             self.fail(error);
         }
-        if let Operation::Record(record) = operation {
-            record.recorded(now.point());
+        if operation.is_noted() {
+            operation.submitted(now.point());
         }
         Ok(())
     }

@@ -58,11 +58,11 @@ api! {
     }
 
     Context Invalidates fn hipEventQuery(handle: Handle) {
-        if get(handle)?.query() { Ok(current::context()?.check()?) } else { Err(Error::NotReady) }
+        if get(handle)?.query()? { Ok(current::context()?.check()?) } else { Err(Error::NotReady) }
     }
 
     Context Invalidates fn hipEventSynchronize(handle: Handle) {
-        get(handle)?.synchronize();
+        get(handle)?.synchronize()?;
         Ok(current::context()?.check()?)
     }
 

@@ -1,0 +1,247 @@
+//! Executable graphs.
+
+use driver::graph::exec::{self, Reason, Refusal, flag};
+use driver::graph::update::{self, Failure};
+use driver::graph::{self, Work};
+use driver::{Error, Result, event};
+
+use super::graph_node::{
+    self as node, BatchParams, FillParams, HostParams, KernelParams, NodeParams, OldKernelParams,
+};
+use super::{check_default, stream};
+use crate::abi::{In, Out};
+use crate::api;
+use crate::types::{Handle, Memcpy3D};
+
+/// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct InstantiateParams {
+    pub flags: u64,
+    pub upload: Handle,
+    pub node: Handle,
+    pub result: u32,
+}
+
+/// `CUgraphExecUpdateResultInfo`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct UpdateInfo {
+    pub result: u32,
+    pub node: Handle,
+    pub from: Handle,
+}
+
+fn instantiate(out: Out<Handle>, graph: Handle, flags: u64) -> Result<(), Refusal> {
+    out.required()?;
+    out.set(exec::instantiate(&graph::get(graph)?, flags)?);
+    Ok(())
+}
+
+/// What the log of an instantiation says.
+fn reason(refusal: &Refusal) -> &'static str {
+    match refusal.reason {
+        Reason::Arguments => "the graph cannot be instantiated: see the status",
+        Reason::Structure => "the graph has a cycle",
+        Reason::Unsupported => "the graph has a node that cannot be launched in this way",
+        Reason::Contexts => "the graph has nodes of several contexts",
+        Reason::UnusedVariable => "a conditional handle of the graph has no node",
+    }
+}
+
+fn instantiate_with_log(
+    out: Out<Handle>,
+    graph: Handle,
+    failed: Out<Handle>,
+    log: Out<u8>,
+    room: usize,
+) -> Result<()> {
+    failed.set(0);
+    instantiate(out, graph, 0).map_err(|refusal| {
+        failed.set(refusal.node);
+        if !log.is_null() && room > 0 {
+            // There is space for at least the final zero.
+            let _ = log.set_text(reason(&refusal), room);
+        }
+        refusal.error
+    })
+}
+
+fn instantiate_with_params(
+    out: Out<Handle>,
+    graph: Handle,
+    params: Out<InstantiateParams>,
+    own: bool,
+) -> Result<()> {
+    let mut asked = params.read()?;
+    let upload = asked.flags & flag::UPLOAD != 0;
+    let uploaded = if upload { stream(asked.upload, own).map(drop) } else { Ok(()) };
+    let outcome = uploaded.map_err(Refusal::from).and_then(|()| instantiate(out, graph, asked.flags));
+    (asked.result, asked.node) = match &outcome {
+        Ok(()) => (0, 0),
+        Err(refusal) => (refusal.reason as u32, refusal.node),
+    };
+    params.set(asked);
+    outcome.map_err(|refusal| refusal.error)
+}
+
+/// Updates an executable graph; returns what the program is told.
+fn update_from(handle: Handle, graph: Handle) -> (UpdateInfo, Result<()>) {
+    let objects = exec::get(handle).and_then(|exec| Ok((exec, graph::get(graph)?)));
+    match objects {
+        Err(error) => (UpdateInfo { result: 1, ..UpdateInfo::default() }, Err(error)),
+        Ok((exec, graph)) => match update::update(&exec, &graph) {
+            Ok(()) => (UpdateInfo::default(), Ok(())),
+            Err(Failure { outcome, node, from }) => {
+                (UpdateInfo { result: outcome as u32, node, from }, Err(Error::GraphExecUpdateFailure))
+            }
+        },
+    }
+}
+
+fn set_kernel(handle: Handle, of: Handle, params: &KernelParams) -> Result<()> {
+    let exec = exec::get(handle)?;
+    let attributes = exec.with_work(of, |work| match work {
+        Work::Kernel(kernel) => Ok(kernel.attributes.clone()),
+        _ => Err(Error::InvalidValue),
+    })?;
+    exec.set_work(of, node::kernel(params, &attributes)?)
+}
+
+api! {
+    Live Legal fn cuGraphInstantiate / cuGraphInstantiate_v2 (
+        out: Out<Handle>, graph: Handle, failed: Out<Handle>, log: Out<u8>, room: usize,
+    ) {
+        instantiate_with_log(out, graph, failed, log, room)
+    }
+
+    Live Legal fn cuGraphInstantiateWithFlags(out: Out<Handle>, graph: Handle, flags: u64) {
+        instantiate(out, graph, flags).map_err(|refusal| refusal.error)
+    }
+
+    Live Legal fn cuGraphInstantiateWithParams / cuGraphInstantiateWithParams_ptsz (
+        out: Out<Handle>, graph: Handle, params: Out<InstantiateParams>,
+    ) |own| {
+        instantiate_with_params(out, graph, params, own)
+    }
+
+    Init Legal fn cuGraphExecDestroy(handle: Handle) {
+        exec::destroy(handle)
+    }
+
+    Init Legal fn cuGraphExecGetFlags(handle: Handle, flags: Out<u64>) {
+        let flags = flags.required()?;
+        // Uploading is a part of instantiation, not a property of the graph.
+        flags.set(exec::get(handle)?.flags & !flag::UPLOAD);
+        Ok(())
+    }
+
+    /// There is nothing to upload: nodes run from the host's memory.
+    Live Appends fn cuGraphUpload / cuGraphUpload_ptsz (handle: Handle, in_stream: Handle) |own| {
+        exec::get(handle)?;
+        check_default(in_stream)?;
+        stream(in_stream, own)?.check_not_capturing()
+    }
+
+    Live Appends fn cuGraphLaunch / cuGraphLaunch_ptsz (handle: Handle, in_stream: Handle) |own| {
+        let exec = exec::get(handle)?;
+        check_default(in_stream)?;
+        exec.launch(&stream(in_stream, own)?)
+    }
+
+    Live Legal fn cuGraphExecUpdate(handle: Handle, graph: Handle, failed: Out<Handle>, result: Out<u32>) {
+        result.required()?;
+        let (info, outcome) = update_from(handle, graph);
+        failed.set(info.node);
+        result.set(info.result);
+        outcome
+    }
+
+    Live Legal fn cuGraphExecUpdate_v2(handle: Handle, graph: Handle, info: Out<UpdateInfo>) {
+        info.required()?;
+        let (told, outcome) = update_from(handle, graph);
+        info.set(told);
+        outcome
+    }
+
+    Live Legal fn cuGraphExecKernelNodeSetParams(handle: Handle, of: Handle, params: In<OldKernelParams>) {
+        set_kernel(handle, of, &params.get()?.into())
+    }
+
+    Live Legal fn cuGraphExecKernelNodeSetParams_v2(handle: Handle, of: Handle, params: In<KernelParams>) {
+        set_kernel(handle, of, &params.get()?)
+    }
+
+    Live Legal fn cuGraphExecMemcpyNodeSetParams(
+        handle: Handle, of: Handle, params: In<Memcpy3D>, context: Handle,
+    ) {
+        exec::get(handle)?.set_work(of, node::copying(&params.get()?, context)?)
+    }
+
+    Live Legal fn cuGraphExecMemsetNodeSetParams(
+        handle: Handle, of: Handle, params: In<FillParams>, context: Handle,
+    ) {
+        exec::get(handle)?.set_work(of, node::filling(&params.get()?, context)?)
+    }
+
+    Live Legal fn cuGraphExecHostNodeSetParams(handle: Handle, of: Handle, params: In<HostParams>) {
+        exec::get(handle)?.set_work(of, node::host(&params.get()?)?)
+    }
+
+    Live Legal fn cuGraphExecChildGraphNodeSetParams(handle: Handle, of: Handle, child: Handle) {
+        exec::get(handle)?.set_child(of, &*graph::get(child)?)
+    }
+
+    Live Legal fn cuGraphExecEventRecordNodeSetEvent(handle: Handle, of: Handle, event: Handle) {
+        exec::get(handle)?.set_work(of, Work::Record(event::get(event)?))
+    }
+
+    Live Legal fn cuGraphExecEventWaitNodeSetEvent(handle: Handle, of: Handle, event: Handle) {
+        exec::get(handle)?.set_work(of, Work::Wait(event::get(event)?))
+    }
+
+    /// No node can be of this kind.
+    Live Legal fn cuGraphExecExternalSemaphoresSignalNodeSetParams(
+        handle: Handle, _of: Handle, _params: In<[u64; 3]>,
+    ) {
+        exec::get(handle)?;
+        Err(Error::InvalidValue)
+    }
+
+    /// No node can be of this kind.
+    Live Legal fn cuGraphExecExternalSemaphoresWaitNodeSetParams(
+        handle: Handle, _of: Handle, _params: In<[u64; 3]>,
+    ) {
+        exec::get(handle)?;
+        Err(Error::InvalidValue)
+    }
+
+    Live Legal fn cuGraphExecBatchMemOpNodeSetParams(handle: Handle, of: Handle, params: In<BatchParams>) {
+        exec::get(handle)?.set_work(of, node::batch(&params.get()?)?)
+    }
+
+    Live Legal fn cuGraphExecNodeSetParams(handle: Handle, of: Handle, params: Out<NodeParams>) {
+        let exec = exec::get(handle)?;
+        let graph = graph::graph_of(of)?;
+        match params.read()?.work(&graph)? {
+            Work::Child(child) => {
+                let outcome = exec.set_child(of, &child);
+                child.discard();
+                outcome
+            }
+            work => exec.set_work(of, work),
+        }
+    }
+
+    Live Legal fn cuGraphNodeSetEnabled(handle: Handle, of: Handle, enabled: u32) {
+        exec::get(handle)?.enable(of, enabled != 0)
+    }
+
+    Live Legal fn cuGraphNodeGetEnabled(handle: Handle, of: Handle, enabled: Out<u32>) {
+        let enabled = enabled.required()?;
+        enabled.set(u32::from(exec::get(handle)?.is_enabled(of)?));
+        Ok(())
+    }
+}

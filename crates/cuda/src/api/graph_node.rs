@@ -1,0 +1,393 @@
+//! The parameters of graph nodes: from C to work of a node, and back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use driver::graph::conditional::{Conditional, Kind};
+use driver::graph::memory::{Access, Asked};
+use driver::graph::work::{Batch, Copying, Filling, Kernel, Name};
+use driver::graph::{self, Graph, Work};
+use driver::launch::{self, Prepared};
+use driver::library::function_or_kernel;
+use driver::memory::copy::Fill;
+use driver::memory::managed::Location;
+use driver::module::Function;
+use driver::stream::HostCall;
+use driver::{Error, Result, context as contexts, event};
+
+use super::copy::{described, transfer_of};
+use super::stream::{MAX_BATCH, described as described_step, steps_of};
+use super::{current, launch as launches};
+use crate::abi::In;
+use crate::types::{AccessDesc, Handle, LaunchAttribute, LaunchConfig, Memcpy3D, PoolProps};
+
+/// `CUDA_KERNEL_NODE_PARAMS` of CUDA 12.0 and later. The first version lacks the last two fields.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct KernelParams {
+    pub function: Handle,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub params: u64,
+    pub extra: u64,
+    pub kernel: Handle,
+    pub context: Handle,
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS` before CUDA 12.0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct OldKernelParams {
+    pub function: Handle,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub params: u64,
+    pub extra: u64,
+}
+
+impl From<OldKernelParams> for KernelParams {
+    fn from(old: OldKernelParams) -> Self {
+        let OldKernelParams { function, grid, block, shared, params, extra } = old;
+        KernelParams { function, grid, block, shared, params, extra, kernel: 0, context: 0 }
+    }
+}
+
+impl From<KernelParams> for OldKernelParams {
+    fn from(new: KernelParams) -> Self {
+        let KernelParams { function, grid, block, shared, params, extra, .. } = new;
+        OldKernelParams { function, grid, block, shared, params, extra }
+    }
+}
+
+/// `CUDA_MEMSET_NODE_PARAMS`; within `CUgraphNodeParams` a context follows.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct FillParams {
+    pub to: u64,
+    pub pitch: usize,
+    pub value: u32,
+    pub element: u32,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// `CUDA_HOST_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct HostParams {
+    pub function: Option<extern "C" fn(u64)>,
+    pub data: u64,
+}
+
+/// `CUDA_BATCH_MEM_OP_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct BatchParams {
+    pub context: Handle,
+    pub count: u32,
+    pub operations: u64,
+    pub flags: u32,
+}
+
+/// `CUDA_MEM_ALLOC_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct AllocParams {
+    pub pool: PoolProps,
+    pub access: u64,
+    pub access_count: usize,
+    pub size: usize,
+    pub address: u64,
+}
+
+/// `CUgraphNodeParams`: the type, three reserved words, the parameters of the type, and a reserved word.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct NodeParams {
+    /// `CUgraphNodeType`.
+    pub kind: u32,
+    reserved: [u32; 3],
+    /// The union.
+    pub words: [u64; 29],
+    rest: u64,
+}
+
+const _: () = assert!(size_of::<NodeParams>() == 256 && size_of::<KernelParams>() == 72);
+const _: () = assert!(size_of::<AllocParams>() == 120 && size_of::<FillParams>() == 40);
+
+/// The context that a node's parameters name; null is the current one.
+fn context_of(handle: Handle) -> Result<Arc<contexts::Context>> {
+    if handle == 0 {
+        return current();
+    }
+    let context = contexts::get(handle)?;
+    context.check()?;
+    Ok(context)
+}
+
+type Attributes = BTreeMap<u32, [u64; 8]>;
+
+/// A checked launch with attributes.
+fn prepare(
+    function: Arc<Function>,
+    params: &KernelParams,
+    attributes: &Attributes,
+    buffer: launch::Params,
+) -> Result<Prepared> {
+    let list: Vec<LaunchAttribute> =
+        attributes.iter().map(|(id, value)| LaunchAttribute { id: *id, pad: 0, value: *value }).collect();
+    let config = LaunchConfig {
+        grid: params.grid,
+        block: params.block,
+        shared: params.shared,
+        stream: 0,
+        attributes: In::at_address(list.as_ptr() as u64),
+        attribute_count: list.len() as u32,
+    };
+    let (mut config, _) = launches::shape(&function, &config)?;
+    launch::check(&function, &mut config)?;
+    Ok(Prepared::new(function, &config, buffer))
+}
+
+/// The work of a kernel node with these attributes.
+pub(super) fn kernel(params: &KernelParams, attributes: &Attributes) -> Result<Work> {
+    let handle = if params.function == 0 { params.kernel } else { params.function };
+    let function = function_or_kernel(handle, || context_of(params.context))?;
+    let buffer = launches::params(&function, In::at_address(params.params), In::at_address(params.extra))?;
+    let name = Name { function: params.function, kernel: params.kernel, context: params.context };
+    let launch = prepare(function, params, attributes, buffer)?;
+    Ok(Work::Kernel(Box::new(Kernel::new(launch, name, attributes.clone()))))
+}
+
+/// The parameters of a kernel node.
+pub(super) fn kernel_params(kernel: &Kernel) -> KernelParams {
+    let config = kernel.launch.config();
+    KernelParams {
+        function: kernel.name.function,
+        grid: config.grid,
+        block: config.block,
+        shared: config.dynamic_shared,
+        params: if kernel.pointers().is_empty() { 0 } else { kernel.pointers().as_ptr() as u64 },
+        extra: 0,
+        kernel: kernel.name.kernel,
+        context: kernel.name.context,
+    }
+}
+
+/// A kernel node with one attribute changed.
+pub(super) fn with_attributes(kernel: &Kernel, attributes: Attributes) -> Result<Kernel> {
+    let params = KernelParams { params: 0, ..kernel_params(kernel) };
+    let function = Arc::clone(kernel.launch.function());
+    let launch = prepare(function, &params, &attributes, kernel.launch.params().clone())?;
+    Ok(Kernel::new(launch, kernel.name, attributes))
+}
+
+pub(super) fn copying(params: &Memcpy3D, context: Handle) -> Result<Work> {
+    context_of(context)?;
+    // SAFETY: by the contract of the API, the program guarantees its memory whenever the node runs.
+    let copying = unsafe { Copying::new(transfer_of(params)?, context) }?;
+    Ok(Work::Copy(Box::new(copying)))
+}
+
+pub(super) fn filling(params: &FillParams, context: Handle) -> Result<Work> {
+    context_of(context)?;
+    let &FillParams { to, pitch, value, element, width, height } = params;
+    if !matches!(element, 1 | 2 | 4) {
+        return Err(Error::InvalidValue);
+    }
+    let (pitch, width, height) = (pitch as u64, width as u64, height as u64);
+    Ok(Work::Fill(Box::new(Filling::new(Fill { to, pitch, width, height, element, value }, context)?)))
+}
+
+pub(super) fn fill_params(filling: &Filling) -> FillParams {
+    let Fill { to, pitch, width, height, element, value } = filling.fill;
+    FillParams { to, pitch: pitch as usize, value, element, width: width as usize, height: height as usize }
+}
+
+pub(super) fn host(params: &HostParams) -> Result<Work> {
+    let function = params.function.ok_or(Error::InvalidValue)?;
+    Ok(Work::Host(HostCall::Function { function, data: params.data }))
+}
+
+pub(super) fn host_params(call: &HostCall) -> Result<HostParams> {
+    match *call {
+        HostCall::Function { function, data } => Ok(HostParams { function: Some(function), data }),
+        HostCall::Callback { .. } => Err(Error::InvalidValue),
+    }
+}
+
+pub(super) fn batch(params: &BatchParams) -> Result<Work> {
+    context_of(params.context)?;
+    if params.count == 0 || params.count > MAX_BATCH || params.flags != 0 {
+        return Err(Error::InvalidValue);
+    }
+    let list = In::at_address(params.operations).list(params.count as usize)?;
+    Ok(Work::Batch(Box::new(Batch::new(steps_of(&list)?, params.context))))
+}
+
+pub(super) fn batch_params(batch: &Batch) -> BatchParams {
+    let told = batch.told(described_step);
+    BatchParams {
+        context: batch.context,
+        count: told.len() as u32,
+        operations: told.as_ptr() as u64,
+        flags: 0,
+    }
+}
+
+/// The work of an allocation node, and its address.
+pub(super) fn allocation(params: &AllocParams) -> Result<(Work, u64)> {
+    const PINNED: u32 = 1;
+    let AllocParams { pool, access, access_count, size, .. } = *params;
+    let location = Location { kind: pool.location.kind, id: pool.location.id };
+    if pool.alloc_type != PINNED || pool.handle_types != 0 {
+        return Err(Error::InvalidValue);
+    }
+    let access = In::<AccessDesc>::at_address(access).list(access_count)?.into_iter().map(|one| Access {
+        location: Location { kind: one.location.kind, id: one.location.id },
+        flags: one.flags,
+    });
+    let asked = Asked { location, access: access.collect(), size: size as u64 };
+    let work = Graph::allocation(&*current()?, asked)?;
+    let address = if let Work::Allocate(reservation) = &work { reservation.address() } else { 0 };
+    Ok((work, address))
+}
+
+pub(super) fn allocation_params(reservation: &graph::memory::Reservation) -> AllocParams {
+    let Asked { location, access, size } = &reservation.asked;
+    AllocParams {
+        pool: PoolProps {
+            alloc_type: 1,
+            handle_types: 0,
+            location: crate::types::MemLocation { kind: location.kind, id: location.id },
+            security: 0,
+            max_size: 0,
+            usage: 0,
+            reserved: [0; 54],
+        },
+        access: if access.is_empty() { 0 } else { access.as_ptr() as u64 },
+        access_count: access.len(),
+        size: *size as usize,
+        address: reservation.address(),
+    }
+}
+
+/// A child node's graph: a copy, or the given graph itself if it is handed over.
+pub(super) fn child(handle: Handle, handed_over: bool) -> Result<Work> {
+    let graph = graph::get(handle)?;
+    if handed_over {
+        graph.give_to_node()?;
+        return Ok(Work::Child(graph));
+    }
+    let copy = graph.clone_graph()?;
+    copy.give_to_node()?;
+    Ok(Work::Child(copy))
+}
+
+/// Node types, `CUgraphNodeType`.
+mod kind {
+    pub const KERNEL: u32 = 0;
+    pub const MEMCPY: u32 = 1;
+    pub const MEMSET: u32 = 2;
+    pub const HOST: u32 = 3;
+    pub const GRAPH: u32 = 4;
+    pub const EMPTY: u32 = 5;
+    pub const WAIT_EVENT: u32 = 6;
+    pub const EVENT_RECORD: u32 = 7;
+    pub const MEM_ALLOC: u32 = 10;
+    pub const MEM_FREE: u32 = 11;
+    pub const BATCH_MEM_OP: u32 = 12;
+    pub const CONDITIONAL: u32 = 13;
+}
+
+impl NodeParams {
+    fn read<T: Copy>(&self, from: usize) -> Result<T> {
+        let words = self.words.get(from..).ok_or(Error::InvalidValue)?;
+        if size_of_val(words) < size_of::<T>() {
+            return Err(Error::InvalidValue);
+        }
+        In::at_address(words.as_ptr() as u64).get()
+    }
+
+    /// The work of a node of a graph. Writes what the call returns in the parameters.
+    pub(super) fn work(&mut self, graph: &Graph) -> Result<Work> {
+        if self.reserved != [0; 3] || self.rest != 0 {
+            return Err(Error::InvalidValue);
+        }
+        match self.kind {
+            kind::KERNEL => kernel(&self.read(0)?, &Attributes::new()),
+            kind::MEMCPY => {
+                if self.words[0] != 0 {
+                    return Err(Error::InvalidValue);
+                }
+                copying(&self.read::<Memcpy3D>(2)?, self.words[1])
+            }
+            kind::MEMSET => filling(&self.read(0)?, self.words[5]),
+            kind::HOST => host(&self.read(0)?),
+            kind::GRAPH => match self.words[1] as u32 {
+                ownership @ (0 | 1) => child(self.words[0], ownership == 1),
+                _ => Err(Error::InvalidValue),
+            },
+            kind::EMPTY => Ok(Work::Empty),
+            kind::WAIT_EVENT => Ok(Work::Wait(event::get(self.words[0])?)),
+            kind::EVENT_RECORD => Ok(Work::Record(event::get(self.words[0])?)),
+            kind::MEM_ALLOC => {
+                let (work, address) = allocation(&self.read(0)?)?;
+                self.words[size_of::<AllocParams>() / 8 - 1] = address;
+                Ok(work)
+            }
+            kind::MEM_FREE => graph.release(self.words[0]),
+            kind::BATCH_MEM_OP => batch(&self.read(0)?),
+            kind::CONDITIONAL => {
+                let [handle, kind_and_size, _, context, ..] = self.words;
+                let conditional_kind = Kind::from_number(kind_and_size as u32)?;
+                let size = (kind_and_size >> 32) as u32;
+                let conditional = Conditional::new(handle, conditional_kind, size, context)?;
+                self.words[2] = conditional.handles.as_ptr() as u64;
+                Ok(Work::Conditional(Arc::new(conditional)))
+            }
+            _ => Err(Error::InvalidValue),
+        }
+    }
+}
+
+/// The attributes that kernel nodes have, by number; the last is the whole cache.
+const ATTRIBUTES: [u32; 10] = [1, 2, 4, 5, 8, 9, 10, 11, 13, 14];
+
+/// The value of an attribute of a kernel node.
+pub(super) fn attribute(kernel: &Kernel, number: u32) -> Result<[u64; 8]> {
+    if !ATTRIBUTES.contains(&number) {
+        return Err(Error::InvalidValue);
+    }
+    Ok(kernel.attributes.get(&number).copied().unwrap_or_default())
+}
+
+/// Sets an attribute of a kernel node.
+pub(super) fn set_attribute(kernel: &mut Kernel, number: u32, value: [u64; 8]) -> Result<()> {
+    if !ATTRIBUTES.contains(&number) {
+        return Err(Error::InvalidValue);
+    }
+    let mut attributes = kernel.attributes.clone();
+    attributes.insert(number, value);
+    *kernel = with_attributes(kernel, attributes)?;
+    Ok(())
+}
+
+/// A copy node's description.
+pub(super) fn copy_params(copying: &Copying) -> Memcpy3D {
+    described(&copying.asked)
+}
+
+/// Fails if an array of semaphores is not null and holds no semaphore: there are none.
+pub(super) fn no_semaphores(params: In<[u64; 3]>) -> Result<Work> {
+    let [list, _, count] = params.get()?;
+    if list == 0 || count as u32 == 0 { Err(Error::InvalidValue) } else { Err(Error::InvalidHandle) }
+}

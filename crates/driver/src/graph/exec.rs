@@ -1,0 +1,315 @@
+//! Executable graphs.
+
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+use crate::event::{Record, Wait};
+use crate::handle::{Handle, Table, lock};
+use crate::stream::{Operation, Point, Policy, Stream};
+
+use super::flatten::{self, Place, Places};
+pub use super::flatten::{Reason, Refusal};
+use super::plan::{Plan, Step, Task};
+use super::work::{Kind, Work};
+use super::{Graph, run};
+
+static EXECS: Table<Exec> = Table::new(14);
+
+/// Flags of instantiation.
+pub mod flag {
+    /// A launch first frees what the launch before it left allocated.
+    pub const AUTO_FREE_ON_LAUNCH: u64 = 1;
+    /// Instantiation uploads the graph.
+    pub const UPLOAD: u64 = 2;
+    /// Kernels may launch the graph. No device supports this here.
+    pub const DEVICE_LAUNCH: u64 = 4;
+    /// Nodes run with their own priorities instead of the stream's.
+    pub const USE_NODE_PRIORITY: u64 = 8;
+}
+
+const KNOWN_FLAGS: u64 =
+    flag::AUTO_FREE_ON_LAUNCH | flag::UPLOAD | flag::DEVICE_LAUNCH | flag::USE_NODE_PRIORITY;
+
+/// An executable graph.
+pub struct Exec {
+    /// The handle.
+    pub handle: Handle,
+    /// The flags of its instantiation.
+    pub flags: u64,
+    /// A copy of the graph as it was instantiated, with the updates since. Guards updates.
+    graph: Arc<Graph>,
+    plan: Mutex<Arc<Plan>>,
+    places: Places,
+    /// The graph whose memory it uses; that graph can have no other executable one meanwhile.
+    source: Option<Weak<Graph>>,
+    /// The end of the last launch: launches of one executable graph run in order.
+    last: Mutex<Option<Point>>,
+}
+
+/// The executable graph of a handle.
+pub fn get(handle: Handle) -> Result<Arc<Exec>> {
+    EXECS.get(handle).ok_or(Error::InvalidValue)
+}
+
+/// Destroys an executable graph. Launches that were submitted still run.
+pub fn destroy(handle: Handle) -> Result<()> {
+    EXECS.remove(handle).map(drop).ok_or(Error::InvalidValue)
+}
+
+/// Instantiates a graph.
+pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
+    if flags & !KNOWN_FLAGS != 0 || flags & flag::AUTO_FREE_ON_LAUNCH != 0 && flags & flag::DEVICE_LAUNCH != 0
+    {
+        return Err(Error::InvalidValue.into());
+    }
+    if flags & flag::DEVICE_LAUNCH != 0 {
+        return Err(Refusal { error: Error::NotSupported, reason: Reason::Unsupported, node: 0 });
+    }
+    let graph = source.snapshot();
+    let (plan, places) = flatten::compile(&graph)?;
+    let owner = if graph.lock().owns_memory() {
+        // Of a graph with memory nodes there is one executable graph at most.
+        if std::mem::replace(&mut source.lock().instantiated, true) {
+            return Err(Error::NotSupported.into());
+        }
+        Some(Arc::downgrade(source))
+    } else {
+        None
+    };
+    let made = EXECS.insert_with(|handle| {
+        let (plan, last) = (Mutex::new(Arc::new(plan)), Mutex::new(None));
+        Arc::new(Exec { handle, flags, graph, plan, places, source: owner, last })
+    });
+    made.map(|made| made.0).ok_or_else(|| Error::OutOfMemory.into())
+}
+
+impl Drop for Exec {
+    fn drop(&mut self) {
+        if let Some(source) = self.source.as_ref().and_then(Weak::upgrade) {
+            source.lock().instantiated = false;
+        }
+    }
+}
+
+impl Exec {
+    /// Submits a launch to a stream.
+    pub fn launch(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
+        stream.submit(
+            Operation::Graph(Box::new(Launch { exec: Arc::clone(self), settled: None })),
+            Policy::Later,
+        )
+    }
+
+    /// The graph as it was instantiated, with the updates since.
+    pub(super) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    pub(super) fn plan(&self) -> MutexGuard<'_, Arc<Plan>> {
+        lock(&self.plan)
+    }
+
+    /// A copy of the graph for a node of another one.
+    ///
+    /// # Errors
+    /// [`Error::StreamCaptureUnsupported`]: it has nodes that cannot be copied.
+    pub(crate) fn as_child(&self) -> Result<Arc<Graph>> {
+        let copy = self.graph.clone_graph().map_err(|_| Error::StreamCaptureUnsupported)?;
+        copy.give_to_node()?;
+        Ok(copy)
+    }
+
+    pub(super) fn place(&self, node: Handle) -> Result<&Place> {
+        self.places.get(&node).ok_or(Error::InvalidValue)
+    }
+
+    /// Calls a function with the work of a node as it was instantiated or last updated.
+    pub fn with_work<T>(&self, node: Handle, read: impl FnOnce(&Work) -> Result<T>) -> Result<T> {
+        self.place(node)?;
+        self.graph.with_copied(node, &mut |work| Ok(work.clone())).and_then(|work| read(&work))
+    }
+
+    /// Replaces the work of a node for later launches.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: no such node, another kind of node, or a change that an update cannot make.
+    pub fn set_work(&self, node: Handle, work: Work) -> Result<()> {
+        let place = self.place(node)?;
+        let mut plan = self.plan();
+        self.graph.with_copied(node, &mut |old| {
+            super::update::check_change(old, &work).map_err(|_| Error::InvalidValue)?;
+            *old = work.clone();
+            Ok(())
+        })?;
+        step_mut(&mut plan, place)?.task = Task::of(&work);
+        Ok(())
+    }
+
+    /// Replaces the graph of a child node for later launches.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: no such child node, or a graph of another structure.
+    pub fn set_child(&self, node: Handle, graph: &Graph) -> Result<()> {
+        self.place(node)?;
+        let child = self.graph.with_copied(node, &mut |work| match work {
+            Work::Child(child) => Ok(Arc::clone(child)),
+            _ => Err(Error::InvalidValue),
+        })?;
+        let changes = super::update::changes(&child, graph).map_err(|_| Error::InvalidValue)?;
+        self.apply(changes)
+    }
+
+    /// Makes checked changes: nodes as they are known here, with their new work.
+    pub(super) fn apply(&self, changes: Vec<(Handle, Work)>) -> Result<()> {
+        let mut plan = self.plan();
+        for (node, work) in changes {
+            let place = self.place(node)?;
+            step_mut(&mut plan, place)?.task = Task::of(&work);
+            self.graph.with_copied(node, &mut |old| {
+                *old = work.clone();
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether a kernel, copy or fill node is enabled.
+    pub fn is_enabled(&self, node: Handle) -> Result<bool> {
+        let place = self.switchable(node)?;
+        let mut plan = Arc::clone(&self.plan());
+        Ok(step_mut(&mut plan, place)?.enabled)
+    }
+
+    /// Enables or disables a kernel, copy or fill node for later launches.
+    pub fn enable(&self, node: Handle, enabled: bool) -> Result<()> {
+        let place = self.switchable(node)?;
+        step_mut(&mut self.plan(), place)?.enabled = enabled;
+        Ok(())
+    }
+
+    fn switchable(&self, node: Handle) -> Result<&Place> {
+        let place = self.place(node)?;
+        let kind = self.graph.with_copied(node, &mut |work| Ok(work.kind()))?;
+        if matches!(kind, Kind::Kernel | Kind::Copy | Kind::Fill) {
+            Ok(place)
+        } else {
+            Err(Error::InvalidValue)
+        }
+    }
+}
+
+/// The step at a place; launches that run keep the old plan.
+fn step_mut<'a>(plan: &'a mut Arc<Plan>, place: &Place) -> Result<&'a mut Step> {
+    let mut plan = Arc::make_mut(plan);
+    for (step, body) in &place.path {
+        let Some(Task::Branch(branch)) = plan.steps.get_mut(*step as usize).map(|step| &mut step.task) else {
+            return Err(Error::InvalidValue);
+        };
+        plan = Arc::make_mut(branch.bodies.get_mut(*body as usize).ok_or(Error::InvalidValue)?);
+    }
+    plan.steps.get_mut(place.step as usize).ok_or(Error::InvalidValue)
+}
+
+/// A launch, as a stream operation.
+#[derive(Clone)]
+pub struct Launch {
+    exec: Arc<Exec>,
+    settled: Option<Settled>,
+}
+
+/// What belongs to one submission.
+#[derive(Clone)]
+pub(super) struct Settled {
+    pub(super) plan: Arc<Plan>,
+    pub(super) events: Vec<(u32, EventStep)>,
+}
+
+/// An event step of one submission.
+#[derive(Clone)]
+pub(super) enum EventStep {
+    Record(Record),
+    Wait(Wait),
+}
+
+impl Launch {
+    /// The executable graph.
+    pub(crate) fn exec(&self) -> &Exec {
+        &self.exec
+    }
+
+    /// Begins a submission: takes the plan as it is, changes graph memory, and finds the records to wait for.
+    pub(crate) fn settle(&mut self, after: &mut SmallVec<[Point; 1]>) -> Result<()> {
+        let plan = Arc::clone(&self.exec.plan());
+        plan.change_memory(self.exec.flags & flag::AUTO_FREE_ON_LAUNCH != 0)?;
+        let mut events = Vec::new();
+        for &index in &plan.events {
+            match plan.steps.get(index as usize).map(|step| &step.task) {
+                Some(Task::Run(Operation::Record(record))) => {
+                    let mut record = record.clone();
+                    record.settle_inside();
+                    events.push((index, EventStep::Record(record)));
+                }
+                Some(Task::Run(Operation::Wait(wait))) => {
+                    let mut wait = wait.clone();
+                    wait.settle_inside()?;
+                    events.push((index, EventStep::Wait(wait)));
+                }
+                _ => {}
+            }
+        }
+        after.extend(lock(&self.exec.last).clone().filter(|point| !point.reached()));
+        self.settled = Some(Settled { plan, events });
+        Ok(())
+    }
+
+    /// Notes the point that the submission occupies in its stream.
+    pub(crate) fn submitted(&self, point: &Point) {
+        if let Some(settled) = &self.settled {
+            for (_, step) in &settled.events {
+                if let EventStep::Record(record) = step {
+                    record.recorded(point.clone());
+                }
+            }
+        }
+        *lock(&self.exec.last) = Some(point.clone());
+    }
+
+    pub(crate) fn run(&self, stream: &Arc<Stream>, turn: Option<&host::threads::Turn>) -> Result<()> {
+        self.settled.as_ref().map_or(Ok(()), |settled| run::launch(settled, stream, turn))
+    }
+}
+
+impl Graph {
+    /// Calls a function with the copied work of a node of the original, here or in the graphs of nodes.
+    pub(super) fn with_copied<T>(
+        &self,
+        node: Handle,
+        with: &mut impl FnMut(&mut Work) -> Result<T>,
+    ) -> Result<T> {
+        let mut body = self.lock();
+        // The node's index in its own graph is its index in the copy.
+        if let Ok((_, index)) = super::place(node)
+            && let Ok(entry) = body.entry_mut(index)
+            && entry.handle == node
+        {
+            return with(&mut entry.work);
+        }
+        for index in 0..body.room() {
+            let Ok(entry) = body.entry(index) else { continue };
+            let inside: Vec<Arc<Graph>> = match &entry.work {
+                Work::Child(child) => vec![Arc::clone(child)],
+                Work::Conditional(conditional) => conditional.bodies.clone(),
+                _ => continue,
+            };
+            for graph in inside {
+                match graph.with_copied(node, with) {
+                    Err(Error::InvalidValue) => {}
+                    other => return other,
+                }
+            }
+        }
+        Err(Error::InvalidValue)
+    }
+}

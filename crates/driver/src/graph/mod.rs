@@ -1,0 +1,370 @@
+//! Graphs: work of streams with its dependencies, kept as values and launched as a whole.
+//!
+//! A [`Graph`] is what a program edits: nodes, each with its [`Work`], and edges. Instantiation
+//! ([`exec::Exec`]) copies it and compiles the copy into a [`plan::Plan`], so that the graph may change or end
+//! afterwards. A launch is one [`Operation`](crate::stream::Operation) of a stream, whichever way the nodes
+//! came about: added one by one, or by capturing a stream ([`crate::stream::capture`]).
+
+pub mod conditional;
+pub mod dot;
+mod edges;
+pub mod exec;
+mod flatten;
+pub mod memory;
+pub mod object;
+pub mod plan;
+mod run;
+pub mod update;
+pub mod work;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+use crate::handle::{Handle, Table, lock};
+
+use conditional::Variable;
+pub use edges::{Edge, Edges, dependencies_of, dependents_of};
+use object::Retained;
+pub use work::Work;
+
+/// The graphs that have handles.
+static GRAPHS: Table<Graph> = Table::new(10);
+/// The nodes of all graphs.
+static NODES: Table<Node> = Table::new(11);
+
+/// A graph.
+pub struct Graph {
+    /// The handle; 0 for the copy that an instantiated graph keeps.
+    pub handle: Handle,
+    /// A number unique in the process.
+    pub id: u64,
+    me: Weak<Graph>,
+    /// Whether a node owns it: the graph of a child node or of a conditional node.
+    owned: AtomicBool,
+    body: Mutex<Body>,
+    /// The user objects that it holds.
+    objects: Mutex<Retained>,
+}
+
+/// What a node's handle leads to.
+struct Node {
+    graph: Weak<Graph>,
+    index: u32,
+}
+
+/// The contents of a graph.
+#[derive(Default)]
+pub(crate) struct Body {
+    /// By index. A node keeps its index when others are removed.
+    nodes: Vec<Option<Entry>>,
+    /// The conditional variables created for the graph.
+    pub(crate) variables: Vec<Arc<Variable>>,
+    /// Whether the memory that it allocates belongs to an instantiated graph.
+    pub(crate) instantiated: bool,
+}
+
+/// A node and its edges.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) handle: Handle,
+    /// The node of which this one is a copy.
+    origin: Handle,
+    pub(crate) work: Work,
+    pub(crate) incoming: SmallVec<[(u32, Edge); 2]>,
+    pub(crate) outgoing: SmallVec<[u32; 4]>,
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// The graph of a handle.
+pub fn get(handle: Handle) -> Result<Arc<Graph>> {
+    GRAPHS.get(handle).ok_or(Error::InvalidValue)
+}
+
+/// Creates an empty graph.
+pub fn create() -> Result<Arc<Graph>> {
+    Graph::with_handle(Body::default())
+}
+
+/// Destroys a graph and its nodes. A graph that a node owns ends with the node.
+pub fn destroy(handle: Handle) -> Result<()> {
+    let graph = get(handle)?;
+    if graph.owned.load(Ordering::Acquire) {
+        return Err(Error::InvalidValue);
+    }
+    graph.end();
+    Ok(())
+}
+
+/// The graph of a node and the node's index there.
+fn place(node: Handle) -> Result<(Arc<Graph>, usize)> {
+    let node = NODES.get(node).ok_or(Error::InvalidValue)?;
+    Ok((node.graph.upgrade().ok_or(Error::InvalidValue)?, node.index as usize))
+}
+
+/// Calls a function with the work of a node.
+pub fn with_work<T>(node: Handle, read: impl FnOnce(&Work) -> Result<T>) -> Result<T> {
+    let (graph, index) = place(node)?;
+    let body = graph.lock();
+    read(&body.entry(index)?.work)
+}
+
+/// Replaces the work of a node by work of the same kind.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no such node, or a node of another kind.
+pub fn set_work(node: Handle, work: Work) -> Result<()> {
+    let (graph, index) = place(node)?;
+    let mut body = graph.lock();
+    let entry = body.entry_mut(index)?;
+    if std::mem::discriminant(&entry.work) != std::mem::discriminant(&work) {
+        return Err(Error::InvalidValue);
+    }
+    entry.work = work;
+    Ok(())
+}
+
+/// Changes the work of a node in place.
+pub fn change_work<T>(node: Handle, change: impl FnOnce(&mut Work) -> Result<T>) -> Result<T> {
+    let (graph, index) = place(node)?;
+    let mut body = graph.lock();
+    change(&mut body.entry_mut(index)?.work)
+}
+
+/// The graph that holds a node.
+pub fn graph_of(node: Handle) -> Result<Arc<Graph>> {
+    place(node).map(|place| place.0)
+}
+
+/// The number by which programs see a node: its index in the order in which its graph's nodes were added.
+pub fn local_id(node: Handle) -> Result<u32> {
+    place(node).map(|place| place.1 as u32)
+}
+
+/// Removes a node and its edges.
+///
+/// # Errors
+/// [`Error::NotSupported`]: graphs that allocate or free memory keep all their nodes.
+pub fn destroy_node(node: Handle) -> Result<()> {
+    let (graph, index) = place(node)?;
+    let mut body = graph.lock();
+    if body.owns_memory() {
+        return Err(Error::NotSupported);
+    }
+    body.unlink(index);
+    let removed = body.nodes.get_mut(index).and_then(Option::take);
+    drop(body);
+    NODES.remove(node);
+    if let Some(entry) = removed {
+        entry.work.end();
+    }
+    Ok(())
+}
+
+/// The node of a clone that is the copy of a node of the original.
+pub fn find_in_clone(original: Handle, clone: &Graph) -> Result<Handle> {
+    let (_, index) = place(original)?;
+    let body = clone.lock();
+    let entry = body.entry(index)?;
+    if entry.origin == original { Ok(entry.handle) } else { Err(Error::InvalidValue) }
+}
+
+impl Graph {
+    fn new(handle: Handle, body: Body) -> Arc<Graph> {
+        Arc::new_cyclic(|me| Graph {
+            handle,
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            me: Weak::clone(me),
+            owned: AtomicBool::new(false),
+            body: Mutex::new(body),
+            objects: Mutex::default(),
+        })
+    }
+
+    fn with_handle(body: Body) -> Result<Arc<Graph>> {
+        GRAPHS.insert_with(|handle| Graph::new(handle, body)).map(|made| made.1).ok_or(Error::OutOfMemory)
+    }
+
+    /// An empty graph that a node will own.
+    pub(crate) fn for_node() -> Result<Arc<Graph>> {
+        let graph = create()?;
+        graph.owned.store(true, Ordering::Release);
+        Ok(graph)
+    }
+
+    /// Gives the graph to a node.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: a node owns it already.
+    pub fn give_to_node(&self) -> Result<()> {
+        if self.owned.swap(true, Ordering::AcqRel) { Err(Error::InvalidValue) } else { Ok(()) }
+    }
+
+    /// Ends a graph that was made for a node and is not needed.
+    pub fn discard(&self) {
+        self.end();
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Body> {
+        lock(&self.body)
+    }
+
+    /// The user objects that the graph holds.
+    pub(crate) fn objects(&self) -> MutexGuard<'_, Retained> {
+        lock(&self.objects)
+    }
+
+    /// Ends the handles of the graph, of its nodes, and of the graphs that they own.
+    pub(crate) fn end(&self) {
+        GRAPHS.remove(self.handle);
+        let entries = std::mem::take(&mut self.lock().nodes);
+        for entry in entries.into_iter().flatten() {
+            NODES.remove(entry.handle);
+            entry.work.end();
+        }
+        let objects = std::mem::take(&mut *self.objects());
+        drop(objects);
+    }
+
+    /// Adds a node.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: a dependency is no node of this graph, or is given twice with the same data.
+    pub fn add(&self, dependencies: &[(Handle, Edge)], work: Work) -> Result<Handle> {
+        let mut body = self.lock();
+        let incoming = self.dependencies(&body, dependencies, &work)?;
+        let index = u32::try_from(body.nodes.len()).map_err(|_| Error::OutOfMemory)?;
+        let made = NODES.insert_with(|_| Arc::new(Node { graph: Weak::clone(&self.me), index }));
+        let handle = made.ok_or(Error::OutOfMemory)?.0;
+        for (from, _) in &incoming {
+            body.entry_mut(*from as usize)?.outgoing.push(index);
+        }
+        body.nodes.push(Some(Entry { handle, origin: 0, work, incoming, outgoing: SmallVec::new() }));
+        Ok(handle)
+    }
+
+    /// The handles of all nodes, in the order in which they were added.
+    pub fn nodes(&self) -> Vec<Handle> {
+        self.lock().entries().map(|(_, entry)| entry.handle).collect()
+    }
+
+    /// The handles of the nodes without dependencies.
+    pub fn roots(&self) -> Vec<Handle> {
+        self.lock().entries().filter(|(_, e)| e.incoming.is_empty()).map(|(_, e)| e.handle).collect()
+    }
+
+    /// A copy with nodes of its own.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`]: the graph allocates or frees memory, or has conditional nodes.
+    pub fn clone_graph(&self) -> Result<Arc<Graph>> {
+        if !self.can_be_cloned() {
+            return Err(Error::NotSupported);
+        }
+        let body = Body { nodes: self.lock().nodes.clone(), ..Body::default() };
+        let clone = Graph::with_handle(body)?;
+        clone.adopt()?;
+        *clone.objects() = self.objects().clone();
+        Ok(clone)
+    }
+
+    /// Whether a copy can exist beside the graph.
+    pub(crate) fn can_be_cloned(&self) -> bool {
+        let body = self.lock();
+        !body.owns_memory()
+            && body.entries().all(|(_, entry)| match &entry.work {
+                Work::Conditional(_) => false,
+                Work::Child(child) => child.can_be_cloned(),
+                _ => true,
+            })
+    }
+
+    /// Gives the entries of a fresh copy nodes of their own, and copies the graphs of its child nodes.
+    fn adopt(&self) -> Result<()> {
+        let mut body = self.lock();
+        for (index, place) in body.nodes.iter_mut().enumerate() {
+            let Some(entry) = place else { continue };
+            let index = index as u32;
+            let made = NODES.insert_with(|_| Arc::new(Node { graph: Weak::clone(&self.me), index }));
+            entry.origin = entry.handle;
+            entry.handle = made.ok_or(Error::OutOfMemory)?.0;
+            if let Work::Child(child) = &entry.work {
+                let copy = child.clone_graph()?;
+                copy.owned.store(true, Ordering::Release);
+                entry.work = Work::Child(copy);
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy that no handle reaches, whose entries keep the handles of the original's nodes.
+    pub(crate) fn snapshot(&self) -> Arc<Graph> {
+        let body = self.lock();
+        let mut nodes = body.nodes.clone();
+        for entry in nodes.iter_mut().flatten() {
+            entry.work.detach();
+        }
+        let variables = body.variables.clone();
+        drop(body);
+        let copy = Graph::new(0, Body { nodes, variables, instantiated: false });
+        *copy.objects() = self.objects().clone();
+        copy
+    }
+}
+
+impl Body {
+    pub(crate) fn entry(&self, index: usize) -> Result<&Entry> {
+        self.nodes.get(index).and_then(Option::as_ref).ok_or(Error::InvalidValue)
+    }
+
+    pub(crate) fn entry_mut(&mut self, index: usize) -> Result<&mut Entry> {
+        self.nodes.get_mut(index).and_then(Option::as_mut).ok_or(Error::InvalidValue)
+    }
+
+    /// The nodes with their indices, in the order in which they were added.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, &Entry)> {
+        self.nodes.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.as_ref()?)))
+    }
+
+    /// One more than the largest index.
+    pub(crate) fn room(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nodes allocate or free memory, in this graph or in those of its child nodes.
+    pub(crate) fn owns_memory(&self) -> bool {
+        self.entries().any(|(_, entry)| match &entry.work {
+            Work::Allocate(_) | Work::Free(_) => true,
+            Work::Child(child) => child.lock().owns_memory(),
+            _ => false,
+        })
+    }
+
+    /// The node indices in an order in which every node follows those that it depends on; `None` if there is a
+    /// cycle. Nodes that are ready at the same time keep the order in which they were added.
+    pub(crate) fn order(&self) -> Option<Vec<u32>> {
+        let mut missing: Vec<u32> = vec![0; self.room()];
+        let mut order = Vec::with_capacity(self.room());
+        for (index, entry) in self.entries() {
+            missing[index] = entry.incoming.len() as u32;
+            if entry.incoming.is_empty() {
+                order.push(index as u32);
+            }
+        }
+        let mut next = 0;
+        while let Some(&index) = order.get(next) {
+            next += 1;
+            let Some(Some(entry)) = self.nodes.get(index as usize) else { continue };
+            for &to in &entry.outgoing {
+                missing[to as usize] -= 1;
+                if missing[to as usize] == 0 {
+                    order.push(to);
+                }
+            }
+        }
+        (order.len() == self.entries().count()).then_some(order)
+    }
+}

@@ -1,0 +1,120 @@
+//! Plans: graphs compiled for execution.
+//!
+//! A plan lists the steps of a graph, with its child graphs expanded, in an order that respects every edge.
+//! It does not change while it runs: an update replaces it, and a launch keeps the one that it was submitted
+//! with.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::stream::Operation;
+
+use super::conditional::{Conditional, Variable};
+use super::memory::Reservation;
+use super::work::Work;
+
+/// A compiled graph.
+#[derive(Clone, Default)]
+pub(crate) struct Plan {
+    /// In an order that respects every edge.
+    pub(super) steps: Vec<Step>,
+    /// The steps after step `i` are `after[first[i]..first[i + 1]]`.
+    pub(super) first: Vec<u32>,
+    pub(super) after: Vec<u32>,
+    /// The number of steps that each step waits for.
+    pub(super) missing: Vec<u32>,
+    /// Whether every step waits for the one before it.
+    pub(super) chain: bool,
+    /// The variables that have a default value at each run.
+    pub(super) variables: Vec<Arc<Variable>>,
+    /// What is allocated and freed, in order.
+    pub(super) memory: Vec<Memory>,
+    /// The steps that record events or wait for them.
+    pub(super) events: Vec<u32>,
+}
+
+/// A change of graph memory.
+#[derive(Clone)]
+pub(super) enum Memory {
+    Allocate(Arc<Reservation>),
+    Free(Arc<Reservation>),
+}
+
+/// A step of a plan.
+#[derive(Clone)]
+pub(super) struct Step {
+    pub(super) task: Task,
+    /// A disabled step does nothing.
+    pub(super) enabled: bool,
+}
+
+/// What a step does.
+#[derive(Clone)]
+pub(super) enum Task {
+    Nothing,
+    Run(Operation),
+    Branch(Branch),
+}
+
+/// A conditional node.
+#[derive(Clone)]
+pub(super) struct Branch {
+    pub(super) conditional: Arc<Conditional>,
+    pub(super) bodies: Vec<Arc<Plan>>,
+}
+
+impl Task {
+    /// The task of a node that is not a graph of its own.
+    pub(super) fn of(work: &Work) -> Task {
+        work.operation().map_or(Task::Nothing, Task::Run)
+    }
+}
+
+impl Plan {
+    /// The steps that wait for a step.
+    pub(super) fn after(&self, step: u32) -> &[u32] {
+        let bounds = (self.first.get(step as usize), self.first.get(step as usize + 1));
+        match bounds {
+            (Some(&from), Some(&to)) => self.after.get(from as usize..to as usize).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// Applies the changes of graph memory that a launch makes, in order. If one of them fails, takes the
+    /// others back.
+    pub(super) fn change_memory(&self, free_first: bool) -> Result<()> {
+        if free_first {
+            for memory in &self.memory {
+                if let Memory::Allocate(reservation) = memory
+                    && reservation.is_allocated()
+                {
+                    reservation.free()?;
+                }
+            }
+        }
+        for (at, memory) in self.memory.iter().enumerate() {
+            if let Err(error) = memory.apply() {
+                self.memory.iter().take(at).rev().for_each(Memory::take_back);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Memory {
+    fn apply(&self) -> Result<()> {
+        match self {
+            Memory::Allocate(reservation) => reservation.allocate(),
+            Memory::Free(reservation) => reservation.free(),
+        }
+    }
+
+    fn take_back(&self) {
+        // What was just done can be undone.
+        let _ = match self {
+            Memory::Allocate(reservation) => reservation.free(),
+            Memory::Free(reservation) => reservation.allocate(),
+        };
+    }
+}

@@ -1,0 +1,291 @@
+//! Running plans.
+//!
+//! A chain is a loop in the thread that runs the stream. Other plans keep a list of the steps that can run.
+//! The thread takes them one by one, and after each continues with a step that waited for it. Helpers, threads
+//! of the driver, look at these lists at intervals and take what they find: short steps are over before a
+//! helper looks, and long ones run side by side.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use host::threads::Turn;
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+use crate::handle::lock;
+use crate::stream::{Operation, Stream};
+
+use super::exec::{EventStep, Settled};
+use super::plan::{Branch, Plan, Task};
+
+/// The time between two looks of a helper while plans run.
+const NAP: Duration = Duration::from_micros(50);
+/// Helpers without work for this long sleep until they are woken.
+const IDLE: Duration = Duration::from_millis(3);
+/// The largest number of helpers.
+const MAX_HELPERS: usize = 64;
+/// How long the thread that runs the stream spins for other threads' steps before it sleeps.
+const LOOK: Duration = Duration::from_micros(20);
+
+/// Runs a launch of a graph.
+pub(super) fn launch(settled: &Settled, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+    run(&settled.plan, &settled.events, stream, turn)
+}
+
+type Events = [(u32, EventStep)];
+
+fn run(plan: &Arc<Plan>, events: &Events, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+    for variable in &plan.variables {
+        variable.assign_default();
+    }
+    if plan.chain {
+        return (0..plan.steps.len() as u32).try_for_each(|step| perform(plan, step, events, stream, turn));
+    }
+    let job = Arc::new(Job::new(plan, events, stream));
+    HELPERS.register(&job);
+    job.drive(turn);
+    HELPERS.unregister(&job);
+    lock(&job.failure).map_or(Ok(()), Err)
+}
+
+/// Runs one step.
+fn perform(plan: &Plan, step: u32, events: &Events, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+    match plan.steps.get(step as usize) {
+        Some(step) if !step.enabled => Ok(()),
+        Some(one) => match &one.task {
+            Task::Nothing => Ok(()),
+            Task::Run(Operation::Launch(launch)) => launch.run_in_graph(),
+            Task::Run(operation @ (Operation::Record(_) | Operation::Wait(_))) => {
+                match events.iter().find(|event| event.0 == step) {
+                    Some((_, EventStep::Record(record))) => record.run(),
+                    Some((_, EventStep::Wait(wait))) => wait.run(),
+                    None => return operation.run(stream, turn),
+                }
+                Ok(())
+            }
+            Task::Run(operation) => operation.run(stream, turn),
+            Task::Branch(branch) => choose(branch, stream, turn),
+        },
+        None => Ok(()),
+    }
+}
+
+/// Runs the bodies of a conditional node.
+fn choose(branch: &Branch, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
+    let mut ran = 0;
+    while let Some(body) = branch.conditional.next(ran) {
+        // A loop without end must not keep the process from ending.
+        crate::driver()?;
+        if let Some(plan) = branch.bodies.get(body) {
+            run(plan, &[], stream, turn)?;
+        }
+        ran += 1;
+    }
+    Ok(())
+}
+
+/// One run of a plan that is no chain.
+struct Job {
+    plan: Arc<Plan>,
+    events: Box<Events>,
+    stream: Arc<Stream>,
+    /// The number of steps that each step still waits for.
+    missing: Box<[AtomicU32]>,
+    /// The steps that can run.
+    ready: Mutex<VecDeque<u32>>,
+    /// Steps that have not ended.
+    left: AtomicUsize,
+    failed: AtomicBool,
+    failure: Mutex<Option<Error>>,
+    /// Whether the thread that drives the job sleeps, and how it is woken. Guarded by `ready`.
+    waiting: AtomicBool,
+    changed: Condvar,
+}
+
+impl Job {
+    fn new(plan: &Arc<Plan>, events: &Events, stream: &Arc<Stream>) -> Job {
+        let missing: Box<[AtomicU32]> = plan.missing.iter().map(|count| AtomicU32::new(*count)).collect();
+        let roots = plan.missing.iter().enumerate().filter(|(_, count)| **count == 0);
+        Job {
+            plan: Arc::clone(plan),
+            events: events.into(),
+            stream: Arc::clone(stream),
+            missing,
+            ready: Mutex::new(roots.map(|(step, _)| step as u32).collect()),
+            left: AtomicUsize::new(plan.steps.len()),
+            failed: AtomicBool::new(false),
+            failure: Mutex::new(None),
+            waiting: AtomicBool::new(false),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Runs steps until none can run: the next one, and what follows it.
+    fn work(&self, turn: Option<&Turn>) {
+        // Own steps are taken in the order of the plan, as helpers take them.
+        while let Some(first) = self.take() {
+            let mut next = Some(first);
+            while let Some(step) = next {
+                self.attempt(step, turn);
+                next = self.finish(step);
+            }
+        }
+    }
+
+    fn take(&self) -> Option<u32> {
+        lock(&self.ready).pop_front()
+    }
+
+    fn attempt(&self, step: u32, turn: Option<&Turn>) {
+        if self.failed.load(Ordering::Acquire) {
+            return;
+        }
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| perform(&self.plan, step, &self.events, &self.stream, turn)));
+        if let Err(error) = outcome.unwrap_or(Err(Error::Unknown)) {
+            lock(&self.failure).get_or_insert(error);
+            self.failed.store(true, Ordering::Release);
+        }
+    }
+
+    /// Notes the end of a step. Returns one that can run now; lists the others.
+    fn finish(&self, step: u32) -> Option<u32> {
+        let mut next = None;
+        let mut more: SmallVec<[u32; 8]> = SmallVec::new();
+        for &after in self.plan.after(step) {
+            let Some(missing) = self.missing.get(after as usize) else { continue };
+            if missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+                match next {
+                    None => next = Some(after),
+                    Some(_) => more.push(after),
+                }
+            }
+        }
+        let last = self.left.fetch_sub(1, Ordering::AcqRel) == 1;
+        if last || !more.is_empty() {
+            let mut ready = lock(&self.ready);
+            ready.extend(more);
+            if self.waiting.load(Ordering::Relaxed) {
+                self.changed.notify_one();
+            }
+        }
+        next
+    }
+
+    /// Runs steps in the thread that runs the stream until all have ended.
+    fn drive(&self, turn: Option<&Turn>) {
+        loop {
+            self.work(turn);
+            let start = Instant::now();
+            while self.left.load(Ordering::Acquire) > 0 {
+                if !lock(&self.ready).is_empty() {
+                    break;
+                }
+                if start.elapsed() < LOOK {
+                    std::hint::spin_loop();
+                    continue;
+                }
+                let mut ready = lock(&self.ready);
+                self.waiting.store(true, Ordering::Relaxed);
+                while ready.is_empty() && self.left.load(Ordering::Acquire) > 0 {
+                    ready = self.changed.wait(ready).unwrap_or_else(PoisonError::into_inner);
+                }
+                self.waiting.store(false, Ordering::Relaxed);
+            }
+            if self.left.load(Ordering::Acquire) == 0 {
+                return;
+            }
+        }
+    }
+
+    fn has_ready(&self) -> bool {
+        !lock(&self.ready).is_empty()
+    }
+}
+
+/// The helpers, and the jobs that they look at.
+struct Helpers {
+    jobs: Mutex<Vec<Weak<Job>>>,
+    work: Condvar,
+    threads: AtomicUsize,
+    /// Helpers that are not running steps.
+    free: AtomicUsize,
+    /// Those of them that only a notification wakes.
+    asleep: AtomicUsize,
+}
+
+static HELPERS: Helpers = Helpers {
+    jobs: Mutex::new(Vec::new()),
+    work: Condvar::new(),
+    threads: AtomicUsize::new(0),
+    free: AtomicUsize::new(0),
+    asleep: AtomicUsize::new(0),
+};
+
+impl Helpers {
+    fn register(&'static self, job: &Arc<Job>) {
+        lock(&self.jobs).push(Arc::downgrade(job));
+        self.wake();
+    }
+
+    fn unregister(&self, job: &Arc<Job>) {
+        lock(&self.jobs).retain(|other| !std::ptr::eq(other.as_ptr(), &**job));
+    }
+
+    /// Makes sure that a helper will look.
+    fn wake(&'static self) {
+        let free = self.free.load(Ordering::SeqCst);
+        if free == 0 {
+            self.spawn();
+        } else if self.asleep.load(Ordering::SeqCst) >= free {
+            self.work.notify_one();
+        }
+    }
+
+    fn spawn(&'static self) {
+        if self.threads.fetch_add(1, Ordering::SeqCst) >= MAX_HELPERS {
+            self.threads.fetch_sub(1, Ordering::SeqCst);
+            return;
+        }
+        self.free.fetch_add(1, Ordering::SeqCst);
+        let thread = std::thread::Builder::new().name("anywarp-graph".into()).stack_size(1 << 20);
+        if host::threads::spawn(thread, || self.run()).is_err() {
+            // The thread that runs the stream runs all steps; only the overlap is lost.
+            self.free.fetch_sub(1, Ordering::SeqCst);
+            self.threads.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// The main loop of a helper, which starts counted as free.
+    fn run(&'static self) {
+        let mut last = Instant::now();
+        loop {
+            let mut jobs = lock(&self.jobs);
+            let job = loop {
+                if let Some(job) = jobs.iter().filter_map(Weak::upgrade).find(|job| job.has_ready()) {
+                    break job;
+                }
+                if !jobs.is_empty() || last.elapsed() < IDLE {
+                    jobs = self.work.wait_timeout(jobs, NAP).unwrap_or_else(PoisonError::into_inner).0;
+                } else {
+                    self.asleep.fetch_add(1, Ordering::SeqCst);
+                    jobs = self.work.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+                    self.asleep.fetch_sub(1, Ordering::SeqCst);
+                    last = Instant::now();
+                }
+            };
+            drop(jobs);
+            self.free.fetch_sub(1, Ordering::SeqCst);
+            // What this helper takes may block: another one must look at the rest.
+            self.wake();
+            let turn = Turn::begin();
+            job.work(Some(&turn));
+            drop(turn);
+            self.free.fetch_add(1, Ordering::SeqCst);
+            last = Instant::now();
+        }
+    }
+}

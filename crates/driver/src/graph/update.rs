@@ -1,0 +1,177 @@
+//! Updates of executable graphs from graphs of the same structure.
+//!
+//! Nodes are paired from the exit nodes on, along the dependencies in the order in which they were added, as
+//! the manual of `cuGraphExecUpdate` describes it.
+
+use std::sync::Arc;
+
+use crate::handle::Handle;
+use crate::memory::transfer::{Place, Side};
+
+use super::exec::Exec;
+use super::work::Work;
+use super::{Body, Graph};
+
+/// What an update did not accept, in the order of `CUgraphExecUpdateResult`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Outcome {
+    /// An unexpected error.
+    Error = 1,
+    /// Other nodes or edges.
+    TopologyChanged,
+    /// Another kind of node.
+    NodeTypeChanged,
+    /// Another function; only drivers before CUDA 11.2 refuse this.
+    FunctionChanged,
+    /// Parameters that an update cannot change.
+    ParametersChanged,
+    /// A node that cannot be updated.
+    NotSupported,
+    /// A function of another context.
+    UnsupportedFunctionChange,
+    /// Attributes that an update cannot change.
+    AttributesChanged,
+}
+
+/// Why an update was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What was not accepted.
+    pub outcome: Outcome,
+    /// The node of the given graph, or 0.
+    pub node: Handle,
+    /// The dependency of that node that does not match, or 0.
+    pub from: Handle,
+}
+
+impl Failure {
+    fn at(outcome: Outcome, node: Handle) -> Self {
+        Failure { outcome, node, from: 0 }
+    }
+}
+
+/// Updates an executable graph: its nodes do what the paired nodes of `graph` do. Changes nothing on failure.
+pub fn update(exec: &Exec, graph: &Graph) -> Result<(), Failure> {
+    let changes = changes(exec.graph(), graph)?;
+    exec.apply(changes).map_err(|_| Failure::at(Outcome::Error, 0))
+}
+
+/// The nodes of `old` with the work that `new` gives them.
+pub(super) fn changes(old: &Graph, new: &Graph) -> Result<Vec<(Handle, Work)>, Failure> {
+    // A snapshot of the new graph: its own lock is free while the old graph's is held.
+    let new = new.snapshot();
+    let (old, new) = (old.lock(), new.lock());
+    let mut changes = Vec::new();
+    for (before, after) in pairs(&old, &new)? {
+        let (Ok(before), Ok(after)) = (old.entry(before), new.entry(after)) else { continue };
+        if before.work.kind() != after.work.kind() {
+            return Err(Failure::at(Outcome::NodeTypeChanged, after.handle));
+        }
+        check_change(&before.work, &after.work).map_err(|outcome| Failure::at(outcome, after.handle))?;
+        match (&before.work, &after.work) {
+            (Work::Child(one), Work::Child(other)) => changes.extend(self::changes(one, other)?),
+            (Work::Conditional(one), Work::Conditional(other)) => {
+                for (one, other) in one.bodies.iter().zip(&other.bodies) {
+                    changes.extend(self::changes(one, other)?);
+                }
+            }
+            (Work::Allocate(_) | Work::Free(_), _) => {}
+            _ => changes.push((before.handle, after.work.clone())),
+        }
+    }
+    Ok(changes)
+}
+
+/// The nodes of two graphs, paired.
+fn pairs(old: &Body, new: &Body) -> Result<Vec<(usize, usize)>, Failure> {
+    let topology = |node| Failure::at(Outcome::TopologyChanged, node);
+    if old.entries().count() != new.entries().count() {
+        return Err(topology(0));
+    }
+    fn exits(body: &Body) -> Vec<usize> {
+        body.entries().filter(|(_, e)| e.outgoing.is_empty()).map(|(index, _)| index).collect()
+    }
+    let (before, after) = (exits(old), exits(new));
+    if before.len() != after.len() {
+        let node = after.last().and_then(|&index| new.entry(index).ok());
+        return Err(topology(node.map_or(0, |entry| entry.handle)));
+    }
+    let (mut forth, mut back) = (vec![None; old.room()], vec![None; new.room()]);
+    let mut pairs: Vec<(usize, usize)> = before.into_iter().zip(after).collect();
+    for &(before, after) in &pairs {
+        forth[before] = Some(after);
+        back[after] = Some(before);
+    }
+    let mut next = 0;
+    while let Some(&(before, after)) = pairs.get(next) {
+        next += 1;
+        let (Ok(before), Ok(after)) = (old.entry(before), new.entry(after)) else { continue };
+        if before.incoming.len() != after.incoming.len() {
+            return Err(topology(after.handle));
+        }
+        for ((one, edge), (other, other_edge)) in before.incoming.iter().zip(&after.incoming) {
+            let (one, other) = (*one as usize, *other as usize);
+            match (forth[one], back[other]) {
+                (None, None) if edge == other_edge => {
+                    forth[one] = Some(other);
+                    back[other] = Some(one);
+                    pairs.push((one, other));
+                }
+                (Some(paired), Some(_)) if paired == other && edge == other_edge => {}
+                _ => {
+                    let from = new.entry(other).map_or(0, |entry| entry.handle);
+                    return Err(Failure { outcome: Outcome::TopologyChanged, node: after.handle, from });
+                }
+            }
+        }
+    }
+    pairs.sort_unstable();
+    Ok(pairs)
+}
+
+/// Checks that the work of a node can become other work of the same kind.
+pub(super) fn check_change(old: &Work, new: &Work) -> Result<(), Outcome> {
+    let parameters = |same: bool| if same { Ok(()) } else { Err(Outcome::ParametersChanged) };
+    match (old, new) {
+        (Work::Kernel(old), Work::Kernel(new)) => {
+            if old.launch.function().module.context_id != new.launch.function().module.context_id {
+                return Err(Outcome::UnsupportedFunctionChange);
+            }
+            if old.launch.config().cooperative != new.launch.config().cooperative {
+                return Err(Outcome::AttributesChanged);
+            }
+            Ok(())
+        }
+        (Work::Copy(old), Work::Copy(new)) => {
+            let same = |a: &Side, b: &Side| kind_of(a) == kind_of(b);
+            parameters(same(&old.asked.from, &new.asked.from) && same(&old.asked.to, &new.asked.to))
+        }
+        (Work::Fill(old), Work::Fill(new)) => {
+            // Of a fill with several rows, only the address and the value may change.
+            let shape =
+                |fill: &crate::memory::copy::Fill| (fill.width, fill.height, fill.element, fill.pitch);
+            let rows = old.fill.height > 1 || new.fill.height > 1;
+            parameters(!rows || shape(&old.fill) == shape(&new.fill))
+        }
+        (Work::Batch(old), Work::Batch(new)) => parameters(old.steps.len() == new.steps.len()),
+        (Work::Allocate(old) | Work::Free(old), Work::Allocate(new) | Work::Free(new)) => {
+            parameters(Arc::ptr_eq(old, new))
+        }
+        (Work::Conditional(old), Work::Conditional(new)) => {
+            parameters(old.kind == new.kind && old.bodies.len() == new.bodies.len())
+        }
+        (old, new) if old.kind() == new.kind() => Ok(()),
+        _ => Err(Outcome::NodeTypeChanged),
+    }
+}
+
+/// The kind of memory of a side: where it is declared to be.
+fn kind_of(side: &Side) -> u32 {
+    match side.place {
+        Place::Host(_) => 0,
+        Place::Device(_) => 1,
+        Place::Any(_) => 2,
+        Place::Array(_) => 3,
+    }
+}

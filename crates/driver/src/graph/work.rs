@@ -1,0 +1,253 @@
+//! What the nodes of a graph do.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{Error, Result};
+use crate::event::{Event, Record, Wait};
+use crate::handle::Handle;
+use crate::launch::Prepared;
+use crate::memory::copy::Fill;
+use crate::memory::transfer::{self, Transfer};
+use crate::memory::value::Step;
+use crate::stream::{HostCall, Operation};
+
+use super::Graph;
+use super::conditional::Conditional;
+use super::memory::Reservation;
+
+/// What a node does.
+#[derive(Clone)]
+pub enum Work {
+    /// Nothing; it only orders other nodes.
+    Empty,
+    /// Runs a kernel.
+    Kernel(Box<Kernel>),
+    /// Copies memory.
+    Copy(Box<Copying>),
+    /// Fills memory.
+    Fill(Box<Filling>),
+    /// Calls a host function.
+    Host(HostCall),
+    /// Runs another graph.
+    Child(Arc<Graph>),
+    /// Records an event.
+    Record(Arc<Event>),
+    /// Waits for an event.
+    Wait(Arc<Event>),
+    /// Allocates memory at an address that never changes.
+    Allocate(Arc<Reservation>),
+    /// Frees what a node of this or of another graph allocates.
+    Free(Arc<Reservation>),
+    /// Waits for memory words and writes them.
+    Batch(Box<Batch>),
+    /// Runs other graphs, depending on a value.
+    Conditional(Arc<Conditional>),
+}
+
+/// The kinds of nodes, in the order of `CUgraphNodeType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Kernel,
+    Copy,
+    Fill,
+    Host,
+    Child,
+    Empty,
+    Wait,
+    Record,
+    Signal,
+    WaitSemaphore,
+    Allocate,
+    Free,
+    Batch,
+    Conditional,
+}
+
+/// A kernel node.
+#[derive(Clone)]
+pub struct Kernel {
+    /// The checked launch.
+    pub launch: Prepared,
+    /// How the program names the kernel: a function, or a kernel of a library with its context.
+    pub name: Name,
+    /// The launch attributes that were set, by number. Those that matter are part of the launch too.
+    pub attributes: BTreeMap<u32, [u64; 8]>,
+    /// The addresses of the parameters in `launch`, for programs that ask.
+    pointers: OnceLock<Box<[u64]>>,
+}
+
+/// How a program names the kernel of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Name {
+    /// The function's handle, or 0.
+    pub function: Handle,
+    /// The library kernel's handle, or 0.
+    pub kernel: Handle,
+    /// The context given with it, or 0.
+    pub context: Handle,
+}
+
+/// A copy node. An empty copy does nothing.
+#[derive(Clone)]
+pub struct Copying {
+    /// What the program asked for.
+    pub asked: Transfer,
+    /// The context given for it.
+    pub context: Handle,
+    copy: Option<transfer::Copy>,
+}
+
+/// A fill node.
+#[derive(Clone)]
+pub struct Filling {
+    /// What the program asked for.
+    pub fill: Fill,
+    /// The context given for it.
+    pub context: Handle,
+    operation: Option<Operation>,
+}
+
+/// A node of operations on memory words.
+#[derive(Clone)]
+pub struct Batch {
+    /// The operations, in order.
+    pub steps: Arc<[Step]>,
+    /// The context given for it.
+    pub context: Handle,
+    /// The operations as a program describes them, for programs that ask.
+    told: OnceLock<Box<[[u64; 6]]>>,
+}
+
+impl Batch {
+    /// A node of these operations.
+    pub fn new(steps: Arc<[Step]>, context: Handle) -> Self {
+        Batch { steps, context, told: OnceLock::new() }
+    }
+
+    /// The operations as a program describes them. They lie in the node and are valid until it is changed or
+    /// destroyed.
+    pub fn told(&self, describe: impl Fn(&Step) -> [u64; 6]) -> &[[u64; 6]] {
+        self.told.get_or_init(|| self.steps.iter().map(describe).collect())
+    }
+}
+
+impl Kernel {
+    /// A node with a launch that has passed [`check`](crate::launch::check).
+    pub fn new(launch: Prepared, name: Name, attributes: BTreeMap<u32, [u64; 8]>) -> Self {
+        Kernel { launch, name, attributes, pointers: OnceLock::new() }
+    }
+
+    /// The addresses of the parameters. They lie in the node and are valid until it is changed or destroyed.
+    pub fn pointers(&self) -> &[u64] {
+        self.pointers.get_or_init(|| {
+            let bytes = self.launch.params().bytes().as_ptr() as u64;
+            let info = self.launch.function().info();
+            info.params.iter().map(|param| bytes + u64::from(param.offset)).collect()
+        })
+    }
+}
+
+impl Copying {
+    /// A copy node; checks both sides.
+    ///
+    /// # Safety
+    /// Memory unknown to the driver must be accessible whenever the node runs.
+    pub unsafe fn new(asked: Transfer, context: Handle) -> Result<Self> {
+        // SAFETY: the caller guarantees it.
+        let copy = unsafe { asked.check() }?;
+        Ok(Copying { asked, context, copy })
+    }
+}
+
+impl Filling {
+    /// A fill node; checks the destination.
+    pub fn new(fill: Fill, context: Handle) -> Result<Self> {
+        Ok(Filling { fill, context, operation: fill.operation()? })
+    }
+}
+
+impl Work {
+    /// The kind.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Work::Empty => Kind::Empty,
+            Work::Kernel(_) => Kind::Kernel,
+            Work::Copy(_) => Kind::Copy,
+            Work::Fill(_) => Kind::Fill,
+            Work::Host(_) => Kind::Host,
+            Work::Child(_) => Kind::Child,
+            Work::Record(_) => Kind::Record,
+            Work::Wait(_) => Kind::Wait,
+            Work::Allocate(_) => Kind::Allocate,
+            Work::Free(_) => Kind::Free,
+            Work::Batch(_) => Kind::Batch,
+            Work::Conditional(_) => Kind::Conditional,
+        }
+    }
+
+    /// The node that stands for a captured operation. `context` is the context of the stream.
+    ///
+    /// # Errors
+    /// [`Error::StreamCaptureUnsupported`]: no node does this.
+    pub(crate) fn of(operation: Operation, context: Handle) -> Result<Work> {
+        Ok(match operation {
+            Operation::Launch(launch) => {
+                let name = Name { function: launch.function().handle, ..Name::default() };
+                let attributes = launch.attributes();
+                Work::Kernel(Box::new(Kernel::new(launch, name, attributes)))
+            }
+            Operation::Copy(copy) => {
+                Work::Copy(Box::new(Copying { asked: *copy.asked(), context, copy: Some(copy) }))
+            }
+            Operation::Fill(filling) => {
+                let fill = filling.fill();
+                Work::Fill(Box::new(Filling { fill, context, operation: Some(Operation::Fill(filling)) }))
+            }
+            Operation::Host(call @ HostCall::Function { .. }) => Work::Host(call),
+            Operation::Word(step) => Work::Batch(Box::new(Batch::new(Arc::new([step]), context))),
+            Operation::Batch(steps) => Work::Batch(Box::new(Batch::new(steps, context))),
+            Operation::Graph(launch) => Work::Child(launch.exec().as_child()?),
+            Operation::Record(_)
+            | Operation::Wait(_)
+            | Operation::Allocate(_)
+            | Operation::Free(_)
+            | Operation::Fault(_)
+            | Operation::Host(HostCall::Callback { .. }) => return Err(Error::StreamCaptureUnsupported),
+        })
+    }
+
+    /// The stream operation that does the work; `None` if there is nothing to do, or if the work consists of
+    /// other graphs.
+    pub(crate) fn operation(&self) -> Option<Operation> {
+        match self {
+            Work::Empty | Work::Child(_) | Work::Conditional(_) | Work::Allocate(_) | Work::Free(_) => None,
+            Work::Kernel(kernel) => Some(Operation::Launch(kernel.launch.clone())),
+            Work::Copy(copying) => copying.copy.clone().map(Operation::Copy),
+            Work::Fill(filling) => filling.operation.clone(),
+            Work::Host(call) => Some(Operation::Host(*call)),
+            Work::Record(event) => Some(Operation::Record(Record::of(event))),
+            Work::Wait(event) => Some(Operation::Wait(Wait::on(event))),
+            Work::Batch(batch) => Some(Operation::Batch(Arc::clone(&batch.steps))),
+        }
+    }
+
+    /// Ends what belongs to a node alone.
+    pub(super) fn end(&self) {
+        match self {
+            Work::Child(graph) => graph.end(),
+            Work::Conditional(conditional) => conditional.bodies.iter().for_each(|body| body.end()),
+            _ => {}
+        }
+    }
+
+    /// Replaces graphs that a program may still change by copies.
+    pub(super) fn detach(&mut self) {
+        match self {
+            Work::Child(graph) => *graph = graph.snapshot(),
+            Work::Conditional(conditional) => *conditional = Arc::new(conditional.snapshot()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,524 @@
+//! Stream capture: operations that become nodes of a graph instead of running.
+//!
+//! A capture begins in one stream, its origin. Other streams join it when they wait for an event that was
+//! recorded in a stream of the capture, and must be joined back before it ends. [`Stream::submit`] hands
+//! operations over to [`Stream::intercept`] while any capture is active in the process.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::event::{Event, Last};
+use crate::graph::{self, Edge, Graph, Work};
+use crate::handle::{Handle, lock};
+
+use super::{Kind, Operation, Policy, Stream};
+
+/// How a capture treats calls that are not safe during it, and how a thread treats other threads' captures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// No thread may make such calls.
+    Global,
+    /// The thread that began the capture may not make such calls.
+    ThreadLocal,
+    /// Such calls are allowed.
+    Relaxed,
+}
+
+impl Mode {
+    /// By the number in `CUstreamCaptureMode`.
+    pub fn from_number(number: u32) -> Result<Self> {
+        [Mode::Global, Mode::ThreadLocal, Mode::Relaxed]
+            .get(number as usize)
+            .copied()
+            .ok_or(Error::InvalidValue)
+    }
+
+    /// The number in `CUstreamCaptureMode`.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+/// A capture.
+pub struct Capture {
+    /// A number unique in the process.
+    pub id: u64,
+    /// The graph that the nodes are added to.
+    pub graph: Arc<Graph>,
+    mode: Mode,
+    thread: ThreadId,
+    invalid: AtomicBool,
+    ended: AtomicBool,
+    /// The streams that take part, the origin first.
+    streams: Mutex<Vec<Arc<Stream>>>,
+    /// What streams that were destroyed meanwhile had reached.
+    left: Mutex<Vec<Dependency>>,
+}
+
+/// A node that the next one will depend on.
+pub type Dependency = (Handle, Edge);
+
+/// A stream's part in a capture.
+pub(super) struct Part {
+    capture: Arc<Capture>,
+    /// What the stream's next node depends on.
+    next: Vec<Dependency>,
+    /// The nodes and edges that a program was last told; it was given their address.
+    told: (Vec<Handle>, Vec<[u8; 8]>),
+}
+
+/// What a program can know about the capture that a stream takes part in.
+pub struct Info {
+    /// Whether the capture is still valid.
+    pub valid: bool,
+    /// The capture.
+    pub capture: Arc<Capture>,
+    /// Whether all edges that the next node would get have no data.
+    pub plain: bool,
+    /// Address and number of the handles of the nodes that the next one depends on. They are valid until the
+    /// next call for the stream.
+    pub nodes: (u64, usize),
+    /// The address of the data of these edges, 8 bytes each.
+    pub edges: u64,
+}
+
+/// How the dependencies of a capturing stream are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Others are added.
+    Add,
+    /// They are replaced.
+    Set,
+}
+
+/// The captures that have not ended.
+static CAPTURES: Mutex<Vec<Arc<Capture>>> = Mutex::new(Vec::new());
+/// Their number.
+static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    static MODE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether any stream of the process is capturing.
+#[inline]
+pub(super) fn active() -> bool {
+    ACTIVE.load(Ordering::Relaxed) != 0
+}
+
+/// Replaces the number of the calling thread's mode; returns the one before. As on the hardware, any number is
+/// accepted; unknown ones stand for [`Mode::Global`].
+pub fn exchange_mode(mode: u32) -> u32 {
+    MODE.try_with(|current| current.replace(mode)).unwrap_or(0)
+}
+
+/// For calls that are not safe during a capture: fails if one forbids them, and invalidates it.
+///
+/// # Errors
+/// [`Error::StreamCaptureUnsupported`]
+#[inline]
+pub fn check_unsafe() -> Result<()> {
+    if active() { forbid_unsafe() } else { Ok(()) }
+}
+
+fn forbid_unsafe() -> Result<()> {
+    let own = Mode::from_number(MODE.try_with(Cell::get).unwrap_or(0)).unwrap_or(Mode::Global);
+    let here = std::thread::current().id();
+    let forbids = |capture: &&Arc<Capture>| match (own, capture.mode) {
+        (Mode::Relaxed, _) | (_, Mode::Relaxed) => false,
+        (Mode::Global, Mode::Global) => true,
+        _ => capture.thread == here,
+    };
+    let captures = lock(&CAPTURES).clone();
+    let mut forbidden = false;
+    for capture in captures.iter().filter(forbids) {
+        capture.invalidate();
+        forbidden = true;
+    }
+    if forbidden { Err(Error::StreamCaptureUnsupported) } else { Ok(()) }
+}
+
+/// For calls that wait for a whole context: fails if a stream of it is capturing, and invalidates the capture.
+///
+/// # Errors
+/// [`Error::StreamCaptureUnsupported`]
+pub(crate) fn check_context(context: &Context) -> Result<()> {
+    if !active() {
+        return Ok(());
+    }
+    let captures = lock(&CAPTURES).clone();
+    let mut found = false;
+    for capture in captures.iter().filter(|capture| capture.is_in(context.id())) {
+        capture.invalidate();
+        found = true;
+    }
+    if found { Err(Error::StreamCaptureUnsupported) } else { Ok(()) }
+}
+
+/// Ends the captures of a destroyed context.
+pub(crate) fn context_ended(id: u64) {
+    if active() {
+        let captures = lock(&CAPTURES).clone();
+        captures.iter().filter(|capture| capture.is_in(id)).for_each(|capture| capture.end());
+    }
+}
+
+impl Capture {
+    fn is_in(&self, context: u64) -> bool {
+        lock(&self.streams).iter().any(|stream| stream.context_id() == context)
+    }
+
+    pub(crate) fn invalidate(&self) {
+        self.invalid.store(true, Ordering::Release);
+    }
+
+    fn is_invalid(&self) -> bool {
+        self.invalid.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Releases all streams.
+    fn end(self: &Arc<Self>) {
+        if self.ended.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        for stream in std::mem::take(&mut *lock(&self.streams)) {
+            lock(&stream.capture).take_if(|part| Arc::ptr_eq(&part.capture, self));
+        }
+        lock(&CAPTURES).retain(|other| !Arc::ptr_eq(other, self));
+        ACTIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Whether blocking streams of a context take part, on which the legacy stream would depend.
+    fn blocks_legacy(&self, context: u64) -> bool {
+        lock(&self.streams).iter().any(|s| s.kind == Kind::Blocking && s.context_id() == context)
+    }
+
+    /// Whether everything that the streams did comes before `next`, what the origin's next node would depend
+    /// on.
+    fn is_joined(&self, next: &[Dependency]) -> bool {
+        let mut ends: Vec<Handle> = lock(&self.left).iter().map(|one| one.0).collect();
+        for stream in lock(&self.streams).iter().skip(1) {
+            if let Some(part) = &*lock(&stream.capture) {
+                ends.extend(part.next.iter().map(|one| one.0));
+            }
+        }
+        let next: Vec<Handle> = next.iter().map(|one| one.0).collect();
+        ends.retain(|end| !next.contains(end));
+        ends.is_empty() || self.graph.comes_before(&ends, &next)
+    }
+}
+
+impl Stream {
+    /// Begins a capture into a new graph, or into `to`: a graph, with the nodes that the first captured one
+    /// depends on.
+    ///
+    /// # Errors
+    /// [`Error::StreamCaptureUnsupported`]: the legacy stream. [`Error::IllegalState`]: the stream is
+    /// capturing. [`Error::InvalidValue`]: nodes of another graph.
+    pub fn begin_capture(
+        self: &Arc<Self>,
+        mode: Mode,
+        to: Option<(Arc<Graph>, Vec<Dependency>)>,
+    ) -> Result<()> {
+        if self.kind == Kind::Legacy {
+            return Err(Error::StreamCaptureUnsupported);
+        }
+        let mut own = lock(&self.capture);
+        if own.is_some() {
+            return Err(Error::IllegalState);
+        }
+        let (graph, next) = match to {
+            Some((graph, next)) => {
+                graph.check_dependencies(&next)?;
+                (graph, next)
+            }
+            None => (graph::create()?, Vec::new()),
+        };
+        let capture = Arc::new(Capture {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            graph,
+            mode,
+            thread: std::thread::current().id(),
+            invalid: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+            streams: Mutex::new(vec![Arc::clone(self)]),
+            left: Mutex::default(),
+        });
+        ACTIVE.fetch_add(1, Ordering::SeqCst);
+        lock(&CAPTURES).push(Arc::clone(&capture));
+        *own = Some(Part { capture, next, told: Default::default() });
+        Ok(())
+    }
+
+    /// Ends the capture that began in this stream; returns its graph.
+    ///
+    /// # Errors
+    /// [`Error::IllegalState`]: the stream is not capturing. [`Error::StreamCaptureUnmatched`]: the capture
+    /// began in another stream. [`Error::StreamCaptureWrongThread`]: it began in another thread and is not
+    /// relaxed. [`Error::StreamCaptureInvalidated`], [`Error::StreamCaptureUnjoined`]: there is no graph.
+    pub fn end_capture(self: &Arc<Self>) -> Result<Arc<Graph>> {
+        let (capture, next) = match &*lock(&self.capture) {
+            Some(part) => (Arc::clone(&part.capture), part.next.clone()),
+            None => return Err(Error::IllegalState),
+        };
+        if !lock(&capture.streams).first().is_some_and(|origin| Arc::ptr_eq(origin, self)) {
+            capture.invalidate();
+            return Err(Error::StreamCaptureUnmatched);
+        }
+        if capture.mode != Mode::Relaxed && capture.thread != std::thread::current().id() {
+            return Err(Error::StreamCaptureWrongThread);
+        }
+        let outcome = match capture.is_invalid() {
+            true => Err(Error::StreamCaptureInvalidated),
+            false if !capture.is_joined(&next) => Err(Error::StreamCaptureUnjoined),
+            false => Ok(Arc::clone(&capture.graph)),
+        };
+        capture.end();
+        if outcome.is_err() {
+            capture.graph.end();
+        }
+        outcome
+    }
+
+    /// What is known of the capture that the stream takes part in; `None` if it is not capturing.
+    ///
+    /// # Errors
+    /// [`Error::StreamCaptureImplicit`]: the legacy stream, while a blocking stream of the context captures.
+    pub fn capture_info(&self) -> Result<Option<Info>> {
+        if !active() {
+            return Ok(None);
+        }
+        if self.kind == Kind::Legacy {
+            let captures = lock(&CAPTURES).clone();
+            let blocked = captures.iter().any(|capture| capture.blocks_legacy(self.context_id()));
+            return if blocked { Err(Error::StreamCaptureImplicit) } else { Ok(None) };
+        }
+        let mut own = lock(&self.capture);
+        Ok(own.as_mut().map(|part| {
+            let nodes = part.next.iter().map(|one| one.0).collect();
+            let edges = part.next.iter().map(|(_, edge)| edge.bytes()).collect();
+            part.told = (nodes, edges);
+            Info {
+                valid: !part.capture.is_invalid(),
+                capture: Arc::clone(&part.capture),
+                plain: part.next.iter().all(|(_, edge)| edge.is_default()),
+                nodes: (part.told.0.as_ptr() as u64, part.told.0.len()),
+                edges: part.told.1.as_ptr() as u64,
+            }
+        }))
+    }
+
+    /// Changes what the next captured node depends on.
+    ///
+    /// # Errors
+    /// [`Error::IllegalState`]: the stream is not capturing. [`Error::InvalidValue`]: nodes of another graph.
+    pub fn change_dependencies(&self, nodes: &[Dependency], change: Change) -> Result<()> {
+        let mut own = lock(&self.capture);
+        let part = own.as_mut().ok_or(Error::IllegalState)?;
+        if part.capture.is_invalid() {
+            return Err(Error::StreamCaptureInvalidated);
+        }
+        part.capture.graph.check_dependencies(nodes)?;
+        if change == Change::Set {
+            part.next.clear();
+        }
+        part.add(nodes);
+        Ok(())
+    }
+
+    /// For calls that cannot be captured: fails if the call concerns a capture, and invalidates that.
+    ///
+    /// # Errors
+    /// [`Error::StreamCaptureUnsupported`]: the stream is capturing. [`Error::StreamCaptureImplicit`]: the
+    /// legacy stream would depend on a capturing stream.
+    #[inline]
+    pub fn check_not_capturing(&self) -> Result<()> {
+        if active() { self.forbid() } else { Ok(()) }
+    }
+
+    fn forbid(&self) -> Result<()> {
+        if self.kind == Kind::Legacy {
+            return self.forbid_legacy();
+        }
+        match &*lock(&self.capture) {
+            Some(part) => {
+                part.capture.invalidate();
+                Err(Error::StreamCaptureUnsupported)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Work in the legacy stream would depend on the blocking streams that capture.
+    fn forbid_legacy(&self) -> Result<()> {
+        let captures = lock(&CAPTURES).clone();
+        let mut blocked = false;
+        for capture in captures.iter().filter(|capture| capture.blocks_legacy(self.context_id())) {
+            capture.invalidate();
+            blocked = true;
+        }
+        if blocked { Err(Error::StreamCaptureImplicit) } else { Ok(()) }
+    }
+
+    /// Whether the stream takes part in a capture.
+    pub(crate) fn is_capturing(&self) -> bool {
+        active() && lock(&self.capture).is_some()
+    }
+
+    /// Captures an operation if the stream is capturing, or joins a capture by it. Returns the operation if it
+    /// is to be run.
+    pub(super) fn intercept(
+        self: &Arc<Self>,
+        operation: Operation,
+        policy: Policy,
+    ) -> Result<Option<Operation>> {
+        if self.kind == Kind::Legacy {
+            if let Operation::Wait(wait) = &operation
+                && let Last::Captured(capture, _) = wait.event().last()
+                && !capture.has_ended()
+            {
+                capture.invalidate();
+                return Err(Error::StreamCaptureImplicit);
+            }
+            self.forbid_legacy()?;
+            return Ok(Some(operation));
+        }
+        let mut own = lock(&self.capture);
+        let Some(part) = &mut *own else {
+            if let Operation::Wait(wait) = &operation
+                && let Last::Captured(capture, reached) = wait.event().last()
+            {
+                self.join(&mut own, capture, reached)?;
+                return Ok(None);
+            }
+            return Ok(Some(operation));
+        };
+        let capture = Arc::clone(&part.capture);
+        if capture.is_invalid() {
+            return Err(Error::StreamCaptureInvalidated);
+        }
+        let outcome = if policy == Policy::Wait {
+            Err(Error::StreamCaptureUnsupported)
+        } else {
+            part.capture(operation, self)
+        };
+        if let Err(error) = outcome {
+            // A wrong handle leaves a capture as it is; what cannot be captured invalidates it.
+            if error.code() >= Error::StreamCaptureUnsupported.code() {
+                capture.invalidate();
+            }
+            return Err(error);
+        }
+        Ok(None)
+    }
+
+    /// Makes the stream take part in a capture, after what an event of it has recorded.
+    fn join(
+        self: &Arc<Self>,
+        own: &mut Option<Part>,
+        capture: Arc<Capture>,
+        reached: Vec<Dependency>,
+    ) -> Result<()> {
+        if capture.has_ended() {
+            return Err(Error::CapturedEvent);
+        }
+        if capture.is_invalid() {
+            return Err(Error::StreamCaptureInvalidated);
+        }
+        lock(&capture.streams).push(Arc::clone(self));
+        *own = Some(Part { capture, next: reached, told: Default::default() });
+        Ok(())
+    }
+
+    /// Adds a node to the capture of the stream.
+    ///
+    /// # Errors
+    /// [`Error::IllegalState`]: the stream is not capturing.
+    pub(crate) fn capture_node<T>(&self, make: impl FnOnce(&Arc<Graph>) -> Result<(Work, T)>) -> Result<T> {
+        let mut own = lock(&self.capture);
+        let part = own.as_mut().ok_or(Error::IllegalState)?;
+        if part.capture.is_invalid() {
+            return Err(Error::StreamCaptureInvalidated);
+        }
+        let (work, result) = make(&part.capture.graph)?;
+        part.append(work)?;
+        Ok(result)
+    }
+
+    /// Ends the stream's part in a capture when its handle is destroyed.
+    pub(super) fn leave_capture(self: &Arc<Self>) {
+        if !active() {
+            return;
+        }
+        let part = lock(&self.capture).take();
+        let Some(Part { capture, next, .. }) = part else { return };
+        let origin = lock(&capture.streams).first().is_some_and(|first| Arc::ptr_eq(first, self));
+        if origin {
+            capture.end();
+            capture.graph.end();
+        } else {
+            lock(&capture.streams).retain(|stream| !Arc::ptr_eq(stream, self));
+            lock(&capture.left).extend(next);
+        }
+    }
+}
+
+impl Part {
+    /// Adds dependencies that the next node does not have yet.
+    fn add(&mut self, nodes: &[Dependency]) {
+        for node in nodes {
+            if !self.next.contains(node) {
+                self.next.push(*node);
+            }
+        }
+    }
+
+    fn append(&mut self, work: Work) -> Result<()> {
+        let node = self.capture.graph.add(&self.next, work)?;
+        self.next = vec![(node, Edge::default())];
+        Ok(())
+    }
+
+    fn capture(&mut self, operation: Operation, stream: &Stream) -> Result<()> {
+        match operation {
+            Operation::Record(record) => {
+                record.event().captured(&self.capture, self.next.clone());
+                Ok(())
+            }
+            Operation::Wait(wait) => self.wait(wait.event()),
+            operation => {
+                if let Operation::Launch(launch) = &operation
+                    && launch.function().module.context_id != stream.context_id()
+                {
+                    return Err(Error::InvalidHandle);
+                }
+                let context = stream.context()?.handle;
+                self.append(Work::of(operation, context)?)
+            }
+        }
+    }
+
+    fn wait(&mut self, event: &Arc<Event>) -> Result<()> {
+        match event.last() {
+            Last::Never => Ok(()),
+            Last::Submitted => Err(Error::StreamCaptureIsolation),
+            Last::Captured(capture, reached) if Arc::ptr_eq(&capture, &self.capture) => {
+                self.add(&reached);
+                Ok(())
+            }
+            Last::Captured(capture, _) => {
+                capture.invalidate();
+                Err(Error::StreamCaptureMerge)
+            }
+        }
+    }
+}
