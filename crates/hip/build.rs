@@ -15,7 +15,7 @@ const SONAMES: [u32; 3] = [5, 6, 7];
 /// The one that `libamdhip64.so` is.
 const UNVERSIONED: u32 = 6;
 /// Nodes without names of ours, which programs of later HIPs ask for.
-const LATER_NODES: [&str; 5] = ["hip_6.4", "hip_6.5", "hip_7.0", "hip_7.1", "hip_7.2"];
+const LATER_NODES: [&str; 1] = ["hip_7.0"];
 
 fn main() {
     println!("cargo:rerun-if-changed=data/exports.tsv");

@@ -262,6 +262,20 @@ impl Jit {
     }
 }
 
+/// `CUlibraryOption`, `hipLibraryOption`: host universal function table, and binary is preserved.
+const MAX_LIBRARY_OPTION: u32 = 1;
+
+/// Checks the options of a library. They have no effect.
+pub fn check_library_options(count: u32, options: In<u32>, values: Out<u64>) -> Result<()> {
+    if count > 0 && values.is_null() {
+        return Err(Error::InvalidValue);
+    }
+    match options.list(count as usize)?.iter().all(|o| *o <= MAX_LIBRARY_OPTION) {
+        true => Ok(()),
+        false => Err(Error::InvalidValue),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

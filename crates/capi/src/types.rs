@@ -67,6 +67,30 @@ structures! {
         pub params: In<u64>,
     }
 
+    /// `CUlaunchAttribute`, `hipLaunchAttribute`.
+    pub struct LaunchAttribute = "hipLaunchAttribute" {
+        pub id: u32,
+        pub pad: [u8; 4],
+        pub value: [u64; 8],
+    }
+
+    /// `CUlaunchConfig`, `HIP_LAUNCH_CONFIG`.
+    pub struct LaunchConfig = "HIP_LAUNCH_CONFIG" {
+        pub grid: [u32; 3],
+        pub block: [u32; 3],
+        pub shared: u32,
+        pub stream: u64,
+        pub attributes: In<LaunchAttribute>,
+        pub attribute_count: u32,
+    }
+
+    /// `CUmemcpyAttributes`, `hipMemcpyAttributes`.
+    pub struct CopyAttributes = "hipMemcpyAttributes" {
+        pub source_order: u32,
+        pub hints: [MemLocation; 2],
+        pub flags: u32,
+    }
+
     /// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`.
     pub struct Array3DDescriptor = "HIP_ARRAY3D_DESCRIPTOR" {
         pub width: usize,

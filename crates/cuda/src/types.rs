@@ -1,11 +1,9 @@
 //! C types that several groups of functions use, field for field as in the header.
 
 pub use capi::types::{
-    AccessDesc, AllocationProp, Array3DDescriptor, ArrayDescriptor, IpcHandle, MemLocation, Memcpy2D,
-    PoolProps,
+    AccessDesc, AllocationProp, Array3DDescriptor, ArrayDescriptor, CopyAttributes, IpcHandle,
+    LaunchAttribute, LaunchConfig, MemLocation, Memcpy2D, PoolProps,
 };
-
-use crate::abi::In;
 
 /// A handle of any kind; a pointer in C.
 pub type Handle = u64;
@@ -54,16 +52,6 @@ pub struct Memcpy3D {
     pub depth: usize,
 }
 
-/// `CUlaunchAttribute`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct LaunchAttribute {
-    pub id: u32,
-    pub pad: u32,
-    pub value: [u64; 8],
-}
-
 /// `CUmulticastObjectProp`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -73,19 +61,6 @@ pub struct MulticastProp {
     pub size: usize,
     pub handle_types: u64,
     pub flags: u64,
-}
-
-/// `CUlaunchConfig`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct LaunchConfig {
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub shared: u32,
-    pub stream: Handle,
-    pub attributes: In<LaunchAttribute>,
-    pub attribute_count: u32,
 }
 
 /// `CUdevprop`.
@@ -113,16 +88,6 @@ pub struct ArrayRequirements {
     pub size: usize,
     pub alignment: usize,
     pub reserved: [u32; 4],
-}
-
-/// `CUmemcpyAttributes`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
-pub struct CopyAttributes {
-    pub source_order: u32,
-    pub hints: [MemLocation; 2],
-    pub flags: u32,
 }
 
 /// `CUdevResource` that holds multiprocessors.

@@ -121,6 +121,11 @@ impl Library {
         Ok(module)
     }
 
+    /// Checks that the library has code for the thread's device, which is compiled if it was not before.
+    pub fn check(&self) -> Result<()> {
+        self.program(&some_device()?).map(|_| ())
+    }
+
     /// A kernel by name.
     pub fn kernel(&self, name: &[u8]) -> Result<Arc<Kernel>> {
         let program = self.program(&some_device()?)?;

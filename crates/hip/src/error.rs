@@ -136,6 +136,9 @@ impl From<driver::Error> for Error {
             | E::InvalidAddressSpace
             | E::InvalidPc => Error::LaunchFailure,
             E::NotPermitted => Error::NotSupported,
+            // Headers after HIP 7.2 call 1054 hipErrorInvalidClusterSize; CUDA's 912 is a texture's error.
+            E::InvalidClusterSize => Error::Tbd,
+            E::InvalidResourceType => Error::InvalidValue,
             _ => Error::from_code(error.code()).unwrap_or(Error::Unknown),
         }
     }

@@ -1,7 +1,7 @@
 //! C structures specific to HIP, field for field as in its headers.
 
-use capi::structures;
-use capi::types::{AllocationProp, MemLocation};
+use capi::types::{AllocationProp, LaunchAttribute, MemLocation};
+use capi::{In, structures};
 
 structures! {
     /// `hipDeviceProp_tR0600`, which is `hipDeviceProp_t` from HIP 6 on.
@@ -305,6 +305,63 @@ structures! {
         pub kind: u32,
     }
 
+    /// `hipMemcpy3DPeerParms`.
+    pub struct Memcpy3DPeerParameters = "hipMemcpy3DPeerParms" {
+        pub src_array: u64,
+        pub src_position: Extent,
+        pub src_pointer: PitchedPointer,
+        pub src_device: i32,
+        pub dst_array: u64,
+        pub dst_position: Extent,
+        pub dst_pointer: PitchedPointer,
+        pub dst_device: i32,
+        pub extent: Extent,
+    }
+
+    /// `hipMemcpy3DOperand`. The fields cover both members of its union: an address, the elements per row
+    /// and the rows per layer, or an array and a position in it.
+    pub struct CopyOperand = "struct hipMemcpy3DOperand" {
+        pub kind: u32,
+        pub place: u64,
+        pub sizes: [usize; 2],
+        pub rest: usize,
+    }
+
+    /// `hipMemcpy3DBatchOp`.
+    pub struct BatchCopy = "struct hipMemcpy3DBatchOp" {
+        pub src: CopyOperand,
+        pub dst: CopyOperand,
+        pub extent: Extent,
+        pub source_order: u32,
+        pub flags: u32,
+    }
+
+    /// `hipLaunchConfig_t`.
+    pub struct StubConfig = "hipLaunchConfig_t" {
+        pub grid: [u32; 3],
+        pub block: [u32; 3],
+        pub shared: usize,
+        pub stream: u64,
+        pub attributes: In<LaunchAttribute>,
+        pub attribute_count: u32,
+    }
+
+    /// The members of `hipStreamBatchMemOpParams` for waiting and for writing, which are alike. The union is
+    /// longer: [`STREAM_OPERATION_SIZE`].
+    pub struct StreamOperation = "struct hipStreamMemOpWaitValueParams_t" {
+        pub operation: u32,
+        pub address: u64,
+        pub value: u64,
+        pub flags: u32,
+        pub alias: u64,
+    }
+
+    /// `hipArrayMemoryRequirements`.
+    pub struct ArrayRequirements = "hipArrayMemoryRequirements" {
+        pub alignment: usize,
+        pub size: usize,
+    }
+
     /// `HIP_MEMCPY3D`.
     pub struct Memcpy3D = "HIP_MEMCPY3D" {
         pub src_x: usize,
@@ -369,6 +426,9 @@ structures! {
         pub meta_data: u64,
     }
 }
+
+/// The size of `hipStreamBatchMemOpParams`.
+pub const STREAM_OPERATION_SIZE: usize = 48;
 
 impl From<Memcpy3DIn5> for Memcpy3D {
     fn from(d: Memcpy3DIn5) -> Self {

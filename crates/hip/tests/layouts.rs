@@ -1,4 +1,4 @@
-//! Compares the library's structures with HIP's headers: 5.2 as built by Debian, and 6.3
+//! Compares the library's structures with HIP's headers: 5.2 as built by Debian, 6.3, and what 7.2 adds
 //! (`data/layouts.tsv`).
 
 use std::collections::BTreeMap;
@@ -68,6 +68,15 @@ fn structures_are_those_of_hip_6() {
         compare(name, ours.get(known).unwrap_or_else(|| panic!("no {name} of ours")), header);
     }
     assert!(table.len() > 15);
+}
+
+#[test]
+fn structures_are_those_that_hip_7_adds() {
+    let (ours, table) = (ours(), table("7.2"));
+    for (name, header) in &table {
+        compare(name, ours.get(name.as_str()).unwrap_or_else(|| panic!("no {name} of ours")), header);
+    }
+    assert!(table.len() > 8, "{}", table.len());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Modules, launches and registration, valid and invalid, through the front of HIP 6. The codes are those of
 //! clr 6.3.
 
+mod libraries;
 mod library;
 mod rules;
 mod several;

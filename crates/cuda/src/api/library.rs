@@ -13,10 +13,7 @@ use crate::api::function::{MAX_CACHE_CONFIG, give_param};
 use crate::api::module::give_global;
 use crate::types::{CUdevice, CUdeviceptr, Handle};
 use capi::container;
-use capi::jit::Jit;
-
-/// `CUlibraryOption`: host universal function table, and binary is preserved.
-const MAX_LIBRARY_OPTION: u32 = 1;
+use capi::jit::{Jit, check_library_options};
 
 /// Reads a library's options. The library is compiled later, on first use.
 fn read(
@@ -28,13 +25,8 @@ fn read(
     library_count: u32,
 ) -> Result<Jit> {
     let jit = Jit::read(count, options, values)?;
-    if library_count > 0 && library_values.is_null() {
-        return Err(Error::InvalidValue);
-    }
-    match library_options.list(library_count as usize)?.iter().all(|o| *o <= MAX_LIBRARY_OPTION) {
-        true => Ok(jit),
-        false => Err(Error::InvalidValue),
-    }
+    check_library_options(library_count, library_options, library_values)?;
+    Ok(jit)
 }
 
 fn make(out: Out<Handle>, bytes: Vec<u8>, jit: &Jit) -> Result<()> {

@@ -7,6 +7,7 @@ use capi::types::{AccessDesc, AllocationProp, MemLocation};
 use driver::device::Device;
 use driver::memory::address::{self, GRANULARITY};
 use driver::memory::managed::{DEVICE, Location};
+use driver::memory::{self};
 
 use crate::abi::{In, Out};
 use crate::current::{self, Handle};
@@ -71,6 +72,9 @@ fn properties(out: Out<impl From<AllocationProp> + Copy>, handle: Handle) -> Res
 fn wrong(condition: bool) -> Result<()> {
     if condition { Err(Error::InvalidValue) } else { Ok(()) }
 }
+
+/// `hipMemRangeHandleTypeDmaBufFd`.
+const DMA_BUF: u32 = 1;
 
 api! {
     Device Legal fn hipMemGetAllocationGranularity(
@@ -174,6 +178,16 @@ api! {
         let descriptor = i32::try_from(descriptor).map_err(|_| Error::InvalidValue)?;
         out.set(address::import(&*current::device()?, descriptor)?);
         Ok(())
+    }
+
+    /// There are no buffers for the kernel's DMA-BUF interface: valid calls are refused.
+    Device Legal fn hipMemGetHandleForAddressRange(
+        out: Out<u64>, address: u64, size: usize, kind: u32, flags: u64,
+    ) {
+        wrong(out.is_null() || address == 0 || size == 0 || kind != DMA_BUF || flags != 0)?;
+        memory::check_device(address, size as u64)?;
+        capi::named_once("hipMemGetHandleForAddressRange");
+        Err(Error::NotSupported)
     }
 
     /// There are no sparse arrays.

@@ -6,9 +6,11 @@ use driver::memory::array::{self, Descriptor};
 
 use crate::abi::{In, Out, tell};
 use crate::current::{self, Handle};
-use crate::types::{ChannelFormat, Extent};
+use crate::types::{ArrayRequirements, ChannelFormat, Extent};
 use crate::{Error, Result, api};
 
+/// The alignment of an array's memory.
+const ALIGNMENT: usize = 512;
 /// `hipArrayTextureGather`: two-dimensional arrays only.
 const GATHER: u32 = 8;
 /// The valid flags: `hipArrayLayered`, `hipArraySurfaceLoadStore`, `hipArrayCubemap` and
@@ -194,6 +196,20 @@ api! {
 
     Context Legal fn hipGetMipmappedArrayLevel(out: Out<Handle>, handle: Handle, number: u32) {
         level(out, handle, number)
+    }
+
+    /// The memory of all levels.
+    Context Legal fn hipMipmappedArrayGetMemoryRequirements(
+        out: Out<ArrayRequirements>, handle: Handle, _device: i32,
+    ) {
+        out.required()?;
+        if handle == 0 {
+            return Err(Error::InvalidHandle);
+        }
+        let levels = array::mipmap(handle).and_then(|m| m.arrays()).map_err(|_| Error::InvalidValue)?;
+        let size = levels.iter().fold(0u64, |sum, level| sum.saturating_add(level.size()));
+        out.set(ArrayRequirements { alignment: ALIGNMENT, size: size as usize });
+        Ok(())
     }
 
     Context Legal fn hipMipmappedArrayGetLevel(out: Out<Handle>, handle: Handle, number: u32) {

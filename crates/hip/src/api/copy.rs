@@ -38,7 +38,7 @@ impl Order {
 /// `hipMemcpyDeviceToDeviceNoCU`; the other directions of `hipMemcpyKind` are 0 to 4.
 const WITHOUT_UNITS: u32 = 1024;
 /// `hipMemcpyDefault`, the highest of these.
-const DEFAULT: u32 = 4;
+pub(crate) const DEFAULT: u32 = 4;
 
 /// Checks a direction.
 pub(crate) fn check_kind(kind: u32) -> Result<()> {

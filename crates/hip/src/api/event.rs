@@ -29,6 +29,21 @@ fn get(handle: Handle) -> Result<Arc<Event>> {
     Ok(event::get(handle)?)
 }
 
+/// `hipEventRecordExternal`: for stream capture; otherwise it has no effect.
+const EXTERNAL: u32 = 1;
+
+fn record(handle: Handle, in_stream: Handle, own: bool) -> Result<()> {
+    if handle == 0 {
+        return Err(Error::InvalidHandle);
+    }
+    let stream = stream(in_stream, own)?;
+    let event = get(handle)?;
+    if event.context_id != stream.context_id() {
+        return Err(Error::InvalidHandle);
+    }
+    Ok(event.record(&stream)?)
+}
+
 api! {
     Context Legal fn hipEventCreate(out: Out<Handle>) {
         create(out, 0)
@@ -46,15 +61,14 @@ api! {
     }
 
     Context Appends fn hipEventRecord / hipEventRecord_spt (handle: Handle, in_stream: Handle) |own| {
-        if handle == 0 {
-            return Err(Error::InvalidHandle);
+        record(handle, in_stream, own)
+    }
+
+    Context Appends fn hipEventRecordWithFlags(handle: Handle, in_stream: Handle, flags: u32) {
+        if flags > EXTERNAL {
+            return Err(Error::InvalidValue);
         }
-        let stream = stream(in_stream, own)?;
-        let event = get(handle)?;
-        if event.context_id != stream.context_id() {
-            return Err(Error::InvalidHandle);
-        }
-        Ok(event.record(&stream)?)
+        record(handle, in_stream, false)
     }
 
     Context Invalidates fn hipEventQuery(handle: Handle) {

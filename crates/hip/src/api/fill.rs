@@ -20,6 +20,22 @@ fn row(to: u64, element: u32, value: u32, count: usize, order: Order) -> Result<
     fill(&[Fill { to, pitch: 0, width: count as u64, height: 1, element, value }], order)
 }
 
+/// Rows of elements with several bytes.
+fn rows(
+    to: u64,
+    pitch: usize,
+    element: u32,
+    value: u32,
+    width: usize,
+    height: usize,
+    order: Order,
+) -> Result<()> {
+    fill(
+        &[Fill { to, pitch: pitch as u64, width: width as u64, height: height as u64, element, value }],
+        order,
+    )
+}
+
 /// The value of `hipMemset`: the low byte.
 fn byte(value: i32) -> u32 {
     u32::from(value as u8)
@@ -83,6 +99,36 @@ api! {
 
     Context Appends fn hipMemsetD32Async(to: u64, value: i32, count: usize, handle: Handle) {
         row(to, 4, value as u32, count, Order::later(handle, false))
+    }
+
+    Context Invalidates fn hipMemsetD2D8(to: u64, pitch: usize, value: u8, width: usize, height: usize) {
+        rows(to, pitch, 1, u32::from(value), width, height, Order::now(false))
+    }
+
+    Context Appends fn hipMemsetD2D8Async(
+        to: u64, pitch: usize, value: u8, width: usize, height: usize, handle: Handle,
+    ) {
+        rows(to, pitch, 1, u32::from(value), width, height, Order::later(handle, false))
+    }
+
+    Context Invalidates fn hipMemsetD2D16(to: u64, pitch: usize, value: u16, width: usize, height: usize) {
+        rows(to, pitch, 2, u32::from(value), width, height, Order::now(false))
+    }
+
+    Context Appends fn hipMemsetD2D16Async(
+        to: u64, pitch: usize, value: u16, width: usize, height: usize, handle: Handle,
+    ) {
+        rows(to, pitch, 2, u32::from(value), width, height, Order::later(handle, false))
+    }
+
+    Context Invalidates fn hipMemsetD2D32(to: u64, pitch: usize, value: u32, width: usize, height: usize) {
+        rows(to, pitch, 4, value, width, height, Order::now(false))
+    }
+
+    Context Appends fn hipMemsetD2D32Async(
+        to: u64, pitch: usize, value: u32, width: usize, height: usize, handle: Handle,
+    ) {
+        rows(to, pitch, 4, value, width, height, Order::later(handle, false))
     }
 
     Context Invalidates fn hipMemset2D / hipMemset2D_spt (

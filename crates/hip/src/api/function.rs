@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use driver::device::attribute;
 // `hipFunction_attribute` has the same numbers up to 9.
-use driver::module::{self, Function, attribute as number};
+use driver::library::function_or_kernel;
+use driver::module::{Function, attribute as number};
 
 use crate::abi::{Out, Text};
 use crate::current::{self, Handle};
@@ -33,9 +34,10 @@ pub struct Attributes {
     pub shared_size: usize,
 }
 
-/// The function of a handle.
+/// The function of a handle; that of a library's kernel is loaded into the current context.
 pub(super) fn of(handle: Handle) -> Result<Arc<Function>> {
-    module::function(handle).map_err(|_| Error::InvalidHandle)
+    function_or_kernel(handle, || current::driver_context().map_err(|_| driver::Error::InvalidContext))
+        .map_err(|_| Error::InvalidHandle)
 }
 
 /// The maximum dynamic shared memory per block; HIP has no opt-in.
@@ -44,7 +46,7 @@ pub(super) fn most_dynamic_shared(function: &Function) -> i32 {
     most.saturating_sub_unsigned(function.info().static_shared)
 }
 
-fn attribute_of(function: &Function, which: i32) -> Result<i32> {
+pub(super) fn attribute_of(function: &Function, which: i32) -> Result<i32> {
     match which {
         // On AMD both are the device's architecture.
         number::PTX_VERSION | number::BINARY_VERSION => Ok(function.attribute(number::BINARY_VERSION)?),
@@ -65,6 +67,30 @@ pub(super) fn of_host(host: u64) -> Result<Arc<Function>> {
         return Err(Error::InvalidDeviceFunction);
     }
     registered::function_of(host, &current::context()?)
+}
+
+/// `hipDriverProcAddressQueryResult`, `hipDriverEntryPointQueryResult`: found, not found.
+const FOUND: u32 = 0;
+const NOT_FOUND: u32 = 1;
+/// `HIP_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`, `hipEnablePerThreadDefaultStream`: the highest flag.
+const PER_THREAD: u64 = 2;
+
+/// A function by name: the variant for the per-thread default stream if there is one and `own` asks for it,
+/// else with the layouts and numbers of a version. HIP 6.0 renamed functions whose layouts changed.
+fn entry(name: &[u8], own: bool, version: i32) -> Option<u64> {
+    let name = std::str::from_utf8(name).ok()?;
+    let renamed = match name {
+        "hipGetDeviceProperties" | "hipChooseDevice" if version >= 600 => Some(format!("{name}R0600")),
+        _ => None,
+    };
+    let own = own.then(|| format!("{name}_spt"));
+    let names = own.into_iter().chain(renamed).chain([name.to_string()]);
+    names.into_iter().find_map(|n| crate::table::function(&n)).map(|f| f as u64)
+}
+
+/// The flags of a search; those of its variant for the per-thread default stream are never the default.
+fn flags_of(flags: u64, own: bool) -> u64 {
+    if own && flags == 0 { PER_THREAD } else { flags }
 }
 
 api! {
@@ -143,28 +169,32 @@ api! {
     }
 
     /// Functions by name, as `dlsym` returns them.
-    Nothing Legal fn hipGetProcAddress(
+    Nothing Legal fn hipGetProcAddress / hipGetProcAddress_spt (
         name: Text, out: Out<u64>, version: i32, flags: u64, status: Out<u32>,
-    ) {
-        const NOT_FOUND: u32 = 1;
-        const PER_THREAD: u64 = 2;
+    ) |own| {
         let name = name.bytes()?;
         out.required()?;
         if version < 0 || flags > PER_THREAD {
             return Err(Error::InvalidValue);
         }
-        let name = std::str::from_utf8(name).unwrap_or_default();
-        // The layouts and numbers of the requested version. HIP 6.0 renamed functions whose layouts changed.
-        let renamed = match name {
-            "hipGetDeviceProperties" | "hipChooseDevice" if version >= 600 => Some(format!("{name}R0600")),
-            _ => None,
-        };
-        let own = (flags == PER_THREAD).then(|| format!("{name}_spt"));
-        let names = own.into_iter().chain(renamed).chain([name.to_string()]);
-        let found = names.into_iter().find_map(|n| crate::table::function(&n));
-        out.set(found.map_or(0, |f| f as u64));
-        status.set(if found.is_some() { 0 } else { NOT_FOUND });
-        if found.is_some() { Ok(()) } else { Err(Error::NotFound) }
+        let found = entry(name, flags_of(flags, own) == PER_THREAD, version);
+        out.set(found.unwrap_or(0));
+        status.set(if found.is_some() { FOUND } else { NOT_FOUND });
+        found.map(|_| ()).ok_or(Error::NotFound)
+    }
+
+    Nothing Legal fn hipGetDriverEntryPoint / hipGetDriverEntryPoint_spt (
+        name: Text, out: Out<u64>, flags: u64, status: Out<u32>,
+    ) |own| {
+        let name = name.name()?;
+        out.required()?;
+        if flags > PER_THREAD {
+            return Err(Error::InvalidValue);
+        }
+        let found = entry(name, flags_of(flags, own) == PER_THREAD, 0);
+        out.set(found.unwrap_or(0));
+        status.set(if found.is_some() { FOUND } else { NOT_FOUND });
+        found.map(|_| ()).ok_or(Error::InvalidValue)
     }
 }
 

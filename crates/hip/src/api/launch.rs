@@ -9,6 +9,7 @@ use capi::types::FunctionLaunchParams;
 use driver::device::attribute;
 use driver::event::{self, Event};
 use driver::launch::{self, Config, Params};
+use driver::library::function_or_kernel;
 use driver::module::{Function, attribute as number};
 use driver::occupancy;
 use driver::stream::{STREAMS, Stream};
@@ -64,7 +65,7 @@ const NO_PRE_SYNC: u32 = 1;
 const NO_POST_SYNC: u32 = 2;
 
 /// A launch, with sizes in work items.
-struct Launch {
+pub(super) struct Launch {
     work: [u64; 3],
     block: [u32; 3],
     shared: u64,
@@ -73,11 +74,12 @@ struct Launch {
     start: Handle,
     stop: Handle,
     cooperative: bool,
+    cluster: Option<[u32; 3]>,
 }
 
 impl Launch {
     /// A launch with its grid size in blocks.
-    fn of_grid(grid: [u32; 3], block: [u32; 3], shared: u64, params: In<u64>) -> Self {
+    pub(super) fn of_grid(grid: [u32; 3], block: [u32; 3], shared: u64, params: In<u64>) -> Self {
         let work = std::array::from_fn(|i| u64::from(grid[i]) * u64::from(block[i]));
         Launch {
             work,
@@ -88,16 +90,27 @@ impl Launch {
             start: 0,
             stop: 0,
             cooperative: false,
+            cluster: None,
         }
     }
 
+    /// The same launch with a whole parameter buffer, if `extra` has one.
+    pub(super) fn with_buffer(self, extra: In<u64>) -> Self {
+        Launch { extra, ..self }
+    }
+
+    /// The same launch with what a configuration's attributes ask for.
+    pub(super) fn with(self, cooperative: bool, cluster: Option<[u32; 3]>) -> Self {
+        Launch { cooperative, cluster, ..self }
+    }
+
     /// Whether a dimension has more work items than HIP can count.
-    fn too_large(&self) -> bool {
+    pub(super) fn too_large(&self) -> bool {
         self.work.iter().any(|&n| n > u64::from(u32::MAX))
     }
 
     /// Checks the launch and submits it to a stream.
-    fn go(&self, function: &Arc<Function>, stream: &Arc<Stream>) -> Result<()> {
+    pub(super) fn go(&self, function: &Arc<Function>, stream: &Arc<Stream>) -> Result<()> {
         let device = function.device();
         let info = function.info();
         if !self.params.is_null() && !self.extra.is_null() {
@@ -134,7 +147,7 @@ impl Launch {
             block,
             dynamic_shared: self.shared as u32,
             cooperative: self.cooperative,
-            cluster: None,
+            cluster: self.cluster,
             preferred_cluster: None,
         };
         if self.cooperative {
@@ -205,12 +218,12 @@ fn event_of(handle: Handle) -> Result<Option<Arc<Event>>> {
 }
 
 /// The stream of a launch; an unknown handle is an invalid value.
-fn stream_of(handle: Handle, own: bool) -> Result<Arc<Stream>> {
+pub(super) fn stream_of(handle: Handle, own: bool) -> Result<Arc<Stream>> {
     current::stream(handle, own).map_err(|_| Error::InvalidValue)
 }
 
 /// The same for functions that mirror the CUDA driver's: default streams belong to the thread's context.
-fn driver_stream(handle: Handle) -> Result<Arc<Stream>> {
+pub(super) fn driver_stream(handle: Handle) -> Result<Arc<Stream>> {
     if is_default(handle) {
         check(Need::Driver)?;
     }
@@ -220,13 +233,17 @@ fn driver_stream(handle: Handle) -> Result<Arc<Stream>> {
 }
 
 /// The function of a launch; null is an invalid handle.
-fn launched(handle: Handle) -> Result<Arc<Function>> {
+pub(super) fn launched(handle: Handle) -> Result<Arc<Function>> {
     if handle == 0 { Err(Error::InvalidHandle) } else { of(handle) }
 }
 
-/// The kernel of a host stub in a stream's context.
-fn stub(host: u64, stream: &Stream) -> Result<Arc<Function>> {
-    registered::function_of(host, &stream.context()?)
+/// The kernel of a host stub in a stream's context. As in HIP 7, a function or a library's kernel serves, too.
+pub(super) fn stub(host: u64, stream: &Stream) -> Result<Arc<Function>> {
+    let context = stream.context()?;
+    registered::function_of(host, &context).or_else(|error| match error {
+        Error::InvalidDeviceFunction => function_or_kernel(host, || Ok(context)).map_err(|_| error),
+        _ => Err(error),
+    })
 }
 
 fn module_launch(
@@ -248,7 +265,7 @@ fn module_launch(
     if grid.contains(&0) && !launch.block.contains(&0) {
         return Err(Error::InvalidValue);
     }
-    Launch { extra, ..launch }.go(&function, &stream)
+    launch.with_buffer(extra).go(&function, &stream)
 }
 
 /// The arguments of the two launches with sizes in work items.
@@ -277,6 +294,7 @@ impl Items {
             start: self.start,
             stop: self.stop,
             cooperative: false,
+            cluster: None,
         };
         launch.go(&function, &stream)
     }

@@ -1,15 +1,13 @@
 //! Managed memory.
 
 use capi::memory::{get_range_attribute, location_of};
-use driver::memory::managed::{self, attach};
+use capi::types::MemLocation;
+use driver::memory::managed::{self, Location, attach};
 use driver::memory::{self, Kind};
 
 use crate::abi::{In, Out};
 use crate::current::{self, Handle, stream};
 use crate::{Error, Result, api};
-
-/// `hipCpuDeviceId`.
-const HOST: i32 = -1;
 
 /// `hipMemoryAdvise`: HIP's own advice to set coarse grain, and the highest advice that CUDA shares.
 const SET_COARSE_GRAIN: u32 = 100;
@@ -45,8 +43,36 @@ fn devices() -> Result<usize> {
     Ok(current::driver()?.devices.len())
 }
 
-fn check_device(ordinal: i32) -> Result<()> {
-    if ordinal == HOST { Ok(()) } else { current::device_at(ordinal).map(|_| ()) }
+/// Nothing moves; for managed memory the location is recorded.
+fn prefetch(address: u64, size: usize, to: Location, in_stream: Handle) -> Result<()> {
+    if address == 0 || size == 0 {
+        return Err(Error::InvalidValue);
+    }
+    stream(in_stream, false)?;
+    let range = range(address, size)?;
+    let to = to.checked(devices()?)?;
+    if let Range::Managed = range {
+        managed::prefetch(address, size as u64, to, devices()?)?;
+    }
+    Ok(())
+}
+
+fn advise(address: u64, size: usize, advice: u32, location: Location) -> Result<()> {
+    if !READ_MOSTLY.contains(&advice) {
+        location.checked(devices()?)?;
+    }
+    let range = range(address, size)?;
+    let coarse = matches!(advice, SET_COARSE_GRAIN | UNSET_COARSE_GRAIN);
+    match range {
+        _ if !coarse && !(1..=LAST_ADVICE).contains(&advice) => Err(Error::InvalidValue),
+        Range::Other => Err(Error::InvalidValue),
+        // For host memory of the program the advice is accepted and has no effect.
+        Range::Unknown => Ok(()),
+        Range::Managed if coarse => {
+            Ok(managed::set_coarse_grain(address, size as u64, advice == SET_COARSE_GRAIN)?)
+        }
+        Range::Managed => Ok(managed::advise(address, size as u64, advice, location, devices()?)?),
+    }
 }
 
 fn attribute(data: Out<i32>, size: usize, number: u32, address: u64, length: usize) -> Result<()> {
@@ -72,36 +98,28 @@ api! {
         Ok(())
     }
 
-    /// Nothing moves; for managed memory the location is recorded.
     Context Invalidates fn hipMemPrefetchAsync(address: u64, size: usize, device: i32, in_stream: Handle) {
-        if address == 0 || size == 0 {
+        prefetch(address, size, location_of(device), in_stream)
+    }
+
+    Context Invalidates fn hipMemPrefetchAsync_v2(
+        address: u64, size: usize, location: MemLocation, flags: u32, in_stream: Handle,
+    ) {
+        if flags != 0 {
             return Err(Error::InvalidValue);
         }
-        stream(in_stream, false)?;
-        let range = range(address, size)?;
-        check_device(device)?;
-        if let Range::Managed = range {
-            managed::prefetch(address, size as u64, location_of(device), devices()?)?;
-        }
-        Ok(())
+        prefetch(address, size, location.into(), in_stream)
     }
 
     Context Legal fn hipMemAdvise(address: u64, size: usize, advice: u32, device: i32) {
-        if !READ_MOSTLY.contains(&advice) {
-            check_device(device)?;
+        advise(address, size, advice, location_of(device))
+    }
+
+    Context Legal fn hipMemAdvise_v2(address: u64, size: usize, advice: u32, location: MemLocation) {
+        if Location::from(location).checked(devices()?) == Err(driver::Error::InvalidValue) {
+            return Err(Error::InvalidValue);
         }
-        let range = range(address, size)?;
-        let coarse = matches!(advice, SET_COARSE_GRAIN | UNSET_COARSE_GRAIN);
-        match range {
-            _ if !coarse && !(1..=LAST_ADVICE).contains(&advice) => Err(Error::InvalidValue),
-            Range::Other => Err(Error::InvalidValue),
-            // For host memory of the program the advice is accepted and has no effect.
-            Range::Unknown => Ok(()),
-            Range::Managed if coarse => {
-                Ok(managed::set_coarse_grain(address, size as u64, advice == SET_COARSE_GRAIN)?)
-            }
-            Range::Managed => Ok(managed::advise(address, size as u64, advice, location_of(device), devices()?)?),
-        }
+        advise(address, size, advice, location.into())
     }
 
     Context Legal fn hipMemRangeGetAttribute(

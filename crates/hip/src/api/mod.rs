@@ -5,6 +5,7 @@
 mod address;
 mod array;
 mod attribute;
+mod batch;
 mod context;
 mod copy;
 mod device;
@@ -15,6 +16,9 @@ mod function;
 mod init;
 mod ipc;
 mod launch;
+mod launch_config;
+mod library;
+mod link;
 mod managed;
 mod memory;
 mod module;
@@ -36,6 +40,7 @@ mod tools;
 pub use address::*;
 pub use array::*;
 pub use attribute::*;
+pub use batch::*;
 pub use context::*;
 pub use copy::*;
 pub use device::*;
@@ -46,6 +51,9 @@ pub use function::*;
 pub use init::*;
 pub use ipc::*;
 pub use launch::*;
+pub use launch_config::*;
+pub use library::*;
+pub use link::*;
 pub use managed::*;
 pub use memory::*;
 pub use module::*;
@@ -65,7 +73,7 @@ pub use texture_reference::*;
 pub use tools::*;
 
 capi::captures! {
-    address array attribute context copy device error event fill function init ipc launch managed
-    memory module occupancy peer pointer pool properties rect register stream symbol texture
-    texture_reference tools
+    address array attribute batch context copy device error event fill function init ipc launch
+    launch_config library link managed memory module occupancy peer pointer pool properties rect
+    register stream symbol texture texture_reference tools
 }

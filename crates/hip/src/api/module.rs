@@ -86,6 +86,12 @@ api! {
         Ok(())
     }
 
+    Device Legal fn hipModuleGetFunctionCount(count: Out<u32>, handle: Handle) {
+        let module = of(handle)?;
+        count.required()?.set(module.kernels().len() as u32);
+        Ok(())
+    }
+
     Device Legal fn hipModuleGetGlobal(address: Out<u64>, size: Out<usize>, handle: Handle, name: Text) {
         let name = name.name()?;
         if address.is_null() && size.is_null() {

@@ -100,6 +100,17 @@ api! {
         blocks(out, &of_host(host)?, block, shared, flags)
     }
 
+    Context Legal fn hipOccupancyAvailableDynamicSMemPerBlock(
+        out: Out<usize>, host: u64, count: i32, block: i32,
+    ) {
+        out.required()?;
+        if count <= 0 || block <= 0 {
+            return Err(Error::InvalidValue);
+        }
+        out.set(occupancy::available_dynamic_shared(&*of_host(host)?, count, block)? as usize);
+        Ok(())
+    }
+
     Context Legal fn hipOccupancyMaxPotentialBlockSize(
         grid: Out<i32>, block: Out<i32>, host: u64, shared: usize, limit: i32,
     ) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capi::memory::{alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute};
+use capi::memory::{PINNED, alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute};
 use capi::types::{AccessDesc, MemLocation, PoolProps};
 use driver::device::Device;
 use driver::memory::managed::{DEVICE, Location};
@@ -29,6 +29,21 @@ fn device(ordinal: i32) -> Result<Arc<Device>> {
 
 fn device_of(location: MemLocation) -> Result<Arc<Device>> {
     if location.kind == DEVICE { device(location.id) } else { Err(Error::InvalidValue) }
+}
+
+/// `hipMemAllocationTypeManaged`.
+const MANAGED: u32 = 2;
+
+/// Checks a kind of memory for which a device has a current pool; logs `name` if it is managed memory.
+fn pinned(name: &'static str, kind: u32) -> Result<()> {
+    match kind {
+        PINNED => Ok(()),
+        MANAGED => {
+            capi::named_once(name);
+            Err(Error::NotSupported)
+        }
+        _ => Err(Error::InvalidValue),
+    }
 }
 
 api! {
@@ -70,6 +85,27 @@ api! {
             return Err(Error::InvalidDevice);
         }
         Ok(pool::set_current(&device, handle)?)
+    }
+
+    /// Pools of managed memory are refused.
+    Device Unsafe fn hipMemSetMemPool(location: In<MemLocation>, kind: u32, handle: Handle) {
+        if location.is_null() || handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let device = device_of(location.get()?)?;
+        pinned("hipMemSetMemPool of managed memory", kind)?;
+        if pool::get(handle)?.device() != Some(device.ordinal) {
+            return Err(Error::InvalidValue);
+        }
+        Ok(pool::set_current(&device, handle)?)
+    }
+
+    Device Legal fn hipMemGetMemPool(out: Out<Handle>, location: In<MemLocation>, kind: u32) {
+        out.required()?;
+        let device = device_of(location.get()?)?;
+        pinned("hipMemGetMemPool of managed memory", kind)?;
+        out.set(pool::current(&device)?);
+        Ok(())
     }
 
     Device Legal fn hipMemPoolCreate(out: Out<Handle>, properties: In<PoolProps>) {

@@ -9,9 +9,11 @@ use driver::memory::array::{self, Array};
 use driver::memory::transfer::{Place, Side, Transfer};
 
 use crate::abi::In;
-use crate::api::copy::{Order, check_kind, copy};
-use crate::current::Handle;
-use crate::types::{Extent, Memcpy3D, Memcpy3DIn5, Memcpy3DParameters, PitchedPointer};
+use crate::api::copy::{DEFAULT, Order, check_kind, copy};
+use crate::current::{self, Handle};
+use crate::types::{
+    Extent, Memcpy3D, Memcpy3DIn5, Memcpy3DParameters, Memcpy3DPeerParameters, PitchedPointer,
+};
 use crate::{Error, Result, api};
 
 /// `hipMemoryType` from HIP 6 on; managed and unified memory can be any kind.
@@ -162,6 +164,11 @@ fn array_line(to: Side, from: Side, size: usize, order: Order) -> Result<()> {
     rows(to, from, [size, 1], order)
 }
 
+/// Bytes per element of the array of a handle.
+pub(super) fn element_of(handle: Handle) -> Result<u64> {
+    Ok(element(&*array(handle)?))
+}
+
 /// One side of `hipMemcpy3D`: an array or a pitched address.
 fn volume_side(handle: Handle, at: Extent, rows: PitchedPointer) -> Result<(Side, Option<u64>)> {
     let offset = [at.width as u64, at.height as u64, at.depth as u64];
@@ -182,8 +189,7 @@ fn volume_side(handle: Handle, at: Extent, rows: PitchedPointer) -> Result<(Side
 }
 
 /// `hipMemcpy3D`. If an array takes part, widths count its elements.
-fn volume(parameters: In<Memcpy3DParameters>, order: Order) -> Result<()> {
-    let p = parameters.get()?;
+pub(super) fn volume(p: &Memcpy3DParameters, order: Order) -> Result<()> {
     let (from, from_element) = volume_side(p.src_array, p.src_position, p.src_pointer)?;
     let (to, to_element) = volume_side(p.dst_array, p.dst_position, p.dst_pointer)?;
     if let (Some(a), Some(b)) = (from_element, to_element)
@@ -208,6 +214,23 @@ fn volume(parameters: In<Memcpy3DParameters>, order: Order) -> Result<()> {
     order.check()?;
     let width = (p.extent.width as u64).checked_mul(element.unwrap_or(1)).ok_or(Error::InvalidValue)?;
     copy(&Transfer { to, from, extent: [width, p.extent.height as u64, p.extent.depth as u64] }, order)
+}
+
+/// `hipMemcpy3DPeer`. Every device reaches the memory of every other.
+fn between(p: &Memcpy3DPeerParameters, order: Order) -> Result<()> {
+    current::device_at(p.src_device)?;
+    current::device_at(p.dst_device)?;
+    let parameters = Memcpy3DParameters {
+        src_array: p.src_array,
+        src_position: p.src_position,
+        src_pointer: p.src_pointer,
+        dst_array: p.dst_array,
+        dst_position: p.dst_position,
+        dst_pointer: p.dst_pointer,
+        extent: p.extent,
+        kind: DEFAULT,
+    };
+    volume(&parameters, order)
 }
 
 api! {
@@ -252,13 +275,21 @@ api! {
     }
 
     Context Invalidates fn hipMemcpy3D / hipMemcpy3D_spt (parameters: In<Memcpy3DParameters>) |own| {
-        volume(parameters, Order::now(own))
+        volume(&parameters.get()?, Order::now(own))
     }
 
     Context Appends fn hipMemcpy3DAsync / hipMemcpy3DAsync_spt (
         parameters: In<Memcpy3DParameters>, in_stream: Handle,
     ) |own| {
-        volume(parameters, Order::later(in_stream, own))
+        volume(&parameters.get()?, Order::later(in_stream, own))
+    }
+
+    Context Invalidates fn hipMemcpy3DPeer(parameters: In<Memcpy3DPeerParameters>) {
+        between(&parameters.get()?, Order::now(false))
+    }
+
+    Context Appends fn hipMemcpy3DPeerAsync(parameters: In<Memcpy3DPeerParameters>, in_stream: Handle) {
+        between(&parameters.get()?, Order::later(in_stream, false))
     }
 
     Context Invalidates fn hipMemcpy2D / hipMemcpy2D_spt (

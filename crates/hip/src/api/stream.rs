@@ -2,16 +2,17 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use driver::event;
 use driver::handle::lock;
 use driver::memory::value::{Comparison, Condition, Step, Word};
-use driver::stream::{self as streams, HostCall, Kind, LOWEST_PRIORITY, Operation, Policy};
+use driver::stream::{self as streams, HostCall, Kind, LOWEST_PRIORITY, Operation, Policy, Stream};
 
 use crate::abi::{In, Out, tell};
 use crate::api::device::HIGHEST_PRIORITY;
 use crate::current::{self, Handle, special, stream};
+use crate::types::{STREAM_OPERATION_SIZE, StreamOperation};
 use crate::{Error, Result, api};
 
 /// Compute unit masks by stream handle. They are returned by queries and have no effect on workers.
@@ -56,6 +57,55 @@ fn on_word(handle: Handle, address: u64, wide: bool, step: impl FnOnce(Word) -> 
 fn wait(word: Word, value: u64, mask: u64, flags: u32) -> Result<Step> {
     let comparison = *COMPARISONS.get(flags as usize).ok_or(Error::InvalidValue)?;
     Ok(Step::Wait(word, Condition { comparison, value, mask }))
+}
+
+/// `hipLaunchAttributeID`: the attributes of streams.
+mod attribute {
+    pub const SYNCHRONIZATION_POLICY: u32 = 3;
+    pub const PRIORITY: u32 = 8;
+}
+
+/// `hipSynchronizationPolicy`: automatic, the default; spin, yield, and blocking.
+const POLICIES: std::ops::RangeInclusive<u32> = 1..=4;
+
+/// Synchronization policies by stream, where they were set. A waiting thread always blocks.
+static WAITING: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
+
+fn policy_of(stream: &Stream) -> u32 {
+    lock(&WAITING).get(&stream.id).copied().unwrap_or(*POLICIES.start())
+}
+
+/// `hipLaunchAttributeValue`.
+type AttributeValue = [u32; 16];
+
+/// The stream of a handle; an unknown one is an invalid handle here.
+fn named(handle: Handle) -> Result<Arc<Stream>> {
+    stream(handle, false).map_err(|_| Error::InvalidHandle)
+}
+
+/// `hipStreamBatchMemOpType`. HIP does not implement the barrier (6) and the flush (3).
+mod batch {
+    pub const WAIT_VALUE_32: u32 = 1;
+    pub const WRITE_VALUE_32: u32 = 2;
+    pub const WAIT_VALUE_64: u32 = 4;
+    pub const WRITE_VALUE_64: u32 = 5;
+}
+
+/// The maximum number of operations in a batch.
+const MAX_BATCH: u32 = 256;
+
+/// The stream operation of one entry of a batch.
+fn step_of(entry: &StreamOperation) -> Result<Step> {
+    let StreamOperation { operation, address, value, flags, .. } = *entry;
+    let wide = matches!(operation, batch::WAIT_VALUE_64 | batch::WRITE_VALUE_64);
+    let value = if wide { value } else { u64::from(value as u32) };
+    match operation {
+        batch::WAIT_VALUE_32 | batch::WAIT_VALUE_64 => wait(Word::at(address, wide)?, value, u64::MAX, flags),
+        batch::WRITE_VALUE_32 | batch::WRITE_VALUE_64 if flags == 0 => {
+            Ok(Step::Write(Word::at(address, wide)?, value))
+        }
+        _ => Err(Error::InvalidValue),
+    }
 }
 
 /// The status for the result of a stream's work.
@@ -133,8 +183,12 @@ api! {
         if matches!(handle, 0 | special::LEGACY | special::PER_THREAD) {
             return Err(Error::InvalidHandle);
         }
+        let id = streams::STREAMS.get(handle).map(|stream| stream.id);
         streams::destroy(handle).ok_or(Error::ContextIsDestroyed)?;
         lock(&MASKS).remove(&handle);
+        if let Some(id) = id {
+            lock(&WAITING).remove(&id);
+        }
         Ok(())
     }
 
@@ -217,6 +271,53 @@ api! {
 
     Context Appends fn hipStreamWriteValue64(handle: Handle, address: u64, value: u64, _flags: u32) {
         on_word(handle, address, true, |word| Ok(Step::Write(word, value)))
+    }
+
+    Context Appends fn hipStreamBatchMemOp(
+        handle: Handle, count: u32, operations: In<StreamOperation>, flags: u32,
+    ) {
+        if operations.is_null() || flags != 0 || !(1..=MAX_BATCH).contains(&count) {
+            return Err(Error::InvalidValue);
+        }
+        let stream = stream(handle, false)?;
+        let place = |i: usize| operations.address().wrapping_add((i * STREAM_OPERATION_SIZE) as u64);
+        let entry = |i| step_of(&In::<StreamOperation>::at_address(place(i)).get()?);
+        let steps = (0..count as usize).map(entry).collect::<Result<Arc<[Step]>>>()?;
+        Ok(stream.submit(Operation::Batch(steps), Policy::Later)?)
+    }
+
+    Context Legal fn hipStreamGetId(handle: Handle, id: Out<u64>) {
+        id.required()?.set(named(handle)?.id);
+        Ok(())
+    }
+
+    Context Legal fn hipStreamGetAttribute(handle: Handle, number: u32, value: Out<u32>) {
+        value.required()?;
+        let stream = named(handle)?;
+        value.set(match number {
+            attribute::SYNCHRONIZATION_POLICY => policy_of(&stream),
+            attribute::PRIORITY => stream.priority().max(HIGHEST_PRIORITY) as u32,
+            _ => return Err(Error::InvalidValue),
+        });
+        Ok(())
+    }
+
+    /// As in HIP, only the synchronization policy can be set.
+    Context Invalidates fn hipStreamSetAttribute(handle: Handle, number: u32, value: In<AttributeValue>) {
+        let [policy, ..] = value.get()?;
+        let stream = named(handle)?;
+        if number != attribute::SYNCHRONIZATION_POLICY || !POLICIES.contains(&policy) {
+            return Err(Error::InvalidValue);
+        }
+        lock(&WAITING).insert(stream.id, policy);
+        Ok(())
+    }
+
+    Context Legal fn hipStreamCopyAttributes(to: Handle, from: Handle) {
+        let (from, to) = (named(from)?, named(to)?);
+        let policy = policy_of(&from);
+        lock(&WAITING).insert(to.id, policy);
+        Ok(())
     }
 
     /// No stream is ever capturing.

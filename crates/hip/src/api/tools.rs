@@ -82,4 +82,17 @@ api! {
     Device Legal fn hipProfilerStop() {
         Ok(())
     }
+
+    /// AMD's log does not exist here; `ANYWARP_LOG` sets what is logged.
+    Device Legal fn hipExtEnableLogging() {
+        Ok(())
+    }
+
+    Device Legal fn hipExtDisableLogging() {
+        Ok(())
+    }
+
+    Device Legal fn hipExtSetLoggingParams(_level: usize, _size: usize, _mask: usize) {
+        Ok(())
+    }
 }

@@ -19,7 +19,7 @@ use crate::open;
 
 /// Every argument of these functions is an integer or a pointer; a function ignores arguments that it does
 /// not have.
-type Function = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;
+type Function = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;
 
 /// One front's run of a script.
 struct Run<'a> {
@@ -76,17 +76,17 @@ impl Run<'_> {
     fn call(&mut self, line: &str) -> Result<(), String> {
         let (name, rest) = line.split_once('(').ok_or("no call")?;
         let (arguments, wanted) = rest.rsplit_once(") = ").ok_or("no `) = CODE`")?;
-        let mut values = [0; 10];
+        let mut values = [0; 12];
         let list = arguments.split(',').filter(|a| !a.trim().is_empty());
         for (slot, argument) in values.iter_mut().zip(list) {
             *slot = self.value(argument)?;
         }
         let symbol = [name.as_bytes(), b"\0"].concat();
-        // SAFETY: the function takes fewer than ten integers and pointers; it ignores additional arguments.
+        // SAFETY: the function takes at most twelve integers and pointers; it ignores additional arguments.
         let function = unsafe { self.front.get::<Function>(&symbol) }.map_err(|e| e.to_string())?;
-        let [a, b, c, d, e, f, g, h, i, j] = values;
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = values;
         // SAFETY: the script passes variables where the function expects pointers to memory.
-        let code = unsafe { function(a, b, c, d, e, f, g, h, i, j) };
+        let code = unsafe { function(a, b, c, d, e, f, g, h, i, j, k, l) };
         let got = self.name_of(code);
         if got == wanted.trim() { Ok(()) } else { Err(format!("is {got}, not {}", wanted.trim())) }
     }

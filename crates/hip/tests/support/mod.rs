@@ -128,6 +128,22 @@ functions! {
     __hipRegisterTexture(P, P, *const i8, *const i8, i32, i32, i32);
     hipBindTextureToArray(P, P, *const Channels);
     hipUnbindTexture(P);
+    hipLibraryLoadData(*mut P, *const c_void, *const u32, *mut P, u32, *const u32, *mut P, u32);
+    hipLibraryUnload(P);
+    hipLibraryGetKernel(*mut P, P, *const i8);
+    hipLibraryGetGlobal(*mut P, *mut usize, P, *const i8);
+    hipKernelGetName(*mut *const i8, P);
+    hipKernelGetFunction(*mut P, P);
+    hipKernelGetAttribute(*mut i32, i32, P, i32);
+    hipLaunchKernelExC(*const StubConfig, P, *const P);
+    hipDrvLaunchKernelEx(*const DriverConfig, P, *const P, *const P);
+    hipOccupancyMaxPotentialClusterSize(*mut i32, P, *const StubConfig);
+    hipOccupancyMaxActiveClusters(*mut i32, P, *const StubConfig);
+    hipOccupancyAvailableDynamicSMemPerBlock(*mut usize, P, i32, i32);
+    hipLinkCreate(u32, *const u32, *mut P, *mut P);
+    hipLinkAddData(P, u32, *const c_void, usize, *const i8, u32, *const u32, *mut P);
+    hipLinkComplete(P, *mut P, *mut usize);
+    hipLinkDestroy(P);
     hiprtcLinkCreate(u32, *const u32, *mut P, *mut P);
     hiprtcLinkAddData(P, u32, *const c_void, usize, *const i8, u32, *const u32, *mut P);
     hiprtcLinkComplete(P, *mut P, *mut usize);
@@ -172,6 +188,38 @@ pub struct StubLaunch {
     pub params: *const P,
     pub shared: usize,
     pub stream: P,
+}
+
+/// `hipLaunchAttribute`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Attribute {
+    pub id: u32,
+    pub pad: u32,
+    pub value: [u32; 16],
+}
+
+/// `hipLaunchConfig_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct StubConfig {
+    pub grid: Dim3,
+    pub block: Dim3,
+    pub shared: usize,
+    pub stream: P,
+    pub attributes: *const Attribute,
+    pub number: u32,
+}
+
+/// `HIP_LAUNCH_CONFIG`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct DriverConfig {
+    pub sizes: [u32; 6],
+    pub shared: u32,
+    pub stream: P,
+    pub attributes: *const Attribute,
+    pub number: u32,
 }
 
 /// `hipChannelFormatDesc`.
