@@ -1,4 +1,5 @@
-//! Writes the functions that are not written yet and the table of all, and makes the fronts: `libamdhip64.so.5`, `.so.6` and `.so.7`.
+//! Writes the functions that are not written yet and the table of all, and makes the fronts: `libamdhip64.so.5`,
+//! `.so.6` and `.so.7`, and `libhiprtc.so.6` and `.so.7`.
 //!
 //! `data/exports.tsv` lists every name with its version node. What `src/api/*.rs` does not define gets a function here that says so. A
 //! function `NAME_in_5` there is what the front of HIP 5 has under `NAME`, where HIP 6 changed a layout or numbers.
@@ -10,9 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The numbers in the fronts' sonames.
-const SONAMES: [u32; 3] = [5, 6, 7];
-/// The one that `libamdhip64.so` is.
+/// The number in the soname that the names without a number, such as `libamdhip64.so`, lead to.
 const UNVERSIONED: u32 = 6;
 /// Nodes without names of ours, which programs of later HIPs ask for.
 const LATER_NODES: [&str; 1] = ["hip_7.0"];
@@ -89,62 +88,101 @@ fn version(node: &str) -> Vec<u32> {
     node.trim_start_matches("hip_").split('.').filter_map(|n| n.parse().ok()).collect()
 }
 
-/// Makes the fronts in `target/PROFILE/lib-anywarp/`, beside `libcuda.so.1`.
-fn fronts(out: &Path, exports: &[(&str, &str)], fingerprint: u64) {
-    let mut jumps = format!("#define COUNT {}\n#define FINGERPRINT {fingerprint}ull\n", exports.len());
-    for (i, (name, _)) in exports.iter().enumerate() {
-        let _ = writeln!(jumps, "JUMP({i}, {name})");
-    }
-    write(&out.join("jumps.h"), &jumps);
+/// A library that reaches the functions through their table.
+struct Front {
+    /// Its name without `.so`.
+    name: &'static str,
+    /// The numbers in its sonames.
+    sonames: &'static [u32],
+    /// What begins the names that it exports.
+    prefix: &'static str,
+    /// Whether the names have versions. AMD's libhiprtc has none.
+    versioned: bool,
+    /// What every function returns if there is no library behind the front: hipErrorNoDevice,
+    /// HIPRTC_ERROR_INTERNAL_ERROR.
+    failure: u32,
+}
 
+const FRONTS: [Front; 2] = [
+    Front { name: "libamdhip64", sonames: &[5, 6, 7], prefix: "", versioned: true, failure: 100 },
+    Front { name: "libhiprtc", sonames: &[6, 7], prefix: "hiprtc", versioned: false, failure: 11 },
+];
+
+/// The linker's script: the exported names, under their versions if they have some.
+fn script(front: &Front, exports: &[(&str, &str)]) -> String {
+    let names = |of: &dyn Fn(&str) -> bool| {
+        let names: Vec<&str> = exports.iter().filter(|e| of(e.1)).map(|e| e.0).collect();
+        if names.is_empty() { String::new() } else { format!("global: {};\n", names.join("; ")) }
+    };
+    if !front.versioned {
+        return format!("{{\n{}local: *;\n}};\n", names(&|_| true));
+    }
     let mut nodes: Vec<&str> = exports.iter().map(|e| e.1).chain(LATER_NODES).collect();
     nodes.sort_by_key(|n| version(n));
     nodes.dedup();
     let mut script = String::new();
     let mut before = "";
     for node in nodes {
-        let _ = writeln!(script, "{node} {{");
-        let names: Vec<&str> = exports.iter().filter(|e| e.1 == node).map(|e| e.0).collect();
-        if !names.is_empty() {
-            let _ = writeln!(script, "global: {};", names.join("; "));
-        }
-        let _ = writeln!(script, "{}}} {before};", if before.is_empty() { "local: *; " } else { "" });
+        let local = if before.is_empty() { "local: *; " } else { "" };
+        let _ = writeln!(script, "{node} {{\n{}{local}}} {before};", names(&|n| n == node));
         before = node;
     }
-    write(&out.join("versions.map"), &script);
+    script
+}
 
+/// Makes the fronts in `target/PROFILE/lib-anywarp/`, beside `libcuda.so.1`.
+fn fronts(out: &Path, exports: &[(&str, &str)], fingerprint: u64) {
     // OUT_DIR is target/PROFILE/build/hip-HASH/out.
     let Some(profile) = out.ancestors().nth(3) else { return };
     let folder = profile.join("lib-anywarp");
     fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    for number in SONAMES {
-        let soname = format!("libamdhip64.so.{number}");
-        let made = out.join(&soname);
-        let mut cc = Command::new(env::var("CC").unwrap_or_else(|_| "cc".into()));
-        cc.args(["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden"])
-            .arg(format!("-DSONAME={number}"))
-            .arg(format!("-Wl,-soname,{soname}"))
-            .arg(format!("-Wl,--version-script={}", out.join("versions.map").display()))
-            .arg("-I")
-            .arg(out)
-            .arg("-o")
-            .arg(&made)
-            .args(["front.c", "-ldl"]);
-        match cc.output() {
-            Ok(done) if done.status.success() => {}
-            Ok(done) => panic!("{soname}: {}", String::from_utf8_lossy(&done.stderr)),
-            Err(error) => panic!("{soname}: a C compiler is needed (`cc`, or what CC names): {error}"),
+    for front in FRONTS {
+        let work = out.join(front.name);
+        fs::create_dir_all(&work).unwrap_or_else(|e| panic!("{}: {e}", work.display()));
+        let mut jumps = format!("#define COUNT {}\n#define FINGERPRINT {fingerprint}ull\n", exports.len());
+        let mut own = Vec::new();
+        for (i, export) in exports.iter().enumerate().filter(|(_, e)| e.0.starts_with(front.prefix)) {
+            let _ = writeln!(jumps, "JUMP({i}, {})", export.0);
+            own.push(*export);
         }
-        // Moved into place whole: a program may have the old one open.
-        let fresh = folder.join(format!(".{soname}.new"));
-        let moved = fs::copy(&made, &fresh).and_then(|_| fs::rename(&fresh, folder.join(&soname)));
-        moved.unwrap_or_else(|e| panic!("{soname}: {e}"));
+        write(&work.join("jumps.h"), &jumps);
+        write(&work.join("versions.map"), &script(&front, &own));
+        for number in front.sonames {
+            compile(&front, *number, &work, &folder);
+        }
+        let link = folder.join(format!("{}.so", front.name));
+        let at = PathBuf::from(format!("{}.so.{UNVERSIONED}", front.name));
+        if !fs::read_link(&link).is_ok_and(|old| old == at) {
+            // An older link; where there is none this fails and the next line makes it.
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(&at, &link).unwrap_or_else(|e| panic!("{}: {e}", link.display()));
+        }
     }
-    let link = folder.join("libamdhip64.so");
-    let at = PathBuf::from(format!("libamdhip64.so.{UNVERSIONED}"));
-    if !fs::read_link(&link).is_ok_and(|old| old == at) {
-        // An older link; where there is none this fails and the next line makes it.
-        let _ = fs::remove_file(&link);
-        std::os::unix::fs::symlink(&at, &link).unwrap_or_else(|e| panic!("{}: {e}", link.display()));
+}
+
+/// Makes the front with a number in its soname.
+fn compile(front: &Front, number: u32, work: &Path, folder: &Path) {
+    let soname = format!("{}.so.{number}", front.name);
+    let made = work.join(&soname);
+    let mut cc = Command::new(env::var("CC").unwrap_or_else(|_| "cc".into()));
+    cc.args(["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden"])
+        .arg(format!("-DSONAME={number}"))
+        .arg(format!("-DNAME=\"{soname}\""))
+        .arg(format!("-DFAILURE={}", front.failure))
+        .arg(format!("-Wl,-soname,{soname}"))
+        .arg(format!("-Wl,--version-script={}", work.join("versions.map").display()))
+        .arg("-I")
+        .arg(work)
+        .arg("-o")
+        .arg(&made)
+        .args(["front.c", "-ldl"]);
+    match cc.output() {
+        Ok(done) if done.status.success() => {}
+        Ok(done) => panic!("{soname}: {}", String::from_utf8_lossy(&done.stderr)),
+        Err(error) => panic!("{soname}: a C compiler is needed (`cc`, or what CC names): {error}"),
     }
+    // Moved into place whole: a program may have the old one open.
+    let fresh = folder.join(format!(".{soname}.new"));
+    let moved = fs::copy(&made, &fresh).and_then(|_| fs::rename(&fresh, folder.join(&soname)));
+    moved.unwrap_or_else(|e| panic!("{soname}: {e}"));
 }

@@ -1,5 +1,5 @@
-/* A front: libamdhip64.so.SONAME. Every name jumps through a table that is filled when the front is loaded, from the libcuda.so.1 in the
- * same folder (crates/hip/src/table.rs). Names and versions come from crates/hip/data/exports.tsv. */
+/* A front: the library NAME, whose soname ends in SONAME. Every name jumps through a table that is filled when the front is loaded,
+ * from the libcuda.so.1 in the same folder (crates/hip/src/table.rs). Names and versions come from crates/hip/data/exports.tsv. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ struct table {
 const void *anywarp_functions[COUNT] __attribute__((visibility("hidden")));
 
 /* What every name does when there is no library behind it. */
-static int no_device(void) { return 100; /* hipErrorNoDevice */ }
+static int no_library(void) { return FAILURE; }
 
 static const struct table *open_library(void)
 {
@@ -32,14 +32,14 @@ static const struct table *open_library(void)
     snprintf(path, sizeof path, "%.*slibcuda.so.1", folder, self.dli_fname);
     void *library = dlopen(path, RTLD_NOW);
     if (!library) {
-        fprintf(stderr, "anywarp: libamdhip64.so.%d: %s; it must lie beside libcuda.so.1 of the same build\n", SONAME, dlerror());
+        fprintf(stderr, "anywarp: " NAME ": %s; it must lie beside libcuda.so.1 of the same build\n", dlerror());
         return NULL;
     }
     int (*get)(const void **, const void *) = (int (*)(const void **, const void *))dlsym(library, "cuGetExportTable");
     static const char name[16] = {'a', 'n', 'y', 'w', 'a', 'r', 'p', ' ', 'h', 'i', 'p', ' ', 't', 'a', 'b', SONAME};
     const struct table *table = NULL;
     if (!get || get((const void **)&table, name) || !table || table->fingerprint != FINGERPRINT || table->count != COUNT) {
-        fprintf(stderr, "anywarp: libamdhip64.so.%d: %s is of another build\n", SONAME, path);
+        fprintf(stderr, "anywarp: " NAME ": %s is of another build\n", path);
         return NULL;
     }
     return table;
@@ -49,5 +49,5 @@ __attribute__((constructor)) static void fill(void)
 {
     const struct table *table = open_library();
     for (unsigned i = 0; i < COUNT; i++)
-        anywarp_functions[i] = table ? table->functions[i] : (const void *)no_device;
+        anywarp_functions[i] = table ? table->functions[i] : (const void *)no_library;
 }

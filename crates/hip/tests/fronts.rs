@@ -3,10 +3,11 @@
 mod library;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
+use std::path::PathBuf;
 
 use object::Endianness;
-use object::elf::{DT_SONAME, SHT_GNU_VERSYM};
+use object::elf::{DT_SONAME, SHT_GNU_VERDEF, SHT_GNU_VERSYM};
 use object::read::elf::{ElfFile64, FileHeader, SectionHeader, Sym};
 
 const LITTLE: Endianness = Endianness::Little;
@@ -44,18 +45,85 @@ fn every_name_is_exported_under_its_version() {
     }
 }
 
+/// `libhiprtc` with a number in its soname.
+fn hiprtc(number: u32) -> PathBuf {
+    library::front(6).with_file_name(format!("libhiprtc.so.{number}"))
+}
+
+/// The soname of a library.
+fn soname(bytes: &[u8]) -> String {
+    let file: ElfFile64 = ElfFile64::parse(bytes).expect("an ELF");
+    let sections = file.elf_header().sections(LITTLE, bytes).expect("sections");
+    let (dynamic, strings) = sections.dynamic(LITTLE, bytes).expect("a table").expect("one");
+    let strings = sections.strings(LITTLE, bytes, strings).expect("strings");
+    let soname = dynamic.iter().find(|d| d.d_tag.get(LITTLE) == u64::from(DT_SONAME)).expect("a soname");
+    let soname = strings.get(soname.d_val.get(LITTLE) as u32).expect("text");
+    String::from_utf8_lossy(soname).into_owned()
+}
+
+/// AMD's library exports its names without versions.
+#[test]
+fn the_compilers_library_exports_its_names_without_versions() {
+    let wanted: BTreeSet<String> = names().into_keys().filter(|n| n.starts_with("hiprtc")).collect();
+    assert!(wanted.len() >= 18, "{wanted:?}");
+    for number in [6, 7] {
+        let bytes = std::fs::read(hiprtc(number)).expect("the front");
+        assert_eq!(soname(&bytes), format!("libhiprtc.so.{number}"));
+        let file: ElfFile64 = ElfFile64::parse(&*bytes).expect("an ELF");
+        assert!(file.elf_section_table().iter().all(|s| s.sh_type(LITTLE) != SHT_GNU_VERDEF));
+        let symbols = file.elf_dynamic_symbol_table();
+        let defined = symbols.iter().filter(|s| !s.is_undefined(LITTLE) && s.st_value(LITTLE) != 0);
+        let found: BTreeSet<String> = defined
+            .map(|s| String::from_utf8_lossy(symbols.symbol_name(LITTLE, s).expect("a name")).into_owned())
+            .collect();
+        assert_eq!(found, wanted, "libhiprtc.so.{number}");
+    }
+}
+
+/// The linker works through either library on the same links; compiling says that it cannot.
+#[test]
+fn the_compilers_library_is_the_same_behind() {
+    type Create = unsafe extern "C" fn(u32, *const u32, *mut u64, *mut u64) -> u32;
+    type Destroy = unsafe extern "C" fn(u64) -> u32;
+    type Name = unsafe extern "C" fn(u32) -> *const c_char;
+    type Version = unsafe extern "C" fn(*mut i32, *mut i32) -> u32;
+    type Program =
+        unsafe extern "C" fn(*mut u64, *const c_char, *const c_char, i32, *const u64, *const u64) -> u32;
+    const CREATION_FAILURE: u32 = 2;
+    const INVALID_INPUT: u32 = 3;
+    for number in [6, 7] {
+        // SAFETY: the fronts' initialisers open the library beside them, whose initialisers do nothing.
+        let open = |path| unsafe { libloading::Library::new(path) }.expect("the front");
+        let (own, hip) = (open(hiprtc(number)), open(library::front(number)));
+        let (mut link, mut major, mut minor, mut program) = (0, 0, 0, 0);
+        // SAFETY: the functions have these signatures in HIP's header, and get pointers to variables.
+        unsafe {
+            assert_eq!(own.get::<Version>(b"hiprtcVersion\0").expect("a name")(&mut major, &mut minor), 0);
+            let create = own.get::<Create>(b"hiprtcLinkCreate\0").expect("a name");
+            assert_eq!(create(0, std::ptr::null(), std::ptr::null_mut(), &mut link), 0);
+            let destroy = hip.get::<Destroy>(b"hiprtcLinkDestroy\0").expect("a name");
+            assert_eq!(destroy(link), 0);
+            let destroy = own.get::<Destroy>(b"hiprtcLinkDestroy\0").expect("a name");
+            assert_eq!(destroy(link), INVALID_INPUT);
+            let program_of = own.get::<Program>(b"hiprtcCreateProgram\0").expect("a name");
+            let (source, none) = (c"__global__ void k() {}", std::ptr::null());
+            let made = program_of(&mut program, source.as_ptr(), c"k.hip".as_ptr(), 0, none, none);
+            assert_eq!(made, CREATION_FAILURE);
+            let name = own.get::<Name>(b"hiprtcGetErrorString\0").expect("a name")(made);
+            assert_eq!(CStr::from_ptr(name), c"HIPRTC_ERROR_PROGRAM_CREATION_FAILURE");
+        }
+        assert!(major > 0);
+    }
+}
+
 #[test]
 fn each_has_its_soname_and_every_node_up_to_its_time() {
     for number in [5, 6, 7] {
         let bytes = std::fs::read(library::front(number)).expect("the front");
+        assert_eq!(soname(&bytes), format!("libamdhip64.so.{number}"));
         let file: ElfFile64 = ElfFile64::parse(&*bytes).expect("an ELF");
         let header = file.elf_header();
         let sections = header.sections(LITTLE, &*bytes).expect("sections");
-        let (dynamic, strings) = sections.dynamic(LITTLE, &*bytes).expect("a table").expect("one");
-        let strings = sections.strings(LITTLE, &*bytes, strings).expect("strings");
-        let soname = dynamic.iter().find(|d| d.d_tag.get(LITTLE) == u64::from(DT_SONAME)).expect("a soname");
-        let soname = strings.get(soname.d_val.get(LITTLE) as u32).expect("text");
-        assert_eq!(soname, format!("libamdhip64.so.{number}").as_bytes());
         let mut nodes = BTreeSet::new();
         let (mut definitions, link) = sections.gnu_verdef(LITTLE, &*bytes).expect("a table").expect("nodes");
         let strings = sections.strings(LITTLE, &*bytes, link).expect("strings");
