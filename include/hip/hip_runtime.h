@@ -14,6 +14,8 @@
 
 #define HIP_SYMBOL(symbol) symbol
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
+/* Launches a kernel by its host stub; the arguments are converted to the types of its parameters. */
+#define hipLaunchKernelGGL(kernel, ...) anywarpLaunchKernelGGL((kernel), __VA_ARGS__)
 
 #ifdef __cplusplus
 
@@ -52,6 +54,44 @@ hipError_t hipMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t of
                                hipMemcpyKind kind = hipMemcpyDeviceToHost) {
     return hipMemcpyFromSymbol(to, reinterpret_cast<const void *>(&symbol), size, offset, kind);
 }
+
+#if __cplusplus >= 201103L
+
+/* A list of the parameters, whose addresses are the launch's arguments. */
+template <class... Rest> struct anywarpParameters {
+    void store(void **) {}
+};
+
+template <class First, class... Rest> struct anywarpParameters<First, Rest...> {
+    First first;
+    anywarpParameters<Rest...> rest;
+
+    template <class Argument, class... Others>
+    explicit anywarpParameters(const Argument &argument, const Others &...others) : first(argument), rest(others...) {}
+
+    void store(void **to) {
+        *to = static_cast<void *>(&first);
+        rest.store(to + 1);
+    }
+};
+
+/* Type of a parameter without const, volatile and references. */
+template <class T> struct anywarpPlain { typedef T type; };
+template <class T> struct anywarpPlain<const T> { typedef typename anywarpPlain<T>::type type; };
+template <class T> struct anywarpPlain<volatile T> { typedef typename anywarpPlain<T>::type type; };
+template <class T> struct anywarpPlain<T &> { typedef typename anywarpPlain<T>::type type; };
+
+template <class... Parameters, class... Arguments>
+void anywarpLaunchKernelGGL(void (*kernel)(Parameters...), const dim3 &grid, const dim3 &block, size_t shared,
+                            hipStream_t stream, Arguments... arguments) {
+    static_assert(sizeof...(Parameters) == sizeof...(Arguments), "a kernel takes as many arguments as it has parameters");
+    anywarpParameters<typename anywarpPlain<Parameters>::type...> parameters(arguments...);
+    void *addresses[sizeof...(Parameters) + 1] = {};
+    parameters.store(addresses);
+    (void)hipLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block, addresses, shared, stream);
+}
+
+#endif
 
 #endif
 

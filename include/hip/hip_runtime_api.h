@@ -1,5 +1,5 @@
 /*
- * Anywarp's declaration of HIP, version 6.3: devices, contexts, memory, streams, events, modules, launches.
+ * Anywarp's declaration of HIP, version 6.3 and the functions up to 7.2: devices, contexts, memory, streams, events, modules, launches.
  *
  * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
  * this file calls the library in the same way as one compiled with any other header of the same version.
@@ -563,7 +563,11 @@ typedef enum hipMemPoolAttr {
 
 typedef enum hipMemLocationType {
     hipMemLocationTypeInvalid = 0,
+    hipMemLocationTypeNone = 0,
     hipMemLocationTypeDevice = 1,
+    hipMemLocationTypeHost = 2,
+    hipMemLocationTypeHostNuma = 3,
+    hipMemLocationTypeHostNumaCurrent = 4,
 } hipMemLocationType;
 
 typedef struct hipMemLocation {
@@ -585,6 +589,7 @@ typedef struct hipMemAccessDesc {
 typedef enum hipMemAllocationType {
     hipMemAllocationTypeInvalid = 0,
     hipMemAllocationTypePinned = 1,
+    hipMemAllocationTypeManaged = 2,
     hipMemAllocationTypeMax = 2147483647,
 } hipMemAllocationType;
 
@@ -626,7 +631,21 @@ typedef enum hipJitOption {
     hipJitOptionCacheMode = 14,
     hipJitOptionSm3xOpt = 15,
     hipJitOptionFastCompile = 16,
-    hipJitOptionNumOptions = 17,
+    hipJitOptionGlobalSymbolNames = 17,
+    hipJitOptionGlobalSymbolAddresses = 18,
+    hipJitOptionGlobalSymbolCount = 19,
+    hipJitOptionLto = 20,
+    hipJitOptionFtz = 21,
+    hipJitOptionPrecDiv = 22,
+    hipJitOptionPrecSqrt = 23,
+    hipJitOptionFma = 24,
+    hipJitOptionPositionIndependentCode = 25,
+    hipJitOptionMinCTAPerSM = 26,
+    hipJitOptionMaxThreadsPerBlock = 27,
+    hipJitOptionOverrideDirectiveValues = 28,
+    hipJitOptionNumOptions = 29,
+    hipJitOptionIRtoISAOptExt = 10000,
+    hipJitOptionIRtoISAOptCountExt = 10001,
 } hipJitOption;
 
 typedef enum hipFuncAttribute {
@@ -705,15 +724,46 @@ typedef struct hipAccessPolicyWindow {
 } hipAccessPolicyWindow;
 
 typedef enum hipLaunchAttributeID {
+    hipLaunchAttributeIgnore = 0,
     hipLaunchAttributeAccessPolicyWindow = 1,
     hipLaunchAttributeCooperative = 2,
+    hipLaunchAttributeSynchronizationPolicy = 3,
+    hipLaunchAttributeClusterDimension = 4,
     hipLaunchAttributePriority = 8,
+    hipLaunchAttributeMemSyncDomainMap = 9,
+    hipLaunchAttributeMemSyncDomain = 10,
 } hipLaunchAttributeID;
 
+typedef enum hipSynchronizationPolicy {
+    hipSyncPolicyAuto = 1,
+    hipSyncPolicySpin = 2,
+    hipSyncPolicyYield = 3,
+    hipSyncPolicyBlockingSync = 4,
+} hipSynchronizationPolicy;
+
+typedef enum hipLaunchMemSyncDomain {
+    hipLaunchMemSyncDomainDefault = 0,
+    hipLaunchMemSyncDomainRemote = 1,
+} hipLaunchMemSyncDomain;
+
+typedef struct hipLaunchMemSyncDomainMap_st {
+    unsigned char default_;
+    unsigned char remote;
+} hipLaunchMemSyncDomainMap;
+
 typedef union hipLaunchAttributeValue {
+    char pad[64];
     hipAccessPolicyWindow accessPolicyWindow;
     int cooperative;
     int priority;
+    hipSynchronizationPolicy syncPolicy;
+    hipLaunchMemSyncDomainMap memSyncDomainMap;
+    hipLaunchMemSyncDomain memSyncDomain;
+    struct {
+        unsigned int x;
+        unsigned int y;
+        unsigned int z;
+    } clusterDim;
 } hipLaunchAttributeValue;
 
 typedef struct HIP_MEMSET_NODE_PARAMS {
@@ -847,6 +897,8 @@ hipError_t hipDeviceSynchronize(void);
 hipError_t hipDeviceReset(void);
 hipError_t hipSetDevice(int deviceId);
 hipError_t hipSetValidDevices(int *device_arr, int len);
+hipError_t hipDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, const hipChannelFormatDesc *fmtDesc,
+    int device);
 hipError_t hipGetDevice(int *deviceId);
 hipError_t hipGetDeviceCount(int *count);
 hipError_t hipDeviceGetAttribute(int *pi, hipDeviceAttribute_t attr, int deviceId);
@@ -1279,5 +1331,7 @@ hipError_t hipMemUnmap(void *ptr, size_t size);
 #ifdef __cplusplus
 }
 #endif
+
+#include <hip/hip_api_since_6_4.h>
 
 #endif

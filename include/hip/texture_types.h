@@ -10,6 +10,7 @@
 #define ANYWARP_HIP_TEXTURE_TYPES_H
 
 #include <hip/driver_types.h>
+#include <hip/hip_vector_types.h>
 
 #define HIP_TRSA_OVERRIDE_FORMAT 0x01
 #define HIP_TRSF_READ_AS_INTEGER 0x01
@@ -110,5 +111,77 @@ enum hipSurfaceBoundaryMode {
 };
 
 typedef struct textureReference *hipTexRef;
+
+#ifdef __cplusplus
+
+/* The channels of an element type; none for other types. */
+template <class T> struct anywarpChannels {
+    static hipChannelFormatDesc get() {
+        hipChannelFormatDesc none = {0, 0, 0, 0, hipChannelFormatKindNone};
+        return none;
+    }
+};
+
+#define ANYWARP_HIP_CHANNELS(type, element, count, kind)                                                                      \
+    template <> struct anywarpChannels<type> {                                                                                \
+        static hipChannelFormatDesc get() {                                                                                   \
+            const int bits = 8 * sizeof(element);                                                                             \
+            hipChannelFormatDesc channels = {bits, (count) > 1 ? bits : 0, (count) > 2 ? bits : 0, (count) > 3 ? bits : 0,    \
+                                             kind};                                                                           \
+            return channels;                                                                                                  \
+        }                                                                                                                     \
+    };
+#define ANYWARP_HIP_CHANNELS_OF(name, element, kind)                                                                          \
+    ANYWARP_HIP_CHANNELS(element, element, 1, kind)                                                                           \
+    ANYWARP_HIP_CHANNELS(name##1, element, 1, kind)                                                                           \
+    ANYWARP_HIP_CHANNELS(name##2, element, 2, kind)                                                                           \
+    ANYWARP_HIP_CHANNELS(name##3, element, 3, kind)                                                                           \
+    ANYWARP_HIP_CHANNELS(name##4, element, 4, kind)
+
+ANYWARP_HIP_CHANNELS_OF(char, char, hipChannelFormatKindSigned)
+ANYWARP_HIP_CHANNELS(signed char, signed char, 1, hipChannelFormatKindSigned)
+ANYWARP_HIP_CHANNELS_OF(uchar, unsigned char, hipChannelFormatKindUnsigned)
+ANYWARP_HIP_CHANNELS_OF(short, short, hipChannelFormatKindSigned)
+ANYWARP_HIP_CHANNELS_OF(ushort, unsigned short, hipChannelFormatKindUnsigned)
+ANYWARP_HIP_CHANNELS_OF(int, int, hipChannelFormatKindSigned)
+ANYWARP_HIP_CHANNELS_OF(uint, unsigned int, hipChannelFormatKindUnsigned)
+ANYWARP_HIP_CHANNELS_OF(float, float, hipChannelFormatKindFloat)
+
+template <class T> hipChannelFormatDesc hipCreateChannelDesc() { return anywarpChannels<T>::get(); }
+
+/* A texture reference at file scope, as the porting guide declares it; device code reads it by its name. Host code
+ * gets the module's reference by hipModuleGetTexRef, or binds this one if hip-clang's code has registered it. */
+template <class T, int dimensions = hipTextureType1D, hipTextureReadMode mode = hipReadModeElementType>
+struct texture : public textureReference {
+    explicit texture(int normalized_ = 0, hipTextureFilterMode filter = hipFilterModePoint,
+                     hipTextureAddressMode address = hipAddressModeClamp) {
+        init(normalized_, filter, address);
+        channelDesc = hipCreateChannelDesc<T>();
+    }
+
+    texture(int normalized_, hipTextureFilterMode filter, hipTextureAddressMode address, hipChannelFormatDesc channels) {
+        init(normalized_, filter, address);
+        channelDesc = channels;
+    }
+
+private:
+    void init(int normalized_, hipTextureFilterMode filter, hipTextureAddressMode address) {
+        normalized = normalized_;
+        readMode = mode;
+        filterMode = filter;
+        addressMode[0] = addressMode[1] = addressMode[2] = address;
+        sRGB = 0;
+        maxAnisotropy = 0;
+        mipmapFilterMode = hipFilterModePoint;
+        mipmapLevelBias = 0;
+        minMipmapLevelClamp = 0;
+        maxMipmapLevelClamp = 0;
+        textureObject = 0;
+        numChannels = 0;
+        format = hipArray_Format();
+    }
+};
+
+#endif
 
 #endif

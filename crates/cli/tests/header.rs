@@ -1,5 +1,6 @@
 //! `include/cuda.h`: every version of C accepts it, the examples and the recorders compile with it, and
-//! everything that it declares is exported.
+//! everything that it declares is exported. `include/hip/`: C and C++ accept every file, and what they declare
+//! is exported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -111,4 +112,68 @@ fn what_it_declares_is_exported() {
     }
     assert!(linked_names(&[]).contains("cuMemAlloc_v2"));
     assert!(linked_names(&["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]).contains("cuMemcpyHtoD_v2_ptds"));
+}
+
+#[test]
+fn c_and_cpp_take_hips_headers() {
+    let folder = root().join("include/hip");
+    let mut seen = 0;
+    for entry in fs::read_dir(&folder).expect("the folder") {
+        let header = entry.expect("an entry").path();
+        for flags in
+            [["-std=c11", "-xc"], ["-std=gnu17", "-xc"], ["-std=c++11", "-xc++"], ["-std=c++20", "-xc++"]]
+        {
+            assert_compiles(&[&flags[..], &["-include", "hip/hip_runtime.h"]].concat(), &header);
+        }
+        seen += 1;
+    }
+    assert!(seen >= 6, "{seen}");
+}
+
+/// Functions that the library exports and the headers do not declare: graphs and capture, other interfaces'
+/// memory, OpenGL, AMD's tracer, older layouts under their own names.
+const UNDECLARED: [&str; 17] = [
+    "hipGraph",
+    "hipDrvGraph",
+    "hipUserObject",
+    "hipStreamBeginCapture",
+    "hipStreamEndCapture",
+    "hipStreamGetCaptureInfo",
+    "hipStreamUpdateCaptureDependencies",
+    "hipDeviceGetGraph",
+    "hipDeviceGraph",
+    "hipDeviceSetGraph",
+    "hipImportExternal",
+    "hipExternalMemory",
+    "hipDestroyExternal",
+    "hipSignalExternal",
+    "hipWaitExternal",
+    "hipGLGetDevices",
+    "hipGetCmdName",
+];
+
+#[test]
+fn hips_headers_declare_what_is_exported() {
+    let mut program = Command::new("cc");
+    program.args(["-E", "-P", "-xc", "-include", "hip/hip_ext.h", "-I"]).arg(root().join("include"));
+    let output = program.arg(root().join("include/hip/hip_ext.h")).output().expect("cc preprocesses");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let declared: BTreeSet<&str> = text
+        .split(';')
+        .filter_map(|declaration| declaration.trim().split_once('('))
+        .filter_map(|(head, _)| head.rsplit([' ', '*']).next())
+        .filter(|name| name.starts_with("hip"))
+        .collect();
+    let exports = fs::read_to_string(root().join("crates/hip/data/exports.tsv")).expect("the exports");
+    let exported: BTreeSet<&str> = exports.lines().filter_map(|l| l.split('\t').next()).collect();
+    let unknown: Vec<&&str> = declared.iter().filter(|name| !exported.contains(*name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    let left_out = |name: &str| {
+        let tracer = name.ends_with("Callback") && !name.starts_with("hipStreamAdd");
+        let older = name.ends_with("R0000") || matches!(name, "hipChooseDevice" | "hipGetDeviceProperties");
+        !name.starts_with("hip") || tracer || older || UNDECLARED.iter().any(|start| name.starts_with(start))
+    };
+    let missing: Vec<&&str> =
+        exported.iter().filter(|name| !declared.contains(*name) && !left_out(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -95,3 +95,9 @@ fn a_texture_reference_of_a_module() {
 fn cuda_and_hip_in_one_program() {
     hip_program("interop", &[], "one context, one function, 0 of 32 are wrong\n");
 }
+
+#[test]
+fn a_texture_at_file_scope_and_a_kernel_by_its_stub() {
+    let wanted = "launched: 10 20 30 40 40 40\ncooperative: 100 200 300 400 400 400\n";
+    hip_program("registered", &[], wanted);
+}

@@ -59,6 +59,7 @@ scripts!(
     device,
     entry,
     event,
+    external,
     fill,
     launch,
     library,

@@ -11,6 +11,7 @@ mod copy;
 mod device;
 mod error;
 mod event;
+mod external;
 mod fill;
 mod function;
 mod init;
@@ -46,6 +47,7 @@ pub use copy::*;
 pub use device::*;
 pub use error::*;
 pub use event::*;
+pub use external::*;
 pub use fill::*;
 pub use function::*;
 pub use init::*;
@@ -73,7 +75,7 @@ pub use texture_reference::*;
 pub use tools::*;
 
 capi::captures! {
-    address array attribute batch context copy device error event fill function init ipc launch
-    launch_config library link managed memory module occupancy peer pointer pool properties rect
+    address array attribute batch context copy device error event external fill function init ipc
+    launch     launch_config library link managed memory module occupancy peer pointer pool properties rect
     register stream symbol texture texture_reference tools
 }
