@@ -92,6 +92,44 @@ const FLAGS: &[&str] = &[
     "overloaded",
 ];
 
+/// A release of ROCm as a constant expression; `None` for an empty cell.
+fn release(row: &Row, cell: &str) -> String {
+    if cell.is_empty() {
+        return "None".into();
+    }
+    let mut parts = cell.split('.').map(|part| part.parse::<u8>());
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => format!("Some(Rocm::new({major}, {minor}))"),
+        _ => row.fail("not a release of ROCm"),
+    }
+}
+
+/// The names that HIP had before the ones in the other tables, and the macros that declare names.
+fn release_tables(out: &mut String, folder: &Path) {
+    let renamed = rows(folder, "renamed", 4, 1);
+    let array: String = renamed
+        .iter()
+        .map(|row| {
+            let (from, until) = (release(row, row.cell(2)), release(row, row.cell(3)));
+            format!(
+                "Renamed {{ cuda: {:?}, hip: {:?}, from: {from}, until: {until} }},\n",
+                row.cell(0),
+                row.cell(1)
+            )
+        })
+        .collect();
+    let _ = writeln!(out, "pub(crate) static RENAMED: [Renamed; {}] = [\n{array}];", renamed.len());
+    let guards = rows(folder, "guards", 3, 1);
+    let array: String = guards
+        .iter()
+        .map(|row| {
+            let until = release(row, row.cell(2));
+            format!("Guard {{ name: {:?}, define: {:?}, until: {until} }},\n", row.cell(0), row.cell(1))
+        })
+        .collect();
+    let _ = writeln!(out, "pub(crate) static GUARDS: [Guard; {}] = [\n{array}];", guards.len());
+}
+
 fn flags(row: &Row, cell: &str) -> String {
     let flags: Vec<String> = cell
         .split_whitespace()
@@ -155,7 +193,7 @@ fn name_tables(out: &mut String, folder: &Path) {
 
 /// The argument edits of each function, indexed by the function's name.
 fn rule_table(out: &mut String, folder: &Path) {
-    let rules = rows(folder, "rules", 8, 4);
+    let rules = rows(folder, "rules", 10, 4);
     let mut ranges: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut array = String::new();
     for (place, row) in rules.iter().enumerate() {
@@ -169,14 +207,18 @@ fn rule_table(out: &mut String, folder: &Path) {
             "copy" => format!("Action::Copy {{ to: {} }}", row.number(5)),
             "move" => format!("Action::Move {{ to: {}, count: {} }}", row.number(5), row.number(6).max(1)),
             "rename" => format!("Action::Rename({:?})", row.cell(4)),
+            "call" => format!("Action::Call({:?})", row.cell(4)),
+            "mask" => "Action::Mask".into(),
             _ => row.fail("no such action"),
         };
         let _ = writeln!(
             array,
-            "Rule {{ target: Target::{}, argument: {}, action: {action}, data_loss: {} }},",
+            "Rule {{ target: Target::{}, argument: {}, action: {action}, data_loss: {}, until: {}, from: {} }},",
             variant(row, row.cell(1)),
             row.number(2),
-            row.cell(7) == "data-loss"
+            row.cell(7) == "data-loss",
+            release(row, row.cell(8)),
+            release(row, row.cell(9)),
         );
     }
     let mut map = phf_codegen::Map::new();
@@ -206,6 +248,7 @@ fn main() {
     let mut out = String::new();
     name_tables(&mut out, &folder);
     rule_table(&mut out, &folder);
+    release_tables(&mut out, &folder);
     text_table(&mut out, &folder, "sections", 3, 0);
     text_table(&mut out, &folder, "hints", 2, 1);
     text_table(&mut out, &folder, "predefined", 2, 1);

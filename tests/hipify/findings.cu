@@ -7,9 +7,9 @@ void a() { cudaGraphicsD3D11RegisterResource(&r, d, 0); }
 // CHECK: hipDeviceSynchronize();
 // FINDING: deprecated-in-cuda cudaThreadSynchronize
 void b() { cudaThreadSynchronize(); }
-// CHECK: p = __nv_bfloat162();
-// FINDING: unsupported __nv_bfloat162
-void c() { p = __nv_bfloat162(); }
+// CHECK: p = __nv_fp8_e8m0();
+// FINDING: unsupported __nv_fp8_e8m0
+void c() { p = __nv_fp8_e8m0(); }
 // A device function that HIP lacks is reported where device code calls it, but not where the name is another's.
 // FINDING: unsupported __vabs2
 // CHECK: __device__ int d(int x) { return __vabs2(x) + o.__vabs2(x); }

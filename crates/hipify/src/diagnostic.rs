@@ -29,6 +29,12 @@ pub enum Reason {
     Unknown,
     /// The call's arguments need a change, but contain directives.
     Directive,
+    /// The name exists in later releases of ROCm than the one translated for.
+    NeedsRocm,
+    /// The release of ROCm declares the name only if a macro is defined.
+    NeedsMacro,
+    /// A mask of lanes was widened to the 64 bits that HIP wants, and may lack the upper lanes.
+    WarpMask,
     /// A launch could not be parsed and is left unchanged.
     Launch,
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::directives::Directives;
 use crate::edit::Edits;
-use crate::options::Target;
+use crate::options::{Rocm, Target};
 use crate::table::{self, Api, Entry, Kind};
 
 /// The header that every HIP source needs.
@@ -67,7 +67,7 @@ impl Included {
 /// Rewrites the includes of a text; calls `report` with each CUDA header and its position.
 pub fn rewrite(
     directives: &Directives,
-    target: Target,
+    (target, rocm): (Target, Rocm),
     edits: &mut Edits,
     mut report: impl FnMut(&'static Entry, usize, Outcome),
 ) -> Included {
@@ -77,9 +77,9 @@ pub fn rewrite(
             included.runtime = true;
         }
         let Some(entry) = table::header(&include.path) else { continue };
-        let name = entry.replacement(target);
+        let name = entry.replacement(target, rocm);
         let superfluous = included.superfluous(entry, name, target);
-        if entry.unsupported(target) {
+        if entry.unsupported(target, rocm) {
             report(entry, include.name.start, Outcome::Unsupported);
             continue;
         }

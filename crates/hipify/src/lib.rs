@@ -22,6 +22,7 @@ mod edit;
 mod half2;
 mod includes;
 mod launch;
+mod mask;
 mod options;
 mod rules;
 mod source;
@@ -32,10 +33,10 @@ mod token;
 mod translate;
 
 pub use diagnostic::{Diagnostic, Lines, Reason};
-pub use options::{Options, Target};
+pub use options::{Options, Rocm, Target, UnknownRocm};
 pub use stats::{Counter, Format, Statistics, print_totals};
 pub use translate::{TooLong, Translation, translate};
 
 /// Versions between which the tables know names: CUDA, cuDNN, HIP.
 pub const VERSIONS: [(&str, &str, &str); 3] =
-    [("CUDA Toolkit", "7.0", "12.6"), ("cuDNN", "7.0.5", "9.5.0"), ("ROCm HIP", "5.0.0", "6.3.0")];
+    [("CUDA Toolkit", "7.0", "13.5"), ("cuDNN", "7.0.5", "9.5.0"), ("ROCm HIP", "5.0.0", "7.2.0")];

@@ -1,5 +1,67 @@
 //! Options of a translation.
 
+use std::fmt;
+use std::str::FromStr;
+
+/// A release of ROCm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rocm {
+    major: u8,
+    minor: u8,
+}
+
+impl Rocm {
+    /// The oldest release whose names the tables tell apart from those of later ones.
+    pub const OLDEST: Rocm = Rocm::new(5, 0);
+    /// The newest release that the tables cover.
+    pub const NEWEST: Rocm = Rocm::new(7, 2);
+
+    /// The release `major.minor`.
+    pub const fn new(major: u8, minor: u8) -> Self {
+        Rocm { major, minor }
+    }
+
+    /// The release in a version of the tables, `7.1.0`; `None` if there is none.
+    pub(crate) fn read(version: &str) -> Option<Self> {
+        let mut parts = version.split('.').map(|part| part.parse().ok());
+        Some(Rocm::new(parts.next()??, parts.next().unwrap_or(Some(0))?))
+    }
+}
+
+impl Default for Rocm {
+    fn default() -> Self {
+        Rocm::NEWEST
+    }
+}
+
+impl fmt::Display for Rocm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// A text names no release of ROCm that the tables cover.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no release of ROCm from {oldest} to {newest}: write for example '6.3'",
+    oldest = Rocm::OLDEST,
+    newest = Rocm::NEWEST
+)]
+pub struct UnknownRocm(String);
+
+impl FromStr for Rocm {
+    type Err = UnknownRocm;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts: Option<Vec<u8>> = text.split('.').map(|part| part.parse().ok()).collect();
+        parts
+            .filter(|parts| parts.len() <= 3)
+            .map(|parts| Rocm::new(parts.first().copied().unwrap_or(0), parts.get(1).copied().unwrap_or(0)))
+            .filter(|release| (Rocm::OLDEST..=Rocm::NEWEST).contains(release))
+            .ok_or_else(|| UnknownRocm(text.into()))
+    }
+}
+
 /// The family of libraries to translate to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
@@ -17,6 +79,8 @@ pub enum Target {
 pub struct Options {
     /// The family of libraries.
     pub target: Target,
+    /// The release of ROCm whose names are written.
+    pub rocm: Rocm,
     /// Translate names whose HIP counterpart is experimental.
     pub experimental: bool,
     /// Translate as much as possible, including blocks that the preprocessor would exclude.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::edit::Edits;
-use crate::options::Target;
+use crate::mask;
+use crate::options::{Rocm, Target};
 use crate::source::Source;
 use crate::token::TokenKind;
 
@@ -27,6 +28,10 @@ pub(crate) enum Action {
     Move { to: u8, count: u8 },
     /// Rename the function if the call has as many arguments as the rule's number says.
     Rename(&'static str),
+    /// Put all arguments, from this one on, into a call of this function.
+    Call(&'static str),
+    /// It is a mask of lanes, which has 64 bits in HIP.
+    Mask,
 }
 
 /// One edit of the calls of one function.
@@ -40,6 +45,17 @@ pub(crate) struct Rule {
     pub action: Action,
     /// Whether an effect of the argument is lost.
     pub data_loss: bool,
+    /// The first release of ROCm that does not need it.
+    pub until: Option<Rocm>,
+    /// The first release of ROCm that needs it.
+    pub from: Option<Rocm>,
+}
+
+impl Rule {
+    /// Whether it is for a release.
+    pub fn is_for(&self, rocm: Rocm) -> bool {
+        self.until.is_none_or(|until| rocm < until) && self.from.is_none_or(|from| rocm >= from)
+    }
 }
 
 /// A call, as token indices.
@@ -77,8 +93,15 @@ pub(crate) fn is_statement(source: &Source<'_>, at: usize) -> bool {
     )
 }
 
-/// Applies one rule to a call. Returns whether it changed anything.
-pub(crate) fn apply(source: &Source<'_>, call: &Call, rule: &Rule, edits: &mut Edits) -> bool {
+/// Applies one rule to a call. Returns whether it changed anything; for a mask, whether the reader should look
+/// at it.
+pub(crate) fn apply(
+    source: &Source<'_>,
+    call: &Call,
+    rule: &Rule,
+    masks: &mask::Masks,
+    edits: &mut Edits,
+) -> bool {
     let extent = |argument: usize| {
         call.arguments.get(argument).filter(|tokens| !tokens.is_empty()).map(|tokens| source.extent(tokens))
     };
@@ -126,6 +149,17 @@ pub(crate) fn apply(source: &Source<'_>, call: &Call, rule: &Rule, edits: &mut E
                 Some(next) => edits.replace(first.start..next, ""),
                 None => edits.replace(comma_before(source, call, at).unwrap_or(first.start)..end, ""),
             }
+        }
+        Action::Call(text) => {
+            let Some(extent) = extent(at) else { return false };
+            edits.open(extent.start, format!("{text}("));
+            edits.close(end, ")");
+        }
+        Action::Mask => {
+            let Some(tokens) = call.arguments.get(at).filter(|tokens| !tokens.is_empty()) else {
+                return false;
+            };
+            return mask::widen(source, tokens, masks, edits);
         }
         Action::Rename(text) => {
             let Some(name) = source.token(call.name).filter(|_| count == at) else { return false };

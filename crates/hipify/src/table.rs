@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::options::Target;
+use crate::options::{Rocm, Target};
 use crate::rules::{Action, Rule};
 
 /// The kind of a name, as counted by the statistics.
@@ -320,14 +320,40 @@ impl Entry {
             }
     }
 
-    /// Whether it has no counterpart under `target`.
-    pub fn unsupported(&self, target: Target) -> bool {
-        self.flags.has(if self.to_roc(target) { Flags::NO_ROC } else { Flags::NO_HIP })
+    /// Whether a release has a counterpart under `target`.
+    pub fn presence(&self, target: Target, rocm: Rocm) -> Presence {
+        let roc = self.to_roc(target);
+        if self.flags.has(if roc { Flags::NO_ROC } else { Flags::NO_HIP }) {
+            return Presence::Never;
+        }
+        let since = if roc && !self.roc.is_empty() {
+            Rocm::read(self.roc_in)
+        } else {
+            match renamed(self.cuda).filter(|old| old.until.is_some_and(|until| rocm < until)) {
+                Some(old) => old.from,
+                None => Rocm::read(self.hip_in),
+            }
+        };
+        match since.filter(|since| rocm < *since) {
+            Some(since) => Presence::Since(since),
+            None => Presence::Here,
+        }
     }
 
-    /// Its counterpart under `target`.
-    pub fn replacement(&self, target: Target) -> &'static str {
-        if self.to_roc(target) && !self.roc.is_empty() { self.roc } else { self.hip }
+    /// Whether a release has no counterpart under `target`.
+    pub fn unsupported(&self, target: Target, rocm: Rocm) -> bool {
+        self.presence(target, rocm) != Presence::Here
+    }
+
+    /// Its counterpart under `target` in a release.
+    pub fn replacement(&self, target: Target, rocm: Rocm) -> &'static str {
+        if self.to_roc(target) && !self.roc.is_empty() {
+            return self.roc;
+        }
+        match renamed(self.cuda).filter(|old| old.until.is_some_and(|until| rocm < until)) {
+            Some(old) => old.hip,
+            None => self.hip,
+        }
     }
 
     /// The title of its section in the library's manual.
@@ -336,6 +362,48 @@ impl Entry {
         let section = self.section.to_string();
         SECTIONS.iter().find(|[t, s, _]| *t == table && *s == section).map(|[_, _, title]| *title)
     }
+}
+
+/// Whether a release has a counterpart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It has.
+    Here,
+    /// Only later ones have, from this one on.
+    Since(Rocm),
+    /// No release has.
+    Never,
+}
+
+/// The counterpart that a name had before the one in its entry.
+pub(crate) struct Renamed {
+    /// The name in CUDA.
+    cuda: &'static str,
+    /// The older counterpart.
+    hip: &'static str,
+    /// The first release with the older counterpart, if it is recorded.
+    from: Option<Rocm>,
+    /// The first release with the entry's counterpart.
+    until: Option<Rocm>,
+}
+
+/// A name that older releases declare only if a macro is defined.
+pub(crate) struct Guard {
+    name: &'static str,
+    /// The macro.
+    pub define: &'static str,
+    /// The first release that does without.
+    until: Option<Rocm>,
+}
+
+fn renamed(cuda: &str) -> Option<&'static Renamed> {
+    RENAMED.binary_search_by(|row| row.cuda.cmp(cuda)).ok().and_then(|place| RENAMED.get(place))
+}
+
+/// The macro without which a release does not declare a name.
+pub(crate) fn guard(name: &str, rocm: Rocm) -> Option<&'static Guard> {
+    let place = GUARDS.binary_search_by(|row| row.name.cmp(name)).ok()?;
+    GUARDS.get(place).filter(|guard| guard.until.is_some_and(|until| rocm < until))
 }
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));

@@ -6,11 +6,13 @@ use crate::diagnostic::{Diagnostic, Lines, Reason};
 use crate::directives::{self, Directives};
 use crate::edit::Edits;
 use crate::includes::{self, Included, Outcome};
-use crate::options::{Options, Target};
+use crate::mask::{self, Masks};
+use crate::options::{Options, Rocm, Target};
+use crate::rules::Action;
 use crate::source::Source;
 use crate::stats::Statistics;
 use crate::survey::{self, Survey};
-use crate::table::{self, Api, Entry, Flags, Kind};
+use crate::table::{self, Api, Entry, Flags, Kind, Presence};
 use crate::token::TokenKind;
 use crate::{half2, launch, rules};
 
@@ -47,6 +49,8 @@ pub fn translate(text: &[u8], options: &Options) -> Result<Translation, TooLong>
         options,
         directives: &directives,
         survey: &survey,
+        masks: mask::survey(&source),
+        guarded: BTreeSet::new(),
         included: Included::default(),
         lines: Lines::new(text),
         source: &source,
@@ -68,6 +72,9 @@ struct Translator<'t, 'a> {
     source: &'t Source<'a>,
     directives: &'t Directives,
     survey: &'t Survey,
+    masks: Masks,
+    /// The macros that were reported as missing.
+    guarded: BTreeSet<&'static str>,
     lines: Lines<'a>,
     included: Included,
     edits: Edits,
@@ -78,6 +85,10 @@ struct Translator<'t, 'a> {
 impl Translator<'_, '_> {
     fn target(&self) -> Target {
         self.options.target
+    }
+
+    fn rocm(&self) -> Rocm {
+        self.options.rocm
     }
 
     fn family(&self, entry: &Entry) -> &'static str {
@@ -105,7 +116,7 @@ impl Translator<'_, '_> {
     }
 
     fn count(&mut self, entry: &Entry, name: &str) {
-        let unsupported = entry.unsupported(self.target());
+        let unsupported = entry.unsupported(self.target(), self.rocm());
         let counter =
             if unsupported { &mut self.statistics.unconverted } else { &mut self.statistics.converted };
         counter.add(entry.kind, entry.api, name);
@@ -128,13 +139,23 @@ impl Translator<'_, '_> {
             }
         }
         let mut seen = Vec::new();
-        self.included =
-            includes::rewrite(self.directives, self.target(), &mut self.edits, |entry, at, outcome| {
+        self.included = includes::rewrite(
+            self.directives,
+            (self.target(), self.rocm()),
+            &mut self.edits,
+            |entry, at, outcome| {
                 seen.push((entry, at, outcome));
-            });
+            },
+        );
         for (entry, at, outcome) in seen {
             self.count(entry, entry.cuda);
             if let Outcome::Unsupported = outcome {
+                let since = match entry.presence(self.target(), self.rocm()) {
+                    Presence::Since(since) => {
+                        Some(format!("it needs ROCm {since}: translate with --rocm {since}"))
+                    }
+                    _ => table::hint(entry.cuda).map(String::from),
+                };
                 let family = self.family(entry);
                 // The name without its bracket or quote.
                 self.report(
@@ -142,7 +163,7 @@ impl Translator<'_, '_> {
                     Reason::UnsupportedHeader,
                     entry.cuda,
                     format!("header '{}' has no counterpart in {family}", entry.cuda),
-                    table::hint(entry.cuda).map(String::from),
+                    since,
                 );
             }
         }
@@ -191,7 +212,7 @@ impl Translator<'_, '_> {
             return self.replace(at, "hipDataType");
         }
         self.call(at, entry);
-        self.replace(at, entry.replacement(self.target()));
+        self.replace(at, entry.replacement(self.target(), self.rocm()));
     }
 
     /// Reports a call or constant that looks like CUDA's but is neither in a table nor defined in the text.
@@ -285,7 +306,7 @@ impl Translator<'_, '_> {
             );
             return false;
         }
-        if entry.unsupported(self.target()) {
+        if entry.unsupported(self.target(), self.rocm()) {
             self.unsupported(offset, entry);
             return false;
         }
@@ -313,6 +334,16 @@ impl Translator<'_, '_> {
 
     fn unsupported(&mut self, offset: usize, entry: &Entry) {
         let name = entry.cuda;
+        if let Presence::Since(since) = entry.presence(self.target(), self.rocm()) {
+            let (family, rocm) = (self.family(entry), self.rocm());
+            return self.report(
+                offset,
+                Reason::NeedsRocm,
+                name,
+                format!("'{name}' has a counterpart in {family} from ROCm {since} on, not in ROCm {rocm}"),
+                Some(format!("it needs ROCm {since}: translate with --rocm {since}")),
+            );
+        }
         let removed = if entry.flags.has(Flags::CUDA_REMOVED) {
             format!(", and was removed from {}", release(entry.cuda_out))
         } else {
@@ -347,19 +378,57 @@ impl Translator<'_, '_> {
             && source.kind_is(at - 1, TokenKind::Identifier)
             && !source.is_word(at - 1, "return")
             && !source.is_word(at - 1, "else");
-        if !in_device
+        // Only CUDA has the names that HIP names otherwise, or whose arguments change: they need no context,
+        // which a macro does not have.
+        let distinct =
+            !table::rules(entry.cuda).is_empty() || !entry.hip.is_empty() && entry.hip != entry.cuda;
+        if !in_device && !distinct
             || member
             || declared
             || !source.is(at + 1, b'(')
-            || self.survey.functions.contains(entry.cuda)
+            || self.survey.defines(entry.cuda)
         {
             return;
         }
         self.count(entry, entry.cuda);
-        if entry.unsupported(self.target()) {
-            let Some(token) = source.token(at) else { return };
-            self.unsupported(token.start as usize, entry);
+        let Some(offset) = source.token(at).map(|token| token.start as usize) else { return };
+        if entry.unsupported(self.target(), self.rocm()) {
+            return self.unsupported(offset, entry);
         }
+        let name = entry.cuda;
+        if let Some(guard) = table::guard(name, self.rocm()).filter(|guard| self.guarded.insert(guard.define))
+        {
+            let (rocm, define) = (self.rocm(), guard.define);
+            self.report(
+                offset,
+                Reason::NeedsMacro,
+                name,
+                format!("ROCm {rocm} declares '{name}' only if {define} is defined"),
+                Some(format!("compile with -D{define}, or define it before the first header of HIP")),
+            );
+        }
+        self.call(at, entry);
+        if !entry.hip.is_empty() {
+            self.replace(at, entry.replacement(self.target(), self.rocm()));
+        }
+    }
+
+    /// Reports a mask of unknown width that was cast to 64 bits.
+    fn narrow_mask(&mut self, call: &rules::Call, argument: u8, entry: &Entry) {
+        let extent = call.arguments.get(usize::from(argument)).map(|tokens| self.source.extent(tokens));
+        let Some(extent) = extent else { return };
+        let text = self.source.text.get(extent.clone()).map(String::from_utf8_lossy).unwrap_or_default();
+        let (text, name) = (text.lines().next().unwrap_or("").to_owned(), entry.cuda);
+        self.report(
+            extent.start,
+            Reason::WarpMask,
+            &text,
+            format!("the mask of '{name}' is cast to the 64 bits that HIP requires"),
+            Some(
+                "if it has 32, it lacks lanes 32 to 63 of AMD's 64-lane warps: make it unsigned long long"
+                    .into(),
+            ),
+        );
     }
 
     /// Applies the rules for the calls of a function.
@@ -368,6 +437,7 @@ impl Translator<'_, '_> {
         if all.is_empty() {
             return;
         }
+        let rocm = self.rocm();
         let wanted = match self.target() {
             _ if !entry.to_roc(self.target()) || entry.roc.is_empty() => Target::Hip,
             Target::Miopen if entry.api != Api::Dnn => Target::Roc,
@@ -376,7 +446,8 @@ impl Translator<'_, '_> {
         let Some(call) = rules::call(self.source, at).filter(|call| !call.arguments.is_empty()) else {
             return;
         };
-        let mut wanted: Vec<_> = all.iter().filter(|rule| rule.target == wanted).collect();
+        let mut wanted: Vec<_> =
+            all.iter().filter(|rule| rule.target == wanted && rule.is_for(rocm)).collect();
         wanted.sort_by_key(|rule| rule.argument);
         if !wanted.is_empty() && self.source.has_directive(&(at..call.close)) {
             let Some(offset) = self.source.token(at).map(|token| token.start as usize) else { return };
@@ -390,7 +461,10 @@ impl Translator<'_, '_> {
             );
         }
         for rule in wanted {
-            let changed = rules::apply(self.source, &call, rule, &mut self.edits);
+            let changed = rules::apply(self.source, &call, rule, &self.masks, &mut self.edits);
+            if changed && rule.action == Action::Mask {
+                self.narrow_mask(&call, rule.argument, entry);
+            }
             if changed && rule.data_loss {
                 let argument =
                     call.arguments.get(usize::from(rule.argument)).map(|tokens| self.source.extent(tokens));
@@ -435,8 +509,9 @@ impl Translator<'_, '_> {
             let name = std::str::from_utf8(word).ok().and_then(table::name);
             if let Some(entry) = name.filter(|entry| entry.kind != Kind::DeviceFunction) {
                 self.count(entry, entry.cuda);
-                if !entry.unsupported(self.target()) {
-                    self.edits.replace(start..start + word.len(), entry.replacement(self.target()));
+                if !entry.unsupported(self.target(), self.rocm()) {
+                    self.edits
+                        .replace(start..start + word.len(), entry.replacement(self.target(), self.rocm()));
                 }
             }
             start += word.len() + 1;

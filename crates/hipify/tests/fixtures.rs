@@ -33,8 +33,12 @@ fn fixtures() -> Vec<(String, String)> {
 fn options(name: &str, source: &str) -> Options {
     let mut options = Options { always_include_runtime: name.ends_with(".cu"), ..Options::default() };
     let line = source.lines().find_map(|line| line.strip_prefix("// OPTIONS:")).unwrap_or("");
-    for word in line.split_whitespace() {
+    let mut words = line.split_whitespace();
+    while let Some(word) = words.next() {
         match word {
+            "--rocm" => {
+                options.rocm = words.next().and_then(|release| release.parse().ok()).expect("a release")
+            }
             "--roc" => options.target = Target::Roc,
             "--miopen" => options.target = Target::Miopen,
             "--experimental" => options.experimental = true,

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use hipify::table::{Flags, Kind, Table, all};
-use hipify::{Options, Target, translate};
+use hipify::{Options, Rocm, Target, translate};
 
 /// For each table: names, names with a counterpart in HIP, experimental ones among these, and names without a
 /// counterpart.
@@ -13,7 +13,7 @@ fn counts() -> BTreeMap<Table, [usize; 3]> {
     let mut counts: BTreeMap<Table, [usize; 3]> = BTreeMap::new();
     for entry in all() {
         let [mapped, unsupported, experimental] = counts.entry(entry.table).or_default();
-        if entry.unsupported(Target::Hip) {
+        if entry.unsupported(Target::Hip, Rocm::NEWEST) {
             *unsupported += 1;
         } else {
             *mapped += 1;
@@ -60,7 +60,7 @@ fn the_guide_counts_what_is_in_the_tables() {
 
 #[test]
 fn every_supported_name_has_a_counterpart() {
-    for entry in all().filter(|entry| !entry.unsupported(Target::Hip)) {
+    for entry in all().filter(|entry| !entry.unsupported(Target::Hip, Rocm::NEWEST)) {
         let goes = entry.kind == Kind::Include && entry.hip.is_empty();
         assert!(goes || !entry.hip.is_empty(), "{} has no counterpart", entry.cuda);
     }
@@ -70,8 +70,10 @@ fn every_supported_name_has_a_counterpart() {
 fn a_counterpart_is_no_cuda_name_itself() {
     // Otherwise a second run would change the name again.
     for target in [Target::Hip, Target::Roc, Target::Miopen] {
-        for entry in all().filter(|entry| !entry.unsupported(target) && entry.kind != Kind::DeviceFunction) {
-            let new = entry.replacement(target);
+        for entry in all()
+            .filter(|entry| !entry.unsupported(target, Rocm::NEWEST) && entry.kind != Kind::DeviceFunction)
+        {
+            let new = entry.replacement(target, Rocm::NEWEST);
             let text =
                 translate(new.as_bytes(), &Options { target, ..Options::default() }).expect("short").text;
             let text = String::from_utf8(text).expect("text");
@@ -105,7 +107,7 @@ fn hints_are_for_names_without_a_counterpart() {
         };
         // Libraries without a table have hints too.
         let known = all().any(|entry| fits(entry.cuda));
-        let lacking = all().any(|entry| entry.unsupported(Target::Hip) && fits(entry.cuda));
+        let lacking = all().any(|entry| entry.unsupported(Target::Hip, Rocm::NEWEST) && fits(entry.cuda));
         assert!(lacking || !known, "{pattern} matches nothing");
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use hipify::{Diagnostic, Format, Lines, Options, Statistics, Target, Translation};
+use hipify::{Diagnostic, Format, Lines, Options, Rocm, Statistics, Target, Translation};
 use serde::Serialize;
 
 use crate::files;
@@ -53,6 +53,9 @@ pub struct Args {
     /// Print all results for each file to standard output as JSON
     #[arg(long)]
     json: bool,
+    /// Write the names of this release of ROCm; names of later ones stay and are reported
+    #[arg(long, value_name = "RELEASE", default_value_t)]
+    rocm: Rocm,
     /// Use the names of ROC libraries (rocBLAS, rocSPARSE, ...) if they exist
     #[arg(long)]
     roc: bool,
@@ -179,6 +182,7 @@ impl Args {
                 (false, true) => Target::Roc,
                 (false, false) => Target::Hip,
             },
+            rocm: self.rocm,
             experimental: self.experimental,
             as_much_as_possible: self.amap,
             hip_launch_syntax: self.hip_kernel_execution_syntax,

@@ -1,0 +1,22 @@
+// OPTIONS: --rocm 6.3
+// An older target has the older names, and names of later releases are reported.
+#include <cuda.h>
+#include <cublas_v2.h>
+// FINDING: needs-rocm cuLibraryUnload
+// CHECK: void a() { cuLibraryUnload(library); }
+void a() { cuLibraryUnload(library); }
+// FINDING: needs-rocm cudaLaunchKernelExC
+// CHECK: void b() { cudaLaunchKernelExC(&config, k, p); }
+void b() { cudaLaunchKernelExC(&config, k, p); }
+// CHECK: hiprtcLinkCreate(1, o, v, &s); hipJitOption o = HIPRTC_JIT_MAX_REGISTERS;
+void d() { cuLinkCreate(1, o, v, &s); CUjit_option o = CU_JIT_MAX_REGISTERS; }
+// CHECK: hipDriverProcAddressQueryResult r; hipGetProcAddress("f", &f, 603, 0, &r);
+void e() { cudaDriverEntryPointQueryResult r; cudaGetDriverEntryPoint("f", &f, 0, &r); }
+// CHECK: hipblasCgemm_v2(h); hipblasZaxpy_v2_64(h);
+void f() { cublasCgemm(h); cublasZaxpy_64(h); }
+// CHECK: HIP_MEMSET_NODE_PARAMS m;
+void h() { CUDA_MEMSET_NODE_PARAMS m; }
+// The header is of ROCm 7.0.
+// FINDING: unsupported-header cuda_fp4.h
+// CHECK: #include <cuda_fp4.h>
+#include <cuda_fp4.h>
