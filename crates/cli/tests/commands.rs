@@ -12,7 +12,7 @@ fn cases(cache: &str, names: &[&str]) {
 
 #[test]
 fn invocations() {
-    cases("off", &["check", "compile", "extract", "help", "hipify"]);
+    cases("off", &["check", "compile", "extract", "help", "hipify", "hipify_project"]);
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! order: directives, headers, names with their calls, launches. The output has the form that AMD's
 //! hipify-clang writes.
 
+pub mod build_files;
 mod condition;
 mod diagnostic;
 mod directives;

@@ -136,15 +136,13 @@ impl Masks {
             };
         }
         // `~0` and `-1`
-        if length == 2 {
-            if let Some((value, wide)) = number(source.bytes(last)) {
-                let all = source.is(first, b'~') && value == 0 || source.is(first, b'-') && value == 1;
-                return match (all, wide) {
-                    (_, true) => Lanes::Wide,
-                    (true, false) => Lanes::All,
-                    _ => Lanes::Unknown,
-                };
-            }
+        if let Some((value, wide)) = number(source.bytes(last)).filter(|_| length == 2) {
+            let all = source.is(first, b'~') && value == 0 || source.is(first, b'-') && value == 1;
+            return match (all, wide) {
+                (_, true) => Lanes::Wide,
+                (true, false) => Lanes::All,
+                _ => Lanes::Unknown,
+            };
         }
         // `(unsigned)-1` and `(unsigned long long)x`
         if let Some(close) = source.partner(first).filter(|_| source.is(first, b'(')) {

@@ -455,6 +455,21 @@ pub(crate) fn hint(name: &str) -> Option<&'static str> {
     fitting(&HINTS, name)
 }
 
+/// The row for a word of a build file: what takes its place, and what to do.
+pub(crate) fn build_word(kind: &str, word: &str) -> Option<(&'static str, &'static str)> {
+    BUILD
+        .iter()
+        .filter(|[pattern, of, ..]| {
+            *of == kind
+                && match pattern.strip_suffix('*') {
+                    Some(prefix) => word.starts_with(prefix),
+                    None => *pattern == word,
+                }
+        })
+        .max_by_key(|[pattern, ..]| pattern.len())
+        .map(|[_, _, to, advice]| (*to, *advice))
+}
+
 /// Advice about an NVIDIA header that is in no table.
 pub(crate) fn foreign_header(path: &str) -> Option<&'static str> {
     fitting(&FOREIGN, path)

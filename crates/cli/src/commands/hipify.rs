@@ -8,10 +8,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use hipify::build_files::{self, BuildFile, BuildTranslation};
 use hipify::{Diagnostic, Format, Lines, Options, Rocm, Statistics, Target, Translation};
 use serde::Serialize;
 
 use crate::files;
+use project::Project;
+
+mod project;
 
 /// Translate CUDA sources to HIP
 ///
@@ -21,7 +25,7 @@ use crate::files;
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp hipify --inplace --print-stats src/*.cu")]
 pub struct Args {
-    /// Sources; `-` is standard input, which is translated to standard output
+    /// Sources, or folders of a project; `-` is standard input, which is translated to standard output
     files: Vec<PathBuf>,
     /// Write the translation to this file; `-` is standard output
     #[arg(short, value_name = "FILE", conflicts_with_all = ["inplace", "no_output"])]
@@ -36,7 +40,7 @@ pub struct Args {
     #[arg(long)]
     no_backup: bool,
     /// Do not write translations
-    #[arg(long)]
+    #[arg(long, visible_alias = "dry-run")]
     no_output: bool,
     /// Same as `--no-output --print-stats`
     #[arg(long, conflicts_with_all = ["output", "inplace"])]
@@ -95,6 +99,9 @@ pub struct Args {
     /// Translate the files in DIR/compile_commands.json
     #[arg(short = 'p', value_name = "DIR")]
     database: Option<PathBuf>,
+    /// Translate the sources that this file names, the headers that they reach and the build files
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["database", "files"])]
+    compile_commands: Option<PathBuf>,
     #[command(flatten)]
     ignored: Ignored,
 }
@@ -196,12 +203,15 @@ impl Args {
     }
 
     /// The path of a file's translation, if it is written.
-    fn destination(&self, file: &Path) -> Option<PathBuf> {
+    fn destination(&self, file: &Path, project: &Project) -> Option<PathBuf> {
         if self.no_output || self.examine {
             return None;
         }
         if self.inplace {
             return Some(file.to_owned());
+        }
+        if let (Some(place), Some(folder)) = (project.place(file), &self.output_dir) {
+            return Some(folder.join(place));
         }
         let named = match &self.output {
             Some(output) if output.as_os_str() == "-" => return Some(output.clone()),
@@ -283,7 +293,7 @@ fn replace(file: &Path, text: &[u8], translated: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn translate(args: &Args, file: &Path) -> Result<(Report, Duration)> {
+fn translate(args: &Args, file: &Path, project: &Project) -> Result<(Report, Duration)> {
     if args.inplace {
         let known = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
         if !known.is_file() {
@@ -292,15 +302,33 @@ fn translate(args: &Args, file: &Path) -> Result<(Report, Duration)> {
     }
     let text = files::read_or_stdin(file, files::MOST_SOURCE)?;
     let start = Instant::now();
-    let Translation { text: translated, diagnostics, statistics, .. } =
-        hipify::translate(&text, &args.options(file))
-            .with_context(|| format!("cannot translate {}", file.display()))?;
+    let kind =
+        project.place(file).and(file.file_name()).and_then(|name| BuildFile::of(&name.to_string_lossy()));
+    let (translated, diagnostics, statistics) = match kind {
+        Some(kind) => {
+            let BuildTranslation { text, diagnostics, .. } = build_files::translate(&text, kind);
+            (text, diagnostics, Statistics::default())
+        }
+        None => {
+            let Translation { text, diagnostics, statistics, .. } =
+                hipify::translate(&text, &args.options(file))
+                    .with_context(|| format!("cannot translate {}", file.display()))?;
+            (text, diagnostics, statistics)
+        }
+    };
     let elapsed = start.elapsed();
     if !args.json {
         report_findings(file, &text, &diagnostics);
     }
-    let output = args.destination(file);
+    let output = args.destination(file, project);
+    let unchanged = args.inplace && project.place(file).is_some() && translated == text;
+    if let (Some(output), Some(_)) = (output.as_ref().filter(|_| !args.inplace), project.place(file)) {
+        let folder = output.parent().unwrap_or(output);
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    project.count(translated != text, &diagnostics);
     match &output {
+        _ if unchanged => {}
         Some(_) if args.inplace && !args.no_backup => replace(file, &text, &translated)?,
         Some(output) if !args.inplace || translated != text => files::write(output, &translated)?,
         _ => {}
@@ -336,6 +364,17 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if let Some(folder) = args.database.as_ref().filter(|_| files.is_empty()) {
         files = database(folder)?;
     }
+    let project = match &args.compile_commands {
+        Some(file) => Project::of_commands(file)?,
+        None => Project::of_folders(&mut files)?,
+    };
+    files.extend(project.files());
+    let quiet = args.no_output || args.examine;
+    if !project.is_empty() && !args.inplace && args.output_dir.is_none() && !quiet {
+        bail!(
+            "a project is translated with --inplace, with --o-dir DIR, or with --dry-run to see what would change"
+        );
+    }
     if files.is_empty() {
         if args.versions {
             return Ok(ExitCode::SUCCESS);
@@ -358,7 +397,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let mut failed = false;
     let mut reports = Vec::new();
     for file in &files {
-        match translate(args, file) {
+        match translate(args, file, &project) {
             Ok(report) => reports.push(report),
             Err(error) if files::is_closed_pipe(&error) => return Err(error),
             Err(error) => {
@@ -366,6 +405,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
                 failed = true;
             }
         }
+    }
+    if !project.is_empty() {
+        eprint!("{}", project.summary());
     }
     if args.print_stats || args.examine {
         eprint!("{}", statistics(&reports, Format::Text));
