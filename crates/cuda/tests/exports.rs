@@ -69,13 +69,18 @@ const NO_WORK: &[&str] = &[
     "cuStreamUpdateCaptureDependencies_v2",
 ];
 
-/// Those that a capturing stream refuses: by the programming guide's "Prohibited and Unhandled Operations",
-/// and by the notes of the driver API's reference on cuStreamAddCallback and cuCtxRecordEvent.
+/// Those that a capturing stream refuses: by the programming guide's "Prohibited and Unhandled Operations", by
+/// the notes of the driver API's reference on cuStreamAddCallback and cuCtxRecordEvent, or because no graph
+/// node does what they do.
 const REFUSED: &[&str] = &[
     "cuGraphicsMapResources",
     "cuGraphicsUnmapResources",
+    "cuMemDiscardAndPrefetchBatchAsync",
+    "cuMemDiscardBatchAsync",
+    "cuMemMapArrayAsync",
     "cuMemPrefetchAsync",
     "cuMemPrefetchAsync_v2",
+    "cuMemPrefetchBatchAsync",
     "cuStreamAddCallback",
     "cuStreamAttachMemAsync",
     "cuStreamQuery",

@@ -195,9 +195,9 @@ const ATTRIBUTES: &[(i32, i32)] = &[
     (89, 1), // concurrent managed access
     (90, 1), // compute preemption supported
     (91, 1), // can use host pointer for registered mem
-    (92, 0), // can use stream mem ops v1
-    (93, 0), // can use 64 bit stream mem ops v1
-    (94, 0), // can use stream wait value nor v1
+    (92, 1), // can use stream mem ops v1
+    (93, 1), // can use 64 bit stream mem ops v1
+    (94, 1), // can use stream wait value nor v1
     (95, 1), // cooperative launch
     (96, 1), // cooperative multi device launch
     (97, 101376), // max shared memory per block optin

@@ -1,14 +1,45 @@
 //! Arrays and mipmaps.
 
+use capi::texture::kind;
 use driver::memory::array::{self, Descriptor};
 use driver::{Error, Result};
 
 use crate::abi::{In, Out};
 use crate::api;
-use crate::api::current;
+use crate::api::{check_default, current, stream};
 use crate::types::{Array3DDescriptor, ArrayDescriptor, ArrayRequirements, Handle};
 
-fn create(out: Out<Handle>, descriptor: Descriptor) -> Result<()> {
+/// `CUDA_ARRAY_SPARSE_PROPERTIES`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct SparseProperties {
+    pub tile: [u32; 3],
+    pub first_tail_level: u32,
+    pub tail_size: u64,
+    pub flags: u32,
+    pub reserved: [u32; 4],
+}
+
+/// `CUarrayMapInfo`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct ArrayMapping {
+    pub resource_kind: u32,
+    pub resource: Handle,
+    pub part_kind: u32,
+    pub part: [u64; 4],
+    pub operation: u32,
+    pub memory_kind: u32,
+    pub memory: Handle,
+    pub offset: u64,
+    pub devices: u32,
+    pub flags: u32,
+    pub reserved: [u32; 2],
+}
+
+pub(super) fn create(out: Out<Handle>, descriptor: Descriptor) -> Result<()> {
     out.required()?;
     out.set(array::create(&*current()?, descriptor)?);
     Ok(())
@@ -45,6 +76,47 @@ api! {
         array::get(handle)?;
         driver::driver()?.device(device)?;
         out.required()?;
+        Err(Error::InvalidValue)
+    }
+
+    Context Legal fn cuMipmappedArrayGetMemoryRequirements(
+        out: Out<ArrayRequirements>, handle: Handle, device: i32,
+    ) {
+        array::mipmap(handle)?;
+        driver::driver()?.device(device)?;
+        out.required()?;
+        Err(Error::InvalidValue)
+    }
+
+    /// No array is sparse (`CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED` is 0).
+    Context Legal fn cuArrayGetSparseProperties(out: Out<SparseProperties>, handle: Handle) {
+        array::get(handle)?;
+        out.required()?;
+        Err(Error::InvalidValue)
+    }
+
+    Context Legal fn cuMipmappedArrayGetSparseProperties(out: Out<SparseProperties>, handle: Handle) {
+        array::mipmap(handle)?;
+        out.required()?;
+        Err(Error::InvalidValue)
+    }
+
+    /// Memory is mapped only onto arrays that are sparse or have deferred mapping: there are none.
+    Object Invalidates fn cuMemMapArrayAsync / cuMemMapArrayAsync_ptsz (
+        list: In<ArrayMapping>, count: u32, in_stream: Handle,
+    ) |own| {
+        check_default(in_stream)?;
+        if count == 0 {
+            return Err(Error::InvalidValue);
+        }
+        for mapping in list.list(count as usize)? {
+            match mapping.resource_kind {
+                kind::ARRAY => array::get(mapping.resource).map(|_| ())?,
+                kind::MIPMAP => array::mipmap(mapping.resource).map(|_| ())?,
+                _ => return Err(Error::InvalidValue),
+            }
+        }
+        stream(in_stream, own)?;
         Err(Error::InvalidValue)
     }
 

@@ -13,19 +13,19 @@ use crate::types::{CUdeviceptr, CopyAttributes, Handle, Memcpy2D, Memcpy3D, stre
 
 /// How a function orders its copy: the stream, whether null is the per-thread stream, whether the call waits.
 #[derive(Clone, Copy)]
-struct Order {
+pub(super) struct Order {
     stream: Handle,
     own: bool,
     wait: bool,
 }
 
 /// In the default stream, synchronously.
-fn now(own: bool) -> Order {
+pub(super) fn now(own: bool) -> Order {
     Order { stream: 0, own, wait: true }
 }
 
 /// In a stream, asynchronously.
-fn later(stream: Handle, own: bool) -> Result<Order> {
+pub(super) fn later(stream: Handle, own: bool) -> Result<Order> {
     check_default(stream)?;
     Ok(Order { stream, own, wait: false })
 }
@@ -35,23 +35,23 @@ fn copy(transfer: &Transfer, order: Order) -> Result<()> {
     unsafe { transfer.run(|| stream(order.stream, order.own), order.wait) }
 }
 
-fn line(to: Place, from: Place, size: usize, order: Order) -> Result<()> {
+pub(super) fn line(to: Place, from: Place, size: usize, order: Order) -> Result<()> {
     copy(&Transfer::line(to, from, size as u64), order)
 }
 
 /// Copies to or from an array's first row.
-fn with_array(to: Side, from: Side, size: usize, order: Order) -> Result<()> {
+pub(super) fn with_array(to: Side, from: Side, size: usize, order: Order) -> Result<()> {
     copy(&Transfer { to, from, extent: [size as u64, 1, 1] }, order)
 }
 
 /// `CUmemorytype`.
 const TYPES: MemoryTypes = MemoryTypes { host: 1, device: 2, array: 3, any: &[4] };
 
-fn plane(description: In<Memcpy2D>, order: Order) -> Result<()> {
-    copy(&description.get()?.transfer(&TYPES)?, order)
+pub(super) fn plane(description: &Memcpy2D, order: Order) -> Result<()> {
+    copy(&description.transfer(&TYPES)?, order)
 }
 
-fn volume(d: &Memcpy3D, order: Order) -> Result<()> {
+pub(super) fn volume(d: &Memcpy3D, order: Order) -> Result<()> {
     copy(&transfer_of(d)?, order)
 }
 
@@ -242,19 +242,20 @@ api! {
     }
 
     Context Invalidates fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (description: In<Memcpy2D>) |own| {
-        plane(description, now(own))
+        plane(&description.get()?, now(own))
     }
 
     Context Invalidates fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (
         description: In<Memcpy2D>,
     ) |own| {
-        plane(description, now(own))
+        plane(&description.get()?, now(own))
     }
 
     Object Appends fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (
         description: In<Memcpy2D>, in_stream: Handle,
     ) |own| {
-        plane(description, later(in_stream, own)?)
+        let order = later(in_stream, own)?;
+        plane(&description.get()?, order)
     }
 
     Context Invalidates fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (description: In<Memcpy3D>) |own| {

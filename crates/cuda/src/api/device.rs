@@ -2,11 +2,45 @@
 
 use driver::device::{attribute, parse_pci, peer_attribute, texture_1d_linear_max_width};
 use driver::memory::pool;
-use driver::{Error, driver};
+use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out, Text};
 use crate::api;
 use crate::types::{CUdevice, DeviceProperties, Handle};
+
+/// `CUatomicOperationCapability`.
+mod atomic {
+    pub const SIGNED: u32 = 1;
+    pub const UNSIGNED: u32 = 2;
+    pub const REDUCTION: u32 = 4;
+    pub const SCALAR_32: u32 = 8;
+    pub const SCALAR_64: u32 = 16;
+    pub const SCALAR_128: u32 = 32;
+    pub const VECTOR_32X4: u32 = 64;
+}
+
+/// What kernels can do atomically in any memory, since all of it is the host's, by `CUatomicOperation`: the
+/// widths for which PTX has the operation.
+const ATOMICS: [u32; 13] = {
+    use atomic::{REDUCTION, SCALAR_32, SCALAR_64, SCALAR_128, SIGNED, UNSIGNED, VECTOR_32X4};
+    let both = SIGNED | UNSIGNED | REDUCTION | SCALAR_32 | SCALAR_64;
+    let counter = UNSIGNED | REDUCTION | SCALAR_32;
+    let bits = UNSIGNED | REDUCTION | SCALAR_32 | SCALAR_64;
+    let swap = UNSIGNED | SCALAR_32 | SCALAR_64 | SCALAR_128;
+    let sum = SIGNED | REDUCTION | SCALAR_32 | SCALAR_64 | VECTOR_32X4;
+    [both, both, both, counter, counter, bits, bits, bits, swap, swap, sum, 0, 0]
+};
+
+fn atomics(capabilities: Out<u32>, operations: In<u32>, count: u32) -> Result<()> {
+    capabilities.required()?;
+    let of = |number: &u32| ATOMICS.get(*number as usize).copied().ok_or(Error::InvalidValue);
+    let all = operations.list(count as usize)?.iter().map(of).collect::<Result<Vec<u32>>>()?;
+    if all.is_empty() {
+        return Err(Error::InvalidValue);
+    }
+    capabilities.set_all(&all);
+    Ok(())
+}
 
 api! {
     Init Legal fn cuDeviceGetCount(count: Out<i32>) {
@@ -165,10 +199,17 @@ api! {
         capabilities: Out<u32>, operations: In<u32>, count: u32, device: CUdevice,
     ) {
         driver()?.device(device)?;
-        capabilities.required()?;
-        let list = operations.list(count as usize)?;
-        let all: Vec<u32> = list.iter().map(|_| 0).collect();
-        capabilities.set_all(&all);
-        Ok(())
+        atomics(capabilities, operations, count)
+    }
+
+    Init Legal fn cuDeviceGetP2PAtomicCapabilities(
+        capabilities: Out<u32>, operations: In<u32>, count: u32, from: CUdevice, to: CUdevice,
+    ) {
+        driver()?.device(from)?;
+        driver()?.device(to)?;
+        if from == to {
+            return Err(Error::InvalidDevice);
+        }
+        atomics(capabilities, operations, count)
     }
 }

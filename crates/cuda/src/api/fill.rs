@@ -8,16 +8,23 @@ use crate::api::{check_default, stream};
 use crate::types::{CUdeviceptr, Handle};
 
 /// Fills in a stream. With `wait` the function is synchronous.
-fn fill(fill: Fill, handle: Handle, own: bool, wait: bool) -> Result<()> {
+pub(super) fn fill(fill: Fill, handle: Handle, own: bool, wait: bool) -> Result<()> {
     check_default(handle)?;
     fill_all(&[fill], || stream(handle, own), wait)
 }
 
-fn row(to: CUdeviceptr, element: u32, value: u32, count: usize) -> Fill {
+pub(super) fn row(to: CUdeviceptr, element: u32, value: u32, count: usize) -> Fill {
     Fill { to, pitch: 0, width: count as u64, height: 1, element, value }
 }
 
-fn rows(to: CUdeviceptr, pitch: usize, element: u32, value: u32, width: usize, height: usize) -> Fill {
+pub(super) fn rows(
+    to: CUdeviceptr,
+    pitch: usize,
+    element: u32,
+    value: u32,
+    width: usize,
+    height: usize,
+) -> Fill {
     Fill { to, pitch: pitch as u64, width: width as u64, height: height as u64, element, value }
 }
 

@@ -89,6 +89,12 @@ api! {
         Ok(())
     }
 
+    Init Legal fn cuFuncGetParamCount(handle: Handle, count: Out<usize>) {
+        let function = named(handle)?;
+        count.required()?.set(function.info().params.len());
+        Ok(())
+    }
+
     Init Legal fn cuFuncGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
         give_param(&*named(handle)?, index, offset, size)
     }

@@ -16,7 +16,7 @@ use driver::stream::HostCall;
 use driver::{Error, Result, context as contexts, event};
 
 use super::copy::{described, transfer_of};
-use super::stream::{MAX_BATCH, described as described_step, steps_of};
+use super::word::{MAX_BATCH, described as described_step, steps_of};
 use super::{current, launch as launches};
 use crate::abi::In;
 use crate::types::{AccessDesc, Handle, LaunchAttribute, LaunchConfig, Memcpy3D, PoolProps};

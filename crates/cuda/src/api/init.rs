@@ -160,6 +160,11 @@ api! {
         Err(Error::InvalidValue)
     }
 
+    /// Refused since CUDA 12.0, as the manual says.
+    Process Legal fn cuProfilerInitialize(_settings: Text, _output: Text, _mode: u32) {
+        Err(Error::NotSupported)
+    }
+
     Context Legal fn cuProfilerStart() {
         Ok(())
     }

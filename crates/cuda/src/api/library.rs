@@ -153,6 +153,16 @@ api! {
         Ok(())
     }
 
+    Init Legal fn cuKernelGetParamCount(handle: Handle, count: Out<usize>) {
+        if handle == 0 {
+            return Err(Error::InvalidValue);
+        }
+        let kernel = library::kernel(handle)?;
+        count.required()?;
+        count.set(kernel.function(&current()?)?.info().params.len());
+        Ok(())
+    }
+
     Init Legal fn cuKernelGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
         if handle == 0 {
             return Err(Error::InvalidValue);

@@ -1,6 +1,4 @@
 //! Device memory and page-locked host memory.
-//!
-//! The functions from before CUDA 3.2 are missing: they return 32-bit addresses, which this driver never has.
 
 use driver::memory;
 use driver::{Error, Result};

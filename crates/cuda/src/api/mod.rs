@@ -4,6 +4,7 @@
 
 pub mod address;
 pub mod array;
+pub mod batch;
 pub mod capture;
 pub mod context;
 pub mod copy;
@@ -23,6 +24,7 @@ pub mod managed;
 pub mod memory;
 pub mod module;
 pub mod multicast;
+pub mod narrow;
 pub mod occupancy;
 pub mod pointer;
 pub mod pool;
@@ -32,6 +34,7 @@ pub mod surface;
 pub mod tensor_map;
 pub mod texture;
 pub mod texture_reference;
+pub mod word;
 
 use std::sync::Arc;
 
@@ -40,9 +43,9 @@ use driver::{Error, Result, context as contexts, stream as streams};
 use crate::types::{Handle, stream as special};
 
 capi::captures! {
-    address array capture context copy device event fill function graph graph_exec init ipc launch library link managed
-    memory module multicast occupancy pointer pool refused stream surface tensor_map texture
-    texture_reference
+    address array batch capture context copy device event fill function graph graph_exec init ipc launch
+    library link managed memory module multicast narrow occupancy pointer pool refused stream surface
+    tensor_map texture texture_reference word
 }
 
 /// The calling thread's current context. [`abi`](crate::abi) has checked that there is one if a function

@@ -39,6 +39,24 @@ api! {
         multicast::bind(handle, at as u64, &memory, offset, size as u64)
     }
 
+    Live Unsafe fn cuMulticastBindMem_v2(
+        handle: Handle, device: CUdevice, at: usize, memory: Handle, offset: usize, size: usize, flags: u64,
+    ) {
+        no_flags(flags)?;
+        let memory = address::get(memory)?;
+        multicast::check_location(device, &memory)?;
+        multicast::bind(handle, at as u64, &memory, offset as u64, size as u64)
+    }
+
+    Live Unsafe fn cuMulticastBindAddr_v2(
+        handle: Handle, device: CUdevice, at: usize, start: CUdeviceptr, size: usize, flags: u64,
+    ) {
+        no_flags(flags)?;
+        let (memory, offset) = address::behind(start, size as u64)?;
+        multicast::check_location(device, &memory)?;
+        multicast::bind(handle, at as u64, &memory, offset, size as u64)
+    }
+
     Live Unsafe fn cuMulticastUnbind(handle: Handle, device: CUdevice, at: usize, size: usize) {
         multicast::unbind(handle, device, at as u64, size as u64)
     }

@@ -230,6 +230,20 @@ pub fn alloc_flagged(context: &Context, size: u64, flags: u32) -> Result<u64> {
     alloc_kind(&context.device, Owner::of(context), Kind::Device, size, flags)
 }
 
+/// Allocates device memory whose addresses have 32 bits.
+pub fn alloc_narrow(context: &Context, size: u64) -> Result<u64> {
+    if size == 0 {
+        return Err(Error::InvalidValue);
+    }
+    take(&context.device, size)?;
+    let Some(base) = space::alloc_narrow(size) else {
+        give_back(context.device.ordinal, size);
+        return Err(Error::OutOfMemory);
+    };
+    insert(Arc::new(allocation(Kind::Device, base, size, &Owner::of(context), 0)));
+    Ok(base)
+}
+
 /// Allocates managed memory; `flags` is [`managed::attach::GLOBAL`] or [`managed::attach::HOST`].
 pub fn alloc_managed(context: &Context, size: u64, flags: u32) -> Result<u64> {
     if !matches!(flags, managed::attach::GLOBAL | managed::attach::HOST) {
@@ -299,13 +313,18 @@ pub(crate) fn discard(allocation: &Allocation) {
 pub const PITCHED_ELEMENTS: [u32; 3] = [4, 8, 16];
 const PITCH_ALIGNMENT: u64 = 512;
 
-/// Allocates pitched memory; returns its address and pitch.
-pub fn alloc_pitch(context: &Context, width: u64, height: u64, element: u32) -> Result<(u64, u64)> {
+/// The pitch and the size of pitched memory.
+pub fn pitched(width: u64, height: u64, element: u32) -> Result<(u64, u64)> {
     if width == 0 || height == 0 || !PITCHED_ELEMENTS.contains(&element) {
         return Err(Error::InvalidValue);
     }
     let pitch = width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(Error::OutOfMemory)?;
-    let size = pitch.checked_mul(height).ok_or(Error::OutOfMemory)?;
+    Ok((pitch, pitch.checked_mul(height).ok_or(Error::OutOfMemory)?))
+}
+
+/// Allocates pitched memory; returns its address and pitch.
+pub fn alloc_pitch(context: &Context, width: u64, height: u64, element: u32) -> Result<(u64, u64)> {
+    let (pitch, size) = pitched(width, height, element)?;
     Ok((alloc(context, size)?, pitch))
 }
 

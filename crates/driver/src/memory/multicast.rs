@@ -153,6 +153,13 @@ pub fn bind(handle: Handle, at: u64, memory: &Arc<Memory>, offset: u64, size: u6
     Ok(())
 }
 
+/// Fails unless the memory is of this device, or of the host, which is every device's.
+pub fn check_location(ordinal: i32, memory: &Memory) -> Result<()> {
+    let device = driver()?.device(ordinal)?.ordinal;
+    let elsewhere = memory.location.kind == super::managed::DEVICE && memory.device() != device;
+    if elsewhere { Err(Error::InvalidDevice) } else { Ok(()) }
+}
+
 /// Unbinds a device's memory at an offset.
 ///
 /// # Errors

@@ -56,14 +56,23 @@ impl Ranges {
 /// Start and size of the reservation.
 static RESERVED: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
 
-/// Whether an address lies in the reservation.
+/// Start and size of the reservation below [`NARROW_END`].
+static NARROW: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
+/// The first address that 32 bits cannot hold.
+const NARROW_END: u64 = 1 << 32;
+
+/// Whether an address lies in a reservation.
 pub(super) fn contains(address: u64) -> bool {
-    address.wrapping_sub(RESERVED.0.load(Ordering::Acquire)) < RESERVED.1.load(Ordering::Acquire)
+    [&RESERVED, &NARROW].iter().any(|(start, size)| {
+        address.wrapping_sub(start.load(Ordering::Acquire)) < size.load(Ordering::Acquire)
+    })
 }
 
 struct Space {
     large: Ranges,
     small: Ranges,
+    /// Pages with addresses of 32 bits; reserved by the first allocation that needs one.
+    narrow: Option<Ranges>,
     /// Ranges in use: the bytes taken from the free ranges, by start address.
     taken: BTreeMap<u64, u64>,
     /// Pages backed by a file, by start address.
@@ -78,7 +87,7 @@ fn space() -> Option<&'static Mutex<Space>> {
             let sizes = std::iter::successors(Some(most), |size| Some(size / 2 / BLOCK * BLOCK));
             let reserved = sizes
                 .take_while(|size| *size >= 2 * BLOCK)
-                .find_map(|size| Some((reserve(size as usize)?, size)));
+                .find_map(|size| Some((reserve(0, size as usize)?, size)));
             let Some((start, size)) = reserved else {
                 log::say(log::Level::Error, || "cannot reserve device addresses; check ulimit -v".into());
                 return None;
@@ -91,6 +100,7 @@ fn space() -> Option<&'static Mutex<Space>> {
             Some(Mutex::new(Space {
                 large,
                 small: Ranges::default(),
+                narrow: None,
                 taken: BTreeMap::new(),
                 shared: BTreeMap::new(),
             }))
@@ -131,11 +141,12 @@ pub(crate) fn bound() -> Option<u64> {
     space().map(|_| RESERVED.1.load(Ordering::Acquire) - BLOCK)
 }
 
-fn reserve(size: usize) -> Option<u64> {
-    // SAFETY: a new private mapping at an address that the kernel chooses.
+/// Reserves addresses, at `hint` if nothing is mapped there.
+fn reserve(hint: u64, size: usize) -> Option<u64> {
+    // SAFETY: a new private mapping, which replaces none.
     let address = unsafe {
         libc::mmap(
-            std::ptr::null_mut(),
+            hint as *mut libc::c_void,
             size,
             libc::PROT_NONE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
@@ -209,12 +220,53 @@ pub(super) fn alloc(size: u64) -> Option<u64> {
     Some(start)
 }
 
-/// Frees a range from [`alloc`].
+/// The largest range of addresses of 32 bits that nothing is mapped at.
+fn reserve_narrow() -> Ranges {
+    let mut ranges = Ranges::default();
+    let places = (1..=4u32).flat_map(|part| (1..8).map(move |n| (NARROW_END >> part, n * (NARROW_END / 8))));
+    for (size, hint) in places {
+        let Some(start) = reserve(hint, size as usize) else { continue };
+        if start + size <= NARROW_END {
+            NARROW.0.store(start, Ordering::Release);
+            NARROW.1.store(size, Ordering::Release);
+            ranges.give(start, size);
+            return ranges;
+        }
+        // SAFETY: the range was just reserved, and nothing uses it.
+        unsafe { libc::munmap(start as *mut libc::c_void, size as usize) };
+    }
+    ranges
+}
+
+/// Allocates `size` bytes whose addresses have 32 bits, in pages of their own.
+pub(super) fn alloc_narrow(size: u64) -> Option<u64> {
+    if size == 0 || size > NARROW_END {
+        return None;
+    }
+    let mut space = lock(space()?);
+    let pages = size.next_multiple_of(PAGE);
+    let narrow = space.narrow.get_or_insert_with(reserve_narrow);
+    let start = narrow.take(pages + PAGE)?;
+    if !commit(start, pages) {
+        narrow.give(start, pages + PAGE);
+        return None;
+    }
+    space.taken.insert(start, pages + PAGE);
+    Some(start)
+}
+
+/// Frees a range from [`alloc`] or [`alloc_narrow`].
 pub(super) fn free(start: u64) {
     let Some(space) = space() else { return };
     let mut space = lock(space);
     let Some(size) = space.taken.remove(&start) else { return };
-    if size < LARGE {
+    if start < NARROW_END
+        && let Some(narrow) = &mut space.narrow
+    {
+        release(start, size);
+        narrow.give(start, size);
+        space.shared.remove(&start);
+    } else if size < LARGE {
         space.small.give(start, size);
     } else {
         release(start, size);
@@ -236,8 +288,9 @@ pub(super) fn discard(start: u64, size: u64) {
 /// and the pages' start and size to `then`. Addresses do not change. Nothing may use the memory meanwhile.
 pub(super) fn share<T>(base: u64, size: u64, then: impl FnOnce(&File, u64, u64) -> Result<T>) -> Result<T> {
     let mut space = lock(space().ok_or(Error::OutOfMemory)?);
+    let own_pages = size >= LARGE || base < NARROW_END;
     let (start, bytes) =
-        if size < LARGE { (base / BLOCK * BLOCK, BLOCK) } else { (base, size.next_multiple_of(PAGE)) };
+        if own_pages { (base, size.next_multiple_of(PAGE)) } else { (base / BLOCK * BLOCK, BLOCK) };
     if let Some(file) = space.shared.get(&start) {
         return then(file, start, bytes);
     }
@@ -283,6 +336,20 @@ mod tests {
         assert_eq!(share_of(256 << 20), 128 << 20);
         assert_eq!(share_of(2 << 30), (2 << 30) - BESIDE);
         assert_eq!(share_of(100 << 30), 75 << 30);
+    }
+
+    #[test]
+    fn narrow_allocations_have_addresses_of_32_bits() {
+        for _ in 0..3 {
+            let all: Vec<u64> = [1, 4096, (1 << 20) + 1].map(|size| alloc_narrow(size).unwrap()).to_vec();
+            for at in &all {
+                assert!(*at < NARROW_END && contains(*at), "{at:#x}");
+                // SAFETY: a page of that address was just allocated.
+                unsafe { (*at as *mut u8).write(1) };
+            }
+            all.into_iter().for_each(free);
+        }
+        assert_eq!(alloc_narrow(NARROW_END), None);
     }
 
     #[test]

@@ -1,0 +1,335 @@
+//! Copies with attributes, batches of them and of prefetches, waiting for words by the names of before CUDA
+//! 12, and questions that need no more than their arguments. The answers are the manual's.
+
+use crate::by_name::status::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, OK};
+use crate::by_name::{Library, at, isolated};
+
+/// `CUmemcpy3DOperand`: an address, the length of rows, the height of layers and a location, or an array and
+/// three offsets.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Operand(u32, [u64; 4]);
+
+/// `CUDA_MEMCPY3D_BATCH_OP`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct VolumeCopy(Operand, Operand, [usize; 3], u32, u32);
+
+const POINTER: u32 = 1;
+const ARRAY: u32 = 2;
+
+#[test]
+fn volumes_are_copied_in_batches() {
+    isolated("batches::volumes_are_copied_in_batches", &[], || {
+        let cuda = Library::start();
+        assert_eq!(size_of::<VolumeCopy>(), 112);
+        let stream = cuda.made("cuStreamCreate", &[1]);
+        let words: Vec<u32> = (0..256).collect();
+        let (memory, other) = (cuda.made("cuMemAlloc_v2", &[1024]), cuda.made("cuMemAlloc_v2", &[1024]));
+        cuda.write(memory, &words);
+        // 8 by 4 by 2 elements of two 32-bit channels.
+        let mut shape: [u64; 5] = [8, 4, 2, 0x2_0000_0003, 0];
+        let array = cuda.made("cuArray3DCreate_v2", &[at(&mut shape)]);
+        let pointer = |address: u64, row: u64, height: u64| Operand(POINTER, [address, row, height, 0]);
+        let good = [
+            // The whole array, then a part of it: elements of 8 bytes.
+            VolumeCopy(pointer(memory, 8, 4), Operand(ARRAY, [array, 0, 0, 0]), [8, 4, 2], 1, 0),
+            VolumeCopy(Operand(ARRAY, [array, 2, 1, 1]), pointer(other, 4, 3), [3, 2, 1], 3, 1),
+            // Between pointers, elements are bytes, and rows of length 0 are tight.
+            VolumeCopy(pointer(memory, 64, 2), pointer(other + 512, 0, 0), [16, 2, 2], 2, 0),
+        ];
+        for (name, failed) in
+            [("cuMemcpy3DBatchAsync", true), ("cuMemcpy3DBatchAsync_v2", false), ("each", false)]
+        {
+            cuda.ok("cuMemsetD8_v2", &[other, 0xff, 1024]);
+            let (mut list, mut index) = (good, 0u64);
+            let wrong = |cuda: Library, list: &mut [VolumeCopy; 3], count: u64, flags: u64, stream: u64| {
+                let mut index = 0u64;
+                let list = list.as_mut_ptr() as u64;
+                match name {
+                    "each" => (cuda.call("cuMemcpy3DWithAttributesAsync", &[list, flags, stream]), 0),
+                    _ if failed => (cuda.call(name, &[count, list, at(&mut index), flags, stream]), index),
+                    _ => (cuda.call(name, &[count, list, flags, stream]), 0),
+                }
+            };
+            let first = list.as_mut_ptr() as u64;
+            match name {
+                "each" => (0..3).for_each(|i| {
+                    cuda.ok("cuMemcpy3DWithAttributesAsync", &[first + 112 * i, 0, stream]);
+                }),
+                _ if failed => cuda.ok(name, &[3, first, at(&mut index), 0, stream]),
+                _ => cuda.ok(name, &[3, first, 0, stream]),
+            }
+            cuda.ok("cuStreamSynchronize", &[stream]);
+            // Element (x, y, z) of the array holds the words 2 (x + 8 y + 32 z) and the next.
+            let got = cuda.read::<u32, 14>(other);
+            let row = |y: u32| (0..6).map(move |i| 2 * (2 + 8 * y + 32) + i).collect::<Vec<u32>>();
+            assert_eq!((&got[..6], &got[8..14]), (&row(1)[..], &row(2)[..]), "{name}");
+            assert_eq!((got[6], got[7]), (u32::MAX, u32::MAX), "{name}");
+            let tight: Vec<u32> = [0u32, 16, 32, 48].iter().flat_map(|n| *n..n + 4).collect();
+            assert_eq!(cuda.read::<u32, 16>(other + 512)[..], tight[..], "{name}");
+
+            let changed = |change: &dyn Fn(&mut VolumeCopy)| {
+                let mut list = good;
+                let i = if name == "each" { 0 } else { 1 };
+                list[i] = good[1];
+                change(&mut list[i]);
+                list
+            };
+            let changes: [&dyn Fn(&mut VolumeCopy); 9] = [
+                &|c| c.0.0 = 3,
+                &|c| c.0.1[0] = 0x1234,
+                &|c| c.0.1[1] = 6,
+                &|c| c.1.1[1] = 2,
+                &|c| c.1.1[2] = 1,
+                &|c| c.2[1] = 0,
+                &|c| c.3 = 0,
+                &|c| c.3 = 4,
+                &|c| c.4 = 2,
+            ];
+            for (i, change) in changes.iter().enumerate() {
+                let answer = wrong(cuda, &mut changed(change), 3, 0, stream);
+                assert_eq!(answer, (INVALID_VALUE, u64::from(failed)), "{name}: change {i}");
+            }
+            assert_eq!(wrong(cuda, &mut list, 3, 1, stream).0, INVALID_VALUE, "{name}: flags");
+            if name != "each" {
+                assert_eq!(wrong(cuda, &mut list, 0, 0, stream).0, INVALID_VALUE, "{name}: none");
+                assert_eq!(wrong(cuda, &mut list, 3, 0, 0).0, INVALID_VALUE, "{name}: the default stream");
+            }
+            let dead = cuda.made("cuStreamCreate", &[1]);
+            cuda.ok("cuStreamDestroy_v2", &[dead]);
+            assert_eq!(wrong(cuda, &mut list, 3, 0, dead).0, INVALID_HANDLE, "{name}: a dead stream");
+        }
+    });
+}
+
+#[test]
+fn copies_have_attributes() {
+    isolated("batches::copies_have_attributes", &[], || {
+        let cuda = Library::start();
+        let (a, b) = (cuda.made("cuMemAlloc_v2", &[64]), cuda.made("cuMemAlloc_v2", &[64]));
+        cuda.write(a, &[5u32; 16]);
+        let (mut good, mut order, mut flags) =
+            ([1u32, 0, 0, 0, 0, 1], [4u32, 0, 0, 0, 0, 0], [1u32, 0, 0, 0, 0, 2]);
+        let name = "cuMemcpyWithAttributesAsync";
+        cuda.rows(&[
+            (name, &[b, a, 64, at(&mut good), 0], OK),
+            (name, &[b, a, 64, 0, 0], INVALID_VALUE),
+            (name, &[b, a, 64, at(&mut order), 0], INVALID_VALUE),
+            (name, &[b, a, 64, at(&mut flags), 0], INVALID_VALUE),
+            (name, &[b, a, 65, at(&mut good), 0], INVALID_VALUE),
+            (name, &[b, a, 64, at(&mut good), 0x1234_5678], INVALID_HANDLE),
+            ("cuMemcpyWithAttributesAsync_ptsz", &[b, a, 64, at(&mut good), 0], OK),
+        ]);
+        assert_eq!(cuda.read::<u32, 16>(b), [5; 16]);
+    });
+}
+
+#[test]
+fn managed_memory_is_prefetched_in_batches() {
+    isolated("batches::managed_memory_is_prefetched_in_batches", &[], || {
+        let cuda = Library::start();
+        let stream = cuda.made("cuStreamCreate", &[1]);
+        let managed: Vec<u64> = (0..3).map(|_| cuda.made("cuMemAllocManaged", &[4096, 1])).collect();
+        let device = cuda.made("cuMemAlloc_v2", &[4096]);
+        let (mut list, mut sizes) = ([managed[0], managed[1], managed[2]], [4096u64; 3]);
+        // The host, then the device.
+        let (mut places, mut first) = ([2u64 | 0xffff_ffff << 32, 1], [0u64, 2]);
+        let location = |address: u64| {
+            let mut got = 0i32;
+            cuda.ok("cuMemRangeGetAttribute", &[at(&mut got), 4, 4, address, 4096]);
+            got
+        };
+        for name in ["cuMemPrefetchBatchAsync", "cuMemDiscardAndPrefetchBatchAsync"] {
+            let call = |count: u64, kinds: u64, flags: u64, stream: u64| {
+                let (list, sizes) = (list.as_ptr() as u64, sizes.as_ptr() as u64);
+                let (places, first) = (places.as_ptr() as u64, first.as_ptr() as u64);
+                cuda.call(name, &[list, sizes, count, places, first, kinds, flags, stream])
+            };
+            assert_eq!(call(3, 2, 0, stream), OK, "{name}");
+            assert_eq!(list.map(location), [-1, -1, 0], "{name}");
+            assert_eq!(call(3, 1, 0, stream), OK, "{name}");
+            assert_eq!(list.map(location), [-1, -1, -1], "{name}");
+            for (count, kinds, flags, on) in [
+                (0, 1, 0, stream),
+                (3, 0, 0, stream),
+                (1, 2, 0, stream),
+                (3, 2, 1, stream),
+                (3, 2, 0, 0),
+                (2, 2, 0, stream),
+            ] {
+                assert_eq!(
+                    call(count, kinds, flags, on),
+                    INVALID_VALUE,
+                    "{name} {count} {kinds} {flags} {on}"
+                );
+            }
+            assert_eq!(call(3, 2, 0, 0x1234_5678), INVALID_HANDLE, "{name}");
+            let (list, sizes, places, first) =
+                (at(&mut list), at(&mut sizes), at(&mut places), at(&mut first));
+            cuda.rows(&[
+                (name, &[0, sizes, 3, places, first, 2, 0, stream], INVALID_VALUE),
+                (name, &[list, 0, 3, places, first, 2, 0, stream], INVALID_VALUE),
+                (name, &[list, sizes, 3, 0, first, 2, 0, stream], INVALID_VALUE),
+                (name, &[list, sizes, 3, places, 0, 2, 0, stream], INVALID_VALUE),
+            ]);
+        }
+        let (mut unordered, mut nowhere, mut bad) =
+            ([0u64, 0], [1u64 | 99 << 32, 1], [managed[0], device, managed[1]]);
+        let (list, sizes, places) = (at(&mut list), at(&mut sizes), at(&mut places));
+        let name = "cuMemPrefetchBatchAsync";
+        cuda.rows(&[
+            (name, &[list, sizes, 3, places, at(&mut unordered), 2, 0, stream], INVALID_VALUE),
+            (name, &[list, sizes, 3, at(&mut nowhere), at(&mut first), 2, 0, stream], INVALID_DEVICE),
+            (name, &[at(&mut bad), sizes, 3, places, at(&mut first), 2, 0, stream], INVALID_VALUE),
+            ("cuMemDiscardBatchAsync", &[list, sizes, 3, 0, stream], OK),
+            ("cuMemDiscardBatchAsync", &[at(&mut bad), sizes, 3, 0, stream], INVALID_VALUE),
+            ("cuMemDiscardBatchAsync", &[list, sizes, 3, 1, stream], INVALID_VALUE),
+            ("cuMemDiscardBatchAsync", &[list, sizes, 0, 0, stream], INVALID_VALUE),
+            ("cuMemDiscardBatchAsync", &[list, sizes, 3, 0, 1], INVALID_VALUE),
+            ("cuMemDiscardBatchAsync_ptsz", &[list, sizes, 3, 0, 0], OK),
+        ]);
+    });
+}
+
+#[test]
+fn words_are_waited_for_by_their_old_names() {
+    isolated("batches::words_are_waited_for_by_their_old_names", &[], || {
+        let cuda = Library::start();
+        let word = cuda.made("cuMemAlloc_v2", &[64]);
+        let (waits, writes) = (cuda.made("cuStreamCreate", &[1]), cuda.made("cuStreamCreate", &[1]));
+        cuda.rows(&[
+            ("cuMemsetD8_v2", &[word, 0, 64], OK),
+            ("cuStreamWaitValue32", &[waits, word, 7, 1], OK),
+            ("cuStreamWaitValue64", &[waits, word + 8, 1 << 40, 0], OK),
+            ("cuStreamWriteValue32", &[waits, word + 16, 1, 0], OK),
+            ("cuStreamQuery", &[waits], 600),
+            ("cuStreamWriteValue64", &[writes, word + 8, 1 << 40, 0], OK),
+            ("cuStreamWriteValue32", &[writes, word, 7, 0], OK),
+            ("cuStreamSynchronize", &[waits], OK),
+            ("cuStreamWaitValue32", &[waits, word + 2, 7, 1], INVALID_VALUE),
+            ("cuStreamWaitValue32", &[waits, word, 7, 4], INVALID_VALUE),
+            ("cuStreamWriteValue64", &[writes, word + 4, 7, 0], INVALID_VALUE),
+            ("cuStreamWriteValue32", &[writes, word, 7, 1], INVALID_VALUE),
+            ("cuStreamWriteValue32", &[writes, 64, 7, 0], INVALID_VALUE),
+            ("cuStreamWriteValue32", &[writes + 1, word, 7, 0], INVALID_HANDLE),
+        ]);
+        assert_eq!(cuda.read::<u32, 1>(word + 16), [1]);
+        let mut list = [[2u64, word, 9, 0, 0, 0], [5, word + 8, 10, 0, 0, 0]];
+        cuda.rows(&[
+            ("cuStreamBatchMemOp", &[writes, 2, at(&mut list), 0], OK),
+            ("cuStreamBatchMemOp", &[writes, 2, 0, 0], INVALID_VALUE),
+            ("cuStreamBatchMemOp", &[writes, 2, at(&mut list), 1], INVALID_VALUE),
+            ("cuStreamBatchMemOp_ptsz", &[0, 2, at(&mut list), 0], OK),
+            ("cuCtxSynchronize", &[], OK),
+        ]);
+        assert_eq!((cuda.read::<u32, 1>(word), cuda.read::<u64, 1>(word + 8)), ([9], [10]));
+        let mut supported = [0u32; 3];
+        for (value, number) in supported.iter_mut().zip(92u64..) {
+            cuda.ok("cuDeviceGetAttribute", &[at(value), number, 0]);
+        }
+        assert_eq!(supported, [1; 3]);
+    });
+}
+
+#[test]
+fn what_devices_lack_is_refused() {
+    isolated("batches::what_devices_lack_is_refused", &[("ANYWARP_DEVICES", "2")], || {
+        let cuda = Library::start();
+        let (mut shape, mut out) = ([8u64, 8, 0, 0x1_0000_0020, 0], [0u64; 16]);
+        let array = cuda.made("cuArray3DCreate_v2", &[at(&mut shape)]);
+        let mipmap = cuda.made("cuMipmappedArrayCreate", &[at(&mut shape), 2]);
+        let out = at(&mut out);
+        let mut mapping = [0u64, array, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0];
+        let mut garbage = [7u64, array, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0];
+        let mut dead = [1u64, 0x1234, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0];
+        let mut unpack = [64u64, 64, 0, 0, 0, 1, 0, 0];
+        cuda.rows(&[
+            ("cuArrayGetSparseProperties", &[out, array], INVALID_VALUE),
+            ("cuArrayGetSparseProperties", &[0, array], INVALID_VALUE),
+            ("cuArrayGetSparseProperties", &[out, 0], INVALID_HANDLE),
+            ("cuMipmappedArrayGetSparseProperties", &[out, mipmap], INVALID_VALUE),
+            ("cuMipmappedArrayGetSparseProperties", &[out, array], INVALID_HANDLE),
+            ("cuMipmappedArrayGetMemoryRequirements", &[out, mipmap, 0], INVALID_VALUE),
+            ("cuMipmappedArrayGetMemoryRequirements", &[out, mipmap, 9], INVALID_DEVICE),
+            ("cuMipmappedArrayGetMemoryRequirements", &[out, 0, 0], INVALID_HANDLE),
+            ("cuMemMapArrayAsync", &[at(&mut mapping), 1, 0], INVALID_VALUE),
+            ("cuMemMapArrayAsync", &[at(&mut garbage), 1, 0], INVALID_VALUE),
+            ("cuMemMapArrayAsync", &[at(&mut dead), 1, 0], INVALID_HANDLE),
+            ("cuMemMapArrayAsync", &[0, 1, 0], INVALID_VALUE),
+            ("cuMemMapArrayAsync", &[0, 0, 0], INVALID_VALUE),
+            ("cuMemBatchDecompressAsync", &[at(&mut unpack), 1, 0, 0, 0], NOT_SUPPORTED),
+            ("cuMemBatchDecompressAsync", &[0, 1, 0, 0, 0], INVALID_VALUE),
+            ("cuMemBatchDecompressAsync", &[at(&mut unpack), 0, 0, 0, 0], INVALID_VALUE),
+            ("cuMemBatchDecompressAsync", &[at(&mut unpack), 1, 1, 0, 0], INVALID_VALUE),
+            ("cuProfilerInitialize", &[0, 0, 0], NOT_SUPPORTED),
+        ]);
+        let (mut operations, mut bits) = ([0u32, 4, 9, 12], [u32::MAX; 5]);
+        let (list, capabilities) = (at(&mut operations), at(&mut bits));
+        let mut unknown = 13u32;
+        for (name, devices) in [
+            ("cuDeviceGetP2PAtomicCapabilities", &[0u64, 1][..]),
+            ("cuDeviceGetHostAtomicCapabilities", &[0]),
+        ] {
+            let call = |given: [u64; 3], status: u32| {
+                assert_eq!(cuda.call(name, &[&given[..], devices].concat()), status, "{name}{given:x?}");
+            };
+            call([capabilities, list, 4], OK);
+            call([0, list, 4], INVALID_VALUE);
+            call([capabilities, 0, 4], INVALID_VALUE);
+            call([capabilities, list, 0], INVALID_VALUE);
+            call([capabilities, at(&mut unknown), 1], INVALID_VALUE);
+        }
+        assert_eq!(bits, [0b1_1111, 0b1110, 0b11_1010, 0, u32::MAX]);
+        let name = "cuDeviceGetP2PAtomicCapabilities";
+        cuda.rows(&[
+            (name, &[capabilities, list, 4, 0, 0], INVALID_DEVICE),
+            (name, &[capabilities, list, 4, 0, 2], INVALID_DEVICE),
+        ]);
+    });
+}
+
+#[test]
+fn kernels_tell_how_many_parameters_they_have() {
+    isolated("batches::kernels_tell_how_many_parameters_they_have", &[], || {
+        let cuda = Library::start();
+        let text = c".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 b) { ret; }\n";
+        let module = cuda.made("cuModuleLoadData", &[text.as_ptr() as u64]);
+        let function = cuda.made("cuModuleGetFunction", &[module, c"k".as_ptr() as u64]);
+        let library = cuda.made("cuLibraryLoadData", &[text.as_ptr() as u64, 0, 0, 0, 0, 0, 0]);
+        let kernel = cuda.made("cuLibraryGetKernel", &[library, c"k".as_ptr() as u64]);
+        for (name, handle) in [("cuFuncGetParamCount", function), ("cuKernelGetParamCount", kernel)] {
+            let mut count = 0u64;
+            cuda.rows(&[(name, &[handle, at(&mut count)], OK), (name, &[handle, 0], INVALID_VALUE)]);
+            assert_eq!(count, 2);
+        }
+        let mut count = 0u64;
+        cuda.rows(&[
+            ("cuFuncGetParamCount", &[0, at(&mut count)], INVALID_VALUE),
+            ("cuKernelGetParamCount", &[0, at(&mut count)], INVALID_VALUE),
+        ]);
+    });
+}
+
+extern "C" fn count(data: *mut u32) {
+    // SAFETY: the data is the test's variable, which it reads after it has synchronised.
+    unsafe { *data += 1 };
+}
+
+#[test]
+fn host_functions_may_say_how_they_are_waited_for() {
+    isolated("batches::host_functions_may_say_how_they_are_waited_for", &[], || {
+        let cuda = Library::start();
+        let (function, mut calls) = (count as extern "C" fn(*mut u32) as usize as u64, 0u32);
+        let data = at(&mut calls);
+        cuda.rows(&[
+            ("cuLaunchHostFunc_v2", &[0, function, data, 0], OK),
+            ("cuLaunchHostFunc_v2", &[0, function, data, 1], OK),
+            ("cuLaunchHostFunc_v2", &[0, function, data, 2], INVALID_VALUE),
+            ("cuLaunchHostFunc_v2", &[0, 0, data, 0], INVALID_VALUE),
+            ("cuLaunchHostFunc_v2_ptsz", &[0, function, data, 0], OK),
+            ("cuCtxSynchronize", &[], OK),
+        ]);
+        assert_eq!(calls, 3);
+    });
+}

@@ -1,0 +1,6 @@
+//! Groups of calls as rows: a function's name, its arguments, its answer.
+
+mod batches;
+mod by_name;
+mod library;
+mod narrow;
