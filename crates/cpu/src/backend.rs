@@ -355,6 +355,7 @@ impl Program for Module {
             stack: launch.limits.stack,
             cluster: launch.cluster,
             cooperative: launch.cooperative,
+            most_workers: launch.most_workers,
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             host: &around,
         };

@@ -90,15 +90,31 @@ pub struct ArrayRequirements {
     pub reserved: [u32; 4],
 }
 
-/// `CUdevResource` that holds multiprocessors.
+/// `CUdevResource` that holds multiprocessors. Where they come from is in the bytes that are the driver's own.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct DevResource {
     pub kind: u32,
-    pub padding: [u32; 23],
+    pub mark: u32,
+    pub device: u32,
+    pub split: [u32; 2],
+    pub padding: [u32; 19],
     pub multiprocessors: u32,
     pub smallest_part: u32,
     pub scheduled_together: u32,
-    pub rest: [u32; 9],
+    pub flags: u32,
+    pub rest: [u32; 8],
+}
+
+/// `CU_DEV_SM_RESOURCE_GROUP_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct DevResourceGroup {
+    pub multiprocessors: u32,
+    pub scheduled_together: u32,
+    pub preferred_together: u32,
+    pub flags: u32,
+    pub reserved: [u32; 12],
 }

@@ -2,5 +2,6 @@
 
 mod batches;
 mod by_name;
+mod green;
 mod library;
 mod narrow;

@@ -59,6 +59,7 @@ const NO_WORK: &[&str] = &[
     "cuStreamGetCaptureInfo_v3",
     "cuStreamGetCtx",
     "cuStreamGetCtx_v2",
+    "cuStreamGetDevResource",
     "cuStreamGetDevice",
     "cuStreamGetFlags",
     "cuStreamGetId",

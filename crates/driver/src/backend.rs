@@ -280,6 +280,8 @@ pub struct Launch<'a> {
     pub cluster: Option<[u32; 3]>,
     /// Whether all blocks must be resident at once.
     pub cooperative: bool,
+    /// The most multiprocessors that may run blocks; `None` for all of the device's.
+    pub most_workers: Option<u32>,
     /// The context's id, unique in the process; device `malloc` allocates from this context's heap.
     pub context: u64,
     /// The device's ordinal.

@@ -70,6 +70,17 @@ pub(crate) fn attribute(capability: (u32, u32), number: i32) -> Option<i32> {
     })
 }
 
+/// How multiprocessors can be divided among green contexts: the fewest of a part, and the number of which a
+/// part has a multiple. Source: the manual of `cuDevSmResourceSplitByCount` in CUDA 12.4.
+pub(crate) fn parts(capability: (u32, u32)) -> (u32, u32) {
+    match capability.0 {
+        0..=6 => (1, 1),
+        7 => (2, 2),
+        8 => (4, 2),
+        _ => (8, 8),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

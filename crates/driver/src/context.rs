@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use crate::backend::Limits;
 use crate::device::{Device, attribute};
 use crate::error::{Error, Result};
+use crate::green::{self, Green};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{Kind, Point, STREAMS, Shared, Stream, capture};
 use crate::{driver, event, memory, module, peer};
@@ -383,11 +384,43 @@ impl Life {
     }
 }
 
-thread_local! {
-    static STACK: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
+/// An entry of a thread's stack.
+struct Entry {
+    context: Arc<Context>,
+    /// The green context, if the entry is one's view of the primary context.
+    green: Option<Arc<Green>>,
 }
 
-fn with_stack<T>(f: impl FnOnce(&mut Vec<Arc<Context>>) -> T) -> Result<T> {
+impl Entry {
+    /// The entry for a handle of a context, or of a green context's view.
+    fn of(handle: Handle) -> Result<Entry> {
+        match green::viewed(handle) {
+            Some(green) => Ok(Entry { context: Arc::clone(&green.context), green: Some(green) }),
+            None => get(handle).map(Entry::from),
+        }
+    }
+
+    fn handle(&self) -> Handle {
+        self.green.as_ref().map_or(self.context.handle, |green| green.view())
+    }
+
+    fn check(&self) -> Result<()> {
+        self.green.as_ref().map_or(Ok(()), |green| green.check())?;
+        self.context.check()
+    }
+}
+
+impl From<Arc<Context>> for Entry {
+    fn from(context: Arc<Context>) -> Self {
+        Entry { context, green: None }
+    }
+}
+
+thread_local! {
+    static STACK: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
+}
+
+fn with_stack<T>(f: impl FnOnce(&mut Vec<Entry>) -> T) -> Result<T> {
     STACK.try_with(|s| f(&mut s.borrow_mut())).map_err(|_| Error::Deinitialized)
 }
 
@@ -402,54 +435,85 @@ pub(crate) fn settle_all() {
 
 /// The calling thread's current context, even if it is destroyed.
 pub fn current() -> Option<Arc<Context>> {
-    with_stack(|s| s.last().cloned()).ok().flatten()
+    with_stack(|s| s.last().map(|entry| Arc::clone(&entry.context))).ok().flatten()
+}
+
+/// The handle by which the calling thread's current context was made current; 0 if there is none.
+pub fn current_handle() -> Handle {
+    with_stack(|s| s.last().map_or(0, Entry::handle)).unwrap_or(0)
+}
+
+/// The green context whose view is the calling thread's current context.
+pub fn current_green() -> Option<Arc<Green>> {
+    with_stack(|s| s.last().and_then(|entry| entry.green.clone())).ok().flatten()
 }
 
 /// The calling thread's current context. Fails if it is destroyed or a kernel has faulted.
 pub fn usable() -> Result<Arc<Context>> {
-    let context = current().ok_or(Error::InvalidContext)?;
-    context.check()?;
-    Ok(context)
+    with_usable(Arc::clone)
 }
 
 /// Fails if the calling thread has a current context that is destroyed or in which a kernel has faulted.
 pub fn check_current() -> Result<()> {
-    with_stack(|s| s.last().map_or(Ok(()), |context| context.check()))?
+    with_stack(|s| s.last().map_or(Ok(()), Entry::check))?
 }
 
 /// Calls a function with the calling thread's current context; fails where [`usable`] does.
 pub fn with_usable<T>(f: impl FnOnce(&Arc<Context>) -> T) -> Result<T> {
     with_stack(|s| {
-        let context = s.last().ok_or(Error::InvalidContext)?;
-        context.check()?;
-        Ok(f(context))
+        let entry = s.last().ok_or(Error::InvalidContext)?;
+        entry.check()?;
+        Ok(f(&entry.context))
     })?
 }
 
-/// The context of a handle, even if it is destroyed.
+/// The context of a handle, even if it is destroyed; for the view of a green context, the primary context.
 pub fn get(handle: Handle) -> Result<Arc<Context>> {
     match CONTEXTS.get(handle) {
         Some(context) => Ok(context),
         None if CONTEXTS.has_ended(handle) => Context::ended(handle),
-        None => Err(Error::InvalidContext),
+        None => match green::viewed(handle) {
+            Some(green) => Ok(Arc::clone(&green.context)),
+            None => Err(Error::InvalidContext),
+        },
     }
+}
+
+/// Pushes the context of a handle, which may be a green context's view, onto the calling thread's stack.
+pub fn push_by(handle: Handle) -> Result<()> {
+    let entry = Entry::of(handle)?;
+    with_stack(|s| s.push(entry))
+}
+
+/// Replaces the top of the stack by the context of a handle; 0 pops it.
+pub fn set_current_by(handle: Handle) -> Result<()> {
+    let entry = if handle == 0 { None } else { Some(Entry::of(handle)?) };
+    with_stack(|s| {
+        s.pop();
+        s.extend(entry);
+    })
+}
+
+/// Pops the top of the stack; returns the handle by which it was pushed.
+pub fn pop_handle() -> Result<Handle> {
+    with_stack(Vec::pop)?.map(|entry| entry.handle()).ok_or(Error::InvalidContext)
 }
 
 /// Pushes a context onto the calling thread's stack.
 pub fn push(context: Arc<Context>) -> Result<()> {
-    with_stack(|s| s.push(context))
+    with_stack(|s| s.push(context.into()))
 }
 
 /// Pops the top of the stack.
 pub fn pop() -> Result<Arc<Context>> {
-    with_stack(Vec::pop)?.ok_or(Error::InvalidContext)
+    with_stack(Vec::pop)?.map(|entry| entry.context).ok_or(Error::InvalidContext)
 }
 
 /// Replaces the top of the stack; `None` pops it.
 pub fn set_current(context: Option<Arc<Context>>) -> Result<()> {
     with_stack(|s| {
         s.pop();
-        s.extend(context);
+        s.extend(context.map(Entry::from));
     })
 }
 
@@ -470,7 +534,7 @@ pub fn destroy(context: &Arc<Context>) -> Result<()> {
     }
     context.end();
     with_stack(|s| {
-        if s.last().is_some_and(|top| Arc::ptr_eq(top, context)) {
+        if s.last().is_some_and(|top| Arc::ptr_eq(&top.context, context)) {
             s.pop();
         }
     })

@@ -116,6 +116,18 @@ pub(crate) fn context_ended(id: u64) {
 }
 
 impl Event {
+    /// An event without a handle or timestamps, by which streams of a context wait for each other.
+    pub(crate) fn private(context: &Context) -> Arc<Event> {
+        Arc::new(Event {
+            handle: 0,
+            context_id: context.id(),
+            context: context.weak(),
+            flags: flag::DISABLE_TIMING,
+            recorded: Mutex::new(None),
+            marks: None,
+        })
+    }
+
     /// Whether its context is alive.
     fn is_alive(&self) -> bool {
         self.context.upgrade().is_some_and(|c| c.alive() && c.id() == self.context_id)

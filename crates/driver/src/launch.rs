@@ -10,6 +10,7 @@ use crate::backend::{Launch, Limits};
 use crate::cluster;
 use crate::device::attribute;
 use crate::error::{Error, Result};
+use crate::green;
 use crate::log;
 use crate::module::Function;
 use crate::occupancy;
@@ -60,14 +61,18 @@ pub fn check(function: &Function, config: &mut Config) -> Result<()> {
     config.cluster = cluster::of_launch(function, config)?;
     config.grid = cluster::blocks_of_grid(function, config)?;
     if config.cooperative {
-        let per = occupancy::max_active_blocks(function, threads as u32, u64::from(config.dynamic_shared));
-        let room = u64::from(per) * device.known(attribute::MULTIPROCESSOR_COUNT);
-        let blocks = config.grid.iter().map(|&g| u128::from(g)).product::<u128>();
-        if blocks > u128::from(room) {
-            return Err(Error::CooperativeLaunchTooLarge);
-        }
+        check_resident(function, config, device.known(attribute::MULTIPROCESSOR_COUNT))?;
     }
     Ok(())
+}
+
+/// Fails unless so many multiprocessors can hold all blocks of the launch at once.
+fn check_resident(function: &Function, config: &Config, multiprocessors: u64) -> Result<()> {
+    let threads = config.block.iter().product::<u32>();
+    let per = occupancy::max_active_blocks(function, threads, u64::from(config.dynamic_shared));
+    let room = u128::from(per) * u128::from(multiprocessors);
+    let blocks = config.grid.iter().map(|&g| u128::from(g)).product::<u128>();
+    if blocks > room { Err(Error::CooperativeLaunchTooLarge) } else { Ok(()) }
 }
 
 /// The maximum local memory per thread: 512 KiB less what the hardware's driver reserves, as measured on an
@@ -92,6 +97,11 @@ fn check_local(function: &Function) -> Result<()> {
 /// Submits a checked launch to a stream of the function's context. `params` is the parameter buffer, of
 /// exactly the kernel's size.
 pub fn enqueue(function: Arc<Function>, config: &Config, params: Params, stream: &Arc<Stream>) -> Result<()> {
+    if config.cooperative
+        && let Some(green) = green::share_of(stream)
+    {
+        check_resident(&function, config, u64::from(green.resource.count))?;
+    }
     stream.submit(Operation::Launch(Prepared::new(function, config, params)), Policy::Later)
 }
 
@@ -108,6 +118,8 @@ pub struct Prepared {
     params: Params,
     /// The context's limits at submission.
     limits: Limits,
+    /// The most multiprocessors that the stream may use, as found at submission; 0: all.
+    most_workers: u32,
 }
 
 impl Prepared {
@@ -116,7 +128,8 @@ impl Prepared {
         let &Config { grid, block, dynamic_shared, cooperative, cluster, preferred_cluster: _ } = config;
         let cluster = cluster.map(|size| size.map(|blocks| blocks as u8));
         let limits = Limits::default();
-        Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits }
+        let most_workers = 0;
+        Prepared { function, grid, block, dynamic_shared, cooperative, cluster, params, limits, most_workers }
     }
 
     /// The function.
@@ -178,6 +191,7 @@ impl Prepared {
             }
         }
         self.limits = module.context.kernel_limits();
+        self.most_workers = green::share_of(stream).map_or(0, |green| green.resource.count);
         Ok(())
     }
 
@@ -228,6 +242,7 @@ impl Prepared {
             limits,
             cluster: self.cluster.map(|size| size.map(u32::from)),
             cooperative: self.cooperative,
+            most_workers: (self.most_workers != 0).then_some(self.most_workers),
             context: module.context_id,
             device: module.context.device.ordinal,
         };

@@ -16,6 +16,7 @@ mod device_runtime;
 pub mod error;
 pub mod event;
 pub mod graph;
+pub mod green;
 pub mod handle;
 pub mod launch;
 pub mod library;

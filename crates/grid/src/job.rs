@@ -48,6 +48,8 @@ pub(crate) struct Job<'a> {
     pub multiprocessors: u32,
     /// Number of workers that took part.
     pub took_part: AtomicU32,
+    /// Number of called workers that take part now.
+    called: AtomicU32,
 }
 
 impl<'a> Job<'a> {
@@ -77,7 +79,19 @@ impl<'a> Job<'a> {
             workspace: Aligned::default(),
             multiprocessors: workers,
             took_part: AtomicU32::new(0),
+            called: AtomicU32::new(0),
         }
+    }
+
+    /// Lets a called worker take part unless as many as may already do; [`Job::release`] undoes it.
+    pub(crate) fn admit(&self) -> bool {
+        let one_more = |called: u32| (called + 1 < self.workers).then_some(called + 1);
+        self.called.fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// A called worker no longer takes part.
+    pub(crate) fn release(&self) {
+        self.called.fetch_sub(1, Ordering::AcqRel);
     }
 
     /// Takes the next units: the first one's number and their number, at most `most`. The number shrinks

@@ -67,6 +67,8 @@ pub struct Launch<'a> {
     pub cluster: Option<[u32; 3]>,
     /// Whether all blocks must be able to wait for each other.
     pub cooperative: bool,
+    /// The most workers that may take part, including the caller; `None` for all.
+    pub most_workers: Option<u32>,
     /// Number of the launch (`%gridid`).
     pub id: u64,
     /// The program around it.

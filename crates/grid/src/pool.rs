@@ -180,6 +180,7 @@ impl Pool {
             if let Some(job) = unsafe { job.as_ref() }
                 && job.left() != 0
                 && !job.has_failed()
+                && job.admit()
             {
                 job.join(multiprocessor.gate());
                 multiprocessor.run(job, None);
@@ -187,6 +188,7 @@ impl Pool {
                     self.watchdog.hurry(job);
                 }
                 job.leave(multiprocessor.gate());
+                job.release();
             }
             if slot.users.fetch_sub(1, Ordering::SeqCst) == SLEEPER | 1 {
                 futex::wake(&slot.users, 1);
@@ -324,7 +326,8 @@ impl Workers {
         let pool = &*self.pool;
         let forked = self.forked();
         let deterministic = pool.config.deterministic;
-        let workers = if forked || deterministic { 1 } else { pool.config.workers };
+        let most = launch.most_workers.unwrap_or(u32::MAX).max(1);
+        let workers = if forked || deterministic { 1 } else { pool.config.workers.min(most) };
         let mut job = Job::new(launch, blocks, threads, workers, deterministic);
         job.multiprocessors = pool.config.workers;
         let multiprocessor =

@@ -406,6 +406,30 @@ fn several_threads_launch_at_the_same_time() {
     assert_eq!(total.load(SeqCst), 6 * 6 * (1..60).sum::<u64>());
 }
 
+/// A launch with fewer workers than the pool has runs on no more of them at a time.
+#[test]
+fn a_launch_runs_on_no_more_workers_than_it_may() {
+    let workers = Workers::new(6);
+    for most in [1, 2, 3, 6, 100] {
+        for grid in [1, 64] {
+            let (now, peak, runs) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
+            let code = Blocks(|_: &wave::abi::BlockCtx| {
+                peak.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
+                std::thread::sleep(std::time::Duration::from_micros(200));
+                now.fetch_sub(1, SeqCst);
+                runs.fetch_add(1, SeqCst);
+                Stop::Done
+            });
+            let host = TestHost::default();
+            let mut shape = launch(&code, &host, grid, 32);
+            shape.most_workers = Some(most);
+            workers.run(&shape).unwrap();
+            assert_eq!(runs.load(SeqCst), grid);
+            assert!(peak.load(SeqCst) <= most.min(6), "{} of {most}", peak.load(SeqCst));
+        }
+    }
+}
+
 #[test]
 fn impossible_shapes_are_refused() {
     let code = Blocks(|_: &wave::abi::BlockCtx| Stop::Done);

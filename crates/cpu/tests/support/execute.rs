@@ -68,6 +68,7 @@ pub fn execute(program: &Program, workers: &Workers, run: &Run, by: By) -> Resul
         stack: 0,
         cluster: run.cluster,
         cooperative: run.cooperative,
+        most_workers: None,
         id: 1,
         host: &memory,
     });

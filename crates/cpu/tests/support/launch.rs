@@ -52,6 +52,7 @@ pub fn launch(
             stack: 1024,
             cluster: None,
             cooperative: false,
+            most_workers: None,
             id: 1,
             host: &memory,
         })

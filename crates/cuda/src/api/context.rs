@@ -55,20 +55,20 @@ api! {
         if handle == 0 {
             return Err(Error::InvalidValue);
         }
-        context::push(context::get(handle)?)
+        context::push_by(handle)
     }
 
     Init Legal fn cuCtxPopCurrent / cuCtxPopCurrent_v2 (out: Out<Handle>) {
-        out.set(context::pop()?.handle);
+        out.set(context::pop_handle()?);
         Ok(())
     }
 
     Init Legal fn cuCtxSetCurrent(handle: Handle) {
-        context::set_current(if handle == 0 { None } else { Some(context::get(handle)?) })
+        context::set_current_by(handle)
     }
 
     Init Legal fn cuCtxGetCurrent(out: Out<Handle>) {
-        out.required()?.set(context::current().map_or(0, |c| c.handle));
+        out.required()?.set(context::current_handle());
         Ok(())
     }
 

@@ -142,8 +142,10 @@ fn prepare(
     attributes: &Attributes,
     buffer: launch::Params,
 ) -> Result<Prepared> {
-    let list: Vec<LaunchAttribute> =
-        attributes.iter().map(|(id, value)| LaunchAttribute { id: *id, pad: 0, value: *value }).collect();
+    let list: Vec<LaunchAttribute> = attributes
+        .iter()
+        .map(|(id, value)| LaunchAttribute { id: *id, pad: [0; 4], value: *value })
+        .collect();
     let config = LaunchConfig {
         grid: params.grid,
         block: params.block,

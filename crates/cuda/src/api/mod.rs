@@ -15,6 +15,7 @@ pub mod function;
 pub mod graph;
 pub mod graph_exec;
 pub mod graph_node;
+pub mod green;
 pub mod init;
 pub mod ipc;
 pub mod launch;
@@ -38,12 +39,12 @@ pub mod word;
 
 use std::sync::Arc;
 
-use driver::{Error, Result, context as contexts, stream as streams};
+use driver::{Error, Result, context as contexts, green as shares, stream as streams};
 
 use crate::types::{Handle, stream as special};
 
 capi::captures! {
-    address array batch capture context copy device event fill function graph graph_exec init ipc launch
+    address array batch capture context copy device event fill function graph graph_exec green init ipc launch
     library link managed memory module multicast narrow occupancy pointer pool refused stream surface
     tensor_map texture texture_reference word
 }
@@ -72,6 +73,7 @@ pub(crate) fn stream(handle: Handle, own: bool) -> Result<Arc<streams::Stream>> 
         special::PER_THREAD => streams::per_thread(&current()?),
         _ => {
             let stream = streams::STREAMS.get(handle).ok_or(Error::InvalidHandle)?;
+            shares::check_stream(&stream)?;
             stream.check()?;
             Ok(stream)
         }

@@ -1,11 +1,11 @@
 //! Functions for hardware that a virtual device does not have. They check their arguments, then refuse valid
 //! calls and log the function's name.
 
-use driver::{Error, Result, driver};
+use driver::{Error, Result};
 
 use crate::abi::{Out, unsupported};
 use crate::api;
-use crate::types::{CUdevice, DevResource, Handle};
+use crate::types::Handle;
 
 /// Refuses a valid call; logs the function's name.
 fn refuse(name: &'static str) -> Result<()> {
@@ -18,8 +18,6 @@ fn refuse_all_but_null(name: &'static str, argument: u64) -> Result<()> {
     if argument == 0 { Err(Error::InvalidValue) } else { refuse(name) }
 }
 
-/// `CU_DEV_RESOURCE_TYPE_SM`.
-const MULTIPROCESSORS: u32 = 1;
 /// Core dump settings: the first and the last boolean one, and the last of all.
 const DUMP_SETTINGS: (u32, u32, u32) = (1, 4, 7);
 
@@ -29,22 +27,6 @@ const DMA_BUF: u32 = 1;
 const CURRENT_CONTEXT: u32 = 0;
 const TO_OWNER: u32 = 100;
 const TO_ALL_DEVICES: u32 = 200;
-
-fn resource(out: Out<DevResource>, kind: u32, multiprocessors: u32) -> Result<()> {
-    out.required()?;
-    if kind != MULTIPROCESSORS {
-        return Err(Error::InvalidResourceType);
-    }
-    out.set(DevResource {
-        kind,
-        padding: [0; 23],
-        multiprocessors,
-        smallest_part: 1,
-        scheduled_together: 1,
-        rest: [0; 9],
-    });
-    Ok(())
-}
 
 /// No core dumps are written: all boolean settings are false.
 fn dump_setting(name: &'static str, setting: u32, value: Out<u8>, size: Out<usize>) -> Result<()> {
@@ -70,19 +52,6 @@ api! {
     Context Legal fn cuImportExternalSemaphore(out: Out<Handle>, description: u64) {
         out.required()?;
         refuse_all_but_null("cuImportExternalSemaphore", description)
-    }
-
-    Init Legal fn cuDeviceGetDevResource(device: CUdevice, out: Out<DevResource>, kind: u32) {
-        resource(out, kind, driver()?.device(device)?.info.multiprocessors)
-    }
-
-    Context Legal fn cuCtxGetDevResource(context: Handle, out: Out<DevResource>, kind: u32) {
-        resource(out, kind, driver::context::get(context)?.device.info.multiprocessors)
-    }
-
-    Init Legal fn cuGreenCtxCreate(out: Out<Handle>, description: u64, _device: CUdevice, _flags: u32) {
-        out.required()?;
-        refuse_all_but_null("cuGreenCtxCreate", description)
     }
 
     Context Invalidates fn cuGraphicsMapResources / cuGraphicsMapResources_ptsz (

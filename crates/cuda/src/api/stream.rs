@@ -1,7 +1,7 @@
 //! Streams.
 
 use driver::stream::{self as streams, HostCall, Kind, Operation, Policy};
-use driver::{Error, Result, context, event};
+use driver::{Error, Result, context, event, green};
 
 use crate::abi::{In, Need, Out, check};
 use crate::api;
@@ -11,7 +11,7 @@ use crate::types::{Handle, stream as special};
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     out.required()?;
     let kind = Kind::from_flags(flags)?;
-    out.set(current()?.create_stream(kind, priority.min(0))?);
+    out.set(green::create_stream(&*current()?, kind, priority.min(0))?);
     Ok(())
 }
 
@@ -73,7 +73,10 @@ api! {
             return Err(Error::InvalidHandle);
         }
         check(Need::Object)?;
-        streams::destroy(handle).map(|_| ()).ok_or(Error::InvalidHandle)
+        let stream = streams::destroy(handle).ok_or(Error::InvalidHandle)?;
+        let alive = green::check_stream(&stream);
+        green::forget(&stream);
+        alive
     }
 
     Object Invalidates fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) |own| {
@@ -114,16 +117,17 @@ api! {
 
     Object Legal fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) |own| {
         let stream = stream(handle, own)?;
-        context.required()?.set(stream.context()?.handle);
+        let green = green::share_of(&stream);
+        context.required()?.set(green.map_or(stream.context()?.handle, |green| green.view()));
         Ok(())
     }
 
     Object Legal fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (
-        handle: Handle, context: Out<Handle>, green: Out<Handle>,
+        handle: Handle, context: Out<Handle>, share: Out<Handle>,
     ) |own| {
         let stream = stream(handle, own)?;
         context.required()?.set(stream.context()?.handle);
-        green.set(0);
+        share.set(green::share_of(&stream).map_or(0, |green| green.handle()));
         Ok(())
     }
 

@@ -113,6 +113,7 @@ pub fn launch<'a>(code: &'a dyn Code, host: &'a TestHost, grid: u32, block: u32)
         stack: 0,
         cluster: None,
         cooperative: false,
+        most_workers: None,
         id: 7,
         host,
     }
