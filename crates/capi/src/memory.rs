@@ -48,6 +48,9 @@ pub const FILE_DESCRIPTOR: u32 = 1;
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`, `hipMemAllocationTypePinned`.
 pub const PINNED: u32 = 1;
 
+/// `CU_MEM_ALLOCATION_TYPE_MANAGED`.
+pub const MANAGED: u32 = 2;
+
 /// Creates a pool at the requested location, translated by `location_of`. It can be shared with other
 /// processes only if `can_share`.
 pub fn create_pool<E: From<Error>>(
@@ -58,16 +61,22 @@ pub fn create_pool<E: From<Error>>(
 ) -> std::result::Result<(), E> {
     out.required()?;
     let PoolProps { alloc_type, handle_types, location, .. } = properties.get()?;
-    if alloc_type != PINNED {
+    let location = location_of(location)?;
+    let known = match alloc_type {
+        PINNED => location.kind != managed::NOWHERE,
+        // Only CUDA has such pools, and they are this process's own.
+        MANAGED => can_share && handle_types == 0,
+        _ => false,
+    };
+    if !known {
         return Err(Error::InvalidValue.into());
     }
-    let location = location_of(location)?;
     let for_others = match handle_types {
         0 => false,
         FILE_DESCRIPTOR if can_share => true,
         _ => return Err(Error::NotSupported.into()),
     };
-    out.set(pool::create(location, for_others)?);
+    out.set(pool::create(location, alloc_type == MANAGED, for_others)?);
     Ok(())
 }
 

@@ -5,7 +5,8 @@ use std::fmt::Debug;
 
 use capi::Capture;
 pub use capi::{In, Out, Text, bytes_at};
-use driver::{Error, Result, context, stream};
+use driver::history::{self, Severity};
+use driver::{Error, Result, checkpoint, context, stream};
 
 /// `CUresult`.
 pub type CUresult = u32;
@@ -44,6 +45,7 @@ pub fn check(need: Need) -> Result<()> {
         Need::Init | Need::Live | Need::Object | Need::Context => {}
     }
     driver::driver()?;
+    checkpoint::wait();
     if stream::in_host_function() {
         return Err(Error::NotPermitted);
     }
@@ -62,10 +64,24 @@ pub fn enter(
     args: &[(&str, &dyn Debug)],
     body: impl FnOnce() -> Result<()>,
 ) -> CUresult {
-    capi::run(name, args, Error::Unknown.code(), error_name, || {
+    let code = capi::run(name, args, Error::Unknown.code(), error_name, || {
         let allowed = || if capture == Capture::Unsafe { stream::capture::check_unsafe() } else { Ok(()) };
         check(need).and_then(|()| allowed()).and_then(|()| body()).err().map_or(0, Error::code)
-    })
+    });
+    if code != 0 && code != Error::NotReady.code() {
+        tell(name, code);
+    }
+    code
+}
+
+/// Adds a failed call to the log that the program reads, in the hardware's words.
+#[cold]
+fn tell(name: &str, code: CUresult) {
+    // At exit, the program's functions may be gone.
+    if driver::driver().is_ok() {
+        history::add(Severity::Error, &format!("Returning {code} ({}) from {name}", error_name(code)));
+        history::deliver();
+    }
 }
 
 fn error_name(code: u32) -> String {

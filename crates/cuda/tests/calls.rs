@@ -5,3 +5,4 @@ mod by_name;
 mod green;
 mod library;
 mod narrow;
+mod process;

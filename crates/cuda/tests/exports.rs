@@ -74,6 +74,7 @@ const NO_WORK: &[&str] = &[
 /// the notes of the driver API's reference on cuStreamAddCallback and cuCtxRecordEvent, or because no graph
 /// node does what they do.
 const REFUSED: &[&str] = &[
+    "cuGLMapBufferObjectAsync_v2",
     "cuGraphicsMapResources",
     "cuGraphicsUnmapResources",
     "cuMemDiscardAndPrefetchBatchAsync",

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::green::{self, Green};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{Kind, Point, STREAMS, Shared, Stream, capture};
-use crate::{driver, event, memory, module, peer};
+use crate::{coredump, driver, event, memory, module, peer};
 
 /// The contexts that have handles. A destroyed context may still be on a thread's stack, which keeps it
 /// alive.
@@ -351,6 +351,7 @@ impl Context {
         module::context_ended(id);
         memory::context_ended(id);
         peer::context_ended(id);
+        coredump::context_ended(id);
         if let Ok(driver) = driver() {
             driver.backend.context_destroyed(id);
         }
@@ -431,6 +432,14 @@ pub(crate) fn settle_all() {
             context.settle();
         }
     }
+}
+
+/// Whether no work is pending or running in any context.
+pub(crate) fn all_idle() -> bool {
+    CONTEXTS.all().iter().filter(|context| context.alive()).all(|context| {
+        let life = lock(&context.life);
+        life.legacy.idle() && life.streams.iter().all(|stream| stream.idle())
+    })
 }
 
 /// The calling thread's current context, even if it is destroyed.

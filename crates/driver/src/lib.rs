@@ -8,9 +8,12 @@
 //! creates.
 
 pub mod backend;
+pub mod callback;
 mod capability;
+pub mod checkpoint;
 pub mod cluster;
 pub mod context;
+pub mod coredump;
 pub mod device;
 mod device_runtime;
 pub mod error;
@@ -18,6 +21,7 @@ pub mod event;
 pub mod graph;
 pub mod green;
 pub mod handle;
+pub mod history;
 pub mod launch;
 pub mod library;
 pub mod link;

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 pub use host::options::Level;
 
+use crate::history::{self, Severity};
+
 /// The levels that [`LEVEL`] indexes.
 const LEVELS: [Level; 6] = [Level::Off, Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace];
 
@@ -31,10 +33,22 @@ pub fn set_level(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
-/// Logs a message at a level.
+/// Logs a message at a level. Errors and warnings can be read by the program at every level.
 pub fn say(at: Level, what: impl FnOnce() -> String) {
+    let severity = match at {
+        Level::Error => Some(Severity::Error),
+        Level::Warn => Some(Severity::Warning),
+        _ => None,
+    };
+    if at > level() && severity.is_none() {
+        return;
+    }
+    let message = what();
+    if let Some(severity) = severity {
+        history::add(severity, &message);
+    }
     if at <= level() {
-        tell(&what());
+        tell(&message);
     }
 }
 

@@ -1,7 +1,17 @@
 //! Writing under a limit on file sizes.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::mem::MaybeUninit;
+use std::path::Path;
+
+/// Writes a file that the program itself names in a call, replacing its contents.
+///
+/// # Errors
+/// The system's.
+pub fn named(path: &Path, contents: &[u8]) -> io::Result<()> {
+    limited(|| File::create(path)?.write_all(contents))
+}
 
 /// Runs `write`, which writes to a file or sets its size. Beyond the limit (`ulimit -f`) the kernel sends
 /// SIGXFSZ, which ends the process unless the program handles it; here the call fails with EFBIG instead. The

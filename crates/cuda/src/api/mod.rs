@@ -15,6 +15,7 @@ pub mod function;
 pub mod graph;
 pub mod graph_exec;
 pub mod graph_node;
+pub mod graphics;
 pub mod green;
 pub mod init;
 pub mod ipc;
@@ -29,6 +30,7 @@ pub mod narrow;
 pub mod occupancy;
 pub mod pointer;
 pub mod pool;
+pub mod process;
 pub mod refused;
 pub mod stream;
 pub mod surface;
@@ -44,9 +46,9 @@ use driver::{Error, Result, context as contexts, green as shares, stream as stre
 use crate::types::{Handle, stream as special};
 
 capi::captures! {
-    address array batch capture context copy device event fill function graph graph_exec green init ipc launch
-    library link managed memory module multicast narrow occupancy pointer pool refused stream surface
-    tensor_map texture texture_reference word
+    address array batch capture context copy device event fill function graph graph_exec graphics green init
+    ipc launch library link managed memory module multicast narrow occupancy pointer pool process refused
+    stream surface tensor_map texture texture_reference word
 }
 
 /// The calling thread's current context. [`abi`](crate::abi) has checked that there is one if a function

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use capi::memory::{
-    FILE_DESCRIPTOR, PINNED, alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute,
+    FILE_DESCRIPTOR, MANAGED, PINNED, alloc_in_order, create_pool, get_pool_attribute, set_pool_attribute,
 };
 use driver::device::Device;
-use driver::memory::managed::{DEVICE, HOST, HOST_NUMA, Location};
+use driver::memory::managed::{DEVICE, HOST, HOST_NUMA, Location, NOWHERE};
 use driver::memory::{pool, pool_share};
 use driver::{Error, Result, driver};
 
@@ -28,13 +28,22 @@ fn device_of(location: MemLocation) -> Result<&'static Arc<Device>> {
     driver()?.device(location.id).map_err(|_| Error::InvalidValue)
 }
 
-/// The device whose pool a location and an allocation type stand for; `None` for the host.
-fn home(location: In<MemLocation>, kind: u32) -> Result<Option<&'static Arc<Device>>> {
+/// Whose pool a location and an allocation type stand for.
+enum Home {
+    Device(&'static Arc<Device>),
+    Host,
+    Managed(Location),
+}
+
+/// Pinned memory needs a place; managed memory may be nowhere in particular.
+fn home(location: In<MemLocation>, kind: u32) -> Result<Home> {
     let location = location.get()?;
-    match location.kind {
-        _ if kind != PINNED => Err(Error::InvalidValue),
-        HOST => Ok(None),
-        _ => device_of(location).map(Some),
+    match (kind, location.kind) {
+        (PINNED, HOST) => Ok(Home::Host),
+        (PINNED, _) => device_of(location).map(Home::Device),
+        (MANAGED, NOWHERE) => Ok(Home::Managed(Location::NONE)),
+        (MANAGED, _) => place_of(location).map(Home::Managed),
+        _ => Err(Error::InvalidValue),
     }
 }
 
@@ -143,17 +152,31 @@ api! {
     }
 
     Init Legal fn cuMemGetDefaultMemPool(out: Out<Handle>, location: In<MemLocation>, kind: u32) {
-        out.required()?.set(home(location, kind)?.map_or_else(pool::default_host_pool, |d| pool::default_pool(d))?);
+        out.required()?;
+        out.set(match home(location, kind)? {
+            Home::Device(device) => pool::default_pool(device)?,
+            Home::Host => pool::default_host_pool()?,
+            Home::Managed(place) => pool::default_managed(place)?,
+        });
         Ok(())
     }
 
     Init Legal fn cuMemGetMemPool(out: Out<Handle>, location: In<MemLocation>, kind: u32) {
-        out.required()?.set(home(location, kind)?.map_or_else(pool::default_host_pool, |d| pool::current(d))?);
+        out.required()?;
+        out.set(match home(location, kind)? {
+            Home::Device(device) => pool::current(device)?,
+            Home::Host => pool::default_host_pool()?,
+            Home::Managed(place) => pool::current_managed(place)?,
+        });
         Ok(())
     }
 
     Init Legal fn cuMemSetMemPool(location: In<MemLocation>, kind: u32, pool: Handle) {
-        // The host's pool cannot be replaced.
-        pool::set_current(home(location, kind)?.ok_or(Error::InvalidValue)?, pool)
+        match home(location, kind)? {
+            Home::Device(device) => pool::set_current(device, pool),
+            // The host's pool cannot be replaced.
+            Home::Host => Err(Error::InvalidValue),
+            Home::Managed(place) => pool::set_current_managed(place, pool),
+        }
     }
 }

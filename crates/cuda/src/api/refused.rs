@@ -18,30 +18,12 @@ fn refuse_all_but_null(name: &'static str, argument: u64) -> Result<()> {
     if argument == 0 { Err(Error::InvalidValue) } else { refuse(name) }
 }
 
-/// Core dump settings: the first and the last boolean one, and the last of all.
-const DUMP_SETTINGS: (u32, u32, u32) = (1, 4, 7);
-
 /// `CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD`.
 const DMA_BUF: u32 = 1;
 /// `CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX`, and the two scopes of a flush.
 const CURRENT_CONTEXT: u32 = 0;
 const TO_OWNER: u32 = 100;
 const TO_ALL_DEVICES: u32 = 200;
-
-/// No core dumps are written: all boolean settings are false.
-fn dump_setting(name: &'static str, setting: u32, value: Out<u8>, size: Out<usize>) -> Result<()> {
-    let (first, last_truth, last) = DUMP_SETTINGS;
-    let room = size.read()?;
-    match setting {
-        _ if value.is_null() || !(first..=last).contains(&setting) => Err(Error::InvalidValue),
-        _ if setting > last_truth => refuse(name),
-        _ if room == 1 => {
-            value.set(0);
-            Ok(())
-        }
-        _ => Err(Error::InvalidValue),
-    }
-}
 
 api! {
     Context Legal fn cuImportExternalMemory(out: Out<Handle>, description: u64) {
@@ -79,14 +61,6 @@ api! {
             return Err(Error::InvalidValue);
         }
         refuse_all_but_null("cuMemGetHandleForAddressRange", size as u64)
-    }
-
-    Context Legal fn cuCoredumpGetAttribute(setting: u32, value: Out<u8>, size: Out<usize>) {
-        dump_setting("cuCoredumpGetAttribute", setting, value, size)
-    }
-
-    Init Legal fn cuCoredumpGetAttributeGlobal(setting: u32, value: Out<u8>, size: Out<usize>) {
-        dump_setting("cuCoredumpGetAttributeGlobal", setting, value, size)
     }
 
     /// There are no remote writes to flush.

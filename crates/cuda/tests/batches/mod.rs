@@ -192,6 +192,74 @@ fn managed_memory_is_prefetched_in_batches() {
     });
 }
 
+/// `CUmemPoolProps`.
+fn properties(kind: u64, location: u64, id: u64) -> [u64; 11] {
+    [kind, location | id << 32, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+}
+
+/// Which pools there are as recorded on an H100; the rest as the manual says.
+#[test]
+fn pools_have_managed_memory() {
+    isolated("batches::pools_have_managed_memory", &[("ANYWARP_DEVICES", "2")], || {
+        let cuda = Library::start();
+        let mut pool = 0u64;
+        for (kind, location, status) in [
+            (1u64, 0u64, INVALID_VALUE),
+            (2, 0, OK),
+            (1, 1, OK),
+            (2, 1, OK),
+            (1, 2, OK),
+            (2, 2, OK),
+            (3, 1, INVALID_VALUE),
+        ] {
+            let mut place = location;
+            let mut asked = properties(kind, location, 0);
+            for name in ["cuMemGetMemPool", "cuMemGetDefaultMemPool"] {
+                let arguments = [at(&mut pool), at(&mut place), kind];
+                assert_eq!(cuda.call(name, &arguments), status, "{name} {kind} {location}");
+            }
+            assert_eq!(
+                cuda.call("cuMemPoolCreate", &[at(&mut pool), at(&mut asked)]),
+                status,
+                "{kind} {location}"
+            );
+        }
+        let (mut managed, mut nowhere, mut first, mut second) =
+            (properties(2, 0, 0), 0u64, 1u64, 1u64 | 1 << 32);
+        let made = cuda.made("cuMemPoolCreate", &[at(&mut managed)]);
+        let memory = cuda.made("cuMemAllocFromPoolAsync", &[4096, made, 0]);
+        let mut is_managed = 9u8;
+        cuda.rows(&[
+            ("cuPointerGetAttribute", &[at(&mut is_managed), 8, memory], OK),
+            ("cuMemSetMemPool", &[at(&mut nowhere), 2, made], OK),
+            ("cuMemGetMemPool", &[at(&mut pool), at(&mut nowhere), 2], OK),
+            ("cuDeviceSetMemPool", &[0, made], INVALID_VALUE),
+        ]);
+        assert_eq!((is_managed, pool), (1, made));
+        // The host reads and writes it.
+        cuda.rows(&[("cuMemsetD32_v2", &[memory, 5, 4], OK), ("cuCtxSynchronize", &[], OK)]);
+        // SAFETY: managed memory is the program's to read.
+        assert_eq!(unsafe { *(memory as *const u32) }, 5);
+        cuda.rows(&[("cuMemFreeAsync", &[memory, 0], OK), ("cuMemPoolDestroy", &[made], OK)]);
+        cuda.ok("cuMemGetMemPool", &[at(&mut pool), at(&mut nowhere), 2]);
+        assert_ne!(pool, made);
+        // Peers have no access at first.
+        let mut pinned = properties(1, 1, 0);
+        let own = cuda.made("cuMemPoolCreate", &[at(&mut pinned)]);
+        let access = |place: &mut u64| {
+            let mut flags = 9u32;
+            cuda.ok("cuMemPoolGetAccess", &[at(&mut flags), own, at(place)]);
+            flags
+        };
+        assert_eq!((access(&mut first), access(&mut second)), (3, 0));
+        for flags in [3u32, 0] {
+            let mut description = [1u32, 1, flags];
+            cuda.ok("cuMemPoolSetAccess", &[own, at(&mut description), 1]);
+            assert_eq!(access(&mut second), flags);
+        }
+    });
+}
+
 #[test]
 fn words_are_waited_for_by_their_old_names() {
     isolated("batches::words_are_waited_for_by_their_old_names", &[], || {

@@ -7,6 +7,7 @@ pub mod status {
     pub const OK: u32 = 0;
     pub const INVALID_VALUE: u32 = 1;
     pub const OUT_OF_MEMORY: u32 = 2;
+    pub const NOT_INITIALIZED: u32 = 3;
     pub const INVALID_DEVICE: u32 = 101;
     pub const INVALID_CONTEXT: u32 = 201;
     pub const INVALID_HANDLE: u32 = 400;

@@ -12,7 +12,7 @@ use crate::graph::memory::{Asked, Reservation};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{Operation, Policy, Stream};
 
-use super::managed::{DEVICE, HOST, HOST_NUMA, Location};
+use super::managed::{self, DEVICE, HOST, HOST_NUMA, Location, NOWHERE};
 use super::pool_share::Shared;
 use super::{Allocation, Kind, Owner, host_flag};
 
@@ -24,10 +24,12 @@ pub struct Pool {
     pub handle: Handle,
     /// Where its memory is located.
     pub location: Location,
+    /// Whether its memory is managed.
+    pub managed: bool,
     /// Whether it is a default pool, which cannot be destroyed.
     pub default: bool,
-    /// The devices that were given access to a host pool. Nothing depends on it: devices reach all memory of
-    /// the process.
+    /// The devices that were given access, other than the pool's own. Nothing depends on it: devices reach all
+    /// memory of the process.
     opened: Mutex<BTreeSet<u32>>,
     /// What this process shares of the pool with others, or what it knows of another process's pool.
     pub(super) shared: Option<Shared>,
@@ -53,12 +55,13 @@ pub mod attribute {
     pub const USED_HIGH: u32 = 8;
 }
 
-fn make(location: Location, default: bool, shared: Option<Shared>) -> Result<Arc<Pool>> {
+fn make(location: Location, managed: bool, default: bool, shared: Option<Shared>) -> Result<Arc<Pool>> {
     POOLS
         .insert_with(|handle| {
             Arc::new(Pool {
                 handle,
                 location,
+                managed,
                 default,
                 opened: Mutex::default(),
                 shared,
@@ -71,15 +74,16 @@ fn make(location: Location, default: bool, shared: Option<Shared>) -> Result<Arc
         .ok_or(Error::OutOfMemory)
 }
 
-/// Creates a pool at a location, for this process alone or for others too.
+/// Creates a pool of pinned or managed memory at a location, for this process alone or for others too.
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: there is no such location. [`Error::NotSupported`]: a pool on a NUMA node cannot
 /// be shared with other processes.
-pub fn create(location: Location, for_others: bool) -> Result<Handle> {
+pub fn create(location: Location, managed: bool, for_others: bool) -> Result<Handle> {
     let there = match location.kind {
         DEVICE => driver()?.device(location.id).is_ok(),
         HOST => true,
+        NOWHERE => managed,
         HOST_NUMA => location.id == 0 || is_node(location.id),
         _ => false,
     };
@@ -89,12 +93,12 @@ pub fn create(location: Location, for_others: bool) -> Result<Handle> {
         (true, true, _) => Some(Shared::new()?),
         (true, false, _) => None,
     };
-    Ok(make(location, false, shared)?.handle)
+    Ok(make(location, managed, false, shared)?.handle)
 }
 
 /// A pool imported from another process.
 pub(super) fn imported(location: Location, shared: Shared) -> Result<Handle> {
-    Ok(make(location, false, Some(shared))?.handle)
+    Ok(make(location, false, false, Some(shared))?.handle)
 }
 
 /// Whether the host has a NUMA node with this number.
@@ -111,24 +115,29 @@ static DEFAULTS: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 /// The device's default pool.
 pub fn default_pool(device: &Device) -> Result<Handle> {
-    default_of(Location { kind: DEVICE, id: device.ordinal as i32 })
+    default_of(Location { kind: DEVICE, id: device.ordinal as i32 }, false)
 }
 
-fn default_of(location: Location) -> Result<Handle> {
+/// The default pool of managed memory at a location.
+pub fn default_managed(location: Location) -> Result<Handle> {
+    default_of(location, true)
+}
+
+fn default_of(location: Location, managed: bool) -> Result<Handle> {
     let mut defaults = lock(&DEFAULTS);
     for handle in defaults.iter() {
-        if POOLS.get(*handle).is_some_and(|p| p.location == location) {
+        if POOLS.get(*handle).is_some_and(|p| (p.location, p.managed) == (location, managed)) {
             return Ok(*handle);
         }
     }
-    let pool = make(location, true, None)?;
+    let pool = make(location, managed, true, None)?;
     defaults.push(pool.handle);
     Ok(pool.handle)
 }
 
 /// The default pool of the host's memory.
 pub fn default_host_pool() -> Result<Handle> {
-    default_of(Location { kind: HOST, id: 0 })
+    default_of(Location { kind: HOST, id: 0 }, false)
 }
 
 /// The device's current pool.
@@ -137,9 +146,30 @@ pub fn current(device: &Device) -> Result<Handle> {
     current.map_or_else(|| default_pool(device), Ok)
 }
 
-/// Sets the device's current pool, which cannot be a host pool.
+/// The current pools of managed memory by location, where they are not the default ones.
+static MANAGED: Mutex<Vec<(Location, Handle)>> = Mutex::new(Vec::new());
+
+/// The current pool of managed memory at a location.
+pub fn current_managed(location: Location) -> Result<Handle> {
+    let current = lock(&MANAGED).iter().find(|set| set.0 == location).map(|set| set.1);
+    current.map_or_else(|| default_managed(location), Ok)
+}
+
+/// Sets the current pool of managed memory at a location, which must be one of such memory.
+pub fn set_current_managed(location: Location, pool: Handle) -> Result<()> {
+    if !get(pool)?.managed {
+        return Err(Error::InvalidValue);
+    }
+    let mut set = lock(&MANAGED);
+    set.retain(|set| set.0 != location);
+    set.push((location, pool));
+    Ok(())
+}
+
+/// Sets the device's current pool, which cannot be a host pool or one of managed memory.
 pub fn set_current(device: &Device, pool: Handle) -> Result<()> {
-    if get(pool)?.device().is_none() {
+    let pool_of = get(pool)?;
+    if pool_of.device().is_none() || pool_of.managed {
         return Err(Error::InvalidValue);
     }
     *lock(&device.pool) = Some(pool);
@@ -152,6 +182,7 @@ pub fn destroy(handle: Handle, devices: &[Arc<Device>]) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     POOLS.remove(handle);
+    lock(&MANAGED).retain(|set| set.1 != handle);
     for device in devices {
         let mut current = lock(&device.pool);
         if *current == Some(handle) {
@@ -169,9 +200,12 @@ impl Pool {
 
     /// Whether a location may access the pool's memory.
     pub fn is_open_to(&self, location: Location) -> bool {
+        if self.managed {
+            return true;
+        }
         match (self.device(), location.kind) {
-            // Every device can access every other device's memory.
-            (Some(_), DEVICE) => true,
+            (Some(own), DEVICE) => u32::try_from(location.id)
+                .is_ok_and(|device| device == own || lock(&self.opened).contains(&device)),
             (Some(_), _) => false,
             (None, DEVICE) => {
                 u32::try_from(location.id).is_ok_and(|device| lock(&self.opened).contains(&device))
@@ -188,11 +222,13 @@ impl Pool {
     pub fn open_to(&self, location: Location, open: bool) -> Result<()> {
         match (self.device(), u32::try_from(location.id)) {
             (Some(own), Ok(device)) if location.kind == DEVICE => {
-                if own == device && !open {
-                    Err(Error::InvalidDevice)
-                } else {
-                    Ok(())
+                match (own == device, open) {
+                    (true, false) => return Err(Error::InvalidDevice),
+                    (true, true) => {}
+                    (false, true) => drop(lock(&self.opened).insert(device)),
+                    (false, false) => drop(lock(&self.opened).remove(&device)),
                 }
+                Ok(())
             }
             (None, Ok(device)) if location.kind == DEVICE => {
                 let mut opened = lock(&self.opened);
@@ -263,6 +299,10 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
         pool: pool.handle,
     };
     let allocation = match device {
+        _ if pool.managed => {
+            let flags = managed::attach::GLOBAL;
+            super::take_kind(&context.device, owner, Kind::Managed, size, flags)?
+        }
         Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0)?,
         None => super::take_host(&owner, size, host_flag::DEVICE_MAP)?,
     };

@@ -1,0 +1,308 @@
+//! The driver's log, checkpoints, settings of core dumps, notifications, and interfaces to graphics.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use crate::by_name::status::{
+    INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, NOT_INITIALIZED, NOT_SUPPORTED, OK,
+};
+use crate::by_name::{Library, at, isolated};
+
+const ILLEGAL_STATE: u32 = 401;
+const NOT_READY: u32 = 600;
+const NOT_PERMITTED: u32 = 800;
+
+static RECEIVED: Mutex<Vec<(u32, String)>> = Mutex::new(Vec::new());
+
+extern "C" fn receive(data: u64, level: u32, message: *const u8, length: usize) {
+    // SAFETY: by the contract of the interface, the message has this length.
+    let bytes = unsafe { std::slice::from_raw_parts(message, length) };
+    assert_eq!(data, 4711);
+    RECEIVED.lock().expect("no panic before").push((level, String::from_utf8_lossy(bytes).into_owned()));
+}
+
+#[test]
+fn failed_calls_are_in_the_log() {
+    isolated("process::failed_calls_are_in_the_log", &[("ANYWARP_LOG", "off")], || {
+        let cuda = Library::start();
+        let function = receive as extern "C" fn(u64, u32, *const u8, usize) as usize as u64;
+        let mut handle = 0u64;
+        let (mut from, mut later) = (0u32, 0u32);
+        cuda.rows(&[
+            ("cuLogsCurrent", &[at(&mut from), 0], OK),
+            ("cuLogsRegisterCallback", &[function, 4711, at(&mut handle)], OK),
+            ("cuMemAlloc_v2", &[0, 16], INVALID_VALUE),
+            ("cuMemFree_v2", &[7], INVALID_VALUE),
+        ]);
+        cuda.rows(&[
+            ("cuLogsUnregisterCallback", &[handle], OK),
+            ("cuStreamQuery", &[0], OK),
+            ("cuStreamSynchronize", &[7], INVALID_HANDLE),
+            ("cuLogsCurrent", &[at(&mut later), 0], OK),
+        ]);
+        assert_eq!(later.wrapping_sub(from), 3);
+        let received = std::mem::take(&mut *RECEIVED.lock().expect("no panic before"));
+        let [(0, first), (0, second)] = received.as_slice() else { panic!("{received:?}") };
+        // [time][thread][CUDA][E] and the message, as the programming guide shows it.
+        assert!(first.starts_with('[') && first.contains("][CUDA][E] "), "{first}");
+        assert!(first.ends_with("Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemAlloc_v2"), "{first}");
+        assert!(second.ends_with("from cuMemFree_v2"), "{second}");
+        let (mut buffer, mut size, mut next) = ([0u8; 4096], 4096u64, from);
+        let dump = "cuLogsDumpToMemory";
+        cuda.ok(dump, &[at(&mut next), at(&mut buffer), at(&mut size), 0]);
+        let text = String::from_utf8_lossy(&buffer[..size as usize]).into_owned();
+        assert_eq!((text.lines().count(), buffer[size as usize], next), (3, 0, later), "{text}");
+        assert!(text.lines().last().is_some_and(|line| line.ends_with("from cuStreamSynchronize")), "{text}");
+        size = 4096;
+        cuda.ok(dump, &[at(&mut next), at(&mut buffer), at(&mut size), 0]);
+        assert_eq!(size, 0, "nothing new");
+        // Too little room for all: a notice, and the newest.
+        size = 200;
+        cuda.ok(dump, &[0, at(&mut buffer), at(&mut size), 0]);
+        let text = String::from_utf8_lossy(&buffer[..size as usize]).into_owned();
+        assert!(text.lines().next().is_some_and(|line| line.contains("missing")), "{text}");
+        assert!(text.trim_end().ends_with("from cuStreamSynchronize"), "{text}");
+        size = 20;
+        cuda.rows(&[(dump, &[0, at(&mut buffer), at(&mut size), 0], INVALID_VALUE)]);
+        assert_eq!(size, 0);
+        let path = std::env::temp_dir().join(format!("anywarp-log-{}", std::process::id()));
+        let name = std::ffi::CString::new(path.to_string_lossy().into_owned()).expect("a path");
+        next = from;
+        cuda.ok("cuLogsDumpToFile", &[at(&mut next), name.as_ptr() as u64, 0]);
+        let text = std::fs::read_to_string(&path).expect("the file");
+        std::fs::remove_file(&path).expect("the file");
+        assert_eq!(text.lines().count(), 4, "{text}");
+        cuda.rows(&[
+            ("cuLogsRegisterCallback", &[0, 0, at(&mut handle)], INVALID_VALUE),
+            ("cuLogsUnregisterCallback", &[handle], INVALID_VALUE),
+            ("cuLogsUnregisterCallback", &[0], INVALID_VALUE),
+            ("cuLogsCurrent", &[0, 0], INVALID_VALUE),
+            ("cuLogsCurrent", &[at(&mut next), 1], INVALID_VALUE),
+            ("cuLogsDumpToFile", &[0, 0, 0], INVALID_VALUE),
+            ("cuLogsDumpToFile", &[0, c"/no/such/folder/file".as_ptr() as u64, 0], INVALID_VALUE),
+            (dump, &[0, 0, at(&mut size), 0], INVALID_VALUE),
+            (dump, &[0, at(&mut buffer), 0, 0], INVALID_VALUE),
+            (dump, &[0, at(&mut buffer), at(&mut size), 1], INVALID_VALUE),
+        ]);
+        // The log is bounded, and old lines go first.
+        for _ in 0..1000 {
+            cuda.call("cuMemFree_v2", &[7]);
+        }
+        let (mut large, mut size) = (vec![0u8; 1 << 20], 1u64 << 20);
+        cuda.ok(dump, &[at(&mut from), large.as_mut_ptr() as u64, at(&mut size), 0]);
+        assert!((20_000..26_000).contains(&size), "{size}");
+        assert!(String::from_utf8_lossy(&large[..200]).contains("missing"));
+    });
+}
+
+#[test]
+fn the_process_is_locked_and_checkpointed() {
+    isolated("process::the_process_is_locked_and_checkpointed", &[], || {
+        let cuda = Library::open();
+        let own = u64::from(std::process::id());
+        let mut state = 9u32;
+        cuda.rows(&[("cuCheckpointProcessGetState", &[own, at(&mut state)], NOT_INITIALIZED)]);
+        let cuda = Library::start();
+        let memory = cuda.made("cuMemAlloc_v2", &[64]);
+        cuda.write(memory, &[3u32; 16]);
+        let is = |expected: u32| {
+            let mut state = 9u32;
+            cuda.ok("cuCheckpointProcessGetState", &[own, at(&mut state)]);
+            assert_eq!(state, expected);
+        };
+        is(0);
+        let (mut reserved, mut limit, mut uuid) =
+            ([0u64, 0, 0, 0, 0, 0, 0, 1], [5u64, 0, 0, 0, 0, 0, 0, 0], [0u8; 16]);
+        cuda.ok("cuDeviceGetUuid_v2", &[at(&mut uuid), 0]);
+        let (mut same, mut wrong) = ([uuid, uuid], [uuid, [1; 16]]);
+        let mut restore = [at(&mut same), 1, 0, 0, 0, 0, 0, 0];
+        let mut elsewhere = [at(&mut wrong), 1, 0, 0, 0, 0, 0, 0];
+        let stream = cuda.made("cuStreamCreate", &[1]);
+        cuda.rows(&[
+            // Work that does not end in time: the process runs on.
+            ("cuStreamWaitValue32_v2", &[stream, memory, 4, 1], OK),
+            ("cuCheckpointProcessLock", &[own, at(&mut limit)], NOT_READY),
+            ("cuMemsetD32Async", &[memory, 4, 1, cuda.made("cuStreamCreate", &[1])], OK),
+            ("cuStreamSynchronize", &[stream], OK),
+            ("cuCheckpointProcessCheckpoint", &[own, 0], ILLEGAL_STATE),
+            ("cuCheckpointProcessRestore", &[own, 0], ILLEGAL_STATE),
+            ("cuCheckpointProcessUnlock", &[own, 0], ILLEGAL_STATE),
+            ("cuCheckpointProcessLock", &[own, at(&mut reserved)], INVALID_VALUE),
+            ("cuCheckpointProcessLock", &[0, 0], INVALID_VALUE),
+            ("cuCheckpointProcessLock", &[u64::from(u32::MAX), 0], INVALID_VALUE),
+            ("cuCheckpointProcessLock", &[1, 0], NOT_SUPPORTED),
+            ("cuCheckpointProcessGetState", &[own, 0], INVALID_VALUE),
+            ("cuCheckpointProcessGetRestoreThreadId", &[own, at(&mut state)], NOT_SUPPORTED),
+            ("cuCheckpointProcessLock", &[own, 0], OK),
+            ("cuCheckpointProcessLock", &[own, 0], ILLEGAL_STATE),
+        ]);
+        is(1);
+        // Another thread's call waits until the process is unlocked.
+        let (told, ended) = std::sync::mpsc::channel();
+        let other = std::thread::spawn(move || {
+            let mut count = 0i32;
+            cuda.ok("cuDeviceGetCount", &[at(&mut count)]);
+            told.send(count).expect("the test waits");
+        });
+        assert!(ended.recv_timeout(Duration::from_millis(50)).is_err(), "the call waits");
+        cuda.rows(&[
+            ("cuCheckpointProcessCheckpoint", &[own, at(&mut reserved)], INVALID_VALUE),
+            ("cuCheckpointProcessCheckpoint", &[own, 0], OK),
+            ("cuCheckpointProcessUnlock", &[own, 0], ILLEGAL_STATE),
+        ]);
+        is(2);
+        cuda.rows(&[
+            ("cuCheckpointProcessRestore", &[own, at(&mut elsewhere)], INVALID_VALUE),
+            ("cuCheckpointProcessRestore", &[own, at(&mut restore)], OK),
+        ]);
+        is(1);
+        cuda.ok("cuCheckpointProcessUnlock", &[own, 0]);
+        is(0);
+        assert_eq!(ended.recv(), Ok(1));
+        other.join().expect("the thread");
+        assert_eq!(cuda.read::<u32, 2>(memory), [4, 3]);
+    });
+}
+
+#[test]
+fn settings_of_core_dumps_are_kept() {
+    isolated("process::settings_of_core_dumps_are_kept", &[], || {
+        let cuda = Library::start();
+        let (get, set) = ("cuCoredumpGetAttribute", "cuCoredumpSetAttribute");
+        let (get_all, set_all) = ("cuCoredumpGetAttributeGlobal", "cuCoredumpSetAttributeGlobal");
+        let (mut truth, mut one, mut four, mut long) = (7u8, 1u64, 4u64, 1024u64);
+        let (mut flags, mut name, mut wanted) = (0u32, [0u8; 1024], 0u64);
+        // The sizes, and the values before anything is set.
+        for (number, size) in [(1u64, 1u64), (2, 1), (3, 1), (4, 1), (5, 1024), (6, 1024), (7, 4)] {
+            for function in [get, set, get_all, set_all] {
+                cuda.ok(function, &[number, 0, at(&mut wanted)]);
+                assert_eq!(wanted, size, "{function} {number}");
+            }
+        }
+        for (number, value) in [(1u64, 0u8), (2, 1), (3, 0), (4, 0)] {
+            cuda.ok(get, &[number, at(&mut truth), at(&mut one)]);
+            assert_eq!(truth, value, "{number}");
+        }
+        cuda.ok(get, &[5, at(&mut name), at(&mut long)]);
+        assert!(name.starts_with(b"core.cuda."));
+        let (mut yes, mut light, mut unknown) = (1u8, 0x2fu32, 0x40u32);
+        let (path, mut length) = (c"dump", 5u64);
+        cuda.rows(&[
+            // A context's own setting, then the process's, which the context does not see.
+            (set, &[7, at(&mut light), at(&mut four)], OK),
+            (get_all, &[7, at(&mut flags), at(&mut four)], OK),
+            (set_all, &[5, path.as_ptr() as u64, at(&mut length)], OK),
+            (get, &[5, at(&mut name), at(&mut long)], OK),
+            (set, &[4, at(&mut yes), at(&mut one)], NOT_PERMITTED),
+            (set, &[6, path.as_ptr() as u64, at(&mut length)], NOT_PERMITTED),
+            (set_all, &[4, at(&mut yes), at(&mut one)], OK),
+            (set_all, &[6, path.as_ptr() as u64, at(&mut length)], NOT_PERMITTED),
+            (set, &[7, at(&mut unknown), at(&mut four)], INVALID_VALUE),
+            (set, &[1, at(&mut yes), at(&mut four)], INVALID_VALUE),
+            (get, &[1, at(&mut truth), at(&mut four)], INVALID_VALUE),
+            (get, &[0, at(&mut truth), at(&mut one)], INVALID_VALUE),
+            (get, &[8, at(&mut truth), at(&mut one)], INVALID_VALUE),
+            (get, &[1, at(&mut truth), 0], INVALID_VALUE),
+            (get, &[5, at(&mut name), at(&mut four)], INVALID_VALUE),
+        ]);
+        assert_eq!((flags, &name[..5]), (0, &b"dump\0"[..]));
+        cuda.ok(get, &[7, at(&mut flags), at(&mut four)]);
+        assert_eq!(flags, 0x2f);
+    });
+}
+
+#[test]
+fn functions_are_registered_for_dumps_and_notifications() {
+    isolated("process::functions_are_registered_for_dumps_and_notifications", &[], || {
+        let cuda = Library::start();
+        let (mut begins, mut ends, mut device) = (0u64, 0u64, 0u64);
+        cuda.rows(&[
+            ("cuCoredumpRegisterStartCallback", &[64, 0, at(&mut begins)], OK),
+            ("cuCoredumpRegisterStartCallback", &[64, 0, 0], OK),
+            ("cuCoredumpRegisterStartCallback", &[0, 0, at(&mut ends)], INVALID_VALUE),
+            ("cuCoredumpRegisterCompleteCallback", &[64, 0, at(&mut ends)], OK),
+            ("cuDeviceRegisterAsyncNotification", &[0, 64, 0, at(&mut device)], OK),
+            ("cuDeviceRegisterAsyncNotification", &[0, 0, 0, at(&mut device)], INVALID_VALUE),
+            ("cuDeviceRegisterAsyncNotification", &[0, 64, 0, 0], INVALID_VALUE),
+            ("cuDeviceRegisterAsyncNotification", &[9, 64, 0, at(&mut device)], INVALID_DEVICE),
+        ]);
+        cuda.rows(&[
+            ("cuCoredumpDeregisterStartCallback", &[ends], INVALID_VALUE),
+            ("cuCoredumpDeregisterStartCallback", &[begins], OK),
+            ("cuCoredumpDeregisterStartCallback", &[begins], INVALID_VALUE),
+            ("cuCoredumpDeregisterCompleteCallback", &[ends], OK),
+            ("cuCoredumpDeregisterCompleteCallback", &[0], INVALID_VALUE),
+            ("cuDeviceUnregisterAsyncNotification", &[9, device], INVALID_DEVICE),
+            ("cuDeviceUnregisterAsyncNotification", &[0, device], OK),
+            ("cuDeviceUnregisterAsyncNotification", &[0, device], INVALID_VALUE),
+        ]);
+    });
+}
+
+#[test]
+fn there_are_no_graphics() {
+    isolated("process::there_are_no_graphics", &[], || {
+        let cuda = Library::start();
+        let mut out = [0u64; 8];
+        let o = at(&mut out);
+        for name in [
+            "cuGLCtxCreate",
+            "cuGLCtxCreate_v2",
+            "cuVDPAUCtxCreate",
+            "cuVDPAUCtxCreate_v2",
+            "cuVDPAUGetDevice",
+            "cuGraphicsGLRegisterBuffer",
+            "cuGraphicsGLRegisterImage",
+            "cuGraphicsVDPAURegisterOutputSurface",
+            "cuGraphicsVDPAURegisterVideoSurface",
+        ] {
+            cuda.rows(&[(name, &[o, 0, 0, 0, 0], NOT_SUPPORTED), (name, &[0, 0, 0, 0, 0], INVALID_VALUE)]);
+        }
+        for name in [
+            "cuGLGetDevices",
+            "cuGLGetDevices_v2",
+            "cuGLMapBufferObject_v2",
+            "cuGLMapBufferObjectAsync",
+            "cuGLMapBufferObjectAsync_v2",
+            "cuEGLStreamConsumerConnect",
+            "cuEGLStreamConsumerConnectWithFlags",
+            "cuEGLStreamProducerConnect",
+            "cuGraphicsEGLRegisterImage",
+        ] {
+            cuda.rows(&[(name, &[o, o, 0, 0], NOT_SUPPORTED), (name, &[o, 0, 0, 0], INVALID_VALUE)]);
+        }
+        for name in [
+            "cuGLInit",
+            "cuEGLApiInit",
+            "cuGLRegisterBufferObject",
+            "cuGLUnmapBufferObject",
+            "cuGLUnmapBufferObjectAsync",
+            "cuGLUnregisterBufferObject",
+            "cuGLSetBufferObjectMapFlags",
+        ] {
+            cuda.rows(&[(name, &[0, 0], NOT_SUPPORTED)]);
+        }
+        for name in [
+            "cuEGLStreamConsumerDisconnect",
+            "cuEGLStreamConsumerAcquireFrame",
+            "cuEGLStreamConsumerReleaseFrame",
+            "cuEGLStreamProducerDisconnect",
+            "cuEGLStreamProducerPresentFrame",
+            "cuEGLStreamProducerReturnFrame",
+            "cuGraphicsResourceGetMappedEglFrame",
+            "cuGraphicsResourceGetMappedMipmappedArray",
+            "cuGraphicsResourceGetMappedPointer",
+            "cuGraphicsResourceGetMappedPointer_v2",
+            "cuGraphicsResourceSetMapFlags",
+            "cuGraphicsResourceSetMapFlags_v2",
+            "cuGraphicsSubResourceGetMappedArray",
+        ] {
+            cuda.rows(&[(name, &[o, o, o, 0], INVALID_HANDLE), (name, &[0, 0, 0, 0], INVALID_HANDLE)]);
+        }
+        cuda.rows(&[
+            ("cuDeviceGetNvSciSyncAttributes", &[o, 0, 0], NOT_SUPPORTED),
+            ("cuDeviceGetNvSciSyncAttributes", &[0, 0, 0], INVALID_VALUE),
+            ("cuDeviceGetNvSciSyncAttributes", &[o, 9, 0], INVALID_DEVICE),
+        ]);
+    });
+}
