@@ -2,6 +2,7 @@
 
 mod batches;
 mod by_name;
+mod external;
 mod green;
 mod library;
 mod narrow;

@@ -18,6 +18,7 @@ pub mod device;
 mod device_runtime;
 pub mod error;
 pub mod event;
+pub mod external;
 pub mod graph;
 pub mod green;
 pub mod handle;

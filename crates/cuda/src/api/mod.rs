@@ -10,6 +10,7 @@ pub mod context;
 pub mod copy;
 pub mod device;
 pub mod event;
+pub mod external;
 pub mod fill;
 pub mod function;
 pub mod graph;
@@ -46,8 +47,8 @@ use driver::{Error, Result, context as contexts, green as shares, stream as stre
 use crate::types::{Handle, stream as special};
 
 capi::captures! {
-    address array batch capture context copy device event fill function graph graph_exec graphics green init
-    ipc launch library link managed memory module multicast narrow occupancy pointer pool process refused
+    address array batch capture context copy device event external fill function graph graph_exec graphics green
+    init ipc launch library link managed memory module multicast narrow occupancy pointer pool process refused
     stream surface tensor_map texture texture_reference word
 }
 

@@ -26,16 +26,6 @@ const TO_OWNER: u32 = 100;
 const TO_ALL_DEVICES: u32 = 200;
 
 api! {
-    Context Legal fn cuImportExternalMemory(out: Out<Handle>, description: u64) {
-        out.required()?;
-        refuse_all_but_null("cuImportExternalMemory", description)
-    }
-
-    Context Legal fn cuImportExternalSemaphore(out: Out<Handle>, description: u64) {
-        out.required()?;
-        refuse_all_but_null("cuImportExternalSemaphore", description)
-    }
-
     Context Invalidates fn cuGraphicsMapResources / cuGraphicsMapResources_ptsz (
         count: u32, _resources: u64, _stream: Handle,
     ) {

@@ -460,6 +460,18 @@ pub(crate) fn free_image(device: u32, base: u64, size: u64) {
     give_back(device, size);
 }
 
+/// The flags of an imported allocation that is freed as device memory.
+const EXTERNAL: u32 = 1 << 31;
+
+/// Adds `size` bytes of memory mapped at `start`, from an offset on, which the allocation unmaps at its end.
+pub(crate) fn insert_external(context: &Context, start: u64, offset: u64, size: u64) -> u64 {
+    let base = start + offset;
+    let mut external = allocation(Kind::Imported, base, size, &Owner::of(context), EXTERNAL);
+    external.mapped = (start, offset + size);
+    insert(Arc::new(external));
+    base
+}
+
 /// Adds a variable to the table.
 pub(crate) fn insert_variable(context: &Context, base: u64, size: u64, managed: bool) {
     let mut variable = allocation(Kind::Variable, base, size, &Owner::of(context), 0);
@@ -517,6 +529,7 @@ impl Allocation {
     fn is_freed_as_device(&self) -> bool {
         matches!(self.kind, Kind::Device | Kind::Managed | Kind::Pool)
             || self.kind == Kind::Host && self.pool != 0
+            || self.kind == Kind::Imported && self.flags == EXTERNAL
     }
 
     /// Whether it is another process's memory from an imported pool.

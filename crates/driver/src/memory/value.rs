@@ -5,6 +5,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::external::Semaphore;
 
 use super::Allocation;
 
@@ -67,6 +68,10 @@ pub enum Step {
     Wait(Word, Condition),
     /// Writes a value.
     Write(Word, u64),
+    /// Signals an external semaphore with a value.
+    Signal(Arc<Semaphore>, u64),
+    /// Waits for an external semaphore to have a value.
+    Await(Arc<Semaphore>, u64),
     /// Flushes remote writes; there are none.
     FlushRemoteWrites,
     /// A memory barrier. Operations of a stream run in order anyway.
@@ -133,6 +138,11 @@ impl Step {
                 }
             }
             Step::Write(word, value) => word.write(*value),
+            Step::Signal(semaphore, value) => {
+                fence(Ordering::SeqCst);
+                semaphore.signal(*value)?;
+            }
+            Step::Await(semaphore, value) => semaphore.wait(*value)?,
             Step::FlushRemoteWrites | Step::Barrier => {}
         }
         Ok(())

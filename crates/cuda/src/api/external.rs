@@ -1,0 +1,172 @@
+//! Memory and semaphores of others, by file descriptor. Other kinds of handles are refused by name.
+
+use std::sync::Arc;
+
+use driver::external;
+use driver::memory::value::Step;
+use driver::stream::{Operation, Policy};
+use driver::{Error, Result};
+
+use crate::abi::{In, Out, unsupported};
+use crate::api;
+use crate::api::{check_default, current, stream};
+use crate::types::{CUdeviceptr, Handle};
+
+/// `CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD`, `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD`.
+const OPAQUE_FD: u32 = 1;
+/// `CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD`.
+const TIMELINE_FD: u32 = 9;
+/// The last type of memory, and of semaphores.
+const LAST: (u32, u32) = (8, 10);
+/// `CUDA_EXTERNAL_MEMORY_DEDICATED`: the memory is one resource's, which makes no difference.
+const DEDICATED: u32 = 1;
+/// The flags of signals and waits, which are for NvSciSync.
+const NO_SYNC_FLAGS: u32 = 0;
+
+/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct MemoryDescription {
+    pub kind: u32,
+    pub handle: [u64; 2],
+    pub size: u64,
+    pub flags: u32,
+    pub reserved: [u32; 16],
+}
+
+/// `CUDA_EXTERNAL_MEMORY_BUFFER_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct BufferDescription {
+    pub offset: u64,
+    pub size: u64,
+    pub flags: u32,
+    pub reserved: [u32; 16],
+}
+
+/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct SemaphoreDescription {
+    pub kind: u32,
+    pub handle: [u64; 2],
+    pub flags: u32,
+    pub reserved: [u32; 16],
+}
+
+/// `CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS` and `CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS`: the value comes first.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct SemaphoreUse {
+    pub value: u64,
+    pub rest: [u64; 8],
+    pub flags: u32,
+    pub reserved: [u32; 16],
+}
+
+fn refuse(name: &'static str) -> Result<()> {
+    unsupported(name);
+    Err(Error::NotSupported)
+}
+
+/// Checks all semaphores of a call and submits their signals or waits as one operation.
+fn submit(
+    list: In<Handle>,
+    uses: In<SemaphoreUse>,
+    count: u32,
+    (in_stream, own): (Handle, bool),
+    signal: bool,
+) -> Result<()> {
+    check_default(in_stream)?;
+    if count == 0 || count > 1 << 16 {
+        return Err(Error::InvalidValue);
+    }
+    let mut steps = Vec::new();
+    for (handle, asked) in list.list(count as usize)?.into_iter().zip(uses.list(count as usize)?) {
+        if asked.flags != NO_SYNC_FLAGS {
+            return Err(Error::InvalidValue);
+        }
+        let semaphore = external::semaphore(handle)?;
+        steps.push(if signal {
+            Step::Signal(semaphore, asked.value)
+        } else {
+            Step::Await(semaphore, asked.value)
+        });
+    }
+    stream(in_stream, own)?.submit(Operation::Batch(Arc::from(steps)), Policy::Later)
+}
+
+api! {
+    Context Legal fn cuImportExternalMemory(out: Out<Handle>, description: In<MemoryDescription>) {
+        out.required()?;
+        let MemoryDescription { kind, handle, size, flags, .. } = description.get()?;
+        if !(1..=LAST.0).contains(&kind) || flags & !DEDICATED != 0 {
+            return Err(Error::InvalidValue);
+        }
+        if kind != OPAQUE_FD {
+            return refuse("cuImportExternalMemory");
+        }
+        out.set(external::import_memory(handle[0] as u32 as i32, size)?);
+        Ok(())
+    }
+
+    Context Unsafe fn cuExternalMemoryGetMappedBuffer(
+        out: Out<CUdeviceptr>, handle: Handle, description: In<BufferDescription>,
+    ) {
+        out.required()?;
+        let BufferDescription { offset, size, flags, .. } = description.get()?;
+        if flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        out.set(external::map_buffer(&*current()?, handle, offset, size)?);
+        Ok(())
+    }
+
+    /// The layout of an image in another interface's memory is that interface's own.
+    Context Unsafe fn cuExternalMemoryGetMappedMipmappedArray(
+        out: Out<Handle>, handle: Handle, description: u64,
+    ) {
+        out.required()?;
+        if handle == 0 || description == 0 {
+            return Err(Error::InvalidValue);
+        }
+        refuse("cuExternalMemoryGetMappedMipmappedArray")
+    }
+
+    Context Unsafe fn cuDestroyExternalMemory(handle: Handle) {
+        external::destroy_memory(handle)
+    }
+
+    Context Legal fn cuImportExternalSemaphore(out: Out<Handle>, description: In<SemaphoreDescription>) {
+        out.required()?;
+        let SemaphoreDescription { kind, handle, flags, .. } = description.get()?;
+        if !(1..=LAST.1).contains(&kind) || flags != 0 {
+            return Err(Error::InvalidValue);
+        }
+        if !matches!(kind, OPAQUE_FD | TIMELINE_FD) {
+            return refuse("cuImportExternalSemaphore");
+        }
+        out.set(external::import_semaphore(handle[0] as u32 as i32, kind == TIMELINE_FD)?);
+        Ok(())
+    }
+
+    Context Unsafe fn cuDestroyExternalSemaphore(handle: Handle) {
+        external::destroy_semaphore(handle)
+    }
+
+    Object Appends fn cuSignalExternalSemaphoresAsync / cuSignalExternalSemaphoresAsync_ptsz (
+        list: In<Handle>, uses: In<SemaphoreUse>, count: u32, in_stream: Handle,
+    ) |own| {
+        submit(list, uses, count, (in_stream, own), true)
+    }
+
+    Object Appends fn cuWaitExternalSemaphoresAsync / cuWaitExternalSemaphoresAsync_ptsz (
+        list: In<Handle>, uses: In<SemaphoreUse>, count: u32, in_stream: Handle,
+    ) |own| {
+        submit(list, uses, count, (in_stream, own), false)
+    }
+}

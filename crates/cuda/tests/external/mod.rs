@@ -1,0 +1,140 @@
+//! Memory and semaphores by file descriptor, and what is refused.
+
+use std::os::fd::RawFd;
+
+use crate::by_name::status::{INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, OK};
+use crate::by_name::{at, isolated};
+
+/// A memory file of this size.
+fn file(size: i64) -> RawFd {
+    // SAFETY: a NUL-terminated name; the descriptor is new.
+    unsafe {
+        let fd = libc::memfd_create(c"test".as_ptr(), 0);
+        assert!(fd >= 0 && libc::ftruncate(fd, size) == 0);
+        fd
+    }
+}
+
+fn again(fd: RawFd) -> RawFd {
+    // SAFETY: an open descriptor.
+    unsafe { libc::dup(fd) }
+}
+
+fn is_open(fd: RawFd) -> bool {
+    // SAFETY: any number is allowed.
+    unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
+}
+
+/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`.
+fn memory_of(kind: u64, fd: RawFd, size: u64) -> [u64; 13] {
+    [kind, fd as u32 as u64, 0, size, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+}
+
+/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`.
+fn semaphore_of(kind: u64, fd: RawFd) -> [u64; 12] {
+    [kind, fd as u32 as u64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+}
+
+#[test]
+fn memory_files_are_mapped() {
+    isolated("external::memory_files_are_mapped", &[], || {
+        let cuda = crate::by_name::Library::start();
+        let fd = file(1 << 20);
+        let kept = again(fd);
+        let mut good = memory_of(1, fd, 1 << 20);
+        let memory = cuda.made("cuImportExternalMemory", &[at(&mut good)]);
+        assert!(!is_open(fd), "the driver has taken the descriptor over");
+        // `CUDA_EXTERNAL_MEMORY_BUFFER_DESC`: offset, size, flags.
+        let buffer_of = |offset: u64, size: u64, flags: u64| [offset, size, flags, 0, 0, 0, 0, 0, 0, 0, 0];
+        let (mut p, mut b) = (buffer_of(100, 4096, 0), buffer_of((1 << 20) - 8, 16, 0));
+        let (mut e, mut f) = (buffer_of(0, 0, 0), buffer_of(100, 4096, 1));
+        let buffer = cuda.made("cuExternalMemoryGetMappedBuffer", &[memory, at(&mut p)]);
+        cuda.rows(&[
+            ("cuMemsetD8_v2", &[buffer, 7, 4096], OK),
+            ("cuMemsetD8_v2", &[buffer, 7, 4097], INVALID_VALUE),
+            ("cuCtxSynchronize", &[], OK),
+        ]);
+        let mut seen = [0u8; 3];
+        // SAFETY: a buffer of three bytes.
+        assert_eq!(unsafe { libc::pread(kept, seen.as_mut_ptr().cast(), 3, 99) }, 3);
+        assert_eq!(seen, [0, 7, 7]);
+        let mut out = 0u64;
+        let mut short = memory_of(1, again(kept), 1 << 21);
+        let mut nothing = memory_of(1, -1, 4096);
+        let mut window = memory_of(2, kept, 4096);
+        let mut unknown = memory_of(99, kept, 4096);
+        let name = "cuExternalMemoryGetMappedBuffer";
+        cuda.rows(&[
+            (name, &[at(&mut out), memory, at(&mut b)], INVALID_VALUE),
+            (name, &[at(&mut out), memory, at(&mut e)], INVALID_VALUE),
+            (name, &[at(&mut out), memory, at(&mut f)], INVALID_VALUE),
+            (name, &[at(&mut out), memory, 0], INVALID_VALUE),
+            (name, &[0, memory, at(&mut p)], INVALID_VALUE),
+            (name, &[at(&mut out), memory + 8, at(&mut p)], INVALID_HANDLE),
+            ("cuImportExternalMemory", &[at(&mut out), at(&mut short)], INVALID_VALUE),
+            ("cuImportExternalMemory", &[at(&mut out), at(&mut nothing)], INVALID_VALUE),
+            ("cuImportExternalMemory", &[at(&mut out), at(&mut window)], NOT_SUPPORTED),
+            ("cuImportExternalMemory", &[at(&mut out), at(&mut unknown)], INVALID_VALUE),
+            ("cuImportExternalMemory", &[at(&mut out), 0], INVALID_VALUE),
+            ("cuExternalMemoryGetMappedMipmappedArray", &[at(&mut out), memory, at(&mut p)], NOT_SUPPORTED),
+            ("cuExternalMemoryGetMappedMipmappedArray", &[at(&mut out), memory, 0], INVALID_VALUE),
+            ("cuDestroyExternalMemory", &[memory], OK),
+            ("cuDestroyExternalMemory", &[memory], INVALID_HANDLE),
+            // A buffer outlives the handle.
+            ("cuMemsetD8_v2", &[buffer, 8, 16], OK),
+            ("cuMemFree_v2", &[buffer], OK),
+            ("cuMemFree_v2", &[buffer], INVALID_VALUE),
+        ]);
+    });
+}
+
+#[test]
+fn semaphores_order_streams() {
+    isolated("external::semaphores_order_streams", &[], || {
+        let cuda = crate::by_name::Library::start();
+        // SAFETY: the descriptor is new.
+        let event = unsafe { libc::eventfd(0, 0) };
+        let timeline = file(4096);
+        let (mut binary, mut counter) = (semaphore_of(1, again(event)), semaphore_of(9, again(timeline)));
+        let first = cuda.made("cuImportExternalSemaphore", &[at(&mut binary)]);
+        let second = cuda.made("cuImportExternalSemaphore", &[at(&mut counter)]);
+        let (waits, signals) = (cuda.made("cuStreamCreate", &[1]), cuda.made("cuStreamCreate", &[1]));
+        let (mut both, mut uses) = ([first, second], [[0u64; 18]; 2]);
+        uses[1][0] = 5;
+        let (list, asked) = (at(&mut both), at(&mut uses));
+        let (wait, signal) = ("cuWaitExternalSemaphoresAsync", "cuSignalExternalSemaphoresAsync");
+        cuda.rows(&[
+            (wait, &[list, asked, 2, waits], OK),
+            (signal, &[list, asked, 1, signals], OK),
+            ("cuStreamSynchronize", &[signals], OK),
+            ("cuStreamQuery", &[waits], 600),
+            (signal, &[list + 8, asked + 144, 1, signals], OK),
+            ("cuStreamSynchronize", &[waits], OK),
+        ]);
+        // The other side's signals: the eventfd, and the value in the file.
+        cuda.ok(wait, &[list, asked, 1, waits]);
+        // SAFETY: eight bytes.
+        assert_eq!(unsafe { libc::write(event, (&raw const uses[1][0]).cast(), 8) }, 8);
+        cuda.ok("cuStreamSynchronize", &[waits]);
+        let mut value = 0u64;
+        // SAFETY: eight bytes.
+        assert_eq!(unsafe { libc::pread(timeline, (&raw mut value).cast(), 8, 0) }, 8);
+        assert_eq!(value, 5);
+        let (mut out, mut dead, mut flagged) = (0u64, [second], [[0u64; 18]; 1]);
+        flagged[0][9] = 1;
+        let (mut no_event, mut d3d) = (semaphore_of(1, timeline), semaphore_of(4, event));
+        cuda.rows(&[
+            (wait, &[0, asked, 1, waits], INVALID_VALUE),
+            (wait, &[list, 0, 1, waits], INVALID_VALUE),
+            (wait, &[list, asked, 0, waits], INVALID_VALUE),
+            (wait, &[list, at(&mut flagged), 1, waits], INVALID_VALUE),
+            (signal, &[list, asked, 1, 0x1234_5678], INVALID_HANDLE),
+            ("cuImportExternalSemaphore", &[at(&mut out), at(&mut no_event)], INVALID_VALUE),
+            ("cuImportExternalSemaphore", &[at(&mut out), at(&mut d3d)], NOT_SUPPORTED),
+            ("cuImportExternalSemaphore", &[0, at(&mut d3d)], INVALID_VALUE),
+            ("cuDestroyExternalSemaphore", &[second], OK),
+            ("cuDestroyExternalSemaphore", &[second], INVALID_HANDLE),
+            (signal, &[at(&mut dead), asked, 1, signals], INVALID_HANDLE),
+        ]);
+    });
+}

@@ -1,0 +1,163 @@
+//! Memory and semaphores of others, by file descriptor.
+//!
+//! External memory is a file that can be mapped: a memory file, or what `cuMemExportToShareableHandle` returned.
+//! A binary semaphore is an eventfd: a signal adds 1, a wait takes it. A timeline semaphore is a memory file
+//! whose first eight bytes are the value.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::handle::{Handle, Pointers};
+use crate::memory;
+use crate::shared;
+
+static MEMORY: Pointers<Memory> = Pointers::new();
+static SEMAPHORES: Pointers<Semaphore> = Pointers::new();
+
+/// Imported memory.
+pub struct Memory {
+    file: File,
+    size: u64,
+}
+
+/// The bytes of a timeline semaphore's file that are mapped.
+const PAGE: u64 = 4096;
+/// The pause between two looks at a semaphore.
+const NAP: Duration = Duration::from_micros(50);
+
+/// An imported semaphore.
+#[derive(Debug)]
+pub enum Semaphore {
+    /// An eventfd.
+    Binary(File),
+    /// The address of a mapped value.
+    Timeline(u64),
+}
+
+impl Drop for Semaphore {
+    fn drop(&mut self) {
+        if let Semaphore::Timeline(at) = self {
+            // SAFETY: the page was mapped for this semaphore alone, and nothing refers to it any more.
+            unsafe { shared::unmap(*at, PAGE) };
+        }
+    }
+}
+
+/// Takes over a descriptor, which from now on belongs to the driver.
+fn adopt(descriptor: RawFd) {
+    // SAFETY: by the contract of an import, the program gives the descriptor away.
+    drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+}
+
+/// Imports memory of `size` bytes. On success the descriptor is the driver's, which closes it.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no such descriptor, or the file is smaller.
+pub fn import_memory(descriptor: RawFd, size: u64) -> Result<Handle> {
+    let file = shared::duplicate(descriptor).map_err(|_| Error::InvalidValue)?;
+    let long = file.metadata().is_ok_and(|data| data.is_file() && data.len() >= size);
+    if size == 0 || !long {
+        return Err(Error::InvalidValue);
+    }
+    let handle = MEMORY.insert(Arc::new(Memory { file, size })).ok_or(Error::OutOfMemory)?;
+    adopt(descriptor);
+    Ok(handle)
+}
+
+/// Ends the handle of imported memory. Buffers mapped from it stay.
+pub fn destroy_memory(handle: Handle) -> Result<()> {
+    MEMORY.remove(handle).map(drop).ok_or(Error::InvalidHandle)
+}
+
+/// Maps a part of imported memory as device memory, which is freed like any other.
+pub fn map_buffer(context: &Context, handle: Handle, offset: u64, size: u64) -> Result<u64> {
+    let external = MEMORY.get(handle).ok_or(Error::InvalidHandle)?;
+    let end = offset.checked_add(size).filter(|end| size > 0 && *end <= external.size);
+    let end = end.ok_or(Error::InvalidValue)?;
+    // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
+    let start = unsafe { shared::map(&external.file, end, None)? };
+    Ok(memory::insert_external(context, start, offset, size))
+}
+
+/// Imports a semaphore, with a value that grows if it is a `timeline`. On success the descriptor is the
+/// driver's.
+///
+/// # Errors
+/// [`Error::InvalidValue`]: no such descriptor, or one of another kind.
+pub fn import_semaphore(descriptor: RawFd, timeline: bool) -> Result<Handle> {
+    let file = shared::duplicate(descriptor).map_err(|_| Error::InvalidValue)?;
+    let regular = file.metadata().is_ok_and(|data| data.is_file());
+    let semaphore = if timeline {
+        if !regular || file.metadata().is_ok_and(|data| data.len() < 8) {
+            return Err(Error::InvalidValue);
+        }
+        // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
+        Semaphore::Timeline(unsafe { shared::map(&file, PAGE, None)? })
+    } else {
+        let target = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
+        if target.to_string_lossy() != "anon_inode:[eventfd]" {
+            return Err(Error::InvalidValue);
+        }
+        Semaphore::Binary(file)
+    };
+    let handle = SEMAPHORES.insert(Arc::new(semaphore)).ok_or(Error::OutOfMemory)?;
+    adopt(descriptor);
+    Ok(handle)
+}
+
+/// Ends the handle of a semaphore. Operations that were submitted keep it.
+pub fn destroy_semaphore(handle: Handle) -> Result<()> {
+    SEMAPHORES.remove(handle).map(drop).ok_or(Error::InvalidHandle)
+}
+
+/// The semaphore of a handle.
+pub fn semaphore(handle: Handle) -> Result<Arc<Semaphore>> {
+    SEMAPHORES.get(handle).ok_or(Error::InvalidHandle)
+}
+
+impl Semaphore {
+    fn value(at: u64) -> &'static AtomicU64 {
+        // SAFETY: the page is aligned and stays mapped while the semaphore lives, which its caller holds.
+        unsafe { &*(at as *const AtomicU64) }
+    }
+
+    /// Signals it; a timeline gets this value.
+    pub(crate) fn signal(&self, value: u64) -> Result<()> {
+        match self {
+            Semaphore::Binary(file) => {
+                (&*file).write_all(&1u64.to_ne_bytes()).map_err(|_| Error::OperatingSystem)
+            }
+            Semaphore::Timeline(at) => {
+                Self::value(*at).fetch_max(value, Ordering::SeqCst);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits for a signal; a timeline for this value. Process exit also ends the wait.
+    pub(crate) fn wait(&self, value: u64) -> Result<()> {
+        loop {
+            let reached = match self {
+                Semaphore::Binary(file) => {
+                    use std::os::fd::AsRawFd;
+                    let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+                    // SAFETY: one descriptor, which the semaphore keeps open.
+                    let ready = unsafe { libc::poll(&raw mut poll, 1, 1) } > 0;
+                    ready && (&*file).read_exact(&mut [0; 8]).is_ok()
+                }
+                Semaphore::Timeline(at) => Self::value(*at).load(Ordering::SeqCst) >= value,
+            };
+            if reached {
+                return Ok(());
+            }
+            crate::driver()?;
+            std::thread::sleep(NAP);
+        }
+    }
+}
