@@ -35,7 +35,9 @@ api! {
         Err(Error::InvalidHandle)
     }
 
-    Context Unsafe fn cuEGLStreamConsumerAcquireFrame(_connection: u64, _resource: u64, _stream: u64, _timeout: u32) {
+    Context Unsafe fn cuEGLStreamConsumerAcquireFrame(
+        _connection: u64, _resource: u64, _stream: u64, _timeout: u32,
+    ) {
         Err(Error::InvalidHandle)
     }
 
@@ -95,7 +97,9 @@ api! {
         refuse("cuGLMapBufferObject", &[])
     }
 
-    Context Invalidates fn cuGLMapBufferObject_v2 / cuGLMapBufferObject_v2_ptds (out: u64, size: u64, _buffer: u32) {
+    Context Invalidates fn cuGLMapBufferObject_v2 / cuGLMapBufferObject_v2_ptds (
+        out: u64, size: u64, _buffer: u32,
+    ) {
         refuse("cuGLMapBufferObject_v2", &[out, size])
     }
 
@@ -103,7 +107,9 @@ api! {
         refuse("cuGLMapBufferObjectAsync", &[out, size])
     }
 
-    Context Invalidates fn cuGLMapBufferObjectAsync_v2 / cuGLMapBufferObjectAsync_v2_ptsz (out: u64, size: u64, _buffer: u32, _stream: u64) {
+    Context Invalidates fn cuGLMapBufferObjectAsync_v2 / cuGLMapBufferObjectAsync_v2_ptsz (
+        out: u64, size: u64, _buffer: u32, _stream: u64,
+    ) {
         refuse("cuGLMapBufferObjectAsync_v2", &[out, size])
     }
 
@@ -127,7 +133,9 @@ api! {
         refuse("cuGraphicsGLRegisterImage", &[out])
     }
 
-    Context Legal fn cuGraphicsResourceGetMappedEglFrame(_frame: u64, _resource: u64, _index: u32, _level: u32) {
+    Context Legal fn cuGraphicsResourceGetMappedEglFrame(
+        _frame: u64, _resource: u64, _index: u32, _level: u32,
+    ) {
         Err(Error::InvalidHandle)
     }
 
@@ -151,7 +159,9 @@ api! {
         Err(Error::InvalidHandle)
     }
 
-    Context Legal fn cuGraphicsSubResourceGetMappedArray(_out: u64, _resource: u64, _index: u32, _level: u32) {
+    Context Legal fn cuGraphicsSubResourceGetMappedArray(
+        _out: u64, _resource: u64, _index: u32, _level: u32,
+    ) {
         Err(Error::InvalidHandle)
     }
 
@@ -163,11 +173,15 @@ api! {
         refuse("cuGraphicsVDPAURegisterVideoSurface", &[out])
     }
 
-    Init Unsafe fn cuVDPAUCtxCreate(out: u64, _flags: u32, _device: CUdevice, _display: u32, _functions: u64) {
+    Init Unsafe fn cuVDPAUCtxCreate(
+        out: u64, _flags: u32, _device: CUdevice, _display: u32, _functions: u64,
+    ) {
         refuse("cuVDPAUCtxCreate", &[out])
     }
 
-    Init Unsafe fn cuVDPAUCtxCreate_v2(out: u64, _flags: u32, _device: CUdevice, _display: u32, _functions: u64) {
+    Init Unsafe fn cuVDPAUCtxCreate_v2(
+        out: u64, _flags: u32, _device: CUdevice, _display: u32, _functions: u64,
+    ) {
         refuse("cuVDPAUCtxCreate_v2", &[out])
     }
 
