@@ -248,6 +248,8 @@ fn kernels_run_on_their_share() {
             // Its streams, and the default streams while it is current.
             for stream in [own, created, 0, 2] {
                 cuda.ok("cuMemsetD8_v2", &[notes, 0, 64]);
+                // The fill is in the default stream, which the others do not wait for.
+                cuda.ok("cuCtxSynchronize", &[]);
                 assert_eq!(launch(cuda, kernel, 48, stream, notes, false), OK);
                 cuda.ok("cuCtxSynchronize", &[]);
                 let [seen] = cuda.read::<u32, 1>(notes);
