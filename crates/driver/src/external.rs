@@ -33,7 +33,15 @@ const NAP: Duration = Duration::from_micros(50);
 
 /// An imported semaphore.
 #[derive(Debug)]
-pub enum Semaphore {
+pub struct Semaphore {
+    /// The handle; set when the semaphore has been inserted.
+    handle: AtomicU64,
+    shared: Shared,
+}
+
+/// What is shared with others.
+#[derive(Debug)]
+enum Shared {
     /// An eventfd.
     Binary(File),
     /// The address of a mapped value.
@@ -42,7 +50,7 @@ pub enum Semaphore {
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        if let Semaphore::Timeline(at) = self {
+        if let Shared::Timeline(at) = &self.shared {
             // SAFETY: the page was mapped for this semaphore alone, and nothing refers to it any more.
             unsafe { shared::unmap(*at, PAGE) };
         }
@@ -93,20 +101,22 @@ pub fn map_buffer(context: &Context, handle: Handle, offset: u64, size: u64) -> 
 pub fn import_semaphore(descriptor: RawFd, timeline: bool) -> Result<Handle> {
     let file = shared::duplicate(descriptor).map_err(|_| Error::InvalidValue)?;
     let regular = file.metadata().is_ok_and(|data| data.is_file());
-    let semaphore = if timeline {
+    let shared = if timeline {
         if !regular || file.metadata().is_ok_and(|data| data.len() < 8) {
             return Err(Error::InvalidValue);
         }
         // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
-        Semaphore::Timeline(unsafe { shared::map(&file, PAGE, None)? })
+        Shared::Timeline(unsafe { shared::map(&file, PAGE, None)? })
     } else {
         let target = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
         if target.to_string_lossy() != "anon_inode:[eventfd]" {
             return Err(Error::InvalidValue);
         }
-        Semaphore::Binary(file)
+        Shared::Binary(file)
     };
-    let handle = SEMAPHORES.insert(Arc::new(semaphore)).ok_or(Error::OutOfMemory)?;
+    let semaphore = Arc::new(Semaphore { handle: AtomicU64::new(0), shared });
+    let handle = SEMAPHORES.insert(Arc::clone(&semaphore)).ok_or(Error::OutOfMemory)?;
+    semaphore.handle.store(handle, Ordering::Release);
     adopt(descriptor);
     Ok(handle)
 }
@@ -122,6 +132,11 @@ pub fn semaphore(handle: Handle) -> Result<Arc<Semaphore>> {
 }
 
 impl Semaphore {
+    /// The handle.
+    pub fn handle(&self) -> Handle {
+        self.handle.load(Ordering::Acquire)
+    }
+
     fn value(at: u64) -> &'static AtomicU64 {
         // SAFETY: the page is aligned and stays mapped while the semaphore lives, which its caller holds.
         unsafe { &*(at as *const AtomicU64) }
@@ -129,11 +144,11 @@ impl Semaphore {
 
     /// Signals it; a timeline gets this value.
     pub(crate) fn signal(&self, value: u64) -> Result<()> {
-        match self {
-            Semaphore::Binary(file) => {
+        match &self.shared {
+            Shared::Binary(file) => {
                 (&*file).write_all(&1u64.to_ne_bytes()).map_err(|_| Error::OperatingSystem)
             }
-            Semaphore::Timeline(at) => {
+            Shared::Timeline(at) => {
                 Self::value(*at).fetch_max(value, Ordering::SeqCst);
                 Ok(())
             }
@@ -143,15 +158,15 @@ impl Semaphore {
     /// Waits for a signal; a timeline for this value. Process exit also ends the wait.
     pub(crate) fn wait(&self, value: u64) -> Result<()> {
         loop {
-            let reached = match self {
-                Semaphore::Binary(file) => {
+            let reached = match &self.shared {
+                Shared::Binary(file) => {
                     use std::os::fd::AsRawFd;
                     let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
                     // SAFETY: one descriptor, which the semaphore keeps open.
                     let ready = unsafe { libc::poll(&raw mut poll, 1, 1) } > 0;
                     ready && (&*file).read_exact(&mut [0; 8]).is_ok()
                 }
-                Semaphore::Timeline(at) => Self::value(*at).load(Ordering::SeqCst) >= value,
+                Shared::Timeline(at) => Self::value(*at).load(Ordering::SeqCst) >= value,
             };
             if reached {
                 return Ok(());

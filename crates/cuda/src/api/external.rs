@@ -73,6 +73,28 @@ fn refuse(name: &'static str) -> Result<()> {
     Err(Error::NotSupported)
 }
 
+/// The steps of a call or a node, all signals or all waits.
+pub(super) fn steps(
+    list: In<Handle>,
+    uses: In<SemaphoreUse>,
+    count: u32,
+    signal: bool,
+) -> Result<Arc<[Step]>> {
+    if count == 0 || count > 1 << 16 {
+        return Err(Error::InvalidValue);
+    }
+    let uses = uses.list(count as usize)?;
+    let each = list.list(count as usize)?.into_iter().zip(uses).map(|(handle, asked)| {
+        if asked.flags != NO_SYNC_FLAGS {
+            return Err(Error::InvalidValue);
+        }
+        let semaphore = external::semaphore(handle)?;
+        let value = asked.value;
+        Ok(if signal { Step::Signal(semaphore, value) } else { Step::Await(semaphore, value) })
+    });
+    each.collect()
+}
+
 /// Checks all semaphores of a call and submits their signals or waits as one operation.
 fn submit(
     list: In<Handle>,
@@ -82,22 +104,8 @@ fn submit(
     signal: bool,
 ) -> Result<()> {
     check_default(in_stream)?;
-    if count == 0 || count > 1 << 16 {
-        return Err(Error::InvalidValue);
-    }
-    let mut steps = Vec::new();
-    for (handle, asked) in list.list(count as usize)?.into_iter().zip(uses.list(count as usize)?) {
-        if asked.flags != NO_SYNC_FLAGS {
-            return Err(Error::InvalidValue);
-        }
-        let semaphore = external::semaphore(handle)?;
-        steps.push(if signal {
-            Step::Signal(semaphore, asked.value)
-        } else {
-            Step::Await(semaphore, asked.value)
-        });
-    }
-    stream(in_stream, own)?.submit(Operation::Batch(Arc::from(steps)), Policy::Later)
+    let steps = steps(list, uses, count, signal)?;
+    stream(in_stream, own)?.submit(Operation::Batch(steps), Policy::Later)
 }
 
 api! {

@@ -11,7 +11,8 @@ use driver::{Error, Result, driver, event};
 use super::capture::dependencies;
 use super::current;
 use super::graph_node::{
-    self as node, AllocParams, BatchParams, FillParams, HostParams, KernelParams, NodeParams, OldKernelParams,
+    self as node, AllocParams, BatchParams, FillParams, HostParams, KernelParams, NodeParams,
+    OldKernelParams, SemaphoreParams,
 };
 use crate::abi::{In, Out, Text};
 use crate::api;
@@ -227,15 +228,15 @@ api! {
     }
 
     Live Legal fn cuGraphAddExternalSemaphoresSignalNode(
-        out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<[u64; 3]>,
+        out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<SemaphoreParams>,
     ) {
-        add(out, graph, nodes, plain(), count, |_| node::no_semaphores(params))
+        add(out, graph, nodes, plain(), count, |_| node::semaphores(&params.get()?, true))
     }
 
     Live Legal fn cuGraphAddExternalSemaphoresWaitNode(
-        out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<[u64; 3]>,
+        out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<SemaphoreParams>,
     ) {
-        add(out, graph, nodes, plain(), count, |_| node::no_semaphores(params))
+        add(out, graph, nodes, plain(), count, |_| node::semaphores(&params.get()?, false))
     }
 
     Live Legal fn cuGraphAddBatchMemOpNode(
@@ -380,24 +381,22 @@ api! {
         graph::set_work(handle, Work::Wait(event::get(event)?))
     }
 
-    /// No node can be of this kind.
-    Init Legal fn cuGraphExternalSemaphoresSignalNodeGetParams(_handle: Handle, _params: Out<[u64; 3]>) {
-        Err(Error::InvalidValue)
+    Init Legal fn cuGraphExternalSemaphoresSignalNodeGetParams(handle: Handle, params: Out<SemaphoreParams>) {
+        let params = params.required()?;
+        work!(handle, Semaphores(semaphores) => Ok(params.set(node::semaphore_params(semaphores, true)?)))
     }
 
-    /// No node can be of this kind.
-    Init Legal fn cuGraphExternalSemaphoresSignalNodeSetParams(_handle: Handle, _params: In<[u64; 3]>) {
-        Err(Error::InvalidValue)
+    Live Legal fn cuGraphExternalSemaphoresSignalNodeSetParams(handle: Handle, params: In<SemaphoreParams>) {
+        graph::set_work(handle, node::semaphores(&params.get()?, true)?)
     }
 
-    /// No node can be of this kind.
-    Init Legal fn cuGraphExternalSemaphoresWaitNodeGetParams(_handle: Handle, _params: Out<[u64; 3]>) {
-        Err(Error::InvalidValue)
+    Init Legal fn cuGraphExternalSemaphoresWaitNodeGetParams(handle: Handle, params: Out<SemaphoreParams>) {
+        let params = params.required()?;
+        work!(handle, Semaphores(semaphores) => Ok(params.set(node::semaphore_params(semaphores, false)?)))
     }
 
-    /// No node can be of this kind.
-    Init Legal fn cuGraphExternalSemaphoresWaitNodeSetParams(_handle: Handle, _params: In<[u64; 3]>) {
-        Err(Error::InvalidValue)
+    Live Legal fn cuGraphExternalSemaphoresWaitNodeSetParams(handle: Handle, params: In<SemaphoreParams>) {
+        graph::set_work(handle, node::semaphores(&params.get()?, false)?)
     }
 
     Init Legal fn cuGraphBatchMemOpNodeGetParams(handle: Handle, params: Out<BatchParams>) {

@@ -7,6 +7,7 @@ use driver::{Error, Result, event};
 
 use super::graph_node::{
     self as node, BatchParams, FillParams, HostParams, KernelParams, NodeParams, OldKernelParams,
+    SemaphoreParams,
 };
 use super::{check_default, stream};
 use crate::abi::{In, Out};
@@ -202,20 +203,16 @@ api! {
         exec::get(handle)?.set_work(of, Work::Wait(event::get(event)?))
     }
 
-    /// No node can be of this kind.
     Live Legal fn cuGraphExecExternalSemaphoresSignalNodeSetParams(
-        handle: Handle, _of: Handle, _params: In<[u64; 3]>,
+        handle: Handle, of: Handle, params: In<SemaphoreParams>,
     ) {
-        exec::get(handle)?;
-        Err(Error::InvalidValue)
+        exec::get(handle)?.set_work(of, node::semaphores(&params.get()?, true)?)
     }
 
-    /// No node can be of this kind.
     Live Legal fn cuGraphExecExternalSemaphoresWaitNodeSetParams(
-        handle: Handle, _of: Handle, _params: In<[u64; 3]>,
+        handle: Handle, of: Handle, params: In<SemaphoreParams>,
     ) {
-        exec::get(handle)?;
-        Err(Error::InvalidValue)
+        exec::get(handle)?.set_work(of, node::semaphores(&params.get()?, false)?)
     }
 
     Live Legal fn cuGraphExecBatchMemOpNodeSetParams(handle: Handle, of: Handle, params: In<BatchParams>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use driver::graph::conditional::{Conditional, Kind};
 use driver::graph::memory::{Access, Asked};
-use driver::graph::work::{Batch, Copying, Filling, Kernel, Name};
+use driver::graph::work::{Batch, Copying, Filling, Kernel, Name, Semaphores};
 use driver::graph::{self, Graph, Work};
 use driver::launch::{self, Prepared};
 use driver::library::function_or_kernel;
@@ -16,6 +16,7 @@ use driver::stream::HostCall;
 use driver::{Error, Result, context as contexts, event};
 
 use super::copy::{described, transfer_of};
+use super::external::steps;
 use super::word::{MAX_BATCH, described as described_step, steps_of};
 use super::{current, launch as launches};
 use crate::abi::In;
@@ -304,6 +305,8 @@ mod kind {
     pub const EMPTY: u32 = 5;
     pub const WAIT_EVENT: u32 = 6;
     pub const EVENT_RECORD: u32 = 7;
+    pub const EXT_SEMAS_SIGNAL: u32 = 8;
+    pub const EXT_SEMAS_WAIT: u32 = 9;
     pub const MEM_ALLOC: u32 = 10;
     pub const MEM_FREE: u32 = 11;
     pub const BATCH_MEM_OP: u32 = 12;
@@ -341,6 +344,8 @@ impl NodeParams {
             kind::EMPTY => Ok(Work::Empty),
             kind::WAIT_EVENT => Ok(Work::Wait(event::get(self.words[0])?)),
             kind::EVENT_RECORD => Ok(Work::Record(event::get(self.words[0])?)),
+            kind::EXT_SEMAS_SIGNAL => semaphores(&self.read(0)?, true),
+            kind::EXT_SEMAS_WAIT => semaphores(&self.read(0)?, false),
             kind::MEM_ALLOC => {
                 let (work, address) = allocation(&self.read(0)?)?;
                 self.words[size_of::<AllocParams>() / 8 - 1] = address;
@@ -388,8 +393,36 @@ pub(super) fn copy_params(copying: &Copying) -> Memcpy3D {
     described(&copying.asked)
 }
 
-/// Fails if an array of semaphores is not null and holds no semaphore: there are none.
-pub(super) fn no_semaphores(params: In<[u64; 3]>) -> Result<Work> {
-    let [list, _, count] = params.get()?;
-    if list == 0 || count as u32 == 0 { Err(Error::InvalidValue) } else { Err(Error::InvalidHandle) }
+/// `CUDA_EXT_SEM_SIGNAL_NODE_PARAMS`, `CUDA_EXT_SEM_WAIT_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct SemaphoreParams {
+    pub list: u64,
+    pub uses: u64,
+    pub count: u32,
+}
+
+/// A node that signals external semaphores, or waits for them.
+pub(super) fn semaphores(params: &SemaphoreParams, signal: bool) -> Result<Work> {
+    let SemaphoreParams { list, uses, count } = *params;
+    let steps = steps(In::at_address(list), In::at_address(uses), count, signal)?;
+    Ok(Work::Semaphores(Box::new(Semaphores::new(steps)?)))
+}
+
+/// The parameters of a node that signals, or of one that waits.
+pub(super) fn semaphore_params(semaphores: &Semaphores, signal: bool) -> Result<SemaphoreParams> {
+    if semaphores.signals() != signal {
+        return Err(Error::InvalidValue);
+    }
+    let told = semaphores.told(|value| {
+        let mut words = [0; 18];
+        words[0] = value;
+        words
+    });
+    Ok(SemaphoreParams {
+        list: told.handles.as_ptr() as u64,
+        uses: told.parameters.as_ptr() as u64,
+        count: told.handles.len() as u32,
+    })
 }

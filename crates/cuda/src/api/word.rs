@@ -99,6 +99,8 @@ pub(super) fn described(step: &Step) -> BatchOp {
             let number = number(word, kind::WRITE_VALUE_32, kind::WRITE_VALUE_64);
             [number, word.address(), *value, 0, 0, 0]
         }
+        // These are nodes of another kind.
+        Step::Signal(..) | Step::Await(..) => [0; 6],
         Step::FlushRemoteWrites => [u64::from(kind::FLUSH_REMOTE_WRITES), 0, 0, 0, 0, 0],
         Step::Barrier => [u64::from(kind::BARRIER), 0, 0, 0, 0, 0],
     }

@@ -131,6 +131,8 @@ fn name(work: &Work) -> String {
             Kind::Allocate => "MEM_ALLOC",
             Kind::Free => "MEM_FREE",
             Kind::Batch => "BATCH_MEM_OP",
+            Kind::Signal => "EXT_SEMAS_SIGNAL",
+            Kind::WaitSemaphore => "EXT_SEMAS_WAIT",
             _ => "EMPTY",
         }
         .into(),

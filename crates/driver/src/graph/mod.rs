@@ -120,7 +120,7 @@ pub fn set_work(node: Handle, work: Work) -> Result<()> {
     let (graph, index) = place(node)?;
     let mut body = graph.lock();
     let entry = body.entry_mut(index)?;
-    if std::mem::discriminant(&entry.work) != std::mem::discriminant(&work) {
+    if entry.work.kind() != work.kind() {
         return Err(Error::InvalidValue);
     }
     entry.work = work;

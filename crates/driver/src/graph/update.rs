@@ -154,6 +154,9 @@ pub(super) fn check_change(old: &Work, new: &Work) -> Result<(), Outcome> {
             let rows = old.fill.height > 1 || new.fill.height > 1;
             parameters(!rows || shape(&old.fill) == shape(&new.fill))
         }
+        (Work::Semaphores(old), Work::Semaphores(new)) if old.signals() == new.signals() => {
+            parameters(old.count() == new.count())
+        }
         (Work::Batch(old), Work::Batch(new)) => parameters(old.steps.len() == new.steps.len()),
         (Work::Allocate(old) | Work::Free(old), Work::Allocate(new) | Work::Free(new)) => {
             parameters(Arc::ptr_eq(old, new))

@@ -41,6 +41,8 @@ pub enum Work {
     Free(Arc<Reservation>),
     /// Waits for memory words and writes them.
     Batch(Box<Batch>),
+    /// Signals external semaphores, or waits for them.
+    Semaphores(Box<Semaphores>),
     /// Runs other graphs, depending on a value.
     Conditional(Arc<Conditional>),
 }
@@ -133,6 +135,60 @@ impl Batch {
     }
 }
 
+/// A node of signals of external semaphores, or of waits for them.
+#[derive(Clone)]
+pub struct Semaphores {
+    steps: Arc<[Step]>,
+    told: OnceLock<Arc<Told>>,
+}
+
+/// What a program is told about a node of semaphores.
+pub struct Told {
+    /// The handles.
+    pub handles: Vec<Handle>,
+    /// The parameters of each, in the layout of the program's interface.
+    pub parameters: Vec<[u64; 18]>,
+}
+
+impl Semaphores {
+    /// A node of these steps: all of them signals, or all of them waits.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: there are none.
+    pub fn new(steps: Arc<[Step]>) -> Result<Self> {
+        if steps.is_empty() {
+            Err(Error::InvalidValue)
+        } else {
+            Ok(Semaphores { steps, told: OnceLock::new() })
+        }
+    }
+
+    /// Whether it signals.
+    pub fn signals(&self) -> bool {
+        matches!(self.steps.first(), Some(Step::Signal(..)))
+    }
+
+    /// The number of semaphores.
+    pub fn count(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// What a program is told, with each value in the layout of its interface. It is valid until the node is
+    /// changed or destroyed.
+    pub fn told(&self, describe: impl Fn(u64) -> [u64; 18]) -> &Told {
+        self.told.get_or_init(|| {
+            let uses = self.steps.iter().filter_map(|step| match step {
+                Step::Signal(semaphore, value) | Step::Await(semaphore, value) => {
+                    Some((semaphore.handle(), describe(*value)))
+                }
+                _ => None,
+            });
+            let (handles, parameters) = uses.unzip();
+            Arc::new(Told { handles, parameters })
+        })
+    }
+}
+
 impl Kernel {
     /// A node with a launch that has passed [`check`](crate::launch::check).
     pub fn new(launch: Prepared, name: Name, attributes: BTreeMap<u32, [u64; 8]>) -> Self {
@@ -183,6 +239,8 @@ impl Work {
             Work::Allocate(_) => Kind::Allocate,
             Work::Free(_) => Kind::Free,
             Work::Batch(_) => Kind::Batch,
+            Work::Semaphores(semaphores) if semaphores.signals() => Kind::Signal,
+            Work::Semaphores(_) => Kind::WaitSemaphore,
             Work::Conditional(_) => Kind::Conditional,
         }
     }
@@ -207,6 +265,9 @@ impl Work {
             }
             Operation::Host(call @ HostCall::Function { .. }) => Work::Host(call),
             Operation::Word(step) => Work::Batch(Box::new(Batch::new(Arc::new([step]), context))),
+            Operation::Batch(steps) if matches!(steps.first(), Some(Step::Signal(..) | Step::Await(..))) => {
+                Work::Semaphores(Box::new(Semaphores::new(steps)?))
+            }
             Operation::Batch(steps) => Work::Batch(Box::new(Batch::new(steps, context))),
             Operation::Graph(launch) => Work::Child(launch.exec().as_child()?),
             Operation::Record(_)
@@ -230,6 +291,7 @@ impl Work {
             Work::Record(event) => Some(Operation::Record(Record::of(event))),
             Work::Wait(event) => Some(Operation::Wait(Wait::on(event))),
             Work::Batch(batch) => Some(Operation::Batch(Arc::clone(&batch.steps))),
+            Work::Semaphores(semaphores) => Some(Operation::Batch(Arc::clone(&semaphores.steps))),
         }
     }
 
