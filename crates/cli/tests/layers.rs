@@ -25,7 +25,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("capi", &["driver", "image"]),
     ("hip", &["capi", "driver", "host", "image"]),
     ("cuda", &["capi", "hip", "driver", "image", "cpu", "tensormap"]),
-    ("cli", &["host", "cuda", "cpu", "driver", "image", "ptx", "lower", "wave", "simd", "hipify"]),
+    ("nvml", &["capi", "cpu", "driver", "host"]),
+    ("cli", &["host", "cuda", "nvml", "cpu", "driver", "image", "ptx", "lower", "wave", "simd", "hipify"]),
 ];
 
 /// The names in the tables `[dependencies]` and `[build-dependencies]` of a manifest. Dependencies of tests
@@ -157,7 +158,7 @@ fn root() -> PathBuf {
 /// The options are read where the driver is created and where the command starts, and passed down from there.
 #[test]
 fn options_are_read_in_one_place() {
-    let readers = ["driver/src/lib.rs", "driver/src/log.rs", "cli/src/main.rs"];
+    let readers = ["driver/src/lib.rs", "driver/src/inventory.rs", "driver/src/log.rs", "cli/src/main.rs"];
     for (name, _) in ALLOWED.iter().filter(|(name, _)| !["host", "hwtruth"].contains(name)) {
         let mut list = Vec::new();
         sources(&root().join("crates").join(name).join("src"), &mut list);

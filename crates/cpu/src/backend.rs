@@ -13,6 +13,7 @@ use driver::backend::{
 };
 use driver::device::{DeviceInfo, attribute, virtual_devices};
 use grid::{Config, Heap, Host, Workers};
+use host::options::Options;
 use lower::ErrorClass;
 use simd::Specialisation;
 use wave::FuncId;
@@ -92,19 +93,34 @@ fn clock() -> u32 {
     text.ok().and_then(|t| t.trim().parse().ok()).unwrap_or(UNKNOWN_CLOCK)
 }
 
+/// The devices that the user's options describe.
+pub fn devices(options: &Options) -> Vec<DeviceInfo> {
+    described(options.devices, options.compute_capability, options.memory, options.workers)
+}
+
+fn described(
+    count: u32,
+    compute_capability: (u32, u32),
+    bytes: Option<u64>,
+    workers: u32,
+) -> Vec<DeviceInfo> {
+    let base = DeviceInfo {
+        name: "Anywarp CPU".into(),
+        total_memory: bytes.unwrap_or_else(memory),
+        multiprocessors: workers,
+        compute_capability,
+        uuid: *b"anywarp-cpu-0000",
+        pci: (0, 1, 0),
+        clock_khz: clock(),
+        attributes: Vec::new(),
+    };
+    virtual_devices(&base, count)
+}
+
 impl Backend for Cpu {
     fn devices(&self) -> Vec<DeviceInfo> {
-        let base = DeviceInfo {
-            name: "Anywarp CPU".into(),
-            total_memory: self.settings.memory.unwrap_or_else(memory),
-            multiprocessors: self.executor.config.workers,
-            compute_capability: self.settings.compute_capability,
-            uuid: *b"anywarp-cpu-0000",
-            pci: (0, 1, 0),
-            clock_khz: clock(),
-            attributes: Vec::new(),
-        };
-        virtual_devices(&base, self.settings.devices)
+        let Settings { devices, compute_capability, memory, .. } = self.settings;
+        described(devices, compute_capability, memory, self.executor.config.workers)
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError> {

@@ -20,7 +20,7 @@ mod settings;
 mod share;
 mod tell;
 
-pub use backend::Cpu;
+pub use backend::{Cpu, devices};
 pub use code::Kernel;
 pub use program::{Engine, LoadError, Program, Rules, Source};
 pub use settings::{Making, Settings};

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::green::{self, Green};
 use crate::handle::{Handle, Table, lock};
 use crate::stream::{Kind, Point, STREAMS, Shared, Stream, capture};
-use crate::{coredump, driver, event, memory, module, peer};
+use crate::{coredump, driver, event, memory, module, peer, usage};
 
 /// The contexts that have handles. A destroyed context may still be on a thread's stack, which keeps it
 /// alive.
@@ -130,7 +130,9 @@ impl Context {
     fn make(device: &Arc<Device>, primary: bool, flags: u32, api_version: u32) -> Result<Arc<Context>> {
         let made =
             CONTEXTS.insert_with(|handle| Context::with_handle(handle, device, primary, flags, api_version));
-        made.map(|m| m.1).ok_or(Error::OutOfMemory)
+        let (_, context) = made.ok_or(Error::OutOfMemory)?;
+        usage::contexts(device.ordinal, 1);
+        Ok(context)
     }
 
     fn with_handle(
@@ -355,6 +357,7 @@ impl Context {
         if let Ok(driver) = driver() {
             driver.backend.context_destroyed(id);
         }
+        usage::contexts(self.device.ordinal, -1);
         if faulted {
             self.device.clear_fault();
         }
@@ -374,6 +377,7 @@ impl Context {
         self.cache_config.store(0, Ordering::Relaxed);
         self.flags.store(flags, Ordering::Relaxed);
         self.alive.store(true, Ordering::Release);
+        usage::contexts(self.device.ordinal, 1);
     }
 }
 

@@ -30,6 +30,19 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
+    /// The UUID as tools show it and as `CUDA_VISIBLE_DEVICES` takes it.
+    pub fn uuid_text(&self) -> String {
+        let hex: String = self.uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+        let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| hex.get(part).unwrap_or_default());
+        format!("GPU-{}", parts.join("-"))
+    }
+
+    /// The PCI address with the digits that management tools use, `dddddddd:bb:dd.0`.
+    pub fn bus_id(&self) -> String {
+        let (domain, bus, device) = self.pci;
+        format!("{domain:08X}:{bus:02X}:{device:02X}.0")
+    }
+
     /// The value of an attribute.
     pub fn attribute(&self, number: i32) -> Result<i32> {
         if let Some(&(_, value)) = self.attributes.iter().find(|a| a.0 == number) {
@@ -71,6 +84,8 @@ pub mod attribute {
     pub const PCI_BUS_ID: i32 = 33;
     /// PCI device.
     pub const PCI_DEVICE_ID: i32 = 34;
+    /// Width of the memory bus in bits.
+    pub const MEMORY_BUS_WIDTH: i32 = 37;
     /// Maximum resident threads per multiprocessor.
     pub const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 39;
     /// PCI domain.
@@ -374,6 +389,23 @@ pub fn virtual_devices(base: &DeviceInfo, count: u32) -> Vec<DeviceInfo> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_written_as_tools_write_them() {
+        let info = DeviceInfo {
+            name: String::new(),
+            total_memory: 0,
+            multiprocessors: 1,
+            compute_capability: (8, 6),
+            uuid: *b"anywarp-cpu-0000",
+            pci: (1, 0x2f, 3),
+            clock_khz: 0,
+            attributes: Vec::new(),
+        };
+        assert_eq!(info.uuid_text(), "GPU-616e7977-6172-702d-6370-752d30303030");
+        assert_eq!(info.bus_id(), "00000001:2F:03.0");
+        assert_eq!(parse_pci(&info.bus_id()), Some(info.pci));
+    }
 
     #[test]
     fn attributes_have_no_gap() {

@@ -23,6 +23,7 @@ pub mod graph;
 pub mod green;
 pub mod handle;
 pub mod history;
+pub mod inventory;
 pub mod launch;
 pub mod library;
 pub mod link;
@@ -34,6 +35,7 @@ pub mod peer;
 pub mod shared;
 pub mod stream;
 pub mod texture;
+pub mod usage;
 pub mod visible;
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -44,6 +46,9 @@ use device::Device;
 pub use error::{Error, Result};
 pub use host::options::Options;
 use host::options::Reading;
+
+/// The version of CUDA whose interfaces and rules the driver follows: 13.0.
+pub const VERSION: i32 = 13000;
 
 /// The driver of this process.
 pub struct Driver {
@@ -94,7 +99,9 @@ pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<
             Err(error) => (Vec::new(), Some(error)),
         };
         let infos = within_address_space(infos);
-        let devices = infos.into_iter().enumerate().map(|(i, info)| Device::new(i as u32, info)).collect();
+        let device = |(i, info)| Device::new(i as u32, info);
+        let devices: Vec<_> = infos.into_iter().enumerate().map(device).collect();
+        usage::start(&devices);
         PROCESS.store(std::process::id(), Ordering::SeqCst);
         // SAFETY: both take functions that live as long as the library, which stays loaded after
         // initialisation.
@@ -109,6 +116,11 @@ pub fn initialize(backend: impl FnOnce(&Options) -> Arc<dyn Backend>) -> Result<
     }
     let _ = STATE.compare_exchange(NEW, READY, Ordering::SeqCst, Ordering::SeqCst);
     Ok(())
+}
+
+/// Whether this process is a child of a fork of one that had initialised the driver.
+pub(crate) fn is_forked() -> bool {
+    STATE.load(Ordering::Relaxed) == FORKED
 }
 
 /// The devices, with no more memory than the process's address space allows.

@@ -3,6 +3,7 @@
 //! A name is 64 bytes that the program passes to the other process. It holds a process id and a file
 //! descriptor number. The other process opens the file through `/proc` and checks the inode number.
 
+use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
@@ -38,9 +39,14 @@ pub(crate) struct Named {
 
 /// A memory file of `size` bytes.
 pub(crate) fn memory_file(size: u64) -> Result<File> {
+    named_memory_file(c"anywarp", size)
+}
+
+/// A memory file of `size` bytes that `/proc` shows under a name.
+pub(crate) fn named_memory_file(name: &CStr, size: u64) -> Result<File> {
     // SAFETY: a NUL-terminated name and a flag; the new descriptor has no other owner.
     let file = unsafe {
-        let fd = libc::memfd_create(c"anywarp".as_ptr(), libc::MFD_CLOEXEC);
+        let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC);
         if fd < 0 {
             return Err(Error::OutOfMemory);
         }

@@ -4,6 +4,7 @@
 //! - [`processor`] detects vector instructions;
 //! - [`trust`] decides whether other users can have written a file that is to be loaded as code;
 //! - [`folder`] reads and writes files so that no other user can plant or redirect them;
+//! - [`load`] reads how busy the machine's processors are;
 //! - [`threads`] makes sure that the signals that kernels need reach the threads that run them;
 //! - [`mod@write`] turns a limit on file sizes into an error instead of a signal that ends the process.
 //!
@@ -11,6 +12,7 @@
 //! crate of the workspace.
 
 pub mod folder;
+pub mod load;
 pub mod options;
 pub mod processor;
 pub mod threads;

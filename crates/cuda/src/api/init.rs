@@ -11,8 +11,8 @@ use crate::abi::{In, Out, Text};
 use crate::api;
 use crate::exports::address;
 
-/// The CUDA version of this interface: 13.0.
-pub const VERSION: i32 = 13000;
+/// The CUDA version of this interface.
+pub const VERSION: i32 = driver::VERSION;
 
 /// Results of `cuGetProcAddress` by name, flags and version, as recorded on the hardware.
 static PROC_ADDRESSES: &str = include_str!("../../data/procaddr.tsv");

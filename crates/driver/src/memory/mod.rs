@@ -27,7 +27,8 @@ use crate::context::{self, Context};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
-pub(crate) use space::bound;
+use crate::usage;
+pub(crate) use space::{bound, bound_now};
 
 /// The kind of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,12 @@ static USED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
 /// The part of a device's memory that programs cannot allocate.
 fn reserved(device: &Device) -> u64 {
-    (device.info.total_memory / 64).min(256 << 20)
+    reserved_of(device.info.total_memory)
+}
+
+/// The same for a device with `total` bytes.
+pub(crate) fn reserved_of(total: u64) -> u64 {
+    (total / 64).min(256 << 20)
 }
 
 fn used(device: u32) -> Option<&'static AtomicU64> {
@@ -110,13 +116,14 @@ fn take(device: &Device, size: u64) -> Result<()> {
         .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |u| {
             u.checked_add(size).filter(|sum| *sum <= limit)
         })
-        .map(|_| ())
+        .map(|_| usage::memory(device.ordinal, size as i64))
         .map_err(|_| Error::OutOfMemory)
 }
 
 fn give_back(device: u32, size: u64) {
     if let Some(counter) = used(device) {
         counter.fetch_sub(size, Ordering::AcqRel);
+        usage::memory(device, (size as i64).wrapping_neg());
     }
 }
 

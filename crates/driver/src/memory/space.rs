@@ -141,6 +141,11 @@ pub(crate) fn bound() -> Option<u64> {
     space().map(|_| RESERVED.1.load(Ordering::Acquire) - BLOCK)
 }
 
+/// About what [`bound`] would be, without reserving anything.
+pub(crate) fn bound_now() -> Option<u64> {
+    within_limit().map(|most| most.min(MOST).saturating_sub(BLOCK))
+}
+
 /// Reserves addresses, at `hint` if nothing is mapped there.
 fn reserve(hint: u64, size: usize) -> Option<u64> {
     // SAFETY: a new private mapping, which replaces none.

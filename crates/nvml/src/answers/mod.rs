@@ -1,0 +1,24 @@
+//! What the functions answer, by group. A function that is in none of the tables is not supported.
+
+mod device;
+mod event;
+mod process;
+mod system;
+mod topology;
+
+use crate::code::Result;
+use crate::engine::Call;
+
+/// The body of a function. Its arguments have been checked.
+pub type Answer = fn(&Call<'_>) -> Result<()>;
+
+/// The answers of a group, by function.
+type Table = &'static [(&'static str, Answer)];
+
+/// All functions that have an answer.
+pub fn all() -> impl Iterator<Item = (&'static str, Answer)> {
+    [system::TABLE, device::TABLE, topology::TABLE, process::TABLE, event::TABLE]
+        .into_iter()
+        .flatten()
+        .copied()
+}

@@ -1,0 +1,37 @@
+//! The system: versions, and the kinds of hardware that a machine without GPUs lacks.
+
+use driver::inventory::process_name;
+
+use super::Table;
+use crate::code::{Failure, Result};
+use crate::engine::Call;
+
+/// The version of the driver: Anywarp's.
+const DRIVER: &str = env!("CARGO_PKG_VERSION");
+
+pub(super) const TABLE: Table = &[
+    ("nvmlSystemGetDriverVersion", |call| call.set_text(0, DRIVER)),
+    ("nvmlSystemGetNVMLVersion", |call| {
+        // The version of CUDA comes first, as in NVIDIA's library.
+        call.set_text(0, &format!("{}.{DRIVER}", driver::VERSION / 1000))
+    }),
+    ("nvmlSystemGetCudaDriverVersion", cuda_version),
+    ("nvmlSystemGetCudaDriverVersion_v2", cuda_version),
+    ("nvmlSystemGetProcessName", |call| {
+        let room = call.number(2) as usize;
+        let name = process_name(call.number(0)).ok_or(Failure::NotFound)?;
+        let mut bytes: Vec<u8> = name.into_bytes();
+        bytes.truncate(room.checked_sub(1).ok_or(Failure::InvalidArgument)?);
+        bytes.push(0);
+        call.set_all(1, &bytes)
+    }),
+    ("nvmlSystemGetHicVersion", |call| call.set_list::<[u8; 36]>(1, &[])),
+    ("nvmlUnitGetCount", |call| call.set(0, 0u32)),
+    ("nvmlUnitGetHandleByIndex", |_| Err(Failure::InvalidArgument)),
+    ("nvmlGetExcludedDeviceCount", |call| call.set(0, 0u32)),
+    ("nvmlGetExcludedDeviceInfoByIndex", |_| Err(Failure::InvalidArgument)),
+];
+
+fn cuda_version(call: &Call<'_>) -> Result<()> {
+    call.set(0, driver::VERSION)
+}
