@@ -276,6 +276,10 @@ impl Host for Around<'_> {
         driver::memory::multicast::place(address, u64::from(size), index)
     }
 
+    fn set_conditional(&self, handle: u64, value: u32) -> bool {
+        driver::graph::conditional::set(handle, value)
+    }
+
     fn print(&self, text: &[u8]) {
         print(text);
     }

@@ -1,6 +1,7 @@
 //! Programs that run kernels through C calls.
 
 mod ahead;
+mod conditional;
 mod exit;
 mod libraries;
 mod library;

@@ -35,6 +35,12 @@ pub trait Host: Send + Sync {
         None
     }
 
+    /// Sets the value of a conditional variable of a graph; `false` if there is none with this handle.
+    fn set_conditional(&self, handle: u64, value: u32) -> bool {
+        let _ = (handle, value);
+        false
+    }
+
     /// Receives messages of failed assertions; hardware writes them to stderr.
     fn print_error(&self, text: &[u8]) {
         use std::io::Write;

@@ -198,11 +198,15 @@ unsafe extern "C" fn builtin(
         Some(Builtin::Mbarrier) => mbarrier::update(c, mask, &operands, give),
         Some(Builtin::TensormapReplace) => tensor_map::replace(c, mask, &operands),
         Some(Builtin::GraphSetConditional) => {
-            // Graphs have no conditional nodes here, so no such handle exists.
-            let [handle] = operands.of(mask.trailing_zeros());
-            let detail = "cudaGraphSetConditional: no conditional node has this handle";
-            c.fault(FaultKind::IllegalAddress, Some(mask), Some(handle), detail);
-            false
+            let wrong = lanes(mask).find_map(|l| {
+                let [handle, value] = operands.of(l);
+                (!c.job.launch.host.set_conditional(handle, value as u32)).then_some((l, handle))
+            });
+            if let Some((lane, handle)) = wrong {
+                let detail = "cudaGraphSetConditional: no graph has this conditional handle";
+                c.fault(FaultKind::IllegalAddress, Some(1 << lane), Some(handle), detail);
+            }
+            wrong.is_none()
         }
         Some(Builtin::StackOverflow) => {
             c.fault(FaultKind::StackOverflow, Some(mask), None, TOO_DEEP);

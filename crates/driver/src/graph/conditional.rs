@@ -51,8 +51,8 @@ pub struct Variable {
     pub handle: u64,
     /// The value at each launch, if it is assigned.
     pub default: Option<u32>,
-    /// Keeps the context's memory in use.
-    _allocation: Arc<memory::Allocation>,
+    /// In the table of addresses, so that kernels may access it.
+    allocation: Arc<memory::Allocation>,
 }
 
 /// A conditional node.
@@ -73,9 +73,16 @@ pub struct Conditional {
 /// All variables, by handle.
 static VARIABLES: Mutex<BTreeMap<u64, Weak<Variable>>> = Mutex::new(BTreeMap::new());
 
+/// Sets the value of a variable, for a kernel; `false` if there is none with this handle.
+pub fn set(handle: u64, value: u32) -> bool {
+    let variable = lock(&VARIABLES).get(&handle).and_then(Weak::upgrade);
+    variable.map(|variable| variable.set(value)).is_some()
+}
+
 impl Drop for Variable {
     fn drop(&mut self) {
         lock(&VARIABLES).remove(&self.handle);
+        memory::unlist(&self.allocation);
     }
 }
 
@@ -88,10 +95,10 @@ impl Variable {
         if flags & !flag::ASSIGN_DEFAULT != 0 {
             return Err(Error::InvalidValue);
         }
-        let allocation = memory::unlisted(context, size_of::<u32>() as u64)?;
+        let allocation = memory::for_graph(context, &context.device, size_of::<u32>() as u64)?;
         let handle = allocation.base;
         let default = (flags & flag::ASSIGN_DEFAULT != 0).then_some(default);
-        let variable = Arc::new(Variable { handle, default, _allocation: allocation });
+        let variable = Arc::new(Variable { handle, default, allocation });
         variable.set(0);
         lock(&VARIABLES).insert(handle, Arc::downgrade(&variable));
         graph.lock().variables.push(variable);

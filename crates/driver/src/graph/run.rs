@@ -23,6 +23,8 @@ use super::plan::{Branch, Plan, Task};
 
 /// The time between two looks of a helper while plans run.
 const NAP: Duration = Duration::from_micros(50);
+/// Helpers do not join where at least this many steps ended since their last look.
+const FAST: usize = 8;
 /// Helpers without work for this long sleep until they are woken.
 const IDLE: Duration = Duration::from_millis(3);
 /// The largest number of helpers.
@@ -98,6 +100,8 @@ struct Job {
     ready: Mutex<VecDeque<u32>>,
     /// Steps that have not ended.
     left: AtomicUsize,
+    /// Their number when a helper last looked.
+    looked: AtomicUsize,
     failed: AtomicBool,
     failure: Mutex<Option<Error>>,
     /// Whether the thread that drives the job sleeps, and how it is woken. Guarded by `ready`.
@@ -116,6 +120,7 @@ impl Job {
             missing,
             ready: Mutex::new(roots.map(|(step, _)| step as u32).collect()),
             left: AtomicUsize::new(plan.steps.len()),
+            looked: AtomicUsize::new(usize::MAX),
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
             waiting: AtomicBool::new(false),
@@ -201,8 +206,12 @@ impl Job {
         }
     }
 
-    fn has_ready(&self) -> bool {
-        !lock(&self.ready).is_empty()
+    /// Whether a helper should take steps: some can run, and since its last look few have ended. Steps that
+    /// are shorter than a hand-over are left to the threads that run them.
+    fn wants_help(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        let before = self.looked.swap(left, Ordering::Relaxed);
+        before.saturating_sub(left) < FAST && !lock(&self.ready).is_empty()
     }
 }
 
@@ -265,7 +274,7 @@ impl Helpers {
         loop {
             let mut jobs = lock(&self.jobs);
             let job = loop {
-                if let Some(job) = jobs.iter().filter_map(Weak::upgrade).find(|job| job.has_ready()) {
+                if let Some(job) = jobs.iter().filter_map(Weak::upgrade).find(|job| job.wants_help()) {
                     break job;
                 }
                 if !jobs.is_empty() || last.elapsed() < IDLE {

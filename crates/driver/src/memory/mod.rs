@@ -281,13 +281,8 @@ fn take_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -
     }
 }
 
-/// Allocates device memory for the driver itself, without adding it to the table.
-pub(crate) fn unlisted(context: &Context, size: u64) -> Result<Arc<Allocation>> {
-    take_kind(&context.device, Owner::of(context), Kind::Device, size, 0).map(Arc::new)
-}
-
-/// Reserves device memory for a graph's allocation node and adds it to the table. The bytes are counted as
-/// used when a launch allocates them ([`count`]).
+/// Reserves device memory for a graph's allocation node or conditional variable and adds it to the table. The
+/// bytes of a node are counted as used when a launch allocates them ([`count`]).
 pub(crate) fn for_graph(context: &Context, device: &Device, size: u64) -> Result<Arc<Allocation>> {
     let owner = Owner { device: device.ordinal, context: (0, context.id()), pool: 0 };
     let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
