@@ -18,6 +18,7 @@ use lower::ErrorClass;
 use simd::Specialisation;
 use wave::FuncId;
 
+use crate::code::Ready;
 use crate::info;
 use crate::keep;
 use crate::program::{self, Rules, Source};
@@ -355,6 +356,7 @@ impl Program for Module {
         };
         let spec = Specialisation::of_launch(launch.grid, launch.block).in_clusters(launch.cluster.is_some());
         let made = self.program.kernel_and_others(id, spec, threads(launch.grid, launch.block));
+        let made = made.as_ref().and_then(Ready::kernel);
         let made = made.ok_or_else(|| internal(format!("no code for kernel `{}`", kernel.name)))?;
         let around = Around {
             executor: &self.executor,

@@ -1,9 +1,10 @@
 //! A kernel's code: compiled at the first launch of a shape, and kept.
 
 use std::collections::{HashMap, hash_map};
-use std::sync::{Arc, Condvar, Mutex, Once, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, Once, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use arc_swap::{ArcSwapOption, Guard};
 use simd::llvm::LlvmError;
 use simd::{CodeKey, Compiled, Error, Made, Report, Request, Rest, Specialisation};
 use wave::abi::Code;
@@ -29,6 +30,32 @@ pub struct Kernel {
     _range: Option<grid::CodeRange>,
 }
 
+/// Code for a launch.
+pub enum Ready {
+    /// The code of the kernel's last launch, which is held without counting a reference.
+    Last(Guard<Option<Arc<(Specialisation, Arc<Kernel>)>>>),
+    /// Any code.
+    Other(Arc<Kernel>),
+}
+
+impl Ready {
+    /// The kernel; `None` is impossible for a value that [`Codes`] returned.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        match self {
+            Ready::Last(last) => last.as_ref().map(|last| &*last.1),
+            Ready::Other(kernel) => Some(kernel),
+        }
+    }
+
+    /// The kernel, to be kept.
+    pub fn kept(self) -> Option<Arc<Kernel>> {
+        match self {
+            Ready::Last(last) => last.as_ref().map(|last| Arc::clone(&last.1)),
+            Ready::Other(kernel) => Some(kernel),
+        }
+    }
+}
+
 /// Code of one kernel for one specialisation.
 struct Entry {
     code: Arc<Kernel>,
@@ -39,7 +66,7 @@ struct Entry {
 /// The code of one kernel, by specialisation.
 #[derive(Default)]
 pub(crate) struct Codes {
-    last: RwLock<Option<(Specialisation, Arc<Kernel>)>>,
+    last: ArcSwapOption<(Specialisation, Arc<Kernel>)>,
     all: Mutex<HashMap<Specialisation, Entry>>,
     better: Condvar,
 }
@@ -56,9 +83,9 @@ impl Codes {
     }
 
     /// The code that was requested last, if it is for `spec` and final.
-    pub fn known(&self, spec: Specialisation) -> Option<Arc<Kernel>> {
-        let last = self.last.read().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().filter(|(of, _)| *of == spec).map(|(_, code)| code.clone())
+    pub fn known(&self, spec: Specialisation) -> Option<Ready> {
+        let last = self.last.load();
+        last.as_ref().is_some_and(|last| last.0 == spec).then_some(Ready::Last(last))
     }
 
     /// The code for `spec`, compiled if missing, and the remaining work if it is baseline code. Callers that
@@ -69,7 +96,7 @@ impl Codes {
         brief: bool,
         make: impl FnOnce() -> Option<(Kernel, Option<Rest>)>,
     ) -> Option<(Arc<Kernel>, Option<Rest>)> {
-        if let Some(code) = self.known(spec) {
+        if let Some(code) = self.known(spec).and_then(Ready::kept) {
             return Some((code, None));
         }
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +112,7 @@ impl Codes {
         let all = self.better.wait_while(all, worse).unwrap_or_else(PoisonError::into_inner);
         let Entry { code, first } = all.get(&spec)?;
         if !first {
-            *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some((spec, code.clone()));
+            self.last.store(Some(Arc::new((spec, code.clone()))));
         }
         Some((code.clone(), None))
     }

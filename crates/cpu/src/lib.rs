@@ -21,7 +21,7 @@ mod share;
 mod tell;
 
 pub use backend::{Cpu, devices};
-pub use code::Kernel;
+pub use code::{Kernel, Ready};
 pub use program::{Engine, LoadError, Program, Rules, Source};
 pub use settings::{Making, Settings};
 pub use simd::effort::Effort;

@@ -10,7 +10,7 @@ use wave::module::RelocTarget;
 use wave::{FuncId, Module};
 
 use crate::beside;
-use crate::code::{self, Codes, Kernel, Maker};
+use crate::code::{self, Codes, Kernel, Maker, Ready};
 use crate::modules::Modules;
 use crate::settings::Making;
 use crate::share;
@@ -420,7 +420,7 @@ impl Program {
         spec: Specialisation,
         threads: u64,
     ) -> Option<Arc<Kernel>> {
-        self.soon(kernel, spec, threads, |_| ())
+        self.soon(kernel, spec, threads, |_| ())?.kept()
     }
 
     /// As [`Program::kernel_soon`]. If the kernel must be compiled, the kernels that follow it in the module
@@ -431,7 +431,7 @@ impl Program {
         kernel: FuncId,
         spec: Specialisation,
         threads: u64,
-    ) -> Option<Arc<Kernel>> {
+    ) -> Option<Ready> {
         self.soon(kernel, spec, threads, |brief| beside::compile(self, kernel, spec, brief))
     }
 
@@ -442,7 +442,7 @@ impl Program {
         spec: Specialisation,
         threads: u64,
         missed: impl Fn(bool),
-    ) -> Option<Arc<Kernel>> {
+    ) -> Option<Ready> {
         // Nearly every launch finds the code of the kernel's last launch, so this check comes first.
         let codes = self.codes.get(kernel.index())?.as_ref()?;
         if let Some(code) = codes.known(spec) {
@@ -453,7 +453,7 @@ impl Program {
         if let Some(rest) = rest {
             beside::finish(self, kernel, spec, rest);
         }
-        Some(code)
+        Some(Ready::Other(code))
     }
 
     /// Whether the code of `kernel` for a launch of this shape exists or is being compiled.

@@ -340,6 +340,9 @@ impl Module {
     /// # Errors
     /// A reference is bound to something that no longer exists or that it cannot read as its settings say.
     pub fn bind_references(&self) -> Result<()> {
+        if self.program.references().is_empty() {
+            return Ok(());
+        }
         let known: Vec<_> = lock(&self.references).values().map(|(_, r)| Arc::clone(r)).collect();
         if known.iter().any(|r| r.stale()) {
             self.context.settle();

@@ -33,6 +33,7 @@ mod pace;
 mod pool;
 mod runtime;
 mod signals;
+mod spare;
 mod watchdog;
 
 pub use code::{CodeRange, Place, register_code_range};

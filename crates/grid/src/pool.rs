@@ -16,6 +16,7 @@ use crate::job::{Aligned, Job};
 use crate::launch::{Launch, Stats};
 use crate::multiprocessor::Multiprocessor;
 use crate::pace::Paces;
+use crate::spare::Spare;
 use crate::watchdog::Watchdog;
 
 /// How long a worker looks for work before it sleeps.
@@ -86,7 +87,9 @@ pub(crate) struct Pool {
     more: AtomicU32,
     stop: AtomicBool,
     slots: [Aligned<Slot>; SLOTS],
-    multiprocessors: Mutex<Vec<Multiprocessor>>,
+    multiprocessors: Mutex<Vec<Box<Multiprocessor>>>,
+    /// One more of them, which costs no lock.
+    spare: Spare<Multiprocessor>,
     threads: OnceLock<Mutex<Vec<JoinHandle<()>>>>,
     watchdog: Arc<Watchdog>,
     me: Weak<Pool>,
@@ -223,12 +226,16 @@ impl Pool {
     }
 
     /// A machine for a calling thread.
-    fn borrow_machine(&self) -> Option<Multiprocessor> {
-        let kept = self.multiprocessors.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.or_else(|| Multiprocessor::new(0, self.config.stack))
+    fn borrow_machine(&self) -> Option<Box<Multiprocessor>> {
+        let kept = self
+            .spare
+            .take()
+            .or_else(|| self.multiprocessors.lock().unwrap_or_else(PoisonError::into_inner).pop());
+        kept.or_else(|| Multiprocessor::new(0, self.config.stack).map(Box::new))
     }
 
-    fn return_machine(&self, multiprocessor: Multiprocessor) {
+    fn return_machine(&self, multiprocessor: Box<Multiprocessor>) {
+        let Err(multiprocessor) = self.spare.put(multiprocessor) else { return };
         let mut multiprocessors = self.multiprocessors.lock().unwrap_or_else(PoisonError::into_inner);
         if multiprocessors.len() < MACHINES {
             multiprocessors.push(multiprocessor);
@@ -288,6 +295,7 @@ impl Workers {
             stop: AtomicBool::new(false),
             slots: std::array::from_fn(|_| Aligned::default()),
             multiprocessors: Mutex::default(),
+            spare: Spare::default(),
             threads: OnceLock::new(),
             watchdog: Arc::default(),
             me: me.clone(),
@@ -330,8 +338,11 @@ impl Workers {
         let workers = if forked || deterministic { 1 } else { pool.config.workers.min(most) };
         let mut job = Job::new(launch, blocks, threads, workers, deterministic);
         job.multiprocessors = pool.config.workers;
-        let multiprocessor =
-            if forked { Multiprocessor::new(0, pool.config.stack) } else { pool.borrow_machine() };
+        let multiprocessor = if forked {
+            Multiprocessor::new(0, pool.config.stack).map(Box::new)
+        } else {
+            pool.borrow_machine()
+        };
         let Some(mut multiprocessor) = multiprocessor else {
             let fault = Fault::new(FaultKind::OutOfMemory, launch.name, "no memory for a kernel's stack");
             return Err(Box::new(fault));

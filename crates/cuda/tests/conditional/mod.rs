@@ -122,7 +122,11 @@ fn a_value_selects_a_body() {
             let start = [*value, 0];
             call!(cuda.cuMemcpyHtoD_v2(words, start.as_ptr().cast(), size_of_val(&start)));
             launch(&cuda, graph, 2);
-            assert_eq!(cuda.download::<u32>(words, 2), [*value, 2 * sum], "kind {kind}, {size} bodies, {value}");
+            assert_eq!(
+                cuda.download::<u32>(words, 2),
+                [*value, 2 * sum],
+                "kind {kind}, {size} bodies, {value}"
+            );
         }
         call!(cuda.cuGraphDestroy(graph));
     }
