@@ -44,6 +44,8 @@ enum Child {
     Queued,
     /// Calls in a running process.
     Calls,
+    /// A launch of a graph and its wait: a chain of 100 empty kernels, and per node of a mesh of 1,000.
+    Graphs,
     /// A thousand launches in sequence, 200 times: microseconds per launch until the last call returns, and
     /// until the last kernel has run; for both, the median and the 90th percentile.
     Launches,
@@ -163,9 +165,42 @@ driver! {
     event_create = "cuEventCreate"(event: *mut Handle, flags: c_uint);
     event_record = "cuEventRecord"(event: Handle, stream: Handle);
     event_synchronise = "cuEventSynchronize"(event: Handle);
+    graph_create = "cuGraphCreate"(graph: *mut Handle, flags: c_uint);
+    graph_kernel = "cuGraphAddKernelNode_v2"(node: *mut Handle, graph: Handle, after: *const Handle, count: usize,
+        params: *const KernelNode);
+    graph_instantiate = "cuGraphInstantiateWithFlags"(exec: *mut Handle, graph: Handle, flags: u64);
+    graph_launch = "cuGraphLaunch"(exec: Handle, stream: Handle);
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS`.
+#[repr(C)]
+struct KernelNode {
+    function: Handle,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared: c_uint,
+    rest: [u64; 4],
 }
 
 impl Driver {
+    /// Adds a kernel of one block of 32 threads to a graph.
+    fn add(&self, graph: Handle, function: Handle, after: &[Handle]) -> Result<Handle> {
+        let params = KernelNode { function, grid: [1; 3], block: [32, 1, 1], shared: 0, rest: [0; 4] };
+        let mut node = ptr::null_mut();
+        self.graph_kernel(&mut node, graph, after.as_ptr(), after.len(), &params)?;
+        Ok(node)
+    }
+
+    /// Microseconds of a launch and its wait.
+    fn graph_time(&self, graph: Handle) -> Result<f64> {
+        let mut exec = ptr::null_mut();
+        self.graph_instantiate(&mut exec, graph, 0)?;
+        per_part(2_000, 1, || {
+            self.graph_launch(exec, ptr::null_mut())?;
+            self.synchronise()
+        })
+    }
+
     fn start(path: &Path) -> Result<Self> {
         let driver = Driver::open(path)?;
         driver.init(0)?;
@@ -317,6 +352,27 @@ fn measure(child: Child, library: &Path) -> Result<Vec<f64>> {
                 })?,
             ])
         }
+        Child::Graphs => {
+            let driver = Driver::start(library)?;
+            let module = driver.module(&module_text(0))?;
+            let empty = driver.find(module, "empty")?;
+            let (mut chain, mut mesh) = (ptr::null_mut(), ptr::null_mut());
+            driver.graph_create(&mut chain, 0)?;
+            let mut last = Vec::new();
+            for _ in 0..100 {
+                last = vec![driver.add(chain, empty, &last)?];
+            }
+            // Ten rows of a hundred; each node follows two neighbours of the row before.
+            driver.graph_create(&mut mesh, 0)?;
+            let mut row: Vec<Handle> = Vec::new();
+            for _ in 0..10 {
+                let after = |at: usize| {
+                    if row.is_empty() { Vec::new() } else { vec![row[at], row[(at + 1) % 100]] }
+                };
+                row = (0..100).map(|at| driver.add(mesh, empty, &after(at))).collect::<Result<_>>()?;
+            }
+            Ok(vec![driver.graph_time(chain)?, driver.graph_time(mesh)? / 1000.0])
+        }
         Child::Launches => {
             let driver = Driver::start(library)?;
             let module = driver.module(&module_text(0))?;
@@ -416,6 +472,7 @@ fn main() -> Result<()> {
     let cached = processes(Child::Module, &args, Some(&cache), args.processes)?;
     std::fs::remove_dir_all(&cache)?;
     let calls = processes(Child::Calls, &args, None, 3)?;
+    let graphs = processes(Child::Graphs, &args, None, args.processes)?;
     let launches = |workers| processes_with(Child::Launches, &args, None, args.processes, workers);
     let rates = [
         ("", launches(None)?),
@@ -453,6 +510,9 @@ fn main() -> Result<()> {
     for (name, time) in names.iter().zip(calls) {
         println!("| {name} | {time:.2} µs |");
     }
+    let [chain, mesh] = graphs[..] else { bail!("two numbers of graphs") };
+    println!("| `cuGraphLaunch` of 100 empty kernels in a chain, and `cuCtxSynchronize` | {chain:.2} µs |");
+    println!("| the same for 1000 empty kernels in a mesh, two edges to each, per kernel | {mesh:.3} µs |");
     for (how, rate) in rates {
         let [called, called_90, ran, ran_90] = rate[..] else { bail!("four numbers of launches") };
         println!(

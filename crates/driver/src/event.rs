@@ -43,9 +43,16 @@ pub(crate) enum Last {
     Captured(Arc<Capture>, Vec<Dependency>),
 }
 
-/// When a record of a timed event was reached: nanoseconds since the process's first event, plus 1; 0: not
-/// reached yet.
-type Time = Option<Arc<AtomicU64>>;
+/// When a record was reached, in nanoseconds since the process's first event, plus 1.
+#[derive(Clone)]
+enum Time {
+    /// The event is not timed.
+    None,
+    /// It was reached when it was submitted.
+    Known(u64),
+    /// Stored when it is reached; 0 before.
+    Later(Arc<AtomicU64>),
+}
 
 /// An event.
 pub struct Event {
@@ -236,9 +243,11 @@ impl Event {
             return Err(Error::InvalidHandle);
         }
         match lock(&self.recorded).as_ref().ok_or(Error::InvalidHandle)? {
-            Recorded::Submitted { point, time } if point.reached() => {
-                Ok(time.as_ref().map_or(0, |time| time.load(Ordering::Acquire)))
-            }
+            Recorded::Submitted { point, time } if point.reached() => Ok(match time {
+                Time::None => 0,
+                Time::Known(time) => *time,
+                Time::Later(time) => time.load(Ordering::Acquire),
+            }),
             Recorded::Submitted { .. } => Err(Error::NotReady),
             Recorded::Captured(capture, _) => {
                 capture.invalidate();
@@ -252,8 +261,8 @@ impl Event {
 #[derive(Clone)]
 pub struct Record {
     event: Arc<Event>,
-    /// Where this submission stores its timestamp.
-    time: Time,
+    /// Where this submission stores its timestamp, if it does not run at once.
+    time: Option<Arc<AtomicU64>>,
     /// The number of this submission among the records that other processes see.
     number: u64,
     /// Set when a record inside another operation is reached.
@@ -274,19 +283,30 @@ impl Record {
     /// As [`Record::settle`], for a record that is a part of another operation.
     pub(crate) fn settle_inside(&mut self) {
         self.settle();
+        self.defer();
         self.inside = Some(Arc::default());
     }
 
-    /// Begins a submission, which gets its own timestamp and number.
-    pub(crate) fn settle(&mut self) {
+    /// Prepares a submission that does not run at once: it stores its timestamp when it runs.
+    pub(crate) fn defer(&mut self) {
         self.time = self.event.is_timed().then(Arc::default);
+    }
+
+    /// Begins a submission, which gets its own number.
+    pub(crate) fn settle(&mut self) {
+        self.time = None;
         self.number = self.event.marks.as_ref().map_or(0, |marks| marks.ask());
     }
 
-    /// Stores the point in the stream that this submission occupies.
+    /// Stores the point in the stream that this submission occupies. One that was not deferred has run.
     pub(crate) fn recorded(&self, mut point: Point) {
         point.inside.clone_from(&self.inside);
-        *lock(&self.event.recorded) = Some(Recorded::Submitted { point, time: self.time.clone() });
+        let time = match &self.time {
+            Some(time) => Time::Later(Arc::clone(time)),
+            None if self.event.is_timed() => Time::Known(now()),
+            None => Time::None,
+        };
+        *lock(&self.event.recorded) = Some(Recorded::Submitted { point, time });
     }
 
     pub(crate) fn run(&self) {

@@ -126,6 +126,14 @@ impl Operation {
         matches!(self, Operation::Record(_) | Operation::Graph(_))
     }
 
+    /// Prepares an operation that will be queued.
+    #[inline]
+    pub(super) fn defer(&mut self) {
+        if let Operation::Record(record) = self {
+            record.defer();
+        }
+    }
+
     /// Notes the point that this submission occupies in its stream.
     #[inline]
     pub(super) fn submitted(&self, point: Point) {

@@ -121,6 +121,7 @@ impl Stream {
         if !must_end {
             operation.detach();
         }
+        operation.defer();
         let noted = operation.is_noted().then(|| operation.clone());
         let sequence = self.enqueue(after, operation);
         if let Some(operation) = noted {
