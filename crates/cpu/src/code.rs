@@ -30,16 +30,19 @@ pub struct Kernel {
     _range: Option<grid::CodeRange>,
 }
 
+/// A specialisation and its code.
+type Last = (Specialisation, Arc<Kernel>);
+
 /// Code for a launch.
 pub enum Ready {
     /// The code of the kernel's last launch, which is held without counting a reference.
-    Last(Guard<Option<Arc<(Specialisation, Arc<Kernel>)>>>),
+    Last(Guard<Option<Arc<Last>>>),
     /// Any code.
     Other(Arc<Kernel>),
 }
 
 impl Ready {
-    /// The kernel; `None` is impossible for a value that [`Codes`] returned.
+    /// The kernel, which every value that a program returns has.
     pub fn kernel(&self) -> Option<&Kernel> {
         match self {
             Ready::Last(last) => last.as_ref().map(|last| &*last.1),
@@ -66,7 +69,7 @@ struct Entry {
 /// The code of one kernel, by specialisation.
 #[derive(Default)]
 pub(crate) struct Codes {
-    last: ArcSwapOption<(Specialisation, Arc<Kernel>)>,
+    last: ArcSwapOption<Last>,
     all: Mutex<HashMap<Specialisation, Entry>>,
     better: Condvar,
 }

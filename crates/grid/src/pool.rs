@@ -87,6 +87,8 @@ pub(crate) struct Pool {
     more: AtomicU32,
     stop: AtomicBool,
     slots: [Aligned<Slot>; SLOTS],
+    // Boxed, because they also go through `spare`.
+    #[allow(clippy::vec_box)]
     multiprocessors: Mutex<Vec<Box<Multiprocessor>>>,
     /// One more of them, which costs no lock.
     spare: Spare<Multiprocessor>,

@@ -124,6 +124,12 @@ macro_rules! work {
     };
 }
 
+/// Writes what a call returns.
+fn give<T: Copy>(out: Out<T>, value: T) -> Result<()> {
+    out.set(value);
+    Ok(())
+}
+
 /// The attributes of a kernel node, which new parameters keep.
 fn set_kernel(handle: Handle, params: &KernelParams) -> Result<()> {
     let attributes = work!(handle, Kernel(kernel) => Ok(kernel.attributes.clone()))?;
@@ -293,12 +299,12 @@ api! {
 
     Init Legal fn cuGraphKernelNodeGetParams(handle: Handle, params: Out<OldKernelParams>) {
         let params = params.required()?;
-        work!(handle, Kernel(kernel) => Ok(params.set(node::kernel_params(kernel).into())))
+        work!(handle, Kernel(kernel) => give(params, node::kernel_params(kernel).into()))
     }
 
     Init Legal fn cuGraphKernelNodeGetParams_v2(handle: Handle, params: Out<KernelParams>) {
         let params = params.required()?;
-        work!(handle, Kernel(kernel) => Ok(params.set(node::kernel_params(kernel))))
+        work!(handle, Kernel(kernel) => give(params, node::kernel_params(kernel)))
     }
 
     Live Legal fn cuGraphKernelNodeSetParams(handle: Handle, params: In<OldKernelParams>) {
@@ -311,7 +317,7 @@ api! {
 
     Init Legal fn cuGraphKernelNodeGetAttribute(handle: Handle, number: u32, value: Out<[u64; 8]>) {
         let value = value.required()?;
-        work!(handle, Kernel(kernel) => Ok(value.set(node::attribute(kernel, number)?)))
+        work!(handle, Kernel(kernel) => give(value, node::attribute(kernel, number)?))
     }
 
     Live Legal fn cuGraphKernelNodeSetAttribute(handle: Handle, number: u32, value: In<[u64; 8]>) {
@@ -329,7 +335,7 @@ api! {
 
     Init Legal fn cuGraphMemcpyNodeGetParams(handle: Handle, params: Out<Memcpy3D>) {
         let params = params.required()?;
-        work!(handle, Copy(copying) => Ok(params.set(node::copy_params(copying))))
+        work!(handle, Copy(copying) => give(params, node::copy_params(copying)))
     }
 
     Live Legal fn cuGraphMemcpyNodeSetParams(handle: Handle, params: In<Memcpy3D>) {
@@ -340,7 +346,7 @@ api! {
 
     Init Legal fn cuGraphMemsetNodeGetParams(handle: Handle, params: Out<FillParams>) {
         let params = params.required()?;
-        work!(handle, Fill(filling) => Ok(params.set(node::fill_params(filling))))
+        work!(handle, Fill(filling) => give(params, node::fill_params(filling)))
     }
 
     Live Legal fn cuGraphMemsetNodeSetParams(handle: Handle, params: In<FillParams>) {
@@ -351,7 +357,7 @@ api! {
 
     Init Legal fn cuGraphHostNodeGetParams(handle: Handle, params: Out<HostParams>) {
         let params = params.required()?;
-        work!(handle, Host(call) => Ok(params.set(node::host_params(call)?)))
+        work!(handle, Host(call) => give(params, node::host_params(call)?))
     }
 
     Live Legal fn cuGraphHostNodeSetParams(handle: Handle, params: In<HostParams>) {
@@ -360,12 +366,12 @@ api! {
 
     Init Legal fn cuGraphChildGraphNodeGetGraph(handle: Handle, out: Out<Handle>) {
         let out = out.required()?;
-        work!(handle, Child(child) => Ok(out.set(child.handle)))
+        work!(handle, Child(child) => give(out, child.handle))
     }
 
     Init Legal fn cuGraphEventRecordNodeGetEvent(handle: Handle, out: Out<Handle>) {
         let out = out.required()?;
-        work!(handle, Record(event) => Ok(out.set(event.handle)))
+        work!(handle, Record(event) => give(out, event.handle))
     }
 
     Live Legal fn cuGraphEventRecordNodeSetEvent(handle: Handle, event: Handle) {
@@ -374,7 +380,7 @@ api! {
 
     Init Legal fn cuGraphEventWaitNodeGetEvent(handle: Handle, out: Out<Handle>) {
         let out = out.required()?;
-        work!(handle, Wait(event) => Ok(out.set(event.handle)))
+        work!(handle, Wait(event) => give(out, event.handle))
     }
 
     Live Legal fn cuGraphEventWaitNodeSetEvent(handle: Handle, event: Handle) {
@@ -383,7 +389,7 @@ api! {
 
     Init Legal fn cuGraphExternalSemaphoresSignalNodeGetParams(handle: Handle, params: Out<SemaphoreParams>) {
         let params = params.required()?;
-        work!(handle, Semaphores(semaphores) => Ok(params.set(node::semaphore_params(semaphores, true)?)))
+        work!(handle, Semaphores(semaphores) => give(params, node::semaphore_params(semaphores, true)?))
     }
 
     Live Legal fn cuGraphExternalSemaphoresSignalNodeSetParams(handle: Handle, params: In<SemaphoreParams>) {
@@ -392,7 +398,7 @@ api! {
 
     Init Legal fn cuGraphExternalSemaphoresWaitNodeGetParams(handle: Handle, params: Out<SemaphoreParams>) {
         let params = params.required()?;
-        work!(handle, Semaphores(semaphores) => Ok(params.set(node::semaphore_params(semaphores, false)?)))
+        work!(handle, Semaphores(semaphores) => give(params, node::semaphore_params(semaphores, false)?))
     }
 
     Live Legal fn cuGraphExternalSemaphoresWaitNodeSetParams(handle: Handle, params: In<SemaphoreParams>) {
@@ -401,7 +407,7 @@ api! {
 
     Init Legal fn cuGraphBatchMemOpNodeGetParams(handle: Handle, params: Out<BatchParams>) {
         let params = params.required()?;
-        work!(handle, Batch(batch) => Ok(params.set(node::batch_params(batch))))
+        work!(handle, Batch(batch) => give(params, node::batch_params(batch)))
     }
 
     Live Legal fn cuGraphBatchMemOpNodeSetParams(handle: Handle, params: In<BatchParams>) {
@@ -410,17 +416,17 @@ api! {
 
     Init Legal fn cuGraphMemAllocNodeGetParams(handle: Handle, params: Out<AllocParams>) {
         let params = params.required()?;
-        work!(handle, Allocate(reservation) => Ok(params.set(node::allocation_params(reservation))))
+        work!(handle, Allocate(reservation) => give(params, node::allocation_params(reservation)))
     }
 
     Init Legal fn cuGraphMemFreeNodeGetParams(handle: Handle, address: Out<CUdeviceptr>) {
         let address = address.required()?;
-        work!(handle, Free(reservation) => Ok(address.set(reservation.address())))
+        work!(handle, Free(reservation) => give(address, reservation.address()))
     }
 
     Init Legal fn cuGraphNodeGetType(handle: Handle, kind: Out<u32>) {
         let kind = kind.required()?;
-        graph::with_work(handle, |work| Ok(kind.set(work.kind() as u32)))
+        graph::with_work(handle, |work| give(kind, work.kind() as u32))
     }
 
     Init Legal fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {

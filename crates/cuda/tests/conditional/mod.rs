@@ -40,6 +40,9 @@ const ASSIGN_DEFAULT: u32 = 1;
 /// `CU_GRAPH_NODE_TYPE_CONDITIONAL`.
 const CONDITIONAL: u64 = 13;
 
+/// Values, each with what one launch adds.
+type Sums = &'static [(u32, u32)];
+
 fn handle(cuda: &Cuda, graph: P, default: u32) -> u64 {
     let mut handle = 0u64;
     call!(cuda.cuGraphConditionalHandleCreate(&mut handle, graph, 0, default, ASSIGN_DEFAULT));
@@ -62,7 +65,7 @@ fn kernel(cuda: &Cuda, graph: P, after: &[P], function: P, arguments: &[u64]) ->
     let pointers: Vec<*const u64> = arguments.iter().map(|value| value as *const u64).collect();
     // Function, grid and block of 1, shared memory, parameters, extra, kernel, context.
     let one = 1u64 | 1 << 32;
-    let params = [function as u64, one, one, one, 0, pointers.as_ptr() as u64, 0, 0, 0];
+    let params = [function, one, one, one, 0, pointers.as_ptr() as u64, 0, 0, 0];
     let mut node = 0;
     call!(cuda.cuGraphAddKernelNode_v2(&mut node, graph, after.as_ptr(), after.len(), params.as_ptr()));
     node
@@ -103,7 +106,7 @@ fn a_value_selects_a_body() {
     let module = cuda.module(&format!("{HEAD}{KERNELS}"));
     let (choose, add) = (cuda.function(module, "choose"), cuda.function(module, "add"));
     // Kind, number of bodies, and for each value the sum that one launch adds: body i adds 10^i.
-    let rows: [(u64, u64, &[(u32, u32)]); 3] = [
+    let rows: [(u64, u64, Sums); 3] = [
         (IF, 1, &[(0, 0), (1, 1), (7, 1)]),
         (IF, 2, &[(0, 10), (1, 1), (9, 1)]),
         (SWITCH, 3, &[(0, 1), (1, 10), (2, 100), (3, 0), (u32::MAX, 0)]),

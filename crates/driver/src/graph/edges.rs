@@ -10,8 +10,8 @@ use super::{Body, Graph, Work, place};
 /// The data of an edge: what of a node the next one waits for. All zero: the next node starts after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edge {
-    /// The event of the first node: its end, its programmatic trigger ([`port::PROGRAMMATIC`]), or the start
-    /// of all its blocks ([`port::LAUNCH_ORDER`]).
+    /// The event of the first node: its end, its programmatic trigger (1), or the start
+    /// of all its blocks (2).
     pub from_port: u8,
     /// What of the second node waits; no node has more than one.
     pub to_port: u8,

@@ -1,7 +1,7 @@
 //! Graphs: work of streams with its dependencies, kept as values and launched as a whole.
 //!
 //! A [`Graph`] is what a program edits: nodes, each with its [`Work`], and edges. Instantiation
-//! ([`exec::Exec`]) copies it and compiles the copy into a [`plan::Plan`], so that the graph may change or end
+//! ([`exec::Exec`]) copies it and compiles the copy into a plan, so that the graph may change or end
 //! afterwards. A launch is one [`Operation`](crate::stream::Operation) of a stream, whichever way the nodes
 //! came about: added one by one, or by capturing a stream ([`crate::stream::capture`]).
 

@@ -2,7 +2,7 @@
 //!
 //! A capture begins in one stream, its origin. Other streams join it when they wait for an event that was
 //! recorded in a stream of the capture, and must be joined back before it ends. [`Stream::submit`] hands
-//! operations over to [`Stream::intercept`] while any capture is active in the process.
+//! operations over to `Stream::intercept` while any capture is active in the process.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
