@@ -385,6 +385,8 @@ impl Life {
     fn new(context: &Weak<Context>, id: u64, device: &Arc<Device>) -> Self {
         let shared = Arc::new(Shared::default());
         let legacy = Stream::new(0, Kind::Legacy, 0, context, id, device, &shared);
+        // The state is fresh, so nothing was there.
+        let _ = shared.legacy.set(Arc::downgrade(&legacy));
         Life { shared, legacy, streams: Vec::new() }
     }
 }

@@ -10,7 +10,7 @@ mod queue;
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, Weak};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use crate::context::Context;
@@ -123,6 +123,15 @@ pub(crate) struct Shared {
     pub faulted: AtomicBool,
     /// The context has had a stream besides the legacy one, so the rules between the two apply.
     pub many_streams: AtomicBool,
+    /// The legacy stream.
+    pub legacy: OnceLock<Weak<Stream>>,
+}
+
+impl Shared {
+    /// Whether the legacy stream has no work. Needs no lock.
+    fn legacy_is_idle(&self) -> bool {
+        self.legacy.get().and_then(Weak::upgrade).is_none_or(|legacy| legacy.idle())
+    }
 }
 
 /// A value on its own cache lines: the runner writes it while other threads submit.

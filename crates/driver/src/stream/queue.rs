@@ -177,8 +177,12 @@ impl Stream {
 
     /// Whether a new operation certainly has nothing to wait for. Needs no lock.
     pub(super) fn nothing_before(&self) -> bool {
-        let alone = self.kind == Kind::NonBlocking || !self.life.many_streams.load(Ordering::Acquire);
-        alone && self.idle()
+        self.idle()
+            && match self.kind {
+                Kind::NonBlocking => true,
+                Kind::Blocking => self.life.legacy_is_idle(),
+                Kind::Legacy => !self.life.many_streams.load(Ordering::Acquire),
+            }
     }
 
     /// The sequence number of a new operation; the queue is locked.
