@@ -1,7 +1,7 @@
 //! Devices and their attributes.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::capability;
 use crate::context::Primary;
@@ -278,6 +278,8 @@ pub struct Device {
     attributes: Vec<Option<i32>>,
     pub(crate) primary: Mutex<Primary>,
     pub(crate) pool: Mutex<Option<Handle>>,
+    /// Its default pool, once there is one.
+    pub(crate) default_pool: OnceLock<Handle>,
     /// The status of a fault that has not been reset yet, or 0.
     fault: AtomicU32,
 }
@@ -291,6 +293,7 @@ impl Device {
             attributes,
             primary: Mutex::new(Primary::default()),
             pool: Mutex::new(None),
+            default_pool: OnceLock::new(),
             fault: AtomicU32::new(0),
         })
     }

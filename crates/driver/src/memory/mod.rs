@@ -79,6 +79,8 @@ pub struct Allocation {
     pub sync_memops: AtomicU32,
     /// The advice given for managed memory.
     pub advice: Mutex<managed::Advice>,
+    /// The pool that counts it as in use.
+    counted_by: Option<Arc<pool::Pool>>,
     /// Start and size of the mapping of [`Kind::Imported`].
     mapped: (u64, u64),
 }
@@ -141,6 +143,7 @@ fn allocation(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32) -> Al
         managed: false,
         sync_memops: AtomicU32::new(u32::from(!matches!(kind, Kind::Host | Kind::Registered))),
         advice: Mutex::default(),
+        counted_by: None,
         mapped: (0, 0),
     }
 }

@@ -19,6 +19,7 @@ use super::{Allocation, Kind, Owner, host_flag};
 static POOLS: Table<Pool> = Table::new(9);
 
 /// A memory pool.
+#[derive(Debug)]
 pub struct Pool {
     /// The handle.
     pub handle: Handle,
@@ -115,7 +116,11 @@ static DEFAULTS: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 /// The device's default pool.
 pub fn default_pool(device: &Device) -> Result<Handle> {
-    default_of(Location { kind: DEVICE, id: device.ordinal as i32 }, false)
+    if let Some(handle) = device.default_pool.get() {
+        return Ok(*handle);
+    }
+    let handle = default_of(Location { kind: DEVICE, id: device.ordinal as i32 }, false)?;
+    Ok(*device.default_pool.get_or_init(|| handle))
 }
 
 /// The default pool of managed memory at a location.
@@ -298,7 +303,7 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
         context: (0, context.id()),
         pool: pool.handle,
     };
-    let allocation = match device {
+    let mut allocation = match device {
         _ if pool.managed => {
             let flags = managed::attach::GLOBAL;
             super::take_kind(&context.device, owner, Kind::Managed, size, flags)?
@@ -306,6 +311,7 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
         Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0)?,
         None => super::take_host(&owner, size, host_flag::DEVICE_MAP)?,
     };
+    allocation.counted_by = Some(pool);
     let address = allocation.base;
     stream.submit(Operation::Allocate(Arc::new(allocation)), Policy::Later)?;
     Ok(address)
@@ -331,7 +337,7 @@ pub(crate) fn publish(allocation: &Arc<Allocation>) -> Result<()> {
     if !super::insert_new(allocation) {
         return Err(Error::InvalidValue);
     }
-    if let Some(pool) = POOLS.get(allocation.pool) {
+    if let Some(pool) = &allocation.counted_by {
         let used = pool.used.fetch_add(allocation.size, Ordering::Relaxed) + allocation.size;
         pool.high.fetch_max(used, Ordering::Relaxed);
     }
@@ -358,7 +364,7 @@ pub(crate) fn withdraw(allocation: &Arc<Allocation>) -> Result<()> {
 
 /// Subtracts freed memory from its pool's bytes in use.
 fn forget(allocation: &Allocation) {
-    if let Some(pool) = POOLS.get(allocation.pool) {
+    if let Some(pool) = &allocation.counted_by {
         pool.used.fetch_sub(allocation.size, Ordering::Relaxed);
     }
 }

@@ -14,6 +14,7 @@ use super::managed::{DEVICE, Location};
 use super::{Kind, find, pool, share};
 
 /// What this process shares of a pool with others, or what it knows of another process's pool.
+#[derive(Debug)]
 pub(super) enum Shared {
     /// The file that stands for this process's pool.
     Ours(File),
