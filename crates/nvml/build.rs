@@ -9,6 +9,7 @@ const BY_HAND: &[&str] = &["nvmlErrorString"];
 
 fn main() {
     println!("cargo:rerun-if-changed=data/functions.tsv");
+    println!("cargo:rerun-if-changed=data/nvidia-smi");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libnvidia-ml.so.1");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let text = fs::read_to_string("data/functions.tsv").unwrap_or_else(|e| panic!("data/functions.tsv: {e}"));
@@ -65,13 +66,24 @@ fn kind_of(kind: &str) -> Option<(String, &'static str)> {
     })
 }
 
-/// Links to the library in `lib-anywarp/`, beside the driver's.
+/// Links to the library in `lib-anywarp/`, beside the driver's, and `nvidia-smi` in a folder that `anywarp run` puts
+/// into `PATH`.
 fn folder(out: &Path) {
     // OUT_DIR is target/PROFILE/build/nvml-HASH/out.
     let Some(profile) = out.ancestors().nth(3) else { return };
     let folder = profile.join("lib-anywarp");
     if fs::create_dir_all(&folder).is_err() {
         return;
+    }
+    let programs = folder.join("bin");
+    // Another build may run the script just now: it is made beside and put in its place.
+    let (made, script) =
+        (programs.join(format!("nvidia-smi.{}", std::process::id())), programs.join("nvidia-smi"));
+    let done = fs::create_dir_all(&programs)
+        .and_then(|()| fs::copy("data/nvidia-smi", &made))
+        .and_then(|_| fs::rename(&made, &script));
+    if let Err(error) = done {
+        println!("cargo:warning={}: {error}", script.display());
     }
     // Cargo copies the library up from `deps` only when this package is asked for by name; `deps` always has it.
     let library = Path::new("../deps/libnvml.so");

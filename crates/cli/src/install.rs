@@ -16,6 +16,9 @@ pub const LIBCUDA: &str = "libcuda.so.1";
 /// Our replacement for NVIDIA's assembler, in the same folder: it passes PTX through unchanged.
 pub const PTXAS: &str = "ptxas";
 
+/// The folder, in the driver's, of programs that stand for NVIDIA's: `nvidia-smi`.
+pub const PROGRAMS: &str = "bin";
+
 /// Folders that may contain the driver, likeliest first.
 fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {
     let folder_of_exe = exe.parent().map(Path::to_path_buf).unwrap_or_default();

@@ -27,6 +27,7 @@ struct Cli {
 enum Command {
     Run(commands::run::Args),
     Info(commands::info::Args),
+    Smi(Box<commands::smi::Args>),
     Compile(commands::compile::Args),
     Check(commands::check::Args),
     Extract(commands::extract::Args),
@@ -48,7 +49,7 @@ impl Command {
     /// with them; the other commands do not read them.
     fn obeys_options(&self) -> bool {
         match self {
-            Command::Info(_) | Command::Compile(_) | Command::Cache(_) => true,
+            Command::Info(_) | Command::Smi(_) | Command::Compile(_) | Command::Cache(_) => true,
             Command::Check(args) => !args.is_child(),
             _ => false,
         }
@@ -65,7 +66,8 @@ fn variables() -> String {
 }
 
 fn main() -> ExitCode {
-    let command = Cli::parse_from(commands::hipify::with_two_dashes(std::env::args_os())).command;
+    let arguments = commands::hipify::with_two_dashes(std::env::args_os());
+    let command = Cli::parse_from(commands::smi::with_long_names(arguments)).command;
     let reading = Reading::of_process();
     let options = &reading.options;
     log::set_level(options.log);
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Run(args) => commands::run::run(args, options),
         Command::Info(args) => commands::info::run(args, &reading),
+        Command::Smi(args) => commands::smi::run(&args, options),
         Command::Compile(args) => commands::compile::run(args, options),
         Command::Check(args) => commands::check::run(&args, options),
         Command::Extract(args) => commands::extract::run(&args),

@@ -12,7 +12,7 @@ fn cases(cache: &str, names: &[&str]) {
 
 #[test]
 fn invocations() {
-    cases("off", &["check", "compile", "extract", "help", "hipify", "hipify_project"]);
+    cases("off", &["check", "compile", "extract", "help", "hipify", "hipify_project", "smi"]);
 }
 
 #[test]
@@ -184,6 +184,7 @@ fn a_closed_pipe_is_no_error() {
     for arguments in [
         &["info"] as &[&str],
         &["info", "--json"],
+        &["smi"],
         &["check", "--load", ptx],
         &["compile", ptx],
         &["completions", "bash"],

@@ -10,6 +10,10 @@ use host::options::{Options, Reading};
 use crate::device::DeviceInfo;
 use crate::{log, memory, usage};
 
+/// The version of NVIDIA's driver whose interface and rules the driver follows: the one that was recorded
+/// (`tests/probe`). Programs compare it with the least version that their CUDA needs, so it is not Anywarp's.
+pub const NVIDIA_DRIVER: &str = "580.159.04";
+
 /// The devices.
 pub struct Inventory {
     /// All devices, in the order of their numbers.

@@ -8,3 +8,4 @@ pub mod extract;
 pub mod hipify;
 pub mod info;
 pub mod run;
+pub mod smi;

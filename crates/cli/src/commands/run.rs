@@ -39,12 +39,17 @@ const ASSEMBLERS: [&str; 2] = ["TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH
 /// The environment that makes a program load the libraries in `folder`. It sets the loader's search path for
 /// libraries that are opened by name, and a preload, because an already loaded library with the same soname
 /// takes precedence over the program's rpath. Unless the caller names another assembler, it also names our
-/// replacement for NVIDIA's.
+/// replacement for NVIDIA's, and it puts our `nvidia-smi` before others.
 pub fn environment(folder: &Path) -> Vec<(&'static str, OsString)> {
     let mut all = vec![
         ("LD_LIBRARY_PATH", prepend("LD_LIBRARY_PATH", folder.as_os_str())),
         ("LD_PRELOAD", prepend("LD_PRELOAD", folder.join(install::LIBCUDA).as_os_str())),
     ];
+    let programs = folder.join(install::PROGRAMS);
+    // If there is no PATH, the system has a default.
+    if programs.is_dir() && std::env::var_os("PATH").is_some_and(|path| !path.is_empty()) {
+        all.push(("PATH", prepend("PATH", programs.as_os_str())));
+    }
     let script = folder.join(install::PTXAS);
     let free = |name: &&str| std::env::var_os(name).is_none();
     if script.is_file() {

@@ -1,19 +1,16 @@
 //! The system: versions, and the kinds of hardware that a machine without GPUs lacks.
 
-use driver::inventory::process_name;
+use driver::inventory::{NVIDIA_DRIVER, process_name};
 
 use super::Table;
 use crate::code::{Failure, Result};
 use crate::engine::Call;
 
-/// The version of the driver: Anywarp's.
-const DRIVER: &str = env!("CARGO_PKG_VERSION");
-
 pub(super) const TABLE: Table = &[
-    ("nvmlSystemGetDriverVersion", |call| call.set_text(0, DRIVER)),
+    ("nvmlSystemGetDriverVersion", |call| call.set_text(0, NVIDIA_DRIVER)),
     ("nvmlSystemGetNVMLVersion", |call| {
         // The version of CUDA comes first, as in NVIDIA's library.
-        call.set_text(0, &format!("{}.{DRIVER}", driver::VERSION / 1000))
+        call.set_text(0, &format!("{}.{NVIDIA_DRIVER}", driver::VERSION / 1000))
     }),
     ("nvmlSystemGetCudaDriverVersion", cuda_version),
     ("nvmlSystemGetCudaDriverVersion_v2", cuda_version),
