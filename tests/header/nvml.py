@@ -160,8 +160,9 @@ def main():
         mirror = f"struct {{ {declared}}}"
         pairs = [(f"sizeof({mirror})", f"sizeof({name})")]
         pairs += [
-            (f"offsetof({mirror}, {ours_})", f"offsetof({name}, {other})")
-            for (ours_, _), other in zip(fields, theirs)
+            (text.format(mirror, own), text.format(name, other))
+            for (own, _), other in zip(fields, theirs)
+            for text in ("offsetof({}, {})", "sizeof((({} *)0)->{})")
         ]
         values = header.evaluate([e for pair in pairs for e in pair])
         wrong += [f"{b}: {values[b]}, layout.rs {values[a]}" for a, b in pairs if values[a] != values[b]]

@@ -139,6 +139,31 @@ int main(void) {
     assert!(Path::new(script).ends_with("lib-anywarp/bin/nvidia-smi"), "{script}");
 }
 
+/// An installation has the command in `bin`, and the script in `lib/anywarp/bin`, to which other folders may link.
+#[test]
+fn the_script_finds_an_installed_command() {
+    let folder = Folder::new("smi-installed");
+    let at = |name: &str| folder.0.join(name);
+    let script = at("lib/anywarp/bin/nvidia-smi");
+    for folder in [&at("lib/anywarp/bin"), &at("bin"), &at("elsewhere")] {
+        fs::create_dir_all(folder).expect("a folder");
+    }
+    let source = root().join("crates/nvml/data/nvidia-smi");
+    // Copied by another process: if this one had the file open for writing, a test running beside it might pass
+    // the descriptor on to its child, and the program would be busy.
+    succeed(Command::new("cp").args([&source, &script]));
+    std::os::unix::fs::symlink(&script, at("elsewhere/nvidia-smi")).expect("a link");
+    let run = |path: &Path| Command::new(path).arg("-L").output().expect("the script starts");
+    let missing = run(&script);
+    let told = String::from_utf8_lossy(&missing.stderr);
+    assert!(missing.status.code() == Some(9) && told.contains("anywarp"), "{missing:?}");
+    succeed(Command::new("cp").arg(ANYWARP).arg(at("bin/anywarp")));
+    for path in [&script, &at("elsewhere/nvidia-smi")] {
+        let output = run(path);
+        assert!(output.stdout.starts_with(b"GPU 0: Anywarp CPU (UUID: GPU-"), "{output:?}");
+    }
+}
+
 /// A path that is not set stays unset, for the system has a default.
 #[test]
 fn an_empty_path_stays_as_it_is() {

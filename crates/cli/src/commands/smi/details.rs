@@ -31,6 +31,12 @@ pub enum Section {
     Pids,
     /// The performance state
     Performance,
+    /// Clock rates that can be set
+    SupportedClocks,
+    /// Memory pages that are no longer used
+    PageRetirement,
+    /// Accounting of processes that have ended
+    Accounting,
 }
 
 /// A row of the output. The rows after a heading that are indented further belong to it.
@@ -87,7 +93,10 @@ fn in_mib(bytes: u64) -> Option<String> {
     Some(format!("{} MiB", mib(bytes)))
 }
 
-use Section::{Clock, Compute, Ecc, Memory, Performance, Pids, Power, Temperature, Utilization};
+use Section::{
+    Accounting, Clock, Compute, Ecc, Memory, PageRetirement, Performance, Pids, Power, SupportedClocks,
+    Temperature, Utilization,
+};
 
 const ROWS: &[Row] = &[
     some("Product Name", "product_name", |gpu| Some(gpu.info.name.clone())),
@@ -96,6 +105,7 @@ const ROWS: &[Row] = &[
     some("Display Mode", "display_mode", disabled),
     some("Display Active", "display_active", disabled),
     some("Persistence Mode", "persistence_mode", disabled),
+    row(0, "Accounting Mode", "accounting_mode", Some(Accounting), Value::Of(none)),
     row(0, "MIG Mode", "mig_mode", None, Value::Heading),
     row(1, "Current", "current_mig", None, Value::Of(none)),
     row(1, "Pending", "pending_mig", None, Value::Of(none)),
@@ -130,6 +140,8 @@ const ROWS: &[Row] = &[
     row(0, "ECC Mode", "ecc_mode", Some(Ecc), Value::Heading),
     in_section(Ecc, "Current", "current_ecc", none),
     in_section(Ecc, "Pending", "pending_ecc", none),
+    row(0, "Retired Pages", "retired_pages", Some(PageRetirement), Value::Heading),
+    in_section(PageRetirement, "Pending", "pending_retirement", none),
     row(0, "Temperature", "temperature", Some(Temperature), Value::Heading),
     in_section(Temperature, "GPU Current Temp", "gpu_temp", none),
     row(0, "GPU Power Readings", "gpu_power_readings", Some(Power), Value::Heading),
@@ -143,6 +155,7 @@ const ROWS: &[Row] = &[
     in_section(Clock, "Graphics", "graphics_clock", none),
     in_section(Clock, "SM", "sm_clock", none),
     in_section(Clock, "Memory", "mem_clock", none),
+    row(0, "Supported Clocks", "supported_clocks", Some(SupportedClocks), Value::Of(none)),
     row(0, "Processes", "processes", Some(Pids), Value::Processes),
 ];
 
