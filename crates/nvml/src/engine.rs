@@ -52,9 +52,14 @@ pub enum Kind {
     Versioned(&'static [u32]),
 }
 
-/// Functions that may be called before `nvmlInit`; the manual lists no such error for them.
-pub const BEFORE_INIT: &[&str] =
-    &["nvmlErrorString", "nvmlSystemGetCudaDriverVersion", "nvmlSystemGetCudaDriverVersion_v2"];
+/// Functions that may be called before `nvmlInit`; the manual lists no such error for them, and cuda.core asks
+/// for the version first.
+pub const BEFORE_INIT: &[&str] = &[
+    "nvmlErrorString",
+    "nvmlSystemGetCudaDriverVersion",
+    "nvmlSystemGetCudaDriverVersion_v2",
+    "nvmlSystemGetNVMLVersion",
+];
 
 /// Functions that initialise the library or the opposite.
 pub const LIFE: &[&str] = &["nvmlInit", "nvmlInitWithFlags", "nvmlInit_v2", "nvmlShutdown"];

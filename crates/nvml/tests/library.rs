@@ -131,6 +131,8 @@ fn every_answer_has_a_row() {
 fn nothing_works_before_it_is_initialised() {
     let nvml = loaded();
     nvml.shut_down();
+    assert!(nvml.text("nvmlSystemGetNVMLVersion", &[]).starts_with("13."));
+    assert_eq!(nvml.number("nvmlSystemGetCudaDriverVersion_v2", &[]), 13000);
     for round in 0..2 {
         for row in ROWS.iter().filter(|row| !BEFORE_INIT.contains(&row.name)) {
             if row.name == "nvmlShutdown" || !LIFE.contains(&row.name) {

@@ -22,6 +22,9 @@ use fields::Table;
 use format::Format;
 use look::Look;
 
+/// What cannot be asked for with -q or its options.
+const OTHERS: [&str; 3] = ["list_gpus", "query_gpu", "query_compute_apps"];
+
 /// Show the devices and the processes on them, with the options and formats of nvidia-smi
 ///
 /// This is Anywarp's independent implementation. Programs under `anywarp run` find it as `nvidia-smi`.
@@ -45,6 +48,7 @@ pub struct Args {
         short,
         long,
         requires = "query",
+        conflicts_with_all = OTHERS,
         value_delimiter = ',',
         value_enum,
         ignore_case = true,
@@ -53,19 +57,19 @@ pub struct Args {
     display: Vec<Section>,
 
     /// Print XML, with -q
-    #[arg(short, long, requires = "query")]
+    #[arg(short, long, requires = "query", conflicts_with_all = OTHERS)]
     xml_format: bool,
 
     /// Print these fields of each device (--help-query-gpu lists them)
-    #[arg(long, group = "what", requires = "format", value_delimiter = ',', value_name = "FIELD")]
+    #[arg(long, groups = ["what", "fields"], requires = "format", value_delimiter = ',', value_name = "FIELD")]
     query_gpu: Vec<String>,
 
     /// Print these fields of each process on a device (--help-query-compute-apps lists them)
-    #[arg(long, group = "what", requires = "format", value_delimiter = ',', value_name = "FIELD")]
+    #[arg(long, groups = ["what", "fields"], requires = "format", value_delimiter = ',', value_name = "FIELD")]
     query_compute_apps: Vec<String>,
 
     /// csv, with noheader and nounits if wanted
-    #[arg(long, value_delimiter = ',', value_name = "WORD")]
+    #[arg(long, requires = "fields", value_delimiter = ',', value_name = "WORD")]
     format: Vec<String>,
 
     /// List the fields of --query-gpu
