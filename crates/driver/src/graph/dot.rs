@@ -55,7 +55,7 @@ pub fn write(graph: &Graph, path: &OsStr, flags: u32) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     let text = describe(graph, flags);
-    host::write::limited(|| std::fs::write(Path::new(path), text)).map_err(|_| Error::OperatingSystem)
+    host::write::named(Path::new(path), text.as_bytes()).map_err(|_| Error::OperatingSystem)
 }
 
 /// The description of a graph.
