@@ -123,7 +123,9 @@ pub fn set_work(node: Handle, work: Work) -> Result<()> {
     if entry.work.kind() != work.kind() {
         return Err(Error::InvalidValue);
     }
-    entry.work = work;
+    let old = std::mem::replace(&mut entry.work, work);
+    drop(body);
+    old.end();
     Ok(())
 }
 

@@ -145,7 +145,11 @@ pub(super) fn check_change(old: &Work, new: &Work) -> Result<(), Outcome> {
         }
         (Work::Copy(old), Work::Copy(new)) => {
             let same = |a: &Side, b: &Side| kind_of(a) == kind_of(b);
-            parameters(same(&old.asked.from, &new.asked.from) && same(&old.asked.to, &new.asked.to))
+            let (before, after) = (old.note[0], new.note[0]);
+            let direction = before == after || before == 0 || after == 0;
+            parameters(
+                direction && same(&old.asked.from, &new.asked.from) && same(&old.asked.to, &new.asked.to),
+            )
         }
         (Work::Fill(old), Work::Fill(new)) => {
             // Of a fill with several rows, only the address and the value may change.

@@ -98,6 +98,9 @@ pub struct Copying {
     pub asked: Transfer,
     /// The context given for it.
     pub context: Handle,
+    /// What an interface notes for programs that ask. The first number is a direction, which updates cannot
+    /// change; 0: nothing noted.
+    pub note: [u64; 3],
     copy: Option<transfer::Copy>,
 }
 
@@ -213,7 +216,7 @@ impl Copying {
     pub unsafe fn new(asked: Transfer, context: Handle) -> Result<Self> {
         // SAFETY: the caller guarantees it.
         let copy = unsafe { asked.check() }?;
-        Ok(Copying { asked, context, copy })
+        Ok(Copying { asked, context, note: [0; 3], copy })
     }
 }
 
@@ -257,7 +260,8 @@ impl Work {
                 Work::Kernel(Box::new(Kernel::new(launch, name, attributes)))
             }
             Operation::Copy(copy) => {
-                Work::Copy(Box::new(Copying { asked: *copy.asked(), context, copy: Some(copy) }))
+                let asked = *copy.asked();
+                Work::Copy(Box::new(Copying { asked, context, note: [0; 3], copy: Some(copy) }))
             }
             Operation::Fill(filling) => {
                 let fill = filling.fill();
