@@ -1,5 +1,5 @@
 /*
- * Anywarp's declaration of HIP: what versions 6.4 to 7.2 add, without graphs.
+ * Anywarp's declaration of HIP: what versions 6.4 to 7.2 add; graphs are in hip_graph_api.h.
  *
  * Written for this project. Names, values and layouts are those of the interface, so a program compiled with
  * this file calls the library in the same way as one compiled with any other header of the same version.

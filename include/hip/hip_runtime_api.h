@@ -700,15 +700,6 @@ typedef struct hipFunctionLaunchParams_t {
 
 typedef void (*hipHostFn_t)(void *);
 
-typedef struct hipMemsetParams {
-    void *dst;
-    unsigned int elementSize;
-    size_t height;
-    size_t pitch;
-    unsigned int value;
-    size_t width;
-} hipMemsetParams;
-
 typedef enum hipAccessProperty {
     hipAccessPropertyNormal = 0,
     hipAccessPropertyStreaming = 1,
@@ -854,10 +845,6 @@ typedef struct hipArrayMapInfo {
     unsigned int flags;
     unsigned int reserved[2];
 } hipArrayMapInfo;
-
-typedef struct hipMemFreeNodeParams {
-    void *dptr;
-} hipMemFreeNodeParams;
 
 typedef void (*hipStreamCallback_t)(hipStream_t, hipError_t, void *);
 
@@ -1333,5 +1320,6 @@ hipError_t hipMemUnmap(void *ptr, size_t size);
 #endif
 
 #include <hip/hip_api_since_6_4.h>
+#include <hip/hip_graph_api.h>
 
 #endif

@@ -130,19 +130,10 @@ fn c_and_cpp_take_hips_headers() {
     assert!(seen >= 6, "{seen}");
 }
 
-/// Functions that the library exports and the headers do not declare: graphs and capture, other interfaces'
-/// memory, OpenGL, AMD's tracer, older layouts under their own names.
-const UNDECLARED: [&str; 17] = [
-    "hipGraph",
-    "hipDrvGraph",
-    "hipUserObject",
-    "hipStreamBeginCapture",
-    "hipStreamEndCapture",
-    "hipStreamGetCaptureInfo",
-    "hipStreamUpdateCaptureDependencies",
-    "hipDeviceGetGraph",
-    "hipDeviceGraph",
-    "hipDeviceSetGraph",
+/// Functions that the library exports and the headers do not declare: other interfaces' memory, OpenGL, AMD's
+/// tracer, older layouts under their own names.
+const UNDECLARED: [&str; 8] = [
+    "hipGraphics",
     "hipImportExternal",
     "hipExternalMemory",
     "hipDestroyExternal",

@@ -162,6 +162,26 @@ pub fn function_of(host: u64, context: &Arc<Context>) -> Result<Arc<Function>> {
     })
 }
 
+/// The host stub that a kernel was registered with, if it was.
+pub fn stub_of(function: &Function) -> Option<u64> {
+    let name = function.name.to_bytes();
+    let all: Vec<(u64, Arc<Binary>)> = {
+        let all = lock(registry());
+        let named = all.functions.iter().filter(|(_, entry)| entry.name.as_bytes() == name);
+        named.map(|(host, entry)| (*host, Arc::clone(&entry.binary))).collect()
+    };
+    let context = &function.module.context;
+    let of = |binary: &Binary| {
+        if !lock(&binary.told).contains(&context.id()) {
+            return None;
+        }
+        let library = binary.library.get()?.as_ref().ok()?;
+        library.module(context).ok()
+    };
+    let own = |binary: &Binary| of(binary).is_some_and(|module| Arc::ptr_eq(&module, &function.module));
+    all.into_iter().find(|(_, binary)| own(binary)).map(|(host, _)| host)
+}
+
 /// The name that a host stub was registered under.
 pub fn name_of(host: u64) -> Option<String> {
     lock(registry()).functions.get(&host).map(|e| e.name.clone())

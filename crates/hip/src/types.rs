@@ -1,6 +1,6 @@
 //! C structures specific to HIP, field for field as in its headers.
 
-use capi::types::{AllocationProp, LaunchAttribute, MemLocation};
+use capi::types::{AllocationProp, LaunchAttribute, MemLocation, PoolProps};
 use capi::{In, structures};
 
 structures! {
@@ -414,6 +414,82 @@ structures! {
         pub width: u32,
         pub height: u32,
         pub depth: u32,
+    }
+
+    /// `hipKernelNodeParams`.
+    pub struct KernelNodeParams = "hipKernelNodeParams" {
+        pub block: [u32; 3],
+        pub extra: In<u64>,
+        pub function: u64,
+        pub grid: [u32; 3],
+        pub params: In<u64>,
+        pub shared: u32,
+    }
+
+    /// `hipMemsetParams`.
+    pub struct FillNodeParams = "hipMemsetParams" {
+        pub to: u64,
+        pub element: u32,
+        pub height: usize,
+        pub pitch: usize,
+        pub value: u32,
+        pub width: usize,
+    }
+
+    /// `HIP_MEMSET_NODE_PARAMS`.
+    pub struct DriverFillNodeParams = "HIP_MEMSET_NODE_PARAMS" {
+        pub to: u64,
+        pub pitch: usize,
+        pub value: u32,
+        pub element: u32,
+        pub width: usize,
+        pub height: usize,
+    }
+
+    /// `hipHostNodeParams`.
+    pub struct HostNodeParams = "hipHostNodeParams" {
+        pub function: Option<extern "C" fn(u64)>,
+        pub data: u64,
+    }
+
+    /// `hipMemAllocNodeParams`.
+    pub struct AllocNodeParams = "hipMemAllocNodeParams" {
+        pub pool: PoolProps,
+        pub access: u64,
+        pub access_count: usize,
+        pub size: usize,
+        pub address: u64,
+    }
+
+    /// `hipBatchMemOpNodeParams`.
+    pub struct BatchNodeParams = "hipBatchMemOpNodeParams" {
+        pub context: u64,
+        pub count: u32,
+        pub operations: u64,
+        pub flags: u32,
+    }
+
+    /// `hipMemcpyNodeParams`.
+    pub struct CopyNodeParams = "hipMemcpyNodeParams" {
+        pub flags: i32,
+        pub reserved: [i32; 3],
+        pub copy: Memcpy3DParameters,
+    }
+
+    /// `hipGraphNodeParams`: the type, and the parameters of the type.
+    pub struct NodeParams = "hipGraphNodeParams" {
+        pub kind: u32,
+        pub reserved: [i32; 3],
+        pub words: [u64; 29],
+        pub rest: u64,
+    }
+
+    /// `hipGraphInstantiateParams`.
+    pub struct InstantiateParams = "hipGraphInstantiateParams" {
+        pub node: u64,
+        pub flags: u64,
+        pub result: u32,
+        pub upload: u64,
     }
 
     /// `hipMemAllocationProp` of HIP 5.

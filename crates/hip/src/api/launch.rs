@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use capi::types::FunctionLaunchParams;
+use driver::context::Context;
 use driver::device::attribute;
 use driver::event::{self, Event};
 use driver::launch::{self, Config, Params};
@@ -111,6 +112,21 @@ impl Launch {
 
     /// Checks the launch and submits it to a stream.
     pub(super) fn go(&self, function: &Arc<Function>, stream: &Arc<Stream>) -> Result<()> {
+        let (mut config, params) = self.prepare(function)?;
+        let (start, stop) = (event_of(self.start)?, event_of(self.stop)?);
+        complete(function, &mut config)?;
+        if let Some(event) = start {
+            event.record(stream)?;
+        }
+        launch::enqueue(Arc::clone(function), &config, params, stream)?;
+        if let Some(event) = stop {
+            event.record(stream)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the launch as HIP does; its configuration, for [`complete`], and its parameters.
+    pub(super) fn prepare(&self, function: &Arc<Function>) -> Result<(Config, Params)> {
         let device = function.device();
         let info = function.info();
         if !self.params.is_null() && !self.extra.is_null() {
@@ -142,7 +158,7 @@ impl Launch {
             return Err(Error::InvalidValue);
         }
         let grid: [u32; 3] = std::array::from_fn(|i| (self.work[i] / u64::from(block[i])) as u32);
-        let mut config = Config {
+        let config = Config {
             grid,
             block,
             dynamic_shared: self.shared as u32,
@@ -158,21 +174,7 @@ impl Launch {
                 return Err(Error::CooperativeLaunchTooLarge);
             }
         }
-        let params = self.parameters(function)?;
-        let (start, stop) = (event_of(self.start)?, event_of(self.stop)?);
-        if config.dynamic_shared > function.max_dynamic_shared() {
-            // CUDA requires opt-in for more than 48 KiB; HIP does not.
-            function.set_attribute(number::MAX_DYNAMIC_SHARED_SIZE, config.dynamic_shared as i32)?;
-        }
-        launch::check(function, &mut config)?;
-        if let Some(event) = start {
-            event.record(stream)?;
-        }
-        launch::enqueue(Arc::clone(function), &config, Params::of(&params), stream)?;
-        if let Some(event) = stop {
-            event.record(stream)?;
-        }
-        Ok(())
+        Ok((config, Params::of(&self.parameters(function)?)))
     }
 
     /// The parameter buffer. From a whole buffer, each parameter is read at its offset; HIP does not check
@@ -212,6 +214,15 @@ impl Launch {
     }
 }
 
+/// Checks a configuration as the driver does, and adds what the kernel requires.
+pub(super) fn complete(function: &Function, config: &mut Config) -> Result<()> {
+    if config.dynamic_shared > function.max_dynamic_shared() {
+        // CUDA requires opt-in for more than 48 KiB; HIP does not.
+        function.set_attribute(number::MAX_DYNAMIC_SHARED_SIZE, config.dynamic_shared as i32)?;
+    }
+    Ok(launch::check(function, config)?)
+}
+
 /// An optional event.
 fn event_of(handle: Handle) -> Result<Option<Arc<Event>>> {
     if handle == 0 { Ok(None) } else { Ok(Some(event::get(handle).map_err(|_| Error::InvalidHandle)?)) }
@@ -239,7 +250,11 @@ pub(super) fn launched(handle: Handle) -> Result<Arc<Function>> {
 
 /// The kernel of a host stub in a stream's context. As in HIP 7, a function or a library's kernel serves, too.
 pub(super) fn stub(host: u64, stream: &Stream) -> Result<Arc<Function>> {
-    let context = stream.context()?;
+    stub_in(host, stream.context()?)
+}
+
+/// The same in a context.
+pub(super) fn stub_in(host: u64, context: Arc<Context>) -> Result<Arc<Function>> {
     registered::function_of(host, &context).or_else(|error| match error {
         Error::InvalidDeviceFunction => function_or_kernel(host, || Ok(context)).map_err(|_| error),
         _ => Err(error),

@@ -6,6 +6,7 @@ mod address;
 mod array;
 mod attribute;
 mod batch;
+mod capture;
 mod context;
 mod copy;
 mod device;
@@ -14,6 +15,10 @@ mod event;
 mod external;
 mod fill;
 mod function;
+mod graph;
+mod graph_exec;
+mod graph_node;
+mod graph_params;
 mod init;
 mod ipc;
 mod launch;
@@ -42,6 +47,7 @@ pub use address::*;
 pub use array::*;
 pub use attribute::*;
 pub use batch::*;
+pub use capture::*;
 pub use context::*;
 pub use copy::*;
 pub use device::*;
@@ -50,6 +56,9 @@ pub use event::*;
 pub use external::*;
 pub use fill::*;
 pub use function::*;
+pub use graph::*;
+pub use graph_exec::*;
+pub use graph_node::*;
 pub use init::*;
 pub use ipc::*;
 pub use launch::*;
@@ -75,7 +84,7 @@ pub use texture_reference::*;
 pub use tools::*;
 
 capi::captures! {
-    address array attribute batch context copy device error event external fill function init ipc
-    launch     launch_config library link managed memory module occupancy peer pointer pool properties rect
-    register stream symbol texture texture_reference tools
+    address array attribute batch capture context copy device error event external fill function graph
+    graph_exec graph_node init ipc launch launch_config library link managed memory module occupancy peer
+    pointer pool properties rect register stream symbol texture texture_reference tools
 }

@@ -17,9 +17,9 @@ use crate::types::{
 use crate::{Error, Result, api};
 
 /// `hipMemoryType` from HIP 6 on; managed and unified memory can be any kind.
-const SIX: MemoryTypes = MemoryTypes { host: 1, device: 2, array: 10, any: &[3, 11] };
+pub(super) const SIX: MemoryTypes = MemoryTypes { host: 1, device: 2, array: 10, any: &[3, 11] };
 /// `hipMemoryType` up to HIP 5.
-const FIVE: MemoryTypes = MemoryTypes { host: 0, device: 1, array: 2, any: &[3] };
+pub(super) const FIVE: MemoryTypes = MemoryTypes { host: 0, device: 1, array: 2, any: &[3] };
 
 /// An upper bound of pitches.
 const MAX_PITCH: usize = i32::MAX as usize;
@@ -47,9 +47,14 @@ fn described_volume(d: &Memcpy3D, types: &MemoryTypes, order: Order) -> Result<(
     if d.width == 0 || d.height == 0 || d.depth == 0 {
         return Ok(());
     }
+    copy(&transfer_of(d, types)?, order)
+}
+
+/// The copy that a structure of the driver interface describes.
+pub(super) fn transfer_of(d: &Memcpy3D, types: &MemoryTypes) -> Result<Transfer> {
     let (to, from) = described_volume!(d);
     let extent = [d.width as u64, d.height as u64, d.depth as u64];
-    copy(&Transfer { to: to.side(types)?, from: from.side(types)?, extent }, order)
+    Ok(Transfer { to: to.side(types)?, from: from.side(types)?, extent })
 }
 
 /// An address and a pitch.
@@ -190,6 +195,13 @@ fn volume_side(handle: Handle, at: Extent, rows: PitchedPointer) -> Result<(Side
 
 /// `hipMemcpy3D`. If an array takes part, widths count its elements.
 pub(super) fn volume(p: &Memcpy3DParameters, order: Order) -> Result<()> {
+    let transfer = volume_transfer(p)?;
+    order.check()?;
+    copy(&transfer, order)
+}
+
+/// The checked copy that a structure describes.
+pub(super) fn volume_transfer(p: &Memcpy3DParameters) -> Result<Transfer> {
     let (from, from_element) = volume_side(p.src_array, p.src_position, p.src_pointer)?;
     let (to, to_element) = volume_side(p.dst_array, p.dst_position, p.dst_pointer)?;
     if let (Some(a), Some(b)) = (from_element, to_element)
@@ -211,9 +223,92 @@ pub(super) fn volume(p: &Memcpy3DParameters, order: Order) -> Result<()> {
         return Err(Error::InvalidValue);
     }
     check_kind(p.kind)?;
-    order.check()?;
     let width = (p.extent.width as u64).checked_mul(element.unwrap_or(1)).ok_or(Error::InvalidValue)?;
-    copy(&Transfer { to, from, extent: [width, p.extent.height as u64, p.extent.depth as u64] }, order)
+    Ok(Transfer { to, from, extent: [width, p.extent.height as u64, p.extent.depth as u64] })
+}
+
+/// The position and the rows that describe a side of a copy; `width` is the width of its rows, and `element`
+/// the bytes per element of the arrays that take part.
+fn side_described(side: &Side, width: u64, element: u64) -> (Handle, Extent, PitchedPointer) {
+    let [x, y, z] = side.offset.map(|n| n as usize);
+    let at = |width| Extent { width, height: y, depth: z };
+    match side.place {
+        Place::Array(array) => {
+            let none = PitchedPointer { pointer: 0, pitch: 0, width: 0, height: 0 };
+            (array, at(x / element.max(1) as usize), none)
+        }
+        Place::Host(pointer) | Place::Device(pointer) | Place::Any(pointer) => {
+            let [pitch, height] = side.pitch.map(|n| n as usize);
+            (0, at(x), PitchedPointer { pointer, pitch, width: width as usize, height })
+        }
+    }
+}
+
+/// The structure that describes a copy; `kind` is its direction, and `widths` are those of the source's and
+/// the destination's rows.
+pub(super) fn volume_described(copy: &Transfer, kind: u32, widths: [u64; 2]) -> Memcpy3DParameters {
+    let element = [copy.from, copy.to].iter().find_map(|side| match side.place {
+        Place::Array(handle) => array::get(handle).ok().map(|array| element(&array)),
+        _ => None,
+    });
+    let bytes = element.unwrap_or(1).max(1);
+    let [width, height, depth] = copy.extent.map(|n| n as usize);
+    let (src_array, src_position, src_pointer) = side_described(&copy.from, widths[0], bytes);
+    let (dst_array, dst_position, dst_pointer) = side_described(&copy.to, widths[1], bytes);
+    let extent = Extent { width: width / bytes as usize, height, depth };
+    Memcpy3DParameters {
+        src_array,
+        src_position,
+        src_pointer,
+        dst_array,
+        dst_position,
+        dst_pointer,
+        extent,
+        kind,
+    }
+}
+
+/// The structure of the driver interface that describes a copy, in the numbers of HIP 6.
+pub(super) fn described_by_driver(copy: &Transfer) -> Memcpy3D {
+    /// `hipMemoryTypeUnified`.
+    const UNIFIED: u32 = 11;
+    let place = |side: &Side| match side.place {
+        Place::Host(address) => (SIX.host, [address, 0, 0]),
+        Place::Device(address) => (SIX.device, [0, address, 0]),
+        Place::Any(address) => (UNIFIED, [0, address, 0]),
+        Place::Array(handle) => (SIX.array, [0, 0, handle]),
+    };
+    let ((src_type, src), (dst_type, dst)) = (place(&copy.from), place(&copy.to));
+    let [src_x, src_y, src_z] = copy.from.offset.map(|n| n as usize);
+    let [dst_x, dst_y, dst_z] = copy.to.offset.map(|n| n as usize);
+    let [src_pitch, src_height] = copy.from.pitch.map(|n| n as usize);
+    let [dst_pitch, dst_height] = copy.to.pitch.map(|n| n as usize);
+    let [width, height, depth] = copy.extent.map(|n| n as usize);
+    Memcpy3D {
+        src_x,
+        src_y,
+        src_z,
+        src_lod: 0,
+        src_type,
+        src_host: src[0],
+        src_device: src[1],
+        src_array: src[2],
+        src_pitch,
+        src_height,
+        dst_x,
+        dst_y,
+        dst_z,
+        dst_lod: 0,
+        dst_type,
+        dst_host: dst[0],
+        dst_device: dst[1],
+        dst_array: dst[2],
+        dst_pitch,
+        dst_height,
+        width,
+        height,
+        depth,
+    }
 }
 
 /// `hipMemcpy3DPeer`. Every device reaches the memory of every other.

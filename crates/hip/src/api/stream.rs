@@ -1,6 +1,5 @@
 //! Streams.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -92,7 +91,7 @@ mod batch {
 }
 
 /// The maximum number of operations in a batch.
-const MAX_BATCH: u32 = 256;
+pub(super) const MAX_BATCH: u32 = 256;
 
 /// The stream operation of one entry of a batch.
 fn step_of(entry: &StreamOperation) -> Result<Step> {
@@ -108,21 +107,35 @@ fn step_of(entry: &StreamOperation) -> Result<Step> {
     }
 }
 
+/// The steps of a batch.
+pub(super) fn steps_of(operations: In<StreamOperation>, count: u32) -> Result<Arc<[Step]>> {
+    let place = |i: usize| operations.address().wrapping_add((i * STREAM_OPERATION_SIZE) as u64);
+    let entry = |i| step_of(&In::<StreamOperation>::at_address(place(i)).get()?);
+    (0..count as usize).map(entry).collect()
+}
+
+/// A step as a program describes it: the words of `hipStreamBatchMemOpParams`.
+pub(super) fn described(step: &Step) -> [u64; 6] {
+    let number = |word: &Word, narrow, wide| u64::from(if word.is_wide() { wide } else { narrow });
+    match step {
+        Step::Wait(word, condition) => {
+            let flags = COMPARISONS.iter().position(|known| *known == condition.comparison).unwrap_or(0);
+            let number = number(word, batch::WAIT_VALUE_32, batch::WAIT_VALUE_64);
+            [number, word.address(), condition.value, flags as u64, 0, 0]
+        }
+        Step::Write(word, value) => {
+            let number = number(word, batch::WRITE_VALUE_32, batch::WRITE_VALUE_64);
+            [number, word.address(), *value, 0, 0, 0]
+        }
+        // HIP's batches have no others.
+        _ => [0; 6],
+    }
+}
+
 /// The status for the result of a stream's work.
 fn status(outcome: driver::Result<()>) -> u32 {
     outcome.err().map_or(0, |error| Error::from(error).code())
 }
-
-/// `hipStreamCaptureStatusNone`: the stream is not capturing.
-const CAPTURE_STATUS_NONE: u32 = 0;
-
-thread_local! {
-    /// The thread's `hipStreamCaptureMode`, initially global.
-    static CAPTURE_MODE: Cell<u32> = const { Cell::new(0) };
-}
-
-/// `hipStreamCaptureModeRelaxed`.
-const RELAXED: u32 = 2;
 
 /// The device of a stream; for default streams, the thread's.
 fn device_of(handle: Handle) -> Result<i32> {
@@ -280,9 +293,7 @@ api! {
             return Err(Error::InvalidValue);
         }
         let stream = stream(handle, false)?;
-        let place = |i: usize| operations.address().wrapping_add((i * STREAM_OPERATION_SIZE) as u64);
-        let entry = |i| step_of(&In::<StreamOperation>::at_address(place(i)).get()?);
-        let steps = (0..count as usize).map(entry).collect::<Result<Arc<[Step]>>>()?;
+        let steps = steps_of(operations, count)?;
         Ok(stream.submit(Operation::Batch(steps), Policy::Later)?)
     }
 
@@ -317,45 +328,6 @@ api! {
         let (from, to) = (named(from)?, named(to)?);
         let policy = policy_of(&from);
         lock(&WAITING).insert(to.id, policy);
-        Ok(())
-    }
-
-    /// No stream is ever capturing.
-    Context Legal fn hipStreamIsCapturing / hipStreamIsCapturing_spt (
-        handle: Handle, status: Out<u32>,
-    ) |own| {
-        status.required()?;
-        stream(handle, own)?;
-        status.set(CAPTURE_STATUS_NONE);
-        Ok(())
-    }
-
-    Context Legal fn hipStreamGetCaptureInfo / hipStreamGetCaptureInfo_spt (
-        handle: Handle, status: Out<u32>, _id: Out<u64>,
-    ) |own| {
-        status.required()?;
-        stream(handle, own)?;
-        status.set(CAPTURE_STATUS_NONE);
-        Ok(())
-    }
-
-    Context Legal fn hipStreamGetCaptureInfo_v2 / hipStreamGetCaptureInfo_v2_spt (
-        handle: Handle, status: Out<u32>, _id: Out<u64>, _graph: Out<u64>, _nodes: Out<u64>,
-        _count: Out<usize>,
-    ) |own| {
-        status.required()?;
-        stream(handle, own)?;
-        status.set(CAPTURE_STATUS_NONE);
-        Ok(())
-    }
-
-    /// The mode is stored per thread; it has no effect because no stream captures.
-    Device Legal fn hipThreadExchangeStreamCaptureMode(mode: Out<u32>) {
-        let new = mode.read()?;
-        if new > RELAXED {
-            return Err(Error::InvalidValue);
-        }
-        mode.set(CAPTURE_MODE.replace(new));
         Ok(())
     }
 }

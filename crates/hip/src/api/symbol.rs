@@ -17,18 +17,27 @@ mod kind {
 }
 
 /// A copy between a variable and somewhere else.
-struct Copy {
-    symbol: u64,
-    other: u64,
-    size: usize,
-    offset: usize,
-    kind: u32,
-    to_symbol: bool,
+#[derive(Clone, Copy)]
+pub(super) struct Copy {
+    pub(super) symbol: u64,
+    pub(super) other: u64,
+    pub(super) size: usize,
+    pub(super) offset: usize,
+    pub(super) kind: u32,
+    pub(super) to_symbol: bool,
 }
 
 impl Copy {
     /// Checks the copy in HIP's order and submits it to a stream; with `wait` it is synchronous.
     fn go(&self, stream: Handle, own: bool, wait: bool) -> Result<()> {
+        let transfer = self.transfer()?;
+        let order = Order { stream, own, wait };
+        order.check()?;
+        copy(&transfer, order)
+    }
+
+    /// The checked copy.
+    pub(super) fn transfer(&self) -> Result<Transfer> {
         let host = if self.to_symbol { kind::HOST_TO_DEVICE } else { kind::DEVICE_TO_HOST };
         let other = match self.kind {
             k if k == host => Place::Host(self.other),
@@ -44,9 +53,7 @@ impl Copy {
         }
         let variable = Place::Device(address.wrapping_add(self.offset as u64));
         let (to, from) = if self.to_symbol { (variable, other) } else { (other, variable) };
-        let order = Order { stream, own, wait };
-        order.check()?;
-        copy(&Transfer::line(to, from, self.size as u64), order)
+        Ok(Transfer::line(to, from, self.size as u64))
     }
 }
 
