@@ -293,8 +293,8 @@ api! {
 
     Live Legal fn cuGraphNodeSetParams(handle: Handle, params: Out<NodeParams>) {
         let graph = graph::graph_of(handle)?;
-        let mut asked = params.read()?;
-        graph::set_work(handle, asked.work(&graph)?)
+        let old = graph::with_work(handle, |work| Ok(work.clone()))?;
+        graph::set_work(handle, params.read()?.change(&graph, &old)?)
     }
 
     Init Legal fn cuGraphKernelNodeGetParams(handle: Handle, params: Out<OldKernelParams>) {

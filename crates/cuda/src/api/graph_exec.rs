@@ -222,10 +222,13 @@ api! {
     Live Legal fn cuGraphExecNodeSetParams(handle: Handle, of: Handle, params: Out<NodeParams>) {
         let exec = exec::get(handle)?;
         let graph = graph::graph_of(of)?;
-        match params.read()?.work(&graph)? {
-            Work::Child(child) => {
-                let outcome = exec.set_child(of, &child);
-                child.discard();
+        let old = exec.with_work(of, |work| Ok(work.clone()))?;
+        match params.read()?.change(&graph, &old)? {
+            work @ Work::Child(_) => {
+                let Work::Child(child) = &work else { return Err(Error::InvalidValue) };
+                let outcome = exec.set_child(of, child);
+                // The copy that was made for the call.
+                work.abandon();
                 outcome
             }
             work => exec.set_work(of, work),

@@ -286,13 +286,11 @@ pub(super) fn allocation_params(reservation: &graph::memory::Reservation) -> All
 /// A child node's graph: a copy, or the given graph itself if it is handed over.
 pub(super) fn child(handle: Handle, handed_over: bool) -> Result<Work> {
     let graph = graph::get(handle)?;
-    if handed_over {
-        graph.give_to_node()?;
-        return Ok(Work::Child(graph));
+    match handed_over {
+        true if graph.is_owned() => Err(Error::InvalidValue),
+        true => Ok(Work::Child(graph)),
+        false => graph.clone_for_node().map(Work::Child),
     }
-    let copy = graph.clone_graph()?;
-    copy.give_to_node()?;
-    Ok(Work::Child(copy))
 }
 
 /// Node types, `CUgraphNodeType`.
@@ -322,9 +320,29 @@ impl NodeParams {
         In::at_address(words.as_ptr() as u64).get()
     }
 
+    /// The new work of a node that does `old`. Kernels keep their attributes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: another kind of node. [`Error::NotSupported`]: nodes of this kind keep what they
+    /// do.
+    pub(super) fn change(&mut self, graph: &Graph, old: &Work) -> Result<Work> {
+        if self.kind != old.kind() as u32 {
+            return Err(Error::InvalidValue);
+        }
+        match old {
+            Work::Allocate(_) | Work::Free(_) | Work::Conditional(_) => Err(Error::NotSupported),
+            Work::Kernel(old) if self.is_plain() => kernel(&self.read(0)?, &old.attributes),
+            _ => self.work(graph),
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.reserved == [0; 3] && self.rest == 0
+    }
+
     /// The work of a node of a graph. Writes what the call returns in the parameters.
     pub(super) fn work(&mut self, graph: &Graph) -> Result<Work> {
-        if self.reserved != [0; 3] || self.rest != 0 {
+        if !self.is_plain() {
             return Err(Error::InvalidValue);
         }
         match self.kind {
@@ -357,7 +375,8 @@ impl NodeParams {
                 let [handle, kind_and_size, _, context, ..] = self.words;
                 let conditional_kind = Kind::from_number(kind_and_size as u32)?;
                 let size = (kind_and_size >> 32) as u32;
-                let conditional = Conditional::new(handle, conditional_kind, size, context)?;
+                let runs_in = context_of(context)?;
+                let conditional = Conditional::new(handle, conditional_kind, size, context, &runs_in)?;
                 self.words[2] = conditional.handles.as_ptr() as u64;
                 Ok(Work::Conditional(Arc::new(conditional)))
             }

@@ -51,6 +51,8 @@ pub struct Variable {
     pub handle: u64,
     /// The value at each launch, if it is assigned.
     pub default: Option<u32>,
+    /// The id of its context.
+    context: u64,
     /// In the table of addresses, so that kernels may access it.
     allocation: Arc<memory::Allocation>,
 }
@@ -98,7 +100,7 @@ impl Variable {
         let allocation = memory::for_graph(context, &context.device, size_of::<u32>() as u64)?;
         let handle = allocation.base;
         let default = (flags & flag::ASSIGN_DEFAULT != 0).then_some(default);
-        let variable = Arc::new(Variable { handle, default, allocation });
+        let variable = Arc::new(Variable { handle, default, context: context.id(), allocation });
         variable.set(0);
         lock(&VARIABLES).insert(handle, Arc::downgrade(&variable));
         graph.lock().variables.push(variable);
@@ -132,9 +134,14 @@ impl Conditional {
     /// A node for a variable, which belongs to the node's graph or one around it, with empty bodies.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: there is no such variable, or `size` is no number of bodies for the kind.
-    pub fn new(handle: u64, kind: Kind, size: u32, context: Handle) -> Result<Self> {
+    /// [`Error::InvalidValue`]: there is no such variable, or `size` is no number of bodies for the kind,
+    /// or it belongs to another context.
+    /// `runs_in`: the context that `context` stands for.
+    pub fn new(handle: u64, kind: Kind, size: u32, context: Handle, runs_in: &Context) -> Result<Self> {
         let variable = lock(&VARIABLES).get(&handle).and_then(Weak::upgrade).ok_or(Error::InvalidValue)?;
+        if variable.context != runs_in.id() {
+            return Err(Error::InvalidValue);
+        }
         let most = match kind {
             Kind::If => MOST_BRANCHES,
             Kind::While => 1,

@@ -1,5 +1,7 @@
 //! Edges between nodes.
 
+use std::collections::HashSet;
+
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
@@ -8,7 +10,7 @@ use crate::handle::Handle;
 use super::{Body, Graph, Work, place};
 
 /// The data of an edge: what of a node the next one waits for. All zero: the next node starts after it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Edge {
     /// The event of the first node: its end, its programmatic trigger (1), or the start
     /// of all its blocks (2).
@@ -136,22 +138,25 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: no node of this graph, an edge from a node to itself, one that exists, or data
-    /// that the nodes do not have. [`Error::NotSupported`]: the graph allocates or frees memory.
+    /// that the nodes do not have.
     pub fn add_edges(&self, edges: &Edges) -> Result<()> {
         let mut body = self.lock();
         let mut added = Vec::with_capacity(edges.len());
-        for (from, to, edge) in edges {
+        let outcome = edges.iter().try_for_each(|(from, to, edge)| {
             let (from, to) = (self.index_of(*from)?, self.index_of(*to)?);
             edge.check(&body.entry(from as usize)?.work, &body.entry(to as usize)?.work)?;
             if from == to || body.has_edge(from, to, *edge)? {
-                body.remove_edges(&added);
                 return Err(Error::InvalidValue);
             }
             body.entry_mut(to as usize)?.incoming.push((from, *edge));
             body.entry_mut(from as usize)?.outgoing.push(to);
             added.push((from, to, *edge));
+            Ok(())
+        });
+        if outcome.is_err() {
+            body.remove_edges(&added);
         }
-        Ok(())
+        outcome
     }
 
     /// Removes edges. Removes none if one of them does not exist.
@@ -165,9 +170,10 @@ impl Graph {
             return Err(Error::NotSupported);
         }
         let mut removed = Vec::with_capacity(edges.len());
+        let mut seen = HashSet::with_capacity(edges.len());
         for (from, to, edge) in edges {
             let (from, to) = (self.index_of(*from)?, self.index_of(*to)?);
-            if !body.has_edge(from, to, *edge)? || removed.contains(&(from, to, *edge)) {
+            if !body.has_edge(from, to, *edge)? || !seen.insert((from, to, *edge)) {
                 return Err(Error::InvalidValue);
             }
             removed.push((from, to, *edge));

@@ -67,6 +67,9 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
     if flags & flag::DEVICE_LAUNCH != 0 {
         return Err(Refusal { error: Error::NotSupported, reason: Reason::Unsupported, node: 0 });
     }
+    if source.is_capturing() {
+        return Err(Error::InvalidValue.into());
+    }
     let graph = source.snapshot();
     let (plan, places) = flatten::compile(&graph)?;
     let owner = if graph.lock().owns_memory() {
@@ -116,19 +119,18 @@ impl Exec {
     /// # Errors
     /// [`Error::StreamCaptureUnsupported`]: it has nodes that cannot be copied.
     pub(crate) fn as_child(&self) -> Result<Arc<Graph>> {
-        let copy = self.graph.clone_graph().map_err(|_| Error::StreamCaptureUnsupported)?;
-        copy.give_to_node()?;
-        Ok(copy)
+        self.graph.clone_for_node().map_err(|_| Error::StreamCaptureUnsupported)
     }
 
+    /// The place of a node that has not been removed from the original graph.
     pub(super) fn place(&self, node: Handle) -> Result<&Place> {
+        super::place(node)?;
         self.places.get(&node).ok_or(Error::InvalidValue)
     }
 
     /// Calls a function with the work of a node as it was instantiated or last updated.
     pub fn with_work<T>(&self, node: Handle, read: impl FnOnce(&Work) -> Result<T>) -> Result<T> {
-        self.place(node)?;
-        self.graph.with_copied(node, &mut |work| Ok(work.clone())).and_then(|work| read(&work))
+        self.place(node)?.with(|work| read(work))
     }
 
     /// Replaces the work of a node for later launches.
@@ -138,13 +140,13 @@ impl Exec {
     pub fn set_work(&self, node: Handle, work: Work) -> Result<()> {
         let place = self.place(node)?;
         let mut plan = self.plan();
-        self.graph.with_copied(node, &mut |old| {
-            super::update::check_change(old, &work).map_err(|_| Error::InvalidValue)?;
-            *old = work.clone();
+        let step = step_mut(&mut plan, place)?;
+        place.with(|old| {
+            super::update::check_change(old, &work, self.flags).map_err(|_| Error::InvalidValue)?;
+            step.task = Task::of(&work);
+            *old = work;
             Ok(())
-        })?;
-        step_mut(&mut plan, place)?.task = Task::of(&work);
-        Ok(())
+        })
     }
 
     /// Replaces the graph of a child node for later launches.
@@ -152,12 +154,11 @@ impl Exec {
     /// # Errors
     /// [`Error::InvalidValue`]: no such child node, or a graph of another structure.
     pub fn set_child(&self, node: Handle, graph: &Graph) -> Result<()> {
-        self.place(node)?;
-        let child = self.graph.with_copied(node, &mut |work| match work {
+        let child = self.place(node)?.with(|work| match work {
             Work::Child(child) => Ok(Arc::clone(child)),
             _ => Err(Error::InvalidValue),
         })?;
-        let changes = super::update::changes(&child, graph).map_err(|_| Error::InvalidValue)?;
+        let changes = super::update::changes(&child, graph, self.flags).map_err(|_| Error::InvalidValue)?;
         self.apply(changes)
     }
 
@@ -165,12 +166,17 @@ impl Exec {
     pub(super) fn apply(&self, changes: Vec<(Handle, Work)>) -> Result<()> {
         let mut plan = self.plan();
         for (node, work) in changes {
-            let place = self.place(node)?;
-            step_mut(&mut plan, place)?.task = Task::of(&work);
-            self.graph.with_copied(node, &mut |old| {
-                *old = work.clone();
-                Ok(())
-            })?;
+            // Nodes of the original may be gone by now.
+            let place = self.places.get(&node).ok_or(Error::InvalidValue)?;
+            let step = step_mut(&mut plan, place)?;
+            let before = place.with(|old| Ok(std::mem::replace(old, work.clone())))?;
+            match (&mut step.task, &before, &work) {
+                (Task::Branch(branch), Work::Conditional(before), Work::Conditional(after)) => {
+                    branch.conditional = Arc::clone(after);
+                    Plan::replace_variable(&mut plan, before.variable.handle, &after.variable);
+                }
+                (task, ..) => *task = Task::of(&work),
+            }
         }
         Ok(())
     }
@@ -191,7 +197,7 @@ impl Exec {
 
     fn switchable(&self, node: Handle) -> Result<&Place> {
         let place = self.place(node)?;
-        let kind = self.graph.with_copied(node, &mut |work| Ok(work.kind()))?;
+        let kind = place.with(|work| Ok(work.kind()))?;
         if matches!(kind, Kind::Kernel | Kind::Copy | Kind::Fill) {
             Ok(place)
         } else {
@@ -242,7 +248,6 @@ impl Launch {
     /// Begins a submission: takes the plan as it is, changes graph memory, and finds the records to wait for.
     pub(crate) fn settle(&mut self, after: &mut SmallVec<[Point; 1]>) -> Result<()> {
         let plan = Arc::clone(&self.exec.plan());
-        plan.change_memory(self.exec.flags & flag::AUTO_FREE_ON_LAUNCH != 0)?;
         let mut events = Vec::new();
         for &index in &plan.events {
             match plan.steps.get(index as usize).map(|step| &step.task) {
@@ -259,6 +264,8 @@ impl Launch {
                 _ => {}
             }
         }
+        // The last step that can fail.
+        plan.change_memory(self.exec.flags & flag::AUTO_FREE_ON_LAUNCH != 0)?;
         after.extend(lock(&self.exec.last).clone().filter(|point| !point.reached()));
         self.settled = Some(Settled { plan, events });
         Ok(())
@@ -281,35 +288,9 @@ impl Launch {
     }
 }
 
-impl Graph {
-    /// Calls a function with the copied work of a node of the original, here or in the graphs of nodes.
-    pub(super) fn with_copied<T>(
-        &self,
-        node: Handle,
-        with: &mut impl FnMut(&mut Work) -> Result<T>,
-    ) -> Result<T> {
-        let mut body = self.lock();
-        // The node's index in its own graph is its index in the copy.
-        if let Ok((_, index)) = super::place(node)
-            && let Ok(entry) = body.entry_mut(index)
-            && entry.handle == node
-        {
-            return with(&mut entry.work);
-        }
-        for index in 0..body.room() {
-            let Ok(entry) = body.entry(index) else { continue };
-            let inside: Vec<Arc<Graph>> = match &entry.work {
-                Work::Child(child) => vec![Arc::clone(child)],
-                Work::Conditional(conditional) => conditional.bodies.clone(),
-                _ => continue,
-            };
-            for graph in inside {
-                match graph.with_copied(node, with) {
-                    Err(Error::InvalidValue) => {}
-                    other => return other,
-                }
-            }
-        }
-        Err(Error::InvalidValue)
+impl Place {
+    /// Calls a function with the copied work of the node.
+    fn with<T>(&self, with: impl FnOnce(&mut Work) -> Result<T>) -> Result<T> {
+        with(&mut self.graph.lock().entry_mut(self.index as usize)?.work)
     }
 }

@@ -46,18 +46,20 @@ impl From<Error> for Refusal {
 }
 
 /// Where the work of a node went: the steps of conditional nodes that lead there with the number of the body,
-/// and the step in the innermost plan.
-#[derive(Clone, Debug, Default)]
+/// and the step in the innermost plan. And where the node's copy is: the graph with its index there.
+#[derive(Clone)]
 pub(super) struct Place {
     pub(super) path: SmallVec<[(u32, u32); 1]>,
     pub(super) step: u32,
+    pub(super) graph: Arc<Graph>,
+    pub(super) index: u32,
 }
 
 /// The places of all nodes.
 pub(super) type Places = HashMap<Handle, Place>;
 
 /// Compiles a graph. Returns the plan and the places of its nodes.
-pub(super) fn compile(graph: &Graph) -> Result<(Plan, Places), Refusal> {
+pub(super) fn compile(graph: &Arc<Graph>) -> Result<(Plan, Places), Refusal> {
     let mut places = Places::new();
     let mut used = Vec::new();
     let plan = plan_of(graph, &SmallVec::new(), &mut places, &mut used)?;
@@ -69,7 +71,7 @@ pub(super) fn compile(graph: &Graph) -> Result<(Plan, Places), Refusal> {
 }
 
 fn plan_of(
-    graph: &Graph,
+    graph: &Arc<Graph>,
     path: &SmallVec<[(u32, u32); 1]>,
     places: &mut Places,
     used: &mut Vec<u64>,
@@ -97,12 +99,12 @@ impl Builder<'_> {
 
     /// Adds the steps of a graph. Returns those that nothing in it comes before, and those that nothing comes
     /// after.
-    fn add(&mut self, graph: &Graph) -> Result<(Vec<u32>, Vec<u32>), Refusal> {
+    fn add(&mut self, graph: &Arc<Graph>) -> Result<(Vec<u32>, Vec<u32>), Refusal> {
         let body = graph.lock();
         let order = body.order().ok_or_else(|| Refusal {
             error: Error::InvalidValue,
             reason: Reason::Structure,
-            node: body.entries().next().map_or(0, |(_, entry)| entry.handle),
+            node: body.on_a_cycle().unwrap_or(0),
         })?;
         self.plan.variables.extend(body.variables.iter().cloned());
         // The first and the last step of each node.
@@ -110,7 +112,7 @@ impl Builder<'_> {
         let (mut roots, mut leaves) = (Vec::new(), Vec::new());
         for index in order {
             let entry = body.entry(index as usize)?;
-            let (from, to) = self.node(entry.handle, &entry.work)?;
+            let (from, to) = self.node(graph, index, entry.handle, &entry.work)?;
             spans[index as usize] = (from, to);
             for (before, _) in &entry.incoming {
                 self.edges.push((spans[*before as usize].1, from));
@@ -126,11 +128,23 @@ impl Builder<'_> {
     }
 
     /// Adds the steps of a node. Returns the first and the last one.
-    fn node(&mut self, node: Handle, work: &Work) -> Result<(u32, u32), Refusal> {
+    fn node(
+        &mut self,
+        graph: &Arc<Graph>,
+        index: u32,
+        node: Handle,
+        work: &Work,
+    ) -> Result<(u32, u32), Refusal> {
+        // In a conditional node, whose value decides during the launch what runs.
+        if !self.path.is_empty() && !work.can_be_conditional() {
+            return Err(Refusal { error: Error::NotSupported, reason: Reason::Unsupported, node });
+        }
+        let place =
+            |path: &SmallVec<_>, step| Place { path: path.clone(), step, graph: Arc::clone(graph), index };
         let step = match work {
             Work::Child(child) => {
                 let first = self.step(Task::Nothing);
-                self.places.insert(node, Place { path: self.path.clone(), step: first });
+                self.places.insert(node, place(self.path, first));
                 let (roots, leaves) = self.add(child)?;
                 let last = self.step(Task::Nothing);
                 self.edges.extend(roots.iter().map(|root| (first, *root)));
@@ -169,7 +183,7 @@ impl Builder<'_> {
                 step
             }
         };
-        self.places.insert(node, Place { path: self.path.clone(), step });
+        self.places.insert(node, place(self.path, step));
         Ok((step, step))
     }
 

@@ -65,8 +65,10 @@ struct State {
     allocated: bool,
     /// Whether pages may be in use.
     held: bool,
-    /// The graph with the node that frees it; 0 if there is none.
-    freed_by: u64,
+    /// The graph with the node that allocates it.
+    owner: u64,
+    /// The graphs with nodes that free it.
+    freed_by: Vec<u64>,
 }
 
 /// The bytes of one device.
@@ -165,17 +167,29 @@ impl Reservation {
         self.allocation.base
     }
 
+    /// Notes the graph whose node allocates the memory.
+    pub(super) fn belongs_to(&self, graph: &Graph) {
+        lock(&self.state).owner = graph.id;
+    }
+
     /// Notes that a graph gets a node that frees the memory.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: there is such a node already, in this graph or in another one.
+    /// [`Error::InvalidValue`]: it has one already, or the memory is freed in the graph that allocates it as
+    /// well as in another one.
     pub fn add_free(&self, graph: &Graph) -> Result<()> {
         let mut state = lock(&self.state);
-        if state.freed_by != 0 {
+        let own = |id: u64| id == state.owner;
+        if state.freed_by.iter().any(|&id| id == graph.id || own(id) || own(graph.id)) {
             return Err(Error::InvalidValue);
         }
-        state.freed_by = graph.id;
+        state.freed_by.push(graph.id);
         Ok(())
+    }
+
+    /// Notes that a node that freed the memory is gone.
+    pub(super) fn remove_free(&self, graph: &Graph) {
+        lock(&self.state).freed_by.retain(|&id| id != graph.id);
     }
 
     /// Whether the memory is allocated, after all work submitted so far.

@@ -17,7 +17,7 @@ mod run;
 pub mod update;
 pub mod work;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use smallvec::SmallVec;
@@ -44,6 +44,12 @@ pub struct Graph {
     me: Weak<Graph>,
     /// Whether a node owns it: the graph of a child node or of a conditional node.
     owned: AtomicBool,
+    /// The graph of that node.
+    owner: Mutex<Weak<Graph>>,
+    /// The levels of graphs inside it.
+    height: AtomicU32,
+    /// The captures that add nodes to it.
+    captures: AtomicU32,
     body: Mutex<Body>,
     /// The user objects that it holds.
     objects: Mutex<Retained>,
@@ -64,6 +70,10 @@ pub(crate) struct Body {
     pub(crate) variables: Vec<Arc<Variable>>,
     /// Whether the memory that it allocates belongs to an instantiated graph.
     pub(crate) instantiated: bool,
+    /// Whether it has had nodes that allocate or free memory, or child nodes, which may.
+    may_own_memory: bool,
+    /// Whether its handle is gone: it gets no more nodes.
+    ended: bool,
 }
 
 /// A node and its edges.
@@ -78,6 +88,9 @@ pub(crate) struct Entry {
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// The largest depth of graphs in nodes of graphs. Instantiation and conditional nodes descend recursively.
+const DEEPEST: u32 = 512;
 
 /// The graph of a handle.
 pub fn get(handle: Handle) -> Result<Arc<Graph>> {
@@ -117,16 +130,19 @@ pub fn with_work<T>(node: Handle, read: impl FnOnce(&Work) -> Result<T>) -> Resu
 /// # Errors
 /// [`Error::InvalidValue`]: no such node, or a node of another kind.
 pub fn set_work(node: Handle, work: Work) -> Result<()> {
-    let (graph, index) = place(node)?;
-    let mut body = graph.lock();
-    let entry = body.entry_mut(index)?;
-    if entry.work.kind() != work.kind() {
-        return Err(Error::InvalidValue);
-    }
-    let old = std::mem::replace(&mut entry.work, work);
-    drop(body);
-    old.end();
-    Ok(())
+    let replace = || {
+        let (graph, index) = place(node)?;
+        if graph.lock().entry(index)?.work.kind() != work.kind() {
+            return Err(Error::InvalidValue);
+        }
+        graph.take_in(&work)?;
+        let mut body = graph.lock();
+        let old = std::mem::replace(&mut body.entry_mut(index)?.work, work.clone());
+        drop(body);
+        old.end(&graph);
+        Ok(())
+    };
+    replace().inspect_err(|_| work.abandon())
 }
 
 /// Changes the work of a node in place.
@@ -161,7 +177,7 @@ pub fn destroy_node(node: Handle) -> Result<()> {
     drop(body);
     NODES.remove(node);
     if let Some(entry) = removed {
-        entry.work.end();
+        entry.work.end(&graph);
     }
     Ok(())
 }
@@ -181,6 +197,9 @@ impl Graph {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             me: Weak::clone(me),
             owned: AtomicBool::new(false),
+            owner: Mutex::default(),
+            height: AtomicU32::new(0),
+            captures: AtomicU32::new(0),
             body: Mutex::new(body),
             objects: Mutex::default(),
         })
@@ -197,12 +216,65 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Gives the graph to a node.
+    /// Whether a node owns the graph.
+    pub fn is_owned(&self) -> bool {
+        self.owned.load(Ordering::Acquire)
+    }
+
+    /// Whether it was made for a node that it has not been added with.
+    fn has_no_owner(&self) -> bool {
+        lock(&self.owner).upgrade().is_none()
+    }
+
+    /// Makes the graph the owner of the graphs in the work of a new node.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: a node owns it already.
-    pub fn give_to_node(&self) -> Result<()> {
-        if self.owned.swap(true, Ordering::AcqRel) { Err(Error::InvalidValue) } else { Ok(()) }
+    /// [`Error::InvalidValue`]: another node owns one of them, or this graph is inside it.
+    /// [`Error::NotSupported`]: the graphs would be nested too deeply.
+    fn take_in(self: &Graph, work: &Work) -> Result<()> {
+        let inside = work.graphs();
+        if inside.is_empty() {
+            return Ok(());
+        }
+        let mut above = Vec::new();
+        let mut next = self.me.upgrade();
+        while let Some(graph) = next {
+            next = lock(&graph.owner).upgrade();
+            above.push(graph);
+        }
+        for graph in inside {
+            if above.iter().any(|one| std::ptr::eq(&**one, &**graph)) {
+                return Err(Error::InvalidValue);
+            }
+            if above.len() as u32 + graph.height.load(Ordering::Acquire) >= DEEPEST {
+                return Err(Error::NotSupported);
+            }
+            let mut owner = lock(&graph.owner);
+            if owner.upgrade().is_some() {
+                return Err(Error::InvalidValue);
+            }
+            owner.clone_from(&self.me);
+            graph.owned.store(true, Ordering::Release);
+            drop(owner);
+            let height = graph.height.load(Ordering::Acquire);
+            for (level, one) in above.iter().enumerate() {
+                one.height.fetch_max(height + 1 + level as u32, Ordering::AcqRel);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the begin or the end of a capture that adds nodes. A graph cannot be instantiated meanwhile.
+    pub(crate) fn capturing(&self, begins: bool) {
+        if begins {
+            self.captures.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.captures.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    pub(crate) fn is_capturing(&self) -> bool {
+        self.captures.load(Ordering::Acquire) > 0
     }
 
     /// Ends a graph that was made for a node and is not needed.
@@ -222,10 +294,14 @@ impl Graph {
     /// Ends the handles of the graph, of its nodes, and of the graphs that they own.
     pub(crate) fn end(&self) {
         GRAPHS.remove(self.handle);
-        let entries = std::mem::take(&mut self.lock().nodes);
+        let entries = {
+            let mut body = self.lock();
+            body.ended = true;
+            std::mem::take(&mut body.nodes)
+        };
         for entry in entries.into_iter().flatten() {
             NODES.remove(entry.handle);
-            entry.work.end();
+            entry.work.end(self);
         }
         let objects = std::mem::take(&mut *self.objects());
         drop(objects);
@@ -235,9 +311,28 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::InvalidValue`]: a dependency is no node of this graph, or is given twice with the same data.
+    /// The work's graphs and its claim on memory end with an error.
     pub fn add(&self, dependencies: &[(Handle, Edge)], work: Work) -> Result<Handle> {
+        self.try_add(dependencies, &work).inspect_err(|_| {
+            work.abandon();
+            if let Work::Free(reservation) = &work {
+                reservation.remove_free(self);
+            }
+        })
+    }
+
+    fn try_add(&self, dependencies: &[(Handle, Edge)], work: &Work) -> Result<Handle> {
         let mut body = self.lock();
-        let incoming = self.dependencies(&body, dependencies, &work)?;
+        if body.ended {
+            return Err(Error::InvalidValue);
+        }
+        let incoming = self.dependencies(&body, dependencies, work)?;
+        self.take_in(work)?;
+        if let Work::Allocate(reservation) = work {
+            reservation.belongs_to(self);
+        }
+        body.may_own_memory |= matches!(work, Work::Allocate(_) | Work::Free(_) | Work::Child(_));
+        let work = work.clone();
         let index = u32::try_from(body.nodes.len()).map_err(|_| Error::OutOfMemory)?;
         let made = NODES.insert_with(|_| Arc::new(Node { graph: Weak::clone(&self.me), index }));
         let handle = made.ok_or(Error::OutOfMemory)?.0;
@@ -266,11 +361,23 @@ impl Graph {
         if !self.can_be_cloned() {
             return Err(Error::NotSupported);
         }
-        let body = Body { nodes: self.lock().nodes.clone(), ..Body::default() };
+        let body = {
+            let own = self.lock();
+            Body { nodes: own.nodes.clone(), may_own_memory: own.may_own_memory, ..Body::default() }
+        };
         let clone = Graph::with_handle(body)?;
         clone.adopt()?;
-        *clone.objects() = self.objects().clone();
+        clone.height.store(self.height.load(Ordering::Acquire), Ordering::Release);
+        let objects = self.objects().clone();
+        *clone.objects() = objects;
         Ok(clone)
+    }
+
+    /// A copy for a node.
+    pub fn clone_for_node(&self) -> Result<Arc<Graph>> {
+        let copy = self.clone_graph()?;
+        copy.owned.store(true, Ordering::Release);
+        Ok(copy)
     }
 
     /// Whether a copy can exist beside the graph.
@@ -296,6 +403,7 @@ impl Graph {
             if let Work::Child(child) = &entry.work {
                 let copy = child.clone_graph()?;
                 copy.owned.store(true, Ordering::Release);
+                lock(&copy.owner).clone_from(&self.me);
                 entry.work = Work::Child(copy);
             }
         }
@@ -309,10 +417,12 @@ impl Graph {
         for entry in nodes.iter_mut().flatten() {
             entry.work.detach();
         }
-        let variables = body.variables.clone();
+        let (variables, may_own_memory) = (body.variables.clone(), body.may_own_memory);
         drop(body);
-        let copy = Graph::new(0, Body { nodes, variables, instantiated: false });
-        *copy.objects() = self.objects().clone();
+        let copy = Graph::new(0, Body { nodes, variables, may_own_memory, ..Body::default() });
+        copy.height.store(self.height.load(Ordering::Acquire), Ordering::Release);
+        let objects = self.objects().clone();
+        *copy.objects() = objects;
         copy
     }
 }
@@ -338,11 +448,12 @@ impl Body {
 
     /// Whether nodes allocate or free memory, in this graph or in those of its child nodes.
     pub(crate) fn owns_memory(&self) -> bool {
-        self.entries().any(|(_, entry)| match &entry.work {
-            Work::Allocate(_) | Work::Free(_) => true,
-            Work::Child(child) => child.lock().owns_memory(),
-            _ => false,
-        })
+        self.may_own_memory
+            && self.entries().any(|(_, entry)| match &entry.work {
+                Work::Allocate(_) | Work::Free(_) => true,
+                Work::Child(child) => child.lock().owns_memory(),
+                _ => false,
+            })
     }
 
     /// The node indices in an order in which every node follows those that it depends on; `None` if there is a
@@ -368,5 +479,31 @@ impl Body {
             }
         }
         (order.len() == self.entries().count()).then_some(order)
+    }
+
+    /// A node of a cycle.
+    pub(crate) fn on_a_cycle(&self) -> Option<Handle> {
+        // What remains without the nodes that can run is on cycles or behind them.
+        let mut count: Vec<usize> =
+            self.nodes.iter().map(|place| place.as_ref().map_or(0, |entry| entry.incoming.len())).collect();
+        let mut open: Vec<usize> =
+            self.entries().filter(|(_, e)| e.incoming.is_empty()).map(|(index, _)| index).collect();
+        let mut gone = vec![false; self.room()];
+        while let Some(index) = open.pop() {
+            gone[index] = true;
+            for &to in self.entry(index).ok()?.outgoing.iter() {
+                count[to as usize] -= 1;
+                if count[to as usize] == 0 {
+                    open.push(to as usize);
+                }
+            }
+        }
+        // Each node left has a dependency that is left: going backwards must come to a node again.
+        let mut at = self.entries().find(|(index, _)| !gone[*index])?.0;
+        let mut seen = vec![false; self.room()];
+        while !std::mem::replace(&mut seen[at], true) {
+            at = self.entry(at).ok()?.incoming.iter().find(|(from, _)| !gone[*from as usize])?.0 as usize;
+        }
+        Some(self.entry(at).ok()?.handle)
     }
 }

@@ -80,6 +80,19 @@ impl Plan {
         }
     }
 
+    /// Puts another variable in the place of one, here and in conditional nodes.
+    pub(super) fn replace_variable(plan: &mut Arc<Plan>, old: u64, new: &Arc<Variable>) {
+        let plan = Arc::make_mut(plan);
+        for variable in plan.variables.iter_mut().filter(|variable| variable.handle == old) {
+            *variable = Arc::clone(new);
+        }
+        for step in &mut plan.steps {
+            if let Task::Branch(branch) = &mut step.task {
+                branch.bodies.iter_mut().for_each(|body| Plan::replace_variable(body, old, new));
+            }
+        }
+    }
+
     /// Applies the changes of graph memory that a launch makes, in order. If one of them fails, takes the
     /// others back.
     pub(super) fn change_memory(&self, free_first: bool) -> Result<()> {

@@ -61,7 +61,7 @@ fn perform(plan: &Plan, step: u32, events: &Events, stream: &Arc<Stream>, turn: 
             Task::Nothing => Ok(()),
             Task::Run(Operation::Launch(launch)) => launch.run_in_graph(),
             Task::Run(operation @ (Operation::Record(_) | Operation::Wait(_))) => {
-                match events.iter().find(|event| event.0 == step) {
+                match events.binary_search_by_key(&step, |event| event.0).ok().and_then(|at| events.get(at)) {
                     Some((_, EventStep::Record(record))) => record.run(),
                     Some((_, EventStep::Wait(wait))) => wait.run(),
                     None => return operation.run(stream, turn),

@@ -8,9 +8,13 @@ use std::sync::Arc;
 use crate::handle::Handle;
 use crate::memory::transfer::{Place, Side};
 
-use super::exec::Exec;
-use super::work::Work;
+use super::conditional::Conditional;
+use super::exec::{Exec, flag};
+use super::work::{Kernel, Work};
 use super::{Body, Graph};
+
+/// The number of the launch attribute with the priority.
+const PRIORITY: u32 = 8;
 
 /// What an update did not accept, in the order of `CUgraphExecUpdateResult`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +57,12 @@ impl Failure {
 
 /// Updates an executable graph: its nodes do what the paired nodes of `graph` do. Changes nothing on failure.
 pub fn update(exec: &Exec, graph: &Graph) -> Result<(), Failure> {
-    let changes = changes(exec.graph(), graph)?;
+    let changes = changes(exec.graph(), graph, exec.flags)?;
     exec.apply(changes).map_err(|_| Failure::at(Outcome::Error, 0))
 }
 
 /// The nodes of `old` with the work that `new` gives them.
-pub(super) fn changes(old: &Graph, new: &Graph) -> Result<Vec<(Handle, Work)>, Failure> {
+pub(super) fn changes(old: &Graph, new: &Graph, flags: u64) -> Result<Vec<(Handle, Work)>, Failure> {
     // A snapshot of the new graph: its own lock is free while the old graph's is held.
     let new = new.snapshot();
     let (old, new) = (old.lock(), new.lock());
@@ -68,13 +72,18 @@ pub(super) fn changes(old: &Graph, new: &Graph) -> Result<Vec<(Handle, Work)>, F
         if before.work.kind() != after.work.kind() {
             return Err(Failure::at(Outcome::NodeTypeChanged, after.handle));
         }
-        check_change(&before.work, &after.work).map_err(|outcome| Failure::at(outcome, after.handle))?;
+        check_change(&before.work, &after.work, flags)
+            .map_err(|outcome| Failure::at(outcome, after.handle))?;
         match (&before.work, &after.work) {
-            (Work::Child(one), Work::Child(other)) => changes.extend(self::changes(one, other)?),
+            (Work::Child(one), Work::Child(other)) => changes.extend(self::changes(one, other, flags)?),
             (Work::Conditional(one), Work::Conditional(other)) => {
                 for (one, other) in one.bodies.iter().zip(&other.bodies) {
-                    changes.extend(self::changes(one, other)?);
+                    changes.extend(self::changes(one, other, flags)?);
                 }
+                // The kernels of the new graph set the new graph's variable.
+                let variable = Arc::clone(&other.variable);
+                let conditional = Conditional { variable, ..Conditional::clone(one) };
+                changes.push((before.handle, Work::Conditional(Arc::new(conditional))));
             }
             (Work::Allocate(_) | Work::Free(_), _) => {}
             _ => changes.push((before.handle, after.work.clone())),
@@ -131,7 +140,7 @@ fn pairs(old: &Body, new: &Body) -> Result<Vec<(usize, usize)>, Failure> {
 }
 
 /// Checks that the work of a node can become other work of the same kind.
-pub(super) fn check_change(old: &Work, new: &Work) -> Result<(), Outcome> {
+pub(super) fn check_change(old: &Work, new: &Work, flags: u64) -> Result<(), Outcome> {
     let parameters = |same: bool| if same { Ok(()) } else { Err(Outcome::ParametersChanged) };
     match (old, new) {
         (Work::Kernel(old), Work::Kernel(new)) => {
@@ -139,6 +148,10 @@ pub(super) fn check_change(old: &Work, new: &Work) -> Result<(), Outcome> {
                 return Err(Outcome::UnsupportedFunctionChange);
             }
             if old.launch.config().cooperative != new.launch.config().cooperative {
+                return Err(Outcome::AttributesChanged);
+            }
+            let priority = |kernel: &Kernel| kernel.attributes.get(&PRIORITY).copied().unwrap_or_default();
+            if flags & flag::USE_NODE_PRIORITY != 0 && priority(old) != priority(new) {
                 return Err(Outcome::AttributesChanged);
             }
             Ok(())

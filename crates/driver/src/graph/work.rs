@@ -299,13 +299,34 @@ impl Work {
         }
     }
 
-    /// Ends what belongs to a node alone.
-    pub(super) fn end(&self) {
+    /// The graphs that a node with this work owns.
+    pub(super) fn graphs(&self) -> &[Arc<Graph>] {
         match self {
-            Work::Child(graph) => graph.end(),
-            Work::Conditional(conditional) => conditional.bodies.iter().for_each(|body| body.end()),
-            _ => {}
+            Work::Child(graph) => std::slice::from_ref(graph),
+            Work::Conditional(conditional) => &conditional.bodies,
+            _ => &[],
         }
+    }
+
+    /// Whether the graphs of conditional nodes may have such nodes.
+    pub(super) fn can_be_conditional(&self) -> bool {
+        let kinds = [Kind::Kernel, Kind::Copy, Kind::Fill, Kind::Child, Kind::Empty, Kind::Conditional];
+        kinds.contains(&self.kind())
+    }
+
+    /// Ends what belongs to a node of a graph alone.
+    pub(super) fn end(&self, graph: &Graph) {
+        self.graphs().iter().for_each(|inside| inside.end());
+        if let Work::Free(reservation) = self {
+            reservation.remove_free(graph);
+        }
+    }
+
+    /// Ends the graphs that were made for a node which is not added. A graph that the program hands over stays
+    /// the program's.
+    pub fn abandon(&self) {
+        let made = self.graphs().iter().filter(|graph| graph.is_owned() && graph.has_no_owner());
+        made.for_each(|graph| graph.end());
     }
 
     /// Replaces graphs that a program may still change by copies.

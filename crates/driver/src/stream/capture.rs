@@ -49,6 +49,8 @@ pub struct Capture {
     pub id: u64,
     /// The graph that the nodes are added to.
     pub graph: Arc<Graph>,
+    /// Whether the graph was made for the capture, and ends with it if it fails.
+    owns_graph: bool,
     mode: Mode,
     thread: ThreadId,
     invalid: AtomicBool,
@@ -164,7 +166,7 @@ pub(crate) fn check_context(context: &Context) -> Result<()> {
 pub(crate) fn context_ended(id: u64) {
     if active() {
         let captures = lock(&CAPTURES).clone();
-        captures.iter().filter(|capture| capture.is_in(id)).for_each(|capture| capture.end());
+        captures.iter().filter(|capture| capture.is_in(id)).for_each(|capture| capture.give_up());
     }
 }
 
@@ -194,7 +196,16 @@ impl Capture {
             lock(&stream.capture).take_if(|part| Arc::ptr_eq(&part.capture, self));
         }
         lock(&CAPTURES).retain(|other| !Arc::ptr_eq(other, self));
+        self.graph.capturing(false);
         ACTIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Ends it without a result. A graph that the program gave keeps the nodes that it got.
+    fn give_up(self: &Arc<Self>) {
+        self.end();
+        if self.owns_graph {
+            self.graph.end();
+        }
     }
 
     /// Whether blocking streams of a context take part, on which the legacy stream would depend.
@@ -236,6 +247,7 @@ impl Stream {
         if own.is_some() {
             return Err(Error::IllegalState);
         }
+        let owns_graph = to.is_none();
         let (graph, next) = match to {
             Some((graph, next)) => {
                 graph.check_dependencies(&next)?;
@@ -243,9 +255,11 @@ impl Stream {
             }
             None => (graph::create()?, Vec::new()),
         };
+        graph.capturing(true);
         let capture = Arc::new(Capture {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             graph,
+            owns_graph,
             mode,
             thread: std::thread::current().id(),
             invalid: AtomicBool::new(false),
@@ -282,9 +296,10 @@ impl Stream {
             false if !capture.is_joined(&next) => Err(Error::StreamCaptureUnjoined),
             false => Ok(Arc::clone(&capture.graph)),
         };
-        capture.end();
         if outcome.is_err() {
-            capture.graph.end();
+            capture.give_up();
+        } else {
+            capture.end();
         }
         outcome
     }
@@ -463,8 +478,7 @@ impl Stream {
         let Some(Part { capture, next, .. }) = part else { return };
         let origin = lock(&capture.streams).first().is_some_and(|first| Arc::ptr_eq(first, self));
         if origin {
-            capture.end();
-            capture.graph.end();
+            capture.give_up();
         } else {
             lock(&capture.streams).retain(|stream| !Arc::ptr_eq(stream, self));
             lock(&capture.left).extend(next);

@@ -1,0 +1,12 @@
+//! Graphs and stream capture.
+
+#[allow(dead_code)] // Other tests use the rest of it.
+mod by_name;
+mod library;
+
+mod graphs {
+    mod edges;
+    mod kit;
+    mod nodes;
+    mod updates;
+}
