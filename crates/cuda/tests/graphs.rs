@@ -5,8 +5,11 @@ mod by_name;
 mod library;
 
 mod graphs {
+    mod capture;
     mod edges;
     mod kit;
+    mod memory;
     mod nodes;
+    mod random;
     mod updates;
 }
