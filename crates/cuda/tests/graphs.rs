@@ -8,8 +8,10 @@ mod graphs {
     mod capture;
     mod edges;
     mod kit;
+    mod load;
     mod memory;
     mod nodes;
     mod random;
     mod updates;
+    mod wrong;
 }

@@ -226,6 +226,17 @@ fn has_duplicates(incoming: &[(u32, Edge)]) -> bool {
     keys.windows(2).any(|pair| pair[0] == pair[1])
 }
 
+/// The position of an edge to or from a node. Most lists are in the order of the nodes, so that a node's edges
+/// are found without looking at all of them.
+fn find<T>(list: &[T], node: u32, of: impl Fn(&T) -> u32, right: impl Fn(&T) -> bool) -> Option<usize> {
+    let first = list.partition_point(|one| of(one) < node);
+    let near = list.get(first..).unwrap_or_default().iter().take_while(|one| of(one) == node);
+    match near.take(FEW).position(&right) {
+        Some(at) => Some(first + at),
+        None => list.iter().position(|one| of(one) == node && right(one)),
+    }
+}
+
 impl Body {
     fn has_edge(&self, from: u32, to: u32, edge: Edge) -> Result<bool> {
         let (source, target) = (self.entry(from as usize)?, self.entry(to as usize)?);
@@ -240,12 +251,12 @@ impl Body {
     fn remove_edges(&mut self, edges: &[(u32, u32, Edge)]) {
         for (from, to, edge) in edges {
             if let Ok(entry) = self.entry_mut(*to as usize)
-                && let Some(at) = entry.incoming.iter().position(|one| one == &(*from, *edge))
+                && let Some(at) = find(&entry.incoming, *from, |one| one.0, |one| one.1 == *edge)
             {
                 entry.incoming.remove(at);
             }
             if let Ok(entry) = self.entry_mut(*from as usize)
-                && let Some(at) = entry.outgoing.iter().position(|one| one == to)
+                && let Some(at) = find(&entry.outgoing, *to, |one| *one, |_| true)
             {
                 entry.outgoing.remove(at);
             }
@@ -257,14 +268,19 @@ impl Body {
         let Ok(entry) = self.entry_mut(index) else { return };
         let incoming = std::mem::take(&mut entry.incoming);
         let outgoing = std::mem::take(&mut entry.outgoing);
+        // An edge is in both lists, and so is each of several edges between the same nodes.
         for (from, _) in incoming {
-            if let Ok(entry) = self.entry_mut(from as usize) {
-                entry.outgoing.retain(|to| *to as usize != index);
+            if let Ok(entry) = self.entry_mut(from as usize)
+                && let Some(at) = find(&entry.outgoing, index as u32, |one| *one, |_| true)
+            {
+                entry.outgoing.remove(at);
             }
         }
         for to in outgoing {
-            if let Ok(entry) = self.entry_mut(to as usize) {
-                entry.incoming.retain(|(from, _)| *from as usize != index);
+            if let Ok(entry) = self.entry_mut(to as usize)
+                && let Some(at) = find(&entry.incoming, index as u32, |one| one.0, |_| true)
+            {
+                entry.incoming.remove(at);
             }
         }
     }

@@ -46,7 +46,8 @@ pub struct Graph {
     owned: AtomicBool,
     /// The graph of that node.
     owner: Mutex<Weak<Graph>>,
-    /// The levels of graphs inside it.
+    /// What the node adds to the depth, and the depth of the graphs inside.
+    weight: AtomicU32,
     height: AtomicU32,
     /// The captures that add nodes to it.
     captures: AtomicU32,
@@ -89,8 +90,10 @@ pub(crate) struct Entry {
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
-/// The largest depth of graphs in nodes of graphs. Instantiation and conditional nodes descend recursively.
+/// The largest depth of graphs in nodes of graphs: instantiation descends recursively. A launch descends into
+/// conditional nodes too, on stacks that may be small, so that these count more.
 const DEEPEST: u32 = 512;
+const CONDITIONAL_WEIGHT: u32 = 4;
 
 /// The graph of a handle.
 pub fn get(handle: Handle) -> Result<Arc<Graph>> {
@@ -198,6 +201,7 @@ impl Graph {
             me: Weak::clone(me),
             owned: AtomicBool::new(false),
             owner: Mutex::default(),
+            weight: AtomicU32::new(0),
             height: AtomicU32::new(0),
             captures: AtomicU32::new(0),
             body: Mutex::new(body),
@@ -242,11 +246,13 @@ impl Graph {
             next = lock(&graph.owner).upgrade();
             above.push(graph);
         }
+        let weight = if matches!(work, Work::Conditional(_)) { CONDITIONAL_WEIGHT } else { 1 };
+        let depth: u32 = above.iter().map(|one| one.weight.load(Ordering::Acquire)).sum();
         for graph in inside {
             if above.iter().any(|one| std::ptr::eq(&**one, &**graph)) {
                 return Err(Error::InvalidValue);
             }
-            if above.len() as u32 + graph.height.load(Ordering::Acquire) >= DEEPEST {
+            if depth + weight + graph.height.load(Ordering::Acquire) > DEEPEST {
                 return Err(Error::NotSupported);
             }
             let mut owner = lock(&graph.owner);
@@ -256,9 +262,11 @@ impl Graph {
             owner.clone_from(&self.me);
             graph.owned.store(true, Ordering::Release);
             drop(owner);
-            let height = graph.height.load(Ordering::Acquire);
-            for (level, one) in above.iter().enumerate() {
-                one.height.fetch_max(height + 1 + level as u32, Ordering::AcqRel);
+            graph.weight.store(weight, Ordering::Release);
+            let mut height = graph.height.load(Ordering::Acquire) + weight;
+            for one in &above {
+                one.height.fetch_max(height, Ordering::AcqRel);
+                height += one.weight.load(Ordering::Acquire);
             }
         }
         Ok(())
@@ -361,6 +369,11 @@ impl Graph {
         if !self.can_be_cloned() {
             return Err(Error::NotSupported);
         }
+        self.copy()
+    }
+
+    /// As [`Graph::clone_graph`], of a graph that can be cloned.
+    fn copy(&self) -> Result<Arc<Graph>> {
         let body = {
             let own = self.lock();
             Body { nodes: own.nodes.clone(), may_own_memory: own.may_own_memory, ..Body::default() }
@@ -382,13 +395,11 @@ impl Graph {
 
     /// Whether a copy can exist beside the graph.
     pub(crate) fn can_be_cloned(&self) -> bool {
-        let body = self.lock();
-        !body.owns_memory()
-            && body.entries().all(|(_, entry)| match &entry.work {
-                Work::Conditional(_) => false,
-                Work::Child(child) => child.can_be_cloned(),
-                _ => true,
-            })
+        self.lock().entries().all(|(_, entry)| match &entry.work {
+            Work::Conditional(_) | Work::Allocate(_) | Work::Free(_) => false,
+            Work::Child(child) => child.can_be_cloned(),
+            _ => true,
+        })
     }
 
     /// Gives the entries of a fresh copy nodes of their own, and copies the graphs of its child nodes.
@@ -401,8 +412,9 @@ impl Graph {
             entry.origin = entry.handle;
             entry.handle = made.ok_or(Error::OutOfMemory)?.0;
             if let Work::Child(child) = &entry.work {
-                let copy = child.clone_graph()?;
+                let copy = child.copy()?;
                 copy.owned.store(true, Ordering::Release);
+                copy.weight.store(1, Ordering::Release);
                 lock(&copy.owner).clone_from(&self.me);
                 entry.work = Work::Child(copy);
             }
