@@ -409,6 +409,63 @@ fn stream_calls_become_nodes() {
 }
 
 #[test]
+fn arrays_batches_pools_and_semaphores_become_nodes() {
+    on_each_engine("graphs::capture::arrays_batches_pools_and_semaphores_become_nodes", |kit| {
+        let (s, w) = (kit.stream, kit.words(16));
+        kit.write(w, &[1u32, 2, 3, 4]);
+        const U32: u32 = 3;
+        let mut descriptor = [4, 0, wide(U32, 1)];
+        let array = kit.made("cuArrayCreate_v2", &[at(&mut descriptor)]);
+        let (mut from_host, mut to_host) = ([5u32, 6, 7, 8], [0u32; 4]);
+        let (f, t) = (at(&mut from_host), at(&mut to_host));
+        // Two copies with one attribute: reads in stream order.
+        let (mut to, mut from, mut sizes) = ([w + 16, w + 20], [w + 4, w], [4u64, 4]);
+        let (mut attributes, mut first) = ([1u32, 0, 0, 0, 0, 0], [0u64]);
+        let many = [at(&mut to), at(&mut from), at(&mut sizes), 2, at(&mut attributes), at(&mut first), 1, s];
+        let pool = kit.made("cuDeviceGetMemPool", &[0]);
+        // SAFETY: a new descriptor.
+        let fd = unsafe { libc::memfd_create(c"semaphore".as_ptr(), 0) };
+        // SAFETY: as above.
+        assert!(fd >= 0 && unsafe { libc::ftruncate(fd, 4096) } == 0);
+        const TIMELINE: u64 = 9;
+        let mut described = [0u64; 12];
+        (described[0], described[1]) = (TIMELINE, u64::from(fd as u32));
+        let mut semaphores = [kit.made("cuImportExternalSemaphore", &[at(&mut described)])];
+        let mut value = [0u64; 18];
+        value[0] = 1;
+        let (list, values, mut pooled) = (at(&mut semaphores), at(&mut value), 0u64);
+        let calls: &[(&str, &[u64], &[u64])] = &[
+            ("cuMemcpyHtoAAsync_v2", &[array, 0, f, 16, s], &[MEMCPY]),
+            ("cuMemcpyAtoHAsync_v2", &[t, array, 0, 16, s], &[MEMCPY]),
+            ("cuMemcpyBatchAsync_v2", &many, &[MEMCPY, MEMCPY]),
+            ("cuMemAllocFromPoolAsync", &[at(&mut pooled), 64, pool, s], &[ALLOCATE]),
+            ("cuSignalExternalSemaphoresAsync", &[list, values, 1, s], &[SIGNAL]),
+            ("cuWaitExternalSemaphoresAsync", &[list, values, 1, s], &[WAIT_SEMAPHORE]),
+        ];
+        kit.ok(BEGIN, &[s, RELAXED]);
+        for (name, arguments, _) in calls {
+            kit.ok(name, arguments);
+        }
+        kit.ok("cuMemsetD32Async", &[pooled, 9, 16, s]);
+        kit.ok("cuMemcpyAsync", &[w + 32, pooled, 4, s]);
+        kit.ok("cuMemFreeAsync", &[pooled, s]);
+        let (status, graph) = end(kit, s);
+        assert_eq!(status, 0);
+        let kinds: Vec<u64> = kit.nodes(graph).iter().map(|node| kit.kind(*node)).collect();
+        let wanted: Vec<u64> = calls.iter().flat_map(|call| call.2).copied().collect();
+        assert_eq!(kinds, [&wanted[..], &[MEMSET, MEMCPY, FREE]].concat());
+        let exec = kit.instantiate(graph);
+        for round in 0..2 {
+            from_host[0] = round;
+            kit.run(exec);
+            assert_eq!(kit.read::<u32, 9>(w), [1, 2, 3, 4, 2, 1, 0, 0, 9]);
+            // SAFETY: the graph's copy has ended.
+            assert_eq!(unsafe { (t as *const [u32; 4]).read_volatile() }, [round, 6, 7, 8]);
+        }
+    });
+}
+
+#[test]
 fn captures_go_to_a_graph_of_the_program() {
     on_each_engine("graphs::capture::captures_go_to_a_graph_of_the_program", |kit| {
         let (graph, words, s) = (kit.graph(), kit.words(2), kit.stream);

@@ -139,7 +139,7 @@ struct Things<'a> {
     /// The arguments of a kernel, and their addresses.
     arguments: Box<[u64; 2]>,
     pointers: Box<[u64; 2]>,
-    lists: Vec<Box<Params>>,
+    lists: Vec<Box<[u64]>>,
 }
 
 impl<'a> Things<'a> {
@@ -209,8 +209,8 @@ impl<'a> Things<'a> {
             Address => self.address,
             Number(number) | Known(number, _) => number,
             Words(kind) | All(kind) => {
-                self.lists.push(Box::new(self.params(kind)));
-                let last = self.lists.last_mut().map_or(0, |list| at(&mut **list));
+                self.lists.push(self.params(kind).into());
+                let last = self.lists.last_mut().map_or(0, |list| list.as_mut_ptr() as u64);
                 // The first version of copies begins behind two more words of the union.
                 let skipped = if kind == MEMCPY { 4 } else { 2 };
                 if matches!(arg, All(_)) { last } else { last + 8 * skipped }
