@@ -12,6 +12,7 @@ mod graphs {
     mod memory;
     mod nodes;
     mod random;
+    mod together;
     mod updates;
     mod wrong;
 }

@@ -170,6 +170,10 @@ impl Kit {
         Kit { cuda, context, stream, module }
     }
 
+    pub fn module(&self) -> u64 {
+        self.module
+    }
+
     pub fn function(&self, name: &str) -> u64 {
         let name = format!("{name}\0");
         self.made("cuModuleGetFunction", &[self.module, name.as_ptr() as u64])
