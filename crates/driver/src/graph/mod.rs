@@ -285,11 +285,6 @@ impl Graph {
         self.captures.load(Ordering::Acquire) > 0
     }
 
-    /// Ends a graph that was made for a node and is not needed.
-    pub fn discard(&self) {
-        self.end();
-    }
-
     pub(crate) fn lock(&self) -> MutexGuard<'_, Body> {
         lock(&self.body)
     }
