@@ -251,10 +251,12 @@ api! {
         let params = params.get()?;
         let attributes = attributes_of(&exec, of).unwrap_or_default();
         match params.changed(&attributes)? {
-            Work::Child(child) => {
+            work @ Work::Child(_) => {
+                let Work::Child(child) = &work else { return Err(Error::InvalidValue) };
                 let outcome = exec_with(handle, of, |work| matches!(work, Work::Child(_)))
-                    .and_then(|exec| set_child(&exec, of, &child));
-                child.discard();
+                    .and_then(|exec| set_child(&exec, of, child));
+                // The copy that was made for the call.
+                work.abandon();
                 outcome
             }
             work => Ok(exec.set_work(of, work)?),

@@ -406,12 +406,6 @@ api! {
         graph::graph_of(handle)?;
         let params = params.get()?;
         let attributes = attributes_of(handle).unwrap_or_default();
-        let work = params.changed(&attributes)?;
-        let child = if let Work::Child(child) = &work { Some(std::sync::Arc::clone(child)) } else { None };
-        let outcome = graph::set_work(handle, work);
-        if let (Err(_), Some(child)) = (&outcome, child) {
-            child.discard();
-        }
-        Ok(outcome?)
+        Ok(graph::set_work(handle, params.changed(&attributes)?)?)
     }
 }

@@ -286,9 +286,7 @@ fn event_of(handle: Handle) -> Result<Arc<event::Event>> {
 
 /// A child node's graph: a copy.
 pub(super) fn child(handle: Handle) -> Result<Work> {
-    let copy = graph::get(handle)?.clone_graph()?;
-    copy.give_to_node()?;
-    Ok(Work::Child(copy))
+    Ok(Work::Child(graph::get(handle)?.clone_for_node()?))
 }
 
 pub(super) fn batch(params: &BatchNodeParams) -> Result<Work> {
