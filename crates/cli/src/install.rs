@@ -18,6 +18,8 @@ pub const PTXAS: &str = "ptxas";
 
 /// The folder, in the driver's, of programs that stand for NVIDIA's: `nvidia-smi`.
 pub const PROGRAMS: &str = "bin";
+/// The library, in the same folder, that makes NVIDIA's compiler of CUDA C++ give PTX for machine code.
+pub const NVRTC: &str = "libanywarp-nvrtc.so";
 
 /// Folders that may contain the driver, likeliest first.
 fn candidates(exe: &Path, options: &Options) -> Vec<PathBuf> {

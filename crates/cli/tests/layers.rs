@@ -26,7 +26,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("hip", &["capi", "driver", "host", "image"]),
     ("cuda", &["capi", "hip", "driver", "image", "cpu", "tensormap"]),
     ("nvml", &["capi", "cpu", "driver", "host"]),
-    ("cli", &["host", "cuda", "nvml", "cpu", "driver", "image", "ptx", "lower", "wave", "simd", "hipify"]),
+    ("nvrtc", &[]),
+    ("cli", &["host", "cuda", "nvml", "nvrtc", "cpu", "driver", "image", "ptx", "lower", "wave", "simd", "hipify"]),
 ];
 
 /// The names in the tables `[dependencies]` and `[build-dependencies]` of a manifest. Dependencies of tests

@@ -12,7 +12,7 @@ use driver::{Error, Result, driver};
 
 use crate::abi::{In, Out};
 use crate::api;
-use crate::api::{current, stream};
+use crate::api::stream;
 use crate::types::{AccessDesc, CUdeviceptr, Handle, IpcHandle, MemLocation, PoolProps};
 
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
@@ -145,9 +145,9 @@ api! {
         Ok(())
     }
 
-    Context Legal fn cuMemPoolImportPointer(out: Out<CUdeviceptr>, pool: Handle, data: In<IpcHandle>) {
+    Init Legal fn cuMemPoolImportPointer(out: Out<CUdeviceptr>, pool: Handle, data: In<IpcHandle>) {
         out.required()?;
-        out.set(pool_share::import_pointer(&*current()?, pool, &data.get()?.name)?);
+        out.set(pool_share::import_pointer(pool, &data.get()?.name)?);
         Ok(())
     }
 

@@ -244,7 +244,12 @@ fn use_the_pool_of(parent: &str) {
     let (mut pool, mut address) = (0, 0);
     call!(cuda.cuMemPoolImportFromShareableHandle(&mut pool, own, 1, 0));
     call!(cuda.cuMemAllocFromPoolAsync(&mut address, 64, pool, 0) => status::INVALID_VALUE);
+    // No context is needed: programs open memory where they read it from a pipe.
+    let mut own = 0;
+    call!(cuda.cuCtxGetCurrent(&mut own));
+    call!(cuda.cuCtxSetCurrent(0));
     call!(cuda.cuMemPoolImportPointer(&mut address, pool, data.as_ptr()));
+    call!(cuda.cuCtxSetCurrent(own));
     assert_eq!(cuda.download::<u32>(address, 4), [1, 2, 3, 4]);
     call!(cuda.cuMemsetD32_v2(address, 9, 2));
     call!(cuda.cuCtxSynchronize());

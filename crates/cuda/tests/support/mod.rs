@@ -41,6 +41,7 @@ functions! {
     cuDeviceGetCount(*mut i32);
     cuCtxCreate_v2(*mut P, u32, i32);
     cuCtxDestroy_v2(P);
+    cuCtxGetCurrent(*mut P);
     cuCtxSetCurrent(P);
     cuCtxSynchronize();
     cuDeviceGetAttribute(*mut i32, i32, i32);

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 
-use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -74,7 +73,8 @@ pub fn export_pointer(address: u64) -> Result<Name> {
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: the pool is not imported, or the memory belongs to a different process.
-pub fn import_pointer(context: &Context, handle: Handle, name: &Name) -> Result<u64> {
-    let Some(Shared::Of(process)) = pool::get(handle)?.shared else { return Err(Error::InvalidValue) };
-    share::open_of_pool(context, handle, process, name)
+pub fn import_pointer(handle: Handle, name: &Name) -> Result<u64> {
+    let pool = pool::get(handle)?;
+    let Some(Shared::Of(process)) = pool.shared else { return Err(Error::InvalidValue) };
+    share::open_of_pool(pool.location.id as u32, handle, process, name)
 }

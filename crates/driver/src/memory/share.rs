@@ -12,7 +12,7 @@ use super::{Allocation, Kind, Owner, allocation, find, insert, remove, space};
 /// Memory of another process that is open in this one.
 struct Open {
     named: Named,
-    /// The id of the context that opened it.
+    /// The id of the context that opened it; 0 for memory of a pool.
     context: u64,
     /// The address of the allocation.
     base: u64,
@@ -39,22 +39,24 @@ pub(super) fn name_of(allocation: &Allocation) -> Result<Name> {
 
 /// Opens memory by another process's name. Opening it again returns the same address.
 pub fn open(context: &Context, name: &Name) -> Result<u64> {
-    open_by(context, shared::read(Of::Memory, name).ok_or(Error::InvalidValue)?, 0)
+    open_by(&Owner::of(context), shared::read(Of::Memory, name).ok_or(Error::InvalidValue)?)
 }
 
-/// Opens memory through an imported pool, which must belong to the same process.
-pub(super) fn open_of_pool(context: &Context, pool: Handle, process: u32, name: &Name) -> Result<u64> {
+/// Opens memory through an imported pool of a device, which must belong to the same process. Such memory
+/// belongs to no context, as all memory of pools.
+pub(super) fn open_of_pool(device: u32, pool: Handle, process: u32, name: &Name) -> Result<u64> {
     let named = shared::read(Of::Memory, name).filter(|n| n.process == process).ok_or(Error::InvalidValue)?;
-    open_by(context, named, pool)
+    open_by(&Owner { device, context: (0, 0), pool }, named)
 }
 
-fn open_by(context: &Context, named: Named, pool: Handle) -> Result<u64> {
+fn open_by(owner: &Owner, named: Named) -> Result<u64> {
+    let (context, pool) = (owner.context.1, owner.pool);
     if named.process == std::process::id() {
         return Err(Error::InvalidContext);
     }
     let mut list = lock(&OPEN);
     if let Some(open) =
-        list.iter_mut().find(|o| o.named == named && o.context == context.id() && o.pool == pool)
+        list.iter_mut().find(|o| o.named == named && o.context == context && o.pool == pool)
     {
         open.users += 1;
         return Ok(open.base);
@@ -68,10 +70,10 @@ fn open_by(context: &Context, named: Named, pool: Handle) -> Result<u64> {
     // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
     let start = unsafe { shared::map(&file, whole, None)? };
     let base = start + offset;
-    let mut imported = allocation(Kind::Imported, base, size, &Owner { pool, ..Owner::of(context) }, 0);
+    let mut imported = allocation(Kind::Imported, base, size, owner, 0);
     imported.mapped = (start, whole);
     insert(Arc::new(imported));
-    list.push(Open { named, context: context.id(), base, users: 1, pool });
+    list.push(Open { named, context, base, users: 1, pool });
     Ok(base)
 }
 
