@@ -1,5 +1,7 @@
 //! JIT options: their inputs, and the results written back to them.
 
+use std::cell::Cell;
+
 use driver::backend::LoadOptions;
 use driver::device::Device;
 use driver::module::Report;
@@ -54,14 +56,16 @@ const TARGET_MARKS: [u64; 3] = [0, 0x10000, 0x20000];
 const MAX_CACHE_MODE: u64 = 2;
 
 /// A log buffer of the program: the buffer, its size, and the option's value, which receives the length.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Log {
     buffer: Option<u64>,
     size: Option<(u32, u64)>,
+    /// The length written last.
+    length: Cell<Option<u64>>,
 }
 
 impl Log {
-    fn check(self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         match (self.buffer, self.size) {
             (None, None) => Ok(()),
             (Some(0), Some((size, _))) if size > 0 => Err(Error::InvalidValue),
@@ -71,8 +75,9 @@ impl Log {
     }
 
     /// Writes as the hardware's driver does: the text, cut to the buffer, and a NUL. The length is that of
-    /// the text without the NUL, or the buffer's size if the text was cut.
-    fn write(self, text: &str) {
+    /// the text without the NUL, or the buffer's size if the text was cut. It is written when it changes: by the
+    /// manual, the option's value must live as long as the link, but cuda-core frees it after `cuLinkCreate`.
+    fn write(&self, text: &str) {
         let (Some(buffer), Some((size, slot))) = (self.buffer, self.size) else { return };
         if buffer == 0 {
             return;
@@ -86,7 +91,9 @@ impl Log {
         let shown = bytes.get(..length.min(size.saturating_sub(1))).unwrap_or(&[]);
         place(buffer).set_all(shown);
         place::<u8>(buffer.wrapping_add(shown.len() as u64)).set(0);
-        place::<u64>(slot).set(length as u64);
+        if self.length.replace(Some(length as u64)) != Some(length as u64) {
+            place::<u64>(slot).set(length as u64);
+        }
     }
 }
 
@@ -286,9 +293,17 @@ mod tests {
         let text = "ptxas application ptx input, line 5";
         for (size, length, first) in [(100, text.len(), b'p'), (16, 16, b'p'), (1, 0, 0), (0, 0, 0)] {
             let (mut buffer, mut slot) = ([b'x'; 100], 7u64);
-            let log = Log { buffer: Some(&raw mut buffer as u64), size: Some((size, &raw mut slot as u64)) };
+            let log = Log {
+                buffer: Some(&raw mut buffer as u64),
+                size: Some((size, &raw mut slot as u64)),
+                length: Cell::new(None),
+            };
             log.write(text);
             assert_eq!((slot, buffer[0]), (length as u64, first), "{size}");
+            // The same length again: the program may have freed the value.
+            slot = 77;
+            log.write(text);
+            assert_eq!(slot, 77, "{size}");
             if size == 16 {
                 assert_eq!((buffer[15], buffer[16]), (0, b'x'));
                 assert_eq!(buffer[..15], text.as_bytes()[..15]);

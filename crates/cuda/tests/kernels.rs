@@ -17,6 +17,7 @@ mod signals;
 mod support;
 mod trust;
 mod turns;
+mod updated;
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};

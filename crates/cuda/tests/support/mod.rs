@@ -59,6 +59,14 @@ functions! {
     cuLinkAddData_v2(P, u32, *const c_void, usize, *const i8, u32, *mut u32, *mut *mut c_void);
     cuLinkComplete(P, *mut *mut c_void, *mut usize);
     cuLinkDestroy(P);
+    cuGraphCreate(*mut P, u32);
+    cuGraphDestroy(P);
+    cuGraphAddChildGraphNode(*mut P, P, *const P, usize, P);
+    cuGraphInstantiateWithFlags(*mut P, P, u64);
+    cuGraphExecUpdate_v2(P, P, *mut c_void);
+    cuGraphLaunch(P, P);
+    cuStreamBeginCapture_v2(P, u32);
+    cuStreamEndCapture(P, *mut P);
     cuLibraryLoadData(*mut P, *const c_void, *mut u32, *mut *mut c_void, u32, *mut u32, *mut *mut c_void, u32);
     cuLibraryGetKernel(*mut P, P, *const i8);
     cuLibraryUnload(P);

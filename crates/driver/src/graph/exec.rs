@@ -42,6 +42,8 @@ pub struct Exec {
     graph: Arc<Graph>,
     plan: Mutex<Arc<Plan>>,
     places: Places,
+    /// The handle of the graph that was instantiated.
+    origin: Handle,
     /// The graph whose memory it uses; that graph can have no other executable one meanwhile.
     source: Option<Weak<Graph>>,
     /// The end of the last launch: launches of one executable graph run in order.
@@ -83,7 +85,8 @@ pub fn instantiate(source: &Arc<Graph>, flags: u64) -> Result<Handle, Refusal> {
     };
     let made = EXECS.insert_with(|handle| {
         let (plan, last) = (Mutex::new(Arc::new(plan)), Mutex::new(None));
-        Arc::new(Exec { handle, flags, graph, plan, places, source: owner, last })
+        let origin = source.handle;
+        Arc::new(Exec { handle, flags, graph, plan, places, origin, source: owner, last })
     });
     made.map(|made| made.0).ok_or_else(|| Error::OutOfMemory.into())
 }
@@ -122,9 +125,12 @@ impl Exec {
         self.graph.clone_for_node().map_err(|_| Error::StreamCaptureUnsupported)
     }
 
-    /// The place of a node that has not been removed from the original graph.
+    /// The place of a node that has not been removed from the original graph. If that graph was destroyed as
+    /// a whole, its nodes' handles still name the nodes here, as programs expect.
     pub(super) fn place(&self, node: Handle) -> Result<&Place> {
-        super::place(node)?;
+        if super::get(self.origin).is_ok() {
+            super::place(node)?;
+        }
         self.places.get(&node).ok_or(Error::InvalidValue)
     }
 
