@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 from cuda.bindings import driver as cu
+from cuda.bindings import nvrtc
 
 PTX = b"""
 .version 7.0
@@ -147,6 +148,18 @@ answers(cu.cuModuleLoadData(b".version 7.0\n.target sm_70\n.address_size 64\nnon
 answers(cu.cuMemFree(0x10), cu.CUresult.CUDA_ERROR_INVALID_VALUE)
 answers(cu.cuDeviceGet(ok(cu.cuDeviceGetCount())), cu.CUresult.CUDA_ERROR_INVALID_DEVICE)
 assert ok(cu.cuGetErrorString(cu.CUresult.CUDA_ERROR_NOT_FOUND)) == b"named symbol not found"
+
+# `anywarp run` makes NVRTC give PTX where it would give machine code, which the driver does not take.
+program = ok(nvrtc.nvrtcCreateProgram(b'extern "C" __global__ void three(int *to) { *to = 3; }', b"three.cu", 0, [], []))
+ok(nvrtc.nvrtcCompileProgram(program, 1, [b"--gpu-architecture=sm_80"]))
+cubin = b" " * ok(nvrtc.nvrtcGetCUBINSize(program))
+ok(nvrtc.nvrtcGetCUBIN(program, cubin))
+other = ok(cu.cuModuleLoadData(cubin))
+ok(cu.cuLaunchKernel(ok(cu.cuModuleGetFunction(other, b"three")), 1, 1, 1, 1, 1, 1, 0, 0, ((buffers[0],), (None,)), 0))
+three = np.zeros(1, dtype=np.int32)
+ok(cu.cuMemcpyDtoH(three.ctypes.data, buffers[0], 4))
+assert three[0] == 3
+ok(cu.cuModuleUnload(other))
 
 for buffer in (*buffers, managed):
     ok(cu.cuMemFree(buffer))

@@ -27,7 +27,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cuda", &["capi", "hip", "driver", "image", "cpu", "tensormap"]),
     ("nvml", &["capi", "cpu", "driver", "host"]),
     ("nvrtc", &[]),
-    ("cli", &["host", "cuda", "nvml", "nvrtc", "cpu", "driver", "image", "ptx", "lower", "wave", "simd", "hipify"]),
+    (
+        "cli",
+        &[
+            "host", "cuda", "nvml", "nvrtc", "cpu", "driver", "image", "ptx", "lower", "wave", "simd",
+            "hipify",
+        ],
+    ),
 ];
 
 /// The names in the tables `[dependencies]` and `[build-dependencies]` of a manifest. Dependencies of tests

@@ -43,14 +43,15 @@ enum Asked {
 
 impl Compiler {
     const fn new() -> Compiler {
-        const NONE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-        Compiler { cubin_size: NONE, cubin: NONE, ptx_size: NONE, ptx: NONE }
+        const fn none() -> AtomicPtr<c_void> {
+            AtomicPtr::new(std::ptr::null_mut())
+        }
+        Compiler { cubin_size: none(), cubin: none(), ptx_size: none(), ptx: none() }
     }
 
     /// The number of the NVRTC whose functions a handle finds, remembered if it is new.
     fn of(find: impl Fn(&CStr) -> *mut c_void) -> Option<usize> {
-        let found =
-            [c"nvrtcGetCUBINSize", c"nvrtcGetCUBIN", c"nvrtcGetPTXSize", c"nvrtcGetPTX"].map(|name| find(name));
+        let found = [c"nvrtcGetCUBINSize", c"nvrtcGetCUBIN", c"nvrtcGetPTXSize", c"nvrtcGetPTX"].map(find);
         let ours: [*const c_void; 2] = [nvrtcGetCUBINSize as Size as _, nvrtcGetCUBIN as Get as _];
         if found.iter().any(|f| f.is_null() || ours.contains(&f.cast_const())) {
             return None;
@@ -101,7 +102,8 @@ impl Compiler {
     /// As NVRTC's functions.
     unsafe fn get(&self, program: *mut c_void, to: *mut c_char) -> c_int {
         // SAFETY: the pointers are NVRTC's functions of these types.
-        let (size, ptx_size): (Size, Size) = unsafe { (function(&self.cubin_size), function(&self.ptx_size)) };
+        let (size, ptx_size): (Size, Size) =
+            unsafe { (function(&self.cubin_size), function(&self.ptx_size)) };
         // SAFETY: as above.
         let (cubin, ptx): (Get, Get) = unsafe { (function(&self.cubin), function(&self.ptx)) };
         let (mut machine, mut text) = (0, 0);

@@ -45,9 +45,6 @@ def main():
         find_nvrtc()
     # Kernels cached by an earlier run would not be compiled again.
     os.environ |= {"DEV": f"CUDA:{renderer}", "CACHELEVEL": "0", "CCACHE": "0", "PARALLEL": "0"}
-    # TinyJit launches captured kernels one by one: with 1 it would create a graph of the driver's, which
-    # Anywarp does not support yet.
-    os.environ.setdefault("JIT", "2")
 
     from cases import CASES
     from tinygrad import Device

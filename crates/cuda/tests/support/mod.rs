@@ -147,13 +147,9 @@ functions! {
     cuTensorMapEncodeTiled(
         *mut u64, u32, u32, P, *const u64, *const u64, *const u32, *const u32, u32, u32, u32, u32,
     );
-    cuGraphCreate(*mut P, u32);
-    cuGraphDestroy(P);
     cuGraphConditionalHandleCreate(*mut u64, P, P, u32, u32);
     cuGraphAddNode_v2(*mut P, P, *const P, *const [u8; 8], usize, *mut u64);
     cuGraphAddKernelNode_v2(*mut P, P, *const P, usize, *const u64);
-    cuGraphInstantiateWithFlags(*mut P, P, u64);
-    cuGraphLaunch(P, P);
     cuGraphExecDestroy(P);
 }
 

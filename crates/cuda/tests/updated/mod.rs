@@ -32,7 +32,8 @@ fn an_executable_graph_is_updated_after_its_graph_is_destroyed() {
     let module = cuda.module(&format!("{HEAD}{KERNELS}"));
     let kernel = cuda.function(module, "add_one");
     let place = cuda.upload(&[0u32, 0]);
-    let [first, second, outer, inner] = [place, place + 4, place, place + 4].map(|p| captured(&cuda, kernel, p));
+    let [first, second, outer, inner] =
+        [place, place + 4, place, place + 4].map(|p| captured(&cuda, kernel, p));
     let mut exec = 0;
     call!(cuda.cuGraphInstantiateWithFlags(&mut exec, first, 0));
     call!(cuda.cuGraphDestroy(first));
@@ -83,7 +84,14 @@ fn a_link_that_has_nothing_to_tell_leaves_the_values_of_its_options_alone() {
     values = own;
     let (no_options, no_values) = (std::ptr::null_mut(), std::ptr::null_mut());
     call!(cuda.cuLinkAddData_v2(
-        link, 1, text.as_ptr().cast(), text.len(), c"a".as_ptr(), 0, no_options, no_values
+        link,
+        1,
+        text.as_ptr().cast(),
+        text.len(),
+        c"a".as_ptr(),
+        0,
+        no_options,
+        no_values
     ));
     call!(cuda.cuLinkComplete(link, &mut image, &mut length));
     assert!(length > 0);

@@ -55,9 +55,7 @@ fn open_by(owner: &Owner, named: Named) -> Result<u64> {
         return Err(Error::InvalidContext);
     }
     let mut list = lock(&OPEN);
-    if let Some(open) =
-        list.iter_mut().find(|o| o.named == named && o.context == context && o.pool == pool)
-    {
+    if let Some(open) = list.iter_mut().find(|o| o.named == named && o.context == context && o.pool == pool) {
         open.users += 1;
         return Ok(open.base);
     }
