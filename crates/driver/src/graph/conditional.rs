@@ -133,10 +133,11 @@ impl Variable {
 impl Conditional {
     /// A node for a variable, which belongs to the node's graph or one around it, with empty bodies.
     ///
+    /// `runs_in` is the context that `context` stands for.
+    ///
     /// # Errors
-    /// [`Error::InvalidValue`]: there is no such variable, or `size` is no number of bodies for the kind,
-    /// or it belongs to another context.
-    /// `runs_in`: the context that `context` stands for.
+    /// [`Error::InvalidValue`]: there is no such variable in that context, or `size` is no number of bodies for
+    /// the kind.
     pub fn new(handle: u64, kind: Kind, size: u32, context: Handle, runs_in: &Context) -> Result<Self> {
         let variable = lock(&VARIABLES).get(&handle).and_then(Weak::upgrade).ok_or(Error::InvalidValue)?;
         if variable.context != runs_in.id() {
