@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GROUP_SECONDS = 30, MAX_SKIPS = 24 };
+enum { GROUP_SECONDS = 30, MAX_SKIPS = 64 };
 
 #define F(name) __typeof__(name) *p_##name;
 #include "api.h"

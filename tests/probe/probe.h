@@ -56,7 +56,7 @@ const char *captured(void);
 
 /* PTX texts (ptx.c). */
 extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link_b[], ptx_bad_syntax[], ptx_params[],
-    ptx_cluster[], ptx_clusters[], ptx_texture[];
+    ptx_cluster[], ptx_clusters[], ptx_texture[], ptx_graph[];
 
 /* Groups (one process each). */
 #define GROUPS(G) \
@@ -69,7 +69,13 @@ extern const char ptx_main[], ptx_faults[], ptx_printf[], ptx_link_a[], ptx_link
     G(fork) G(forkinit) G(atexit) G(visible) G(ipc_shared) G(crossctx) \
     G(texobject) G(texdesc) G(surfobject) G(texref) G(texrefget) G(texrefrun) G(surfref) G(mipmap) G(texformats) G(surftrap) G(surfmisaligned) G(texbadhandle) \
     G(clusterattr) G(clusterlaunch) G(clusterocc) G(launchattr) \
-    G(blocks) G(blockcopy) G(blockview) G(planar) G(sampler)
+    G(blocks) G(blockcopy) G(blockview) G(planar) G(sampler) \
+    G(gkernel) G(gcopy) G(gmemset) G(gother) G(gbatch) G(gnode) G(glist) G(gedge) G(gclone) G(gdot) G(gobject) G(gchild) G(gdead) \
+    G(ginstantiate) G(glaunch) G(gexecset) G(genable) G(gexecdead) G(gupdate) G(gupdateparams) G(gmemory) G(gautofree) \
+    G(gmemcapture) G(gcond) G(gcondbody) G(gcondrun) \
+    G(capglobal) G(capthread) G(caprelaxed) G(capglobalfar) G(capthreadfar) G(caprelaxedfar) G(capcodes) G(capends) G(capinfo) \
+    G(caporder) G(captograph) G(capmode) G(capevents) G(capdestroy) \
+    G(randnodes) G(randcapture) G(randupdate)
 #define G(name) void group_##name(void);
 GROUPS(G)
 #undef G

@@ -2,7 +2,7 @@
 # Builds the probe and records the answers of a CUDA driver library.
 #     record.sh LIBRARY INCLUDE OUTPUT-DIRECTORY [NAME [PART...]]
 # LIBRARY: libcuda.so.1 or a path; INCLUDE: the folder of cuda.h. Writes NAME.txt and NAME-PART (default NAME:
-# h200-580; parts: main, texture, cluster, formats, procaddr; default: all).
+# h200-580; parts: main, texture, cluster, formats, graph, procaddr; default: all).
 set -eu
 record=$(dirname "$0")/../record
 . "$record/common.sh"
@@ -10,7 +10,7 @@ build probe -Wa,-I,"$here" "$here"/*.c
 build table "$here/procaddr/table.c"
 into "${3:-}"
 name=${4:-h200-580}
-parts='main texture cluster formats procaddr'
+parts='main texture cluster formats graph procaddr'
 if [ $# -gt 4 ]; then
     shift 4
     parts=$*
@@ -19,14 +19,19 @@ header="# What a CUDA driver answers: $device; recorded $today by tests/probe/re
 texture='texobject texdesc surfobject texref texrefget texrefrun surfref mipmap texformats surftrap surfmisaligned texbadhandle'
 cluster='clusterattr clusterlaunch clusterocc launchattr'
 formats='blocks blockcopy blockview planar sampler'
+graph='gkernel gcopy gmemset gother gbatch gnode glist gedge gclone gdot gobject gchild gdead ginstantiate glaunch gexecset
+genable gexecdead gupdate gupdateparams gmemory gautofree gmemcapture gcond gcondbody gcondrun capglobal capthread caprelaxed
+capglobalfar capthreadfar caprelaxedfar capcodes capends capinfo caporder captograph capmode capevents capdestroy randnodes
+randcapture randupdate'
 of() { for group in $1; do "$work/probe" "$library" --group "$group"; done; }
-others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats)")
+others=$("$work/probe" --list | grep -vxF "$(printf '%s\n' $texture $cluster $formats $graph)")
 for part in $parts; do
     case $part in
     main) { echo "$header"; of "$others"; } >"$out/$name.txt" ;;
     texture) { echo "$header"; of "$texture"; } >"$out/$name-texture.txt" ;;
     cluster) { echo "$header"; of "$cluster"; } >"$out/$name-cluster.txt" ;;
     formats) { echo "$header"; of "$formats"; } >"$out/$name-formats.txt" ;;
+    graph) { echo "$header"; of "$graph"; } >"$out/$name-graph.txt" ;;
     procaddr)
         { echo "$header"
           printf '# name\tflags\tfirst version\tstatus\tquery result\texported symbols\n'
