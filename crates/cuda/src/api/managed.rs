@@ -20,7 +20,7 @@ fn prefetch(address: u64, size: usize, to: Location, flags: u32, handle: Handle,
         return Err(Error::InvalidValue);
     }
     managed::prefetch(address, size as u64, to, driver()?.devices.len())?;
-    stream(handle, own).map(|_| ())
+    stream(handle, own)?.check_not_capturing()
 }
 
 /// The maximum number of attributes in one call.
@@ -84,6 +84,6 @@ api! {
         if !whole || !known || (single && stream.handle == 0) {
             return Err(Error::InvalidValue);
         }
-        Ok(())
+        stream.check_not_capturing()
     }
 }

@@ -78,10 +78,13 @@ struct Bytes {
     used_high: u64,
     reserved: u64,
     reserved_high: u64,
+    /// Of the reserved bytes, those whose nodes have ended. As on the hardware they stay reserved for later
+    /// nodes until the memory is trimmed; the pages themselves are given back when the nodes end.
+    left: u64,
 }
 
 static BYTES: Mutex<[Bytes; 64]> =
-    Mutex::new([Bytes { used: 0, used_high: 0, reserved: 0, reserved_high: 0 }; 64]);
+    Mutex::new([Bytes { used: 0, used_high: 0, reserved: 0, reserved_high: 0, left: 0 }; 64]);
 /// By address.
 static ALL: Mutex<BTreeMap<u64, Weak<Reservation>>> = Mutex::new(BTreeMap::new());
 /// What is allocated, by address: it stays so when its graph is destroyed.
@@ -130,6 +133,10 @@ pub fn trim(device: &Device) {
             with_bytes(device.ordinal, |bytes| bytes.reserved -= reservation.allocation.size);
         }
     }
+    with_bytes(device.ordinal, |bytes| {
+        bytes.reserved -= bytes.left;
+        bytes.left = 0;
+    });
 }
 
 impl Reservation {
@@ -212,7 +219,9 @@ impl Reservation {
             bytes.used += size;
             bytes.used_high = bytes.used_high.max(bytes.used);
             if !state.held {
-                bytes.reserved += size;
+                let again = bytes.left.min(size);
+                bytes.left -= again;
+                bytes.reserved += size - again;
                 bytes.reserved_high = bytes.reserved_high.max(bytes.reserved);
             }
         });
@@ -246,7 +255,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         lock(&ALL).remove(&self.address());
         if lock(&self.state).held {
-            with_bytes(self.allocation.device, |bytes| bytes.reserved -= self.allocation.size);
+            with_bytes(self.allocation.device, |bytes| bytes.left += self.allocation.size);
         }
         memory::unlist(&self.allocation);
     }

@@ -48,7 +48,7 @@ fn prefetch(address: u64, size: usize, to: Location, in_stream: Handle) -> Resul
     if address == 0 || size == 0 {
         return Err(Error::InvalidValue);
     }
-    stream(in_stream, false)?;
+    stream(in_stream, false)?.check_not_capturing()?;
     let range = range(address, size)?;
     let to = to.checked(devices()?)?;
     if let Range::Managed = range {
@@ -145,7 +145,7 @@ api! {
         if address == 0 {
             return Err(Error::InvalidValue);
         }
-        stream(handle, false)?;
+        stream(handle, false)?.check_not_capturing()?;
         let known = matches!(flags, attach::GLOBAL | attach::HOST | attach::SINGLE);
         if !known || (flags == attach::SINGLE && handle == 0) {
             return Err(Error::InvalidValue);
