@@ -80,6 +80,23 @@ impl<T: Copy> Out<T> {
     }
 }
 
+impl Out<u64> {
+    /// Writes a list of handles as the graph functions do: without a list the total, otherwise as many as the
+    /// count says that there is space for, zeros after the last, and their number.
+    pub fn set_list(self, handles: &[u64], count: Out<usize>) -> Result<()> {
+        let room = count.read()?;
+        if self.is_null() {
+            count.set(handles.len());
+            return Ok(());
+        }
+        let written = handles.len().min(room);
+        self.set_all(handles.get(..written).unwrap_or_default());
+        (written..room).for_each(|rest| self.after(rest).set(0));
+        count.set(written);
+        Ok(())
+    }
+}
+
 impl Out<u8> {
     /// Writes as much of a text as fits into `room` bytes with a NUL. [`Error::InvalidValue`] if `room` is 0.
     pub fn set_text(self, text: &str, room: usize) -> Result<()> {

@@ -35,31 +35,12 @@ fn add(
     Ok(())
 }
 
-const PLAIN: u64 = 0;
-
 /// No edge data.
 fn plain() -> In<[u8; 8]> {
-    In::at_address(PLAIN)
+    In::at_address(0)
 }
 
-/// Writes a list as the API does: without a list the total, otherwise as many as there is space for, zeros
-/// after the last, and their number.
-fn list(values: &[Handle], out: Out<Handle>, count: Out<usize>) -> Result<()> {
-    let room = count.read()?;
-    if out.is_null() {
-        count.set(values.len());
-        return Ok(());
-    }
-    let written = values.len().min(room);
-    out.set_all(&values[..written]);
-    for rest in written..room {
-        out.after(rest).set(0);
-    }
-    count.set(written);
-    Ok(())
-}
-
-/// As [`list`], with the data of edges. Without space for the data, edges that have some are an error.
+/// As [`Out::set_list`], with the data of edges. Without space for the data, edges that have some are an error.
 fn list_with_edges(
     values: &[(Handle, Edge)],
     out: Out<Handle>,
@@ -75,7 +56,7 @@ fn list_with_edges(
         let data: Vec<[u8; 8]> = values.iter().take(room).map(|one| one.1.bytes()).collect();
         edges.set_all(&data);
     }
-    list(&handles, out, count)
+    out.set_list(&handles, count)
 }
 
 fn all_edges(
@@ -143,7 +124,7 @@ fn change_kernel(handle: Handle, change: impl FnOnce(&mut Kernel) -> Result<()>)
     })
 }
 
-/// `CUgraphMem_attribute` is passed with a pointer to 64 bits.
+/// The device with an ordinal.
 fn device_of(device: CUdevice) -> Result<&'static std::sync::Arc<driver::device::Device>> {
     driver()?.device(device)
 }
@@ -430,11 +411,11 @@ api! {
     }
 
     Init Legal fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        list(&graph::get(graph)?.nodes(), nodes, count)
+        nodes.set_list(&graph::get(graph)?.nodes(), count)
     }
 
     Init Legal fn cuGraphGetRootNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        list(&graph::get(graph)?.roots(), nodes, count)
+        nodes.set_list(&graph::get(graph)?.roots(), count)
     }
 
     Init Legal fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) {

@@ -13,23 +13,6 @@ use crate::abi::{In, Out, Text};
 use crate::current::{self, Handle};
 use crate::{Error, Result, api};
 
-/// Writes a list as the API does: without a list the total, otherwise as many as there is space for, zeros
-/// after the last, and their number.
-fn list(values: &[Handle], out: Out<Handle>, count: Out<usize>) -> Result<()> {
-    let room = count.read()?;
-    if out.is_null() {
-        count.set(values.len());
-        return Ok(());
-    }
-    let written = values.len().min(room);
-    out.set_all(&values[..written]);
-    for rest in written..room {
-        out.after(rest).set(0);
-    }
-    count.set(written);
-    Ok(())
-}
-
 fn first(values: Vec<(Handle, Edge)>) -> Vec<Handle> {
     values.into_iter().map(|one| one.0).collect()
 }
@@ -102,11 +85,11 @@ api! {
     }
 
     Device Legal fn hipGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        list(&graph::get(graph)?.nodes(), nodes, count)
+        Ok(nodes.set_list(&graph::get(graph)?.nodes(), count)?)
     }
 
     Device Legal fn hipGraphGetRootNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        list(&graph::get(graph)?.roots(), nodes, count)
+        Ok(nodes.set_list(&graph::get(graph)?.roots(), count)?)
     }
 
     Device Legal fn hipGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) {
@@ -117,20 +100,20 @@ api! {
         }
         let starts: Vec<Handle> = all.iter().map(|one| one.0).collect();
         let ends: Vec<Handle> = all.iter().map(|one| one.1).collect();
-        list(&starts, from, count)?;
+        from.set_list(&starts, count)?;
         if !to.is_null() {
             count.set(room);
-            list(&ends, to, count)?;
+            to.set_list(&ends, count)?;
         }
         Ok(())
     }
 
     Device Legal fn hipGraphNodeGetDependencies(handle: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        list(&first(graph::dependencies_of(handle)?), nodes, count)
+        Ok(nodes.set_list(&first(graph::dependencies_of(handle)?), count)?)
     }
 
     Device Legal fn hipGraphNodeGetDependentNodes(handle: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        list(&first(graph::dependents_of(handle)?), nodes, count)
+        Ok(nodes.set_list(&first(graph::dependents_of(handle)?), count)?)
     }
 
     Device Legal fn hipGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
