@@ -1,5 +1,6 @@
-/* A front: the library NAME, whose soname ends in SONAME. Every name jumps through a table that is filled when the front is loaded,
- * from the libcuda.so.1 in the same folder (crates/hip/src/table.rs). Names and versions come from crates/hip/data/exports.tsv. */
+/* A front: the library NAME, whose soname ends in SONAME. Every name jumps through a table that is filled when
+ * the front is loaded, from the libcuda.so.1 in the same folder (crates/hip/src/table.rs). Names and versions
+ * come from crates/hip/data/exports.tsv. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-//! Makes a C function for every row of `data/functions.tsv`, the table of the rows, and the names under which the library is found.
+//! Makes a C function for every row of `data/functions.tsv`, the table of the rows, and the names under which
+//! the library is found.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -60,7 +60,10 @@ macro_rules! api_one {
 // `abi` is deliberately that of the calling crate.
 #[allow(clippy::crate_in_macro_def)]
 macro_rules! api_fn {
-    ([$($meta:tt)*] $need:ident $capture:ident $name:ident ($($arg:ident: $ty:ty),*) { $($before:tt)* } $body:block) => {
+    (
+        [$($meta:tt)*] $need:ident $capture:ident $name:ident ($($arg:ident: $ty:ty),*) { $($before:tt)* }
+        $body:block
+    ) => {
         crate::exported! {
             $name
             $($meta)*

@@ -1,4 +1,5 @@
-//! Graphs with kernels, through the fronts: made of nodes, captured with a fork and a join, changed, cloned and
+//! Graphs with kernels, through the fronts: made of nodes, captured with a fork and a join, changed,
+//! cloned and
 //! launched. Memory is compared with what a model of the kernel says.
 
 mod library;
@@ -209,7 +210,8 @@ impl Hip {
 
     fn kernel(&self, graph: P, after: &[P], params: &KernelNodeParams) -> (P, u32) {
         let (hip, mut node) = (self, 0);
-        let code = code!(hip, hipGraphAddKernelNode(&raw mut node => *mut P, graph => P, after.as_ptr() => *const P,
+        let code = code!(hip, hipGraphAddKernelNode(&raw mut node => *mut P, graph => P,
+            after.as_ptr() => *const P,
             after.len() => usize, params => *const KernelNodeParams));
         (node, code)
     }
@@ -223,7 +225,8 @@ impl Hip {
 
     fn instantiate(&self, graph: P) -> P {
         let (hip, mut exec) = (self, 0);
-        ok!(hip, hipGraphInstantiate(&raw mut exec => *mut P, graph => P, null_mut() => *mut P, null_mut() => *mut u8, 0 => usize));
+        ok!(hip, hipGraphInstantiate(&raw mut exec => *mut P, graph => P, null_mut() => *mut P,
+            null_mut() => *mut u8, 0 => usize));
         exec
     }
 
@@ -293,7 +296,8 @@ fn a_graph_of_nodes_is_launched_changed_and_cloned() {
         assert_eq!(code, 0);
         let call = HostNodeParams { function: Some(count), data: CALLS.as_ptr() as P };
         let mut host = 0;
-        ok!(hip, hipGraphAddHostNode(&raw mut host => *mut P, graph => P, &two => *const P, 1 => usize, &call => *const HostNodeParams));
+        ok!(hip, hipGraphAddHostNode(&raw mut host => *mut P, graph => P, &two => *const P, 1 => usize,
+            &call => *const HostNodeParams));
         let down = hip.copy(graph, &[host], output.at(), c, 2);
         let model = |first: u32, add: u32| step(&step(&from(first), &[0; THREADS], add), &from(first), 5);
 
@@ -320,7 +324,8 @@ fn a_graph_of_nodes_is_launched_changed_and_cloned() {
         // Another argument, in the executable graph only.
         let changed = Arguments { add: 100, ..first };
         let list = changed.list();
-        ok!(hip, hipGraphExecKernelNodeSetParams(exec => P, one => P, &hip.params(&list) => *const KernelNodeParams));
+        ok!(hip, hipGraphExecKernelNodeSetParams(exec => P, one => P,
+            &hip.params(&list) => *const KernelNodeParams));
         hip.launch(exec);
         assert_eq!(output.get(), model(1000, 100));
         let again = hip.instantiate(graph);
@@ -340,7 +345,8 @@ fn a_graph_of_nodes_is_launched_changed_and_cloned() {
         hip.launch(again);
         assert_eq!(output.get(), model(1000, 1));
         let (mut failed, mut result) = (0, 9);
-        ok!(hip, hipGraphExecUpdate(again => P, clone => P, &raw mut failed => *mut P, &raw mut result => *mut u32));
+        ok!(hip, hipGraphExecUpdate(again => P, clone => P, &raw mut failed => *mut P,
+            &raw mut result => *mut u32));
         assert_eq!(result, 0);
         hip.launch(again);
         assert_eq!(output.get(), model(1000, 7));
@@ -411,7 +417,8 @@ fn wrong_kernels_are_refused() {
         let params = &raw const params;
         let code = code!(hip, hipGraphKernelNodeSetParams(node => P, params => *const KernelNodeParams));
         assert_eq!(code, wanted, "{what}, set");
-        let code = code!(hip, hipGraphExecKernelNodeSetParams(exec => P, node => P, params => *const KernelNodeParams));
+        let code = code!(hip, hipGraphExecKernelNodeSetParams(exec => P, node => P,
+            params => *const KernelNodeParams));
         assert_eq!(code, wanted, "{what}, set in the executable graph");
     }
     let mut nodes = 0usize;
@@ -432,10 +439,14 @@ fn attributes_are_kept_and_copied() {
     let arguments = Arguments { values: [a; 3], add: 3 };
     let list = arguments.list();
     let [one, two, three] = [(); 3].map(|()| hip.kernel(graph, &[], &hip.params(&list)).0);
-    let set = |node: P, number: u32, words: &[u32; 8]| code!(hip, hipGraphKernelNodeSetAttribute(node => P, number => u32, words.as_ptr() => *const u32));
+    let set = |node: P, number: u32, words: &[u32; 8]| {
+        code!(hip, hipGraphKernelNodeSetAttribute(node => P,
+        number => u32, words.as_ptr() => *const u32))
+    };
     let get = |node: P, number: u32| {
         let mut words = [9u32; 8];
-        let code = code!(hip, hipGraphKernelNodeGetAttribute(node => P, number => u32, words.as_mut_ptr() => *mut u32));
+        let code = code!(hip, hipGraphKernelNodeGetAttribute(node => P, number => u32,
+            words.as_mut_ptr() => *mut u32));
         (code, words)
     };
     let first = |value: u32| [value, 0, 0, 0, 0, 0, 0, 0];
@@ -505,7 +516,8 @@ fn a_capture_forks_and_joins() {
     }
     assert_eq!(kinds, [1, 0, 0, 0, 3, 1]);
     let mut edges = 0usize;
-    ok!(hip, hipGraphGetEdges(graph => P, null_mut() => *mut P, null_mut() => *mut P, &raw mut edges => *mut usize));
+    ok!(hip, hipGraphGetEdges(graph => P, null_mut() => *mut P, null_mut() => *mut P,
+        &raw mut edges => *mut usize));
     assert_eq!(edges, 6);
 
     let exec = hip.instantiate(graph);
@@ -534,7 +546,8 @@ fn a_capture_forks_and_joins() {
     ok!(hip, hipMemcpyAsync(output.at() => P, d => P, BYTES => usize, 2 => u32, s => P));
     let (mut other, mut failed, mut result) = (0, 0, 9);
     ok!(hip, hipStreamEndCapture(s => P, &raw mut other => *mut P));
-    ok!(hip, hipGraphExecUpdate(exec => P, other => P, &raw mut failed => *mut P, &raw mut result => *mut u32));
+    ok!(hip, hipGraphExecUpdate(exec => P, other => P, &raw mut failed => *mut P,
+        &raw mut result => *mut u32));
     hip.launch(exec);
     assert_eq!(output.get(), model(900, 50));
 
@@ -581,7 +594,8 @@ fn memory_of_graphs_comes_and_goes() {
     let graph = hip.graph();
     let add = |params: &mut NodeParams, after: &[P]| {
         let mut node = 0;
-        ok!(hip, hipGraphAddNode(&raw mut node => *mut P, graph => P, after.as_ptr() => *const P, after.len() => usize, params => *mut NodeParams));
+        ok!(hip, hipGraphAddNode(&raw mut node => *mut P, graph => P, after.as_ptr() => *const P,
+            after.len() => usize, params => *mut NodeParams));
         node
     };
     let made = add(&mut params, &[]);
@@ -631,7 +645,8 @@ extern "C" fn ended(data: P) {
 fn user_objects_end_with_their_last_reference() {
     let hip = open(6);
     let (graph, mut object) = (hip.graph(), 0);
-    ok!(hip, hipUserObjectCreate(&raw mut object => *mut P, 5 => P, ended => extern "C" fn(P), 1 => u32, 1 => u32));
+    ok!(hip, hipUserObjectCreate(&raw mut object => *mut P, 5 => P, ended => extern "C" fn(P), 1 => u32,
+        1 => u32));
     ok!(hip, hipUserObjectRetain(object => P, 2 => u32));
     ok!(hip, hipUserObjectRelease(object => P, 1 => u32));
     ok!(hip, hipUserObjectRelease(object => P, 9 => u32));

@@ -16,7 +16,8 @@ fn variables_are_copied_by_nodes() {
     let graph = hip.graph();
     let add_to = |size: usize, offset: usize, kind: u32| {
         let mut node = 0;
-        let code = code!(hip, hipGraphAddMemcpyNodeToSymbol(&raw mut node => *mut P, graph => P, null() => *const P, 0 => usize,
+        let code = code!(hip, hipGraphAddMemcpyNodeToSymbol(&raw mut node => *mut P, graph => P,
+            null() => *const P, 0 => usize,
             hip.shadow => P, source_at => P, size => usize, offset => usize, kind => u32));
         (code, node)
     };
@@ -26,7 +27,8 @@ fn variables_are_copied_by_nodes() {
     assert_eq!(code, 0);
     let add_from = |size: usize, offset: usize, kind: u32| {
         let mut node = 0;
-        let code = code!(hip, hipGraphAddMemcpyNodeFromSymbol(&raw mut node => *mut P, graph => P, &to => *const P, 1 => usize,
+        let code = code!(hip, hipGraphAddMemcpyNodeFromSymbol(&raw mut node => *mut P, graph => P,
+            &to => *const P, 1 => usize,
             out_at => P, hip.shadow => P, size => usize, offset => usize, kind => u32));
         (code, node)
     };
@@ -43,14 +45,19 @@ fn variables_are_copied_by_nodes() {
     assert_eq!(out.get()[1..], source[..THREADS - 1]);
 
     // The executable graph's copy, and the graph's.
-    ok!(hip, hipGraphExecMemcpyNodeSetParamsToSymbol(exec => P, to => P, hip.shadow => P, source_at => P, 4 => usize, 0 => usize, 1 => u32));
-    let code = code!(hip, hipGraphExecMemcpyNodeSetParamsToSymbol(exec => P, to => P, hip.shadow => P, source_at => P, 4 => usize, 0 => usize, 4 => u32));
+    ok!(hip, hipGraphExecMemcpyNodeSetParamsToSymbol(exec => P, to => P, hip.shadow => P, source_at => P,
+        4 => usize, 0 => usize, 1 => u32));
+    let code = code!(hip, hipGraphExecMemcpyNodeSetParamsToSymbol(exec => P, to => P, hip.shadow => P,
+        source_at => P, 4 => usize, 0 => usize, 4 => u32));
     assert_eq!(code, INVALID_VALUE, "another direction");
-    ok!(hip, hipGraphExecMemcpyNodeSetParamsFromSymbol(exec => P, back => P, out_at + 4 => P, hip.shadow => P, 4 => usize, 0 => usize, 2 => u32));
+    ok!(hip, hipGraphExecMemcpyNodeSetParamsFromSymbol(exec => P, back => P, out_at + 4 => P,
+        hip.shadow => P, 4 => usize, 0 => usize, 2 => u32));
     hip.launch(exec);
     assert_eq!(out.get()[1], source[0]);
-    ok!(hip, hipGraphMemcpyNodeSetParamsToSymbol(to => P, hip.shadow => P, source_at + 8 => P, 4 => usize, 0 => usize, 1 => u32));
-    ok!(hip, hipGraphMemcpyNodeSetParamsFromSymbol(back => P, out_at => P, hip.shadow => P, 4 => usize, 0 => usize, 2 => u32));
+    ok!(hip, hipGraphMemcpyNodeSetParamsToSymbol(to => P, hip.shadow => P, source_at + 8 => P, 4 => usize,
+        0 => usize, 1 => u32));
+    ok!(hip, hipGraphMemcpyNodeSetParamsFromSymbol(back => P, out_at => P, hip.shadow => P, 4 => usize,
+        0 => usize, 2 => u32));
     let again = hip.instantiate(graph);
     hip.launch(again);
     assert_eq!(out.get()[0], source[2]);
@@ -142,11 +149,13 @@ fn the_drivers_copies_have_the_fronts_layouts() {
             let wrong = Memcpy3D { dst_type: 9, ..d };
             let set = code!(hip, hipDrvGraphMemcpyNodeSetParams(node => P, &wrong => *const Memcpy3D));
             assert_eq!(set, INVALID_VALUE);
-            let code = code!(hip, hipDrvGraphExecMemcpyNodeSetParams(exec => P, node => P, &wrong => *const Memcpy3D, context => P));
+            let code = code!(hip, hipDrvGraphExecMemcpyNodeSetParams(exec => P, node => P,
+                &wrong => *const Memcpy3D, context => P));
             assert_eq!(code, INVALID_VALUE);
             let less = Memcpy3D { height: 1, dst_x: 4, dst_pitch: 16, ..d };
             ok!(hip, hipDrvGraphMemcpyNodeSetParams(node => P, &less => *const Memcpy3D));
-            ok!(hip, hipDrvGraphExecMemcpyNodeSetParams(exec => P, node => P, &less => *const Memcpy3D, context => P));
+            ok!(hip, hipDrvGraphExecMemcpyNodeSetParams(exec => P, node => P, &less => *const Memcpy3D,
+                context => P));
             ok!(hip, hipMemset(to => P, 0 => i32, BYTES => usize));
             hip.launch(exec);
             assert_eq!(hip.read(to)[..5], [0, source[1], source[2], source[3], 0]);
@@ -162,7 +171,8 @@ fn arrays_are_copied_by_nodes_in_elements() {
     let hip = open(6);
     let (source, out, mut array) = (from(7), Shared::of([0; THREADS]), 0);
     let format = ChannelFormat { x: 32, y: 0, z: 0, w: 0, kind: 1 };
-    ok!(hip, hipMallocArray(&raw mut array => *mut P, &format => *const ChannelFormat, 4 => usize, 8 => usize, 0 => u32));
+    ok!(hip, hipMallocArray(&raw mut array => *mut P, &format => *const ChannelFormat, 4 => usize,
+        8 => usize, 0 => u32));
     let nowhere = Extent { width: 0, height: 0, depth: 0 };
     let none = PitchedPointer { pointer: 0, pitch: 0, width: 0, height: 0 };
     let rows = |pointer: P, pitch: usize| PitchedPointer { pointer, pitch, width: pitch, height: 8 };
@@ -187,8 +197,10 @@ fn arrays_are_copied_by_nodes_in_elements() {
         kind: 2,
     };
     let (graph, mut one, mut two) = (hip.graph(), 0, 0);
-    ok!(hip, hipGraphAddMemcpyNode(&raw mut one => *mut P, graph => P, null() => *const P, 0 => usize, &up => *const Memcpy3DParameters));
-    ok!(hip, hipGraphAddMemcpyNode(&raw mut two => *mut P, graph => P, &one => *const P, 1 => usize, &down => *const Memcpy3DParameters));
+    ok!(hip, hipGraphAddMemcpyNode(&raw mut one => *mut P, graph => P, null() => *const P, 0 => usize,
+        &up => *const Memcpy3DParameters));
+    ok!(hip, hipGraphAddMemcpyNode(&raw mut two => *mut P, graph => P, &one => *const P, 1 => usize,
+        &down => *const Memcpy3DParameters));
     let mut got = up;
     ok!(hip, hipGraphMemcpyNodeGetParams(two => P, &raw mut got => *mut Memcpy3DParameters));
     assert_eq!(format!("{got:?}"), format!("{down:?}"));
