@@ -14,6 +14,7 @@ pub mod checkpoint;
 pub mod cluster;
 pub mod context;
 pub mod coredump;
+mod crew;
 pub mod device;
 mod device_runtime;
 pub mod error;

@@ -59,6 +59,8 @@ fn threads_have_graphs_and_captures_of_their_own() {
                     let mut mode = THREAD_LOCAL as u32;
                     kit.ok("cuThreadExchangeStreamCaptureMode", &[at(&mut mode)]);
                     let (s, words) = (kit.made("cuStreamCreate", &[1]), kit.words(2));
+                    // The stream does not wait for the fill that has cleared the words.
+                    kit.ok("cuStreamSynchronize", &[0]);
                     for round in 0..40u64 {
                         let by = thread * 100 + round;
                         kit.ok("cuStreamBeginCapture_v2", &[s, THREAD_LOCAL]);

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use host::threads::Turn;
 use smallvec::SmallVec;
 
+use crate::crew::Crew;
 use crate::error::{Error, Result};
 use crate::handle::lock;
 use crate::stream::{Operation, Stream};
@@ -218,21 +219,11 @@ impl Job {
 /// The helpers, and the jobs that they look at.
 struct Helpers {
     jobs: Mutex<Vec<Weak<Job>>>,
-    work: Condvar,
-    threads: AtomicUsize,
-    /// Helpers that are not running steps.
-    free: AtomicUsize,
-    /// Those of them that only a notification wakes.
-    asleep: AtomicUsize,
+    crew: Crew,
 }
 
-static HELPERS: Helpers = Helpers {
-    jobs: Mutex::new(Vec::new()),
-    work: Condvar::new(),
-    threads: AtomicUsize::new(0),
-    free: AtomicUsize::new(0),
-    asleep: AtomicUsize::new(0),
-};
+static HELPERS: Helpers =
+    Helpers { jobs: Mutex::new(Vec::new()), crew: Crew::new("anywarp-graph", MAX_HELPERS) };
 
 impl Helpers {
     fn register(&'static self, job: &Arc<Job>) {
@@ -246,26 +237,7 @@ impl Helpers {
 
     /// Makes sure that a helper will look.
     fn wake(&'static self) {
-        let free = self.free.load(Ordering::SeqCst);
-        if free == 0 {
-            self.spawn();
-        } else if self.asleep.load(Ordering::SeqCst) >= free {
-            self.work.notify_one();
-        }
-    }
-
-    fn spawn(&'static self) {
-        if self.threads.fetch_add(1, Ordering::SeqCst) >= MAX_HELPERS {
-            self.threads.fetch_sub(1, Ordering::SeqCst);
-            return;
-        }
-        self.free.fetch_add(1, Ordering::SeqCst);
-        let thread = std::thread::Builder::new().name("anywarp-graph".into()).stack_size(1 << 20);
-        if host::threads::spawn(thread, || self.run()).is_err() {
-            // The thread that runs the stream runs all steps; only the overlap is lost.
-            self.free.fetch_sub(1, Ordering::SeqCst);
-            self.threads.fetch_sub(1, Ordering::SeqCst);
-        }
+        self.crew.wake(|| self.run());
     }
 
     /// The main loop of a helper, which starts counted as free.
@@ -278,22 +250,22 @@ impl Helpers {
                     break job;
                 }
                 if !jobs.is_empty() || last.elapsed() < IDLE {
-                    jobs = self.work.wait_timeout(jobs, NAP).unwrap_or_else(PoisonError::into_inner).0;
+                    jobs = self.crew.work.wait_timeout(jobs, NAP).unwrap_or_else(PoisonError::into_inner).0;
                 } else {
-                    self.asleep.fetch_add(1, Ordering::SeqCst);
-                    jobs = self.work.wait(jobs).unwrap_or_else(PoisonError::into_inner);
-                    self.asleep.fetch_sub(1, Ordering::SeqCst);
+                    self.crew.asleep.fetch_add(1, Ordering::SeqCst);
+                    jobs = self.crew.work.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+                    self.crew.asleep.fetch_sub(1, Ordering::SeqCst);
                     last = Instant::now();
                 }
             };
             drop(jobs);
-            self.free.fetch_sub(1, Ordering::SeqCst);
+            self.crew.free.fetch_sub(1, Ordering::SeqCst);
             // What this helper takes may block: another one must look at the rest.
             self.wake();
             let turn = Turn::begin();
             job.work(Some(&turn));
             drop(turn);
-            self.free.fetch_add(1, Ordering::SeqCst);
+            self.crew.free.fetch_add(1, Ordering::SeqCst);
             last = Instant::now();
         }
     }

@@ -6,9 +6,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use crate::crew::Crew;
 use crate::handle::lock;
 
 use super::Stream;
@@ -23,24 +24,16 @@ const MAX_DISPATCHERS: usize = 256;
 pub(super) struct Dispatcher {
     list: Mutex<VecDeque<Weak<Stream>>>,
     listed: AtomicUsize,
-    work: Condvar,
-    /// Threads that watch the list, napping or asleep.
-    free: AtomicUsize,
-    /// Those of them that only a notification wakes.
-    asleep: AtomicUsize,
-    threads: AtomicUsize,
+    crew: Crew,
 }
 
 pub(super) fn dispatcher() -> &'static Dispatcher {
-    static DISPATCHER: OnceLock<Dispatcher> = OnceLock::new();
-    DISPATCHER.get_or_init(|| Dispatcher {
-        list: Mutex::default(),
+    static DISPATCHER: Dispatcher = Dispatcher {
+        list: Mutex::new(VecDeque::new()),
         listed: AtomicUsize::new(0),
-        work: Condvar::new(),
-        free: AtomicUsize::new(0),
-        asleep: AtomicUsize::new(0),
-        threads: AtomicUsize::new(0),
-    })
+        crew: Crew::new("anywarp-stream", MAX_DISPATCHERS),
+    };
+    &DISPATCHER
 }
 
 impl Dispatcher {
@@ -53,27 +46,7 @@ impl Dispatcher {
 
     /// Makes sure that a thread will look at the list.
     fn wake(&'static self) {
-        let free = self.free.load(Ordering::SeqCst);
-        if free == 0 {
-            self.spawn();
-        } else if self.asleep.load(Ordering::SeqCst) >= free {
-            self.work.notify_one();
-        }
-    }
-
-    fn spawn(&'static self) {
-        if self.threads.fetch_add(1, Ordering::SeqCst) >= MAX_DISPATCHERS {
-            self.threads.fetch_sub(1, Ordering::SeqCst);
-            return;
-        }
-        self.free.fetch_add(1, Ordering::SeqCst);
-        let thread = std::thread::Builder::new().name("anywarp-stream".into()).stack_size(1 << 20);
-        let started = host::threads::spawn(thread, || self.run());
-        if started.is_err() {
-            // The thread that synchronises runs the work instead; only the overlap is lost.
-            self.free.fetch_sub(1, Ordering::SeqCst);
-            self.threads.fetch_sub(1, Ordering::SeqCst);
-        }
+        self.crew.wake(|| self.run());
     }
 
     /// The main loop of a dispatcher thread, which starts counted as free.
@@ -87,11 +60,11 @@ impl Dispatcher {
                     break stream;
                 }
                 if last.elapsed() < IDLE {
-                    list = self.work.wait_timeout(list, NAP).unwrap_or_else(PoisonError::into_inner).0;
+                    list = self.crew.work.wait_timeout(list, NAP).unwrap_or_else(PoisonError::into_inner).0;
                 } else {
-                    self.asleep.fetch_add(1, Ordering::SeqCst);
-                    list = self.work.wait(list).unwrap_or_else(PoisonError::into_inner);
-                    self.asleep.fetch_sub(1, Ordering::SeqCst);
+                    self.crew.asleep.fetch_add(1, Ordering::SeqCst);
+                    list = self.crew.work.wait(list).unwrap_or_else(PoisonError::into_inner);
+                    self.crew.asleep.fetch_sub(1, Ordering::SeqCst);
                     last = Instant::now();
                 }
             };
@@ -108,11 +81,11 @@ impl Dispatcher {
             return;
         }
         // The work may take long: another thread must be free for the other streams.
-        self.free.fetch_sub(1, Ordering::SeqCst);
+        self.crew.free.fetch_sub(1, Ordering::SeqCst);
         if self.listed.load(Ordering::SeqCst) > 0 {
             self.wake();
         }
         stream.run_until(u64::MAX);
-        self.free.fetch_add(1, Ordering::SeqCst);
+        self.crew.free.fetch_add(1, Ordering::SeqCst);
     }
 }
