@@ -60,6 +60,8 @@ enum How {
     PerLane(&'static str),
     /// With baseline code.
     InAHurry(&'static str),
+    /// Two warps at a time.
+    Pairs(&'static str),
     /// As a large kernel.
     Large(&'static str, Effort),
 }
@@ -68,7 +70,9 @@ impl How {
     fn engine(self) -> Engine {
         match self {
             How::Interpreted | How::WithoutCalls => Engine::Interpreter,
-            How::Compiled(_) | How::PerLane(_) | How::InAHurry(_) | How::Large(..) => Engine::Compiled,
+            How::Compiled(_) | How::PerLane(_) | How::InAHurry(_) | How::Pairs(_) | How::Large(..) => {
+                Engine::Compiled
+            }
         }
     }
 }
@@ -78,21 +82,24 @@ fn run_all(how: How, workers: &[u32], turn: Turn) {
     let workers: Vec<Workers> = workers.iter().map(|count| Workers::new(*count)).collect();
     let engine = how.engine();
     let target = match how {
-        How::Compiled(name) | How::PerLane(name) | How::InAHurry(name) | How::Large(name, _) => {
-            match Target::named(name) {
-                Ok(target) => target,
-                Err(error) => {
-                    eprintln!("not run: {error}");
-                    return;
-                }
+        How::Compiled(name)
+        | How::PerLane(name)
+        | How::InAHurry(name)
+        | How::Pairs(name)
+        | How::Large(name, _) => match Target::named(name) {
+            Ok(target) => target,
+            Err(error) => {
+                eprintln!("not run: {error}");
+                return;
             }
-        }
+        },
         How::Interpreted | How::WithoutCalls => Target::native(),
     };
     let forced = Forced {
         per_lane: matches!(how, How::PerLane(_)),
         effort: if let How::Large(_, effort) = how { Some(effort) } else { None },
         first: matches!(how, How::InAHurry(_)),
+        pairs: matches!(how, How::Pairs(_)),
         most: None,
     };
     let mut failures = Vec::new();
@@ -140,6 +147,11 @@ fn interpreted() {
 turns! { of 6:
     0 compiled_for_this_machine How::Compiled("native"), [1, 3];
     1 compiled_for_avx2 How::Compiled("x86-64-v3"), [1, 3];
+}
+
+turns! { of 12:
+    3 in_pairs_of_warps_for_this_machine How::Pairs("native"), [3];
+    9 in_pairs_of_warps_for_avx2 How::Pairs("x86-64-v3"), [1];
 }
 
 turns! { of 36:

@@ -32,6 +32,8 @@ pub struct Forced {
     pub most: Option<usize>,
     /// Baseline code ([`Effort::First`]) is not replaced.
     pub first: bool,
+    /// Two warps run together wherever no lane can tell.
+    pub pairs: bool,
 }
 
 impl Forced {
@@ -105,6 +107,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::ir::Width;
 
     /// Every field changes the object's name. The patterns without `..` fail to compile if a field is added
     /// that this test does not cover.
@@ -119,22 +122,24 @@ mod tests {
             Target { avx512: true, ..target.clone() },
         ];
         let plain = Forced::default();
-        let Forced { per_lane: _, effort: _, most: _, first: _ } = &plain;
+        let Forced { per_lane: _, effort: _, most: _, first: _, pairs: _ } = &plain;
         let mut forced = vec![
             plain.clone(),
             Forced { per_lane: true, ..plain.clone() },
             Forced { most: Some(0), ..plain.clone() },
             Forced { most: Some(1), ..plain.clone() },
             Forced { first: true, ..plain.clone() },
+            Forced { pairs: true, ..plain.clone() },
         ];
         forced.extend(Effort::ALL.map(|effort| Forced { effort: Some(effort), ..plain.clone() }));
-        let spec = Specialisation { block: [1, 2, 3], small: false, clusters: false };
-        let Specialisation { block: _, small: _, clusters: _ } = spec;
+        let spec = Specialisation { width: Width::WARP, block: [1, 2, 3], small: false, clusters: false };
+        let Specialisation { width: _, block: _, small: _, clusters: _ } = spec;
         let specs = [
             spec,
             Specialisation { block: [3, 2, 1], ..spec },
             Specialisation { small: true, ..spec },
             Specialisation { clusters: true, ..spec },
+            Specialisation { width: Width::PAIR, ..spec },
         ];
         let mut keys = BTreeSet::new();
         let mut count = 0;

@@ -254,6 +254,7 @@ pub(crate) fn spell(op: &Op) -> Spelling {
         Op::Match(mode, ty) => format!("match.{}.{ty}", mode.name()),
         Op::Redux(op) => format!("redux.{}", op.name()),
         Op::Elect => "elect".into(),
+        Op::Agree(ty) => format!("agree.{ty}"),
         Op::ActiveMask => "active_mask".into(),
         Op::WarpSync => "warp_sync".into(),
         Op::Bar { mode } => format!("bar.{}", mode.name()),

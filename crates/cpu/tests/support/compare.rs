@@ -7,27 +7,62 @@ use super::generator::{Case, INPUTS, OUTPUTS, SHARED};
 use super::launch::{Shape, launch};
 use super::memory::Aligned;
 
-/// How a kernel is compiled, and how many workers run it.
-const WAYS: [Way; 10] = [
-    Way { turn: (1, 0), processor: "native", per_lane: false, effort: None, workers: &[1, 3] },
-    Way { turn: (1, 0), processor: "x86-64-v3", per_lane: false, effort: None, workers: &[1, 3] },
-    Way { turn: (2, 0), processor: "native", per_lane: true, effort: None, workers: &[3] },
-    Way { turn: (2, 1), processor: "x86-64-v3", per_lane: true, effort: None, workers: &[1] },
-    Way { turn: (4, 0), processor: "x86-64-v3", per_lane: false, effort: Some(Effort::Light), workers: &[1] },
-    Way { turn: (4, 1), processor: "native", per_lane: false, effort: Some(Effort::Light), workers: &[3] },
-    Way { turn: (4, 2), processor: "x86-64-v3", per_lane: false, effort: Some(Effort::Least), workers: &[3] },
-    Way { turn: (4, 3), processor: "native", per_lane: false, effort: Some(Effort::Least), workers: &[1] },
-    Way { turn: (4, 1), processor: "x86-64-v3", per_lane: false, effort: Some(Effort::Full), workers: &[3] },
-    Way { turn: (4, 3), processor: "native", per_lane: false, effort: Some(Effort::Full), workers: &[1] },
+/// How a kernel is compiled, and how many workers run it: all cases in the first two ways, and a share of them
+/// in each of the others.
+const WAYS: [Way; 12] = [
+    Way { turn: (1, 0), processor: "native", mode: Mode::Usual, workers: &[1, 3] },
+    Way { turn: (1, 0), processor: "x86-64-v3", mode: Mode::Usual, workers: &[1, 3] },
+    Way { turn: (2, 1), processor: "native", mode: Mode::Pairs, workers: &[1] },
+    Way { turn: (2, 0), processor: "x86-64-v3", mode: Mode::Pairs, workers: &[3] },
+    Way { turn: (2, 0), processor: "native", mode: Mode::PerLane, workers: &[3] },
+    Way { turn: (2, 1), processor: "x86-64-v3", mode: Mode::PerLane, workers: &[1] },
+    Way { turn: (4, 0), processor: "x86-64-v3", mode: Mode::With(Effort::Light), workers: &[1] },
+    Way { turn: (4, 1), processor: "native", mode: Mode::With(Effort::Light), workers: &[3] },
+    Way { turn: (4, 2), processor: "x86-64-v3", mode: Mode::With(Effort::Least), workers: &[3] },
+    Way { turn: (4, 3), processor: "native", mode: Mode::With(Effort::Least), workers: &[1] },
+    Way { turn: (4, 1), processor: "x86-64-v3", mode: Mode::With(Effort::Full), workers: &[3] },
+    Way { turn: (4, 3), processor: "native", mode: Mode::With(Effort::Full), workers: &[1] },
 ];
 
 struct Way {
     /// Divisor and remainder of the case numbers that run in this way.
     turn: (u32, u32),
     processor: &'static str,
-    per_lane: bool,
-    effort: Option<Effort>,
+    mode: Mode,
     workers: &'static [u32],
+}
+
+#[derive(Clone, Copy)]
+enum Mode {
+    /// As programs get it.
+    Usual,
+    /// Two warps at a time.
+    Pairs,
+    /// Lane by lane.
+    PerLane,
+    /// As a large kernel.
+    With(Effort),
+}
+
+impl Mode {
+    fn forced(self) -> Forced {
+        let plain = Forced::default();
+        match self {
+            Mode::Usual => plain,
+            Mode::Pairs => Forced { pairs: true, ..plain },
+            Mode::PerLane => Forced { per_lane: true, ..plain },
+            Mode::With(effort) => Forced { effort: Some(effort), ..plain },
+        }
+    }
+
+    fn told(self) -> String {
+        match self {
+            Mode::Usual => String::new(),
+            Mode::Pairs => " in pairs of warps".into(),
+            Mode::PerLane => " lane by lane".into(),
+            Mode::With(effort) => format!(" with {} effort", effort.name()),
+        }
+    }
 }
 
 /// Maximum number of reduction attempts for a failing kernel.
@@ -61,15 +96,9 @@ pub fn check(case: &Case) -> Result<(), String> {
         .map_err(|e| format!("interpreted: {e}"))?;
     for way in WAYS.iter().filter(|way| case.seed % way.turn.0 == way.turn.1) {
         let Ok(target) = Target::named(way.processor) else { continue };
-        let forced = Forced { per_lane: way.per_lane, effort: way.effort, ..Forced::default() };
-        let program = load(Engine::Compiled)?.for_target(target).forced(forced);
+        let program = load(Engine::Compiled)?.for_target(target).forced(way.mode.forced());
         for &workers in way.workers {
-            let mode = match way.effort {
-                _ if way.per_lane => " lane by lane",
-                Some(effort) => &format!(" with {} effort", effort.name()),
-                None => "",
-            };
-            let way = format!("{}{mode}, {workers} workers", way.processor);
+            let way = format!("{}{}, {workers} workers", way.processor, way.mode.told());
             let got = run(&program, &Workers::new(workers), case, true).map_err(|e| format!("{way}: {e}"))?;
             let wrong: Vec<usize> = (0..got.len()).filter(|&i| got[i] != expected[i]).collect();
             if let Some(&at) = wrong.first() {

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::mem::take;
 use std::rc::Rc;
 
-use wave::{LANES, Ty};
+use wave::Ty;
 
 use super::constants::Long;
 use super::operand::Is;
 use super::{
     Access, Argument, Bin, Block, Callee, Cast, Cmp, Effect, Elem, Fcmp, Global, Inst, Lanes, Likely, Module,
-    Name, Op, Operand, Order, Rmw, Signature, Target, Type,
+    Name, Op, Operand, Order, Rmw, Signature, Target, Type, Width,
 };
 
 /// The code of a function under construction.
@@ -52,6 +52,8 @@ pub struct Builder {
     pub body: Body,
     /// The source line for instructions that may fault; 0 for none.
     pub line: u32,
+    /// The lanes that the code runs together.
+    pub width: Width,
 }
 
 /// Smaller metadata numbers belong to the module itself.
@@ -142,7 +144,7 @@ impl Builder {
     /// instruction needs one, at most once per block, so that masks stay in scalars where possible.
     pub fn mask(&mut self, bits: Operand) -> Operand {
         self.body.masks.push((bits, None));
-        Operand { ty: Type::MASK, is: Is::Mask(self.body.masks.len() as u32 - 1) }
+        Operand { ty: self.width.mask(), is: Is::Mask(self.body.masks.len() as u32 - 1) }
     }
 
     /// The word of a mask that is held as one.
@@ -168,7 +170,9 @@ impl Builder {
 
     /// A vector with each lane's own bit set.
     pub fn each_bit(&mut self) -> Operand {
-        self.lanes(Ty::I32, |l| 1i64 << l)
+        let elem = self.width.bits().elem();
+        let bits = (0..self.width.lanes()).map(|l| (1u64 << l) as i64);
+        self.elements(self.width.vector_of(elem), bits)
     }
 
     // Instructions.
@@ -291,7 +295,7 @@ impl Builder {
 
     /// One value in all lanes of a warp.
     pub fn splat(&mut self, one: Operand) -> Operand {
-        self.splat_to(one, LANES)
+        self.splat_to(one, self.width.lanes())
     }
 
     /// One value in all elements of a vector.
@@ -306,7 +310,7 @@ impl Builder {
 
     /// A constant vector with a value for each lane.
     pub fn lanes(&mut self, ty: Ty, value: impl Fn(usize) -> i64) -> Operand {
-        self.elements(Type::vector(ty), (0..LANES).map(value))
+        self.elements(self.width.vector(ty), (0..self.width.lanes()).map(value))
     }
 
     /// A constant vector.
@@ -320,14 +324,14 @@ impl Builder {
         }
     }
 
-    /// 0, 1, 2 … 31.
+    /// Each lane's number.
     pub fn lane_numbers(&mut self) -> Operand {
         self.lanes(Ty::I32, |l| l as i64)
     }
 
     /// An integer constant of any width of wave IR.
     pub fn literal(&mut self, ty: Ty, lanes: Lanes, bits: u128) -> Operand {
-        let of = Type::int(ty, lanes);
+        let of = self.width.int(ty, lanes);
         let bits = bits & ty.mask();
         let value = if ty == Ty::I128 { bits as i128 } else { i128::from(bits as u64 as i64) };
         match i64::try_from(value) {

@@ -30,4 +30,4 @@ pub use inst::{
     Target,
 };
 pub use operand::{Name, Operand};
-pub use types::{Elem, Lanes, Type};
+pub use types::{Elem, Lanes, Type, Width};

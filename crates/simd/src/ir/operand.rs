@@ -52,20 +52,9 @@ pub struct Operand {
     pub(super) is: Is,
 }
 
-impl Default for Operand {
-    /// No lane.
-    fn default() -> Self {
-        Operand::NONE
-    }
-}
-
 impl Operand {
     /// True.
     pub const TRUE: Operand = Operand { ty: Type::I1, is: Is::Int(1) };
-    /// The mask of all lanes.
-    pub const ALL: Operand = Operand { ty: Type::MASK, is: Is::Int(1) };
-    /// The mask of no lane.
-    pub const NONE: Operand = Operand { ty: Type::MASK, is: Is::Int(0) };
 
     /// An integer constant, truncated to the type's width; in all elements of a vector.
     pub fn int(ty: Type, value: i64) -> Operand {

@@ -31,14 +31,14 @@ fn local(ty: Type, word: &'static str) -> Operand {
 #[test]
 fn arithmetic() {
     let text = printed(|ir| {
-        let (a, w) = (local(Type::I32, "a"), local(Type::WORDS, "w"));
+        let (a, w) = (local(Type::I32, "a"), local(Width::WARP.words(), "w"));
         let sum = ir.bin(Bin::Add, a, Operand::i32(-1));
         let all = ir.splat(sum);
         let both = ir.bin(Bin::SubNsw, all, w);
         let odd = ir.bin_int(Bin::And, both, 1);
         let mask = ir.icmp_int(Cmp::Ne, odd, 0);
-        let picked = ir.select(mask, w, Operand::zero(Type::WORDS));
-        let f = ir.bitcast(picked, Type::WORDS.with(Elem::Float(Fmt::F32)));
+        let picked = ir.select(mask, w, Operand::zero(Width::WARP.words()));
+        let f = ir.bitcast(picked, Width::WARP.words().with(Elem::Float(Fmt::F32)));
         let f = ir.fneg(f);
         ir.fcmp(Fcmp::Uno, f, f);
         ir.cast(Cast::FpExt, f, f.ty().with(Elem::Float(Fmt::F64)));
@@ -78,8 +78,8 @@ fn memory() {
         let address = ir.cast(Cast::PtrToInt, p, Type::I64);
         let all = ir.splat(address);
         let all = ir.pointer(all);
-        let row = ir.gather(Type::WORDS, all, Operand::ALL, 4);
-        ir.masked_store(row, p, 4, Operand::NONE);
+        let row = ir.gather(Width::WARP.words(), all, Width::WARP.all(), 4);
+        ir.masked_store(row, p, 4, Width::WARP.none());
     });
     assert_eq!(
         text,
@@ -128,7 +128,7 @@ br i1 %t1, label %first, label %p.3, !prof !1"
 #[test]
 fn a_mask_becomes_a_vector_once_a_block_and_only_where_one_is_needed() {
     let text = printed(|ir| {
-        let (bits, w) = (local(Type::I32, "bits"), local(Type::WORDS, "w"));
+        let (bits, w) = (local(Type::I32, "bits"), local(Width::WARP.words(), "w"));
         let mask = ir.mask(bits);
         assert_eq!(ir.word_of(mask), Some(bits));
         for block in ["one", "two"] {
@@ -144,7 +144,7 @@ fn a_mask_becomes_a_vector_once_a_block_and_only_where_one_is_needed() {
 #[test]
 fn constants() {
     let text = printed(|ir| {
-        let wide = local(Type::int(Ty::I128, Lanes::One), "wide");
+        let wide = local(Type::scalar(Ty::I128), "wide");
         let most = ir.literal(Ty::I128, Lanes::One, u128::from(u64::MAX));
         ir.bin(Bin::Xor, wide, most);
         let minus = ir.literal(Ty::I8, Lanes::Warp, 0xff);
@@ -164,7 +164,7 @@ fn effects() {
     let mut ir = Builder::default();
     let p = local(Type::PTR, "p");
     ir.load(Type::I32, p);
-    ir.gather(Type::WORDS, local(Type::WORDS.with(Elem::Ptr), "all"), Operand::ALL, 4);
+    ir.gather(Width::WARP.words(), local(Width::WARP.words().with(Elem::Ptr), "all"), Width::WARP.all(), 4);
     ir.intrinsic_of("llvm.ctpop", &[Operand::i32(1)]);
     ir.store(Operand::i32(1), p);
     ir.prefetch(p);

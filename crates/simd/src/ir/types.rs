@@ -5,6 +5,78 @@ use std::fmt;
 use wave::types::Fmt;
 use wave::{LANES, Ty};
 
+use super::Operand;
+
+/// The number of lanes that code runs together, each with a bit in masks and an element in vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Width(u8);
+
+impl Default for Width {
+    fn default() -> Self {
+        Width::WARP
+    }
+}
+
+impl Width {
+    /// A warp.
+    pub const WARP: Width = Width(LANES as u8);
+    /// Two warps.
+    pub const PAIR: Width = Width(2 * LANES as u8);
+
+    /// The number of lanes.
+    pub const fn lanes(self) -> usize {
+        self.0 as usize
+    }
+
+    /// A vector with an element per lane.
+    pub const fn vector_of(self, elem: Elem) -> Type {
+        Type::Vector(self.0 as u16, elem)
+    }
+
+    /// A vector with a value of wave IR per lane.
+    pub fn vector(self, ty: Ty) -> Type {
+        self.vector_of(Elem::of(ty))
+    }
+
+    /// The type of a mask: one bit per lane.
+    pub const fn mask(self) -> Type {
+        self.vector_of(Elem::Int(1))
+    }
+
+    /// The integer type of a mask that is held as a word.
+    pub const fn bits(self) -> Type {
+        Type::One(Elem::Int(self.0 as u16))
+    }
+
+    /// A 32-bit integer per lane.
+    pub const fn words(self) -> Type {
+        self.vector_of(Elem::Int(32))
+    }
+
+    /// An address per lane.
+    pub const fn addresses(self) -> Type {
+        self.vector_of(Elem::Int(64))
+    }
+
+    /// The integer type that holds a value of wave IR.
+    pub fn int(self, ty: Ty, lanes: Lanes) -> Type {
+        match lanes {
+            Lanes::One => Type::One(Elem::of(ty)),
+            Lanes::Warp => self.vector(ty),
+        }
+    }
+
+    /// The mask of all lanes.
+    pub fn all(self) -> Operand {
+        Operand::int(self.mask(), 1)
+    }
+
+    /// The mask of no lane.
+    pub fn none(self) -> Operand {
+        Operand::zero(self.mask())
+    }
+}
+
 /// Whether a value is for one lane or for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
@@ -49,24 +121,14 @@ impl Type {
     pub const I64: Type = Type::One(Elem::Int(64));
     /// A pointer.
     pub const PTR: Type = Type::One(Elem::Ptr);
-    /// A mask: one bit per lane.
-    pub const MASK: Type = Type::Vector(LANES as u16, Elem::Int(1));
-    /// A 32-bit integer per lane.
-    pub const WORDS: Type = Type::Vector(LANES as u16, Elem::Int(32));
-    /// An address per lane.
-    pub const ADDRESSES: Type = Type::Vector(LANES as u16, Elem::Int(64));
-
-    /// The integer type that holds a value of wave IR.
-    pub fn int(ty: Ty, lanes: Lanes) -> Type {
-        match lanes {
-            Lanes::One => Type::One(Elem::of(ty)),
-            Lanes::Warp => Type::vector(ty),
-        }
+    /// The type of a single value of wave IR.
+    pub fn scalar(ty: Ty) -> Type {
+        Type::One(Elem::of(ty))
     }
 
-    /// A vector with a value of wave IR per lane.
-    pub fn vector(ty: Ty) -> Type {
-        Type::Vector(LANES as u16, Elem::of(ty))
+    /// Whether it is a mask: a vector of bits.
+    pub fn is_mask(self) -> bool {
+        matches!(self, Type::Vector(_, Elem::Int(1)))
     }
 
     /// An integer of any width.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use wave::op::{IntOp, Op, Order, ShiftOp, Space};
-use wave::{Function, Inst, LANES, Loc, Ty, Value};
+use wave::{Function, Inst, Loc, Ty, Value};
 
 use super::Kernel;
 use super::cfg::{Cfg, Loop};
@@ -325,7 +325,7 @@ impl Kernel<'_> {
         if group < ROW {
             return;
         }
-        for lane in (0..LANES).step_by(group) {
+        for lane in (0..self.width().lanes()).step_by(group) {
             // The first lane's address does not depend on the guard that other lanes may need.
             let first = if lane == 0 { self.first_lane(address) } else { self.lane(address, lane) };
             let offsets = &variation.offsets[lane..lane + group];

@@ -166,7 +166,7 @@ impl Kernel<'_> {
         c: Operand,
     ) -> Result<Operand> {
         let locked = space != Space::Shared;
-        let t = Type::int(ty.ty(), Lanes::One);
+        let t = Type::scalar(ty.ty());
         let align = ty.ty().bytes();
         let p = self.out.ir.pointer(at);
         if !locked {
@@ -240,7 +240,9 @@ impl Kernel<'_> {
                 let at = self.one_address(inst, mem, offset);
                 let old = self.update(op, ty, mem.space, at, total, Operand::zero(total.ty()))?;
                 let bits = self.out.ir.splat(bits);
-                let below = self.out.ir.lanes(Ty::I32, |l| (1i64 << l) - 1);
+                let width = self.width();
+                let list = (0..width.lanes()).map(|l| (1i64 << l) - 1);
+                let below = self.out.ir.elements(width.vector_of(width.bits().elem()), list);
                 let before = self.out.ir.bin(Bin::And, bits, below);
                 let before = self.out.ir.intrinsic_of("llvm.ctpop", &[before]);
                 let before = self.emitter(Lanes::Warp).cast(Cast::ZExt, t, before);
@@ -280,10 +282,10 @@ impl Kernel<'_> {
                 Ok(self.put("values", i, w))
             });
         }
-        let results = used.then(|| self.put("results", 0, Operand::zero(Type::vector(t))));
+        let results = used.then(|| self.put("results", 0, Operand::zero(self.width().vector(t))));
         self.each_lane(|k, lane| -> Result<()> {
             let at = k.get(addresses, Ty::I64, lane);
-            let zero = Operand::zero(Type::int(t, Lanes::One));
+            let zero = Operand::zero(Type::scalar(t));
             let mut values = Vec::new();
             for o in &operands {
                 values.push(match o {
@@ -301,7 +303,7 @@ impl Kernel<'_> {
             Ok(())
         })?;
         if let (Some(slot), Some(&r)) = (results, inst.results.first()) {
-            let v = self.out.ir.load_as(Type::vector(t), slot, Access::aligned(64));
+            let v = self.out.ir.load_as(self.width().vector(t), slot, Access::aligned(64));
             self.define(r, Rep::Vector(v))?;
         }
         Ok(())

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::{Kernel, names};
-use crate::ir::{Inst, Operand, Type};
+use crate::ir::{Inst, Operand};
 
 impl Kernel<'_> {
     /// The closest dominator of a block that is in no loop without the block, since lanes that exit a loop in
@@ -71,7 +71,7 @@ impl Kernel<'_> {
     /// The instructions that clear a block's mask.
     fn cleared(&mut self, b: usize) -> Vec<Inst> {
         let outer = self.out.ir.begin_aside();
-        self.set_slot(names::coming(b), Operand::zero(self.slot_type(Type::MASK)));
+        self.set_slot(names::coming(b), Operand::zero(self.slot_type(self.width().mask())));
         self.out.ir.end_aside(outer)
     }
 }

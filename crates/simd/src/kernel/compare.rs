@@ -2,7 +2,7 @@
 //! bound is the difference between the bound and the first lane's value, so the mask is computed on scalars.
 
 use wave::op::{IntCmp, IntOp, IntUnOp, Op};
-use wave::{Block, Inst, LANES, Ty, Value};
+use wave::{Block, Inst, Ty, Value};
 
 use super::Kernel;
 use super::uniformity::Variation;
@@ -24,7 +24,7 @@ enum Row {
 
 /// The largest groups, of at least eight lanes, whose lanes are equal or consecutive.
 fn rows(variation: &Variation) -> Option<(usize, Row)> {
-    [LANES, 16, 8].into_iter().filter(|&g| g <= variation.group).find_map(|size| {
+    [variation.lanes(), 32, 16, 8].into_iter().filter(|&g| g <= variation.group).find_map(|size| {
         let s = variation.regroup(size);
         let row = if s.is_flat() {
             Row::Flat
@@ -58,7 +58,7 @@ impl Kernel<'_> {
         }
         let n = self.first_lane(bound);
         let mut bits: Option<Operand> = None;
-        for first in (0..LANES).step_by(size) {
+        for first in (0..self.width().lanes()).step_by(size) {
             let one = self.lane(v, first);
             let part = match (row, signed) {
                 (Row::Consecutive, Some(extends)) => {
@@ -67,8 +67,8 @@ impl Kernel<'_> {
                 }
                 _ => {
                     let yes = self.out.ir.icmp(predicate(cmp), one, n);
-                    let all = (1u64 << size) - 1;
-                    self.out.ir.select(yes, Operand::i32(all as i64), Operand::i32(0))
+                    let (all, none) = (self.first_lanes(size), self.first_lanes(0));
+                    self.out.ir.select(yes, all, none)
                 }
             };
             let part = if first == 0 { part } else { self.out.ir.bin_int(Bin::Shl, part, first as i64) };
@@ -90,10 +90,11 @@ impl Kernel<'_> {
             Op::Int(IntOp::Xor, Ty::I1) | Op::IntUn(IntUnOp::Not, Ty::I1) => Bin::Xor,
             _ => return None,
         };
-        let mut words = vec![Operand::i32(-1)];
+        let bits = self.width().bits();
+        let mut words = vec![Operand::int(bits, -1)];
         for &v in &inst.args {
             words.push(match self.rep(v) {
-                Rep::Uniform(one) => self.out.ir.cast(Cast::SExt, one, Type::I32),
+                Rep::Uniform(one) => self.out.ir.cast(Cast::SExt, one, bits),
                 Rep::Vector(mask) => self.mask_word(mask)?,
                 Rep::Pattern { .. } => return None,
             });
@@ -120,6 +121,12 @@ impl Kernel<'_> {
         }
     }
 
+    /// The mask of the first `count` lanes, as a word.
+    fn first_lanes(&self, count: usize) -> Operand {
+        let bits = if count >= 64 { u64::MAX } else { (1 << count) - 1 };
+        Operand::int(self.width().bits(), bits as i64)
+    }
+
     /// The distance from a row's first value to the bound, as a signed 64-bit number. Larger distances may be
     /// replaced by smaller ones beyond the row.
     fn beyond(&mut self, v: Value, ty: Ty, first: Operand, bound: Operand, extend: Cast) -> Operand {
@@ -142,23 +149,23 @@ impl Kernel<'_> {
     /// The lanes of one row of consecutive values for which the comparison holds, as the low bits of a word,
     /// from the distance to the bound.
     fn lanes_of_row(&mut self, cmp: IntCmp, beyond: Operand, size: usize) -> Operand {
-        let all = Operand::i32((1i64 << size) - 1);
+        let (all, none) = (self.first_lanes(size), self.first_lanes(0));
         // Lanes below the bound, or up to it.
         let with_it = matches!(cmp, IntCmp::LeS | IntCmp::GtS | IntCmp::LeU | IntCmp::GtU);
         let (least, most) = if with_it { (-1, size as i64 - 1) } else { (0, size as i64) };
         // A full row gets a comparison of its own, since code for full masks depends on that alone.
         let whole = self.out.ir.icmp_int(Cmp::Sge, beyond, most);
         let count = self.out.ir.intrinsic_of("llvm.smax", &[beyond, Operand::i64(least)]);
-        let count = self.out.ir.cast(Cast::Trunc, count, Type::I32);
+        let count = self.out.ir.cast(Cast::Trunc, count, self.width().bits());
         let count = if with_it { self.out.ir.bin_int(Bin::Add, count, 1) } else { count };
-        let count = self.out.ir.bin_int(Bin::And, count, 31);
-        let others = self.out.ir.bin(Bin::Shl, Operand::i32(-1), count);
+        let count = self.out.ir.bin_int(Bin::And, count, self.width().lanes() as i64 - 1);
+        let others = self.out.ir.bin(Bin::Shl, Operand::int(self.width().bits(), -1), count);
         let bits = self.out.ir.bin_int(Bin::Xor, others, -1);
         let below = matches!(cmp, IntCmp::LtS | IntCmp::LeS | IntCmp::LtU | IntCmp::LeU);
         if below {
             return self.out.ir.select(whole, all, bits);
         }
         let bits = self.out.ir.bin(Bin::And, others, all);
-        self.out.ir.select(whole, Operand::i32(0), bits)
+        self.out.ir.select(whole, none, bits)
     }
 }

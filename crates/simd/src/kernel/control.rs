@@ -82,8 +82,8 @@ impl Kernel<'_> {
         }
         for b in 0..self.facts.func.blocks.len() {
             if self.facts.uniformity.masked[b] {
-                self.place_slot(names::coming(b), Type::MASK);
-                self.place_slot(names::here(b), Type::MASK);
+                self.place_slot(names::coming(b), self.width().mask());
+                self.place_slot(names::here(b), self.width().mask());
             }
         }
         // Liveness matters only at stops.
@@ -118,9 +118,9 @@ impl Kernel<'_> {
     /// Loads the mask of the lanes that reached block `b`, saves it as the block's own mask, and clears the
     /// incoming one.
     fn take_mask(&mut self, b: usize) -> Operand {
-        let m = self.load_slot(names::coming(b), Type::MASK);
+        let m = self.load_slot(names::coming(b), self.width().mask());
         self.store_slot(names::here(b), m);
-        self.store_slot(names::coming(b), Operand::NONE);
+        self.store_slot(names::coming(b), self.width().none());
         m
     }
 
@@ -159,11 +159,11 @@ impl Kernel<'_> {
                 self.out.ir.br_if(any, names::body(b), skip);
             }
             self.out.ir.label(names::body(b));
-            self.cursor.mask = self.load_slot(names::here(b), Type::MASK);
+            self.cursor.mask = self.load_slot(names::here(b), self.width().mask());
         } else {
             self.out.ir.br(names::body(b));
             self.out.ir.label(names::body(b));
-            self.cursor.mask = if self.facts.always_full { Operand::ALL } else { self.live() };
+            self.cursor.mask = if self.facts.always_full { self.width().all() } else { self.live() };
         }
         if let Some(clear) = self.out.begin.remove(&Some(b)) {
             self.out.ir.splice(clear);
@@ -178,7 +178,7 @@ impl Kernel<'_> {
         let all = self.out.ir.icmp_int(Cmp::Eq, bits, -1);
         let (whole, part) = (self.out.ir.fresh("whole"), self.out.ir.fresh("part"));
         self.out.ir.br_if(all, whole, part);
-        for (label, mask, full) in [(whole, Operand::ALL, true), (part, mask, false)] {
+        for (label, mask, full) in [(whole, self.width().all(), true), (part, mask, false)] {
             self.out.ir.label(label);
             self.cursor.env.clear();
             self.cursor.guards.clear();
@@ -278,7 +278,7 @@ impl Kernel<'_> {
         } else if self.facts.uniformity.masked[target] {
             let m = mask.unwrap_or(own);
             let slot = names::coming(target);
-            let old = self.load_slot(slot, Type::MASK);
+            let old = self.load_slot(slot, self.width().mask());
             let new = self.either_mask(old, m);
             self.store_slot(slot, new);
         }

@@ -7,19 +7,20 @@ use wave::abi::FRAME_ALIGN;
 use wave::module::KernelInfo;
 use wave::op::Op;
 use wave::range::Ranges;
-use wave::{FuncId, Function, Inst, LANES, Module, Terminator, Value};
+use wave::{FuncId, Function, Inst, Module, Terminator, Value};
 
 use super::aligned;
 use super::cfg::Cfg;
 use super::explain::{Told, Watch};
 use super::outline::Outlined;
-use super::passes::{self, Analyses, Pass, Work};
+use super::passes::{self, Analyses, Pairs, Pass, Work};
 use super::uniformity::{self, Specialisation, Uniformity};
 use super::{
     Cursor, Emitted, Facts, Kernel, Output, Report, Result, Strategy, Unsupported, control, flush, memory,
     nan, per_lane,
 };
 use crate::effort::{self, Effort, FORMS, Form};
+use crate::ir::Builder;
 use crate::key::{CodeKey, Forced};
 use crate::target::Target;
 
@@ -31,7 +32,7 @@ pub fn emit(module: &Module, kernel: FuncId, code: CodeKey<'_>, watch: Watch) ->
     let Some(info) = &source.kernel else { return Err(Unsupported("not a kernel".into())) };
     let mut func = Function::clone(source);
     let unit = Unit { module, kernel, info, spec, target, forced, watch };
-    unit.passes(passes::FIRST, &mut func)?;
+    unit.passes(passes::FIRST, &mut unit.alone(), &mut func)?;
     let large = forced.effort.is_some_and(Effort::in_frame) || size(&func) > effort::MANY;
     let (any_size, bound) = (forced.effort.is_some(), forced.most(target));
     // Emits the first form whose text fits its bound (divided by `share`). If none fits, returns the size in
@@ -102,25 +103,37 @@ struct Unit<'a> {
 impl<'a> Unit<'a> {
     /// Emits the linearised form, in which lanes reconverge.
     fn together(self, mut func: Function, form: &Form) -> Result<Emitted> {
-        let analyses = self.passes(passes::TOGETHER, &mut func)?.analyses(&func)?;
-        let facts = self.facts(func, analyses, &Strategy::Linear, form);
+        let pairs = match self.forced.pairs {
+            _ if form.in_frame => Pairs::Never,
+            true => Pairs::Always,
+            false => Pairs::WhereFar,
+        };
+        let mut work = Work::new(self.kernel, self.spec, pairs);
+        self.passes(passes::TOGETHER, &mut work, &mut func)?;
+        let analyses = work.analyses(&func)?;
+        let facts = Unit { spec: work.spec, ..self }.facts(func, analyses, &Strategy::Linear, form);
         let mut k = Kernel::new(facts, Strategy::Linear, form);
         k.body()?;
         (self.watch)(Told::Kernel(&k));
         k.emitted(self.target, self.forced)
     }
 
-    /// Runs a list of passes over a function and returns their results.
-    fn passes(self, list: &[Pass], func: &mut Function) -> Result<Work> {
-        let mut work = Work::new(self.kernel, self.spec);
+    /// Runs a list of passes over a function.
+    fn passes(self, list: &[Pass], work: &mut Work, func: &mut Function) -> Result<()> {
         let told = |name: &'static str, func: &Function| (self.watch)(Told::Pass(name, func));
-        wave::pass::run(list, self.module, &mut work, func, &told)?;
-        Ok(work)
+        wave::pass::run(list, self.module, work, func, &told)
+    }
+
+    /// The state before the first pass of a form that runs warps one by one.
+    fn alone(self) -> Work {
+        Work::new(self.kernel, self.spec, Pairs::Never)
     }
 
     /// Emits the per-lane form.
     fn apart(self, mut func: Function, form: &Form) -> Result<Emitted> {
-        let mut waits = self.passes(passes::APART, &mut func)?.waits;
+        let mut work = self.alone();
+        self.passes(passes::APART, &mut work, &mut func)?;
+        let mut waits = work.waits;
         let cfg = Cfg::of_any_shape(&func);
         // A stop that no lane reaches has no waiters.
         let reached: BTreeSet<usize> = cfg.order.iter().copied().collect();
@@ -156,7 +169,7 @@ impl<'a> Unit<'a> {
         let in_frame = form.in_frame || !linear && per_lane::in_frame(stops, slotted.len());
         // Per-lane code looks for stops by itself.
         let before_stop = if linear { before_stop(&func, &cfg) } else { vec![false; func.blocks.len()] };
-        let whole_warps = self.spec.threads().is_multiple_of(LANES as u32);
+        let whole_warps = self.spec.threads().is_multiple_of(self.spec.width.lanes() as u32);
         let always_full = linear && whole_warps && !leaves_early(&func, &cfg, &uniformity, &before_stop);
         let (local_frame, slot_offsets) = wave::layout::frame(&func);
         let keeps_stack = wave::layout::keeps_stack(&func);
@@ -196,9 +209,11 @@ impl<'a> Kernel<'a> {
             outlined: Outlined::from(form.outlined),
             row: form.in_frame.then_some(0),
             report: Report { per_lane, ..Report::default() },
+            ir: Builder { width: facts.spec.width, ..Builder::default() },
             ..Output::default()
         };
-        Kernel { facts, strategy, cursor: Cursor::default(), out, threads: None }
+        let cursor = Cursor::new(facts.spec.width);
+        Kernel { facts, strategy, cursor, out, threads: None }
     }
 }
 

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use wave::range::{Range, Ranges};
-use wave::{Block, FuncId, Function, LANES, Line, Module, Terminator, Ty, Value};
+use wave::{Block, FuncId, Function, Line, Module, Terminator, Ty, Value};
 
 use super::cfg::Cfg;
 use super::passes::{self, Analyses};
@@ -295,7 +295,7 @@ fn shown(variation: &Variation) -> String {
     if let Some(max) = variation.max {
         text += &format!(", at most {max}");
     }
-    if variation.group == LANES && (1..32).contains(&variation.zeros) {
+    if variation.is_whole() && (1..32).contains(&variation.zeros) {
         text += &format!(", first a multiple of {}", 1u64 << variation.zeros);
     }
     text
@@ -307,7 +307,7 @@ fn pattern(variation: &Variation) -> String {
         return "varying".into();
     }
     let groups =
-        if variation.group == LANES { String::new() } else { format!(" in groups of {}", variation.group) };
+        if variation.is_whole() { String::new() } else { format!(" in groups of {}", variation.group) };
     if variation.is_flat() {
         return format!("uniform{groups}");
     }
@@ -316,7 +316,7 @@ fn pattern(variation: &Variation) -> String {
         return format!("stride {}{groups}", offsets[1]);
     }
     // Rows of `n` lanes, and the step between their first lanes.
-    let rows = [2, 4, 8, 16].into_iter().filter(|&n| n < variation.group).find_map(|n| {
+    let rows = [2, 4, 8, 16, 32].into_iter().filter(|&n| n < variation.group).find_map(|n| {
         let (step, between) = (offsets[1], offsets[n]);
         let fits = |l: usize| (l % n) as i64 * step + (l / n) as i64 * between == offsets[l];
         let row = if step == 0 { "uniform".to_owned() } else { format!("stride {step}") };
@@ -344,20 +344,21 @@ fn bounds(range: Range, ty: Ty) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
+    use wave::LANES;
 
     use super::*;
+    use crate::ir::Width;
 
     fn offsets(group: usize, of: impl Fn(usize) -> i64) -> Variation {
-        let offsets: [i64; LANES] = std::array::from_fn(|l| of(l % group));
-        Variation { group, offsets: Rc::new(offsets), ..Variation::varying() }
+        let offsets = (0..LANES).map(|l| of(l % group)).collect();
+        Variation { group, offsets, ..Variation::varying(Width::WARP) }
     }
 
     #[test]
     fn variations_in_words() {
         let cases = [
-            (Variation::varying(), "varying"),
-            (Variation::uniform(), "uniform"),
+            (Variation::varying(Width::WARP), "varying"),
+            (Variation::uniform(Width::WARP), "uniform"),
             (offsets(32, |l| 4 * l as i64), "stride 4"),
             (offsets(16, |l| -(l as i64)), "stride -1 in groups of 16"),
             (offsets(8, |_| 0), "uniform in groups of 8"),
@@ -365,11 +366,11 @@ mod tests {
             (offsets(32, |l| (l / 16) as i64), "uniform in rows of 16 that are 1 apart"),
             (offsets(4, |l| [0, 3, 1, 7][l]), "offsets 0, 3, 1, 7 in groups of 4"),
             (
-                Variation { max: Some(9), zeros: 2, ..Variation::uniform() },
+                Variation { max: Some(9), zeros: 2, ..Variation::uniform(Width::WARP) },
                 "uniform, at most 9, first a multiple of 4",
             ),
-            (Variation { guard: Guard::All, ..Variation::uniform() }, "uniform, guarded"),
-            (Variation { guard: Guard::Offsets, ..Variation::uniform() }, "uniform"),
+            (Variation { guard: Guard::All, ..Variation::uniform(Width::WARP) }, "uniform, guarded"),
+            (Variation { guard: Guard::Offsets, ..Variation::uniform(Width::WARP) }, "uniform"),
             (Variation { guard: Guard::Offsets, ..offsets(32, |l| l as i64) }, "stride 1, offsets guarded"),
         ];
         for (variation, words) in cases {

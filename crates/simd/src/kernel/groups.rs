@@ -5,7 +5,7 @@
 //! unused.
 
 use wave::op::{IntOp, Op, ShiftOp};
-use wave::{Inst, LANES, Ty, Value};
+use wave::{Inst, Ty, Value};
 
 use super::uniformity::Variation;
 use super::value::Rep;
@@ -28,8 +28,8 @@ impl Variation {
     /// The first lanes of the groups if these are few and large; none for a whole warp or for small groups.
     pub fn few_groups(&self) -> impl Iterator<Item = usize> + use<> {
         let group = self.group;
-        let few = (8..LANES).contains(&group);
-        (0..if few { LANES } else { 0 }).step_by(group.max(1))
+        let few = (8..self.lanes()).contains(&group);
+        (0..if few { self.lanes() } else { 0 }).step_by(group.max(1))
     }
 }
 

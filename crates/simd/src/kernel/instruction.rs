@@ -2,7 +2,7 @@
 
 use wave::abi::{BULK, TEXTURE};
 use wave::op::{Builtin, Op, Scope, ShiftOp};
-use wave::{Inst, LANES, Module, Value};
+use wave::{Inst, Module, Value};
 
 use super::names::IMAGE;
 use super::value::Rep;
@@ -211,7 +211,7 @@ impl Kernel<'_> {
             if signed { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
         // Every value may be the first of its group.
         let (min, max) = (min.saturating_sub(low).max(min), max.saturating_sub(high).min(max));
-        if variation.group == LANES {
+        if variation.is_whole() {
             let base = self.first_lane(inst.args[0]);
             return Some(self.within(base, signed, min, max));
         }
@@ -224,7 +224,7 @@ impl Kernel<'_> {
         let a = self.out.ir.icmp_int(le, v, max);
         let b = self.out.ir.icmp_int(ge, v, min);
         let both = self.out.ir.bin(Bin::And, a, b);
-        let bits = self.out.ir.bitcast(both, Type::I32);
+        let bits = self.out.ir.bitcast(both, self.width().bits());
         Some(self.out.ir.icmp_int(Cmp::Eq, bits, -1))
     }
 }

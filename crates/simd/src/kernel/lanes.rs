@@ -52,13 +52,14 @@ impl Kernel<'_> {
 
     /// Runs `body` for each active lane. At least one lane must be active.
     pub fn each_lane<R>(&mut self, body: impl FnOnce(&mut Self, &Lane) -> R) -> R {
-        let left = self.scratch(Type::I32);
+        let word = self.width().bits();
+        let left = self.scratch(word);
         let bits = self.mask_bits();
         self.out.ir.store(bits, left);
         let (one, end) = (self.out.ir.fresh("lane"), self.out.ir.fresh("lanes.end"));
         self.out.ir.br(one);
         self.out.ir.label(one);
-        let m = self.out.ir.load(Type::I32, left);
+        let m = self.out.ir.load(word, left);
         let lane = self.first_set(m);
         let lane = Lane(self.out.ir.cast(Cast::ZExt, lane, Type::I64));
         let done = body(self, &lane);
@@ -79,7 +80,7 @@ impl Kernel<'_> {
 
     /// Loads each lane's elements from its own address.
     pub fn load_each(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
-        let t = Type::vector(a.ty);
+        let t = self.width().vector(a.ty);
         let at = self.put("addresses", 0, addresses);
         let rooms: Vec<Operand> = (0..a.count).map(|i| self.put("values", i, Operand::zero(t))).collect();
         self.each_lane(|k, lane| {

@@ -37,7 +37,7 @@ impl Kernel<'_> {
     fn transposed(&mut self, v: Operand) -> Operand {
         let parts = self.out.ir.bitcast(v, Type::I16.times(64));
         let parts = self.out.ir.shuffle(parts, None, (0..64).map(|n| n % 8 * 8 + n / 8));
-        self.out.ir.bitcast(parts, Type::WORDS)
+        self.out.ir.bitcast(parts, self.width().words())
     }
 
     /// `ldmatrix` and `stmatrix` of rows of 16-bit elements.
@@ -65,7 +65,7 @@ impl Kernel<'_> {
         let good = self.out.ir.icmp_int(Cmp::Eq, good, -1);
         let all = self.out.ir.icmp_int(Cmp::Eq, bits, -1);
         let guard = self.out.ir.bin(Bin::And, good, all);
-        let slots: Vec<Operand> = inst.results.iter().map(|_| self.scratch(Type::WORDS)).collect();
+        let slots: Vec<Operand> = inst.results.iter().map(|_| self.scratch(self.width().words())).collect();
         let keep = |k: &mut Self, values: Vec<Operand>| {
             for (&slot, v) in slots.iter().zip(values) {
                 k.out.ir.store(v, slot);
@@ -109,7 +109,7 @@ impl Kernel<'_> {
             },
         );
         for (&r, slot) in inst.results.iter().zip(&slots) {
-            let v = self.out.ir.load(Type::WORDS, *slot);
+            let v = self.out.ir.load(self.width().words(), *slot);
             self.define(r, Rep::Vector(v))?;
         }
         Ok(())
@@ -150,7 +150,7 @@ impl Kernel<'_> {
         self.out.ir.label(next);
         let mut at = 0;
         let taken = inst.results.iter().map(|&r| {
-            let ty = Type::vector(self.func_ty(r));
+            let ty = self.width().vector(self.func_ty(r));
             let p = self.out.ir.offset(results, at);
             at += ty.bytes();
             self.out.ir.load_as(ty, p, Access::aligned(64))

@@ -2,12 +2,12 @@
 //! group of lanes, and gathers and scatters for the rest.
 
 use wave::op::{MemMode, Op, Order, Space};
-use wave::{Function, Inst, LANES, Ty, Value};
+use wave::{Function, Inst, Ty, Value};
 
 use super::names::{self, BLOCK, FAULT, IMAGE, INDEX, LOCAL, PARAMS, SHARED, WARP};
 use super::value::Rep;
 use super::{Kernel, Result};
-use crate::ir::{self, Access as How, Argument, Bin, Callee, Cast, Cmp, Lanes, Likely, Operand, Type};
+use crate::ir::{self, Access as How, Argument, Bin, Callee, Cast, Cmp, Likely, Operand, Type};
 
 /// Where the lanes' elements lie.
 enum Where {
@@ -101,7 +101,7 @@ impl Kernel<'_> {
     fn local_steps(&mut self) -> Operand {
         match self.facts.local_size {
             Some(size) => self.out.ir.lanes(Ty::I64, |l| l as i64 * size as i64),
-            None => names::LOCAL_STEPS,
+            None => names::local_steps(self.width()),
         }
     }
 
@@ -153,13 +153,14 @@ impl Kernel<'_> {
             let base = self.real(base, a.space, offset);
             return Where::Row(base, self.guard(address));
         }
-        for size in [16, 8, 4].into_iter().filter(|g| *g <= variation.group) {
+        for size in [32, 16, 8, 4].into_iter().filter(|g| *g <= variation.group && *g < variation.lanes()) {
             let s = variation.regroup(size);
             let row = s.has_stride(stride);
             if !row && !s.is_flat() {
                 continue;
             }
-            let firsts = (0..LANES).step_by(size).map(|l| self.lane(address, l)).collect::<Vec<_>>();
+            let firsts =
+                (0..variation.lanes()).step_by(size).map(|l| self.lane(address, l)).collect::<Vec<_>>();
             let bases = firsts.iter().map(|f| self.real(*f, a.space, offset)).collect();
             return Where::Groups(Groups { size, row, bases }, self.guard(address));
         }
@@ -178,7 +179,7 @@ impl Kernel<'_> {
         let low = size as i64 - 1;
         let groups_fit =
             variation.few_groups().next().is_some() && variation.offsets.iter().all(|o| o & low == 0);
-        let steps_fit = variation.group == LANES && variation.offsets.iter().all(|o| o & low == 0);
+        let steps_fit = variation.is_whole() && variation.offsets.iter().all(|o| o & low == 0);
         let known = steps_fit && variation.zeros.min(31) >= size.trailing_zeros();
         if known && offset & low == 0 {
             return;
@@ -236,7 +237,7 @@ impl Kernel<'_> {
         if self.cursor.full {
             return None;
         }
-        if lanes == LANES && count == 1 {
+        if lanes == self.width().lanes() && count == 1 {
             return Some(self.cursor.mask);
         }
         Some(self.out.ir.shuffle(self.cursor.mask, None, (0..lanes * count).map(|i| first + i / count)))
@@ -272,21 +273,22 @@ impl Kernel<'_> {
 
     /// The row that `lanes` lanes from `first` store.
     pub fn interleave(&mut self, a: Access, values: &[Operand], first: usize, lanes: usize) -> Operand {
+        let all = self.width().lanes();
         if let [one] = values {
-            if lanes == LANES {
+            if lanes == all {
                 return *one;
             }
             return self.out.ir.shuffle(*one, None, first..first + lanes);
         }
-        // Join vectors pairwise, then pick: lane l of value i is element i * 32 + l.
+        // Join vectors pairwise, then pick: lane l of value i is element i * all + l.
         let mut parts = values.to_vec();
-        let mut n = LANES;
+        let mut n = all;
         while parts.len() > 1 {
             parts = parts.chunks(2).map(|p| self.out.ir.shuffle(p[0], p.last().copied(), 0..2 * n)).collect();
             n *= 2;
         }
         let count = a.count;
-        self.out.ir.shuffle(parts[0], None, (0..lanes * count).map(|e| e % count * LANES + first + e / count))
+        self.out.ir.shuffle(parts[0], None, (0..lanes * count).map(|e| e % count * all + first + e / count))
     }
 
     fn pointers(&mut self, addresses: Operand, offset: usize) -> Operand {
@@ -316,7 +318,7 @@ impl Kernel<'_> {
     }
 
     fn gather_from(&mut self, ty: Ty, pointers: Operand) -> Operand {
-        self.out.ir.gather(Type::vector(ty), pointers, self.cursor.mask, ty.bytes() as usize)
+        self.out.ir.gather(self.width().vector(ty), pointers, self.cursor.mask, ty.bytes() as usize)
     }
 
     /// Gathers narrow elements as the 32-bit words that contain them, for which there is an instruction. A
@@ -333,21 +335,21 @@ impl Kernel<'_> {
             })
             .collect();
         let shift = inside.then(|| {
-            let low = self.out.ir.cast(Cast::Trunc, addresses, Type::WORDS);
+            let low = self.out.ir.cast(Cast::Trunc, addresses, self.width().words());
             let low = self.out.ir.bin_int(Bin::And, low, 3);
             self.out.ir.bin_int(Bin::Shl, low, 3)
         });
         (0..a.count)
             .map(|i| {
                 let at = i * bytes;
-                let mut word = words.get(at / 4).copied().unwrap_or(Operand::zero(Type::WORDS));
+                let mut word = words.get(at / 4).copied().unwrap_or(Operand::zero(self.width().words()));
                 if let Some(shift) = shift {
                     word = self.out.ir.bin(Bin::LShr, word, shift);
                 }
                 if !at.is_multiple_of(4) {
                     word = self.out.ir.bin_int(Bin::LShr, word, (at % 4 * 8) as i64);
                 }
-                self.out.ir.cast(Cast::Trunc, word, Type::vector(a.ty))
+                self.out.ir.cast(Cast::Trunc, word, self.width().vector(a.ty))
             })
             .collect()
     }
@@ -376,7 +378,7 @@ impl Kernel<'_> {
 
     /// Loads element `i` with the access's ordering.
     fn load_one(&mut self, a: Access, at: Operand, i: usize) -> Operand {
-        let t = Type::int(a.ty, Lanes::One);
+        let t = Type::scalar(a.ty);
         let p = self.element_of(a, at, i);
         let constant = matches!(a.space, Space::Param | Space::Const);
         let bytes = a.ty.bytes();
@@ -432,9 +434,10 @@ impl Kernel<'_> {
 
     fn load_rows(&mut self, a: Access, base: Operand) -> Vec<Operand> {
         self.out.report.wide += 1;
-        let m = self.element_mask(0, LANES, a.count);
-        let row = self.load_row(a, base, LANES * a.count, m);
-        (0..a.count).map(|i| self.deinterleave(a, row, LANES, i)).collect()
+        let lanes = self.width().lanes();
+        let m = self.element_mask(0, lanes, a.count);
+        let row = self.load_row(a, base, lanes * a.count, m);
+        (0..a.count).map(|i| self.deinterleave(a, row, lanes, i)).collect()
     }
 
     /// Loads rows or single elements, group by group.
@@ -490,7 +493,7 @@ impl Kernel<'_> {
         let Some(guard) = guard else {
             return fast(self).into_iter().map(Rep::Vector).collect();
         };
-        let t = Type::vector(a.ty);
+        let t = self.width().vector(a.ty);
         let slots: Vec<Operand> = (0..a.count).map(|_| self.scratch(t)).collect();
         let put = |k: &mut Self, values: Vec<Operand>| {
             for (&slot, v) in slots.iter().zip(values) {
@@ -574,8 +577,9 @@ impl Kernel<'_> {
                 let vectors: Vec<Operand> = values.iter().map(|&v| self.vector(v)).collect();
                 self.out.report.wide += 1;
                 let row = |k: &mut Self| {
-                    let row = k.interleave(a, &vectors, 0, LANES);
-                    let m = k.element_mask(0, LANES, a.count);
+                    let lanes = k.width().lanes();
+                    let row = k.interleave(a, &vectors, 0, lanes);
+                    let m = k.element_mask(0, lanes, a.count);
                     k.store_row(a, base, row, m);
                 };
                 match guard {
@@ -624,13 +628,14 @@ impl Kernel<'_> {
     fn last_lane(&mut self, v: Value) -> Operand {
         match self.rep(v) {
             Rep::Uniform(_) => self.first_lane(v),
-            _ if self.cursor.full => self.lane(v, LANES - 1),
+            _ if self.cursor.full => self.lane(v, self.width().lanes() - 1),
             _ => {
                 let w = self.vector(v);
                 let bits = self.mask_bits();
                 let zeros = self.out.ir.leading_zeros(bits);
-                let lane = self.out.ir.bin(Bin::Sub, Operand::i32(31), zeros);
-                let lane = self.out.ir.bin_int(Bin::And, lane, 31);
+                let last = Operand::int(self.width().bits(), self.width().lanes() as i64 - 1);
+                let lane = self.out.ir.bin(Bin::Sub, last, zeros);
+                let lane = self.out.ir.bin(Bin::And, lane, last);
                 self.out.ir.extract(w, lane)
             }
         }
@@ -714,14 +719,14 @@ impl Kernel<'_> {
         };
         let param = |k: &mut Self| {
             let b = k.out.ir.splat(PARAMS);
-            let size = Operand::int(Type::ADDRESSES, i64::from(k.facts.param_size));
+            let size = Operand::int(k.width().addresses(), i64::from(k.facts.param_size));
             within(k, b, size)
         };
         let w = match space {
             Space::Shared => shared(self),
             Space::Local => local(self),
             Space::Param => param(self),
-            Space::Generic => Operand::ALL,
+            Space::Generic => self.width().all(),
             Space::Global => {
                 let mut any = shared(self);
                 for other in [local(self), param(self)] {
@@ -730,7 +735,7 @@ impl Kernel<'_> {
                 self.out.ir.bin_int(Bin::Xor, any, 1)
             }
             Space::Const => {
-                let mut any = Operand::NONE;
+                let mut any = self.width().none();
                 let constants: Vec<(u64, u64)> = self
                     .facts
                     .module
@@ -742,7 +747,7 @@ impl Kernel<'_> {
                 for (offset, size) in constants {
                     let b = self.out.ir.bin_int(Bin::Add, IMAGE, offset as i64);
                     let b = self.out.ir.splat(b);
-                    let inside = within(self, b, Operand::int(Type::ADDRESSES, size as i64));
+                    let inside = within(self, b, Operand::int(self.width().addresses(), size as i64));
                     any = self.out.ir.bin(Bin::Or, any, inside);
                 }
                 any

@@ -41,6 +41,7 @@ mod tidy;
 pub mod uniformity;
 mod value;
 mod warp;
+mod wide;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -49,7 +50,7 @@ use wave::range::Ranges;
 use wave::{Block, Function, Inst, Module, Ty, Value};
 
 use crate::effort::Effort;
-use crate::ir::{self, Bin, Builder, Lanes, Name, Operand, Type};
+use crate::ir::{self, Bin, Builder, Lanes, Name, Operand, Type, Width};
 use crate::lanewise;
 use cfg::Cfg;
 pub use emit::emit;
@@ -186,7 +187,6 @@ pub struct Facts<'a> {
 }
 
 /// The state at the current point of emission.
-#[derive(Default)]
 struct Cursor {
     /// The current instruction: its block and its index there.
     at: aligned::Place,
@@ -198,10 +198,25 @@ struct Cursor {
     lanes: BTreeMap<(Value, usize), Operand>,
     /// The current mask: the lanes that run the current block.
     mask: Operand,
-    /// Whether all 32 lanes are known at compile time to run the current block.
+    /// Whether all lanes are known at compile time to run the current block.
     full: bool,
     /// What must still run after each place in the order, see [`control`].
     pending: BTreeMap<usize, BTreeSet<usize>>,
+}
+
+impl Cursor {
+    /// Before the first block.
+    fn new(width: Width) -> Cursor {
+        Cursor {
+            at: aligned::Place::default(),
+            env: BTreeMap::new(),
+            guards: BTreeMap::new(),
+            lanes: BTreeMap::new(),
+            mask: width.none(),
+            full: false,
+            pending: BTreeMap::new(),
+        }
+    }
 }
 
 /// What has been emitted.
@@ -250,6 +265,11 @@ impl Kernel<'_> {
         }
     }
 
+    /// The lanes that run together.
+    fn width(&self) -> Width {
+        self.facts.spec.width
+    }
+
     fn emitter(&mut self, lanes: Lanes) -> lanewise::Emit<'_> {
         lanewise::Emit {
             ir: &mut self.out.ir,
@@ -279,22 +299,23 @@ impl Kernel<'_> {
         self.out.ir.store(v, p);
     }
 
-    /// The current mask as an `i32`.
+    /// The current mask as a word.
     fn mask_bits(&mut self) -> Operand {
         self.bits_of(self.cursor.mask)
     }
 
     /// The word that represents a mask, if there is one. With AVX2, constant masks have one too.
     fn mask_word(&self, mask: Operand) -> Option<Operand> {
-        let constant = mask.as_int().filter(|_| !self.facts.avx512).map(|set| Operand::i32(-set));
+        let constant =
+            mask.as_int().filter(|_| !self.facts.avx512).map(|set| Operand::int(self.width().bits(), -set));
         self.out.ir.word_of(mask).or(constant)
     }
 
-    /// A mask as an `i32`.
+    /// A mask as a word.
     fn bits_of(&mut self, mask: Operand) -> Operand {
         match self.mask_word(mask) {
             Some(bits) => bits,
-            None => self.out.ir.bitcast(mask, Type::I32),
+            None => self.out.ir.bitcast(mask, self.width().bits()),
         }
     }
 
@@ -302,7 +323,8 @@ impl Kernel<'_> {
     /// poison.
     fn those(&mut self, mask: Operand, condition: Operand) -> Operand {
         let Some(bits) = self.mask_word(mask) else {
-            return self.out.ir.select(mask, condition, Operand::NONE);
+            let none = self.width().none();
+            return self.out.ir.select(mask, condition, none);
         };
         let sure = match self.mask_word(condition) {
             Some(_) => condition,
@@ -336,7 +358,8 @@ impl Kernel<'_> {
     /// The lanes of a mask except `those`, which need not be a subset of it.
     fn without_lanes(&mut self, mask: Operand, those: Operand) -> Operand {
         if self.facts.avx512 {
-            let not = self.out.ir.bin(Bin::Xor, those, Operand::ALL);
+            let all = self.width().all();
+            let not = self.out.ir.bin(Bin::Xor, those, all);
             return self.out.ir.bin(Bin::And, mask, not);
         }
         let (mask, those) = (self.bits_of(mask), self.bits_of(those));

@@ -11,7 +11,7 @@ use super::sweep::BODY;
 use super::{Kernel, RESUME, RUN_BLOCKS, offset};
 use crate::ir::{
     Access, Argument, Attributes, Bin, Block, Builder, Callee, Cast, Cmp, Function, Global, Initialiser,
-    Name, Note, Op, Operand, Parameter, Signature, Type,
+    Name, Note, Op, Operand, Parameter, Signature, Type, Width,
 };
 use crate::lanewise::control_word;
 use crate::target::Target;
@@ -108,7 +108,7 @@ impl Kernel<'_> {
                 Parameter::alone(Name::of("warp")),
                 Parameter::alone(Name::of("block")),
                 parameter(INDEX, Name::of("index")),
-                parameter(names::LANES, Name::of("lanes")),
+                parameter(names::lanes(self.width()), Name::of("lanes")),
             ];
             (names::ONE_WARP, parameters)
         };
@@ -162,7 +162,8 @@ impl Kernel<'_> {
         let start = take(&mut self.out.start);
         self.out.ir.splice(start);
         if !self.per_lane() && self.facts.uniformity.masked[0] {
-            let lanes = if self.keeps_words() { names::LANES } else { LANES_MASK };
+            let width = self.width();
+            let lanes = if self.keeps_words() { names::lanes(width) } else { lanes_mask(width) };
             self.set_slot(names::coming(0), lanes);
         }
         self.out.ir.br(names::place(0));
@@ -184,14 +185,16 @@ impl Kernel<'_> {
 
     /// Declares the slot of the lanes that have not ended.
     fn declare_live(&mut self) {
-        let ty = self.slot_type(Type::MASK);
+        let width = self.width();
+        let ty = self.slot_type(width.mask());
         let (slot, at) = Builder::alloca(LIVE, ty, 1, 64);
         self.out.ir.splice(vec![slot]);
-        let lanes = if ty == Type::MASK {
-            self.out.ir.named(Name::of("lanes.mask"), Op::Cast(Cast::Bitcast, names::LANES, Type::MASK));
-            LANES_MASK
+        let lanes = if ty.is_mask() {
+            let cast = Op::Cast(Cast::Bitcast, names::lanes(width), width.mask());
+            self.out.ir.named(Name::of("lanes.mask"), cast);
+            lanes_mask(width)
         } else {
-            names::LANES
+            names::lanes(width)
         };
         self.out.ir.store(lanes, at);
     }
@@ -277,7 +280,10 @@ impl Kernel<'_> {
     /// The loop over blocks and warps of a kernel without stops.
     fn run_blocks(&mut self) -> Function {
         let threads = self.facts.spec.threads();
-        let (full, rest) = (threads / LANES as u32, threads % LANES as u32);
+        let width = self.width();
+        let (full, rest) = (threads / width.lanes() as u32, threads % width.lanes() as u32);
+        // The index of a warp in a block, by the number of those that run together.
+        let warps_each = (width.lanes() / LANES) as i64;
         let [entry, blocks, end, failed, before, warps, next, tail, advance] =
             ["entry", "blocks", "end", "failed", "warps.pre", "warps", "warps.next", "tail", "advance"]
                 .map(Name::of);
@@ -317,7 +323,8 @@ impl Kernel<'_> {
             let following = Name::of("w.next");
             let first = (Operand::i32(0), before);
             let w = ir.phi(Type::I32, vec![first, (Operand::local(Type::I32, following), next)]);
-            run(ir, w, Operand::i32(-1), next);
+            let first = if warps_each == 1 { w } else { ir.bin_int(Bin::Mul, w, warps_each) };
+            run(ir, first, Operand::int(width.bits(), -1), next);
             ir.label(next);
             let following = ir.named(following, Op::Bin(Bin::Add, w, Operand::i32(1)));
             let more = ir.icmp_int(Cmp::Ult, following, i64::from(full));
@@ -329,8 +336,9 @@ impl Kernel<'_> {
         if rest > 0 {
             // Hides the mask's value from LLVM: with a constant mask, instcombine may not terminate on sums.
             let callee = Callee::Assembly { text: "".into(), constraints: "=r,0".into(), side_effect: false };
-            let lanes = ir.call(callee, Type::I32, [Operand::i32((1i64 << rest) - 1).into()]);
-            run(ir, Operand::i32(i64::from(full)), lanes, advance);
+            let lanes = Operand::int(width.bits(), (1i64 << rest) - 1);
+            let lanes = ir.call(callee, width.bits(), [lanes.into()]);
+            run(ir, Operand::i32(i64::from(full) * warps_each), lanes, advance);
         } else {
             ir.br(advance);
         }
@@ -366,4 +374,6 @@ impl Kernel<'_> {
 }
 
 /// The mask of the lanes that the warp has.
-const LANES_MASK: Operand = Operand::local(Type::MASK, Name::of("lanes.mask"));
+const fn lanes_mask(width: Width) -> Operand {
+    Operand::local(width.mask(), Name::of("lanes.mask"))
+}

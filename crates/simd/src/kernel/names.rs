@@ -1,7 +1,7 @@
 //! Names in a kernel's LLVM IR: parameters of its functions, context fields loaded at entry, slots and
 //! labels.
 
-use crate::ir::{Name, Operand, Type};
+use crate::ir::{Name, Operand, Type, Width};
 
 const fn pointer(word: &'static str) -> Operand {
     Operand::local(Type::PTR, Name::of(word))
@@ -21,10 +21,12 @@ pub const WARP: Operand = pointer("warp");
 pub const BLOCK: Operand = pointer("block");
 /// The warp's frame.
 pub const FRAME: Operand = pointer("frame");
-/// The warp's index in its block.
+/// The index in its block of the warp, or of the first of two that run together.
 pub const INDEX: Operand = word("index");
 /// The lanes that the warp has.
-pub const LANES: Operand = word("lanes");
+pub const fn lanes(width: Width) -> Operand {
+    Operand::local(width.bits(), Name::of("lanes"))
+}
 /// The number of the resume point.
 pub const AT: Operand = word("at");
 /// The address of the parameters.
@@ -39,7 +41,9 @@ pub const LOCAL: Operand = address("local");
 /// Bytes of local memory per thread, if the launch decides.
 pub const LOCAL_SIZE: Operand = address("local.size");
 /// Each lane's offset from the first lane's local memory, if the launch decides.
-pub const LOCAL_STEPS: Operand = Operand::local(Type::ADDRESSES, Name::of("local.steps"));
+pub const fn local_steps(width: Width) -> Operand {
+    Operand::local(width.addresses(), Name::of("local.steps"))
+}
 
 /// The slot of the lanes that have not ended.
 pub const LIVE: Name = Name::of("live");

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use wave::op::Op;
-use wave::{Inst, LANES, Ty, Value};
+use wave::{Inst, Ty, Value};
 
 use super::{Kernel, Result};
 use crate::ir::{
@@ -82,14 +82,14 @@ impl Kernel<'_> {
 
     /// Emits the function that writes a vector to a slot under a mask.
     fn keep(&mut self, name: Name, ty: Ty) {
-        let t = Type::vector(ty);
+        let t = self.width().vector(ty);
         let (slot_parameter, slot) = parameter(Type::PTR, "slot");
         let (new_parameter, new) = parameter(t, "new");
-        let (bits_parameter, bits) = parameter(Type::I32, "bits");
+        let (bits_parameter, bits) = parameter(self.width().bits(), "bits");
         let outer = self.out.ir.begin();
         let mask = self.out.ir.mask(bits);
         // Slots are aligned as the frame is.
-        let access = Access::aligned((LANES as u32 * ty.bytes()).min(64));
+        let access = Access::aligned((self.width().lanes() as u32 * ty.bytes()).min(64));
         let old = self.out.ir.load_as(t, slot, access);
         let kept = self.out.ir.select(mask, new, old);
         self.out.ir.store_as(kept, slot, access);
@@ -115,25 +115,25 @@ impl Kernel<'_> {
             self.lanes_with_function(name);
         }
         let arguments = [addresses, Operand::i64(bits), mask].map(Argument::from);
-        Some(self.out.ir.call(Callee::Function(name), Type::I32, arguments))
+        Some(self.out.ir.call(Callee::Function(name), self.width().bits(), arguments))
     }
 
     fn lanes_with_function(&mut self, name: Name) {
-        let (addresses_parameter, addresses) = parameter(Type::ADDRESSES, "addresses");
+        let (addresses_parameter, addresses) = parameter(self.width().addresses(), "addresses");
         let (bits_parameter, bits) = parameter(Type::I64, "bits");
-        let (mask_parameter, mask) = parameter(Type::I32, "mask");
+        let (mask_parameter, mask) = parameter(self.width().bits(), "mask");
         let outer = self.out.ir.begin();
         let all = self.out.ir.splat(bits);
         let some = self.out.ir.bin(Bin::And, addresses, all);
         let those = self.out.ir.icmp_int(Cmp::Ne, some, 0);
         let sure = self.out.ir.freeze(those);
-        let word = self.out.ir.bitcast(sure, Type::I32);
+        let word = self.out.ir.bitcast(sure, self.width().bits());
         let here = self.out.ir.bin(Bin::And, word, mask);
         self.out.ir.ret(here);
         let blocks = self.out.ir.end(outer);
         self.out.ir.module.functions.push(Function {
             name,
-            returns: Signature::One(Type::I32),
+            returns: Signature::One(self.width().bits()),
             parameters: vec![addresses_parameter, bits_parameter, mask_parameter],
             attributes: Attributes { will_return: true, no_memory: true, ..ATTRIBUTES },
             scope: 0,

@@ -10,7 +10,8 @@ use wave::{FuncId, Function, Module};
 use super::cfg::Cfg;
 use super::rendezvous::Waits;
 use super::uniformity::{self, Specialisation, Uniformity};
-use super::{Result, Unsupported, ahead, rendezvous, rounds, spin, stop, tidy};
+use super::{Result, Unsupported, ahead, rendezvous, rounds, spin, stop, tidy, wide};
+use crate::ir::Width;
 
 /// A pass of these lists.
 pub type Pass = wave::pass::Pass<Work, Unsupported>;
@@ -40,6 +41,7 @@ pub const TOGETHER: &[Pass] = &[
     pass("split-stops", "ends a block at each barrier and sleep", split_stops),
     pass("rounds", "duplicates loops for lanes that agree on the number of rounds", one_number),
     pass("prefetch", "prefetches loads that move far each round", prefetch),
+    pass("pairs", "runs two warps together where each round reads far from the last", pairs),
 ];
 
 /// Passes for the per-lane mode.
@@ -56,13 +58,29 @@ pub const APART: &[Pass] = &[
 /// The passes' input besides the function, and their results for later passes.
 pub struct Work {
     kernel: FuncId,
-    spec: Specialisation,
+    /// What the code is specialised for; [`TOGETHER`] may make two warps run together.
+    pub spec: Specialisation,
+    /// When two warps run together.
+    pairs: Pairs,
+    /// Whether loads that move far each round were found.
+    far: bool,
     /// The control-flow graph while it is valid.
     cfg: Option<Cfg>,
     /// The analyses while they are valid.
     facts: Option<Analyses>,
     /// Where lanes wait; set by [`APART`].
     pub waits: Waits,
+}
+
+/// When two warps of a block run together, if no lane can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairs {
+    /// Never.
+    Never,
+    /// Where loads move far each round.
+    WhereFar,
+    /// Always.
+    Always,
 }
 
 /// The analyses of a function.
@@ -84,8 +102,8 @@ impl Analyses {
 
 impl Work {
     /// The state before the first pass.
-    pub fn new(kernel: FuncId, spec: Specialisation) -> Work {
-        Work { kernel, spec, cfg: None, facts: None, waits: Waits::default() }
+    pub fn new(kernel: FuncId, spec: Specialisation, pairs: Pairs) -> Work {
+        Work { kernel, spec, pairs, far: false, cfg: None, facts: None, waits: Waits::default() }
     }
 
     fn graph(&mut self, func: &Function) -> Result<&Cfg> {
@@ -196,8 +214,34 @@ fn one_number(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
 
 fn prefetch(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
     let facts = work.analyses(func)?;
-    if !ahead::ask(func, &facts.cfg, &facts.uniformity) {
+    work.far = ahead::ask(func, &facts.cfg, &facts.uniformity);
+    if !work.far {
         work.facts = Some(facts);
+    }
+    Ok(())
+}
+
+fn pairs(_: &Module, work: &mut Work, func: &mut Function) -> Result<()> {
+    let wanted = match work.pairs {
+        Pairs::Never => false,
+        Pairs::WhereFar => work.far,
+        Pairs::Always => true,
+    };
+    if !wanted {
+        return Ok(());
+    }
+    let narrow = work.analyses(func)?;
+    if !wide::may_pair(func, &narrow.cfg, &work.spec) {
+        work.facts = Some(narrow);
+        return Ok(());
+    }
+    let spec = Specialisation { width: Width::PAIR, ..work.spec };
+    let wide = Analyses::of(func, &spec)?;
+    if work.pairs == Pairs::Always || wide::keeps(&narrow.uniformity, &wide.uniformity) {
+        work.spec = spec;
+        work.facts = Some(wide);
+    } else {
+        work.facts = Some(narrow);
     }
     Ok(())
 }

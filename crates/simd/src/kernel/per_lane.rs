@@ -85,7 +85,7 @@ impl Kernel<'_> {
         for &b in &stops {
             self.set_slot(names::waiting(b), none);
         }
-        self.set_slot(names::coming(0), names::LANES);
+        self.set_slot(names::coming(0), names::lanes(self.width()));
         self.out.start = self.out.ir.end_aside(outer);
         for name in [RAN, SPUN, FORCE, LEFT] {
             let slot = self.declare(name, Type::I32, 1);
@@ -251,7 +251,7 @@ impl Kernel<'_> {
         let Op::Bar { mode } = inst.op else {
             let own = self.cursor.mask;
             let ns = self.vector(inst.args[0]);
-            let ns = self.out.ir.select(own, ns, Operand::int(Type::WORDS, 0));
+            let ns = self.out.ir.select(own, ns, Operand::int(self.width().words(), 0));
             let ns = self.out.ir.reduce("umax", ns);
             self.set_field(offset::W_SLEEP, ns);
             self.set_word(names::coming(b), Operand::i32(0));
@@ -338,7 +338,7 @@ impl Kernel<'_> {
         let ids = self.vector(inst.args[0]);
         let ids = self.out.ir.bin_int(Bin::And, ids, barrier::COUNT as i64 - 1);
         let results = self.out.ir.offset(WARP, offset::W_BAR_RESULT);
-        let mut all = Operand::poison(Type::WORDS);
+        let mut all = Operand::poison(self.width().words());
         for lane in 0..LANES {
             let id = self.out.ir.extract_lane(ids, lane);
             let id = self.out.ir.cast(Cast::ZExt, id, Type::I64);

@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wave::func::Builder;
-use wave::op::{IntOp, MatchMode, Op, ReduxOp, ShiftOp};
-use wave::{Block, BlockCall, Function, LANES, Terminator, Ty, Value};
+use wave::op::Op;
+use wave::{Block, BlockCall, Function, Terminator, Ty, Value};
 
 use super::cfg::{Cfg, Loop};
 use super::spin::Made;
@@ -63,7 +63,7 @@ fn outside(
     let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
     while let Some(v) = todo.pop() {
         let variation = &uniformity.values[v.index()];
-        if variation.group == LANES && !variation.needs_guard() || !seen.insert(v) {
+        if variation.is_whole() && !variation.needs_guard() || !seen.insert(v) {
             continue;
         }
         let (b, at) = made.place(v)?;
@@ -153,15 +153,11 @@ fn twice(func: &Function, cfg: &Cfg, region: &Region, root: Value) -> Function {
     let mut b = Builder::new(&mut func, head);
     b.loc = place;
     let ty = b.func.ty(root);
-    let members = b.emit1(Op::ActiveMask, &[]);
-    let agree = b.emit(Op::Match(MatchMode::All, ty), &[root, members])[1];
-    let one = b.func.new_block();
-    let to = |block| BlockCall { block, args: Vec::new() };
-    b.terminate(Terminator::Branch { cond: agree, then: to(one), els: to(rest) });
-    b.block = one;
-    let number = agreed(&mut b, root, members, ty);
+    let found = b.emit(Op::Agree(ty), &[root]);
+    let (number, agree) = (found[0], found[1]);
     let copy = b.func.new_block();
-    b.terminate(Terminator::Jump(to(copy)));
+    let to = |block| BlockCall { block, args: Vec::new() };
+    b.terminate(Terminator::Branch { cond: agree, then: to(copy), els: to(rest) });
 
     let mut values = BTreeMap::from([(root, number)]);
     let mut copies = BTreeMap::from([(rest.index(), copy)]);
@@ -194,24 +190,6 @@ fn twice(func: &Function, cfg: &Cfg, region: &Region, root: Value) -> Function {
         }
     }
     func
-}
-
-/// The value that the active lanes agree on, as a uniform value: the conjunction of all their values.
-fn agreed(b: &mut Builder, v: Value, members: Value, ty: Ty) -> Value {
-    let all = |b: &mut Builder, v: Value| b.emit1(Op::Redux(ReduxOp::And), &[v, members]);
-    if ty == Ty::I32 {
-        return all(b, v);
-    }
-    let narrow = |b: &mut Builder, v: Value| b.emit1(Op::Zext { from: Ty::I64, to: Ty::I32 }, &[v]);
-    let widen = |b: &mut Builder, v: Value| b.emit1(Op::Zext { from: Ty::I32, to: Ty::I64 }, &[v]);
-    let half = b.iconst(Ty::I32, 32);
-    let low = narrow(b, v);
-    let high = b.emit1(Op::Shift(ShiftOp::ShrU, Ty::I64), &[v, half]);
-    let high = narrow(b, high);
-    let (low, high) = (all(b, low), all(b, high));
-    let (low, high) = (widen(b, low), widen(b, high));
-    let high = b.emit1(Op::Shift(ShiftOp::Shl, Ty::I64), &[high, half]);
-    b.int(IntOp::Or, low, high)
 }
 
 /// Passes values that `blocks` define and later code uses through parameters of `exit`, the region's only

@@ -3,7 +3,7 @@
 //! If an index or a group's row wraps inside a warp, the lanes' elements still form a few runs. Each round
 //! takes the lowest lane left and all lanes whose elements lie in the row through that lane's element.
 
-use wave::{LANES, Ty};
+use wave::Ty;
 
 use super::Kernel;
 use super::memory::Access;
@@ -14,13 +14,14 @@ impl Kernel<'_> {
     /// mask of the run's lanes.
     fn each_run(&mut self, a: Access, addresses: Operand, body: impl FnOnce(&mut Self, Operand, Operand)) {
         let stride = a.size();
-        let left = self.scratch(Type::I32);
+        let width = self.width();
+        let left = self.scratch(width.bits());
         let bits = self.mask_bits();
         self.out.ir.store(bits, left);
         let (again, end) = (self.out.ir.fresh("run"), self.out.ir.fresh("runs.end"));
         self.out.ir.br(again);
         self.out.ir.label(again);
-        let l = self.out.ir.load(Type::I32, left);
+        let l = self.out.ir.load(width.bits(), left);
         let lane = self.first_set(l);
         let first = self.out.ir.extract(addresses, lane);
         let lane = self.out.ir.cast(Cast::ZExt, lane, Type::I64);
@@ -31,9 +32,9 @@ impl Kernel<'_> {
         let row = self.out.ir.bin(Bin::Add, row, steps);
         let same = self.out.ir.icmp(Cmp::Eq, addresses, row);
         let those = self.mask_from(l);
-        let run = self.out.ir.select(those, same, Operand::int(Type::MASK, 0));
+        let run = self.out.ir.select(those, same, width.none());
         body(self, base, run);
-        let taken = self.out.ir.bitcast(run, Type::I32);
+        let taken = self.out.ir.bitcast(run, width.bits());
         let not = self.out.ir.bin_int(Bin::Xor, taken, -1);
         let rest = self.out.ir.bin(Bin::And, l, not);
         self.out.ir.store(rest, left);
@@ -46,23 +47,24 @@ impl Kernel<'_> {
         if a.count == 1 {
             return run;
         }
-        let list = (0..LANES * a.count).map(|i| i / a.count);
+        let list = (0..self.width().lanes() * a.count).map(|i| i / a.count);
         self.out.ir.shuffle(run, None, list)
     }
 
     /// Loads element by element, run by run.
     pub fn load_runs(&mut self, a: Access, addresses: Operand) -> Vec<Operand> {
-        let t = Type::vector(a.ty);
+        let t = self.width().vector(a.ty);
         let slots: Vec<Operand> = (0..a.count).map(|_| self.scratch(t)).collect();
         for &slot in &slots {
             self.out.ir.store(Operand::zero(t), slot);
         }
         self.each_run(a, addresses, |k, base, run| {
             let mask = k.run_mask(a, run);
-            let row = k.load_row(a, base, LANES * a.count, Some(mask));
+            let lanes = k.width().lanes();
+            let row = k.load_row(a, base, lanes * a.count, Some(mask));
             for (i, &slot) in slots.iter().enumerate() {
                 // Lanes of other runs were loaded as zeros.
-                let new = k.deinterleave(a, row, LANES, i);
+                let new = k.deinterleave(a, row, lanes, i);
                 let old = k.out.ir.load(t, slot);
                 let both = k.out.ir.bin(Bin::Or, old, new);
                 k.out.ir.store(both, slot);
@@ -73,7 +75,7 @@ impl Kernel<'_> {
 
     /// Stores element by element, run by run.
     pub fn store_runs(&mut self, a: Access, addresses: Operand, values: &[Operand]) {
-        let row = self.interleave(a, values, 0, LANES);
+        let row = self.interleave(a, values, 0, self.width().lanes());
         self.each_run(a, addresses, |k, base, run| {
             let mask = k.run_mask(a, run);
             k.store_row(a, base, row, Some(mask));

@@ -39,7 +39,7 @@ impl Kernel<'_> {
         self.out.ir.label(next);
         for (i, &r) in inst.results.iter().enumerate() {
             let p = self.out.ir.offset(results, i * LANES * 8);
-            let v = self.out.ir.load(Type::ADDRESSES, p);
+            let v = self.out.ir.load(self.width().addresses(), p);
             let ty = self.func_ty(r);
             let v = self.emitter(Lanes::Warp).cast(Cast::ZExt, ty, v);
             self.define(r, Rep::Vector(v))?;

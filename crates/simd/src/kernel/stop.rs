@@ -148,7 +148,7 @@ impl Kernel<'_> {
 
     /// The contents of a stack slot that are to be saved across a stop.
     fn load_kept(&mut self, slot: Name, ty: Type) -> Operand {
-        if ty == Type::MASK {
+        if ty.is_mask() {
             return self.load_slot(slot, ty);
         }
         let at = self.slot(slot);
@@ -213,7 +213,7 @@ impl Kernel<'_> {
             }
         }
         if !self.facts.always_full {
-            saved.push((LIVE, Type::MASK, 0, true));
+            saved.push((LIVE, self.width().mask(), 0, true));
         }
         for &(slot, ty, at, now) in &saved {
             if now {
@@ -230,12 +230,12 @@ impl Kernel<'_> {
         self.cursor.pending.entry(place).or_default();
         // The resume point.
         self.out.ir.label(names::resume(number));
-        let wide = |ty: Type| ty.is_vector() && ty != Type::MASK;
+        let wide = |ty: Type| ty.is_vector() && !ty.is_mask();
         let rows = saved.iter().filter(|(_, ty, ..)| wide(*ty)).count() > MANY;
         let mut row = 0;
         for &(slot, ty, at, _) in &saved {
             let v = self.load_home(ty, at);
-            match ty == Type::MASK {
+            match ty.is_mask() {
                 true => self.store_slot(slot, v),
                 false => self.set_slot(slot, v),
             }

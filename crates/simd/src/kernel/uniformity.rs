@@ -11,21 +11,22 @@ use std::rc::Rc;
 
 use wave::op::{CountOp, IntCmp, IntOp, MatchMode, Op, SReg, ShiftOp};
 use wave::range::{Range, Ranges};
-use wave::{Function, LANES, Terminator, Ty};
+use wave::{Function, Terminator, Ty};
 
 use super::cfg::Cfg;
+use crate::ir::Width;
 
 /// Offsets from the first lane of each lane's group.
-pub type Offsets = Rc<[i64; LANES]>;
+pub type Offsets = Rc<[i64]>;
 
 /// The variation of one value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variation {
-    /// Lanes per group: 32, 16, 8, 4, 2 or 1.
+    /// Lanes per group: all that run together, 32, 16, 8, 4, 2 or 1.
     pub group: usize,
     /// Offset of each lane from the first lane of its group.
     pub offsets: Offsets,
-    /// Number of low bits of the first lane's value known to be zero (only for one group of 32).
+    /// Number of low bits of the first lane's value known to be zero (only for one group).
     pub zeros: u32,
     /// The greatest unsigned value, if known. The value has then not wrapped.
     pub max: Option<u64>,
@@ -45,23 +46,33 @@ pub enum Guard {
 }
 
 impl Variation {
-    fn with(group: usize, offsets: [i64; LANES]) -> Variation {
-        Variation { group, offsets: Rc::new(offsets), zeros: 0, max: None, guard: Guard::None }
+    fn with(group: usize, offsets: impl IntoIterator<Item = i64>) -> Variation {
+        Variation { group, offsets: offsets.into_iter().collect(), zeros: 0, max: None, guard: Guard::None }
     }
 
     /// A different value in each lane.
-    pub fn varying() -> Variation {
-        Variation::with(1, [0; LANES])
+    pub fn varying(width: Width) -> Variation {
+        Variation { group: 1, ..Variation::uniform(width) }
     }
 
     /// The same value in all lanes.
-    pub fn uniform() -> Variation {
-        Variation::with(LANES, [0; LANES])
+    pub fn uniform(width: Width) -> Variation {
+        Variation::with(width.lanes(), std::iter::repeat_n(0, width.lanes()))
+    }
+
+    /// The number of lanes that run together.
+    pub fn lanes(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Whether all lanes are one group.
+    pub fn is_whole(&self) -> bool {
+        self.group == self.lanes()
     }
 
     /// Whether all lanes always have the same value.
     pub fn is_uniform(&self) -> bool {
-        self.group == LANES && self.is_flat() && self.guard != Guard::All
+        self.is_whole() && self.is_flat() && self.guard != Guard::All
     }
 
     /// Whether all lanes of a group have the same value.
@@ -72,7 +83,7 @@ impl Variation {
     /// Whether it is a scalar plus known offsets. The offsets are all 0 if only a guard decides that the
     /// value is uniform.
     pub fn is_pattern(&self) -> bool {
-        self.group == LANES && !self.is_uniform()
+        self.is_whole() && !self.is_uniform()
     }
 
     /// Whether a guard decides if the offsets hold.
@@ -87,7 +98,15 @@ impl Variation {
 
     /// Whether consecutive lanes of a group are `stride` apart.
     pub fn has_stride(&self, stride: i64) -> bool {
-        (0..LANES).all(|l| self.offsets[l] == ((l % self.group) as i64).wrapping_mul(stride))
+        let expected = |l: usize| ((l % self.group) as i64).wrapping_mul(stride);
+        self.offsets.iter().enumerate().all(|(l, o)| *o == expected(l))
+    }
+
+    /// Whether the values are, or follow, a multiple of the number of lanes by less than that number, so that
+    /// adding the offsets carries into no higher bit.
+    fn stays_in_run(&self) -> bool {
+        let lanes = self.lanes();
+        self.zeros >= lanes.trailing_zeros() && self.offsets.iter().all(|o| (0..lanes as i64).contains(o))
     }
 
     /// The least and the greatest offset.
@@ -100,18 +119,16 @@ impl Variation {
         if group >= self.group {
             return self.clone();
         }
-        let mut offsets = [0; LANES];
-        for (l, o) in offsets.iter_mut().enumerate() {
-            *o = self.offsets[l].wrapping_sub(self.offsets[l / group * group]);
-        }
+        let from_first = |(l, o): (usize, &i64)| o.wrapping_sub(self.offsets[l / group * group]);
+        let offsets = self.offsets.iter().enumerate().map(from_first).collect();
         let guard = if group == 1 { Guard::None } else { self.guard };
-        Variation { group, offsets: Rc::new(offsets), zeros: 0, guard, ..self.clone() }
+        Variation { group, offsets, zeros: 0, guard, ..self.clone() }
     }
 
     /// The largest groups whose lanes always have one value.
     pub fn flat(&self) -> Variation {
         if self.guard == Guard::All {
-            return Variation { max: self.max, ..Variation::varying() };
+            return Variation { max: self.max, ..self.regroup(1) };
         }
         let mut s = self.clone();
         while !s.is_flat() {
@@ -135,26 +152,23 @@ impl Variation {
     }
 
     fn map(&self, f: impl Fn(i64) -> i64) -> Variation {
-        let mut offsets = [0; LANES];
-        offsets.iter_mut().zip(self.offsets.iter()).for_each(|(o, &x)| *o = f(x));
-        Variation { offsets: Rc::new(offsets), zeros: 0, max: None, ..self.clone() }
+        let offsets = self.offsets.iter().map(|&o| f(o)).collect();
+        Variation { offsets, zeros: 0, max: None, ..self.clone() }
     }
 
     fn add(&self, other: &Variation, sign: i64) -> Variation {
         if self.guard.max(other.guard) != Guard::None && !self.is_flat() && !other.is_flat() {
             // Both patterns may fail their guards: the sum is known only in groups where both are flat.
             let group = self.flat().group.min(other.flat().group);
-            return Variation::uniform().regroup(group);
+            return Variation { max: None, guard: Guard::None, ..self.map(|_| 0) }.regroup(group);
         }
         let group = self.group.min(other.group);
         let (a, b) = (self.regroup(group), other.regroup(group));
-        let mut offsets = [0; LANES];
-        for (l, o) in offsets.iter_mut().enumerate() {
-            *o = a.offsets[l].wrapping_add(b.offsets[l].wrapping_mul(sign));
-        }
+        let pairs = a.offsets.iter().zip(b.offsets.iter());
+        let offsets = pairs.map(|(a, b)| a.wrapping_add(b.wrapping_mul(sign))).collect();
         Variation {
             group,
-            offsets: Rc::new(offsets),
+            offsets,
             zeros: a.zeros.min(b.zeros),
             max: None,
             guard: self.guard.max(other.guard),
@@ -165,6 +179,8 @@ impl Variation {
 /// The launches that code is specialised for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Specialisation {
+    /// The lanes that run together. The code generator may choose more than a warp's, see [`super::wide`].
+    pub width: Width,
     /// Threads per block in each dimension.
     pub block: [u32; 3],
     /// The number of threads of the grid is below 2^31 in each dimension, so global indices do not wrap.
@@ -177,7 +193,8 @@ impl Specialisation {
     /// The specialisation for a launch of this shape.
     pub fn of_launch(grid: [u32; 3], block: [u32; 3]) -> Specialisation {
         let below = |(g, b): (&u32, &u32)| u64::from(*g) * u64::from(*b) < 1 << 31;
-        Specialisation { block, small: grid.iter().zip(&block).all(below), clusters: false }
+        let small = grid.iter().zip(&block).all(below);
+        Specialisation { width: Width::WARP, block, small, clusters: false }
     }
 
     /// The same for a launch with or without clusters.
@@ -228,7 +245,7 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Range
         let mut changed = false;
         s.parting(func, cfg);
         for &b in &cfg.order {
-            changed |= params(func, cfg, &s, &places, b, &mut known);
+            changed |= params(func, cfg, &s, &places, spec, b, &mut known);
             for inst in &func.blocks[b].insts {
                 let uniformity: Option<Vec<Variation>> =
                     inst.args.iter().map(|a| known[a.index()].clone()).collect();
@@ -238,7 +255,7 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Range
                     let mut variation = transfer(&inst.op, i, &uniformity, &args, func.ty(*r), spec);
                     unguard(&mut variation, &uniformity, inst, b, ranges);
                     if places.escapes(cfg, &s, *r) {
-                        variation = Variation::varying();
+                        variation = Variation::varying(spec.width);
                     }
                     changed |= lower(&mut known[r.index()], variation);
                 }
@@ -255,7 +272,7 @@ pub fn analyse(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Range
         }
     }
     s.escaping = (0..func.values.len()).map(|v| places.escapes(cfg, &s, wave::Value(v as u32))).collect();
-    s.values = known.into_iter().map(|k| k.unwrap_or_else(Variation::uniform)).collect();
+    s.values = known.into_iter().map(|k| k.unwrap_or_else(|| Variation::uniform(spec.width))).collect();
     s
 }
 
@@ -268,7 +285,7 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges)
     let mut lasting = vec![false; func.values.len()];
     let constants = constants(func);
     for &b in &cfg.order {
-        func.blocks[b].params.iter().for_each(|p| known[p.index()] = Some(Variation::varying()));
+        func.blocks[b].params.iter().for_each(|p| known[p.index()] = Some(Variation::varying(spec.width)));
     }
     // In this order a definition may come after its uses.
     let mut changed = true;
@@ -288,7 +305,7 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges)
                 let mut variation = transfer(&inst.op, i, &uniformity, &args, func.ty(*r), spec);
                 unguard(&mut variation, &uniformity, inst, b, ranges);
                 if !same {
-                    variation = Variation { max: variation.max, ..Variation::varying() };
+                    variation = Variation { max: variation.max, ..Variation::varying(spec.width) };
                 }
                 lasting[r.index()] = same;
                 changed |= lower(&mut known[r.index()], variation);
@@ -296,7 +313,7 @@ pub fn apart(func: &Function, cfg: &Cfg, spec: &Specialisation, ranges: &Ranges)
         }
     }
     Uniformity {
-        values: known.into_iter().map(|k| k.unwrap_or_else(Variation::varying)).collect(),
+        values: known.into_iter().map(|k| k.unwrap_or_else(|| Variation::varying(spec.width))).collect(),
         divergent: vec![true; n],
         divergent_loop: vec![true; cfg.loops.len()],
         masked: vec![true; n],
@@ -357,7 +374,7 @@ pub fn register(reg: SReg, spec: &Specialisation) -> Option<Range> {
         SReg::NctaidX => count(blocks(0)),
         SReg::NctaidY => count(blocks(1)),
         SReg::NctaidZ => count(blocks(2)),
-        SReg::LaneId => below(LANES as i128),
+        SReg::LaneId => below(spec.width.lanes() as i128),
         SReg::WarpId => below(32),
         SReg::NWarpId => count(32),
         _ => None,
@@ -399,6 +416,7 @@ fn params(
     cfg: &Cfg,
     s: &Uniformity,
     places: &Places,
+    spec: &Specialisation,
     b: usize,
     known: &mut [Option<Variation>],
 ) -> bool {
@@ -418,7 +436,7 @@ fn params(
             }
         }
         if s.joins[b] && several || leaving || b == 0 || variation.is_some() && places.escapes(cfg, s, *p) {
-            variation = Some(Variation::varying());
+            variation = Some(Variation::varying(spec.width));
         }
         if let Some(variation) = variation {
             changed |= lower(&mut known[p.index()], variation);
@@ -520,33 +538,37 @@ impl Uniformity {
 
 fn special(reg: SReg, spec: &Specialisation) -> Variation {
     let [nx, ny, nz] = spec.block.map(|d| d.max(1) as usize);
-    let lanes: [i64; LANES] = std::array::from_fn(|l| l as i64);
-    let exact = |offsets: [i64; LANES], max: usize| Variation {
+    let all = spec.width.lanes();
+    let by_lane = |offset: &dyn Fn(usize) -> usize, max: usize| Variation {
         zeros: 0,
         max: Some(max as u64),
-        ..Variation::with(LANES, offsets)
+        ..Variation::with(all, (0..all).map(|l| offset(l) as i64))
     };
-    let uniform = |max: u64| Variation { max: Some(max), ..Variation::uniform() };
+    // The number of low bits of a lane's number.
+    let bits = all.trailing_zeros();
+    let uniform = |max: u64| Variation { max: Some(max), ..Variation::uniform(spec.width) };
     let limit = |n: usize| if spec.small { (1u64 << 31) / n as u64 } else { u64::from(u32::MAX) };
-    let row = LANES / nx.clamp(1, LANES);
+    let row = all / nx.clamp(1, all);
     match reg {
-        SReg::LaneId => Variation { zeros: 5, ..exact(lanes, 31) },
-        SReg::TidX if ny * nz == 1 => Variation { zeros: 5, ..exact(lanes, nx.next_multiple_of(LANES) - 1) },
-        SReg::TidX if nx.is_multiple_of(LANES) => {
-            Variation { zeros: (nx.trailing_zeros()).min(5), ..exact(lanes, nx - 1) }
+        SReg::LaneId => Variation { zeros: bits, ..by_lane(&|l| l, all - 1) },
+        SReg::TidX if ny * nz == 1 => {
+            Variation { zeros: bits, ..by_lane(&|l| l, nx.next_multiple_of(all) - 1) }
         }
-        SReg::TidX if LANES.is_multiple_of(nx) => {
-            Variation { zeros: 32, ..exact(std::array::from_fn(|l| (l % nx) as i64), nx - 1) }
+        SReg::TidX if nx.is_multiple_of(all) => {
+            Variation { zeros: nx.trailing_zeros().min(bits), ..by_lane(&|l| l, nx - 1) }
         }
+        SReg::TidX if all.is_multiple_of(nx) => Variation { zeros: 32, ..by_lane(&|l| l % nx, nx - 1) },
         SReg::TidY if ny * nz == 1 => uniform(0),
-        SReg::TidY if nx.is_multiple_of(LANES) => uniform(ny as u64 - 1),
-        SReg::TidY if LANES.is_multiple_of(nx) && (nz == 1 || ny.is_multiple_of(row)) => {
+        SReg::TidY if nx.is_multiple_of(all) => uniform(ny as u64 - 1),
+        SReg::TidY if all.is_multiple_of(nx) && (nz == 1 || ny.is_multiple_of(row)) => {
             let max = ny.next_multiple_of(row) - 1;
-            Variation { zeros: row.trailing_zeros(), ..exact(std::array::from_fn(|l| (l / nx) as i64), max) }
+            Variation { zeros: row.trailing_zeros(), ..by_lane(&|l| l / nx, max) }
         }
         SReg::TidZ if nz == 1 => uniform(0),
-        SReg::TidZ if (nx * ny).is_multiple_of(LANES) => uniform(nz as u64 - 1),
-        SReg::TidX | SReg::TidY | SReg::TidZ => Variation { max: Some(1024), ..Variation::varying() },
+        SReg::TidZ if (nx * ny).is_multiple_of(all) => uniform(nz as u64 - 1),
+        SReg::TidX | SReg::TidY | SReg::TidZ => {
+            Variation { max: Some(1024), ..Variation::varying(spec.width) }
+        }
         SReg::NtidX => uniform(nx as u64),
         SReg::NtidY => uniform(ny as u64),
         SReg::NtidZ => uniform(nz as u64),
@@ -555,9 +577,9 @@ fn special(reg: SReg, spec: &Specialisation) -> Variation {
         SReg::CtaidZ | SReg::NctaidZ => uniform(limit(nz)),
         SReg::WarpId | SReg::NWarpId => uniform(32),
         SReg::LaneMaskEq | SReg::LaneMaskLe | SReg::LaneMaskLt | SReg::LaneMaskGe | SReg::LaneMaskGt => {
-            Variation::varying()
+            Variation::varying(spec.width)
         }
-        _ => Variation::uniform(),
+        _ => Variation::uniform(spec.width),
     }
 }
 
@@ -573,17 +595,17 @@ fn transfer(
     let flat = || {
         let one_if = |s: &Variation| s.guard == Guard::All && s.is_flat();
         if keeps_guard(op) && a.iter().any(one_if) && a.iter().all(|s| one_if(s) || s.is_uniform()) {
-            return Variation { guard: Guard::All, ..Variation::uniform() };
+            return Variation { guard: Guard::All, ..Variation::uniform(spec.width) };
         }
-        let group = a.iter().map(|s| s.flat().group).min().unwrap_or(LANES);
-        Variation::uniform().regroup(group)
+        let group = a.iter().map(|s| s.flat().group).min().unwrap_or(spec.width.lanes());
+        Variation::uniform(spec.width).regroup(group)
     };
     let capped = |max: Option<u64>| max.filter(|m| u128::from(*m) <= ty.mask());
     let both = || a[0].max.zip(a[1].max);
     match op {
         Op::Const { bits, .. } => {
             let zeros = if *bits == 0 { 32 } else { bits.trailing_zeros().min(32) };
-            Variation { zeros, max: u64::try_from(*bits).ok(), ..Variation::uniform() }
+            Variation { zeros, max: u64::try_from(*bits).ok(), ..Variation::uniform(spec.width) }
         }
         Op::Special(reg) => special(*reg, spec),
         Op::Int(IntOp::Add, _) => {
@@ -604,7 +626,7 @@ fn transfer(
                 (Some(k), _) => scaled(&a[1], k),
                 _ => flat(),
             };
-            Variation { zeros: if s.group == LANES { zeros } else { 0 }, max, ..s }
+            Variation { zeros: if s.is_whole() { zeros } else { 0 }, max, ..s }
         }
         Op::Shift(ShiftOp::Shl, _) => match c[1] {
             Some(k) if k < u128::from(ty.bits()).min(63) => {
@@ -616,16 +638,14 @@ fn transfer(
         },
         // All lanes have the same sign if the first and the last lane do.
         Op::Shift(ShiftOp::ShrS, _) if c[1] == Some(u128::from(ty.bits() - 1)) && a[0].is_pattern() => {
-            Variation { guard: Guard::All, ..Variation::uniform() }
+            Variation { guard: Guard::All, ..Variation::uniform(spec.width) }
         }
         Op::Shift(ShiftOp::ShrU, _) => match c[1] {
             Some(k) if k < 32 => {
                 let max = a[0].max.map(|m| m >> k);
                 let k = k as u32;
-                let whole = a[0].group == LANES
-                    && a[0].zeros >= k.max(5)
-                    && a[0].offsets.iter().all(|o| (0..32).contains(o));
-                let s = if whole || (a[0].group == LANES && a[0].zeros == 32) {
+                let whole = a[0].is_whole() && a[0].zeros >= k && a[0].stays_in_run();
+                let s = if whole || (a[0].is_whole() && a[0].zeros == 32) {
                     a[0].map(|o| o >> k)
                 } else {
                     flat()
@@ -644,8 +664,7 @@ fn transfer(
             let low = (k + 1).is_power_of_two() && k < 1 << 32;
             let bits = (k + 1).trailing_zeros();
             // The offsets lie within the zero bits, so no carry leaves them.
-            let known = s.zeros >= 5 && s.offsets.iter().all(|o| (0..32).contains(o));
-            if low && s.group == LANES && known && (s.zeros >= bits || s.zeros == 32) {
+            if low && s.is_whole() && s.stays_in_run() && (s.zeros >= bits || s.zeros == 32) {
                 return Variation { zeros: 32, max, ..s.map(|o| o & k as i64) };
             }
             Variation { max, ..flat() }
@@ -667,26 +686,32 @@ fn transfer(
             Variation { max, ..if ty == Ty::I1 || a[0].guard != Guard::None { flat() } else { a[0].clone() } }
         }
         Op::ToGeneric(space) | Op::FromGeneric(space) => match space {
-            wave::op::Space::Local => Variation::varying(),
+            wave::op::Space::Local => Variation::varying(spec.width),
             _ => Variation { max: None, zeros: 0, ..a[0].clone() },
         },
         // A cluster has at most sixteen blocks, each with its own window.
-        Op::SharedAddr(..) if spec.clusters => Variation { max: Some(16 << 24), ..Variation::uniform() },
+        Op::SharedAddr(..) if spec.clusters => {
+            Variation { max: Some(16 << 24), ..Variation::uniform(spec.width) }
+        }
         // A block's shared memory and a thread's local memory are far smaller than this.
-        Op::SharedAddr(..) | Op::LocalAddr(_) => Variation { max: Some(1 << 24), ..Variation::uniform() },
-        Op::GlobalAddr(..) | Op::FuncAddr(_) | Op::ActiveMask => Variation::uniform(),
+        Op::SharedAddr(..) | Op::LocalAddr(_) => {
+            Variation { max: Some(1 << 24), ..Variation::uniform(spec.width) }
+        }
+        Op::GlobalAddr(..) | Op::FuncAddr(_) | Op::ActiveMask | Op::Agree(_) => {
+            Variation::uniform(spec.width)
+        }
         Op::Load { mem, .. } => match mem.space {
-            wave::op::Space::Local => Variation::varying(),
+            wave::op::Space::Local => Variation::varying(spec.width),
             _ if mem.order == wave::op::Order::Weak => flat(),
             _ => flat(),
         },
         Op::Vote { .. } => match a[1].is_uniform() {
-            true => Variation::uniform(),
-            false => Variation::varying(),
+            true => Variation::uniform(spec.width),
+            false => Variation::varying(spec.width),
         },
-        Op::Redux(_) | Op::Match(MatchMode::All, _) if a[1].is_uniform() => Variation::uniform(),
-        Op::Bar { .. } => Variation::uniform(),
-        Op::Elect if i == 0 && a[0].is_uniform() => Variation::uniform(),
+        Op::Redux(_) | Op::Match(MatchMode::All, _) if a[1].is_uniform() => Variation::uniform(spec.width),
+        Op::Bar { .. } => Variation::uniform(spec.width),
+        Op::Elect if i == 0 && a[0].is_uniform() => Variation::uniform(spec.width),
         Op::Atom { .. }
         | Op::Shfl { .. }
         | Op::Match(..)
@@ -695,10 +720,12 @@ fn transfer(
         | Op::Builtin(_)
         | Op::Matrix(_)
         | Op::Bulk(_)
-        | Op::Texture(_) => Variation::varying(),
-        Op::Call(_) | Op::CallIndirect { .. } => Variation::varying(),
-        Op::IsSpace(wave::op::Space::Local) => Variation::varying(),
-        Op::IntCmp(cmp, _) if compares_whole_warps(*cmp, &a[0], &a[1], c[1]) => Variation::uniform(),
+        | Op::Texture(_) => Variation::varying(spec.width),
+        Op::Call(_) | Op::CallIndirect { .. } => Variation::varying(spec.width),
+        Op::IsSpace(wave::op::Space::Local) => Variation::varying(spec.width),
+        Op::IntCmp(cmp, _) if compares_whole_warps(*cmp, &a[0], &a[1], c[1]) => {
+            Variation::uniform(spec.width)
+        }
         Op::Select(_) if a[0].is_uniform() => match chosen_pattern(a) {
             Some(i) => {
                 let max = a[1].max.zip(a[2].max).map(|(x, y)| x.max(y));
@@ -733,15 +760,16 @@ pub fn chosen_pattern(a: &[Variation]) -> Option<usize> {
 }
 
 /// Whether comparing a pattern with a uniform value gives the same result in all lanes: the pattern takes
-/// fewer than 32 values from a multiple of 32 on, and the bound does not fall inside such a run.
+/// values from a multiple of the number of lanes on and fewer than that, and the bound does not fall inside
+/// such a run.
 fn compares_whole_warps(cmp: IntCmp, a: &Variation, b: &Variation, constant: Option<u128>) -> bool {
-    let run = a.is_pattern()
-        && a.guard == Guard::None
-        && a.zeros >= 5
-        && a.offsets.iter().all(|o| (0..32).contains(o));
-    let bound = |extra: u128| constant.is_some_and(|k| (k + extra).is_multiple_of(32));
+    let run = a.is_pattern() && a.guard == Guard::None && a.stays_in_run();
+    let lanes = a.lanes();
+    let bound = |extra: u128| constant.is_some_and(|k| (k + extra).is_multiple_of(lanes as u128));
     run && match cmp {
-        IntCmp::LtS | IntCmp::LtU | IntCmp::GeS | IntCmp::GeU => b.is_uniform() && (b.zeros >= 5 || bound(0)),
+        IntCmp::LtS | IntCmp::LtU | IntCmp::GeS | IntCmp::GeU => {
+            b.is_uniform() && (b.zeros >= lanes.trailing_zeros() || bound(0))
+        }
         IntCmp::LeS | IntCmp::LeU | IntCmp::GtS | IntCmp::GtU => b.is_uniform() && bound(1),
         IntCmp::Eq | IntCmp::Ne => false,
     }

@@ -1,7 +1,7 @@
 //! Representations of values: scalars, patterns and vectors; and their slots.
 
 use wave::types::Fmt;
-use wave::{LANES, Ty, Value};
+use wave::{Ty, Value};
 
 use wave::op::Op;
 
@@ -51,7 +51,7 @@ impl Kernel<'_> {
         {
             return Rep::Uniform(self.out.ir.literal(ty, Lanes::One, bits));
         }
-        let (one, all) = (Type::int(ty, Lanes::One), Type::vector(ty));
+        let (one, all) = (Type::scalar(ty), self.width().vector(ty));
         let rep = if uniform {
             Rep::Uniform(self.load_slot(names::slot(v.0), one))
         } else if pattern {
@@ -81,12 +81,12 @@ impl Kernel<'_> {
         let (ty, variation) = (self.func_ty(v), &self.facts.uniformity.values[v.index()]);
         let scalar = variation.is_uniform() || variation.is_pattern();
         let lanes = if scalar { Lanes::One } else { Lanes::Warp };
-        let mut parts = vec![(names::slot(v.0), Type::int(ty, lanes))];
+        let mut parts = vec![(names::slot(v.0), self.width().int(ty, lanes))];
         if variation.needs_guard() {
             parts.push((names::guard(v.0), Type::I1));
         }
         if variation.needs_guard() && scalar {
-            parts.push((names::vector(v.0), Type::vector(ty)));
+            parts.push((names::vector(v.0), self.width().vector(ty)));
         }
         parts
     }
@@ -128,15 +128,15 @@ impl Kernel<'_> {
     /// bit.
     pub fn store_home(&mut self, value: Operand, at: usize) {
         let p = self.out.ir.offset(FRAME, at);
-        let value = if value.ty() == Type::MASK { self.bits_of(value) } else { value };
+        let value = if value.ty().is_mask() { self.bits_of(value) } else { value };
         self.out.ir.store(value, p);
     }
 
     /// Loads a value from the warp's frame.
     pub fn load_home(&mut self, ty: Type, at: usize) -> Operand {
         let p = self.out.ir.offset(FRAME, at);
-        if ty == Type::MASK {
-            let bits = self.out.ir.load(Type::I32, p);
+        if ty.is_mask() {
+            let bits = self.out.ir.load(self.width().bits(), p);
             self.mask_from(bits)
         } else {
             self.out.ir.load(ty, p)
@@ -179,15 +179,15 @@ impl Kernel<'_> {
 
     /// Loads a slot. Frame slots are aligned only as far as the frame is, and masks are stored as words.
     pub fn load_slot(&mut self, name: Name, ty: Type) -> Operand {
-        if let Some(row) = self.out.row.filter(|_| ty.is_vector() && ty != Type::MASK) {
+        if let Some(row) = self.out.row.filter(|_| ty.is_vector() && !ty.is_mask()) {
             if row == ROW {
                 self.another_state();
             }
             self.out.row = Some(row % ROW + 1);
         }
         let slot = self.slot(name);
-        if ty == Type::MASK && self.keeps_words() {
-            let bits = self.out.ir.load(Type::I32, slot);
+        if ty.is_mask() && self.keeps_words() {
+            let bits = self.out.ir.load(self.width().bits(), slot);
             return self.mask_from(bits);
         }
         self.out.ir.load_as(ty, slot, self.slot_access(ty))
@@ -196,7 +196,7 @@ impl Kernel<'_> {
     /// Stores a value to a slot, masks as words if needed.
     pub fn store_slot(&mut self, name: Name, value: Operand) {
         let slot = self.slot(name);
-        if value.ty() == Type::MASK && self.keeps_words() {
+        if value.ty().is_mask() && self.keeps_words() {
             let bits = self.bits_of(value);
             return self.out.ir.store(bits, slot);
         }
@@ -215,19 +215,19 @@ impl Kernel<'_> {
 
     /// The type of a slot for values of type `ty`.
     pub fn slot_type(&self, ty: Type) -> Type {
-        if ty == Type::MASK && self.keeps_words() { Type::I32 } else { ty }
+        if ty.is_mask() && self.keeps_words() { self.width().bits() } else { ty }
     }
 
     /// The lanes that have not ended.
     pub fn live(&mut self) -> Operand {
-        self.load_slot(LIVE, Type::MASK)
+        self.load_slot(LIVE, self.width().mask())
     }
 
     /// A word of bits as a mask. AVX2 has no mask registers, so there it stays a word until a vector is
     /// needed.
     pub fn mask_from(&mut self, bits: Operand) -> Operand {
         if self.facts.avx512 {
-            return self.out.ir.bitcast(bits, Type::MASK);
+            return self.out.ir.bitcast(bits, self.width().mask());
         }
         self.out.ir.mask(bits)
     }
@@ -265,7 +265,7 @@ impl Kernel<'_> {
             // The operation was emitted on scalars, so this should not fail. If it does, the kernel is
             // interpreted.
             self.out.refused.get_or_insert_with(|| format!("v{} cannot be recomputed on vectors", v.0));
-            Operand::poison(Type::vector(self.func_ty(v)))
+            Operand::poison(self.width().vector(self.func_ty(v)))
         })
     }
 
@@ -344,7 +344,7 @@ impl Kernel<'_> {
     }
 
     /// A representation as a vector.
-    pub fn spread(&mut self, ty: Ty, rep: &Rep, offsets: &[i64; LANES]) -> Operand {
+    pub fn spread(&mut self, ty: Ty, rep: &Rep, offsets: &[i64]) -> Operand {
         match *rep {
             Rep::Uniform(s) => self.out.ir.splat(s),
             Rep::Vector(w) | Rep::Pattern { guarded: Some((_, Some(w))), .. } => w,

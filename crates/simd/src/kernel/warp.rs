@@ -44,6 +44,7 @@ impl Kernel<'_> {
                 Ok(())
             }
             Op::Elect => self.elect(inst),
+            Op::Agree(_) => self.agree(inst),
             Op::Vote { mode, sync } => self.vote(inst, *mode, *sync),
             Op::Redux(op) => self.redux(inst, *op),
             Op::Match(mode, _) => self.matching(inst, *mode),
@@ -61,6 +62,21 @@ impl Kernel<'_> {
         let is = self.out.ir.icmp(Cmp::Eq, wide, numbers);
         self.define(inst.results[0], Rep::Uniform(first))?;
         self.define(inst.results[1], Rep::Vector(is))
+    }
+
+    fn agree(&mut self, inst: &Inst) -> Result<()> {
+        let v = self.vector(inst.args[0]);
+        let v = self.out.ir.freeze(v);
+        let bits = self.mask_bits();
+        let lane = self.first_set(bits);
+        let first = self.out.ir.extract(v, lane);
+        let one = self.out.ir.splat(first);
+        let same = self.out.ir.icmp(Cmp::Eq, v, one);
+        let same = self.out.ir.bitcast(same, self.width().bits());
+        let same = self.out.ir.bin(Bin::And, same, bits);
+        let all = self.out.ir.icmp(Cmp::Eq, same, bits);
+        self.define(inst.results[0], Rep::Uniform(first))?;
+        self.define(inst.results[1], Rep::Uniform(all))
     }
 
     fn vote(&mut self, inst: &Inst, mode: VoteMode, sync: bool) -> Result<()> {
@@ -97,7 +113,7 @@ impl Kernel<'_> {
         let members = self.members(Some(inst.args[1]))?;
         let v = self.vector(inst.args[0]);
         let m = self.mask_from(members);
-        let v = self.out.ir.select(m, v, Operand::int(Type::WORDS, identity));
+        let v = self.out.ir.select(m, v, Operand::int(self.width().words(), identity));
         let r = self.out.ir.reduce(name, v);
         self.define(inst.results[0], Rep::Uniform(r))
     }
@@ -123,9 +139,9 @@ impl Kernel<'_> {
                 None => Ok(()),
             };
         }
-        let (left, out) = (self.scratch(Type::I32), self.scratch(Type::WORDS));
+        let (left, out) = (self.scratch(Type::I32), self.scratch(self.width().words()));
         self.out.ir.store(members, left);
-        self.out.ir.store(Operand::zero(Type::WORDS), out);
+        self.out.ir.store(Operand::zero(self.width().words()), out);
         let (again, end) = (self.out.ir.fresh("value"), self.out.ir.fresh("values.end"));
         self.out.ir.br(again);
         self.out.ir.label(again);
@@ -138,7 +154,7 @@ impl Kernel<'_> {
         let same = self.out.ir.bin(Bin::And, same, m);
         let bits = self.out.ir.bitcast(same, Type::I32);
         let wide = self.out.ir.splat(bits);
-        let old = self.out.ir.load(Type::WORDS, out);
+        let old = self.out.ir.load(self.width().words(), out);
         let new = self.out.ir.select(same, wide, old);
         self.out.ir.store(new, out);
         let not = self.out.ir.bin_int(Bin::Xor, bits, -1);
@@ -147,10 +163,10 @@ impl Kernel<'_> {
         let more = self.out.ir.icmp_int(Cmp::Ne, rest, 0);
         self.out.ir.br_if(more, again, end);
         self.out.ir.label(end);
-        let r = self.out.ir.load(Type::WORDS, out);
+        let r = self.out.ir.load(self.width().words(), out);
         self.define(inst.results[0], Rep::Vector(r))?;
         match inst.results.get(1) {
-            Some(&p) => self.define(p, Rep::Vector(Operand::ALL)),
+            Some(&p) => self.define(p, Rep::Vector(self.width().all())),
             None => Ok(()),
         }
     }
@@ -158,7 +174,7 @@ impl Kernel<'_> {
     /// The number of the lowest set bit of a mask that may be empty.
     pub fn first_set(&mut self, mask: Operand) -> Operand {
         let n = self.out.ir.trailing_zeros(mask);
-        self.out.ir.bin_int(Bin::And, n, 31)
+        self.out.ir.bin_int(Bin::And, n, self.width().lanes() as i64 - 1)
     }
 
     /// `shfl` by the manual's pseudo-code. An inactive lane provides no value: its reader keeps its own.
@@ -186,7 +202,7 @@ impl Kernel<'_> {
             let bits = self.mask_bits();
             let bits = self.out.ir.splat(bits);
             let there = self.out.ir.bin(Bin::LShr, bits, source);
-            let there = self.out.ir.cast(Cast::Trunc, there, Type::MASK);
+            let there = self.out.ir.cast(Cast::Trunc, there, self.width().mask());
             self.out.ir.select(there, picked, v)
         };
         self.define(inst.results[0], Rep::Vector(picked))?;
@@ -223,11 +239,11 @@ impl Kernel<'_> {
     /// Each lane's element of `v`, selected by its index.
     fn permute(&mut self, v: Operand, source: Operand) -> Operand {
         if !self.facts.avx512 {
-            let slot = self.scratch(Type::WORDS);
+            let slot = self.scratch(self.width().words());
             self.out.ir.store_as(v, slot, Access::aligned(64));
-            let wide = self.out.ir.cast(Cast::ZExt, source, Type::ADDRESSES);
+            let wide = self.out.ir.cast(Cast::ZExt, source, self.width().addresses());
             let at = self.out.ir.element(Type::I32, slot, wide);
-            return self.out.ir.gather(Type::WORDS, at, Operand::ALL, 4);
+            return self.out.ir.gather(self.width().words(), at, self.width().all(), 4);
         }
         const HALF: usize = LANES / 2;
         let half = |k: &mut Self, v: Operand, first: usize| k.out.ir.shuffle(v, None, first..first + HALF);

@@ -5,7 +5,7 @@ use wave::op::{FloatMode, Round};
 use wave::types::Fmt;
 
 use super::{Emit, Result, Unsupported, float, round};
-use crate::ir::{Fcmp, Operand, Type};
+use crate::ir::{Fcmp, Operand};
 
 /// Float to integer: rounded, then clamped by LLVM's saturating conversion. NaN gives 0, or only the top bit
 /// if source or target has 64 bits.
@@ -33,7 +33,7 @@ pub fn to_int(
         None => x,
     };
     let name = if signed { "llvm.fptosi.sat" } else { "llvm.fptoui.sat" };
-    let ty = Type::int(to, e.lanes);
+    let ty = e.ir.width.int(to, e.lanes);
     let r = e.ir.intrinsic(name, [Some(ty), Some(x.ty())], ty, &[x]);
     if to != Ty::I64 && from != Fmt::F64 {
         return Ok(r);

@@ -1,4 +1,4 @@
-//! Pure operations as LLVM IR, for one lane or thirty-two.
+//! Pure operations as LLVM IR, for one lane or all of them.
 //!
 //! The semantics are those of `wave::op`: every operation is total, and floats behave as on the hardware. No
 //! fast-math flag is ever emitted.
@@ -74,7 +74,7 @@ impl Emit<'_> {
 
     /// Converts between integer widths: `how` widens; a narrower type truncates.
     pub fn cast(&mut self, how: Cast, to: Ty, a: Operand) -> Operand {
-        let to = Type::int(to, self.lanes);
+        let to = self.ir.width.int(to, self.lanes);
         let how = if to.elem().bits() < a.ty().elem().bits() { Cast::Trunc } else { how };
         self.ir.cast(how, a, to)
     }

@@ -1,8 +1,8 @@
 //! Rounding: in a given direction, to odd, and to narrower formats.
 
+use wave::Ty;
 use wave::op::Round;
 use wave::types::Fmt;
-use wave::{LANES, Ty};
 
 use super::{Emit, Result, Unsupported};
 use crate::ir::{
@@ -38,7 +38,7 @@ impl Emit<'_> {
             return self.ir.extract_lane(r, 0);
         }
         let mut done = Vec::new();
-        for first in (0..LANES).step_by(lanes) {
+        for first in (0..self.ir.width.lanes()).step_by(lanes) {
             let parts: Vec<Operand> =
                 args.iter().map(|a| self.ir.shuffle(*a, None, first..first + lanes)).collect();
             done.push(part(self, &parts));

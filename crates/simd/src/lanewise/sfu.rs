@@ -3,7 +3,7 @@
 
 use wave::op::SfuOp;
 use wave::types::Fmt;
-use wave::{LANES, Ty, sfu};
+use wave::{Ty, sfu};
 
 use super::Emit;
 use crate::ir::{Bin, Cast, Cmp, Elem, Fcmp, Global, Initialiser, Lanes, Name, Operand, Type};
@@ -71,7 +71,8 @@ fn coefficient(e: &mut Emit, op: SfuOp, which: usize, piece: Operand) -> Operand
     let value = if e.lanes == Lanes::One {
         e.ir.load(ty, at)
     } else {
-        e.ir.gather(ty.times(LANES), at, Operand::ALL, ty.bytes())
+        let width = e.ir.width;
+        e.ir.gather(width.vector_of(ty.elem()), at, width.all(), ty.bytes())
     };
     e.convert(Cast::FpExt, value, DOUBLE)
 }

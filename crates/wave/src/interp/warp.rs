@@ -105,6 +105,11 @@ impl Machine<'_> {
         match op {
             Op::ActiveMask => lanes_of(group).for_each(|l| out[l][0] = u128::from(active)),
             Op::WarpSync => {}
+            Op::Agree(_) => {
+                let values: Vec<u128> = lanes_of(group).map(|l| self.get(l, insts[l].args[0])).collect();
+                let all = values.iter().all(|v| *v == values[0]);
+                lanes_of(group).for_each(|l| out[l] = [values[0], u128::from(all)]);
+            }
             Op::Elect => {
                 for l in lanes_of(group) {
                     let members = self.operand(l, insts, 0) & active;

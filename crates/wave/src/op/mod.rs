@@ -281,6 +281,9 @@ pub enum Op {
     Redux(ReduxOp),
     /// `(members: i32) -> (leader: i32, is leader: i1)`: the lowest member (`elect.sync`).
     Elect,
+    /// `(value) -> (first, all: i1)`: the value of the first of the lanes that execute this together, and
+    /// whether all of them hold it.
+    Agree(Ty),
     /// `() -> i32`: the lanes that execute this together.
     ActiveMask,
     /// `(members: i32)`: waits for the members (`bar.warp.sync`).
@@ -386,6 +389,7 @@ impl Op {
             Op::Match(_, t) => (vec![t, I32], vec![I32, I1]),
             Op::Redux(_) => (vec![I32, I32], vec![I32]),
             Op::Elect => (vec![I32], vec![I32, I1]),
+            Op::Agree(t) => (vec![t], vec![t, I1]),
             Op::ActiveMask => (vec![], vec![I32]),
             Op::WarpSync => (vec![I32], vec![]),
             Op::Bar { mode } => match mode {
@@ -447,6 +451,7 @@ impl Op {
                 | Op::Match(..)
                 | Op::Redux(_)
                 | Op::Elect
+                | Op::Agree(_)
                 | Op::ActiveMask
                 | Op::WarpSync
                 | Op::Matrix(_)

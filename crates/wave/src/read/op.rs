@@ -18,7 +18,7 @@ pub(crate) fn every() -> Vec<Op> {
         ops.extend(CountOp::ALL.iter().map(|&o| Op::Count(o, ty)));
         ops.extend(IntCmp::ALL.iter().map(|&o| Op::IntCmp(o, ty)));
         ops.extend(MatchMode::ALL.iter().map(|&o| Op::Match(o, ty)));
-        ops.extend([Op::AddCarry(ty), Op::SubBorrow(ty), Op::Bfi(ty), Op::Select(ty)]);
+        ops.extend([Op::AddCarry(ty), Op::SubBorrow(ty), Op::Bfi(ty), Op::Select(ty), Op::Agree(ty)]);
         ops.extend(flags.map(|signed| Op::Bfe { signed, ty }));
         for &to in &Ty::ALL {
             ops.extend([Op::Sext { from: ty, to }, Op::Zext { from: ty, to }]);
