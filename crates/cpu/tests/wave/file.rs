@@ -18,7 +18,10 @@
 //!
 //! The stages are `wave` (IR), `uniformity` and `ranges` (annotated IR), and `llvm`. Options: `after=PASS`, the
 //! state after that pass; `block=16x16`, the block's size (32 by default); `kernel=NAME`, one of several;
-//! `cpu=x86-64-v4`, AVX-512 instead of AVX2; `per-lane`, per-lane mode.
+//! `cpu=x86-64-v4`, AVX-512 instead of AVX2; `per-lane`, per-lane mode; `effort=NAME`, the form of a large
+//! kernel.
+
+use cpu::Effort;
 
 use super::pattern::{Captured, Pattern};
 
@@ -33,6 +36,7 @@ pub struct Section {
     pub block: [u32; 3],
     pub avx512: bool,
     pub per_lane: bool,
+    pub effort: Option<Effort>,
     /// Line, kind and pattern.
     pub checks: Vec<(usize, String, String)>,
     /// The whole text, and the number of its first line in the file.
@@ -67,6 +71,10 @@ fn section(line: usize, text: &str) -> Result<Section, String> {
                 let sizes: Result<Vec<u32>, _> = sizes.split('x').map(str::parse).collect();
                 let sizes = sizes.map_err(|_| format!("`{word}` is no size"))?;
                 s.block.iter_mut().zip(sizes).for_each(|(slot, n)| *slot = n);
+            }
+            Some(("effort", name)) => {
+                let effort = Effort::ALL.into_iter().find(|e| e.name() == name);
+                s.effort = Some(effort.ok_or_else(|| format!("`{name}` is no effort"))?);
             }
             None if word == "per-lane" => s.per_lane = true,
             _ => return Err(format!("`{word}` is not known to test")),

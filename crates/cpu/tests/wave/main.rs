@@ -84,7 +84,7 @@ fn stage(module: &Module, section: &Section) -> Result<String, String> {
     let mut kernels = module.kernels().filter(|(_, f)| section.kernel.as_ref().is_none_or(|k| *k == f.name));
     let (kernel, _) = kernels.next().ok_or("no such kernel")?;
     let target = target(section.avx512);
-    let forced = Forced { per_lane: section.per_lane, ..Forced::default() };
+    let forced = Forced { per_lane: section.per_lane, effort: section.effort, ..Forced::default() };
     let spec = Specialisation::of_launch([1, 1, 1], section.block);
     let code = CodeKey { spec, target: &target, forced: &forced };
     let request = Request { module, kernel, unit: [0; 32], code, llvm: &Search::default() };
