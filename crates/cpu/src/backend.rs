@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use driver::backend::{
-    Backend, Fault, FaultKind, GlobalInfo, ImageLayout, KernelInfo, Launch, LoadError, LoadErrorKind,
+    Backend, Fault, FaultKind, GlobalInfo, ImageLayout, KernelInfo, LaunchRequest, LoadError, LoadErrorKind,
     LoadOptions, LoadRequest, Loaded, Program, ReferenceInfo, Usage,
 };
 use driver::device::{DeviceInfo, attribute, virtual_devices};
@@ -152,7 +152,7 @@ impl Backend for Cpu {
             keep::texts(folder, &sources);
         }
         let program = program::Program::load_by(&sources, &rules).map_err(load_error)?;
-        let loaded = Module::new(program, Arc::clone(&self.executor), &request.options);
+        let loaded = ModuleCode::new(program, Arc::clone(&self.executor), &request.options);
         let info = if request.options.verbose {
             info::log(loaded.kernels(), |kernel| loaded.usage(kernel), loaded.globals(), major * 10 + minor)
         } else {
@@ -194,7 +194,7 @@ fn load_error(error: program::LoadError) -> LoadError {
 }
 
 /// A loaded module as the driver sees it.
-struct Module {
+struct ModuleCode {
     program: Arc<program::Program>,
     executor: Arc<Executor>,
     ids: Vec<FuncId>,
@@ -206,8 +206,8 @@ struct Module {
     references: Vec<ReferenceInfo>,
 }
 
-impl Module {
-    fn new(program: program::Program, executor: Arc<Executor>, options: &LoadOptions) -> Module {
+impl ModuleCode {
+    fn new(program: program::Program, executor: Arc<Executor>, options: &LoadOptions) -> ModuleCode {
         let module = Arc::clone(program.module());
         let (ids, kernels): (Vec<_>, Vec<_>) = module
             .kernels()
@@ -228,7 +228,7 @@ impl Module {
             managed: g.managed,
         });
         let globals = globals.collect();
-        Module {
+        ModuleCode {
             program: Arc::new(program),
             executor,
             ids,
@@ -311,7 +311,7 @@ fn print(text: &[u8]) {
     }
 }
 
-impl Program for Module {
+impl Program for ModuleCode {
     fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
     }
@@ -348,7 +348,7 @@ impl Program for Module {
         self.program.image_pieces(base)
     }
 
-    fn launch(&self, launch: &Launch<'_>) -> Result<(), Fault> {
+    fn launch(&self, launch: &LaunchRequest<'_>) -> Result<(), Fault> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let internal = |message: String| Fault { kind: FaultKind::IllegalInstruction, message };
         let (Some(&id), Some(kernel)) = (self.ids.get(launch.kernel), self.kernels.get(launch.kernel)) else {

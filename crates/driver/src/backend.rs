@@ -155,7 +155,7 @@ pub trait Program: Send + Sync {
 
     /// Runs a whole grid and returns after its last thread. Threads that run streams call this, concurrently
     /// for different streams.
-    fn launch(&self, launch: &Launch<'_>) -> Result<(), Fault>;
+    fn launch(&self, launch: &LaunchRequest<'_>) -> Result<(), Fault>;
 
     /// The number of blocks of `block_size` threads with `dynamic_shared` bytes that one multiprocessor can
     /// hold at once, as far as the backend limits it. The driver applies the device's limits of threads,
@@ -261,7 +261,7 @@ pub struct ImageLayout {
 
 /// A kernel launch.
 #[derive(Clone, Debug)]
-pub struct Launch<'a> {
+pub struct LaunchRequest<'a> {
     /// The kernel, as an index into [`Program::kernels`].
     pub kernel: usize,
     /// Blocks in x, y and z, none of them 0.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
-use crate::backend::{Launch, Limits};
+use crate::backend::{LaunchRequest, Limits};
 use crate::cluster;
 use crate::device::attribute;
 use crate::error::{Error, Result};
@@ -232,7 +232,7 @@ impl Prepared {
     fn run_within(&self, limits: Limits) -> Result<()> {
         let function = &self.function;
         let module = &function.module;
-        let launch = Launch {
+        let launch = LaunchRequest {
             kernel: function.index,
             grid: self.grid,
             block: self.block,

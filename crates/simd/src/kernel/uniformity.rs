@@ -179,7 +179,7 @@ impl Variation {
 /// The launches that code is specialised for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Specialisation {
-    /// The lanes that run together. The code generator may choose more than a warp's, see [`super::wide`].
+    /// The lanes that run together. The code generator may choose more than a warp's.
     pub width: Width,
     /// Threads per block in each dimension.
     pub block: [u32; 3],
