@@ -123,7 +123,7 @@ impl Call<'_> {
             Kind::Number | Kind::List(_) => true,
             Kind::In(_) | Kind::Out(_) => value != 0,
             Kind::Handle(Handle::Device) => self.index_of_device(index).is_ok(),
-            Kind::Handle(Handle::EventSet) => handle::is_event_set(value),
+            Kind::Handle(Handle::EventSet) => handle::is_event_set(value, handle::Events::Devices),
             // There are no objects of these kinds.
             Kind::Handle(_) => false,
             Kind::Versioned(versions) => {

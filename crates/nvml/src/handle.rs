@@ -1,6 +1,6 @@
 //! Handles, which C programs see as pointers.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// The kinds of handles.
@@ -14,7 +14,7 @@ pub enum Handle {
     GpuInstance,
     /// A part of a part of a device, of which there are none.
     ComputeInstance,
-    /// A set of events.
+    /// A set of events of devices.
     EventSet,
     /// A sample of performance counters, of which there are none.
     Sample,
@@ -38,23 +38,32 @@ pub fn device(handle: u64) -> Option<usize> {
     usize::try_from(index).ok().filter(|index| *index < MOST_DEVICES)
 }
 
+/// What a set of events is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Events {
+    /// Devices.
+    Devices,
+    /// The system.
+    System,
+}
+
 /// The sets of events that exist, and the number of sets ever made.
-static SETS: Mutex<(BTreeSet<u64>, u64)> = Mutex::new((BTreeSet::new(), 0));
+static SETS: Mutex<(BTreeMap<u64, Events>, u64)> = Mutex::new((BTreeMap::new(), 0));
 
 /// The space between the handles of sets, so that no two look alike.
 const STEP: u64 = 16;
 
 /// Makes a set of events.
-pub fn new_event_set() -> u64 {
+pub fn new_event_set(of: Events) -> u64 {
     let (sets, made) = &mut *SETS.lock().unwrap_or_else(PoisonError::into_inner);
     *made += STEP;
-    sets.insert(*made);
+    sets.insert(*made, of);
     *made
 }
 
-/// Whether a set of events exists.
-pub fn is_event_set(handle: u64) -> bool {
-    SETS.lock().unwrap_or_else(PoisonError::into_inner).0.contains(&handle)
+/// Whether a set of such events exists.
+pub fn is_event_set(handle: u64, of: Events) -> bool {
+    SETS.lock().unwrap_or_else(PoisonError::into_inner).0.get(&handle) == Some(&of)
 }
 
 /// Releases a set of events.

@@ -102,4 +102,45 @@ capi::structures! {
         pub version: u32,
         pub is_supported_device: u32,
     }
+
+    /// `nvmlSystemDriverBranchInfo_v1_t`.
+    pub struct DriverBranch = "nvmlSystemDriverBranchInfo_v1_t" {
+        pub version: u32,
+        pub branch: [u8; 80],
+    }
+
+    /// `nvmlDeviceCapabilities_v1_t`.
+    pub struct Capabilities = "nvmlDeviceCapabilities_v1_t" {
+        pub version: u32,
+        pub cap_mask: u32,
+    }
+
+    /// `nvmlPdi_v1_t`.
+    pub struct Pdi = "nvmlPdi_v1_t" {
+        pub version: u32,
+        pub value: u64,
+    }
+
+    /// `nvmlSystemEventSetCreateRequest_v1_t`, and the one for releasing, which has the same fields.
+    pub struct SystemEventSet = "nvmlSystemEventSetCreateRequest_v1_t" {
+        pub version: u32,
+        pub set: u64,
+    }
+
+    /// `nvmlSystemRegisterEventRequest_v1_t`.
+    pub struct SystemEventRegistration = "nvmlSystemRegisterEventRequest_v1_t" {
+        pub version: u32,
+        pub event_types: u64,
+        pub set: u64,
+    }
+
+    /// `nvmlSystemEventSetWaitRequest_v1_t`.
+    pub struct SystemEventWait = "nvmlSystemEventSetWaitRequest_v1_t" {
+        pub version: u32,
+        pub timeout_ms: u32,
+        pub set: u64,
+        pub data: u64,
+        pub data_size: u32,
+        pub num_event: u32,
+    }
 }

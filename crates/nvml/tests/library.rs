@@ -263,6 +263,41 @@ fn buffers_that_are_too_small_are_told() {
     nvml.shut_down();
 }
 
+/// What is the same for every device, and what identifies one.
+#[test]
+fn small_answers() {
+    let nvml = loaded();
+    nvml.ok("nvmlInit_v2", &[]);
+    let device = nvml.device(0);
+    // The branch is the version's first number. Its structure is its version and 80 bytes.
+    let mut branch = [0xffu8; 84];
+    branch[..4].copy_from_slice(&0x0100_0054u32.to_ne_bytes());
+    let mut call = |room| nvml.call("nvmlSystemGetDriverBranch", &[at(&mut branch), room]);
+    assert_eq!([call(0), call(3), call(4)], [INSUFFICIENT_SIZE, INSUFFICIENT_SIZE, 0]);
+    let told = CStr::from_bytes_until_nul(&branch[4..]).expect("a NUL").to_str().expect("a text");
+    assert_eq!(nvml.text("nvmlSystemGetDriverVersion", &[]).split('.').next(), Some(told));
+
+    let mut capabilities = [0x0100_0008u32, u32::MAX];
+    nvml.ok("nvmlDeviceGetCapabilities", &[device, at(&mut capabilities)]);
+    assert_eq!(capabilities, [0x0100_0008, 0]);
+    let mut pdi = [0x0100_0010u64, u64::MAX];
+    nvml.ok("nvmlDeviceGetPdi", &[device, at(&mut pdi)]);
+    let uuid = nvml.text("nvmlDeviceGetUUID", &[device]).replace('-', "");
+    assert_eq!(uuid.get(3..19), Some(format!("{:016x}", pdi[1]).as_str()));
+    for version in ["", "_v2", "_v3", "_v4"] {
+        let mut features = Box::new(Buffer([0xff; 1 << 16]));
+        nvml.ok(&format!("nvmlDeviceGetGridLicensableFeatures{version}"), &[device, at(&mut *features)]);
+        assert_eq!((features.0[..8].to_vec(), features.0[8]), (vec![0; 8], 0xff), "{version}");
+    }
+    assert_eq!(nvml.number("nvmlDeviceGetNumFans", &[device]), 0);
+    let modes = [0, 1, 2].map(|mode| nvml.call("nvmlDeviceSetPersistenceMode", &[device, mode]));
+    assert_eq!(modes, [0, NOT_SUPPORTED, INVALID_ARGUMENT]);
+    // Default, exclusive for a thread, prohibited, exclusive for a process, and no mode.
+    let modes = [0, 1, 2, 3, 4].map(|mode| nvml.call("nvmlDeviceSetComputeMode", &[device, mode]));
+    assert_eq!(modes, [0, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, INVALID_ARGUMENT]);
+    nvml.shut_down();
+}
+
 #[test]
 fn event_sets_wait_for_nothing() {
     let nvml = loaded();
@@ -274,6 +309,31 @@ fn event_sets_wait_for_nothing() {
     assert_eq!(nvml.call("nvmlEventSetWait_v2", &[set, at(&mut data), 1]), TIMEOUT);
     nvml.ok("nvmlEventSetFree", &[set]);
     assert_eq!(nvml.call("nvmlEventSetFree", &[set]), INVALID_ARGUMENT);
+    nvml.shut_down();
+}
+
+/// The system's events: a version, then a set; for registering a version, the types and the set.
+#[test]
+fn event_sets_of_the_system() {
+    let nvml = loaded();
+    nvml.ok("nvmlInit_v2", &[]);
+    let mut set = [0x0100_0010u64, 0];
+    nvml.ok("nvmlSystemEventSetCreate", &[at(&mut set)]);
+    let mut register =
+        |types, set| nvml.call("nvmlSystemRegisterEvents", &[at(&mut [0x0100_0018u64, types, set])]);
+    assert_eq!([register(3, set[1]), register(4, set[1])], [0, NOT_SUPPORTED]);
+    // Neither no set nor one of devices.
+    let of_devices = nvml.number("nvmlEventSetCreate", &[]);
+    assert_eq!([register(1, 0), register(1, of_devices)], [INVALID_ARGUMENT; 2]);
+    let mut data = [u64::MAX; 2];
+    // The version and a millisecond, the set, its events, space for one and how many there were.
+    let mut wait = [0x0100_0020u64 | 1 << 32, set[1], at(&mut data), 1 | 7 << 32];
+    assert_eq!(nvml.call("nvmlSystemEventSetWait", &[at(&mut wait)]), TIMEOUT);
+    assert_eq!((wait[3], data), (1, [u64::MAX; 2]));
+    nvml.ok("nvmlSystemEventSetFree", &[at(&mut set)]);
+    assert_eq!(nvml.call("nvmlSystemEventSetFree", &[at(&mut set)]), INVALID_ARGUMENT);
+    assert_eq!(nvml.call("nvmlSystemEventSetWait", &[at(&mut wait)]), INVALID_ARGUMENT);
+    nvml.ok("nvmlEventSetFree", &[of_devices]);
     nvml.shut_down();
 }
 
@@ -425,4 +485,10 @@ fn layouts_are_those_of_the_header() {
     assert_eq!(size("nvmlPciInfo_t"), Some(68));
     assert_eq!(size("nvmlFieldValue_t"), Some(40));
     assert_eq!(size("nvmlUUID_v1_t"), Some(49));
+    assert_eq!(size("nvmlSystemDriverBranchInfo_v1_t"), Some(84));
+    assert_eq!(size("nvmlDeviceCapabilities_v1_t"), Some(8));
+    assert_eq!(size("nvmlPdi_v1_t"), Some(16));
+    assert_eq!(size("nvmlSystemEventSetCreateRequest_v1_t"), Some(16));
+    assert_eq!(size("nvmlSystemRegisterEventRequest_v1_t"), Some(24));
+    assert_eq!(size("nvmlSystemEventSetWaitRequest_v1_t"), Some(32));
 }

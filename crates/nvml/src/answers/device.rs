@@ -3,15 +3,19 @@
 use driver::device::{DeviceInfo, attribute, parse_pci};
 use driver::inventory::architecture;
 
-use super::Table;
+use super::{Table, filled};
 use crate::code::{Failure, Result};
 use crate::engine::Call;
 use crate::handle;
-use crate::layout::{FieldValue, GpmSupport, Memory, Memory2, PciInfo, PciInfoExt, Utilization, Uuid};
+use crate::layout::{
+    Capabilities, FieldValue, GpmSupport, Memory, Memory2, PciInfo, PciInfoExt, Pdi, Utilization, Uuid,
+};
 
 /// `NVML_BRAND_UNKNOWN`, `NVML_BUS_TYPE_UNKNOWN`, `NVML_COMPUTEMODE_DEFAULT`,
 /// `NVML_GPU_VIRTUALIZATION_MODE_NONE`, `NVML_FEATURE_DISABLED`.
 const NONE: u32 = 0;
+/// `NVML_COMPUTEMODE_COUNT`.
+const COMPUTE_MODES: u32 = 4;
 /// `NVML_DEVICE_ARCH_UNKNOWN`.
 const UNKNOWN_ARCHITECTURE: u32 = u32::MAX;
 pub(super) const TABLE: Table = &[
@@ -37,6 +41,20 @@ pub(super) const TABLE: Table = &[
     }),
     ("nvmlDeviceGetName", |call| call.set_text(1, &call.device(0)?.name)),
     ("nvmlDeviceGetUUID", |call| call.set_text(1, &call.device(0)?.uuid_text())),
+    // A number that no other device has; the UUID is such a one.
+    ("nvmlDeviceGetPdi", |call| {
+        let [a, b, c, d, e, f, g, h, ..] = call.device(0)?.uuid;
+        let Pdi { version, .. } = call.read(1)?;
+        call.set(1, Pdi { version, value: u64::from_be_bytes([a, b, c, d, e, f, g, h]) })
+    }),
+    ("nvmlDeviceGetCapabilities", |call| {
+        let Capabilities { version, .. } = call.read(1)?;
+        call.set(1, Capabilities { version, cap_mask: NONE })
+    }),
+    ("nvmlDeviceGetGridLicensableFeatures", no_licences),
+    ("nvmlDeviceGetGridLicensableFeatures_v2", no_licences),
+    ("nvmlDeviceGetGridLicensableFeatures_v3", no_licences),
+    ("nvmlDeviceGetGridLicensableFeatures_v4", no_licences),
     ("nvmlDeviceGetBrand", |call| call.set(1, NONE)),
     ("nvmlDeviceGetBusType", |call| call.set(1, NONE)),
     ("nvmlDeviceGetIndex", index),
@@ -97,8 +115,20 @@ pub(super) const TABLE: Table = &[
         call.set(1, Utilization { gpu, memory: 0 })
     }),
     ("nvmlDeviceGetComputeMode", |call| call.set(1, NONE)),
+    // No other mode would reach the drivers of other processes.
+    ("nvmlDeviceSetComputeMode", |call| match call.number(1) {
+        NONE => Ok(()),
+        1..COMPUTE_MODES => Err(Failure::NotSupported),
+        _ => Err(Failure::InvalidArgument),
+    }),
     // A process's driver ends with the process.
     ("nvmlDeviceGetPersistenceMode", |call| call.set(1, NONE)),
+    ("nvmlDeviceSetPersistenceMode", |call| match call.number(1) {
+        NONE => Ok(()),
+        1 => Err(Failure::NotSupported),
+        _ => Err(Failure::InvalidArgument),
+    }),
+    ("nvmlDeviceGetNumFans", |call| call.set(1, 0u32)),
     ("nvmlDeviceGetDisplayMode", |call| call.set(1, NONE)),
     ("nvmlDeviceGetDisplayActive", |call| call.set(1, NONE)),
     ("nvmlDeviceGetVirtualizationMode", |call| call.set(1, NONE)),
@@ -120,6 +150,13 @@ fn index(call: &Call<'_>) -> Result<()> {
     call.set(1, call.index_of_device(0)? as u32)
 }
 
+/// The structure of each version begins with whether there are licences and with the number of features, after
+/// which nothing is read.
+fn no_licences(call: &Call<'_>) -> Result<()> {
+    call.set_beginning(1, &[0; 8]);
+    Ok(())
+}
+
 fn by_index(call: &Call<'_>) -> Result<()> {
     let index = call.number(0) as usize;
     if index >= call.inventory()?.devices.len() {
@@ -138,15 +175,6 @@ fn by_bus_id(call: &Call<'_>) -> Result<()> {
 fn find(call: &Call<'_>, argument: usize, fits: impl Fn(&DeviceInfo) -> bool) -> Result<()> {
     let index = call.inventory()?.devices.iter().position(fits).ok_or(Failure::NotFound)?;
     call.set(argument, handle::of_device(index))
-}
-
-/// A text with zeros after it.
-fn filled<const SIZE: usize>(text: &str) -> [u8; SIZE] {
-    let mut bytes = [0; SIZE];
-    for (byte, character) in bytes.iter_mut().take(SIZE - 1).zip(text.bytes()) {
-        *byte = character;
-    }
-    bytes
 }
 
 /// Where the device says that it is. There is no device of this name on the bus, so it has no vendor.

@@ -22,3 +22,12 @@ pub fn all() -> impl Iterator<Item = (&'static str, Answer)> {
         .flatten()
         .copied()
 }
+
+/// A text with zeros after it.
+fn filled<const SIZE: usize>(text: &str) -> [u8; SIZE] {
+    let mut bytes = [0; SIZE];
+    for (byte, character) in bytes.iter_mut().take(SIZE - 1).zip(text.bytes()) {
+        *byte = character;
+    }
+    bytes
+}

@@ -2,12 +2,22 @@
 
 use driver::inventory::{NVIDIA_DRIVER, process_name};
 
-use super::Table;
+use super::{Table, filled};
 use crate::code::{Failure, Result};
 use crate::engine::Call;
+use crate::layout::DriverBranch;
 
 pub(super) const TABLE: Table = &[
     ("nvmlSystemGetDriverVersion", |call| call.set_text(0, NVIDIA_DRIVER)),
+    ("nvmlSystemGetDriverBranch", |call| {
+        // The branch is the first number of the version.
+        let branch = NVIDIA_DRIVER.split('.').next().unwrap_or(NVIDIA_DRIVER);
+        if call.number(1) as usize <= branch.len() {
+            return Err(Failure::InsufficientSize);
+        }
+        let DriverBranch { version, .. } = call.read(0)?;
+        call.set(0, DriverBranch { version, branch: filled(branch) })
+    }),
     ("nvmlSystemGetNVMLVersion", |call| {
         // The version of CUDA comes first, as in NVIDIA's library.
         call.set_text(0, &format!("{}.{NVIDIA_DRIVER}", driver::VERSION / 1000))
