@@ -180,11 +180,13 @@ impl Parser<'_> {
                     OperandKind::Int(_) if n == 0 && ty == ScalarType::F16x2 => {
                         no(item, "the first must be a register")
                     }
-                    // Constants take the vector's type, which the registers determine.
+                    // Constants take the vector's type, which registers determine, or the type of `mov`.
                     OperandKind::Int(_)
                         if !form.dest
                             && !form.register
-                            && (form.count > 0 || items.iter().any(|i| i.reg().is_some())) =>
+                            && (form.count > 0
+                                || instruction.opcode == Opcode::Mov && !ty.is_float()
+                                || items.iter().any(|i| i.reg().is_some())) =>
                     {
                         Ok(())
                     }
