@@ -230,7 +230,7 @@ def single():
     simple(g, "tanh.approx.f32", ["f32"], "b32", 75, "approx")
     simple(g, "rcp.approx.ftz.f64", ["f64"], "b64", 50, "approx")
     simple(g, "rsqrt.approx.ftz.f64", ["f64"], "b64", 50, "approx")
-    simple(g, "rsqrt.approx.f64", ["f64"], "b64", 50, "approx")
+    simple(g, "rsqrt.approx.f64", ["f64"], "b64", 50, "exact")
     for t, sm in [("f16", 75), ("f16x2", 75), ("bf16", 90), ("bf16x2", 90)]:
         simple(g, f"tanh.approx.{t}", [t], out_of(t), sm, "approx")
         simple(g, f"ex2.approx{'.ftz' if t[0] == 'b' else ''}.{t}", [t], out_of(t), sm, "approx")
@@ -977,7 +977,7 @@ def ptx1():
     for t in ["f32", "f64"]:
         simple(g, f"div.{t}", [t, t], out_of(t), 13, "approx" if t == "f32" else "exact", name=f"ptx1.div.{t}")
         for op in ["rcp", "sqrt", "rsqrt"] if t == "f32" else ["sqrt", "rsqrt"]:
-            simple(g, f"{op}.{t}", [t], out_of(t), 13, "approx" if t == "f32" or op == "rsqrt" else "exact", name=f"ptx1.{op}.{t}")
+            simple(g, f"{op}.{t}", [t], out_of(t), 13, "approx" if t == "f32" else "exact", name=f"ptx1.{op}.{t}")
     for op in ["sin", "cos", "lg2", "ex2"]:
         simple(g, f"{op}.f32", ["f32"], "b32", 10, "approx", name=f"ptx1.{op}.f32")
 

@@ -25,9 +25,6 @@ enum How {
     Exact(Option<Target>),
 }
 
-/// Not a single operation of the special function unit.
-const NOT_EXACT: &str = "rsqrt.approx.f64";
-
 fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) -> Result<(), String> {
     let (version, ptx_target) = home(&form.group);
     let text = module([form], version, ptx_target);
@@ -48,7 +45,7 @@ fn check_form(how: &How, workers: &Workers, form: &Form, recording: &Recording) 
     let threads = if whole { INPUTS } else { sample::of(INPUTS, 6 * BLOCK) };
     let out = run(&program, workers, form, engine == Engine::Compiled, threads)?;
     let to_the_bit = Form { check: Check::Exact, ..form.clone() };
-    let form = if exact && form.name != NOT_EXACT { &to_the_bit } else { form };
+    let form = if exact { &to_the_bit } else { form };
     let mut wrong = recording.compare(form, &out, threads).ok_or("not recorded")?;
     if engine == Engine::Compiled {
         wrong.retain(|m| !another_nan(form, m));

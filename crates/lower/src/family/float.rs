@@ -96,6 +96,9 @@ fn divide(l: &mut Lower, i: &Instruction, fmt: Fmt, m: FloatMode, a: &[Value]) -
 
 /// An approximate function: within the manual's error bounds, or bit-exact with the hardware if requested.
 fn approximate(l: &mut Lower, op: ApproxOp, fmt: Fmt, ftz: bool, a: &[Value]) -> Value {
+    if (op, fmt, ftz) == (ApproxOp::Rsqrt, Fmt::F64, false) {
+        return special::reciprocal_root(l, a[0]);
+    }
     let exact = if l.linked.exact { special::exact(l, op, fmt, ftz, a) } else { None };
     exact.unwrap_or_else(|| l.op1(Op::Approx { op, fmt, ftz }, a))
 }

@@ -250,14 +250,45 @@ fn double(l: &mut Lower, op: SfuOp, a: Value) -> Value {
     l.op1(Op::Pack { part: I, whole: Ty::I64 }, &[zero, r])
 }
 
-/// The hardware's bits for an approximate function; `None` if it is not a single operation of the unit
-/// (`rsqrt.approx.f64`).
+/// `rsqrt.approx.f64`, which the hardware rounds correctly: the reciprocal of the rounded root, and one step with
+/// the exact errors of both. 0, infinity and NaN have no such step, because its term is a NaN.
+pub fn reciprocal_root(l: &mut Lower, x: Value) -> Value {
+    let mode = FloatMode::rn(Fmt::F64);
+    let number = |l: &mut Lower, v: f64| l.constant(Ty::I64, v.to_bits().into());
+    let times = |l: &mut Lower, a, b| l.op1(Op::Float(FloatOp::Mul, mode), &[a, b]);
+    let fma = |l: &mut Lower, a, b, c| l.op1(Op::Fma(mode), &[a, b, c]);
+    // The error of a small operand's root would be subnormal.
+    let small = number(l, f64::from_bits(0x07b0_0000_0000_0000));
+    let small = l.op1(Op::FloatCmp { cmp: FloatCmp::Lt, fmt: Fmt::F64, ftz: false }, &[x, small]);
+    let scale = |l: &mut Lower, exponent: i32, v| {
+        let (scale, one) = (number(l, 2f64.powi(exponent)), number(l, 1.0));
+        let by = l.op1(Op::Select(Ty::I64), &[small, scale, one]);
+        times(l, v, by)
+    };
+    let x = scale(l, 200, x);
+    let root = l.op1(Op::FloatUn(FloatUnOp::Sqrt, mode), &[x]);
+    let first = l.op1(Op::FloatUn(FloatUnOp::Rcp, mode), &[root]);
+    let minus = l.op1(Op::FloatUn(FloatUnOp::Neg, mode), &[root]);
+    let one = number(l, 1.0);
+    let (of_root, of_reciprocal) = (fma(l, minus, root, x), fma(l, minus, first, one));
+    // 1 / sqrt(root² + e) = (1 - e / (2 root²)) / root
+    let half = number(l, -0.5);
+    let square = times(l, first, first);
+    let square = times(l, square, half);
+    let term = fma(l, of_root, square, of_reciprocal);
+    let better = fma(l, first, term, first);
+    let none = l.op1(Op::FloatCmp { cmp: FloatCmp::Nan, fmt: Fmt::F64, ftz: false }, &[term, term]);
+    let result = l.op1(Op::Select(Ty::I64), &[none, first, better]);
+    scale(l, 100, result)
+}
+
+/// The hardware's bits for an approximate function; `None` if it is not a single operation of the unit.
 pub fn exact(l: &mut Lower, op: ApproxOp, fmt: Fmt, ftz: bool, args: &[Value]) -> Option<Value> {
     match (fmt, op) {
         (Fmt::F32, _) => Some(single(l, op, ftz, args)),
         (Fmt::F16 | Fmt::BF16, ApproxOp::Ex2 | ApproxOp::Tanh) => Some(half(l, op, fmt, args[0])),
         (Fmt::F64, ApproxOp::Rcp) => Some(double(l, SfuOp::Rcp, args[0])),
-        (Fmt::F64, ApproxOp::Rsqrt) if ftz => Some(double(l, SfuOp::Rsqrt, args[0])),
+        (Fmt::F64, ApproxOp::Rsqrt) => Some(double(l, SfuOp::Rsqrt, args[0])),
         _ => None,
     }
 }

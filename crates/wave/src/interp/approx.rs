@@ -23,7 +23,7 @@ pub fn eval(op: ApproxOp, fmt: Fmt, ftz: bool, a: u128, b: u128) -> u128 {
     if is_nan(fmt, a) || (binary && is_nan(fmt, b)) {
         return canonical_nan(fmt);
     }
-    // rcp.approx.ftz.f64 and rsqrt.approx{.ftz}.f64 return only the upper half of the result (PTX manual).
+    // rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 return only the upper half of the result (PTX manual).
     let narrow = fmt == Fmt::F64;
     let x = to_f64(fmt, a);
     let y = to_f64(fmt, b);
