@@ -6,6 +6,7 @@ mod library;
 
 mod graphs {
     mod capture;
+    mod chains;
     mod edges;
     mod kit;
     mod load;

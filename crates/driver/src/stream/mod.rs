@@ -43,11 +43,11 @@ impl Point {
 
     /// Waits for it; runs the stream's work unless another thread does.
     pub fn wait(&self) {
-        if self.inside.is_none() {
+        if self.inside.is_none() && queue::depth() < DEEPEST {
             return self.stream.drain(self.sequence);
         }
         // What follows the point in its operation may wait for the calling thread, so another one must run
-        // the operation.
+        // the operation. Below many streams a dispatcher must, because the stack is finite.
         let start = Instant::now();
         while !self.reached() {
             if start.elapsed() > SPIN { std::thread::sleep(NAP) } else { std::hint::spin_loop() }
@@ -58,6 +58,8 @@ impl Point {
 /// How long a thread that waits for a point inside an operation spins before it naps between looks.
 const SPIN: Duration = Duration::from_micros(50);
 const NAP: Duration = Duration::from_micros(20);
+/// A thread that runs this many streams, each for an event node in a graph of the one before, runs no more.
+const DEEPEST: u32 = 16;
 
 /// Flags of streams.
 pub mod flag {

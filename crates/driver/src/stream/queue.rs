@@ -5,6 +5,7 @@
 //! is running it, so that a launch and its wait need no hand-over. Dispatchers run the queues that no thread
 //! waits for.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -80,6 +81,97 @@ impl Drop for AtOnce<'_> {
     fn drop(&mut self) {
         self.stream.ended(self.sequence);
         self.stream.rest(lock(&self.stream.queue));
+    }
+}
+
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How many calls of [`Stream::run_until`] the calling thread is in: operations may wait for other streams.
+pub(super) fn depth() -> u32 {
+    DEPTH.try_with(Cell::get).unwrap_or(0)
+}
+
+fn change_depth(change: impl FnOnce(u32) -> u32) {
+    // At a thread's end, thread-local storage is gone.
+    let _ = DEPTH.try_with(|depth| depth.set(change(depth.get())));
+}
+
+/// A stream that the thread runs, up to a sequence number.
+struct Run {
+    stream: Arc<Stream>,
+    sequence: u64,
+    /// Operations taken out of the queue.
+    batch: VecDeque<Item>,
+}
+
+impl Run {
+    /// Runs operations until all have finished or one waits for another stream that no thread runs: the thread
+    /// has become that stream's runner, and must run it first.
+    fn go_on(&mut self, turn: &Turn) -> Option<Run> {
+        while self.refill(turn) {
+            while let Some(item) = self.batch.front_mut() {
+                while let Some(point) = item.after.last() {
+                    if let Some(first) = point.reach() {
+                        return Some(first);
+                    }
+                    item.after.pop();
+                }
+                let Some(Item { sequence, operation, .. }) = self.batch.pop_front() else { break };
+                self.stream.perform(operation, turn);
+                self.stream.ended(sequence);
+            }
+        }
+        None
+    }
+
+    /// Takes operations out of the queue unless some are left. `false`: there are none, and the thread no
+    /// longer runs the stream.
+    fn refill(&mut self, turn: &Turn) -> bool {
+        if !self.batch.is_empty() {
+            return true;
+        }
+        let Run { stream, sequence, batch } = self;
+        let mut queue = lock(&stream.queue);
+        // Takes all that may run at once: with a lock for each operation, the runner and the threads that
+        // submit would wait for each other.
+        match queue.items.back() {
+            Some(last) if last.sequence <= *sequence => {
+                if batch.capacity() == 0 {
+                    *batch = std::mem::take(&mut queue.spare);
+                }
+                std::mem::swap(&mut queue.items, batch);
+            }
+            _ => {
+                let count = queue.items.partition_point(|item| item.sequence <= *sequence);
+                batch.extend(queue.items.drain(..count));
+            }
+        }
+        if batch.is_empty() {
+            if batch.capacity() <= KEPT {
+                queue.spare = std::mem::take(batch);
+            }
+            stream.rest(queue);
+            return false;
+        }
+        drop(queue);
+        turn.again();
+        true
+    }
+}
+
+impl Point {
+    /// Waits for the point unless no thread runs its stream: then the caller becomes the stream's runner up to
+    /// the point.
+    fn reach(&self) -> Option<Run> {
+        if self.inside.is_some() {
+            self.wait();
+            return None;
+        }
+        let (stream, sequence) = (&self.stream, self.sequence);
+        let runs = stream.take_over_before(sequence);
+        runs.then(|| Run { stream: Arc::clone(stream), sequence, batch: VecDeque::new() })
     }
 }
 
@@ -215,6 +307,14 @@ impl Stream {
 
     /// Runs the stream or waits until all operations up to `sequence` have finished.
     pub(super) fn drain(self: &Arc<Self>, sequence: u64) {
+        while self.take_over_before(sequence) {
+            self.run_until(sequence);
+        }
+    }
+
+    /// Waits until all operations up to `sequence` have finished, or until no thread runs the stream. Then the
+    /// caller becomes its runner, and this returns `true`.
+    fn take_over_before(&self, sequence: u64) -> bool {
         let mut looked = false;
         while self.completed.load(Ordering::Acquire) < sequence {
             let mut queue = lock(&self.queue);
@@ -233,9 +333,9 @@ impl Stream {
                 continue;
             }
             queue.running = true;
-            drop(queue);
-            self.run_until(sequence);
+            return true;
         }
+        false
     }
 
     /// Spins briefly until all operations up to `sequence` have finished.
@@ -260,41 +360,22 @@ impl Stream {
 
     /// Runs queued operations up to `sequence`; the caller has set `running`.
     pub(super) fn run_until(self: &Arc<Self>, sequence: u64) {
-        let mut batch = VecDeque::new();
         let turn = Turn::begin();
+        change_depth(|depth| depth + 1);
+        let mut run = Run { stream: Arc::clone(self), sequence, batch: VecDeque::new() };
+        // Each of them waits for the next, and the last for `run`. A list, because thousands of streams may wait
+        // for one another, more than the thread's stack could hold.
+        let mut waiting: Vec<Run> = Vec::new();
         loop {
-            {
-                let mut queue = lock(&self.queue);
-                // Takes all that may run at once: with a lock for each operation, the runner and the threads
-                // that submit would wait for each other.
-                match queue.items.back() {
-                    Some(last) if last.sequence <= sequence => {
-                        if batch.capacity() == 0 {
-                            batch = std::mem::take(&mut queue.spare);
-                        }
-                        std::mem::swap(&mut queue.items, &mut batch);
-                    }
-                    _ => {
-                        let count = queue.items.partition_point(|item| item.sequence <= sequence);
-                        batch.extend(queue.items.drain(..count));
-                    }
-                }
-                if batch.is_empty() {
-                    if batch.capacity() <= KEPT {
-                        queue.spare = batch;
-                    }
-                    return self.rest(queue);
-                }
-            }
-            turn.again();
-            while let Some(Item { sequence, after, operation }) = batch.pop_front() {
-                for point in &after {
-                    point.wait();
-                }
-                self.perform(operation, &turn);
-                self.ended(sequence);
+            match run.go_on(&turn) {
+                Some(first) => waiting.push(std::mem::replace(&mut run, first)),
+                None => match waiting.pop() {
+                    Some(last) => run = last,
+                    None => break,
+                },
             }
         }
+        change_depth(|depth| depth.saturating_sub(1));
     }
 
     /// Runs an operation and drops it: what it holds is released before its end is published.
