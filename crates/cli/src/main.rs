@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use driver::log;
 use host::options::Reading;
 
+mod amd;
 mod commands;
 mod files;
 mod install;

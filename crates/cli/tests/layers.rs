@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("ptx", &[]),
     ("image", &[]),
+    ("gcn", &[]),
     ("host", &[]),
     ("hwtruth", &[]),
     ("hipify", &[]),
@@ -30,7 +31,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "host", "cuda", "nvml", "nvrtc", "cpu", "driver", "image", "ptx", "lower", "wave", "simd",
+            "host", "cuda", "nvml", "nvrtc", "cpu", "driver", "image", "gcn", "ptx", "lower", "wave", "simd",
             "hipify",
         ],
     ),

@@ -2,7 +2,8 @@
 //!
 //! [`detect`] identifies a container, and [`texts`] gives the PTX in it: for a fatbin, the one entry that
 //! suits the device; for a linked image ([`linked`]), every text of the link. [`library`] finds the device
-//! code in archives of host objects, [`search_fatbins`] and [`search_texts`] find it anywhere in a file.
+//! code in archives of host objects, [`search_fatbins`], [`search_bundles`] and [`search_texts`] find it
+//! anywhere in a file.
 //!
 //! **Architecture invariant:** this crate knows containers, not the meaning of the code in them. No input
 //! makes it panic, and the size of what it decompresses is bounded.
@@ -23,7 +24,7 @@ pub use fatbin::{
     Entry, EntryKind, FATBIN_MAGIC, FATBIN_MAGIC_OLD, FATBIN_WRAPPER_MAGIC, HEADER_SIZE, entries, total_size,
 };
 pub use library::{Member, library};
-pub use search::{Piece, search_fatbins, search_texts};
+pub use search::{Piece, search_bundles, search_fatbins, search_texts};
 pub use unpack::Unpack;
 
 /// Maximum size of a decompressed text.

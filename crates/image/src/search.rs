@@ -3,6 +3,7 @@
 
 use memchr::memmem::Finder;
 
+use crate::bundle::{BUNDLE_MAGIC, COMPRESSED_MAGIC, bundle_size, bundled, compressed_size};
 use crate::fatbin::{self, FATBIN_MAGIC, FATBIN_MAGIC_OLD};
 use crate::until_nul;
 
@@ -32,6 +33,35 @@ pub fn search_fatbins(file: &[u8]) -> Vec<Piece<'_>> {
         if !fatbin::entries(bytes).is_empty() {
             found.push(Piece { offset, bytes });
         }
+    }
+    found
+}
+
+/// All offload bundles in file order, compressed ones included (for [`crate::bundled`] and
+/// [`crate::decompress`]). Of two that overlap, the first counts. A compressed bundle of the first version,
+/// which does not state its size, is found only at the beginning of the file.
+pub fn search_bundles(file: &[u8]) -> Vec<Piece<'_>> {
+    let places = |magic: &[u8]| Finder::new(magic).find_iter(file).collect::<Vec<_>>();
+    let mut at: Vec<usize> = places(BUNDLE_MAGIC).into_iter().chain(places(COMPRESSED_MAGIC)).collect();
+    at.sort_unstable();
+    let mut found: Vec<Piece> = Vec::new();
+    for offset in at {
+        let end = found.last().map_or(0, |p| p.offset + p.bytes.len());
+        let rest = file.get(offset..).unwrap_or(&[]);
+        let size = if rest.starts_with(BUNDLE_MAGIC) {
+            let at = |from: usize, length: usize| rest.get(from..from.saturating_add(length)).unwrap_or(&[]);
+            bundle_size(&at).filter(|n| rest.get(..*n).and_then(bundled).is_some())
+        } else {
+            match rest.get(4..8) {
+                Some([1, 0, 0 | 1, 0]) if offset == 0 => Some(rest.len()),
+                Some([2 | 3, 0, 0 | 1, 0]) => compressed_size(rest),
+                _ => None,
+            }
+        };
+        let Some(bytes) = size.and_then(|n| rest.get(..n)).filter(|b| offset >= end && !b.is_empty()) else {
+            continue;
+        };
+        found.push(Piece { offset, bytes });
     }
     found
 }

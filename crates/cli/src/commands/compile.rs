@@ -15,7 +15,7 @@ use simd::View;
 use wave::op::Op;
 use wave::{FuncId, Module};
 
-use crate::{files, table};
+use crate::{amd, files, table};
 
 /// Compile a PTX file as loading it would, and show the result
 ///
@@ -62,6 +62,8 @@ enum Stage {
     Llvm,
     /// Assembly code for the processor
     Asm,
+    /// The instructions of AMD code: FILE is a code object, a bundle, or a program that contains bundles
+    AsmAmd,
 }
 
 /// Number of named barriers that a kernel and its callees use; all 16 if it is known only at run time.
@@ -194,6 +196,7 @@ impl Unit<'_> {
             Stage::Ranges => each(&|request| simd::explained(request, View::Ranges, after)),
             Stage::Llvm => each(&simd::ir),
             Stage::Asm => each(&simd::assembly),
+            Stage::AsmAmd => bail!("{}", amd::NOT_AMD),
         }
     }
 }
@@ -203,7 +206,17 @@ pub fn run(args: Args, options: &Options) -> Result<ExitCode> {
     if args.after.is_some() && !matches!(args.emit, Some(Stage::Wave | Stage::Uniformity | Stage::Ranges)) {
         bail!("--after goes with --emit wave, uniformity or ranges");
     }
+    if args.emit == Some(Stage::AsmAmd) {
+        let bytes = files::read_or_stdin(&args.file, files::MOST_LIBRARY)?;
+        let listing = amd::listing(&bytes, args.kernel.as_deref());
+        let listing = listing.with_context(|| args.file.display().to_string())?;
+        std::io::stdout().write_all(listing.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let bytes = files::read_or_stdin(&args.file, files::MOST_PTX)?;
+    if amd::is_amd(&bytes) {
+        bail!("{} is AMD code; only --emit asm-amd reads it", args.file.display());
+    }
     let text = ptx::text_of(&bytes);
     let name = args.file.display().to_string();
     let block = match args.block.as_deref() {

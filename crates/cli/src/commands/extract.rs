@@ -9,12 +9,13 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use image::EntryKind;
 
-use crate::{files, table};
+use crate::{amd, files, table};
 
 /// List the device code in any file, and extract its PTX
 ///
 /// Programs, shared libraries, objects, archives and bare containers are searched completely for fatbins and
-/// PTX texts; compressed ones (LZ4, zstd) are decompressed. Machine code is listed but not extracted.
+/// PTX texts; compressed ones (LZ4, zstd) are decompressed. Machine code is listed but not extracted; so are
+/// AMD's code objects, alone or in clang's bundles.
 #[derive(clap::Args)]
 #[command(after_help = "Example: anywarp extract libnccl.so.2 -o ptx")]
 pub struct Args {
@@ -79,6 +80,17 @@ fn items(bytes: &[u8]) -> Vec<Item> {
     items
 }
 
+/// AMD's code objects, from bundles or alone.
+fn amd_row(entry: &amd::Entry) -> Vec<String> {
+    let what = match entry.read() {
+        Ok(object) => {
+            format!("AMD code object, version {}, {} kernels", object.version, object.kernels.len())
+        }
+        Err(error) => format!("AMD code object: {error}"),
+    };
+    vec![format!("{:#x}", entry.offset), entry.target(), table::bytes(entry.bytes.len() as u64), what]
+}
+
 fn row(item: &Item) -> Vec<String> {
     let arch = item.arch.or_else(|| item.text.as_deref().and_then(target));
     let what = match (item.kind, &item.text) {
@@ -126,14 +138,16 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     for file in &args.files {
         let bytes = files::read(file, files::MOST_LIBRARY)?;
         let items = items(&bytes);
-        found += items.len();
+        let objects = amd::entries(&bytes);
+        found += items.len() + objects.len();
         let texts = items.iter().filter(|i| i.text.is_some()).count();
-        let mut report = format!("{}: {texts} PTX texts, {} others\n", file.display(), items.len() - texts);
+        let others = items.len() - texts + objects.len();
+        let mut report = format!("{}: {texts} PTX texts, {others} others\n", file.display());
         match &args.output {
             Some(folder) => write(file, &items, folder, &mut written)?,
-            None if items.is_empty() => {}
+            None if items.is_empty() && objects.is_empty() => {}
             None => {
-                let rows: Vec<_> = items.iter().map(row).collect();
+                let rows: Vec<_> = items.iter().map(row).chain(objects.iter().map(amd_row)).collect();
                 report += &table::columns(&["offset", "target", "size in file", "content"], &rows);
             }
         }

@@ -2,7 +2,7 @@
 
 use image::{
     Entry, Kind, Piece, bundle_size, bundled, compressed_size, contents, decompress, detect, entries,
-    library, linked, linked_size, search_fatbins, search_texts, texts, total_size,
+    library, linked, linked_size, search_bundles, search_fatbins, search_texts, texts, total_size,
 };
 
 /// Limit on what is decompressed and linked again, beyond what a device would use, to bound the test's time.
@@ -70,6 +70,10 @@ pub fn take_apart(bytes: &[u8]) {
     let found = search_fatbins(bytes);
     in_order(bytes, &found);
     assert!(found.iter().all(|piece| !fatbin(piece.bytes).is_empty()), "a fatbin without entries");
+    let found = search_bundles(bytes);
+    in_order(bytes, &found);
+    let known = |piece: &Piece| bundled(piece.bytes).is_some() || piece.bytes.starts_with(b"CCOB");
+    assert!(found.iter().all(known), "not a bundle");
     let found = search_texts(bytes);
     in_order(bytes, &found);
     assert!(found.iter().all(|piece| detect(piece.bytes) == Some(Kind::Ptx)), "not a text");
