@@ -262,7 +262,8 @@ impl Jit {
     /// Writes the results of a call.
     pub fn finish(&self, report: &Report) {
         self.info.write(&report.info);
-        self.error.write(&report.errors);
+        // As recorded, the last line has no end.
+        self.error.write(report.errors.trim_end_matches('\n'));
         if let Some(slot) = self.wall_time {
             place::<f32>(slot).set(report.wall_time);
         }

@@ -101,15 +101,16 @@ fn failure(
     unit: usize,
     diagnostics: &[ptx::Diagnostic],
     class: Option<ErrorClass>,
+    linking: bool,
 ) -> LoadError {
     let (name, text) = sources.get(unit).map_or(("", ""), |s| (s.name, s.text));
     let log = match class {
         // The hardware's linker reports symbols, not lines.
-        Some(ErrorClass::Unresolved) if sources.len() == 1 => {
+        Some(ErrorClass::Unresolved) if !linking => {
             diagnostics.iter().map(|d| format!("ptxas fatal   : {}\n", d.message)).collect()
         }
         Some(ErrorClass::Unresolved | ErrorClass::Duplicate) => {
-            diagnostics.iter().map(|d| format!("error   : {} in '{name}'\n", d.message)).collect()
+            diagnostics.iter().map(|d| format!("error   : {}\n", d.message)).collect()
         }
         _ => ptx::log(diagnostics, APPLICATION, text),
     };
@@ -253,7 +254,7 @@ impl Program {
         let parse = |text: &str| if threads > 1 { ptx::parse_by(text, &each) } else { ptx::parse(text) };
         let mut trees = Vec::new();
         for (unit, source) in sources.iter().enumerate() {
-            let tree = parse(source.text).map_err(|d| failure(sources, unit, &d, None))?;
+            let tree = parse(source.text).map_err(|d| failure(sources, unit, &d, None, rules.complete))?;
             check_target(&tree, rules)?;
             trees.push(tree);
         }
@@ -274,7 +275,7 @@ impl Program {
                 true if !missing => ErrorClass::Unsupported,
                 _ => class,
             };
-            failure(sources, unit, &of_unit, Some(class))
+            failure(sources, unit, &of_unit, Some(class), rules.complete)
         })?;
         check_shared(&module, rules)?;
         let of = |name: &str| {

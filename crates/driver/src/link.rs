@@ -28,6 +28,8 @@ struct State {
     inputs: Vec<(String, Vec<u8>)>,
     /// Library members, linked only if something refers to them.
     members: Vec<Candidate>,
+    /// Whether an input defines a symbol again, which was reported when it was added.
+    defined_twice: bool,
     /// The result, which lives until [`destroy`].
     image: Option<Box<[u8]>>,
 }
@@ -120,7 +122,10 @@ impl Link {
                 report.errors.clear();
                 Ok(())
             }
-            Err(LoadErrorKind::Duplicate) => Err(Error::InvalidSource),
+            Err(LoadErrorKind::Duplicate) => {
+                state.defined_twice = true;
+                Err(Error::InvalidSource)
+            }
             Err(kind) => {
                 state.inputs.truncate(before);
                 Err(kind.into())
@@ -133,6 +138,9 @@ impl Link {
         let mut state = lock(&self.state);
         if state.image.is_some() {
             return Err(Error::InvalidHandle);
+        }
+        if state.defined_twice {
+            return Err(Error::InvalidSource);
         }
         while !state.inputs.is_empty() {
             match module::compile(&self.device, &state.inputs, &self.options, true, report) {

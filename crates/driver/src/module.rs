@@ -51,7 +51,7 @@ pub struct Report {
 
 /// The log text for an image of unknown format. It is as long as the hardware driver's, because programs see the
 /// length (`jit.garbage.log` in `tests/probe`).
-pub const NO_IMAGE: &str = "error   : unknown format: expected PTX, fatbin or linked image\n";
+pub const NO_IMAGE: &str = "error   : unknown format: expected PTX, fatbin, or linked image";
 
 /// The texts in a container that suit a device. Errors go to the report. A container without a text for the
 /// device is also logged by default, since few programs show the report.

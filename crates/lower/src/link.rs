@@ -114,7 +114,7 @@ pub fn link(
     let mut errors = Vec::new();
     linked.module.name = units.first().map(|u| u.name.to_string()).unwrap_or_default();
     link_files(units, &mut linked);
-    link_functions(units, is_named, &mut linked, &mut errors);
+    link_functions(units, is_named, options.complete, &mut linked, &mut errors);
     link_variables(units, options, &mut linked, &mut errors);
     check_initialisers(units, &linked, &mut errors);
     linked.place_function_variables(units);
@@ -140,9 +140,25 @@ fn link_files(units: &[Unit], linked: &mut Linked) {
     }
 }
 
+/// What is said of a symbol that no unit defines: the linker's message if every symbol must be defined, or the
+/// loader's.
+fn undefined(complete: bool, unit: &Unit, what: &str, name: &str) -> String {
+    if complete {
+        format!("Undefined reference to '{name}' in '{}'", unit.name)
+    } else {
+        format!("Unresolved extern {what} '{name}'")
+    }
+}
+
+/// What is said of a symbol that two units define.
+fn defined_twice(name: &str, again: &Unit, first: &Unit) -> String {
+    format!("Multiple definition of '{name}' in '{}', first defined in '{}'", again.name, first.name)
+}
+
 fn link_functions(
     units: &[Unit],
     is_named: &dyn Fn(usize, usize) -> bool,
+    complete: bool,
     linked: &mut Linked,
     errors: &mut Vec<Error>,
 ) {
@@ -157,11 +173,12 @@ fn link_functions(
             let id = match known {
                 Some((id, old)) => {
                     if old == 3 && strength == 3 {
+                        let first = linked.owners[id.index()].map_or(unit, |owner| &units[owner.0]);
                         errors.push(Error {
                             unit: u,
                             class: ErrorClass::Duplicate,
                             span: f.span,
-                            message: format!("Multiple definition of '{}'", f.name),
+                            message: defined_twice(&f.name, unit, first),
                         });
                     }
                     if strength > old {
@@ -198,7 +215,7 @@ fn link_functions(
                     unit: u,
                     class: ErrorClass::Unresolved,
                     span: f.span,
-                    message: format!("Unresolved extern function '{}'", f.name),
+                    message: undefined(complete, unit, "function", &f.name),
                 });
             }
         }
@@ -227,7 +244,7 @@ fn compare_prototypes(
                     unit: unit_of,
                     class: ErrorClass::Duplicate,
                     span: definition.span,
-                    message: format!("Prototype doesn't match for '{}'", f.name),
+                    message: format!("Prototype doesn't match for '{}' in '{}'", f.name, units[unit_of].name),
                 });
             }
         }
@@ -275,13 +292,13 @@ fn link_variables(units: &[Unit], options: Options, linked: &mut Linked, errors:
             let private = v.linkage == Linkage::Internal;
             let known = if private { None } else { by_name.get(v.name.as_str()).copied() };
             let place = match known {
-                Some((place, old, _, _)) => {
+                Some((place, old, first, _)) => {
                     if old == 3 && strength == 3 {
                         errors.push(Error {
                             unit: u,
                             class: ErrorClass::Duplicate,
                             span: v.span,
-                            message: format!("Multiple definition of '{}'", v.name),
+                            message: defined_twice(&v.name, unit, &units[first]),
                         });
                     }
                     if strength > old {
@@ -317,7 +334,7 @@ fn link_variables(units: &[Unit], options: Options, linked: &mut Linked, errors:
                     unit: u,
                     class: ErrorClass::Unresolved,
                     span: v.span,
-                    message: format!("Unresolved extern variable '{}'", v.name),
+                    message: undefined(options.complete, unit, "variable", &v.name),
                 });
             }
             if private || winner.is_some_and(|w| (w.2, w.3) == (u, i)) {

@@ -180,6 +180,54 @@ fn what_is_machine_code_only_is_named() {
     });
 }
 
+/// The texts that `tests/probe` links, with one definition or two, and the logs as the H200's recording has them
+/// (`link.unresolved.log`, `link.duplicate.log`).
+#[test]
+fn symbols_that_are_missing_or_there_twice_are_named() {
+    isolated("libraries::symbols_that_are_missing_or_there_twice_are_named", &[], || {
+        let cuda = Cuda::start();
+        let uses = ".extern .func (.param .b32 r) twice(.param .b32 a);
+            .extern .global .align 4 .u32 shared_value;
+            .visible .entry linked(.param .u64 out) { .reg .b32 %v; .reg .b64 %o; .param .b32 r, a;
+            ld.global.u32 %v, [shared_value]; st.param.b32 [a], %v; call (r), twice, (a);
+            ld.param.b32 %v, [r]; ld.param.u64 %o, [out]; st.global.u32 [%o], %v; ret; }\n";
+        let defines = ".visible .global .align 4 .u32 shared_value = 21;
+            .visible .func (.param .b32 r) twice(.param .b32 a) { .reg .b32 %v; ld.param.b32 %v, [a];
+            add.u32 %v, %v, %v; st.param.b32 [r], %v; ret; }\n";
+        let missing = "error   : Undefined reference to 'twice' in 'a.ptx'\n\
+            error   : Undefined reference to 'shared_value' in 'a.ptx'";
+        let double = "error   : Multiple definition of 'twice' in 'b2.ptx', first defined in 'b1.ptx'\n\
+            error   : Multiple definition of 'shared_value' in 'b2.ptx', first defined in 'b1.ptx'";
+        let link = |texts: &[(&str, &str)]| {
+            let (mut log, mut link) = (vec![b'x'; 4096], 0);
+            let mut options = [ERROR_LOG, ERROR_LOG_SIZE];
+            let mut values: [*mut c_void; 2] =
+                [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(log.len())];
+            call!(cuda.cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut link));
+            let mut answers = Vec::new();
+            for (name, text) in texts {
+                let (name, text) = (CString::new(*name).expect("no NUL"), format!("{HEAD}{text}\0"));
+                let (at, size) = (text.as_ptr().cast(), text.len());
+                let add = cuda.cuLinkAddData_v2;
+                // SAFETY: the text and its name outlive the call.
+                answers.push(unsafe { add(link, PTX, at, size, name.as_ptr(), 0, null_mut(), null_mut()) });
+            }
+            let (mut image, mut size) = (null_mut(), 0);
+            // SAFETY: the pointers refer to variables of this function.
+            answers.push(unsafe { (cuda.cuLinkComplete)(link, &mut image, &mut size) });
+            call!(cuda.cuLinkDestroy(link));
+            let end = log.iter().position(|byte| *byte == 0).expect("a NUL");
+            assert_eq!(values[1].addr(), end, "the length is written");
+            (answers, String::from_utf8_lossy(&log[..end]).into_owned())
+        };
+        const WRONG: u32 = status::INVALID_SOURCE;
+        assert_eq!(link(&[("a.ptx", uses)]), (vec![0, WRONG], missing.into()));
+        let twice = [("b1.ptx", defines), ("b2.ptx", defines)];
+        assert_eq!(link(&twice), (vec![0, WRONG, WRONG], double.into()));
+        assert_eq!(link(&[("a.ptx", uses), ("b.ptx", defines)]), (vec![0, 0, 0], String::new()));
+    });
+}
+
 #[test]
 fn texts_of_a_library_are_linked() {
     everywhere("libraries::texts_of_a_library_are_linked", &[], || {

@@ -176,7 +176,7 @@ fn an_entry_of_another_size_than_it_declares_does_not_load() {
             assert_eq!(
                 log,
                 format!(
-                    "error   : the image is broken: entry 1 of the fatbin, at byte 0x10 (PTX for sm_52), {why}\n"
+                    "error   : the image is broken: entry 1 of the fatbin, at byte 0x10 (PTX for sm_52), {why}"
                 )
             );
         }
