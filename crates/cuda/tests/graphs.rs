@@ -12,6 +12,7 @@ mod graphs {
     mod load;
     mod memory;
     mod nodes;
+    mod params;
     mod random;
     mod together;
     mod updates;

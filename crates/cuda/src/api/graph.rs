@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use driver::graph::conditional::Variable;
 use driver::graph::work::Kernel;
-use driver::graph::{self, Edge, Graph, Work, dot, object};
+use driver::graph::{self, Edge, Position, Work, dot, object};
 use driver::{Error, Result, driver, event};
 
 use super::capture::dependencies;
@@ -25,13 +25,14 @@ fn add(
     nodes: In<Handle>,
     edges: In<[u8; 8]>,
     count: usize,
-    make: impl FnOnce(&Graph) -> Result<Work>,
+    make: impl FnOnce(&Position<'_>) -> Result<Work>,
 ) -> Result<()> {
     out.required()?;
     let graph = graph::get(graph)?;
     let dependencies = dependencies(nodes, edges, count)?;
     graph.check_dependencies(&dependencies)?;
-    out.set(graph.add(&dependencies, make(&graph)?)?);
+    let work = make(&Position { graph: &graph, after: &dependencies })?;
+    out.set(graph.add(&dependencies, work)?);
     Ok(())
 }
 
@@ -163,14 +164,14 @@ api! {
     Live Legal fn cuGraphAddKernelNode(
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<OldKernelParams>,
     ) {
-        let make = |_: &Graph| node::kernel(&params.get()?.into(), &Default::default());
+        let make = |_: &Position<'_>| node::kernel(&params.get()?.into(), &Default::default());
         add(out, graph, nodes, plain(), count, make)
     }
 
     Live Legal fn cuGraphAddKernelNode_v2(
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<KernelParams>,
     ) {
-        let make = |_: &Graph| node::kernel(&params.get()?, &Default::default());
+        let make = |_: &Position<'_>| node::kernel(&params.get()?, &Default::default());
         add(out, graph, nodes, plain(), count, make)
     }
 
@@ -235,9 +236,9 @@ api! {
     Live Legal fn cuGraphAddMemAllocNode(
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: Out<AllocParams>,
     ) {
-        add(out, graph, nodes, plain(), count, |_| {
+        add(out, graph, nodes, plain(), count, |at| {
             let asked = params.read()?;
-            let (work, address) = node::allocation(&asked)?;
+            let (work, address) = node::allocation(&asked, at)?;
             params.set(AllocParams { address, ..asked });
             Ok(work)
         })
@@ -252,9 +253,9 @@ api! {
     Live Legal fn cuGraphAddNode(
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: Out<NodeParams>,
     ) {
-        add(out, graph, nodes, plain(), count, |graph| {
+        add(out, graph, nodes, plain(), count, |at| {
             let mut asked = params.read()?;
-            let work = asked.work(graph)?;
+            let work = asked.work(at)?;
             params.set(asked);
             Ok(work)
         })
@@ -264,9 +265,9 @@ api! {
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, edges: In<[u8; 8]>, count: usize,
         params: Out<NodeParams>,
     ) {
-        add(out, graph, nodes, edges, count, |graph| {
+        add(out, graph, nodes, edges, count, |at| {
             let mut asked = params.read()?;
-            let work = asked.work(graph)?;
+            let work = asked.work(at)?;
             params.set(asked);
             Ok(work)
         })

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::memory::{MANAGED, PINNED};
 use driver::graph::conditional::{Conditional, Kind};
 use driver::graph::memory::{Access, Asked};
 use driver::graph::work::{Batch, Copying, Filling, Kernel, Name, Semaphores};
-use driver::graph::{self, Graph, Work};
+use driver::graph::{self, Graph, Position, Work};
 use driver::launch::{self, Prepared};
 use driver::library::function_or_kernel;
 use driver::memory::copy::Fill;
@@ -156,7 +157,7 @@ fn prepare(
         attribute_count: list.len() as u32,
     };
     let (mut config, _) = launches::shape(&function, &config)?;
-    launch::check(&function, &mut config)?;
+    launch::check_for_later(&function, &mut config)?;
     Ok(Prepared::new(function, &config, buffer))
 }
 
@@ -246,29 +247,29 @@ pub(super) fn batch_params(batch: &Batch) -> BatchParams {
     }
 }
 
-/// The work of an allocation node, and its address.
-pub(super) fn allocation(params: &AllocParams) -> Result<(Work, u64)> {
-    const PINNED: u32 = 1;
+/// The work of an allocation node at a position, and its address.
+pub(super) fn allocation(params: &AllocParams, at: &Position<'_>) -> Result<(Work, u64)> {
     let AllocParams { pool, access, access_count, size, .. } = *params;
     let location = Location { kind: pool.location.kind, id: pool.location.id };
-    if pool.alloc_type != PINNED || pool.handle_types != 0 {
+    let managed = pool.alloc_type == MANAGED;
+    if !managed && pool.alloc_type != PINNED || pool.handle_types != 0 {
         return Err(Error::InvalidValue);
     }
     let access = In::<AccessDesc>::at_address(access).list(access_count)?.into_iter().map(|one| Access {
         location: Location { kind: one.location.kind, id: one.location.id },
         flags: one.flags,
     });
-    let asked = Asked { location, access: access.collect(), size: size as u64 };
-    let work = Graph::allocation(&*current()?, asked)?;
+    let asked = Asked { location, managed, access: access.collect(), size: size as u64 };
+    let work = at.allocation(&*current()?, asked)?;
     let address = if let Work::Allocate(reservation) = &work { reservation.address() } else { 0 };
     Ok((work, address))
 }
 
 pub(super) fn allocation_params(reservation: &graph::memory::Reservation) -> AllocParams {
-    let Asked { location, access, size } = &reservation.asked;
+    let Asked { location, managed, access, size } = &reservation.asked;
     AllocParams {
         pool: PoolProps {
-            alloc_type: 1,
+            alloc_type: if *managed { MANAGED } else { PINNED },
             handle_types: 0,
             location: crate::types::MemLocation { kind: location.kind, id: location.id },
             security: 0,
@@ -311,6 +312,9 @@ mod kind {
     pub const CONDITIONAL: u32 = 13;
 }
 
+/// The words of the union that each kind of node uses, by `CUgraphNodeType`.
+const USED_WORDS: [usize; 14] = [9, 27, 6, 2, 2, 0, 1, 1, 3, 3, 15, 1, 4, 4];
+
 impl NodeParams {
     fn read<T: Copy>(&self, from: usize) -> Result<T> {
         let words = self.words.get(from..).ok_or(Error::InvalidValue)?;
@@ -332,16 +336,19 @@ impl NodeParams {
         match old {
             Work::Allocate(_) | Work::Free(_) | Work::Conditional(_) => Err(Error::NotSupported),
             Work::Kernel(old) if self.is_plain() => kernel(&self.read(0)?, &old.attributes),
-            _ => self.work(graph),
+            _ => self.work(&Position { graph, after: &[] }),
         }
     }
 
+    /// Whether all that its kind does not use is 0, as the manual requires.
     fn is_plain(&self) -> bool {
-        self.reserved == [0; 3] && self.rest == 0
+        let used = USED_WORDS.get(self.kind as usize).copied().unwrap_or_default();
+        let unused = self.words.iter().skip(used);
+        self.reserved == [0; 3] && self.rest == 0 && unused.copied().all(|word| word == 0)
     }
 
-    /// The work of a node of a graph. Writes what the call returns in the parameters.
-    pub(super) fn work(&mut self, graph: &Graph) -> Result<Work> {
+    /// The work of a node at a position. Writes what the call returns in the parameters.
+    pub(super) fn work(&mut self, at: &Position<'_>) -> Result<Work> {
         if !self.is_plain() {
             return Err(Error::InvalidValue);
         }
@@ -365,11 +372,11 @@ impl NodeParams {
             kind::EXT_SEMAS_SIGNAL => semaphores(&self.read(0)?, true),
             kind::EXT_SEMAS_WAIT => semaphores(&self.read(0)?, false),
             kind::MEM_ALLOC => {
-                let (work, address) = allocation(&self.read(0)?)?;
+                let (work, address) = allocation(&self.read(0)?, at)?;
                 self.words[size_of::<AllocParams>() / 8 - 1] = address;
                 Ok(work)
             }
-            kind::MEM_FREE => graph.release(self.words[0]),
+            kind::MEM_FREE => at.release(self.words[0]),
             kind::BATCH_MEM_OP => batch(&self.read(0)?),
             kind::CONDITIONAL => {
                 let [handle, kind_and_size, _, context, ..] = self.words;

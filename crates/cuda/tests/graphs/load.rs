@@ -160,7 +160,7 @@ fn conditional_nodes_are_as_deep_as_they_may_be() {
                 body = kit.add_conditional(body, &[], value, IF, 1)[0];
             }
             if depth == 128 {
-                let (mut node, value) = (0u64, kit.condition(kit.graph(), Some(1)));
+                let (mut node, value) = (0u64, kit.condition(body, Some(1)));
                 let mut asked = params(CONDITIONAL, &[value, wide(IF as u32, 1), 0, kit.context]);
                 let arguments = [at(&mut node), body, 0, 0, 0, at(&mut asked)];
                 assert_eq!(kit.call("cuGraphAddNode_v2", &arguments), NOT_SUPPORTED);

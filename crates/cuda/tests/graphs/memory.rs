@@ -200,6 +200,160 @@ fn a_call_that_fails_claims_no_memory() {
     });
 }
 
+/// Parameters of an allocation node: its type (1 pinned, 2 managed), a location and bytes.
+fn asked(kind: u32, location: (u32, u32), size: u64) -> Params {
+    let mut asked = params(ALLOCATE, &[wide(kind, 0), wide(location.0, location.1)]);
+    asked[15] = size;
+    asked
+}
+
+/// "CUDA may reuse memory within a graph by assigning the same virtual address ranges to different allocations
+/// whose lifetimes do not overlap" (programming guide, graph memory nodes).
+#[test]
+fn memory_is_used_again_behind_the_node_that_frees_it() {
+    on_each_engine("graphs::memory::memory_is_used_again_behind_the_node_that_frees_it", |kit| {
+        let (words, graph) = (kit.words(1), kit.graph());
+        let add = |after: &[u64], size: u64| {
+            let mut asked = asked(1, (1, 0), size);
+            let node = kit.add_to(graph, after, &mut asked);
+            (node, asked[16])
+        };
+        // A chain of allocations, each of which is filled, added to the word, and freed.
+        let mut before: Vec<u64> = Vec::new();
+        let mut addresses = Vec::new();
+        let sizes = [SIZE, SIZE, SIZE / 2, SIZE / 4, SIZE];
+        for (digit, size) in sizes.into_iter().enumerate() {
+            let (node, address) = add(&before, size);
+            let fills = kit.add(graph, &[node], fill(address, digit as u32 + 1, 4, size / 4));
+            let sums = kit.add_kernel(graph, &[fills], "mix", &[words, address + size - 4, 0]);
+            before = vec![kit.add(graph, &[sums], params(FREE, &[address]))];
+            addresses.push(address);
+        }
+        assert!(addresses.iter().all(|address| *address == addresses[0]), "{addresses:x?}");
+        // What is freed beside a node, or only by a later one, is not used again; nor is smaller memory.
+        let (beside, at_root) = add(&[], SIZE);
+        let (_, twice) = add(&before, SIZE);
+        let (_, too_large) = add(&before, SIZE + 1);
+        kit.add(graph, &[beside], params(FREE, &[at_root]));
+        assert_ne!(at_root, addresses[0]);
+        assert_eq!(twice, addresses[0], "what outlives the launch takes it too");
+        let (_, second) = add(&before, SIZE);
+        let others = [at_root, twice, too_large, second];
+        for (i, one) in others.iter().enumerate() {
+            assert!(others[..i].iter().all(|other| one != other), "{others:x?}");
+        }
+        let exec = kit.instantiate(graph);
+        let expected = (1..=5).fold(0u32, |sum, digit| sum.wrapping_mul(31).wrapping_add(digit));
+        kit.run(exec);
+        assert_eq!(kit.word(words), expected);
+        // Alive: the three that nothing frees. Reserved: those, and what was freed beside the chain.
+        let (alive, all) = (3 * SIZE + 1, 4 * SIZE + 1);
+        assert_eq!((attribute(kit, USED), attribute(kit, RESERVED)), (alive, all));
+        assert!((alive..=all).contains(&attribute(kit, USED_HIGH)));
+        for address in [twice, too_large, second] {
+            kit.ok("cuMemFree_v2", &[address]);
+        }
+        assert_eq!((attribute(kit, USED), attribute(kit, RESERVED)), (0, all));
+        kit.ok("cuMemsetD32_v2", &[words, 0, 1]);
+        kit.run(exec);
+        assert_eq!(kit.word(words), expected);
+        for address in [twice, too_large, second] {
+            kit.ok("cuMemFreeAsync", &[address, kit.stream]);
+        }
+        kit.wait();
+        kit.ok("cuDeviceGraphMemTrim", &[0]);
+        assert_eq!((attribute(kit, USED), attribute(kit, RESERVED)), (0, 0));
+        kit.rows(&[("cuGraphExecDestroy", &[exec], 0), ("cuGraphDestroy", &[graph], 0)]);
+        // A captured stream orders what it frees before what it allocates next.
+        let captured = kit.captured(|| {
+            let mut all = [0u64; 3];
+            for address in &mut all {
+                kit.ok("cuMemAllocAsync", &[at(address), SIZE, kit.stream]);
+                kit.ok("cuMemsetD8Async", &[*address, 1, SIZE, kit.stream]);
+                kit.ok("cuMemFreeAsync", &[*address, kit.stream]);
+            }
+            assert_eq!([all[1], all[2]], [all[0]; 2]);
+        });
+        kit.run(kit.instantiate(captured));
+        assert_eq!((attribute(kit, USED), attribute(kit, RESERVED)), (0, SIZE));
+    });
+}
+
+#[test]
+fn managed_memory_and_the_hosts() {
+    on_each_engine("graphs::memory::managed_memory_and_the_hosts", |kit| {
+        const PINNED: u32 = 1;
+        const MANAGED: u32 = 2;
+        const NOWHERE: (u32, u32) = (0, 0);
+        const DEVICE: (u32, u32) = (1, 0);
+        const HOST: (u32, u32) = (2, 0);
+        const NODE: (u32, u32) = (3, 0);
+        // Pointer attributes: the memory's type (1 host, 2 device), and whether it is managed.
+        let about = |address: u64| {
+            let (mut kind, mut managed) = (0u32, 0u8);
+            kit.ok("cuPointerGetAttribute", &[at(&mut kind), 2, address]);
+            kit.ok("cuPointerGetAttribute", &[at(&mut managed), 8, address]);
+            (kind, managed)
+        };
+        for (kind, location, told, counted) in [
+            (PINNED, DEVICE, (2, 0), SIZE),
+            (PINNED, HOST, (1, 0), 0),
+            (PINNED, NODE, (1, 0), 0),
+            (MANAGED, DEVICE, (2, 1), SIZE),
+            (MANAGED, HOST, (2, 1), SIZE),
+            (MANAGED, NOWHERE, (2, 1), SIZE),
+        ] {
+            let graph = kit.graph();
+            let mut asked = asked(kind, location, SIZE);
+            let node = kit.add_to(graph, &[], &mut asked);
+            let address = asked[16];
+            kit.add(graph, &[node], fill(address, 7, 4, SIZE / 4));
+            let mut got = [0u64; 15];
+            kit.ok("cuGraphMemAllocNodeGetParams", &[node, at(&mut got)]);
+            assert_eq!(got[..2], [wide(kind, 0), wide(location.0, location.1)]);
+            kit.run(kit.instantiate(graph));
+            assert_eq!(about(address), told, "{kind} at {location:?}");
+            assert_eq!(attribute(kit, USED), counted, "{kind} at {location:?}");
+            if told != (2, 0) {
+                // SAFETY: the host may use this memory, and the launch that fills it has ended.
+                assert_eq!(unsafe { *((address + SIZE - 4) as *const u32) }, 7);
+            }
+            kit.ok("cuMemFreeAsync", &[address, kit.stream]);
+            kit.wait();
+            assert_eq!(attribute(kit, USED), 0);
+        }
+        let (graph, mut out) = (kit.graph(), 0u64);
+        for (kind, location) in
+            [(PINNED, NOWHERE), (PINNED, (1, 9)), (MANAGED, (1, 9)), (3, DEVICE), (0, DEVICE)]
+        {
+            let mut asked = asked(kind, location, SIZE);
+            let arguments = [at(&mut out), graph, 0, 0, 0, at(&mut asked)];
+            assert_eq!(kit.call("cuGraphAddNode_v2", &arguments), INVALID_VALUE, "{kind} at {location:?}");
+        }
+    });
+}
+
+/// Memory that a captured stream takes from a pool of managed memory is managed.
+#[test]
+fn memory_of_a_captured_pool_is_the_pools() {
+    isolated("graphs::memory::memory_of_a_captured_pool_is_the_pools", |kit| {
+        // `CUmemPoolProps`: managed, located nowhere.
+        let mut properties = [wide(2, 0), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let pool = kit.made("cuMemPoolCreate", &[at(&mut properties)]);
+        let mut address = 0u64;
+        let graph = kit.captured(|| {
+            kit.ok("cuMemAllocFromPoolAsync", &[at(&mut address), SIZE, pool, kit.stream]);
+            kit.ok("cuMemsetD8Async", &[address, 3, SIZE, kit.stream]);
+        });
+        let mut got = [0u64; 15];
+        kit.ok("cuGraphMemAllocNodeGetParams", &[kit.nodes(graph)[0], at(&mut got)]);
+        assert_eq!((got[0] as u32, got[14]), (2, address));
+        kit.run(kit.instantiate(graph));
+        // SAFETY: the host may use managed memory, and the launch that fills it has ended.
+        assert_eq!(unsafe { *(address as *const u8) }, 3);
+    });
+}
+
 static DESTROYED: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn destroyed(data: u64) {

@@ -1,7 +1,7 @@
 //! Conditional nodes: graphs that run depending on a value that kernels set.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::context::Context;
@@ -53,6 +53,10 @@ pub struct Variable {
     pub default: Option<u32>,
     /// The id of its context.
     context: u64,
+    /// The id of its graph.
+    graph: u64,
+    /// Whether a node depends on it.
+    used: AtomicBool,
     /// In the table of addresses, so that kernels may access it.
     allocation: Arc<memory::Allocation>,
 }
@@ -97,14 +101,34 @@ impl Variable {
         if flags & !flag::ASSIGN_DEFAULT != 0 {
             return Err(Error::InvalidValue);
         }
-        let allocation = memory::for_graph(context, &context.device, size_of::<u32>() as u64)?;
+        let allocation = memory::for_graph(
+            context,
+            &context.device,
+            size_of::<u32>() as u64,
+            memory::GraphMemory::Device,
+        )?;
         let handle = allocation.base;
         let default = (flags & flag::ASSIGN_DEFAULT != 0).then_some(default);
-        let variable = Arc::new(Variable { handle, default, context: context.id(), allocation });
+        let (context, used) = (context.id(), AtomicBool::new(false));
+        let variable = Arc::new(Variable { handle, default, context, graph: graph.id, used, allocation });
         variable.set(0);
         lock(&VARIABLES).insert(handle, Arc::downgrade(&variable));
         graph.lock().variables.push(variable);
         Ok(handle)
+    }
+
+    /// Makes a node depend on it that belongs to one of these graphs: the node's graph and those around it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidValue`]: it belongs to another graph, or another node depends on it.
+    pub(super) fn claim(&self, graphs: &[Arc<Graph>]) -> Result<()> {
+        let inside = graphs.iter().any(|graph| graph.id == self.graph);
+        if inside && !self.used.swap(true, Ordering::AcqRel) { Ok(()) } else { Err(Error::InvalidValue) }
+    }
+
+    /// Notes that the node is gone.
+    pub(super) fn release(&self) {
+        self.used.store(false, Ordering::Release);
     }
 
     fn word(&self) -> &AtomicU32 {

@@ -79,7 +79,7 @@ pub type Edges = [(Handle, Handle, Edge)];
 
 impl Graph {
     /// The index of a node of this graph.
-    fn index_of(&self, node: Handle) -> Result<u32> {
+    pub(super) fn index_of(&self, node: Handle) -> Result<u32> {
         let (graph, index) = place(node)?;
         if std::ptr::eq(&*graph, self) { Ok(index as u32) } else { Err(Error::InvalidValue) }
     }

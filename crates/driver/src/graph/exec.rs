@@ -146,10 +146,11 @@ impl Exec {
     pub fn set_work(&self, node: Handle, work: Work) -> Result<()> {
         let place = self.place(node)?;
         let mut plan = self.plan();
-        let step = step_mut(&mut plan, place)?;
+        let task = Task::of(&work);
+        let step = step_for(&mut plan, place, &task)?;
         place.with(|old| {
             super::update::check_change(old, &work, self.flags).map_err(|_| Error::InvalidValue)?;
-            step.task = Task::of(&work);
+            step.task = task;
             *old = work;
             Ok(())
         })
@@ -174,14 +175,15 @@ impl Exec {
         for (node, work) in changes {
             // Nodes of the original may be gone by now.
             let place = self.places.get(&node).ok_or(Error::InvalidValue)?;
-            let step = step_mut(&mut plan, place)?;
+            let new = Task::of(&work);
+            let step = step_for(&mut plan, place, &new)?;
             let before = place.with(|old| Ok(std::mem::replace(old, work.clone())))?;
             match (&mut step.task, &before, &work) {
                 (Task::Branch(branch), Work::Conditional(before), Work::Conditional(after)) => {
                     branch.conditional = Arc::clone(after);
                     Plan::replace_variable(&mut plan, before.variable.handle, &after.variable);
                 }
-                (task, ..) => *task = Task::of(&work),
+                (task, ..) => *task = new,
             }
         }
         Ok(())
@@ -224,6 +226,14 @@ fn step_mut<'a>(plan: &'a mut Arc<Plan>, place: &Place) -> Result<&'a mut Step> 
     plan.steps.get_mut(place.step as usize).ok_or(Error::InvalidValue)
 }
 
+/// As [`step_mut`], for a step that gets this task.
+fn step_for<'a>(plan: &'a mut Arc<Plan>, place: &Place, task: &Task) -> Result<&'a mut Step> {
+    if task.lacks_blocks() {
+        Plan::note_lack_of_blocks(plan);
+    }
+    step_mut(plan, place)
+}
+
 /// A launch, as a stream operation.
 #[derive(Clone)]
 pub struct Launch {
@@ -254,6 +264,9 @@ impl Launch {
     /// Begins a submission: takes the plan as it is, changes graph memory, and finds the records to wait for.
     pub(crate) fn settle(&mut self, after: &mut SmallVec<[Point; 1]>) -> Result<()> {
         let plan = Arc::clone(&self.exec.plan());
+        if plan.lacks_blocks() {
+            return Err(Error::InvalidValue);
+        }
         let mut events = Vec::new();
         for &index in &plan.events {
             match plan.steps.get(index as usize).map(|step| &step.task) {

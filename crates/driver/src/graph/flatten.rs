@@ -93,6 +93,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn step(&mut self, task: Task) -> u32 {
         let index = self.plan.steps.len() as u32;
+        self.plan.may_lack_blocks |= task.lacks_blocks();
         self.plan.steps.push(Step { task, enabled: true });
         index
     }
@@ -164,6 +165,7 @@ impl Builder<'_> {
                 });
                 let bodies = bodies.collect::<Result<_, _>>()?;
                 let branch = Branch { conditional: Arc::clone(conditional), bodies };
+                self.plan.may_lack_blocks |= branch.bodies.iter().any(|body| body.may_lack_blocks);
                 self.plan.steps[step as usize].task = Task::Branch(branch);
                 step
             }

@@ -3,6 +3,10 @@
 //! An allocation node reserves addresses when it is added; they never change. A launch allocates memory there
 //! and frees it, in the order of the nodes. What no node frees stays allocated after the launch, until the
 //! program or another graph frees it. The pages stay with the device until [`trim`].
+//!
+//! A node that comes after the node which frees another one's memory gets that memory's addresses, if they
+//! suffice: CUDA's programming guide calls it address reuse within a graph. Edges of graphs with such nodes
+//! cannot be removed, so the order stays.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -11,11 +15,12 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::lock;
-use crate::memory::managed::{DEVICE, Location};
-use crate::memory::{self, Allocation};
+use crate::memory::managed::{DEVICE, HOST, HOST_NUMA, Location, NOWHERE};
+use crate::memory::pool::is_node;
+use crate::memory::{self, Allocation, GraphMemory};
 
-use super::Graph;
 use super::work::Work;
+use super::{Graph, Position};
 
 /// Attribute numbers of a device's graph memory, in bytes.
 pub mod attribute {
@@ -33,9 +38,19 @@ pub mod attribute {
 pub struct Reservation {
     /// What the program asked for.
     pub asked: Asked,
-    /// The memory, in the table of addresses from the node's addition on, so that other nodes can use it.
-    allocation: Arc<Allocation>,
+    block: Arc<Block>,
     state: Mutex<State>,
+}
+
+/// Addresses of allocation nodes whose memory is never allocated at the same time.
+struct Block {
+    /// The memory, in the table of addresses from the first node's addition on, so that other nodes can use it.
+    allocation: Arc<Allocation>,
+    /// The device whose memory it is; `None` for the host's.
+    counted_by: Option<u32>,
+    /// How many nodes have it allocated, after all work submitted so far, and whether pages may be in use.
+    /// A launch that is refused can count two nodes until its changes are taken back.
+    used: Mutex<(u32, bool)>,
 }
 
 /// The parameters of an allocation node.
@@ -43,6 +58,8 @@ pub struct Reservation {
 pub struct Asked {
     /// Where the memory is located.
     pub location: Location,
+    /// Whether it is managed memory, for which the location is the preferred one.
+    pub managed: bool,
     /// Which locations may access it. Programs are given the list's address.
     pub access: Vec<Access>,
     /// Bytes.
@@ -63,8 +80,6 @@ pub struct Access {
 struct State {
     /// Whether the memory is allocated, after all work submitted so far.
     allocated: bool,
-    /// Whether pages may be in use.
-    held: bool,
     /// The graph with the node that allocates it.
     owner: u64,
     /// The graphs with nodes that free it.
@@ -85,10 +100,10 @@ struct Bytes {
 
 static BYTES: Mutex<[Bytes; 64]> =
     Mutex::new([Bytes { used: 0, used_high: 0, reserved: 0, reserved_high: 0, left: 0 }; 64]);
-/// By address.
-static ALL: Mutex<BTreeMap<u64, Weak<Reservation>>> = Mutex::new(BTreeMap::new());
+/// By address, in the order of the nodes: all but the last one are freed by a node before the next one.
+static ALL: Mutex<BTreeMap<u64, Vec<Weak<Reservation>>>> = Mutex::new(BTreeMap::new());
 /// What is allocated, by address: it stays so when its graph is destroyed.
-static ALLOCATED: Mutex<BTreeMap<u64, Arc<Reservation>>> = Mutex::new(BTreeMap::new());
+static ALLOCATED: Mutex<BTreeMap<u64, Vec<Arc<Reservation>>>> = Mutex::new(BTreeMap::new());
 
 fn with_bytes<T>(device: u32, change: impl FnOnce(&mut Bytes) -> T) -> Option<T> {
     lock(&BYTES).get_mut(device as usize).map(change)
@@ -124,13 +139,13 @@ pub fn reset_attribute(device: &Device, number: u32, value: u64) -> Result<()> {
 
 /// Gives the pages of a device's graph memory that is not allocated back to the system.
 pub fn trim(device: &Device) {
-    let all: Vec<_> = lock(&ALL).values().filter_map(Weak::upgrade).collect();
-    for reservation in all.iter().filter(|r| r.allocation.device == device.ordinal) {
-        let mut state = lock(&reservation.state);
-        if !state.allocated && state.held {
-            state.held = false;
-            memory::discard(&reservation.allocation);
-            with_bytes(device.ordinal, |bytes| bytes.reserved -= reservation.allocation.size);
+    let all: Vec<_> = lock(&ALL).values().filter_map(|users| users.last()?.upgrade()).collect();
+    for block in all.iter().map(|one| &one.block).filter(|b| b.counted_by == Some(device.ordinal)) {
+        let mut used = lock(&block.used);
+        if *used == (0, true) {
+            used.1 = false;
+            memory::discard(&block.allocation);
+            with_bytes(device.ordinal, |bytes| bytes.reserved -= block.allocation.size);
         }
     }
     with_bytes(device.ordinal, |bytes| {
@@ -139,18 +154,42 @@ pub fn trim(device: &Device) {
     });
 }
 
+impl Block {
+    fn new(context: &Context, device: &Device, asked: &Asked) -> Result<Arc<Block>> {
+        let what = match asked.location.kind {
+            _ if asked.managed => GraphMemory::Managed,
+            DEVICE => GraphMemory::Device,
+            _ => GraphMemory::Host,
+        };
+        let allocation = memory::for_graph(context, device, asked.size, what)?;
+        let counted_by = (what != GraphMemory::Host).then_some(device.ordinal);
+        Ok(Arc::new(Block { allocation, counted_by, used: Mutex::default() }))
+    }
+
+    /// Changes the bytes of its device, given its size.
+    fn count(&self, change: impl FnOnce(&mut Bytes, u64)) {
+        if let Some(device) = self.counted_by {
+            with_bytes(device, |bytes| change(bytes, self.allocation.size));
+        }
+    }
+}
+
 impl Reservation {
-    /// Reserves addresses for an allocation node.
+    /// Reserves addresses for an allocation node that is added at a position of a graph.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: no bytes, or not in the memory of a device. [`Error::OutOfMemory`]: there are
-    /// no addresses left.
-    pub fn new(context: &Context, asked: Asked) -> Result<Arc<Reservation>> {
+    /// [`Error::InvalidValue`]: no bytes, or no such location. [`Error::OutOfMemory`]: there are no addresses
+    /// left.
+    pub fn new(context: &Context, at: &Position<'_>, asked: Asked) -> Result<Arc<Reservation>> {
         let driver = crate::driver()?;
-        if asked.size == 0 || asked.location.kind != DEVICE {
-            return Err(Error::InvalidValue);
-        }
-        let device = driver.device(asked.location.id).map_err(|_| Error::InvalidValue)?;
+        let device = match asked.location {
+            _ if asked.size == 0 => return Err(Error::InvalidValue),
+            Location { kind: DEVICE, id } => driver.device(id).map_err(|_| Error::InvalidValue)?,
+            Location { kind: NOWHERE, .. } if !asked.managed => return Err(Error::InvalidValue),
+            Location { kind: HOST | NOWHERE, .. } => &context.device,
+            Location { kind: HOST_NUMA, id } if is_node(id) => &context.device,
+            _ => return Err(Error::InvalidValue),
+        };
         let known = |Access { location, flags }: &Access| {
             const READ_AND_WRITE: u32 = 3;
             location.kind == DEVICE && driver.device(location.id).is_ok() && *flags == READ_AND_WRITE
@@ -158,20 +197,37 @@ impl Reservation {
         if !asked.access.iter().all(known) {
             return Err(Error::InvalidValue);
         }
-        let allocation = memory::for_graph(context, device, asked.size)?;
-        let reservation = Arc::new(Reservation { asked, allocation, state: Mutex::default() });
-        lock(&ALL).insert(reservation.address(), Arc::downgrade(&reservation));
+        let freed = at.freed_before(&asked);
+        let mut all = lock(&ALL);
+        // Another thread may have taken the block meanwhile.
+        let still = |freed: &&Arc<Reservation>| {
+            let last = all.get(&freed.address()).and_then(|users| users.last());
+            last.is_some_and(|last| std::ptr::eq(last.as_ptr(), Arc::as_ptr(freed)))
+        };
+        let block = match freed.as_ref().filter(still) {
+            Some(freed) => Arc::clone(&freed.block),
+            None => Block::new(context, device, &asked)?,
+        };
+        let reservation = Arc::new(Reservation { asked, block, state: Mutex::default() });
+        all.entry(reservation.address()).or_default().push(Arc::downgrade(&reservation));
+        drop(all);
         Ok(reservation)
     }
 
-    /// The reservation that starts at an address.
+    /// The last reservation that starts at an address. Those before it are freed by their graph.
     pub fn at(address: u64) -> Option<Arc<Reservation>> {
-        lock(&ALL).get(&address).and_then(Weak::upgrade)
+        lock(&ALL).get(&address).and_then(|users| users.last()?.upgrade())
     }
 
     /// The address.
     pub fn address(&self) -> u64 {
-        self.allocation.base
+        self.block.allocation.base
+    }
+
+    /// Whether memory for another node can be at these addresses while this one is not allocated.
+    fn suits(&self, asked: &Asked) -> bool {
+        let of = |asked: &Asked| (asked.managed, asked.location);
+        of(&self.asked) == of(asked) && self.block.allocation.size >= asked.size
     }
 
     /// Notes the graph whose node allocates the memory.
@@ -213,21 +269,24 @@ impl Reservation {
         if state.allocated {
             return Err(Error::InvalidValue);
         }
-        let size = self.allocation.size;
-        memory::count(self.allocation.device, size)?;
-        with_bytes(self.allocation.device, |bytes| {
+        let block = &self.block;
+        if let Some(device) = block.counted_by {
+            memory::count(device, block.allocation.size)?;
+        }
+        let mut used = lock(&block.used);
+        block.count(|bytes, size| {
             bytes.used += size;
             bytes.used_high = bytes.used_high.max(bytes.used);
-            if !state.held {
+            if !used.1 {
                 let again = bytes.left.min(size);
                 bytes.left -= again;
                 bytes.reserved += size - again;
                 bytes.reserved_high = bytes.reserved_high.max(bytes.reserved);
             }
         });
+        *used = (used.0 + 1, true);
         state.allocated = true;
-        state.held = true;
-        lock(&ALLOCATED).insert(self.address(), Arc::clone(self));
+        lock(&ALLOCATED).entry(self.address()).or_default().push(Arc::clone(self));
         Ok(())
     }
 
@@ -237,15 +296,25 @@ impl Reservation {
     /// [`Error::InvalidValue`]: it is not allocated.
     pub fn free(&self) -> Result<()> {
         let mut state = lock(&self.state);
-        if !state.allocated {
+        if !std::mem::replace(&mut state.allocated, false) {
             return Err(Error::InvalidValue);
         }
-        state.allocated = false;
-        memory::uncount(self.allocation.device, self.allocation.size);
-        with_bytes(self.allocation.device, |bytes| bytes.used -= self.allocation.size);
+        let block = &self.block;
+        if let Some(device) = block.counted_by {
+            memory::uncount(device, block.allocation.size);
+        }
+        lock(&block.used).0 -= 1;
+        block.count(|bytes, size| bytes.used -= size);
         drop(state);
+        let mut allocated = lock(&ALLOCATED);
+        let users = allocated.get_mut(&self.address());
+        let kept = users.and_then(|users| {
+            let at = users.iter().position(|one| std::ptr::eq(Arc::as_ptr(one), self))?;
+            Some(users.swap_remove(at))
+        });
+        allocated.retain(|_, users| !users.is_empty());
+        drop(allocated);
         // The last reference may be this one; its own lock is free again.
-        let kept = lock(&ALLOCATED).remove(&self.address());
         drop(kept);
         Ok(())
     }
@@ -253,20 +322,66 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        lock(&ALL).remove(&self.address());
-        if lock(&self.state).held {
-            with_bytes(self.allocation.device, |bytes| bytes.left += self.allocation.size);
+        let mut all = lock(&ALL);
+        if let Some(users) = all.get_mut(&self.address()) {
+            users.retain(|one| !std::ptr::eq(one.as_ptr(), self));
+            if users.is_empty() {
+                all.remove(&self.address());
+            }
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if lock(&self.used).1 {
+            self.count(|bytes, size| bytes.left += size);
         }
         memory::unlist(&self.allocation);
     }
 }
 
-impl Graph {
+impl Position<'_> {
     /// The work of an allocation node.
-    pub fn allocation(context: &Context, asked: Asked) -> Result<Work> {
-        Ok(Work::Allocate(Reservation::new(context, asked)?))
+    pub fn allocation(&self, context: &Context, asked: Asked) -> Result<Work> {
+        Ok(Work::Allocate(Reservation::new(context, self, asked)?))
     }
 
+    /// The smallest suitable memory of a node of this graph that a node before this position frees, and that no
+    /// other node has taken over.
+    fn freed_before(&self, asked: &Asked) -> Option<Arc<Reservation>> {
+        let body = self.graph.lock();
+        if !body.frees_memory {
+            return None;
+        }
+        let mut open: Vec<usize> = self
+            .after
+            .iter()
+            .filter_map(|(node, _)| Some(self.graph.index_of(*node).ok()? as usize))
+            .collect();
+        let mut seen = vec![false; body.room()];
+        let mut best: Option<Arc<Reservation>> = None;
+        while let Some(index) = open.pop() {
+            if std::mem::replace(&mut seen[index], true) {
+                continue;
+            }
+            let Ok(entry) = body.entry(index) else { continue };
+            open.extend(entry.incoming.iter().map(|(from, _)| *from as usize));
+            let Work::Free(freed) = &entry.work else { continue };
+            let size = |one: &Reservation| one.block.allocation.size;
+            if lock(&freed.state).owner == self.graph.id
+                && freed.suits(asked)
+                && best.as_ref().is_none_or(|best| size(freed) < size(best))
+                && Reservation::at(freed.address()).is_some_and(|last| Arc::ptr_eq(&last, freed))
+            {
+                best = Some(Arc::clone(freed));
+            }
+        }
+        best
+    }
+}
+
+impl Graph {
     /// The work of a node of this graph that frees memory.
     ///
     /// # Errors

@@ -73,8 +73,26 @@ pub(crate) struct Body {
     pub(crate) instantiated: bool,
     /// Whether it has had nodes that allocate or free memory, or child nodes, which may.
     may_own_memory: bool,
+    /// Whether it has had nodes that free memory.
+    frees_memory: bool,
     /// Whether its handle is gone: it gets no more nodes.
     ended: bool,
+}
+
+/// A place in a graph at which a node is added.
+pub struct Position<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// The nodes that the new one depends on.
+    pub after: &'a [(Handle, Edge)],
+}
+
+impl std::ops::Deref for Position<'_> {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        self.graph
+    }
 }
 
 /// A node and its edges.
@@ -233,7 +251,8 @@ impl Graph {
     /// Makes the graph the owner of the graphs in the work of a new node.
     ///
     /// # Errors
-    /// [`Error::InvalidValue`]: another node owns one of them, or this graph is inside it.
+    /// [`Error::InvalidValue`]: another node owns one of them, or this graph is inside it; or the node depends
+    /// on the conditional variable of a graph that is not around it, or on one that another node depends on.
     /// [`Error::NotSupported`]: the graphs would be nested too deeply.
     fn take_in(self: &Graph, work: &Work) -> Result<()> {
         let inside = work.graphs();
@@ -246,7 +265,14 @@ impl Graph {
             next = lock(&graph.owner).upgrade();
             above.push(graph);
         }
-        let weight = if matches!(work, Work::Conditional(_)) { CONDITIONAL_WEIGHT } else { 1 };
+        let Work::Conditional(conditional) = work else { return self.take_within(&above, inside, 1) };
+        conditional.variable.claim(&above)?;
+        let taken = self.take_within(&above, inside, CONDITIONAL_WEIGHT);
+        taken.inspect_err(|_| conditional.variable.release())
+    }
+
+    /// As [`Graph::take_in`], given this graph and those around it, and what each graph inside adds to the depth.
+    fn take_within(&self, above: &[Arc<Graph>], inside: &[Arc<Graph>], weight: u32) -> Result<()> {
         let depth: u32 = above.iter().map(|one| one.weight.load(Ordering::Acquire)).sum();
         for graph in inside {
             if above.iter().any(|one| std::ptr::eq(&**one, &**graph)) {
@@ -264,7 +290,7 @@ impl Graph {
             drop(owner);
             graph.weight.store(weight, Ordering::Release);
             let mut height = graph.height.load(Ordering::Acquire) + weight;
-            for one in &above {
+            for one in above {
                 one.height.fetch_max(height, Ordering::AcqRel);
                 height += one.weight.load(Ordering::Acquire);
             }
@@ -334,6 +360,7 @@ impl Graph {
         if let Work::Allocate(reservation) = work {
             reservation.belongs_to(self);
         }
+        body.frees_memory |= matches!(work, Work::Free(_));
         body.may_own_memory |= matches!(work, Work::Allocate(_) | Work::Free(_) | Work::Child(_));
         let work = work.clone();
         let index = u32::try_from(body.nodes.len()).map_err(|_| Error::OutOfMemory)?;

@@ -317,8 +317,10 @@ impl Work {
     /// Ends what belongs to a node of a graph alone.
     pub(super) fn end(&self, graph: &Graph) {
         self.graphs().iter().for_each(|inside| inside.end());
-        if let Work::Free(reservation) = self {
-            reservation.remove_free(graph);
+        match self {
+            Work::Free(reservation) => reservation.remove_free(graph),
+            Work::Conditional(conditional) => conditional.variable.release(),
+            _ => {}
         }
     }
 

@@ -49,7 +49,7 @@ pub enum Kind {
     Mapped,
     /// Memory imported from another process.
     Imported,
-    /// Device memory of a graph's allocation node.
+    /// Memory of a graph's allocation node: of a device, managed, or with a flag the host's.
     Graph,
 }
 
@@ -73,7 +73,8 @@ pub struct Allocation {
     /// The pool of [`Kind::Pool`], and of [`Kind::Host`] and [`Kind::Imported`] if they come from one; else
     /// 0.
     pub pool: Handle,
-    /// Whether it is a managed variable of a module ([`Kind::Variable`]).
+    /// Whether it is a managed variable of a module ([`Kind::Variable`]) or managed memory of a graph
+    /// ([`Kind::Graph`]).
     pub managed: bool,
     /// Synchronous memory operations, as `cuPointerSetAttribute` set them.
     pub sync_memops: AtomicU32,
@@ -284,12 +285,31 @@ fn take_kind(device: &Device, owner: Owner, kind: Kind, size: u64, flags: u32) -
     }
 }
 
-/// Reserves device memory for a graph's allocation node or conditional variable and adds it to the table. The
-/// bytes of a node are counted as used when a launch allocates them ([`count`]).
-pub(crate) fn for_graph(context: &Context, device: &Device, size: u64) -> Result<Arc<Allocation>> {
+/// What memory of a graph is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GraphMemory {
+    /// Device memory.
+    Device,
+    /// Managed memory.
+    Managed,
+    /// The host's memory.
+    Host,
+}
+
+/// Reserves memory for a graph's allocation node or conditional variable and adds it to the table. The bytes of
+/// a node are counted as used when a launch allocates them ([`count`]).
+pub(crate) fn for_graph(
+    context: &Context,
+    device: &Device,
+    size: u64,
+    what: GraphMemory,
+) -> Result<Arc<Allocation>> {
     let owner = Owner { device: device.ordinal, context: (0, context.id()), pool: 0 };
     let base = space::alloc(size).ok_or(Error::OutOfMemory)?;
-    let allocation = Arc::new(allocation(Kind::Graph, base, size, &owner, 0));
+    let flags = if what == GraphMemory::Host { host_flag::DEVICE_MAP } else { 0 };
+    let mut allocation = allocation(Kind::Graph, base, size, &owner, flags);
+    allocation.managed = what == GraphMemory::Managed;
+    let allocation = Arc::new(allocation);
     insert(Arc::clone(&allocation));
     Ok(allocation)
 }
@@ -549,7 +569,7 @@ impl Allocation {
 
     /// Whether it is located on the host.
     pub fn on_host(&self) -> bool {
-        matches!(self.kind, Kind::Host | Kind::Registered)
+        matches!(self.kind, Kind::Host | Kind::Registered) || self.kind == Kind::Graph && self.flags != 0
     }
 
     /// The advice given for it.

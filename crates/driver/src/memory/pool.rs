@@ -85,7 +85,7 @@ pub fn create(location: Location, managed: bool, for_others: bool) -> Result<Han
         DEVICE => driver()?.device(location.id).is_ok(),
         HOST => true,
         NOWHERE => managed,
-        HOST_NUMA => location.id == 0 || is_node(location.id),
+        HOST_NUMA => is_node(location.id),
         _ => false,
     };
     let shared = match (there, for_others, location.kind) {
@@ -103,8 +103,9 @@ pub(super) fn imported(location: Location, shared: Shared) -> Result<Handle> {
 }
 
 /// Whether the host has a NUMA node with this number.
-fn is_node(number: i32) -> bool {
-    number > 0 && std::path::Path::new(&format!("/sys/devices/system/node/node{number}")).exists()
+pub(crate) fn is_node(number: i32) -> bool {
+    number == 0
+        || number > 0 && std::path::Path::new(&format!("/sys/devices/system/node/node{number}")).exists()
 }
 
 /// The pool of a handle.
@@ -291,9 +292,10 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
     }
     let device = pool.device();
     if stream.is_capturing() {
-        return stream.capture_node(|_| {
-            let asked = Asked { location: pool.location, access: Vec::new(), size };
-            let reservation = Reservation::new(&context, asked)?;
+        return stream.capture_node(|at| {
+            let (location, managed) = (pool.location, pool.managed);
+            let asked = Asked { location, managed, access: Vec::new(), size };
+            let reservation = Reservation::new(&context, at, asked)?;
             let address = reservation.address();
             Ok((Work::Allocate(reservation), address))
         });

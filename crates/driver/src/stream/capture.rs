@@ -12,7 +12,7 @@ use std::thread::ThreadId;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::event::{Event, Last};
-use crate::graph::{self, Edge, Graph, Work};
+use crate::graph::{self, Edge, Graph, Position, Work};
 use crate::handle::{Handle, lock};
 
 use super::{Kind, Operation, Policy, Stream};
@@ -458,13 +458,13 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::IllegalState`]: the stream is not capturing.
-    pub(crate) fn capture_node<T>(&self, make: impl FnOnce(&Arc<Graph>) -> Result<(Work, T)>) -> Result<T> {
+    pub(crate) fn capture_node<T>(&self, make: impl FnOnce(&Position<'_>) -> Result<(Work, T)>) -> Result<T> {
         let mut own = lock(&self.capture);
         let part = own.as_mut().ok_or(Error::IllegalState)?;
         if part.capture.is_invalid() {
             return Err(Error::StreamCaptureInvalidated);
         }
-        let (work, result) = make(&part.capture.graph)?;
+        let (work, result) = make(&Position { graph: &part.capture.graph, after: &part.next })?;
         part.append(work)?;
         Ok(result)
     }

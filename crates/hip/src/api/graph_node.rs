@@ -1,6 +1,6 @@
 //! The nodes of graphs: adding them, and their parameters.
 
-use driver::graph::{self, Graph, Work};
+use driver::graph::{self, Graph, Position, Work};
 
 use super::capture::dependencies;
 use super::graph_params::{self as node, Attributes};
@@ -19,13 +19,14 @@ fn add(
     graph: Handle,
     nodes: In<Handle>,
     count: usize,
-    make: impl FnOnce(&Graph) -> Result<Work>,
+    make: impl FnOnce(&Position<'_>) -> Result<Work>,
 ) -> Result<()> {
     out.required()?;
     let graph = graph::get(graph)?;
     let dependencies = dependencies(nodes, count)?;
     graph.check_dependencies(&dependencies)?;
-    out.set(graph.add(&dependencies, make(&graph)?)?);
+    let work = make(&Position { graph: &graph, after: &dependencies })?;
+    out.set(graph.add(&dependencies, work)?);
     Ok(())
 }
 
@@ -144,10 +145,10 @@ api! {
     Context Legal fn hipGraphAddMemAllocNode(
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: Out<AllocNodeParams>,
     ) {
-        add(out, graph, nodes, count, |_| {
+        add(out, graph, nodes, count, |at| {
             let asked = params.read()?;
             params.set(AllocNodeParams { address: 0, ..asked });
-            let (work, address) = node::allocation(&asked)?;
+            let (work, address) = node::allocation(&asked, at)?;
             params.set(AllocNodeParams { address, ..asked });
             Ok(work)
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use driver::graph::memory::{Access, Asked, Reservation};
 use driver::graph::work::{Batch, Copying, Filling, Kernel, Name};
-use driver::graph::{self, Graph, Work};
+use driver::graph::{self, Position, Work};
 use driver::launch::Prepared;
 use driver::memory::copy::Fill;
 use driver::memory::managed::{DEVICE, Location};
@@ -308,7 +308,7 @@ pub(super) fn batch_params(batch: &Batch) -> BatchNodeParams {
 }
 
 /// The work of an allocation node, and its address.
-pub(super) fn allocation(params: &AllocNodeParams) -> Result<(Work, u64)> {
+pub(super) fn allocation(params: &AllocNodeParams, at: &Position<'_>) -> Result<(Work, u64)> {
     let AllocNodeParams { pool, access, access_count, size, .. } = *params;
     if size == 0 || pool.alloc_type != PINNED || pool.location.kind != DEVICE {
         return Err(Error::InvalidValue);
@@ -316,14 +316,15 @@ pub(super) fn allocation(params: &AllocNodeParams) -> Result<(Work, u64)> {
     let location = |location: MemLocation| Location { kind: location.kind, id: location.id };
     let access = In::<AccessDesc>::at_address(access).list(access_count)?;
     let access = access.into_iter().map(|one| Access { location: location(one.location), flags: one.flags });
-    let asked = Asked { location: location(pool.location), access: access.collect(), size: size as u64 };
-    let work = Graph::allocation(&*current::context()?, asked)?;
+    let (location, access) = (location(pool.location), access.collect());
+    let work =
+        at.allocation(&*current::context()?, Asked { location, managed: false, access, size: size as u64 })?;
     let address = if let Work::Allocate(reservation) = &work { reservation.address() } else { 0 };
     Ok((work, address))
 }
 
 pub(super) fn allocation_params(reservation: &Reservation) -> AllocNodeParams {
-    let Asked { location, access, size } = &reservation.asked;
+    let Asked { location, access, size, .. } = &reservation.asked;
     AllocNodeParams {
         pool: PoolProps {
             alloc_type: PINNED,
@@ -386,14 +387,14 @@ impl NodeParams {
     }
 
     /// The work of a new node of a graph. Writes the address of an allocation.
-    pub(super) fn work(&mut self, graph: &Graph) -> Result<Work> {
+    pub(super) fn work(&mut self, at: &Position<'_>) -> Result<Work> {
         match self.kind {
             kind::MEM_ALLOC => {
-                let (work, address) = allocation(&self.read()?)?;
+                let (work, address) = allocation(&self.read()?, at)?;
                 self.words[size_of::<AllocNodeParams>() / 8 - 1] = address;
                 Ok(work)
             }
-            kind::MEM_FREE if self.words[0] != 0 => Ok(graph.release(self.words[0])?),
+            kind::MEM_FREE if self.words[0] != 0 => Ok(at.release(self.words[0])?),
             kind::MEM_FREE => Err(Error::InvalidValue),
             _ => self.changed(&Attributes::new()),
         }
