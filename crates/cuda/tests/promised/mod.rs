@@ -235,8 +235,8 @@ fn use_the_pool_of(parent: &str) {
     let cuda = Cuda::start();
     let mut parts = parent.split(' ').map(|number| number.parse::<u64>().expect("a number"));
     let mut next = || parts.next().expect("a number");
-    let (process, descriptor) = (next(), next());
-    let data: [u64; 8] = std::array::from_fn(|_| next());
+    let (process, descriptor, kind) = (next(), next(), next() as u32);
+    let [data, foreign]: [[u64; 8]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| next()));
     // A real program would send the descriptor through a socket.
     let path = format!("/proc/{process}/fd/{descriptor}");
     let file = std::fs::File::options().read(true).write(true).open(path).expect("the parent's descriptor");
@@ -248,9 +248,16 @@ fn use_the_pool_of(parent: &str) {
     let mut own = 0;
     call!(cuda.cuCtxGetCurrent(&mut own));
     call!(cuda.cuCtxSetCurrent(0));
+    call!(cuda.cuMemPoolImportPointer(&mut address, pool, foreign.as_ptr()) => status::INVALID_VALUE);
     call!(cuda.cuMemPoolImportPointer(&mut address, pool, data.as_ptr()));
     call!(cuda.cuCtxSetCurrent(own));
     assert_eq!(cuda.download::<u32>(address, 4), [1, 2, 3, 4]);
+    // Memory type, pool, host address.
+    let told = |number: u32| pointer_attribute(&cuda, number, address);
+    assert_eq!([told(2), told(17)], [if kind == DEVICE { 2 } else { 1 }, pool]);
+    if kind != DEVICE {
+        assert_eq!(told(4), address);
+    }
     call!(cuda.cuMemsetD32_v2(address, 9, 2));
     call!(cuda.cuCtxSynchronize());
     // Freed in one stream while another polls it: the memory stays mapped.
@@ -278,7 +285,22 @@ fn pools_are_shared_with_other_processes() {
         return;
     }
     let cuda = Cuda::start();
-    let shared = PoolProps { kind: 1, handle_types: 1, location: [DEVICE, 0], ..PoolProps::default() };
+    for kind in [DEVICE, HOST_NUMA] {
+        share_a_pool(&cuda, kind, |numbers| {
+            let child = std::process::Command::new(std::env::current_exe().expect("the test's own path"))
+                .args([NAME, "--exact", "--nocapture", "--test-threads=1"])
+                .envs([(PARENT, numbers), ("ANYWARP_TEST_CHILD", NAME)])
+                .env("ANYWARP_CACHE_DIR", "off")
+                .output()
+                .expect("the other process");
+            assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+        });
+    }
+}
+
+/// Makes a pool at a location and lets another process, which is told its numbers, use it.
+fn share_a_pool(cuda: &Cuda, kind: u32, other: impl FnOnce(&str)) {
+    let shared = PoolProps { kind: 1, handle_types: 1, location: [kind, 0], ..PoolProps::default() };
     let alone = PoolProps { handle_types: 0, ..shared };
     let (mut pool, mut own, mut address, mut data) = (0, 0, 0, [0u64; 8]);
     let mut descriptor = -1;
@@ -291,15 +313,15 @@ fn pools_are_shared_with_other_processes() {
     call!(cuda.cuMemAllocFromPoolAsync(&mut address, 64, pool, 0));
     call!(cuda.cuMemcpyHtoD_v2(address, [1u32, 2, 3, 4].as_ptr().cast(), 16));
     call!(cuda.cuMemPoolExportPointer(data.as_mut_ptr(), address));
-    let numbers = [u64::from(std::process::id()), descriptor as u64].into_iter().chain(data);
+    // A pointer of another pool of the process.
+    let (mut second, mut elsewhere, mut foreign) = (0, 0, [0u64; 8]);
+    call!(cuda.cuMemPoolCreate(&mut second, &shared));
+    call!(cuda.cuMemAllocFromPoolAsync(&mut elsewhere, 64, second, 0));
+    call!(cuda.cuMemPoolExportPointer(foreign.as_mut_ptr(), elsewhere));
+    let data = [data, foreign].concat();
+    let numbers = [u64::from(std::process::id()), descriptor as u64, u64::from(kind)].into_iter().chain(data);
     let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
-    let child = std::process::Command::new(std::env::current_exe().expect("the test's own path"))
-        .args([NAME, "--exact", "--nocapture", "--test-threads=1"])
-        .envs([(PARENT, numbers.join(" ")), ("ANYWARP_TEST_CHILD", NAME.into())])
-        .env("ANYWARP_CACHE_DIR", "off")
-        .output()
-        .expect("the other process");
-    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+    other(&numbers.join(" "));
     assert_eq!(cuda.download::<u32>(address, 4), [9, 9, 5, 4]);
     call!(cuda.cuMemFreeAsync(address, 0));
     // SAFETY: the descriptor is this test's.

@@ -569,7 +569,8 @@ impl Allocation {
 
     /// Whether it is located on the host.
     pub fn on_host(&self) -> bool {
-        matches!(self.kind, Kind::Host | Kind::Registered) || self.kind == Kind::Graph && self.flags != 0
+        matches!(self.kind, Kind::Host | Kind::Registered)
+            || matches!(self.kind, Kind::Graph | Kind::Imported) && self.flags == host_flag::DEVICE_MAP
     }
 
     /// The advice given for it.

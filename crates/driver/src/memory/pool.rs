@@ -78,8 +78,8 @@ fn make(location: Location, managed: bool, default: bool, shared: Option<Shared>
 /// Creates a pool of pinned or managed memory at a location, for this process alone or for others too.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: there is no such location. [`Error::NotSupported`]: a pool on a NUMA node cannot
-/// be shared with other processes.
+/// [`Error::InvalidValue`]: there is no such location, or a pool of the host's memory, which cannot be shared, is
+/// for others. A pool of a NUMA node can be shared.
 pub fn create(location: Location, managed: bool, for_others: bool) -> Result<Handle> {
     let there = match location.kind {
         DEVICE => driver()?.device(location.id).is_ok(),
@@ -90,8 +90,7 @@ pub fn create(location: Location, managed: bool, for_others: bool) -> Result<Han
     };
     let shared = match (there, for_others, location.kind) {
         (false, ..) | (true, true, HOST) => return Err(Error::InvalidValue),
-        (true, true, HOST_NUMA) => return Err(Error::NotSupported),
-        (true, true, _) => Some(Shared::new()?),
+        (true, true, _) => Some(Shared::new(location)?),
         (true, false, _) => None,
     };
     Ok(make(location, managed, false, shared)?.handle)
@@ -284,7 +283,7 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
     let context = stream.context()?;
     let pool = pool.map_or_else(|| current(&context.device), Ok)?;
     let pool = get(pool)?;
-    if matches!(pool.shared, Some(Shared::Of(_))) {
+    if matches!(pool.shared, Some(Shared::Of(..))) {
         return Err(Error::InvalidValue);
     }
     if size == 0 {

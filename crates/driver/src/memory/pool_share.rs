@@ -1,31 +1,33 @@
 //! Pools shared between processes: a descriptor stands for the pool, 64 bytes for a pointer into it.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::sync::Arc;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::shared::{self, Name, Of};
 
-use super::managed::{DEVICE, Location};
-use super::{Kind, find, pool, share};
+use super::managed::{DEVICE, HOST_NUMA, Location};
+use super::{Allocation, Kind, find, pool, share};
 
 /// What this process shares of a pool with others, or what it knows of another process's pool.
 #[derive(Debug)]
 pub(super) enum Shared {
     /// The file that stands for this process's pool.
     Ours(File),
-    /// The id of the process that owns the pool.
-    Of(u32),
+    /// The id of the process that owns the pool, and the inode number of the file that stands for it.
+    Of(u32, u64),
 }
 
 impl Shared {
-    /// A file for a new pool that names its process.
-    pub(super) fn new() -> Result<Shared> {
+    /// A file for a new pool at a location, which names its process and tells the kind of the location.
+    pub(super) fn new(location: Location) -> Result<Shared> {
         let file = shared::memory_file(size_of::<Name>() as u64)?;
-        let name = shared::name(Of::Pool, &file, [0; 3])?;
+        let name = shared::name(Of::Pool, &file, [u64::from(location.kind), 0, 0])?;
         file.write_all_at(&name, 0).map_err(|_| Error::OperatingSystem)?;
         Ok(Shared::Ours(file))
     }
@@ -44,7 +46,8 @@ pub fn export(handle: Handle) -> Result<RawFd> {
     }
 }
 
-/// Imports the pool behind a descriptor made by [`export`], for a device of this process.
+/// Imports the pool behind a descriptor made by [`export`]: for a device of this process, or as a pool of the
+/// host's first NUMA node.
 ///
 /// # Errors
 /// [`Error::InvalidValue`]: the descriptor stands for no pool.
@@ -53,8 +56,12 @@ pub fn import(device: &Device, descriptor: RawFd) -> Result<Handle> {
     let mut name: Name = [0; 64];
     file.read_exact_at(&mut name, 0).map_err(|_| Error::InvalidValue)?;
     let named = shared::read(Of::Pool, &name).ok_or(Error::InvalidValue)?;
-    let location = Location { kind: DEVICE, id: device.ordinal as i32 };
-    pool::imported(location, Shared::Of(named.process))
+    let [kind, ..] = named.more;
+    let location = match kind == u64::from(HOST_NUMA) {
+        true => Location { kind: HOST_NUMA, id: 0 },
+        false => Location { kind: DEVICE, id: device.ordinal as i32 },
+    };
+    pool::imported(location, Shared::Of(named.process, named.inode))
 }
 
 /// The name by which another process opens memory of a pool.
@@ -62,19 +69,30 @@ pub fn import(device: &Device, descriptor: RawFd) -> Result<Handle> {
 /// # Errors
 /// [`Error::InvalidValue`]: the address is not in a pool that can be exported.
 pub fn export_pointer(address: u64) -> Result<Name> {
-    let allocation = find(address).filter(|a| a.kind == Kind::Pool).ok_or(Error::InvalidValue)?;
-    match pool::get(allocation.pool)?.shared {
-        Some(Shared::Ours(_)) => share::name_of(&allocation),
-        _ => Err(Error::InvalidValue),
+    let of_pool = |a: &Arc<Allocation>| matches!(a.kind, Kind::Pool | Kind::Host) && a.pool != 0;
+    let allocation = find(address).filter(of_pool).ok_or(Error::InvalidValue)?;
+    let pool = pool::get(allocation.pool)?;
+    let Some(Shared::Ours(file)) = &pool.shared else { return Err(Error::InvalidValue) };
+    let inode = file.metadata().map_err(|_| Error::OperatingSystem)?.ino();
+    let mut name = share::name_of(&allocation)?;
+    if let Some(place) = name.get_mut(POOL) {
+        place.copy_from_slice(&inode.to_ne_bytes());
     }
+    Ok(name)
 }
+
+/// The bytes of a pointer's name that [`shared::name`] leaves free, with the inode number of the pool's file.
+const POOL: Range<usize> = 48..56;
 
 /// Opens memory of an imported pool.
 ///
 /// # Errors
-/// [`Error::InvalidValue`]: the pool is not imported, or the memory belongs to a different process.
+/// [`Error::InvalidValue`]: the pool is not imported, or the memory belongs to another pool.
 pub fn import_pointer(handle: Handle, name: &Name) -> Result<u64> {
     let pool = pool::get(handle)?;
-    let Some(Shared::Of(process)) = pool.shared else { return Err(Error::InvalidValue) };
-    share::open_of_pool(pool.location.id as u32, handle, process, name)
+    let Some(Shared::Of(process, inode)) = pool.shared else { return Err(Error::InvalidValue) };
+    if name.get(POOL) != Some(inode.to_ne_bytes().as_slice()) {
+        return Err(Error::InvalidValue);
+    }
+    share::open_of_pool(pool.device(), handle, process, name)
 }

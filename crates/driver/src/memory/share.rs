@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
 use crate::shared::{self, Name, Named, Of};
 
-use super::{Allocation, Kind, Owner, allocation, find, insert, remove, space};
+use super::{Allocation, Kind, Owner, allocation, find, host_flag, insert, remove, space};
 
 /// Memory of another process that is open in this one.
 struct Open {
@@ -39,17 +39,18 @@ pub(super) fn name_of(allocation: &Allocation) -> Result<Name> {
 
 /// Opens memory by another process's name. Opening it again returns the same address.
 pub fn open(context: &Context, name: &Name) -> Result<u64> {
-    open_by(&Owner::of(context), shared::read(Of::Memory, name).ok_or(Error::InvalidValue)?)
+    open_by(&Owner::of(context), shared::read(Of::Memory, name).ok_or(Error::InvalidValue)?, 0)
 }
 
-/// Opens memory through an imported pool of a device, which must belong to the same process. Such memory
-/// belongs to no context, as all memory of pools.
-pub(super) fn open_of_pool(device: u32, pool: Handle, process: u32, name: &Name) -> Result<u64> {
+/// Opens memory through an imported pool of a device, or of the host for `None`, which must belong to the same
+/// process. Such memory belongs to no context, as all memory of pools.
+pub(super) fn open_of_pool(device: Option<u32>, pool: Handle, process: u32, name: &Name) -> Result<u64> {
     let named = shared::read(Of::Memory, name).filter(|n| n.process == process).ok_or(Error::InvalidValue)?;
-    open_by(&Owner { device, context: (0, 0), pool }, named)
+    let owner = Owner { device: device.unwrap_or(0), context: (0, 0), pool };
+    open_by(&owner, named, if device.is_none() { host_flag::DEVICE_MAP } else { 0 })
 }
 
-fn open_by(owner: &Owner, named: Named) -> Result<u64> {
+fn open_by(owner: &Owner, named: Named, flags: u32) -> Result<u64> {
     let (context, pool) = (owner.context.1, owner.pool);
     if named.process == std::process::id() {
         return Err(Error::InvalidContext);
@@ -68,7 +69,7 @@ fn open_by(owner: &Owner, named: Named) -> Result<u64> {
     // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
     let start = unsafe { shared::map(&file, whole, None)? };
     let base = start + offset;
-    let mut imported = allocation(Kind::Imported, base, size, owner, 0);
+    let mut imported = allocation(Kind::Imported, base, size, owner, flags);
     imported.mapped = (start, whole);
     insert(Arc::new(imported));
     list.push(Open { named, context, base, users: 1, pool });
