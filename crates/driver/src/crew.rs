@@ -1,22 +1,35 @@
 //! Crews: threads of the driver that watch a list of work and nap, or sleep, while there is none.
+//!
+//! Work may wait for other work, so a crew must not run out of threads for good. The last watcher of a full crew
+//! takes no work. While no work ends, it adds threads one by one, which end when they are idle.
 
 use std::sync::Condvar;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// A full crew gets another thread if no work ends for this long.
+const STALL: Duration = Duration::from_millis(10);
 
 /// The threads of a crew, counted by what they do.
 pub(crate) struct Crew {
     /// The threads' name.
     name: &'static str,
-    /// The largest number of threads.
+    /// The number of threads, unless they all wait.
     most: usize,
     threads: AtomicUsize,
     /// Threads that watch the list, napping or asleep.
-    pub free: AtomicUsize,
+    free: AtomicUsize,
+    /// How often a thread has ended its work.
+    ended: AtomicUsize,
     /// Those of them that only a notification wakes.
     pub asleep: AtomicUsize,
     /// Wakes those that watch.
     pub work: Condvar,
 }
+
+/// What the last watcher of a full crew has seen: how often work had ended, and when.
+#[derive(Default)]
+pub(crate) struct Stall(Option<(usize, Instant)>);
 
 impl Crew {
     /// A crew without threads.
@@ -26,6 +39,7 @@ impl Crew {
             most,
             threads: AtomicUsize::new(0),
             free: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
             work: Condvar::new(),
         }
@@ -42,11 +56,54 @@ impl Crew {
         }
     }
 
+    /// Whether a thread that watches may stop watching, because it has found work. If so, it is no longer
+    /// counted as free. `stall` is the caller's, for one watch.
+    pub fn may_leave(&'static self, stall: &mut Stall, run: impl FnOnce() + Send + 'static) -> bool {
+        if self.free.fetch_sub(1, Ordering::SeqCst) > 1 || self.threads.load(Ordering::SeqCst) < self.most {
+            return true;
+        }
+        self.free.fetch_add(1, Ordering::SeqCst);
+        let ended = self.ended.load(Ordering::SeqCst);
+        match stall.0 {
+            Some((before, since)) if before == ended => {
+                if since.elapsed() >= STALL {
+                    stall.0 = None;
+                    self.threads.fetch_add(1, Ordering::SeqCst);
+                    self.start(run);
+                }
+            }
+            _ => stall.0 = Some((ended, Instant::now())),
+        }
+        false
+    }
+
+    /// Counts a thread as free that has ended its work.
+    pub fn come_back(&self) {
+        self.ended.fetch_add(1, Ordering::SeqCst);
+        self.free.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Whether a thread without work must end, as there are more than the crew should have. If so, it is no
+    /// longer counted.
+    pub fn must_end(&self) -> bool {
+        let fewer = |threads: usize| (threads > self.most).then(|| threads - 1);
+        let ends = self.threads.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer).is_ok();
+        if ends {
+            self.free.fetch_sub(1, Ordering::SeqCst);
+        }
+        ends
+    }
+
     fn spawn(&'static self, run: impl FnOnce() + Send + 'static) {
         if self.threads.fetch_add(1, Ordering::SeqCst) >= self.most {
             self.threads.fetch_sub(1, Ordering::SeqCst);
             return;
         }
+        self.start(run);
+    }
+
+    /// Starts a thread that is counted already.
+    fn start(&'static self, run: impl FnOnce() + Send + 'static) {
         self.free.fetch_add(1, Ordering::SeqCst);
         let thread = std::thread::Builder::new().name(self.name.into()).stack_size(1 << 20);
         if host::threads::spawn(thread, run).is_err() {

@@ -178,6 +178,44 @@ fn conditional_nodes_are_as_deep_as_they_may_be() {
     });
 }
 
+/// The depth counts the graphs that are there, not those that have been.
+#[test]
+fn a_graph_is_less_deep_again_without_its_deepest_node() {
+    isolated("graphs::load::a_graph_is_less_deep_again_without_its_deepest_node", |kit| {
+        let nested = |depth: u32| {
+            let (graph, mut body) = (kit.graph(), 0);
+            for level in 0..depth {
+                let from = if level == 0 { graph } else { body };
+                let value = kit.condition(graph, Some(1));
+                body = kit.add_conditional(from, &[], value, IF, 1)[0];
+            }
+            graph
+        };
+        // A conditional node counts as four levels, of 512.
+        let deep = nested(127);
+        let mut out = 0u64;
+        let mut hand_over = |inner: u64, status: u32| {
+            let body = kit.graph();
+            let mut asked = params(GRAPH, &[inner, 1]);
+            let arguments = [at(&mut out), body, 0, 0, 0, at(&mut asked)];
+            assert_eq!(kit.call("cuGraphAddNode_v2", &arguments), status);
+            body
+        };
+        // 508 and four more of child nodes, but not five.
+        let mut all = deep;
+        for _ in 0..4 {
+            all = hand_over(all, 0);
+        }
+        hand_over(all, NOT_SUPPORTED);
+        // Without what is deep in it, the whole may be inside others again.
+        kit.ok("cuGraphDestroyNode", &[kit.nodes(deep)[0]]);
+        for _ in 0..100 {
+            all = hand_over(all, 0);
+        }
+        kit.ok("cuGraphDestroy", &[all]);
+    });
+}
+
 /// Pages of the process in memory.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").expect("Linux");

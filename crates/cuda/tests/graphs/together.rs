@@ -1,5 +1,7 @@
 //! Branches, threads and ends at the same time.
 
+use std::sync::{Condvar, Mutex};
+
 use super::kit::*;
 use crate::by_name::{self, at};
 
@@ -44,6 +46,47 @@ fn branches_wait_for_each_other() {
         kit.ok("cuGraphLaunch", &[kit.instantiate(writes), other]);
         kit.wait();
         assert_eq!(kit.word(word(1)), 2);
+    });
+}
+
+/// How many have come, and how many are awaited.
+static MEETING: (Mutex<u64>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// Comes to a meeting and waits for the others.
+extern "C" fn meet(awaited: u64) {
+    let mut come = MEETING.0.lock().unwrap();
+    *come += 1;
+    MEETING.1.notify_all();
+    drop(MEETING.1.wait_while(come, |come| *come < awaited).unwrap());
+}
+
+/// Threads of the driver run branches of graphs, and streams; there are 64 and 256 of them as long as work ends.
+#[test]
+fn more_work_waits_for_each_other_than_the_driver_has_threads() {
+    isolated("graphs::together::more_work_waits_for_each_other_than_the_driver_has_threads", |kit| {
+        const BRANCHES: u64 = 90;
+        let graph = kit.graph();
+        for _ in 0..BRANCHES {
+            kit.add(graph, &[], host(meet, BRANCHES));
+        }
+        let exec = kit.instantiate(graph);
+        for _ in 0..2 {
+            *MEETING.0.lock().unwrap() = 0;
+            kit.run(exec);
+            assert_eq!(*MEETING.0.lock().unwrap(), BRANCHES);
+        }
+        const STREAMS: u64 = 290;
+        let words = kit.words(STREAMS + 1);
+        let word = |index: u64| words + 4 * index;
+        let streams: Vec<u64> = (0..STREAMS).map(|_| kit.made("cuStreamCreate", &[1])).collect();
+        for (index, stream) in (0u64..).zip(&streams) {
+            kit.ok("cuStreamWaitValue32_v2", &[*stream, word(index + 1), 1, 0]);
+            kit.ok("cuStreamWriteValue32_v2", &[*stream, word(index), 1, 0]);
+        }
+        let last = kit.made("cuStreamCreate", &[1]);
+        kit.ok("cuStreamWriteValue32_v2", &[last, word(STREAMS), 1, 0]);
+        kit.ok("cuCtxSynchronize", &[]);
+        assert!(kit.read::<u32, 291>(words).iter().all(|one| *one == 1));
     });
 }
 

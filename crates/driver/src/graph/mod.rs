@@ -46,9 +46,8 @@ pub struct Graph {
     owned: AtomicBool,
     /// The graph of that node.
     owner: Mutex<Weak<Graph>>,
-    /// What the node adds to the depth, and the depth of the graphs inside.
+    /// What the node adds to the depth.
     weight: AtomicU32,
-    height: AtomicU32,
     /// The captures that add nodes to it.
     captures: AtomicU32,
     body: Mutex<Body>,
@@ -220,7 +219,6 @@ impl Graph {
             owned: AtomicBool::new(false),
             owner: Mutex::default(),
             weight: AtomicU32::new(0),
-            height: AtomicU32::new(0),
             captures: AtomicU32::new(0),
             body: Mutex::new(body),
             objects: Mutex::default(),
@@ -278,7 +276,7 @@ impl Graph {
             if above.iter().any(|one| std::ptr::eq(&**one, &**graph)) {
                 return Err(Error::InvalidValue);
             }
-            if depth + weight + graph.height.load(Ordering::Acquire) > DEEPEST {
+            if depth + weight + graph.height() > DEEPEST {
                 return Err(Error::NotSupported);
             }
             let mut owner = lock(&graph.owner);
@@ -289,13 +287,15 @@ impl Graph {
             graph.owned.store(true, Ordering::Release);
             drop(owner);
             graph.weight.store(weight, Ordering::Release);
-            let mut height = graph.height.load(Ordering::Acquire) + weight;
-            for one in above {
-                one.height.fetch_max(height, Ordering::AcqRel);
-                height += one.weight.load(Ordering::Acquire);
-            }
         }
         Ok(())
+    }
+
+    /// The depth of the graphs inside. It is at most [`DEEPEST`], and so is the recursion.
+    fn height(&self) -> u32 {
+        let body = self.lock();
+        let inside = body.entries().flat_map(|(_, entry)| entry.work.graphs());
+        inside.map(|graph| graph.weight.load(Ordering::Acquire) + graph.height()).max().unwrap_or(0)
     }
 
     /// Notes the begin or the end of a capture that adds nodes. A graph cannot be instantiated meanwhile.
@@ -402,7 +402,6 @@ impl Graph {
         };
         let clone = Graph::with_handle(body)?;
         clone.adopt()?;
-        clone.height.store(self.height.load(Ordering::Acquire), Ordering::Release);
         let objects = self.objects().clone();
         *clone.objects() = objects;
         Ok(clone)
@@ -454,7 +453,6 @@ impl Graph {
         let (variables, may_own_memory) = (body.variables.clone(), body.may_own_memory);
         drop(body);
         let copy = Graph::new(0, Body { nodes, variables, may_own_memory, ..Body::default() });
-        copy.height.store(self.height.load(Ordering::Acquire), Ordering::Release);
         let objects = self.objects().clone();
         *copy.objects() = objects;
         copy

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use host::threads::Turn;
 use smallvec::SmallVec;
 
-use crate::crew::Crew;
+use crate::crew::{Crew, Stall};
 use crate::error::{Error, Result};
 use crate::handle::lock;
 use crate::stream::{Operation, Stream};
@@ -245,12 +245,17 @@ impl Helpers {
         let mut last = Instant::now();
         loop {
             let mut jobs = lock(&self.jobs);
+            let mut stall = Stall::default();
             let job = loop {
-                if let Some(job) = jobs.iter().filter_map(Weak::upgrade).find(|job| job.wants_help()) {
+                if let Some(job) = jobs.iter().filter_map(Weak::upgrade).find(|job| job.wants_help())
+                    && self.crew.may_leave(&mut stall, || self.run())
+                {
                     break job;
                 }
                 if !jobs.is_empty() || last.elapsed() < IDLE {
                     jobs = self.crew.work.wait_timeout(jobs, NAP).unwrap_or_else(PoisonError::into_inner).0;
+                } else if self.crew.must_end() {
+                    return;
                 } else {
                     self.crew.asleep.fetch_add(1, Ordering::SeqCst);
                     jobs = self.crew.work.wait(jobs).unwrap_or_else(PoisonError::into_inner);
@@ -259,13 +264,12 @@ impl Helpers {
                 }
             };
             drop(jobs);
-            self.crew.free.fetch_sub(1, Ordering::SeqCst);
             // What this helper takes may block: another one must look at the rest.
             self.wake();
             let turn = Turn::begin();
             job.work(Some(&turn));
             drop(turn);
-            self.crew.free.fetch_add(1, Ordering::SeqCst);
+            self.crew.come_back();
             last = Instant::now();
         }
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use crate::crew::Crew;
+use crate::crew::{Crew, Stall};
 use crate::handle::lock;
 
 use super::Stream;
@@ -54,13 +54,19 @@ impl Dispatcher {
         let mut last = Instant::now();
         loop {
             let mut list = lock(&self.list);
+            let mut stall = Stall::default();
             let stream = loop {
-                if let Some(stream) = list.pop_front() {
+                if !list.is_empty()
+                    && self.crew.may_leave(&mut stall, || self.run())
+                    && let Some(stream) = list.pop_front()
+                {
                     self.listed.fetch_sub(1, Ordering::SeqCst);
                     break stream;
                 }
-                if last.elapsed() < IDLE {
+                if !list.is_empty() || last.elapsed() < IDLE {
                     list = self.crew.work.wait_timeout(list, NAP).unwrap_or_else(PoisonError::into_inner).0;
+                } else if self.crew.must_end() {
+                    return;
                 } else {
                     self.crew.asleep.fetch_add(1, Ordering::SeqCst);
                     list = self.crew.work.wait(list).unwrap_or_else(PoisonError::into_inner);
@@ -72,6 +78,7 @@ impl Dispatcher {
             if let Some(stream) = stream.upgrade() {
                 self.serve(&stream);
             }
+            self.crew.come_back();
             last = Instant::now();
         }
     }
@@ -81,11 +88,9 @@ impl Dispatcher {
             return;
         }
         // The work may take long: another thread must be free for the other streams.
-        self.crew.free.fetch_sub(1, Ordering::SeqCst);
         if self.listed.load(Ordering::SeqCst) > 0 {
             self.wake();
         }
         stream.run_until(u64::MAX);
-        self.crew.free.fetch_add(1, Ordering::SeqCst);
     }
 }
