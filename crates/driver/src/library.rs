@@ -105,7 +105,8 @@ impl Library {
         let mut report = Report::default();
         let texts = module::texts(device, &self.bytes, &mut report);
         let texts = texts.inspect_err(|error| drop(programs.insert(device.ordinal, Err(*error))))?;
-        let program = module::compile(device, &texts, &self.options, false, &mut report)?;
+        let options = module::options_for(&self.bytes, &self.options);
+        let program = module::compile(device, &texts, &options, false, &mut report)?;
         programs.insert(device.ordinal, Ok(Arc::clone(&program)));
         Ok(program)
     }

@@ -134,6 +134,16 @@ pub fn compile(
     }
 }
 
+/// The options that apply to a container: those of the caller, and what the linker was told when it made the
+/// image.
+pub fn options_for(bytes: &[u8], options: &LoadOptions) -> LoadOptions {
+    let mut options = options.clone();
+    if let most @ 1.. = image::linked_registers(bytes) {
+        options.max_registers = most;
+    }
+    options
+}
+
 /// Loads a container into a context.
 pub fn load(
     context: &Arc<Context>,
@@ -142,12 +152,7 @@ pub fn load(
     report: &mut Report,
 ) -> Result<Arc<Module>> {
     let texts = texts(&context.device, bytes, report)?;
-    let mut options = options.clone();
-    // Options given to the linker apply to the image it produced.
-    if let most @ 1.. = image::linked_registers(bytes) {
-        options.max_registers = most;
-    }
-    let program = compile(&context.device, &texts, &options, false, report)?;
+    let program = compile(&context.device, &texts, &options_for(bytes, options), false, report)?;
     place(context, program, false, report)
 }
 

@@ -319,7 +319,7 @@ fn event_sets_of_the_system() {
     nvml.ok("nvmlInit_v2", &[]);
     let mut set = [0x0100_0010u64, 0];
     nvml.ok("nvmlSystemEventSetCreate", &[at(&mut set)]);
-    let mut register =
+    let register =
         |types, set| nvml.call("nvmlSystemRegisterEvents", &[at(&mut [0x0100_0018u64, types, set])]);
     assert_eq!([register(3, set[1]), register(4, set[1])], [0, NOT_SUPPORTED]);
     // Neither no set nor one of devices.
@@ -403,6 +403,7 @@ fn values_are_the_drivers() {
         // SAFETY: the text stays UTF-8.
         let at_told = unsafe { told.as_bytes_mut() }.as_ptr() as u64;
         assert_eq!(nvml.number("nvmlDeviceGetHandleByUUID", &[at_told]), handle);
+        assert_eq!(nvml.number("nvmlDeviceGetHandleByUUID", &[at_told + 4]), handle, "without `GPU-`");
         let index = nvml.number("nvmlDeviceGetIndex", &[handle]);
         assert_eq!(nvml.device(index), handle);
 

@@ -143,7 +143,8 @@ fn links_are_made_for_other_devices() {
     linked(&[70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121], 0, 0);
 }
 
-/// Kernels of a linked image report the register limit that was passed to the linker.
+/// Kernels of a linked image report the register limit that was passed to the linker, whether the image is
+/// loaded as a module or as a library.
 #[test]
 fn links_keep_the_limit_on_registers() {
     const MAX_REGISTERS: u32 = 0;
@@ -177,11 +178,17 @@ fn links_keep_the_limit_on_registers() {
         call!(cuda.cuModuleLoadData(&mut module, image.cast()));
         call!(cuda.cuModuleGetFunction(&mut kernel, module, c"k".as_ptr()));
         call!(cuda.cuFuncGetAttribute(&mut registers, REGISTERS, kernel));
+        let (mut library, mut kernel, mut of_library) = (0, 0, 0);
+        let (none, nothing) = (null_mut(), null_mut());
+        call!(cuda.cuLibraryLoadData(&mut library, image.cast(), none, nothing, 0, none, nothing, 0));
+        call!(cuda.cuLibraryGetKernel(&mut kernel, library, c"k".as_ptr()));
+        call!(cuda.cuKernelGetAttribute(&mut of_library, REGISTERS, kernel, 0));
         call!(cuda.cuLinkDestroy(link));
-        registers
+        [registers, of_library]
     };
-    assert!(registers(None) > 32);
-    assert_eq!(registers(Some(32)), 32);
+    let [of_module, of_library] = registers(None);
+    assert!(of_module > 32 && of_library == of_module, "{of_module}, {of_library}");
+    assert_eq!(registers(Some(32)), [32, 32]);
 }
 
 fn attribute(cuda: &Cuda, number: i32) -> i32 {

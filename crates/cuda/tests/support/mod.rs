@@ -69,6 +69,7 @@ functions! {
     cuStreamEndCapture(P, *mut P);
     cuLibraryLoadData(*mut P, *const c_void, *mut u32, *mut *mut c_void, u32, *mut u32, *mut *mut c_void, u32);
     cuLibraryGetKernel(*mut P, P, *const i8);
+    cuKernelGetAttribute(*mut i32, i32, P, i32);
     cuLibraryUnload(P);
     cuMemAlloc_v2(*mut P, usize);
     cuMemAllocManaged(*mut P, usize, u32);

@@ -14,6 +14,8 @@ use crate::layout::{
 /// `NVML_BRAND_UNKNOWN`, `NVML_BUS_TYPE_UNKNOWN`, `NVML_COMPUTEMODE_DEFAULT`,
 /// `NVML_GPU_VIRTUALIZATION_MODE_NONE`, `NVML_FEATURE_DISABLED`.
 const NONE: u32 = 0;
+/// What precedes the UUID of a device that is not a part of one.
+const UUID_PREFIX: &str = "GPU-";
 /// `NVML_COMPUTEMODE_COUNT`.
 const COMPUTE_MODES: u32 = 4;
 /// `NVML_DEVICE_ARCH_UNKNOWN`.
@@ -29,7 +31,12 @@ pub(super) const TABLE: Table = &[
     ("nvmlDeviceGetHandleBySerial", |_| Err(Failure::NotFound)),
     ("nvmlDeviceGetHandleByUUID", |call| {
         let text = call.bytes(0)?;
-        find(call, 1, |device| device.uuid_text().as_bytes() == text)
+        // cuda.core names devices without the prefix, as `cuDeviceGetUuid` gives the UUID.
+        find(call, 1, |device| {
+            let uuid = device.uuid_text();
+            uuid.as_bytes() == text
+                || uuid.strip_prefix(UUID_PREFIX).is_some_and(|rest| rest.as_bytes() == text)
+        })
     }),
     ("nvmlDeviceGetHandleByUUIDV", |call| {
         let Uuid { kind, value, .. } = call.read(0)?;
