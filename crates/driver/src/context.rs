@@ -79,7 +79,8 @@ pub mod limit {
     pub const PRINTF_FIFO_SIZE: u32 = 1;
     /// Size of the device `malloc` heap in bytes.
     pub const MALLOC_HEAP_SIZE: u32 = 2;
-    /// Nesting depth to which a kernel may synchronise with grids it launched.
+    /// Nesting depth to which a kernel may synchronise with grids it launched. Devices have this limit before
+    /// capability 9.0. It is kept and has no effect, because kernels cannot launch grids.
     pub const DEV_RUNTIME_SYNC_DEPTH: u32 = 3;
     /// Maximum number of pending launches from kernels.
     pub const DEV_RUNTIME_PENDING_LAUNCH_COUNT: u32 = 4;
@@ -97,7 +98,7 @@ pub mod limit {
     /// The number of limits that each context stores; the others are fixed.
     pub(super) const COUNT: usize = 9;
     /// The limits of a new context.
-    pub(super) const DEFAULTS: [u64; COUNT] = [1024, 8_650_752, 8 << 20, 0, 2048, 64, 0, 0, 0];
+    pub(super) const DEFAULTS: [u64; COUNT] = [1024, 8_650_752, 8 << 20, 2, 2048, 64, 0, 0, 0];
 
     /// The largest stack size that can be set.
     pub(super) const MOST_STACK: u64 = 0x7_fff0;
@@ -107,6 +108,8 @@ pub mod limit {
     pub(super) const PRINTF_FIFO: [u64; 2] = [512 << 10, 2 << 30];
     /// The minimum size of the device `malloc` heap.
     pub(super) const LEAST_HEAP: u64 = 4 << 20;
+    /// The maximum depth of synchronisation.
+    pub(super) const MOST_SYNC_DEPTH: u64 = 24;
     /// The minimum and maximum number of pending launches.
     pub(super) const PENDING_LAUNCHES: [u64; 2] = [32, 599_186];
     /// The maximum L2 fetch granularity.
@@ -220,7 +223,8 @@ impl Context {
     /// The value of a limit.
     pub fn limit(&self, number: u32) -> Result<u64> {
         match number {
-            limit::DEV_RUNTIME_SYNC_DEPTH | limit::CIG_SHARED_MEMORY_FALLBACK => Err(Error::UnsupportedLimit),
+            limit::DEV_RUNTIME_SYNC_DEPTH if !self.has_sync_depth() => Err(Error::UnsupportedLimit),
+            limit::CIG_SHARED_MEMORY_FALLBACK => Err(Error::UnsupportedLimit),
             limit::SHARED_MEMORY_SIZE => Ok(self.device.known(attribute::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)),
             _ => {
                 self.limits.get(number as usize).map(|l| l.load(Ordering::Relaxed)).ok_or(Error::InvalidValue)
@@ -247,6 +251,7 @@ impl Context {
                 return Err(Error::InvalidValue);
             }
             limit::MAX_L2_FETCH_GRANULARITY | limit::PERSISTING_L2_CACHE_SIZE => value,
+            limit::DEV_RUNTIME_SYNC_DEPTH if self.has_sync_depth() => value.min(limit::MOST_SYNC_DEPTH),
             limit::DEV_RUNTIME_SYNC_DEPTH | limit::CIG_SHARED_MEMORY_FALLBACK => {
                 return Err(Error::UnsupportedLimit);
             }
@@ -257,6 +262,11 @@ impl Context {
             limit.store(value, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Whether [`limit::DEV_RUNTIME_SYNC_DEPTH`] applies.
+    fn has_sync_depth(&self) -> bool {
+        self.device.info.compute_capability < (9, 0)
     }
 
     /// The limits that kernels run under.

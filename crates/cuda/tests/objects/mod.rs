@@ -1,5 +1,6 @@
 //! Very many objects: at the same time, in sequence, without a current context, and in a small address space.
 
+use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use hwtruth::sample;
@@ -225,6 +226,39 @@ fn faults_are_told_without_a_context_too() {
         call!(cuda.cuStreamQuery(stream) => 700);
         call!(cuda.cuEventRecord(event, stream) => 700);
     });
+}
+
+/// A program that allocates and frees in a stream may submit far ahead of it. What the stream is going to free
+/// is available to what follows in the stream.
+#[test]
+fn memory_that_a_stream_will_free_can_be_allocated_in_it() {
+    extern "C" fn late(_: *mut c_void) {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    isolated(
+        "objects::memory_that_a_stream_will_free_can_be_allocated_in_it",
+        &[("ANYWARP_MEMORY", "64M")],
+        || {
+            let cuda = Cuda::start();
+            let mut created = 0;
+            call!(cuda.cuStreamCreate(&mut created, 1));
+            for stream in [0, created] {
+                call!(cuda.cuLaunchHostFunc(stream, Some(late), null_mut()));
+                let mut place: P = 0;
+                for _ in 0..8 {
+                    call!(cuda.cuMemAllocAsync(&mut place, 40 << 20, stream));
+                    call!(cuda.cuMemsetD8Async(place, 5, 40 << 20, stream));
+                    call!(cuda.cuMemFreeAsync(place, stream));
+                }
+                // Memory that is not freed is not to be had.
+                call!(cuda.cuMemAllocAsync(&mut place, 40 << 20, stream));
+                let mut second: P = 0;
+                call!(cuda.cuMemAllocAsync(&mut second, 40 << 20, stream) => 2);
+                call!(cuda.cuMemFreeAsync(place, stream));
+                call!(cuda.cuStreamSynchronize(stream));
+            }
+        },
+    );
 }
 
 #[test]

@@ -63,6 +63,32 @@ fn limits_follow_the_capability() {
     }
 }
 
+/// The manual of `cuCtxSetLimit`: the depth is 2 at first and at most 24, and only devices before 9.0 have it.
+#[test]
+fn the_depth_of_synchronisation_is_a_limit_before_9_0() {
+    const SYNC_DEPTH: u32 = 3;
+    for (capability, has_it) in [("8.6", true), ("9.0", false)] {
+        let variables =
+            [("ANYWARP_COMPUTE_CAPABILITY", capability), ("HAS_IT", if has_it { "1" } else { "0" })];
+        isolated("shared::the_depth_of_synchronisation_is_a_limit_before_9_0", &variables, || {
+            let cuda = Cuda::start();
+            let mut depth = 0;
+            if std::env::var("HAS_IT").as_deref() == Ok("0") {
+                call!(cuda.cuCtxGetLimit(&mut depth, SYNC_DEPTH) => 215);
+                call!(cuda.cuCtxSetLimit(SYNC_DEPTH, 1) => 215);
+                return;
+            }
+            call!(cuda.cuCtxGetLimit(&mut depth, SYNC_DEPTH));
+            assert_eq!(depth, 2);
+            for (asked, set) in [(0, 0), (7, 7), (24, 24), (25, 24)] {
+                call!(cuda.cuCtxSetLimit(SYNC_DEPTH, asked));
+                call!(cuda.cuCtxGetLimit(&mut depth, SYNC_DEPTH));
+                assert_eq!(depth, set);
+            }
+        });
+    }
+}
+
 fn check(block: i32, multiprocessor: i32, reserved: i32) {
     let cuda = Cuda::start();
     let mut value = 0;

@@ -42,7 +42,9 @@ functions! {
     cuCtxCreate_v2(*mut P, u32, i32);
     cuCtxDestroy_v2(P);
     cuCtxGetCurrent(*mut P);
+    cuCtxGetLimit(*mut usize, u32);
     cuCtxSetCurrent(P);
+    cuCtxSetLimit(u32, usize);
     cuCtxSynchronize();
     cuDeviceGetAttribute(*mut i32, i32, i32);
     cuFuncGetAttribute(*mut i32, i32, P);

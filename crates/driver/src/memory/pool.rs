@@ -278,7 +278,8 @@ impl Pool {
 }
 
 /// Allocates memory from a pool (by default the current pool of the stream's device) in stream order. The
-/// memory is usable at once; stream order matters only when it is freed. Size 0 gives null.
+/// memory is usable at once; stream order matters only when it is freed. If there is not enough memory, waits for
+/// the stream, which may free some. Size 0 gives null.
 pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u64> {
     let context = stream.context()?;
     let pool = pool.map_or_else(|| current(&context.device), Ok)?;
@@ -304,13 +305,20 @@ pub fn alloc(stream: &Arc<Stream>, pool: Option<Handle>, size: u64) -> Result<u6
         context: (0, context.id()),
         pool: pool.handle,
     };
-    let mut allocation = match device {
+    let take = || match device {
         _ if pool.managed => {
-            let flags = managed::attach::GLOBAL;
-            super::take_kind(&context.device, owner, Kind::Managed, size, flags)?
+            super::take_kind(&context.device, owner, Kind::Managed, size, managed::attach::GLOBAL)
         }
-        Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0)?,
-        None => super::take_host(&owner, size, host_flag::DEVICE_MAP)?,
+        Some(_) => super::take_kind(&context.device, owner, Kind::Pool, size, 0),
+        None => super::take_host(&owner, size, host_flag::DEVICE_MAP),
+    };
+    let mut allocation = match take() {
+        // Memory whose release is pending in the stream is free for what comes after it.
+        Err(Error::OutOfMemory) if !stream.idle() => {
+            stream.synchronize();
+            take()?
+        }
+        taken => taken?,
     };
     allocation.counted_by = Some(pool);
     let address = allocation.base;
