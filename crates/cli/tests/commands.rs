@@ -177,6 +177,44 @@ fn hipify_takes_the_files_of_a_compilation_database() {
     std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
 
+/// A project may contain pipes, links in circles and names of any bytes.
+#[test]
+fn hipify_survives_strange_projects() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = sources("hipify-strange");
+    let strange = std::ffi::OsStr::from_bytes(b"\xff.cu");
+    std::fs::write(folder.join(strange), "void f() { cuInit(0); }\n").expect("a file");
+    std::os::unix::fs::symlink(".", folder.join("again")).expect("a link");
+    std::os::unix::fs::symlink("two.cu", folder.join("one.cu")).expect("a link");
+    std::os::unix::fs::symlink("one.cu", folder.join("two.cu")).expect("a link");
+    assert!(
+        std::process::Command::new("mkfifo").arg(folder.join("pipe.cu")).status().expect("mkfifo").success()
+    );
+    let commands = serde_json::json!([
+        { "directory": ".", "file": "a.cu", "command": "nvcc -c a.cu -I" },
+        { "directory": ".", "file": "pipe.cu", "command": "nvcc -c pipe.cu" },
+        { "directory": ".", "file": "one.cu", "command": "nvcc -c one.cu" },
+    ]);
+    std::fs::write(folder.join("compile_commands.json"), commands.to_string()).expect("a file");
+    let run = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_anywarp"))
+            .args(arguments)
+            .current_dir(&folder)
+            .output()
+            .expect("the command starts");
+        (output.status.success(), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (success, out, errors) = run(&["hipify", "--json", "--dry-run", "."]);
+    assert!(success, "{errors}");
+    let told: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
+    let files: Vec<&str> =
+        told["files"].as_array().expect("files").iter().filter_map(|one| one["file"].as_str()).collect();
+    assert_eq!(files, ["./a.cu", "./\u{fffd}.cu"]);
+    let (success, _, errors) = run(&["hipify", "--dry-run", "--compile-commands", "compile_commands.json"]);
+    assert!(!success && errors.contains("pipe.cu: it is not a regular file"), "{errors}");
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+}
+
 /// If the reader closes its end of the pipe, the command ends silently.
 #[test]
 fn a_closed_pipe_is_no_error() {

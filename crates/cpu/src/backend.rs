@@ -124,6 +124,10 @@ impl Backend for Cpu {
         described(devices, compute_capability, memory, self.executor.config.workers)
     }
 
+    fn watch_mapped_files(&self) {
+        grid::watch_mapped_files();
+    }
+
     fn load(&self, request: &LoadRequest<'_>) -> Result<Loaded, LoadError> {
         // Threads that load modules may call `exit` while these are compiled.
         simd::llvm::watch_thread();

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use host::mapped::Watched;
+
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, Pointers};
@@ -44,13 +46,13 @@ pub struct Semaphore {
 enum Shared {
     /// An eventfd.
     Binary(File),
-    /// The address of a mapped value.
-    Timeline(u64),
+    /// The address of a mapped value, and what notices that its file is truncated.
+    Timeline(u64, Watched),
 }
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        if let Shared::Timeline(at) = &self.shared {
+        if let Shared::Timeline(at, _) = &self.shared {
             // SAFETY: the page was mapped for this semaphore alone, and nothing refers to it any more.
             unsafe { shared::unmap(*at, PAGE) };
         }
@@ -106,7 +108,8 @@ pub fn import_semaphore(descriptor: RawFd, timeline: bool) -> Result<Handle> {
             return Err(Error::InvalidValue);
         }
         // SAFETY: the address is chosen by the kernel, so no existing mapping changes.
-        Shared::Timeline(unsafe { shared::map(&file, PAGE, None)? })
+        let at = unsafe { shared::map(&file, PAGE, None)? };
+        Shared::Timeline(at, shared::watch(at, PAGE))
     } else {
         let target = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
         if target.to_string_lossy() != "anon_inode:[eventfd]" {
@@ -143,14 +146,17 @@ impl Semaphore {
     }
 
     /// Signals it; a timeline gets this value.
+    ///
+    /// # Errors
+    /// [`Error::IllegalAddress`]: the timeline's file was truncated.
     pub(crate) fn signal(&self, value: u64) -> Result<()> {
         match &self.shared {
             Shared::Binary(file) => {
                 (&*file).write_all(&1u64.to_ne_bytes()).map_err(|_| Error::OperatingSystem)
             }
-            Shared::Timeline(at) => {
+            Shared::Timeline(at, watched) => {
                 Self::value(*at).fetch_max(value, Ordering::SeqCst);
-                Ok(())
+                if watched.is_lost() { Err(Error::IllegalAddress) } else { Ok(()) }
             }
         }
     }
@@ -166,7 +172,13 @@ impl Semaphore {
                     let ready = unsafe { libc::poll(&raw mut poll, 1, 1) } > 0;
                     ready && (&*file).read_exact(&mut [0; 8]).is_ok()
                 }
-                Shared::Timeline(at) => Self::value(*at).load(Ordering::SeqCst) >= value,
+                Shared::Timeline(at, watched) => {
+                    let reached = Self::value(*at).load(Ordering::SeqCst) >= value;
+                    if watched.is_lost() {
+                        return Err(Error::IllegalAddress);
+                    }
+                    reached
+                }
             };
             if reached {
                 return Ok(());

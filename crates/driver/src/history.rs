@@ -1,5 +1,6 @@
 //! The driver's log as programs read it: the last lines, whatever the level of the log on standard error is.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -33,8 +34,25 @@ struct Callback {
 struct Lines {
     /// The number of the oldest line that is kept.
     first: u32,
-    lines: VecDeque<(Severity, String)>,
+    lines: VecDeque<Line>,
     bytes: usize,
+}
+
+#[derive(Clone)]
+struct Line {
+    severity: Severity,
+    text: String,
+    /// Whether a receiver's own call failed. No receiver gets the line: each would make another one.
+    inner: bool,
+}
+
+thread_local! {
+    static RECEIVING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is in a receiver.
+fn is_receiving() -> bool {
+    RECEIVING.try_with(Cell::get).unwrap_or(true)
 }
 
 static LINES: Mutex<Lines> = Mutex::new(Lines { first: 0, lines: VecDeque::new(), bytes: 0 });
@@ -60,14 +78,15 @@ fn prefix(severity: Severity) -> String {
 
 /// Keeps a message; the oldest lines make room for it.
 pub fn add(severity: Severity, message: &str) {
-    let line = prefix(severity) + message.trim_end() + "\n";
+    let text = prefix(severity) + message.trim_end() + "\n";
+    let inner = is_receiving();
     let mut kept = lock(&LINES);
-    kept.bytes += line.len();
-    kept.lines.push_back((severity, line));
+    kept.bytes += text.len();
+    kept.lines.push_back(Line { severity, text, inner });
     while kept.bytes > MOST_BYTES
-        && let Some((_, oldest)) = kept.lines.pop_front()
+        && let Some(oldest) = kept.lines.pop_front()
     {
-        kept.bytes -= oldest.len();
+        kept.bytes -= oldest.text.len();
         kept.first = kept.first.wrapping_add(1);
     }
 }
@@ -87,7 +106,7 @@ pub fn lines(from: Option<u32>, room: usize) -> Result<(String, u32)> {
     let next = kept.next();
     let asked = from.unwrap_or(0);
     let skipped = asked.saturating_sub(kept.first) as usize;
-    let wanted: Vec<&str> = kept.lines.iter().skip(skipped).map(|line| line.1.as_str()).collect();
+    let wanted: Vec<&str> = kept.lines.iter().skip(skipped).map(|line| line.text.as_str()).collect();
     let whole: usize = wanted.iter().map(|line| line.len()).sum();
     if whole <= room && asked >= kept.first {
         return Ok((wanted.concat(), next));
@@ -132,20 +151,25 @@ pub fn unregister(handle: Handle) -> Result<()> {
 }
 
 /// Calls the registered functions with the lines that they have not received. Called where no lock is held: at
-/// the end of a call that failed. A function that calls the driver itself gets its own lines later.
+/// the end of a call that failed. The lines of calls that such a function makes itself are only kept.
 pub fn deliver() {
+    if is_receiving() {
+        return;
+    }
     let registered = lock(&REGISTERED).clone();
     for callback in registered.into_iter().filter_map(|handle| CALLBACKS.get(handle)) {
         let Ok(mut next) = callback.next.try_lock() else { continue };
-        let new: Vec<(Severity, String)> = {
+        let new: Vec<Line> = {
             let kept = LINES.lock().unwrap_or_else(PoisonError::into_inner);
             let skipped = next.saturating_sub(kept.first) as usize;
             *next = kept.next();
-            kept.lines.iter().skip(skipped).cloned().collect()
+            kept.lines.iter().skip(skipped).filter(|line| !line.inner).cloned().collect()
         };
-        for (severity, line) in new {
-            let text = format!("{}\0", line.trim_end());
+        for Line { severity, text, .. } in new {
+            let text = format!("{}\0", text.trim_end());
+            let _ = RECEIVING.try_with(|receiving| receiving.set(true));
             (callback.function)(callback.data, severity as u32, text.as_ptr(), text.len() - 1);
+            let _ = RECEIVING.try_with(|receiving| receiving.set(false));
         }
     }
 }

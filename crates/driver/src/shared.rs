@@ -10,6 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use host::mapped::Watched;
+
 use crate::error::{Error, Result};
 
 /// A name for another process.
@@ -46,13 +48,19 @@ pub(crate) fn memory_file(size: u64) -> Result<File> {
 pub(crate) fn named_memory_file(name: &CStr, size: u64) -> Result<File> {
     // SAFETY: a NUL-terminated name and a flag; the new descriptor has no other owner.
     let file = unsafe {
-        let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC);
+        let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
         if fd < 0 {
             return Err(Error::OutOfMemory);
         }
         File::from(OwnedFd::from_raw_fd(fd))
     };
     host::write::limited(|| file.set_len(size)).map_err(|_| Error::OutOfMemory)?;
+    // Whoever gets the file cannot truncate it under those that have mapped it.
+    // SAFETY: only changes the seals of the new file. Without seals, it works as well.
+    unsafe {
+        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+        libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals);
+    }
     Ok(file)
 }
 
@@ -108,6 +116,14 @@ pub(crate) unsafe fn map(file: &File, size: u64, at: Option<u64>) -> Result<u64>
     // SAFETY: guaranteed by the caller.
     let got = unsafe { libc::mmap(to, size as usize, protection, flags, file.as_raw_fd(), 0) };
     if got == libc::MAP_FAILED { Err(Error::MapFailed) } else { Ok(got as u64) }
+}
+
+/// Watches a mapping of a file that others may truncate.
+pub(crate) fn watch(at: u64, size: u64) -> Watched {
+    if let Ok(driver) = crate::driver() {
+        driver.backend.watch_mapped_files();
+    }
+    host::mapped::watch(at, size.next_multiple_of(PAGE))
 }
 
 /// Unmaps what [`map`] mapped.
@@ -182,10 +198,7 @@ impl Marks {
         if reached.load(Ordering::Acquire) >= number {
             return true;
         }
-        let process = process.load(Ordering::Acquire) as libc::pid_t;
-        // SAFETY: signal 0 only checks whether the process exists.
-        let answer = unsafe { libc::kill(process, 0) };
-        answer != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+        has_ended(process.load(Ordering::Acquire) as libc::pid_t)
     }
 
     /// Waits for a record.
@@ -196,6 +209,22 @@ impl Marks {
             nap = (nap * 2).min(Duration::from_millis(1));
         }
     }
+}
+
+/// Whether a process has ended, also if its parent has not waited for it yet.
+fn has_ended(process: libc::pid_t) -> bool {
+    // SAFETY: the call has no memory arguments; the descriptor that it returns has no other owner.
+    let file = unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0) };
+    if file < 0 {
+        // SAFETY: signal 0 only checks whether the process exists.
+        let answer = unsafe { libc::kill(process, 0) };
+        return answer != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH);
+    }
+    // SAFETY: as above.
+    let file = unsafe { OwnedFd::from_raw_fd(file as RawFd) };
+    let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one descriptor, which stays open during the call, which does not wait.
+    unsafe { libc::poll(&raw mut poll, 1, 0) > 0 }
 }
 
 impl Drop for Marks {
@@ -243,5 +272,27 @@ mod tests {
         child.wait().unwrap();
         marks.words()[2].store(u64::from(gone), Ordering::Release);
         assert!(marks.reached(number));
+    }
+
+    #[test]
+    fn a_process_that_its_parent_has_not_waited_for_has_ended() {
+        let marks = Marks::make().unwrap();
+        let number = marks.ask();
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        marks.words()[2].store(u64::from(child.id()), Ordering::Release);
+        assert!(!marks.reached(number), "it waits for input");
+        drop(child.stdin.take());
+        while !marks.reached(number) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn shared_files_keep_their_size() {
+        let file = memory_file(8192).unwrap();
+        assert!(file.set_len(4096).is_err() && file.set_len(1 << 20).is_err());
+        assert_eq!(file.metadata().unwrap().len(), 8192);
     }
 }

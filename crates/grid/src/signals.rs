@@ -60,8 +60,14 @@ pub(crate) unsafe fn take(signal: i32, info: *mut libc::siginfo_t, context: *mut
                 return true;
             }
         }
+        return signal == libc::SIGBUS && host::mapped::recover(address);
     }
     false
+}
+
+/// Makes sure that the process survives the truncation of files that [`host::mapped`] watches.
+pub fn watch_mapped_files() {
+    handlers::come_first(&[libc::SIGBUS]);
 }
 
 extern "C" fn on_interrupt(signal: i32, _info: *mut libc::siginfo_t, context: *mut c_void) {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
 
 /// The reason for a diagnostic.
@@ -68,6 +68,9 @@ pub struct Diagnostic {
     pub suggestion: Option<String>,
 }
 
+/// Longer lines, in bytes, are shown in part.
+const LONG: usize = 2000;
+
 /// The line starts of a text.
 pub struct Lines<'a> {
     text: &'a [u8],
@@ -102,6 +105,23 @@ impl<'a> Lines<'a> {
         (line, column)
     }
 
+    /// The line of a byte offset, with the column there. Of a long line it is the part around the offset, with
+    /// another column: printing the whole line for each of its diagnostics would take quadratic time.
+    fn around(&self, offset: usize, column: usize) -> (&'a [u8], usize) {
+        let number = self.line(offset);
+        let (line, start) = (self.content(number), self.starts.get(number - 1).copied().unwrap_or(0));
+        let at = offset.saturating_sub(start);
+        if line.len() <= LONG {
+            return (line, column);
+        }
+        let is_start = |at: &usize| line.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+        let from = (at.saturating_sub(LONG / 2)..at).find(is_start).unwrap_or(at);
+        let to = (at + LONG / 2..line.len()).find(is_start).unwrap_or(line.len());
+        let before = line.get(from..at).unwrap_or(&[]);
+        let column = 1 + before.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        (line.get(from..to).unwrap_or(&[]), column)
+    }
+
     /// A line's bytes, without the line end.
     pub fn content(&self, line: usize) -> &'a [u8] {
         let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len());
@@ -114,16 +134,23 @@ impl<'a> Lines<'a> {
 impl Diagnostic {
     /// The diagnostic with its line, in the style of rustc. `file` is the name to print for the text.
     pub fn render(&self, file: &str, lines: &Lines<'_>, color: bool) -> String {
-        let line = String::from_utf8_lossy(lines.content(self.line)).replace('\t', " ");
-        let start = line.char_indices().nth(self.column - 1).map_or(line.len(), |(at, _)| at);
+        let (shown, column) = lines.around(self.offset, self.column);
+        let line = String::from_utf8_lossy(shown).replace('\t', " ");
+        let start = line.char_indices().nth(column - 1).map_or(line.len(), |(at, _)| at);
         let rest = line.get(start..).unwrap_or("");
         let end = start + rest.char_indices().nth(self.name.chars().count()).map_or(rest.len(), |(at, _)| at);
         let level = if self.reason.is_warning() { Level::WARNING } else { Level::NOTE };
         let snippet = Snippet::source(line.as_str())
             .line_start(self.line)
-            .path(file)
             .annotation(AnnotationKind::Primary.span(start..end));
-        let mut group = level.primary_title(self.message.as_str()).element(snippet);
+        let group = level.primary_title(self.message.as_str());
+        let mut group = match column == self.column {
+            true => group.element(snippet.path(file)),
+            // The column in the part that is shown is not that of the line.
+            false => {
+                group.element(Origin::path(file).line(self.line).char_column(self.column)).element(snippet)
+            }
+        };
         if let Some(suggestion) = &self.suggestion {
             group = group.element(Level::HELP.message(suggestion.as_str()));
         }

@@ -172,3 +172,16 @@ fn hostile_texts_are_no_more_work() {
         assert!(many <= 9 * one, "{piece}: {one} steps for 4000, {many} for 32000");
     }
 }
+
+#[test]
+fn findings_in_a_long_line_are_shown_with_what_is_around_them() {
+    let text = "é k<<<".repeat(3_000);
+    let result = run(text.as_bytes(), &Options { hip_launch_syntax: true, ..Options::default() });
+    let lines = hipify::Lines::new(text.as_bytes());
+    assert!(result.diagnostics.len() > 1000, "{}", result.diagnostics.len());
+    for finding in &result.diagnostics {
+        let told = finding.render("f.cu", &lines, false);
+        assert!(told.len() < 8000 && told.contains(&finding.message), "{told}");
+        assert!(told.contains(&format!("f.cu:1:{}\n", finding.column)), "{told}");
+    }
+}

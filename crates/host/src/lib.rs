@@ -6,6 +6,7 @@
 //! - [`folder`] reads and writes files so that no other user can plant or redirect them;
 //! - [`load`] reads how busy the machine's processors are;
 //! - [`threads`] makes sure that the signals that kernels need reach the threads that run them;
+//! - [`mapped`] keeps the process alive when a file that it has mapped is truncated;
 //! - [`mod@write`] turns a limit on file sizes into an error instead of a signal that ends the process.
 //!
 //! **Architecture invariant:** this crate deals with the operating system and must not depend on any other
@@ -13,6 +14,7 @@
 
 pub mod folder;
 pub mod load;
+pub mod mapped;
 pub mod options;
 pub mod processor;
 pub mod threads;

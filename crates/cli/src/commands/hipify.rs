@@ -161,10 +161,24 @@ pub fn with_two_dashes(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsS
 /// The result for one file.
 #[derive(Serialize)]
 struct Report {
+    #[serde(serialize_with = "as_text")]
     file: PathBuf,
+    #[serde(serialize_with = "as_optional_text")]
     output: Option<PathBuf>,
     diagnostics: Vec<Diagnostic>,
     statistics: Statistics,
+}
+
+/// JSON has text only: bytes of a path that are not UTF-8 are replaced, as in messages.
+fn as_text<S: serde::Serializer>(path: &Path, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
+}
+
+fn as_optional_text<S: serde::Serializer>(
+    path: &Option<PathBuf>,
+    to: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    path.as_deref().map(Path::to_string_lossy).serialize(to)
 }
 
 /// The output of `--json` for one file.
@@ -294,10 +308,12 @@ fn replace(file: &Path, text: &[u8], translated: &[u8]) -> Result<()> {
 }
 
 fn translate(args: &Args, file: &Path, project: &Project) -> Result<(Report, Duration)> {
-    if args.inplace {
+    // A project may contain anything: to read a pipe would wait for its other end.
+    if args.inplace || project.place(file).is_some() {
         let known = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
         if !known.is_file() {
-            bail!("cannot translate {} in place: it is not a regular file", file.display());
+            let how = if args.inplace { " in place" } else { "" };
+            bail!("cannot translate {}{how}: it is not a regular file", file.display());
         }
     }
     let text = files::read_or_stdin(file, files::MOST_SOURCE)?;

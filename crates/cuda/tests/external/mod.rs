@@ -138,3 +138,71 @@ fn semaphores_order_streams() {
         ]);
     });
 }
+
+/// What is done with the memory or the semaphore after their files are truncated.
+type Use = fn(&crate::by_name::Library, memory: u64, semaphore: u64, stream: u64);
+
+#[test]
+fn truncated_files_are_faults_of_the_context() {
+    const NAME: &str = "external::truncated_files_are_faults_of_the_context";
+    const LOST: u32 = 700;
+    // The number of a case, for the child that runs it.
+    const CASE: &str = "ANYWARP_TEST_CASE";
+    let cases: &[Use] = &[
+        |cuda, memory, _, _| {
+            let mut to = [0u64; 8];
+            assert_eq!(cuda.call("cuMemcpyDtoH_v2", &[at(&mut to), memory, 64]), LOST);
+        },
+        |cuda, memory, _, stream| cuda.ok("cuMemsetD8Async", &[memory, 1, 1 << 19, stream]),
+        |cuda, memory, _, stream| cuda.ok("cuStreamWriteValue32_v2", &[stream, memory, 1, 0]),
+        |cuda, memory, _, stream| cuda.ok("cuStreamWaitValue32_v2", &[stream, memory, 1, 0]),
+        |cuda, _, mut semaphore, stream| {
+            let mut value = [1u64; 18];
+            value[9] = 0;
+            cuda.ok("cuSignalExternalSemaphoresAsync", &[at(&mut semaphore), at(&mut value), 1, stream]);
+        },
+        |cuda, _, mut semaphore, stream| {
+            let mut value = [1u64; 18];
+            value[9] = 0;
+            cuda.ok("cuWaitExternalSemaphoresAsync", &[at(&mut semaphore), at(&mut value), 1, stream]);
+        },
+        |cuda, memory, _, stream| {
+            let graph = cuda.made("cuGraphCreate", &[0]);
+            let mut fill = [memory, 0, 1 | 1 << 32, 4096, 1];
+            let (mut node, context) = (0u64, cuda.made("cuCtxGetCurrent", &[]));
+            cuda.ok("cuGraphAddMemsetNode", &[at(&mut node), graph, 0, 0, at(&mut fill), context]);
+            let exec = cuda.made("cuGraphInstantiateWithFlags", &[graph, 0]);
+            cuda.ok("cuGraphLaunch", &[exec, stream]);
+        },
+    ];
+    let own = std::env::var(CASE).ok().and_then(|number| number.parse::<usize>().ok());
+    for (number, case) in cases.iter().enumerate() {
+        isolated(NAME, &[(CASE, &number.to_string())], || {
+            let case = own.and_then(|number| cases.get(number)).unwrap_or(case);
+            let cuda = crate::by_name::Library::start();
+            let (fd, other) = (file(1 << 20), file(4096));
+            let kept = [again(fd), again(other)];
+            let mut of = memory_of(1, fd, 1 << 20);
+            let memory = cuda.made("cuImportExternalMemory", &[at(&mut of)]);
+            let mut whole = [0u64, 1 << 20, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            let buffer = cuda.made("cuExternalMemoryGetMappedBuffer", &[memory, at(&mut whole)]);
+            let mut of = semaphore_of(9, other);
+            let semaphore = cuda.made("cuImportExternalSemaphore", &[at(&mut of)]);
+            let stream = cuda.made("cuStreamCreate", &[1]);
+            for fd in kept {
+                // SAFETY: an open descriptor.
+                assert_eq!(unsafe { libc::ftruncate(fd, 0) }, 0);
+            }
+            case(&cuda, buffer, semaphore, stream);
+            cuda.rows(&[
+                ("cuStreamSynchronize", &[stream], LOST),
+                ("cuCtxSynchronize", &[], LOST),
+                ("cuDevicePrimaryCtxReset_v2", &[0], OK),
+            ]);
+            // Another context works.
+            cuda.primary();
+            let memory = cuda.made("cuMemAlloc_v2", &[64]);
+            cuda.rows(&[("cuMemsetD8_v2", &[memory, 1, 64], OK), ("cuCtxSynchronize", &[], OK)]);
+        });
+    }
+}

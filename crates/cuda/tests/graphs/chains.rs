@@ -61,3 +61,29 @@ fn graphs_wait_for_thousands_of_streams() {
         });
     });
 }
+
+/// Each of the driver's threads could take addresses of its own for small objects.
+#[test]
+fn many_streams_run_in_few_addresses() {
+    crate::by_name::isolated("graphs::chains::many_streams_run_in_few_addresses", &[], || {
+        let limit = libc::rlimit { rlim_cur: 2500 << 20, rlim_max: 2500 << 20 };
+        // SAFETY: the call reads a structure on this stack.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+        let kit = Kit::start();
+        let (counter, one) = (kit.words(1), 1u32);
+        let graph = kit.graph();
+        for _ in 0..50 {
+            kit.add_kernel(graph, &[], "add", &[counter, u64::from(one)]);
+        }
+        let exec = kit.instantiate(graph);
+        let streams: Vec<u64> = (0..64).map(|_| kit.made("cuStreamCreate", &[1])).collect();
+        let arguments = [std::ptr::from_ref(&counter) as u64, std::ptr::from_ref(&one) as u64];
+        for stream in &streams {
+            kit.ok("cuGraphLaunch", &[exec, *stream]);
+            let launch = [kit.function("add"), 1, 1, 1, 1, 1, 1, 0, *stream, list(&arguments), 0];
+            kit.ok("cuLaunchKernel", &launch);
+        }
+        kit.ok("cuCtxSynchronize", &[]);
+        assert_eq!(kit.word(counter), 64 * 51);
+    });
+}

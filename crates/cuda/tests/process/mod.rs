@@ -95,6 +95,34 @@ fn failed_calls_are_in_the_log() {
     });
 }
 
+static CALLS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// A receiver whose own call fails.
+extern "C" fn fail(_: u64, _: u32, _: *const u8, _: usize) {
+    CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(Library::open().call("cuMemFree_v2", &[7]), INVALID_VALUE);
+}
+
+#[test]
+fn receivers_of_the_log_get_no_lines_of_their_own_calls() {
+    isolated("process::receivers_of_the_log_get_no_lines_of_their_own_calls", &[], || {
+        let cuda = Library::start();
+        let function = fail as extern "C" fn(u64, u32, *const u8, usize) as usize as u64;
+        let mut handles = [0u64; 3];
+        for handle in &mut handles {
+            cuda.ok("cuLogsRegisterCallback", &[function, 0, at(handle)]);
+        }
+        let (mut from, mut later) = (0u32, 0u32);
+        cuda.ok("cuLogsCurrent", &[at(&mut from), 0]);
+        for _ in 0..20 {
+            assert_eq!(cuda.call("cuMemFree_v2", &[7]), INVALID_VALUE);
+        }
+        assert_eq!(CALLS.load(std::sync::atomic::Ordering::Relaxed), 60, "three receivers, twenty lines");
+        cuda.ok("cuLogsCurrent", &[at(&mut later), 0]);
+        assert_eq!(later.wrapping_sub(from), 80, "the receivers' own lines are kept");
+    });
+}
+
 #[test]
 fn the_process_is_locked_and_checkpointed() {
     isolated("process::the_process_is_locked_and_checkpointed", &[], || {

@@ -23,11 +23,13 @@ use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use host::mapped::Watched;
+
 use crate::context::{self, Context};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::{Handle, lock};
-use crate::usage;
+use crate::{shared, usage};
 pub(crate) use space::{bound, bound_now};
 
 /// The kind of an allocation.
@@ -82,8 +84,9 @@ pub struct Allocation {
     pub advice: Mutex<managed::Advice>,
     /// The pool that counts it as in use.
     counted_by: Option<Arc<pool::Pool>>,
-    /// Start and size of the mapping of [`Kind::Imported`].
+    /// Start and size of the mapping of [`Kind::Imported`], and what notices that its file is truncated.
     mapped: (u64, u64),
+    watched: Option<Watched>,
 }
 
 static TABLE: RwLock<BTreeMap<u64, Arc<Allocation>>> = RwLock::new(BTreeMap::new());
@@ -146,6 +149,7 @@ fn allocation(kind: Kind, base: u64, size: u64, owner: &Owner, flags: u32) -> Al
         advice: Mutex::default(),
         counted_by: None,
         mapped: (0, 0),
+        watched: None,
     }
 }
 
@@ -493,6 +497,7 @@ pub(crate) fn insert_external(context: &Context, start: u64, offset: u64, size: 
     let base = start + offset;
     let mut external = allocation(Kind::Imported, base, size, &Owner::of(context), EXTERNAL);
     external.mapped = (start, offset + size);
+    external.watched = Some(shared::watch(start, offset + size));
     insert(Arc::new(external));
     base
 }
@@ -535,9 +540,10 @@ impl Drop for Allocation {
             Kind::Host | Kind::Graph => space::free(self.base),
             Kind::Imported => {
                 let (start, bytes) = self.mapped;
+                drop(self.watched.take());
                 // SAFETY: `share` mapped it for this allocation alone, and everything that used it held the
                 // allocation.
-                unsafe { crate::shared::unmap(start, bytes) };
+                unsafe { shared::unmap(start, bytes) };
             }
             Kind::Registered | Kind::Variable | Kind::Mapped => {}
         }

@@ -71,6 +71,7 @@ fn open_by(owner: &Owner, named: Named, flags: u32) -> Result<u64> {
     let base = start + offset;
     let mut imported = allocation(Kind::Imported, base, size, owner, flags);
     imported.mapped = (start, whole);
+    imported.watched = Some(shared::watch(start, whole));
     insert(Arc::new(imported));
     list.push(Open { named, context, base, users: 1, pool });
     Ok(base)

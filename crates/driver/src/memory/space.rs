@@ -134,9 +134,15 @@ fn share_of(left: u64) -> u64 {
     (left - beside) / BLOCK * BLOCK
 }
 
+/// The largest number of arenas of the C library's `malloc` in a process whose address space is limited. Each
+/// takes 64 MiB of addresses, and by default every thread has its own.
+const ARENAS: i32 = 2;
+
 /// The maximum memory of all devices together, if the process's address space is limited.
 pub(crate) fn bound() -> Option<u64> {
     within_limit()?;
+    // SAFETY: the call only sets a number.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, ARENAS) };
     // If there is no address space at all, allocations report it.
     space().map(|_| RESERVED.1.load(Ordering::Acquire) - BLOCK)
 }
@@ -302,12 +308,36 @@ pub(super) fn share<T>(base: u64, size: u64, then: impl FnOnce(&File, u64, u64) 
     let file = shared::memory_file(bytes)?;
     // SAFETY: the pages are committed, and the caller guarantees that nothing writes them.
     let contents = unsafe { std::slice::from_raw_parts(start as *const u8, bytes as usize) };
-    host::write::limited(|| file.write_all_at(contents, 0)).map_err(|_| Error::OutOfMemory)?;
+    host::write::limited(|| copy_used(contents, &file)).map_err(|_| Error::OutOfMemory)?;
     // SAFETY: the driver owns the pages, and the file has the same contents.
     unsafe { shared::map(&file, bytes, Some(start))? };
     let result = then(&file, start, bytes);
     space.shared.insert(start, file);
     result
+}
+
+/// Copies whole pages to a new file of the same size. Pages that were never written, or are all zero, take no
+/// memory there.
+fn copy_used(contents: &[u8], file: &File) -> std::io::Result<()> {
+    /// Pages that are looked up at once.
+    const MANY: usize = 4096;
+    /// Bits of an entry of the page map: the page is in memory, or swapped out.
+    const USED: u64 = 3 << 62;
+    let map = File::open("/proc/self/pagemap").ok();
+    let mut entries = [0u8; MANY * 8];
+    for (index, part) in contents.chunks(MANY * PAGE as usize).enumerate() {
+        let at = part.as_ptr() as u64 / PAGE * 8;
+        let known = entries.get_mut(..part.len() / PAGE as usize * 8);
+        let is_known = map.as_ref().zip(known).is_some_and(|(map, into)| map.read_exact_at(into, at).is_ok());
+        let (entries, _) = entries.as_chunks::<8>();
+        for (number, page) in part.chunks(PAGE as usize).enumerate() {
+            let entry = entries.get(number).map_or(USED, |entry| u64::from_ne_bytes(*entry));
+            if (!is_known || entry & USED != 0) && page.iter().any(|byte| *byte != 0) {
+                file.write_all_at(page, ((index * MANY + number) as u64) * PAGE)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether the program has mapped the pages at an address.
@@ -341,6 +371,27 @@ mod tests {
         assert_eq!(share_of(256 << 20), 128 << 20);
         assert_eq!(share_of(2 << 30), (2 << 30) - BESIDE);
         assert_eq!(share_of(100 << 30), 75 << 30);
+    }
+
+    #[test]
+    fn shared_memory_takes_what_was_written() {
+        const SIZE: u64 = 1 << 34;
+        let at = alloc(SIZE).unwrap();
+        let byte = |offset: u64| (at + offset) as *mut u8;
+        for offset in [5, 77 << 20, SIZE - 1] {
+            // SAFETY: memory of that size was just allocated.
+            unsafe { byte(offset).write(9) };
+        }
+        let blocks = share(at, SIZE, |file, _, size| {
+            assert_eq!(size, SIZE);
+            Ok(std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()))
+        });
+        assert!(blocks.unwrap() * 512 < 64 << 20, "{blocks:?}");
+        for (offset, expected) in [(5, 9), (6, 0), (77 << 20, 9), (SIZE / 2, 0), (SIZE - 1, 9)] {
+            // SAFETY: as above.
+            assert_eq!(unsafe { byte(offset).read() }, expected, "{offset}");
+        }
+        free(at);
     }
 
     #[test]

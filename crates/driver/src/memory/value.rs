@@ -131,9 +131,12 @@ impl Step {
     pub(crate) fn run(&self) -> Result<()> {
         match self {
             Step::Wait(word, condition) => {
-                let start = Instant::now();
+                let (start, lost) = (Instant::now(), host::mapped::lost());
                 while !condition.holds(word.read(), word.wide) {
                     crate::driver()?;
+                    if host::mapped::lost() != lost {
+                        return Err(Error::IllegalAddress);
+                    }
                     if start.elapsed() > SPIN { std::thread::sleep(NAP) } else { std::hint::spin_loop() }
                 }
             }

@@ -149,11 +149,11 @@ impl Operation {
     pub(crate) fn run(&self, stream: &Arc<Stream>, turn: Option<&Turn>) -> Result<()> {
         match self {
             Operation::Launch(launch) => launch.run(),
-            Operation::Copy(copy) => copy.run(),
-            Operation::Fill(filling) => {
+            Operation::Copy(copy) => accessing(|| copy.run()),
+            Operation::Fill(filling) => accessing(|| {
                 filling.run();
                 Ok(())
-            }
+            }),
             Operation::Record(record) => {
                 record.run();
                 Ok(())
@@ -162,8 +162,8 @@ impl Operation {
                 wait.run();
                 Ok(())
             }
-            Operation::Word(step) => step.run(),
-            Operation::Batch(steps) => steps.iter().try_for_each(Step::run),
+            Operation::Word(step) => accessing(|| step.run()),
+            Operation::Batch(steps) => accessing(|| steps.iter().try_for_each(Step::run)),
             Operation::Host(call) => {
                 match turn {
                     Some(turn) => turn.outside(|| call.run(stream)),
@@ -230,6 +230,17 @@ impl Operation {
 
 /// Copies and fills up to this size run in the calling thread if the stream is idle.
 const INLINE: u64 = 64 << 10;
+
+/// Runs what accesses memory.
+///
+/// # Errors
+/// [`Error::IllegalAddress`]: a part of the memory is gone, because its file was truncated.
+#[inline]
+fn accessing(run: impl FnOnce() -> Result<()>) -> Result<()> {
+    let before = host::mapped::lost();
+    run()?;
+    if host::mapped::lost() == before { Ok(()) } else { Err(Error::IllegalAddress) }
+}
 
 impl HostCall {
     fn run(self, stream: &Stream) {

@@ -231,13 +231,14 @@ impl Stream {
         if !operation.survives_faults() {
             self.context()?.check()?;
         }
-        if let Err(error) = operation.run(self, None) {
+        let outcome = operation.run(self, None);
+        if let Err(error) = outcome {
             self.fail(error);
         }
         if operation.is_noted() {
             operation.submitted(now.point());
         }
-        Ok(())
+        outcome
     }
 
     /// Lets the caller run an operation itself if none is pending, in this stream or by the rules of the

@@ -42,9 +42,11 @@ fn is_build_file(path: &Path) -> bool {
 /// Adds the wanted files below a folder. Hidden folders and links are not followed.
 fn collect(folder: &Path, root: &Path, wanted: &dyn Fn(&Path) -> bool, to: &mut Project) -> Result<()> {
     let context = || format!("cannot read {}", folder.display());
-    for entry in fs::read_dir(folder).with_context(context)? {
+    // The folder of a relative path may have no name.
+    let named = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    for entry in fs::read_dir(named).with_context(context)? {
         let entry = entry.with_context(context)?;
-        let (path, kind) = (entry.path(), entry.file_type().with_context(context)?);
+        let (path, kind) = (folder.join(entry.file_name()), entry.file_type().with_context(context)?);
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
         if kind.is_dir() && !hidden {
             collect(&path, root, wanted, to)?;
@@ -143,6 +145,9 @@ impl Project {
                 bail!("{} is outside the project's folder, {}", file.display(), root.display());
             }
             if project.files.insert(file.clone(), place).is_some() {
+                continue;
+            }
+            if !file.is_file() {
                 continue;
             }
             let Ok(text) = files::read(&file, files::MOST_SOURCE) else { continue };
