@@ -45,10 +45,11 @@ pub fn check(need: Need) -> Result<()> {
         Need::Init | Need::Live | Need::Object | Need::Context => {}
     }
     driver::driver()?;
-    checkpoint::wait();
+    // A host function must not wait while the process is locked: the lock waits for its stream.
     if stream::in_host_function() {
         return Err(Error::NotPermitted);
     }
+    checkpoint::wait();
     match need {
         Need::Context => context::with_usable(|_| ()),
         Need::Live | Need::Object => context::check_current(),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::context;
 use crate::error::{Error, Result};
 use crate::handle::lock;
+use crate::stream;
 
 /// The state of a process, as the interface numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +68,13 @@ fn change(from: State, to: State) -> Result<()> {
 /// Makes further calls wait, and waits for the work in all contexts.
 ///
 /// # Errors
+/// [`Error::NotPermitted`]: the caller is a host function of a stream, which would wait for itself.
 /// [`Error::IllegalState`]: it is locked already. [`Error::NotReady`]: the work did not end in time; the
 /// process runs on.
 pub fn lock_process(limit: Option<Duration>) -> Result<()> {
+    if stream::in_host_function() {
+        return Err(Error::NotPermitted);
+    }
     change(State::Running, State::Locked)?;
     let Some(limit) = limit else {
         context::settle_all();

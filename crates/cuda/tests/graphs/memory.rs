@@ -440,3 +440,28 @@ fn user_objects_end_once_with_their_last_reference() {
         assert_eq!(take(), 7);
     });
 }
+
+/// Waits for the context in a destructor, and stores the status.
+extern "C" fn wait_for_all(to: u64) {
+    let status = crate::by_name::Library::open().call("cuCtxSynchronize", &[]);
+    // SAFETY: the test's own word, which it reads when the stream has ended.
+    unsafe { (to as *mut u32).write(status) };
+}
+
+#[test]
+fn destructors_do_not_wait_for_the_stream_that_ends_the_object() {
+    isolated("graphs::memory::destructors_do_not_wait_for_the_stream_that_ends_the_object", |kit| {
+        const NOT_PERMITTED: u32 = 800;
+        let mut status = 0u32;
+        let object =
+            kit.made("cuUserObjectCreate", &[at(&mut status), wait_for_all as *const () as u64, 1, 1]);
+        let graph = kit.graph();
+        kit.ok("cuGraphRetainUserObject", &[graph, object, 1, 1]);
+        kit.add(graph, &[], host(nap, 50));
+        let exec = kit.instantiate(graph);
+        kit.launch(exec);
+        kit.rows(&[("cuGraphDestroy", &[graph], 0), ("cuGraphExecDestroy", &[exec], 0)]);
+        kit.wait();
+        assert_eq!(status, NOT_PERMITTED);
+    });
+}

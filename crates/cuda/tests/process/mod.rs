@@ -95,6 +95,44 @@ fn failed_calls_are_in_the_log() {
     });
 }
 
+/// Locks the process, and stores the status.
+extern "C" fn lock_here(to: u64) {
+    let own = u64::from(std::process::id());
+    let status = Library::open().call("cuCheckpointProcessLock", &[own, 0]);
+    // SAFETY: the test's own word, which it reads when the stream has ended.
+    unsafe { (to as *mut u32).write(status) };
+}
+
+/// Waits until the process is locked, then makes a call that is not allowed here, and stores the status.
+extern "C" fn call_when_locked(to: u64) {
+    let (cuda, own) = (Library::open(), u64::from(std::process::id()));
+    let (mut state, mut count) = (0u32, 0i32);
+    while state == 0 {
+        cuda.ok("cuCheckpointProcessGetState", &[own, at(&mut state)]);
+    }
+    let status = cuda.call("cuDeviceGetCount", &[at(&mut count)]);
+    // SAFETY: as above.
+    unsafe { (to as *mut u32).write(status) };
+}
+
+#[test]
+fn host_functions_and_locks_do_not_wait_for_each_other() {
+    isolated("process::host_functions_and_locks_do_not_wait_for_each_other", &[], || {
+        let (cuda, own) = (Library::start(), u64::from(std::process::id()));
+        let stream = cuda.made("cuStreamCreate", &[1]);
+        let mut status = 0u32;
+        cuda.ok("cuLaunchHostFunc", &[stream, lock_here as *const () as u64, at(&mut status)]);
+        cuda.ok("cuStreamSynchronize", &[stream]);
+        assert_eq!(status, NOT_PERMITTED);
+        cuda.ok("cuLaunchHostFunc", &[stream, call_when_locked as *const () as u64, at(&mut status)]);
+        status = 0;
+        cuda.ok("cuCheckpointProcessLock", &[own, 0]);
+        cuda.ok("cuCheckpointProcessUnlock", &[own, 0]);
+        cuda.ok("cuStreamSynchronize", &[stream]);
+        assert_eq!(status, NOT_PERMITTED);
+    });
+}
+
 static CALLS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
 /// A receiver whose own call fails.

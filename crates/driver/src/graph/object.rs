@@ -72,7 +72,7 @@ impl Object {
         if *references == 0 {
             drop(references);
             OBJECTS.remove(self.handle.load(Ordering::Acquire));
-            (self.destructor)(self.data);
+            crate::stream::end_function(|| (self.destructor)(self.data));
         }
         Ok(())
     }

@@ -289,6 +289,12 @@ pub fn in_host_function() -> bool {
     IN_HOST_FUNCTION.try_with(std::cell::Cell::get).unwrap_or(false)
 }
 
+/// Runs a function of the program that ends something. If the thread is running a stream, calls of the driver
+/// are not allowed, as in host functions: they could wait for that stream.
+pub(crate) fn end_function(f: impl FnOnce()) {
+    if queue::depth() > 0 { host_function(f) } else { f() }
+}
+
 /// Runs a host function of the program.
 fn host_function(f: impl FnOnce()) {
     let before = IN_HOST_FUNCTION.try_with(|c| c.replace(true)).unwrap_or(false);
